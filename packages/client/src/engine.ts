@@ -1,0 +1,184 @@
+// The client of one identity: builds its parts, wires them, and gives each frame to the part it is for.
+import type { RelayFrame } from '@sotto/protocol'
+import { ClientError } from './client-error.ts'
+import { Confirmations } from './confirmations.ts'
+import { Connection } from './connection.ts'
+import type { Context } from './context.ts'
+import type { Emitter } from './events.ts'
+import { Friends } from './friends.ts'
+import { Http } from './http.ts'
+import type { ActiveIdentity } from './identity.ts'
+import { Inbox } from './inbox.ts'
+import { Incoming } from './incoming.ts'
+import { Journal } from './journal.ts'
+import type { Platform } from './options.ts'
+import { Outbox } from './outbox.ts'
+import { Receipts } from './receipts.ts'
+import { Retractions } from './retractions.ts'
+import { Sessions } from './sessions.ts'
+import { Typing } from './typing.ts'
+
+/** All that works for one identity. */
+export class Engine {
+  identity: ActiveIdentity
+  readonly http: Http
+  readonly journal: Journal
+  readonly sessions: Sessions
+  readonly friends: Friends
+  readonly connection: Connection
+  readonly outbox: Outbox
+  readonly receipts: Receipts
+  readonly retractions: Retractions
+  readonly typing: Typing
+  readonly #platform: Platform
+  readonly #emitter: Emitter
+  readonly #confirmations: Confirmations
+  readonly #inbox: Inbox
+  readonly #incoming: Incoming
+  #stopped = false
+
+  constructor(platform: Platform, identity: ActiveIdentity, emitter: Emitter) {
+    this.#platform = platform
+    this.#emitter = emitter
+    this.identity = identity
+    this.http = new Http(platform)
+    this.http.useTokens(identity.login)
+    this.journal = new Journal(platform.store, (error) => this.#onStoreFailure(error))
+    const { clock, store } = platform
+    this.sessions = new Sessions({ store, journal: this.journal, emitter, clock, keys: identity.keys })
+    this.friends = new Friends({
+      platform,
+      http: this.http,
+      journal: this.journal,
+      emitter,
+      sessions: this.sessions,
+      onReadable: () => this.#onReadable(),
+    })
+    this.connection = new Connection(platform, this.http, identity.login, identity.stored.uuid, {
+      onState: (state) => this.#onState(state),
+      onOpen: () => this.#onOpen(),
+      onFrame: (frame, bytes) => this.#incoming.push(frame, bytes),
+      onPing: () => this.#onPing(),
+      onPong: () => this.receipts.onPong(),
+      onGoaway: (reason) => emitter.emit('goaway', { reason }),
+      onError: (error) => emitter.emit('error', error),
+    })
+    const context: Context = {
+      platform,
+      store,
+      journal: this.journal,
+      emitter,
+      sessions: this.sessions,
+      send: (frame) => this.connection.send(frame),
+      reopen: () => this.connection.reopen(),
+      hintFriendSync: () => this.friends.hint(),
+    }
+    this.#confirmations = new Confirmations(context)
+    this.outbox = new Outbox(context)
+    this.receipts = new Receipts(context)
+    this.retractions = new Retractions(context, this.outbox, this.#confirmations)
+    this.typing = new Typing(context)
+    this.#inbox = new Inbox(context, this.#confirmations)
+    this.#incoming = new Incoming({
+      handle: (frame) => this.#handle(frame),
+      onError: (error) => emitter.emit('error', error),
+      onFlood: () => this.connection.reopen(),
+    })
+  }
+
+  /** Reads what the store holds. To be awaited before anything else. */
+  async load(): Promise<void> {
+    await this.friends.load()
+    await this.sessions.load()
+    await this.outbox.load()
+    await this.receipts.load()
+    await this.retractions.load()
+  }
+
+  /** Stops for good; resolves once everything already decided on is stored. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.connection.stop()
+    this.#incoming.stop()
+    this.#confirmations.stop()
+    this.outbox.stop()
+    this.retractions.stop()
+    this.friends.stop()
+    await this.journal.settled()
+  }
+
+  async #handle(frame: RelayFrame): Promise<void> {
+    await this.journal.room()
+    switch (frame.type) {
+      case 'msg':
+        return this.#inbox.onMsg(frame)
+      case 'ack':
+        return this.outbox.onAck(frame)
+      case 'delivered':
+      case 'read':
+        return this.receipts.onReceipt(frame)
+      case 'retract':
+        return this.retractions.onRetract(frame)
+      case 'retract_ack':
+        return this.retractions.onRetractAck(frame)
+      case 'typing':
+        return this.typing.onTyping(frame)
+      case 'friend_request':
+      case 'friend_accepted':
+        return this.friends.hint()
+      case 'sync_end':
+        return this.journal.record([], () => this.#emitter.emit('synced', { count: frame.count }))
+      case 'error':
+        return this.#onErrorFrame(frame)
+      case 'pong':
+      case 'goaway':
+        return
+      default:
+        return unhandled(frame)
+    }
+  }
+
+  async #onErrorFrame(frame: Extract<RelayFrame, { type: 'error' }>): Promise<void> {
+    if ((await this.outbox.onError(frame)) || this.retractions.onError(frame)) return
+    this.#emitter.emit('error', new ClientError('REFUSED', `the relay refused a frame: ${frame.error}`))
+  }
+
+  #onOpen(): void {
+    this.#confirmations.onOpen()
+    this.friends.hint()
+    this.outbox.onOpen()
+    this.retractions.onOpen()
+    this.receipts.onOpen()
+  }
+
+  #onState(state: Connection['state']): void {
+    if (state !== 'connected') this.outbox.onDown()
+    this.#emitter.emit('network_state', state)
+  }
+
+  #onPing(): void {
+    this.outbox.onPing()
+    this.receipts.onPing()
+  }
+
+  #onReadable(): void {
+    // Not of the present call: sessions are decided on at once, and what waits for them follows.
+    this.#inbox.retryAllOffline().catch((error: unknown) => this.#onStoreFailure(toStoreFailure(error)))
+    this.outbox.resume()
+  }
+
+  // What cannot be stored cannot be confirmed or sent: the relay keeps it until this client is opened anew.
+  #onStoreFailure(error: ClientError): void {
+    if (this.#stopped) return
+    this.connection.stop()
+    this.#emitter.emit('error', error)
+  }
+}
+
+function toStoreFailure(error: unknown): ClientError {
+  return error instanceof ClientError ? error : new ClientError('STORE_FAILED', 'the store could not be read', { cause: error })
+}
+
+function unhandled(frame: never): never {
+  throw new ClientError('BAD_REPLY', `unhandled frame ${JSON.stringify(frame)}`)
+}

@@ -1,0 +1,85 @@
+// What a client tells its application, and how the application listens.
+import type { FriendProfile } from '@sotto/protocol'
+import { ClientError } from './client-error.ts'
+import type { MessageStatus, StoredMessage } from './stores/records.ts'
+
+/** Whether there is a connection to the relay. */
+export type NetworkState = 'connected' | 'connecting' | 'disconnected'
+
+/** A contact's keys are not those recorded. Fingerprints are security codes: 60 hex digits. */
+export interface SecurityViolationEvent {
+  readonly type: 'security_violation'
+  readonly contactId: string
+  readonly previousFingerprint: string
+  readonly currentFingerprint: string
+  readonly detectedAt: number
+  readonly message: null
+}
+
+/** Every event, by name. */
+export interface ClientEvents {
+  /** A peer's message, once it is stored. */
+  message: StoredMessage
+  /** An own message came further, or failed. */
+  status_change: { readonly message: StoredMessage; readonly previous: MessageStatus }
+  /** A message of either side was taken back; its text is gone. */
+  retracted: StoredMessage
+  network_state: NetworkState
+  /** What was waiting at the relay when the connection was made has been received and stored. */
+  synced: { readonly count: number }
+  channel_post: {
+    readonly channelId: string
+    readonly id: string
+    readonly type: string
+    readonly content: string
+    readonly createdAt: string
+    readonly authorAliasId: string
+  }
+  typing: { readonly fromAliasId: string; readonly conversationId: string }
+  /** The relay ended this connection; after `new_device_login` and `account_deleted` the client stays away. */
+  goaway: { readonly reason: 'new_device_login' | 'jwt_revoked' | 'account_deleted' }
+  payment_confirmed: { readonly type: 'payment_confirmed'; readonly order_id: string; readonly ref_id: string }
+  security_violation: SecurityViolationEvent
+  /** The friend list shows a request that was not there before. */
+  friend_request: FriendProfile
+  /** The friend list shows that a request one has sent was accepted. */
+  friend_accepted: FriendProfile
+  /** Something went wrong that no call of the application is waiting for. */
+  error: ClientError
+}
+
+/** An event's name. */
+export type ClientEventName = keyof ClientEvents
+/** Takes one event. */
+export type ClientEventHandler<N extends ClientEventName> = (event: ClientEvents[N]) => void
+
+type HandlerSets = { [N in ClientEventName]?: Set<ClientEventHandler<N>> }
+
+/** Handlers by event. A handler that throws disturbs nobody else. */
+export class Emitter {
+  readonly #handlers: HandlerSets = {}
+
+  /** Adds a handler and returns what removes it. */
+  on<N extends ClientEventName>(name: N, handler: ClientEventHandler<N>): () => void {
+    const handlers: Set<ClientEventHandler<N>> = this.#handlers[name] ?? new Set()
+    // One entry a call: the same function added twice is called twice, and each undo undoes its own.
+    const entry: ClientEventHandler<N> = (event) => handler(event)
+    handlers.add(entry)
+    const sets: { [K in N]?: Set<ClientEventHandler<K>> } = this.#handlers
+    sets[name] = handlers
+    return () => {
+      handlers.delete(entry)
+    }
+  }
+
+  emit<N extends ClientEventName>(name: N, event: ClientEvents[N]): void {
+    for (const handler of [...(this.#handlers[name] ?? [])]) {
+      try {
+        handler(event)
+      } catch (thrown) {
+        // A handler of `error` that throws has no one left to tell.
+        if (name !== 'error') this.emit('error', new ClientError('HANDLER_FAILED', `a handler of ${name} threw`, { cause: thrown }))
+      }
+    }
+  }
+}

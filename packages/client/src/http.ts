@@ -1,0 +1,208 @@
+// Calls of the relay's HTTP endpoints: one request in, a checked reply or a ClientError out.
+import {
+  API_BASE,
+  type BodyOf,
+  check,
+  type Endpoint,
+  type EndpointName,
+  type ErrorCode,
+  endpoints,
+  errors,
+  isErrorCode,
+  type ParamsOf,
+  type ReplyOf,
+} from '@sotto/protocol'
+import { ClientError } from './client-error.ts'
+import { Backoff, delay } from './clock.ts'
+import type { Platform } from './options.ts'
+
+const TIMEOUT_MS = 15_000
+const MAX_REPLY_BYTES = 16 * 1024 * 1024
+/** A wait a relay asks for is waited out within a call if it is at most this; a longer one is the caller's to know. */
+const MAX_WAIT_IN_CALL_MS = 5000
+const ATTEMPTS = 4
+
+/** What a call takes, by endpoint. */
+export type CallInput<N extends EndpointName> = (ParamsOf<N> extends undefined ? object : { params: { [K in keyof ParamsOf<N>]: string | number } }) &
+  (BodyOf<N> extends undefined ? object : { body: BodyOf<N> })
+
+/** Gives tokens, and is told of dead ones. */
+export interface TokenSource {
+  getToken(): Promise<string>
+  /** The relay no longer takes this token. */
+  dropToken(token: string): void
+}
+
+/** Speaks HTTP with one relay. */
+export class Http {
+  readonly #platform: Platform
+  #tokens: TokenSource | undefined
+
+  constructor(platform: Platform) {
+    this.#platform = platform
+  }
+
+  /** Where the tokens of calls that need one come from. */
+  useTokens(tokens: TokenSource): void {
+    this.#tokens = tokens
+  }
+
+  /**
+   * Calls an endpoint, again where the registry says that it can help: after a failure of the network or the relay, after
+   * the wait the relay asks for, and once with a fresh token. `retry: 'none'` calls once.
+   * @throws ClientError `NETWORK`, `REFUSED`, `BAD_REPLY`, and what logging in may throw.
+   */
+  async call<N extends EndpointName>(name: N, input: CallInput<N>, options: { retry?: 'none' } = {}): Promise<ReplyOf<N>> {
+    const attempts = options.retry === 'none' ? 1 : ATTEMPTS
+    const backoff = new Backoff(this.#platform.random, { firstMs: 500, maxMs: 4000 })
+    let freshToken = false
+    for (let attempt = 1; ; attempt += 1) {
+      const token = endpoints[name].auth === 'account' ? await this.#token() : undefined
+      try {
+        return await this.#callOnce(name, input, token)
+      } catch (error) {
+        if (!(error instanceof ClientError) || attempt >= attempts) throw error
+        if (token !== undefined && retryOf(error) === 'login') {
+          this.#tokens?.dropToken(token)
+          if (freshToken) throw error
+          freshToken = true
+          continue
+        }
+        const waitMs = waitBeforeRetry(error, backoff)
+        if (waitMs === undefined) throw error
+        await delay(this.#platform.clock, waitMs)
+      }
+    }
+  }
+
+  #token(): Promise<string> {
+    if (!this.#tokens) throw new ClientError('NO_IDENTITY', 'no identity on this device yet')
+    return this.#tokens.getToken()
+  }
+
+  async #callOnce<N extends EndpointName>(name: N, input: CallInput<N>, token: string | undefined): Promise<ReplyOf<N>> {
+    const endpoint: Endpoint = endpoints[name]
+    const parts: { params?: Record<string, string | number>; body?: unknown } = input
+    const headers = new Headers({ accept: 'application/json' })
+    if (parts.body !== undefined) headers.set('content-type', 'application/json')
+    if (token !== undefined) headers.set('authorization', `Bearer ${token}`)
+    const { status, text } = await this.#request(urlOf(this.#platform.relayUrl, endpoint, parts.params ?? {}), {
+      method: endpoint.method,
+      headers,
+      // A relay that sends elsewhere would have the token sent there.
+      redirect: 'error',
+      credentials: 'omit',
+      ...(parts.body === undefined ? {} : { body: JSON.stringify(parts.body) }),
+    })
+    if (status < 200 || status > 299) throw refusal(status, text)
+    return checkedReply<N>(endpoint, text)
+  }
+
+  async #request(url: string, init: RequestInit): Promise<{ status: number; text: string }> {
+    const { clock, fetch } = this.#platform
+    const abort = new AbortController()
+    const cancelTimeout = clock.after(TIMEOUT_MS, () => abort.abort())
+    try {
+      const response = await fetch(url, { ...init, signal: abort.signal })
+      const text = await readText(response, MAX_REPLY_BYTES)
+      return { status: response.status, text: withRetryAfter(response, text) }
+    } catch (error) {
+      if (error instanceof ClientError) throw error
+      throw new ClientError('NETWORK', `the relay at ${this.#platform.relayUrl.host} cannot be reached`, { cause: error })
+    } finally {
+      cancelTimeout()
+    }
+  }
+}
+
+/** The registry's rule for a failed call, or undefined for a failure that is not the relay's word. */
+export function retryOf(error: ClientError): (typeof errors)[ErrorCode]['retry'] | undefined {
+  return error.refusal === undefined ? undefined : errors[error.refusal].retry
+}
+
+function waitBeforeRetry(error: ClientError, backoff: Backoff): number | undefined {
+  if (error.code === 'NETWORK') return backoff.nextMs()
+  if (error.refusal === undefined) return undefined
+  switch (errors[error.refusal].retry) {
+    case 'after': {
+      const waitMs = error.retryAfterMs ?? backoff.nextMs()
+      return waitMs <= MAX_WAIT_IN_CALL_MS ? waitMs : undefined
+    }
+    case 'later':
+      // A relay that fails or restarts comes back by itself; a full list does not while the caller waits here.
+      return errors[error.refusal].status >= 500 ? backoff.nextMs() : undefined
+    default:
+      return undefined
+  }
+}
+
+function urlOf(relayUrl: URL, endpoint: Endpoint, params: Record<string, string | number>): string {
+  const path = endpoint.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name] ?? '')))
+  return `${baseOf(relayUrl)}${API_BASE}${path}`
+}
+
+/** The relay's address without a slash at its end. */
+export function baseOf(relayUrl: URL): string {
+  return `${relayUrl.origin}${relayUrl.pathname.replace(/\/+$/, '')}`
+}
+
+function checkedReply<N extends EndpointName>(endpoint: Endpoint, text: string): ReplyOf<N> {
+  try {
+    const reply: unknown = endpoint.reply ? check(endpoint.reply, JSON.parse(text)) : undefined
+    // `endpoint` is the table's entry N, and its reply schema has just accepted the value.
+    return reply as ReplyOf<N>
+  } catch (error) {
+    throw new ClientError('BAD_REPLY', `the relay answered what ${endpoint.path} never answers`, { cause: error })
+  }
+}
+
+// `Retry-After` travels in a header; put beside the rest so that a refusal is read from one place.
+function withRetryAfter(response: Response, text: string): string {
+  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
+  if (response.ok || !Number.isFinite(seconds) || seconds < 0) return text
+  const problem = parseRecord(text)
+  return problem ? JSON.stringify({ ...problem, retry_after_ms: seconds * 1000 }) : text
+}
+
+function refusal(status: number, text: string): ClientError {
+  const problem = parseRecord(text)
+  const code = problem?.error
+  if (typeof code !== 'string' || !isErrorCode(code)) {
+    // Often a proxy's own page, while the relay behind it restarts.
+    if (status >= 500) return new ClientError('NETWORK', `the relay answered ${status}`)
+    return new ClientError('BAD_REPLY', `the relay answered ${status} without a known code`)
+  }
+  const { uuid, alias_id, retry_after_ms, detail } = problem ?? {}
+  return new ClientError('REFUSED', typeof detail === 'string' ? `${code}: ${detail}` : `${code}: ${errors[code].means}`, {
+    refusal: code,
+    ...(typeof uuid === 'string' && typeof alias_id === 'string' ? { account: { uuid, alias_id } } : {}),
+    ...(typeof retry_after_ms === 'number' ? { retryAfterMs: retry_after_ms } : {}),
+  })
+}
+
+function parseRecord(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+async function readText(response: Response, maxBytes: number): Promise<string> {
+  const reader = response.body?.getReader()
+  if (!reader) return ''
+  const decoder = new TextDecoder()
+  let text = ''
+  let bytes = 0
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return text + decoder.decode()
+    bytes += value.length
+    if (bytes > maxBytes) {
+      await reader.cancel()
+      throw new ClientError('BAD_REPLY', 'the relay’s answer is too large')
+    }
+    text += decoder.decode(value, { stream: true })
+  }
+}

@@ -1,0 +1,148 @@
+// The way of a peer's message into the store: checked, guarded, decrypted, kept, and only then confirmed.
+import { decodeContent, decryptMessage, MESSAGE_CRYPTO_VERSION, type MessageContent } from '@sotto/crypto'
+import type { ConversationId, RelayFrame } from '@sotto/protocol'
+import { ClientError } from './client-error.ts'
+import type { Confirmations } from './confirmations.ts'
+import type { Context } from './context.ts'
+import type { OfflineMessage, SessionRecord, StoreChange, StoredMessage } from './stores/records.ts'
+
+type MsgFrame = Extract<RelayFrame, { type: 'msg' }>
+
+/** What is kept although it cannot be read yet; a relay could make up conversations without end. */
+const MAX_OFFLINE_MESSAGES = 20_000
+
+/** Receives messages. */
+export class Inbox {
+  readonly #context: Context
+  readonly #confirmations: Confirmations
+
+  constructor(context: Context, confirmations: Confirmations) {
+    this.#context = context
+    this.#confirmations = confirmations
+  }
+
+  async onMsg(frame: MsgFrame): Promise<void> {
+    if (this.#confirmations.isHeld(frame.conv_id)) return
+    if (await this.#isKnown(frame)) {
+      // Perhaps on its way to the disk still: an empty write confirms after it.
+      this.#keep(frame, [])
+      return
+    }
+    const offline: OfflineMessage = {
+      conversationId: frame.conv_id,
+      seq: frame.seq,
+      payloadEncrypted: frame.payload,
+      createdAt: frame.at,
+      id: frame.id,
+      fromAliasId: frame.from,
+      cryptoVersion: frame.crypto_v,
+    }
+    const message = this.#open(offline)
+    if (message) {
+      this.#keep(frame, [{ change: 'message', message }], () => this.#announce(message))
+      return
+    }
+    this.#context.hintFriendSync()
+    if ((await this.#context.store.countOfflineMessages()) >= MAX_OFFLINE_MESSAGES) {
+      this.#confirmations.hold(frame.conv_id)
+      this.#context.emitter.emit('error', new ClientError('STORE_FAILED', 'too many messages wait that cannot be read yet'))
+      return
+    }
+    this.#keep(frame, [{ change: 'offline_added', message: offline }])
+  }
+
+  /** Tries again what could not be decrypted in a conversation. */
+  async retryOffline(conversationId: ConversationId): Promise<void> {
+    const { store, journal } = this.#context
+    for (const offline of await store.listOfflineMessages(conversationId)) {
+      const removed: StoreChange = { change: 'offline_removed', conversationId, seq: offline.seq }
+      if ((await store.findMessage(conversationId, false, offline.id)) !== undefined) {
+        journal.record([removed])
+        continue
+      }
+      const message = this.#open(offline)
+      if (message) journal.record([removed, { change: 'message', message }], () => this.#announce(message))
+    }
+  }
+
+  /** Tries again every conversation that has a session. */
+  async retryAllOffline(): Promise<void> {
+    const offline = await this.#context.store.listOfflineMessages()
+    for (const conversationId of new Set(offline.map((message) => message.conversationId))) {
+      if (this.#context.sessions.find(conversationId)) await this.retryOffline(conversationId)
+    }
+  }
+
+  async #isKnown(frame: MsgFrame): Promise<boolean> {
+    const { store } = this.#context
+    if ((await store.findMessageBySeq(frame.conv_id, frame.seq)) !== undefined) return true
+    // The same message under another seq: a relay that plays it twice.
+    if ((await store.findMessage(frame.conv_id, false, frame.id)) !== undefined) return true
+    return (await store.findOfflineMessage(frame.conv_id, frame.seq)) !== undefined
+  }
+
+  #keep(frame: MsgFrame, changes: readonly StoreChange[], after: () => void = () => {}): void {
+    this.#context.journal.record(changes, () => {
+      this.#confirmations.add(frame.conv_id, frame.seq, frame.from)
+      after()
+    })
+  }
+
+  /** The message, or undefined for one that cannot be read now and may be later. */
+  #open(offline: OfflineMessage): StoredMessage | undefined {
+    const { sessions } = this.#context
+    const session = sessions.find(offline.conversationId)
+    if (!session || !sessions.isTheirAlias(session, offline.fromAliasId)) return undefined
+    if (offline.cryptoVersion !== MESSAGE_CRYPTO_VERSION || !sessions.guard(session)) return undefined
+    const base = {
+      id: offline.id,
+      conversationId: offline.conversationId,
+      isMe: false,
+      time: offline.createdAt,
+      status: 'delivered',
+      seq: offline.seq,
+      fromAliasId: session.theirAliasId,
+    } as const
+    const plaintext = this.#decrypt(offline, session)
+    if (plaintext === undefined) return { ...base, text: '', msgType: 'undecryptable' }
+    const content = decodeContent(plaintext)
+    const replyToId = content.replyToId
+    return { ...base, ...describe(content), ...(replyToId === undefined ? {} : { replyToId }) }
+  }
+
+  #decrypt(offline: OfflineMessage, session: SessionRecord): string | undefined {
+    try {
+      return decryptMessage({ sessionKey: this.#context.sessions.keyOf(session), payload: offline.payloadEncrypted })
+    } catch {
+      return undefined
+    }
+  }
+
+  #announce(message: StoredMessage): void {
+    this.#context.emitter.emit('message', message)
+    if (message.msgType === 'undecryptable') {
+      const error = new ClientError('UNDECRYPTABLE', `a message from ${message.fromAliasId} does not open with the key shared with them`)
+      this.#context.emitter.emit('error', error)
+    }
+  }
+}
+
+/** The text form and kind of a content, as the store keeps them. */
+function describe(content: MessageContent): Pick<StoredMessage, 'text' | 'msgType' | 'mediaUrl'> {
+  switch (content.kind) {
+    case 'text':
+      return { text: content.text, msgType: 'text' }
+    case 'image':
+      return { text: `[img]${content.mediaKey}`, msgType: 'image', mediaUrl: content.mediaKey }
+    case 'file':
+      return { text: `[file]${content.mediaKey}|${content.name}|${content.sizeBytes}`, msgType: 'file', mediaUrl: content.mediaKey }
+    case 'voice':
+      return { text: `[voice]${content.mediaKey}|${content.durationMs}`, msgType: 'voice', mediaUrl: content.mediaKey }
+    default:
+      return unknownKind(content)
+  }
+}
+
+function unknownKind(content: never): never {
+  throw new ClientError('BAD_REPLY', `no such kind of content: ${JSON.stringify(content)}`)
+}

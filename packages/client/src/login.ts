@@ -1,0 +1,85 @@
+// Proving to a relay who one is: challenge, signature, token; and renewing the token before it ends.
+import { parseAuthChallenge, signAuthChallenge } from '@sotto/crypto'
+import type { AccountUuid } from '@sotto/protocol'
+import { ClientError } from './client-error.ts'
+import type { Http, TokenSource } from './http.ts'
+import type { Platform } from './options.ts'
+
+/** A token is renewed once this share of its life has passed. */
+const RENEW_AT = 0.8
+const ATTEMPTS = 3
+
+/** Who logs in. */
+export interface LoginIdentity {
+  readonly uuid: AccountUuid
+  readonly signingPrivateKey: Uint8Array
+}
+
+/** A token and when to renew it, in the clock's milliseconds. */
+interface Token {
+  readonly value: string
+  readonly renewAt: number
+}
+
+/** Logs one identity in, and holds its token. */
+export class Login implements TokenSource {
+  readonly #platform: Platform
+  readonly #http: Http
+  readonly #identity: LoginIdentity
+  #token: Token | undefined
+  #pending: Promise<Token> | undefined
+
+  constructor(platform: Platform, http: Http, identity: LoginIdentity) {
+    this.#platform = platform
+    this.#http = http
+    this.#identity = identity
+  }
+
+  /**
+   * A token that should be alive, fetched where there is none. Calls at the same time share one login.
+   * @throws ClientError `CHALLENGE_REFUSED`, and what calls of the relay may throw.
+   */
+  async getToken(): Promise<string> {
+    if (this.#token && this.#platform.clock.now() < this.#token.renewAt) return this.#token.value
+    this.#pending ??= this.#logIn().finally(() => {
+      this.#pending = undefined
+    })
+    this.#token = await this.#pending
+    return this.#token.value
+  }
+
+  dropToken(token: string): void {
+    if (this.#token?.value === token) this.#token = undefined
+  }
+
+  /** Forgets the token, whatever it is. */
+  dropAnyToken(): void {
+    this.#token = undefined
+  }
+
+  async #logIn(): Promise<Token> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#logInOnce()
+      } catch (error) {
+        // The challenge expired or was spent on an answer that got lost: a new one helps.
+        const again = error instanceof ClientError && (error.refusal === 'CHALLENGE_INVALID' || error.code === 'NETWORK')
+        if (!again || attempt >= ATTEMPTS) throw error
+      }
+    }
+  }
+
+  async #logInOnce(): Promise<Token> {
+    const { uuid, signingPrivateKey } = this.#identity
+    const { challenge } = await this.#http.call('authChallenge', { body: { user_uuid: uuid } }, { retry: 'none' })
+    const parts = parseAuthChallenge(challenge)
+    // Else one relay could pass on the challenge of another, and log in there with our signature.
+    if (parts?.host !== this.#platform.relayUrl.host || parts.uuid !== uuid) {
+      throw new ClientError('CHALLENGE_REFUSED', `the relay asks to sign a login at ${parts?.host ?? 'an unknown place'}, not here`)
+    }
+    const signature = signAuthChallenge(signingPrivateKey, challenge)
+    const askedAt = this.#platform.clock.now()
+    const reply = await this.#http.call('authVerify', { body: { user_uuid: uuid, challenge, signature } }, { retry: 'none' })
+    return { value: reply.token, renewAt: askedAt + reply.expires_in * 1000 * RENEW_AT }
+  }
+}

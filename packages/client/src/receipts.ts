@@ -1,0 +1,106 @@
+// Receipts, both ways: how far the peer has come with own messages, and how far this side has read theirs.
+import type { ConversationId, RelayFrame } from '@sotto/protocol'
+import type { Context } from './context.ts'
+import type { MessageStatus, ReadMark, SessionRecord } from './stores/records.ts'
+
+type ReceiptFrame = Extract<RelayFrame, { type: 'delivered' | 'read' }>
+
+/** What a receipt moves on, so that no status ever goes back. */
+const MOVES: Record<ReceiptFrame['type'], readonly MessageStatus[]> = {
+  delivered: ['sent'],
+  read: ['sent', 'delivered'],
+}
+
+/** Receives receipts, and sends those of reading. */
+export class Receipts {
+  readonly #context: Context
+  readonly #marks = new Map<string, ReadMark>()
+  /** What has left on the present connection, and what had left before the latest heartbeat. */
+  #told = new Map<ConversationId, number>()
+  #provenByPong = new Map<ConversationId, number>()
+
+  constructor(context: Context) {
+    this.#context = context
+  }
+
+  async load(): Promise<void> {
+    for (const mark of await this.#context.store.listReadMarks()) this.#marks.set(mark.conversationId, mark)
+  }
+
+  /**
+   * Applies a receipt to the own messages it covers. One for a `seq` nothing has yet marks nothing: neither now nor when a
+   * message gets that `seq` later.
+   */
+  async onReceipt(frame: ReceiptFrame): Promise<void> {
+    const { sessions, store, journal, emitter } = this.#context
+    const session = sessions.find(frame.conv_id)
+    if (!session || this.#isAnothersAlias(session, frame.from)) return
+    const { conversationId } = session
+    for (const message of await store.listOwnMessages(conversationId, frame.seq, MOVES[frame.type])) {
+      const previous = message.status
+      const moved = { ...message, status: frame.type }
+      journal.record(
+        [{ change: 'message_patch', conversationId, isMe: true, id: message.id, patch: { status: frame.type } }],
+        () => emitter.emit('status_change', { message: moved, previous }),
+      )
+    }
+  }
+
+  /** How far this side has read a conversation. */
+  readSeq(conversationId: string): number {
+    return this.#marks.get(conversationId)?.readSeq ?? 0
+  }
+
+  /** Marks everything that has come in a conversation as read, and tells the peer now or once there is a connection. */
+  async markRead(session: SessionRecord): Promise<void> {
+    const { store, journal } = this.#context
+    const { conversationId } = session
+    const readSeq = await store.latestPeerSeq(conversationId)
+    const before = this.#marks.get(conversationId)
+    if (readSeq <= (before?.readSeq ?? 0)) return
+    const mark: ReadMark = { conversationId, readSeq, toldSeq: before?.toldSeq ?? 0 }
+    this.#marks.set(conversationId, mark)
+    // `read` confirms delivery too: the messages must be durable before it leaves, and this write is after theirs.
+    await journal.write([{ change: 'read_mark', mark }])
+    this.#tell(mark)
+  }
+
+  /** Tells again what may have been lost with the old connection. */
+  onOpen(): void {
+    this.#told.clear()
+    this.#provenByPong.clear()
+    for (const mark of this.#marks.values()) if (mark.readSeq > mark.toldSeq) this.#tell(mark)
+  }
+
+  onPing(): void {
+    this.#provenByPong = new Map(this.#told)
+  }
+
+  /** The relay answers in order, so it has what left before the heartbeat this answers. */
+  onPong(): void {
+    for (const [conversationId, toldSeq] of this.#provenByPong) {
+      const mark = this.#marks.get(conversationId)
+      if (!mark || mark.toldSeq >= toldSeq) continue
+      const proven = { ...mark, toldSeq }
+      this.#marks.set(conversationId, proven)
+      this.#context.journal.record([{ change: 'read_mark', mark: proven }])
+    }
+    this.#provenByPong.clear()
+  }
+
+  #tell(mark: ReadMark): void {
+    const session = this.#context.sessions.find(mark.conversationId)
+    if (!session) return
+    const { conversationId, readSeq } = mark
+    const sent = this.#context.send({ type: 'read', conv_id: conversationId, seq: readSeq, to: session.theirAliasId })
+    if (sent) this.#told.set(conversationId, readSeq)
+  }
+
+  // A receipt proves nothing beyond the relay's word, and is judged by its conversation; only what is plainly about
+  // someone else is dropped.
+  #isAnothersAlias(session: SessionRecord, aliasId: string): boolean {
+    const { sessions } = this.#context
+    if (sessions.isTheirAlias(session, aliasId)) return false
+    return sessions.list().some((other) => sessions.isTheirAlias(other, aliasId))
+  }
+}

@@ -1,0 +1,266 @@
+// Sessions: the key shared with each friend, the guard against changed keys, and who stands behind an alias.
+import {
+  decodeBase64,
+  deriveSessionKey,
+  encodeBase64,
+  formatSecurityCode,
+  type IdentityKeys,
+  isValidX25519PublicKey,
+  securityCode,
+} from '@sotto/crypto'
+import type { ConversationId, FriendProfile } from '@sotto/protocol'
+import { ClientError } from './client-error.ts'
+import type { Emitter, SecurityViolationEvent } from './events.ts'
+import type { Journal } from './journal.ts'
+import type { Clock } from './options.ts'
+import type { SessionRecord, TrustState } from './stores/records.ts'
+import type { ClientStore } from './stores/store.ts'
+
+/** The code two people compare. `fingerprintHex` is it bare, `displayCode` in groups of 4. */
+export interface SecurityCode {
+  readonly contactId: string
+  readonly displayCode: string
+  readonly fingerprintHex: string
+}
+
+interface CurrentKeys {
+  readonly x25519: string
+  readonly ed25519: string
+}
+
+/** What the sessions work with. */
+export interface SessionsContext {
+  readonly store: ClientStore
+  readonly journal: Journal
+  readonly emitter: Emitter
+  readonly clock: Clock
+  readonly keys: IdentityKeys
+}
+
+/** Every session of the identity, in memory as in the store. */
+export class Sessions {
+  readonly #context: SessionsContext
+  readonly #sessions = new Map<string, SessionRecord>()
+  readonly #keys = new Map<string, Uint8Array>()
+  /** Keys the relay gives now for a session made with others, by conversation. */
+  readonly #changedKeys = new Map<string, CurrentKeys>()
+  readonly #raised = new Map<string, string>()
+
+  constructor(context: SessionsContext) {
+    this.#context = context
+  }
+
+  /** Reads the sessions, and compares them with the friend list as it was last. */
+  async load(): Promise<void> {
+    for (const session of await this.#context.store.listSessions()) this.#remember(session)
+    this.#compareKeys(await this.#context.store.listFriends())
+  }
+
+  list(): readonly SessionRecord[] {
+    return [...this.#sessions.values()]
+  }
+
+  find(conversationId: string): SessionRecord | undefined {
+    return this.#sessions.get(conversationId)
+  }
+
+  /** The session of a contact, named by alias (also a former one) or by conversation. @throws `UNKNOWN_CONTACT` */
+  get(contact: string): SessionRecord {
+    const session = this.#sessions.get(contact) ?? this.#findByAlias(contact)
+    if (!session) throw new ClientError('UNKNOWN_CONTACT', `there is no conversation with ${contact} on this device`)
+    return session
+  }
+
+  /** The session's key. */
+  keyOf(session: SessionRecord): Uint8Array {
+    let key = this.#keys.get(session.conversationId)
+    if (!key) {
+      key = decodeBase64(session.sessionKeyBase64)
+      this.#keys.set(session.conversationId, key)
+    }
+    return key
+  }
+
+  /** Whether `aliasId` is or was the contact's. */
+  isTheirAlias(session: SessionRecord, aliasId: string): boolean {
+    return session.theirAliasId === aliasId || (session.formerAliasIds?.some((former) => former === aliasId) ?? false)
+  }
+
+  /** Whether the relay gives other keys for this contact than those recorded. */
+  hasChangedKeys(session: SessionRecord): boolean {
+    return this.#changedKeys.has(session.conversationId)
+  }
+
+  /** False, and a `security_violation`, where the contact's keys are not those recorded. */
+  guard(session: SessionRecord): boolean {
+    const current = this.#changedKeys.get(session.conversationId)
+    if (!current) return true
+    this.#raise(session, current)
+    return false
+  }
+
+  /**
+   * Makes the sessions that a friend list asks for, and never changes the keys of one that is there. Answers the
+   * conversations in which something can be decrypted that could not be before.
+   */
+  reconcile(friends: readonly FriendProfile[]): readonly ConversationId[] {
+    const refusedBefore = new Set(this.#changedKeys.keys())
+    this.#compareKeys(friends)
+    for (const [conversationId, current] of this.#changedKeys) {
+      const session = this.#sessions.get(conversationId)
+      if (session && this.#raised.get(conversationId) !== current.x25519 + current.ed25519) this.#raise(session, current)
+    }
+    const readable: ConversationId[] = []
+    for (const friend of friends) {
+      if (friend.status !== 'accepted' || friend.conversation_id === '') continue
+      const session = this.#sessions.get(friend.conversation_id)
+      const isReadable = session ? this.#rename(session, friend) : this.#create(friend, friend.conversation_id)
+      const isBack = refusedBefore.has(friend.conversation_id) && !this.#changedKeys.has(friend.conversation_id)
+      if (isReadable || isBack) readable.push(friend.conversation_id)
+    }
+    return readable
+  }
+
+  /** Forgets a contact's keys; the next friend list gives those to record, unverified. */
+  async forget(contact: string): Promise<void> {
+    const { conversationId } = this.get(contact)
+    await this.#context.journal.write([
+      { change: 'session_removed', conversationId },
+      { change: 'trust', conversationId, trust: { status: 'unverified' } },
+    ])
+    this.#sessions.delete(conversationId)
+    this.#keys.delete(conversationId)
+    this.#changedKeys.delete(conversationId)
+    this.#raised.delete(conversationId)
+  }
+
+  securityCode(contact: string): SecurityCode {
+    const session = this.get(contact)
+    const fingerprintHex = this.#fingerprint(session.theirEcdhPublicKey)
+    return { contactId: session.theirAliasId, displayCode: formatSecurityCode(fingerprintHex), fingerprintHex }
+  }
+
+  /** Verified only while the code that was compared is the code of the keys in use. */
+  async trustState(contact: string): Promise<TrustState> {
+    const session = this.get(contact)
+    const trust = await this.#context.store.getTrust(session.conversationId)
+    const holds = trust.status === 'verified' && trust.fingerprintSnapshot === this.#fingerprint(session.theirEcdhPublicKey)
+    return holds ? trust : { status: 'unverified' }
+  }
+
+  /** Compares a code someone read out or typed; the contact is verified if it is the same. */
+  async verifyCode(contact: string, code: string): Promise<boolean> {
+    const typed = code.replace(/[\s-]/g, '').toLowerCase()
+    if (typed !== this.securityCode(contact).fingerprintHex) return false
+    await this.markVerified(contact)
+    return true
+  }
+
+  markVerified(contact: string): Promise<void> {
+    const { fingerprintHex } = this.securityCode(contact)
+    const verifiedAt = this.#context.clock.now()
+    return this.#setTrust(contact, { status: 'verified', verifiedAt, fingerprintSnapshot: fingerprintHex })
+  }
+
+  resetTrust(contact: string): Promise<void> {
+    return this.#setTrust(contact, { status: 'unverified' })
+  }
+
+  async #setTrust(contact: string, trust: TrustState): Promise<void> {
+    const session: SessionRecord = { ...this.get(contact), trustState: trust.status }
+    await this.#context.journal.write([
+      { change: 'session', session },
+      { change: 'trust', conversationId: session.conversationId, trust },
+    ])
+    this.#remember(session)
+  }
+
+  #remember(session: SessionRecord): void {
+    this.#sessions.set(session.conversationId, session)
+  }
+
+  #findByAlias(aliasId: string): SessionRecord | undefined {
+    const sessions = this.list()
+    // The latest, where a pair was given a conversation anew.
+    return (
+      sessions.findLast((session) => session.theirAliasId === aliasId) ??
+      sessions.findLast((session) => this.isTheirAlias(session, aliasId))
+    )
+  }
+
+  /** Notes which contacts the relay now gives other keys than those recorded, by conversation or under a known alias. */
+  #compareKeys(friends: readonly FriendProfile[]): void {
+    for (const friend of friends) {
+      if (friend.status !== 'accepted') continue
+      const session = this.#sessions.get(friend.conversation_id) ?? this.#findByAlias(friend.alias_id)
+      if (!session) continue
+      const current = { x25519: friend.x25519_public_key, ed25519: friend.ed25519_public_key }
+      if (hasKeys(session, current)) this.#changedKeys.delete(session.conversationId)
+      else this.#changedKeys.set(session.conversationId, current)
+    }
+  }
+
+  #raise(session: SessionRecord, current: CurrentKeys): void {
+    this.#raised.set(session.conversationId, current.x25519 + current.ed25519)
+    const violation: SecurityViolationEvent = {
+      type: 'security_violation',
+      contactId: session.theirAliasId,
+      previousFingerprint: this.#fingerprint(session.theirEcdhPublicKey),
+      currentFingerprint: this.#fingerprint(current.x25519),
+      detectedAt: this.#context.clock.now(),
+      message: null,
+    }
+    this.#context.emitter.emit('security_violation', violation)
+  }
+
+  #create(friend: FriendProfile, conversationId: ConversationId): boolean {
+    const known = this.#findByAlias(friend.alias_id)
+    // A known alias under a new conversation, with other keys: `#compareKeys` has told; no session is made for it.
+    if (known && this.#changedKeys.has(known.conversationId)) return false
+    const theirPublicKey = decodeBase64(friend.x25519_public_key)
+    const isOwnKey = friend.x25519_public_key === encodeBase64(this.#context.keys.agreement.publicKey)
+    if (isOwnKey || !isValidX25519PublicKey(theirPublicKey)) {
+      const error = new ClientError('BAD_REPLY', `the relay gives a key for ${friend.alias_id} that cannot be theirs`)
+      this.#context.emitter.emit('error', error)
+      return false
+    }
+    const { privateKey } = this.#context.keys.agreement
+    const session: SessionRecord = {
+      conversationId,
+      theirAliasId: friend.alias_id,
+      theirEcdhPublicKey: friend.x25519_public_key,
+      theirEd25519PublicKey: friend.ed25519_public_key,
+      sessionKeyBase64: encodeBase64(deriveSessionKey({ privateKey, theirPublicKey, conversationId })),
+      trustState: 'unverified',
+      createdAt: this.#context.clock.now(),
+    }
+    this.#remember(session)
+    this.#context.journal.record([{ change: 'session', session }])
+    return true
+  }
+
+  /** Follows a contact to its new alias, unless that was ever another contact's. */
+  #rename(session: SessionRecord, friend: FriendProfile): boolean {
+    if (session.theirAliasId === friend.alias_id || this.#changedKeys.has(session.conversationId)) return false
+    const other = this.#findByAlias(friend.alias_id)
+    if (other && other.conversationId !== session.conversationId) {
+      const error = new ClientError('BAD_REPLY', `the relay gives ${friend.alias_id} to two contacts`)
+      this.#context.emitter.emit('error', error)
+      return false
+    }
+    const formerAliasIds = [...(session.formerAliasIds ?? []), session.theirAliasId]
+    const renamed: SessionRecord = { ...session, theirAliasId: friend.alias_id, formerAliasIds }
+    this.#remember(renamed)
+    this.#context.journal.record([{ change: 'session', session: renamed }])
+    return true
+  }
+
+  #fingerprint(theirPublicKey: string): string {
+    return securityCode(this.#context.keys.agreement.publicKey, decodeBase64(theirPublicKey))
+  }
+}
+
+function hasKeys(session: SessionRecord, current: CurrentKeys): boolean {
+  const signing = session.theirEd25519PublicKey
+  return session.theirEcdhPublicKey === current.x25519 && (signing === undefined || signing === current.ed25519)
+}

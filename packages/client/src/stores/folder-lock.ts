@@ -1,0 +1,135 @@
+// One folder, one process: two clients on the same files would each overwrite what the other knows.
+import { open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ClientError } from '../client-error.ts'
+
+const LOCK_FILE = 'lock'
+/** A lock file without content for this long was left by a crash between creating and writing it. */
+const EMPTY_LOCK_MS = 2000
+const ATTEMPTS = 20
+
+const held = new Set<string>()
+
+/** A folder held by this process until `release`. */
+export interface FolderLock {
+  release(): Promise<void>
+}
+
+/**
+ * Takes the folder, or throws `STORE_LOCKED` while a living process holds it. The lock of a dead process is taken
+ * over: a process is told from a later one of the same number by its start time, where the system gives it.
+ */
+export async function lockFolder(folder: string): Promise<FolderLock> {
+  const path = join(folder, LOCK_FILE)
+  if (held.has(path)) throw locked(folder)
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    if (await createLock(path)) {
+      held.add(path)
+      return { release: () => release(path) }
+    }
+    await clearStaleLock(path, folder)
+  }
+  throw locked(folder)
+}
+
+async function createLock(path: string): Promise<boolean> {
+  try {
+    const handle = await open(path, 'wx', 0o600)
+    try {
+      await handle.writeFile(JSON.stringify({ pid: process.pid, startedAt: await startTime(process.pid) }))
+    } finally {
+      await handle.close()
+    }
+    return true
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return false
+    throw error
+  }
+}
+
+async function clearStaleLock(path: string, folder: string): Promise<void> {
+  const before = await readText(path)
+  if (before === undefined) return
+  if (await isHeld(path, before)) throw locked(folder)
+  // Renamed rather than removed, so that of several processes that find it stale one moves it, and what was moved can
+  // still be looked at: if a new owner came first, its lock is put back.
+  const moved = `${path}.${process.pid}`
+  try {
+    await rename(path, moved)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return
+    throw error
+  }
+  if ((await readText(moved)) !== before) {
+    await rename(moved, path)
+    throw locked(folder)
+  }
+  await rm(moved, { force: true })
+}
+
+async function isHeld(path: string, text: string): Promise<boolean> {
+  const owner = parseOwner(text)
+  if (!owner) {
+    const age = Date.now() - (await stat(path).catch(() => ({ mtimeMs: Date.now() }))).mtimeMs
+    if (age > EMPTY_LOCK_MS) return false
+    // Its owner is about to write it: look again.
+    await new Promise((resolve) => setTimeout(resolve, EMPTY_LOCK_MS / 10))
+    const later = await readText(path)
+    return later !== undefined && later !== text ? isHeld(path, later) : later !== undefined
+  }
+  // Our own number, and not in `held`: a process before us had it, as in a container that was started again.
+  if (owner.pid === process.pid) return false
+  if (!isAlive(owner.pid)) return false
+  const startedAt = await startTime(owner.pid)
+  return owner.startedAt === '' || startedAt === '' || owner.startedAt === startedAt
+}
+
+async function release(path: string): Promise<void> {
+  held.delete(path)
+  await rm(path, { force: true })
+}
+
+function parseOwner(text: string): { pid: number; startedAt: string } | undefined {
+  try {
+    const owner: unknown = JSON.parse(text)
+    if (typeof owner !== 'object' || owner === null) return undefined
+    const pid = 'pid' in owner ? owner.pid : undefined
+    const startedAt = 'startedAt' in owner ? owner.startedAt : undefined
+    return typeof pid === 'number' && typeof startedAt === 'string' ? { pid, startedAt } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // EPERM: it lives, under another user.
+    return hasCode(error, 'EPERM')
+  }
+}
+
+/** When a process started, in the system's own unit, or "" where the system does not say. */
+async function startTime(pid: number): Promise<string> {
+  const text = await readText(`/proc/${pid}/stat`)
+  // The name, second and in parentheses, may hold anything; the start time is the 20th field after it.
+  return text?.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+}
+
+async function readText(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}
+
+function locked(folder: string): ClientError {
+  return new ClientError('STORE_LOCKED', `another process is using ${folder}`)
+}

@@ -1,0 +1,23 @@
+// A store that forgets: for tests, and for clients that keep nothing on purpose.
+import { ClientError } from '../client-error.ts'
+import type { StoreChange } from './records.ts'
+import { StateStore } from './state-store.ts'
+
+/** A store in memory. Survives its client, not its process. */
+export class MemoryStore extends StateStore {
+  #closed = false
+
+  async write(changes: readonly StoreChange[]): Promise<void> {
+    if (this.#closed) throw new ClientError('CLOSED', 'the store is closed')
+    for (const change of changes) this.state.apply(change)
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+  }
+
+  /** Opens the store again after `close`, as a file store is opened by the next process. */
+  reopen(): void {
+    this.#closed = false
+  }
+}

@@ -1,0 +1,88 @@
+// The reads of a store whose whole content is in memory; only how it is written differs.
+import type { FriendProfile } from '@sotto/protocol'
+import type {
+  MessageStatus,
+  OfflineMessage,
+  OutboxIntent,
+  ReadMark,
+  RetractIntent,
+  SessionRecord,
+  StoreChange,
+  StoredIdentity,
+  StoredMessage,
+  TrustState,
+} from './records.ts'
+import type { ClientStore, MessageRange } from './store.ts'
+import { StoreState } from './store-state.ts'
+
+/** Answers every read of `ClientStore` from memory. */
+export abstract class StateStore implements ClientStore {
+  protected state = new StoreState()
+
+  abstract write(changes: readonly StoreChange[]): Promise<void>
+  abstract close(): Promise<void>
+
+  async getIdentity(): Promise<StoredIdentity | undefined> {
+    return this.state.identity
+  }
+
+  async listSessions(): Promise<readonly SessionRecord[]> {
+    return [...this.state.sessions.values()]
+  }
+
+  async getTrust(conversationId: string): Promise<TrustState> {
+    return this.state.trust.get(conversationId) ?? { status: 'unverified' }
+  }
+
+  async listFriends(): Promise<readonly FriendProfile[]> {
+    return this.state.friends
+  }
+
+  async listMessages(conversationId: string, range?: MessageRange): Promise<readonly StoredMessage[]> {
+    return this.state.listMessages(conversationId, range)
+  }
+
+  async findMessage(conversationId: string, isMe: boolean, id: string): Promise<StoredMessage | undefined> {
+    return this.state.findMessage(conversationId, isMe, id)
+  }
+
+  async findMessageBySeq(conversationId: string, seq: number): Promise<StoredMessage | undefined> {
+    return this.state.findMessageBySeq(conversationId, seq)
+  }
+
+  async latestPeerSeq(conversationId: string): Promise<number> {
+    return this.state.latestPeerSeq(conversationId)
+  }
+
+  async listOwnMessages(
+    conversationId: string,
+    upToSeq: number,
+    statuses: readonly MessageStatus[],
+  ): Promise<readonly StoredMessage[]> {
+    return this.state.listOwnMessages(conversationId, upToSeq, statuses)
+  }
+
+  async listOutbox(): Promise<readonly OutboxIntent[]> {
+    return [...this.state.outbox.values()]
+  }
+
+  async listRetractIntents(): Promise<readonly RetractIntent[]> {
+    return [...this.state.retractIntents.values()]
+  }
+
+  async listOfflineMessages(conversationId?: string): Promise<readonly OfflineMessage[]> {
+    return this.state.listOfflineMessages(conversationId)
+  }
+
+  async findOfflineMessage(conversationId: string, seq: number): Promise<OfflineMessage | undefined> {
+    return this.state.findOfflineMessage(conversationId, seq)
+  }
+
+  async countOfflineMessages(): Promise<number> {
+    return this.state.offline.size
+  }
+
+  async listReadMarks(): Promise<readonly ReadMark[]> {
+    return [...this.state.readMarks.values()]
+  }
+}

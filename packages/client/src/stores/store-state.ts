@@ -1,0 +1,216 @@
+// All that a store holds, in memory: applies changes and answers the reads. Memory and file stores share it.
+import type { FriendProfile } from '@sotto/protocol'
+import type {
+  MessageStatus,
+  OfflineMessage,
+  OutboxIntent,
+  ReadMark,
+  RetractIntent,
+  SessionRecord,
+  StoreChange,
+  StoredIdentity,
+  StoredMessage,
+  TrustState,
+} from './records.ts'
+import type { MessageRange } from './store.ts'
+
+class ConversationMessages {
+  readonly byKey = new Map<string, StoredMessage>()
+  readonly bySeq = new Map<number, string>()
+  /** Keys of own messages that a receipt can still move, so that a receipt need not look at all that was ever said. */
+  readonly open = { sent: new Set<string>(), delivered: new Set<string>() }
+  latestPeerSeq = 0
+  #sorted: StoredMessage[] | undefined
+
+  put(message: StoredMessage): void {
+    const key = keyOf(message.isMe, message.id)
+    const before = this.byKey.get(key)
+    // A seq names one message; the first to have it keeps it.
+    if (message.seq !== undefined && !this.bySeq.has(message.seq)) this.bySeq.set(message.seq, key)
+    this.byKey.set(key, message)
+    if (!message.isMe) this.latestPeerSeq = Math.max(this.latestPeerSeq, message.seq ?? 0)
+    this.open.sent.delete(key)
+    this.open.delivered.delete(key)
+    if (message.isMe && (message.status === 'sent' || message.status === 'delivered')) this.open[message.status].add(key)
+    if (!before && this.#sorted && compareMessages(this.#sorted.at(-1), message) <= 0) this.#sorted.push(message)
+    else this.#sorted = undefined
+  }
+
+  sorted(): readonly StoredMessage[] {
+    this.#sorted ??= [...this.byKey.values()].sort(compareMessages)
+    return this.#sorted
+  }
+}
+
+/** The state of a store. Not durable, and not to be shared between two stores. */
+export class StoreState {
+  identity: StoredIdentity | undefined
+  friends: readonly FriendProfile[] = []
+  readonly sessions = new Map<string, SessionRecord>()
+  readonly trust = new Map<string, TrustState>()
+  readonly outbox = new Map<string, OutboxIntent>()
+  readonly retractIntents = new Map<string, RetractIntent>()
+  readonly offline = new Map<string, OfflineMessage>()
+  readonly readMarks = new Map<string, ReadMark>()
+  readonly #conversations = new Map<string, ConversationMessages>()
+
+  apply(change: StoreChange): void {
+    switch (change.change) {
+      case 'clear':
+        return this.#clear()
+      case 'identity':
+        this.identity = change.identity
+        return
+      case 'session':
+        this.sessions.set(change.session.conversationId, change.session)
+        return
+      case 'session_removed':
+        this.sessions.delete(change.conversationId)
+        return
+      case 'trust':
+        this.trust.set(change.conversationId, change.trust)
+        return
+      case 'friends':
+        this.friends = change.friends
+        return
+      case 'message':
+        this.#conversation(change.message.conversationId).put(change.message)
+        return
+      case 'message_patch': {
+        const message = this.findMessage(change.conversationId, change.isMe, change.id)
+        if (message) this.#conversation(change.conversationId).put({ ...message, ...change.patch })
+        return
+      }
+      case 'outbox_added':
+        this.outbox.set(change.intent.internalId, change.intent)
+        return
+      case 'outbox_removed':
+        this.outbox.delete(change.internalId)
+        return
+      case 'retract_added':
+        this.retractIntents.set(pairKey(change.intent.conversationId, change.intent.messageId), change.intent)
+        return
+      case 'retract_removed':
+        this.retractIntents.delete(pairKey(change.conversationId, change.messageId))
+        return
+      case 'offline_added':
+        this.offline.set(pairKey(change.message.conversationId, change.message.seq), change.message)
+        return
+      case 'offline_removed':
+        this.offline.delete(pairKey(change.conversationId, change.seq))
+        return
+      case 'read_mark':
+        this.readMarks.set(change.mark.conversationId, change.mark)
+        return
+      default:
+        return unknownChange(change)
+    }
+  }
+
+  /** Changes that make this state out of an empty one. */
+  *changes(): Generator<StoreChange> {
+    if (this.identity) yield { change: 'identity', identity: this.identity }
+    if (this.friends.length > 0) yield { change: 'friends', friends: [...this.friends] }
+    for (const session of this.sessions.values()) yield { change: 'session', session }
+    for (const [conversationId, trust] of this.trust) {
+      const session = this.sessions.get(conversationId)
+      if (session) yield { change: 'trust', conversationId: session.conversationId, trust }
+    }
+    for (const conversation of this.#conversations.values()) {
+      for (const message of conversation.byKey.values()) yield { change: 'message', message }
+    }
+    for (const intent of this.outbox.values()) yield { change: 'outbox_added', intent }
+    for (const intent of this.retractIntents.values()) yield { change: 'retract_added', intent }
+    for (const message of this.offline.values()) yield { change: 'offline_added', message }
+    for (const mark of this.readMarks.values()) yield { change: 'read_mark', mark }
+  }
+
+  findMessage(conversationId: string, isMe: boolean, id: string): StoredMessage | undefined {
+    return this.#conversations.get(conversationId)?.byKey.get(keyOf(isMe, id))
+  }
+
+  findMessageBySeq(conversationId: string, seq: number): StoredMessage | undefined {
+    const conversation = this.#conversations.get(conversationId)
+    const key = conversation?.bySeq.get(seq)
+    return key === undefined ? undefined : conversation?.byKey.get(key)
+  }
+
+  listMessages(conversationId: string, range: MessageRange = {}): readonly StoredMessage[] {
+    const { afterSeq = 0, beforeSeq = Number.POSITIVE_INFINITY, limit = Number.POSITIVE_INFINITY } = range
+    const messages = this.#conversations.get(conversationId)?.sorted() ?? []
+    const found: StoredMessage[] = []
+    // From the end, so that the latest few of a long conversation cost little.
+    for (let at = messages.length - 1; at >= 0 && found.length < limit; at -= 1) {
+      const message = messages[at]
+      if (!message) continue
+      if (message.seq !== undefined && message.seq <= afterSeq) break
+      if (range.beforeSeq === undefined || (message.seq !== undefined && message.seq < beforeSeq)) found.push(message)
+    }
+    return found.reverse()
+  }
+
+  listOwnMessages(conversationId: string, upToSeq: number, statuses: readonly MessageStatus[]): readonly StoredMessage[] {
+    const conversation = this.#conversations.get(conversationId)
+    if (!conversation) return []
+    const found: StoredMessage[] = []
+    for (const status of statuses) {
+      const keys = status === 'sent' || status === 'delivered' ? conversation.open[status] : conversation.byKey.keys()
+      for (const key of keys) {
+        const message = conversation.byKey.get(key)
+        if (message?.isMe && message.status === status && message.seq !== undefined && message.seq <= upToSeq) {
+          found.push(message)
+        }
+      }
+    }
+    return found.sort(compareMessages)
+  }
+
+  latestPeerSeq(conversationId: string): number {
+    return this.#conversations.get(conversationId)?.latestPeerSeq ?? 0
+  }
+
+  findOfflineMessage(conversationId: string, seq: number): OfflineMessage | undefined {
+    return this.offline.get(pairKey(conversationId, seq))
+  }
+
+  listOfflineMessages(conversationId: string | undefined): readonly OfflineMessage[] {
+    const messages = [...this.offline.values()]
+    const chosen = conversationId === undefined ? messages : messages.filter((m) => m.conversationId === conversationId)
+    return chosen.sort((a, b) => a.seq - b.seq)
+  }
+
+  #conversation(conversationId: string): ConversationMessages {
+    let conversation = this.#conversations.get(conversationId)
+    if (!conversation) {
+      conversation = new ConversationMessages()
+      this.#conversations.set(conversationId, conversation)
+    }
+    return conversation
+  }
+
+  #clear(): void {
+    this.identity = undefined
+    this.friends = []
+    const maps = [this.sessions, this.trust, this.outbox, this.retractIntents, this.offline, this.readMarks]
+    for (const map of maps) map.clear()
+    this.#conversations.clear()
+  }
+}
+
+function keyOf(isMe: boolean, id: string): string {
+  return `${isMe ? 'me' : 'them'} ${id}`
+}
+
+function pairKey(conversationId: string, part: string | number): string {
+  return `${conversationId} ${part}`
+}
+
+function compareMessages(a: StoredMessage | undefined, b: StoredMessage | undefined): number {
+  if (!a || !b) return a ? 1 : b ? -1 : 0
+  const bySeq = (a.seq ?? Number.MAX_SAFE_INTEGER) - (b.seq ?? Number.MAX_SAFE_INTEGER)
+  return bySeq !== 0 ? bySeq : a.time - b.time
+}
+
+function unknownChange(change: never): never {
+  throw new TypeError(`unknown change: ${JSON.stringify(change)}`)
+}

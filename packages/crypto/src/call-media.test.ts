@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'bun:test'
+import { gcm } from '@noble/ciphers/aes.js'
+import fc from 'fast-check'
+import { encodeUtf8 } from './bytes.ts'
+import {
+  CALL_FRAME_OVERHEAD_BYTES,
+  CALL_REPLAY_WINDOW,
+  CallFrameReceiver,
+  CallFrameSender,
+  decryptCallFrame,
+  deriveCallMediaKey,
+  encryptCallFrame,
+  ReplayWindow,
+} from './call-media.ts'
+import { bytesToHex, hexToBytes } from './hex.ts'
+import { anyBytes, codeOf, expectCode, flipBit, sessionKey, vectors } from './test-support.ts'
+
+const { call_id: callId, from: senderAlias, ...keys } = vectors.call_media_key
+const keyMaterial = hexToBytes(keys.mid_0_epoch_1)
+
+describe('the key material of the vectors', () => {
+  for (const [name, expected] of Object.entries(keys)) {
+    test(name, () => {
+      const [, mid = '', epoch = ''] = /^mid_(\d+)_epoch_(\d+)$/.exec(name) ?? []
+      expect(
+        bytesToHex(deriveCallMediaKey({ sessionKey, callId, senderAlias, mid, epoch: Number(epoch) })),
+      ).toBe(expected)
+    })
+  }
+})
+
+test('key material is refused for what would make its info ambiguous or its epoch none', () => {
+  const good = { sessionKey, callId, senderAlias, mid: '0', epoch: 1 }
+  expectCode('INVALID_ARGUMENT', () => deriveCallMediaKey({ ...good, senderAlias: 'a|b' }))
+  for (const epoch of [0, -1, 1.5, Number.NaN])
+    expectCode('INVALID_ARGUMENT', () => deriveCallMediaKey({ ...good, epoch }))
+  for (const empty of ['callId', 'senderAlias', 'mid']) {
+    expectCode('INVALID_ARGUMENT', () => deriveCallMediaKey({ ...good, [empty]: '' }))
+  }
+  expectCode('INVALID_KEY', () => deriveCallMediaKey({ ...good, sessionKey: new Uint8Array(31) }))
+})
+
+test('a frame is the counter, big-endian, and AES-256-GCM under the base IV XOR the counter, little-endian', () => {
+  const counter = 0x0102030405060708n
+  const frame = encryptCallFrame({ keyMaterial, counter, plaintext: encodeUtf8('frame') })
+  expect(bytesToHex(frame.subarray(0, 8))).toBe('0102030405060708')
+
+  const iv = new Uint8Array(keyMaterial.subarray(32))
+  for (let index = 0; index < 8; index += 1) iv[index] = (iv[index] ?? 0) ^ (8 - index)
+  const expected = gcm(keyMaterial.subarray(0, 32), iv).encrypt(encodeUtf8('frame'))
+  expect(frame.subarray(8)).toEqual(expected)
+  expect(frame).toHaveLength(5 + CALL_FRAME_OVERHEAD_BYTES)
+})
+
+test('any frame comes back with its counter, and key material is left as it was', () => {
+  const counters = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
+  const material = Buffer.from(keyMaterial)
+  fc.assert(
+    fc.property(counters, anyBytes(), (counter, plaintext) => {
+      const frame = encryptCallFrame({ keyMaterial: material, counter, plaintext })
+      expect(decryptCallFrame({ keyMaterial, frame })).toEqual({
+        counter,
+        plaintext: new Uint8Array(plaintext),
+      })
+    }),
+  )
+  expect(bytesToHex(material)).toBe(keys.mid_0_epoch_1)
+})
+
+test('any bit turned over in a frame is refused, the counter included, and so is any cut', () => {
+  const frame = encryptCallFrame({ keyMaterial, counter: 7n, plaintext: encodeUtf8('frame') })
+  for (let bit = 0; bit < frame.length * 8; bit += 1) {
+    expectCode('DECRYPTION_FAILED', () => decryptCallFrame({ keyMaterial, frame: flipBit(frame, bit) }))
+  }
+  for (let length = 0; length < frame.length; length += 1) {
+    expectCode('DECRYPTION_FAILED', () => decryptCallFrame({ keyMaterial, frame: frame.subarray(0, length) }))
+  }
+})
+
+test('a receiver takes each frame once, in any order within the window', () => {
+  const sender = new CallFrameSender(keyMaterial)
+  const receiver = new CallFrameReceiver(keyMaterial)
+  const frames = Array.from({ length: 50 }, (_, index) => sender.encrypt(new Uint8Array([index])))
+  for (const [index, frame] of [...frames.entries()].reverse())
+    expect(receiver.decrypt(frame)).toEqual(new Uint8Array([index]))
+  for (const frame of frames) expectCode('REPLAYED', () => receiver.decrypt(frame))
+})
+
+test('a forged frame moves no window', () => {
+  const receiver = new CallFrameReceiver(keyMaterial)
+  const forged = encryptCallFrame({
+    keyMaterial: flipBit(keyMaterial, 0),
+    counter: 2n ** 60n,
+    plaintext: new Uint8Array(1),
+  })
+  expectCode('DECRYPTION_FAILED', () => receiver.decrypt(forged))
+  const frame = encryptCallFrame({ keyMaterial, counter: 0n, plaintext: new Uint8Array(1) })
+  expect(receiver.decrypt(frame)).toEqual(new Uint8Array(1))
+})
+
+test('no two frames of a sender have the same counter', () => {
+  const sender = new CallFrameSender(keyMaterial)
+  const counters = Array.from({ length: 300 }, () =>
+    bytesToHex(sender.encrypt(new Uint8Array(0)).subarray(0, 8)),
+  )
+  expect(new Set(counters).size).toBe(300)
+  expect(counters[0]).toBe('0000000000000000')
+})
+
+test('the window agrees with a list of all that was seen', () => {
+  const near = fc.bigInt({ min: 0n, max: 3000n })
+  const counters = fc.array(
+    fc.oneof({ weight: 20, arbitrary: near }, fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })),
+    { maxLength: 200 },
+  )
+  fc.assert(
+    fc.property(counters, (sequence) => {
+      const window = new ReplayWindow()
+      const seen = new Set<bigint>()
+      let highest = -1n
+      for (const counter of sequence) {
+        const known = counter > highest - BigInt(CALL_REPLAY_WINDOW)
+        expect(window.isFresh(counter)).toBe(known && !seen.has(counter))
+        if (!window.isFresh(counter)) continue
+        window.add(counter)
+        seen.add(counter)
+        if (counter > highest) highest = counter
+      }
+    }),
+  )
+})
+
+test('any bytes are a frame or refused', () => {
+  fc.assert(
+    fc.property(anyBytes(), (frame) => {
+      expect(codeOf(() => new CallFrameReceiver(keyMaterial).decrypt(frame))).toBe('DECRYPTION_FAILED')
+    }),
+  )
+  expectCode('INVALID_KEY', () => new CallFrameReceiver(new Uint8Array(32)))
+  expectCode('INVALID_KEY', () => new CallFrameSender(new Uint8Array(43)))
+  for (const counter of [-1n, 2n ** 64n]) {
+    expectCode('INVALID_ARGUMENT', () =>
+      encryptCallFrame({ keyMaterial, counter, plaintext: new Uint8Array(0) }),
+    )
+  }
+})

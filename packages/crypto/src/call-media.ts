@@ -1,0 +1,204 @@
+// Call media: one key for each sender, track and epoch; frames under a counter; a window against replay.
+import { gcm } from '@noble/ciphers/aes.js'
+import { hkdf } from '@noble/hashes/hkdf.js'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { type Bytes, checkBytes, checkKey, checkText, concatBytes, encodeUtf8 } from './bytes.ts'
+import { CryptoError } from './crypto-error.ts'
+
+/** A 32-byte AES-256-GCM key and a 12-byte base IV. */
+export const CALL_MEDIA_KEY_BYTES = 44
+
+/** What a frame adds to its plaintext: counter (8) and tag (16). */
+export const CALL_FRAME_OVERHEAD_BYTES = 24
+
+/** Frames one key may encrypt here, after which the sender starts a new epoch. Days of video. */
+export const MAX_CALL_FRAMES_PER_EPOCH = 2 ** 32
+
+/** How many counters below the highest a receiver can still tell apart. */
+export const CALL_REPLAY_WINDOW = 1024
+
+const KEY_BYTES = 32
+const COUNTER_BYTES = 8
+const TAG_BYTES = 16
+const MAX_COUNTER = 2n ** 64n - 1n
+
+/** What `deriveCallMediaKey` needs. */
+export interface CallMediaKeyInput {
+  /** 32 bytes: the session key of the two friends' conversation. */
+  readonly sessionKey: Uint8Array
+  readonly callId: string
+  /** The alias of whoever sends with this key. */
+  readonly senderAlias: string
+  /** The track's media id, from the session description. */
+  readonly mid: string
+  /** Counts from 1. */
+  readonly epoch: number
+}
+
+/**
+ * The 44 bytes of key material for one sender, track and epoch: HKDF-SHA256 (RFC 5869) of the session key,
+ * with the SHA-256 of the call's id as salt. Whoever sends must never use the same one with two counters that
+ * both start over: a sender that lost its counter takes the next epoch. Throws `INVALID_KEY`,
+ * `INVALID_ARGUMENT`.
+ */
+export function deriveCallMediaKey({
+  sessionKey,
+  callId,
+  senderAlias,
+  mid,
+  epoch,
+}: CallMediaKeyInput): Bytes {
+  checkKey(sessionKey, 'sessionKey')
+  checkText(callId, 'callId')
+  checkText(senderAlias, 'senderAlias')
+  checkText(mid, 'mid')
+  // A mid may hold the separator (RFC 8866): with none in alias and epoch, each info still has one reading.
+  if (senderAlias.includes('|')) throw new CryptoError('INVALID_ARGUMENT', 'senderAlias is not an alias')
+  if (!Number.isSafeInteger(epoch) || epoch < 1)
+    throw new CryptoError('INVALID_ARGUMENT', 'epoch must count from 1')
+  const info = encodeUtf8(`call-media-v1|${senderAlias}|${mid}|${epoch}`)
+  return hkdf(sha256, sessionKey, sha256(encodeUtf8(callId)), info, CALL_MEDIA_KEY_BYTES)
+}
+
+/** What `encryptCallFrame` needs: 44 bytes of key material, a counter it never had before, and the frame. */
+export interface EncryptCallFrameInput {
+  readonly keyMaterial: Uint8Array
+  /** 0 to 2^64 - 1. */
+  readonly counter: bigint
+  readonly plaintext: Uint8Array
+}
+
+/** What `decryptCallFrame` needs: 44 bytes of key material and a frame as received. */
+export interface DecryptCallFrameInput {
+  readonly keyMaterial: Uint8Array
+  readonly frame: Uint8Array
+}
+
+/**
+ * A frame: u64 big-endian counter, then AES-256-GCM ciphertext and tag (NIST SP 800-38D). The IV is the base
+ * IV with its first 8 bytes XORed with the counter, little-endian. `CallFrameSender` keeps the counter;
+ * prefer it.
+ */
+export function encryptCallFrame({ keyMaterial, counter, plaintext }: EncryptCallFrameInput): Bytes {
+  checkBytes(keyMaterial, 'keyMaterial', CALL_MEDIA_KEY_BYTES, 'INVALID_KEY')
+  checkBytes(plaintext, 'plaintext')
+  checkCounter(counter)
+  const header = new Uint8Array(COUNTER_BYTES)
+  new DataView(header.buffer).setBigUint64(0, counter)
+  return concatBytes(header, frameCipher(keyMaterial, counter).encrypt(plaintext))
+}
+
+/**
+ * The counter and plaintext of a frame. Throws `DECRYPTION_FAILED`. Says nothing about replay:
+ * `CallFrameReceiver` does; prefer it.
+ */
+export function decryptCallFrame({ keyMaterial, frame }: DecryptCallFrameInput): {
+  counter: bigint
+  plaintext: Bytes
+} {
+  checkBytes(keyMaterial, 'keyMaterial', CALL_MEDIA_KEY_BYTES, 'INVALID_KEY')
+  const counter = readCounter(frame)
+  try {
+    return { counter, plaintext: frameCipher(keyMaterial, counter).decrypt(frame.subarray(COUNTER_BYTES)) }
+  } catch {
+    throw failed()
+  }
+}
+
+/** Encrypts one track's frames under one key, each with a counter of its own. */
+export class CallFrameSender {
+  readonly #keyMaterial: Bytes
+  #sent = 0
+
+  /** Takes the 44 bytes of a fresh epoch: the counter starts at 0, so no two senders may share them. */
+  constructor(keyMaterial: Uint8Array) {
+    checkBytes(keyMaterial, 'keyMaterial', CALL_MEDIA_KEY_BYTES, 'INVALID_KEY')
+    this.#keyMaterial = concatBytes(keyMaterial)
+  }
+
+  /** The next frame. Throws `COUNTER_EXHAUSTED` once this epoch has sent `MAX_CALL_FRAMES_PER_EPOCH`. */
+  encrypt(plaintext: Uint8Array): Bytes {
+    if (this.#sent >= MAX_CALL_FRAMES_PER_EPOCH) {
+      throw new CryptoError('COUNTER_EXHAUSTED', 'this epoch is used up; start the next')
+    }
+    // Counted before encrypting: a counter may be skipped, never used twice.
+    const counter = BigInt(this.#sent)
+    this.#sent += 1
+    return encryptCallFrame({ keyMaterial: this.#keyMaterial, counter, plaintext })
+  }
+}
+
+/** Decrypts one track's frames under one key, in any order, each at most once. */
+export class CallFrameReceiver {
+  readonly #keyMaterial: Bytes
+  readonly #window = new ReplayWindow()
+
+  /** Takes the 44 bytes of one sender, track and epoch. */
+  constructor(keyMaterial: Uint8Array) {
+    checkBytes(keyMaterial, 'keyMaterial', CALL_MEDIA_KEY_BYTES, 'INVALID_KEY')
+    this.#keyMaterial = concatBytes(keyMaterial)
+  }
+
+  /** The plaintext of a frame. Throws `DECRYPTION_FAILED`, and `REPLAYED` for a counter seen or too old. */
+  decrypt(frame: Uint8Array): Bytes {
+    if (!this.#window.isFresh(readCounter(frame))) {
+      throw new CryptoError('REPLAYED', 'this call frame was seen before or is too old')
+    }
+    const { counter, plaintext } = decryptCallFrame({ keyMaterial: this.#keyMaterial, frame })
+    // Only now: a forged frame must not move the window.
+    this.#window.add(counter)
+    return plaintext
+  }
+}
+
+/** Which counters were seen: the highest and those up to 1,023 below it (after RFC 4303, section 3.4.3). */
+export class ReplayWindow {
+  #highest = -1n
+  /** Bit i: whether the counter i below the highest was seen. */
+  #seen = 0n
+
+  /** Whether `counter` was not seen before, and is recent enough to know. */
+  isFresh(counter: bigint): boolean {
+    if (counter > this.#highest) return true
+    const below = this.#highest - counter
+    return below < CALL_REPLAY_WINDOW && ((this.#seen >> below) & 1n) === 0n
+  }
+
+  /** Marks an authentic frame's counter as seen. */
+  add(counter: bigint): void {
+    if (counter > this.#highest) {
+      const ahead = counter - this.#highest
+      // A jump past the whole window forgets it; shifting by that much would ask for the memory.
+      this.#seen =
+        ahead >= CALL_REPLAY_WINDOW ? 1n : BigInt.asUintN(CALL_REPLAY_WINDOW, (this.#seen << ahead) | 1n)
+      this.#highest = counter
+      return
+    }
+    const below = this.#highest - counter
+    if (below < CALL_REPLAY_WINDOW) this.#seen |= 1n << below
+  }
+}
+
+function frameCipher(keyMaterial: Uint8Array, counter: bigint): ReturnType<typeof gcm> {
+  // A copy by all means: on a Node Buffer `slice` is a view, and the XOR below would change the caller's key.
+  const iv = new Uint8Array(keyMaterial.subarray(KEY_BYTES))
+  const view = new DataView(iv.buffer)
+  view.setBigUint64(0, view.getBigUint64(0, true) ^ counter, true)
+  return gcm(keyMaterial.subarray(0, KEY_BYTES), iv)
+}
+
+function readCounter(frame: Uint8Array): bigint {
+  checkBytes(frame, 'frame')
+  if (frame.length < COUNTER_BYTES + TAG_BYTES) throw failed()
+  return new DataView(frame.buffer, frame.byteOffset, COUNTER_BYTES).getBigUint64(0)
+}
+
+function checkCounter(counter: bigint): void {
+  if (typeof counter !== 'bigint' || counter < 0n || counter > MAX_COUNTER) {
+    throw new CryptoError('INVALID_ARGUMENT', 'counter must be a bigint from 0 to 2^64 - 1')
+  }
+}
+
+function failed(): CryptoError {
+  return new CryptoError('DECRYPTION_FAILED', 'the call frame could not be decrypted')
+}

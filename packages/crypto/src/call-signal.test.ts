@@ -1,0 +1,234 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { decodeBase64, encodeBase64 } from './base64.ts'
+import {
+  CALL_NONCE_MEMORY_MS,
+  type CallSignalFields,
+  type CallSignalFrame,
+  canonicalCallSignal,
+  type OpenCallSignalInput,
+  openCallSignal,
+  SeenCallNonces,
+  sealCallSignal,
+  signCallSignal,
+  verifyCallSignal,
+} from './call-signal.ts'
+import { decryptMessage, encryptMessage } from './message-envelope.ts'
+import { anyString, expectCode, flipBit, identity, randomBytes, sessionKey, vectors } from './test-support.ts'
+
+const { inner, canonical, sig_hex, signed_by } = vectors.call_signal_v2
+const { signing } = identity(signed_by)
+const stranger = identity(2).signing
+const NOW = inner._ts
+
+const offer = {
+  type: 'call_offer',
+  to: 'u00000002',
+  from: 'u00000001',
+  callId: inner.call_id,
+  fields: { sdp: 'v=0\r\n', sdp_type: 'offer' },
+  sessionKey,
+  signingPrivateKey: signing.privateKey,
+  nowMs: NOW,
+  randomBytes,
+} as const
+
+function open(frame: CallSignalFrame, changed: Partial<OpenCallSignalInput> = {}) {
+  return openCallSignal({
+    frame,
+    sessionKey,
+    signingPublicKey: signing.publicKey,
+    nowMs: NOW,
+    seenNonces: new SeenCallNonces(),
+    ...changed,
+  })
+}
+
+/** A frame whose inner object is exactly this one, signed. */
+function frameOf(signed: CallSignalFields): CallSignalFrame {
+  const plaintext = JSON.stringify({ ...signed, _sig: signCallSignal(signing.privateKey, signed) })
+  const payload = encryptMessage({ sessionKey, plaintext, randomBytes })
+  return {
+    type: 'call_offer',
+    to: 'u00000002',
+    call_id: inner.call_id,
+    from: inner.from,
+    crypto_v: 2,
+    payload,
+  }
+}
+
+test('the canonical text and signature of the vectors', () => {
+  expect(canonicalCallSignal(inner)).toBe(canonical)
+  expect(canonicalCallSignal({ ...inner, _sig: sig_hex })).toBe(canonical)
+  expect(signCallSignal(signing.privateKey, inner)).toBe(sig_hex)
+  expect(verifyCallSignal(signing.publicKey, { ...inner, _sig: sig_hex })).toBe(true)
+  expect(verifyCallSignal(stranger.publicKey, { ...inner, _sig: sig_hex })).toBe(false)
+})
+
+test('the key list filters nested objects too, as clients in use sign', () => {
+  const nested = { b: { z: 1, a: 2 }, a: [{ b: 3, c: 4 }], _sig: '00' }
+  expect(canonicalCallSignal(nested)).toBe('{"a":[{"b":3}],"b":{"a":2}}')
+})
+
+test('a sealed signal opens as it was', () => {
+  const frame = sealCallSignal(offer)
+  expect(frame).toMatchObject({
+    type: 'call_offer',
+    to: 'u00000002',
+    from: 'u00000001',
+    call_id: inner.call_id,
+    crypto_v: 2,
+  })
+  expect(Object.keys(frame).sort()).toEqual(['call_id', 'crypto_v', 'from', 'payload', 'to', 'type'])
+
+  const opened = open(frame)
+  expect(opened).toMatchObject({
+    ok: true,
+    signal: {
+      type: 'call_offer',
+      from: 'u00000001',
+      callId: inner.call_id,
+      sentAtMs: NOW,
+      fields: offer.fields,
+    },
+  })
+  const sealed: unknown = JSON.parse(decryptMessage({ sessionKey, payload: frame.payload }))
+  expect(sealed).toMatchObject({ ...offer.fields, type: 'call_offer', call_id: inner.call_id, _ts: NOW })
+})
+
+test('any JSON travels in the fields', () => {
+  const name = fc
+    .string()
+    .filter((key) => !['type', 'call_id', 'from', '_ts', '_nonce', '_sig', '__proto__'].includes(key))
+  fc.assert(
+    fc.property(fc.dictionary(name, fc.jsonValue({ maxDepth: 5 })), (fields) => {
+      const opened = open(sealCallSignal({ ...offer, fields }))
+      expect(opened.ok && JSON.stringify(opened.signal.fields)).toBe(
+        JSON.stringify(JSON.parse(JSON.stringify(fields))),
+      )
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('what JSON leaves out is left out before signing, so that both sides sign the same', () => {
+  const fields = { sdp: 'v=0', missing: undefined, nested: { missing: 1, sdp: 2 } }
+  expect(open(sealCallSignal({ ...offer, fields }))).toMatchObject({ ok: true })
+})
+
+test('the sender of a signal is told of fields it cannot have', () => {
+  const cycle: Record<string, unknown> = {}
+  cycle.self = cycle
+  for (const fields of [{ from: 'x' }, { _sig: '' }, { type: 'offer' }, { n: 1n }, cycle]) {
+    expectCode('INVALID_ARGUMENT', () => sealCallSignal({ ...offer, fields }))
+  }
+  expectCode('INVALID_KEY', () => sealCallSignal({ ...offer, sessionKey: new Uint8Array(16) }))
+  expectCode('INVALID_KEY', () => sealCallSignal({ ...offer, signingPrivateKey: new Uint8Array(16) }))
+  expectCode('INVALID_ARGUMENT', () => sealCallSignal({ ...offer, nowMs: Number.NaN }))
+})
+
+describe('a receiver drops', () => {
+  const frame = sealCallSignal(offer)
+
+  test('another crypto_v', () => {
+    expect(open(frame, { frame: { ...frame, crypto_v: 1 } })).toEqual({ ok: false, reason: 'WRONG_VERSION' })
+  })
+
+  test('any bit turned over in the payload', () => {
+    const bytes = decodeBase64(frame.payload)
+    fc.assert(
+      fc.property(fc.nat(), (bit) => {
+        const payload = encodeBase64(flipBit(bytes, bit))
+        expect(open({ ...frame, payload })).toEqual({ ok: false, reason: 'DECRYPTION_FAILED' })
+      }),
+    )
+  })
+
+  test('a signature of somebody else, who may well know the session key', () => {
+    expect(open(sealCallSignal({ ...offer, signingPrivateKey: stranger.privateKey }))).toEqual({
+      ok: false,
+      reason: 'BAD_SIGNATURE',
+    })
+  })
+
+  test('its own signal, sent back by the relay', () => {
+    expect(open(frame, { signingPublicKey: identity(1).signing.publicKey })).toEqual({
+      ok: false,
+      reason: 'BAD_SIGNATURE',
+    })
+  })
+
+  test('a field changed after signing, by someone with the session key', () => {
+    const plaintext = decryptMessage({ sessionKey, payload: frame.payload }).replace('v=0', 'v=1')
+    const payload = encryptMessage({ sessionKey, plaintext, randomBytes })
+    expect(open({ ...frame, payload })).toEqual({ ok: false, reason: 'BAD_SIGNATURE' })
+  })
+
+  test('an outer type, from or call_id that is not the inner one', () => {
+    for (const changed of [{ type: 'call_hangup' }, { from: 'u00000009' }, { call_id: 'other' }] as const) {
+      expect(open({ ...frame, ...changed })).toEqual({ ok: false, reason: 'MISMATCH' })
+    }
+  })
+
+  test('a _ts more than 60 s off, to either side', () => {
+    for (const offMs of [-60_000, 0, 60_000]) expect(open(frame, { nowMs: NOW + offMs }).ok).toBe(true)
+    for (const offMs of [-60_001, 60_001, Number.NaN]) {
+      expect(open(frame, { nowMs: NOW + offMs })).toEqual({ ok: false, reason: 'STALE' })
+    }
+  })
+
+  test('a nonce seen in the last five minutes', () => {
+    const seenNonces = new SeenCallNonces()
+    const first = open(frame, { seenNonces })
+    if (!first.ok) throw new Error(first.reason)
+    seenNonces.add(first.signal.nonce, NOW)
+    expect(open(frame, { seenNonces, nowMs: NOW + 30_000 })).toEqual({ ok: false, reason: 'REPLAYED' })
+    expect(open(sealCallSignal(offer), { seenNonces }).ok).toBe(true)
+  })
+
+  test('signed objects that are not signals', () => {
+    const malformed: CallSignalFields[] = [
+      {},
+      { ...inner, type: 'msg' },
+      { ...inner, call_id: 7 },
+      { ...inner, from: null },
+      { ...inner, _ts: String(NOW) },
+      { ...inner, _nonce: 'short' },
+    ]
+    for (const object of malformed) expect(open(frameOf(object))).toEqual({ ok: false, reason: 'MALFORMED' })
+    expect(open(frameOf(inner)).ok).toBe(true)
+  })
+
+  test('authentic plaintexts of any other kind', () => {
+    const plaintexts = fc.oneof(
+      anyString(),
+      fc.json(),
+      fc.constant('{"_sig":"zz"}'),
+      fc.constant(`{"_sig":"${sig_hex}"}`),
+    )
+    fc.assert(
+      fc.property(plaintexts, (plaintext) => {
+        const payload = encryptMessage({ sessionKey, plaintext, randomBytes })
+        expect(open({ ...frame, payload }).ok).toBe(false)
+      }),
+    )
+  })
+})
+
+test('deep nesting, which engines write in quadratic time, is dropped before anything is written', () => {
+  const plaintext = `{"a":${'['.repeat(50_000)}${']'.repeat(50_000)},"_sig":"${sig_hex}"}`
+  const payload = encryptMessage({ sessionKey, plaintext, randomBytes })
+  expect(open({ ...sealCallSignal(offer), payload })).toEqual({ ok: false, reason: 'MALFORMED' })
+})
+
+test('nonces are remembered for five minutes and then forgotten', () => {
+  const seen = new SeenCallNonces()
+  seen.add('a', 0)
+  seen.add('b', 1000)
+  expect(seen.has('a', CALL_NONCE_MEMORY_MS)).toBe(true)
+  expect(seen.has('a', CALL_NONCE_MEMORY_MS + 1)).toBe(false)
+  seen.add('c', CALL_NONCE_MEMORY_MS + 500)
+  expect(seen.size).toBe(2)
+  expect(seen.has('b', CALL_NONCE_MEMORY_MS + 1000)).toBe(true)
+})

@@ -1,0 +1,23 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { bytesToHex, hexToBytes } from './hex.ts'
+import { anyBytes, anyString, codeOf } from './test-support.ts'
+
+test('RFC 4648, section 8: hex comes back, from either case', () => {
+  fc.assert(
+    fc.property(anyBytes(), (bytes) => {
+      expect(hexToBytes(bytesToHex(bytes))).toEqual(new Uint8Array(bytes))
+      expect(hexToBytes(bytesToHex(bytes).toUpperCase())).toEqual(new Uint8Array(bytes))
+    }),
+  )
+})
+
+test('what is not hex is refused', () => {
+  for (const text of ['0', 'zz', '0x', ' 00', '00\n', 'é0'])
+    expect(codeOf(() => hexToBytes(text))).toBe('INVALID_ENCODING')
+  fc.assert(
+    fc.property(anyString(), (text) =>
+      expect([undefined, 'INVALID_ENCODING']).toContain(codeOf(() => hexToBytes(text))),
+    ),
+  )
+})

@@ -1,0 +1,52 @@
+// X25519 (RFC 7748), and which public keys may take part.
+import { x25519 } from '@noble/curves/ed25519.js'
+import { isBytes } from '@noble/hashes/utils.js'
+import { type Bytes, checkKey } from './bytes.ts'
+import { CryptoError } from './crypto-error.ts'
+
+const P = 2n ** 255n - 19n
+
+// The u-coordinates of small order on the curve and its twist: with them the shared secret is zero, whatever
+// the private key (RFC 7748, section 6.1; https://cr.yp.to/ecdh.html#validate). Those above P are refused as
+// non-canonical anyway.
+const SMALL_ORDER = new Set([
+  0n,
+  1n,
+  325606250916557431795983626356110631294008115727848805560023387167927233504n,
+  39382357235489614581723060781553021112529911719440698176882885853963445705823n,
+  P - 1n,
+])
+
+/**
+ * The 32-byte X25519 shared secret. Throws `INVALID_KEY` for wrong lengths and `WEAK_KEY` where the secret
+ * would be all zeros. Hash it before use: its bits are not uniform.
+ */
+export function agreeSharedSecret(privateKey: Uint8Array, theirPublicKey: Uint8Array): Bytes {
+  checkKey(privateKey, 'privateKey')
+  checkKey(theirPublicKey, 'theirPublicKey')
+  let secret: Bytes
+  try {
+    secret = x25519.getSharedSecret(privateKey, theirPublicKey)
+  } catch {
+    throw weakKey()
+  }
+  // The library refuses these already; the rule is ours, so it does not hang on the library's.
+  if (secret.every((byte) => byte === 0)) throw weakKey()
+  return secret
+}
+
+/**
+ * Whether `bytes` are an X25519 public key that can be worked with: 32 bytes, canonical (below 2^255 - 19, so
+ * that one key has one encoding and one security code) and not of small order. Never throws; needs no curve
+ * arithmetic.
+ */
+export function isValidX25519PublicKey(bytes: Uint8Array): boolean {
+  if (!isBytes(bytes) || bytes.length !== 32) return false
+  let u = 0n
+  for (const byte of bytes.toReversed()) u = (u << 8n) | BigInt(byte)
+  return u < P && !SMALL_ORDER.has(u)
+}
+
+function weakKey(): CryptoError {
+  return new CryptoError('WEAK_KEY', 'this public key gives an all-zero shared secret')
+}

@@ -1,0 +1,24 @@
+import { expect, test } from 'bun:test'
+import { encodeBase64 } from './base64.ts'
+import { bytesToHex } from './hex.ts'
+import { deriveAgreementKeyPair, deriveIdentityKeys, deriveSigningKeyPair } from './key-pairs.ts'
+import { mnemonicToSeed } from './mnemonic.ts'
+import { expectCode, vectors } from './test-support.ts'
+
+for (const [index, identity] of vectors.identities.entries()) {
+  test(`identity ${index}: both key pairs come from the phrase`, () => {
+    const { signing, agreement } = deriveIdentityKeys(identity.mnemonic)
+    expect(bytesToHex(signing.privateKey)).toBe(identity.ed25519_private_hex)
+    expect(encodeBase64(signing.publicKey)).toBe(identity.ed25519_public_b64)
+    expect(bytesToHex(agreement.privateKey)).toBe(identity.x25519_private_hex)
+    expect(encodeBase64(agreement.publicKey)).toBe(identity.x25519_public_b64)
+
+    const seed = mnemonicToSeed(identity.mnemonic)
+    expect(deriveSigningKeyPair(seed)).toEqual(signing)
+    expect(deriveAgreementKeyPair(seed)).toEqual(agreement)
+  })
+}
+
+test('an invalid phrase gives no keys', () => {
+  expectCode('INVALID_PHRASE', () => deriveIdentityKeys('not a phrase'))
+})

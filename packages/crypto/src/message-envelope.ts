@@ -1,0 +1,55 @@
+// A message's payload: AES-256-GCM under the session key (crypto_v 1).
+import { gcm } from '@noble/ciphers/aes.js'
+import { decodeBase64, encodeBase64 } from './base64.ts'
+import { checkKey, concatBytes, decodeUtf8, encodeUtf8, type RandomBytes, takeRandomBytes } from './bytes.ts'
+import { CryptoError } from './crypto-error.ts'
+
+/** The `crypto_v` of the scheme in this file. */
+export const MESSAGE_CRYPTO_VERSION = 1
+
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+
+/** What `encryptMessage` needs: the 32-byte session key, the text, and a source of nonces. */
+export interface EncryptMessageInput {
+  readonly sessionKey: Uint8Array
+  readonly plaintext: string
+  readonly randomBytes: RandomBytes
+}
+
+/** What `decryptMessage` needs: the 32-byte session key and the payload as received. */
+export interface DecryptMessageInput {
+  readonly sessionKey: Uint8Array
+  readonly payload: string
+}
+
+/**
+ * The payload of a `msg` frame: Base64 of nonce (12 bytes), ciphertext and tag (16 bytes), AES-256-GCM (NIST
+ * SP 800-38D) without additional data. The nonce is random, so one session key is good for about 2^32
+ * messages.
+ */
+export function encryptMessage({ sessionKey, plaintext, randomBytes }: EncryptMessageInput): string {
+  checkKey(sessionKey, 'sessionKey')
+  if (typeof plaintext !== 'string') throw new CryptoError('INVALID_ARGUMENT', 'plaintext must be a string')
+  const nonce = takeRandomBytes(randomBytes, NONCE_BYTES)
+  return encodeBase64(concatBytes(nonce, gcm(sessionKey, nonce).encrypt(encodeUtf8(plaintext))))
+}
+
+/**
+ * The text of a payload. Throws `DECRYPTION_FAILED` for everything that can be wrong with it, bad Base64 and
+ * bad UTF-8 included: what a sender could learn from the difference is nobody's business.
+ */
+export function decryptMessage({ sessionKey, payload }: DecryptMessageInput): string {
+  checkKey(sessionKey, 'sessionKey')
+  try {
+    const sealed = decodeBase64(payload)
+    if (sealed.length < NONCE_BYTES + TAG_BYTES) throw failed()
+    return decodeUtf8(gcm(sessionKey, sealed.subarray(0, NONCE_BYTES)).decrypt(sealed.subarray(NONCE_BYTES)))
+  } catch {
+    throw failed()
+  }
+}
+
+function failed(): CryptoError {
+  return new CryptoError('DECRYPTION_FAILED', 'the message could not be decrypted')
+}

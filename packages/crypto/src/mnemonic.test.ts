@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'bun:test'
+import { mnemonicToSeedSync } from '@scure/bip39'
+import fc from 'fast-check'
+import standard from '../../../vectors/standards/bip39.json'
+import { bytesToHex } from './hex.ts'
+import { generateMnemonic, mnemonicToSeed, normalizeMnemonic, validateMnemonic } from './mnemonic.ts'
+import { anyString, expectCode, fixedBytes, randomBytes, vectors } from './test-support.ts'
+
+describe('BIP-39', () => {
+  for (const { entropy, mnemonic, seed } of standard.vectors) {
+    test(`entropy ${entropy}`, () => {
+      expect(generateMnemonic(fixedBytes(entropy))).toBe(mnemonic)
+      expect(validateMnemonic(mnemonic)).toBe(true)
+      // The published seeds have a passphrase, which Sotto's have not: this holds the library to the
+      // standard.
+      expect(bytesToHex(mnemonicToSeedSync(mnemonic, standard.passphrase))).toBe(seed)
+    })
+  }
+
+  for (const { mnemonic, bip39_seed_hex } of vectors.identities) {
+    test(`the seed of "${mnemonic.slice(0, 20)}…" without a passphrase`, () => {
+      expect(bytesToHex(mnemonicToSeed(mnemonic))).toBe(bip39_seed_hex)
+    })
+  }
+
+  test('a wrong checksum, an unknown word and another number of words are refused', () => {
+    const wrong = [
+      'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon',
+      'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon sotto',
+      'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about',
+      // Valid for BIP-39, with 15 and 24 words; not for Sotto.
+      'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon address',
+      `${'abandon '.repeat(23)}art`,
+      'abaco abaco abaco abaco abaco abaco abaco abaco abaco abaco abaco abete',
+      '',
+      ' ',
+      '\ud800',
+    ]
+    for (const phrase of wrong) {
+      expect(validateMnemonic(phrase)).toBe(false)
+      expectCode('INVALID_PHRASE', () => mnemonicToSeed(phrase))
+    }
+  })
+})
+
+test('a phrase typed with capitals and stray white space is the same phrase everywhere', () => {
+  const { mnemonic, bip39_seed_hex } = vectors.identities[1] ??
+    vectors.identities[0] ?? { mnemonic: '', bip39_seed_hex: '' }
+  const typed = `\n  ${mnemonic.toUpperCase().replaceAll(' ', ' \t\u3000 ')} `
+  expect(normalizeMnemonic(typed)).toBe(mnemonic)
+  expect(validateMnemonic(typed)).toBe(true)
+  expect(bytesToHex(mnemonicToSeed(typed))).toBe(bip39_seed_hex)
+})
+
+test('every generated phrase is valid, and each is another', () => {
+  const phrases = Array.from({ length: 100 }, () => generateMnemonic(randomBytes))
+  expect(phrases.every(validateMnemonic)).toBe(true)
+  expect(new Set(phrases).size).toBe(100)
+})
+
+test('a source that gives too little randomness is refused', () => {
+  expectCode('INVALID_ARGUMENT', () => generateMnemonic(() => new Uint8Array(8)))
+})
+
+test('the error does not repeat the phrase', () => {
+  const phrase =
+    'abandon secretword abandon abandon abandon abandon abandon abandon abandon abandon abandon about'
+  expect(() => mnemonicToSeed(phrase)).toThrow(expect.not.stringContaining('secretword'))
+})
+
+test('validation answers for any string', () => {
+  fc.assert(fc.property(anyString(), (text) => expect(validateMnemonic(text)).toBe(false)))
+})

@@ -1,0 +1,41 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { formatSecurityCode, securityCode } from './security-code.ts'
+import { expectCode, flipBit, identity, vectors } from './test-support.ts'
+
+const key = (index: number) => identity(index).agreement.publicKey
+const expected = vectors.security_code
+
+test('the codes of the vectors, whichever key comes first', () => {
+  expect(securityCode(key(0), key(1))).toBe(expected.code)
+  expect(securityCode(key(1), key(0))).toBe(expected.code)
+  expect(securityCode(key(0), key(2))).toBe(expected.a_c)
+  expect(securityCode(key(2), key(1))).toBe(expected.b_c)
+})
+
+test('a code is shown in groups of four', () => {
+  expect(formatSecurityCode(expected.code)).toBe(expected.display)
+})
+
+test('keys are compared as bytes, from the first', () => {
+  const pairs = fc.tuple(
+    fc.uint8Array({ minLength: 32, maxLength: 32 }),
+    fc.uint8Array({ minLength: 32, maxLength: 32 }),
+  )
+  fc.assert(
+    fc.property(pairs, fc.nat(255), ([a, b], bit) => {
+      expect(securityCode(a, b)).toBe(securityCode(b, a))
+      expect(securityCode(a, flipBit(a, bit))).toBe(securityCode(flipBit(a, bit), a))
+      expect(securityCode(a, b)).not.toBe(securityCode(a, flipBit(b, bit)))
+      expect(securityCode(a, b)).toMatch(/^[0-9a-f]{60}$/)
+    }),
+  )
+})
+
+test('what is no key has no code, and what is no code is not shown', () => {
+  expectCode('INVALID_KEY', () => securityCode(new Uint8Array(31), key(0)))
+  expectCode('INVALID_KEY', () => securityCode(key(0), new Uint8Array(0)))
+  for (const text of ['', expected.display, expected.code.toUpperCase(), `${expected.code}00`]) {
+    expectCode('INVALID_ARGUMENT', () => formatSecurityCode(text))
+  }
+})

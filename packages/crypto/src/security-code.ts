@@ -1,0 +1,37 @@
+// The code two people compare to know that nobody sits between them.
+import { sha256 } from '@noble/hashes/sha2.js'
+import { checkKey, concatBytes } from './bytes.ts'
+import { CryptoError } from './crypto-error.ts'
+import { bytesToHex } from './hex.ts'
+
+const CODE_LENGTH = 60
+
+/**
+ * The security code of two X25519 public keys (32 bytes each): the first 60 hex digits of SHA-256 over the
+ * lesser key and the greater one, compared as bytes. The order of the arguments makes no difference. Throws
+ * `INVALID_KEY`.
+ */
+export function securityCode(a: Uint8Array, b: Uint8Array): string {
+  checkKey(a, 'a')
+  checkKey(b, 'b')
+  const [lesser, greater] = isLess(b, a) ? [b, a] : [a, b]
+  return bytesToHex(sha256(concatBytes(lesser, greater))).slice(0, CODE_LENGTH)
+}
+
+/**
+ * The code as it is shown: 15 groups of 4 with spaces between. Throws `INVALID_ARGUMENT` unless it is a code.
+ */
+export function formatSecurityCode(code: string): string {
+  if (typeof code !== 'string' || !/^[0-9a-f]{60}$/.test(code)) {
+    throw new CryptoError('INVALID_ARGUMENT', 'a security code is 60 lower-case hex digits')
+  }
+  return code.replace(/(.{4})(?!$)/g, '$1 ')
+}
+
+function isLess(a: Uint8Array, b: Uint8Array): boolean {
+  for (const [index, byte] of a.entries()) {
+    const other = b[index] ?? 0
+    if (byte !== other) return byte < other
+  }
+  return false
+}

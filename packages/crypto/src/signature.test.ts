@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'bun:test'
+import { ed25519 } from '@noble/curves/ed25519.js'
+import fc from 'fast-check'
+import standard from '../../../vectors/standards/rfc8032.json'
+import { concatBytes } from './bytes.ts'
+import { bytesToHex, hexToBytes } from './hex.ts'
+import { isValidEd25519PublicKey, sign, verifySignature } from './signature.ts'
+import { anyBytes, expectCode, flipBit, identity, vectors } from './test-support.ts'
+
+const { signing } = identity(0)
+const GROUP_ORDER = 2n ** 252n + 27742317777372353535851937790883648493n
+
+describe('RFC 8032', () => {
+  for (const { name, secret, public: publicKey, message, signature } of standard.vectors) {
+    test(`section 7.1, ${name}`, () => {
+      expect(bytesToHex(sign(hexToBytes(secret), hexToBytes(message)))).toBe(signature)
+      expect(verifySignature(hexToBytes(publicKey), hexToBytes(message), hexToBytes(signature))).toBe(true)
+      expect(isValidEd25519PublicKey(hexToBytes(publicKey))).toBe(true)
+    })
+  }
+
+  test('section 5.1.7: S plus the group order is not a second signature', () => {
+    const signature = sign(signing.privateKey, 'hello')
+    const s = littleEndian(signature.subarray(32))
+    const malleated = concatBytes(signature.subarray(0, 32), fromNumber(s + GROUP_ORDER))
+    expect(verifySignature(signing.publicKey, 'hello', signature)).toBe(true)
+    expect(verifySignature(signing.publicKey, 'hello', malleated)).toBe(false)
+  })
+
+  for (const [kind, keys] of [
+    ['small order', standard.small_order],
+    ['non-canonical', standard.non_canonical],
+  ] as const) {
+    for (const key of keys) {
+      test(`a public key of ${kind} is refused: ${key.slice(0, 8)}…${key.slice(-2)}`, () => {
+        const publicKey = hexToBytes(key)
+        expect(isValidEd25519PublicKey(publicKey)).toBe(false)
+        // R = A and S = 0 satisfies the cofactored equation for every message under such a key: lax rules
+        // take it.
+        const forged = concatBytes(publicKey, new Uint8Array(32))
+        expect(ed25519.verify(forged, new Uint8Array(3), publicKey, { zip215: true })).toBe(true)
+        expect(verifySignature(publicKey, new Uint8Array(3), forged)).toBe(false)
+      })
+    }
+  }
+
+  test('a public key with a component of small order is not one an honest holder has', () => {
+    const torsion = ed25519.Point.fromHex(standard.small_order[4] ?? '')
+    const mixed = ed25519.Point.fromBytes(signing.publicKey).add(torsion).toBytes()
+    expect(isValidEd25519PublicKey(mixed)).toBe(false)
+  })
+})
+
+test('a text is signed as its UTF-8', () => {
+  expect(sign(signing.privateKey, 'déjà vu 🔐')).toEqual(
+    sign(signing.privateKey, new TextEncoder().encode('déjà vu 🔐')),
+  )
+})
+
+test('any bit turned over in signature, message or key is noticed', () => {
+  const message = new TextEncoder().encode(vectors.auth.challenge)
+  const signature = sign(signing.privateKey, message)
+  fc.assert(
+    fc.property(fc.nat(), fc.constantFrom('signature', 'message', 'key'), (bit, part) => {
+      const changed = (name: string, bytes: Uint8Array) => (name === part ? flipBit(bytes, bit) : bytes)
+      const key = changed('key', signing.publicKey)
+      expect(verifySignature(key, changed('message', message), changed('signature', signature))).toBe(false)
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('verification answers for any bytes', () => {
+  fc.assert(
+    fc.property(anyBytes(70), anyBytes(), anyBytes(70), (key, message, signature) => {
+      expect(verifySignature(key, message, signature)).toBe(false)
+    }),
+  )
+  const keys = fc.uint8Array({ minLength: 32, maxLength: 32 })
+  const signatures = fc.uint8Array({ minLength: 64, maxLength: 64 })
+  fc.assert(
+    fc.property(keys, anyBytes(), signatures, (key, message, signature) => {
+      expect(verifySignature(key, message, signature)).toBe(false)
+      expect(typeof isValidEd25519PublicKey(key)).toBe('boolean')
+    }),
+  )
+})
+
+test('what is not bytes is no key and no signature', () => {
+  const nothing: unknown[] = [undefined, null, 'text', 7, [], {}]
+  for (const value of nothing) {
+    // Callers without types exist; this is what they get.
+    const untyped = value as Uint8Array
+    expect(verifySignature(untyped, 'm', untyped)).toBe(false)
+    expect(isValidEd25519PublicKey(untyped)).toBe(false)
+    expectCode('INVALID_KEY', () => sign(untyped, 'm'))
+  }
+  expectCode('INVALID_KEY', () => sign(new Uint8Array(64), 'm'))
+})
+
+function littleEndian(bytes: Uint8Array): bigint {
+  return BigInt(`0x${bytesToHex(bytes.toReversed())}`)
+}
+
+function fromNumber(value: bigint): Uint8Array {
+  return hexToBytes(value.toString(16).padStart(64, '0')).reverse()
+}

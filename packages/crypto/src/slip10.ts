@@ -1,0 +1,62 @@
+// Hierarchical keys on the ed25519 curve, every level hardened (SLIP-0010).
+import { hmac } from '@noble/hashes/hmac.js'
+import { sha512 } from '@noble/hashes/sha2.js'
+import { type Bytes, checkBytes, concatBytes, encodeUtf8 } from './bytes.ts'
+import { CryptoError } from './crypto-error.ts'
+
+const HARDENED = 0x8000_0000
+const MASTER_KEY = encodeUtf8('ed25519 seed')
+
+/** A node of the tree: 32 bytes of private key, 32 bytes of chain code. Both are secret. */
+export interface Slip10Node {
+  readonly privateKey: Bytes
+  readonly chainCode: Bytes
+}
+
+/**
+ * The node at `path` under `seed` (16 to 64 bytes; SLIP-0010, curve "ed25519").
+ *
+ * `path` is either the levels' numbers without the hardening bit (`[44, 0, 0, 0, 0]`), or a text in which
+ * every level is marked hardened (`m/44'/0'/0'/0'/0'`). SLIP-0010 defines no other children on this curve, so
+ * an unmarked level in a text is refused, not silently hardened. Throws `INVALID_PATH`, or `INVALID_ARGUMENT`
+ * for the seed.
+ */
+export function deriveEd25519Path(seed: Uint8Array, path: readonly number[] | string): Slip10Node {
+  checkBytes(seed, 'seed')
+  if (seed.length < 16 || seed.length > 64)
+    throw new CryptoError('INVALID_ARGUMENT', 'seed must be 16 to 64 bytes')
+  const levels = typeof path === 'string' ? parsePath(path) : path
+  if (!Array.isArray(levels) || !levels.every(isLevel)) throw invalidPath()
+
+  let node = split(hmac(sha512, MASTER_KEY, seed))
+  for (const level of levels) node = child(node, level)
+  return node
+}
+
+function child({ privateKey, chainCode }: Slip10Node, level: number): Slip10Node {
+  const data = new Uint8Array(1 + 32 + 4)
+  data.set(privateKey, 1)
+  new DataView(data.buffer).setUint32(33, HARDENED + level)
+  return split(hmac(sha512, chainCode, data))
+}
+
+function split(digest: Uint8Array): Slip10Node {
+  return { privateKey: concatBytes(digest.subarray(0, 32)), chainCode: concatBytes(digest.subarray(32)) }
+}
+
+function parsePath(path: string): number[] {
+  const [root, ...levels] = path.split('/')
+  if (root !== 'm') throw invalidPath()
+  return levels.map((level) => {
+    if (!/^(0|[1-9][0-9]{0,9})'$/.test(level)) throw invalidPath()
+    return Number(level.slice(0, -1))
+  })
+}
+
+function isLevel(level: unknown): boolean {
+  return typeof level === 'number' && Number.isInteger(level) && level >= 0 && level < HARDENED
+}
+
+function invalidPath(): CryptoError {
+  return new CryptoError('INVALID_PATH', 'not a derivation path with every level hardened')
+}

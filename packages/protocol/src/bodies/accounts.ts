@@ -1,0 +1,64 @@
+// Bodies and replies of registration, login and one's own account.
+import * as v from 'valibot'
+import { AccountUuid, AliasId, ConversationId, Nickname, PublicKey, Seq, Signature, Timestamp } from '../ids.ts'
+
+const Seconds = v.pipe(v.number(), v.integer(), v.minValue(0))
+
+export const PowChallengeReply = v.object({
+  challenge_string: v.string(),
+  difficulty: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(5)),
+  expires_in: Seconds,
+})
+
+const PowNonce = v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,64}$/, 'must be 1 to 64 printable ASCII characters'))
+
+export const RegisterBody = v.object({
+  ed25519_public_key: PublicKey,
+  x25519_public_key: PublicKey,
+  nickname: Nickname,
+  /** Not looked at, and so not needed, where the key is registered already. */
+  pow_nonce: v.optional(PowNonce),
+  pow_challenge: v.optional(v.pipe(v.string(), v.maxLength(128, 'must be at most 128 characters'))),
+})
+
+export const RegisterReply = v.object({ uuid: AccountUuid, alias_id: AliasId })
+
+export const AuthChallengeBody = v.object({ user_uuid: AccountUuid })
+export const AuthChallengeReply = v.object({ challenge: v.string() })
+
+export const AuthVerifyBody = v.object({
+  user_uuid: AccountUuid,
+  challenge: v.pipe(v.string(), v.maxLength(512, 'must be at most 512 characters')),
+  signature: Signature,
+})
+export const AuthVerifyReply = v.object({ token: v.string(), expires_in: Seconds })
+
+export const WsTicketReply = v.object({ ticket: v.string(), expires_in: Seconds })
+
+export const Me = v.object({
+  uuid: AccountUuid,
+  alias_id: AliasId,
+  nickname: Nickname,
+  ed25519_public_key: PublicKey,
+  x25519_public_key: PublicKey,
+  created_at: Timestamp,
+})
+export const PatchMeBody = v.object({ nickname: Nickname })
+
+/** What a lookup tells of an account. */
+export const UserLookup = v.object({
+  alias_id: AliasId,
+  nickname: Nickname,
+  x25519_public_key: PublicKey,
+  ed25519_public_key: PublicKey,
+})
+/** See {@link UserLookup}. */
+export type UserLookup = v.InferOutput<typeof UserLookup>
+
+/** A conversation that can be written in, as `/conversations/active` lists it. */
+export const ActiveConversation = v.object({
+  conv_id: ConversationId,
+  alias_id: AliasId,
+  last_seq: v.union([Seq, v.literal(0)]),
+})
+export const ActiveConversationsReply = v.object({ conversations: v.array(ActiveConversation) })

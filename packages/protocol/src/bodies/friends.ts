@@ -1,0 +1,37 @@
+// Bodies and replies of friendship and blocks.
+import * as v from 'valibot'
+import { AliasId, ConversationId, FriendshipId, Nickname, PublicKey, Timestamp } from '../ids.ts'
+
+export const FriendshipStatus = v.picklist(['pending', 'accepted', 'rejected'])
+/** Where a friendship stands, as one of its sides sees it. */
+export type FriendshipStatus = v.InferOutput<typeof FriendshipStatus>
+
+/** One row of a friend list. */
+export const FriendProfile = v.object({
+  friendship_id: FriendshipId,
+  alias_id: AliasId,
+  nickname: Nickname,
+  status: FriendshipStatus,
+  direction: v.picklist(['sent', 'received']),
+  /** `""` until the friendship is accepted. */
+  conversation_id: v.union([ConversationId, v.literal('')]),
+  x25519_public_key: PublicKey,
+  ed25519_public_key: PublicKey,
+  created_at: Timestamp,
+})
+/** See {@link FriendProfile}. */
+export type FriendProfile = v.InferOutput<typeof FriendProfile>
+
+export const FriendList = v.array(FriendProfile)
+
+export const FriendRequestBody = v.object({ to_alias_id: AliasId })
+export const FriendRequestReply = v.object({ friendship_id: FriendshipId, status: FriendshipStatus })
+export const FriendAcceptReply = v.object({ friendship_id: FriendshipId, conversation_id: ConversationId })
+
+export const FriendPath = v.object({
+  id: v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,15}$/, 'must be a friendship id'), v.transform(Number)),
+})
+export const AliasPath = v.object({ alias_id: AliasId })
+
+export const BlockedAccount = v.object({ alias_id: AliasId, nickname: Nickname, created_at: Timestamp })
+export const BlockList = v.array(BlockedAccount)

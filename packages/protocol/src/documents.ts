@@ -1,0 +1,163 @@
+// The interface as documents: OpenAPI 3.1 for HTTP, AsyncAPI 3 for the WebSocket, made from the schemas.
+import { toJsonSchema } from '@valibot/to-json-schema'
+import type * as v from 'valibot'
+import { API_BASE, type Endpoint, endpoints } from './endpoints.ts'
+import { type ErrorCode, errors } from './errors.ts'
+import { clientFrames } from './frames/client-frames.ts'
+import { closeCodes, relayFrames } from './frames/relay-frames.ts'
+import { rates } from './limits.ts'
+
+type Json = { readonly [key: string]: unknown }
+
+const LICENSE = { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' }
+
+/** Codes any endpoint can answer, whatever its table entry says. */
+const COMMON_ERRORS: readonly ErrorCode[] = ['INVALID_JSON', 'INVALID_FIELD', 'PAYLOAD_TOO_LARGE', 'RATE_LIMITED', 'INTERNAL', 'SHUTTING_DOWN']
+const ACCOUNT_ERRORS: readonly ErrorCode[] = ['UNAUTHENTICATED', 'TOKEN_DEAD']
+
+/** The HTTP interface (OpenAPI 3.1). */
+export function openApiDocument(version: string): Json {
+  const paths: Record<string, Record<string, Json>> = {}
+  for (const [name, endpoint] of Object.entries<Endpoint>(endpoints)) {
+    const path = (paths[API_BASE + endpoint.path] ??= {})
+    path[endpoint.method.toLowerCase()] = operation(name, endpoint)
+    if (endpoint.alsoMethod) {
+      path[endpoint.alsoMethod.toLowerCase()] = operation(`${name}By${endpoint.alsoMethod}`, endpoint)
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Sotto relay', version, license: LICENSE, summary: 'End-to-end encrypted messaging relay' },
+    servers: [{ url: '/' }],
+    paths: { ...paths, ...plainPaths() },
+    components: {
+      securitySchemes: { token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+      schemas: { Problem: problemSchema() },
+    },
+  }
+}
+
+/** The WebSocket interface (AsyncAPI 3). */
+export function asyncApiDocument(version: string): Json {
+  const sent = messagesOf(clientFrames, 'client')
+  const received = messagesOf(relayFrames, 'relay')
+  const refs = (messages: Json): Json[] => Object.keys(messages).map((name) => ({ $ref: `#/channels/ws/messages/${name}` }))
+  return {
+    asyncapi: '3.0.0',
+    info: { title: 'Sotto relay', version, license: LICENSE, description: closeCodeText() },
+    defaultContentType: 'application/json',
+    channels: {
+      ws: {
+        address: '/ws',
+        description: 'One text frame is one JSON object with `type`.',
+        messages: { ...sent, ...received },
+        bindings: {
+          ws: {
+            method: 'GET',
+            query: {
+              type: 'object',
+              properties: {
+                user_uuid: { type: 'string', description: 'the account' },
+                ticket: { type: 'string', description: 'from POST /api/v1/ws/ticket; used up by this' },
+                token: { type: 'string', description: 'instead of a ticket, for older clients; or an Authorization header' },
+              },
+            },
+          },
+        },
+      },
+    },
+    operations: {
+      receiveFromClient: { action: 'receive', channel: { $ref: '#/channels/ws' }, messages: refs(sent) },
+      sendToClient: { action: 'send', channel: { $ref: '#/channels/ws' }, messages: refs(received) },
+    },
+  }
+}
+
+function operation(name: string, endpoint: Endpoint): Json {
+  const rate = rates[endpoint.rate]
+  const codes = [...endpoint.errors, ...COMMON_ERRORS, ...(endpoint.auth === 'account' ? ACCOUNT_ERRORS : [])]
+  return {
+    operationId: name,
+    summary: endpoint.summary,
+    description: `Rate \`${endpoint.rate}\`: ${rate.burst} in ${rate.perSeconds} s by ${rate.by}, unless set otherwise.`,
+    ...(endpoint.auth === 'account' ? { security: [{ token: [] }] } : {}),
+    ...(endpoint.params ? { parameters: pathParameters(endpoint.params) } : {}),
+    ...(endpoint.body
+      ? { requestBody: { required: true, content: { 'application/json': { schema: schemaOf(endpoint.body) } } } }
+      : {}),
+    responses: { [endpoint.status]: replyOf(endpoint), ...problemsOf(codes) },
+  }
+}
+
+function replyOf(endpoint: Endpoint): Json {
+  if (!endpoint.reply) return { description: 'Done' }
+  return { description: endpoint.summary, content: { 'application/json': { schema: schemaOf(endpoint.reply) } } }
+}
+
+function problemsOf(codes: readonly ErrorCode[]): Json {
+  const byStatus = Map.groupBy(codes, (code) => errors[code].status)
+  const entries = [...byStatus].map(([status, of]) => [
+    status,
+    {
+      description: of.map((code) => `\`${code}\`: ${errors[code].means}`).join('\n\n'),
+      content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+    },
+  ])
+  return Object.fromEntries(entries)
+}
+
+function pathParameters(params: NonNullable<Endpoint['params']>): Json[] {
+  const { properties = {} } = schemaOf(params)
+  return Object.entries(properties as Json).map(([name, schema]) => ({ name, in: 'path', required: true, schema }))
+}
+
+function plainPaths(): Json {
+  const json = (summary: string) => ({
+    get: { summary, responses: { 200: { description: summary, content: { 'application/json': {} } } } },
+  })
+  return {
+    '/health': json('The process answers'),
+    '/ready': json('The relay can do its work; 503 where it cannot'),
+    '/openapi.json': json('This document'),
+    '/asyncapi.json': json('The WebSocket interface'),
+  }
+}
+
+function problemSchema(): Json {
+  return {
+    type: 'object',
+    description: 'RFC 9457, with one extra member, `error`.',
+    required: ['type', 'title', 'status', 'error'],
+    properties: {
+      type: { type: 'string', format: 'uri' },
+      title: { type: 'string' },
+      status: { type: 'integer' },
+      error: { type: 'string', enum: Object.keys(errors) },
+      detail: { type: 'string' },
+      field: { type: 'string', description: 'the field at fault' },
+      limit: { type: 'string', description: 'the rate that was exceeded', enum: Object.keys(rates) },
+      uuid: { type: 'string', description: '`ACCOUNT_EXISTS` alone' },
+      alias_id: { type: 'string', description: '`ACCOUNT_EXISTS` alone' },
+    },
+  }
+}
+
+function messagesOf(frames: Readonly<Record<string, v.GenericSchema>>, sender: 'client' | 'relay'): Json {
+  const entries = Object.entries(frames).map(([type, schema]) => [
+    `${sender}_${type}`,
+    { name: type, title: `${type}, sent by the ${sender}`, payload: schemaOf(schema) },
+  ])
+  return Object.fromEntries(entries)
+}
+
+function closeCodeText(): string {
+  return Object.values(closeCodes)
+    .map(({ code, means }) => `Closes with ${code}: ${means}.`)
+    .join(' ')
+}
+
+// JSON Schema has no word for a transformation or a brand; neither changes what may be sent.
+function schemaOf(schema: v.GenericSchema): Json {
+  const { $schema: _, ...rest } = toJsonSchema(schema, { typeMode: 'input', errorMode: 'ignore' })
+  return rest
+}

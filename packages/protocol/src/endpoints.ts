@@ -1,0 +1,153 @@
+// Every HTTP endpoint: path, who may call it, its rate, body, reply and errors, in one place. The relay serves
+// them, the client calls them, and the OpenAPI document is made from them.
+import type * as v from 'valibot'
+import * as accounts from './bodies/accounts.ts'
+import * as friends from './bodies/friends.ts'
+import type { ErrorCode } from './errors.ts'
+import type { RateName } from './limits.ts'
+
+/** One endpoint, as data. */
+export interface Endpoint {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** A method published clients use for the same thing. */
+  readonly alsoMethod?: 'POST'
+  /** Under `/api/v1`; `{name}` is a parameter of `params`. */
+  readonly path: string
+  readonly auth: 'none' | 'account'
+  readonly rate: RateName
+  readonly params?: v.GenericSchema<unknown, Record<string, unknown>>
+  readonly body?: v.GenericSchema
+  readonly status: 200 | 201 | 204
+  readonly reply?: v.GenericSchema
+  /** Codes it answers besides those any endpoint can. */
+  readonly errors: readonly ErrorCode[]
+  readonly summary: string
+}
+
+/** The prefix of every endpoint's path. */
+export const API_BASE = '/api/v1'
+
+function define<const T extends Record<string, Endpoint>>(table: T): T {
+  return table
+}
+
+/** Every endpoint under `/api/v1`, by name. */
+export const endpoints = define({
+  powChallenge: {
+    method: 'POST', path: '/pow/challenge', auth: 'none', rate: 'pow',
+    status: 200, reply: accounts.PowChallengeReply, errors: [],
+    summary: 'A challenge to solve before registering',
+  },
+  register: {
+    method: 'POST', path: '/register', auth: 'none', rate: 'register',
+    body: accounts.RegisterBody, status: 201, reply: accounts.RegisterReply,
+    errors: ['ACCOUNT_EXISTS', 'POW_REQUIRED', 'POW_INVALID'],
+    summary: 'Registers a pair of public keys; a registered one answers 409 with its account',
+  },
+  authChallenge: {
+    method: 'POST', path: '/auth/challenge', auth: 'none', rate: 'login',
+    body: accounts.AuthChallengeBody, status: 200, reply: accounts.AuthChallengeReply, errors: [],
+    summary: 'A challenge to sign; an unknown uuid gets one too',
+  },
+  authVerify: {
+    method: 'POST', path: '/auth/verify', auth: 'none', rate: 'login',
+    body: accounts.AuthVerifyBody, status: 200, reply: accounts.AuthVerifyReply,
+    errors: ['CHALLENGE_INVALID', 'SIGNATURE_INVALID'],
+    summary: 'Exchanges a signed challenge for a token',
+  },
+  authLogout: {
+    method: 'POST', path: '/auth/logout', auth: 'account', rate: 'write', status: 204, errors: [],
+    summary: 'Kills the token at once, and its WebSocket',
+  },
+  wsTicket: {
+    method: 'POST', path: '/ws/ticket', auth: 'account', rate: 'write',
+    status: 200, reply: accounts.WsTicketReply, errors: [],
+    summary: 'A ticket that opens one WebSocket',
+  },
+  getMe: {
+    method: 'GET', path: '/me', auth: 'account', rate: 'read', status: 200, reply: accounts.Me, errors: [],
+    summary: 'One’s own account',
+  },
+  patchMe: {
+    method: 'PATCH', path: '/me', auth: 'account', rate: 'write',
+    body: accounts.PatchMeBody, status: 200, reply: accounts.Me, errors: [],
+    summary: 'Changes one’s nickname',
+  },
+  deleteMe: {
+    method: 'DELETE', path: '/me', auth: 'account', rate: 'write', status: 204, errors: [],
+    summary: 'Deletes one’s account; its uuid and aliases are never given out again',
+  },
+  lookUpUser: {
+    method: 'GET', path: '/users/{alias_id}', auth: 'account', rate: 'lookup',
+    params: friends.AliasPath, status: 200, reply: accounts.UserLookup, errors: ['NOT_FOUND'],
+    summary: 'The public keys and nickname behind an alias',
+  },
+  activeConversations: {
+    method: 'GET', path: '/conversations/active', auth: 'account', rate: 'read',
+    status: 200, reply: accounts.ActiveConversationsReply, errors: [],
+    summary: 'The conversations one can write in',
+  },
+  listFriends: {
+    method: 'GET', path: '/friends', auth: 'account', rate: 'read', status: 200, reply: friends.FriendList, errors: [],
+    summary: 'Friends, and requests sent and received',
+  },
+  requestFriend: {
+    method: 'POST', path: '/friends/request', auth: 'account', rate: 'friendRequest',
+    body: friends.FriendRequestBody, status: 200, reply: friends.FriendRequestReply,
+    errors: ['NOT_FOUND', 'SELF_REQUEST', 'ALREADY_FRIENDS', 'UNBLOCK_FIRST', 'TOO_MANY_FRIENDS'],
+    summary: 'Asks for friendship; asking someone who has asked accepts',
+  },
+  acceptFriend: {
+    method: 'PUT', alsoMethod: 'POST', path: '/friends/{id}/accept', auth: 'account', rate: 'write',
+    params: friends.FriendPath, status: 200, reply: friends.FriendAcceptReply,
+    errors: ['NOT_FOUND', 'TOO_MANY_FRIENDS'],
+    summary: 'Accepts a request made to the caller',
+  },
+  rejectFriend: {
+    method: 'POST', path: '/friends/{id}/reject', auth: 'account', rate: 'write',
+    params: friends.FriendPath, status: 204, errors: ['NOT_FOUND'],
+    summary: 'Rejects a request made to the caller; the requester is told nothing',
+  },
+  removeFriend: {
+    method: 'DELETE', path: '/friends/{id}', auth: 'account', rate: 'write',
+    params: friends.FriendPath, status: 204, errors: ['NOT_FOUND'],
+    summary: 'Ends a friendship, or takes back a request',
+  },
+  block: {
+    method: 'PUT', path: '/blocks/{alias_id}', auth: 'account', rate: 'write',
+    params: friends.AliasPath, status: 204, errors: ['NOT_FOUND', 'SELF_REQUEST', 'TOO_MANY_FRIENDS'],
+    summary: 'Blocks an account',
+  },
+  unblock: {
+    method: 'DELETE', path: '/blocks/{alias_id}', auth: 'account', rate: 'write',
+    params: friends.AliasPath, status: 204, errors: ['NOT_FOUND'],
+    summary: 'Lifts a block',
+  },
+  listBlocks: {
+    method: 'GET', path: '/blocks', auth: 'account', rate: 'read', status: 200, reply: friends.BlockList, errors: [],
+    summary: 'The accounts one has blocked',
+  },
+})
+
+/** An endpoint's name. */
+export type EndpointName = keyof typeof endpoints
+type Table = typeof endpoints
+/** What an endpoint takes as its body; undefined where it takes none. */
+export type BodyOf<N extends EndpointName> = Table[N] extends { body: infer S extends v.GenericSchema } ? v.InferOutput<S> : undefined
+/** What an endpoint's path parameters are; undefined where it has none. */
+export type ParamsOf<N extends EndpointName> = Table[N] extends { params: infer S extends v.GenericSchema } ? v.InferOutput<S> : undefined
+/** What an endpoint answers; undefined where it answers 204. */
+export type ReplyOf<N extends EndpointName> = Table[N] extends { reply: infer S extends v.GenericSchema } ? v.InferOutput<S> : undefined
+
+/** A problem document (RFC 9457) with Sotto's one extra member, `error`. */
+export interface ProblemDocument {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly error: ErrorCode
+  readonly detail?: string
+  readonly field?: string
+  readonly limit?: string
+  readonly uuid?: string
+  readonly alias_id?: string
+}

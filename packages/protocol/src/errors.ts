@@ -1,0 +1,86 @@
+// The registry of errors: what each code means, its HTTP status and whether trying again can help.
+
+/**
+ * Whether the same request may be sent again: `never` (it will fail again), `later` (the state that refuses it
+ * can change by itself), `after` (the answer says when), `login` (with a fresh token).
+ */
+export type RetryRule = 'never' | 'later' | 'after' | 'login'
+
+interface ErrorEntry {
+  readonly status: number
+  readonly retry: RetryRule
+  readonly means: string
+}
+
+/** Every code an answer's `error` member or an `error` frame can carry. */
+export const errors = {
+  INVALID_JSON: { status: 400, retry: 'never', means: 'The body or frame is not one JSON object.' },
+  INVALID_FIELD: { status: 400, retry: 'never', means: 'A field is missing or breaks its rule; `field` and `detail` name both.' },
+  UPGRADE_REQUIRED: { status: 426, retry: 'never', means: 'This path speaks WebSocket only.' },
+  UNKNOWN_FRAME: { status: 400, retry: 'never', means: 'No frame of this type may be sent to a relay.' },
+  POW_REQUIRED: { status: 400, retry: 'never', means: 'No proof-of-work challenge is open for the caller; ask for one first.' },
+  POW_INVALID: { status: 400, retry: 'never', means: 'The nonce solves no challenge open for the caller.' },
+  SELF_REQUEST: { status: 400, retry: 'never', means: 'One cannot befriend or block oneself.' },
+  SEQ_UNKNOWN: { status: 400, retry: 'never', means: 'The conversation has no message of that `seq` yet.' },
+  UNAUTHENTICATED: { status: 401, retry: 'login', means: 'A valid token is needed and none was given.' },
+  TOKEN_DEAD: { status: 401, retry: 'login', means: 'The token is expired or revoked.' },
+  CHALLENGE_INVALID: { status: 401, retry: 'login', means: 'The challenge is unknown, used, expired or for another account.' },
+  SIGNATURE_INVALID: { status: 401, retry: 'never', means: 'The signature over the challenge is not the account’s.' },
+  TICKET_INVALID: { status: 401, retry: 'login', means: 'The WebSocket ticket is unknown, used, expired or for another account.' },
+  NOT_FRIENDS: { status: 403, retry: 'never', means: 'The two accounts are not friends.' },
+  NOT_YOUR_MESSAGE: { status: 403, retry: 'never', means: 'Only a message’s sender can retract it.' },
+  NOT_FOUND: { status: 404, retry: 'never', means: 'There is no such thing, or not for the caller.' },
+  METHOD_NOT_ALLOWED: { status: 405, retry: 'never', means: 'The path exists, but not with this method.' },
+  ACCOUNT_EXISTS: { status: 409, retry: 'never', means: 'The public key is registered; `uuid` and `alias_id` name its account.' },
+  ALREADY_FRIENDS: { status: 409, retry: 'never', means: 'The two accounts are friends already.' },
+  UNBLOCK_FIRST: { status: 409, retry: 'never', means: 'The caller has blocked this account.' },
+  TOO_MANY_FRIENDS: { status: 409, retry: 'later', means: 'The caller’s friend list is full.' },
+  WRONG_CONVERSATION: { status: 409, retry: 'never', means: 'The conversation is not the one of these two accounts.' },
+  ID_REUSED: { status: 409, retry: 'never', means: 'The message id was used in another conversation.' },
+  MAILBOX_FULL: { status: 409, retry: 'later', means: 'The recipient has too much undelivered.' },
+  EXPIRED: { status: 410, retry: 'never', means: 'The message reached the end of its life before it was delivered.' },
+  PAYLOAD_TOO_LARGE: { status: 413, retry: 'never', means: 'The body or frame is larger than allowed.' },
+  RATE_LIMITED: { status: 429, retry: 'after', means: 'A rate was exceeded; `limit` names it and `Retry-After` says when to come back.' },
+  INTERNAL: { status: 500, retry: 'later', means: 'The relay failed; the operator’s log has the cause.' },
+  SHUTTING_DOWN: { status: 503, retry: 'later', means: 'The relay is stopping and takes no new work.' },
+} as const satisfies Record<string, ErrorEntry>
+
+/** A code of the registry. */
+export type ErrorCode = keyof typeof errors
+
+/** True for text that is a code of the registry. */
+export function isErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(errors, text)
+}
+
+/** What may be said about a refusal beyond its code. Nothing internal and nothing random belongs here. */
+export interface ErrorDetails {
+  /** The field at fault, as a path such as `keys.auth`. */
+  readonly field?: string | undefined
+  /** The rule it breaks, in words. */
+  readonly rule?: string | undefined
+  /** The rate that was exceeded. */
+  readonly limit?: string | undefined
+  /** When to come back, in milliseconds. */
+  readonly retryAfterMs?: number | undefined
+  /** The account that exists already (`ACCOUNT_EXISTS` alone). */
+  readonly account?: { readonly uuid: string; readonly alias_id: string }
+}
+
+/** An expected failure: thrown by the rules, answered as a problem document or an `error` frame. */
+export class ProtocolError extends Error {
+  override readonly name = 'ProtocolError'
+  readonly code: ErrorCode
+  readonly details: ErrorDetails
+
+  constructor(code: ErrorCode, details: ErrorDetails = {}) {
+    super(details.field ? `${code}: ${details.field} ${details.rule ?? ''}`.trimEnd() : code)
+    this.code = code
+    this.details = details
+  }
+
+  /** The HTTP status of the code. */
+  get status(): number {
+    return errors[this.code].status
+  }
+}

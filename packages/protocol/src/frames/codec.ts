@@ -1,0 +1,69 @@
+// Text to frame and back. Decoding never throws: what is wrong with a frame is a value.
+import * as v from 'valibot'
+import { describeIssue } from '../check.ts'
+import type { ErrorCode } from '../errors.ts'
+import { type ClientFrame, clientFrames, isClientFrameType } from './client-frames.ts'
+import { isRelayFrameType, type RelayFrame, relayFrames } from './relay-frames.ts'
+
+/** Why a frame could not be decoded. `id` and `conv_id` are the frame's own where it has them as text. */
+export interface FrameFault {
+  readonly code: Extract<ErrorCode, 'INVALID_JSON' | 'INVALID_FIELD' | 'UNKNOWN_FRAME'>
+  readonly field?: string
+  readonly rule?: string
+  readonly id?: string
+  readonly conv_id?: string
+}
+
+/** A decoded frame, or what is wrong with it. */
+export type Decoded<Frame> = { readonly frame: Frame; readonly fault?: undefined } | { readonly frame?: undefined; readonly fault: FrameFault }
+
+/** Decodes what a client sent. Unknown fields are dropped. */
+export function decodeClientFrame(text: string): Decoded<ClientFrame> {
+  return decode<ClientFrame>(text, (type) => (isClientFrameType(type) ? clientFrames[type] : undefined))
+}
+
+/** Decodes what a relay sent. Unknown fields are dropped. */
+export function decodeRelayFrame(text: string): Decoded<RelayFrame> {
+  return decode<RelayFrame>(text, (type) => (isRelayFrameType(type) ? relayFrames[type] : undefined))
+}
+
+/** Encodes a frame as one text frame. */
+export function encodeFrame(frame: ClientFrame | RelayFrame): string {
+  return JSON.stringify(frame)
+}
+
+type FrameSchema<Frame> = v.GenericSchema<unknown, Frame>
+
+function decode<Frame>(text: string, schemaOf: (type: string) => FrameSchema<Frame> | undefined): Decoded<Frame> {
+  const value = parseObject(text)
+  if (!value) return { fault: { code: 'INVALID_JSON' } }
+  if (typeof value.type !== 'string') {
+    return { fault: { code: 'INVALID_FIELD', field: 'type', rule: 'must be the name of a frame', ...namesOf(value) } }
+  }
+  const schema = schemaOf(value.type)
+  if (!schema) return { fault: { code: 'UNKNOWN_FRAME', ...namesOf(value) } }
+  const result = v.safeParse(schema, value, { abortEarly: true, abortPipeEarly: true })
+  if (result.success) return { frame: result.output }
+  return { fault: { code: 'INVALID_FIELD', ...describeIssue(result.issues[0]), ...namesOf(value) } }
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isRecord(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+// Echoed so that a client can tell which of its frames was refused; cut short, since the peer chose them.
+function namesOf(value: Record<string, unknown>): { id?: string; conv_id?: string } {
+  return {
+    ...(typeof value.id === 'string' ? { id: value.id.slice(0, 128) } : {}),
+    ...(typeof value.conv_id === 'string' ? { conv_id: value.conv_id.slice(0, 64) } : {}),
+  }
+}

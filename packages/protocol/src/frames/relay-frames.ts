@@ -1,0 +1,90 @@
+// The frames a relay sends.
+import * as v from 'valibot'
+import { AliasId, ConversationId, CryptoVersion, FriendshipId, MessageId, Milliseconds, Payload, Seq } from '../ids.ts'
+
+const Receipt = { conv_id: ConversationId, seq: Seq, to: AliasId, from: AliasId }
+
+/** Schemas of the frames a relay sends, by `type`. */
+export const relayFrames = {
+  /** The answer to `ping`. */
+  pong: v.object({ type: v.literal('pong'), at: Milliseconds }),
+  /** A message from `from`; `seq` and `at` are the relay's. */
+  msg: v.object({
+    type: v.literal('msg'),
+    id: MessageId,
+    to: AliasId,
+    conv_id: ConversationId,
+    crypto_v: CryptoVersion,
+    payload: Payload,
+    from: AliasId,
+    seq: Seq,
+    at: Milliseconds,
+  }),
+  /** The message is on stable storage. */
+  ack: v.object({ type: v.literal('ack'), id: MessageId, conv_id: ConversationId, seq: Seq, at: Milliseconds }),
+  /** `from` has everything up to `seq`. */
+  delivered: v.object({ type: v.literal('delivered'), ...Receipt }),
+  /** `from` has read everything up to `seq`. */
+  read: v.object({ type: v.literal('read'), ...Receipt }),
+  /** `from` is typing. */
+  typing: v.object({ type: v.literal('typing'), to: AliasId, conv_id: ConversationId, from: AliasId }),
+  /** `from` has taken back its message `id`. */
+  retract: v.object({
+    type: v.literal('retract'),
+    id: MessageId,
+    to: AliasId,
+    conv_id: ConversationId,
+    from: AliasId,
+    seq: Seq,
+    at: Milliseconds,
+  }),
+  /** The retraction is on stable storage. */
+  retract_ack: v.object({ type: v.literal('retract_ack'), id: MessageId, conv_id: ConversationId }),
+  /** The backlog is through: `count` stored frames were sent for it. */
+  sync_end: v.object({ type: v.literal('sync_end'), count: v.pipe(v.number(), v.safeInteger(), v.minValue(0)) }),
+  /** A hint: somebody asks for friendship. The friend list is the truth. */
+  friend_request: v.object({ type: v.literal('friend_request'), friendship_id: FriendshipId, from: AliasId }),
+  /** A hint: a request was accepted. Leaves before the first `msg` of its conversation. */
+  friend_accepted: v.object({
+    type: v.literal('friend_accepted'),
+    friendship_id: FriendshipId,
+    from: AliasId,
+    conv_id: v.optional(ConversationId),
+  }),
+  /** The connection is about to be closed for good. */
+  goaway: v.object({
+    type: v.literal('goaway'),
+    reason: v.picklist(['new_device_login', 'jwt_revoked', 'account_deleted']),
+  }),
+  /** What one frame was refused for; the connection lives on. */
+  error: v.object({
+    type: v.literal('error'),
+    error: v.string(),
+    message: v.string(),
+    id: v.optional(v.string()),
+    conv_id: v.optional(v.string()),
+    retry_after_ms: v.optional(v.pipe(v.number(), v.minValue(0))),
+  }),
+} as const
+
+/** The `type` of a frame a relay sends. */
+export type RelayFrameType = keyof typeof relayFrames
+/** A frame a relay sends, by its type. */
+export type RelayFrameOf<T extends RelayFrameType> = v.InferOutput<(typeof relayFrames)[T]>
+/** Any frame a relay sends. */
+export type RelayFrame = { [T in RelayFrameType]: RelayFrameOf<T> }[RelayFrameType]
+
+/** True for the `type` of a frame a relay sends. */
+export function isRelayFrameType(type: string): type is RelayFrameType {
+  return Object.hasOwn(relayFrames, type)
+}
+
+/** WebSocket close codes a relay uses, and what they mean. */
+export const closeCodes = {
+  badFrames: { code: 1008, means: 'the peer keeps sending what is not JSON' },
+  tooLarge: { code: 1009, means: 'a frame was too large' },
+  restart: { code: 1012, means: 'the relay restarts; come back' },
+  overload: { code: 1013, means: 'overload, or too slow a reader; come back later' },
+  tokenDead: { code: 4401, means: 'the token is dead; log in again' },
+  replaced: { code: 4409, means: 'replaced by a newer connection' },
+} as const

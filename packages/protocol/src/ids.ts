@@ -1,0 +1,89 @@
+// The forms of every identifier and encoded value that crosses the wire (docs/protocol.md, "Encodings").
+import * as v from 'valibot'
+
+/**
+ * What an account is known by: 3 to 32 of `a-z`, `0-9` and `_`. Assigned by the relay as `u` and digits, or
+ * bought as a vanity id. None is ever given to a second account.
+ */
+export const AliasId = v.pipe(
+  v.string(),
+  v.regex(/^[a-z0-9_]{3,32}$/, 'must be 3 to 32 of a-z, 0-9 and _'),
+  v.brand('AliasId'),
+)
+/** See {@link AliasId}. */
+export type AliasId = v.InferOutput<typeof AliasId>
+
+const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+const UUID_RULE = 'must be a version 4 UUID in lower case'
+
+/** An account's permanent id: 36 characters, RFC 9562 version 4, lower case. */
+export const AccountUuid = v.pipe(v.string(), v.regex(UUID_V4, UUID_RULE), v.brand('AccountUuid'))
+/** See {@link AccountUuid}. */
+export type AccountUuid = v.InferOutput<typeof AccountUuid>
+
+/** The conversation of a pair of accounts: a UUID it keeps for good. */
+export const ConversationId = v.pipe(v.string(), v.regex(UUID_V4, UUID_RULE), v.brand('ConversationId'))
+/** See {@link ConversationId}. */
+export type ConversationId = v.InferOutput<typeof ConversationId>
+
+/** A message's id, chosen by its sender and unique among the sender's: 1 to 128 printable ASCII characters. */
+export const MessageId = v.pipe(
+  v.string(),
+  v.regex(/^[\x21-\x7e]{1,128}$/, 'must be 1 to 128 printable ASCII characters without spaces'),
+)
+
+/** A position in a conversation: integer from 1, one counter for both sides, each number used once. */
+export const Seq = v.pipe(
+  v.number('must be an integer from 1'),
+  v.safeInteger('must be an integer from 1'),
+  v.minValue(1, 'must be an integer from 1'),
+)
+
+/** Milliseconds since 1970, as a relay's frames carry it. */
+export const Milliseconds = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+
+/** The encryption scheme of a payload. Opaque to the relay (docs/protocol.md, "Versions"). */
+export const CryptoVersion = v.pipe(
+  v.number('must be an integer from 1 to 255'),
+  v.integer('must be an integer from 1 to 255'),
+  v.minValue(1, 'must be an integer from 1 to 255'),
+  v.maxValue(255, 'must be an integer from 1 to 255'),
+)
+
+/** The longest `payload`, in characters of Base64. The relay may be set to take less, never more. */
+export const PAYLOAD_CHARACTERS = 65_536
+
+/** An encrypted message: standard Base64 with padding, RFC 4648 §4. */
+export const Payload = v.pipe(
+  v.string(),
+  v.minLength(4, 'must not be empty'),
+  v.maxLength(PAYLOAD_CHARACTERS, `must be at most ${PAYLOAD_CHARACTERS} characters`),
+  v.regex(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/, 'must be Base64 with padding'),
+)
+
+/** A public key: 32 bytes in standard Base64. The last character has two spare bits, which must be zero. */
+export const PublicKey = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/, 'must be 32 bytes in Base64 with padding'),
+)
+
+/** An Ed25519 signature: 64 bytes in standard Base64. */
+export const Signature = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z0-9+/]{85}[AQgw]==$/, 'must be 64 bytes in Base64 with padding'),
+)
+
+/** What people call an account: 1 to 64 characters, not only spaces, no control characters. */
+export const Nickname = v.pipe(
+  v.string(),
+  v.regex(
+    /^(?=.*\S)[^\p{Cc}\p{Cs}]{1,64}$/u,
+    'must be 1 to 64 characters, not only spaces, no control characters',
+  ),
+)
+
+/** A moment: ISO 8601, UTC, milliseconds, `Z`. */
+export const Timestamp = v.pipe(v.string(), v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/))
+
+/** A friendship's number. */
+export const FriendshipId = v.pipe(v.number(), v.safeInteger(), v.minValue(1))

@@ -1,0 +1,86 @@
+// Every size, count, rate and lifetime of the relay: one table, read by the configuration and the document.
+import { PAYLOAD_CHARACTERS } from './ids.ts'
+
+interface Limit {
+  readonly default: number
+  /** The least and the greatest value the setting takes. */
+  readonly min: number
+  readonly max: number
+  /** The environment variable that changes it. */
+  readonly setting: string
+  readonly means: string
+}
+
+const KIB = 1024
+const MIB = 1024 * KIB
+
+/** Sizes, counts and lifetimes. The unit is in the name. */
+export const limits = {
+  frameBytes: { default: 256 * KIB, min: 4 * KIB, max: 16 * MIB, setting: 'LIMIT_FRAME_BYTES', means: 'one WebSocket frame; larger closes with 1009' },
+  payloadCharacters: { default: PAYLOAD_CHARACTERS, min: 256, max: PAYLOAD_CHARACTERS, setting: 'LIMIT_PAYLOAD_CHARACTERS', means: '`payload` of one message, as Base64' },
+  bodyBytes: { default: 64 * KIB, min: 4 * KIB, max: 16 * MIB, setting: 'LIMIT_BODY_BYTES', means: 'JSON body of one request' },
+  heldBytes: { default: 4 * MIB, min: 256 * KIB, max: 256 * MIB, setting: 'LIMIT_HELD_BYTES', means: 'frames of one connection waiting for its rate; more closes with 1013' },
+  outboundBytes: { default: 8 * MIB, min: 256 * KIB, max: 256 * MIB, setting: 'LIMIT_OUTBOUND_BYTES', means: 'unread answers of one connection; more closes with 1013' },
+  windowBytes: { default: 256 * KIB, min: 16 * KIB, max: 16 * MIB, setting: 'LIMIT_WINDOW_BYTES', means: 'stored messages written ahead to one slow reader' },
+  badFrames: { default: 10, min: 1, max: 1000, setting: 'LIMIT_BAD_FRAMES', means: 'frames that are not JSON from one connection before it is closed with 1008' },
+  idleSeconds: { default: 75, min: 8, max: 900, setting: 'LIMIT_IDLE_SECONDS', means: 'silence of a connection before it is ended' },
+  mailboxMessages: { default: 10_000, min: 10, max: 100_000_000, setting: 'LIMIT_MAILBOX_MESSAGES', means: 'undelivered messages of one account' },
+  mailboxBytes: { default: 64 * MIB, min: MIB, max: 1024 * 1024 * MIB, setting: 'LIMIT_MAILBOX_BYTES', means: 'payloads undelivered to one account' },
+  conversationPercent: { default: 20, min: 1, max: 100, setting: 'LIMIT_CONVERSATION_PERCENT', means: 'share of both that one conversation may fill' },
+  messageLifeDays: { default: 30, min: 1, max: 3650, setting: 'LIMIT_MESSAGE_LIFE_DAYS', means: 'how long an undelivered message is kept' },
+  sentIdDays: { default: 90, min: 90, max: 3650, setting: 'LIMIT_SENT_ID_DAYS', means: 'how long a repeated message id is recognised' },
+  friends: { default: 5000, min: 1, max: 1_000_000, setting: 'LIMIT_FRIENDS', means: 'friends, requests sent and blocks of one account, each' },
+  rejectionDays: { default: 30, min: 1, max: 3650, setting: 'LIMIT_REJECTION_DAYS', means: 'how long a rejected request stays rejected when it is sent again' },
+  tokenSeconds: { default: 86_400, min: 60, max: 31_536_000, setting: 'LIMIT_TOKEN_SECONDS', means: 'life of a token' },
+  ticketSeconds: { default: 30, min: 5, max: 300, setting: 'LIMIT_TICKET_SECONDS', means: 'life of a WebSocket ticket' },
+  challengeSeconds: { default: 60, min: 10, max: 600, setting: 'LIMIT_CHALLENGE_SECONDS', means: 'life of a login challenge' },
+  powSeconds: { default: 300, min: 30, max: 3600, setting: 'LIMIT_POW_SECONDS', means: 'life of a proof-of-work challenge' },
+  powDifficulty: { default: 4, min: 1, max: 5, setting: 'LIMIT_POW_DIFFICULTY', means: 'leading zeros (hexadecimal) a proof of work needs' },
+  powOpen: { default: 16, min: 1, max: 64, setting: 'LIMIT_POW_OPEN', means: 'proof-of-work challenges open for one address' },
+} as const satisfies Record<string, Limit>
+
+/** A limit's name. */
+export type LimitName = keyof typeof limits
+/** The limits in force. */
+export type Limits = Readonly<Record<LimitName, number>>
+
+interface Rate {
+  /** How many at once. */
+  readonly burst: number
+  /** How long a used-up burst takes to be whole again. */
+  readonly perSeconds: number
+  /** Whom it counts for. An address is an IPv4 address or an IPv6 /64. */
+  readonly by: 'address' | 'account'
+  readonly setting: string
+  readonly means: string
+}
+
+/** Rates: `burst` at once, refilled evenly over `perSeconds`. `RATE_LIMITS=off` lifts them all. */
+export const rates = {
+  pow: { burst: 60, perSeconds: 60, by: 'address', setting: 'RATE_POW', means: 'proof-of-work challenges' },
+  register: { burst: 30, perSeconds: 600, by: 'address', setting: 'RATE_REGISTER', means: 'registrations, wrong work and recoveries included' },
+  login: { burst: 300, perSeconds: 60, by: 'address', setting: 'RATE_LOGIN', means: 'login challenges and their answers' },
+  upgrade: { burst: 300, perSeconds: 60, by: 'address', setting: 'RATE_UPGRADE', means: 'WebSocket upgrades' },
+  lookup: { burst: 120, perSeconds: 60, by: 'address', setting: 'RATE_LOOKUP', means: 'lookups of accounts' },
+  friendRequest: { burst: 60, perSeconds: 3600, by: 'account', setting: 'RATE_FRIEND_REQUEST', means: 'friend requests' },
+  read: { burst: 600, perSeconds: 60, by: 'account', setting: 'RATE_READ', means: 'other reading requests' },
+  write: { burst: 120, perSeconds: 60, by: 'account', setting: 'RATE_WRITE', means: 'other changing requests' },
+  message: { burst: 500, perSeconds: 10, by: 'account', setting: 'RATE_MESSAGE', means: 'messages and retractions; faster ones wait' },
+  frame: { burst: 2000, perSeconds: 10, by: 'account', setting: 'RATE_FRAME', means: 'other frames; faster ones wait' },
+} as const satisfies Record<string, Rate>
+
+/** A rate's name. */
+export type RateName = keyof typeof rates
+/** A rate in force. */
+export interface RateInForce {
+  readonly burst: number
+  readonly perSeconds: number
+}
+/** The rates in force; undefined where they are lifted. */
+export type Rates = Readonly<Record<RateName, RateInForce>> | undefined
+
+/** The limits nobody changed: what tests and clients start from. */
+export function defaultLimits(): Limits {
+  const entries = Object.entries(limits).map(([name, limit]) => [name, limit.default])
+  return Object.fromEntries(entries)
+}

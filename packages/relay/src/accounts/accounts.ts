@@ -1,0 +1,110 @@
+// Accounts as other features know them: finding, registering, renaming, deleting.
+import type { AccountUuid, AliasId } from '@sotto/protocol'
+import type { Clock } from '../operations/clock.ts'
+import { type RandomBytes, randomBelow, randomUuid } from '../operations/random.ts'
+import type { AccountId, Sql, Storage } from '../storage/storage.ts'
+
+/** An account that exists. */
+export interface Account {
+  readonly id: AccountId
+  readonly uuid: AccountUuid
+  readonly alias_id: AliasId
+  readonly nickname: string
+  readonly ed25519_public_key: string
+  readonly x25519_public_key: string
+  readonly created_at: number
+}
+
+/** The account with this number, if it exists. */
+export async function findAccount(sql: Sql, id: AccountId): Promise<Account | undefined> {
+  const [row] = await sql<Account>`
+    SELECT id, uuid, alias_id, nickname, ed25519_public_key, x25519_public_key, created_at
+    FROM accounts WHERE id = ${id} AND deleted_at IS NULL`
+  return row
+}
+
+/** The account known by this alias now. Aliases of old are not found. */
+export async function findAccountByAlias(sql: Sql, alias: AliasId): Promise<Account | undefined> {
+  const [row] = await sql<Account>`
+    SELECT id, uuid, alias_id, nickname, ed25519_public_key, x25519_public_key, created_at
+    FROM accounts WHERE alias_id = ${alias} AND deleted_at IS NULL`
+  return row
+}
+
+/** The account with this uuid. */
+export async function findAccountByUuid(sql: Sql, uuid: AccountUuid): Promise<Account | undefined> {
+  const [row] = await sql<Account>`
+    SELECT id, uuid, alias_id, nickname, ed25519_public_key, x25519_public_key, created_at
+    FROM accounts WHERE uuid = ${uuid} AND deleted_at IS NULL`
+  return row
+}
+
+/** The account that registered this signing key. */
+export async function findAccountByKey(sql: Sql, ed25519PublicKey: string): Promise<Account | undefined> {
+  const [row] = await sql<Account>`
+    SELECT id, uuid, alias_id, nickname, ed25519_public_key, x25519_public_key, created_at
+    FROM accounts WHERE ed25519_public_key = ${ed25519PublicKey}`
+  return row
+}
+
+/** Keys and name of an account to be. */
+export interface NewAccount {
+  readonly ed25519PublicKey: string
+  readonly x25519PublicKey: string
+  readonly nickname: string
+}
+
+/**
+ * Adds an account under a fresh uuid and alias.
+ * @returns undefined where the signing key was registered in the meantime.
+ */
+export async function addAccount(
+  sql: Sql,
+  account: NewAccount,
+  parts: { clock: Clock; randomBytes: RandomBytes },
+): Promise<{ uuid: string; alias_id: string } | undefined> {
+  const uuid = randomUuid(parts.randomBytes)
+  for (let attempt = 0; attempt < ALIAS_ATTEMPTS; attempt++) {
+    const alias = randomAlias(parts.randomBytes, attempt < 4 ? 8 : 9)
+    const [taken] = await sql<{ alias_id: string }>`SELECT alias_id FROM aliases WHERE alias_id = ${alias}`
+    if (taken) continue
+    const [added] = await sql<{ id: AccountId }>`
+      INSERT INTO accounts (uuid, alias_id, nickname, ed25519_public_key, x25519_public_key, created_at)
+      VALUES (${uuid}, ${alias}, ${account.nickname}, ${account.ed25519PublicKey}, ${account.x25519PublicKey},
+        ${parts.clock.now()})
+      ON CONFLICT DO NOTHING RETURNING id`
+    if (added) {
+      await sql`INSERT INTO aliases (alias_id, account_id) VALUES (${alias}, ${added.id})`
+      await sql`INSERT INTO mailboxes (account_id, last_position, pending_count, pending_bytes) VALUES (${added.id}, 0, 0, 0)`
+      return { uuid, alias_id: alias }
+    }
+    if (await findAccountByKey(sql, account.ed25519PublicKey)) return undefined
+  }
+  throw new Error('no free alias found')
+}
+
+// Eight digits leave room for millions of accounts; the ninth comes in once collisions show that they got crowded.
+const ALIAS_ATTEMPTS = 12
+
+function randomAlias(randomBytes: RandomBytes, digits: number): string {
+  return `u${randomBelow(randomBytes, 10 ** digits).toString().padStart(digits, '0')}`
+}
+
+/** What else has to go with an account, each in the transaction that deletes it. */
+export type AccountEraser = (sql: Sql, account: AccountId) => Promise<void>
+
+/** Deletes an account. Its row stays, without keys or name, so that uuid and aliases stay taken for good. */
+export async function deleteAccount(
+  storage: Storage,
+  account: AccountId,
+  parts: { clock: Clock; erasers: readonly AccountEraser[] },
+): Promise<void> {
+  await storage.transaction(async (sql) => {
+    for (const erase of parts.erasers) await erase(sql, account)
+    await sql`
+      UPDATE accounts SET deleted_at = ${parts.clock.now()}, nickname = '', ed25519_public_key = NULL,
+        x25519_public_key = NULL
+      WHERE id = ${account}`
+    await sql`DELETE FROM tickets WHERE account_id = ${account}`
+  })
+}

@@ -1,0 +1,56 @@
+// Who may open a WebSocket or call an endpoint: tickets and tokens become accounts here.
+import { ProtocolError } from '@sotto/protocol'
+import type { Admission } from '../gateway/gateway.ts'
+import type { Credentials } from '../listener/listener.ts'
+import type { Caller } from '../listener/route.ts'
+import type { Clock } from '../operations/clock.ts'
+import type { Storage } from '../storage/storage.ts'
+import { findAccount } from './accounts.ts'
+import { redeemTicket } from './tickets.ts'
+import type { Tokens, TokenState } from './tokens.ts'
+
+interface Parts {
+  readonly storage: Storage
+  readonly tokens: Tokens
+  readonly clock: Clock
+}
+
+/** The caller behind a token. A replaced one still serves here: it only opens no WebSocket any more. */
+export async function authenticate(token: string, { tokens }: Pick<Parts, 'tokens'>): Promise<Caller> {
+  const state = await tokens.read(token)
+  if (state.account === undefined || (state.dead && state.dead !== 'replaced')) throw new ProtocolError('TOKEN_DEAD')
+  return { id: state.account, jti: state.jti, tokenExpiresAt: state.expiresAt }
+}
+
+/**
+ * Whom an upgrade admits. A token that was ours and is dead gets in for as long as it takes to say so.
+ * @throws ProtocolError where nothing of ours was presented, or it is another account's
+ */
+export async function admit(credentials: Credentials, parts: Parts): Promise<Admission> {
+  const state = await stateOf(credentials, parts)
+  if (credentials.uuid !== undefined && credentials.uuid !== state.uuid) throw new ProtocolError('UNAUTHENTICATED')
+  if (state.dead === 'replaced') return { farewell: 'new_device_login' }
+  if (state.dead || state.account === undefined) return { farewell: 'jwt_revoked' }
+  return { owner: { account: state.account, jti: state.jti, tokenExpiresAt: state.expiresAt } }
+}
+
+async function stateOf(credentials: Credentials, parts: Parts): Promise<TokenState> {
+  const { storage, tokens, clock } = parts
+  if (credentials.ticket === undefined) {
+    if (credentials.token === undefined) throw new ProtocolError('UNAUTHENTICATED')
+    return await tokens.read(credentials.token)
+  }
+  const caller = await redeemTicket(storage, credentials.ticket, clock.now())
+  const account = await findAccount(storage.sql, caller.id)
+  if (!account || credentials.uuid !== account.uuid) throw new ProtocolError('TICKET_INVALID')
+  // The token behind the ticket may have died since.
+  const { dead } = await tokens.stateOf(storage.sql, account.uuid, caller.jti)
+  const isExpired = caller.tokenExpiresAt <= clock.now()
+  return {
+    account: account.id,
+    uuid: account.uuid,
+    jti: caller.jti,
+    expiresAt: caller.tokenExpiresAt,
+    dead: dead ?? (isExpired ? 'expired' : undefined),
+  }
+}

@@ -1,0 +1,68 @@
+// Login challenges: self-describing, bound to the relay's host and the account, single use, short-lived. Nothing is
+// stored when one is given out, so asking for them cannot fill the store; using one up is what leaves a trace.
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { AccountUuid } from '@sotto/protocol'
+import type { RandomBytes } from '../operations/random.ts'
+import type { Sql } from '../storage/storage.ts'
+import type { RelayKeys } from './relay-keys.ts'
+
+const VERSION = 'relay-auth-v1'
+const EXPIRY_BYTES = 6
+const SALT_BYTES = 10
+const OPEN_BYTES = EXPIRY_BYTES + SALT_BYTES
+const MAC_BYTES = 16
+
+/** What a valid challenge says of itself. */
+export interface ValidChallenge {
+  /** Names it among the used ones. */
+  readonly nonce: string
+  readonly expiresAt: number
+}
+
+/**
+ * Makes a challenge: `relay-auth-v1:<host>:<uuid>:<nonce>`, the nonce being base64url of
+ * expiry (48 bits, ms) ‖ 10 random bytes ‖ HMAC-SHA256 of the host, the uuid and both, cut to 16 bytes.
+ */
+export function createChallenge(
+  bound: { host: string; uuid: AccountUuid },
+  expiresAt: number,
+  parts: { keys: RelayKeys; randomBytes: RandomBytes },
+): string {
+  const open = Buffer.alloc(OPEN_BYTES)
+  open.writeUIntBE(expiresAt, 0, EXPIRY_BYTES)
+  open.set(parts.randomBytes(SALT_BYTES), EXPIRY_BYTES)
+  const nonce = Buffer.concat([open, macOf(parts.keys[0].secret, bound, open)]).toString('base64url')
+  return `${VERSION}:${bound.host}:${bound.uuid}:${nonce}`
+}
+
+/** What the challenge says, where it is one of ours for this account and not expired. */
+export function readChallenge(
+  challenge: string,
+  uuid: AccountUuid,
+  parts: { keys: RelayKeys; now: number },
+): ValidChallenge | undefined {
+  // The host may hold colons of its own (a port, an IPv6 address); nothing else can.
+  const match = /^relay-auth-v1:(?<host>.+):(?<uuid>[0-9a-f-]{36}):(?<nonce>[A-Za-z0-9_-]{43})$/.exec(challenge)
+  const { host, uuid: boundUuid, nonce } = match?.groups ?? {}
+  if (host === undefined || nonce === undefined || boundUuid !== uuid) return undefined
+  const bytes = Buffer.from(nonce, 'base64url')
+  if (bytes.toString('base64url') !== nonce) return undefined
+  const open = bytes.subarray(0, OPEN_BYTES)
+  const mac = bytes.subarray(OPEN_BYTES)
+  const genuine = parts.keys.some((key) => timingSafeEqual(mac, macOf(key.secret, { host, uuid }, open)))
+  const expiresAt = open.readUIntBE(0, EXPIRY_BYTES)
+  return genuine && expiresAt > parts.now ? { nonce, expiresAt } : undefined
+}
+
+/** Uses a challenge up. @returns false where somebody was faster. */
+export async function useChallenge(sql: Sql, challenge: ValidChallenge): Promise<boolean> {
+  const rows = await sql<{ nonce: string }>`
+    INSERT INTO used_challenges (nonce, expires_at) VALUES (${challenge.nonce}, ${challenge.expiresAt})
+    ON CONFLICT DO NOTHING RETURNING nonce`
+  return rows.length > 0
+}
+
+function macOf(secret: Uint8Array, bound: { host: string; uuid: string }, open: Uint8Array): Buffer {
+  const mac = createHmac('sha256', secret).update(`${bound.host}\n${bound.uuid}\n`).update(open).digest()
+  return mac.subarray(0, MAC_BYTES)
+}

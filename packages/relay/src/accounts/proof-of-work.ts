@@ -1,0 +1,78 @@
+// Proof of work before registering: what makes accounts cost something to make in bulk.
+import { createHash } from 'node:crypto'
+import { type Limits, ProtocolError } from '@sotto/protocol'
+import type { Clock } from '../operations/clock.ts'
+import { type RandomBytes, randomText } from '../operations/random.ts'
+import type { Sql, Storage } from '../storage/storage.ts'
+
+interface Parts {
+  readonly clock: Clock
+  readonly randomBytes: RandomBytes
+  readonly limits: Limits
+}
+
+interface OpenChallenge {
+  challenge: string
+  difficulty: number
+}
+
+/** Opens a challenge for an address. The oldest gives way where too many are open. */
+export async function openPowChallenge(
+  storage: Storage,
+  address: string,
+  parts: Parts,
+): Promise<{ challenge_string: string; difficulty: number; expires_in: number }> {
+  const challenge = randomText(parts.randomBytes, 18)
+  const { powDifficulty, powSeconds, powOpen } = parts.limits
+  const expiresAt = parts.clock.now() + powSeconds * 1000
+  await storage.transaction(async (sql) => {
+    await sql`
+      INSERT INTO pow_challenges (challenge, address, difficulty, expires_at)
+      VALUES (${challenge}, ${address}, ${powDifficulty}, ${expiresAt})`
+    await sql`
+      DELETE FROM pow_challenges WHERE address = ${address} AND challenge NOT IN (
+        SELECT challenge FROM pow_challenges WHERE address = ${address}
+        ORDER BY expires_at DESC, challenge LIMIT ${powOpen})`
+  })
+  return { challenge_string: challenge, difficulty: powDifficulty, expires_in: powSeconds }
+}
+
+/**
+ * The open challenge a nonce solves. Published clients do not say which one they solved: then it is tried against
+ * all that are open for their address.
+ * @throws ProtocolError `POW_REQUIRED` where none is open, `POW_INVALID` where the nonce solves none. Neither uses
+ * a challenge up.
+ */
+export async function findSolvedChallenge(
+  sql: Sql,
+  work: { address: string; nonce: string | undefined; challenge: string | undefined },
+  now: number,
+): Promise<string> {
+  const open =
+    work.challenge === undefined
+      ? await sql<OpenChallenge>`
+          SELECT challenge, difficulty FROM pow_challenges
+          WHERE address = ${work.address} AND expires_at > ${now} ORDER BY expires_at DESC`
+      : await sql<OpenChallenge>`
+          SELECT challenge, difficulty FROM pow_challenges
+          WHERE challenge = ${work.challenge} AND expires_at > ${now}`
+  const { nonce } = work
+  if (open.length === 0 || nonce === undefined) throw new ProtocolError('POW_REQUIRED')
+  const solved = open.find(({ challenge, difficulty }) => solves(challenge, nonce, difficulty))
+  if (!solved) throw new ProtocolError('POW_INVALID')
+  return solved.challenge
+}
+
+/** Uses a challenge up. @returns false where somebody was faster. */
+export async function usePowChallenge(sql: Sql, challenge: string): Promise<boolean> {
+  const rows = await sql<{ challenge: string }>`
+    DELETE FROM pow_challenges WHERE challenge = ${challenge} RETURNING challenge`
+  return rows.length > 0
+}
+
+function solves(challenge: string, nonce: string, difficulty: number): boolean {
+  const digest = createHash('sha256')
+    .update(challenge + nonce)
+    .digest('hex')
+  return digest.startsWith('0'.repeat(difficulty))
+}

@@ -1,0 +1,159 @@
+// The endpoints of registration, login and one's own account.
+import { decodeBase64, isValidEd25519PublicKey, isValidX25519PublicKey } from '@sotto/crypto'
+import { AccountUuid, AliasId, check, type Limits, ProtocolError } from '@sotto/protocol'
+import type { Bus } from '../cluster/bus.ts'
+import type { Handlers } from '../listener/route.ts'
+import type { Clock } from '../operations/clock.ts'
+import type { RandomBytes } from '../operations/random.ts'
+import type { AccountId, Storage } from '../storage/storage.ts'
+import {
+  type Account,
+  type AccountEraser,
+  addAccount,
+  deleteAccount,
+  findAccount,
+  findAccountByAlias,
+  findAccountByKey,
+  findAccountByUuid,
+} from './accounts.ts'
+import { createChallenge, readChallenge, useChallenge } from './login-challenges.ts'
+import { findSolvedChallenge, openPowChallenge, usePowChallenge } from './proof-of-work.ts'
+import type { RelayKeys } from './relay-keys.ts'
+import { isSignedBy } from './signatures.ts'
+import { issueTicket } from './tickets.ts'
+import type { Tokens } from './tokens.ts'
+
+/** What the account endpoints are built from. */
+export interface AccountParts {
+  readonly storage: Storage
+  readonly tokens: Tokens
+  readonly challengeKeys: RelayKeys
+  readonly bus: Bus
+  readonly clock: Clock
+  readonly randomBytes: RandomBytes
+  readonly limits: Limits
+  /** What other features have to erase with an account. */
+  readonly erasers: readonly AccountEraser[]
+}
+
+type Names =
+  | 'powChallenge'
+  | 'register'
+  | 'authChallenge'
+  | 'authVerify'
+  | 'authLogout'
+  | 'wsTicket'
+  | 'getMe'
+  | 'patchMe'
+  | 'deleteMe'
+  | 'lookUpUser'
+
+export function accountRoutes(parts: AccountParts): Handlers<Names> {
+  const { storage, tokens, clock, bus } = parts
+  const getAccount = async (id: AccountId): Promise<Account> => {
+    const account = await findAccount(storage.sql, id)
+    if (!account) throw new ProtocolError('TOKEN_DEAD') // Deleted since the token was checked.
+    return account
+  }
+
+  return {
+    powChallenge: ({ address }) => openPowChallenge(storage, address, parts),
+
+    register: async ({ body, address }) => {
+      const existing = await findAccountByKey(storage.sql, body.ed25519_public_key)
+      if (existing) throw accountExists(existing)
+      checkKeys(body)
+      const work = { address, nonce: body.pow_nonce, challenge: body.pow_challenge }
+      const challenge = await findSolvedChallenge(storage.sql, work, clock.now())
+      const added = await storage.transaction(async (sql) => {
+        if (!(await usePowChallenge(sql, challenge))) throw new ProtocolError('POW_INVALID')
+        const account = await addAccount(
+          sql,
+          {
+            ed25519PublicKey: body.ed25519_public_key,
+            x25519PublicKey: body.x25519_public_key,
+            nickname: body.nickname,
+          },
+          parts,
+        )
+        if (account) return account
+        const winner = await findAccountByKey(sql, body.ed25519_public_key)
+        throw winner ? accountExists(winner) : new Error('a registered key has no account')
+      })
+      return { uuid: check(AccountUuid, added.uuid), alias_id: check(AliasId, added.alias_id) }
+    },
+
+    // An unknown uuid gets a challenge too: whether an account exists is not told here.
+    authChallenge: async ({ body, host }) => {
+      const expiresAt = clock.now() + parts.limits.challengeSeconds * 1000
+      const bound = { host, uuid: body.user_uuid }
+      return { challenge: createChallenge(bound, expiresAt, { keys: parts.challengeKeys, randomBytes: parts.randomBytes }) }
+    },
+
+    authVerify: async ({ body }) => {
+      const { user_uuid: uuid, challenge: text, signature } = body
+      const challenge = readChallenge(text, uuid, { keys: parts.challengeKeys, now: clock.now() })
+      if (!challenge) throw new ProtocolError('CHALLENGE_INVALID')
+      const account = await findAccountByUuid(storage.sql, uuid)
+      if (!account || !isSignedBy(account.ed25519_public_key, text, signature)) {
+        throw new ProtocolError('SIGNATURE_INVALID')
+      }
+      const first = await storage.transaction((sql) => useChallenge(sql, challenge))
+      if (!first) throw new ProtocolError('CHALLENGE_INVALID')
+      return await tokens.issue(uuid)
+    },
+
+    authLogout: async ({ caller }) => {
+      await tokens.kill(caller.jti, 'revoked', caller.tokenExpiresAt)
+      bus.ring(caller.id, { kind: 'token_dead', jti: caller.jti })
+    },
+
+    wsTicket: ({ caller }) =>
+      issueTicket(storage, caller, {
+        now: clock.now(),
+        randomBytes: parts.randomBytes,
+        lifeSeconds: parts.limits.ticketSeconds,
+      }),
+
+    getMe: async ({ caller }) => profileOf(await getAccount(caller.id)),
+
+    patchMe: async ({ caller, body }) => {
+      await storage.transaction(
+        (sql) => sql`UPDATE accounts SET nickname = ${body.nickname} WHERE id = ${caller.id} AND deleted_at IS NULL`,
+      )
+      return profileOf(await getAccount(caller.id))
+    },
+
+    deleteMe: async ({ caller }) => {
+      await deleteAccount(storage, caller.id, parts)
+      bus.ring(caller.id, { kind: 'deleted' })
+    },
+
+    lookUpUser: async ({ params }) => {
+      const account = await findAccountByAlias(storage.sql, params.alias_id)
+      if (!account) throw new ProtocolError('NOT_FOUND')
+      const { alias_id, nickname, x25519_public_key, ed25519_public_key } = account
+      return { alias_id, nickname, x25519_public_key, ed25519_public_key }
+    },
+  }
+}
+
+function accountExists(account: Account): ProtocolError {
+  return new ProtocolError('ACCOUNT_EXISTS', { account: { uuid: account.uuid, alias_id: account.alias_id } })
+}
+
+// A key of small order would let anybody sign for the account, or know every secret agreed with it.
+function checkKeys(keys: { ed25519_public_key: string; x25519_public_key: string }): void {
+  if (!isValidEd25519PublicKey(decodeBase64(keys.ed25519_public_key))) {
+    throw new ProtocolError('INVALID_FIELD', { field: 'ed25519_public_key', rule: 'must be an Ed25519 public key' })
+  }
+  if (!isValidX25519PublicKey(decodeBase64(keys.x25519_public_key))) {
+    throw new ProtocolError('INVALID_FIELD', { field: 'x25519_public_key', rule: 'must be an X25519 public key' })
+  }
+}
+
+function profileOf(account: Account) {
+  const { uuid, alias_id, nickname, ed25519_public_key, x25519_public_key } = account
+  const created_at = new Date(account.created_at).toISOString()
+  return { uuid, alias_id, nickname, ed25519_public_key, x25519_public_key, created_at }
+}

@@ -1,0 +1,48 @@
+// Tickets: what opens one WebSocket, so that a token need not stand in a URL.
+import { createHash } from 'node:crypto'
+import { ProtocolError } from '@sotto/protocol'
+import type { Caller } from '../listener/route.ts'
+import { type RandomBytes, randomText } from '../operations/random.ts'
+import type { AccountId, Storage } from '../storage/storage.ts'
+
+/** Makes a ticket for the caller, for `lifeSeconds`. */
+export async function issueTicket(
+  storage: Storage,
+  caller: Caller,
+  parts: { now: number; randomBytes: RandomBytes; lifeSeconds: number },
+): Promise<{ ticket: string; expires_in: number }> {
+  const ticket = randomText(parts.randomBytes, 24)
+  await storage.transaction(async (sql) => {
+    await sql`
+      INSERT INTO tickets (ticket_hash, account_id, jti, token_expires_at, expires_at)
+      VALUES (${hashOf(ticket)}, ${caller.id}, ${caller.jti}, ${caller.tokenExpiresAt},
+        ${parts.now + parts.lifeSeconds * 1000})`
+  })
+  return { ticket, expires_in: parts.lifeSeconds }
+}
+
+interface TicketRow {
+  account_id: AccountId
+  jti: string
+  token_expires_at: number
+  expires_at: number
+}
+
+/**
+ * Uses a ticket up: the account and token it was made for.
+ * @throws ProtocolError `TICKET_INVALID` where it is unknown, used or expired.
+ */
+export async function redeemTicket(storage: Storage, ticket: string, now: number): Promise<Caller> {
+  const [row] = await storage.transaction(
+    (sql) => sql<TicketRow>`
+      DELETE FROM tickets WHERE ticket_hash = ${hashOf(ticket)}
+      RETURNING account_id, jti, token_expires_at, expires_at`,
+  )
+  if (!row || row.expires_at <= now) throw new ProtocolError('TICKET_INVALID')
+  return { id: row.account_id, jti: row.jti, tokenExpiresAt: row.token_expires_at }
+}
+
+// Kept as a hash: whoever reads the store or a copy of it finds nothing that opens a connection.
+function hashOf(ticket: string): string {
+  return createHash('sha256').update(ticket).digest('base64url')
+}

@@ -1,0 +1,14 @@
+// The bus of a relay that is one process: a ring is a call.
+import type { Bus } from './bus.ts'
+
+export function createInProcessBus(): Bus {
+  const listeners: Parameters<Bus['listen']>[0][] = []
+  return {
+    ring: (account, ring) => {
+      for (const hear of listeners) hear(account, ring)
+    },
+    listen: (hear) => {
+      listeners.push(hear)
+    },
+  }
+}

@@ -1,0 +1,167 @@
+// The transitions of friendship: asked, accepted, rejected, parted. One row a pair; it leaves when the two part.
+import { type ConversationId, type FriendshipStatus, type Limits, ProtocolError } from '@sotto/protocol'
+import { closeConversation, openConversation } from '../messages/messages.ts'
+import type { Clock } from '../operations/clock.ts'
+import { type RandomBytes, randomUuid } from '../operations/random.ts'
+import type { AccountId, Sql } from '../storage/storage.ts'
+
+const DAY_MS = 86_400_000
+
+interface Parts {
+  readonly clock: Clock
+  readonly randomBytes: RandomBytes
+  readonly limits: Limits
+}
+
+interface Friendship {
+  id: number
+  requester_id: AccountId
+  recipient_id: AccountId
+  status: FriendshipStatus
+  changed_at: number
+}
+
+/** What a transition did, and whom it is news for. */
+export interface Transition {
+  readonly friendshipId: number
+  readonly status: FriendshipStatus
+  readonly news?: { readonly for: AccountId; readonly type: 'friend_request' | 'friend_accepted' }
+  readonly conversation?: ConversationId
+}
+
+/** Asks for friendship. Asking again changes nothing; asking someone who has asked accepts. */
+export async function requestFriendship(
+  sql: Sql,
+  pair: { requester: AccountId; recipient: AccountId },
+  parts: Parts,
+): Promise<Transition> {
+  const { requester, recipient } = pair
+  if (requester === recipient) throw new ProtocolError('SELF_REQUEST')
+  if (await isBlocked(sql, { blocker: requester, blocked: recipient })) throw new ProtocolError('UNBLOCK_FIRST')
+  const known = await findOrAdd(sql, pair, parts)
+  const { row } = known
+  if (row.status === 'accepted') throw new ProtocolError('ALREADY_FRIENDS')
+  if (row.requester_id === recipient) return await acceptRow(sql, row, parts)
+
+  const wasRejectedLongAgo =
+    row.status === 'rejected' && row.changed_at + parts.limits.rejectionDays * DAY_MS <= parts.clock.now()
+  if (wasRejectedLongAgo) {
+    const now = parts.clock.now()
+    await sql`UPDATE friendships SET status = 'pending', created_at = ${now}, changed_at = ${now} WHERE id = ${row.id}`
+  }
+  // The requester is not told of a rejection, and the request of someone blocked reaches nobody.
+  const isNews = (known.isNew || wasRejectedLongAgo) && !(await isBlocked(sql, { blocker: recipient, blocked: requester }))
+  return {
+    friendshipId: row.id,
+    status: 'pending',
+    ...(isNews ? { news: { for: recipient, type: 'friend_request' } } : {}),
+  }
+}
+
+/** Accepts a request made to `recipient`, one it rejected included. Accepting again changes nothing. */
+export async function acceptFriendship(
+  sql: Sql,
+  request: { id: number; recipient: AccountId },
+  parts: Parts,
+): Promise<Transition> {
+  const row = await lockRequest(sql, request)
+  if (await isBlocked(sql, { blocker: row.recipient_id, blocked: row.requester_id })) throw new ProtocolError('NOT_FOUND')
+  return await acceptRow(sql, row, parts)
+}
+
+/** Rejects a request made to `recipient`. */
+export async function rejectFriendship(
+  sql: Sql,
+  request: { id: number; recipient: AccountId },
+  parts: Parts,
+): Promise<void> {
+  const row = await lockRequest(sql, request)
+  if (row.status === 'accepted') throw new ProtocolError('NOT_FOUND')
+  if (row.status === 'rejected') return
+  await sql`UPDATE friendships SET status = 'rejected', changed_at = ${parts.clock.now()} WHERE id = ${row.id}`
+}
+
+/** Ends a friendship or takes a request away, from either side. */
+export async function removeFriendship(sql: Sql, friendship: { id: number; side: AccountId }): Promise<void> {
+  const [row] = await sql<{ requester_id: AccountId; recipient_id: AccountId }>`
+    DELETE FROM friendships
+    WHERE id = ${friendship.id} AND (requester_id = ${friendship.side} OR recipient_id = ${friendship.side})
+    RETURNING requester_id, recipient_id`
+  if (!row) throw new ProtocolError('NOT_FOUND')
+  await closeConversation(sql, row.requester_id, row.recipient_id)
+}
+
+/** Blocks an account; to it, that looks as if it had been unfriended. */
+export async function blockAccount(
+  sql: Sql,
+  pair: { blocker: AccountId; blocked: AccountId },
+  parts: Parts,
+): Promise<void> {
+  const { blocker, blocked } = pair
+  if (blocker === blocked) throw new ProtocolError('SELF_REQUEST')
+  const [count] = await sql<{ count: number }>`SELECT COUNT(*) AS count FROM blocks WHERE blocker_id = ${blocker}`
+  if ((count?.count ?? 0) >= parts.limits.friends) throw new ProtocolError('TOO_MANY_FRIENDS')
+  await sql`
+    INSERT INTO blocks (blocker_id, blocked_id, created_at) VALUES (${blocker}, ${blocked}, ${parts.clock.now()})
+    ON CONFLICT DO NOTHING`
+  const [low, high] = blocker < blocked ? [blocker, blocked] : [blocked, blocker]
+  await sql`DELETE FROM friendships WHERE low_id = ${low} AND high_id = ${high}`
+  await closeConversation(sql, blocker, blocked)
+}
+
+async function findOrAdd(
+  sql: Sql,
+  { requester, recipient }: { requester: AccountId; recipient: AccountId },
+  parts: Parts,
+): Promise<{ row: Friendship; isNew: boolean }> {
+  const [low, high] = requester < recipient ? [requester, recipient] : [recipient, requester]
+  const [known] = await sql<{ id: number }>`SELECT id FROM friendships WHERE low_id = ${low} AND high_id = ${high}`
+  if (!known) await checkRoom(sql, requester, parts)
+  const now = parts.clock.now()
+  // The update changes nothing; it takes the row's lock where somebody else added it in the meantime.
+  const [row] = await sql<Friendship>`
+    INSERT INTO friendships (low_id, high_id, requester_id, recipient_id, status, created_at, changed_at)
+    VALUES (${low}, ${high}, ${requester}, ${recipient}, 'pending', ${now}, ${now})
+    ON CONFLICT (low_id, high_id) DO UPDATE SET changed_at = friendships.changed_at
+    RETURNING id, requester_id, recipient_id, status, changed_at`
+  if (!row) throw new Error('a friendship was neither found nor made')
+  return { row, isNew: !known && row.requester_id === requester }
+}
+
+// The row, locked. What is not the caller's to answer answers like what does not exist.
+async function lockRequest(sql: Sql, request: { id: number; recipient: AccountId }): Promise<Friendship> {
+  const [row] = await sql<Friendship>`
+    UPDATE friendships SET changed_at = changed_at WHERE id = ${request.id} AND recipient_id = ${request.recipient}
+    RETURNING id, requester_id, recipient_id, status, changed_at`
+  if (!row) throw new ProtocolError('NOT_FOUND')
+  return row
+}
+
+async function acceptRow(sql: Sql, row: Friendship, parts: Parts): Promise<Transition> {
+  const isNews = row.status !== 'accepted'
+  if (isNews) {
+    await checkRoom(sql, row.recipient_id, parts)
+    await sql`UPDATE friendships SET status = 'accepted', changed_at = ${parts.clock.now()} WHERE id = ${row.id}`
+  }
+  const freshId = randomUuid(parts.randomBytes)
+  const conversation = await openConversation(sql, row.requester_id, row.recipient_id, freshId)
+  return {
+    friendshipId: row.id,
+    status: 'accepted',
+    conversation,
+    ...(isNews ? { news: { for: row.requester_id, type: 'friend_accepted' } } : {}),
+  }
+}
+
+async function checkRoom(sql: Sql, account: AccountId, parts: Parts): Promise<void> {
+  const [row] = await sql<{ count: number }>`
+    SELECT COUNT(*) AS count FROM friendships
+    WHERE requester_id = ${account} OR (recipient_id = ${account} AND status = 'accepted')`
+  if ((row?.count ?? 0) >= parts.limits.friends) throw new ProtocolError('TOO_MANY_FRIENDS')
+}
+
+async function isBlocked(sql: Sql, pair: { blocker: AccountId; blocked: AccountId }): Promise<boolean> {
+  const rows = await sql<{ created_at: number }>`
+    SELECT created_at FROM blocks WHERE blocker_id = ${pair.blocker} AND blocked_id = ${pair.blocked}`
+  return rows.length > 0
+}

@@ -1,0 +1,107 @@
+// The endpoints of friendship and blocks.
+import { type AliasId, encodeFrame, type Limits, ProtocolError } from '@sotto/protocol'
+import { findAccount, findAccountByAlias } from '../accounts/accounts.ts'
+import type { Bus } from '../cluster/bus.ts'
+import type { Handlers } from '../listener/route.ts'
+import type { Clock } from '../operations/clock.ts'
+import type { RandomBytes } from '../operations/random.ts'
+import type { AccountId, Sql, Storage } from '../storage/storage.ts'
+import {
+  acceptFriendship,
+  blockAccount,
+  rejectFriendship,
+  removeFriendship,
+  requestFriendship,
+  type Transition,
+} from './friendships.ts'
+import { listBlocks, listFriends } from './lists.ts'
+
+/** What the friend endpoints are built from. */
+export interface FriendParts {
+  readonly storage: Storage
+  readonly bus: Bus
+  readonly clock: Clock
+  readonly randomBytes: RandomBytes
+  readonly limits: Limits
+}
+
+type Names =
+  | 'listFriends'
+  | 'requestFriend'
+  | 'acceptFriend'
+  | 'rejectFriend'
+  | 'removeFriend'
+  | 'block'
+  | 'unblock'
+  | 'listBlocks'
+
+export function friendRoutes(parts: FriendParts): Handlers<Names> {
+  const { storage, bus } = parts
+
+  // A hint for whoever it is news for; the friend list is the truth.
+  const tell = async (by: AccountId, { news, friendshipId, conversation }: Transition): Promise<void> => {
+    const account = news && (await findAccount(storage.sql, by))
+    if (!account) return
+    const hint = { friendship_id: friendshipId, from: account.alias_id }
+    const frame =
+      news.type === 'friend_request'
+        ? encodeFrame({ type: 'friend_request', ...hint })
+        : encodeFrame({ type: 'friend_accepted', ...hint, ...(conversation ? { conv_id: conversation } : {}) })
+    bus.ring(news.for, { kind: 'frame', frame })
+  }
+
+  return {
+    listFriends: ({ caller }) => listFriends(storage.sql, caller.id),
+
+    requestFriend: async ({ caller, body }) => {
+      const transition = await storage.transaction(async (sql) => {
+        const recipient = await getByAlias(sql, body.to_alias_id)
+        return await requestFriendship(sql, { requester: caller.id, recipient }, parts)
+      })
+      await tell(caller.id, transition)
+      return { friendship_id: transition.friendshipId, status: transition.status }
+    },
+
+    acceptFriend: async ({ caller, params }) => {
+      const request = { id: params.id, recipient: caller.id }
+      const transition = await storage.transaction((sql) => acceptFriendship(sql, request, parts))
+      await tell(caller.id, transition)
+      if (!transition.conversation) throw new Error('an accepted friendship without a conversation')
+      return { friendship_id: transition.friendshipId, conversation_id: transition.conversation }
+    },
+
+    rejectFriend: ({ caller, params }) =>
+      storage.transaction(async (sql) => {
+        await rejectFriendship(sql, { id: params.id, recipient: caller.id }, parts)
+        return undefined
+      }),
+
+    removeFriend: ({ caller, params }) =>
+      storage.transaction(async (sql) => {
+        await removeFriendship(sql, { id: params.id, side: caller.id })
+        return undefined
+      }),
+
+    block: ({ caller, params }) =>
+      storage.transaction(async (sql) => {
+        const blocked = await getByAlias(sql, params.alias_id)
+        await blockAccount(sql, { blocker: caller.id, blocked }, parts)
+        return undefined
+      }),
+
+    unblock: ({ caller, params }) =>
+      storage.transaction(async (sql) => {
+        const blocked = await getByAlias(sql, params.alias_id)
+        await sql`DELETE FROM blocks WHERE blocker_id = ${caller.id} AND blocked_id = ${blocked}`
+        return undefined
+      }),
+
+    listBlocks: ({ caller }) => listBlocks(storage.sql, caller.id),
+  }
+}
+
+async function getByAlias(sql: Sql, alias: AliasId): Promise<AccountId> {
+  const account = await findAccountByAlias(sql, alias)
+  if (!account) throw new ProtocolError('NOT_FOUND')
+  return account.id
+}

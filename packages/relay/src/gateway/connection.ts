@@ -1,0 +1,77 @@
+// One authenticated WebSocket, as features see it.
+import { closeCodes, type RelayFrameOf } from '@sotto/protocol'
+import type { ServerWebSocket } from 'bun'
+import type { AccountId } from '../storage/storage.ts'
+
+/** Whose connection it is, and with which token it was opened. */
+export interface ConnectionOwner {
+  readonly account: AccountId
+  readonly jti: string
+  readonly tokenExpiresAt: number
+}
+
+/** Why a connection ends, by the name of its close code. */
+export type CloseReason = keyof typeof closeCodes
+
+type Socket = ServerWebSocket<unknown>
+
+export class Connection {
+  readonly account: AccountId
+  readonly jti: string
+  readonly tokenExpiresAt: number
+  /** Tells connections of one account apart, on whichever node they are. */
+  readonly id: string
+  readonly #socket: Socket
+  readonly #outboundBytes: number
+  #isClosing = false
+
+  constructor(socket: Socket, owner: ConnectionOwner, options: { id: string; outboundBytes: number }) {
+    this.account = owner.account
+    this.jti = owner.jti
+    this.tokenExpiresAt = owner.tokenExpiresAt
+    this.id = options.id
+    this.#socket = socket
+    this.#outboundBytes = options.outboundBytes
+  }
+
+  /** Sends an encoded frame. A reader that lets too much pile up is closed with 1013. */
+  send(frame: string): void {
+    if (this.#isClosing) return
+    this.#socket.sendText(frame)
+    if (this.bufferedBytes > this.#outboundBytes) this.close('overload')
+  }
+
+  /** Sends encoded frames in as few writes as possible. */
+  sendAll(frames: readonly string[]): void {
+    this.#socket.cork(() => {
+      for (const frame of frames) this.send(frame)
+    })
+  }
+
+  /** What was written and the peer has not taken yet. */
+  get bufferedBytes(): number {
+    return this.#socket.getBufferedAmount()
+  }
+
+  /** Pings beneath the application: a WebSocket-level ping frame. */
+  ping(): void {
+    if (!this.#isClosing) this.#socket.ping()
+  }
+
+  close(reason: CloseReason): void {
+    if (this.#isClosing) return
+    this.#isClosing = true
+    this.#socket.close(closeCodes[reason].code, closeCodes[reason].means)
+  }
+
+  /** Says why, then closes for good: published clients do not come back after a `goaway`. */
+  goAway(reason: RelayFrameOf<'goaway'>['reason'], close: CloseReason): void {
+    this.send(JSON.stringify({ type: 'goaway', reason }))
+    this.close(close)
+  }
+
+  /** True once it is closed or about to be: nothing is sent any more. */
+  get isClosing(): boolean {
+    return this.#isClosing
+  }
+}

@@ -1,0 +1,26 @@
+// How a feature answers frames: a function from a valid frame to what its sender is told.
+import type { ClientFrameOf, ClientFrameType, RelayFrame } from '@sotto/protocol'
+import type { Connection } from './connection.ts'
+
+/** Frames for the sender; a ProtocolError becomes an `error` frame. */
+export type Answers = readonly RelayFrame[]
+
+/** Answers frames of some types. `ping` is the gateway's own. */
+export type FrameHandlers<T extends ClientFrameType> = {
+  readonly [K in T]: (frame: ClientFrameOf<K>, connection: Connection) => Promise<Answers> | undefined
+}
+
+/** Every frame that features answer. */
+export type FeatureFrame = Exclude<ClientFrameType, 'ping'>
+
+/** A feature that follows connections. */
+export interface ConnectionFollower {
+  opened(connection: Connection): void
+  /** A valid frame came in, before its handler runs. */
+  frameReceived(connection: Connection): void
+  /** The answer to {@link Connection.ping}. */
+  ponged(connection: Connection): void
+  /** What was written ahead has been taken by the peer. */
+  drained(connection: Connection): void
+  closed(connection: Connection): void
+}

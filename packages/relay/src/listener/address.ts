@@ -1,0 +1,24 @@
+// What rates by address count for: an IPv4 address, or the /64 an IPv6 address belongs to.
+import { isIP } from 'node:net'
+
+/**
+ * @param peer the address of the TCP connection
+ * @param forwarded the X-Forwarded-For header, believed for as many entries from the right as there are proxies
+ */
+export function clientAddress(peer: string, forwarded: string | null, trustedProxies: number): string {
+  const chain = forwarded && trustedProxies > 0 ? forwarded.split(',').map((entry) => entry.trim()) : []
+  const claimed = chain.at(-trustedProxies) ?? chain.at(0)
+  return groupOf(claimed && isIP(claimed) ? claimed : peer)
+}
+
+function groupOf(address: string): string {
+  const mapped = /^::ffff:(?<v4>\d+\.\d+\.\d+\.\d+)$/i.exec(address)
+  if (mapped?.groups?.v4) return mapped.groups.v4
+  if (isIP(address) !== 6) return address
+  const [head = '', tail] = (address.split('%')[0] ?? '').toLowerCase().split('::')
+  const left = head === '' ? [] : head.split(':')
+  const right = tail ? tail.split(':') : []
+  const zeros = tail === undefined ? [] : Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0')
+  const network = [...left, ...zeros, ...right].slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16))
+  return `${network.join(':')}::/64`
+}

@@ -1,0 +1,49 @@
+// Reading a JSON body without ever holding more of it than allowed.
+import { ProtocolError } from '@sotto/protocol'
+
+/**
+ * The body as a JSON object. An absent one equals `{}`, whatever its content type: published clients send none.
+ * @throws ProtocolError `PAYLOAD_TOO_LARGE` or `INVALID_JSON`
+ */
+export async function readJsonBody(request: Request, mostBytes: number): Promise<object> {
+  checkLength(request, mostBytes)
+  const text = await readText(request, mostBytes)
+  if (text.trim() === '') return {}
+  const value = parse(text)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ProtocolError('INVALID_JSON')
+  return value
+}
+
+/** @throws ProtocolError `PAYLOAD_TOO_LARGE` where the request says itself that it is too large */
+export function checkLength(request: Request, mostBytes: number): void {
+  if (Number(request.headers.get('content-length') ?? 0) > mostBytes) throw new ProtocolError('PAYLOAD_TOO_LARGE')
+}
+
+async function readText(request: Request, mostBytes: number): Promise<string> {
+  if (!request.body) return ''
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let text = ''
+  let bytes = 0
+  for await (const piece of request.body) {
+    bytes += piece.byteLength
+    if (bytes > mostBytes) throw new ProtocolError('PAYLOAD_TOO_LARGE')
+    text += decode(decoder, piece)
+  }
+  return text + decode(decoder)
+}
+
+function decode(decoder: TextDecoder, piece?: Uint8Array): string {
+  try {
+    return piece ? decoder.decode(piece, { stream: true }) : decoder.decode()
+  } catch {
+    throw new ProtocolError('INVALID_JSON') // Not UTF-8.
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new ProtocolError('INVALID_JSON')
+  }
+}

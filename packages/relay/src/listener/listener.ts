@@ -1,0 +1,196 @@
+// One port: HTTP endpoints, the WebSocket upgrade, health, and the documents of the interface.
+import { type Limits, ProtocolError } from '@sotto/protocol'
+import { asyncApiDocument, openApiDocument } from '@sotto/protocol/documents'
+import type { Server } from 'bun'
+import type { Admission, Gateway, SocketData } from '../gateway/gateway.ts'
+import type { Log } from '../operations/log.ts'
+import { clientAddress } from './address.ts'
+import { problemResponse } from './problem.ts'
+import type { RateLimiter } from './rate-limiter.ts'
+import { bearerToken, createRoutes, type RouterParts } from './router.ts'
+
+/** What an upgrade presents: who it claims to be, and with what. */
+export interface Credentials {
+  readonly uuid: string | undefined
+  readonly ticket: string | undefined
+  readonly token: string | undefined
+}
+
+/** What the listener is built from. */
+export interface ListenerParts extends RouterParts {
+  readonly gateway: Gateway
+  /** @throws ProtocolError `UNAUTHENTICATED` or `TICKET_INVALID` where nothing of ours was presented */
+  readonly admit: (credentials: Credentials) => Promise<Admission>
+  /** Whether the relay can do its work. */
+  readonly readiness: () => Promise<Readiness>
+  readonly rates: RateLimiter
+  readonly limits: Limits
+  readonly version: string
+  readonly log: Log
+  readonly port: number
+  readonly host: string
+  /** The host login challenges are bound to; undefined: the one each request names. */
+  readonly publicHost: string | undefined
+  readonly corsOrigins: readonly string[] | 'any'
+  readonly trustedProxies: number
+}
+
+/** Each part's state, and whether all is well. */
+export interface Readiness {
+  readonly ready: boolean
+  readonly parts: Readonly<Record<string, string>>
+}
+
+/** The open port. */
+export interface Listener {
+  readonly port: number
+  /** Refuses new requests and upgrades from here on. */
+  refuse(): void
+  /** Resolves when no request is under way any more, or after `mostMs`. */
+  close(mostMs: number): Promise<void>
+}
+
+type Requested = Request & { params?: Record<string, string> }
+type RelayServer = Server<SocketData>
+
+/** Larger than any JSON body, so that it is this house that refuses one, with a problem document. */
+const MOST_BODY_BYTES = 32 * 1024 * 1024
+
+export function startListener(parts: ListenerParts): Listener {
+  const cors = corsOf(parts.corsOrigins)
+  let isRefusing = false
+
+  const guarded =
+    (endpoint: string, answer: (request: Requested, server: RelayServer) => Promise<Response | undefined>) =>
+    async (request: Requested, server: RelayServer): Promise<Response | undefined> => {
+      try {
+        if (isRefusing) throw new ProtocolError('SHUTTING_DOWN')
+        const response = await answer(request, server)
+        return response && cors(request, response)
+      } catch (error) {
+        return cors(request, problemResponse(error, parts.log, endpoint))
+      }
+    }
+
+  const addressOf = (request: Request, server: RelayServer): string =>
+    clientAddress(
+      server.requestIP(request)?.address ?? '',
+      request.headers.get('x-forwarded-for'),
+      parts.trustedProxies,
+    )
+
+  const upgrade = async (request: Requested, server: RelayServer): Promise<undefined> => {
+    parts.rates.take('upgrade', addressOf(request, server))
+    if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket') throw new ProtocolError('UPGRADE_REQUIRED')
+    const admission = await parts.admit(credentialsOf(request))
+    if (!server.upgrade(request, { data: { admission } })) throw new ProtocolError('UPGRADE_REQUIRED')
+    return undefined
+  }
+
+  const preflight = (request: Request): Response => cors(request, new Response(null, { status: 204, headers: PREFLIGHT }))
+  const apiRoutes = createRoutes(parts)
+  const table: Record<string, Record<string, ReturnType<typeof guarded>>> = {}
+  for (const route of apiRoutes) {
+    const answer = guarded(route.name, (request, server) =>
+      route.answer({
+        request,
+        pathParams: request.params ?? {},
+        address: addressOf(request, server),
+        host: parts.publicHost ?? hostOf(request),
+      }),
+    )
+    table[route.path] ??= {}
+    for (const method of route.methods) Object.assign(table[route.path] ?? {}, { [method]: answer })
+  }
+  const documents = { '/openapi.json': openApiDocument(parts.version), '/asyncapi.json': asyncApiDocument(parts.version) }
+  for (const [path, document] of Object.entries(documents)) {
+    table[path] = { GET: guarded(path, async () => Response.json(document)) }
+  }
+  table['/'] = { GET: guarded('/', async () => new Response(welcome(parts.version))) }
+  table['/health'] = { GET: guarded('/health', async () => Response.json({ status: 'ok', version: parts.version })) }
+  table['/ready'] = {
+    GET: guarded('/ready', async () => {
+      const { ready, parts: states } = await parts.readiness()
+      return Response.json({ status: ready ? 'ready' : 'not_ready', ...states }, { status: ready ? 200 : 503 })
+    }),
+  }
+  table['/ws'] = { GET: guarded('/ws', upgrade) }
+
+  const server = Bun.serve<SocketData>({
+    hostname: parts.host,
+    port: parts.port,
+    maxRequestBodySize: MOST_BODY_BYTES,
+    idleTimeout: 30,
+    routes: table,
+    fetch: (request, self) => {
+      if (request.method === 'OPTIONS') return preflight(request)
+      return guarded('unknown', async () => {
+        throw notServed(new URL(request.url).pathname, Object.keys(table))
+      })(request, self)
+    },
+    websocket: parts.gateway.webSocket(),
+    error: (error) => problemResponse(error, parts.log, 'unknown'),
+  })
+  return {
+    port: server.port ?? parts.port,
+    refuse: () => {
+      isRefusing = true
+    },
+    close: async (mostMs) => {
+      const graceful = server.stop(false)
+      const late = new Promise((resolve) => setTimeout(resolve, mostMs).unref())
+      await Promise.race([graceful, late])
+      await server.stop(true)
+    },
+  }
+}
+
+function credentialsOf(request: Request): Credentials {
+  const query = new URL(request.url).searchParams
+  const header = request.headers.has('authorization') ? bearerToken(request) : undefined
+  return {
+    uuid: query.get('user_uuid') ?? undefined,
+    ticket: query.get('ticket') ?? undefined,
+    token: query.get('token') ?? header,
+  }
+}
+
+// A path that is served with other methods is told apart from one that is not served at all.
+function notServed(path: string, patterns: readonly string[]): ProtocolError {
+  const segments = path.split('/')
+  const isServed = patterns.some((pattern) => {
+    const expected = pattern.split('/')
+    return expected.length === segments.length && expected.every((part, i) => part.startsWith(':') || part === segments[i])
+  })
+  return new ProtocolError(isServed ? 'METHOD_NOT_ALLOWED' : 'NOT_FOUND')
+}
+
+// The host a client believes it speaks to. It comes from the client, so only what a host can look like is taken.
+function hostOf(request: Request): string {
+  const host = request.headers.get('host')?.toLowerCase() ?? ''
+  return /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/.test(host) && host.length <= 255 ? host : 'localhost'
+}
+
+const PREFLIGHT = {
+  'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
+  'access-control-allow-headers': 'authorization, content-type',
+  'access-control-max-age': '86400',
+}
+
+function corsOf(origins: readonly string[] | 'any'): (request: Request, response: Response) => Response {
+  return (request, response) => {
+    const origin = request.headers.get('origin')
+    response.headers.set('x-content-type-options', 'nosniff')
+    if (origins === 'any') response.headers.set('access-control-allow-origin', '*')
+    else {
+      response.headers.set('vary', 'Origin')
+      if (origin && origins.includes(origin)) response.headers.set('access-control-allow-origin', origin)
+    }
+    response.headers.set('access-control-expose-headers', 'retry-after')
+    return response
+  }
+}
+
+function welcome(version: string): string {
+  return `Sotto relay ${version}\n\nHealth: /health  /ready\nInterface: /openapi.json  /asyncapi.json\n`
+}

@@ -1,0 +1,34 @@
+// Errors as problem documents (RFC 9457). Nothing internal and nothing random is ever in one.
+import { errors, type ErrorDetails, type ProblemDocument, ProtocolError } from '@sotto/protocol'
+import type { Log } from '../operations/log.ts'
+
+/** The answer to a request that failed. Anything but a ProtocolError is a bug: logged, and answered `INTERNAL`. */
+export function problemResponse(error: unknown, log: Log, endpoint: string): Response {
+  if (error instanceof ProtocolError) return toResponse(error)
+  log.error('request_failed', { error, endpoint })
+  return toResponse(new ProtocolError('INTERNAL'))
+}
+
+function toResponse(error: ProtocolError): Response {
+  const { retryAfterMs } = error.details
+  const headers = new Headers({ 'content-type': 'application/problem+json', 'cache-control': 'no-store' })
+  if (retryAfterMs !== undefined) headers.set('retry-after', Math.max(1, Math.ceil(retryAfterMs / 1000)).toString())
+  if (error.status === 401) headers.set('www-authenticate', 'Bearer')
+  return new Response(JSON.stringify(documentOf(error)), { status: error.status, headers })
+}
+
+function documentOf(error: ProtocolError): ProblemDocument {
+  const { code, status, details } = error
+  const document = { type: `urn:sotto:error:${code}`, title: errors[code].means, status, error: code }
+  const full = { ...document, ...specificsOf(details) }
+  // A published client takes any text with 409 in it for a recovery, so no other answer may hold those digits.
+  return status !== 409 && JSON.stringify(full).includes('409') ? document : full
+}
+
+function specificsOf({ field, rule, limit, account }: ErrorDetails): Partial<ProblemDocument> {
+  return {
+    ...(field === undefined ? {} : { field, detail: `${field} ${rule ?? 'is not valid'}` }),
+    ...(limit === undefined ? {} : { limit }),
+    ...(account ?? {}),
+  }
+}

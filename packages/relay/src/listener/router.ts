@@ -1,0 +1,96 @@
+// From an endpoint's contract and its handler to a route of the server: rate, authentication, schemas, handler, reply.
+import {
+  API_BASE,
+  check,
+  type Endpoint,
+  type EndpointName,
+  endpoints,
+  type Limits,
+  ProtocolError,
+} from '@sotto/protocol'
+import type { RateLimiter } from './rate-limiter.ts'
+import { checkLength, readJsonBody } from './body.ts'
+import type { Call, Caller, Handlers } from './route.ts'
+
+/** A request with what the server knows of it. */
+export interface Incoming {
+  readonly request: Request
+  readonly pathParams: Readonly<Record<string, string>>
+  readonly address: string
+  readonly host: string
+}
+
+/** What routes are built from. */
+export interface RouterParts {
+  readonly handlers: Handlers<EndpointName>
+  /** @throws ProtocolError `UNAUTHENTICATED` or `TOKEN_DEAD` */
+  readonly authenticate: (token: string) => Promise<Caller>
+  readonly rates: RateLimiter
+  readonly limits: Limits
+}
+
+/** An endpoint ready to be called. */
+export interface Route {
+  readonly name: EndpointName
+  readonly endpoint: Endpoint
+  /** As Bun's router writes it: `/api/v1/friends/:id`. */
+  readonly path: string
+  readonly methods: readonly string[]
+  /** @throws ProtocolError where the request is refused */
+  answer(incoming: Incoming): Promise<Response>
+}
+
+/** Every endpoint as a route. */
+export function createRoutes(parts: RouterParts): Route[] {
+  return Object.keys(endpoints).filter(isEndpointName).map((name) => createRoute(name, parts))
+}
+
+function createRoute<N extends EndpointName>(name: N, parts: RouterParts): Route {
+  const endpoint: Endpoint = endpoints[name]
+  const handle = parts.handlers[name]
+  return {
+    name,
+    endpoint,
+    path: API_BASE + endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    methods: [endpoint.method, ...(endpoint.alsoMethod ? [endpoint.alsoMethod] : [])],
+    answer: async (incoming) => {
+      // The endpoint's own schemas have just checked it, so this is the call its handler is declared for.
+      const call = (await checkCall(endpoint, incoming, parts)) as Call<N>
+      const reply = await handle(call)
+      if (endpoint.status === 204) return new Response(null, { status: 204 })
+      return Response.json(reply, { status: endpoint.status, headers: { 'cache-control': 'no-store' } })
+    },
+  }
+}
+
+async function checkCall(endpoint: Endpoint, incoming: Incoming, parts: RouterParts): Promise<unknown> {
+  const { request, address, host } = incoming
+  const rate = endpoint.rate
+  if (endpoint.auth === 'none' || rate === 'lookup') parts.rates.take(rate, address)
+  const caller = endpoint.auth === 'account' ? await parts.authenticate(bearerToken(request)) : undefined
+  if (caller && rate !== 'lookup') parts.rates.take(rate, caller.id)
+  checkLength(request, parts.limits.bodyBytes)
+  const params = endpoint.params ? checkParams(endpoint.params, incoming.pathParams) : undefined
+  const body = endpoint.body ? check(endpoint.body, await readJsonBody(request, parts.limits.bodyBytes)) : undefined
+  return { caller, address, host, params, body }
+}
+
+// A path that names nothing is a thing that does not exist, however it is malformed.
+function checkParams(schema: NonNullable<Endpoint['params']>, given: Readonly<Record<string, string>>): object {
+  try {
+    return check(schema, given)
+  } catch {
+    throw new ProtocolError('NOT_FOUND')
+  }
+}
+
+/** The token of an Authorization header. @throws ProtocolError `UNAUTHENTICATED` */
+export function bearerToken(request: Request): string {
+  const token = /^Bearer +(?<token>[\w-]+\.[\w-]+\.[\w-]+) *$/i.exec(request.headers.get('authorization') ?? '')?.groups?.token
+  if (token === undefined) throw new ProtocolError('UNAUTHENTICATED')
+  return token
+}
+
+function isEndpointName(name: string): name is EndpointName {
+  return Object.hasOwn(endpoints, name)
+}

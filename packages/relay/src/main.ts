@@ -1,0 +1,76 @@
+// The process: read the configuration, start, stop cleanly on a signal.
+import { ConfigError, type Config, readConfig } from './config.ts'
+import { systemClock } from './operations/clock.ts'
+import { createLog } from './operations/log.ts'
+import { systemRandom } from './operations/random.ts'
+import { startRelay } from './relay.ts'
+import { StorageTooNew } from './storage/migrate.ts'
+import { StorageInUse } from './storage/sqlite.ts'
+import { version } from './version.ts'
+
+export { settings } from './config.ts'
+
+/** What keeps a relay from starting and its operator can mend; the message says what. */
+export class StartError extends Error {
+  override readonly name = 'StartError'
+}
+
+/**
+ * Runs a relay until a signal stops it.
+ * @param environment settings by name; see `settings`
+ * @param print takes the lines a person at the terminal should see
+ * @throws StartError where it cannot start
+ */
+export async function serve(
+  environment: Readonly<Record<string, string | undefined>>,
+  print: (line: string) => void,
+): Promise<void> {
+  const config = read(environment)
+  const log = createLog(config.logLevel)
+  const relay = await startRelay(config, { clock: systemClock, randomBytes: systemRandom, log }).catch((error) => {
+    throw explain(error, config)
+  })
+  const url = `http://${hostInUrl(config.host)}:${relay.port}`
+  log.info('started', { url, version })
+  if (!config.rates) log.warn('rate_limits_off', { setting: 'RATE_LIMITS', reason: 'every rate is lifted' })
+  print(`Sotto ${version} listens on ${url}`)
+  print(config.databaseUrl ? 'Data: PostgreSQL' : `Data: ${config.dataDir} (SQLite)`)
+  const flag = relay.port === 8080 ? '' : ` --relay ${url}`
+  print(`Next: open a second terminal here and run  npx sotto chat${flag}`)
+
+  const signal = await untilSignal()
+  log.info('stopping', { reason: signal })
+  await relay.stop()
+  log.info('stopped')
+}
+
+function read(environment: Readonly<Record<string, string | undefined>>): Config {
+  try {
+    return readConfig(environment)
+  } catch (error) {
+    throw error instanceof ConfigError ? new StartError(error.message) : error
+  }
+}
+
+function explain(error: unknown, config: Config): unknown {
+  if (error instanceof StorageInUse || error instanceof StorageTooNew) return new StartError(error.message)
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'EADDRINUSE') return new StartError(`PORT is "${config.port}", but something else listens there; choose another`)
+  if (code === 'EACCES') return new StartError(`DATA_DIR is "${config.dataDir}" and PORT "${config.port}", but one of them is not allowed to this user`)
+  if (code === 'ERR_POSTGRES_CONNECTION_CLOSED' || code === 'ECONNREFUSED') {
+    return new StartError('DATABASE_URL names a PostgreSQL that does not answer')
+  }
+  return error
+}
+
+function untilSignal(): Promise<string> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve(signal))
+  })
+}
+
+// An address that means all of them is reached by this machine under its own name.
+function hostInUrl(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost'
+  return host.includes(':') ? `[${host}]` : host
+}

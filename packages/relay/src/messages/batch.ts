@@ -1,0 +1,341 @@
+// What a group of frames that arrived together does to the mailboxes: rules only, no storage and no sockets. The
+// store hands in a page of its rows, commits what the batch wrote, and only then lets the answers go.
+import {
+  type AliasId,
+  type ClientFrameOf,
+  type ConversationId,
+  encodeFrame,
+  type Limits,
+  ProtocolError,
+  type RelayFrame,
+} from '@sotto/protocol'
+import type { AccountId } from '../storage/storage.ts'
+import type { Conversation, Lane, Mailbox, MessageRow, Page, SentId } from './page.ts'
+
+/** One frame to be carried out, with whom it came from. */
+export type Operation =
+  | { readonly kind: 'append'; readonly account: AccountId; readonly frame: ClientFrameOf<'msg'> }
+  | { readonly kind: 'retract'; readonly account: AccountId; readonly frame: ClientFrameOf<'retract'> }
+  | { readonly kind: 'receipt'; readonly account: AccountId; readonly frame: ClientFrameOf<'delivered' | 'read'> }
+
+/** What the frame's sender is told, once the batch is on stable storage. */
+export type Outcome = { readonly answers: readonly RelayFrame[] } | { readonly refused: ProtocolError }
+
+/** Frames for one recipient: positions `first` to `last` of its mailbox, some of which may be used up already. */
+export interface Delivery {
+  readonly account: AccountId
+  readonly firstPosition: number
+  readonly lastPosition: number
+  readonly frames: readonly string[]
+  /** Of all frames together, in characters. */
+  readonly bytes: number
+  readonly hasRetractions: boolean
+}
+
+/** A mark that advanced, for the account whose messages it is about. */
+export interface ReceiptNews {
+  readonly account: AccountId
+  readonly conversation: number
+  readonly deliveredSeq: number
+  readonly readSeq: number
+  readonly frame: string
+}
+
+interface LaneWork {
+  readonly conversation: Conversation
+  readonly lane: Lane
+  readonly inserts: MessageRow[]
+  /** Messages taken back: their rows go if they are still there. */
+  readonly retractedSeqs: number[]
+  /** The marks as they were when the batch began. */
+  readonly before: { deliveredSeq: number; readSeq: number }
+}
+
+/** Everything a batch changes. */
+export interface BatchWrites {
+  readonly conversations: readonly Conversation[]
+  readonly lanes: readonly LaneWork[]
+  readonly mailboxes: readonly Mailbox[]
+  readonly newSentIds: readonly SentId[]
+  readonly retractedSentIds: readonly SentId[]
+}
+
+/** A batch under way. `apply` each operation in the order it arrived, then write, then `finish`. */
+export class Batch {
+  readonly #page: Page
+  readonly #now: number
+  readonly #limits: Limits
+  readonly #outcomes: Outcome[] = []
+  readonly #conversations = new Set<Conversation>()
+  readonly #lanes = new Map<Lane, LaneWork>()
+  readonly #mailboxes = new Map<Mailbox, number>() // with the last position before the batch
+  readonly #newSentIds = new Map<string, SentId>()
+  readonly #retractedSentIds = new Set<SentId>()
+  readonly #repeats = new Map<Lane, { conversation: Conversation; answers: RelayFrame[] }>()
+
+  constructor(page: Page, now: number, limits: Limits) {
+    this.#page = page
+    this.#now = now
+    this.#limits = limits
+  }
+
+  apply(operation: Operation): void {
+    try {
+      this.#outcomes.push({ answers: this.#answersTo(operation) })
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error
+      this.#outcomes.push({ refused: error })
+    }
+  }
+
+  /** What has to be committed. Row counts of lanes and mailboxes still lack what deletions free. */
+  writes(): BatchWrites {
+    return {
+      conversations: [...this.#conversations],
+      lanes: [...this.#lanes.values()],
+      mailboxes: [...this.#mailboxes.keys()],
+      newSentIds: [...this.#newSentIds.values()],
+      retractedSentIds: [...this.#retractedSentIds],
+    }
+  }
+
+  /** Answers, deliveries and receipts: for after the commit. */
+  finish(): { outcomes: readonly Outcome[]; deliveries: readonly Delivery[]; receipts: readonly ReceiptNews[] } {
+    // Published clients set a message's status back to sent on its ack, so a repeat's ack is followed by the marks.
+    for (const [lane, { conversation, answers }] of this.#repeats) answers.push(...this.#marksOf(conversation, lane))
+    return { outcomes: this.#outcomes, deliveries: this.#deliveries(), receipts: this.#receipts() }
+  }
+
+  #answersTo(operation: Operation): RelayFrame[] {
+    switch (operation.kind) {
+      case 'append':
+        return this.#append(operation.account, operation.frame)
+      case 'retract':
+        return this.#retract(operation.account, operation.frame)
+      case 'receipt':
+        return this.#receipt(operation.account, operation.frame)
+      default:
+        return operation satisfies never
+    }
+  }
+
+  #append(sender: AccountId, frame: ClientFrameOf<'msg'>): RelayFrame[] {
+    const known = this.#sentId(sender, frame.id)
+    if (known) return this.#repeat(known, sender, frame)
+    const { conversation, lane } = this.#openLane(sender, frame)
+    const mailbox = this.#page.mailbox(lane.recipient)
+    this.#checkRoom(lane, mailbox, frame.payload.length)
+
+    const row = this.#nextRow(conversation, mailbox, { kind: 'message', id: frame.id })
+    const message = { ...row, crypto_v: frame.crypto_v, payload: frame.payload }
+    this.#workOn(conversation, lane).inserts.push(message)
+    for (const counts of [lane, mailbox]) {
+      counts.pendingCount += 1
+      counts.pendingBytes += frame.payload.length
+    }
+    this.#rememberId({ sender, id: frame.id, conversation: conversation.id, seq: row.seq, at: row.at, isRetracted: false })
+    return [{ type: 'ack', id: frame.id, conv_id: frame.conv_id, seq: row.seq, at: row.at }]
+  }
+
+  // The same seq and at as the first time, shown to nobody: clients that lost the ack, and those that send
+  // everything again on every reconnect, both end up where they were (protocol, Delivery 2).
+  #repeat(known: SentId, sender: AccountId, frame: ClientFrameOf<'msg'>): RelayFrame[] {
+    const conversation = this.#page.conversation(frame.conv_id)
+    if (conversation?.id !== known.conversation) throw new ProtocolError('ID_REUSED')
+    const lane = laneFrom(conversation, sender)
+    const answers: RelayFrame[] = [
+      { type: 'ack', id: frame.id, conv_id: frame.conv_id, seq: known.seq, at: known.at },
+    ]
+    if (lane) this.#repeats.set(lane, { conversation, answers })
+    return answers
+  }
+
+  #retract(sender: AccountId, frame: ClientFrameOf<'retract'>): RelayFrame[] {
+    const answer: RelayFrame = { type: 'retract_ack', id: frame.id, conv_id: frame.conv_id }
+    const { conversation, lane } = this.#openLane(sender, frame)
+    const known = this.#sentId(sender, frame.id)
+    if (known && known.conversation !== conversation.id) throw new ProtocolError('ID_REUSED')
+    if (known?.isRetracted) return [answer]
+    if (!known && this.#sentId(lane.recipient, frame.id)?.conversation === conversation.id) {
+      throw new ProtocolError('NOT_YOUR_MESSAGE')
+    }
+    const row = this.#nextRow(conversation, this.#page.mailbox(lane.recipient), { kind: 'retraction', id: frame.id })
+    const work = this.#workOn(conversation, lane)
+    if (known) {
+      known.isRetracted = true
+      if (!this.#newSentIds.has(keyOf(known))) this.#retractedSentIds.add(known)
+      work.retractedSeqs.push(known.seq)
+      this.#dropInsert(work, known.seq)
+    } else {
+      // A tombstone: should the message come after all, its id is known and it is shown to nobody.
+      this.#rememberId({ sender, id: frame.id, conversation: conversation.id, seq: row.seq, at: row.at, isRetracted: true })
+    }
+    work.inserts.push({ ...row, crypto_v: 0, payload: '' })
+    return [answer]
+  }
+
+  #dropInsert(work: LaneWork, seq: number): void {
+    const index = work.inserts.findIndex((row) => row.seq === seq)
+    const row = work.inserts[index]
+    if (!row) return
+    work.inserts.splice(index, 1)
+    for (const counts of [work.lane, this.#page.mailbox(work.lane.recipient)]) {
+      counts.pendingCount -= 1
+      counts.pendingBytes -= row.payload.length
+    }
+  }
+
+  // Judged by the conversation alone, and after parting too: `to` may be an alias of old.
+  #receipt(reader: AccountId, frame: ClientFrameOf<'delivered' | 'read'>): RelayFrame[] {
+    const conversation = this.#page.conversation(frame.conv_id)
+    const lane = conversation && conversation.lanes.find((candidate) => candidate.recipient === reader)
+    if (!lane) throw new ProtocolError('WRONG_CONVERSATION')
+    if (frame.seq > conversation.committedSeq) {
+      throw new ProtocolError('SEQ_UNKNOWN', { field: 'seq', rule: 'must be of a message that exists' })
+    }
+    const readSeq = frame.type === 'read' ? Math.max(lane.readSeq, frame.seq) : lane.readSeq
+    const deliveredSeq = Math.max(lane.deliveredSeq, frame.seq)
+    if (readSeq === lane.readSeq && deliveredSeq === lane.deliveredSeq) return []
+    this.#workOn(conversation, lane)
+    lane.readSeq = readSeq
+    lane.deliveredSeq = deliveredSeq
+    return []
+  }
+
+  // Only friends, only in their own conversation. Whoever is no friend is not told whether the alias exists.
+  #openLane(sender: AccountId, frame: { to: AliasId; conv_id: ConversationId }): { conversation: Conversation; lane: Lane } {
+    const conversation = this.#page.conversation(frame.conv_id)
+    const lane = conversation && laneFrom(conversation, sender)
+    const addressee = this.#page.ownerOf(frame.to)
+    if (lane && addressee === lane.recipient) {
+      if (!conversation.isOpen) throw new ProtocolError('NOT_FRIENDS')
+      return { conversation, lane }
+    }
+    const friends = addressee !== undefined && this.#page.areFriends(sender, addressee)
+    throw new ProtocolError(friends ? 'WRONG_CONVERSATION' : 'NOT_FRIENDS')
+  }
+
+  #checkRoom(lane: Lane, mailbox: Mailbox, bytes: number): void {
+    const { mailboxMessages, mailboxBytes, conversationPercent } = this.#limits
+    const share = conversationPercent / 100
+    if (
+      mailbox.pendingCount >= mailboxMessages ||
+      mailbox.pendingBytes + bytes > mailboxBytes ||
+      lane.pendingCount >= mailboxMessages * share ||
+      lane.pendingBytes + bytes > mailboxBytes * share
+    ) {
+      throw new ProtocolError('MAILBOX_FULL')
+    }
+  }
+
+  #nextRow(
+    conversation: Conversation,
+    mailbox: Mailbox,
+    what: { kind: MessageRow['kind']; id: string },
+  ): Omit<MessageRow, 'crypto_v' | 'payload'> {
+    if (!this.#mailboxes.has(mailbox)) this.#mailboxes.set(mailbox, mailbox.lastPosition)
+    this.#conversations.add(conversation)
+    conversation.lastSeq += 1
+    conversation.lastAt = Math.max(conversation.lastAt, this.#now) // `at` never falls within a conversation.
+    mailbox.lastPosition += 1
+    return { kind: what.kind, id: what.id, seq: conversation.lastSeq, at: conversation.lastAt, position: mailbox.lastPosition }
+  }
+
+  #workOn(conversation: Conversation, lane: Lane): LaneWork {
+    let work = this.#lanes.get(lane)
+    if (!work) {
+      const before = { deliveredSeq: lane.deliveredSeq, readSeq: lane.readSeq }
+      work = { conversation, lane, inserts: [], retractedSeqs: [], before }
+      this.#lanes.set(lane, work)
+    }
+    return work
+  }
+
+  #sentId(sender: AccountId, id: string): SentId | undefined {
+    return this.#newSentIds.get(keyOf({ sender, id })) ?? this.#page.sentId(sender, id)
+  }
+
+  #rememberId(sent: SentId): void {
+    this.#newSentIds.set(keyOf(sent), sent)
+  }
+
+  #deliveries(): Delivery[] {
+    const waiting = new Map<Mailbox, { row: MessageRow; frame: string }[]>()
+    for (const { conversation, lane, inserts } of this.#lanes.values()) {
+      const mailbox = this.#page.mailbox(lane.recipient)
+      const list = waiting.get(mailbox) ?? []
+      waiting.set(mailbox, list)
+      const names = this.#namesFor(conversation, { to: lane.recipient, from: lane.sender })
+      for (const row of inserts) list.push({ row, frame: encodeRow(row, names) })
+    }
+    return Array.from(this.#mailboxes, ([mailbox, lastBefore]) => {
+      const sorted = (waiting.get(mailbox) ?? []).sort((a, b) => a.row.position - b.row.position)
+      return {
+        account: mailbox.account,
+        firstPosition: lastBefore + 1,
+        lastPosition: mailbox.lastPosition,
+        frames: sorted.map(({ frame }) => frame),
+        bytes: sorted.reduce((sum, { frame }) => sum + frame.length, 0),
+        hasRetractions: sorted.some(({ row }) => row.kind === 'retraction'),
+      }
+    })
+  }
+
+  // One frame a mark that advanced, however many receipts moved it within the batch.
+  #receipts(): ReceiptNews[] {
+    return [...this.#lanes.values()].flatMap(({ conversation, lane, before }) => {
+      const { deliveredSeq, readSeq } = lane
+      const names = this.#namesFor(conversation, { to: lane.sender, from: lane.recipient })
+      return receiptFrames({ ...names, deliveredSeq, readSeq, after: before }).map((frame) => ({
+        account: lane.sender,
+        conversation: conversation.id,
+        deliveredSeq,
+        readSeq: frame.type === 'read' ? readSeq : before.readSeq,
+        frame: encodeFrame(frame),
+      }))
+    })
+  }
+
+  #marksOf(conversation: Conversation, lane: Lane): RelayFrame[] {
+    const names = this.#namesFor(conversation, { to: lane.sender, from: lane.recipient })
+    const { deliveredSeq, readSeq } = lane
+    return receiptFrames({ ...names, deliveredSeq, readSeq, after: { deliveredSeq: 0, readSeq: 0 } })
+  }
+
+  #namesFor(conversation: Conversation, who: { to: AccountId; from: AccountId }) {
+    return { conv_id: conversation.convId, to: this.#page.aliasOf(who.to), from: this.#page.aliasOf(who.from) }
+  }
+}
+
+/** The frames that tell a sender how far its peer has come, beyond what it heard before. */
+export function receiptFrames(mark: {
+  conv_id: ConversationId
+  to: AliasId
+  from: AliasId
+  deliveredSeq: number
+  readSeq: number
+  after: { deliveredSeq: number; readSeq: number }
+}): RelayFrame[] {
+  const { conv_id, to, from, deliveredSeq, readSeq, after } = mark
+  const frames: RelayFrame[] = []
+  // `read` implies `delivered`: a delivered mark is worth a frame only where it is ahead.
+  if (deliveredSeq > after.deliveredSeq && deliveredSeq > readSeq) frames.push({ type: 'delivered', conv_id, seq: deliveredSeq, to, from })
+  if (readSeq > after.readSeq) frames.push({ type: 'read', conv_id, seq: readSeq, to, from })
+  return frames
+}
+
+/** A stored row as the frame its recipient gets. */
+export function encodeRow(row: MessageRow, names: { conv_id: ConversationId; to: AliasId; from: AliasId }): string {
+  const { conv_id, to, from } = names
+  const { id, seq, at } = row
+  if (row.kind === 'retraction') return encodeFrame({ type: 'retract', id, to, conv_id, from, seq, at })
+  return encodeFrame({ type: 'msg', id, to, conv_id, crypto_v: row.crypto_v, payload: row.payload, from, seq, at })
+}
+
+function laneFrom(conversation: Conversation, sender: AccountId): Lane | undefined {
+  return conversation.lanes.find((lane) => lane.sender === sender)
+}
+
+function keyOf(sent: { sender: AccountId; id: string }): string {
+  return `${sent.sender} ${sent.id}`
+}

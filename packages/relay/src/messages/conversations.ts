@@ -1,0 +1,91 @@
+// Conversations: opened when two become friends, closed when they part, one for good for each pair.
+import type { AliasId, ConversationId } from '@sotto/protocol'
+import type { AccountId, Sql } from '../storage/storage.ts'
+
+/**
+ * Opens the conversation of a pair: the one it always had, or one with the given id where it never had any.
+ * @returns its `conv_id`
+ */
+export async function openConversation(sql: Sql, a: AccountId, b: AccountId, freshId: string): Promise<ConversationId> {
+  const [low, high] = a < b ? [a, b] : [b, a]
+  const [row] = await sql<{ id: number; conv_id: ConversationId }>`
+    INSERT INTO conversations (conv_id, low_id, high_id, is_open, last_seq, last_at)
+    VALUES (${freshId}, ${low}, ${high}, 1, 0, 0)
+    ON CONFLICT (low_id, high_id) DO UPDATE SET is_open = 1
+    RETURNING id, conv_id`
+  if (!row) throw new Error('a conversation was neither found nor made')
+  for (const [recipient, sender] of [
+    [low, high],
+    [high, low],
+  ]) {
+    await sql`
+      INSERT INTO lanes (conversation_id, recipient_id, sender_id, pending_count, pending_bytes, delivered_seq,
+        read_seq, told_delivered_seq, told_read_seq)
+      VALUES (${row.id}, ${recipient ?? 0}, ${sender ?? 0}, 0, 0, 0, 0, 0, 0)
+      ON CONFLICT DO NOTHING`
+  }
+  return row.conv_id
+}
+
+/** Closes the conversation of a pair and erases what was undelivered between the two, receipts included. */
+export async function closeConversation(sql: Sql, a: AccountId, b: AccountId): Promise<void> {
+  const [low, high] = a < b ? [a, b] : [b, a]
+  const [row] = await sql<{ id: number }>`
+    UPDATE conversations SET is_open = 0 WHERE low_id = ${low} AND high_id = ${high} RETURNING id`
+  if (!row) return
+  await emptyLane(sql, row.id, low)
+  await emptyLane(sql, row.id, high)
+}
+
+/** Erases what waits for an account and closes its conversations. What it had sent still arrives. */
+export async function eraseMailbox(sql: Sql, account: AccountId): Promise<void> {
+  const closed = await sql<{ id: number }>`
+    UPDATE conversations SET is_open = 0 WHERE low_id = ${account} OR high_id = ${account} RETURNING id`
+  for (const { id } of closed) await emptyLane(sql, id, account)
+  await sql`DELETE FROM notices WHERE account_id = ${account}`
+}
+
+async function emptyLane(sql: Sql, conversation: number, recipient: AccountId): Promise<void> {
+  const [lane] = await sql<{ pending_count: number; pending_bytes: number }>`
+    SELECT pending_count, pending_bytes FROM lanes WHERE conversation_id = ${conversation} AND recipient_id = ${recipient}`
+  if (!lane) return
+  await sql`
+    UPDATE mailboxes SET pending_count = pending_count - ${lane.pending_count},
+      pending_bytes = pending_bytes - ${lane.pending_bytes}
+    WHERE account_id = ${recipient}`
+  await sql`DELETE FROM messages WHERE conversation_id = ${conversation} AND recipient_id = ${recipient}`
+  await sql`
+    UPDATE lanes SET pending_count = 0, pending_bytes = 0, told_delivered_seq = delivered_seq, told_read_seq = read_seq
+    WHERE conversation_id = ${conversation} AND recipient_id = ${recipient}`
+}
+
+/** The conversations an account can write in. */
+export async function listActiveConversations(sql: Sql, account: AccountId): Promise<ActiveConversation[]> {
+  return await sql<ActiveConversation>`
+    SELECT conv_id, alias_id, last_seq FROM conversations
+    JOIN accounts ON accounts.id = CASE WHEN low_id = ${account} THEN high_id ELSE low_id END
+    WHERE (low_id = ${account} OR high_id = ${account}) AND is_open = 1
+    ORDER BY last_at DESC, conv_id`
+}
+
+interface ActiveConversation {
+  conv_id: ConversationId
+  alias_id: AliasId
+  last_seq: number
+}
+
+/** The peer an account may write to in this conversation under this alias, and the account's own alias. */
+export async function findPeer(
+  sql: Sql,
+  account: AccountId,
+  addressed: { conv_id: ConversationId; to: AliasId },
+): Promise<{ peer: AccountId; from: AliasId } | undefined> {
+  const [row] = await sql<{ peer: AccountId; alias_from: AliasId }>`
+    SELECT aliases.account_id AS peer, accounts.alias_id AS alias_from FROM conversations
+    JOIN aliases ON aliases.alias_id = ${addressed.to}
+    JOIN accounts ON accounts.id = ${account}
+    WHERE conv_id = ${addressed.conv_id} AND is_open = 1
+      AND ((low_id = ${account} AND high_id = aliases.account_id)
+        OR (high_id = ${account} AND low_id = aliases.account_id))`
+  return row && { peer: row.peer, from: row.alias_from }
+}

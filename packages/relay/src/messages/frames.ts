@@ -1,0 +1,60 @@
+// The frames of messaging: sync, msg, delivered, read, typing, retract.
+import { encodeFrame, type Limits, ProtocolError } from '@sotto/protocol'
+import type { Bus } from '../cluster/bus.ts'
+import type { Answers, FrameHandlers } from '../gateway/frame-handlers.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { Operation } from './batch.ts'
+import { findPeer } from './conversations.ts'
+import type { Deliveries } from './deliveries.ts'
+import type { GroupCommit } from './group-commit.ts'
+
+/** What the message frames are answered from. */
+export interface MessageFrameParts {
+  readonly storage: Storage
+  readonly commits: GroupCommit
+  readonly deliveries: Deliveries
+  readonly bus: Bus
+  readonly limits: Limits
+}
+
+type Names = 'sync' | 'msg' | 'delivered' | 'read' | 'typing' | 'retract'
+
+export function messageFrames(parts: MessageFrameParts): FrameHandlers<Names> {
+  const { storage, commits, deliveries, bus, limits } = parts
+
+  // Resolves after the commit is on stable storage: nothing may be acknowledged before (protocol, Delivery 1).
+  const carryOut = async (operation: Operation): Promise<Answers> => {
+    const outcome = await commits.submit(operation)
+    if ('refused' in outcome) throw outcome.refused
+    return outcome.answers
+  }
+
+  return {
+    sync: (_frame, connection) => {
+      deliveries.sync(connection)
+      return undefined
+    },
+
+    msg: (frame, { account }) => {
+      if (frame.payload.length > limits.payloadCharacters) {
+        const rule = `must be at most ${limits.payloadCharacters} characters`
+        return Promise.reject(new ProtocolError('INVALID_FIELD', { field: 'payload', rule }))
+      }
+      return carryOut({ kind: 'append', account, frame })
+    },
+
+    delivered: (frame, { account }) => carryOut({ kind: 'receipt', account, frame }),
+
+    read: (frame, { account }) => carryOut({ kind: 'receipt', account, frame }),
+
+    retract: (frame, { account }) => carryOut({ kind: 'retract', account, frame }),
+
+    typing: async (frame, { account }) => {
+      const found = await findPeer(storage.sql, account, frame)
+      if (!found) throw new ProtocolError('NOT_FRIENDS')
+      const { to, conv_id } = frame
+      bus.ring(found.peer, { kind: 'frame', frame: encodeFrame({ type: 'typing', to, conv_id, from: found.from }) })
+      return []
+    },
+  }
+}

@@ -1,0 +1,137 @@
+// Reading what waits for an account, and taking note of what arrived besides messages. The same on both engines.
+import type { AliasId, ConversationId } from '@sotto/protocol'
+import type { AccountId, Storage } from '../storage/storage.ts'
+import { encodeRow, receiptFrames } from './batch.ts'
+import { kindOf } from './page.ts'
+
+/** A stored frame, ready to be sent. */
+export interface WaitingFrame {
+  readonly position: number
+  readonly isRetraction: boolean
+  readonly frame: string
+}
+
+/** A mark its sender has not been told of for certain. */
+export interface WaitingReceipt {
+  readonly conversation: number
+  readonly deliveredSeq: number
+  readonly readSeq: number
+  readonly frames: readonly string[]
+}
+
+/** What arrived at an account that no `delivered` will ever confirm. */
+export interface Arrived {
+  /** Retractions up to this position of the mailbox. */
+  readonly retractionPosition: number
+  /** Notices up to this number. */
+  readonly noticeId: number
+  readonly receipts: ReadonlyMap<number, { readonly deliveredSeq: number; readonly readSeq: number }>
+}
+
+interface Row {
+  position: number
+  kind: number
+  message_id: string
+  seq: number
+  at: number
+  crypto_v: number
+  payload: string
+  conv_id: ConversationId
+  alias_to: AliasId
+  alias_from: AliasId
+}
+
+/** Reads mailboxes. Positions are given out under the mailbox's lock, so nothing turns up below one already read. */
+export class MailboxReader {
+  readonly #storage: Storage
+
+  constructor(storage: Storage) {
+    this.#storage = storage
+  }
+
+  /** The last position given out in an account's mailbox. */
+  async lastPosition(account: AccountId): Promise<number> {
+    const [row] = await this.#storage.sql<{ last_position: number }>`
+      SELECT last_position FROM mailboxes WHERE account_id = ${account}`
+    return row?.last_position ?? 0
+  }
+
+  /** What waits beyond a position, oldest first, at most `most` frames. */
+  async read(account: AccountId, afterPosition: number, most: number): Promise<WaitingFrame[]> {
+    const rows = await this.#storage.sql<Row>`
+      SELECT messages.position, messages.kind, messages.message_id, messages.seq, messages.at, messages.crypto_v,
+        messages.payload, conversations.conv_id, recipient.alias_id AS alias_to, sender.alias_id AS alias_from
+      FROM messages
+      JOIN conversations ON conversations.id = messages.conversation_id
+      JOIN accounts AS recipient ON recipient.id = messages.recipient_id
+      JOIN accounts AS sender ON sender.id = CASE WHEN conversations.low_id = messages.recipient_id
+        THEN conversations.high_id ELSE conversations.low_id END
+      WHERE messages.recipient_id = ${account} AND messages.position > ${afterPosition}
+      ORDER BY messages.position LIMIT ${most}`
+    return rows.map(({ conv_id, alias_to, alias_from, ...row }) => {
+      const kind = kindOf(row.kind)
+      const { position, message_id: id, seq, at, crypto_v, payload } = row
+      const frame = encodeRow(
+        { kind, id, seq, at, position, crypto_v, payload },
+        { conv_id, to: alias_to, from: alias_from },
+      )
+      return { position, isRetraction: kind === 'retraction', frame }
+    })
+  }
+
+  /** The marks an account is not known to have heard of. */
+  async readReceipts(account: AccountId): Promise<WaitingReceipt[]> {
+    const rows = await this.#storage.sql<{
+      conversation_id: number
+      delivered_seq: number
+      read_seq: number
+      told_delivered_seq: number
+      told_read_seq: number
+      conv_id: ConversationId
+      alias_to: AliasId
+      alias_from: AliasId
+    }>`
+      SELECT lanes.conversation_id, lanes.delivered_seq, lanes.read_seq, lanes.told_delivered_seq, lanes.told_read_seq,
+        conversations.conv_id, sender.alias_id AS alias_to, recipient.alias_id AS alias_from
+      FROM lanes
+      JOIN conversations ON conversations.id = lanes.conversation_id
+      JOIN accounts AS sender ON sender.id = lanes.sender_id
+      JOIN accounts AS recipient ON recipient.id = lanes.recipient_id
+      WHERE lanes.sender_id = ${account}
+        AND (lanes.told_delivered_seq < lanes.delivered_seq OR lanes.told_read_seq < lanes.read_seq)
+      ORDER BY lanes.conversation_id`
+    return rows.map((row) => {
+      const { conv_id, alias_to: to, alias_from: from, delivered_seq: deliveredSeq, read_seq: readSeq } = row
+      const after = { deliveredSeq: row.told_delivered_seq, readSeq: row.told_read_seq }
+      const frames = receiptFrames({ conv_id, to, from, deliveredSeq, readSeq, after }).map((frame) => JSON.stringify(frame))
+      return { conversation: row.conversation_id, deliveredSeq, readSeq, frames }
+    })
+  }
+
+  /** Frames that belong to no conversation's order. */
+  readNotices(account: AccountId): Promise<{ id: number; frame: string }[]> {
+    return this.#storage.sql<{ id: number; frame: string }>`
+      SELECT id, frame FROM notices WHERE account_id = ${account} ORDER BY id`
+  }
+
+  /** Forgets what has arrived, so that it is not sent again. */
+  async confirm(account: AccountId, arrived: Arrived): Promise<void> {
+    await this.#storage.transaction(async (sql) => {
+      for (const [conversation, { deliveredSeq, readSeq }] of arrived.receipts) {
+        await sql`
+          UPDATE lanes SET
+            told_delivered_seq = CASE WHEN told_delivered_seq < ${deliveredSeq} THEN ${deliveredSeq} ELSE told_delivered_seq END,
+            told_read_seq = CASE WHEN told_read_seq < ${readSeq} THEN ${readSeq} ELSE told_read_seq END
+          WHERE conversation_id = ${conversation} AND sender_id = ${account}`
+      }
+      if (arrived.retractionPosition > 0) {
+        await sql`
+          DELETE FROM messages
+          WHERE recipient_id = ${account} AND position <= ${arrived.retractionPosition} AND kind = 1`
+      }
+      if (arrived.noticeId > 0) {
+        await sql`DELETE FROM notices WHERE account_id = ${account} AND id <= ${arrived.noticeId}`
+      }
+    })
+  }
+}

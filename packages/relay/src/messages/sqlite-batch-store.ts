@@ -1,0 +1,206 @@
+// The mailbox's hot path on SQLite: prepared statements, run synchronously inside one commit.
+import type { AliasId, ConversationId } from '@sotto/protocol'
+import type { AccountId, SqliteEngine } from '../storage/storage.ts'
+import type { Batch } from './batch.ts'
+import {
+  type BatchStore,
+  type Conversation,
+  type Lane,
+  type Mailbox,
+  MESSAGE_KINDS,
+  type Page,
+  type SentId,
+} from './page.ts'
+
+export function createSqliteBatchStore(engine: SqliteEngine): BatchStore {
+  const statements = prepare(engine)
+  return {
+    commit: (_keys, work) =>
+      engine.commit(() => {
+        const page = new SqlitePage(statements)
+        const batch = work(page)
+        write(statements, page, batch)
+        return batch
+      }),
+  }
+}
+
+type Statements = ReturnType<typeof prepare>
+
+function prepare({ database }: SqliteEngine) {
+  return {
+    conversation: database.prepare<
+      { id: number; low_id: AccountId; high_id: AccountId; is_open: number; last_seq: number; last_at: number },
+      [string]
+    >('SELECT id, low_id, high_id, is_open, last_seq, last_at FROM conversations WHERE conv_id = ?'),
+    lanes: database.prepare<
+      {
+        recipient_id: AccountId
+        sender_id: AccountId
+        pending_count: number
+        pending_bytes: number
+        delivered_seq: number
+        read_seq: number
+      },
+      [number]
+    >(`SELECT recipient_id, sender_id, pending_count, pending_bytes, delivered_seq, read_seq
+       FROM lanes WHERE conversation_id = ?`),
+    mailbox: database.prepare<{ last_position: number; pending_count: number; pending_bytes: number }, [number]>(
+      'SELECT last_position, pending_count, pending_bytes FROM mailboxes WHERE account_id = ?',
+    ),
+    sentId: database.prepare<
+      { conversation_id: number; seq: number; at: number; is_retracted: number },
+      [number, string]
+    >('SELECT conversation_id, seq, at, is_retracted FROM sent_ids WHERE sender_id = ? AND message_id = ?'),
+    alias: database.prepare<{ alias_id: AliasId }, [number]>('SELECT alias_id FROM accounts WHERE id = ?'),
+    owner: database.prepare<{ account_id: AccountId }, [string]>('SELECT account_id FROM aliases WHERE alias_id = ?'),
+    friends: database.prepare<{ is_open: number }, [number, number]>(
+      'SELECT is_open FROM conversations WHERE low_id = ? AND high_id = ? AND is_open = 1',
+    ),
+    confirm: database.prepare<{ kind: number; bytes: number }, [number, number, number]>(
+      `DELETE FROM messages WHERE conversation_id = ? AND recipient_id = ? AND seq <= ?
+       RETURNING kind, octet_length(payload) AS bytes`,
+    ),
+    takeBack: database.prepare<{ kind: number; bytes: number }, [number, number, number, number]>(
+      `DELETE FROM messages WHERE conversation_id = ? AND recipient_id = ? AND seq = ? AND kind = ?
+       RETURNING kind, octet_length(payload) AS bytes`,
+    ),
+    insertMessage: database.prepare<never, [number, number, number, number, number, string, number, string, number]>(
+      `INSERT INTO messages (conversation_id, recipient_id, seq, position, kind, message_id, crypto_v, payload, at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    insertSentId: database.prepare<never, [number, string, number, number, number, number]>(
+      `INSERT INTO sent_ids (sender_id, message_id, conversation_id, seq, at, is_retracted) VALUES (?, ?, ?, ?, ?, ?)`,
+    ),
+    retractSentId: database.prepare<never, [number, string]>(
+      'UPDATE sent_ids SET is_retracted = 1 WHERE sender_id = ? AND message_id = ?',
+    ),
+    updateConversation: database.prepare<never, [number, number, number]>(
+      'UPDATE conversations SET last_seq = ?, last_at = ? WHERE id = ?',
+    ),
+    updateLane: database.prepare<never, [number, number, number, number, number, number]>(
+      `UPDATE lanes SET pending_count = ?, pending_bytes = ?, delivered_seq = ?, read_seq = ?
+       WHERE conversation_id = ? AND recipient_id = ?`,
+    ),
+    updateMailbox: database.prepare<never, [number, number, number, number]>(
+      'UPDATE mailboxes SET last_position = ?, pending_count = ?, pending_bytes = ? WHERE account_id = ?',
+    ),
+  }
+}
+
+// Reads each row when it is first asked for: inside one process that costs less than knowing them all beforehand.
+class SqlitePage implements Page {
+  readonly #statements: Statements
+  readonly #conversations = new Map<ConversationId, Conversation | undefined>()
+  readonly #mailboxes = new Map<AccountId, Mailbox>()
+  readonly #aliases = new Map<AccountId, AliasId>()
+  readonly #owners = new Map<AliasId, AccountId | undefined>()
+
+  constructor(statements: Statements) {
+    this.#statements = statements
+  }
+
+  conversation(convId: ConversationId): Conversation | undefined {
+    if (!this.#conversations.has(convId)) this.#conversations.set(convId, this.#readConversation(convId))
+    return this.#conversations.get(convId)
+  }
+
+  mailbox(account: AccountId): Mailbox {
+    let mailbox = this.#mailboxes.get(account)
+    if (!mailbox) {
+      const row = this.#statements.mailbox.get(account)
+      if (!row) throw new Error('an account without a mailbox')
+      const { last_position, pending_count, pending_bytes } = row
+      mailbox = { account, lastPosition: last_position, pendingCount: pending_count, pendingBytes: pending_bytes }
+      this.#mailboxes.set(account, mailbox)
+    }
+    return mailbox
+  }
+
+  sentId(sender: AccountId, id: string): SentId | undefined {
+    const row = this.#statements.sentId.get(sender, id)
+    if (!row) return undefined
+    const { conversation_id: conversation, seq, at } = row
+    return { sender, id, conversation, seq, at, isRetracted: row.is_retracted === 1 }
+  }
+
+  aliasOf(account: AccountId): AliasId {
+    let alias = this.#aliases.get(account)
+    if (alias === undefined) {
+      alias = this.#statements.alias.get(account)?.alias_id
+      if (alias === undefined) throw new Error('an account without an alias')
+      this.#aliases.set(account, alias)
+    }
+    return alias
+  }
+
+  ownerOf(alias: AliasId): AccountId | undefined {
+    if (!this.#owners.has(alias)) this.#owners.set(alias, this.#statements.owner.get(alias)?.account_id)
+    return this.#owners.get(alias)
+  }
+
+  areFriends(a: AccountId, b: AccountId): boolean {
+    return this.#statements.friends.get(Math.min(a, b), Math.max(a, b)) !== null
+  }
+
+  #readConversation(convId: ConversationId): Conversation | undefined {
+    const row = this.#statements.conversation.get(convId)
+    if (!row) return undefined
+    const lanes = this.#statements.lanes.all(row.id).map((lane) => ({
+      recipient: lane.recipient_id,
+      sender: lane.sender_id,
+      pendingCount: lane.pending_count,
+      pendingBytes: lane.pending_bytes,
+      deliveredSeq: lane.delivered_seq,
+      readSeq: lane.read_seq,
+    }))
+    return {
+      id: row.id,
+      convId,
+      isOpen: row.is_open === 1,
+      committedSeq: row.last_seq,
+      lastSeq: row.last_seq,
+      lastAt: row.last_at,
+      lanes,
+    }
+  }
+}
+
+function write(statements: Statements, page: Page, batch: Batch): void {
+  const writes = batch.writes()
+  const mailboxes = new Set(writes.mailboxes)
+  for (const { conversation, lane, inserts, retractedSeqs, before } of writes.lanes) {
+    const freed = lane.deliveredSeq > before.deliveredSeq ? statements.confirm.all(conversation.id, lane.recipient, lane.deliveredSeq) : []
+    for (const seq of retractedSeqs) {
+      freed.push(...statements.takeBack.all(conversation.id, lane.recipient, seq, MESSAGE_KINDS.message))
+    }
+    if (freed.length > 0) {
+      const mailbox = page.mailbox(lane.recipient)
+      mailboxes.add(mailbox)
+      free(freed, [lane, mailbox])
+    }
+    for (const { seq, position, kind, id, crypto_v, payload, at } of inserts) {
+      const { insertMessage } = statements
+      insertMessage.run(conversation.id, lane.recipient, seq, position, MESSAGE_KINDS[kind], id, crypto_v, payload, at)
+    }
+    const { pendingCount, pendingBytes, deliveredSeq, readSeq, recipient } = lane
+    statements.updateLane.run(pendingCount, pendingBytes, deliveredSeq, readSeq, conversation.id, recipient)
+  }
+  for (const { lastSeq, lastAt, id } of writes.conversations) statements.updateConversation.run(lastSeq, lastAt, id)
+  for (const { lastPosition, pendingCount, pendingBytes, account } of mailboxes) {
+    statements.updateMailbox.run(lastPosition, pendingCount, pendingBytes, account)
+  }
+  for (const { sender, id, conversation, seq, at, isRetracted } of writes.newSentIds) {
+    statements.insertSentId.run(sender, id, conversation, seq, at, isRetracted ? 1 : 0)
+  }
+  for (const { sender, id } of writes.retractedSentIds) statements.retractSentId.run(sender, id)
+}
+
+function free(rows: readonly { kind: number; bytes: number }[], counts: readonly (Lane | Mailbox)[]): void {
+  const messages = rows.filter((row) => row.kind === MESSAGE_KINDS.message) // Retractions do not count.
+  const bytes = messages.reduce((sum, row) => sum + row.bytes, 0)
+  for (const count of counts) {
+    count.pendingCount -= messages.length
+    count.pendingBytes -= bytes
+  }
+}

@@ -1,0 +1,96 @@
+// Builds the relay's parts and wires them.
+import { admit, authenticate } from './accounts/admission.ts'
+import { purgeExpired } from './accounts/purge.ts'
+import { openRelayKeys } from './accounts/relay-keys.ts'
+import { accountRoutes } from './accounts/routes.ts'
+import { Tokens } from './accounts/tokens.ts'
+import { createInProcessBus } from './cluster/in-process-bus.ts'
+import type { Config } from './config.ts'
+import { eraseFriendships, friendRoutes } from './friends/friends.ts'
+import { Gateway } from './gateway/gateway.ts'
+import { startListener } from './listener/listener.ts'
+import { RateLimiter } from './listener/rate-limiter.ts'
+import { createMessages, eraseMailbox } from './messages/messages.ts'
+import type { Clock } from './operations/clock.ts'
+import type { Log } from './operations/log.ts'
+import { startMaintenance } from './operations/maintenance.ts'
+import type { RandomBytes } from './operations/random.ts'
+import { openStorage } from './storage/open-storage.ts'
+import { version } from './version.ts'
+
+const MAINTENANCE_EVERY_MS = 60_000
+
+/** A running relay. */
+export interface Relay {
+  /** The port it listens on. */
+  readonly port: number
+  /** Finishes what is in flight, tells every connection to come back (1012), and closes the store. */
+  stop(): Promise<void>
+}
+
+/** Starts a relay. @throws where the store or the port cannot be had */
+export async function startRelay(config: Config, parts: { clock: Clock; randomBytes: RandomBytes; log: Log }): Promise<Relay> {
+  const { clock, randomBytes, log } = parts
+  const { limits } = config
+  const storage = await openStorage(config)
+  const bus = createInProcessBus()
+  const shared = { storage, bus, clock, randomBytes, limits, log }
+
+  const challengeKeys = await openRelayKeys(storage, 'challenge', parts)
+  const keys = await openRelayKeys(storage, 'token', parts)
+  const tokens = new Tokens({ ...shared, keys, lifeSeconds: limits.tokenSeconds })
+  const messages = createMessages(shared)
+  const gateway = new Gateway({
+    ...shared,
+    rates: config.rates,
+    handlers: messages.frames,
+    follower: messages.follower,
+    retireToken: ({ jti, tokenExpiresAt }) => tokens.kill(jti, 'replaced', tokenExpiresAt),
+  })
+  const rates = new RateLimiter(config.rates, clock)
+  const listener = startListener({
+    ...config,
+    log,
+    gateway,
+    rates,
+    version,
+    publicHost: config.publicUrl?.host,
+    authenticate: (token) => authenticate(token, { tokens }),
+    admit: (credentials) => admit(credentials, { storage, tokens, clock }),
+    handlers: {
+      ...accountRoutes({ ...shared, tokens, challengeKeys, erasers: [eraseMailbox, eraseFriendships] }),
+      ...friendRoutes(shared),
+      ...messages.routes,
+    },
+    readiness: async () => {
+      const answers = await storage.ping().then(
+        () => true,
+        () => false,
+      )
+      const isStopped = answers && (await messages.expiry.isStopped())
+      return { ready: answers, parts: { storage: answers ? 'ok' : 'failing', expiry: isStopped ? 'stopped' : 'ok' } }
+    },
+  })
+  const maintenance = startMaintenance(
+    [
+      { name: 'accounts', run: () => purgeExpired(storage, clock.now()) },
+      { name: 'expiry', run: () => messages.expiry.sweep() },
+      { name: 'rates', run: () => rates.forget() },
+      { name: 'paces', run: () => gateway.forgetPaces() },
+    ],
+    MAINTENANCE_EVERY_MS,
+    log,
+  )
+  return {
+    port: listener.port,
+    stop: async () => {
+      listener.refuse()
+      gateway.stopReceiving()
+      await maintenance.stop()
+      await messages.settle()
+      gateway.closeAll()
+      await listener.close(config.drainSeconds * 1000)
+      await storage.close()
+    },
+  }
+}

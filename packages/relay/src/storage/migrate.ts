@@ -1,0 +1,33 @@
+// Brings a store's schema forward, one migration after the other, each in a transaction. There is no way back.
+import { migrations } from './migrations.ts'
+import type { Storage } from './storage.ts'
+
+/** The store was last opened by a newer relay. */
+export class StorageTooNew extends Error {
+  override readonly name = 'StorageTooNew'
+}
+
+/** Applies the migrations the store has not seen. Nodes that start at once wait for each other. */
+export async function migrate(storage: Storage): Promise<void> {
+  await storage.transaction(async (sql) => {
+    if (storage.engine.dialect === 'postgres') await sql`SELECT pg_advisory_xact_lock(7305803)`
+    await sql`CREATE TABLE IF NOT EXISTS schema_migrations (version INTEGER PRIMARY KEY)`
+    const [applied] = await sql<{ version: number }>`SELECT COALESCE(MAX(version), 0) AS version FROM schema_migrations`
+    const version = applied?.version ?? 0
+    if (version > migrations.length) {
+      throw new StorageTooNew(`the store is at schema ${version}, this relay knows ${migrations.length}`)
+    }
+    for (const [index, statements] of migrations.entries()) {
+      if (index < version) continue
+      for (const statement of statements(storage.engine.dialect)) await sql(templateOf(statement))
+      await sql`INSERT INTO schema_migrations (version) VALUES (${index + 1})`
+    }
+  })
+}
+
+// Schema statements are fixed text of ours, so they may stand where a template without values does.
+function templateOf(statement: string): TemplateStringsArray {
+  const strings: string[] & { raw?: readonly string[] } = [statement]
+  Object.defineProperty(strings, 'raw', { value: [statement] })
+  return strings as TemplateStringsArray
+}

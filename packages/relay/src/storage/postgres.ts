@@ -1,0 +1,51 @@
+// PostgreSQL by DATABASE_URL: a pool of connections, shared with any number of nodes.
+import { SQL } from 'bun'
+import { migrate } from './migrate.ts'
+import type { Sql, Storage } from './storage.ts'
+
+/** Opens the store at `url` (`postgres://…`) and brings its schema up to date. */
+export async function openPostgres(url: string, options: { connections: number }): Promise<Storage> {
+  // 64-bit integers come back as BigInt, never as text: that is how tagOf can tell them from digits in a text column.
+  const pool = new SQL({ url, adapter: 'postgres', max: options.connections, bigint: true })
+  const storage: Storage = {
+    sql: tagOf(pool),
+    transaction: (work) => again(() => pool.begin((connection) => work(tagOf(connection)))),
+    engine: { dialect: 'postgres' },
+    ping: async () => {
+      await pool`SELECT 1`
+    },
+    close: () => pool.close({ timeout: 5 }),
+  }
+  await migrate(storage)
+  return storage
+}
+
+function tagOf(connection: SQL): Sql {
+  return async <Row extends object>(strings: TemplateStringsArray, ...values: Parameters<Sql>[1][]) => {
+    const rows: Row[] = await connection(strings, ...values)
+    for (const row of rows) numbersFromBigInts(row)
+    return rows
+  }
+}
+
+function numbersFromBigInts(row: object): void {
+  for (const [column, value] of Object.entries(row)) {
+    if (typeof value === 'bigint') Object.assign(row, { [column]: Number(value) })
+  }
+}
+
+// A transaction that lost against another is run afresh: it holds nothing but queries.
+async function again<T>(transaction: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await transaction()
+    } catch (error) {
+      const lost = error instanceof SQL.PostgresError && (error.errno === SERIALIZATION_FAILURE || error.errno === DEADLOCK)
+      if (!lost || attempt === MOST_ATTEMPTS) throw error
+    }
+  }
+}
+
+const SERIALIZATION_FAILURE = '40001'
+const DEADLOCK = '40P01'
+const MOST_ATTEMPTS = 5

@@ -1,0 +1,120 @@
+// SQLite in DATA_DIR: write-ahead log, synchronous=FULL, one writer at a time.
+import { SQL } from 'bun'
+import { Database } from 'bun:sqlite'
+import { chmodSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { migrate } from './migrate.ts'
+import type { Sql, Storage } from './storage.ts'
+
+/** Another process holds the folder. */
+export class StorageInUse extends Error {
+  override readonly name = 'StorageInUse'
+}
+
+/**
+ * Opens the store in `folder`, which it makes if needed, and brings its schema up to date.
+ * @throws StorageInUse when another relay has it open.
+ */
+export async function openSqlite(folder: string): Promise<Storage> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const lock = lockFolder(folder)
+  const file = join(folder, 'sotto.db')
+  const writer = new SQL({ adapter: 'sqlite', filename: file })
+  await configure(writer)
+  chmodSync(file, 0o600)
+  // A connection of its own for readers, so that none of them sees a transaction that is not committed yet.
+  const reader = new SQL({ adapter: 'sqlite', filename: file })
+  await configure(reader)
+  await reader`PRAGMA query_only = ON`
+  const database = new Database(file)
+  for (const pragma of PRAGMAS) database.run(pragma)
+
+  const turns = new Turns()
+  const transaction = <T>(work: (sql: Sql) => Promise<T>): Promise<T> =>
+    turns.take(async () => {
+      await writer`BEGIN IMMEDIATE`
+      try {
+        const result = await work(tagOf(writer))
+        await writer`COMMIT`
+        return result
+      } catch (error) {
+        await writer`ROLLBACK`.catch(() => undefined) // A failed COMMIT may have rolled back already.
+        throw error
+      }
+    })
+  const begin = database.prepare('BEGIN IMMEDIATE')
+  const commit = database.prepare('COMMIT')
+  const storage: Storage = {
+    sql: tagOf(reader),
+    transaction,
+    engine: {
+      dialect: 'sqlite',
+      database,
+      commit: (work) =>
+        turns.take(() => {
+          begin.run()
+          try {
+            const result = work()
+            commit.run()
+            return result
+          } catch (error) {
+            if (database.inTransaction) database.run('ROLLBACK')
+            throw error
+          }
+        }),
+    },
+    ping: async () => {
+      await reader`SELECT 1 FROM relay_state LIMIT 1`
+    },
+    close: async () => {
+      await turns.take(() => undefined)
+      await reader.close()
+      await writer.close()
+      database.close()
+      lock.close()
+    },
+  }
+  await migrate(storage)
+  return storage
+}
+
+const PRAGMAS = [
+  'PRAGMA busy_timeout = 5000',
+  'PRAGMA journal_mode = WAL',
+  // An acknowledged message must survive a power cut, not only a crash (protocol, Delivery 1).
+  'PRAGMA synchronous = FULL',
+  'PRAGMA foreign_keys = ON',
+]
+
+async function configure(connection: SQL): Promise<void> {
+  for (const pragma of PRAGMAS) await connection.unsafe(pragma)
+}
+
+// Bun's tag is wider than ours; the values and rows that pass through it are the same.
+function tagOf(connection: SQL): Sql {
+  return async (strings, ...values) => [...(await connection(strings, ...values))]
+}
+
+// The operating system releases this lock when the process ends, however it ends.
+function lockFolder(folder: string): Database {
+  const lock = new Database(join(folder, 'lock.db'))
+  try {
+    lock.run('PRAGMA locking_mode = EXCLUSIVE')
+    lock.run('BEGIN EXCLUSIVE')
+    return lock
+  } catch {
+    lock.close()
+    throw new StorageInUse(`${folder} is in use by another relay`)
+  }
+}
+
+// Writers take turns: an open transaction of one connection would make another block the whole process.
+class Turns {
+  #last: Promise<unknown> = Promise.resolve()
+
+  take<T>(work: () => T | Promise<T>): Promise<T> {
+    const turn = this.#last.then(work)
+    this.#last = turn.catch(() => undefined) // Whoever asked hears of the failure; the next one starts afresh.
+    return turn
+  }
+}

@@ -1,0 +1,92 @@
+// Starts a real relay as a process of its own, so that tests can kill it at any moment and start it again.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** A relay that runs, or did. */
+export interface RelayProcess {
+  /** `http://127.0.0.1:<port>`; the same after every start. */
+  readonly url: string
+  readonly dataDir: string
+  /** The process that runs now. */
+  readonly pid: number
+  /** What it wrote to standard error since its last start. */
+  readonly errors: () => string
+  /** Sends a signal and waits for the process to end. @returns its exit code, or null where the signal ended it */
+  kill(signal: NodeJS.Signals): Promise<number | null>
+  /** Starts it again, on the same port and data. */
+  start(): Promise<void>
+  /** Stops it for good and removes its data. */
+  stop(): Promise<void>
+}
+
+/** Settings that keep tests quick: no rates, little work. A test of either sets them itself. */
+const QUICK = { RATE_LIMITS: 'off', LIMIT_POW_DIFFICULTY: '1', LOG_LEVEL: 'warn', HOST: '127.0.0.1' }
+
+/** @param options.env settings of this relay, over the quick ones */
+export async function startRelay(options: { env?: Readonly<Record<string, string>> } = {}): Promise<RelayProcess> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'sotto-relay-'))
+  let running = await launch({ ...QUICK, PORT: '0', DATA_DIR: dataDir, ...options.env })
+  const port = new URL(running.url).port
+
+  const end = async (signal: NodeJS.Signals): Promise<number | null> => {
+    running.process.kill(signal)
+    await running.process.exited
+    return running.process.exitCode
+  }
+  return {
+    url: running.url,
+    dataDir,
+    get pid() {
+      return running.process.pid
+    },
+    errors: () => running.errors(),
+    kill: end,
+    start: async () => {
+      running = await launch({ ...QUICK, DATA_DIR: dataDir, ...options.env, PORT: port })
+    },
+    stop: async () => {
+      if (running.process.exitCode === null && running.process.signalCode === null) await end('SIGKILL')
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+async function launch(env: Readonly<Record<string, string>>) {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'relay-main.ts')], {
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  let errors = ''
+  const collected = collect(child.stderr, (text) => {
+    errors += text
+  })
+  const url = await listeningUrl(child.stdout)
+  if (!url) {
+    await collected
+    throw new Error(`the relay did not start: ${errors}`)
+  }
+  return { process: child, url, errors: () => errors }
+}
+
+async function listeningUrl(output: ReadableStream<Uint8Array>): Promise<string | undefined> {
+  const reader = output.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  for (;;) {
+    const { value, done } = await reader.read()
+    if (done) return undefined
+    text += decoder.decode(value, { stream: true })
+    const url = /listens on (?<url>http:\S+)\n/.exec(text)?.groups?.url
+    if (!url) continue
+    reader.releaseLock()
+    return url
+  }
+}
+
+async function collect(stream: ReadableStream<Uint8Array>, take: (text: string) => void): Promise<void> {
+  const decoder = new TextDecoder()
+  for await (const piece of stream) take(decoder.decode(piece, { stream: true }))
+}

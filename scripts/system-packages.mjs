@@ -1,0 +1,95 @@
+// What the tests need and npm cannot bring: how each is found, and which Debian package holds it.
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { findPostgres, oldestPostgres } from './find-postgres.mjs'
+
+const systemPackages = [
+  {
+    name: `PostgreSQL ${oldestPostgres} or later (the server: initdb and postgres)`,
+    isPresent: () => findPostgres() !== undefined,
+    hint: 'If it is installed in a place of its own, set PG_BIN to the folder that holds initdb and postgres.',
+    debian: 'postgresql',
+    around: withoutDefaultCluster,
+  },
+]
+
+// Answers what is still missing, as text to show, or undefined when the tests have all they need.
+export function ensureSystemPackages() {
+  const missing = findMissing()
+  if (missing.length === 0) return undefined
+
+  const runAsRoot = findWayToRoot()
+  const problem = runAsRoot === undefined ? 'it may not install packages here' : installAll(missing, runAsRoot)
+  const stillMissing = findMissing()
+  return stillMissing.length === 0 ? undefined : describe(stillMissing, problem)
+}
+
+function findMissing() {
+  return systemPackages.filter((needed) => !needed.isPresent())
+}
+
+// The words to put before a command that needs root: none, `sudo`, or undefined where we may not.
+function findWayToRoot() {
+  if (!succeeds(['apt-get', '--version'])) return undefined
+  if (process.getuid?.() === 0) return []
+  return succeeds(['sudo', '-n', 'true']) ? ['sudo', '-n'] : undefined
+}
+
+function installAll(missing, runAsRoot) {
+  const names = missing.map((needed) => needed.debian)
+  process.stderr.write(`Installing from Debian's packages: ${names.join(', ')}…\n`)
+  let install = () => aptInstall(names, runAsRoot)
+  for (const { around } of missing) {
+    const inner = install
+    if (around !== undefined) install = () => around(runAsRoot, inner)
+  }
+  return install()
+}
+
+// Answers why it failed, or undefined.
+function aptInstall(names, runAsRoot) {
+  const first = apt(['install', '--yes', '--no-install-recommends', ...names], runAsRoot)
+  if (first.status === 0) return undefined
+  // The lists are absent from a new machine or a container, or too old to find their files.
+  const update = apt(['update'], runAsRoot)
+  const second = apt(['install', '--yes', '--no-install-recommends', ...names], runAsRoot)
+  return second.status === 0 ? undefined : `apt-get failed:\n${update.stderr}${second.stderr}`.trim()
+}
+
+// Another apt-get may be at work, as machines update themselves.
+const waitForOthers = ['-o', 'DPkg::Lock::Timeout=120']
+
+function apt(args, runAsRoot) {
+  const [command, ...rest] = [...runAsRoot, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-qq', ...waitForOthers, ...args]
+  return spawnSync(command, rest, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+}
+
+// Debian starts a server of its own as soon as PostgreSQL is installed. We want the programs only.
+function withoutDefaultCluster(runAsRoot, install) {
+  const folder = '/etc/postgresql-common/createcluster.d'
+  const file = `${folder}/sotto-tests.conf`
+  const asRoot = (...words) => spawnSync([...runAsRoot, ...words][0], [...runAsRoot, ...words].slice(1))
+  const hadFolder = existsSync(folder)
+  asRoot('mkdir', '-p', folder)
+  asRoot('sh', '-c', `echo 'create_main_cluster = false' >${file}`)
+  try {
+    return install()
+  } finally {
+    asRoot('rm', '-f', file)
+    if (!hadFolder) asRoot('rmdir', '--ignore-fail-on-non-empty', folder)
+  }
+}
+
+function succeeds([command, ...args]) {
+  return spawnSync(command, args, { stdio: 'ignore' }).status === 0
+}
+
+function describe(missing, problem) {
+  const list = missing.map(({ name, hint }) => `  ${name}\n    ${hint}\n`).join('')
+  const names = missing.map((needed) => needed.debian).join(' ')
+  return (
+    `The tests need what npm cannot bring:\n${list}` +
+    `On Debian: apt-get install --no-install-recommends ${names}   (as root)\n` +
+    `\`npm test\` installs it by itself as root, or where sudo asks for no password; this time ${problem}.`
+  )
+}
