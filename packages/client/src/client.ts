@@ -9,6 +9,7 @@ import {
   checkNickname,
   createIdentity,
   loadIdentity,
+  type PreparedIdentity,
   type RecoverIdentityInput,
   recoverIdentity,
 } from './identity.ts'
@@ -112,7 +113,7 @@ export class SottoClient {
    */
   async create(input: CreateIdentityInput): Promise<StoredIdentity> {
     this.#checkOpen()
-    return this.#use(await createIdentity(this.#platform, input))
+    return this.#take(await createIdentity(this.#platform, input))
   }
 
   /**
@@ -121,7 +122,7 @@ export class SottoClient {
    */
   async recover(input: RecoverIdentityInput): Promise<StoredIdentity> {
     this.#checkOpen()
-    return this.#use(await recoverIdentity(this.#platform, input))
+    return this.#take(await recoverIdentity(this.#platform, input))
   }
 
   /** Logs the saved identity in with a fresh token, or answers null where none is saved. */
@@ -302,12 +303,19 @@ export class SottoClient {
     await friends.sync()
   }
 
-  async #use(identity: ActiveIdentity): Promise<StoredIdentity> {
+  async #take({ identity, changes }: PreparedIdentity): Promise<StoredIdentity> {
+    // What the identity before is still writing must not come after its end.
     await this.#engine?.stop()
+    this.#engine = undefined
+    await this.#platform.store.write(changes)
+    await this.#use(identity)
+    return identity.stored
+  }
+
+  async #use(identity: ActiveIdentity): Promise<void> {
     const engine = new Engine(this.#platform, identity, this.#emitter)
     await engine.load()
     this.#engine = engine
-    return identity.stored
   }
 
   async #changeIdentity(stored: StoredIdentity): Promise<void> {

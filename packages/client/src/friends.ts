@@ -16,7 +16,7 @@ import type { Platform } from './options.ts'
 import type { Sessions } from './sessions.ts'
 
 /** Hints of the relay cause at most one synchronisation in this time. */
-const HINT_INTERVAL_MS = 1000
+const HINT_INTERVAL_MS = 250
 const RETRY = { firstMs: 2000, maxMs: 60_000 }
 
 /** What the friend list works with. */

@@ -14,7 +14,7 @@ import { delay } from './clock.ts'
 import { Http } from './http.ts'
 import { Login } from './login.ts'
 import type { Platform } from './options.ts'
-import type { StoredIdentity } from './stores/records.ts'
+import type { StoreChange, StoredIdentity } from './stores/records.ts'
 
 const REGISTER_ATTEMPTS = 3
 /** How far past the expected work to search before giving a challenge up. */
@@ -44,6 +44,12 @@ export interface ActiveIdentity {
   readonly login: Login
 }
 
+/** An identity that has logged in, and what writing it to the store takes. */
+export interface PreparedIdentity {
+  readonly identity: ActiveIdentity
+  readonly changes: readonly StoreChange[]
+}
+
 interface Account {
   readonly uuid: AccountUuid
   readonly aliasId: AliasId
@@ -54,7 +60,7 @@ interface Account {
 export async function loadIdentity(platform: Platform): Promise<ActiveIdentity | undefined> {
   const stored = await platform.store.getIdentity()
   if (!stored) return undefined
-  const keys = keysOf(stored.mnemonic)
+  const keys = deriveIdentityKeys(stored.mnemonic)
   if (encodeBase64(keys.signing.publicKey) !== stored.signingPublicKey) {
     throw new ClientError('STORE_FAILED', 'the stored phrase is not that of the stored keys')
   }
@@ -63,24 +69,24 @@ export async function loadIdentity(platform: Platform): Promise<ActiveIdentity |
 }
 
 /**
- * Registers an identity and saves it. A phrase that has an account already recovers that account. Nothing is saved before
- * a login has proved that the account is this phrase's.
+ * Registers an identity. A phrase that has an account already recovers that account. There is nothing to save before a
+ * login has proved that the account is this phrase's.
  */
-export async function createIdentity(platform: Platform, input: CreateIdentityInput): Promise<ActiveIdentity> {
+export async function createIdentity(platform: Platform, input: CreateIdentityInput): Promise<PreparedIdentity> {
   const nickname = checkNickname(input.nickname)
   const mnemonic = phraseOf(input.mnemonic ?? generateMnemonic(platform.random))
-  const keys = keysOf(mnemonic)
+  const keys = deriveIdentityKeys(mnemonic)
   await checkReplace(platform, mnemonic, input.replace)
   return settle(platform, mnemonic, keys, await register(platform, keys, nickname), nickname, input.replace)
 }
 
 /**
- * Recovers the account of a phrase and saves it.
+ * Recovers the account of a phrase.
  * @throws ClientError `ACCOUNT_NOT_FOUND` where the relay has none for it.
  */
-export async function recoverIdentity(platform: Platform, input: RecoverIdentityInput): Promise<ActiveIdentity> {
+export async function recoverIdentity(platform: Platform, input: RecoverIdentityInput): Promise<PreparedIdentity> {
   const mnemonic = phraseOf(input.mnemonic)
-  const keys = keysOf(mnemonic)
+  const keys = deriveIdentityKeys(mnemonic)
   await checkReplace(platform, mnemonic, input.replace)
   return settle(platform, mnemonic, keys, await findAccount(platform, keys), undefined, input.replace)
 }
@@ -92,7 +98,7 @@ async function settle(
   account: Account,
   nickname: string | undefined,
   replace: boolean | undefined,
-): Promise<ActiveIdentity> {
+): Promise<PreparedIdentity> {
   const http = new Http(platform)
   const login = new Login(platform, http, { uuid: account.uuid, signingPrivateKey: keys.signing.privateKey })
   http.useTokens(login)
@@ -110,8 +116,9 @@ async function settle(
   const before = await platform.store.getIdentity()
   const same = before?.mnemonic === mnemonic && before.uuid === account.uuid
   if (before && !same && !replace) throw identityExists()
-  await platform.store.write([...(before && !same ? [{ change: 'clear' } as const] : []), { change: 'identity', identity: stored }])
-  return { stored, keys, login }
+  const changes: StoreChange[] = [{ change: 'identity', identity: stored }]
+  if (before && !same) changes.unshift({ change: 'clear' })
+  return { identity: { stored, keys, login }, changes }
 }
 
 async function register(platform: Platform, keys: IdentityKeys, nickname: string): Promise<Account> {
@@ -172,10 +179,6 @@ function publicKeysOf(keys: IdentityKeys): { ed25519_public_key: string; x25519_
     ed25519_public_key: encodeBase64(keys.signing.publicKey),
     x25519_public_key: encodeBase64(keys.agreement.publicKey),
   }
-}
-
-function keysOf(mnemonic: string): IdentityKeys {
-  return deriveIdentityKeys(mnemonic)
 }
 
 function phraseOf(text: string): string {

@@ -143,10 +143,17 @@ function giveToServerAccount(folder: string): string[] {
 // A shell between this process and the server, and its parent: it learns of our end, however we end, because its
 // standard input closes. Then it ends the server and removes the folder. Being the parent, it knows the server by a
 // process id that cannot have passed to another program. It reads one word a line, and a command until an empty line.
+// It ignores SIGTERM, which Bun sends to the children of a test that takes too long. A signal is sent until it works:
+// one that comes before the server has set its handlers is lost.
 const keeperScript = `
 folder=$1 server=
 trap '' HUP INT TERM
-end() { [ -z "$server" ] || { kill -s "$1" "$server"; wait "$server"; } 2>/dev/null; server=; }
+end() {
+  [ -n "$server" ] || return 0
+  while kill -s "$1" "$server" 2>/dev/null; do sleep 0.2; done &
+  wait "$server" 2>/dev/null
+  server=
+}
 while read -r verb; do
   set --
   while IFS= read -r word && [ -n "$word" ]; do set -- "$@" "$word"; done
@@ -162,9 +169,8 @@ rm -rf "$folder"
 `
 
 function startKeeper(folder: string) {
-  // In a session of its own, so that Ctrl-C ends the tests first and the server after them; and not our child but the
-  // orphan of a shell that ends at once, so that a test runner that ends its children leaves it to do its work.
-  const shell = spawn('sh', ['-c', '(exec 3<&0; sh -c "$0" keeper "$1" <&3 3<&- &)', keeperScript, folder], {
+  // In a session of its own, so that Ctrl-C ends the tests first and the server after them.
+  const shell = spawn('sh', ['-c', keeperScript, 'keeper', folder], {
     detached: true,
     stdio: ['pipe', 'pipe', 'inherit'],
   })

@@ -13,6 +13,8 @@ import { StateStore } from './state-store.ts'
 const FILE = 'store.log'
 const HEADER = { format: 'sotto-client-store', version: 1 }
 const CHECKSUM_CHARACTERS = 16
+/** A first write torn by a crash leaves less than this. */
+const MAX_TORN_HEADER_BYTES = 256
 const CHANGES_PER_LINE = 200
 /** The file is rewritten once it is this large and this many times what it was when last rewritten. */
 const COMPACT_BYTES = 1024 * 1024
@@ -78,12 +80,13 @@ export class FileStore extends StateStore {
       const { changes, goodBytes, damaged } = decodeFile(content)
       const store = new FileStore(path, lock, file, goodBytes)
       for (const change of changes) store.state.apply(change)
-      if (damaged) {
-        // Lines that fail their checksum with good ones after them: not a torn write but a damaged disk. What checks is
-        // kept, the file as it was stays beside it.
+      if (damaged || (goodBytes === 0 && content.length > MAX_TORN_HEADER_BYTES)) {
+        // Lines that fail their checksum with good ones after them, or a file without a good line: not a torn write but a
+        // damaged disk, or not our file. What checks is kept, the file as it was stays beside it.
         await copyFile(path, `${path}.damaged-${randomBytes(4).toString('hex')}`)
         await store.#compact()
-      } else if (content.length === 0) {
+      } else if (goodBytes === 0) {
+        await file.truncate(0)
         await store.#append(encodeLine(HEADER))
         await syncFolder(folder)
       } else if (goodBytes < content.length) {
@@ -205,17 +208,16 @@ function decodeFile(content: Buffer): DecodedFile {
   let start = 0
   for (let end = content.indexOf(10); end !== -1; end = content.indexOf(10, start)) {
     const json = checkedJson(content.toString('utf8', start, end))
-    const first = start === 0
     start = end + 1
     if (json === undefined) {
       badLines += 1
       continue
     }
     if (badLines > 0) damaged = true
+    const isFirst = goodBytes === 0 && !damaged
     goodBytes = start
     const value: unknown = JSON.parse(json)
-    if (first) checkHeader(value)
-    else if (v.is(Header, value)) continue
+    if (isFirst) checkHeader(value)
     else changes.push(...check(Line, value))
   }
   return { changes, goodBytes: damaged ? content.length : goodBytes, damaged }

@@ -1,0 +1,181 @@
+// The file store, held to the store contract and to what a crash may do to its file.
+import { afterAll, describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
+import { appendFile, cp, mkdtemp, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { FileStore } from './file-store.ts'
+import { conversationId, messageOf, storeContract } from './store-contract.ts'
+
+const root = await mkdtemp(join(tmpdir(), 'sotto-store-'))
+let folders = 0
+const newFolder = () => join(root, String(++folders))
+const log = (folder: string) => join(folder, 'store.log')
+
+const opened: FileStore[] = []
+const openStore = async (folder: string): Promise<FileStore> => {
+  const store = await FileStore.open(folder)
+  opened.push(store)
+  return store
+}
+
+afterAll(async () => {
+  for (const store of opened) await store.close()
+  await rm(root, { recursive: true })
+})
+
+async function ids(store: FileStore): Promise<string[]> {
+  return (await store.listMessages(conversationId)).map(({ id }) => id)
+}
+
+async function storeOf(count: number): Promise<string> {
+  const folder = newFolder()
+  const store = await openStore(folder)
+  for (let seq = 1; seq <= count; seq += 1) await store.write([{ change: 'message', message: messageOf({ id: `m${seq}`, seq }) }])
+  await store.close()
+  return folder
+}
+
+describe('file store', () => {
+  storeContract(async () => {
+    const folder = newFolder()
+    const store = await openStore(folder)
+    const reopen = async () => {
+      await store.close()
+      return openStore(folder)
+    }
+    return { store, reopen }
+  })
+
+  test('what resolved is in the file, whatever happens to the process', async () => {
+    const folder = newFolder()
+    const store = await openStore(folder)
+    await store.write([{ change: 'message', message: messageOf({ id: 'a', seq: 1 }) }])
+    // A copy made now is what a crash would leave.
+    const crashed = newFolder()
+    await cp(folder, crashed, { recursive: true })
+    await rm(join(crashed, 'lock'))
+    expect(await ids(await openStore(crashed))).toEqual(['a'])
+    await store.close()
+  })
+
+  test('a write torn at any byte costs nothing that came before it', async () => {
+    const folder = await storeOf(2)
+    const whole = await readFile(log(folder))
+    const lastLine = whole.lastIndexOf(10, whole.length - 2) + 1
+    for (let length = lastLine; length < whole.length; length += 7) {
+      await writeFile(log(folder), whole)
+      await truncate(log(folder), length)
+      const torn = await openStore(folder)
+      expect(await ids(torn)).toEqual(['m1'])
+      await torn.write([{ change: 'message', message: messageOf({ id: 'next', seq: 2 }) }])
+      await torn.close()
+      const after = await openStore(folder)
+      expect(await ids(after)).toEqual(['m1', 'next'])
+      await after.close()
+    }
+  })
+
+  test('rubbish after the last write is dropped', async () => {
+    const folder = await storeOf(2)
+    await appendFile(log(folder), Buffer.alloc(4096))
+    const store = await openStore(folder)
+    expect(await ids(store)).toEqual(['m1', 'm2'])
+    await store.close()
+    expect((await readFile(log(folder))).includes(0)).toBe(false)
+  })
+
+  test('a line damaged among good ones costs itself alone, and the damaged file is kept', async () => {
+    const folder = await storeOf(3)
+    const text = await readFile(log(folder), 'utf8')
+    await writeFile(log(folder), text.replace('"m2"', '"mX"'))
+    const store = await openStore(folder)
+    expect(await ids(store)).toEqual(['m1', 'm3'])
+    await store.close()
+    expect((await readdir(folder)).some((name) => name.startsWith('store.log.damaged-'))).toBe(true)
+    expect(await ids(await openStore(folder))).toEqual(['m1', 'm3'])
+  })
+
+  test('a file that has grown is rewritten, and loses nothing', async () => {
+    const folder = newFolder()
+    const store = await openStore(folder)
+    const text = 'x'.repeat(10_000)
+    await store.write([{ change: 'message', message: messageOf({ id: 'kept', seq: 1, text }) }])
+    for (let at = 0; at < 400; at += 1) {
+      await store.write([{ change: 'message', message: messageOf({ id: 'changing', seq: 2, text: `${text}${at}` }) }])
+    }
+    await store.close()
+    expect((await stat(log(folder))).size).toBeLessThan(2 * 1024 * 1024)
+    const again = await openStore(folder)
+    expect((await again.findMessage(conversationId, false, 'changing'))?.text.endsWith('399')).toBe(true)
+    expect(await ids(again)).toEqual(['kept', 'changing'])
+    await again.close()
+  })
+
+  test('a rewrite that a crash cut short leaves the old file in force', async () => {
+    const folder = await storeOf(1)
+    await writeFile(`${log(folder)}.next`, 'half a fi')
+    const store = await openStore(folder)
+    expect(await ids(store)).toEqual(['m1'])
+    await store.close()
+  })
+
+  test('only the owner may read it', async () => {
+    const folder = await storeOf(1)
+    expect((await stat(folder)).mode & 0o777).toBe(0o700)
+    expect((await stat(log(folder))).mode & 0o777).toBe(0o600)
+  })
+
+  test('a folder has one process at a time', async () => {
+    const folder = newFolder()
+    const store = await openStore(folder)
+    expect(openStore(folder)).rejects.toMatchObject({ code: 'STORE_LOCKED' })
+    const script = `const { FileStore } = await import(${JSON.stringify(new URL('./file-store.ts', import.meta.url).href)})
+      await FileStore.open(${JSON.stringify(folder)}).then(() => console.log('opened'), (error) => console.log(error.code))`
+    const other = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe' })
+    expect((await new Response(other.stdout).text()).trim()).toBe('STORE_LOCKED')
+    await store.close()
+    await (await openStore(folder)).close()
+  })
+
+  test('the lock of a process that is gone, or was cut short in writing it, is taken over', async () => {
+    const gone = Bun.spawn(['true'])
+    await gone.exited
+    for (const lock of [JSON.stringify({ pid: gone.pid, startedAt: '1' }), JSON.stringify({ pid: process.pid, startedAt: '1' })]) {
+      const folder = await storeOf(1)
+      await writeFile(join(folder, 'lock'), lock)
+      await (await openStore(folder)).close()
+    }
+    const folder = await storeOf(1)
+    await writeFile(join(folder, 'lock'), '')
+    const longAgo = new Date(Date.now() - 60_000)
+    await utimes(join(folder, 'lock'), longAgo, longAgo)
+    await (await openStore(folder)).close()
+  })
+
+  test('a living process of the number of a dead one does not keep the folder', async () => {
+    const folder = await storeOf(1)
+    await writeFile(join(folder, 'lock'), JSON.stringify({ pid: process.ppid, startedAt: '1' }))
+    await (await openStore(folder)).close()
+  })
+
+  test('a store of another version is refused, and left as it is', async () => {
+    const folder = newFolder()
+    await (await openStore(folder)).close()
+    const json = JSON.stringify({ format: 'sotto-client-store', version: 99 })
+    const line = `${createHash('sha256').update(json).digest('hex').slice(0, 16)} ${json}\n`
+    await writeFile(log(folder), line)
+    expect(openStore(folder)).rejects.toMatchObject({ code: 'STORE_FAILED' })
+    expect(await readFile(log(folder), 'utf8')).toBe(line)
+  })
+
+  test('a file that is none of ours is kept beside the new one', async () => {
+    const folder = newFolder()
+    await (await openStore(folder)).close()
+    await writeFile(log(folder), 'something else\n'.repeat(100))
+    await (await openStore(folder)).close()
+    const damaged = (await readdir(folder)).filter((name) => name.startsWith('store.log.damaged-'))
+    expect(damaged.length).toBe(1)
+    expect(await ids(await openStore(folder))).toEqual([])
+  })
+})

@@ -1,0 +1,16 @@
+// The memory store, held to the store contract.
+import { describe } from 'bun:test'
+import { MemoryStore } from './memory-store.ts'
+import { storeContract } from './store-contract.ts'
+
+describe('memory store', () => {
+  storeContract(async () => {
+    const store = new MemoryStore()
+    const reopen = async () => {
+      await store.close()
+      store.reopen()
+      return store
+    }
+    return { store, reopen }
+  })
+})

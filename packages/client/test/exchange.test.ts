@@ -1,0 +1,286 @@
+// Two people and a real relay: everything they can do to each other.
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { type RelayProcess, startRelay } from '@sotto/relay/testing'
+import { MemoryStore } from '../src/client.ts'
+import { Person, until } from './people.ts'
+
+let relay: RelayProcess
+const people: Person[] = []
+
+beforeAll(async () => {
+  relay = await startRelay()
+})
+afterAll(() => relay.stop())
+afterEach(async () => {
+  for (const person of people.splice(0)) await person.client.close()
+})
+
+async function join(name: string, options: Parameters<typeof Person.join>[2] = {}): Promise<Person> {
+  const person = await Person.join(name, relay.url, options)
+  people.push(person)
+  return person
+}
+
+async function open(name: string, options: Parameters<typeof Person.open>[2] = {}): Promise<Person> {
+  const person = await Person.open(name, relay.url, options)
+  people.push(person)
+  return person
+}
+
+test('a message arrives, and its marks come back: sent, delivered, read', async () => {
+  const [alice, bob] = [await join('alice'), await join('bob')]
+  const conversation = await alice.befriend(bob)
+  expect((await bob.client.conversation(alice.alias)).conversationId).toBe(conversation)
+
+  const sent = await alice.client.send(bob.alias, 'hello')
+  expect(sent).toMatchObject({ status: 'sending', isMe: true, text: 'hello' })
+  expect(await bob.receives('hello')).toMatchObject({ id: sent.id, isMe: false, fromAliasId: alice.alias, seq: 1 })
+  await alice.sees(bob.alias, sent.id, 'delivered')
+  expect((await bob.client.conversation(alice.alias)).unread).toBe(1)
+
+  await bob.client.markRead(alice.alias)
+  await alice.sees(bob.alias, sent.id, 'read')
+  expect((await bob.client.conversation(alice.alias)).unread).toBe(0)
+  const statuses = alice.heard.status_change.map(({ message, previous }) => `${previous}>${message.status}`)
+  expect(statuses).toEqual(['sending>sent', 'sent>delivered', 'delivered>read'])
+})
+
+test('a reply names what it answers', async () => {
+  const [alice, bob] = [await join('alice'), await join('bob')]
+  await alice.befriend(bob)
+  const question = await alice.client.send(bob.alias, 'when?')
+  await bob.receives('when?')
+  await bob.client.send(alice.alias, 'at eight', { replyToId: question.id })
+  expect(await alice.receives('at eight')).toMatchObject({ replyToId: question.id })
+})
+
+test('many messages at once keep their order and are each there once', async () => {
+  const [alice, bob] = [await join('alice'), await join('bob')]
+  await alice.befriend(bob)
+  const texts = Array.from({ length: 500 }, (_, at) => `message ${at}`)
+  await Promise.all(texts.map((text) => alice.client.send(bob.alias, text)))
+  await until('all arrive', () => bob.heard.message.length >= texts.length)
+  expect(bob.heard.message.map(({ text }) => text)).toEqual(texts)
+  const own = await until('all are delivered', async () => {
+    const messages = await alice.client.messages(bob.alias)
+    return messages.every(({ status }) => status === 'delivered') && messages
+  })
+  expect(own.map(({ text }) => text)).toEqual(texts)
+})
+
+test('what is sent to someone away waits for them', async () => {
+  const [alice, bob] = [await join('alice'), await join('bob')]
+  await alice.befriend(bob)
+  bob.client.disconnect()
+  const sent = await alice.client.send(bob.alias, 'are you there?')
+  await alice.sees(bob.alias, sent.id, 'sent')
+  await bob.connect()
+  expect((await bob.receives('are you there?')).id).toBe(sent.id)
+  await alice.sees(bob.alias, sent.id, 'delivered')
+})
+
+test('what is written without a connection goes out with the next one', async () => {
+  const [alice, bob] = [await join('alice'), await join('bob')]
+  await alice.befriend(bob)
+  alice.client.disconnect()
+  const texts = ['one', 'two', 'three']
+  for (const text of texts) await alice.client.send(bob.alias, text)
+  await alice.connect()
+  await bob.receives('three')
+  expect(bob.heard.message.map(({ text }) => text)).toEqual(texts)
+})
+
+test('a friendship accepted while one was away is there on coming back, with the messages', async () => {
+  const [alice, bob] = [await join('alice'), await join('bob')]
+  await alice.client.requestFriend(bob.alias)
+  alice.client.disconnect()
+  const request = await until('the request', () => bob.heard.friend_request[0])
+  await bob.client.acceptFriend(request.friendship_id)
+  await bob.client.send(alice.alias, 'first')
+  await alice.connect()
+  await alice.receives('first')
+  expect(alice.heard.friend_accepted).toMatchObject([{ alias_id: bob.alias }])
+  expect(await alice.store.countOfflineMessages()).toBe(0)
+})
+
+test('a retracted message loses its text on both sides', async () => {
+  const [alice, bob] = [await join('alice'), await join('bob')]
+  await alice.befriend(bob)
+  const sent = await alice.client.send(bob.alias, 'oops')
+  await bob.receives('oops')
+  await alice.client.retract(bob.alias, sent.id)
+  await until('bob sees it go', () => bob.heard.retracted[0])
+  expect(await bob.transcript(alice.alias)).toEqual(['them: (retracted)'])
+  await until('the relay has acknowledged it', async () => (await alice.store.listRetractIntents()).length === 0)
+  expect(JSON.stringify(await alice.client.messages(bob.alias))).not.toContain('oops')
+})
+
+test('a message retracted before its recipient came for it never shows', async () => {
+  const [alice, bob] = [await join('alice'), await join('bob')]
+  await alice.befriend(bob)
+  bob.client.disconnect()
+  const sent = await alice.client.send(bob.alias, 'never mind')
+  await alice.client.send(bob.alias, 'hello')
+  await alice.client.retract(bob.alias, sent.id)
+  await bob.connect()
+  await bob.receives('hello')
+  expect(await bob.transcript(alice.alias)).toEqual(['them: hello'])
+})
+
+test('a retraction decided on without a connection leaves with the next one', async () => {
+  const [alice, bob] = [await join('alice'), await join('bob')]
+  await alice.befriend(bob)
+  const sent = await alice.client.send(bob.alias, 'oops')
+  await bob.receives('oops')
+  alice.client.disconnect()
+  await alice.client.retract(bob.alias, sent.id)
+  await alice.connect()
+  await until('bob sees it go', () => bob.heard.retracted[0])
+})
+
+test('nobody takes back what is not theirs', async () => {
+  const [alice, bob] = [await join('alice'), await join('bob')]
+  await alice.befriend(bob)
+  const sent = await alice.client.send(bob.alias, 'mine')
+  await bob.receives('mine')
+  expect(bob.client.retract(alice.alias, sent.id)).rejects.toMatchObject({ code: 'UNKNOWN_MESSAGE' })
+})
+
+test('typing shows at the peer, once for many keys', async () => {
+  const [alice, bob] = [await join('alice'), await join('bob')]
+  const conversationId = await alice.befriend(bob)
+  for (let key = 0; key < 20; key += 1) alice.client.notifyTyping(bob.alias)
+  await until('bob sees it', () => bob.heard.typing[0])
+  expect(bob.heard.typing).toEqual([{ fromAliasId: alice.alias, conversationId }] as never)
+})
+
+test('both sides compute the same security code, and a right one verifies', async () => {
+  const [alice, bob] = [await join('alice'), await join('bob')]
+  await alice.befriend(bob)
+  const code = bob.client.securityCode(alice.alias)
+  expect(code.fingerprintHex).toMatch(/^[0-9a-f]{60}$/)
+  expect(alice.client.securityCode(bob.alias)).toEqual({ ...code, contactId: bob.alias })
+  expect(await alice.client.trustState(bob.alias)).toEqual({ status: 'unverified' })
+  expect(await alice.client.verifySecurityCode(bob.alias, 'ab'.repeat(30))).toBe(false)
+  expect(await alice.client.trustState(bob.alias)).toEqual({ status: 'unverified' })
+  expect(await alice.client.verifySecurityCode(bob.alias, code.displayCode.toUpperCase())).toBe(true)
+  expect(await alice.client.trustState(bob.alias)).toMatchObject({ status: 'verified', fingerprintSnapshot: code.fingerprintHex })
+  await alice.client.resetTrust(bob.alias)
+  expect(await alice.client.trustState(bob.alias)).toEqual({ status: 'unverified' })
+})
+
+test('after parting nothing more can be sent, and coming back takes up where it was', async () => {
+  const [alice, bob] = [await join('alice'), await join('bob')]
+  const conversation = await alice.befriend(bob)
+  await alice.client.send(bob.alias, 'before')
+  await bob.receives('before')
+  const [friend] = alice.client.friends()
+  await bob.client.removeFriend(friend?.friendship_id ?? 0)
+  const refused = await alice.client.send(bob.alias, 'still there?')
+  expect(await alice.sees(bob.alias, refused.id, 'failed')).toMatchObject({ failure: 'NOT_FRIENDS' })
+  expect(await alice.store.listOutbox()).toEqual([])
+
+  expect(await alice.befriend(bob)).toBe(conversation)
+  await alice.client.send(bob.alias, 'after')
+  await bob.receives('after')
+  expect(await bob.transcript(alice.alias)).toEqual(['them: before', 'them: after'])
+})
+
+test('requests can be rejected, accounts blocked and unblocked, and people looked up', async () => {
+  const [alice, bob] = [await join('alice'), await join('bob')]
+  await alice.client.requestFriend(bob.alias)
+  const request = await until('the request', () => bob.heard.friend_request[0])
+  await bob.client.rejectFriend(request.friendship_id)
+  expect(bob.client.friends()).toMatchObject([{ alias_id: alice.alias, status: 'rejected' }])
+  await bob.client.block(alice.alias)
+  expect(await bob.client.listBlocks()).toMatchObject([{ alias_id: alice.alias }])
+  await bob.client.unblock(alice.alias)
+  expect(await bob.client.listBlocks()).toEqual([])
+  expect(await bob.client.lookUpUser(alice.alias)).toMatchObject({ nickname: 'alice', alias_id: alice.alias })
+  expect(bob.client.lookUpUser('nobody_at_all')).rejects.toMatchObject({ code: 'REFUSED', refusal: 'NOT_FOUND' })
+  expect(bob.client.requestFriend(bob.alias)).rejects.toMatchObject({ refusal: 'SELF_REQUEST' })
+  expect(bob.client.requestFriend('Not An Alias')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+})
+
+test('a nickname changes for friends too', async () => {
+  const [alice, bob] = [await join('alice'), await join('bob')]
+  await alice.befriend(bob)
+  await alice.client.setNickname('Alice the Great')
+  expect(alice.client.identity?.nickname).toBe('Alice the Great')
+  await bob.client.syncFriends()
+  expect((await bob.client.conversation(alice.alias)).nickname).toBe('Alice the Great')
+})
+
+test('a phrase recovers its account on another device, which takes over; the first one stays away', async () => {
+  const [alice, bob] = [await join('alice'), await join('bob')]
+  await alice.befriend(bob)
+  const { mnemonic, uuid, aliasId } = alice.client.identity ?? { mnemonic: '' }
+  const second = await open('alice again')
+  expect(await second.client.recover({ mnemonic: ` ${mnemonic.toUpperCase()} ` })).toMatchObject({ uuid, aliasId, nickname: 'alice' } as never)
+  await second.connect()
+  await until('the first is sent away', () => alice.heard.goaway[0])
+  expect(alice.heard.goaway).toEqual([{ reason: 'new_device_login' }])
+  expect(alice.client.networkState).toBe('disconnected')
+  await bob.client.send(aliasId ?? '', 'which one?')
+  await second.receives('which one?')
+  await Bun.sleep(300)
+  expect(alice.client.networkState).toBe('disconnected')
+  expect(alice.heard.message).toEqual([])
+})
+
+test('creating with a phrase that has an account gets that account', async () => {
+  const alice = await join('alice')
+  const second = await open('again')
+  const identity = await second.client.create({ nickname: 'someone', mnemonic: alice.client.identity?.mnemonic ?? '' })
+  expect(identity).toMatchObject({ aliasId: alice.alias, nickname: 'alice' })
+})
+
+test('a phrase without an account recovers none', async () => {
+  const person = await open('nobody')
+  const mnemonic = 'legal winner thank year wave sausage worth useful legal winner thank yellow'
+  expect(person.client.recover({ mnemonic })).rejects.toMatchObject({ code: 'ACCOUNT_NOT_FOUND' })
+  expect(person.client.recover({ mnemonic: 'one two three' })).rejects.toMatchObject({ code: 'INVALID_PHRASE' })
+  expect(person.client.identity).toBeUndefined()
+  expect(() => person.client.connect()).toThrow('no identity')
+  expect(await person.client.restore()).toBeNull()
+})
+
+test('another identity replaces the one of a device only when told to', async () => {
+  const store = new MemoryStore()
+  const [alice, bob] = [await join('alice', { store }), await join('bob')]
+  await alice.befriend(bob)
+  expect(alice.client.create({ nickname: 'other' })).rejects.toMatchObject({ code: 'IDENTITY_EXISTS' })
+  const before = alice.alias
+  await alice.client.create({ nickname: 'other', replace: true })
+  expect(alice.alias).not.toBe(before)
+  expect(await alice.client.conversations()).toEqual([])
+  await alice.connect()
+})
+
+test('a client opened again on its store is who it was', async () => {
+  const store = new MemoryStore()
+  const [alice, bob] = [await join('alice', { store }), await join('bob')]
+  await alice.befriend(bob)
+  await alice.client.send(bob.alias, 'kept')
+  await bob.receives('kept')
+  await alice.client.close()
+  store.reopen()
+  const again = await open('alice', { store })
+  expect(await again.client.restore()).toEqual({ aliasId: alice.alias, nickname: 'alice' })
+  expect(await again.transcript(bob.alias)).toHaveLength(1)
+  await again.connect()
+  await bob.client.send(again.alias, 'welcome back')
+  await again.receives('welcome back')
+})
+
+test('a deleted account is gone here and there', async () => {
+  const [alice, bob] = [await join('alice'), await join('bob')]
+  await alice.befriend(bob)
+  const mnemonic = alice.client.identity?.mnemonic ?? ''
+  await alice.client.deleteAccount()
+  expect(alice.client.identity).toBeUndefined()
+  expect(await alice.store.getIdentity()).toBeUndefined()
+  await bob.client.syncFriends()
+  expect(bob.client.friends()).toEqual([])
+  expect((await open('again')).client.recover({ mnemonic })).rejects.toBeDefined()
+})

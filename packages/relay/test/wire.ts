@@ -1,0 +1,220 @@
+// A client made of nothing but fetch and WebSocket: it speaks the wire as docs/protocol.md has it and knows none of
+// our code, so that a mistake shared by relay and library cannot hide.
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign } from 'node:crypto'
+
+type Json = Record<string, unknown>
+
+/** An HTTP answer. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: the wire gives whatever it gives; the tests look at it field by field
+  readonly body: any
+  readonly text: string
+}
+
+/** One request, as plain as it gets. */
+export async function call(url: string, init: RequestInit = {}): Promise<Answer> {
+  const response = await fetch(url, init)
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.includes('json') && text !== ''
+  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : undefined, text }
+}
+
+/** Posts a JSON body. */
+export function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+  return call(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  })
+}
+
+function rawKey(key: ReturnType<typeof createPublicKey>): string {
+  return key.export({ type: 'spki', format: 'der' }).subarray(-32).toString('base64')
+}
+
+/** A key pair and what a relay made of it. */
+export class WireAccount {
+  readonly base: string
+  readonly ed25519: string
+  readonly x25519: string
+  readonly #privateKey: ReturnType<typeof createPrivateKey>
+  uuid = ''
+  alias = ''
+  token = ''
+
+  constructor(relayUrl: string) {
+    this.base = relayUrl
+    const signing = generateKeyPairSync('ed25519')
+    this.#privateKey = signing.privateKey
+    this.ed25519 = rawKey(signing.publicKey)
+    this.x25519 = rawKey(generateKeyPairSync('x25519').publicKey)
+  }
+
+  api(path: string): string {
+    return `${this.base}/api/v1${path}`
+  }
+
+  sign(text: string): string {
+    return sign(null, Buffer.from(text), this.#privateKey).toString('base64')
+  }
+
+  /** Registers as published clients do: without saying which challenge was solved. */
+  async register(nickname = 'wire'): Promise<Answer> {
+    const { body } = await call(this.api('/pow/challenge'), { method: 'POST' })
+    const answer = await post(this.api('/register'), {
+      ed25519_public_key: this.ed25519,
+      x25519_public_key: this.x25519,
+      nickname,
+      pow_nonce: solve(body.challenge_string, body.difficulty),
+    })
+    this.uuid = answer.body.uuid
+    this.alias = answer.body.alias_id
+    return answer
+  }
+
+  async login(): Promise<string> {
+    const { body } = await post(this.api('/auth/challenge'), { user_uuid: this.uuid })
+    const answer = await post(this.api('/auth/verify'), {
+      user_uuid: this.uuid,
+      challenge: body.challenge,
+      signature: this.sign(body.challenge),
+    })
+    this.token = answer.body.token
+    return this.token
+  }
+
+  authorized(): Record<string, string> {
+    return { authorization: `Bearer ${this.token}` }
+  }
+
+  get(path: string): Promise<Answer> {
+    return call(this.api(path), { headers: this.authorized() })
+  }
+
+  /** A request with the token and no body or type, as published clients send them. */
+  bare(method: string, path: string): Promise<Answer> {
+    return call(this.api(path), { method, headers: this.authorized() })
+  }
+
+  post(path: string, body: unknown): Promise<Answer> {
+    return post(this.api(path), body, this.authorized())
+  }
+
+  async ticket(): Promise<string> {
+    return (await this.bare('POST', '/ws/ticket')).body.ticket
+  }
+
+  /** Opens a WebSocket with a ticket. */
+  async connect(): Promise<WireSocket> {
+    return await WireSocket.open(`${this.wsUrl()}?user_uuid=${this.uuid}&ticket=${await this.ticket()}`)
+  }
+
+  wsUrl(): string {
+    return `${this.base.replace('http', 'ws')}/ws`
+  }
+}
+
+/** The smallest decimal text that solves a challenge. */
+export function solve(challenge: string, difficulty: number): string {
+  for (let nonce = 0; ; nonce++) {
+    const digest = createHash('sha256').update(`${challenge}${nonce}`).digest('hex')
+    if (digest.startsWith('0'.repeat(difficulty))) return String(nonce)
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: see Answer.body
+type Frame = any
+
+/** A WebSocket that keeps what came in until it is asked for. */
+export class WireSocket {
+  readonly socket: WebSocket
+  readonly frames: Frame[] = []
+  readonly closed: Promise<{ code: number; reason: string }>
+  #waiting: (() => void)[] = []
+
+  private constructor(socket: WebSocket) {
+    this.socket = socket
+    socket.addEventListener('message', ({ data }) => {
+      this.frames.push(JSON.parse(String(data)))
+      for (const wake of this.#waiting.splice(0)) wake()
+    })
+    this.closed = new Promise((resolve) => {
+      socket.addEventListener('close', ({ code, reason }) => {
+        resolve({ code, reason })
+        for (const wake of this.#waiting.splice(0)) wake()
+      })
+    })
+  }
+
+  static async open(url: string, options?: ConstructorParameters<typeof WebSocket>[1]): Promise<WireSocket> {
+    const socket = new WireSocket(new WebSocket(url, options))
+    await new Promise<void>((resolve, reject) => {
+      socket.socket.addEventListener('open', () => resolve())
+      socket.socket.addEventListener('close', ({ code }) => reject(new Error(`closed with ${code} before it was open`)))
+    })
+    return socket
+  }
+
+  send(frame: Json | string): void {
+    this.socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame))
+  }
+
+  /** The next frame of a type (any type without one), taken out of what came in. */
+  async next(type?: string, withinMs = 5000): Promise<Frame> {
+    const late = performance.now() + withinMs
+    for (;;) {
+      const index = this.frames.findIndex((frame) => type === undefined || frame.type === type)
+      if (index >= 0) return this.frames.splice(index, 1)[0]
+      const left = late - performance.now()
+      if (left <= 0) throw new Error(`no ${type ?? 'frame'} came; waiting: ${JSON.stringify(this.frames).slice(0, 400)}`)
+      await this.#change(left)
+    }
+  }
+
+  /** Everything that comes within a while, of one type or any. */
+  async during(ms: number, type?: string): Promise<Frame[]> {
+    await new Promise((resolve) => setTimeout(resolve, ms))
+    const found = this.frames.filter((frame) => type === undefined || frame.type === type)
+    for (const frame of found) this.frames.splice(this.frames.indexOf(frame), 1)
+    return found
+  }
+
+  async close(): Promise<void> {
+    this.socket.close()
+    await this.closed
+  }
+
+  #change(withinMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, withinMs)
+      this.#waiting.push(() => {
+        clearTimeout(timer)
+        resolve()
+      })
+    })
+  }
+}
+
+/** Two registered, logged-in friends and their conversation. */
+export async function wireFriends(relayUrl: string): Promise<{ alice: WireAccount; bob: WireAccount; conv: string }> {
+  const [alice, bob] = [new WireAccount(relayUrl), new WireAccount(relayUrl)]
+  for (const account of [alice, bob]) {
+    await account.register()
+    await account.login()
+  }
+  return { alice, bob, conv: await befriend(alice, bob) }
+}
+
+/** Makes friends of two. @returns their `conv_id` */
+export async function befriend(alice: WireAccount, bob: WireAccount): Promise<string> {
+  const asked = await alice.post('/friends/request', { to_alias_id: bob.alias })
+  const accepted = await bob.bare('PUT', `/friends/${asked.body.friendship_id}/accept`)
+  return accepted.body.conversation_id
+}
+
+/** A message frame; the payload is Base64, as ciphertext would be. */
+export function message(to: string, conv: string, text: string, id: string = crypto.randomUUID()): Json {
+  return { type: 'msg', id, to, conv_id: conv, crypto_v: 1, payload: Buffer.from(text).toString('base64') }
+}
