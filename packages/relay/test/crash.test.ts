@@ -1,0 +1,187 @@
+// Kills the relay with SIGKILL at random moments under load: no acknowledged message is lost, doubled or out of
+// order (docs/protocol.md, "Delivery").
+import { afterAll, expect, test } from 'bun:test'
+import { engines } from './engines.ts'
+import { startPostgres } from './postgres-server.ts'
+import { type RelayProcess, startRelay } from './relay-process.ts'
+import { befriend, message, WireAccount, WireSocket } from './wire.ts'
+
+const PAIRS = 8
+const WINDOW = 16
+
+/** Sends numbered messages, and again in their order whatever was not acknowledged when the connection broke. */
+class Sender {
+  readonly acked = new Map<string, number>()
+  readonly #account: WireAccount
+  readonly #to: string
+  readonly #conv: string
+  #unacked: string[] = []
+  #sent = 0
+  #socket: WebSocket | undefined
+
+  constructor(account: WireAccount, to: string, conv: string) {
+    this.#account = account
+    this.#to = to
+    this.#conv = conv
+  }
+
+  get sent(): number {
+    return this.#sent
+  }
+
+  get isIdle(): boolean {
+    return this.#unacked.length === 0
+  }
+
+  async connect(): Promise<void> {
+    const { socket } = await connect(this.#account)
+    this.#socket = socket
+    socket.addEventListener('message', ({ data }) => this.#received(JSON.parse(String(data))))
+    for (const id of this.#unacked) this.#write(id)
+  }
+
+  /** Keeps the window full with new messages. */
+  fill(): void {
+    while (this.#unacked.length < WINDOW && this.#socket?.readyState === WebSocket.OPEN) {
+      this.#sent += 1
+      const id = `m${this.#sent}`
+      this.#unacked.push(id)
+      this.#write(id)
+    }
+  }
+
+  #received(frame: { type: string; id: string; seq: number }): void {
+    if (frame.type !== 'ack') return
+    const known = this.acked.get(frame.id)
+    if (known !== undefined) expect(frame.seq).toBe(known)
+    this.acked.set(frame.id, frame.seq)
+    this.#unacked = this.#unacked.filter((id) => id !== frame.id)
+  }
+
+  #write(id: string): void {
+    this.#socket?.send(JSON.stringify(message(this.#to, this.#conv, id, id)))
+  }
+}
+
+/** Keeps what it is given by `seq`, and confirms some of it some of the time. */
+class Receiver {
+  readonly received = new Map<number, string>()
+  readonly #account: WireAccount
+  readonly #from: string
+  readonly #conv: string
+
+  constructor(account: WireAccount, from: string, conv: string) {
+    this.#account = account
+    this.#from = from
+    this.#conv = conv
+  }
+
+  async connect(): Promise<void> {
+    const { socket, frames } = await connect(this.#account)
+    let last = 0
+    const take = (frame: { type: string; id: string; seq: number }): void => {
+      if (frame.type !== 'msg') return
+      // Within one connection a conversation comes in rising seq, nothing twice (Delivery 3 and 5).
+      expect(frame.seq).toBeGreaterThan(last)
+      last = frame.seq
+      expect(this.received.get(frame.seq) ?? frame.id).toBe(frame.id)
+      this.received.set(frame.seq, frame.id)
+      if (Math.random() < 0.2) this.#confirm(socket, frame.seq)
+    }
+    for (const frame of frames.splice(0)) take(frame)
+    socket.addEventListener('message', ({ data }) => take(JSON.parse(String(data))))
+  }
+
+  #confirm(socket: WebSocket, seq: number): void {
+    socket.send(JSON.stringify({ type: 'delivered', conv_id: this.#conv, seq, to: this.#from }))
+  }
+}
+
+async function connect(account: WireAccount): Promise<WireSocket> {
+  return await WireSocket.open(`${account.wsUrl()}?user_uuid=${account.uuid}&token=${account.token}`)
+}
+
+async function makePairs(relay: RelayProcess): Promise<{ sender: Sender; receiver: Receiver }[]> {
+  const pairs: { sender: Sender; receiver: Receiver }[] = []
+  // One after the other: clients that do not name their challenge can solve each other's from one address.
+  for (let pair = 0; pair < PAIRS; pair++) {
+    const [from, to] = [new WireAccount(relay.url), new WireAccount(relay.url)]
+    for (const account of [from, to]) {
+      await account.register()
+      await account.login()
+    }
+    const conv = await befriend(from, to)
+    pairs.push({ sender: new Sender(from, to.alias, conv), receiver: new Receiver(to, from.alias, conv) })
+  }
+  return pairs
+}
+
+async function connectAll(pairs: readonly { sender: Sender; receiver: Receiver }[]): Promise<void> {
+  await Promise.all(pairs.flatMap(({ sender, receiver }) => [receiver.connect(), sender.connect()]))
+}
+
+async function until(condition: () => boolean, what: string): Promise<void> {
+  const late = performance.now() + 20_000
+  while (!condition()) {
+    if (performance.now() > late) throw new Error(`still not so: ${what}`)
+    await Bun.sleep(5)
+  }
+}
+
+/** Messages go while `strike` breaks something, `times` times; then everything is compared. */
+async function survive(relay: RelayProcess, times: number, strike: () => Promise<void>): Promise<number> {
+  const pairs = await makePairs(relay)
+  for (let round = 0; round < times; round++) {
+    await connectAll(pairs)
+    const load = setInterval(() => {
+      for (const { sender } of pairs) sender.fill()
+    }, 1)
+    await Bun.sleep(20 + Math.random() * 180)
+    await strike()
+    clearInterval(load)
+  }
+  await connectAll(pairs)
+  await until(() => pairs.every(({ sender }) => sender.isIdle), 'every message is acknowledged')
+  await until(() => pairs.every(({ sender, receiver }) => receiver.received.size >= sender.sent), 'all of them arrived')
+  for (const { sender, receiver } of pairs) {
+    const bySeq = [...receiver.received].sort(([a], [b]) => a - b)
+    expect(bySeq.map(([seq]) => seq)).toEqual(bySeq.map((_, index) => index + 1)) // none skipped, none doubled
+    expect(bySeq.map(([, id]) => id)).toEqual(bySeq.map((_, index) => `m${index + 1}`)) // in the order of sending
+    for (const [id, seq] of sender.acked) expect(receiver.received.get(seq)).toBe(id)
+  }
+  return pairs.reduce((sum, { sender }) => sum + sender.sent, 0)
+}
+
+const relays: RelayProcess[] = []
+afterAll(async () => {
+  for (const relay of relays) await relay.stop()
+})
+
+for (const engine of engines) {
+  const times = engine.name === 'SQLite' ? 25 : 10
+  test(
+    `${engine.name}: ${times} times SIGKILL under load lose, double and reorder nothing`,
+    async () => {
+      const relay = await startRelay({ env: await engine.environment() })
+      relays.push(relay)
+      const total = await survive(relay, times, async () => {
+        await relay.kill('SIGKILL')
+        await relay.start()
+      })
+      expect(total).toBeGreaterThan(1000)
+    },
+    120_000,
+  )
+}
+
+test('a PostgreSQL that crashes under load makes nobody lose, double or reorder anything', async () => {
+  const postgres = await startPostgres()
+  const relay = await startRelay({ env: { DATABASE_URL: await postgres.createDatabase(), LOG_LEVEL: 'silent' } })
+  relays.push(relay)
+  await survive(relay, 3, async () => {
+    await postgres.crash()
+    await postgres.restart()
+    await relay.kill('SIGKILL')
+    await relay.start()
+  })
+}, 120_000)
