@@ -105,7 +105,14 @@ function installDependencies() {
 }
 
 function npm(...args) {
-  const quiet = ['--include=dev', '--include=optional', '--no-audit', '--no-fund', '--no-progress', '--loglevel=error']
+  const quiet = [
+    '--include=dev',
+    '--include=optional',
+    '--no-audit',
+    '--no-fund',
+    '--no-progress',
+    '--loglevel=error',
+  ]
   // Under `npm start` and `npm test` this is the npm that runs us; on its own, the one on the PATH.
   const cli = process.env.npm_execpath
   const result = /npm-cli\.c?js$/.test(cli ?? '')

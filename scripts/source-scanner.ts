@@ -53,7 +53,8 @@ const literal = {
 }
 
 // A slash after one of these begins a regular expression; after a name, a number or a bracket it divides.
-const beforeRegularExpression = /(?:[=([{,;:!&|?+\-*%~^<>}]|\b(?:return|typeof|case|in|of|await|yield|else|do)|^)\s*$/
+const beforeRegularExpression =
+  /(?:[=([{,;:!&|?+\-*%~^<>}]|\b(?:return|typeof|case|in|of|await|yield|else|do)|^)\s*$/
 
 function blankOutText(text: string): string {
   let code = ''

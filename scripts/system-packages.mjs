@@ -19,7 +19,8 @@ export function ensureSystemPackages() {
   if (missing.length === 0) return undefined
 
   const runAsRoot = findWayToRoot()
-  const problem = runAsRoot === undefined ? 'it may not install packages here' : installAll(missing, runAsRoot)
+  const problem =
+    runAsRoot === undefined ? 'it may not install packages here' : installAll(missing, runAsRoot)
   const stillMissing = findMissing()
   return stillMissing.length === 0 ? undefined : describe(stillMissing, problem)
 }
@@ -60,7 +61,15 @@ function aptInstall(names, runAsRoot) {
 const waitForOthers = ['-o', 'DPkg::Lock::Timeout=120']
 
 function apt(args, runAsRoot) {
-  const [command, ...rest] = [...runAsRoot, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-qq', ...waitForOthers, ...args]
+  const [command, ...rest] = [
+    ...runAsRoot,
+    'env',
+    'DEBIAN_FRONTEND=noninteractive',
+    'apt-get',
+    '-qq',
+    ...waitForOthers,
+    ...args,
+  ]
   return spawnSync(command, rest, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
 }
 

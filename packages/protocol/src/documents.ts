@@ -12,7 +12,14 @@ type Json = { readonly [key: string]: unknown }
 const LICENSE = { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' }
 
 /** Codes any endpoint can answer, whatever its table entry says. */
-const COMMON_ERRORS: readonly ErrorCode[] = ['INVALID_JSON', 'INVALID_FIELD', 'PAYLOAD_TOO_LARGE', 'RATE_LIMITED', 'INTERNAL', 'SHUTTING_DOWN']
+const COMMON_ERRORS: readonly ErrorCode[] = [
+  'INVALID_JSON',
+  'INVALID_FIELD',
+  'PAYLOAD_TOO_LARGE',
+  'RATE_LIMITED',
+  'INTERNAL',
+  'SHUTTING_DOWN',
+]
 const ACCOUNT_ERRORS: readonly ErrorCode[] = ['UNAUTHENTICATED', 'TOKEN_DEAD']
 
 /** The HTTP interface (OpenAPI 3.1). */
@@ -27,7 +34,12 @@ export function openApiDocument(version: string): Json {
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Sotto relay', version, license: LICENSE, summary: 'End-to-end encrypted messaging relay' },
+    info: {
+      title: 'Sotto relay',
+      version,
+      license: LICENSE,
+      summary: 'End-to-end encrypted messaging relay',
+    },
     servers: [{ url: '/' }],
     paths: { ...paths, ...plainPaths() },
     components: {
@@ -41,7 +53,8 @@ export function openApiDocument(version: string): Json {
 export function asyncApiDocument(version: string): Json {
   const sent = messagesOf(clientFrames, 'client')
   const received = messagesOf(relayFrames, 'relay')
-  const refs = (messages: Json): Json[] => Object.keys(messages).map((name) => ({ $ref: `#/channels/ws/messages/${name}` }))
+  const refs = (messages: Json): Json[] =>
+    Object.keys(messages).map((name) => ({ $ref: `#/channels/ws/messages/${name}` }))
   return {
     asyncapi: '3.0.0',
     info: { title: 'Sotto relay', version, license: LICENSE, description: closeCodeText() },
@@ -59,7 +72,10 @@ export function asyncApiDocument(version: string): Json {
               properties: {
                 user_uuid: { type: 'string', description: 'the account' },
                 ticket: { type: 'string', description: 'from POST /api/v1/ws/ticket; used up by this' },
-                token: { type: 'string', description: 'instead of a ticket, for older clients; or an Authorization header' },
+                token: {
+                  type: 'string',
+                  description: 'instead of a ticket, for older clients; or an Authorization header',
+                },
               },
             },
           },
@@ -83,7 +99,12 @@ function operation(name: string, endpoint: Endpoint): Json {
     ...(endpoint.auth === 'account' ? { security: [{ token: [] }] } : {}),
     ...(endpoint.params ? { parameters: pathParameters(endpoint.params) } : {}),
     ...(endpoint.body
-      ? { requestBody: { required: true, content: { 'application/json': { schema: schemaOf(endpoint.body) } } } }
+      ? {
+          requestBody: {
+            required: true,
+            content: { 'application/json': { schema: schemaOf(endpoint.body) } },
+          },
+        }
       : {}),
     responses: { [endpoint.status]: replyOf(endpoint), ...problemsOf(codes) },
   }
@@ -91,7 +112,10 @@ function operation(name: string, endpoint: Endpoint): Json {
 
 function replyOf(endpoint: Endpoint): Json {
   if (!endpoint.reply) return { description: 'Done' }
-  return { description: endpoint.summary, content: { 'application/json': { schema: schemaOf(endpoint.reply) } } }
+  return {
+    description: endpoint.summary,
+    content: { 'application/json': { schema: schemaOf(endpoint.reply) } },
+  }
 }
 
 function problemsOf(codes: readonly ErrorCode[]): Json {
@@ -108,7 +132,12 @@ function problemsOf(codes: readonly ErrorCode[]): Json {
 
 function pathParameters(params: NonNullable<Endpoint['params']>): Json[] {
   const { properties = {} } = schemaOf(params)
-  return Object.entries(properties as Json).map(([name, schema]) => ({ name, in: 'path', required: true, schema }))
+  return Object.entries(properties as Json).map(([name, schema]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema,
+  }))
 }
 
 function plainPaths(): Json {

@@ -1,4 +1,7 @@
 // The entry of the package: everything the relay, the client and the documents share.
+
+export * from './bodies/accounts.ts'
+export * from './bodies/friends.ts'
 export * from './check.ts'
 export * from './endpoints.ts'
 export * from './errors.ts'
@@ -7,5 +10,3 @@ export * from './frames/codec.ts'
 export * from './frames/relay-frames.ts'
 export * from './ids.ts'
 export * from './limits.ts'
-export * from './bodies/accounts.ts'
-export * from './bodies/friends.ts'

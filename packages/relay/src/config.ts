@@ -1,5 +1,13 @@
 // Every setting: name, default, meaning. The only reader of the environment.
-import { type LimitName, type Limits, limits, type RateInForce, type RateName, type Rates, rates } from '@sotto/protocol'
+import {
+  type LimitName,
+  type Limits,
+  limits,
+  type RateInForce,
+  type RateName,
+  type Rates,
+  rates,
+} from '@sotto/protocol'
 import { type LogLevel, logLevels } from './operations/log.ts'
 
 /** A setting that cannot be used; the message names it, its value and what would be right. */
@@ -32,15 +40,25 @@ interface Setting {
 export const settings = {
   PORT: { default: '8080', means: 'TCP port to listen on; 0 takes a free one' },
   HOST: { default: '127.0.0.1', means: 'address to listen on; 0.0.0.0 or :: for all' },
-  PUBLIC_URL: { default: '', means: 'how clients reach the relay, such as https://relay.example; login challenges are bound to its host. Empty: to the host a request names' },
+  PUBLIC_URL: {
+    default: '',
+    means:
+      'how clients reach the relay, such as https://relay.example; login challenges are bound to its host. Empty: to the host a request names',
+  },
   DATA_DIR: { default: './data', means: 'folder of the embedded database' },
   DATABASE_URL: { default: '', means: 'postgres://… to use PostgreSQL instead of the embedded database' },
   DATABASE_CONNECTIONS: { default: '10', means: 'connections to PostgreSQL, 2 to 200' },
   CORS_ORIGINS: { default: '*', means: 'web origins that may call the relay, comma-separated, or *' },
-  TRUST_PROXY: { default: '0', means: 'how many reverse proxies of yours stand in front, 0 to 10; their X-Forwarded-For is believed' },
+  TRUST_PROXY: {
+    default: '0',
+    means: 'how many reverse proxies of yours stand in front, 0 to 10; their X-Forwarded-For is believed',
+  },
   LOG_LEVEL: { default: 'info', means: 'silent, error, warn, info or debug' },
   DRAIN_SECONDS: { default: '10', means: 'how long a stopping relay waits for what is in flight, 1 to 300' },
-  RATE_LIMITS: { default: 'on', means: 'off lifts every rate (never a size), for benchmarks and closed networks' },
+  RATE_LIMITS: {
+    default: 'on',
+    means: 'off lifts every rate (never a size), for benchmarks and closed networks',
+  },
 } as const satisfies Record<string, Setting>
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -48,7 +66,8 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** @throws ConfigError at the first setting that cannot be used */
 export function readConfig(environment: Environment): Config {
   const text = (name: keyof typeof settings): string => environment[name]?.trim() || settings[name].default
-  const whole = (name: keyof typeof settings, min: number, max: number): number => wholeNumber(name, text(name), min, max)
+  const whole = (name: keyof typeof settings, min: number, max: number): number =>
+    wholeNumber(name, text(name), min, max)
   return {
     port: whole('PORT', 0, 65_535),
     host: text('HOST'),
@@ -61,7 +80,8 @@ export function readConfig(environment: Environment): Config {
     logLevel: oneOf('LOG_LEVEL', text('LOG_LEVEL'), logLevels),
     drainSeconds: whole('DRAIN_SECONDS', 1, 300),
     limits: readLimits(environment),
-    rates: oneOf('RATE_LIMITS', text('RATE_LIMITS'), ['on', 'off']) === 'on' ? readRates(environment) : undefined,
+    rates:
+      oneOf('RATE_LIMITS', text('RATE_LIMITS'), ['on', 'off']) === 'on' ? readRates(environment) : undefined,
   }
 }
 
@@ -103,7 +123,11 @@ function oneOf<const T extends string>(name: string, text: string, values: reado
 function publicUrl(text: string): URL | undefined {
   if (text === '') return undefined
   const url = parseUrl(text)
-  const isPlain = url && (url.protocol === 'https:' || url.protocol === 'http:') && url.pathname === '/' && url.search === ''
+  const isPlain =
+    url &&
+    (url.protocol === 'https:' || url.protocol === 'http:') &&
+    url.pathname === '/' &&
+    url.search === ''
   if (!isPlain) throw wrong('PUBLIC_URL', text, 'a URL without a path, such as https://relay.example')
   return url
 }
@@ -113,7 +137,8 @@ function databaseUrl(text: string): string | undefined {
   const url = parseUrl(text)
   const isPostgres = url?.protocol === 'postgres:' || url?.protocol === 'postgresql:'
   // A connection URL may hold a password, which must not reach a terminal or a log.
-  if (!url || !isPostgres) throw wrong('DATABASE_URL', text.replace(/:[^:@/]*@/, ':***@'), 'a URL that begins with postgres://')
+  if (!url || !isPostgres)
+    throw wrong('DATABASE_URL', text.replace(/:[^:@/]*@/, ':***@'), 'a URL that begins with postgres://')
   return text
 }
 
@@ -121,7 +146,8 @@ function corsOrigins(text: string): readonly string[] | 'any' {
   if (text === '*') return 'any'
   const origins = text.split(',').map((origin) => origin.trim())
   for (const origin of origins) {
-    if (parseUrl(origin)?.origin !== origin) throw wrong('CORS_ORIGINS', text, '* or origins such as https://app.example')
+    if (parseUrl(origin)?.origin !== origin)
+      throw wrong('CORS_ORIGINS', text, '* or origins such as https://app.example')
   }
   return origins
 }
@@ -134,14 +160,21 @@ function wrong(name: string, value: string, right: string): ConfigError {
   return new ConfigError(`${name} is "${value}", but must be ${right}`)
 }
 
-function mapKeys<K extends string, V>(table: Readonly<Record<K, unknown>>, valueOf: (key: K) => V): Record<K, V> {
+function mapKeys<K extends string, V>(
+  table: Readonly<Record<K, unknown>>,
+  valueOf: (key: K) => V,
+): Record<K, V> {
   const result: Partial<Record<K, V>> = {}
   for (const key in table) result[key] = valueOf(key)
   return complete(table, result)
 }
 
-function complete<K extends string, V>(keys: Readonly<Record<K, unknown>>, partial: Partial<Record<K, V>>): Record<K, V> {
-  const isComplete = (record: Partial<Record<K, V>>): record is Record<K, V> => Object.keys(keys).every((key) => key in record)
+function complete<K extends string, V>(
+  keys: Readonly<Record<K, unknown>>,
+  partial: Partial<Record<K, V>>,
+): Record<K, V> {
+  const isComplete = (record: Partial<Record<K, V>>): record is Record<K, V> =>
+    Object.keys(keys).every((key) => key in record)
   if (!isComplete(partial)) throw new Error('a key was left out')
   return partial
 }

@@ -1,5 +1,5 @@
 // The process: read the configuration, start, stop cleanly on a signal.
-import { ConfigError, type Config, readConfig } from './config.ts'
+import { type Config, ConfigError, readConfig } from './config.ts'
 import { systemClock } from './operations/clock.ts'
 import { createLog } from './operations/log.ts'
 import { systemRandom } from './operations/random.ts'
@@ -9,6 +9,7 @@ import { StorageInUse } from './storage/sqlite.ts'
 import { version } from './version.ts'
 
 export { settings } from './config.ts'
+export { backUp, OperatorError, operatorCommands } from './operator.ts'
 
 /** What keeps a relay from starting and its operator can mend; the message says what. */
 export class StartError extends Error {
@@ -27,9 +28,11 @@ export async function serve(
 ): Promise<void> {
   const config = read(environment)
   const log = createLog(config.logLevel)
-  const relay = await startRelay(config, { clock: systemClock, randomBytes: systemRandom, log }).catch((error) => {
-    throw explain(error, config)
-  })
+  const relay = await startRelay(config, { clock: systemClock, randomBytes: systemRandom, log }).catch(
+    (error) => {
+      throw explain(error, config)
+    },
+  )
   const url = `http://${hostInUrl(config.host)}:${relay.port}`
   log.info('started', { url, version })
   if (!config.rates) log.warn('rate_limits_off', { setting: 'RATE_LIMITS', reason: 'every rate is lifted' })
@@ -55,8 +58,12 @@ function read(environment: Readonly<Record<string, string | undefined>>): Config
 function explain(error: unknown, config: Config): unknown {
   if (error instanceof StorageInUse || error instanceof StorageTooNew) return new StartError(error.message)
   const code = error instanceof Error && 'code' in error ? error.code : undefined
-  if (code === 'EADDRINUSE') return new StartError(`PORT is "${config.port}", but something else listens there; choose another`)
-  if (code === 'EACCES') return new StartError(`DATA_DIR is "${config.dataDir}" and PORT "${config.port}", but one of them is not allowed to this user`)
+  if (code === 'EADDRINUSE')
+    return new StartError(`PORT is "${config.port}", but something else listens there; choose another`)
+  if (code === 'EACCES')
+    return new StartError(
+      `DATA_DIR is "${config.dataDir}" and PORT "${config.port}", but one of them is not allowed to this user`,
+    )
   if (code === 'ERR_POSTGRES_CONNECTION_CLOSED' || code === 'ECONNREFUSED') {
     return new StartError('DATABASE_URL names a PostgreSQL that does not answer')
   }

@@ -29,7 +29,10 @@ export interface Relay {
 }
 
 /** Starts a relay. @throws where the store or the port cannot be had */
-export async function startRelay(config: Config, parts: { clock: Clock; randomBytes: RandomBytes; log: Log }): Promise<Relay> {
+export async function startRelay(
+  config: Config,
+  parts: { clock: Clock; randomBytes: RandomBytes; log: Log },
+): Promise<Relay> {
   const { clock, randomBytes, log } = parts
   const { limits } = config
   const storage = await openStorage(config)
@@ -68,13 +71,22 @@ export async function startRelay(config: Config, parts: { clock: Clock; randomBy
         () => false,
       )
       const isStopped = answers && (await messages.expiry.isStopped())
-      return { ready: answers, parts: { storage: answers ? 'ok' : 'failing', expiry: isStopped ? 'stopped' : 'ok' } }
+      return {
+        ready: answers,
+        parts: { storage: answers ? 'ok' : 'failing', expiry: isStopped ? 'stopped' : 'ok' },
+      }
     },
   })
   const maintenance = startMaintenance(
     [
-      { name: 'accounts', run: () => purgeExpired(storage, clock.now()) },
       { name: 'expiry', run: () => messages.expiry.sweep() },
+      {
+        name: 'accounts',
+        run: async () => {
+          // A clock that jumped ahead must not make the relay forget which tokens were revoked.
+          if (!(await messages.expiry.isStopped())) await purgeExpired(storage, clock.now())
+        },
+      },
       { name: 'rates', run: () => rates.forget() },
       { name: 'paces', run: () => gateway.forgetPaces() },
     ],

@@ -142,7 +142,10 @@ async function survive(relay: RelayProcess, times: number, strike: () => Promise
   }
   await connectAll(pairs)
   await until(() => pairs.every(({ sender }) => sender.isIdle), 'every message is acknowledged')
-  await until(() => pairs.every(({ sender, receiver }) => receiver.received.size >= sender.sent), 'all of them arrived')
+  await until(
+    () => pairs.every(({ sender, receiver }) => receiver.received.size >= sender.sent),
+    'all of them arrived',
+  )
   for (const { sender, receiver } of pairs) {
     const bySeq = [...receiver.received].sort(([a], [b]) => a - b)
     expect(bySeq.map(([seq]) => seq)).toEqual(bySeq.map((_, index) => index + 1)) // none skipped, none doubled
@@ -159,24 +162,22 @@ afterAll(async () => {
 
 for (const engine of engines) {
   const times = engine.name === 'SQLite' ? 25 : 10
-  test(
-    `${engine.name}: ${times} times SIGKILL under load lose, double and reorder nothing`,
-    async () => {
-      const relay = await startRelay({ env: await engine.environment() })
-      relays.push(relay)
-      const total = await survive(relay, times, async () => {
-        await relay.kill('SIGKILL')
-        await relay.start()
-      })
-      expect(total).toBeGreaterThan(1000)
-    },
-    120_000,
-  )
+  test(`${engine.name}: ${times} times SIGKILL under load lose, double and reorder nothing`, async () => {
+    const relay = await startRelay({ env: await engine.environment() })
+    relays.push(relay)
+    const total = await survive(relay, times, async () => {
+      await relay.kill('SIGKILL')
+      await relay.start()
+    })
+    expect(total).toBeGreaterThan(1000)
+  }, 120_000)
 }
 
 test('a PostgreSQL that crashes under load makes nobody lose, double or reorder anything', async () => {
   const postgres = await startPostgres()
-  const relay = await startRelay({ env: { DATABASE_URL: await postgres.createDatabase(), LOG_LEVEL: 'silent' } })
+  const relay = await startRelay({
+    env: { DATABASE_URL: await postgres.createDatabase(), LOG_LEVEL: 'silent' },
+  })
   relays.push(relay)
   await survive(relay, 3, async () => {
     await postgres.crash()

@@ -98,7 +98,8 @@ async function createCluster() {
       if (await isReady()) return
       const log = readFileSync(join(folder, 'log'), 'utf8').slice(-2000)
       // Someone else may have taken the port between our look and its start.
-      if (triesLeft === 0 || !log.includes('already in use')) throw new Error(`PostgreSQL did not start:\n${log}`)
+      if (triesLeft === 0 || !log.includes('already in use'))
+        throw new Error(`PostgreSQL did not start:\n${log}`)
       port = 0
     }
   }
@@ -205,7 +206,9 @@ function run([command = '', ...args]: string[]): string {
   // Away from the current folder, which the server's account may not enter.
   const result = spawnSync(command, args, { encoding: 'utf8', cwd: '/' })
   if (result.status !== 0) {
-    throw new Error(`${command} ${args.join(' ')}: ${result.error?.message ?? ''}${result.stdout}${result.stderr}`)
+    throw new Error(
+      `${command} ${args.join(' ')}: ${result.error?.message ?? ''}${result.stdout}${result.stderr}`,
+    )
   }
   return result.stdout
 }

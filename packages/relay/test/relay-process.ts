@@ -24,7 +24,9 @@ export interface RelayProcess {
 const QUICK = { RATE_LIMITS: 'off', LIMIT_POW_DIFFICULTY: '1', LOG_LEVEL: 'warn', HOST: '127.0.0.1' }
 
 /** @param options.env settings of this relay, over the quick ones */
-export async function startRelay(options: { env?: Readonly<Record<string, string>> } = {}): Promise<RelayProcess> {
+export async function startRelay(
+  options: { env?: Readonly<Record<string, string>> } = {},
+): Promise<RelayProcess> {
   const dataDir = await mkdtemp(join(tmpdir(), 'sotto-relay-'))
   let running = await launch({ ...QUICK, PORT: '0', DATA_DIR: dataDir, ...options.env })
   const port = new URL(running.url).port

@@ -1,6 +1,15 @@
 // Bodies and replies of registration, login and one's own account.
 import * as v from 'valibot'
-import { AccountUuid, AliasId, ConversationId, Nickname, PublicKey, Seq, Signature, Timestamp } from '../ids.ts'
+import {
+  AccountUuid,
+  AliasId,
+  ConversationId,
+  Nickname,
+  PublicKey,
+  Seq,
+  Signature,
+  Timestamp,
+} from '../ids.ts'
 
 const Seconds = v.pipe(v.number(), v.integer(), v.minValue(0))
 
@@ -10,7 +19,10 @@ export const PowChallengeReply = v.object({
   expires_in: Seconds,
 })
 
-const PowNonce = v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,64}$/, 'must be 1 to 64 printable ASCII characters'))
+const PowNonce = v.pipe(
+  v.string(),
+  v.regex(/^[\x21-\x7e]{1,64}$/, 'must be 1 to 64 printable ASCII characters'),
+)
 
 export const RegisterBody = v.object({
   ed25519_public_key: PublicKey,

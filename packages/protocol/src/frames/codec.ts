@@ -15,7 +15,9 @@ export interface FrameFault {
 }
 
 /** A decoded frame, or what is wrong with it. */
-export type Decoded<Frame> = { readonly frame: Frame; readonly fault?: undefined } | { readonly frame?: undefined; readonly fault: FrameFault }
+export type Decoded<Frame> =
+  | { readonly frame: Frame; readonly fault?: undefined }
+  | { readonly frame?: undefined; readonly fault: FrameFault }
 
 /** Decodes what a client sent. Unknown fields are dropped. */
 export function decodeClientFrame(text: string): Decoded<ClientFrame> {
@@ -34,11 +36,16 @@ export function encodeFrame(frame: ClientFrame | RelayFrame): string {
 
 type FrameSchema<Frame> = v.GenericSchema<unknown, Frame>
 
-function decode<Frame>(text: string, schemaOf: (type: string) => FrameSchema<Frame> | undefined): Decoded<Frame> {
+function decode<Frame>(
+  text: string,
+  schemaOf: (type: string) => FrameSchema<Frame> | undefined,
+): Decoded<Frame> {
   const value = parseObject(text)
   if (!value) return { fault: { code: 'INVALID_JSON' } }
   if (typeof value.type !== 'string') {
-    return { fault: { code: 'INVALID_FIELD', field: 'type', rule: 'must be the name of a frame', ...namesOf(value) } }
+    return {
+      fault: { code: 'INVALID_FIELD', field: 'type', rule: 'must be the name of a frame', ...namesOf(value) },
+    }
   }
   const schema = schemaOf(value.type)
   if (!schema) return { fault: { code: 'UNKNOWN_FRAME', ...namesOf(value) } }

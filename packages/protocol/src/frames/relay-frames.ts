@@ -1,6 +1,15 @@
 // The frames a relay sends.
 import * as v from 'valibot'
-import { AliasId, ConversationId, CryptoVersion, FriendshipId, MessageId, Milliseconds, Payload, Seq } from '../ids.ts'
+import {
+  AliasId,
+  ConversationId,
+  CryptoVersion,
+  FriendshipId,
+  MessageId,
+  Milliseconds,
+  Payload,
+  Seq,
+} from '../ids.ts'
 
 const Receipt = { conv_id: ConversationId, seq: Seq, to: AliasId, from: AliasId }
 
@@ -21,7 +30,13 @@ export const relayFrames = {
     at: Milliseconds,
   }),
   /** The message is on stable storage. */
-  ack: v.object({ type: v.literal('ack'), id: MessageId, conv_id: ConversationId, seq: Seq, at: Milliseconds }),
+  ack: v.object({
+    type: v.literal('ack'),
+    id: MessageId,
+    conv_id: ConversationId,
+    seq: Seq,
+    at: Milliseconds,
+  }),
   /** `from` has everything up to `seq`. */
   delivered: v.object({ type: v.literal('delivered'), ...Receipt }),
   /** `from` has read everything up to `seq`. */
@@ -41,7 +56,10 @@ export const relayFrames = {
   /** The retraction is on stable storage. */
   retract_ack: v.object({ type: v.literal('retract_ack'), id: MessageId, conv_id: ConversationId }),
   /** The backlog is through: `count` stored frames were sent for it. */
-  sync_end: v.object({ type: v.literal('sync_end'), count: v.pipe(v.number(), v.safeInteger(), v.minValue(0)) }),
+  sync_end: v.object({
+    type: v.literal('sync_end'),
+    count: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+  }),
   /** A hint: somebody asks for friendship. The friend list is the truth. */
   friend_request: v.object({ type: v.literal('friend_request'), friendship_id: FriendshipId, from: AliasId }),
   /** A hint: a request was accepted. Leaves before the first `msg` of its conversation. */

@@ -87,7 +87,9 @@ export async function addAccount(
 const ALIAS_ATTEMPTS = 12
 
 function randomAlias(randomBytes: RandomBytes, digits: number): string {
-  return `u${randomBelow(randomBytes, 10 ** digits).toString().padStart(digits, '0')}`
+  return `u${randomBelow(randomBytes, 10 ** digits)
+    .toString()
+    .padStart(digits, '0')}`
 }
 
 /** What else has to go with an account, each in the transaction that deletes it. */

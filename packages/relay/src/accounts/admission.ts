@@ -7,7 +7,7 @@ import type { Clock } from '../operations/clock.ts'
 import type { Storage } from '../storage/storage.ts'
 import { findAccount } from './accounts.ts'
 import { redeemTicket } from './tickets.ts'
-import type { Tokens, TokenState } from './tokens.ts'
+import type { TokenState, Tokens } from './tokens.ts'
 
 interface Parts {
   readonly storage: Storage
@@ -18,7 +18,8 @@ interface Parts {
 /** The caller behind a token. A replaced one still serves here: it only opens no WebSocket any more. */
 export async function authenticate(token: string, { tokens }: Pick<Parts, 'tokens'>): Promise<Caller> {
   const state = await tokens.read(token)
-  if (state.account === undefined || (state.dead && state.dead !== 'replaced')) throw new ProtocolError('TOKEN_DEAD')
+  if (state.account === undefined || (state.dead && state.dead !== 'replaced'))
+    throw new ProtocolError('TOKEN_DEAD')
   return { id: state.account, jti: state.jti, tokenExpiresAt: state.expiresAt }
 }
 
@@ -28,7 +29,8 @@ export async function authenticate(token: string, { tokens }: Pick<Parts, 'token
  */
 export async function admit(credentials: Credentials, parts: Parts): Promise<Admission> {
   const state = await stateOf(credentials, parts)
-  if (credentials.uuid !== undefined && credentials.uuid !== state.uuid) throw new ProtocolError('UNAUTHENTICATED')
+  if (credentials.uuid !== undefined && credentials.uuid !== state.uuid)
+    throw new ProtocolError('UNAUTHENTICATED')
   if (state.dead === 'replaced') return { farewell: 'new_device_login' }
   if (state.dead || state.account === undefined) return { farewell: 'jwt_revoked' }
   return { owner: { account: state.account, jti: state.jti, tokenExpiresAt: state.expiresAt } }

@@ -42,7 +42,9 @@ export function readChallenge(
   parts: { keys: RelayKeys; now: number },
 ): ValidChallenge | undefined {
   // The host may hold colons of its own (a port, an IPv6 address); nothing else can.
-  const match = /^relay-auth-v1:(?<host>.+):(?<uuid>[0-9a-f-]{36}):(?<nonce>[A-Za-z0-9_-]{43})$/.exec(challenge)
+  const match = /^relay-auth-v1:(?<host>.+):(?<uuid>[0-9a-f-]{36}):(?<nonce>[A-Za-z0-9_-]{43})$/.exec(
+    challenge,
+  )
   const { host, uuid: boundUuid, nonce } = match?.groups ?? {}
   if (host === undefined || nonce === undefined || boundUuid !== uuid) return undefined
   const bytes = Buffer.from(nonce, 'base64url')

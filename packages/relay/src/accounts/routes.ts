@@ -87,7 +87,12 @@ export function accountRoutes(parts: AccountParts): Handlers<Names> {
     authChallenge: async ({ body, host }) => {
       const expiresAt = clock.now() + parts.limits.challengeSeconds * 1000
       const bound = { host, uuid: body.user_uuid }
-      return { challenge: createChallenge(bound, expiresAt, { keys: parts.challengeKeys, randomBytes: parts.randomBytes }) }
+      return {
+        challenge: createChallenge(bound, expiresAt, {
+          keys: parts.challengeKeys,
+          randomBytes: parts.randomBytes,
+        }),
+      }
     },
 
     authVerify: async ({ body }) => {
@@ -119,7 +124,8 @@ export function accountRoutes(parts: AccountParts): Handlers<Names> {
 
     patchMe: async ({ caller, body }) => {
       await storage.transaction(
-        (sql) => sql`UPDATE accounts SET nickname = ${body.nickname} WHERE id = ${caller.id} AND deleted_at IS NULL`,
+        (sql) =>
+          sql`UPDATE accounts SET nickname = ${body.nickname} WHERE id = ${caller.id} AND deleted_at IS NULL`,
       )
       return profileOf(await getAccount(caller.id))
     },
@@ -145,10 +151,16 @@ function accountExists(account: Account): ProtocolError {
 // A key of small order would let anybody sign for the account, or know every secret agreed with it.
 function checkKeys(keys: { ed25519_public_key: string; x25519_public_key: string }): void {
   if (!isValidEd25519PublicKey(decodeBase64(keys.ed25519_public_key))) {
-    throw new ProtocolError('INVALID_FIELD', { field: 'ed25519_public_key', rule: 'must be an Ed25519 public key' })
+    throw new ProtocolError('INVALID_FIELD', {
+      field: 'ed25519_public_key',
+      rule: 'must be an Ed25519 public key',
+    })
   }
   if (!isValidX25519PublicKey(decodeBase64(keys.x25519_public_key))) {
-    throw new ProtocolError('INVALID_FIELD', { field: 'x25519_public_key', rule: 'must be an X25519 public key' })
+    throw new ProtocolError('INVALID_FIELD', {
+      field: 'x25519_public_key',
+      rule: 'must be an X25519 public key',
+    })
   }
 }
 

@@ -107,11 +107,16 @@ export class Tokens {
       currentDate: new Date(this.#clock.now()),
     }
     try {
-      const { payload } = await jwtVerify(token, (header: { kid?: string }) => this.#secretOf(header.kid), options)
+      const { payload } = await jwtVerify(
+        token,
+        (header: { kid?: string }) => this.#secretOf(header.kid),
+        options,
+      )
       return { claims: v.parse(Claims, payload), expired: false }
     } catch (error) {
       // jose checks the signature and the other claims before it looks at the time.
-      if (error instanceof joseErrors.JWTExpired) return { claims: v.parse(Claims, error.payload), expired: true }
+      if (error instanceof joseErrors.JWTExpired)
+        return { claims: v.parse(Claims, error.payload), expired: true }
       throw new ProtocolError('UNAUTHENTICATED')
     }
   }

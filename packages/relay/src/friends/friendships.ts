@@ -37,7 +37,8 @@ export async function requestFriendship(
 ): Promise<Transition> {
   const { requester, recipient } = pair
   if (requester === recipient) throw new ProtocolError('SELF_REQUEST')
-  if (await isBlocked(sql, { blocker: requester, blocked: recipient })) throw new ProtocolError('UNBLOCK_FIRST')
+  if (await isBlocked(sql, { blocker: requester, blocked: recipient }))
+    throw new ProtocolError('UNBLOCK_FIRST')
   const known = await findOrAdd(sql, pair, parts)
   const { row } = known
   if (row.status === 'accepted') throw new ProtocolError('ALREADY_FRIENDS')
@@ -50,7 +51,8 @@ export async function requestFriendship(
     await sql`UPDATE friendships SET status = 'pending', created_at = ${now}, changed_at = ${now} WHERE id = ${row.id}`
   }
   // The requester is not told of a rejection, and the request of someone blocked reaches nobody.
-  const isNews = (known.isNew || wasRejectedLongAgo) && !(await isBlocked(sql, { blocker: recipient, blocked: requester }))
+  const isNews =
+    (known.isNew || wasRejectedLongAgo) && !(await isBlocked(sql, { blocker: recipient, blocked: requester }))
   return {
     friendshipId: row.id,
     status: 'pending',
@@ -65,7 +67,8 @@ export async function acceptFriendship(
   parts: Parts,
 ): Promise<Transition> {
   const row = await lockRequest(sql, request)
-  if (await isBlocked(sql, { blocker: row.recipient_id, blocked: row.requester_id })) throw new ProtocolError('NOT_FOUND')
+  if (await isBlocked(sql, { blocker: row.recipient_id, blocked: row.requester_id }))
+    throw new ProtocolError('NOT_FOUND')
   return await acceptRow(sql, row, parts)
 }
 
@@ -99,7 +102,9 @@ export async function blockAccount(
 ): Promise<void> {
   const { blocker, blocked } = pair
   if (blocker === blocked) throw new ProtocolError('SELF_REQUEST')
-  const [count] = await sql<{ count: number }>`SELECT COUNT(*) AS count FROM blocks WHERE blocker_id = ${blocker}`
+  const [count] = await sql<{
+    count: number
+  }>`SELECT COUNT(*) AS count FROM blocks WHERE blocker_id = ${blocker}`
   if ((count?.count ?? 0) >= parts.limits.friends) throw new ProtocolError('TOO_MANY_FRIENDS')
   await sql`
     INSERT INTO blocks (blocker_id, blocked_id, created_at) VALUES (${blocker}, ${blocked}, ${parts.clock.now()})
@@ -115,7 +120,9 @@ async function findOrAdd(
   parts: Parts,
 ): Promise<{ row: Friendship; isNew: boolean }> {
   const [low, high] = requester < recipient ? [requester, recipient] : [recipient, requester]
-  const [known] = await sql<{ id: number }>`SELECT id FROM friendships WHERE low_id = ${low} AND high_id = ${high}`
+  const [known] = await sql<{
+    id: number
+  }>`SELECT id FROM friendships WHERE low_id = ${low} AND high_id = ${high}`
   if (!known) await checkRoom(sql, requester, parts)
   const now = parts.clock.now()
   // The update changes nothing; it takes the row's lock where somebody else added it in the meantime.

@@ -139,7 +139,8 @@ export class Gateway {
   #received(socket: Socket, data: string | Buffer): void {
     const { session } = socket.data
     if (!session || this.#isDraining || session.connection.isClosing) return
-    const decoded = typeof data === 'string' ? decodeClientFrame(data) : { fault: { code: 'INVALID_JSON' as const } }
+    const decoded =
+      typeof data === 'string' ? decodeClientFrame(data) : { fault: { code: 'INVALID_JSON' as const } }
     if (decoded.fault) {
       this.#refuse(session, decoded.fault)
       return
@@ -155,7 +156,9 @@ export class Gateway {
 
   #refuse(session: Session, fault: FrameFault): void {
     const { code, field, rule, id, conv_id } = fault
-    session.connection.send(encodeFrame(errorFrame(new ProtocolError(code, { field, rule }), { id, conv_id })))
+    session.connection.send(
+      encodeFrame(errorFrame(new ProtocolError(code, { field, rule }), { id, conv_id })),
+    )
     if (code !== 'INVALID_JSON') return
     session.badFrames += 1
     if (session.badFrames >= this.#parts.limits.badFrames) session.connection.close('badFrames')
@@ -199,7 +202,8 @@ export class Gateway {
       conv_id: 'conv_id' in frame ? frame.conv_id : undefined,
     }
     const known = error instanceof ProtocolError ? error : new ProtocolError('INTERNAL')
-    if (known !== error) this.#parts.log.error('frame_failed', { error, frame: frame.type, account: connection.account })
+    if (known !== error)
+      this.#parts.log.error('frame_failed', { error, frame: frame.type, account: connection.account })
     connection.send(encodeFrame(errorFrame(known, names)))
   }
 

@@ -18,7 +18,10 @@ function groupOf(address: string): string {
   const [head = '', tail] = (address.split('%')[0] ?? '').toLowerCase().split('::')
   const left = head === '' ? [] : head.split(':')
   const right = tail ? tail.split(':') : []
-  const zeros = tail === undefined ? [] : Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0')
-  const network = [...left, ...zeros, ...right].slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16))
+  const zeros =
+    tail === undefined ? [] : Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0')
+  const network = [...left, ...zeros, ...right]
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
   return `${network.join(':')}::/64`
 }

@@ -10,13 +10,15 @@ export async function readJsonBody(request: Request, mostBytes: number): Promise
   const text = await readText(request, mostBytes)
   if (text.trim() === '') return {}
   const value = parse(text)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ProtocolError('INVALID_JSON')
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new ProtocolError('INVALID_JSON')
   return value
 }
 
 /** @throws ProtocolError `PAYLOAD_TOO_LARGE` where the request says itself that it is too large */
 export function checkLength(request: Request, mostBytes: number): void {
-  if (Number(request.headers.get('content-length') ?? 0) > mostBytes) throw new ProtocolError('PAYLOAD_TOO_LARGE')
+  if (Number(request.headers.get('content-length') ?? 0) > mostBytes)
+    throw new ProtocolError('PAYLOAD_TOO_LARGE')
 }
 
 async function readText(request: Request, mostBytes: number): Promise<string> {

@@ -81,13 +81,15 @@ export function startListener(parts: ListenerParts): Listener {
 
   const upgrade = async (request: Requested, server: RelayServer): Promise<undefined> => {
     parts.rates.take('upgrade', addressOf(request, server))
-    if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket') throw new ProtocolError('UPGRADE_REQUIRED')
+    if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket')
+      throw new ProtocolError('UPGRADE_REQUIRED')
     const admission = await parts.admit(credentialsOf(request))
     if (!server.upgrade(request, { data: { admission } })) throw new ProtocolError('UPGRADE_REQUIRED')
     return undefined
   }
 
-  const preflight = (request: Request): Response => cors(request, new Response(null, { status: 204, headers: PREFLIGHT }))
+  const preflight = (request: Request): Response =>
+    cors(request, new Response(null, { status: 204, headers: PREFLIGHT }))
   const apiRoutes = createRoutes(parts)
   const table: Record<string, Record<string, ReturnType<typeof guarded>>> = {}
   for (const route of apiRoutes) {
@@ -102,16 +104,24 @@ export function startListener(parts: ListenerParts): Listener {
     table[route.path] ??= {}
     for (const method of route.methods) Object.assign(table[route.path] ?? {}, { [method]: answer })
   }
-  const documents = { '/openapi.json': openApiDocument(parts.version), '/asyncapi.json': asyncApiDocument(parts.version) }
+  const documents = {
+    '/openapi.json': openApiDocument(parts.version),
+    '/asyncapi.json': asyncApiDocument(parts.version),
+  }
   for (const [path, document] of Object.entries(documents)) {
     table[path] = { GET: guarded(path, async () => Response.json(document)) }
   }
   table['/'] = { GET: guarded('/', async () => new Response(welcome(parts.version))) }
-  table['/health'] = { GET: guarded('/health', async () => Response.json({ status: 'ok', version: parts.version })) }
+  table['/health'] = {
+    GET: guarded('/health', async () => Response.json({ status: 'ok', version: parts.version })),
+  }
   table['/ready'] = {
     GET: guarded('/ready', async () => {
       const { ready, parts: states } = await parts.readiness()
-      return Response.json({ status: ready ? 'ready' : 'not_ready', ...states }, { status: ready ? 200 : 503 })
+      return Response.json(
+        { status: ready ? 'ready' : 'not_ready', ...states },
+        { status: ready ? 200 : 503 },
+      )
     }),
   }
   table['/ws'] = { GET: guarded('/ws', upgrade) }
@@ -160,7 +170,10 @@ function notServed(path: string, patterns: readonly string[]): ProtocolError {
   const segments = path.split('/')
   const isServed = patterns.some((pattern) => {
     const expected = pattern.split('/')
-    return expected.length === segments.length && expected.every((part, i) => part.startsWith(':') || part === segments[i])
+    return (
+      expected.length === segments.length &&
+      expected.every((part, i) => part.startsWith(':') || part === segments[i])
+    )
   })
   return new ProtocolError(isServed ? 'METHOD_NOT_ALLOWED' : 'NOT_FOUND')
 }
@@ -168,7 +181,9 @@ function notServed(path: string, patterns: readonly string[]): ProtocolError {
 // The host a client believes it speaks to. It comes from the client, so only what a host can look like is taken.
 function hostOf(request: Request): string {
   const host = request.headers.get('host')?.toLowerCase() ?? ''
-  return /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/.test(host) && host.length <= 255 ? host : 'localhost'
+  return /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/.test(host) && host.length <= 255
+    ? host
+    : 'localhost'
 }
 
 const PREFLIGHT = {

@@ -1,5 +1,5 @@
 // Errors as problem documents (RFC 9457). Nothing internal and nothing random is ever in one.
-import { errors, type ErrorDetails, type ProblemDocument, ProtocolError } from '@sotto/protocol'
+import { type ErrorDetails, errors, type ProblemDocument, ProtocolError } from '@sotto/protocol'
 import type { Log } from '../operations/log.ts'
 
 /** The answer to a request that failed. Anything but a ProtocolError is a bug: logged, and answered `INTERNAL`. */
@@ -12,7 +12,8 @@ export function problemResponse(error: unknown, log: Log, endpoint: string): Res
 function toResponse(error: ProtocolError): Response {
   const { retryAfterMs } = error.details
   const headers = new Headers({ 'content-type': 'application/problem+json', 'cache-control': 'no-store' })
-  if (retryAfterMs !== undefined) headers.set('retry-after', Math.max(1, Math.ceil(retryAfterMs / 1000)).toString())
+  if (retryAfterMs !== undefined)
+    headers.set('retry-after', Math.max(1, Math.ceil(retryAfterMs / 1000)).toString())
   if (error.status === 401) headers.set('www-authenticate', 'Bearer')
   return new Response(JSON.stringify(documentOf(error)), { status: error.status, headers })
 }

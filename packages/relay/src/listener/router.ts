@@ -8,8 +8,8 @@ import {
   type Limits,
   ProtocolError,
 } from '@sotto/protocol'
-import type { RateLimiter } from './rate-limiter.ts'
 import { checkLength, readJsonBody } from './body.ts'
+import type { RateLimiter } from './rate-limiter.ts'
 import type { Call, Caller, Handlers } from './route.ts'
 
 /** A request with what the server knows of it. */
@@ -42,7 +42,9 @@ export interface Route {
 
 /** Every endpoint as a route. */
 export function createRoutes(parts: RouterParts): Route[] {
-  return Object.keys(endpoints).filter(isEndpointName).map((name) => createRoute(name, parts))
+  return Object.keys(endpoints)
+    .filter(isEndpointName)
+    .map((name) => createRoute(name, parts))
 }
 
 function createRoute<N extends EndpointName>(name: N, parts: RouterParts): Route {
@@ -71,12 +73,17 @@ async function checkCall(endpoint: Endpoint, incoming: Incoming, parts: RouterPa
   if (caller && rate !== 'lookup') parts.rates.take(rate, caller.id)
   checkLength(request, parts.limits.bodyBytes)
   const params = endpoint.params ? checkParams(endpoint.params, incoming.pathParams) : undefined
-  const body = endpoint.body ? check(endpoint.body, await readJsonBody(request, parts.limits.bodyBytes)) : undefined
+  const body = endpoint.body
+    ? check(endpoint.body, await readJsonBody(request, parts.limits.bodyBytes))
+    : undefined
   return { caller, address, host, params, body }
 }
 
 // A path that names nothing is a thing that does not exist, however it is malformed.
-function checkParams(schema: NonNullable<Endpoint['params']>, given: Readonly<Record<string, string>>): object {
+function checkParams(
+  schema: NonNullable<Endpoint['params']>,
+  given: Readonly<Record<string, string>>,
+): object {
   try {
     return check(schema, given)
   } catch {
@@ -86,7 +93,9 @@ function checkParams(schema: NonNullable<Endpoint['params']>, given: Readonly<Re
 
 /** The token of an Authorization header. @throws ProtocolError `UNAUTHENTICATED` */
 export function bearerToken(request: Request): string {
-  const token = /^Bearer +(?<token>[\w-]+\.[\w-]+\.[\w-]+) *$/i.exec(request.headers.get('authorization') ?? '')?.groups?.token
+  const token = /^Bearer +(?<token>[\w-]+\.[\w-]+\.[\w-]+) *$/i.exec(
+    request.headers.get('authorization') ?? '',
+  )?.groups?.token
   if (token === undefined) throw new ProtocolError('UNAUTHENTICATED')
   return token
 }

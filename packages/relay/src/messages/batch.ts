@@ -16,7 +16,11 @@ import type { Conversation, Lane, Mailbox, MessageRow, Page, SentId } from './pa
 export type Operation =
   | { readonly kind: 'append'; readonly account: AccountId; readonly frame: ClientFrameOf<'msg'> }
   | { readonly kind: 'retract'; readonly account: AccountId; readonly frame: ClientFrameOf<'retract'> }
-  | { readonly kind: 'receipt'; readonly account: AccountId; readonly frame: ClientFrameOf<'delivered' | 'read'> }
+  | {
+      readonly kind: 'receipt'
+      readonly account: AccountId
+      readonly frame: ClientFrameOf<'delivered' | 'read'>
+    }
 
 /** What the frame's sender is told, once the batch is on stable storage. */
 export type Outcome = { readonly answers: readonly RelayFrame[] } | { readonly refused: ProtocolError }
@@ -100,9 +104,14 @@ export class Batch {
   }
 
   /** Answers, deliveries and receipts: for after the commit. */
-  finish(): { outcomes: readonly Outcome[]; deliveries: readonly Delivery[]; receipts: readonly ReceiptNews[] } {
+  finish(): {
+    outcomes: readonly Outcome[]
+    deliveries: readonly Delivery[]
+    receipts: readonly ReceiptNews[]
+  } {
     // Published clients set a message's status back to sent on its ack, so a repeat's ack is followed by the marks.
-    for (const [lane, { conversation, answers }] of this.#repeats) answers.push(...this.#marksOf(conversation, lane))
+    for (const [lane, { conversation, answers }] of this.#repeats)
+      answers.push(...this.#marksOf(conversation, lane))
     return { outcomes: this.#outcomes, deliveries: this.#deliveries(), receipts: this.#receipts() }
   }
 
@@ -133,7 +142,14 @@ export class Batch {
       counts.pendingCount += 1
       counts.pendingBytes += frame.payload.length
     }
-    this.#rememberId({ sender, id: frame.id, conversation: conversation.id, seq: row.seq, at: row.at, isRetracted: false })
+    this.#rememberId({
+      sender,
+      id: frame.id,
+      conversation: conversation.id,
+      seq: row.seq,
+      at: row.at,
+      isRetracted: false,
+    })
     return [{ type: 'ack', id: frame.id, conv_id: frame.conv_id, seq: row.seq, at: row.at }]
   }
 
@@ -159,7 +175,10 @@ export class Batch {
     if (!known && this.#sentId(lane.recipient, frame.id)?.conversation === conversation.id) {
       throw new ProtocolError('NOT_YOUR_MESSAGE')
     }
-    const row = this.#nextRow(conversation, this.#page.mailbox(lane.recipient), { kind: 'retraction', id: frame.id })
+    const row = this.#nextRow(conversation, this.#page.mailbox(lane.recipient), {
+      kind: 'retraction',
+      id: frame.id,
+    })
     const work = this.#workOn(conversation, lane)
     if (known) {
       known.isRetracted = true
@@ -168,7 +187,14 @@ export class Batch {
       this.#dropInsert(work, known.seq)
     } else {
       // A tombstone: should the message come after all, its id is known and it is shown to nobody.
-      this.#rememberId({ sender, id: frame.id, conversation: conversation.id, seq: row.seq, at: row.at, isRetracted: true })
+      this.#rememberId({
+        sender,
+        id: frame.id,
+        conversation: conversation.id,
+        seq: row.seq,
+        at: row.at,
+        isRetracted: true,
+      })
     }
     work.inserts.push({ ...row, crypto_v: 0, payload: '' })
     return [answer]
@@ -203,7 +229,10 @@ export class Batch {
   }
 
   // Only friends, only in their own conversation. Whoever is no friend is not told whether the alias exists.
-  #openLane(sender: AccountId, frame: { to: AliasId; conv_id: ConversationId }): { conversation: Conversation; lane: Lane } {
+  #openLane(
+    sender: AccountId,
+    frame: { to: AliasId; conv_id: ConversationId },
+  ): { conversation: Conversation; lane: Lane } {
     const conversation = this.#page.conversation(frame.conv_id)
     const lane = conversation && laneFrom(conversation, sender)
     const addressee = this.#page.ownerOf(frame.to)
@@ -238,7 +267,13 @@ export class Batch {
     conversation.lastSeq += 1
     conversation.lastAt = Math.max(conversation.lastAt, this.#now) // `at` never falls within a conversation.
     mailbox.lastPosition += 1
-    return { kind: what.kind, id: what.id, seq: conversation.lastSeq, at: conversation.lastAt, position: mailbox.lastPosition }
+    return {
+      kind: what.kind,
+      id: what.id,
+      seq: conversation.lastSeq,
+      at: conversation.lastAt,
+      position: mailbox.lastPosition,
+    }
   }
 
   #workOn(conversation: Conversation, lane: Lane): LaneWork {
@@ -303,7 +338,11 @@ export class Batch {
   }
 
   #namesFor(conversation: Conversation, who: { to: AccountId; from: AccountId }) {
-    return { conv_id: conversation.convId, to: this.#page.aliasOf(who.to), from: this.#page.aliasOf(who.from) }
+    return {
+      conv_id: conversation.convId,
+      to: this.#page.aliasOf(who.to),
+      from: this.#page.aliasOf(who.from),
+    }
   }
 }
 
@@ -319,17 +358,31 @@ export function receiptFrames(mark: {
   const { conv_id, to, from, deliveredSeq, readSeq, after } = mark
   const frames: RelayFrame[] = []
   // `read` implies `delivered`: a delivered mark is worth a frame only where it is ahead.
-  if (deliveredSeq > after.deliveredSeq && deliveredSeq > readSeq) frames.push({ type: 'delivered', conv_id, seq: deliveredSeq, to, from })
+  if (deliveredSeq > after.deliveredSeq && deliveredSeq > readSeq)
+    frames.push({ type: 'delivered', conv_id, seq: deliveredSeq, to, from })
   if (readSeq > after.readSeq) frames.push({ type: 'read', conv_id, seq: readSeq, to, from })
   return frames
 }
 
 /** A stored row as the frame its recipient gets. */
-export function encodeRow(row: MessageRow, names: { conv_id: ConversationId; to: AliasId; from: AliasId }): string {
+export function encodeRow(
+  row: MessageRow,
+  names: { conv_id: ConversationId; to: AliasId; from: AliasId },
+): string {
   const { conv_id, to, from } = names
   const { id, seq, at } = row
   if (row.kind === 'retraction') return encodeFrame({ type: 'retract', id, to, conv_id, from, seq, at })
-  return encodeFrame({ type: 'msg', id, to, conv_id, crypto_v: row.crypto_v, payload: row.payload, from, seq, at })
+  return encodeFrame({
+    type: 'msg',
+    id,
+    to,
+    conv_id,
+    crypto_v: row.crypto_v,
+    payload: row.payload,
+    from,
+    seq,
+    at,
+  })
 }
 
 function laneFrom(conversation: Conversation, sender: AccountId): Lane | undefined {

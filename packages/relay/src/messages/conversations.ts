@@ -1,12 +1,17 @@
 // Conversations: opened when two become friends, closed when they part, one for good for each pair.
 import type { AliasId, ConversationId } from '@sotto/protocol'
-import type { AccountId, Sql } from '../storage/storage.ts'
+import type { AccountId, Sql, Storage } from '../storage/storage.ts'
 
 /**
  * Opens the conversation of a pair: the one it always had, or one with the given id where it never had any.
  * @returns its `conv_id`
  */
-export async function openConversation(sql: Sql, a: AccountId, b: AccountId, freshId: string): Promise<ConversationId> {
+export async function openConversation(
+  sql: Sql,
+  a: AccountId,
+  b: AccountId,
+  freshId: string,
+): Promise<ConversationId> {
   const [low, high] = a < b ? [a, b] : [b, a]
   const [row] = await sql<{ id: number; conv_id: ConversationId }>`
     INSERT INTO conversations (conv_id, low_id, high_id, is_open, last_seq, last_at)
@@ -57,6 +62,17 @@ async function emptyLane(sql: Sql, conversation: number, recipient: AccountId): 
   await sql`
     UPDATE lanes SET pending_count = 0, pending_bytes = 0, told_delivered_seq = delivered_seq, told_read_seq = read_seq
     WHERE conversation_id = ${conversation} AND recipient_id = ${recipient}`
+}
+
+/** What clients can have seen beyond a backup is less than this in any conversation. */
+const RESTORE_DISTANCE = 1_000_000
+
+/**
+ * Moves every conversation's counter ahead: for after a backup was put back, since clients may have seen numbers
+ * that it does not know (protocol, Delivery 9).
+ */
+export async function moveSequencesAhead(storage: Storage): Promise<void> {
+  await storage.transaction((sql) => sql`UPDATE conversations SET last_seq = last_seq + ${RESTORE_DISTANCE}`)
 }
 
 /** The conversations an account can write in. */

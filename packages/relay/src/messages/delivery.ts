@@ -143,7 +143,8 @@ export class ConnectionDelivery {
       this.#restartsWanted = 0
       const count = await this.#readToTheEnd()
       if (this.#isClosed) break
-      if (this.#restartsWanted > 0) this.#restartsWanted += rounds // Asked again meanwhile: start over, answer both.
+      if (this.#restartsWanted > 0)
+        this.#restartsWanted += rounds // Asked again meanwhile: start over, answer both.
       else if (rounds > 0) await this.#finishRounds(rounds, count)
       if (this.#isLive && this.#restartsWanted === 0) break
     }
@@ -191,7 +192,8 @@ export class ConnectionDelivery {
       this.#unconfirmed().noticeId = id
     }
     this.#firstRoundDone = true
-    for (let round = 0; round < rounds; round++) this.connection.send(encodeFrame({ type: 'sync_end', count: sent }))
+    for (let round = 0; round < rounds; round++)
+      this.connection.send(encodeFrame({ type: 'sync_end', count: sent }))
   }
 
   #noteReceipt(receipt: { conversation: number; deliveredSeq: number; readSeq: number }): void {

@@ -23,17 +23,25 @@ interface Parts {
 
 export class Expiry {
   readonly #parts: Parts
-  readonly #startedAt: { readonly now: number; readonly monotonic: number }
+  /** When both clocks were last taken to agree. */
+  #agreed: { readonly now: number; readonly monotonic: number }
+  #wasStopped = false
 
   constructor(parts: Parts) {
     this.#parts = parts
-    this.#startedAt = { now: parts.clock.now(), monotonic: parts.clock.monotonic() }
+    this.#agreed = { now: parts.clock.now(), monotonic: parts.clock.monotonic() }
   }
 
   /** One pass over all that may have expired. Does nothing once the clock has jumped, until {@link resumeExpiry}. */
   async sweep(): Promise<void> {
     const { storage, clock, limits, log } = this.#parts
-    if (await this.isStopped()) return
+    if (await this.isStopped()) {
+      this.#wasStopped = true
+      return
+    }
+    // The operator said go on: whatever the clock shows now is right.
+    if (this.#wasStopped) this.#agreed = { now: clock.now(), monotonic: clock.monotonic() }
+    this.#wasStopped = false
     if (this.#hasClockJumped()) {
       log.error('expiry_stopped', { reason: 'the clock jumped; run sotto resume-expiry once it is right' })
       await setState(storage, STOPPED, new Date(clock.now()).toISOString())
@@ -54,8 +62,8 @@ export class Expiry {
 
   #hasClockJumped(): boolean {
     const { clock } = this.#parts
-    const elapsed = clock.monotonic() - this.#startedAt.monotonic
-    return Math.abs(clock.now() - this.#startedAt.now - elapsed) > MOST_DRIFT_MS
+    const elapsed = clock.monotonic() - this.#agreed.monotonic
+    return Math.abs(clock.now() - this.#agreed.now - elapsed) > MOST_DRIFT_MS
   }
 
   // A lane's messages are in order of time, so its first one tells whether there is anything to do.
@@ -63,7 +71,11 @@ export class Expiry {
     const { storage } = this.#parts
     let after = { conversation_id: 0, recipient_id: 0 }
     for (;;) {
-      const lanes = await storage.sql<{ conversation_id: number; recipient_id: AccountId; oldest: number | null }>`
+      const lanes = await storage.sql<{
+        conversation_id: number
+        recipient_id: AccountId
+        oldest: number | null
+      }>`
         SELECT conversation_id, recipient_id, (
           SELECT at FROM messages WHERE messages.conversation_id = lanes.conversation_id
             AND messages.recipient_id = lanes.recipient_id ORDER BY seq LIMIT 1
@@ -80,7 +92,10 @@ export class Expiry {
     }
   }
 
-  async #expireLane(lane: { conversation_id: number; recipient_id: AccountId }, before: number): Promise<void> {
+  async #expireLane(
+    lane: { conversation_id: number; recipient_id: AccountId },
+    before: number,
+  ): Promise<void> {
     const { storage, bus, clock } = this.#parts
     const { conversation_id: conversation, recipient_id: recipient } = lane
     const told = await storage.transaction(async (sql) => {
@@ -100,7 +115,13 @@ export class Expiry {
         WHERE account_id = ${recipient}`
       if (!row || !direction) throw new Error('a lane without its conversation')
       const frames = messages.map(({ message_id: id }) =>
-        encodeFrame({ type: 'error', error: 'EXPIRED', message: errors.EXPIRED.means, id, conv_id: row.conv_id }),
+        encodeFrame({
+          type: 'error',
+          error: 'EXPIRED',
+          message: errors.EXPIRED.means,
+          id,
+          conv_id: row.conv_id,
+        }),
       )
       for (const frame of frames) {
         await sql`

@@ -53,7 +53,10 @@ export function messageFrames(parts: MessageFrameParts): FrameHandlers<Names> {
       const found = await findPeer(storage.sql, account, frame)
       if (!found) throw new ProtocolError('NOT_FRIENDS')
       const { to, conv_id } = frame
-      bus.ring(found.peer, { kind: 'frame', frame: encodeFrame({ type: 'typing', to, conv_id, from: found.from }) })
+      bus.ring(found.peer, {
+        kind: 'frame',
+        frame: encodeFrame({ type: 'typing', to, conv_id, from: found.from }),
+      })
       return []
     },
   }

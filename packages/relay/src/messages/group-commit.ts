@@ -69,7 +69,8 @@ export class GroupCommit {
         return fresh
       })
       const { outcomes, deliveries, receipts } = batch.finish()
-      for (const { account, ...delivery } of deliveries) this.#bus.ring(account, { kind: 'mailbox', ...delivery })
+      for (const { account, ...delivery } of deliveries)
+        this.#bus.ring(account, { kind: 'mailbox', ...delivery })
       for (const { account, ...receipt } of receipts) this.#bus.ring(account, { kind: 'receipt', ...receipt })
       for (const [index, { resolve, reject }] of group.entries()) {
         const outcome = outcomes[index]

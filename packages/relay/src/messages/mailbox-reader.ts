@@ -103,7 +103,9 @@ export class MailboxReader {
     return rows.map((row) => {
       const { conv_id, alias_to: to, alias_from: from, delivered_seq: deliveredSeq, read_seq: readSeq } = row
       const after = { deliveredSeq: row.told_delivered_seq, readSeq: row.told_read_seq }
-      const frames = receiptFrames({ conv_id, to, from, deliveredSeq, readSeq, after }).map((frame) => JSON.stringify(frame))
+      const frames = receiptFrames({ conv_id, to, from, deliveredSeq, readSeq, after }).map((frame) =>
+        JSON.stringify(frame),
+      )
       return { conversation: row.conversation_id, deliveredSeq, readSeq, frames }
     })
   }

@@ -1,5 +1,5 @@
 // What the mailbox's tests are made of: people, a clock of their own, and a count of what is really there.
-import { AliasId, check, type ClientFrameOf, type ClientFrameType, decodeClientFrame } from '@sotto/protocol'
+import { AliasId, type ClientFrameOf, type ClientFrameType, check, decodeClientFrame } from '@sotto/protocol'
 import { addAccount, findAccountByAlias } from '../accounts/accounts.ts'
 import type { Clock } from '../operations/clock.ts'
 import { systemRandom } from '../operations/random.ts'

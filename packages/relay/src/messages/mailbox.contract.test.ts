@@ -13,8 +13,8 @@ import type { Operation } from './batch.ts'
 import { Expiry, resumeExpiry } from './expiry.ts'
 import { GroupCommit } from './group-commit.ts'
 import { MailboxReader } from './mailbox-reader.ts'
-import { closeConversation, createBatchStore, openConversation } from './messages.ts'
 import { clockAt, countsOf, frameOf, type Person, people } from './mailbox-world.ts'
+import { closeConversation, createBatchStore, moveSequencesAhead, openConversation } from './messages.ts'
 
 const DAY_MS = 86_400_000
 
@@ -36,7 +36,9 @@ for (const engine of engines) {
       clock = clockAt(1_700_000_000_000)
       limits = { ...defaultLimits(), mailboxMessages: 20, mailboxBytes: 4000 }
       ;[alice, bob, carol] = await people(store.storage, clock)
-      conv = await store.storage.transaction((sql) => openConversation(sql, alice.id, bob.id, crypto.randomUUID()))
+      conv = await store.storage.transaction((sql) =>
+        openConversation(sql, alice.id, bob.id, crypto.randomUUID()),
+      )
       rings = []
       const bus = createInProcessBus()
       bus.listen((account, ring) => rings.push({ account, ring }))
@@ -87,7 +89,10 @@ for (const engine of engines) {
     })
 
     test('a repeat gets the same seq and at and is stored once, within a batch and after it', async () => {
-      const [first, twin] = await Promise.all([run(send(alice, bob, 'a1')), run(send(alice, bob, 'a1', 'BBBB'))])
+      const [first, twin] = await Promise.all([
+        run(send(alice, bob, 'a1')),
+        run(send(alice, bob, 'a1', 'BBBB')),
+      ])
       clock.advance(5000)
       const later = await run(send(alice, bob, 'a1', 'CCCC'))
       expect(twin).toEqual(first)
@@ -122,7 +127,9 @@ for (const engine of engines) {
     })
 
     test('an id used in another conversation is refused', async () => {
-      const other = await store.storage.transaction((sql) => openConversation(sql, alice.id, carol.id, crypto.randomUUID()))
+      const other = await store.storage.transaction((sql) =>
+        openConversation(sql, alice.id, carol.id, crypto.randomUUID()),
+      )
       await run(send(alice, bob, 'a1'))
       expect(await refusal(send(alice, carol, 'a1', 'AAAA', other))).toBe('ID_REUSED')
     })
@@ -145,7 +152,10 @@ for (const engine of engines) {
     })
 
     test('a receipt for what does not exist yet is refused, even within the batch that makes it', async () => {
-      const results = await Promise.all([refusal(send(alice, bob, 'a1')), refusal(receipt(bob, alice, 'delivered', 1))])
+      const results = await Promise.all([
+        refusal(send(alice, bob, 'a1')),
+        refusal(receipt(bob, alice, 'delivered', 1)),
+      ])
       expect(results).toEqual(['accepted', 'SEQ_UNKNOWN'])
       expect(await refusal(receipt(carol, alice, 'delivered', 1))).toBe('WRONG_CONVERSATION')
     })
@@ -164,7 +174,11 @@ for (const engine of engines) {
       await run(receipt(bob, alice, 'delivered', 1))
       const [waiting] = await reader.readReceipts(alice.id)
       expect(waiting?.frames.map((frame) => JSON.parse(frame))).toMatchObject([{ type: 'delivered', seq: 1 }])
-      const { conversation, deliveredSeq, readSeq } = waiting ?? { conversation: 0, deliveredSeq: 0, readSeq: 0 }
+      const { conversation, deliveredSeq, readSeq } = waiting ?? {
+        conversation: 0,
+        deliveredSeq: 0,
+        readSeq: 0,
+      }
       const receipts = new Map([[conversation, { deliveredSeq, readSeq }]])
       await reader.confirm(alice.id, { receipts, retractionPosition: 0, noticeId: 0 })
       expect(await reader.readReceipts(alice.id)).toEqual([])
@@ -175,7 +189,9 @@ for (const engine of engines) {
     test('a retraction erases the undelivered original, takes a seq and waits in its place', async () => {
       await run(send(alice, bob, 'a1'))
       await run(send(alice, bob, 'a2'))
-      expect(await run(retract(alice, bob, 'a1'))).toEqual([{ type: 'retract_ack', id: 'a1', conv_id: conv } as RelayFrame])
+      expect(await run(retract(alice, bob, 'a1'))).toEqual([
+        { type: 'retract_ack', id: 'a1', conv_id: conv } as RelayFrame,
+      ])
       expect(await waitingFor(bob)).toMatchObject([
         { type: 'msg', id: 'a2', seq: 2 },
         { type: 'retract', id: 'a1', seq: 3 },
@@ -185,7 +201,10 @@ for (const engine of engines) {
     })
 
     test('a message and its retraction in one batch leave only the retraction', async () => {
-      const [acked, retracted] = await Promise.all([run(send(alice, bob, 'a1')), run(retract(alice, bob, 'a1'))])
+      const [acked, retracted] = await Promise.all([
+        run(send(alice, bob, 'a1')),
+        run(retract(alice, bob, 'a1')),
+      ])
       expect(acked).toMatchObject([{ type: 'ack', seq: 1 }])
       expect(retracted).toMatchObject([{ type: 'retract_ack' }])
       expect(await waitingFor(bob)).toMatchObject([{ type: 'retract', id: 'a1', seq: 2 }])
@@ -212,7 +231,9 @@ for (const engine of engines) {
       expect(await reader.readReceipts(alice.id)).toEqual([])
       expect(await refusal(send(alice, bob, 'a3'))).toBe('NOT_FRIENDS')
       expect(await refusal(receipt(bob, alice, 'delivered', 2))).toBe('accepted')
-      const again = await store.storage.transaction((sql) => openConversation(sql, bob.id, alice.id, crypto.randomUUID()))
+      const again = await store.storage.transaction((sql) =>
+        openConversation(sql, bob.id, alice.id, crypto.randomUUID()),
+      )
       expect<string>(again).toBe(conv)
       expect(await run(send(alice, bob, 'a4'))).toMatchObject([{ seq: 3 }])
       expect(await countsOf(store.storage)).toEqual([])
@@ -231,7 +252,9 @@ for (const engine of engines) {
       await expiry.sweep()
       expect(await waitingFor(bob)).toMatchObject([{ id: 'young' }])
       const notices = await reader.readNotices(alice.id)
-      expect(notices.map(({ frame }) => JSON.parse(frame))).toMatchObject([{ type: 'error', error: 'EXPIRED', id: 'old', conv_id: conv }])
+      expect(notices.map(({ frame }) => JSON.parse(frame))).toMatchObject([
+        { type: 'error', error: 'EXPIRED', id: 'old', conv_id: conv },
+      ])
       expect(await run(send(alice, bob, 'old'))).toMatchObject([{ type: 'ack', seq: 1 }])
       expect(await waitingFor(bob)).toHaveLength(1)
       expect(await countsOf(store.storage)).toEqual([])
@@ -254,8 +277,41 @@ for (const engine of engines) {
       expect(await waitingFor(bob)).toEqual([])
     })
 
+    test('a clock that was set right for good goes on once the operator says so', async () => {
+      const expiry = new Expiry({
+        storage: store.storage,
+        bus: createInProcessBus(),
+        clock,
+        limits,
+        log: createLog('silent'),
+      })
+      await run(send(alice, bob, 'a1'))
+      clock.jump(2 * 3_600_000)
+      await expiry.sweep()
+      await expiry.sweep()
+      await resumeExpiry(store.storage)
+      clock.advance(31 * DAY_MS)
+      await expiry.sweep()
+      expect(await expiry.isStopped()).toBe(false)
+      expect(await waitingFor(bob)).toEqual([])
+    })
+
+    test('after a restored backup every conversation goes on a million further', async () => {
+      await run(send(alice, bob, 'a1'))
+      await moveSequencesAhead(store.storage)
+      expect(await run(send(alice, bob, 'a2'))).toMatchObject([{ seq: 1_000_002 }])
+      expect(await refusal(receipt(bob, alice, 'delivered', 900_000))).toBe('accepted')
+      expect(await waitingFor(bob)).toMatchObject([{ id: 'a2' }])
+    })
+
     test('ids are forgotten after their time, not before', async () => {
-      const expiry = new Expiry({ storage: store.storage, bus: createInProcessBus(), clock, limits, log: createLog('silent') })
+      const expiry = new Expiry({
+        storage: store.storage,
+        bus: createInProcessBus(),
+        clock,
+        limits,
+        log: createLog('silent'),
+      })
       await run(send(alice, bob, 'a1'))
       await run(receipt(bob, alice, 'delivered', 1))
       clock.advance(89 * DAY_MS)
@@ -268,10 +324,38 @@ for (const engine of engines) {
 
     test('whatever is sent, confirmed, taken back and parted, in whatever batches: order holds and the counts agree', async () => {
       const command = fc.oneof(
-        { weight: 6, arbitrary: fc.record({ do: fc.constant('send' as const), by: fc.boolean(), id: fc.integer({ min: 1, max: 12 }) }) },
-        { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('delivered' as const, 'read' as const), by: fc.boolean(), id: fc.integer({ min: 1, max: 30 }) }) },
-        { weight: 2, arbitrary: fc.record({ do: fc.constant('retract' as const), by: fc.boolean(), id: fc.integer({ min: 1, max: 12 }) }) },
-        { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('part' as const, 'befriend' as const), by: fc.boolean(), id: fc.constant(0) }) },
+        {
+          weight: 6,
+          arbitrary: fc.record({
+            do: fc.constant('send' as const),
+            by: fc.boolean(),
+            id: fc.integer({ min: 1, max: 12 }),
+          }),
+        },
+        {
+          weight: 3,
+          arbitrary: fc.record({
+            do: fc.constantFrom('delivered' as const, 'read' as const),
+            by: fc.boolean(),
+            id: fc.integer({ min: 1, max: 30 }),
+          }),
+        },
+        {
+          weight: 2,
+          arbitrary: fc.record({
+            do: fc.constant('retract' as const),
+            by: fc.boolean(),
+            id: fc.integer({ min: 1, max: 12 }),
+          }),
+        },
+        {
+          weight: 1,
+          arbitrary: fc.record({
+            do: fc.constantFrom('part' as const, 'befriend' as const),
+            by: fc.boolean(),
+            id: fc.constant(0),
+          }),
+        },
       )
       const batches = fc.array(fc.array(command, { maxLength: 12 }), { maxLength: 8 })
       await fc.assert(
@@ -281,12 +365,17 @@ for (const engine of engines) {
               const [from, to] = by ? [alice, bob] : [bob, alice]
               if (what === 'send') return commits.submit(send(from, to, `${from.alias}-${id}`))
               if (what === 'retract') return commits.submit(retract(from, to, `${from.alias}-${id}`))
-              if (what === 'part') return store.storage.transaction((sql) => closeConversation(sql, from.id, to.id))
-              if (what === 'befriend') return store.storage.transaction((sql) => openConversation(sql, from.id, to.id, crypto.randomUUID()))
+              if (what === 'part')
+                return store.storage.transaction((sql) => closeConversation(sql, from.id, to.id))
+              if (what === 'befriend')
+                return store.storage.transaction((sql) =>
+                  openConversation(sql, from.id, to.id, crypto.randomUUID()),
+                )
               return commits.submit(receipt(from, to, what, id))
             })
             for (const outcome of await Promise.all(outcomes)) {
-              const refused = outcome && typeof outcome === 'object' && 'refused' in outcome ? outcome.refused : undefined
+              const refused =
+                outcome && typeof outcome === 'object' && 'refused' in outcome ? outcome.refused : undefined
               expect(refused === undefined || refused instanceof ProtocolError).toBe(true)
             }
           }

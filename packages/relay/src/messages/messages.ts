@@ -15,10 +15,17 @@ import type { BatchStore } from './page.ts'
 import { createPostgresBatchStore } from './postgres-batch-store.ts'
 import { createSqliteBatchStore } from './sqlite-batch-store.ts'
 
-export { closeConversation, eraseMailbox, openConversation } from './conversations.ts'
+export { closeConversation, eraseMailbox, moveSequencesAhead, openConversation } from './conversations.ts'
+export { resumeExpiry } from './expiry.ts'
 
 /** Puts messaging together. */
-export function createMessages(parts: { storage: Storage; bus: Bus; clock: Clock; limits: Limits; log: Log }) {
+export function createMessages(parts: {
+  storage: Storage
+  bus: Bus
+  clock: Clock
+  limits: Limits
+  log: Log
+}) {
   const { storage, bus, limits } = parts
   const commits = new GroupCommit({ ...parts, store: createBatchStore(storage) })
   const deliveries = new Deliveries({ ...parts, reader: new MailboxReader(storage) })
@@ -30,6 +37,8 @@ export function createMessages(parts: { storage: Storage; bus: Bus; clock: Clock
     /** Resolves once everything that was taken in is committed and answered. */
     settle: async (): Promise<void> => {
       await commits.idle()
+      // The last answers leave in the turn of the event loop that follows their commit.
+      await new Promise((resolve) => setImmediate(resolve))
       await deliveries.stop()
     },
   }

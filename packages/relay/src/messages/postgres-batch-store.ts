@@ -65,7 +65,12 @@ async function readPage(sql: Sql, keys: PageKeys): Promise<Page> {
     SELECT conversation_id, recipient_id, sender_id, pending_count, pending_bytes, delivered_seq, read_seq FROM lanes
     WHERE conversation_id IN (SELECT json_array_elements_text(${ids}::text::json)::bigint)`
   const members = [...new Set(conversationRows.flatMap((row) => [row.low_id, row.high_id]))]
-  const mailboxRows = await sql<{ account_id: AccountId; last_position: number; pending_count: number; pending_bytes: number }>`
+  const mailboxRows = await sql<{
+    account_id: AccountId
+    last_position: number
+    pending_count: number
+    pending_bytes: number
+  }>`
     SELECT account_id, last_position, pending_count, pending_bytes FROM mailboxes
     WHERE account_id IN (SELECT json_array_elements_text(${json(members)}::text::json)::bigint)
     ORDER BY account_id FOR UPDATE`
@@ -97,7 +102,10 @@ interface SentRow {
 }
 
 // A retraction of an id its sender never used also asks whether the peer did.
-function sentKeys(keys: PageKeys, conversations: readonly ConversationRow[]): { sender_id: number; message_id: string }[] {
+function sentKeys(
+  keys: PageKeys,
+  conversations: readonly ConversationRow[],
+): { sender_id: number; message_id: string }[] {
   const peers = new Map<AccountId, Set<AccountId>>()
   for (const { low_id, high_id } of conversations) {
     peers.set(low_id, (peers.get(low_id) ?? new Set()).add(high_id))
@@ -126,13 +134,20 @@ function pairsOf(
 function pageOf(rows: {
   conversationRows: readonly ConversationRow[]
   laneRows: readonly LaneRow[]
-  mailboxRows: readonly { account_id: AccountId; last_position: number; pending_count: number; pending_bytes: number }[]
+  mailboxRows: readonly {
+    account_id: AccountId
+    last_position: number
+    pending_count: number
+    pending_bytes: number
+  }[]
   aliasRows: readonly { id: AccountId; alias_id: AliasId }[]
   ownerRows: readonly { alias_id: AliasId; account_id: AccountId }[]
   sentRows: readonly SentRow[]
   friendRows: readonly { low_id: AccountId; high_id: AccountId }[]
 }): Page {
-  const conversations = new Map(rows.conversationRows.map((row) => [row.conv_id, conversationOf(row, rows.laneRows)]))
+  const conversations = new Map(
+    rows.conversationRows.map((row) => [row.conv_id, conversationOf(row, rows.laneRows)]),
+  )
   const mailboxes = new Map(
     rows.mailboxRows.map((row): [AccountId, Mailbox] => [
       row.account_id,
@@ -254,7 +269,11 @@ async function freeRoom(sql: Sql, page: Page, batch: Batch, mailboxes: Set<Mailb
   const { lanes } = batch.writes()
   const confirmed = lanes
     .filter(({ lane, before }) => lane.deliveredSeq > before.deliveredSeq)
-    .map(({ conversation, lane }) => ({ conversation: conversation.id, recipient: lane.recipient, seq: lane.deliveredSeq }))
+    .map(({ conversation, lane }) => ({
+      conversation: conversation.id,
+      recipient: lane.recipient,
+      seq: lane.deliveredSeq,
+    }))
   const takenBack = lanes.flatMap(({ conversation, lane, retractedSeqs }) =>
     retractedSeqs.map((seq) => ({ conversation: conversation.id, recipient: lane.recipient, seq })),
   )
@@ -278,7 +297,9 @@ async function freeRoom(sql: Sql, page: Page, batch: Batch, mailboxes: Set<Mailb
     SELECT conversation_id, recipient_id, COUNT(*) AS count, SUM(bytes)::bigint AS bytes FROM gone
     WHERE kind = 0 GROUP BY conversation_id, recipient_id`
   for (const { conversation_id, recipient_id, count, bytes } of freed) {
-    const work = lanes.find(({ conversation, lane }) => conversation.id === conversation_id && lane.recipient === recipient_id)
+    const work = lanes.find(
+      ({ conversation, lane }) => conversation.id === conversation_id && lane.recipient === recipient_id,
+    )
     const mailbox = page.mailbox(recipient_id)
     mailboxes.add(mailbox)
     for (const counts of [found(work).lane, mailbox]) {

@@ -30,7 +30,14 @@ type Statements = ReturnType<typeof prepare>
 function prepare({ database }: SqliteEngine) {
   return {
     conversation: database.prepare<
-      { id: number; low_id: AccountId; high_id: AccountId; is_open: number; last_seq: number; last_at: number },
+      {
+        id: number
+        low_id: AccountId
+        high_id: AccountId
+        is_open: number
+        last_seq: number
+        last_at: number
+      },
       [string]
     >('SELECT id, low_id, high_id, is_open, last_seq, last_at FROM conversations WHERE conv_id = ?'),
     lanes: database.prepare<
@@ -45,15 +52,18 @@ function prepare({ database }: SqliteEngine) {
       [number]
     >(`SELECT recipient_id, sender_id, pending_count, pending_bytes, delivered_seq, read_seq
        FROM lanes WHERE conversation_id = ?`),
-    mailbox: database.prepare<{ last_position: number; pending_count: number; pending_bytes: number }, [number]>(
-      'SELECT last_position, pending_count, pending_bytes FROM mailboxes WHERE account_id = ?',
-    ),
+    mailbox: database.prepare<
+      { last_position: number; pending_count: number; pending_bytes: number },
+      [number]
+    >('SELECT last_position, pending_count, pending_bytes FROM mailboxes WHERE account_id = ?'),
     sentId: database.prepare<
       { conversation_id: number; seq: number; at: number; is_retracted: number },
       [number, string]
     >('SELECT conversation_id, seq, at, is_retracted FROM sent_ids WHERE sender_id = ? AND message_id = ?'),
     alias: database.prepare<{ alias_id: AliasId }, [number]>('SELECT alias_id FROM accounts WHERE id = ?'),
-    owner: database.prepare<{ account_id: AccountId }, [string]>('SELECT account_id FROM aliases WHERE alias_id = ?'),
+    owner: database.prepare<{ account_id: AccountId }, [string]>(
+      'SELECT account_id FROM aliases WHERE alias_id = ?',
+    ),
     friends: database.prepare<{ is_open: number }, [number, number]>(
       'SELECT is_open FROM conversations WHERE low_id = ? AND high_id = ? AND is_open = 1',
     ),
@@ -65,7 +75,10 @@ function prepare({ database }: SqliteEngine) {
       `DELETE FROM messages WHERE conversation_id = ? AND recipient_id = ? AND seq = ? AND kind = ?
        RETURNING kind, octet_length(payload) AS bytes`,
     ),
-    insertMessage: database.prepare<never, [number, number, number, number, number, string, number, string, number]>(
+    insertMessage: database.prepare<
+      never,
+      [number, number, number, number, number, string, number, string, number]
+    >(
       `INSERT INTO messages (conversation_id, recipient_id, seq, position, kind, message_id, crypto_v, payload, at)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
@@ -111,7 +124,12 @@ class SqlitePage implements Page {
       const row = this.#statements.mailbox.get(account)
       if (!row) throw new Error('an account without a mailbox')
       const { last_position, pending_count, pending_bytes } = row
-      mailbox = { account, lastPosition: last_position, pendingCount: pending_count, pendingBytes: pending_bytes }
+      mailbox = {
+        account,
+        lastPosition: last_position,
+        pendingCount: pending_count,
+        pendingBytes: pending_bytes,
+      }
       this.#mailboxes.set(account, mailbox)
     }
     return mailbox
@@ -170,7 +188,10 @@ function write(statements: Statements, page: Page, batch: Batch): void {
   const writes = batch.writes()
   const mailboxes = new Set(writes.mailboxes)
   for (const { conversation, lane, inserts, retractedSeqs, before } of writes.lanes) {
-    const freed = lane.deliveredSeq > before.deliveredSeq ? statements.confirm.all(conversation.id, lane.recipient, lane.deliveredSeq) : []
+    const freed =
+      lane.deliveredSeq > before.deliveredSeq
+        ? statements.confirm.all(conversation.id, lane.recipient, lane.deliveredSeq)
+        : []
     for (const seq of retractedSeqs) {
       freed.push(...statements.takeBack.all(conversation.id, lane.recipient, seq, MESSAGE_KINDS.message))
     }
@@ -181,12 +202,23 @@ function write(statements: Statements, page: Page, batch: Batch): void {
     }
     for (const { seq, position, kind, id, crypto_v, payload, at } of inserts) {
       const { insertMessage } = statements
-      insertMessage.run(conversation.id, lane.recipient, seq, position, MESSAGE_KINDS[kind], id, crypto_v, payload, at)
+      insertMessage.run(
+        conversation.id,
+        lane.recipient,
+        seq,
+        position,
+        MESSAGE_KINDS[kind],
+        id,
+        crypto_v,
+        payload,
+        at,
+      )
     }
     const { pendingCount, pendingBytes, deliveredSeq, readSeq, recipient } = lane
     statements.updateLane.run(pendingCount, pendingBytes, deliveredSeq, readSeq, conversation.id, recipient)
   }
-  for (const { lastSeq, lastAt, id } of writes.conversations) statements.updateConversation.run(lastSeq, lastAt, id)
+  for (const { lastSeq, lastAt, id } of writes.conversations)
+    statements.updateConversation.run(lastSeq, lastAt, id)
   for (const { lastPosition, pendingCount, pendingBytes, account } of mailboxes) {
     statements.updateMailbox.run(lastPosition, pendingCount, pendingBytes, account)
   }

@@ -42,7 +42,9 @@ export function createLog(level: LogLevel): Log {
     },
     pino.destination({ fd: 2, sync: true }),
   )
-  const at = (name: 'error' | 'warn' | 'info' | 'debug') => (event: string, fields: LogFields = {}) =>
-    logger[name]({ event, ...fields })
+  const at =
+    (name: 'error' | 'warn' | 'info' | 'debug') =>
+    (event: string, fields: LogFields = {}) =>
+      logger[name]({ event, ...fields })
   return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') }
 }

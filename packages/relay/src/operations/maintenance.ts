@@ -7,7 +7,11 @@ export interface MaintenanceJob {
   run(): Promise<void> | void
 }
 
-export function startMaintenance(jobs: readonly MaintenanceJob[], everyMs: number, log: Log): { stop(): Promise<void> } {
+export function startMaintenance(
+  jobs: readonly MaintenanceJob[],
+  everyMs: number,
+  log: Log,
+): { stop(): Promise<void> } {
   let round: Promise<void> | undefined
   const runAll = async (): Promise<void> => {
     for (const job of jobs) {

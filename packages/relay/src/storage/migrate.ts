@@ -12,7 +12,9 @@ export async function migrate(storage: Storage): Promise<void> {
   await storage.transaction(async (sql) => {
     if (storage.engine.dialect === 'postgres') await sql`SELECT pg_advisory_xact_lock(7305803)`
     await sql`CREATE TABLE IF NOT EXISTS schema_migrations (version INTEGER PRIMARY KEY)`
-    const [applied] = await sql<{ version: number }>`SELECT COALESCE(MAX(version), 0) AS version FROM schema_migrations`
+    const [applied] = await sql<{
+      version: number
+    }>`SELECT COALESCE(MAX(version), 0) AS version FROM schema_migrations`
     const version = applied?.version ?? 0
     if (version > migrations.length) {
       throw new StorageTooNew(`the store is at schema ${version}, this relay knows ${migrations.length}`)

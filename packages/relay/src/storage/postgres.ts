@@ -40,7 +40,9 @@ async function again<T>(transaction: () => Promise<T>): Promise<T> {
     try {
       return await transaction()
     } catch (error) {
-      const lost = error instanceof SQL.PostgresError && (error.errno === SERIALIZATION_FAILURE || error.errno === DEADLOCK)
+      const lost =
+        error instanceof SQL.PostgresError &&
+        (error.errno === SERIALIZATION_FAILURE || error.errno === DEADLOCK)
       if (!lost || attempt === MOST_ATTEMPTS) throw error
     }
   }

@@ -1,10 +1,18 @@
 // SQLite in DATA_DIR: write-ahead log, synchronous=FULL, one writer at a time.
-import { SQL } from 'bun'
+
 import { Database } from 'bun:sqlite'
-import { chmodSync, mkdirSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { SQL } from 'bun'
 import { migrate } from './migrate.ts'
 import type { Sql, Storage } from './storage.ts'
+
+const DATABASE_FILE = 'sotto.db'
+
+/** There is no store where one was expected. */
+export class StorageMissing extends Error {
+  override readonly name = 'StorageMissing'
+}
 
 /** Another process holds the folder. */
 export class StorageInUse extends Error {
@@ -18,7 +26,22 @@ export class StorageInUse extends Error {
 export async function openSqlite(folder: string): Promise<Storage> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const lock = lockFolder(folder)
-  const file = join(folder, 'sotto.db')
+  const storage = await openFile(join(folder, DATABASE_FILE), () => lock.close())
+  await migrate(storage)
+  return storage
+}
+
+/**
+ * Opens the store beside the relay that may be using it, for an operator's command: as it is, without a lock.
+ * @throws StorageMissing where there is none
+ */
+export async function openSqliteBeside(folder: string): Promise<Storage> {
+  const file = join(folder, DATABASE_FILE)
+  if (!existsSync(file)) throw new StorageMissing(`${folder} holds no store of a relay`)
+  return await openFile(file, () => undefined)
+}
+
+async function openFile(file: string, release: () => void): Promise<Storage> {
   const writer = new SQL({ adapter: 'sqlite', filename: file })
   await configure(writer)
   chmodSync(file, 0o600)
@@ -71,10 +94,9 @@ export async function openSqlite(folder: string): Promise<Storage> {
       await reader.close()
       await writer.close()
       database.close()
-      lock.close()
+      release()
     },
   }
-  await migrate(storage)
   return storage
 }
 

@@ -28,7 +28,9 @@ for (const engine of engines) {
     test('what a transaction wrote can be read after it', async () => {
       const storage = await open()
       await storage.transaction((sql) => sql`INSERT INTO relay_state (name, value) VALUES ('a', '1')`)
-      expect(await storage.sql<{ value: string }>`SELECT value FROM relay_state WHERE name = 'a'`).toEqual([{ value: '1' }])
+      expect(await storage.sql<{ value: string }>`SELECT value FROM relay_state WHERE name = 'a'`).toEqual([
+        { value: '1' },
+      ])
     })
 
     test('a transaction that throws leaves nothing, and the next one works', async () => {
@@ -84,12 +86,15 @@ for (const engine of engines) {
       const storage = await open()
       const text = `naïve 日本語 🔐 'quotes' "double" $1 ? -- ; \\`
       await storage.transaction((sql) => sql`INSERT INTO relay_state (name, value) VALUES ('t', ${text})`)
-      expect(await storage.sql<{ value: string }>`SELECT value FROM relay_state WHERE value = ${text}`).toEqual([{ value: text }])
+      expect(
+        await storage.sql<{ value: string }>`SELECT value FROM relay_state WHERE value = ${text}`,
+      ).toEqual([{ value: text }])
     })
 
     test('a broken unique rule is told apart from other failures', async () => {
       const storage = await open()
-      const insert = () => storage.transaction((sql) => sql`INSERT INTO relay_state (name, value) VALUES ('a', '1')`)
+      const insert = () =>
+        storage.transaction((sql) => sql`INSERT INTO relay_state (name, value) VALUES ('a', '1')`)
       await insert()
       const broken = await insert().catch((error: unknown) => error)
       expect(isUniqueViolation(broken)).toBe(true)
@@ -104,14 +109,18 @@ for (const engine of engines) {
       await storage.close()
       const again = await reopen()
       expect(await again.sql<{ value: string }>`SELECT value FROM relay_state`).toEqual([{ value: '1' }])
-      const versions = await again.sql<{ version: number }>`SELECT version FROM schema_migrations ORDER BY version`
+      const versions = await again.sql<{
+        version: number
+      }>`SELECT version FROM schema_migrations ORDER BY version`
       expect(versions.map(({ version }) => version)).toEqual(migrations.map((_, index) => index + 1))
       await again.close()
     })
 
     test('a store that a newer relay has opened is refused', async () => {
       const storage = await open()
-      await storage.transaction((sql) => sql`INSERT INTO schema_migrations (version) VALUES (${migrations.length + 1})`)
+      await storage.transaction(
+        (sql) => sql`INSERT INTO schema_migrations (version) VALUES (${migrations.length + 1})`,
+      )
       await storage.close()
       expect(await reopen().catch((error: unknown) => error)).toBeInstanceOf(StorageTooNew)
     })

@@ -1,6 +1,7 @@
 // What features know of the store: queries, transactions, and which engine runs them.
-import { SQL } from 'bun'
+
 import type { Database } from 'bun:sqlite'
+import { SQL } from 'bun'
 
 declare const accountId: unique symbol
 /** The store's number of an account. Never leaves the relay. */

@@ -1,0 +1,178 @@
+// A terminal with people at it: what is printed goes above a status line and the line being typed, which are drawn anew
+// below it each time, so that nothing that comes in ever garbles what is being typed.
+import { emitKeypressEvents } from 'node:readline'
+import type { ReadStream, WriteStream } from 'node:tty'
+import { type Key, LineEditor } from './line-editor.ts'
+import { cells, cut } from './sanitize.ts'
+import type { MarkedLine, Terminal, TerminalHandlers } from './terminal.ts'
+
+const CLEAR_BELOW = '\u001b[J'
+const DIM = '\u001b[2m'
+const PLAIN = '\u001b[0m'
+const BRACKETED_PASTE = { on: '\u001b[?2004h', off: '\u001b[?2004l' }
+// biome-ignore lint/suspicious/noControlCharactersInRegex: our own colours, which take no columns
+const COLOURS = /\u001b\[[0-9;]*m/g
+
+/** Where a marked line stands, in rows from the first one printed. */
+interface PrintedMark {
+  readonly row: number
+  readonly column: number
+}
+
+/** A terminal in raw mode. */
+export class TtyTerminal implements Terminal {
+  readonly isInteractive = true
+  readonly #input: ReadStream
+  readonly #output: WriteStream
+  readonly #editor = new LineEditor()
+  readonly #marks = new Map<string, PrintedMark>()
+  readonly #hasColour: boolean
+  #handlers: TerminalHandlers | undefined
+  #asking: ((line: string | undefined) => void) | undefined
+  #prompt = ''
+  #status = ''
+  /** Rows of what is drawn below the printed lines: 0 while nothing is. */
+  #drawnRows = 0
+  #printedRows = 0
+  #isOpen = true
+
+  constructor(input: ReadStream, output: WriteStream, hasColour: boolean) {
+    this.#input = input
+    this.#output = output
+    this.#hasColour = hasColour
+    emitKeypressEvents(input)
+    input.setRawMode(true)
+    input.resume()
+    input.on('keypress', this.#onKeypress)
+    output.on('resize', this.#onResize)
+    output.write(BRACKETED_PASTE.on)
+  }
+
+  get columns(): number {
+    return Math.max(20, this.#output.columns || 80)
+  }
+
+  print(text: string): void {
+    this.#output.write(this.#erased())
+    for (const line of text.split('\n')) {
+      this.#output.write(`${line}\r\n`)
+      this.#countRows(line)
+    }
+    this.#draw()
+  }
+
+  printMarked(line: MarkedLine): void {
+    const row = this.#printedRows
+    this.print(`${line.beforeMark}${line.mark}${line.afterMark}`)
+    this.#marks.set(line.key, { row, column: cells(line.beforeMark.replace(COLOURS, '')) })
+  }
+
+  changeMark(key: string, mark: string): boolean {
+    const printed = this.#marks.get(key)
+    if (!printed || !this.#isOpen) return false
+    const rowsUp = this.#printedRows - printed.row + Math.max(0, this.#drawnRows - 1)
+    if (rowsUp >= (this.#output.rows || 24)) return false
+    this.#output.write(`\u001b7\u001b[${rowsUp}A\r${printed.column > 0 ? `\u001b[${printed.column}C` : ''}${mark}\u001b8`)
+    return true
+  }
+
+  setPrompt(prompt: string): void {
+    this.#prompt = prompt
+    this.#redraw()
+  }
+
+  setStatus(status: string): void {
+    if (this.#status === status) return
+    this.#status = status
+    this.#redraw()
+  }
+
+  ask(question: string): Promise<string | undefined> {
+    this.setPrompt(question)
+    return new Promise((resolve) => {
+      this.#asking = (line) => {
+        this.#asking = undefined
+        this.#prompt = ''
+        this.print(`${question}${line ?? ''}`)
+        resolve(line)
+      }
+    })
+  }
+
+  start(handlers: TerminalHandlers): void {
+    this.#handlers = handlers
+    this.#redraw()
+  }
+
+  close(): void {
+    if (!this.#isOpen) return
+    this.#isOpen = false
+    this.#output.write(`${this.#erased()}${BRACKETED_PASTE.off}`)
+    this.#input.off('keypress', this.#onKeypress)
+    this.#output.off('resize', this.#onResize)
+    this.#input.setRawMode(false)
+    this.#input.pause()
+  }
+
+  readonly #onKeypress = (text: string | undefined, key: Partial<Key> & { sequence?: string }): void => {
+    const pressed = { text: text ?? '', name: key.name ?? '', ctrl: key.ctrl ?? false, meta: key.meta ?? false }
+    const outcome = this.#editor.press(pressed)
+    switch (outcome.kind) {
+      case 'submit':
+        this.#redraw()
+        return this.#asking ? this.#asking(outcome.line) : this.#handlers?.onLine(outcome.line)
+      case 'interrupt':
+      case 'end':
+        return this.#asking ? this.#asking(undefined) : this.#handlers?.onEnd()
+      case 'changed':
+        this.#redraw()
+        return this.#handlers?.onTyping(this.#editor.text)
+      case 'moved':
+        return this.#redraw()
+      default:
+        return
+    }
+  }
+
+  readonly #onResize = (): void => {
+    // The terminal has wrapped anew what stands above; where the marks are now is its own secret.
+    this.#marks.clear()
+    this.#redraw()
+  }
+
+  #redraw(): void {
+    if (!this.#isOpen) return
+    this.#output.write(this.#erased())
+    this.#draw()
+  }
+
+  /** What takes the drawn rows away. The cursor is in the last of them. */
+  #erased(): string {
+    const up = this.#drawnRows > 1 ? `\u001b[${this.#drawnRows - 1}A` : ''
+    this.#drawnRows = 0
+    return `\r${up}${CLEAR_BELOW}`
+  }
+
+  #draw(): void {
+    if (!this.#isOpen) return
+    const { columns } = this
+    const prompt = cut(this.#prompt, Math.floor(columns / 2))
+    const status = cut(this.#status, columns - 1)
+    const { text, column } = this.#editor.view(columns - cells(prompt) - 1)
+    const statusRow = status === '' ? '' : `${this.#hasColour ? `${DIM}${status}${PLAIN}` : status}\r\n`
+    const cursorColumn = cells(prompt) + column
+    this.#output.write(`${statusRow}${prompt}${text}\r${cursorColumn > 0 ? `\u001b[${cursorColumn}C` : ''}`)
+    this.#drawnRows = status === '' ? 1 : 2
+  }
+
+  #countRows(line: string): void {
+    const text = line.replace(COLOURS, '')
+    const width = cells(text)
+    // Terminals disagree on how wide some characters are. Where that could change the number of rows, marks above are
+    // given up rather than written into the wrong line.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: printable ASCII is what all terminals agree on
+    const isCertain = !/[^\u0000-\u02ff\u2026\u2713\u2717\u2502\u2580-\u259f\u00b7]/.test(text) || width * 2 < this.columns
+    if (!isCertain) this.#marks.clear()
+    this.#printedRows += Math.max(1, Math.ceil(width / this.columns))
+  }
+}

@@ -1,0 +1,6 @@
+// Every command of the command line.
+import { chatCommand } from './chat-command.ts'
+import type { Command } from './command.ts'
+import { serveCommand } from './serve-command.ts'
+
+export const commands: readonly Command[] = [serveCommand, chatCommand]

@@ -1,0 +1,68 @@
+// The command line: finds the command, reads its flags, and says what is wrong in one line.
+import { parseArgs } from 'node:util'
+import manifest from '../package.json' with { type: 'json' }
+import { type Command, CommandError, type Flags, UsageError } from './command.ts'
+import { commands } from './commands.ts'
+
+/**
+ * Runs `sotto` with these arguments.
+ * @returns the exit code: 0, or 1 where something failed, or 2 where it was called wrongly
+ */
+export async function main(args: readonly string[]): Promise<number> {
+  try {
+    return await runCommand(args)
+  } catch (error) {
+    if (error instanceof UsageError) {
+      process.stderr.write(`sotto: ${error.message}\n`)
+      return 2
+    }
+    if (!(error instanceof CommandError)) throw error
+    process.stderr.write(`sotto: ${error.message}\n`)
+    return 1
+  }
+}
+
+async function runCommand(args: readonly string[]): Promise<number> {
+  const [name, ...rest] = args
+  if (name === undefined || name === '--help' || name === '-h') return print(overview())
+  if (name === '--version' || name === '-v') return print(manifest.version)
+  if (name === 'help') return print(rest[0] === undefined ? overview() : find(rest[0]).help)
+  if (name.startsWith('-')) throw new UsageError(`there is no flag ${name}; "sotto help" lists what there is`)
+  const command = find(name)
+  const flags = readFlags(command, rest)
+  return flags.help ? print(command.help) : command.run(flags)
+}
+
+function find(name: string): Command {
+  const command = commands.find((each) => each.name === name)
+  if (!command) throw new UsageError(`there is no command "${name}"; "sotto help" lists them`)
+  return command
+}
+
+function readFlags(command: Command, args: readonly string[]): Flags {
+  try {
+    const options = { ...command.options, help: { type: 'boolean', short: 'h' } } as const
+    return parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values
+  } catch (error) {
+    const [reason] = (error instanceof Error ? error.message : String(error)).split(/[.\n]/)
+    throw new UsageError(`${reason}; "sotto ${command.name} --help" lists its flags`)
+  }
+}
+
+function overview(): string {
+  const width = Math.max(...commands.map(({ name }) => name.length))
+  const lines = commands.map(({ name, summary }) => `  sotto ${name.padEnd(width)}  ${summary}`)
+  return `Sotto, end-to-end encrypted messaging.
+
+${lines.join('\n')}
+  sotto ${'help'.padEnd(width)}  this; "sotto help <command>" tells more
+
+"sotto --version" prints the version.`
+}
+
+function print(text: string): number {
+  process.stdout.write(`${text}\n`)
+  return 0
+}
+
+if (import.meta.main) process.exitCode = await main(process.argv.slice(2))

@@ -1,0 +1,47 @@
+// sotto serve: runs a relay in this process until it is told to stop.
+import { type Command, CommandError, type Flags, textFlag, UsageError } from './command.ts'
+
+/** Flags, and the settings of the relay they stand for. */
+const SETTINGS = { port: 'PORT', host: 'HOST', 'data-dir': 'DATA_DIR' } as const
+
+export const serveCommand: Command = {
+  name: 'serve',
+  summary: 'run a relay on this machine',
+  help: `Usage: sotto serve [--port N] [--host H] [--data-dir D]
+
+Runs a relay until Ctrl-C. It stores what it must in one folder and needs nothing else.
+
+  --port N        the port to listen on (default 8080)
+  --host H        the address to listen on
+  --data-dir D    where to keep the relay's data
+
+Every other setting is an environment variable; a flag counts for more than its variable
+(PORT, HOST, DATA_DIR).`,
+  options: { port: { type: 'string' }, host: { type: 'string' }, 'data-dir': { type: 'string' } },
+  async run(flags) {
+    const environment = { ...process.env, ...settingsOf(flags) }
+    // Only here: nobody who chats loads the relay.
+    const { serve, StartError } = await import('@sotto/relay')
+    try {
+      await serve(environment, (line) => process.stdout.write(`${line}\n`))
+      return 0
+    } catch (error) {
+      throw error instanceof StartError ? new CommandError(error.message) : error
+    }
+  },
+}
+
+function settingsOf(flags: Flags): Record<string, string> {
+  const settings: Record<string, string> = {}
+  for (const [flag, setting] of Object.entries(SETTINGS)) {
+    const value = textFlag(flags, flag)
+    if (value === undefined) continue
+    if (flag === 'port' && !isPort(value)) throw new UsageError(`--port takes a number from 0 to 65535, not "${value}"`)
+    settings[setting] = value
+  }
+  return settings
+}
+
+function isPort(text: string): boolean {
+  return /^\d{1,5}$/.test(text) && Number(text) <= 65_535
+}

@@ -1,0 +1,84 @@
+// What an operator can tell the store, beside the relay that may be running on it.
+import { Database } from 'bun:sqlite'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Config, readConfig } from './config.ts'
+import { moveSequencesAhead, resumeExpiry } from './messages/messages.ts'
+import { openStorage } from './storage/open-storage.ts'
+import { openSqliteBeside, StorageInUse, StorageMissing } from './storage/sqlite.ts'
+import type { Storage } from './storage/storage.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Something an operator asked for that cannot be done; the message says why. */
+export class OperatorError extends Error {
+  override readonly name = 'OperatorError'
+}
+
+/** The commands by name, each with one sentence for `--help`. Each returns a line for the terminal. */
+export const operatorCommands = {
+  'resume-expiry': {
+    means: 'lets messages expire again after the clock had jumped, once it is right',
+    run: (environment: Environment) =>
+      withStore(openBeside, environment, async (storage) => {
+        await resumeExpiry(storage)
+        return 'Expiry goes on with the relay’s next round, within a minute.'
+      }),
+  },
+  'after-restore': {
+    means: 'moves every conversation ahead by a million; to be run once after a backup was put back',
+    run: (environment: Environment) =>
+      withStore(openAlone, environment, async (storage) => {
+        await moveSequencesAhead(storage)
+        return 'Every conversation goes on a million further: no client mistakes a new message for one it has seen.'
+      }),
+  },
+} as const
+
+/**
+ * Copies the embedded database into a file that must not exist yet, while the relay may go on working.
+ * @throws OperatorError where there is none, or the file exists
+ */
+export function backUp(environment: Environment, file: string): string {
+  const config = readConfig(environment)
+  if (config.databaseUrl)
+    throw new OperatorError('DATABASE_URL is set: back PostgreSQL up with its own pg_dump')
+  if (existsSync(file)) throw new OperatorError(`${file} exists already; name another file`)
+  const source = join(config.dataDir, 'sotto.db')
+  if (!existsSync(source)) throw new OperatorError(`${config.dataDir} holds no store of a relay`)
+  const database = new Database(source, { readonly: true })
+  try {
+    database.run('PRAGMA busy_timeout = 5000')
+    database.prepare('VACUUM INTO ?').run(file)
+  } finally {
+    database.close()
+  }
+  return `Backed up to ${file}. To put it back: stop the relay, make it sotto.db in an empty data folder, run sotto after-restore.`
+}
+
+async function withStore(
+  open: (config: Config) => Promise<Storage>,
+  environment: Environment,
+  work: (storage: Storage) => Promise<string>,
+): Promise<string> {
+  const storage = await open(readConfig(environment)).catch((error) => {
+    throw error instanceof StorageMissing || error instanceof StorageInUse
+      ? new OperatorError(error.message)
+      : error
+  })
+  try {
+    return await work(storage)
+  } finally {
+    await storage.close()
+  }
+}
+
+function openBeside(config: Config): Promise<Storage> {
+  return config.databaseUrl ? openStorage(config) : openSqliteBeside(config.dataDir)
+}
+
+// A relay that is running would go on with the numbers it knows. (With PostgreSQL nobody can tell: the document says so.)
+async function openAlone(config: Config): Promise<Storage> {
+  if (!config.databaseUrl) await (await openSqliteBeside(config.dataDir)).close() // Makes no empty store by mistake.
+  return await openStorage(config)
+}

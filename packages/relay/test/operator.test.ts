@@ -1,0 +1,77 @@
+// What an operator does: back up beside a running relay, put the copy back, go on without repeating a number.
+import { afterEach, expect, test } from 'bun:test'
+import { mkdtemp, rename, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { backUp, OperatorError, operatorCommands } from '../src/operator.ts'
+import { type RelayProcess, startRelay } from './relay-process.ts'
+import { message, wireFriends } from './wire.ts'
+
+const relays: RelayProcess[] = []
+const folders: string[] = []
+afterEach(async () => {
+  for (const relay of relays.splice(0)) await relay.stop()
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true })
+})
+
+async function start(env: Record<string, string> = {}): Promise<RelayProcess> {
+  const relay = await startRelay({ env })
+  relays.push(relay)
+  return relay
+}
+
+async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'sotto-operator-'))
+  folders.push(folder)
+  return folder
+}
+
+test('a backup taken under way is put back, and conversations go on a million further', async () => {
+  const relay = await start()
+  const { alice, bob, conv } = await wireFriends(relay.url)
+  const sender = await alice.connect()
+  sender.send(message(bob.alias, conv, 'in the backup', 'm1'))
+  expect((await sender.next('ack')).seq).toBe(1)
+
+  const copy = join(await temporaryFolder(), 'copy.db')
+  expect(backUp({ DATA_DIR: relay.dataDir }, copy)).toContain('after-restore')
+  sender.send(message(bob.alias, conv, 'lost with the machine', 'm2'))
+  expect((await sender.next('ack')).seq).toBe(2)
+  await relay.kill('SIGKILL')
+
+  const dataDir = await temporaryFolder()
+  await rename(copy, join(dataDir, 'sotto.db'))
+  await operatorCommands['after-restore'].run({ DATA_DIR: dataDir })
+  const restored = await start({ DATA_DIR: dataDir })
+  for (const account of [alice, bob]) Object.assign(account, { base: restored.url })
+  const again = await alice.connect()
+  again.send(message(bob.alias, conv, 'lost with the machine', 'm2'))
+  expect((await again.next('ack')).seq).toBe(1_000_002)
+  const receiver = await bob.connect()
+  expect((await receiver.next('msg')).id).toBe('m1')
+  expect((await receiver.next('msg')).id).toBe('m2')
+})
+
+test('after-restore is refused while a relay runs on the store', async () => {
+  const relay = await start()
+  const refused = operatorCommands['after-restore'].run({ DATA_DIR: relay.dataDir })
+  await expect(refused).rejects.toThrow('in use by another relay')
+})
+
+test('resume-expiry works beside a running relay', async () => {
+  const relay = await start()
+  expect(await operatorCommands['resume-expiry'].run({ DATA_DIR: relay.dataDir })).toContain('Expiry goes on')
+})
+
+test('nothing is made where there is no store, and no backup is overwritten', async () => {
+  const folder = await temporaryFolder()
+  for (const { run } of Object.values(operatorCommands)) {
+    await expect(run({ DATA_DIR: folder })).rejects.toBeInstanceOf(OperatorError)
+  }
+  expect(() => backUp({ DATA_DIR: folder }, join(folder, 'copy.db'))).toThrow('holds no store')
+  const relay = await start()
+  const copy = join(folder, 'copy.db')
+  backUp({ DATA_DIR: relay.dataDir }, copy)
+  expect(() => backUp({ DATA_DIR: relay.dataDir }, copy)).toThrow('exists already')
+  expect(() => backUp({ DATABASE_URL: 'postgres://x@y/z' }, copy)).toThrow('pg_dump')
+})

@@ -1,0 +1,12 @@
+// `npm run check`: every check but the tests. `npm run check -- --fix` lets Biome mend what it can first.
+import { ensureInstalledOrExit } from './bootstrap.mjs'
+import { runChecks } from './checks.mjs'
+
+const unknown = process.argv.slice(2).filter((word) => word !== '--fix')
+if (unknown.length > 0) {
+  process.stderr.write(`npm run check knows only --fix, not ${unknown.join(' ')}\n`)
+  process.exit(2)
+}
+await ensureInstalledOrExit()
+const failed = await runChecks({ fix: process.argv.includes('--fix') })
+process.exitCode = failed === 0 ? 0 : 1

@@ -1,0 +1,54 @@
+// The checks of `npm run check` and `npm test`: types, lint and formatting, import boundaries, unused code.
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { bunPath, root } from './bootstrap.mjs'
+
+const node = process.execPath
+const inModules = (path) => join(root, 'node_modules', path)
+
+const checks = (fix) => [
+  { name: 'types', command: [node, inModules('typescript/bin/tsc'), '--noEmit'] },
+  {
+    name: 'lint and formatting',
+    command: [
+      node,
+      inModules('@biomejs/biome/bin/biome'),
+      'check',
+      '--error-on-warnings',
+      ...(fix ? ['--write'] : []),
+    ],
+  },
+  { name: 'import boundaries', command: [bunPath, join(root, 'scripts/check-imports.ts')] },
+  { name: 'unused code', command: [node, inModules('knip/bin/knip.js'), '--no-progress'] },
+]
+
+// Answers how many checks failed. Each tells its findings and one line of summary.
+export async function runChecks({ fix = false } = {}) {
+  const results = await Promise.all(checks(fix).map(run))
+  for (const { output, passed } of results) if (!passed) process.stdout.write(`${output.trim()}\n\n`)
+  for (const { name, passed, seconds } of results) {
+    process.stdout.write(`${passed ? 'ok    ' : 'FAILED'} ${name} (${seconds} s)\n`)
+  }
+  return results.filter(({ passed }) => !passed).length
+}
+
+function run({ name, command: [file, ...args] }) {
+  const startedMs = performance.now()
+  // What a terminal would have been shown in colour still is, though each output is held back until its turn.
+  const env = process.stdout.isTTY ? { FORCE_COLOR: '1', ...process.env } : process.env
+  const child = spawn(file, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const parts = []
+  child.stdout.on('data', (part) => parts.push(part))
+  child.stderr.on('data', (part) => parts.push(part))
+  return new Promise((resolve) => {
+    const end = (passed) => {
+      const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)
+      resolve({ name, passed, seconds, output: Buffer.concat(parts).toString() })
+    }
+    child.on('error', (error) => {
+      parts.push(Buffer.from(`${file}: ${error.message}\n`))
+      end(false)
+    })
+    child.on('close', (code) => end(code === 0))
+  })
+}
