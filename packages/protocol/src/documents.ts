@@ -26,7 +26,8 @@ const ACCOUNT_ERRORS: readonly ErrorCode[] = ['UNAUTHENTICATED', 'TOKEN_DEAD']
 export function openApiDocument(version: string): Json {
   const paths: Record<string, Record<string, Json>> = {}
   for (const [name, endpoint] of Object.entries<Endpoint>(endpoints)) {
-    const path = (paths[API_BASE + endpoint.path] ??= {})
+    const path = paths[API_BASE + endpoint.path] ?? {}
+    paths[API_BASE + endpoint.path] = path
     path[endpoint.method.toLowerCase()] = operation(name, endpoint)
     if (endpoint.alsoMethod) {
       path[endpoint.alsoMethod.toLowerCase()] = operation(`${name}By${endpoint.alsoMethod}`, endpoint)

@@ -162,10 +162,10 @@ function wrong(name: string, value: string, right: string): ConfigError {
 
 function mapKeys<K extends string, V>(
   table: Readonly<Record<K, unknown>>,
-  valueOf: (key: K) => V,
+  read: (key: K) => V,
 ): Record<K, V> {
   const result: Partial<Record<K, V>> = {}
-  for (const key in table) result[key] = valueOf(key)
+  for (const key in table) result[key] = read(key)
   return complete(table, result)
 }
 

@@ -111,6 +111,17 @@ export class WireAccount {
     return await WireSocket.open(`${this.wsUrl()}?user_uuid=${this.uuid}&ticket=${await this.ticket()}`)
   }
 
+  /** Opens a WebSocket as older clients do, with the token in the URL. */
+  connectByToken(token = this.token): Promise<WireSocket> {
+    return WireSocket.open(`${this.wsUrl()}?user_uuid=${this.uuid}&token=${token}`)
+  }
+
+  /** Opens a WebSocket and takes all of its backlog in. @returns it, and the frames up to `sync_end` */
+  async online(): Promise<{ socket: WireSocket; backlog: Frame[] }> {
+    const socket = await this.connect()
+    return { socket, backlog: await socket.untilSynced() }
+  }
+
   wsUrl(): string {
     return `${this.base.replace('http', 'ws')}/ws`
   }
@@ -133,6 +144,7 @@ export class WireSocket {
   readonly frames: Frame[] = []
   readonly closed: Promise<{ code: number; reason: string }>
   #waiting: (() => void)[] = []
+  #isOver = false
 
   private constructor(socket: WebSocket) {
     this.socket = socket
@@ -142,6 +154,7 @@ export class WireSocket {
     })
     this.closed = new Promise((resolve) => {
       socket.addEventListener('close', ({ code, reason }) => {
+        this.#isOver = true
         resolve({ code, reason })
         for (const wake of this.#waiting.splice(0)) wake()
       })
@@ -162,15 +175,39 @@ export class WireSocket {
   }
 
   /** The next frame of a type (any type without one), taken out of what came in. */
-  async next(type?: string, withinMs = 5000): Promise<Frame> {
+  async next(type?: string, withinMs = 15_000): Promise<Frame> {
     const late = performance.now() + withinMs
     for (;;) {
       const index = this.frames.findIndex((frame) => type === undefined || frame.type === type)
       if (index >= 0) return this.frames.splice(index, 1)[0]
       const left = late - performance.now()
-      if (left <= 0) throw new Error(`no ${type ?? 'frame'} came; waiting: ${JSON.stringify(this.frames).slice(0, 400)}`)
+      if (left <= 0 || this.#isOver) throw new Error(`no ${type ?? 'frame'} came; waiting: ${JSON.stringify(this.frames).slice(0, 400)}`)
       await this.#change(left)
     }
+  }
+
+  /** The next `count` frames of a type, in order. */
+  async take(count: number, type?: string): Promise<Frame[]> {
+    const taken: Frame[] = []
+    while (taken.length < count) taken.push(await this.next(type))
+    return taken
+  }
+
+  /** What comes before the next `sync_end`, and that itself as the last. */
+  async untilSynced(): Promise<Frame[]> {
+    const taken: Frame[] = []
+    do taken.push(await this.next())
+    while (taken.at(-1).type !== 'sync_end')
+    return taken
+  }
+
+  /** Sends a ping. @returns what came before its answer: all that the relay had to say until then */
+  async untilPong(): Promise<Frame[]> {
+    this.send({ type: 'ping' })
+    const taken: Frame[] = []
+    do taken.push(await this.next())
+    while (taken.at(-1).type !== 'pong')
+    return taken.slice(0, -1)
   }
 
   /** Everything that comes within a while, of one type or any. */
@@ -197,13 +234,18 @@ export class WireSocket {
   }
 }
 
+/** A registered, logged-in account. */
+export async function wireAccount(relayUrl: string, nickname?: string): Promise<WireAccount> {
+  const account = new WireAccount(relayUrl)
+  await account.register(nickname)
+  await account.login()
+  return account
+}
+
 /** Two registered, logged-in friends and their conversation. */
 export async function wireFriends(relayUrl: string): Promise<{ alice: WireAccount; bob: WireAccount; conv: string }> {
-  const [alice, bob] = [new WireAccount(relayUrl), new WireAccount(relayUrl)]
-  for (const account of [alice, bob]) {
-    await account.register()
-    await account.login()
-  }
+  const alice = await wireAccount(relayUrl)
+  const bob = await wireAccount(relayUrl)
   return { alice, bob, conv: await befriend(alice, bob) }
 }
 

@@ -11,6 +11,7 @@ import {
 } from '@sotto/protocol'
 import type { AccountId } from '../storage/storage.ts'
 import type { Conversation, Lane, Mailbox, MessageRow, Page, SentId } from './page.ts'
+import { encodeRow, receiptFrames } from './stored-frames.ts'
 
 /** One frame to be carried out, with whom it came from. */
 export type Operation =
@@ -214,8 +215,8 @@ export class Batch {
   // Judged by the conversation alone, and after parting too: `to` may be an alias of old.
   #receipt(reader: AccountId, frame: ClientFrameOf<'delivered' | 'read'>): RelayFrame[] {
     const conversation = this.#page.conversation(frame.conv_id)
-    const lane = conversation && conversation.lanes.find((candidate) => candidate.recipient === reader)
-    if (!lane) throw new ProtocolError('WRONG_CONVERSATION')
+    const lane = conversation?.lanes.find((candidate) => candidate.recipient === reader)
+    if (!conversation || !lane) throw new ProtocolError('WRONG_CONVERSATION')
     if (frame.seq > conversation.committedSeq) {
       throw new ProtocolError('SEQ_UNKNOWN', { field: 'seq', rule: 'must be of a message that exists' })
     }
@@ -344,45 +345,6 @@ export class Batch {
       from: this.#page.aliasOf(who.from),
     }
   }
-}
-
-/** The frames that tell a sender how far its peer has come, beyond what it heard before. */
-export function receiptFrames(mark: {
-  conv_id: ConversationId
-  to: AliasId
-  from: AliasId
-  deliveredSeq: number
-  readSeq: number
-  after: { deliveredSeq: number; readSeq: number }
-}): RelayFrame[] {
-  const { conv_id, to, from, deliveredSeq, readSeq, after } = mark
-  const frames: RelayFrame[] = []
-  // `read` implies `delivered`: a delivered mark is worth a frame only where it is ahead.
-  if (deliveredSeq > after.deliveredSeq && deliveredSeq > readSeq)
-    frames.push({ type: 'delivered', conv_id, seq: deliveredSeq, to, from })
-  if (readSeq > after.readSeq) frames.push({ type: 'read', conv_id, seq: readSeq, to, from })
-  return frames
-}
-
-/** A stored row as the frame its recipient gets. */
-export function encodeRow(
-  row: MessageRow,
-  names: { conv_id: ConversationId; to: AliasId; from: AliasId },
-): string {
-  const { conv_id, to, from } = names
-  const { id, seq, at } = row
-  if (row.kind === 'retraction') return encodeFrame({ type: 'retract', id, to, conv_id, from, seq, at })
-  return encodeFrame({
-    type: 'msg',
-    id,
-    to,
-    conv_id,
-    crypto_v: row.crypto_v,
-    payload: row.payload,
-    from,
-    seq,
-    at,
-  })
 }
 
 function laneFrom(conversation: Conversation, sender: AccountId): Lane | undefined {

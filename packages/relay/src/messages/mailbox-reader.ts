@@ -1,8 +1,8 @@
 // Reading what waits for an account, and taking note of what arrived besides messages. The same on both engines.
-import type { AliasId, ConversationId } from '@sotto/protocol'
+import { type AliasId, type ConversationId, encodeFrame } from '@sotto/protocol'
 import type { AccountId, Storage } from '../storage/storage.ts'
-import { encodeRow, receiptFrames } from './batch.ts'
 import { kindOf } from './page.ts'
+import { encodeRow, receiptFrames } from './stored-frames.ts'
 
 /** A stored frame, ready to be sent. */
 export interface WaitingFrame {
@@ -103,9 +103,7 @@ export class MailboxReader {
     return rows.map((row) => {
       const { conv_id, alias_to: to, alias_from: from, delivered_seq: deliveredSeq, read_seq: readSeq } = row
       const after = { deliveredSeq: row.told_delivered_seq, readSeq: row.told_read_seq }
-      const frames = receiptFrames({ conv_id, to, from, deliveredSeq, readSeq, after }).map((frame) =>
-        JSON.stringify(frame),
-      )
+      const frames = receiptFrames({ conv_id, to, from, deliveredSeq, readSeq, after }).map(encodeFrame)
       return { conversation: row.conversation_id, deliveredSeq, readSeq, frames }
     })
   }
