@@ -34,8 +34,9 @@ const featureBlind = ['listener', 'gateway']
 const interfaceFiles: Record<string, string> = { storage: 'storage/storage.ts', cluster: 'cluster/bus.ts' }
 const relaySource = 'packages/relay/src/'
 const onlyImportedAtTheTop: Record<string, string[]> = {
-  'config.ts': ['main.ts', 'relay.ts'],
+  'config.ts': ['main.ts', 'relay.ts', 'operator.ts'],
   'relay.ts': ['main.ts'],
+  'operator.ts': ['main.ts'],
 }
 
 export function isTest(file: string): boolean {

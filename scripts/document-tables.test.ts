@@ -1,0 +1,45 @@
+// Holds the documents to the code: tables, links, and every test vector they speak of.
+import { expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { documentsWithTables, withTables } from './document-tables.ts'
+
+const ROOT = join(import.meta.dir, '..')
+
+function filesOf(...patterns: string[]): string[] {
+  return patterns.flatMap((pattern) => [...new Bun.Glob(pattern).scanSync(ROOT)])
+}
+
+for (const file of documentsWithTables) {
+  test(`the tables of ${relative(ROOT, file)} are those of the code (bun scripts/document-tables.ts --write)`, async () => {
+    const text = await Bun.file(file).text()
+    expect(text).toContain('<!-- table: ')
+    expect(withTables(text)).toBe(text)
+  })
+}
+
+test('every link between the documents leads somewhere', async () => {
+  const documents = filesOf('*.md', 'docs/**/*.md')
+  expect(documents.length).toBeGreaterThan(8)
+  for (const document of documents) {
+    const text = await Bun.file(join(ROOT, document)).text()
+    for (const [, target = ''] of text.matchAll(/\]\((?!https?:)([^)#\s]+)(?:#[^)]*)?\)/g)) {
+      const path = join(ROOT, dirname(document), target)
+      expect({ document, target, exists: existsSync(path) }).toEqual({ document, target, exists: true })
+    }
+  }
+})
+
+test('every dependency has its reason in a decision record', async () => {
+  const manifests = filesOf('package.json', 'packages/*/package.json')
+  expect(manifests.length).toBeGreaterThan(5)
+  const records = await Promise.all(filesOf('docs/decisions/*.md').map((file) => Bun.file(join(ROOT, file)).text()))
+  for (const manifest of manifests) {
+    const { dependencies = {}, devDependencies = {} } = await Bun.file(join(ROOT, manifest)).json()
+    for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies })) {
+      expect(`${name} ${version}`).toMatch(/ \d+\.\d+\.\d+$/) // an exact version
+      if (name.startsWith('@sotto/')) continue
+      expect({ name, explained: records.some((text) => text.includes(`\`${name}\``)) }).toEqual({ name, explained: true })
+    }
+  }
+})

@@ -1,0 +1,118 @@
+// The tables of the documents, made from the code. With --write they are put where the documents mark their place;
+// a test holds the documents to them.
+import { join } from 'node:path'
+import {
+  API_BASE,
+  clientFrames,
+  closeCodes,
+  type Endpoint,
+  endpoints,
+  errors,
+  limits,
+  rates,
+  relayFrames,
+} from '@sotto/protocol'
+import { settings } from '@sotto/relay'
+
+const DOCS = join(import.meta.dir, '..', 'docs')
+
+/** The documents with tables of the code in them. */
+export const documentsWithTables = ['protocol.md', 'operations.md'].map((name) => join(DOCS, name))
+
+const tables: Readonly<Record<string, () => string>> = {
+  endpoints: () =>
+    table(
+      ['method, path', 'login', 'body → reply', 'what it is', 'own errors', 'rate'],
+      Object.values<Endpoint>(endpoints).map((endpoint) => [
+        `${[endpoint.method, endpoint.alsoMethod].filter(Boolean).join(' or ')} \`${API_BASE}${endpoint.path}\``,
+        endpoint.auth === 'account' ? 'yes' : 'no',
+        `${fieldsOf(endpoint.body)} → ${endpoint.status} ${fieldsOf(endpoint.reply)}`,
+        endpoint.summary,
+        endpoint.errors.map((code) => `\`${code}\``).join(', '),
+        `\`${endpoint.rate}\``,
+      ]),
+    ),
+  errors: () =>
+    table(
+      ['code', 'status', 'try again', 'meaning'],
+      Object.entries(errors).map(([code, { status, retry, means }]) => [`\`${code}\``, `${status}`, retry, means]),
+    ),
+  'client-frames': () => table(['frame', 'fields'], framesOf(clientFrames)),
+  'relay-frames': () => table(['frame', 'fields'], framesOf(relayFrames)),
+  'close-codes': () =>
+    table(
+      ['code', 'meaning'],
+      Object.values(closeCodes).map(({ code, means }) => [`${code}`, means]),
+    ),
+  limits: () =>
+    table(
+      ['limit', 'default', 'from – to', 'setting'],
+      Object.values(limits).map((limit) => [
+        limit.means,
+        number(limit.default),
+        `${number(limit.min)} – ${number(limit.max)}`,
+        `\`${limit.setting}\``,
+      ]),
+    ),
+  rates: () =>
+    table(
+      ['rate', 'what it counts', 'default', 'by', 'setting'],
+      Object.entries(rates).map(([name, rate]) => [
+        `\`${name}\``,
+        rate.means,
+        `${number(rate.burst)} in ${number(rate.perSeconds)} s`,
+        rate.by,
+        `\`${rate.setting}\``,
+      ]),
+    ),
+  settings: () =>
+    table(
+      ['setting', 'default', 'meaning'],
+      Object.entries(settings).map(([name, setting]) => [
+        `\`${name}\``,
+        setting.default === '' ? '–' : `\`${setting.default}\``,
+        setting.means,
+      ]),
+    ),
+}
+
+/** The text with every marked table as the code has it. @throws where a mark names no table */
+export function withTables(text: string): string {
+  return text.replaceAll(/<!-- table: (?<name>[\w-]+) -->\n[\s\S]*?<!-- \/table -->/g, (_whole, name: string) => {
+    const make = tables[name]
+    if (!make) throw new Error(`no table is called ${name}`)
+    return `<!-- table: ${name} -->\n${make()}\n<!-- /table -->`
+  })
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+}
+
+function framesOf(frames: Readonly<Record<string, unknown>>): string[][] {
+  return Object.entries(frames).map(([type, schema]) => [`\`${type}\``, fieldsOf(schema, ['type']) || '–'])
+}
+
+// Field names as the schemas have them: `?` after what may be left out, [] around what is a list.
+function fieldsOf(schema: unknown, without: readonly string[] = []): string {
+  if (!isRecord(schema)) return schema === undefined ? '–' : ''
+  if (schema.type === 'array') return `[${fieldsOf(schema.item)}]`
+  if (!isRecord(schema.entries)) return ''
+  return Object.entries(schema.entries)
+    .filter(([name]) => !without.includes(name))
+    .map(([name, field]) => `\`${name}\`${isRecord(field) && field.type === 'optional' ? '?' : ''}`)
+    .join(', ')
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
+
+function number(value: number): string {
+  return value.toLocaleString('en-US')
+}
+
+if (import.meta.main && process.argv.includes('--write')) {
+  for (const file of documentsWithTables) await Bun.write(file, withTables(await Bun.file(file).text()))
+}
