@@ -79,7 +79,7 @@ export async function startRelay(
   })
   const maintenance = startMaintenance(
     [
-      { name: 'expiry', run: () => messages.expiry.sweep() },
+      { name: 'expiry', run: (signal) => messages.expiry.sweep(signal) },
       {
         name: 'accounts',
         run: async () => {

@@ -22,6 +22,8 @@ export type Ring =
       readonly deliveredSeq: number
       readonly readSeq: number
     }
+  /** A frame that is kept in the store, outside the mailbox's order, until it is known to have arrived. */
+  | { readonly kind: 'notice'; readonly id: number; readonly frame: string }
   /** The account connected anew; any older connection has to go. */
   | { readonly kind: 'connected'; readonly connection: string; readonly jti: string }
   /** The token died; a connection opened with it has to go. */

@@ -73,8 +73,10 @@ export class Deliveries implements ConnectionFollower {
   }
 
   #hear(account: AccountId, ring: Ring): void {
-    if (ring.kind === 'mailbox') this.#byAccount.get(account)?.hearMailbox(ring)
-    else if (ring.kind === 'receipt') this.#byAccount.get(account)?.hearReceipt(ring)
+    const delivery = this.#byAccount.get(account)
+    if (ring.kind === 'mailbox') delivery?.hearMailbox(ring)
+    else if (ring.kind === 'receipt') delivery?.hearReceipt(ring)
+    else if (ring.kind === 'notice') delivery?.hearNotice(ring)
   }
 
   #pingAll(): void {

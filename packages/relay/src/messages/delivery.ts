@@ -87,6 +87,13 @@ export class ConnectionDelivery {
     this.#noteReceipt(ring)
   }
 
+  /** A kept frame that stands outside the mailbox's order. */
+  hearNotice({ id, frame }: { id: number; frame: string }): void {
+    this.connection.send(frame)
+    const sent = this.#unconfirmed()
+    sent.noticeId = Math.max(sent.noticeId, id)
+  }
+
   /** True while something waits for a pong to be sent for. */
   get wantsPing(): boolean {
     return this.#sent !== undefined && this.#pinged === undefined && this.#ponged === undefined
@@ -186,14 +193,25 @@ export class ConnectionDelivery {
       sent += frames.length
       this.#noteReceipt(receipt)
     }
-    for (const { id, frame } of await this.#reader.readNotices(account)) {
-      this.connection.send(frame)
-      sent += 1
-      this.#unconfirmed().noticeId = id
-    }
+    sent += await this.#sendNotices()
     this.#firstRoundDone = true
     for (let round = 0; round < rounds; round++)
       this.connection.send(encodeFrame({ type: 'sync_end', count: sent }))
+  }
+
+  async #sendNotices(): Promise<number> {
+    let sent = 0
+    for (let last = 0; !this.#isClosed; ) {
+      const notices = await this.#reader.readNotices(this.connection.account, last, PAGE)
+      for (const notice of notices) {
+        if (this.connection.bufferedBytes > this.#windowBytes) await this.#untilDrained()
+        this.hearNotice(notice)
+        last = notice.id
+        sent += 1
+      }
+      if (notices.length < PAGE) break
+    }
+    return sent
   }
 
   #noteReceipt(receipt: { conversation: number; deliveredSeq: number; readSeq: number }): void {

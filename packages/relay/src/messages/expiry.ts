@@ -5,11 +5,17 @@ import type { Bus } from '../cluster/bus.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import type { AccountId, Sql, Storage } from '../storage/storage.ts'
+import { addNotice } from './notices.ts'
 import { MESSAGE_KINDS } from './page.ts'
 
 const DAY_MS = 86_400_000
 /** Lanes, or sent ids, looked at in one transaction. */
-const CHUNK = 200
+const CHUNK = 500
+/** How many of each one round looks at before the next goes on there: its cost does not grow with the store. */
+const LANES_A_ROUND = 20_000
+const IDS_A_ROUND = 50_000
+const FIRST_LANE = { conversation_id: 0, recipient_id: 0 }
+const FIRST_SENT_ID = { sender_id: 0, message_id: '' }
 const MOST_DRIFT_MS = 3_600_000
 const STOPPED = 'expiry_stopped'
 
@@ -26,14 +32,19 @@ export class Expiry {
   /** When both clocks were last taken to agree. */
   #agreed: { readonly now: number; readonly monotonic: number }
   #wasStopped = false
+  #lastLane = FIRST_LANE
+  #lastSentId = FIRST_SENT_ID
 
   constructor(parts: Parts) {
     this.#parts = parts
     this.#agreed = { now: parts.clock.now(), monotonic: parts.clock.monotonic() }
   }
 
-  /** One pass over all that may have expired. Does nothing once the clock has jumped, until {@link resumeExpiry}. */
-  async sweep(): Promise<void> {
+  /**
+   * One round over what may have expired, from where the last one stopped. Does nothing once the clock has jumped,
+   * until {@link resumeExpiry}.
+   */
+  async sweep(signal: AbortSignal = new AbortController().signal): Promise<void> {
     const { storage, clock, limits, log } = this.#parts
     if (await this.isStopped()) {
       this.#wasStopped = true
@@ -48,11 +59,10 @@ export class Expiry {
       return
     }
     const now = clock.now()
-    await this.#expireMessages(now - limits.messageLifeDays * DAY_MS)
-    await storage.transaction(
-      (sql) => sql`DELETE FROM messages WHERE kind = 1 AND at < ${now - limits.messageLifeDays * DAY_MS}`,
-    )
-    await this.#forgetSentIds(now - limits.sentIdDays * DAY_MS)
+    const before = now - limits.messageLifeDays * DAY_MS
+    await this.#expireMessages(before, signal)
+    await storage.transaction((sql) => sql`DELETE FROM messages WHERE kind = 1 AND at < ${before}`)
+    await this.#forgetSentIds(now - limits.sentIdDays * DAY_MS, signal)
   }
 
   /** True while expiry waits for the operator. */
@@ -67,10 +77,10 @@ export class Expiry {
   }
 
   // A lane's messages are in order of time, so its first one tells whether there is anything to do.
-  async #expireMessages(before: number): Promise<void> {
+  async #expireMessages(before: number, signal: AbortSignal): Promise<void> {
     const { storage } = this.#parts
-    let after = { conversation_id: 0, recipient_id: 0 }
-    for (;;) {
+    for (let seen = 0; seen < LANES_A_ROUND && !signal.aborted; seen += CHUNK) {
+      const after = this.#lastLane
       const lanes = await storage.sql<{
         conversation_id: number
         recipient_id: AccountId
@@ -86,9 +96,8 @@ export class Expiry {
       for (const lane of lanes) {
         if (lane.oldest !== null && lane.oldest < before) await this.#expireLane(lane, before)
       }
-      const last = lanes.at(-1)
-      if (!last || lanes.length < CHUNK) return
-      after = last
+      this.#lastLane = lanes.length < CHUNK ? FIRST_LANE : (lanes.at(-1) ?? FIRST_LANE)
+      if (this.#lastLane === FIRST_LANE) return
     }
   }
 
@@ -114,39 +123,30 @@ export class Expiry {
         UPDATE mailboxes SET pending_count = pending_count - ${messages.length}, pending_bytes = pending_bytes - ${bytes}
         WHERE account_id = ${recipient}`
       if (!row || !direction) throw new Error('a lane without its conversation')
-      const frames = messages.map(({ message_id: id }) =>
-        encodeFrame({
-          type: 'error',
-          error: 'EXPIRED',
-          message: errors.EXPIRED.means,
-          id,
-          conv_id: row.conv_id,
-        }),
-      )
-      for (const frame of frames) {
-        await sql`
-          INSERT INTO notices (account_id, frame, created_at) VALUES (${direction.sender_id}, ${frame}, ${clock.now()})`
+      const notices: { id: number; frame: string }[] = []
+      for (const { message_id: id } of messages) {
+        const message = errors.EXPIRED.means
+        const frame = encodeFrame({ type: 'error', error: 'EXPIRED', message, id, conv_id: row.conv_id })
+        notices.push({ id: await addNotice(sql, direction.sender_id, frame, clock.now()), frame })
       }
-      return { sender: direction.sender_id, frames }
+      return { sender: direction.sender_id, notices }
     })
-    for (const frame of told.frames) bus.ring(told.sender, { kind: 'frame', frame })
+    for (const notice of told.notices) bus.ring(told.sender, { kind: 'notice', ...notice })
   }
 
   // By key, in small steps: an index by age would cost every message that is sent.
-  async #forgetSentIds(before: number): Promise<void> {
+  async #forgetSentIds(before: number, signal: AbortSignal): Promise<void> {
     const { storage } = this.#parts
-    let after = { sender_id: 0, message_id: '' }
-    for (;;) {
+    for (let seen = 0; seen < IDS_A_ROUND && !signal.aborted; seen += CHUNK) {
+      const after = this.#lastSentId
       const ids = await storage.sql<{ sender_id: number; message_id: string; at: number }>`
         SELECT sender_id, message_id, at FROM sent_ids
         WHERE (sender_id, message_id) > (${after.sender_id}, ${after.message_id})
-        ORDER BY sender_id, message_id LIMIT ${CHUNK * 10}`
+        ORDER BY sender_id, message_id LIMIT ${CHUNK}`
       const old = ids.filter(({ at }) => at < before)
       if (old.length > 0) await storage.transaction((sql) => forget(sql, old))
-      const last = ids.at(-1)
-      if (!last || ids.length < CHUNK * 10) return
-      after = last
-      await new Promise((resolve) => setTimeout(resolve, 5)) // Messages go first.
+      this.#lastSentId = ids.length < CHUNK ? FIRST_SENT_ID : (ids.at(-1) ?? FIRST_SENT_ID)
+      if (this.#lastSentId === FIRST_SENT_ID) return
     }
   }
 }

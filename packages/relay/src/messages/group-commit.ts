@@ -1,6 +1,6 @@
 // Group commit: everything that arrives while one batch is being synced goes into the next. That is why durable is
 // nearly as fast as not.
-import type { Limits } from '@sotto/protocol'
+import { type Limits, ProtocolError } from '@sotto/protocol'
 import type { Bus } from '../cluster/bus.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
@@ -36,7 +36,8 @@ export class GroupCommit {
 
   /**
    * Carries an operation out. Resolves after the commit is on stable storage: nothing may be acknowledged before
-   * (protocol, Delivery 1). Rejects where the commit failed; whether it took effect is then not known.
+   * (protocol, Delivery 1).
+   * @throws ProtocolError `INTERNAL` where the commit failed; whether it took effect is then not known
    */
   submit(operation: Operation): Promise<Outcome> {
     return new Promise((resolve, reject) => {
@@ -79,7 +80,7 @@ export class GroupCommit {
       }
     } catch (error) {
       this.#log.error('commit_failed', { error, count: group.length })
-      for (const { reject } of group) reject(error)
+      for (const { reject } of group) reject(new ProtocolError('INTERNAL')) // The log has the cause, once.
     }
   }
 }

@@ -1,6 +1,7 @@
 // Reading what waits for an account, and taking note of what arrived besides messages. The same on both engines.
 import { type AliasId, type ConversationId, encodeFrame } from '@sotto/protocol'
 import type { AccountId, Storage } from '../storage/storage.ts'
+import { type Notice, readNotices } from './notices.ts'
 import { kindOf } from './page.ts'
 import { encodeRow, receiptFrames } from './stored-frames.ts'
 
@@ -108,10 +109,9 @@ export class MailboxReader {
     })
   }
 
-  /** Frames that belong to no conversation's order. */
-  readNotices(account: AccountId): Promise<{ id: number; frame: string }[]> {
-    return this.#storage.sql<{ id: number; frame: string }>`
-      SELECT id, frame FROM notices WHERE account_id = ${account} ORDER BY id`
+  /** Frames that belong to no conversation's order, beyond a number. */
+  readNotices(account: AccountId, afterId: number, most: number): Promise<Notice[]> {
+    return readNotices(this.#storage.sql, account, afterId, most)
   }
 
   /** Forgets what has arrived, so that it is not sent again. */

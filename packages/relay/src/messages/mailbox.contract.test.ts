@@ -250,7 +250,7 @@ for (const engine of engines) {
       await expiry.sweep()
       await expiry.sweep()
       expect(await waitingFor(bob)).toMatchObject([{ id: 'young' }])
-      const notices = await reader.readNotices(alice.id)
+      const notices = await reader.readNotices(alice.id, 0, 10)
       expect(notices.map(({ frame }) => JSON.parse(frame))).toMatchObject([
         { type: 'error', error: 'EXPIRED', id: 'old', conv_id: conv },
       ])
