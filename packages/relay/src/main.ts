@@ -4,17 +4,12 @@ import { systemClock } from './operations/clock.ts'
 import { createLog } from './operations/log.ts'
 import { systemRandom } from './operations/random.ts'
 import { startRelay } from './relay.ts'
-import { StorageTooNew } from './storage/migrate.ts'
-import { StorageInUse } from './storage/sqlite.ts'
+import { explain, StartError } from './start-error.ts'
 import { version } from './version.ts'
 
 export { settings } from './config.ts'
 export { backUp, OperatorError, operatorCommands } from './operator.ts'
-
-/** What keeps a relay from starting and its operator can mend; the message says what. */
-export class StartError extends Error {
-  override readonly name = 'StartError'
-}
+export { StartError } from './start-error.ts'
 
 /**
  * Runs a relay until a signal stops it.
@@ -28,6 +23,7 @@ export async function serve(
 ): Promise<void> {
   const config = read(environment)
   const log = createLog(config.logLevel)
+  const signalled = untilSignal() // From here on: one that comes during the start must not be lost.
   const relay = await startRelay(config, { clock: systemClock, randomBytes: systemRandom, log }).catch(
     (error) => {
       throw explain(error, config)
@@ -41,8 +37,7 @@ export async function serve(
   const flag = relay.port === 8080 ? '' : ` --relay ${url}`
   print(`Next: open a second terminal here and run  npx sotto chat${flag}`)
 
-  const signal = await untilSignal()
-  log.info('stopping', { reason: signal })
+  log.info('stopping', { reason: await signalled })
   await relay.stop()
   log.info('stopped')
 }
@@ -53,21 +48,6 @@ function read(environment: Readonly<Record<string, string | undefined>>): Config
   } catch (error) {
     throw error instanceof ConfigError ? new StartError(error.message) : error
   }
-}
-
-function explain(error: unknown, config: Config): unknown {
-  if (error instanceof StorageInUse || error instanceof StorageTooNew) return new StartError(error.message)
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  if (code === 'EADDRINUSE')
-    return new StartError(`PORT is "${config.port}", but something else listens there; choose another`)
-  if (code === 'EACCES')
-    return new StartError(
-      `DATA_DIR is "${config.dataDir}" and PORT "${config.port}", but one of them is not allowed to this user`,
-    )
-  if (code === 'ERR_POSTGRES_CONNECTION_CLOSED' || code === 'ECONNREFUSED') {
-    return new StartError('DATABASE_URL names a PostgreSQL that does not answer')
-  }
-  return error
 }
 
 function untilSignal(): Promise<string> {

@@ -16,6 +16,7 @@ import type { Log } from './operations/log.ts'
 import { startMaintenance } from './operations/maintenance.ts'
 import type { RandomBytes } from './operations/random.ts'
 import { openStorage } from './storage/open-storage.ts'
+import type { Storage } from './storage/storage.ts'
 import { version } from './version.ts'
 
 const MAINTENANCE_EVERY_MS = 60_000
@@ -28,14 +29,26 @@ export interface Relay {
   stop(): Promise<void>
 }
 
+interface Parts {
+  readonly clock: Clock
+  readonly randomBytes: RandomBytes
+  readonly log: Log
+}
+
 /** Starts a relay. @throws where the store or the port cannot be had */
-export async function startRelay(
-  config: Config,
-  parts: { clock: Clock; randomBytes: RandomBytes; log: Log },
-): Promise<Relay> {
+export async function startRelay(config: Config, parts: Parts): Promise<Relay> {
+  const storage = await openStorage(config)
+  try {
+    return await startOn(storage, config, parts)
+  } catch (error) {
+    await storage.close() // Whoever tries again must find it free.
+    throw error
+  }
+}
+
+async function startOn(storage: Storage, config: Config, parts: Parts): Promise<Relay> {
   const { clock, randomBytes, log } = parts
   const { limits } = config
-  const storage = await openStorage(config)
   const bus = createInProcessBus()
   const shared = { storage, bus, clock, randomBytes, limits, log }
 

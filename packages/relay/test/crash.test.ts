@@ -120,9 +120,9 @@ async function connectAll(pairs: readonly { sender: Sender; receiver: Receiver }
   await Promise.all(pairs.flatMap(({ sender, receiver }) => [receiver.connect(), sender.connect()]))
 }
 
-async function until(condition: () => boolean, what: string): Promise<void> {
+async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const late = performance.now() + 20_000
-  while (!condition()) {
+  while (!(await condition())) {
     if (performance.now() > late) throw new Error(`still not so: ${what}`)
     await Bun.sleep(5)
   }
@@ -173,16 +173,17 @@ for (const engine of engines) {
   }, 120_000)
 }
 
-test('a PostgreSQL that crashes under load makes nobody lose, double or reorder anything', async () => {
+test('the relay outlives its PostgreSQL: crashes under load lose, double and reorder nothing', async () => {
   const postgres = await startPostgres()
   const relay = await startRelay({
     env: { DATABASE_URL: await postgres.createDatabase(), LOG_LEVEL: 'silent' },
   })
   relays.push(relay)
-  await survive(relay, 3, async () => {
+  const pid = relay.pid
+  await survive(relay, 5, async () => {
     await postgres.crash()
     await postgres.restart()
-    await relay.kill('SIGKILL')
-    await relay.start()
+    await until(async () => (await fetch(`${relay.url}/ready`)).ok, 'the relay is ready again')
   })
+  expect(relay.pid).toBe(pid)
 }, 120_000)

@@ -35,23 +35,20 @@ export function createChallenge(
   return `${VERSION}:${bound.host}:${bound.uuid}:${nonce}`
 }
 
-/** What the challenge says, where it is one of ours for this account and not expired. */
+/** What the challenge says, where it is one of ours for this host and account and not expired. */
 export function readChallenge(
   challenge: string,
-  uuid: AccountUuid,
+  bound: { host: string; uuid: AccountUuid },
   parts: { keys: RelayKeys; now: number },
 ): ValidChallenge | undefined {
-  // The host may hold colons of its own (a port, an IPv6 address); nothing else can.
-  const match = /^relay-auth-v1:(?<host>.+):(?<uuid>[0-9a-f-]{36}):(?<nonce>[A-Za-z0-9_-]{43})$/.exec(
-    challenge,
-  )
-  const { host, uuid: boundUuid, nonce } = match?.groups ?? {}
-  if (host === undefined || nonce === undefined || boundUuid !== uuid) return undefined
+  const prefix = `${VERSION}:${bound.host}:${bound.uuid}:`
+  const nonce = challenge.slice(prefix.length)
+  if (!challenge.startsWith(prefix) || !/^[A-Za-z0-9_-]{43}$/.test(nonce)) return undefined
   const bytes = Buffer.from(nonce, 'base64url')
   if (bytes.toString('base64url') !== nonce) return undefined
   const open = bytes.subarray(0, OPEN_BYTES)
   const mac = bytes.subarray(OPEN_BYTES)
-  const genuine = parts.keys.some((key) => timingSafeEqual(mac, macOf(key.secret, { host, uuid }, open)))
+  const genuine = parts.keys.some((key) => timingSafeEqual(mac, macOf(key.secret, bound, open)))
   const expiresAt = open.readUIntBE(0, EXPIRY_BYTES)
   return genuine && expiresAt > parts.now ? { nonce, expiresAt } : undefined
 }

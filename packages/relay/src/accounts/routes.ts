@@ -95,9 +95,9 @@ export function accountRoutes(parts: AccountParts): Handlers<Names> {
       }
     },
 
-    authVerify: async ({ body }) => {
+    authVerify: async ({ body, host }) => {
       const { user_uuid: uuid, challenge: text, signature } = body
-      const challenge = readChallenge(text, uuid, { keys: parts.challengeKeys, now: clock.now() })
+      const challenge = readChallenge(text, { host, uuid }, { keys: parts.challengeKeys, now: clock.now() })
       if (!challenge) throw new ProtocolError('CHALLENGE_INVALID')
       const account = await findAccountByUuid(storage.sql, uuid)
       if (!account || !isSignedBy(account.ed25519_public_key, text, signature)) {

@@ -17,7 +17,8 @@ interface Friendship {
   id: number
   requester_id: AccountId
   recipient_id: AccountId
-  status: FriendshipStatus
+  /** `withdrawn`: rejected, then taken back. Nobody sees it; it is what remembers the rejection. */
+  status: FriendshipStatus | 'withdrawn'
   changed_at: number
 }
 
@@ -86,11 +87,16 @@ export async function rejectFriendship(
 
 /** Ends a friendship or takes a request away, from either side. */
 export async function removeFriendship(sql: Sql, friendship: { id: number; side: AccountId }): Promise<void> {
-  const [row] = await sql<{ requester_id: AccountId; recipient_id: AccountId }>`
-    DELETE FROM friendships
-    WHERE id = ${friendship.id} AND (requester_id = ${friendship.side} OR recipient_id = ${friendship.side})
-    RETURNING requester_id, recipient_id`
+  const { id, side } = friendship
+  const [row] = await sql<Friendship>`
+    UPDATE friendships SET changed_at = changed_at
+    WHERE id = ${id} AND (requester_id = ${side} OR recipient_id = ${side}) AND status <> 'withdrawn'
+    RETURNING id, requester_id, recipient_id, status, changed_at`
   if (!row) throw new ProtocolError('NOT_FOUND')
+  // Else whoever was rejected could take the request back and ask afresh.
+  const isWithdrawal = row.status === 'rejected' && row.requester_id === side
+  if (isWithdrawal) await sql`UPDATE friendships SET status = 'withdrawn' WHERE id = ${id}`
+  else await sql`DELETE FROM friendships WHERE id = ${id}`
   await closeConversation(sql, row.requester_id, row.recipient_id)
 }
 
@@ -102,10 +108,10 @@ export async function blockAccount(
 ): Promise<void> {
   const { blocker, blocked } = pair
   if (blocker === blocked) throw new ProtocolError('SELF_REQUEST')
-  const [count] = await sql<{
-    count: number
-  }>`SELECT COUNT(*) AS count FROM blocks WHERE blocker_id = ${blocker}`
-  if ((count?.count ?? 0) >= parts.limits.friends) throw new ProtocolError('TOO_MANY_FRIENDS')
+  // Blocking again changes nothing, with a full list too.
+  const [others] = await sql<{ count: number }>`
+    SELECT COUNT(*) AS count FROM blocks WHERE blocker_id = ${blocker} AND blocked_id <> ${blocked}`
+  if ((others?.count ?? 0) >= parts.limits.friends) throw new ProtocolError('TOO_MANY_FRIENDS')
   await sql`
     INSERT INTO blocks (blocker_id, blocked_id, created_at) VALUES (${blocker}, ${blocked}, ${parts.clock.now()})
     ON CONFLICT DO NOTHING`
@@ -120,25 +126,31 @@ async function findOrAdd(
   parts: Parts,
 ): Promise<{ row: Friendship; isNew: boolean }> {
   const [low, high] = requester < recipient ? [requester, recipient] : [recipient, requester]
-  const [known] = await sql<{
-    id: number
-  }>`SELECT id FROM friendships WHERE low_id = ${low} AND high_id = ${high}`
-  if (!known) await checkRoom(sql, requester, parts)
+  const [known] = await sql<Friendship>`
+    SELECT id, requester_id, recipient_id, status, changed_at FROM friendships
+    WHERE low_id = ${low} AND high_id = ${high}`
+  const withdrawn = known?.status === 'withdrawn' ? known : undefined
+  if (withdrawn) await sql`DELETE FROM friendships WHERE id = ${withdrawn.id}`
+  if (!known || withdrawn) await checkRoom(sql, requester, parts)
   const now = parts.clock.now()
+  // Asked afresh, it is a new request to whoever makes it, and as rejected as before to whoever rejected it.
+  const rejectedAt = withdrawn?.requester_id === requester ? withdrawn.changed_at : undefined
   // The update changes nothing; it takes the row's lock where somebody else added it in the meantime.
   const [row] = await sql<Friendship>`
     INSERT INTO friendships (low_id, high_id, requester_id, recipient_id, status, created_at, changed_at)
-    VALUES (${low}, ${high}, ${requester}, ${recipient}, 'pending', ${now}, ${now})
+    VALUES (${low}, ${high}, ${requester}, ${recipient}, ${rejectedAt === undefined ? 'pending' : 'rejected'}, ${now},
+      ${rejectedAt ?? now})
     ON CONFLICT (low_id, high_id) DO UPDATE SET changed_at = friendships.changed_at
     RETURNING id, requester_id, recipient_id, status, changed_at`
   if (!row) throw new Error('a friendship was neither found nor made')
-  return { row, isNew: !known && row.requester_id === requester }
+  const isNew = (!known || withdrawn !== undefined) && row.status === 'pending' && row.requester_id === requester
+  return { row, isNew }
 }
 
 // The row, locked. What is not the caller's to answer answers like what does not exist.
 async function lockRequest(sql: Sql, request: { id: number; recipient: AccountId }): Promise<Friendship> {
   const [row] = await sql<Friendship>`
-    UPDATE friendships SET changed_at = changed_at WHERE id = ${request.id} AND recipient_id = ${request.recipient}
+    UPDATE friendships SET changed_at = changed_at WHERE id = ${request.id} AND recipient_id = ${request.recipient} AND status <> 'withdrawn'
     RETURNING id, requester_id, recipient_id, status, changed_at`
   if (!row) throw new ProtocolError('NOT_FOUND')
   return row
@@ -163,7 +175,8 @@ async function acceptRow(sql: Sql, row: Friendship, parts: Parts): Promise<Trans
 async function checkRoom(sql: Sql, account: AccountId, parts: Parts): Promise<void> {
   const [row] = await sql<{ count: number }>`
     SELECT COUNT(*) AS count FROM friendships
-    WHERE requester_id = ${account} OR (recipient_id = ${account} AND status = 'accepted')`
+    WHERE (requester_id = ${account} AND status <> 'withdrawn')
+      OR (recipient_id = ${account} AND status = 'accepted')`
   if ((row?.count ?? 0) >= parts.limits.friends) throw new ProtocolError('TOO_MANY_FRIENDS')
 }
 

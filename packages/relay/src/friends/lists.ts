@@ -25,6 +25,7 @@ export async function listFriends(sql: Sql, account: AccountId): Promise<FriendP
     LEFT JOIN conversations ON conversations.low_id = friendships.low_id
       AND conversations.high_id = friendships.high_id AND friendships.status = 'accepted'
     WHERE (friendships.requester_id = ${account} OR friendships.recipient_id = ${account})
+      AND friendships.status <> 'withdrawn'
       AND NOT EXISTS (SELECT 1 FROM blocks WHERE blocks.blocker_id = ${account} AND blocks.blocked_id = peer.id)
     ORDER BY friendships.id`
   return rows.map((row) => {

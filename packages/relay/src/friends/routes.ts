@@ -38,19 +38,15 @@ type Names =
 export function friendRoutes(parts: FriendParts): Handlers<Names> {
   const { storage, bus } = parts
 
-  // A hint for whoever it is news for; the friend list is the truth.
-  const tell = async (by: AccountId, { news, friendshipId, conversation }: Transition): Promise<void> => {
-    const account = news && (await findAccount(storage.sql, by))
-    if (!account) return
-    const hint = { friendship_id: friendshipId, from: account.alias_id }
+  // A hint for whoever it is news for; the friend list is the truth. Nothing is awaited between the commit and the
+  // hint: it leaves before the first message of the conversation.
+  const tell = (by: AliasId, { news, friendshipId, conversation }: Transition): void => {
+    if (!news) return
+    const hint = { friendship_id: friendshipId, from: by }
     const frame =
       news.type === 'friend_request'
         ? encodeFrame({ type: 'friend_request', ...hint })
-        : encodeFrame({
-            type: 'friend_accepted',
-            ...hint,
-            ...(conversation ? { conv_id: conversation } : {}),
-          })
+        : encodeFrame({ type: 'friend_accepted', ...hint, ...(conversation ? { conv_id: conversation } : {}) })
     bus.ring(news.for, { kind: 'frame', frame })
   }
 
@@ -58,18 +54,21 @@ export function friendRoutes(parts: FriendParts): Handlers<Names> {
     listFriends: ({ caller }) => listFriends(storage.sql, caller.id),
 
     requestFriend: async ({ caller, body }) => {
-      const transition = await storage.transaction(async (sql) => {
+      const { transition, alias } = await storage.transaction(async (sql) => {
         const recipient = await getByAlias(sql, body.to_alias_id)
-        return await requestFriendship(sql, { requester: caller.id, recipient }, parts)
+        const done = await requestFriendship(sql, { requester: caller.id, recipient }, parts)
+        return { transition: done, alias: await getAlias(sql, caller.id) }
       })
-      await tell(caller.id, transition)
+      tell(alias, transition)
       return { friendship_id: transition.friendshipId, status: transition.status }
     },
 
     acceptFriend: async ({ caller, params }) => {
-      const request = { id: params.id, recipient: caller.id }
-      const transition = await storage.transaction((sql) => acceptFriendship(sql, request, parts))
-      await tell(caller.id, transition)
+      const { transition, alias } = await storage.transaction(async (sql) => {
+        const done = await acceptFriendship(sql, { id: params.id, recipient: caller.id }, parts)
+        return { transition: done, alias: await getAlias(sql, caller.id) }
+      })
+      tell(alias, transition)
       if (!transition.conversation) throw new Error('an accepted friendship without a conversation')
       return { friendship_id: transition.friendshipId, conversation_id: transition.conversation }
     },
@@ -108,4 +107,10 @@ async function getByAlias(sql: Sql, alias: AliasId): Promise<AccountId> {
   const account = await findAccountByAlias(sql, alias)
   if (!account) throw new ProtocolError('NOT_FOUND')
   return account.id
+}
+
+async function getAlias(sql: Sql, account: AccountId): Promise<AliasId> {
+  const found = await findAccount(sql, account)
+  if (!found) throw new ProtocolError('TOKEN_DEAD') // Deleted since the token was checked.
+  return found.alias_id
 }

@@ -62,6 +62,7 @@ export class Connections {
         return
       case 'mailbox':
       case 'receipt':
+      case 'notice':
         return // The mailbox's own business.
       default:
         ring satisfies never

@@ -38,6 +38,8 @@ interface Session {
   readonly connection: Connection
   readonly frames: PacedFrames
   badFrames: number
+  /** When the peer was last heard of, in monotonic milliseconds. */
+  heardAt: number
 }
 
 type Socket = ServerWebSocket<SocketData>
@@ -59,6 +61,8 @@ export class Gateway {
   readonly connections: Connections
   readonly #parts: GatewayParts
   readonly #paces = new Map<AccountId, AccountPace>()
+  readonly #sockets = new Set<Socket>()
+  #silenceCheck: ReturnType<typeof setInterval> | undefined
   #isDraining = false
 
   constructor(parts: GatewayParts) {
@@ -70,6 +74,7 @@ export class Gateway {
   /** What Bun's server needs to know of WebSockets. */
   webSocket(): WebSocketHandler<SocketData> {
     const { limits } = this.#parts
+    this.#silenceCheck = setInterval(() => this.#endSilent(), (limits.idleSeconds * 1000) / 8)
     return {
       maxPayloadLength: limits.frameBytes,
       idleTimeout: limits.idleSeconds,
@@ -78,7 +83,9 @@ export class Gateway {
       backpressureLimit: limits.outboundBytes * 2,
       open: (socket) => this.#opened(socket),
       message: (socket, data) => this.#received(socket, data),
+      ping: (socket) => this.#heard(socket),
       pong: (socket) => {
+        this.#heard(socket)
         const { session } = socket.data
         if (session) this.#parts.follower.ponged(session.connection)
       },
@@ -97,6 +104,7 @@ export class Gateway {
 
   /** Closes every connection with 1012: come back, to this node or another. */
   closeAll(): void {
+    clearInterval(this.#silenceCheck)
     for (const connection of this.connections.all()) connection.close('restart')
   }
 
@@ -123,7 +131,8 @@ export class Gateway {
     const frames = new PacedFrames(this.#paceOf(connection.account), limits.heldBytes, (frame) =>
       this.#dispatch(frame, connection),
     )
-    socket.data.session = { connection, frames, badFrames: 0 }
+    socket.data.session = { connection, frames, badFrames: 0, heardAt: this.#parts.clock.monotonic() }
+    this.#sockets.add(socket)
     this.connections.add(connection)
     bus.ring(connection.account, { kind: 'connected', connection: connection.id, jti: connection.jti })
     follower.opened(connection)
@@ -136,7 +145,22 @@ export class Gateway {
     socket.close(close.code, close.means)
   }
 
+  // The server's own idle timeout is set back by whatever is sent, too: a peer that is gone would stay for as long
+  // as there is something to tell it.
+  #endSilent(): void {
+    const { clock, limits } = this.#parts
+    const before = clock.monotonic() - limits.idleSeconds * 1000
+    for (const socket of this.#sockets) {
+      if (socket.data.session && socket.data.session.heardAt < before) socket.terminate()
+    }
+  }
+
+  #heard(socket: Socket): void {
+    if (socket.data.session) socket.data.session.heardAt = this.#parts.clock.monotonic()
+  }
+
   #received(socket: Socket, data: string | Buffer): void {
+    this.#heard(socket)
     const { session } = socket.data
     if (!session || this.#isDraining || session.connection.isClosing) return
     const decoded =
@@ -208,6 +232,7 @@ export class Gateway {
   }
 
   #closed(socket: Socket): void {
+    this.#sockets.delete(socket)
     const { session } = socket.data
     if (!session) return
     session.frames.stop()
@@ -226,7 +251,7 @@ export class Gateway {
 }
 
 /** What a frame was refused for. */
-export function errorFrame(
+function errorFrame(
   error: ProtocolError,
   names: { id?: string | undefined; conv_id?: string | undefined },
 ): RelayFrameOf<'error'> & RelayFrame {

@@ -53,8 +53,8 @@ export interface Listener {
 type Requested = Request & { params?: Record<string, string> }
 type RelayServer = Server<SocketData>
 
-/** Larger than any JSON body, so that it is this house that refuses one, with a problem document. */
-const MOST_BODY_BYTES = 32 * 1024 * 1024
+/** Beyond any body there can be, so that it is this house that refuses one, with a problem document. */
+const MOST_BODY_BYTES = Number.MAX_SAFE_INTEGER
 
 export function startListener(parts: ListenerParts): Listener {
   const cors = corsOf(parts.corsOrigins)
@@ -135,7 +135,7 @@ export function startListener(parts: ListenerParts): Listener {
     fetch: (request, self) => {
       if (request.method === 'OPTIONS') return preflight(request)
       return guarded('unknown', async () => {
-        throw notServed(new URL(request.url).pathname, Object.keys(table))
+        throw notServed(request.method, targetOf(request).path, table)
       })(request, self)
     },
     websocket: parts.gateway.webSocket(),
@@ -156,26 +156,37 @@ export function startListener(parts: ListenerParts): Listener {
 }
 
 function credentialsOf(request: Request): Credentials {
-  const query = new URL(request.url).searchParams
-  const header = request.headers.has('authorization') ? bearerToken(request) : undefined
+  const query = new URLSearchParams(targetOf(request).query)
+  const ticket = query.get('ticket') ?? undefined
+  const token = query.get('token') ?? undefined
+  const inUrl = ticket !== undefined || token !== undefined
   return {
     uuid: query.get('user_uuid') ?? undefined,
-    ticket: query.get('ticket') ?? undefined,
-    token: query.get('token') ?? header,
+    ticket,
+    // A header beside one of those may be meant for a proxy on the way.
+    token: inUrl || !request.headers.has('authorization') ? token : bearerToken(request),
   }
 }
 
+// Path and query as they stood in the request: its URL holds the Host header, which may be anything at all.
+function targetOf(request: Request): { path: string; query: string } {
+  const [, path = '', query = ''] = /^(?:\w+:\/\/[^/?]*)?([^?]*)\??(.*)$/s.exec(request.url) ?? []
+  return { path, query }
+}
+
 // A path that is served with other methods is told apart from one that is not served at all.
-function notServed(path: string, patterns: readonly string[]): ProtocolError {
+function notServed(method: string, path: string, table: Readonly<Record<string, object>>): ProtocolError {
   const segments = path.split('/')
-  const isServed = patterns.some((pattern) => {
+  const served = Object.entries(table).filter(([pattern]) => {
     const expected = pattern.split('/')
-    return (
-      expected.length === segments.length &&
-      expected.every((part, i) => part.startsWith(':') || part === segments[i])
-    )
+    const fits = (part: string, i: number): boolean =>
+      part.startsWith(':') ? segments[i] !== '' : part === segments[i]
+    return expected.length === segments.length && expected.every(fits)
   })
-  return new ProtocolError(isServed ? 'METHOD_NOT_ALLOWED' : 'NOT_FOUND')
+  const allow = [...new Set(served.flatMap(([, methods]) => Object.keys(methods)))]
+  return allow.length === 0 || allow.includes(method)
+    ? new ProtocolError('NOT_FOUND')
+    : new ProtocolError('METHOD_NOT_ALLOWED', { allow })
 }
 
 // The host a client believes it speaks to. It comes from the client, so only what a host can look like is taken.

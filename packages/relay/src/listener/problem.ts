@@ -10,11 +10,13 @@ export function problemResponse(error: unknown, log: Log, endpoint: string): Res
 }
 
 function toResponse(error: ProtocolError): Response {
-  const { retryAfterMs } = error.details
+  const { retryAfterMs, allow } = error.details
   const headers = new Headers({ 'content-type': 'application/problem+json', 'cache-control': 'no-store' })
   if (retryAfterMs !== undefined)
     headers.set('retry-after', Math.max(1, Math.ceil(retryAfterMs / 1000)).toString())
   if (error.status === 401) headers.set('www-authenticate', 'Bearer')
+  if (error.status === 405 && allow) headers.set('allow', allow.join(', '))
+  if (error.status === 426) headers.set('upgrade', 'websocket')
   return new Response(JSON.stringify(documentOf(error)), { status: error.status, headers })
 }
 

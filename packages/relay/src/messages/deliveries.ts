@@ -24,7 +24,7 @@ export class Deliveries implements ConnectionFollower {
     this.#limits = parts.limits
     this.#log = parts.log
     parts.bus.listen((account, ring) => this.#hear(account, ring))
-    this.#pings = setInterval(() => this.#pingAll(), PING_EVERY_MS)
+    this.#pings = setInterval(() => this.#pingAll(), PING_EVERY_MS).unref()
   }
 
   opened(connection: Connection): void {

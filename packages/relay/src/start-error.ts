@@ -1,0 +1,41 @@
+// Why a relay does not start, in words its operator can act on.
+import { SQL } from 'bun'
+import type { Config } from './config.ts'
+import { StorageTooNew } from './storage/migrate.ts'
+import { StorageInUse } from './storage/sqlite.ts'
+
+/** What keeps a relay from starting and its operator can mend; the message says what. */
+export class StartError extends Error {
+  override readonly name = 'StartError'
+}
+
+/** The error as its operator should read it: a StartError where a setting is at fault, else the error itself. */
+export function explain(error: unknown, config: Config): unknown {
+  const reason = reasonOf(error, config)
+  return reason === undefined ? error : new StartError(reason)
+}
+
+function reasonOf(error: unknown, config: Config): string | undefined {
+  if (error instanceof StorageInUse || error instanceof StorageTooNew) return error.message
+  if (config.databaseUrl && error instanceof SQL.PostgresError) {
+    return `DATABASE_URL names a PostgreSQL that cannot be used: ${error.message}`
+  }
+  const { code, syscall } = systemErrorOf(error)
+  if (syscall === 'listen' || syscall === 'getaddrinfo') return portReason(code, config)
+  const isOfStore = error instanceof Error && (syscall !== undefined || error.name === 'SQLiteError')
+  return isOfStore ? `DATA_DIR is "${config.dataDir}", but it cannot be used: ${error.message}` : undefined
+}
+
+function portReason(code: string | undefined, { port, host }: Config): string {
+  if (code === 'EADDRINUSE') return `PORT is "${port}", but something else listens there; choose another`
+  if (code === 'EACCES') return `PORT is "${port}", but this user may not listen there; choose one above 1023`
+  return `HOST is "${host}", but must be an address of this machine, such as 127.0.0.1 or 0.0.0.0`
+}
+
+function systemErrorOf(error: unknown): { code: string | undefined; syscall: string | undefined } {
+  const text = (key: string): string | undefined => {
+    const value: unknown = error instanceof Error && key in error ? Reflect.get(error, key) : undefined
+    return typeof value === 'string' ? value : undefined
+  }
+  return { code: text('code'), syscall: text('syscall') }
+}

@@ -1,0 +1,98 @@
+// A relay that cannot start says at once which setting is at fault, with its value and what would be right.
+import { afterAll, expect, test } from 'bun:test'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readConfig } from '../src/config.ts'
+import { systemClock } from '../src/operations/clock.ts'
+import { createLog } from '../src/operations/log.ts'
+import { systemRandom } from '../src/operations/random.ts'
+import { startRelay as startHere } from '../src/relay.ts'
+import { explain, StartError } from '../src/start-error.ts'
+import { startPostgres } from './postgres-server.ts'
+import { startRelay } from './relay-process.ts'
+import { call } from './wire.ts'
+
+const folders: string[] = []
+afterAll(async () => {
+  for (const folder of folders) await rm(folder, { recursive: true, force: true })
+})
+
+async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'sotto-start-'))
+  folders.push(folder)
+  return folder
+}
+
+/** What an operator reads who starts a relay with these settings. */
+async function complaint(environment: Record<string, string>): Promise<string> {
+  const config = readConfig({ PORT: '0', LOG_LEVEL: 'silent', ...environment })
+  const parts = { clock: systemClock, randomBytes: systemRandom, log: createLog('silent') }
+  const failure = await startHere(config, parts).then(
+    async (relay) => {
+      await relay.stop()
+      return undefined
+    },
+    (error: unknown) => explain(error, config),
+  )
+  return failure instanceof StartError ? failure.message : `no complaint: ${failure}`
+}
+
+test('a port that is taken', async () => {
+  const relay = await startRelay()
+  const { port } = new URL(relay.url)
+  expect(await complaint({ PORT: port, DATA_DIR: await temporaryFolder() })).toBe(
+    `PORT is "${port}", but something else listens there; choose another`,
+  )
+  await relay.stop()
+})
+
+test('an address that is not this machine’s', async () => {
+  expect(await complaint({ HOST: '192.0.2.1', DATA_DIR: await temporaryFolder() })).toStartWith(
+    'HOST is "192.0.2.1", but must be an address of this machine',
+  )
+})
+
+test('a folder that another relay uses', async () => {
+  const relay = await startRelay()
+  expect(await complaint({ DATA_DIR: relay.dataDir })).toBe(`${relay.dataDir} is in use by another relay`)
+  expect((await call(`${relay.url}/ready`)).status).toBe(200)
+  await relay.stop()
+})
+
+test('a folder that is none, and a database that is none', async () => {
+  const folder = await temporaryFolder()
+  await Bun.write(join(folder, 'file'), 'a file')
+  expect(await complaint({ DATA_DIR: join(folder, 'file') })).toContain(
+    `DATA_DIR is "${join(folder, 'file')}", but`,
+  )
+  await Bun.write(
+    join(folder, 'sotto.db'),
+    'not a database, but long enough to be looked at as if it were one',
+  )
+  expect(await complaint({ DATA_DIR: folder })).toContain('file is not a database')
+})
+
+test('a PostgreSQL that is not there, and a database in it that is not', async () => {
+  expect(await complaint({ DATABASE_URL: 'postgres://nobody:secret@127.0.0.1:1/none' })).toStartWith(
+    'DATABASE_URL names a PostgreSQL that cannot be used',
+  )
+  const url = new URL(await (await startPostgres()).createDatabase())
+  url.pathname = '/no_such_database'
+  const said = await complaint({ DATABASE_URL: url.href })
+  expect(said).toContain('"no_such_database" does not exist')
+})
+
+test('a relay that failed to start has let go of its store', async () => {
+  const folder = await temporaryFolder()
+  await complaint({ HOST: '192.0.2.1', DATA_DIR: folder })
+  expect(await complaint({ HOST: '127.0.0.1', DATA_DIR: folder })).toBe('no complaint: undefined')
+})
+
+test('SIGTERM ends the process by itself, with success', async () => {
+  const relay = await startRelay()
+  expect(await relay.kill('SIGTERM')).toBe(0)
+  await relay.start()
+  expect(await relay.kill('SIGINT')).toBe(0)
+  await relay.stop()
+})
