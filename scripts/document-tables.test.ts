@@ -33,13 +33,18 @@ test('every link between the documents leads somewhere', async () => {
 test('every dependency has its reason in a decision record', async () => {
   const manifests = filesOf('package.json', 'packages/*/package.json')
   expect(manifests.length).toBeGreaterThan(5)
-  const records = await Promise.all(filesOf('docs/decisions/*.md').map((file) => Bun.file(join(ROOT, file)).text()))
+  const records = await Promise.all(
+    filesOf('docs/decisions/*.md').map((file) => Bun.file(join(ROOT, file)).text()),
+  )
   for (const manifest of manifests) {
     const { dependencies = {}, devDependencies = {} } = await Bun.file(join(ROOT, manifest)).json()
     for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies })) {
       expect(`${name} ${version}`).toMatch(/ \d+\.\d+\.\d+$/) // an exact version
       if (name.startsWith('@sotto/')) continue
-      expect({ name, explained: records.some((text) => text.includes(`\`${name}\``)) }).toEqual({ name, explained: true })
+      expect({ name, explained: records.some((text) => text.includes(`\`${name}\``)) }).toEqual({
+        name,
+        explained: true,
+      })
     }
   }
 })

@@ -35,7 +35,12 @@ const tables: Readonly<Record<string, () => string>> = {
   errors: () =>
     table(
       ['code', 'status', 'try again', 'meaning'],
-      Object.entries(errors).map(([code, { status, retry, means }]) => [`\`${code}\``, `${status}`, retry, means]),
+      Object.entries(errors).map(([code, { status, retry, means }]) => [
+        `\`${code}\``,
+        `${status}`,
+        retry,
+        means,
+      ]),
     ),
   'client-frames': () => table(['frame', 'fields'], framesOf(clientFrames)),
   'relay-frames': () => table(['frame', 'fields'], framesOf(relayFrames)),
@@ -78,15 +83,19 @@ const tables: Readonly<Record<string, () => string>> = {
 
 /** The text with every marked table as the code has it. @throws where a mark names no table */
 export function withTables(text: string): string {
-  return text.replaceAll(/<!-- table: (?<name>[\w-]+) -->\n[\s\S]*?<!-- \/table -->/g, (_whole, name: string) => {
-    const make = tables[name]
-    if (!make) throw new Error(`no table is called ${name}`)
-    return `<!-- table: ${name} -->\n${make()}\n<!-- /table -->`
-  })
+  return text.replaceAll(
+    /<!-- table: (?<name>[\w-]+) -->\n[\s\S]*?<!-- \/table -->/g,
+    (_whole, name: string) => {
+      const make = tables[name]
+      if (!make) throw new Error(`no table is called ${name}`)
+      return `<!-- table: ${name} -->\n${make()}\n<!-- /table -->`
+    },
+  )
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
 }
 

@@ -65,4 +65,15 @@ function print(text: string): number {
   return 0
 }
 
-if (import.meta.main) process.exitCode = await main(process.argv.slice(2))
+if (import.meta.main) {
+  const code = await main(process.argv.slice(2))
+  // Ended rather than left to end by itself: whatever a command that failed left open would keep it.
+  await Promise.all([process.stdout, process.stderr].map(flushed))
+  process.exit(code)
+}
+
+function flushed(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    stream.write('', () => resolve())
+  })
+}

@@ -36,7 +36,8 @@ function settingsOf(flags: Flags): Record<string, string> {
   for (const [flag, setting] of Object.entries(SETTINGS)) {
     const value = textFlag(flags, flag)
     if (value === undefined) continue
-    if (flag === 'port' && !isPort(value)) throw new UsageError(`--port takes a number from 0 to 65535, not "${value}"`)
+    if (flag === 'port' && !isPort(value))
+      throw new UsageError(`--port takes a number from 0 to 65535, not "${value}"`)
     settings[setting] = value
   }
   return settings

@@ -19,6 +19,9 @@ import type { SecurityCode } from './sessions.ts'
 import type { StoredIdentity, StoredMessage, TrustState } from './stores/records.ts'
 import type { MessageRange } from './stores/store.ts'
 
+export type { KeyPair } from '@sotto/crypto'
+export { generateMnemonic, normalizeMnemonic, validateMnemonic } from '@sotto/crypto'
+export type { FriendProfile, UserLookup } from '@sotto/protocol'
 export { ClientError, type ClientErrorCode } from './client-error.ts'
 export type {
   ClientEventHandler,
@@ -42,9 +45,6 @@ export type {
   TrustState,
 } from './stores/records.ts'
 export type { ClientStore, MessageRange } from './stores/store.ts'
-export type { FriendProfile, UserLookup } from '@sotto/protocol'
-export type { KeyPair } from '@sotto/crypto'
-export { generateMnemonic, normalizeMnemonic, validateMnemonic } from '@sotto/crypto'
 
 /** Who a restored or new identity is. */
 export interface Account {
@@ -218,6 +218,12 @@ export class SottoClient {
    */
   send(contact: string, text: string, options: SendOptions = {}): Promise<StoredMessage> {
     return this.#get().outbox.post(contact, text, options)
+  }
+
+  /** How many own messages and retractions the relay has not acknowledged yet. */
+  async countUnsent(): Promise<number> {
+    const { store } = this.#platform
+    return (await store.listOutbox()).length + (await store.listRetractIntents()).length
   }
 
   /** Takes an own message back, here at once and at the peer as soon as it can be. @throws `UNKNOWN_MESSAGE`, … */

@@ -10,7 +10,7 @@ export function delay(clock: Clock, ms: number): Promise<void> {
 }
 
 /** A number from 0 (inclusive) to 1 (exclusive). */
-export function randomFraction(random: RandomBytes): number {
+function randomFraction(random: RandomBytes): number {
   const [a = 0, b = 0, c = 0, d = 0] = random(4)
   return (a * 2 ** 24 + b * 2 ** 16 + c * 2 ** 8 + d) / 2 ** 32
 }

@@ -48,7 +48,8 @@ export class Confirmations {
 
   #flush(): void {
     this.#cancel = undefined
-    for (const [conv_id, { seq, to }] of this.#marks) this.#context.send({ type: 'delivered', conv_id, seq, to })
+    for (const [conv_id, { seq, to }] of this.#marks)
+      this.#context.send({ type: 'delivered', conv_id, seq, to })
     this.#marks.clear()
   }
 }

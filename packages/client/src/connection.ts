@@ -113,7 +113,9 @@ export class Connection {
 
   #open(ticket: string): void {
     const query = new URLSearchParams({ user_uuid: this.#uuid, ticket })
-    const socket = new this.#platform.WebSocket(`${baseOf(this.#platform.relayUrl).replace(/^http/, 'ws')}/ws?${query}`)
+    const socket = new this.#platform.WebSocket(
+      `${baseOf(this.#platform.relayUrl).replace(/^http/, 'ws')}/ws?${query}`,
+    )
     this.#socket = socket
     const cancelTimeout = this.#after(OPEN_TIMEOUT_MS, () => this.reopen())
     socket.addEventListener('open', () => {
@@ -142,7 +144,9 @@ export class Connection {
     if (!decoded?.frame) {
       // A frame of a kind this version does not know is a newer relay's, and no fault.
       if (decoded?.fault.code !== 'UNKNOWN_FRAME') {
-        this.#listener.onError(new ClientError('BAD_REPLY', 'the relay sent a frame that breaks the protocol'))
+        this.#listener.onError(
+          new ClientError('BAD_REPLY', 'the relay sent a frame that breaks the protocol'),
+        )
       }
       return
     }

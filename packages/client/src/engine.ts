@@ -30,7 +30,6 @@ export class Engine {
   readonly receipts: Receipts
   readonly retractions: Retractions
   readonly typing: Typing
-  readonly #platform: Platform
   readonly #emitter: Emitter
   readonly #confirmations: Confirmations
   readonly #inbox: Inbox
@@ -38,7 +37,6 @@ export class Engine {
   #stopped = false
 
   constructor(platform: Platform, identity: ActiveIdentity, emitter: Emitter) {
-    this.#platform = platform
     this.#emitter = emitter
     this.identity = identity
     this.http = new Http(platform)
@@ -176,7 +174,9 @@ export class Engine {
 }
 
 function toStoreFailure(error: unknown): ClientError {
-  return error instanceof ClientError ? error : new ClientError('STORE_FAILED', 'the store could not be read', { cause: error })
+  return error instanceof ClientError
+    ? error
+    : new ClientError('STORE_FAILED', 'the store could not be read', { cause: error })
 }
 
 function unhandled(frame: never): never {

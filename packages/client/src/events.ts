@@ -38,7 +38,11 @@ export interface ClientEvents {
   typing: { readonly fromAliasId: string; readonly conversationId: string }
   /** The relay ended this connection; after `new_device_login` and `account_deleted` the client stays away. */
   goaway: { readonly reason: 'new_device_login' | 'jwt_revoked' | 'account_deleted' }
-  payment_confirmed: { readonly type: 'payment_confirmed'; readonly order_id: string; readonly ref_id: string }
+  payment_confirmed: {
+    readonly type: 'payment_confirmed'
+    readonly order_id: string
+    readonly ref_id: string
+  }
   security_violation: SecurityViolationEvent
   /** The friend list shows a request that was not there before. */
   friend_request: FriendProfile
@@ -78,7 +82,11 @@ export class Emitter {
         handler(event)
       } catch (thrown) {
         // A handler of `error` that throws has no one left to tell.
-        if (name !== 'error') this.emit('error', new ClientError('HANDLER_FAILED', `a handler of ${name} threw`, { cause: thrown }))
+        if (name !== 'error')
+          this.emit(
+            'error',
+            new ClientError('HANDLER_FAILED', `a handler of ${name} threw`, { cause: thrown }),
+          )
       }
     }
   }

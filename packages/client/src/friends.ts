@@ -34,6 +34,8 @@ export interface FriendsContext {
 export class Friends {
   readonly #context: FriendsContext
   readonly #backoff: Backoff
+  /** Requests sent that the list has not shown as pending yet; the answer may come before it does. */
+  readonly #asked = new Set<number>()
   #list: readonly FriendProfile[] = []
   #running: Promise<readonly FriendProfile[]> | undefined
   #next: Promise<readonly FriendProfile[]> | undefined
@@ -87,7 +89,9 @@ export class Friends {
 
   /** Asks for friendship. @throws ClientError `REFUSED`, `INVALID_ARGUMENT`, `NETWORK`. */
   async request(aliasId: string): Promise<FriendshipStatus> {
-    const { status } = await this.#context.http.call('requestFriend', { body: { to_alias_id: parseAlias(aliasId) } })
+    const body = { to_alias_id: parseAlias(aliasId) }
+    const { friendship_id, status } = await this.#context.http.call('requestFriend', { body })
+    if (status === 'pending') this.#asked.add(friendship_id)
     await this.sync()
     return status
   }
@@ -144,7 +148,8 @@ export class Friends {
     // Without a network the next connection brings the next synchronisation.
     if (error.code === 'NETWORK') return
     this.#context.emitter.emit('error', error)
-    if (!this.#cancelHint) this.#scheduleHint(Math.max(this.#backoff.nextMs(), Math.min(error.retryAfterMs ?? 0, RETRY.maxMs)))
+    if (!this.#cancelHint)
+      this.#scheduleHint(Math.max(this.#backoff.nextMs(), Math.min(error.retryAfterMs ?? 0, RETRY.maxMs)))
   }
 
   async #syncOnce(): Promise<readonly FriendProfile[]> {
@@ -168,7 +173,8 @@ export class Friends {
       if (friend.status === 'pending' && friend.direction === 'received' && was?.status !== 'pending') {
         this.#context.emitter.emit('friend_request', friend)
       }
-      if (friend.status === 'accepted' && was?.status === 'pending' && was.direction === 'sent') {
+      const wasAsked = this.#asked.delete(friend.friendship_id) || was?.status === 'pending'
+      if (friend.status === 'accepted' && friend.direction === 'sent' && wasAsked) {
         this.#context.emitter.emit('friend_accepted', friend)
       }
     }

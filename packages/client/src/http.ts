@@ -23,7 +23,9 @@ const MAX_WAIT_IN_CALL_MS = 5000
 const ATTEMPTS = 4
 
 /** What a call takes, by endpoint. */
-export type CallInput<N extends EndpointName> = (ParamsOf<N> extends undefined ? object : { params: { [K in keyof ParamsOf<N>]: string | number } }) &
+export type CallInput<N extends EndpointName> = (ParamsOf<N> extends undefined
+  ? object
+  : { params: { [K in keyof ParamsOf<N>]: string | number } }) &
   (BodyOf<N> extends undefined ? object : { body: BodyOf<N> })
 
 /** Gives tokens, and is told of dead ones. */
@@ -52,7 +54,11 @@ export class Http {
    * the wait the relay asks for, and once with a fresh token. `retry: 'none'` calls once.
    * @throws ClientError `NETWORK`, `REFUSED`, `BAD_REPLY`, and what logging in may throw.
    */
-  async call<N extends EndpointName>(name: N, input: CallInput<N>, options: { retry?: 'none' } = {}): Promise<ReplyOf<N>> {
+  async call<N extends EndpointName>(
+    name: N,
+    input: CallInput<N>,
+    options: { retry?: 'none' } = {},
+  ): Promise<ReplyOf<N>> {
     const attempts = options.retry === 'none' ? 1 : ATTEMPTS
     const backoff = new Backoff(this.#platform.random, { firstMs: 500, maxMs: 4000 })
     let freshToken = false
@@ -80,20 +86,27 @@ export class Http {
     return this.#tokens.getToken()
   }
 
-  async #callOnce<N extends EndpointName>(name: N, input: CallInput<N>, token: string | undefined): Promise<ReplyOf<N>> {
+  async #callOnce<N extends EndpointName>(
+    name: N,
+    input: CallInput<N>,
+    token: string | undefined,
+  ): Promise<ReplyOf<N>> {
     const endpoint: Endpoint = endpoints[name]
     const parts: { params?: Record<string, string | number>; body?: unknown } = input
     const headers = new Headers({ accept: 'application/json' })
     if (parts.body !== undefined) headers.set('content-type', 'application/json')
     if (token !== undefined) headers.set('authorization', `Bearer ${token}`)
-    const { status, text } = await this.#request(urlOf(this.#platform.relayUrl, endpoint, parts.params ?? {}), {
-      method: endpoint.method,
-      headers,
-      // A relay that sends elsewhere would have the token sent there.
-      redirect: 'error',
-      credentials: 'omit',
-      ...(parts.body === undefined ? {} : { body: JSON.stringify(parts.body) }),
-    })
+    const { status, text } = await this.#request(
+      urlOf(this.#platform.relayUrl, endpoint, parts.params ?? {}),
+      {
+        method: endpoint.method,
+        headers,
+        // A relay that sends elsewhere would have the token sent there.
+        redirect: 'error',
+        credentials: 'omit',
+        ...(parts.body === undefined ? {} : { body: JSON.stringify(parts.body) }),
+      },
+    )
     if (status < 200 || status > 299) throw refusal(status, text)
     return checkedReply<N>(endpoint, text)
   }
@@ -108,7 +121,9 @@ export class Http {
       return { status: response.status, text: withRetryAfter(response, text) }
     } catch (error) {
       if (error instanceof ClientError) throw error
-      throw new ClientError('NETWORK', `the relay at ${this.#platform.relayUrl.host} cannot be reached`, { cause: error })
+      throw new ClientError('NETWORK', `the relay at ${this.#platform.relayUrl.host} cannot be reached`, {
+        cause: error,
+      })
     } finally {
       cancelTimeout()
     }
@@ -137,7 +152,9 @@ function waitBeforeRetry(error: ClientError, backoff: Backoff): number | undefin
 }
 
 function urlOf(relayUrl: URL, endpoint: Endpoint, params: Record<string, string | number>): string {
-  const path = endpoint.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name] ?? '')))
+  const path = endpoint.path.replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(String(params[name] ?? '')),
+  )
   return `${baseOf(relayUrl)}${API_BASE}${path}`
 }
 
@@ -152,7 +169,9 @@ function checkedReply<N extends EndpointName>(endpoint: Endpoint, text: string):
     // `endpoint` is the table's entry N, and its reply schema has just accepted the value.
     return reply as ReplyOf<N>
   } catch (error) {
-    throw new ClientError('BAD_REPLY', `the relay answered what ${endpoint.path} never answers`, { cause: error })
+    throw new ClientError('BAD_REPLY', `the relay answered what ${endpoint.path} never answers`, {
+      cause: error,
+    })
   }
 }
 
@@ -173,11 +192,15 @@ function refusal(status: number, text: string): ClientError {
     return new ClientError('BAD_REPLY', `the relay answered ${status} without a known code`)
   }
   const { uuid, alias_id, retry_after_ms, detail } = problem ?? {}
-  return new ClientError('REFUSED', typeof detail === 'string' ? `${code}: ${detail}` : `${code}: ${errors[code].means}`, {
-    refusal: code,
-    ...(typeof uuid === 'string' && typeof alias_id === 'string' ? { account: { uuid, alias_id } } : {}),
-    ...(typeof retry_after_ms === 'number' ? { retryAfterMs: retry_after_ms } : {}),
-  })
+  return new ClientError(
+    'REFUSED',
+    typeof detail === 'string' ? `${code}: ${detail}` : `${code}: ${errors[code].means}`,
+    {
+      refusal: code,
+      ...(typeof uuid === 'string' && typeof alias_id === 'string' ? { account: { uuid, alias_id } } : {}),
+      ...(typeof retry_after_ms === 'number' ? { retryAfterMs: retry_after_ms } : {}),
+    },
+  )
 }
 
 function parseRecord(text: string): Record<string, unknown> | undefined {

@@ -64,7 +64,10 @@ export async function loadIdentity(platform: Platform): Promise<ActiveIdentity |
   if (encodeBase64(keys.signing.publicKey) !== stored.signingPublicKey) {
     throw new ClientError('STORE_FAILED', 'the stored phrase is not that of the stored keys')
   }
-  const login = new Login(platform, new Http(platform), { uuid: stored.uuid, signingPrivateKey: keys.signing.privateKey })
+  const login = new Login(platform, new Http(platform), {
+    uuid: stored.uuid,
+    signingPrivateKey: keys.signing.privateKey,
+  })
   return { stored, keys, login }
 }
 
@@ -72,7 +75,10 @@ export async function loadIdentity(platform: Platform): Promise<ActiveIdentity |
  * Registers an identity. A phrase that has an account already recovers that account. There is nothing to save before a
  * login has proved that the account is this phrase's.
  */
-export async function createIdentity(platform: Platform, input: CreateIdentityInput): Promise<PreparedIdentity> {
+export async function createIdentity(
+  platform: Platform,
+  input: CreateIdentityInput,
+): Promise<PreparedIdentity> {
   const nickname = checkNickname(input.nickname)
   const mnemonic = phraseOf(input.mnemonic ?? generateMnemonic(platform.random))
   const keys = deriveIdentityKeys(mnemonic)
@@ -84,7 +90,10 @@ export async function createIdentity(platform: Platform, input: CreateIdentityIn
  * Recovers the account of a phrase.
  * @throws ClientError `ACCOUNT_NOT_FOUND` where the relay has none for it.
  */
-export async function recoverIdentity(platform: Platform, input: RecoverIdentityInput): Promise<PreparedIdentity> {
+export async function recoverIdentity(
+  platform: Platform,
+  input: RecoverIdentityInput,
+): Promise<PreparedIdentity> {
   const mnemonic = phraseOf(input.mnemonic)
   const keys = deriveIdentityKeys(mnemonic)
   await checkReplace(platform, mnemonic, input.replace)
@@ -104,7 +113,8 @@ async function settle(
   http.useTokens(login)
   // That an account exists is the relay's claim until it accepts a signature for it.
   await login.getToken()
-  const name = account.recovered || nickname === undefined ? (await http.call('getMe', {})).nickname : nickname
+  const name =
+    account.recovered || nickname === undefined ? (await http.call('getMe', {})).nickname : nickname
   const stored: StoredIdentity = {
     uuid: account.uuid,
     aliasId: account.aliasId,
@@ -140,7 +150,8 @@ async function register(platform: Platform, keys: IdentityKeys, nickname: string
       const account = existingAccount(error)
       if (account) return account
       // The challenge went stale while the work was done, or this one had no solution within reason.
-      const stale = error.refusal === 'POW_INVALID' || error.refusal === 'POW_REQUIRED' || error.code === 'BAD_REPLY'
+      const stale =
+        error.refusal === 'POW_INVALID' || error.refusal === 'POW_REQUIRED' || error.code === 'BAD_REPLY'
       if (!stale || attempt >= REGISTER_ATTEMPTS) throw error
     }
   }
@@ -149,7 +160,9 @@ async function register(platform: Platform, keys: IdentityKeys, nickname: string
 // Registering without work: a known key answers with its account before any work is looked at.
 async function findAccount(platform: Platform, keys: IdentityKeys): Promise<Account> {
   try {
-    const reply = await new Http(platform).call('register', { body: { ...publicKeysOf(keys), nickname: 'recovery' } })
+    const reply = await new Http(platform).call('register', {
+      body: { ...publicKeysOf(keys), nickname: 'recovery' },
+    })
     return { uuid: reply.uuid, aliasId: reply.alias_id, recovered: false }
   } catch (error) {
     if (!(error instanceof ClientError)) throw error
@@ -163,13 +176,21 @@ async function findAccount(platform: Platform, keys: IdentityKeys): Promise<Acco
 function existingAccount(error: ClientError): Account | undefined {
   if (error.refusal !== 'ACCOUNT_EXISTS' || !error.account) return undefined
   try {
-    return { uuid: check(AccountUuid, error.account.uuid), aliasId: check(AliasId, error.account.alias_id), recovered: true }
+    return {
+      uuid: check(AccountUuid, error.account.uuid),
+      aliasId: check(AliasId, error.account.alias_id),
+      recovered: true,
+    }
   } catch {
     throw new ClientError('BAD_REPLY', 'the relay names an account that cannot be one')
   }
 }
 
-async function checkReplace(platform: Platform, mnemonic: string, replace: boolean | undefined): Promise<void> {
+async function checkReplace(
+  platform: Platform,
+  mnemonic: string,
+  replace: boolean | undefined,
+): Promise<void> {
   const before = await platform.store.getIdentity()
   if (before && before.mnemonic !== mnemonic && !replace) throw identityExists()
 }
@@ -182,7 +203,8 @@ function publicKeysOf(keys: IdentityKeys): { ed25519_public_key: string; x25519_
 }
 
 function phraseOf(text: string): string {
-  if (!validateMnemonic(text)) throw new ClientError('INVALID_PHRASE', 'these are not the 12 words of a recovery phrase')
+  if (!validateMnemonic(text))
+    throw new ClientError('INVALID_PHRASE', 'these are not the 12 words of a recovery phrase')
   return normalizeMnemonic(text)
 }
 

@@ -45,7 +45,10 @@ export class Inbox {
     this.#context.hintFriendSync()
     if ((await this.#context.store.countOfflineMessages()) >= MAX_OFFLINE_MESSAGES) {
       this.#confirmations.hold(frame.conv_id)
-      this.#context.emitter.emit('error', new ClientError('STORE_FAILED', 'too many messages wait that cannot be read yet'))
+      this.#context.emitter.emit(
+        'error',
+        new ClientError('STORE_FAILED', 'too many messages wait that cannot be read yet'),
+      )
       return
     }
     this.#keep(frame, [{ change: 'offline_added', message: offline }])
@@ -56,7 +59,8 @@ export class Inbox {
     const { store, journal } = this.#context
     for (const offline of await store.listOfflineMessages(conversationId)) {
       const removed: StoreChange = { change: 'offline_removed', conversationId, seq: offline.seq }
-      if ((await store.findMessage(conversationId, false, offline.id)) !== undefined) {
+      const isShown = (await store.findMessage(conversationId, false, offline.id)) !== undefined
+      if (isShown || (await store.hasNonce(conversationId, nonceOf(offline.payloadEncrypted)))) {
         journal.record([removed])
         continue
       }
@@ -78,6 +82,8 @@ export class Inbox {
     if ((await store.findMessageBySeq(frame.conv_id, frame.seq)) !== undefined) return true
     // The same message under another seq: a relay that plays it twice.
     if ((await store.findMessage(frame.conv_id, false, frame.id)) !== undefined) return true
+    // The payload of an earlier message under another id, or one's own sent back: the key alone tells neither.
+    if (await store.hasNonce(frame.conv_id, nonceOf(frame.payload))) return true
     return (await store.findOfflineMessage(frame.conv_id, frame.seq)) !== undefined
   }
 
@@ -107,12 +113,16 @@ export class Inbox {
     if (plaintext === undefined) return { ...base, text: '', msgType: 'undecryptable' }
     const content = decodeContent(plaintext)
     const replyToId = content.replyToId
-    return { ...base, ...describe(content), ...(replyToId === undefined ? {} : { replyToId }) }
+    const nonce = nonceOf(offline.payloadEncrypted)
+    return { ...base, nonce, ...describe(content), ...(replyToId === undefined ? {} : { replyToId }) }
   }
 
   #decrypt(offline: OfflineMessage, session: SessionRecord): string | undefined {
     try {
-      return decryptMessage({ sessionKey: this.#context.sessions.keyOf(session), payload: offline.payloadEncrypted })
+      return decryptMessage({
+        sessionKey: this.#context.sessions.keyOf(session),
+        payload: offline.payloadEncrypted,
+      })
     } catch {
       return undefined
     }
@@ -121,10 +131,18 @@ export class Inbox {
   #announce(message: StoredMessage): void {
     this.#context.emitter.emit('message', message)
     if (message.msgType === 'undecryptable') {
-      const error = new ClientError('UNDECRYPTABLE', `a message from ${message.fromAliasId} does not open with the key shared with them`)
+      const error = new ClientError(
+        'UNDECRYPTABLE',
+        `a message from ${message.fromAliasId} does not open with the key shared with them`,
+      )
       this.#context.emitter.emit('error', error)
     }
   }
+}
+
+/** The nonce of a payload: its first 12 bytes, which are its first 16 characters. */
+export function nonceOf(payload: string): string {
+  return payload.slice(0, 16)
 }
 
 /** The text form and kind of a content, as the store keeps them. */
@@ -135,9 +153,17 @@ function describe(content: MessageContent): Pick<StoredMessage, 'text' | 'msgTyp
     case 'image':
       return { text: `[img]${content.mediaKey}`, msgType: 'image', mediaUrl: content.mediaKey }
     case 'file':
-      return { text: `[file]${content.mediaKey}|${content.name}|${content.sizeBytes}`, msgType: 'file', mediaUrl: content.mediaKey }
+      return {
+        text: `[file]${content.mediaKey}|${content.name}|${content.sizeBytes}`,
+        msgType: 'file',
+        mediaUrl: content.mediaKey,
+      }
     case 'voice':
-      return { text: `[voice]${content.mediaKey}|${content.durationMs}`, msgType: 'voice', mediaUrl: content.mediaKey }
+      return {
+        text: `[voice]${content.mediaKey}|${content.durationMs}`,
+        msgType: 'voice',
+        mediaUrl: content.mediaKey,
+      }
     default:
       return unknownKind(content)
   }

@@ -63,7 +63,8 @@ export class Login implements TokenSource {
         return await this.#logInOnce()
       } catch (error) {
         // The challenge expired or was spent on an answer that got lost: a new one helps.
-        const again = error instanceof ClientError && (error.refusal === 'CHALLENGE_INVALID' || error.code === 'NETWORK')
+        const again =
+          error instanceof ClientError && (error.refusal === 'CHALLENGE_INVALID' || error.code === 'NETWORK')
         if (!again || attempt >= ATTEMPTS) throw error
       }
     }
@@ -71,15 +72,26 @@ export class Login implements TokenSource {
 
   async #logInOnce(): Promise<Token> {
     const { uuid, signingPrivateKey } = this.#identity
-    const { challenge } = await this.#http.call('authChallenge', { body: { user_uuid: uuid } }, { retry: 'none' })
+    const { challenge } = await this.#http.call(
+      'authChallenge',
+      { body: { user_uuid: uuid } },
+      { retry: 'none' },
+    )
     const parts = parseAuthChallenge(challenge)
     // Else one relay could pass on the challenge of another, and log in there with our signature.
     if (parts?.host !== this.#platform.relayUrl.host || parts.uuid !== uuid) {
-      throw new ClientError('CHALLENGE_REFUSED', `the relay asks to sign a login at ${parts?.host ?? 'an unknown place'}, not here`)
+      throw new ClientError(
+        'CHALLENGE_REFUSED',
+        `the relay asks to sign a login at ${parts?.host ?? 'an unknown place'}, not here`,
+      )
     }
     const signature = signAuthChallenge(signingPrivateKey, challenge)
     const askedAt = this.#platform.clock.now()
-    const reply = await this.#http.call('authVerify', { body: { user_uuid: uuid, challenge, signature } }, { retry: 'none' })
+    const reply = await this.#http.call(
+      'authVerify',
+      { body: { user_uuid: uuid, challenge, signature } },
+      { retry: 'none' },
+    )
     return { value: reply.token, renewAt: askedAt + reply.expires_in * 1000 * RENEW_AT }
   }
 }

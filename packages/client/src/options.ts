@@ -17,7 +17,10 @@ export interface SocketLike {
   close(code?: number, reason?: string): void
   addEventListener(type: 'open', listener: () => void): void
   addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void
-  addEventListener(type: 'close', listener: (event: { readonly code: number; readonly reason: string }) => void): void
+  addEventListener(
+    type: 'close',
+    listener: (event: { readonly code: number; readonly reason: string }) => void,
+  ): void
   addEventListener(type: 'error', listener: (event: unknown) => void): void
 }
 /** A WebSocket class. */
@@ -62,7 +65,10 @@ export interface Platform {
 export function decideOptions(options: ClientOptions): Platform {
   const WebSocketClass = options.WebSocket ?? globalSocketClass()
   if (!WebSocketClass) {
-    throw new ClientError('NO_WEBSOCKET', 'this runtime has no WebSocket: pass one, such as the class of "ws", as the option WebSocket')
+    throw new ClientError(
+      'NO_WEBSOCKET',
+      'this runtime has no WebSocket: pass one, such as the class of "ws", as the option WebSocket',
+    )
   }
   return {
     relayUrl: parseRelayUrl(options.relayUrl),
@@ -93,7 +99,10 @@ function globalSocketClass(): SocketClass | undefined {
 function parseRelayUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:') || url.username || url.password) {
-    throw new ClientError('INVALID_ARGUMENT', 'the address of a relay looks like https://relay.example or http://localhost:8080')
+    throw new ClientError(
+      'INVALID_ARGUMENT',
+      'the address of a relay looks like https://relay.example or http://localhost:8080',
+    )
   }
   return url
 }

@@ -1,10 +1,24 @@
 // The way of own messages to the relay: kept from before they are sent until the relay has acknowledged them.
 import { encodeContent, encryptMessage, MESSAGE_CRYPTO_VERSION } from '@sotto/crypto'
-import { type AliasId, type ConversationId, errors, isErrorCode, PAYLOAD_CHARACTERS, type RelayFrame } from '@sotto/protocol'
+import {
+  type AliasId,
+  type ConversationId,
+  errors,
+  isErrorCode,
+  PAYLOAD_CHARACTERS,
+  type RelayFrame,
+} from '@sotto/protocol'
 import { ClientError } from './client-error.ts'
 import { Backoff, randomUuid } from './clock.ts'
 import type { Context } from './context.ts'
-import type { MessagePatch, MessageStatus, OutboxIntent, SessionRecord, StoredMessage } from './stores/records.ts'
+import { nonceOf } from './inbox.ts'
+import type {
+  MessagePatch,
+  MessageStatus,
+  OutboxIntent,
+  SessionRecord,
+  StoredMessage,
+} from './stores/records.ts'
 
 const RETRY = { firstMs: 1000, maxMs: 60_000 }
 /** The longest wait a relay may ask for before a message is tried again. */
@@ -65,16 +79,18 @@ export class Outbox {
     const { sessions, platform, journal } = this.#context
     const session = sessions.get(contact)
     if (!sessions.guard(session)) throw keyChanged(session.theirAliasId)
+    const payload = this.#encrypt(text, options.replyToId, session)
+    if (payload.length > PAYLOAD_CHARACTERS) {
+      throw new ClientError('MESSAGE_TOO_LARGE', 'this message is too long to be sent')
+    }
     const intent: OutboxIntent = {
       internalId: randomUuid(platform.random),
       conversationId: session.conversationId,
       toAliasId: session.theirAliasId,
       text,
       addedAt: platform.clock.now(),
+      payload,
       ...(options.replyToId === undefined ? {} : { replyToId: options.replyToId }),
-    }
-    if (this.#encrypt(intent, session).length > PAYLOAD_CHARACTERS) {
-      throw new ClientError('MESSAGE_TOO_LARGE', 'this message is too long to be sent')
     }
     const message: StoredMessage = {
       id: intent.internalId,
@@ -83,9 +99,13 @@ export class Outbox {
       isMe: true,
       time: intent.addedAt,
       status: 'sending',
+      nonce: nonceOf(payload),
       ...(intent.replyToId === undefined ? {} : { replyToId: intent.replyToId }),
     }
-    await journal.write([{ change: 'message', message }, { change: 'outbox_added', intent }])
+    await journal.write([
+      { change: 'message', message },
+      { change: 'outbox_added', intent },
+    ])
     this.#add(intent)
     this.#pump()
     return message
@@ -136,7 +156,11 @@ export class Outbox {
     if (entry ? !entry.wasSent || entry.intent.conversationId !== frame.conv_id : !message.retracted) return
     const pause = this.#pauses.get(frame.conv_id)
     if (pause?.isOver) this.#pauses.delete(frame.conv_id)
-    const patch: MessagePatch = { seq: message.seq ?? frame.seq, time: frame.at, ...(message.status === 'sending' ? { status: 'sent' } : {}) }
+    const patch: MessagePatch = {
+      seq: message.seq ?? frame.seq,
+      time: frame.at,
+      ...(message.status === 'sending' ? { status: 'sent' } : {}),
+    }
     this.#remove(frame.id)
     this.#settle(message, patch)
     this.#pump()
@@ -175,7 +199,10 @@ export class Outbox {
     const { conversationId, id } = message
     const settled: StoredMessage = { ...message, ...patch }
     this.#context.journal.record(
-      [{ change: 'message_patch', conversationId, isMe: true, id, patch }, { change: 'outbox_removed', internalId: id }],
+      [
+        { change: 'message_patch', conversationId, isMe: true, id, patch },
+        { change: 'outbox_removed', internalId: id },
+      ],
       () => this.#announce(settled, message.status),
     )
   }
@@ -233,7 +260,7 @@ export class Outbox {
       to: session.theirAliasId,
       conv_id: intent.conversationId,
       crypto_v: MESSAGE_CRYPTO_VERSION,
-      payload: this.#encrypt(intent, session),
+      payload: intent.payload,
     })
     if (!sent) return false
     entry.sentAt = platform.clock.now()
@@ -242,15 +269,23 @@ export class Outbox {
     return true
   }
 
-  #encrypt(intent: OutboxIntent, session: SessionRecord): string {
-    const plaintext = encodeContent({ text: intent.text, replyToId: intent.replyToId })
-    return encryptMessage({ sessionKey: this.#context.sessions.keyOf(session), plaintext, randomBytes: this.#context.platform.random })
+  #encrypt(text: string, replyToId: string | undefined, session: SessionRecord): string {
+    const plaintext = encodeContent({ text, replyToId })
+    return encryptMessage({
+      sessionKey: this.#context.sessions.keyOf(session),
+      plaintext,
+      randomBytes: this.#context.platform.random,
+    })
   }
 
   /** Holds a conversation back: until the time the relay asks for, or longer with each refusal. */
   #pause(conversationId: ConversationId, askedMs: number | undefined): void {
     const { clock, random } = this.#context.platform
-    const pause = this.#pauses.get(conversationId) ?? { backoff: new Backoff(random, RETRY), cancel: () => {}, isOver: true }
+    const pause = this.#pauses.get(conversationId) ?? {
+      backoff: new Backoff(random, RETRY),
+      cancel: () => {},
+      isOver: true,
+    }
     this.#pauses.set(conversationId, pause)
     // The refusals of all that was under way together are one.
     if (!pause.isOver) return
@@ -263,7 +298,9 @@ export class Outbox {
   }
 }
 
-/** The error of whatever would use keys that are no longer those recorded. */
-export function keyChanged(aliasId: AliasId): ClientError {
-  return new ClientError('KEY_CHANGED', `the keys of ${aliasId} have changed: nothing is sent to them or read from them`)
+function keyChanged(aliasId: AliasId): ClientError {
+  return new ClientError(
+    'KEY_CHANGED',
+    `the keys of ${aliasId} have changed: nothing is sent to them or read from them`,
+  )
 }

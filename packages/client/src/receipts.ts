@@ -40,7 +40,15 @@ export class Receipts {
       const previous = message.status
       const moved = { ...message, status: frame.type }
       journal.record(
-        [{ change: 'message_patch', conversationId, isMe: true, id: message.id, patch: { status: frame.type } }],
+        [
+          {
+            change: 'message_patch',
+            conversationId,
+            isMe: true,
+            id: message.id,
+            patch: { status: frame.type },
+          },
+        ],
         () => emitter.emit('status_change', { message: moved, previous }),
       )
     }
@@ -92,7 +100,12 @@ export class Receipts {
     const session = this.#context.sessions.find(mark.conversationId)
     if (!session) return
     const { conversationId, readSeq } = mark
-    const sent = this.#context.send({ type: 'read', conv_id: conversationId, seq: readSeq, to: session.theirAliasId })
+    const sent = this.#context.send({
+      type: 'read',
+      conv_id: conversationId,
+      seq: readSeq,
+      to: session.theirAliasId,
+    })
     if (sent) this.#told.set(conversationId, readSeq)
   }
 

@@ -31,7 +31,8 @@ export class Retractions {
   }
 
   async load(): Promise<void> {
-    for (const intent of await this.#context.store.listRetractIntents()) this.#intents.set(intent.messageId, intent)
+    for (const intent of await this.#context.store.listRetractIntents())
+      this.#intents.set(intent.messageId, intent)
   }
 
   /**
@@ -49,7 +50,12 @@ export class Retractions {
       { change: 'message_patch', conversationId, isMe: true, id, patch: RETRACTED },
       { change: 'outbox_removed', internalId: id },
     ]
-    const intent: RetractIntent = { messageId: id, conversationId, toAliasId: session.theirAliasId, addedAt: platform.clock.now() }
+    const intent: RetractIntent = {
+      messageId: id,
+      conversationId,
+      toAliasId: session.theirAliasId,
+      addedAt: platform.clock.now(),
+    }
     // What the relay refused for good, it never had.
     const isAtRelay = message.status !== 'failed' || message.failure === 'EXPIRED'
     if (isAtRelay) changes.push({ change: 'retract_added', intent })
@@ -86,7 +92,10 @@ export class Retractions {
     if (isErrorCode(frame.error) && errors[frame.error].retry === 'never') {
       this.#forget(intent)
       const refusal = frame.error
-      this.#context.emitter.emit('error', new ClientError('REFUSED', `the message could not be taken back: ${refusal}`, { refusal }))
+      this.#context.emitter.emit(
+        'error',
+        new ClientError('REFUSED', `the message could not be taken back: ${refusal}`, { refusal }),
+      )
       return true
     }
     this.#cancelRetry?.()
@@ -101,9 +110,18 @@ export class Retractions {
     const { store, journal, sessions, emitter } = this.#context
     const changes: StoreChange[] = []
     const session = sessions.find(frame.conv_id)
-    const message = session && sessions.isTheirAlias(session, frame.from) ? await store.findMessage(frame.conv_id, false, frame.id) : undefined
+    const message =
+      session && sessions.isTheirAlias(session, frame.from)
+        ? await store.findMessage(frame.conv_id, false, frame.id)
+        : undefined
     if (message && !message.retracted) {
-      changes.push({ change: 'message_patch', conversationId: frame.conv_id, isMe: false, id: frame.id, patch: RETRACTED })
+      changes.push({
+        change: 'message_patch',
+        conversationId: frame.conv_id,
+        isMe: false,
+        id: frame.id,
+        patch: RETRACTED,
+      })
     }
     for (const offline of await store.listOfflineMessages(frame.conv_id)) {
       if (offline.id !== frame.id || offline.fromAliasId !== frame.from) continue

@@ -67,7 +67,8 @@ export class Sessions {
   /** The session of a contact, named by alias (also a former one) or by conversation. @throws `UNKNOWN_CONTACT` */
   get(contact: string): SessionRecord {
     const session = this.#sessions.get(contact) ?? this.#findByAlias(contact)
-    if (!session) throw new ClientError('UNKNOWN_CONTACT', `there is no conversation with ${contact} on this device`)
+    if (!session)
+      throw new ClientError('UNKNOWN_CONTACT', `there is no conversation with ${contact} on this device`)
     return session
   }
 
@@ -83,7 +84,10 @@ export class Sessions {
 
   /** Whether `aliasId` is or was the contact's. */
   isTheirAlias(session: SessionRecord, aliasId: string): boolean {
-    return session.theirAliasId === aliasId || (session.formerAliasIds?.some((former) => former === aliasId) ?? false)
+    return (
+      session.theirAliasId === aliasId ||
+      (session.formerAliasIds?.some((former) => former === aliasId) ?? false)
+    )
   }
 
   /** Whether the relay gives other keys for this contact than those recorded. */
@@ -108,14 +112,18 @@ export class Sessions {
     this.#compareKeys(friends)
     for (const [conversationId, current] of this.#changedKeys) {
       const session = this.#sessions.get(conversationId)
-      if (session && this.#raised.get(conversationId) !== current.x25519 + current.ed25519) this.#raise(session, current)
+      if (session && this.#raised.get(conversationId) !== current.x25519 + current.ed25519)
+        this.#raise(session, current)
     }
     const readable: ConversationId[] = []
     for (const friend of friends) {
       if (friend.status !== 'accepted' || friend.conversation_id === '') continue
       const session = this.#sessions.get(friend.conversation_id)
-      const isReadable = session ? this.#rename(session, friend) : this.#create(friend, friend.conversation_id)
-      const isBack = refusedBefore.has(friend.conversation_id) && !this.#changedKeys.has(friend.conversation_id)
+      const isReadable = session
+        ? this.#rename(session, friend)
+        : this.#create(friend, friend.conversation_id)
+      const isBack =
+        refusedBefore.has(friend.conversation_id) && !this.#changedKeys.has(friend.conversation_id)
       if (isReadable || isBack) readable.push(friend.conversation_id)
     }
     return readable
@@ -137,14 +145,20 @@ export class Sessions {
   securityCode(contact: string): SecurityCode {
     const session = this.get(contact)
     const fingerprintHex = this.#fingerprint(session.theirEcdhPublicKey)
-    return { contactId: session.theirAliasId, displayCode: formatSecurityCode(fingerprintHex), fingerprintHex }
+    return {
+      contactId: session.theirAliasId,
+      displayCode: formatSecurityCode(fingerprintHex),
+      fingerprintHex,
+    }
   }
 
   /** Verified only while the code that was compared is the code of the keys in use. */
   async trustState(contact: string): Promise<TrustState> {
     const session = this.get(contact)
     const trust = await this.#context.store.getTrust(session.conversationId)
-    const holds = trust.status === 'verified' && trust.fingerprintSnapshot === this.#fingerprint(session.theirEcdhPublicKey)
+    const holds =
+      trust.status === 'verified' &&
+      trust.fingerprintSnapshot === this.#fingerprint(session.theirEcdhPublicKey)
     return holds ? trust : { status: 'unverified' }
   }
 
@@ -220,7 +234,10 @@ export class Sessions {
     const theirPublicKey = decodeBase64(friend.x25519_public_key)
     const isOwnKey = friend.x25519_public_key === encodeBase64(this.#context.keys.agreement.publicKey)
     if (isOwnKey || !isValidX25519PublicKey(theirPublicKey)) {
-      const error = new ClientError('BAD_REPLY', `the relay gives a key for ${friend.alias_id} that cannot be theirs`)
+      const error = new ClientError(
+        'BAD_REPLY',
+        `the relay gives a key for ${friend.alias_id} that cannot be theirs`,
+      )
       this.#context.emitter.emit('error', error)
       return false
     }
@@ -241,7 +258,8 @@ export class Sessions {
 
   /** Follows a contact to its new alias, unless that was ever another contact's. */
   #rename(session: SessionRecord, friend: FriendProfile): boolean {
-    if (session.theirAliasId === friend.alias_id || this.#changedKeys.has(session.conversationId)) return false
+    if (session.theirAliasId === friend.alias_id || this.#changedKeys.has(session.conversationId))
+      return false
     const other = this.#findByAlias(friend.alias_id)
     if (other && other.conversationId !== session.conversationId) {
       const error = new ClientError('BAD_REPLY', `the relay gives ${friend.alias_id} to two contacts`)
@@ -262,5 +280,7 @@ export class Sessions {
 
 function hasKeys(session: SessionRecord, current: CurrentKeys): boolean {
   const signing = session.theirEd25519PublicKey
-  return session.theirEcdhPublicKey === current.x25519 && (signing === undefined || signing === current.ed25519)
+  return (
+    session.theirEcdhPublicKey === current.x25519 && (signing === undefined || signing === current.ed25519)
+  )
 }

@@ -22,7 +22,8 @@ export class Typing {
     const sentAt = this.#sentAt.get(conversationId)
     // A clock set back must not silence notices.
     if (sentAt !== undefined && now >= sentAt && now - sentAt < DEBOUNCE_MS) return
-    if (this.#context.send({ type: 'typing', to: theirAliasId, conv_id: conversationId })) this.#sentAt.set(conversationId, now)
+    if (this.#context.send({ type: 'typing', to: theirAliasId, conv_id: conversationId }))
+      this.#sentAt.set(conversationId, now)
   }
 
   onTyping(frame: TypingFrame): void {

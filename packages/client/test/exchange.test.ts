@@ -1,8 +1,11 @@
 // Two people and a real relay: everything they can do to each other.
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { type RelayProcess, startRelay } from '@sotto/relay/testing'
 import { MemoryStore } from '../src/client.ts'
 import { Person, until } from './people.ts'
+
+// A busy machine is slow; what a test waits for says itself what did not come.
+setDefaultTimeout(30_000)
 
 let relay: RelayProcess
 const people: Person[] = []
@@ -34,7 +37,12 @@ test('a message arrives, and its marks come back: sent, delivered, read', async 
 
   const sent = await alice.client.send(bob.alias, 'hello')
   expect(sent).toMatchObject({ status: 'sending', isMe: true, text: 'hello' })
-  expect(await bob.receives('hello')).toMatchObject({ id: sent.id, isMe: false, fromAliasId: alice.alias, seq: 1 })
+  expect(await bob.receives('hello')).toMatchObject({
+    id: sent.id,
+    isMe: false,
+    fromAliasId: alice.alias,
+    seq: 1,
+  })
   await alice.sees(bob.alias, sent.id, 'delivered')
   expect((await bob.client.conversation(alice.alias)).unread).toBe(1)
 
@@ -111,7 +119,10 @@ test('a retracted message loses its text on both sides', async () => {
   await alice.client.retract(bob.alias, sent.id)
   await until('bob sees it go', () => bob.heard.retracted[0])
   expect(await bob.transcript(alice.alias)).toEqual(['them: (retracted)'])
-  await until('the relay has acknowledged it', async () => (await alice.store.listRetractIntents()).length === 0)
+  await until(
+    'the relay has acknowledged it',
+    async () => (await alice.store.listRetractIntents()).length === 0,
+  )
   expect(JSON.stringify(await alice.client.messages(bob.alias))).not.toContain('oops')
 })
 
@@ -164,7 +175,10 @@ test('both sides compute the same security code, and a right one verifies', asyn
   expect(await alice.client.verifySecurityCode(bob.alias, 'ab'.repeat(30))).toBe(false)
   expect(await alice.client.trustState(bob.alias)).toEqual({ status: 'unverified' })
   expect(await alice.client.verifySecurityCode(bob.alias, code.displayCode.toUpperCase())).toBe(true)
-  expect(await alice.client.trustState(bob.alias)).toMatchObject({ status: 'verified', fingerprintSnapshot: code.fingerprintHex })
+  expect(await alice.client.trustState(bob.alias)).toMatchObject({
+    status: 'verified',
+    fingerprintSnapshot: code.fingerprintHex,
+  })
   await alice.client.resetTrust(bob.alias)
   expect(await alice.client.trustState(bob.alias)).toEqual({ status: 'unverified' })
 })
@@ -197,7 +211,10 @@ test('requests can be rejected, accounts blocked and unblocked, and people looke
   await bob.client.unblock(alice.alias)
   expect(await bob.client.listBlocks()).toEqual([])
   expect(await bob.client.lookUpUser(alice.alias)).toMatchObject({ nickname: 'alice', alias_id: alice.alias })
-  expect(bob.client.lookUpUser('nobody_at_all')).rejects.toMatchObject({ code: 'REFUSED', refusal: 'NOT_FOUND' })
+  expect(bob.client.lookUpUser('nobody_at_all')).rejects.toMatchObject({
+    code: 'REFUSED',
+    refusal: 'NOT_FOUND',
+  })
   expect(bob.client.requestFriend(bob.alias)).rejects.toMatchObject({ refusal: 'SELF_REQUEST' })
   expect(bob.client.requestFriend('Not An Alias')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
 })
@@ -216,7 +233,11 @@ test('a phrase recovers its account on another device, which takes over; the fir
   await alice.befriend(bob)
   const { mnemonic, uuid, aliasId } = alice.client.identity ?? { mnemonic: '' }
   const second = await open('alice again')
-  expect(await second.client.recover({ mnemonic: ` ${mnemonic.toUpperCase()} ` })).toMatchObject({ uuid, aliasId, nickname: 'alice' } as never)
+  expect(await second.client.recover({ mnemonic: ` ${mnemonic.toUpperCase()} ` })).toMatchObject({
+    uuid,
+    aliasId,
+    nickname: 'alice',
+  } as never)
   await second.connect()
   await until('the first is sent away', () => alice.heard.goaway[0])
   expect(alice.heard.goaway).toEqual([{ reason: 'new_device_login' }])
@@ -231,7 +252,10 @@ test('a phrase recovers its account on another device, which takes over; the fir
 test('creating with a phrase that has an account gets that account', async () => {
   const alice = await join('alice')
   const second = await open('again')
-  const identity = await second.client.create({ nickname: 'someone', mnemonic: alice.client.identity?.mnemonic ?? '' })
+  const identity = await second.client.create({
+    nickname: 'someone',
+    mnemonic: alice.client.identity?.mnemonic ?? '',
+  })
   expect(identity).toMatchObject({ aliasId: alice.alias, nickname: 'alice' })
 })
 
@@ -239,7 +263,9 @@ test('a phrase without an account recovers none', async () => {
   const person = await open('nobody')
   const mnemonic = 'legal winner thank year wave sausage worth useful legal winner thank yellow'
   expect(person.client.recover({ mnemonic })).rejects.toMatchObject({ code: 'ACCOUNT_NOT_FOUND' })
-  expect(person.client.recover({ mnemonic: 'one two three' })).rejects.toMatchObject({ code: 'INVALID_PHRASE' })
+  expect(person.client.recover({ mnemonic: 'one two three' })).rejects.toMatchObject({
+    code: 'INVALID_PHRASE',
+  })
   expect(person.client.identity).toBeUndefined()
   expect(() => person.client.connect()).toThrow('no identity')
   expect(await person.client.restore()).toBeNull()

@@ -49,21 +49,39 @@ await client.requestFriend(friend)
 test('the library runs in Node as it is', async () => {
   const source = join(import.meta.dir, '../src')
   const entrypoints = [join(source, 'client.ts'), join(source, 'stores/file-store.ts')]
-  const bundle = [process.execPath, 'build', '--target=node', '--outdir', folder, '--entry-naming', '[name].js', ...entrypoints]
+  const bundle = [
+    process.execPath,
+    'build',
+    '--target=node',
+    '--outdir',
+    folder,
+    '--entry-naming',
+    '[name].js',
+    ...entrypoints,
+  ]
   expect(await Bun.spawn(bundle, { stdout: 'ignore' }).exited).toBe(0)
   await symlink(join(import.meta.dir, '../../../node_modules'), join(folder, 'node_modules'))
   await writeFile(join(folder, 'run.mjs'), script)
   await writeFile(join(folder, 'package.json'), '{"type":"module"}')
 
   const bob = await Person.join('bob', relay.url)
-  const node = Bun.spawn(['node', 'run.mjs', relay.url, bob.alias], { cwd: folder, stdout: 'pipe', stderr: 'pipe' })
+  const node = Bun.spawn(['node', 'run.mjs', relay.url, bob.alias], {
+    cwd: folder,
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
   const request = await until('the request', () => bob.heard.friend_request[0])
   await bob.client.acceptFriend(request.friendship_id)
   await bob.client.send(request.alias_id, 'hello node')
   await bob.receives('hello from node')
   const [output, errors] = [await new Response(node.stdout).text(), await new Response(node.stderr).text()]
   expect(errors).toBe('')
-  expect(output.trim().split('\n')).toEqual(['without ws: NO_WEBSOCKET', 'accepted', 'received: hello node', 'delivered'])
+  expect(output.trim().split('\n')).toEqual([
+    'without ws: NO_WEBSOCKET',
+    'accepted',
+    'received: hello node',
+    'delivered',
+  ])
   expect(await node.exited).toBe(0)
   await bob.client.close()
 }, 30_000)

@@ -1,11 +1,23 @@
 // People for tests: each a real client with a store of its own, whose events can be waited for.
-import { type ClientEventName, type ClientEvents, type ClientOptions, type ClientStore, MemoryStore, SottoClient, type StoredMessage } from '../src/client.ts'
+import {
+  type ClientEventName,
+  type ClientEvents,
+  type ClientOptions,
+  type ClientStore,
+  MemoryStore,
+  SottoClient,
+  type StoredMessage,
+} from '../src/client.ts'
 
 /** How long a test waits for what should happen at once. */
 const PATIENCE_MS = 8000
 
 /** Resolves with what `look` finds; fails with `what` if it finds nothing in time. */
-export async function until<T>(what: string, look: () => T | undefined | false | Promise<T | undefined | false>, withinMs = PATIENCE_MS): Promise<T> {
+export async function until<T>(
+  what: string,
+  look: () => T | undefined | false | Promise<T | undefined | false>,
+  withinMs = PATIENCE_MS,
+): Promise<T> {
   const late = performance.now() + withinMs
   for (;;) {
     const found = await look()
@@ -21,8 +33,19 @@ export class Person {
   readonly store: ClientStore
   readonly client: SottoClient
   readonly heard: { [N in ClientEventName]: ClientEvents[N][] } = {
-    message: [], status_change: [], retracted: [], network_state: [], synced: [], channel_post: [], typing: [],
-    goaway: [], payment_confirmed: [], security_violation: [], friend_request: [], friend_accepted: [], error: [],
+    message: [],
+    status_change: [],
+    retracted: [],
+    network_state: [],
+    synced: [],
+    channel_post: [],
+    typing: [],
+    goaway: [],
+    payment_confirmed: [],
+    security_violation: [],
+    friend_request: [],
+    friend_accepted: [],
+    error: [],
   }
 
   private constructor(name: string, store: ClientStore, client: SottoClient) {
@@ -30,8 +53,17 @@ export class Person {
     this.store = store
     this.client = client
     const names: ClientEventName[] = [
-      'message', 'status_change', 'retracted', 'network_state', 'synced', 'typing', 'goaway', 'security_violation',
-      'friend_request', 'friend_accepted', 'error',
+      'message',
+      'status_change',
+      'retracted',
+      'network_state',
+      'synced',
+      'typing',
+      'goaway',
+      'security_violation',
+      'friend_request',
+      'friend_accepted',
+      'error',
     ]
     for (const event of names) this.#hear(event)
   }
@@ -76,12 +108,16 @@ export class Person {
 
   /** Waits for a message's status. */
   async sees(contact: string, id: string, status: StoredMessage['status']): Promise<StoredMessage> {
-    return until(`${this.name} sees ${status}`, async () => (await this.client.messages(contact)).find((m) => m.id === id && m.status === status))
+    return until(`${this.name} sees ${status}`, async () =>
+      (await this.client.messages(contact)).find((m) => m.id === id && m.status === status),
+    )
   }
 
   /** Waits for a peer's message. */
   receives(text: string): Promise<StoredMessage> {
-    return until(`${this.name} receives ${text}`, () => this.heard.message.find((message) => message.text === text))
+    return until(`${this.name} receives ${text}`, () =>
+      this.heard.message.find((message) => message.text === text),
+    )
   }
 
   #hear<N extends ClientEventName>(name: N): void {

@@ -99,6 +99,8 @@ export interface ErrorDetails {
   readonly limit?: string | undefined
   /** When to come back, in milliseconds. */
   readonly retryAfterMs?: number | undefined
+  /** The methods a path is served with (`METHOD_NOT_ALLOWED` alone). */
+  readonly allow?: readonly string[]
   /** The account that exists already (`ACCOUNT_EXISTS` alone). */
   readonly account?: { readonly uuid: string; readonly alias_id: string }
 }

@@ -91,7 +91,14 @@ function readLimits(environment: Environment): Limits {
     const given = environment[setting]?.trim()
     return given ? wholeNumber(setting, given, min, max) : usual
   }
-  return mapKeys(limits, read)
+  const inForce = mapKeys(limits, read)
+  // Else a slow reader of its backlog would be taken for one that never reads.
+  const least = inForce.windowBytes + inForce.frameBytes
+  if (inForce.outboundBytes < least) {
+    const right = `at least ${least}, LIMIT_WINDOW_BYTES and LIMIT_FRAME_BYTES together`
+    throw wrong(limits.outboundBytes.setting, String(inForce.outboundBytes), right)
+  }
+  return inForce
 }
 
 function readRates(environment: Environment): Record<RateName, RateInForce> {
@@ -136,9 +143,8 @@ function databaseUrl(text: string): string | undefined {
   if (text === '') return undefined
   const url = parseUrl(text)
   const isPostgres = url?.protocol === 'postgres:' || url?.protocol === 'postgresql:'
-  // A connection URL may hold a password, which must not reach a terminal or a log.
-  if (!url || !isPostgres)
-    throw wrong('DATABASE_URL', text.replace(/:[^:@/]*@/, ':***@'), 'a URL that begins with postgres://')
+  // A connection URL may hold a password, anywhere in it, which must not reach a terminal or a log.
+  if (!isPostgres) throw wrong('DATABASE_URL', `${/^\w*:/.exec(text)?.[0] ?? ''}…`, 'a URL that begins with postgres://')
   return text
 }
 

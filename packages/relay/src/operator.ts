@@ -2,7 +2,7 @@
 import { Database } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Config, readConfig } from './config.ts'
+import { type Config, ConfigError, readConfig } from './config.ts'
 import { moveSequencesAhead, resumeExpiry } from './messages/messages.ts'
 import { openStorage } from './storage/open-storage.ts'
 import { openSqliteBeside, StorageInUse, StorageMissing } from './storage/sqlite.ts'
@@ -15,24 +15,20 @@ export class OperatorError extends Error {
   override readonly name = 'OperatorError'
 }
 
-/** The commands by name, each with one sentence for `--help`. Each returns a line for the terminal. */
+/** What can be told to a store, by the command's name. Each returns a line for the terminal. */
 export const operatorCommands = {
-  'resume-expiry': {
-    means: 'lets messages expire again after the clock had jumped, once it is right',
-    run: (environment: Environment) =>
-      withStore(openBeside, environment, async (storage) => {
-        await resumeExpiry(storage)
-        return 'Expiry goes on with the relay’s next round, within a minute.'
-      }),
-  },
-  'after-restore': {
-    means: 'moves every conversation ahead by a million; to be run once after a backup was put back',
-    run: (environment: Environment) =>
-      withStore(openAlone, environment, async (storage) => {
-        await moveSequencesAhead(storage)
-        return 'Every conversation goes on a million further: no client mistakes a new message for one it has seen.'
-      }),
-  },
+  /** Lets messages expire again after the clock had jumped. */
+  'resume-expiry': (environment: Environment): Promise<string> =>
+    withStore(openBeside, environment, async (storage) => {
+      await resumeExpiry(storage)
+      return 'Expiry goes on with the relay’s next round, within a minute.'
+    }),
+  /** Moves every conversation ahead: once, after a backup was put back. */
+  'after-restore': (environment: Environment): Promise<string> =>
+    withStore(openAlone, environment, async (storage) => {
+      await moveSequencesAhead(storage)
+      return 'Every conversation goes on a million further: no client mistakes a new message for one it has seen.'
+    }),
 } as const
 
 /**
@@ -61,7 +57,7 @@ async function withStore(
   environment: Environment,
   work: (storage: Storage) => Promise<string>,
 ): Promise<string> {
-  const storage = await open(readConfig(environment)).catch((error) => {
+  const storage = await open(configOf(environment)).catch((error) => {
     throw error instanceof StorageMissing || error instanceof StorageInUse
       ? new OperatorError(error.message)
       : error
@@ -70,6 +66,14 @@ async function withStore(
     return await work(storage)
   } finally {
     await storage.close()
+  }
+}
+
+function configOf(environment: Environment): Config {
+  try {
+    return readConfig(environment)
+  } catch (error) {
+    throw error instanceof ConfigError ? new OperatorError(error.message) : error
   }
 }
 

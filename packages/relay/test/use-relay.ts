@@ -1,6 +1,6 @@
 // Relays for the wire tests: one for a file or a group of tests, ended with it, and held to a log without errors.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test'
-import { type PostgresServer, startPostgres } from './postgres-server.ts'
+import { engines, type TestEngine } from './engines.ts'
 import { type RelayProcess, startRelay } from './relay-process.ts'
 
 // Wide enough for a busy machine: a promise that is kept late is kept.
@@ -21,17 +21,12 @@ export function useRelay(env: Settings = {}): UsedRelay {
 
 /** The same promises for each engine, each with a relay of its own. */
 export function onEveryEngine(promises: (relay: UsedRelay) => void, env: Settings = {}): void {
-  describe('on SQLite', () => promises(useRelay(env)))
+  for (const engine of engines) describe(`on ${engine.name}`, () => promises(useRelayOn(engine, env)))
+}
 
-  describe('on PostgreSQL', () => {
-    let server: PostgresServer | undefined
-    const relay = use(async () => {
-      server = await startPostgres()
-      return await startRelay({ env: { ...env, DATABASE_URL: await server.createDatabase() } })
-    })
-    afterAll(() => server?.stop())
-    promises(relay)
-  })
+/** Has a relay on this engine for the tests of the describe it is called in. */
+export function useRelayOn(engine: TestEngine, env: Settings = {}): UsedRelay {
+  return use(async () => startRelay({ env: { ...env, ...(await engine.environment()) } }))
 }
 
 function use(start: () => Promise<RelayProcess>): UsedRelay {

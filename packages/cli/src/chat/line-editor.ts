@@ -30,6 +30,11 @@ export class LineEditor {
     return this.#characters.join('')
   }
 
+  forgetHistory(): void {
+    this.#history.length = 0
+    this.#historyAt = 0
+  }
+
   press(key: Key): KeyOutcome {
     if (key.name === 'paste-start' || key.name === 'paste-end') {
       this.#isPasting = key.name === 'paste-start'

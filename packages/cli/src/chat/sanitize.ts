@@ -1,7 +1,8 @@
 // Text of other people, made safe to print: nothing in it may move the cursor, change colours or reorder a line.
 
 /** Bidirectional controls can make a line read as what it is not; tags and fillers hide text in it. */
-const INVISIBLE = /[\u061c\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu
+const INVISIBLE =
+  /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu
 /** More marks than any script puts on one letter would spill over the lines around. */
 const PILED_MARKS = /(\p{M}{6})\p{M}+/gu
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not reach the terminal

@@ -24,8 +24,8 @@ export interface Terminal {
   setPrompt(prompt: string): void
   /** A line just above the prompt; "" for none. Shown to people only. */
   setStatus(status: string): void
-  /** Asks, and resolves with the next line; undefined at the end of input. */
-  ask(question: string): Promise<string | undefined>
+  /** Asks, and resolves with the next line; undefined at the end of input. A secret answer does not stay on the screen. */
+  ask(question: string, options?: { readonly isSecret?: boolean }): Promise<string | undefined>
   /** Takes every line from now on. At the end of input, or on Ctrl-C, `onEnd` is called once. */
   start(handlers: TerminalHandlers): void
   /** Gives the terminal back as it was. */

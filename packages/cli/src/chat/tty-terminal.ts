@@ -6,6 +6,7 @@ import { type Key, LineEditor } from './line-editor.ts'
 import { cells, cut } from './sanitize.ts'
 import type { MarkedLine, Terminal, TerminalHandlers } from './terminal.ts'
 
+const MIN_ANSWER_CELLS = 20
 const CLEAR_BELOW = '\u001b[J'
 const DIM = '\u001b[2m'
 const PLAIN = '\u001b[0m'
@@ -27,6 +28,8 @@ export class TtyTerminal implements Terminal {
   readonly #editor = new LineEditor()
   readonly #marks = new Map<string, PrintedMark>()
   readonly #hasColour: boolean
+  /** Lines entered before anyone asked for them. */
+  readonly #typedAhead: string[] = []
   #handlers: TerminalHandlers | undefined
   #asking: ((line: string | undefined) => void) | undefined
   #prompt = ''
@@ -72,7 +75,9 @@ export class TtyTerminal implements Terminal {
     if (!printed || !this.#isOpen) return false
     const rowsUp = this.#printedRows - printed.row + Math.max(0, this.#drawnRows - 1)
     if (rowsUp >= (this.#output.rows || 24)) return false
-    this.#output.write(`\u001b7\u001b[${rowsUp}A\r${printed.column > 0 ? `\u001b[${printed.column}C` : ''}${mark}\u001b8`)
+    this.#output.write(
+      `\u001b7\u001b[${rowsUp}A\r${printed.column > 0 ? `\u001b[${printed.column}C` : ''}${mark}\u001b8`,
+    )
     return true
   }
 
@@ -87,21 +92,30 @@ export class TtyTerminal implements Terminal {
     this.#redraw()
   }
 
-  ask(question: string): Promise<string | undefined> {
-    this.setPrompt(question)
+  ask(question: string, options: { isSecret?: boolean } = {}): Promise<string | undefined> {
+    // A question that leaves no room for its answer gets a line of its own.
+    const fits = cells(question) + MIN_ANSWER_CELLS <= this.columns
+    if (!fits) this.print(question)
+    this.setPrompt(fits ? question : '> ')
     return new Promise((resolve) => {
-      this.#asking = (line) => {
+      const answer = (line: string | undefined): void => {
         this.#asking = undefined
-        this.#prompt = ''
-        this.print(`${question}${line ?? ''}`)
+        this.print(`${this.#prompt}${options.isSecret ? '' : (line ?? '')}`)
+        this.setPrompt('')
         resolve(line)
       }
+      const typedAhead = this.#typedAhead.shift()
+      if (typedAhead === undefined) this.#asking = answer
+      else answer(typedAhead)
     })
   }
 
   start(handlers: TerminalHandlers): void {
     this.#handlers = handlers
+    // What was answered so far, perhaps a recovery phrase, is no line to recall.
+    this.#editor.forgetHistory()
     this.#redraw()
+    for (const line of this.#typedAhead.splice(0)) handlers.onLine(line)
   }
 
   close(): void {
@@ -115,12 +129,17 @@ export class TtyTerminal implements Terminal {
   }
 
   readonly #onKeypress = (text: string | undefined, key: Partial<Key> & { sequence?: string }): void => {
-    const pressed = { text: text ?? '', name: key.name ?? '', ctrl: key.ctrl ?? false, meta: key.meta ?? false }
+    const pressed = {
+      text: text ?? '',
+      name: key.name ?? '',
+      ctrl: key.ctrl ?? false,
+      meta: key.meta ?? false,
+    }
     const outcome = this.#editor.press(pressed)
     switch (outcome.kind) {
       case 'submit':
         this.#redraw()
-        return this.#asking ? this.#asking(outcome.line) : this.#handlers?.onLine(outcome.line)
+        return this.#take(outcome.line)
       case 'interrupt':
       case 'end':
         return this.#asking ? this.#asking(undefined) : this.#handlers?.onEnd()
@@ -132,6 +151,12 @@ export class TtyTerminal implements Terminal {
       default:
         return
     }
+  }
+
+  #take(line: string): void {
+    if (this.#asking) this.#asking(line)
+    else if (this.#handlers) this.#handlers.onLine(line)
+    else this.#typedAhead.push(line)
   }
 
   readonly #onResize = (): void => {
@@ -156,7 +181,7 @@ export class TtyTerminal implements Terminal {
   #draw(): void {
     if (!this.#isOpen) return
     const { columns } = this
-    const prompt = cut(this.#prompt, Math.floor(columns / 2))
+    const prompt = cut(this.#prompt, columns - MIN_ANSWER_CELLS / 2)
     const status = cut(this.#status, columns - 1)
     const { text, column } = this.#editor.view(columns - cells(prompt) - 1)
     const statusRow = status === '' ? '' : `${this.#hasColour ? `${DIM}${status}${PLAIN}` : status}\r\n`
@@ -170,8 +195,8 @@ export class TtyTerminal implements Terminal {
     const width = cells(text)
     // Terminals disagree on how wide some characters are. Where that could change the number of rows, marks above are
     // given up rather than written into the wrong line.
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: printable ASCII is what all terminals agree on
-    const isCertain = !/[^\u0000-\u02ff\u2026\u2713\u2717\u2502\u2580-\u259f\u00b7]/.test(text) || width * 2 < this.columns
+    const isCertain =
+      !/[^ -\u02ff\u2026\u2713\u2717\u2502\u2580-\u259f\u00b7]/.test(text) || width * 2 < this.columns
     if (!isCertain) this.#marks.clear()
     this.#printedRows += Math.max(1, Math.ceil(width / this.columns))
   }

@@ -1,7 +1,18 @@
 // The file store, held to the store contract and to what a crash may do to its file.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { appendFile, cp, mkdtemp, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
+import {
+  appendFile,
+  cp,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { FileStore } from './file-store.ts'
@@ -31,7 +42,8 @@ async function ids(store: FileStore): Promise<string[]> {
 async function storeOf(count: number): Promise<string> {
   const folder = newFolder()
   const store = await openStore(folder)
-  for (let seq = 1; seq <= count; seq += 1) await store.write([{ change: 'message', message: messageOf({ id: `m${seq}`, seq }) }])
+  for (let seq = 1; seq <= count; seq += 1)
+    await store.write([{ change: 'message', message: messageOf({ id: `m${seq}`, seq }) }])
   await store.close()
   return folder
 }
@@ -102,7 +114,9 @@ describe('file store', () => {
     const text = 'x'.repeat(10_000)
     await store.write([{ change: 'message', message: messageOf({ id: 'kept', seq: 1, text }) }])
     for (let at = 0; at < 400; at += 1) {
-      await store.write([{ change: 'message', message: messageOf({ id: 'changing', seq: 2, text: `${text}${at}` }) }])
+      await store.write([
+        { change: 'message', message: messageOf({ id: 'changing', seq: 2, text: `${text}${at}` }) },
+      ])
     }
     await store.close()
     expect((await stat(log(folder))).size).toBeLessThan(2 * 1024 * 1024)
@@ -141,7 +155,10 @@ describe('file store', () => {
   test('the lock of a process that is gone, or was cut short in writing it, is taken over', async () => {
     const gone = Bun.spawn(['true'])
     await gone.exited
-    for (const lock of [JSON.stringify({ pid: gone.pid, startedAt: '1' }), JSON.stringify({ pid: process.pid, startedAt: '1' })]) {
+    for (const lock of [
+      JSON.stringify({ pid: gone.pid, startedAt: '1' }),
+      JSON.stringify({ pid: process.pid, startedAt: '1' }),
+    ]) {
       const folder = await storeOf(1)
       await writeFile(join(folder, 'lock'), lock)
       await (await openStore(folder)).close()

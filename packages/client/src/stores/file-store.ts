@@ -230,7 +230,9 @@ function checkHeader(value: unknown): void {
 
 function checkedJson(line: string): string | undefined {
   const json = line.slice(CHECKSUM_CHARACTERS + 1)
-  return line[CHECKSUM_CHARACTERS] === ' ' && line.slice(0, CHECKSUM_CHARACTERS) === checksum(json) ? json : undefined
+  return line[CHECKSUM_CHARACTERS] === ' ' && line.slice(0, CHECKSUM_CHARACTERS) === checksum(json)
+    ? json
+    : undefined
 }
 
 async function syncFolder(folder: string): Promise<void> {

@@ -1,5 +1,14 @@
 // What a client keeps on its device, as schemas: types for the code, and the check for what comes back from a disk.
-import { AccountUuid, AliasId, ConversationId, FriendProfile, MessageId, PublicKey, Seq } from '@sotto/protocol'
+import {
+  AccountUuid,
+  AliasId,
+  ConversationId,
+  FriendProfile,
+  MessageId,
+  Payload,
+  PublicKey,
+  Seq,
+} from '@sotto/protocol'
 import * as v from 'valibot'
 
 const Time = v.number()
@@ -39,6 +48,8 @@ export const StoredMessage = v.object({
   retracted: v.exactOptional(v.literal(true)),
   /** The relay's code, for a message that is `failed`. */
   failure: v.exactOptional(v.string()),
+  /** The nonce of the payload it came or left in, Base64: by it a payload played again is known. */
+  nonce: v.exactOptional(v.string()),
 })
 /** See {@link StoredMessage}. */
 export type StoredMessage = Readonly<v.InferOutput<typeof StoredMessage>>
@@ -63,6 +74,8 @@ export const OutboxIntent = v.object({
   text: v.string(),
   addedAt: Time,
   replyToId: v.exactOptional(v.string()),
+  /** Encrypted once: every attempt sends the same bytes. */
+  payload: Payload,
 })
 /** See {@link OutboxIntent}. */
 export type OutboxIntent = Readonly<v.InferOutput<typeof OutboxIntent>>

@@ -50,6 +50,10 @@ export abstract class StateStore implements ClientStore {
     return this.state.findMessageBySeq(conversationId, seq)
   }
 
+  async hasNonce(conversationId: string, nonce: string): Promise<boolean> {
+    return this.state.hasNonce(conversationId, nonce)
+  }
+
   async latestPeerSeq(conversationId: string): Promise<number> {
     return this.state.latestPeerSeq(conversationId)
   }

@@ -1,6 +1,6 @@
 // The contract of a store as a suite of tests, run on every store there is.
 import { expect, test } from 'bun:test'
-import { AliasId, check, ConversationId, FriendProfile, PublicKey } from '@sotto/protocol'
+import { AliasId, ConversationId, check, FriendProfile, PublicKey } from '@sotto/protocol'
 import type { OutboxIntent, SessionRecord, StoredIdentity, StoredMessage } from './records.ts'
 import { StoredIdentity as StoredIdentitySchema } from './records.ts'
 import type { ClientStore } from './store.ts'
@@ -12,11 +12,11 @@ export interface StoreUnderTest {
 }
 
 export const conversationId = check(ConversationId, '11111111-1111-4111-8111-111111111111')
-export const otherConversationId = check(ConversationId, '22222222-2222-4222-8222-222222222222')
+const otherConversationId = check(ConversationId, '22222222-2222-4222-8222-222222222222')
 const alice = check(AliasId, 'alice')
 const key = check(PublicKey, `${'A'.repeat(43)}=`)
 
-export const identity: StoredIdentity = check(StoredIdentitySchema, {
+const identity: StoredIdentity = check(StoredIdentitySchema, {
   uuid: '33333333-3333-4333-8333-333333333333',
   aliasId: 'me_myself',
   nickname: 'Me',
@@ -50,7 +50,14 @@ export function messageOf(fields: Partial<StoredMessage> & { readonly id: string
 }
 
 function intentOf(id: string): OutboxIntent {
-  return { internalId: id, conversationId, toAliasId: alice, text: 'hello', addedAt: 1 }
+  return {
+    internalId: id,
+    conversationId,
+    toAliasId: alice,
+    text: 'hello',
+    addedAt: 1,
+    payload: 'AAAA',
+  }
 }
 
 /** Declares the suite. `open` gives an empty store. */
@@ -71,7 +78,15 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
     const { store, reopen } = await open()
     const trust = { status: 'verified', verifiedAt: 7, fingerprintSnapshot: 'ab' } as const
     const retract = { messageId: 'r', conversationId, toAliasId: alice, addedAt: 2 }
-    const offline = { conversationId, seq: 9, payloadEncrypted: 'AAAA', createdAt: 3, id: 'o', fromAliasId: alice, cryptoVersion: 1 }
+    const offline = {
+      conversationId,
+      seq: 9,
+      payloadEncrypted: 'AAAA',
+      createdAt: 3,
+      id: 'o',
+      fromAliasId: alice,
+      cryptoVersion: 1,
+    }
     await store.write([
       { change: 'identity', identity },
       { change: 'session', session },
@@ -114,7 +129,8 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
       { change: 'message', message: messageOf({ id: 'b', seq: 2, isMe: true, status: 'sent' }) },
       { change: 'message', message: messageOf({ id: 'other', seq: 1, conversationId: otherConversationId }) },
     ])
-    const ids = async (...range: Parameters<ClientStore['listMessages']>) => (await store.listMessages(...range)).map(({ id }) => id)
+    const ids = async (...range: Parameters<ClientStore['listMessages']>) =>
+      (await store.listMessages(...range)).map(({ id }) => id)
     expect(await ids(conversationId)).toEqual(['a', 'b', 'c', 'unsent1', 'unsent2'])
     expect(await ids(conversationId, { limit: 3 })).toEqual(['c', 'unsent1', 'unsent2'])
     expect(await ids(conversationId, { beforeSeq: 3 })).toEqual(['a', 'b'])
@@ -125,9 +141,13 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
 
   test('a patched message moves to its seq', async () => {
     const { store, reopen } = await open()
-    await store.write([{ change: 'message', message: messageOf({ id: 'mine', isMe: true, status: 'sending' }) }])
+    await store.write([
+      { change: 'message', message: messageOf({ id: 'mine', isMe: true, status: 'sending' }) },
+    ])
     await store.write([{ change: 'message', message: messageOf({ id: 'theirs', seq: 2 }) }])
-    await store.write([{ change: 'message_patch', conversationId, isMe: true, id: 'mine', patch: { status: 'sent', seq: 1 } }])
+    await store.write([
+      { change: 'message_patch', conversationId, isMe: true, id: 'mine', patch: { status: 'sent', seq: 1 } },
+    ])
     for (const opened of [store, await reopen()]) {
       expect((await opened.listMessages(conversationId)).map(({ id }) => id)).toEqual(['mine', 'theirs'])
       expect(await opened.findMessageBySeq(conversationId, 1)).toMatchObject({ id: 'mine', status: 'sent' })
@@ -137,11 +157,37 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
   test('one id of two sides is two messages', async () => {
     const { store } = await open()
     await store.write([
-      { change: 'message', message: messageOf({ id: 'same', isMe: true, status: 'sent', seq: 1, text: 'mine' }) },
+      {
+        change: 'message',
+        message: messageOf({ id: 'same', isMe: true, status: 'sent', seq: 1, text: 'mine' }),
+      },
       { change: 'message', message: messageOf({ id: 'same', seq: 2, text: 'theirs' }) },
     ])
     expect((await store.findMessage(conversationId, true, 'same'))?.text).toBe('mine')
     expect((await store.findMessage(conversationId, false, 'same'))?.text).toBe('theirs')
+  })
+
+  test('the nonces of both sides’ messages are known, also of those that lost their text', async () => {
+    const { store, reopen } = await open()
+    await store.write([
+      { change: 'message', message: messageOf({ id: 'a', seq: 1, nonce: 'theirs' }) },
+      {
+        change: 'message',
+        message: messageOf({ id: 'b', seq: 2, isMe: true, status: 'sent', nonce: 'mine' }),
+      },
+      {
+        change: 'message_patch',
+        conversationId,
+        isMe: false,
+        id: 'a',
+        patch: { text: '', retracted: true },
+      },
+    ])
+    const again = await reopen()
+    expect(await again.hasNonce(conversationId, 'theirs')).toBe(true)
+    expect(await again.hasNonce(conversationId, 'mine')).toBe(true)
+    expect(await again.hasNonce(conversationId, 'other')).toBe(false)
+    expect(await again.hasNonce(otherConversationId, 'mine')).toBe(false)
   })
 
   test('own messages are found by status up to a seq', async () => {
@@ -162,14 +208,23 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
 
   test('the outbox keeps its order through removals and reopening', async () => {
     const { store, reopen } = await open()
-    for (const id of ['a', 'b', 'c', 'd']) await store.write([{ change: 'outbox_added', intent: intentOf(id) }])
+    for (const id of ['a', 'b', 'c', 'd'])
+      await store.write([{ change: 'outbox_added', intent: intentOf(id) }])
     await store.write([{ change: 'outbox_removed', internalId: 'b' }])
     expect((await (await reopen()).listOutbox()).map(({ internalId }) => internalId)).toEqual(['a', 'c', 'd'])
   })
 
   test('what was removed stays removed', async () => {
     const { store, reopen } = await open()
-    const offline = { conversationId, seq: 9, payloadEncrypted: 'AAAA', createdAt: 3, id: 'o', fromAliasId: alice, cryptoVersion: 1 }
+    const offline = {
+      conversationId,
+      seq: 9,
+      payloadEncrypted: 'AAAA',
+      createdAt: 3,
+      id: 'o',
+      fromAliasId: alice,
+      cryptoVersion: 1,
+    }
     const retract = { messageId: 'r', conversationId, toAliasId: alice, addedAt: 2 }
     await store.write([
       { change: 'session', session },
@@ -195,7 +250,10 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
       { change: 'message', message: messageOf({ id: 'a', seq: 1 }) },
       { change: 'outbox_added', intent: intentOf('b') },
     ])
-    await store.write([{ change: 'clear' }, { change: 'identity', identity: { ...identity, nickname: 'Other' } }])
+    await store.write([
+      { change: 'clear' },
+      { change: 'identity', identity: { ...identity, nickname: 'Other' } },
+    ])
     const again = await reopen()
     expect((await again.getIdentity())?.nickname).toBe('Other')
     expect(await again.listSessions()).toEqual([])
@@ -213,7 +271,9 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
     expect(order.length).toBe(200)
     await Promise.all(writes)
     expect(order).toEqual(Array.from({ length: 200 }, (_, at) => at))
-    expect((await (await reopen()).listOutbox()).map(({ internalId }) => internalId)).toEqual(order.map((at) => `m${at}`))
+    expect((await (await reopen()).listOutbox()).map(({ internalId }) => internalId)).toEqual(
+      order.map((at) => `m${at}`),
+    )
   })
 
   test('a closed store takes nothing', async () => {

@@ -19,6 +19,7 @@ class ConversationMessages {
   readonly bySeq = new Map<number, string>()
   /** Keys of own messages that a receipt can still move, so that a receipt need not look at all that was ever said. */
   readonly open = { sent: new Set<string>(), delivered: new Set<string>() }
+  readonly nonces = new Set<string>()
   latestPeerSeq = 0
   #sorted: StoredMessage[] | undefined
 
@@ -28,11 +29,14 @@ class ConversationMessages {
     // A seq names one message; the first to have it keeps it.
     if (message.seq !== undefined && !this.bySeq.has(message.seq)) this.bySeq.set(message.seq, key)
     this.byKey.set(key, message)
+    if (message.nonce !== undefined) this.nonces.add(message.nonce)
     if (!message.isMe) this.latestPeerSeq = Math.max(this.latestPeerSeq, message.seq ?? 0)
     this.open.sent.delete(key)
     this.open.delivered.delete(key)
-    if (message.isMe && (message.status === 'sent' || message.status === 'delivered')) this.open[message.status].add(key)
-    if (!before && this.#sorted && compareMessages(this.#sorted.at(-1), message) <= 0) this.#sorted.push(message)
+    if (message.isMe && (message.status === 'sent' || message.status === 'delivered'))
+      this.open[message.status].add(key)
+    if (!before && this.#sorted && compareMessages(this.#sorted.at(-1), message) <= 0)
+      this.#sorted.push(message)
     else this.#sorted = undefined
   }
 
@@ -144,25 +148,40 @@ export class StoreState {
       const message = messages[at]
       if (!message) continue
       if (message.seq !== undefined && message.seq <= afterSeq) break
-      if (range.beforeSeq === undefined || (message.seq !== undefined && message.seq < beforeSeq)) found.push(message)
+      if (range.beforeSeq === undefined || (message.seq !== undefined && message.seq < beforeSeq))
+        found.push(message)
     }
     return found.reverse()
   }
 
-  listOwnMessages(conversationId: string, upToSeq: number, statuses: readonly MessageStatus[]): readonly StoredMessage[] {
+  listOwnMessages(
+    conversationId: string,
+    upToSeq: number,
+    statuses: readonly MessageStatus[],
+  ): readonly StoredMessage[] {
     const conversation = this.#conversations.get(conversationId)
     if (!conversation) return []
     const found: StoredMessage[] = []
     for (const status of statuses) {
-      const keys = status === 'sent' || status === 'delivered' ? conversation.open[status] : conversation.byKey.keys()
+      const keys =
+        status === 'sent' || status === 'delivered' ? conversation.open[status] : conversation.byKey.keys()
       for (const key of keys) {
         const message = conversation.byKey.get(key)
-        if (message?.isMe && message.status === status && message.seq !== undefined && message.seq <= upToSeq) {
+        if (
+          message?.isMe &&
+          message.status === status &&
+          message.seq !== undefined &&
+          message.seq <= upToSeq
+        ) {
           found.push(message)
         }
       }
     }
     return found.sort(compareMessages)
+  }
+
+  hasNonce(conversationId: string, nonce: string): boolean {
+    return this.#conversations.get(conversationId)?.nonces.has(nonce) ?? false
   }
 
   latestPeerSeq(conversationId: string): number {
@@ -175,7 +194,8 @@ export class StoreState {
 
   listOfflineMessages(conversationId: string | undefined): readonly OfflineMessage[] {
     const messages = [...this.offline.values()]
-    const chosen = conversationId === undefined ? messages : messages.filter((m) => m.conversationId === conversationId)
+    const chosen =
+      conversationId === undefined ? messages : messages.filter((m) => m.conversationId === conversationId)
     return chosen.sort((a, b) => a.seq - b.seq)
   }
 

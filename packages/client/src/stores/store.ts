@@ -44,6 +44,8 @@ export interface ClientStore {
   /** By id, which is unique among one side's messages only. */
   findMessage(conversationId: string, isMe: boolean, id: string): Promise<StoredMessage | undefined>
   findMessageBySeq(conversationId: string, seq: number): Promise<StoredMessage | undefined>
+  /** Whether a message of either side has this nonce. */
+  hasNonce(conversationId: string, nonce: string): Promise<boolean>
   /** The highest `seq` of the peer's messages in a conversation; 0 where there are none. */
   latestPeerSeq(conversationId: string): Promise<number>
   /** Own messages with a `seq` of at most `upToSeq` whose status is one of `statuses`. */

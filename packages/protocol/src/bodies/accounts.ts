@@ -24,13 +24,19 @@ const PowNonce = v.pipe(
   v.regex(/^[\x21-\x7e]{1,64}$/, 'must be 1 to 64 printable ASCII characters'),
 )
 
+// Held to what a challenge can look like: not every text may stand in a query of every database.
+const PowChallenge = v.pipe(
+  v.string(),
+  v.regex(/^[\x21-\x7e]{1,128}$/, 'must be 1 to 128 printable ASCII characters'),
+)
+
 export const RegisterBody = v.object({
   ed25519_public_key: PublicKey,
   x25519_public_key: PublicKey,
   nickname: Nickname,
   /** Not looked at, and so not needed, where the key is registered already. */
   pow_nonce: v.optional(PowNonce),
-  pow_challenge: v.optional(v.pipe(v.string(), v.maxLength(128, 'must be at most 128 characters'))),
+  pow_challenge: v.optional(PowChallenge),
 })
 
 export const RegisterReply = v.object({ uuid: AccountUuid, alias_id: AliasId })

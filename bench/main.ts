@@ -1,0 +1,34 @@
+// `npm run bench -- <name>`: runs one benchmark, prints its table, and writes what it gave to bench/results/.
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { Bench } from './bench.ts'
+import { machine } from './measure.ts'
+import { relay } from './relay.ts'
+import { hasTwoCores, takeLoadCore } from './server-process.ts'
+
+const benches: Readonly<Record<string, Bench>> = { relay }
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { seconds: { type: 'string', default: '5' }, help: { type: 'boolean', default: false } },
+})
+const [name = ''] = positionals
+const bench = benches[name]
+if (!bench || values.help) {
+  console.log('npm run bench -- <name> [--seconds N]\n')
+  for (const [each, { means }] of Object.entries(benches)) console.log(`  ${each.padEnd(10)} ${means}`)
+  process.exit(values.help ? 0 : 2)
+}
+await takeLoadCore()
+if (!hasTwoCores) console.log('One core for server and load together: figures say little.')
+const on = machine()
+console.log(`${name} on ${on.cpu}, ${on.cores} cores, ${on.memoryGib} GiB, Linux ${on.kernel}, Bun ${on.bun}`)
+const { settings, rows } = await bench.run({ seconds: Number(values.seconds) })
+console.log(settings)
+console.table(rows)
+const file = join(import.meta.dir, 'results', `${name}.json`)
+await Bun.write(
+  file,
+  `${JSON.stringify({ name, at: new Date().toISOString(), machine: on, settings, rows }, null, 2)}\n`,
+)
+process.exit(0)

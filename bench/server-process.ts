@@ -1,0 +1,81 @@
+// The server under measurement: a process on a core of its own, in a folder of its own.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { cpus, tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** A server that runs. */
+export interface MeasuredServer {
+  readonly pid: number
+  /** `http://127.0.0.1:<port>` */
+  readonly url: string
+  readonly folder: string
+  stop(): Promise<void>
+}
+
+/** The core the server runs on; the load takes the other one. */
+const SERVER_CORE = '0'
+const LOAD_CORE = '1'
+
+/** True where server and load can each have a core. */
+export const hasTwoCores = cpus().length > 1 && Bun.which('taskset') !== null
+
+/** Puts this process on the core that is not the server's. */
+export async function takeLoadCore(): Promise<void> {
+  if (hasTwoCores) await Bun.$`taskset -a -p -c ${LOAD_CORE} ${process.pid}`.quiet()
+}
+
+/** What every bench of the relay sets: no rates, and mailboxes large enough for a backlog. */
+const BENCH_SETTINGS = {
+  PORT: '0',
+  LOG_LEVEL: 'warn',
+  RATE_LIMITS: 'off',
+  LIMIT_POW_DIFFICULTY: '1',
+  LIMIT_MAILBOX_MESSAGES: '100000000',
+  LIMIT_MAILBOX_BYTES: '1099511627776',
+  LIMIT_CONVERSATION_PERCENT: '100',
+}
+
+/** Starts the relay with the embedded database. */
+export function startMeasuredRelay(env: Readonly<Record<string, string>> = {}): Promise<MeasuredServer> {
+  const main = join(import.meta.dir, '../packages/relay/test/relay-main.ts')
+  return startServer([process.execPath, main], { ...BENCH_SETTINGS, ...env })
+}
+
+/** Starts the floor: see floor.ts. */
+export function startFloor(): Promise<MeasuredServer> {
+  return startServer([process.execPath, join(import.meta.dir, 'floor.ts')], {})
+}
+
+async function startServer(
+  command: string[],
+  env: Readonly<Record<string, string>>,
+): Promise<MeasuredServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'sotto-bench-'))
+  const child = Bun.spawn(hasTwoCores ? ['taskset', '-c', SERVER_CORE, ...command] : command, {
+    env: { PATH: process.env.PATH ?? '', DATA_DIR: folder, ...env },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  return {
+    pid: child.pid,
+    url: await listeningUrl(child.stdout),
+    folder,
+    stop: async () => {
+      child.kill('SIGTERM')
+      await child.exited
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function listeningUrl(output: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const piece of output) {
+    text += decoder.decode(piece, { stream: true })
+    const url = /listens on (?<url>http:\S+)/.exec(text)?.groups?.url
+    if (url) return url
+  }
+  throw new Error('the server did not start')
+}

@@ -1,0 +1,101 @@
+// sotto chat: a client at the terminal.
+import { ClientError, SottoClient } from '@sotto/client'
+import { Chat } from './chat/chat.ts'
+import { runChatCommand } from './chat/chat-commands.ts'
+import { folderOf, openHome } from './chat/home.ts'
+import { onboard } from './chat/onboarding.ts'
+import { PlainTerminal } from './chat/plain-terminal.ts'
+import { qrOf } from './chat/qr.ts'
+import { sanitizeLine } from './chat/sanitize.ts'
+import type { Terminal } from './chat/terminal.ts'
+import { TtyTerminal } from './chat/tty-terminal.ts'
+import { type Command, CommandError, type Flags, textFlag, UsageError } from './command.ts'
+
+const DEFAULT_RELAY = 'http://localhost:8080'
+/** How long leaving waits for messages that are still on their way. */
+const LEAVING_MS = 5000
+
+export const chatCommand: Command = {
+  name: 'chat',
+  summary: 'write with friends, in this terminal',
+  help: `Usage: sotto chat [--relay URL] [--home DIR] [--phrase-file F] [--nickname N]
+
+A terminal client. The first start makes a new identity, or recovers one by its 12 words.
+
+  --relay URL      the relay (default ${DEFAULT_RELAY})
+  --home DIR       where identity and history are kept, in one folder a relay
+                   (default $SOTTO_HOME, else ~/.sotto)
+  --phrase-file F  on the first start, recover by the 12 words in F; where there is no such
+                   file, make a new identity and write its words there
+  --nickname N     on the first start, make a new identity of this name without asking
+
+The recovery phrase and the history lie in that folder unencrypted. Only your user may read
+it (0700, files 0600), but whoever can read your files can read them.
+
+In the chat, /help lists what you can do. Without a terminal, lines are read from standard
+input and printed plainly. NO_COLOR is respected.`,
+  options: {
+    relay: { type: 'string' },
+    home: { type: 'string' },
+    'phrase-file': { type: 'string' },
+    nickname: { type: 'string' },
+  },
+  run: runChat,
+}
+
+async function runChat(flags: Flags): Promise<number> {
+  const relayUrl = parseRelay(textFlag(flags, 'relay') ?? DEFAULT_RELAY)
+  const store = await openHome(folderOf(textFlag(flags, 'home'), relayUrl))
+  const client = await SottoClient.open({ relayUrl: relayUrl.href, store })
+  const hasColour = process.stdout.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb'
+  const terminal = openTerminal(hasColour)
+  const chat = new Chat(client, terminal, relayUrl.host, hasColour, runChatCommand)
+  const leave = () => chat.leave()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, leave)
+  try {
+    const isFirstStart = client.identity === undefined
+    if (isFirstStart) {
+      const flagsForIt = { phraseFile: textFlag(flags, 'phrase-file'), nickname: textFlag(flags, 'nickname') }
+      if (!(await onboard(client, terminal, flagsForIt))) return 0
+    }
+    const { aliasId = '', nickname = '' } = client.identity ?? {}
+    if (isFirstStart) terminal.print(qrOf(aliasId, hasColour))
+    terminal.print(`You are ${sanitizeLine(nickname)}, alias ${aliasId}. /help lists what you can do.`)
+    await chat.run()
+    await lastMessagesOut(client)
+    return 0
+  } catch (error) {
+    throw error instanceof ClientError ? new CommandError(explain(error, relayUrl)) : error
+  } finally {
+    terminal.close()
+    await client.close()
+    // Standard input may still be open, and would keep the process.
+    process.stdin.unref?.()
+  }
+}
+
+function parseRelay(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url
+  throw new UsageError(`--relay takes an address such as ${DEFAULT_RELAY}, not "${text}"`)
+}
+
+function openTerminal(hasColour: boolean): Terminal {
+  const { stdin, stdout } = process
+  const isInteractive = stdin.isTTY === true && stdout.isTTY === true && process.env.TERM !== 'dumb'
+  return isInteractive ? new TtyTerminal(stdin, stdout, hasColour) : new PlainTerminal(stdin, stdout)
+}
+
+async function lastMessagesOut(client: SottoClient): Promise<void> {
+  const late = Date.now() + LEAVING_MS
+  while (client.networkState === 'connected' && (await client.countUnsent()) > 0 && Date.now() < late)
+    await Bun.sleep(20)
+}
+
+function explain(error: ClientError, relayUrl: URL): string {
+  if (error.code === 'NETWORK')
+    return `no relay answers at ${relayUrl.href}; "sotto serve" starts one, --relay names another`
+  if (error.code === 'ACCOUNT_NOT_FOUND')
+    return `the relay at ${relayUrl.host} has no account for these words`
+  return sanitizeLine(error.message, 300)
+}

@@ -1,0 +1,342 @@
+// The chat: what is open, what is shown of what happens, and what a typed line does.
+import { ClientError, type ClientEvents, type SottoClient, type StoredMessage } from '@sotto/client'
+import { cut, sanitizeLine } from './sanitize.ts'
+import type { Terminal } from './terminal.ts'
+import { keyOf, Transcript } from './transcript.ts'
+
+const TYPING_SHOWN_MS = 4000
+const OPENING_MESSAGES = 20
+
+/** A message shown under a number. */
+export interface Numbered {
+  readonly conversationId: string
+  readonly id: string
+  readonly isMe: boolean
+}
+
+/** Runs a line that begins with "/"; false where there is no such command. */
+export type CommandRunner = (chat: Chat, line: string) => Promise<boolean>
+
+/** One chat at one terminal. */
+export class Chat {
+  readonly client: SottoClient
+  readonly terminal: Terminal
+  readonly relayName: string
+  readonly hasColour: boolean
+  readonly #transcript: Transcript
+  readonly #runCommand: CommandRunner
+  readonly #shown: Numbered[] = []
+  readonly #numbers = new Map<string, number>()
+  readonly #undo: (() => void)[] = []
+  #openId: string | undefined
+  #work: Promise<void> = Promise.resolve()
+  #typing = ''
+  #typingTimer: ReturnType<typeof setTimeout> | undefined
+  #wasConnected = false
+  #isSummed = false
+  #isLeaving = false
+  #leave: () => void = () => {}
+
+  constructor(
+    client: SottoClient,
+    terminal: Terminal,
+    relayName: string,
+    hasColour: boolean,
+    runCommand: CommandRunner,
+  ) {
+    this.client = client
+    this.terminal = terminal
+    this.relayName = relayName
+    this.hasColour = hasColour
+    this.#transcript = new Transcript(hasColour)
+    this.#runCommand = runCommand
+  }
+
+  /** The conversation that is open. */
+  get openId(): string | undefined {
+    return this.#openId
+  }
+
+  /** Runs until the user leaves. */
+  async run(): Promise<void> {
+    this.#listen()
+    const left = new Promise<void>((resolve) => {
+      this.#leave = resolve
+    })
+    const conversations = await this.client.conversations()
+    const [only] = conversations
+    if (conversations.length === 1 && only) await this.open(only.conversationId)
+    this.showPrompt()
+    this.client.connect()
+    this.terminal.setStatus(this.#statusLine())
+    this.terminal.start({
+      onLine: (line) => this.#enqueue(() => this.#onLine(line)),
+      onTyping: (line) => this.#onTyping(line),
+      onEnd: () => this.leave(),
+    })
+    await left
+    for (const undo of this.#undo) undo()
+    clearTimeout(this.#typingTimer)
+  }
+
+  /** Leaves, once every line typed before was dealt with. */
+  leave(): void {
+    if (this.#isLeaving) return
+    this.#isLeaving = true
+    void this.#work.then(() => this.#leave())
+  }
+
+  /** What a contact is called, safe to print; with the alias where two are called the same. */
+  name(contact: string): string {
+    const friend = this.client
+      .friends()
+      .find((each) => each.conversation_id === contact || each.alias_id === contact)
+    if (!friend) return sanitizeLine(contact)
+    const nickname = sanitizeLine(friend.nickname) || friend.alias_id
+    const isAmbiguous =
+      this.client.friends().filter((each) => sanitizeLine(each.nickname) === nickname).length > 1
+    return isAmbiguous ? `${nickname} (${friend.alias_id})` : nickname
+  }
+
+  /** Opens a conversation: shows its last messages, and marks them as read. */
+  async open(contact: string): Promise<void> {
+    const conversation = await this.client.conversation(contact)
+    this.#openId = conversation.conversationId
+    this.terminal.print(
+      `── ${this.name(conversation.conversationId)} (${conversation.contactId})${conversation.isVerified ? ', verified' : ''} ──`,
+    )
+    await this.showHistory(Math.max(OPENING_MESSAGES, conversation.unread), conversation.unread)
+    await this.client.markRead(conversation.conversationId)
+    this.showPrompt()
+  }
+
+  /** Shows the last messages of the open conversation, the last `unread` of the peer's set off as new. */
+  async showHistory(count: number, unread = 0): Promise<void> {
+    if (this.#openId === undefined) return
+    const messages = await this.client.messages(this.#openId, { limit: count })
+    const firstNew = messages.filter((message) => !message.isMe && !message.retracted).at(-unread)
+    for (const message of messages) {
+      if (unread > 0 && message === firstNew) this.terminal.print(`── ${unread} new ──`)
+      await this.#show(message)
+    }
+  }
+
+  /** The message shown under a number such as "12" or "#12". */
+  numbered(text: string): Numbered | undefined {
+    return this.#shown[Number(text.replace('#', '')) - 1]
+  }
+
+  /** The last own message of the open conversation that still stands. */
+  async lastOwn(): Promise<StoredMessage | undefined> {
+    if (this.#openId === undefined) return undefined
+    return (await this.client.messages(this.#openId)).findLast(
+      (message) => message.isMe && !message.retracted,
+    )
+  }
+
+  /** Sends into the open conversation, and shows it. */
+  async send(text: string, replyToId?: string): Promise<void> {
+    if (this.#openId === undefined) {
+      this.terminal.print(
+        'No conversation is open: /with <alias> opens one, /add <alias> asks for a new one, /help tells more.',
+      )
+      return
+    }
+    await this.#show(await this.client.send(this.#openId, text, replyToId === undefined ? {} : { replyToId }))
+  }
+
+  showPrompt(): void {
+    this.terminal.setPrompt(this.#openId === undefined ? '> ' : `${cut(this.name(this.#openId), 20)}> `)
+  }
+
+  #listen(): void {
+    const { client } = this
+    this.#undo.push(
+      client.on('message', (message) => this.#enqueue(() => this.#onMessage(message))),
+      client.on('status_change', ({ message }) => this.#enqueue(async () => this.#onStatus(message))),
+      client.on('retracted', (message) => this.#enqueue(async () => this.#onRetracted(message))),
+      client.on('typing', ({ conversationId }) => this.#showTyping(conversationId)),
+      client.on('network_state', (state) => this.#onNetwork(state)),
+      client.on('synced', () => this.#enqueue(() => this.#sumUp())),
+      client.on('goaway', (event) => this.#onGoaway(event)),
+      client.on('friend_request', (friend) => {
+        this.terminal.print(
+          `• ${this.name(friend.alias_id)} asks to be your friend: /accept ${friend.alias_id} or /reject ${friend.alias_id}`,
+        )
+      }),
+      client.on('friend_accepted', (friend) =>
+        this.#enqueue(() => this.#onAccepted(friend.alias_id, friend.conversation_id)),
+      ),
+      client.on('security_violation', ({ contactId }) => {
+        this.terminal.print(
+          `! The keys of ${this.name(contactId)} are not those this device knows. Somebody may be in between. Nothing is sent or read; ask them in another way. /newkeys ${contactId} trusts the new keys.`,
+        )
+      }),
+      client.on('error', (error) => this.#onError(error)),
+    )
+  }
+
+  /** Lines and events one after another, so that what is printed keeps its order. */
+  #enqueue(work: () => Promise<void>): void {
+    this.#work = this.#work.then(work).catch((error: unknown) => this.#onError(error))
+  }
+
+  async #onLine(line: string): Promise<void> {
+    const text = line.trim()
+    if (text === '') return
+    if (!text.startsWith('/')) {
+      // With no conversation open a number chooses one of the list.
+      if (this.#openId === undefined && /^\d{1,4}$/.test(text)) await this.#runCommand(this, `/with ${text}`)
+      else await this.send(line)
+      return
+    }
+    if (text.startsWith('//')) return this.send(text.slice(1))
+    if (!(await this.#runCommand(this, text)))
+      this.terminal.print(`There is no command ${sanitizeLine(text.split(' ')[0] ?? '')}; /help lists them.`)
+  }
+
+  #onTyping(line: string): void {
+    if (this.#openId === undefined || line === '' || line.startsWith('/')) return
+    this.client.notifyTyping(this.#openId)
+  }
+
+  async #onMessage(message: StoredMessage): Promise<void> {
+    if (message.conversationId === this.#openId) {
+      this.#clearTyping()
+      await this.#show(message)
+      await this.client.markRead(message.conversationId)
+      return
+    }
+    // What was waiting at the relay is summed up once all of it is here.
+    if (!this.#isSummed) return
+    const { unread } = await this.client.conversation(message.conversationId)
+    this.terminal.print(
+      `• ${unread} new from ${this.name(message.conversationId)}: /with ${message.fromAliasId}`,
+    )
+  }
+
+  #onStatus(message: StoredMessage): void {
+    const number = this.#numbers.get(keyOf(message))
+    const isShown = this.terminal.changeMark(keyOf(message), this.#transcript.mark(message.status))
+    if (message.status === 'failed') {
+      this.terminal.print(
+        `✗ ${number === undefined ? 'A message' : `#${number}`} to ${this.name(message.conversationId)} was refused: ${reasonOf(message.failure)}`,
+      )
+    } else if (!this.terminal.isInteractive && number !== undefined) {
+      this.terminal.print(`#${number} ${this.#transcript.word(message.status)}`)
+    }
+    if (!isShown || message.conversationId === this.#openId) this.terminal.setStatus(this.#statusLine())
+  }
+
+  #onRetracted(message: StoredMessage): void {
+    const number = this.#numbers.get(keyOf(message))
+    if (number === undefined) return
+    this.terminal.print(
+      `• ${message.isMe ? 'You took' : `${this.name(message.conversationId)} took`} back #${number}.`,
+    )
+  }
+
+  async #onAccepted(aliasId: string, conversationId: string): Promise<void> {
+    this.terminal.print(`• ${this.name(aliasId)} (${aliasId}) is your friend now.`)
+    if (this.#openId === undefined) await this.open(conversationId)
+  }
+
+  #onNetwork(state: ClientEvents['network_state']): void {
+    if (state === 'connected') {
+      this.terminal.print('• connected')
+      this.#wasConnected = true
+    } else if (state === 'connecting' && this.#wasConnected) {
+      this.terminal.print('• connection lost, reconnecting…')
+      this.#wasConnected = false
+    }
+    this.terminal.setStatus(this.#statusLine())
+  }
+
+  #onGoaway({ reason }: ClientEvents['goaway']): void {
+    if (reason === 'new_device_login') {
+      this.terminal.print(
+        '! This account was connected from another device, so this one is disconnected. /connect takes it back.',
+      )
+    } else if (reason === 'account_deleted') {
+      this.terminal.print('! This account was deleted.')
+    }
+  }
+
+  #onError(error: unknown): void {
+    if (this.#isLeaving) return
+    const message =
+      error instanceof ClientError
+        ? error.message
+        : `unexpected: ${error instanceof Error ? error.message : error}`
+    this.terminal.print(`! ${sanitizeLine(message, 300)}`)
+  }
+
+  /** Once after the start: who wrote meanwhile. */
+  async #sumUp(): Promise<void> {
+    if (this.#isSummed) return
+    this.#isSummed = true
+    const unread = (await this.client.conversations()).filter((each) => each.unread > 0)
+    if (unread.length === 0) return
+    const parts = unread.map((each) => `${each.unread} from ${this.name(each.conversationId)}`)
+    this.terminal.print(`• New messages: ${parts.join(', ')}. /with <alias> opens them.`)
+  }
+
+  #showTyping(conversationId: string): void {
+    const name = this.name(conversationId)
+    if (!this.terminal.isInteractive && this.#typing === '' && conversationId === this.#openId)
+      this.terminal.print(`• ${name} is typing…`)
+    this.#typing = `${name} is typing…`
+    clearTimeout(this.#typingTimer)
+    this.#typingTimer = setTimeout(() => this.#clearTyping(), TYPING_SHOWN_MS)
+    this.terminal.setStatus(this.#statusLine())
+  }
+
+  #clearTyping(): void {
+    clearTimeout(this.#typingTimer)
+    this.#typing = ''
+    this.terminal.setStatus(this.#statusLine())
+  }
+
+  #statusLine(): string {
+    const state = this.client.networkState
+    const network =
+      state === 'connected'
+        ? ''
+        : state === 'connecting'
+          ? `connecting to ${this.relayName}…`
+          : 'not connected'
+    return [network, this.#typing].filter((part) => part !== '').join(' · ')
+  }
+
+  async #show(message: StoredMessage): Promise<void> {
+    const key = keyOf(message)
+    let number = this.#numbers.get(key)
+    if (number === undefined) {
+      number = this.#shown.push({
+        conversationId: message.conversationId,
+        id: message.id,
+        isMe: message.isMe,
+      })
+      this.#numbers.set(key, number)
+    }
+    const author = message.isMe ? 'you' : this.name(message.conversationId)
+    this.terminal.printMarked(this.#transcript.line(message, number, author, await this.#quoted(message)))
+  }
+
+  async #quoted(message: StoredMessage): Promise<StoredMessage | undefined> {
+    const { replyToId } = message
+    if (replyToId === undefined) return undefined
+    return (await this.client.messages(message.conversationId)).find((each) => each.id === replyToId)
+  }
+}
+
+function reasonOf(failure: string | undefined): string {
+  switch (failure) {
+    case 'NOT_FRIENDS':
+      return 'you are not friends (any more).'
+    case 'EXPIRED':
+      return 'they did not come for it in time.'
+    default:
+      return `${failure ?? 'no reason given'}.`
+  }
+}

@@ -1,0 +1,46 @@
+// Where a chat keeps its identity and history: one folder a relay, readable by its owner alone.
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { ClientError } from '@sotto/client'
+import { FileStore } from '@sotto/client/file-store'
+import { CommandError } from '../command.ts'
+
+/** The folder of one relay: in `--home`, SOTTO_HOME or `~/.sotto`, in this order. */
+export function folderOf(home: string | undefined, relayUrl: URL): string {
+  const base = home ?? (process.env.SOTTO_HOME || join(homedir(), '.sotto'))
+  return join(base, relayUrl.host.replace(/[^a-z0-9.-]/g, '_'))
+}
+
+/** Opens the store of a folder. @throws CommandError where another chat has it open, or it cannot be used */
+export async function openHome(folder: string): Promise<FileStore> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await chmod(folder, 0o700)
+    return await FileStore.open(folder)
+  } catch (error) {
+    if (error instanceof ClientError && error.code === 'STORE_LOCKED') {
+      throw new CommandError(`another "sotto chat" is using ${folder}; --home names another folder`)
+    }
+    throw new CommandError(`${folder} cannot be used: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
+/** The words in a phrase file, or undefined where there is no such file. */
+export async function readPhrase(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw new CommandError(`${path} cannot be read: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
+/** Writes the words into a new file only its owner may read. */
+export async function writePhrase(path: string, mnemonic: string): Promise<void> {
+  try {
+    await writeFile(path, `${mnemonic}\n`, { mode: 0o600, flag: 'wx' })
+  } catch (error) {
+    throw new CommandError(`${path} cannot be written: ${error instanceof Error ? error.message : error}`)
+  }
+}

@@ -1,0 +1,107 @@
+// The first start: a new identity or one recovered by its words, the words shown once, the alias and its code.
+import { ClientError, type SottoClient, validateMnemonic } from '@sotto/client'
+import { CommandError } from '../command.ts'
+import { readPhrase, writePhrase } from './home.ts'
+import { sanitizeLine } from './sanitize.ts'
+import type { Terminal } from './terminal.ts'
+
+/** What the flags have settled already. */
+export interface OnboardingFlags {
+  readonly phraseFile: string | undefined
+  readonly nickname: string | undefined
+}
+
+/** Leads through the first start; false where the user left before its end. */
+export async function onboard(
+  client: SottoClient,
+  terminal: Terminal,
+  flags: OnboardingFlags,
+): Promise<boolean> {
+  const phrase = flags.phraseFile === undefined ? undefined : await readPhrase(flags.phraseFile)
+  if (phrase !== undefined) {
+    if (!validateMnemonic(phrase))
+      throw new CommandError(`${flags.phraseFile} does not hold the 12 words of a recovery phrase`)
+    return recover(client, terminal, phrase)
+  }
+  if (flags.phraseFile !== undefined || flags.nickname !== undefined)
+    return createNew(client, terminal, flags)
+
+  terminal.print('Welcome to Sotto. This device has no identity at this relay yet.')
+  for (;;) {
+    const answer = await terminal.ask('[n]ew identity, or [r]ecover one with its 12 words? ')
+    if (answer === undefined) return false
+    if (/^n(ew)?$/i.test(answer.trim())) return createNew(client, terminal, flags)
+    if (/^r(ecover)?$/i.test(answer.trim())) return recoverByWords(client, terminal)
+    terminal.print('Please answer n or r.')
+  }
+}
+
+async function createNew(client: SottoClient, terminal: Terminal, flags: OnboardingFlags): Promise<boolean> {
+  for (;;) {
+    const nickname = flags.nickname ?? (await terminal.ask('Your nickname, as friends will see it: '))
+    if (nickname === undefined) return false
+    terminal.setStatus('registering…')
+    try {
+      const { mnemonic } = await client.create({ nickname })
+      terminal.setStatus('')
+      if (flags.phraseFile === undefined) return await showWords(terminal, mnemonic)
+      await writePhrase(flags.phraseFile, mnemonic)
+      terminal.print(`The 12 words of your recovery phrase are in ${flags.phraseFile}.`)
+      return true
+    } catch (error) {
+      terminal.setStatus('')
+      if (
+        !(error instanceof ClientError) ||
+        error.code !== 'INVALID_ARGUMENT' ||
+        flags.nickname !== undefined
+      )
+        throw error
+      terminal.print(error.message)
+    }
+  }
+}
+
+async function showWords(terminal: Terminal, mnemonic: string): Promise<boolean> {
+  const words = mnemonic.split(' ').map((word, at) => `${String(at + 1).padStart(2)}. ${word.padEnd(10)}`)
+  const rows = [0, 3, 6, 9].map((at) => `   ${words.slice(at, at + 3).join('')}`.trimEnd())
+  terminal.print(`
+Your recovery phrase:
+
+${rows.join('\n')}
+
+Write these 12 words down on paper, in this order. They are your identity: whoever has them is
+you, and without them a lost device is a lost account. They are not shown again.
+`)
+  await terminal.ask('Press Enter once you have written them down. ')
+  return true
+}
+
+async function recoverByWords(client: SottoClient, terminal: Terminal): Promise<boolean> {
+  for (;;) {
+    const words = await terminal.ask('Your 12 words: ', { isSecret: true })
+    if (words === undefined) return false
+    if (!validateMnemonic(words)) {
+      terminal.print('These are not the 12 words of a recovery phrase. Check spelling and order.')
+      continue
+    }
+    try {
+      return await recover(client, terminal, words)
+    } catch (error) {
+      if (!(error instanceof ClientError) || error.code !== 'ACCOUNT_NOT_FOUND') throw error
+      terminal.print('This relay has no account for these words.')
+    }
+  }
+}
+
+async function recover(client: SottoClient, terminal: Terminal, mnemonic: string): Promise<boolean> {
+  terminal.setStatus('recovering…')
+  try {
+    const { nickname } = await client.recover({ mnemonic })
+    terminal.print(
+      `Welcome back, ${sanitizeLine(nickname)}. Messages that were read on another device are not on this one.`,
+    )
+    return true
+  } finally {
+    terminal.setStatus('')
+  }
+}

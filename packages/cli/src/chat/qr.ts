@@ -1,0 +1,12 @@
+// An alias as a QR code, for another phone to scan.
+import { renderUnicodeCompact } from 'uqr'
+
+/** The code, two modules a line and column. Its light modules are the drawn ones, so colours are set where there are any. */
+export function qrOf(text: string, hasColour: boolean): string {
+  const code = renderUnicodeCompact(text, { border: 2 })
+  if (!hasColour) return code
+  return code
+    .split('\n')
+    .map((row) => `\u001b[97;40m${row}\u001b[0m`)
+    .join('\n')
+}

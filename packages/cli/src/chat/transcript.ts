@@ -1,0 +1,96 @@
+// How messages look: time, mark, number, author, text.
+import type { StoredMessage } from '@sotto/client'
+import { sanitizeLine, sanitizeText } from './sanitize.ts'
+import type { MarkedLine } from './terminal.ts'
+
+type Status = StoredMessage['status']
+
+const MARKS: Record<Status, string> = { sending: '…', sent: '✓', delivered: '✓✓', read: '✓✓', failed: '✗' }
+const WORDS: Record<Status, string> = {
+  sending: 'sending',
+  sent: 'sent',
+  delivered: 'delivered',
+  read: 'read',
+  failed: 'failed',
+}
+const BLUE = '\u001b[94m'
+const RED = '\u001b[91m'
+const PLAIN = '\u001b[0m'
+
+/** How lines are drawn: with colours, or with words where there are none. */
+export class Transcript {
+  readonly #hasColour: boolean
+
+  constructor(hasColour: boolean) {
+    this.#hasColour = hasColour
+  }
+
+  /** A status in a column of fixed width, so that one mark can take another's place. */
+  mark(status: Status): string {
+    if (!this.#hasColour) return (status === 'read' ? 'read' : MARKS[status]).padEnd(4)
+    const text = MARKS[status].padEnd(2)
+    if (status === 'read') return `${BLUE}${text}${PLAIN}`
+    return status === 'failed' ? `${RED}${text}${PLAIN}` : text
+  }
+
+  /** A status as a word. */
+  word(status: Status): string {
+    return WORDS[status]
+  }
+
+  /** A message as a line; `number` is what commands call it by, `quoted` what it answers. */
+  line(
+    message: StoredMessage,
+    number: number,
+    author: string,
+    quoted: StoredMessage | undefined,
+  ): MarkedLine {
+    const mark = message.isMe ? this.mark(message.status) : ' '.repeat(this.#hasColour ? 2 : 4)
+    return {
+      key: keyOf(message),
+      beforeMark: `${clockTime(message.time)} `,
+      mark,
+      afterMark: ` #${number} ${author}: ${quoted ? `↪ “${sanitizeLine(describe(quoted), 24)}” ` : ''}${body(message)}`,
+    }
+  }
+}
+
+/** Names a message among all of both sides. */
+export function keyOf(message: StoredMessage): string {
+  return `${message.isMe ? 'me' : 'them'} ${message.conversationId} ${message.id}`
+}
+
+/** What a message says, in one line's worth of words. */
+function describe(message: StoredMessage): string {
+  if (message.retracted) return '(retracted)'
+  switch (message.msgType) {
+    case 'image':
+      return '(an image)'
+    case 'file':
+      return `(a file: ${/\|(.*)\|\d+$/s.exec(message.text)?.[1] ?? 'without a name'})`
+    case 'voice':
+      return '(a voice message)'
+    case 'undecryptable':
+      return '(this message could not be decrypted)'
+    default:
+      return message.text
+  }
+}
+
+// Lines after the first are set off, so that none of them can pass for a message of its own.
+function body(message: StoredMessage): string {
+  return sanitizeText(describe(message)).split('\n').join('\n      │ ')
+}
+
+/** Hours and minutes here, with the day before them unless it is today. */
+export function clockTime(ms: number, now = Date.now()): string {
+  const date = new Date(ms)
+  if (Number.isNaN(date.getTime())) return '--:--'
+  const time = `${two(date.getHours())}:${two(date.getMinutes())}`
+  if (date.toDateString() === new Date(now).toDateString()) return time
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`
+}
+
+function two(number: number): string {
+  return String(number).padStart(2, '0')
+}

@@ -1,0 +1,338 @@
+// Two real chats, each in a pseudo-terminal of its own, and a real relay between them.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type RelayProcess, startRelay } from '@sotto/relay/testing'
+import { PipedChat, TtyChat } from './terminals.ts'
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: what sets colours begins with one
+const COLOURS = /\u001b\[[0-9;]*m/
+
+let relay: RelayProcess
+let root: string
+let homes = 0
+const chats: TtyChat[] = []
+
+beforeAll(async () => {
+  relay = await startRelay()
+  root = await mkdtemp(join(tmpdir(), 'sotto-chat-'))
+})
+afterAll(async () => {
+  for (const chat of chats) chat.process.kill('SIGKILL')
+  await relay.stop()
+  await rm(root, { recursive: true })
+})
+
+const newHome = () => join(root, `home${++homes}`)
+
+function chatAt(home: string, env: Record<string, string> = {}, ...args: string[]): TtyChat {
+  const chat = new TtyChat(['--relay', relay.url, '--home', home, ...args], env)
+  chats.push(chat)
+  return chat
+}
+
+async function aliasIn(chat: TtyChat | PipedChat): Promise<string> {
+  return /alias (\w+)\./.exec(await chat.sees(/You are .*alias \w+\./))?.[1] ?? ''
+}
+
+/** Two chats of people who are friends. */
+async function friends(
+  env: Record<string, string> = {},
+): Promise<{ alice: TtyChat; bob: TtyChat; aliases: [string, string]; homes: [string, string] }> {
+  const places: [string, string] = [newHome(), newHome()]
+  const alice = chatAt(places[0], env, '--nickname', 'alice')
+  const bob = chatAt(places[1], env, '--nickname', 'bob')
+  for (const chat of [alice, bob]) {
+    await chat.prompts(/Press Enter/)
+    chat.enter('')
+    await chat.sees(/connected/)
+  }
+  const aliases: [string, string] = [await aliasIn(alice), await aliasIn(bob)]
+  alice.enter(`/add ${aliases[1]}`)
+  await bob.sees(/alice asks to be your friend/)
+  bob.enter('/accept')
+  await alice.sees(/bob \(\w+\) is your friend now/)
+  await alice.prompts(/^bob>/)
+  await bob.prompts(/^alice>/)
+  return { alice, bob, aliases, homes: places }
+}
+
+test('from the first start to a conversation with marks, typing, reply and retraction', async () => {
+  const home = newHome()
+  const alice = chatAt(home)
+  await alice.prompts(/\[n\]ew identity, or \[r\]ecover/)
+  alice.enter('n')
+  await alice.prompts(/nickname/)
+  alice.enter('alice')
+  await alice.sees(/ 1\. \w+ +2\. \w+ +3\. \w+/)
+  await alice.sees(/Write these 12 words down/)
+  await alice.prompts(/Press Enter/)
+  alice.enter('')
+  await alice.sees(/▀|▄|█/)
+  const aliceAlias = await aliasIn(alice)
+  await alice.sees(/• connected/)
+
+  const bob = chatAt(newHome(), {}, '--nickname', 'bob')
+  await bob.prompts(/Press Enter/)
+  bob.enter('')
+  await bob.sees(/• connected/)
+  bob.enter(`/add ${aliceAlias}`)
+  await alice.sees(/bob asks to be your friend/)
+  alice.enter('/accept')
+  await bob.prompts(/^alice>/)
+
+  alice.enter('hello bob')
+  await bob.sees(/\d\d:\d\d .*#1 alice: hello bob$/)
+  // Bob has the conversation open, so it is read at once; the mark changes where it stands.
+  await alice.sees(/\d\d:\d\d ✓✓ #1 you: hello bob$/)
+  await alice.writes('\u001b[94m✓✓')
+
+  bob.type('I am wri')
+  await alice.sees(/bob is typing…/)
+  alice.enter('are you?')
+  await bob.sees(/#2 alice: are you\?/)
+  // What came in went above what was being typed, and left it as it was.
+  await bob.prompts(/^alice> I am wri$/)
+  bob.enter('ting')
+  await alice.sees(/#3 bob: I am writing$/)
+  await alice.seesNoMore(/is typing/)
+
+  alice.enter('/reply 3 I see')
+  await bob.sees(/↪ “I am writing” I see/)
+  alice.enter('/retract')
+  await bob.sees(/alice took back #4/)
+
+  alice.enter('/code')
+  const code = (await alice.sees(/^ {4}[0-9a-f]{4} [0-9a-f]{4}/)).trim()
+  bob.enter('/code')
+  await bob.sees(new RegExp(code))
+  bob.enter('/trust')
+  await bob.sees(/verified, on your word/)
+  bob.enter('/friends')
+  await bob.sees(/alice.*\(verified\)/)
+
+  expect(await alice.leave()).toBe(0)
+  expect(await bob.leave()).toBe(0)
+  const [folder = ''] = await readdir(home)
+  expect((await stat(join(home, folder))).mode & 0o777).toBe(0o700)
+  for (const file of await readdir(join(home, folder)))
+    expect((await stat(join(home, folder, file))).mode & 0o777).toBe(0o600)
+}, 60_000)
+
+test('what came while away is summed up, and shown on opening', async () => {
+  const { alice, bob, aliases, homes: places } = await friends()
+  bob.enter('/quit')
+  expect(await bob.process.exited).toBe(0)
+  for (const text of ['one', 'two', 'three']) alice.enter(text)
+  await alice.sees(/✓ +#3 you: three/)
+  const again = chatAt(places[1])
+  await again.sees(/── alice/)
+  await again.sees(/#3 alice: three/)
+  await alice.sees(/✓✓ #3 you: three/)
+  expect(again.screen.text).not.toContain('recovery phrase')
+  expect(aliases[0]).toMatch(/^u\d+$/)
+  await again.leave()
+  await alice.leave()
+}, 60_000)
+
+test('with several friends the start says who wrote, and a number opens', async () => {
+  const { alice, bob, aliases, homes: places } = await friends()
+  const carol = new PipedChat(['--relay', relay.url, '--home', newHome(), '--nickname', 'carol'])
+  await carol.sees(/Press Enter/)
+  carol.enter('')
+  const carolAlias = await aliasIn(carol)
+  carol.enter(`/add ${aliases[1]}`)
+  await bob.sees(/carol asks/)
+  bob.enter(`/accept ${carolAlias}`)
+  await carol.sees(/bob \(\w+\) is your friend now/)
+  bob.enter('/quit')
+  await bob.process.exited
+  alice.enter('hi from alice')
+  carol.enter('hi from carol')
+  carol.enter('and again')
+  await carol.sees(/#2 sent/)
+  await alice.sees(/✓/)
+  const again = chatAt(places[1])
+  await again.sees(/New messages: .*2 from carol/)
+  await again.sees(/New messages: .*1 from alice/)
+  await again.prompts(/^>/)
+  again.enter(`/with ${carolAlias}`)
+  await again.sees(/── 2 new ──/)
+  await again.sees(/carol: and again/)
+  await carol.sees(/#2 read/)
+  alice.enter('once more')
+  await again.sees(/2 new from alice: \/with/)
+  again.enter('/with alice')
+  await again.sees(/alice: once more/)
+  expect(await carol.end()).toBe(0)
+  await again.leave()
+  await alice.leave()
+}, 60_000)
+
+test('a relay that goes away and comes back is told of, and nothing typed meanwhile is lost', async () => {
+  const { alice, bob } = await friends()
+  await relay.kill('SIGKILL')
+  await alice.sees(/connection lost, reconnecting…/)
+  alice.enter('into the void')
+  await alice.sees(/… +#1 you: into the void/)
+  await relay.start()
+  await bob.sees(/alice: into the void/)
+  await alice.sees(/✓✓ #1 you: into the void/)
+  await alice.leave()
+  await bob.leave()
+}, 60_000)
+
+test('nothing a friend sends can draw on the terminal or pass for another line', async () => {
+  const { alice, bob, aliases, homes: places } = await friends()
+  await bob.leave()
+  const piped = new PipedChat(['--relay', relay.url, '--home', places[1]])
+  await piped.sees(/── alice/)
+  piped.enter('\u001b[2J\u001b[31mred\u0007 \u202egnp.exe\u202c \u009b5A ok')
+  await alice.sees(/bob: \ufffd\[2J\ufffd\[31mred\ufffd gnp\.exe \ufffd5A ok/)
+  expect(alice.raw).not.toContain('\u001b[2J')
+  expect(alice.raw).not.toContain('\u202e')
+  piped.enter('/nick \u202eevil')
+  await piped.end()
+  expect(aliases[1]).toMatch(/^u\d+$/)
+  await alice.leave()
+}, 60_000)
+
+test('without colours the mark of a read message is a word', async () => {
+  const { alice, bob } = await friends({ NO_COLOR: '1' })
+  alice.enter('plain')
+  await alice.sees(/read #1 you: plain/)
+  expect(alice.raw).not.toMatch(COLOURS)
+  await alice.leave()
+  await bob.leave()
+}, 60_000)
+
+test('a pasted text of several lines is one message', async () => {
+  const { alice, bob } = await friends()
+  alice.type('\u001b[200~first\rsecond\u001b[201~')
+  await alice.prompts(/first⏎second/)
+  alice.enter('')
+  await bob.sees(/alice: first$/)
+  await bob.sees(/^ +│ second$/)
+  await alice.leave()
+  await bob.leave()
+}, 60_000)
+
+test('a long line scrolls within its row, and a narrow terminal is enough', async () => {
+  const { alice, bob, homes: places } = await friends()
+  await bob.leave()
+  const narrow = new TtyChat(['--relay', relay.url, '--home', places[1]], {}, 30, 10)
+  chats.push(narrow)
+  await narrow.sees(/── alice/)
+  const long = `${'x'.repeat(100)}end`
+  narrow.type(long)
+  await narrow.prompts(/^alice> x+end$/)
+  expect(narrow.screen.cursor.line.length).toBeLessThan(30)
+  narrow.type('\u0001')
+  await narrow.prompts(/^alice> x+$/)
+  narrow.enter('')
+  await alice.sees(/x{50,}/)
+  await narrow.leave()
+  await alice.leave()
+}, 60_000)
+
+test('an identity is recovered by words, typed or in a file, and the first device hears of it', async () => {
+  const phraseFile = join(root, 'phrase')
+  const first = new PipedChat([
+    '--relay',
+    relay.url,
+    '--home',
+    newHome(),
+    '--nickname',
+    'dora',
+    '--phrase-file',
+    phraseFile,
+  ])
+  const alias = await aliasIn(first)
+  expect((await stat(phraseFile)).mode & 0o777).toBe(0o600)
+  const words = (await readFile(phraseFile, 'utf8')).trim()
+  expect(first.output).not.toContain(words.split(' ').slice(0, 3).join(' '))
+
+  const second = chatAt(newHome())
+  await second.prompts(/\[r\]ecover/)
+  second.enter('r')
+  second.enter('these are not the words')
+  await second.sees(/not the 12 words/)
+  second.enter(words)
+  await second.sees(/Welcome back, dora/)
+  expect(second.screen.text).not.toContain(words.slice(0, 12))
+  expect(await aliasIn(second)).toBe(alias)
+  await first.sees(/connected from another device/)
+  await second.leave()
+  await first.end()
+
+  const third = new PipedChat(['--relay', relay.url, '--home', newHome(), '--phrase-file', phraseFile])
+  expect(await aliasIn(third)).toBe(alias)
+  await third.end()
+
+  await writeFile(phraseFile, 'twelve wrong words')
+  const fourth = new PipedChat(['--relay', relay.url, '--home', newHome(), '--phrase-file', phraseFile])
+  expect(await fourth.process.exited).toBe(1)
+}, 60_000)
+
+test('lines piped in are sent before it leaves', async () => {
+  const { alice, bob, homes: places } = await friends()
+  await bob.leave()
+  const piped = new PipedChat(['--relay', relay.url, '--home', places[1]])
+  await piped.sees(/• connected/)
+  for (let at = 1; at <= 20; at += 1) piped.enter(`line ${at}`)
+  expect(await piped.end()).toBe(0)
+  await alice.sees(/bob: line 20$/)
+  await alice.leave()
+}, 60_000)
+
+test('a chat that was killed sends what it had not sent, once, when it is started again', async () => {
+  const { alice, bob, homes: places } = await friends()
+  await bob.leave()
+  const piped = new PipedChat(['--relay', relay.url, '--home', places[1]])
+  await piped.sees(/• connected/)
+  await relay.kill('SIGKILL')
+  await piped.sees(/connection lost/)
+  for (const text of ['first', 'second']) piped.enter(text)
+  await piped.sees(/you: second/)
+  piped.process.kill('SIGKILL')
+  await piped.process.exited
+  await relay.start()
+  const again = new PipedChat(['--relay', relay.url, '--home', places[1]])
+  await alice.sees(/bob: second$/)
+  await again.sees(/#2 read/)
+  expect(alice.screen.lines.filter((line) => /bob: (first|second)$/.test(line)).length).toBe(2)
+  await again.end()
+  await alice.leave()
+}, 60_000)
+
+test('letters of every width and kind are typed and shown', async () => {
+  const { alice, bob } = await friends()
+  const text = 'naïve 日本語 👍🏽 עברית'
+  alice.type(text)
+  await alice.prompts(/naïve/)
+  alice.enter('')
+  await bob.sees(new RegExp(`alice: ${text}$`))
+  await alice.leave()
+  await bob.leave()
+}, 60_000)
+
+test('a second chat in the same folder is turned away', async () => {
+  const home = newHome()
+  const first = chatAt(home)
+  await first.prompts(/\[r\]ecover/)
+  const second = new PipedChat(['--relay', relay.url, '--home', home])
+  expect(await second.process.exited).toBe(1)
+  expect(await new Response(second.process.stderr).text()).toMatch(
+    /^sotto: another "sotto chat" is using .*\n$/,
+  )
+  expect(await first.leave()).toBe(0)
+}, 60_000)
+
+test('no relay: one line says so', async () => {
+  const chat = new PipedChat(['--relay', 'http://127.0.0.1:1', '--home', newHome(), '--nickname', 'x'])
+  expect(await chat.process.exited).toBe(1)
+  expect(await new Response(chat.process.stderr).text()).toMatch(
+    /^sotto: no relay answers at http:\/\/127.0.0.1:1\//,
+  )
+}, 60_000)

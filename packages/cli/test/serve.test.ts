@@ -1,0 +1,36 @@
+// `sotto serve` as people run it.
+import { afterAll, expect, test } from 'bun:test'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const MAIN = join(import.meta.dir, '../src/main.ts')
+const root = await mkdtemp(join(tmpdir(), 'sotto-serve-'))
+
+afterAll(() => rm(root, { recursive: true }))
+
+function serve(...args: string[]) {
+  return Bun.spawn([process.execPath, MAIN, 'serve', ...args], {
+    env: { PATH: process.env.PATH ?? '', PORT: '1', HOST: '127.0.0.1', LOG_LEVEL: 'warn' },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+}
+
+test('it serves where the flags say, and ends cleanly; a second one on the port says why it cannot', async () => {
+  const first = serve('--port', '0', '--data-dir', join(root, 'a'))
+  const reader = first.stdout.getReader()
+  let output = ''
+  while (!/listens on \S+\n/.test(output)) output += new TextDecoder().decode((await reader.read()).value)
+  const url = /listens on (\S+)/.exec(output)?.[1] ?? ''
+  expect((await fetch(`${url}/health`)).status).toBe(200)
+
+  const second = serve('--port', new URL(url).port, '--data-dir', join(root, 'b'))
+  expect(await second.exited).toBe(1)
+  const errors = await new Response(second.stderr).text()
+  expect(errors).toMatch(/^sotto: .*something else listens there.*\n$/)
+
+  first.kill('SIGTERM')
+  expect(await first.exited).toBe(0)
+}, 30_000)

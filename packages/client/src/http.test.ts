@@ -1,0 +1,175 @@
+// Which calls are made again, after what wait, and what an answer has to be.
+import { expect, test } from 'bun:test'
+import { settle, TestClock } from '../test/fakes.ts'
+import { Http } from './http.ts'
+import { decideOptions } from './options.ts'
+import { MemoryStore } from './stores/memory-store.ts'
+
+interface Request {
+  readonly url: string
+  readonly init: RequestInit
+}
+
+/** An Http that gets these answers, one after another, the last for good. */
+function bench(...answers: (() => Response | Promise<Response>)[]) {
+  const clock = new TestClock()
+  const requests: Request[] = []
+  const dropped: string[] = []
+  let token = 1
+  const http = new Http(
+    decideOptions({
+      relayUrl: 'http://localhost:8080',
+      store: new MemoryStore(),
+      clock,
+      random: (length) => new Uint8Array(length).fill(255),
+      WebSocket,
+      fetch: async (url, init) => {
+        requests.push({ url, init })
+        const answer = answers.length > 1 ? answers.shift() : answers[0]
+        if (!answer) throw new Error('no answer')
+        return answer()
+      },
+    }),
+  )
+  http.useTokens({
+    getToken: async () => `token${token}`,
+    dropToken: (dead) => {
+      dropped.push(dead)
+      token += 1
+    },
+  })
+  return { http, clock, requests, dropped }
+}
+
+/** Runs a call to its end, moving time on for as long as it waits. */
+async function outcome<T>(
+  clock: TestClock,
+  call: Promise<T>,
+): Promise<{ value?: T; error?: unknown; waitedMs: number }> {
+  const start = clock.now()
+  let result: { value?: T; error?: unknown } | undefined
+  call.then(
+    (value) => {
+      result = { value }
+    },
+    (error: unknown) => {
+      result = { error }
+    },
+  )
+  for (let turn = 0; turn < 100 && !result; turn += 1) {
+    await Bun.sleep(0)
+    await settle()
+    if (!result) await clock.advance(clock.waits[0] ?? 0)
+  }
+  return { ...result, waitedMs: clock.now() - start }
+}
+
+const problem =
+  (status: number, error: string, headers: Record<string, string> = {}) =>
+  () =>
+    Response.json({ type: 'about:blank', title: error, status, error }, { status, headers })
+const friends = () => Response.json([])
+const broken = () => Promise.reject(new TypeError('connection refused'))
+
+test('a call goes where the table of endpoints says, with token and body', async () => {
+  const { http, requests } = bench(() => Response.json({ friendship_id: 7, status: 'pending' }))
+  const alias = 'bob' as never
+  await http.call('requestFriend', { body: { to_alias_id: alias } })
+  const [request] = requests
+  expect(request?.url).toBe('http://localhost:8080/api/v1/friends/request')
+  expect(request?.init).toMatchObject({
+    method: 'POST',
+    body: '{"to_alias_id":"bob"}',
+    redirect: 'error',
+    credentials: 'omit',
+  })
+  expect(new Headers(request?.init.headers).get('authorization')).toBe('Bearer token1')
+})
+
+test('parameters are escaped', async () => {
+  const { http, requests } = bench(problem(404, 'NOT_FOUND'))
+  await http.call('lookUpUser', { params: { alias_id: '../me?x=1' } }).catch(() => {})
+  expect(requests[0]?.url).toBe('http://localhost:8080/api/v1/users/..%2Fme%3Fx%3D1')
+})
+
+test('a broken network and a failing relay are tried again, a few times', async () => {
+  const once = bench(
+    broken,
+    problem(503, 'SHUTTING_DOWN'),
+    () => new Response('<html>', { status: 502 }),
+    friends,
+  )
+  expect(await outcome(once.clock, once.http.call('listFriends', {}))).toMatchObject({ value: [] })
+  expect(once.requests.length).toBe(4)
+  const always = bench(broken)
+  expect((await outcome(always.clock, always.http.call('listFriends', {}))).error).toMatchObject({
+    code: 'NETWORK',
+  })
+  expect(always.requests.length).toBe(4)
+})
+
+test('what the registry says can never help is not tried again, nor is a full list', async () => {
+  for (const answer of [problem(404, 'NOT_FOUND'), problem(409, 'TOO_MANY_FRIENDS')]) {
+    const { http, clock, requests } = bench(answer)
+    expect((await outcome(clock, http.call('listFriends', {}))).error).toMatchObject({ code: 'REFUSED' })
+    expect(requests.length).toBe(1)
+  }
+})
+
+test('a short wait is waited out, a long one is told', async () => {
+  const short = bench(problem(429, 'RATE_LIMITED', { 'retry-after': '3' }), friends)
+  expect(await outcome(short.clock, short.http.call('listFriends', {}))).toEqual({
+    value: [],
+    waitedMs: 3000,
+  })
+  const long = bench(problem(429, 'RATE_LIMITED', { 'retry-after': '60' }))
+  const { error } = await outcome(long.clock, long.http.call('listFriends', {}))
+  expect(error).toMatchObject({ refusal: 'RATE_LIMITED', retryAfterMs: 60_000 })
+})
+
+test('a dead token is replaced once', async () => {
+  const one = bench(problem(401, 'TOKEN_DEAD'), friends)
+  expect(await outcome(one.clock, one.http.call('listFriends', {}))).toMatchObject({ value: [] })
+  expect(one.dropped).toEqual(['token1'])
+  const all = bench(problem(401, 'TOKEN_DEAD'))
+  expect((await outcome(all.clock, all.http.call('listFriends', {}))).error).toMatchObject({
+    refusal: 'TOKEN_DEAD',
+  })
+  expect(all.requests.length).toBe(2)
+})
+
+test('an answer that takes longer than 15 seconds is given up', async () => {
+  const clock = new TestClock()
+  const hanging = decideOptions({
+    relayUrl: 'http://localhost:8080',
+    store: new MemoryStore(),
+    clock,
+    WebSocket,
+    fetch: (_, init) =>
+      new Promise((_, reject) => init.signal?.addEventListener('abort', () => reject(new Error('aborted')))),
+  })
+  const { error, waitedMs } = await outcome(
+    clock,
+    new Http(hanging).call('powChallenge', {}, { retry: 'none' }),
+  )
+  expect(error).toMatchObject({ code: 'NETWORK' })
+  expect(waitedMs).toBe(15_000)
+})
+
+test('an answer without end is cut off', async () => {
+  const { http } = bench(
+    () =>
+      new Response(
+        new ReadableStream({
+          pull: (controller) => controller.enqueue(new Uint8Array(1024 * 1024)),
+        }),
+      ),
+  )
+  await expect(http.call('listFriends', {})).rejects.toMatchObject({ code: 'BAD_REPLY' })
+})
+
+test('an address that is none is refused before anything is called', () => {
+  for (const relayUrl of ['', 'localhost:8080', 'ftp://x', 'http://user:word@host', 'javascript:alert(1)']) {
+    expect(() => decideOptions({ relayUrl, store: new MemoryStore(), WebSocket })).toThrow('looks like')
+  }
+})

@@ -1,0 +1,159 @@
+// A relay that plays the adversary: it speaks the protocol well enough to be believed, and says what the test tells it to.
+import {
+  decodeBase64,
+  deriveIdentityKeys,
+  deriveSessionKey,
+  encodeBase64,
+  encryptMessage,
+  generateMnemonic,
+} from '@sotto/crypto'
+
+type Json = Record<string, unknown>
+type Answer = (body: Json) => { readonly status?: number; readonly body: unknown }
+
+const random = (length: number) => crypto.getRandomValues(new Uint8Array(length))
+
+/** A peer the relay has, or has made up. */
+export interface Peer {
+  readonly aliasId: string
+  readonly conversationId: string
+  readonly x25519: string
+  readonly ed25519: string
+  /** The payload of a message from this peer to the client whose X25519 key this is. */
+  payloadTo(publicKey: string, text: string): string
+}
+
+/** A peer with keys of its own. */
+export function makePeer(aliasId: string, conversationId: string = crypto.randomUUID()): Peer {
+  const keys = deriveIdentityKeys(generateMnemonic(random))
+  return {
+    aliasId,
+    conversationId,
+    x25519: encodeBase64(keys.agreement.publicKey),
+    ed25519: encodeBase64(keys.signing.publicKey),
+    payloadTo: (publicKey, text) => {
+      const { privateKey } = keys.agreement
+      const sessionKey = deriveSessionKey({
+        privateKey,
+        theirPublicKey: decodeBase64(publicKey),
+        conversationId,
+      })
+      return encryptMessage({ sessionKey, plaintext: text, randomBytes: random })
+    },
+  }
+}
+
+/** A row of the friend list for a peer. */
+export function friendOf(peer: Peer, fields: Json = {}): Json {
+  return {
+    friendship_id: Number(`0x${peer.conversationId.slice(0, 8)}`) + 1,
+    alias_id: peer.aliasId,
+    nickname: peer.aliasId,
+    status: 'accepted',
+    direction: 'sent',
+    conversation_id: peer.conversationId,
+    x25519_public_key: peer.x25519,
+    ed25519_public_key: peer.ed25519,
+    created_at: '2026-01-01T00:00:00.000Z',
+    ...fields,
+  }
+}
+
+/** The relay. Every field can be changed by the test at any time. */
+export class HostileRelay {
+  readonly url: string
+  readonly uuid = crypto.randomUUID()
+  readonly aliasId = 'u12345678'
+  friends: unknown = []
+  /** Answers in place of its own, by method and path. */
+  readonly answers: Record<string, Answer> = {}
+  /** What was called, by method and path. */
+  readonly called: string[] = []
+  /** Frames the client has sent. */
+  readonly received: Json[] = []
+  readonly #server: Bun.Server<undefined>
+  readonly #sockets = new Set<Bun.ServerWebSocket<undefined>>()
+
+  constructor() {
+    this.#server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: (request, server) => {
+        if (new URL(request.url).pathname === '/ws' && server.upgrade(request)) return undefined
+        return this.#answer(request)
+      },
+      websocket: {
+        open: (socket) => {
+          this.#sockets.add(socket)
+        },
+        close: (socket) => {
+          this.#sockets.delete(socket)
+        },
+        message: (_, text) => {
+          const frame: Json = JSON.parse(String(text))
+          this.received.push(frame)
+          if (frame.type === 'sync') this.send({ type: 'sync_end', count: 0 })
+          if (frame.type === 'ping') this.send({ type: 'pong', at: 1 })
+        },
+      },
+    })
+    this.url = `http://127.0.0.1:${this.#server.port}`
+  }
+
+  get host(): string {
+    return new URL(this.url).host
+  }
+
+  /** A challenge as an honest relay would make it. */
+  challengeFor(uuid: string, host: string = this.host): string {
+    return `relay-auth-v1:${host}:${uuid}:${Buffer.from(random(32)).toString('base64url')}`
+  }
+
+  /** Sends to every connection; text goes as it is. */
+  send(frame: Json | string): void {
+    for (const socket of this.#sockets) socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame))
+  }
+
+  close(code: number): void {
+    for (const socket of this.#sockets) socket.close(code)
+  }
+
+  /** Frames of one type the client has sent. */
+  framesOf(type: string): Json[] {
+    return this.received.filter((frame) => frame.type === type)
+  }
+
+  async stop(): Promise<void> {
+    await this.#server.stop(true)
+  }
+
+  async #answer(request: Request): Promise<Response> {
+    const path = `${request.method} ${new URL(request.url).pathname.replace('/api/v1', '')}`
+    this.called.push(path)
+    const text = await request.text()
+    const body: Json = text === '' ? {} : JSON.parse(text)
+    const answer = this.answers[path]?.(body) ?? { body: this.#ownAnswer(path, body) }
+    return typeof answer.body === 'string'
+      ? new Response(answer.body, { status: answer.status ?? 200 })
+      : Response.json(answer.body, { status: answer.status ?? 200 })
+  }
+
+  #ownAnswer(path: string, body: Json): unknown {
+    switch (path) {
+      case 'POST /pow/challenge':
+        return { challenge_string: 'work', difficulty: 1, expires_in: 300 }
+      case 'POST /register':
+        return { uuid: this.uuid, alias_id: this.aliasId }
+      case 'POST /auth/challenge':
+        return { challenge: this.challengeFor(String(body.user_uuid)) }
+      case 'POST /auth/verify':
+        return { token: 'token', expires_in: 3600 }
+      case 'POST /ws/ticket':
+        return { ticket: 'ticket', expires_in: 30 }
+      case 'GET /friends':
+        return this.friends
+      default:
+        return {}
+    }
+  }
+}

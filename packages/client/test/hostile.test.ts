@@ -1,0 +1,537 @@
+// A relay that lies: it may withhold and refuse, and nothing more. No identity, key, trust state or message is its to change.
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { MemoryStore, type StoredMessage } from '../src/client.ts'
+import type { StoreChange } from '../src/stores/records.ts'
+import { friendOf, HostileRelay, makePeer, type Peer } from './hostile-relay.ts'
+import { Person, until } from './people.ts'
+
+// A busy machine is slow; what a test waits for says itself what did not come.
+setDefaultTimeout(30_000)
+
+let relay: HostileRelay
+const people: Person[] = []
+
+beforeEach(() => {
+  relay = new HostileRelay()
+})
+afterEach(async () => {
+  for (const person of people.splice(0)) await person.client.close()
+  await relay.stop()
+})
+
+async function open(store = new MemoryStore()): Promise<Person> {
+  const person = await Person.open('victim', relay.url, { store })
+  people.push(person)
+  return person
+}
+
+/** A client connected to the relay, with these peers as its friends. */
+async function victim(peers: readonly Peer[], store = new MemoryStore()): Promise<Person> {
+  const person = await open(store)
+  relay.friends = peers.map((peer) => friendOf(peer))
+  await person.client.create({ nickname: 'victim' })
+  await person.connect()
+  await until('sessions', async () => (await person.client.conversations()).length === peers.length)
+  return person
+}
+
+function publicKeyOf(person: Person): string {
+  return person.client.identity?.ecdhPublicKey ?? ''
+}
+
+function msg(
+  peer: Peer,
+  person: Person,
+  seq: number,
+  text: string,
+  fields: Record<string, unknown> = {},
+): Record<string, unknown> {
+  return {
+    type: 'msg',
+    id: idOf(text),
+    to: person.alias,
+    conv_id: peer.conversationId,
+    crypto_v: 1,
+    from: peer.aliasId,
+    seq,
+    at: 1000 + seq,
+    payload: peer.payloadTo(publicKeyOf(person), text),
+    ...fields,
+  }
+}
+
+function idOf(text: string): string {
+  return `id-${encodeURIComponent(text)}`
+}
+
+async function textsOf(person: Person, peer: Peer): Promise<string[]> {
+  return (await person.client.messages(peer.conversationId)).map(({ text }) => text)
+}
+
+/** Waits until the client has dealt with everything sent before. */
+async function settled(person: Person): Promise<void> {
+  const before = person.heard.synced.length
+  relay.send({ type: 'sync_end', count: 0 })
+  await until('settled', () => person.heard.synced.length > before)
+  await Bun.sleep(5)
+}
+
+test('a challenge for another host or account is not signed', async () => {
+  const other = crypto.randomUUID()
+  const lies: ((uuid: string) => string)[] = [
+    (uuid) => relay.challengeFor(uuid, 'relay.example'),
+    (uuid) => relay.challengeFor(uuid, `evil@${relay.host}`),
+    () => relay.challengeFor(other),
+    () => 'sign this',
+    (uuid) => `${relay.challengeFor(uuid)}\nand more`,
+    () => JSON.stringify({ type: 'call_offer', from: 'victim' }),
+  ]
+  for (const lie of lies) {
+    const person = await open()
+    relay.answers['POST /auth/challenge'] = ({ user_uuid }) => ({
+      body: { challenge: lie(String(user_uuid)) },
+    })
+    expect(person.client.create({ nickname: 'victim' })).rejects.toMatchObject({ code: 'CHALLENGE_REFUSED' })
+    await person.client.create({ nickname: 'victim' }).catch(() => {})
+    expect(person.client.identity).toBeUndefined()
+  }
+  expect(relay.called).not.toContain('POST /auth/verify')
+})
+
+test('an account that is claimed to exist is believed only once a login has succeeded', async () => {
+  const person = await open()
+  relay.answers['POST /register'] = () => ({
+    status: 409,
+    body: { error: 'ACCOUNT_EXISTS', uuid: relay.uuid, alias_id: 'somebody_else' },
+  })
+  relay.answers['POST /auth/verify'] = () => ({ status: 401, body: { error: 'SIGNATURE_INVALID' } })
+  expect(person.client.create({ nickname: 'victim' })).rejects.toMatchObject({ refusal: 'SIGNATURE_INVALID' })
+  await person.client.create({ nickname: 'victim' }).catch(() => {})
+  expect(await person.store.getIdentity()).toBeUndefined()
+})
+
+test('an account that cannot be one is refused', async () => {
+  for (const account of [
+    { uuid: '../../etc', alias_id: 'abc' },
+    { uuid: relay.uuid, alias_id: 'A B' },
+    { uuid: 1, alias_id: null },
+    {},
+  ]) {
+    const person = await open()
+    relay.answers['POST /register'] = () => ({ status: 409, body: { error: 'ACCOUNT_EXISTS', ...account } })
+    await expect(person.client.create({ nickname: 'victim' })).rejects.toBeDefined()
+    expect(await person.store.getIdentity()).toBeUndefined()
+  }
+})
+
+test('replies that break the protocol are errors with a code, whatever they are', async () => {
+  const person = await victim([])
+  for (const body of [
+    '',
+    'not json',
+    '{}',
+    'null',
+    '[{"friendship_id":"x"}]',
+    '"'.repeat(100),
+    '[['.repeat(10_000),
+  ]) {
+    relay.answers['GET /friends'] = () => ({ body })
+    await expect(person.client.syncFriends()).rejects.toMatchObject({ code: 'BAD_REPLY' })
+  }
+  relay.answers['GET /friends'] = () => ({ status: 400, body: { error: '__proto__' } })
+  await expect(person.client.syncFriends()).rejects.toMatchObject({ code: 'BAD_REPLY' })
+  relay.answers['GET /friends'] = () => ({ status: 404, body: { error: 'NOT_FOUND', detail: 5 } })
+  await expect(person.client.syncFriends()).rejects.toMatchObject({ code: 'REFUSED', refusal: 'NOT_FOUND' })
+})
+
+test('frames that are rubbish disturb nothing', async () => {
+  const peer = makePeer('bob')
+  const person = await victim([peer])
+  const rubbish: (string | Record<string, unknown>)[] = [
+    '',
+    '{',
+    'null',
+    '[]',
+    '"msg"',
+    '{"type":5}',
+    '{"type":"__proto__"}',
+    '{"type":"toString"}',
+    '[['.repeat(5000),
+    { type: 'unheard_of' },
+    { type: 'msg' },
+    { ...msg(peer, person, 1, 'x'), seq: -1 },
+    { ...msg(peer, person, 1, 'x'), seq: 1.5 },
+    { ...msg(peer, person, 1, 'x'), seq: '1' },
+    { ...msg(peer, person, 1, 'x'), payload: '!' },
+    { ...msg(peer, person, 1, 'x'), id: '' },
+    { ...msg(peer, person, 1, 'x'), conv_id: '__proto__' },
+    { ...msg(peer, person, 1, 'x'), from: '../..' },
+    { type: 'goaway', reason: 'because' },
+    { type: 'ack', id: 'x', conv_id: peer.conversationId, seq: 1, at: 1 },
+    { type: 'retract_ack', id: 'x', conv_id: peer.conversationId },
+    { type: 'error', error: '__proto__', message: '', id: '__proto__' },
+    { type: 'error', error: 'NOT_FRIENDS', message: 'x', id: 'unknown' },
+    { type: 'read', conv_id: peer.conversationId, seq: 2 ** 53, to: 'abc', from: 'bob' },
+    { type: 'friend_accepted', friendship_id: 1, from: 'mallory', conv_id: crypto.randomUUID() },
+  ]
+  for (const frame of rubbish) relay.send(frame)
+  relay.send(msg(peer, person, 1, 'still alive'))
+  await person.receives('still alive')
+  expect(await textsOf(person, peer)).toEqual(['still alive'])
+  expect(person.client.networkState).toBe('connected')
+  expect(person.heard.goaway).toEqual([])
+  expect((await person.client.conversations()).length).toBe(1)
+})
+
+test('what is played twice is shown once, and confirmed again', async () => {
+  const peer = makePeer('bob')
+  const person = await victim([peer])
+  const first = msg(peer, person, 3, 'once')
+  for (const frame of [first, first, { ...first, id: 'another-id' }, { ...first, seq: 4 }]) {
+    relay.send(frame)
+    await settled(person)
+  }
+  expect(person.heard.message.length).toBe(1)
+  expect(await textsOf(person, peer)).toEqual(['once'])
+  expect(relay.framesOf('delivered').map(({ seq }) => seq)).toEqual([3, 3, 3, 4])
+})
+
+test('a payload played again under another id, or one’s own sent back, is not shown', async () => {
+  const store = new MemoryStore()
+  const bob = makePeer('bob')
+  const person = await victim([bob], store)
+  const first = msg(bob, person, 1, 'yes')
+  relay.send(first)
+  await person.receives('yes')
+  await person.client.send('bob', 'I owe you nothing')
+  const own = await until('it was sent', () => relay.framesOf('msg')[0])
+  relay.send({ ...first, id: 'fresh', seq: 2 })
+  relay.send({ ...first, id: 'mirrored', seq: 3, payload: own.payload })
+  await settled(person)
+  await person.client.close()
+  store.reopen()
+  const again = await open(store)
+  await again.connect()
+  relay.send({ ...first, id: 'fresher', seq: 4 })
+  relay.send({ ...first, id: 'mirrored-again', seq: 5, payload: own.payload })
+  relay.send(msg(bob, again, 6, 'no'))
+  await again.receives('no')
+  expect(await again.transcript('bob')).toEqual(['them: yes', 'them: no', 'me: I owe you nothing [sending]'])
+})
+
+test('every attempt sends the same bytes', async () => {
+  const bob = makePeer('bob')
+  const person = await victim([bob])
+  await person.client.send('bob', 'hello')
+  await until('it was sent', () => relay.framesOf('msg').length === 1)
+  relay.close(1012)
+  await until('it was sent again', () => relay.framesOf('msg').length === 2)
+  expect(relay.framesOf('msg')[1]).toEqual(relay.framesOf('msg')[0] ?? {})
+})
+
+test('a message in one conversation under the name of another is not shown', async () => {
+  const [bob, mallory] = [makePeer('bob'), makePeer('mallory')]
+  const person = await victim([bob, mallory])
+  relay.send({ ...msg(bob, person, 1, 'to whom?'), from: 'mallory' })
+  relay.send({ ...msg(mallory, person, 1, 'as bob'), conv_id: bob.conversationId, from: 'bob' })
+  relay.send({ ...msg(mallory, person, 2, 'by mallory'), from: 'stranger' })
+  relay.send(msg(bob, person, 9, 'real'))
+  await person.receives('real')
+  // The second one had to be kept, since it carries bob's name, but opens with no key of his.
+  expect(
+    (await person.client.messages(bob.conversationId)).map(({ text, msgType }) => [text, msgType]),
+  ).toEqual([['real', 'text']])
+  expect(await textsOf(person, mallory)).toEqual([])
+})
+
+test('a message that does not open is kept as such', async () => {
+  const [bob, mallory] = [makePeer('bob'), makePeer('mallory')]
+  const person = await victim([bob, mallory])
+  relay.send({ ...msg(mallory, person, 1, 'forged'), conv_id: bob.conversationId, from: 'bob' })
+  await until('it is told', () => person.heard.error.find(({ code }) => code === 'UNDECRYPTABLE'))
+  expect(person.heard.message).toMatchObject([{ msgType: 'undecryptable', text: '', seq: 1 }])
+})
+
+test('messages of conversations not known yet are kept, and shown once the friend list explains them', async () => {
+  const peer = makePeer('bob')
+  const person = await victim([])
+  relay.send(msg(peer, person, 1, 'one'))
+  relay.send(msg(peer, person, 2, 'two'))
+  relay.send(msg(peer, person, 2, 'two'))
+  await until('they are confirmed', () => relay.framesOf('delivered').some(({ seq }) => seq === 2))
+  expect(await person.store.countOfflineMessages()).toBe(2)
+  relay.friends = [friendOf(peer)]
+  await person.receives('two')
+  expect(person.heard.message.map(({ text }) => text)).toEqual(['one', 'two'])
+  expect(await person.store.countOfflineMessages()).toBe(0)
+})
+
+test('made-up conversations are kept to a limit, and past it nothing is confirmed', async () => {
+  class FullStore extends MemoryStore {
+    override async countOfflineMessages(): Promise<number> {
+      return 20_000
+    }
+  }
+  const bob = makePeer('bob')
+  const person = await victim([bob], new FullStore())
+  const unknown = makePeer('mallory')
+  relay.send(msg(unknown, person, 1, 'one'))
+  relay.send(msg(bob, person, 1, 'hello'))
+  await person.receives('hello')
+  await settled(person)
+  expect(person.heard.error.map(({ code }) => code)).toEqual(['STORE_FAILED'])
+  expect(relay.framesOf('delivered').map(({ conv_id }) => conv_id)).toEqual([bob.conversationId])
+})
+
+test('changed keys are refused: nothing is decrypted, sent or overwritten, and a violation is raised', async () => {
+  const store = new MemoryStore()
+  const bob = makePeer('bob')
+  const person = await victim([bob], store)
+  await person.client.markVerified('bob')
+  const before = {
+    code: person.client.securityCode('bob'),
+    sessions: await store.listSessions(),
+    trust: await person.client.trustState('bob'),
+  }
+  const impostor = makePeer('bob', bob.conversationId)
+  relay.friends = [friendOf(impostor)]
+  await person.client.syncFriends()
+  expect(person.heard.security_violation).toMatchObject([
+    {
+      type: 'security_violation',
+      contactId: 'bob',
+      previousFingerprint: before.code.fingerprintHex,
+      message: null,
+    },
+  ])
+  expect(person.heard.security_violation[0]?.currentFingerprint).not.toBe(before.code.fingerprintHex)
+
+  relay.send(msg(impostor, person, 1, 'trust me'))
+  relay.send(msg(bob, person, 2, 'from the real bob'))
+  await until('both are refused', () => person.heard.security_violation.length >= 3)
+  await settled(person)
+  expect(person.heard.message).toEqual([])
+  expect(person.client.send('bob', 'secret')).rejects.toMatchObject({ code: 'KEY_CHANGED' })
+  expect({
+    code: person.client.securityCode('bob'),
+    sessions: await store.listSessions(),
+    trust: await person.client.trustState('bob'),
+  }).toEqual(before)
+
+  // The same after a restart.
+  await person.client.close()
+  store.reopen()
+  const again = await open(store)
+  expect(again.client.send('bob', 'secret')).rejects.toMatchObject({ code: 'KEY_CHANGED' })
+
+  // With the keys as they were, what bob wrote can be read; what the impostor wrote opens with no key of his.
+  relay.friends = [friendOf(bob)]
+  await again.connect()
+  await again.receives('from the real bob')
+  expect(await again.transcript('bob')).toEqual(['them: ', 'them: from the real bob'])
+})
+
+test('a known alias under a new conversation with other keys gets no session', async () => {
+  const bob = makePeer('bob')
+  const person = await victim([bob])
+  const impostor = makePeer('bob')
+  relay.friends = [friendOf(impostor)]
+  await person.client.syncFriends()
+  expect(person.heard.security_violation).toMatchObject([{ contactId: 'bob' }])
+  expect((await person.store.listSessions()).length).toBe(1)
+  relay.send(msg(impostor, person, 1, 'trust me'))
+  await settled(person)
+  expect(person.heard.message).toEqual([])
+})
+
+test('two contacts cannot be given each other’s names', async () => {
+  const [bob, carol] = [makePeer('bob'), makePeer('carol')]
+  const person = await victim([bob, carol])
+  relay.friends = [friendOf(bob, { alias_id: 'carol' }), friendOf(carol, { alias_id: 'bob' })]
+  await person.client.syncFriends()
+  relay.friends = [friendOf(bob, { alias_id: 'someone' }), friendOf(carol, { alias_id: 'bob' })]
+  await person.client.syncFriends()
+  const sent = await person.client.send('bob', 'for bob alone')
+  expect(sent.conversationId).toBe(bob.conversationId as never)
+  expect((await person.client.conversation('carol')).conversationId).toBe(carol.conversationId)
+})
+
+test('a contact that took another alias is followed, and answers to both', async () => {
+  const bob = makePeer('bob')
+  const person = await victim([bob])
+  relay.friends = [friendOf(bob, { alias_id: 'robert' })]
+  relay.send(msg(bob, person, 1, 'new name', { from: 'robert' }))
+  await person.receives('new name')
+  expect((await person.client.conversation('bob')).contactId).toBe('robert')
+  expect((await person.client.conversation('robert')).conversationId).toBe(bob.conversationId)
+})
+
+test('keys that nobody can have are not taken', async () => {
+  const person = await victim([])
+  const own = person.client.identity?.ecdhPublicKey ?? ''
+  for (const key of [own, `${'A'.repeat(43)}=`]) {
+    relay.friends = [friendOf({ ...makePeer('bob'), x25519: key })]
+    await person.client.syncFriends()
+  }
+  expect(await person.store.listSessions()).toEqual([])
+  expect(person.heard.error.map(({ code }) => code)).toEqual(['BAD_REPLY', 'BAD_REPLY'])
+})
+
+test('only an acknowledgement of what was sent, in its conversation, counts', async () => {
+  const [bob, carol] = [makePeer('bob'), makePeer('carol')]
+  const person = await victim([bob, carol])
+  const sent = await person.client.send('bob', 'hello')
+  await until('it was sent', () => relay.framesOf('msg').length === 1)
+  relay.send({ type: 'ack', id: sent.id, conv_id: carol.conversationId, seq: 1, at: 1 })
+  relay.send({ type: 'ack', id: sent.id, conv_id: crypto.randomUUID(), seq: 1, at: 1 })
+  relay.send({
+    type: 'delivered',
+    conv_id: bob.conversationId,
+    seq: Number.MAX_SAFE_INTEGER,
+    to: person.alias,
+    from: 'bob',
+  })
+  relay.send({
+    type: 'read',
+    conv_id: bob.conversationId,
+    seq: Number.MAX_SAFE_INTEGER,
+    to: person.alias,
+    from: 'bob',
+  })
+  await settled(person)
+  expect(await person.transcript('bob')).toEqual(['me: hello [sending]'])
+  expect((await person.store.listOutbox()).length).toBe(1)
+  relay.send({ type: 'ack', id: sent.id, conv_id: bob.conversationId, seq: 7, at: 1234 })
+  await person.sees('bob', sent.id, 'sent')
+  // The receipts of before were for what nobody had then: they do not hold for what came later.
+  expect(await person.transcript('bob')).toEqual(['me: hello [sent]'])
+})
+
+test('no status ever goes back', async () => {
+  const bob = makePeer('bob')
+  const person = await victim([bob])
+  const sent = await person.client.send('bob', 'hello')
+  await until('it was sent', () => relay.framesOf('msg').length === 1)
+  const receipt = (type: string) => ({
+    type,
+    conv_id: bob.conversationId,
+    seq: 5,
+    to: person.alias,
+    from: 'bob',
+  })
+  relay.send({ type: 'ack', id: sent.id, conv_id: bob.conversationId, seq: 5, at: 1 })
+  relay.send(receipt('read'))
+  relay.send(receipt('delivered'))
+  relay.send({ type: 'ack', id: sent.id, conv_id: bob.conversationId, seq: 1, at: 1 })
+  relay.send({ type: 'error', error: 'NOT_FRIENDS', message: '', id: sent.id })
+  relay.send({ type: 'error', error: 'EXPIRED', message: '', id: sent.id, conv_id: bob.conversationId })
+  await settled(person)
+  expect(await person.client.messages('bob')).toMatchObject([{ status: 'read', seq: 5 }])
+})
+
+test('receipts and retractions touch nothing that is not theirs', async () => {
+  const [bob, carol] = [makePeer('bob'), makePeer('carol')]
+  const person = await victim([bob, carol])
+  const sent = await person.client.send('bob', 'mine')
+  await until('it was sent', () => relay.framesOf('msg').length === 1)
+  relay.send({ type: 'ack', id: sent.id, conv_id: bob.conversationId, seq: 1, at: 1 })
+  relay.send(msg(bob, person, 2, 'bob’s'))
+  await person.receives('bob’s')
+  const retract = { type: 'retract', to: person.alias, seq: 9, at: 9 }
+  relay.send({ ...retract, id: sent.id, conv_id: bob.conversationId, from: 'bob' })
+  relay.send({ ...retract, id: idOf('bob’s'), conv_id: carol.conversationId, from: 'carol', seq: 10 })
+  relay.send({ ...retract, id: idOf('bob’s'), conv_id: bob.conversationId, from: 'carol', seq: 11 })
+  relay.send({ type: 'read', conv_id: bob.conversationId, seq: 5, to: person.alias, from: 'carol' })
+  await settled(person)
+  expect(await person.transcript('bob')).toEqual(['me: mine [sent]', 'them: bob’s'])
+  expect(person.heard.retracted).toEqual([])
+})
+
+test('a peer’s message cannot take the place of an own one of the same id', async () => {
+  const bob = makePeer('bob')
+  const person = await victim([bob])
+  const sent = await person.client.send('bob', 'mine')
+  await until('it was sent', () => relay.framesOf('msg').length === 1)
+  relay.send(msg(bob, person, 2, 'theirs', { id: sent.id }))
+  await person.receives('theirs')
+  expect((await person.transcript('bob')).toSorted()).toEqual(['me: mine [sending]', 'them: theirs'])
+})
+
+test('nothing is confirmed before it is stored, and what cannot be stored never is', async () => {
+  /** A store whose writes of messages wait, or fail. */
+  class SlowStore extends MemoryStore {
+    gate: Promise<void> = Promise.resolve()
+    override async write(changes: readonly StoreChange[]): Promise<void> {
+      await super.write(changes)
+      await this.gate
+    }
+  }
+  const store = new SlowStore()
+  const bob = makePeer('bob')
+  const person = await victim([bob], store)
+  let finish = (): void => {}
+  store.gate = new Promise((resolve) => {
+    finish = resolve
+  })
+  relay.send(msg(bob, person, 1, 'slow'))
+  relay.send(msg(bob, person, 1, 'slow'))
+  await Bun.sleep(100)
+  expect(relay.framesOf('delivered')).toEqual([])
+  expect(person.heard.message).toEqual([])
+  finish()
+  await person.receives('slow')
+  await until('it is confirmed', () => relay.framesOf('delivered').length > 0)
+
+  store.gate = Promise.reject(new Error('disk full'))
+  store.gate.catch(() => {})
+  relay.send(msg(bob, person, 2, 'lost'))
+  await until('it is told', () => person.heard.error.find(({ code }) => code === 'STORE_FAILED'))
+  await Bun.sleep(50)
+  expect(relay.framesOf('delivered').map(({ seq }) => seq)).toEqual([1])
+  expect(person.client.networkState).toBe('disconnected')
+  store.gate = Promise.resolve()
+})
+
+test('handlers of the application that throw stop nothing', async () => {
+  const bob = makePeer('bob')
+  const person = await victim([bob])
+  person.client.on('message', () => {
+    throw new Error('a bug in the application')
+  })
+  person.client.on('error', () => {
+    throw new Error('another')
+  })
+  relay.send(msg(bob, person, 1, 'one'))
+  relay.send(msg(bob, person, 2, 'two'))
+  await person.receives('two')
+  expect(person.heard.error.map(({ code }) => code)).toEqual(['HANDLER_FAILED', 'HANDLER_FAILED'])
+})
+
+test('many deliveries of a tick are confirmed by one frame', async () => {
+  const bob = makePeer('bob')
+  const person = await victim([bob])
+  for (let seq = 1; seq <= 200; seq += 1) relay.send(msg(bob, person, seq, `m${seq}`))
+  await person.receives('m200')
+  await until('all are confirmed', () => relay.framesOf('delivered').at(-1)?.seq === 200)
+  expect(relay.framesOf('delivered').length).toBeLessThan(100)
+  const seqs = relay.framesOf('delivered').map(({ seq }) => Number(seq))
+  expect(seqs).toEqual(seqs.toSorted((a, b) => a - b))
+  const stored: readonly StoredMessage[] = await person.client.messages('bob')
+  expect(stored.length).toBe(200)
+})
+
+test('an undo undoes its own handler alone', async () => {
+  const bob = makePeer('bob')
+  const person = await victim([bob])
+  let heard = 0
+  const count = (): void => {
+    heard += 1
+  }
+  const undo = person.client.on('message', count)
+  person.client.on('message', count)
+  undo()
+  undo()
+  relay.send(msg(bob, person, 1, 'one'))
+  await person.receives('one')
+  expect(heard).toBe(1)
+})

@@ -1,0 +1,95 @@
+// The settings: what each takes, and that a bad one is told by name, value and what would be right.
+import { describe, expect, test } from 'bun:test'
+import { limits, rates } from '@sotto/protocol'
+import { ConfigError, readConfig, settings } from './config.ts'
+
+function messageOf(environment: Record<string, string>): string {
+  try {
+    readConfig(environment)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message
+    throw error
+  }
+  return 'it was taken'
+}
+
+test('nothing set, or set to nothing, is the defaults', () => {
+  const config = readConfig({})
+  expect(config).toMatchObject({ port: 8080, host: '127.0.0.1', corsOrigins: 'any', trustedProxies: 0, logLevel: 'info' })
+  expect([config.publicUrl, config.databaseUrl]).toEqual([undefined, undefined])
+  const blank = Object.fromEntries(Object.keys(settings).map((name) => [name, '  ']))
+  expect(readConfig(blank)).toEqual(config)
+})
+
+test('what is set is read', () => {
+  const config = readConfig({
+    PORT: ' 0 ',
+    PUBLIC_URL: 'https://relay.example:8443',
+    CORS_ORIGINS: 'https://a.example, https://b.example',
+    TRUST_PROXY: '2',
+    RATE_POW: '5/10',
+    LIMIT_POW_DIFFICULTY: '5',
+    DATABASE_URL: 'postgresql://user:pass@db/sotto',
+  })
+  expect(config).toMatchObject({ port: 0, trustedProxies: 2, corsOrigins: ['https://a.example', 'https://b.example'] })
+  expect(config.publicUrl?.host).toBe('relay.example:8443')
+  expect(config.rates?.pow).toEqual({ burst: 5, perSeconds: 10 })
+  expect(config.limits.powDifficulty).toBe(5)
+  expect(readConfig({ RATE_LIMITS: 'off', RATE_POW: 'ignored' }).rates).toBeUndefined()
+})
+
+describe('a bad value is told by setting, value and what is right', () => {
+  test.each([
+    ['PORT', '65536', 'a whole number from 0 to 65535'],
+    ['PORT', '-1', 'a whole number from 0 to 65535'],
+    ['PORT', '0x50', 'a whole number from 0 to 65535'],
+    ['PORT', '8080.5', 'a whole number from 0 to 65535'],
+    ['PUBLIC_URL', 'relay.example', 'a URL without a path, such as https://relay.example'],
+    ['PUBLIC_URL', 'https://relay.example/path', 'a URL without a path, such as https://relay.example'],
+    ['PUBLIC_URL', 'ftp://relay.example', 'a URL without a path, such as https://relay.example'],
+    ['DATABASE_CONNECTIONS', '1', 'a whole number from 2 to 200'],
+    ['CORS_ORIGINS', 'https://a.example/', '* or origins such as https://app.example'],
+    ['CORS_ORIGINS', '*,https://a.example', '* or origins such as https://app.example'],
+    ['TRUST_PROXY', 'true', 'a whole number from 0 to 10'],
+    ['LOG_LEVEL', 'INFO', 'one of silent, error, warn, info, debug'],
+    ['DRAIN_SECONDS', '0', 'a whole number from 1 to 300'],
+    ['RATE_LIMITS', 'no', 'one of on, off'],
+  ])('%s=%s', (name, value, right) => {
+    expect(messageOf({ [name]: value })).toBe(`${name} is "${value}", but must be ${right}`)
+  })
+
+  test.each(Object.values(limits).map(({ setting, min, max }) => [setting, min, max] as const))('%s', (setting, min, max) => {
+    for (const value of [String(min - 1), String(max + 1), 'many', '1e3', '-5']) {
+      expect(messageOf({ [setting]: value })).toBe(`${setting} is "${value}", but must be a whole number from ${min} to ${max}`)
+    }
+  })
+
+  test.each(Object.values(rates).map(({ setting }) => setting))('%s', (setting) => {
+    for (const value of ['60', '0/60', '60/0', '60/60/60', 'off', '60/ 60', '-1/60']) {
+      expect(messageOf({ [setting]: value })).toBe(`${setting} is "${value}", but must be a count and seconds such as 60/60`)
+    }
+  })
+
+  test('room for answers that is smaller than what is written ahead', () => {
+    expect(messageOf({ LIMIT_OUTBOUND_BYTES: '300000' })).toContain('LIMIT_OUTBOUND_BYTES is "300000", but must be at least 524288')
+    expect(messageOf({ LIMIT_OUTBOUND_BYTES: '524288' })).toBe('it was taken')
+  })
+})
+
+test('a password in DATABASE_URL is never shown, however the URL is wrong', () => {
+  for (const url of [
+    'mysql://user:secret@db/sotto',
+    'mysql://user:se/secret@db',
+    'user:secret@db/sotto',
+    'postgres//user:secret@db',
+    'mysql://db/sotto?user=u&password=secret',
+    'postgres://user:secret@:port:/x',
+    'https://user:a@secret@db',
+    'secret',
+  ]) {
+    const message = messageOf({ DATABASE_URL: url })
+    expect(message).toStartWith('DATABASE_URL is "')
+    expect(message).toEndWith('but must be a URL that begins with postgres://')
+    expect(message).not.toContain('secret')
+  }
+})

@@ -1,0 +1,61 @@
+// Problem documents: every code of the registry, the details that belong to it, and nothing internal.
+import { describe, expect, test } from 'bun:test'
+import { errors, isErrorCode, ProtocolError } from '@sotto/protocol'
+import type { Log, LogFields } from '../operations/log.ts'
+import { problemResponse } from './problem.ts'
+
+function logInto(lines: [string, LogFields | undefined][]): Log {
+  const add = (event: string, fields?: LogFields) => void lines.push([event, fields])
+  return { error: add, warn: add, info: add, debug: add }
+}
+
+const silent = logInto([])
+const codes = Object.keys(errors).filter(isErrorCode)
+
+test.each(codes)('%s is answered with its status, its meaning and its code', async (code) => {
+  const response = problemResponse(new ProtocolError(code), silent, 'getMe')
+  expect(response.status).toBe(errors[code].status)
+  expect(response.headers.get('content-type')).toBe('application/problem+json')
+  expect(response.headers.get('cache-control')).toBe('no-store')
+  expect(response.headers.get('www-authenticate')).toBe(errors[code].status === 401 ? 'Bearer' : null)
+  const text = await response.text()
+  expect(JSON.parse(text)).toEqual({
+    type: `urn:sotto:error:${code}`,
+    title: errors[code].means,
+    status: errors[code].status,
+    error: code,
+  })
+  // Published clients take any text with these digits in it for a recovery.
+  expect(text.includes('409')).toBe(errors[code].status === 409)
+})
+
+describe('details', () => {
+  test('name the field and its rule, the rate and when to come back, the account that exists', async () => {
+    const field = problemResponse(new ProtocolError('INVALID_FIELD', { field: 'a.b', rule: 'must be c' }), silent, 'x')
+    expect(await field.json()).toMatchObject({ field: 'a.b', detail: 'a.b must be c' })
+    const limited = problemResponse(new ProtocolError('RATE_LIMITED', { limit: 'pow', retryAfterMs: 1001 }), silent, 'x')
+    expect(limited.headers.get('retry-after')).toBe('2')
+    expect(await limited.json()).toMatchObject({ limit: 'pow' })
+    const soon = problemResponse(new ProtocolError('RATE_LIMITED', { retryAfterMs: 0.2 }), silent, 'x')
+    expect(soon.headers.get('retry-after')).toBe('1')
+    const account = { uuid: 'u', alias_id: 'a' }
+    const exists = problemResponse(new ProtocolError('ACCOUNT_EXISTS', { account }), silent, 'x')
+    expect(await exists.json()).toMatchObject(account)
+  })
+
+  test('are left out where they would bring the digits 409 into another answer', async () => {
+    const response = problemResponse(new ProtocolError('INVALID_FIELD', { field: 'items.409', rule: 'is missing' }), silent, 'x')
+    expect(await response.text()).not.toContain('409')
+    const exists = new ProtocolError('ACCOUNT_EXISTS', { account: { uuid: 'u409', alias_id: 'a' } })
+    expect(await problemResponse(exists, silent, 'x').json()).toMatchObject({ uuid: 'u409' })
+  })
+})
+
+test('anything else is a bug: logged with its cause, answered INTERNAL without it', async () => {
+  const lines: [string, LogFields | undefined][] = []
+  const bug = new TypeError('secret.password is undefined')
+  const response = problemResponse(bug, logInto(lines), 'getMe')
+  expect(response.status).toBe(500)
+  expect(await response.text()).not.toContain('secret')
+  expect(lines).toEqual([['request_failed', { error: bug, endpoint: 'getMe' }]])
+})

@@ -1,0 +1,47 @@
+// The token bucket: a burst at once, then evenly, and never more than the burst saved up.
+import { expect, test } from 'bun:test'
+import * as fc from 'fast-check'
+import { TokenBucket } from './token-bucket.ts'
+
+test('gives its burst at once, and then says how long to wait', () => {
+  const bucket = new TokenBucket({ burst: 3, perSeconds: 6 }, 0)
+  expect([bucket.take(0), bucket.take(0), bucket.take(0)]).toEqual([0, 0, 0])
+  expect(bucket.take(0)).toBe(2000)
+  expect(bucket.take(500)).toBe(1500)
+  expect(bucket.take(2000)).toBe(0)
+  expect(bucket.take(2000)).toBe(2000)
+})
+
+test('asking in vain costs nothing', () => {
+  const bucket = new TokenBucket({ burst: 1, perSeconds: 1 }, 0)
+  bucket.take(0)
+  for (let now = 0; now < 1000; now += 10) expect(bucket.take(now)).toBeGreaterThan(0)
+  expect(bucket.take(1000)).toBe(0)
+})
+
+test('saves up its burst and no more, however long nobody comes', () => {
+  const bucket = new TokenBucket({ burst: 2, perSeconds: 1 }, 0)
+  bucket.take(0)
+  expect(bucket.isFull(0)).toBe(false)
+  expect(bucket.isFull(1e12)).toBe(true)
+  expect([bucket.take(1e12), bucket.take(1e12), bucket.take(1e12) > 0]).toEqual([0, 0, true])
+})
+
+test('whoever waits as told is served, and nobody gets more than burst and refill allow', () => {
+  const steps = fc.array(fc.nat(3000), { minLength: 1, maxLength: 60 })
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 100 }), steps, (burst, perSeconds, pauses) => {
+      const bucket = new TokenBucket({ burst, perSeconds }, 0)
+      let now = 0
+      let taken = 0
+      for (const pause of pauses) {
+        now += pause
+        const wait = bucket.take(now)
+        if (wait === 0) taken += 1
+        else if (bucket.take((now += wait)) === 0) taken += 1
+        else throw new Error(`told to wait ${wait} ms in vain`)
+      }
+      expect(taken).toBeLessThanOrEqual(burst + (now * burst) / (perSeconds * 1000) + 1e-6)
+    }),
+  )
+})

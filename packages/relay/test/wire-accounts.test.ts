@@ -1,0 +1,261 @@
+// Registration and one's own account, from outside: proof of work, keys, fields, deletion.
+import { describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
+import { expectFields, expectInvalidField, expectProblem, FORMS } from './expect.ts'
+import { useRelay } from './use-relay.ts'
+import { type Answer, befriend, call, message, post, solve, WireAccount, wireAccount, wireFriends } from './wire.ts'
+
+const relay = useRelay()
+
+/** The challenges stay open for an address until they are used: those of one test must not help the next one. */
+async function openChallenge(url: string): Promise<{ challenge_string: string; difficulty: number }> {
+  return (await call(`${url}/api/v1/pow/challenge`, { method: 'POST' })).body
+}
+
+function bodyOf(account: WireAccount, more: Record<string, unknown> = {}): Record<string, unknown> {
+  return { ed25519_public_key: account.ed25519, x25519_public_key: account.x25519, nickname: 'wire', ...more }
+}
+
+function register(account: WireAccount, more: Record<string, unknown>): Promise<Answer> {
+  return post(account.api('/register'), bodyOf(account, more))
+}
+
+/** A nonce that solves none of the open challenges. */
+function wrongNonce(challenge: string): string {
+  for (let nonce = 0; ; nonce++) {
+    const digest = createHash('sha256').update(`${challenge}${nonce}`).digest('hex')
+    if (!digest.startsWith('0')) return String(nonce)
+  }
+}
+
+describe('proof of work', () => {
+  test('a challenge is asked for without a body or a type, and has exactly its three fields', async () => {
+    const answer = await call(`${relay.url}/api/v1/pow/challenge`, { method: 'POST' })
+    expect(answer.status).toBe(200)
+    expectFields(answer.body, ['challenge_string', 'difficulty', 'expires_in'])
+    expect(answer.body).toEqual({ challenge_string: expect.stringMatching(/^[\w-]{16,}$/), difficulty: 1, expires_in: 300 })
+  })
+
+  test('a nonce without its challenge is tried against all that are open for the address', async () => {
+    const account = new WireAccount(relay.url)
+    const challenges = [await openChallenge(relay.url), await openChallenge(relay.url), await openChallenge(relay.url)]
+    const [first] = challenges
+    const answer = await register(account, { pow_nonce: solve(first?.challenge_string ?? '', 1) })
+    expect(answer.status).toBe(201)
+    expectFields(answer.body, ['uuid', 'alias_id'])
+    expect(answer.body.uuid).toMatch(FORMS.uuid)
+    expect(answer.body.alias_id).toMatch(FORMS.assignedAlias)
+  })
+
+  test('a challenge that is named is the one the nonce is held against', async () => {
+    const [asked, other] = [await openChallenge(relay.url), await openChallenge(relay.url)]
+    const account = new WireAccount(relay.url)
+    const wrong = wrongNonce(asked.challenge_string)
+    expectProblem(await register(account, { pow_nonce: wrong, pow_challenge: asked.challenge_string }), 400, 'POW_INVALID')
+    const right = solve(other.challenge_string, other.difficulty)
+    expect((await register(account, { pow_nonce: right, pow_challenge: other.challenge_string })).status).toBe(201)
+  })
+
+  test('a wrong nonce consumes nothing: the right one works afterwards', async () => {
+    const account = new WireAccount(relay.url)
+    const { challenge_string: challenge } = await openChallenge(relay.url)
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const answer = await register(account, { pow_nonce: wrongNonce(challenge), pow_challenge: challenge })
+      expectProblem(answer, 400, 'POW_INVALID')
+    }
+    expect((await register(account, { pow_nonce: solve(challenge, 1), pow_challenge: challenge })).status).toBe(201)
+  })
+
+  test('a challenge serves one registration', async () => {
+    const { challenge_string: challenge } = await openChallenge(relay.url)
+    const work = { pow_nonce: solve(challenge, 1), pow_challenge: challenge }
+    expect((await register(new WireAccount(relay.url), work)).status).toBe(201)
+    expectProblem(await register(new WireAccount(relay.url), work), 400, 'POW_REQUIRED')
+  })
+
+  test('of two registrations at once with one challenge, one succeeds', async () => {
+    const { challenge_string: challenge } = await openChallenge(relay.url)
+    const work = { pow_nonce: solve(challenge, 1), pow_challenge: challenge }
+    const answers = await Promise.all(Array.from({ length: 4 }, () => register(new WireAccount(relay.url), work)))
+    const statuses = answers.map(({ status }) => status).toSorted()
+    expect(statuses).toEqual([201, 400, 400, 400])
+  })
+
+  test('no work, or work for a challenge nobody opened, is POW_REQUIRED', async () => {
+    await openChallenge(relay.url)
+    expectProblem(await register(new WireAccount(relay.url), {}), 400, 'POW_REQUIRED')
+    const unknown = { pow_nonce: '1', pow_challenge: 'never-opened' }
+    expectProblem(await register(new WireAccount(relay.url), unknown), 400, 'POW_REQUIRED')
+  })
+
+  test('at most sixteen challenges are open for an address: the oldest gives way', async () => {
+    const challenges: string[] = []
+    for (let count = 0; count < 17; count++) {
+      challenges.push((await openChallenge(relay.url)).challenge_string)
+      await Bun.sleep(2) // Which one is the oldest is told by the clock.
+    }
+    const [oldest = '', second = ''] = challenges
+    const late = { pow_nonce: solve(oldest, 1), pow_challenge: oldest }
+    expectProblem(await register(new WireAccount(relay.url), late), 400, 'POW_REQUIRED')
+    const inTime = { pow_nonce: solve(second, 1), pow_challenge: second }
+    expect((await register(new WireAccount(relay.url), inTime)).status).toBe(201)
+  })
+})
+
+describe('registering', () => {
+  test('a key that is registered answers 409 with its account, before any work or other field counts', async () => {
+    const account = await wireAccount(relay.url, 'first')
+    const existing = { uuid: account.uuid, alias_id: account.alias }
+    expectProblem(await register(account, { nickname: 'second' }), 409, 'ACCOUNT_EXISTS', existing)
+    expectProblem(await register(account, { pow_nonce: 'x', pow_challenge: 'y' }), 409, 'ACCOUNT_EXISTS', existing)
+    const other = { x25519_public_key: new WireAccount(relay.url).x25519 }
+    expectProblem(await register(account, other), 409, 'ACCOUNT_EXISTS', existing)
+    expect((await account.get('/me')).body).toMatchObject({ nickname: 'first', x25519_public_key: account.x25519 })
+  })
+
+  test('one key registered many times at once becomes one account', async () => {
+    const account = new WireAccount(relay.url)
+    const work: Record<string, unknown>[] = []
+    for (let count = 0; count < 4; count++) {
+      const { challenge_string: challenge } = await openChallenge(relay.url)
+      work.push({ pow_nonce: solve(challenge, 1), pow_challenge: challenge })
+    }
+    const answers = await Promise.all(work.map((more) => register(account, more)))
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409])
+    expect(new Set(answers.map(({ body }) => body.uuid)).size).toBe(1)
+  })
+
+  test('unknown fields are ignored', async () => {
+    const account = new WireAccount(relay.url)
+    const { challenge_string: challenge } = await openChallenge(relay.url)
+    const more = { pow_nonce: solve(challenge, 1), platform: 'android', uuid: 'mine', nested: { a: [1] }, constructor: 1 }
+    expect((await register(account, more)).status).toBe(201)
+  })
+
+  test.each([
+    ['ed25519_public_key', 'all zeros', Buffer.alloc(32)],
+    ['ed25519_public_key', 'the neutral element', Buffer.concat([Buffer.of(1), Buffer.alloc(31)])],
+    ['ed25519_public_key', 'order 8', Buffer.from('c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a', 'hex')],
+    ['ed25519_public_key', 'no point', Buffer.concat([Buffer.of(2), Buffer.alloc(31)])],
+    ['ed25519_public_key', 'not canonical', Buffer.concat([Buffer.of(0xee), Buffer.alloc(30, 0xff), Buffer.of(0x7f)])],
+    ['x25519_public_key', 'zero', Buffer.alloc(32)],
+    ['x25519_public_key', 'one', Buffer.concat([Buffer.of(1), Buffer.alloc(31)])],
+    ['x25519_public_key', 'order 8', Buffer.from('e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800', 'hex')],
+    ['x25519_public_key', 'p - 1', Buffer.concat([Buffer.of(0xec), Buffer.alloc(30, 0xff), Buffer.of(0x7f)])],
+  ])('a key no honest owner has is refused: %s, %s', async (field, _name, key) => {
+    const { challenge_string: challenge } = await openChallenge(relay.url)
+    const work = { pow_nonce: solve(challenge, 1), pow_challenge: challenge }
+    const account = new WireAccount(relay.url)
+    expectInvalidField(await register(account, { ...work, [field]: key.toString('base64') }), field, /public key/)
+    // Nothing was registered and nothing was used up.
+    expect((await register(account, work)).status).toBe(201)
+  })
+})
+
+describe('one’s own account', () => {
+  test('GET and PATCH /me show exactly the account', async () => {
+    const account = await wireAccount(relay.url, 'Ada')
+    const me = await account.get('/me')
+    expect(me.status).toBe(200)
+    expect(me.body).toEqual({
+      uuid: account.uuid,
+      alias_id: account.alias,
+      nickname: 'Ada',
+      ed25519_public_key: account.ed25519,
+      x25519_public_key: account.x25519,
+      created_at: expect.stringMatching(FORMS.timestamp),
+    })
+    const renamed = await call(account.api('/me'), {
+      method: 'PATCH',
+      headers: account.authorized(),
+      body: JSON.stringify({ nickname: 'Ada 🐝 Lovelace', alias_id: 'ada', uuid: 'mine' }),
+    })
+    expect(renamed.body).toEqual({ ...me.body, nickname: 'Ada 🐝 Lovelace' })
+    expect((await account.get('/me')).body).toEqual(renamed.body)
+  })
+
+  test('a nickname is 1 to 64 characters, counted as people do, and never blank or with control characters', async () => {
+    const account = await wireAccount(relay.url)
+    const patch = (nickname: unknown) =>
+      call(account.api('/me'), { method: 'PATCH', headers: account.authorized(), body: JSON.stringify({ nickname }) })
+    expect((await patch('𝒜'.repeat(64))).status).toBe(200)
+    for (const nickname of ['', '   ', 'a'.repeat(65), 'a\u0000b', 'a\nb', '\ud800', null, 7, ['a'], {}, undefined]) {
+      expectInvalidField(await patch(nickname), 'nickname')
+    }
+    expect((await account.get('/me')).body.nickname).toBe('𝒜'.repeat(64))
+  })
+
+  test('a lookup tells four fields, of others and of oneself, and nothing of who does not exist', async () => {
+    const [ada, bob] = [await wireAccount(relay.url, 'Ada'), await wireAccount(relay.url, 'Bob')]
+    const found = await ada.get(`/users/${bob.alias}`)
+    expect(found.status).toBe(200)
+    expect(found.body).toEqual({
+      alias_id: bob.alias,
+      nickname: 'Bob',
+      x25519_public_key: bob.x25519,
+      ed25519_public_key: bob.ed25519,
+    })
+    expect((await ada.get(`/users/${ada.alias}`)).body.nickname).toBe('Ada')
+    for (const alias of ['u00000000', 'nobody_is_called_this', 'UPPER', 'ab', 'a'.repeat(33), '%00', 'a%20b']) {
+      expectProblem(await ada.get(`/users/${alias}`), 404, 'NOT_FOUND')
+    }
+  })
+})
+
+describe('deleting one’s account', () => {
+  test('answers 204, tells the connection account_deleted and closes it with 4401', async () => {
+    const account = await wireAccount(relay.url)
+    const { socket } = await account.online()
+    const answer = await account.bare('DELETE', '/me')
+    expect([answer.status, answer.text]).toEqual([204, ''])
+    expect(await socket.next()).toEqual({ type: 'goaway', reason: 'account_deleted' })
+    expect((await socket.closed).code).toBe(4401)
+  })
+
+  test('its token is dead, its uuid logs in no more, its alias is found no more', async () => {
+    const [gone, other] = [await wireAccount(relay.url), await wireAccount(relay.url)]
+    const ticket = await gone.ticket()
+    const { body } = await post(gone.api('/auth/challenge'), { user_uuid: gone.uuid })
+    await gone.bare('DELETE', '/me')
+    expectProblem(await gone.get('/me'), 401, 'TOKEN_DEAD')
+    expectProblem(await gone.bare('DELETE', '/me'), 401, 'TOKEN_DEAD')
+    const login = { user_uuid: gone.uuid, challenge: body.challenge, signature: gone.sign(body.challenge) }
+    expectProblem(await post(gone.api('/auth/verify'), login), 401, 'SIGNATURE_INVALID')
+    expectProblem(await other.get(`/users/${gone.alias}`), 404, 'NOT_FOUND')
+    expectProblem(await other.post('/friends/request', { to_alias_id: gone.alias }), 404, 'NOT_FOUND')
+    const upgrade = await call(`${relay.url}/ws?user_uuid=${gone.uuid}&ticket=${ticket}`, {
+      headers: { upgrade: 'websocket', connection: 'Upgrade', 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' },
+    })
+    expectProblem(upgrade, 401, 'TICKET_INVALID')
+  })
+
+  test('it leaves the lists of its friends; the same keys register anew, under another uuid and alias', async () => {
+    const { alice, bob, conv } = await wireFriends(relay.url)
+    const before = { uuid: alice.uuid, alias: alice.alias }
+    await alice.bare('DELETE', '/me')
+    expect((await bob.get('/friends')).body).toEqual([])
+    expect((await bob.get('/conversations/active')).body).toEqual({ conversations: [] })
+
+    expect((await alice.register('anew')).status).toBe(201)
+    expect(alice.uuid).not.toBe(before.uuid)
+    expect(alice.alias).not.toBe(before.alias)
+    await alice.login()
+    expect((await alice.get('/friends')).body).toEqual([])
+    expect(await befriend(bob, alice)).not.toBe(conv)
+  })
+
+  test('what it had sent still arrives, and can be confirmed; what waited for it is gone', async () => {
+    const { alice, bob, conv } = await wireFriends(relay.url)
+    const { socket } = await alice.online()
+    socket.send(message(bob.alias, conv, 'last words', 'last'))
+    const ack = await socket.next('ack')
+    await alice.bare('DELETE', '/me')
+    const { socket: bobs, backlog } = await bob.online()
+    expect(backlog).toMatchObject([{ type: 'msg', id: 'last', from: alice.alias, seq: ack.seq }, { type: 'sync_end', count: 1 }])
+    bobs.send({ type: 'delivered', conv_id: conv, seq: ack.seq, to: alice.alias })
+    bobs.send(message(alice.alias, conv, 'too late', 'late'))
+    expect(await bobs.next()).toMatchObject({ type: 'error', error: 'NOT_FRIENDS', id: 'late', conv_id: conv })
+    await bobs.close()
+    expect((await bob.online()).backlog).toEqual([{ type: 'sync_end', count: 0 }])
+  })
+})

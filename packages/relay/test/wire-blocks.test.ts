@@ -1,0 +1,130 @@
+// Blocks from outside: to the one who is blocked, a block looks like being unfriended, and like nothing else.
+import { describe, expect, test } from 'bun:test'
+import { expectProblem, FORMS } from './expect.ts'
+import { onEveryEngine, useRelay } from './use-relay.ts'
+import { befriend, message, type WireAccount, wireAccount, wireFriends } from './wire.ts'
+
+function ask(from: WireAccount, to: WireAccount) {
+  return from.post('/friends/request', { to_alias_id: to.alias })
+}
+
+function block(by: WireAccount, whom: WireAccount) {
+  return by.bare('PUT', `/blocks/${whom.alias}`)
+}
+
+onEveryEngine((relay) => {
+  test('the block list has exactly its fields, and blocking or unblocking twice changes nothing', async () => {
+    const [alice, bob] = [await wireAccount(relay.url), await wireAccount(relay.url, 'Bob')]
+    expect((await alice.get('/blocks')).body).toEqual([])
+    const answers = [await block(alice, bob), await block(alice, bob)]
+    expect(answers.map(({ status, text }) => [status, text])).toEqual([[204, ''], [204, '']])
+    expect((await alice.get('/blocks')).body).toEqual([
+      { alias_id: bob.alias, nickname: 'Bob', created_at: expect.stringMatching(FORMS.timestamp) },
+    ])
+    expect((await bob.get('/blocks')).body).toEqual([])
+    for (let count = 0; count < 2; count++) {
+      expect((await alice.bare('DELETE', `/blocks/${bob.alias}`)).status).toBe(204)
+      expect((await alice.get('/blocks')).body).toEqual([])
+    }
+  })
+
+  test('oneself cannot be blocked, nor anybody who does not exist', async () => {
+    const alice = await wireAccount(relay.url)
+    expectProblem(await block(alice, alice), 400, 'SELF_REQUEST')
+    for (const alias of ['u00000000', 'UPPER', 'ab', '%2e%2e']) {
+      expectProblem(await alice.bare('PUT', `/blocks/${alias}`), 404, 'NOT_FOUND')
+      expectProblem(await alice.bare('DELETE', `/blocks/${alias}`), 404, 'NOT_FOUND')
+    }
+  })
+
+  test('what a friend sees of being blocked is what it sees of being unfriended', async () => {
+    const seen = await Promise.all(
+      (['unfriend', 'block'] as const).map(async (how) => {
+        const { alice, bob, conv } = await wireFriends(relay.url)
+        const [{ socket: alices }, { socket: bobs }] = [await alice.online(), await bob.online()]
+        alices.send(message(bob.alias, conv, 'seen', 'before'))
+        await bobs.next('msg')
+        const [row] = (await bob.get('/friends')).body
+        if (how === 'block') await block(bob, alice)
+        else await bob.bare('DELETE', `/friends/${row.friendship_id}`)
+
+        const pushed = await alices.take(1, 'ack')
+        const friends = await alice.get('/friends')
+        const active = await alice.get('/conversations/active')
+        const lookup = await alice.get(`/users/${bob.alias}`)
+        alices.send(message(bob.alias, conv, 'gone?', 'after'))
+        const refused = await alices.next()
+        alices.send({ type: 'typing', to: bob.alias, conv_id: conv })
+        const typing = await alices.next()
+        alices.send({ type: 'retract', id: 'before', to: bob.alias, conv_id: conv })
+        const retract = await alices.next()
+        const asked = await ask(alice, bob)
+        const again = await ask(alice, bob)
+        const [pending] = (await alice.get('/friends')).body
+        const hidden = [...alices.frames, ...(await alices.untilPong())]
+        await alices.close()
+        const reconnected = await alice.online()
+        const fields = [lookup.status, asked.status, asked.body.status, again.body.friendship_id === asked.body.friendship_id]
+        return JSON.stringify([
+          pushed.length, friends.body, active.body, fields, refused, typing, retract, pending.status, pending.direction,
+          pending.conversation_id, hidden, reconnected.backlog,
+        ]).replaceAll(conv, 'conv')
+      }),
+    )
+    expect(seen[0]).toBe(seen[1] ?? '')
+  })
+
+  test('the requests of someone blocked stay pending, reach nobody, and wait for the block to be lifted', async () => {
+    const [alice, bob] = [await wireAccount(relay.url), await wireAccount(relay.url)]
+    await block(bob, alice)
+    const { socket } = await bob.online()
+    const asked = await ask(alice, bob)
+    expect(asked.body.status).toBe('pending')
+    expect((await bob.get('/friends')).body).toEqual([])
+    expect(await socket.untilPong()).toEqual([])
+    const { friendship_id: id } = asked.body
+    expectProblem(await bob.bare('PUT', `/friends/${id}/accept`), 404, 'NOT_FOUND')
+    expectProblem(await ask(bob, alice), 409, 'UNBLOCK_FIRST')
+    expect((await alice.get('/friends')).body).toMatchObject([{ status: 'pending', direction: 'sent' }])
+
+    await bob.bare('DELETE', `/blocks/${alice.alias}`)
+    expect((await bob.get('/friends')).body).toMatchObject([{ friendship_id: id, status: 'pending', direction: 'received' }])
+    expect((await bob.bare('PUT', `/friends/${id}/accept`)).status).toBe(200)
+  })
+
+  test('a request that is pending when the block falls leaves both lists', async () => {
+    for (const who of ['requester', 'recipient'] as const) {
+      const [alice, bob] = [await wireAccount(relay.url), await wireAccount(relay.url)]
+      const { friendship_id: id } = (await ask(alice, bob)).body
+      await (who === 'requester' ? block(alice, bob) : block(bob, alice))
+      expect([(await alice.get('/friends')).body, (await bob.get('/friends')).body]).toEqual([[], []])
+      expectProblem(await bob.bare('PUT', `/friends/${id}/accept`), 404, 'NOT_FOUND')
+    }
+  })
+
+  test('a block erases what was undelivered between the two, and a lifted one gives the conversation back', async () => {
+    const { alice, bob, conv } = await wireFriends(relay.url)
+    const { socket } = await alice.online()
+    socket.send(message(bob.alias, conv, 'never seen', 'm'))
+    await socket.next('ack')
+    await block(bob, alice)
+    expect((await bob.online()).backlog).toEqual([{ type: 'sync_end', count: 0 }])
+    await bob.bare('DELETE', `/blocks/${alice.alias}`)
+    expect((await bob.get('/friends')).body).toEqual([])
+    expect(await befriend(alice, bob)).toBe(conv)
+    socket.send(message(bob.alias, conv, 'seen', 'n'))
+    expect(await socket.next('ack')).toMatchObject({ id: 'n', seq: 2 })
+  })
+})
+
+describe('a full block list', () => {
+  const relay = useRelay({ LIMIT_FRIENDS: '1' })
+
+  test('takes no further account, and the one it holds as often as one likes', async () => {
+    const alice = await wireAccount(relay.url)
+    const [bob, carol] = [await wireAccount(relay.url), await wireAccount(relay.url)]
+    expect((await block(alice, bob)).status).toBe(204)
+    expectProblem(await block(alice, carol), 409, 'TOO_MANY_FRIENDS')
+    expect((await block(alice, bob)).status).toBe(204)
+  })
+})

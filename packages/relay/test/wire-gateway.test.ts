@@ -1,0 +1,243 @@
+// A WebSocket’s life under a peer that misbehaves: bad frames, silence, slow reading, and the relay’s own end.
+import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { encodeRawFrame, OPCODES, RawSocket } from './raw.ts'
+import { useRelay } from './use-relay.ts'
+import { message, wireAccount, wireFriends } from './wire.ts'
+
+const relay = useRelay({ LIMIT_BAD_FRAMES: '3' })
+
+describe('a frame', () => {
+  test('ping is answered by pong with the relay’s time, and unknown fields are ignored', async () => {
+    const { socket } = await (await wireAccount(relay.url)).online()
+    const before = Date.now()
+    socket.send({ type: 'ping', at: 'never', nested: { deep: [1, 2, 3] }, '': 0 })
+    const pong = await socket.next()
+    expect(pong).toEqual({ type: 'pong', at: expect.any(Number) })
+    expect(pong.at).toBeGreaterThanOrEqual(before)
+  })
+
+  test('that is not JSON, or no object, is told so; the third time the connection is closed with 1008', async () => {
+    for (const bad of ['{', '[]', '"ping"', 'null', '7', '', '[{"type":"ping"}]', '{"type":"ping"} {}', '\u0000', 'ping']) {
+      const { socket } = await (await wireAccount(relay.url)).online()
+      for (let times = 1; times <= 3; times++) {
+        if (times === 3) expect(await socket.untilPong()).toEqual([]) // The connection lives on until then.
+        socket.send(bad)
+        expect(await socket.next()).toEqual({ type: 'error', error: 'INVALID_JSON', message: expect.any(String) })
+      }
+      expect((await socket.closed).code).toBe(1008)
+    }
+  })
+
+  test('that is binary counts as no JSON, even where its bytes are', async () => {
+    const { socket } = await (await wireAccount(relay.url)).online()
+    for (let times = 0; times < 3; times++) socket.socket.send(Buffer.from('{"type":"ping"}'))
+    for (const frame of await socket.take(3)) expect(frame).toMatchObject({ type: 'error', error: 'INVALID_JSON' })
+    expect((await socket.closed).code).toBe(1008)
+  })
+
+  test('of no type a client may send is UNKNOWN_FRAME, the relay’s own among them, and never ends the connection', async () => {
+    const { alice, bob, conv } = await wireFriends(relay.url)
+    const [{ socket: alices }, { socket: bobs }] = [await alice.online(), await bob.online()]
+    const relays = ['pong', 'ack', 'retract_ack', 'sync_end', 'friend_request', 'friend_accepted', 'goaway', 'error']
+    for (const type of [...relays, '', 'MSG', 'msg ', '__proto__', 'constructor', 'toString', 'hasOwnProperty', 'x'.repeat(5000)]) {
+      alices.send({ type, id: 'i', conv_id: conv, to: bob.alias, seq: 1, from: bob.alias, reason: 'account_deleted' })
+      expect(await alices.next()).toEqual({
+        type: 'error',
+        error: 'UNKNOWN_FRAME',
+        message: expect.any(String),
+        id: 'i',
+        conv_id: conv,
+      })
+    }
+    expect(await bobs.untilPong()).toEqual([])
+  })
+
+  test('without a type, or with one that is no text, names the field', async () => {
+    const { socket } = await (await wireAccount(relay.url)).online()
+    for (const type of [undefined, null, 7, true, ['ping'], { ping: 1 }]) {
+      socket.send({ type })
+      expect(await socket.next()).toMatchObject({ type: 'error', error: 'INVALID_FIELD', message: expect.stringMatching(/^type must/) })
+    }
+  })
+
+  test('echoes of its id and conversation are cut short', async () => {
+    const { socket } = await (await wireAccount(relay.url)).online()
+    socket.send({ type: 'nope', id: '😀'.repeat(1000), conv_id: 'c'.repeat(1000) })
+    const { id, conv_id } = await socket.next()
+    expect([id.length, conv_id.length]).toEqual([128, 64])
+  })
+
+  test('nested a hundred thousand deep is refused, or ignored where nobody looks, and harms nobody', async () => {
+    const { socket } = await (await wireAccount(relay.url)).online()
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+    socket.send(deep)
+    expect(await socket.next()).toMatchObject({ error: 'INVALID_JSON' })
+    socket.send(`{"type":"ping","x":${deep}}`)
+    expect(['pong', 'error']).toContain((await socket.next()).type)
+    socket.send(`{"type":"nope",${'"a":{'.repeat(20_000)}${'}'.repeat(20_000)}}`)
+    expect((await socket.next()).type).toBe('error')
+    expect(await (await (await wireAccount(relay.url)).online()).socket.untilPong()).toEqual([])
+  })
+
+  test('may come in pieces, and among control frames', async () => {
+    const raw = await RawSocket.open(await wireAccount(relay.url))
+    raw.send('{"type":', { fin: false })
+    raw.send('hello', { opcode: OPCODES.ping })
+    raw.send('"ping"', { opcode: OPCODES.continuation, fin: false })
+    raw.send('}', { opcode: OPCODES.continuation })
+    await raw.until((text) => text.includes('"pong"') && text.includes('\u008a\u0005hello'))
+    raw.socket.destroy()
+  })
+
+  test('larger than allowed closes with 1009, in one piece or in many', async () => {
+    const { socket } = await (await wireAccount(relay.url)).online()
+    const largest = `{"type":"ping","x":"${'x'.repeat(256 * 1024 - 22)}"}`
+    socket.send(largest)
+    expect(await socket.next()).toMatchObject({ type: 'pong' })
+    socket.send(`${largest} `)
+    expect((await socket.closed).code).toBe(1009)
+
+    const raw = await RawSocket.open(await wireAccount(relay.url))
+    raw.send(`{"type":"ping","x":"`, { fin: false })
+    for (let n = 0; n < 5; n++) raw.send('x'.repeat(60_000), { opcode: OPCODES.continuation, fin: false })
+    await raw.ended
+    expect(raw.closeCode ?? 1009).toBe(1009)
+  })
+
+  test.each([
+    ['not masked', encodeRawFrame('{"type":"ping"}', { mask: false })],
+    ['of a reserved kind', encodeRawFrame('x', { opcode: 3 })],
+    ['a continuation of nothing', encodeRawFrame('x', { opcode: OPCODES.continuation })],
+    ['a control frame in pieces', encodeRawFrame('x', { opcode: OPCODES.ping, fin: false })],
+    ['not UTF-8', encodeRawFrame(Buffer.of(0xff, 0xfe))],
+    ['a close with a code of one byte', encodeRawFrame(Buffer.of(3), { opcode: OPCODES.close })],
+    ['longer than any frame', Buffer.concat([Buffer.of(0x81, 0xff), Buffer.alloc(8, 0x7f), Buffer.alloc(4)])],
+    ['random bytes', Buffer.from('e38b0a77c21f9d5440aa17', 'hex')],
+  ])('that breaks RFC 6455 (%s) ends its connection and no other', async (_name, bytes) => {
+    const { socket } = await (await wireAccount(relay.url)).online()
+    const raw = await RawSocket.open(await wireAccount(relay.url))
+    raw.socket.write(bytes)
+    raw.send('', { opcode: OPCODES.close })
+    await raw.ended
+    expect(await socket.untilPong()).toEqual([])
+  })
+})
+
+describe('silence', () => {
+  const impatient = useRelay({ LIMIT_IDLE_SECONDS: '8' })
+
+  test('ends a connection, whatever the relay has to say to it; a word in time keeps it', async () => {
+    const { alice, bob, conv } = await wireFriends(impatient.url)
+    const { socket: alices } = await alice.online()
+    // Bob reads, answers no ping and says nothing: to the relay he may be gone, so what it sends him counts for nothing.
+    const raw = await RawSocket.open(bob)
+    let ended = false
+    raw.ended.then(() => {
+      ended = true
+    })
+    // Carol says nothing either, but answers a WebSocket-level ping from time to time.
+    const carol = await RawSocket.open(await wireAccount(impatient.url))
+    const start = performance.now()
+    while (!ended && performance.now() - start < 40_000) {
+      alices.send({ type: 'typing', to: bob.alias, conv_id: conv })
+      carol.send('', { opcode: OPCODES.pong })
+      await Bun.sleep(500)
+    }
+    expect(ended).toBe(true)
+    expect(performance.now() - start).toBeGreaterThan(7000)
+    expect(await alices.untilPong()).toEqual([])
+    carol.send('{"type":"ping"}')
+    await carol.until((text) => text.includes('"pong"'))
+    carol.socket.destroy()
+  }, 60_000)
+})
+
+describe('a slow reader', () => {
+  const roomy = useRelay({
+    LIMIT_CONVERSATION_PERCENT: '100',
+    LIMIT_MAILBOX_BYTES: String(1024 * 1024 * 1024),
+    LIMIT_OUTBOUND_BYTES: String(1024 * 1024),
+  })
+
+  test('of messages costs the relay no memory: they wait in the store, and come in order once it reads', async () => {
+    const { alice, bob, conv } = await wireFriends(roomy.url)
+    const { socket } = await alice.online()
+    const raw = await RawSocket.open(bob)
+    raw.socket.pause()
+    const before = memoryOf(roomy.process.pid)
+    const payload = 'A'.repeat(60_000)
+    const count = 3000 // 180 MB, far more than any socket buffer takes.
+    for (let sent = 0; sent < count; sent += 100) {
+      for (let n = sent; n < sent + 100; n++) socket.send({ ...message(bob.alias, conv, '', `<${n}>`), payload })
+      await socket.take(100, 'ack')
+    }
+    expect(memoryOf(roomy.process.pid) - before).toBeLessThan(130)
+    // Once it reads, it gets them all.
+    const ids: string[] = []
+    let tail = ''
+    const look = (text: string): void => {
+      tail += text
+      for (const [id] of tail.matchAll(/<\d+>/g)) ids.push(id)
+      tail = tail.slice(Math.max(tail.lastIndexOf('>') + 1, tail.length - 16))
+    }
+    look(raw.text) // A paused socket may hand over what it had read.
+    raw.socket.removeAllListeners('data')
+    raw.socket.on('data', (data: Buffer) => look(data.toString('latin1')))
+    raw.socket.resume()
+    for (const late = performance.now() + 40_000; ids.length < count && performance.now() < late; ) await Bun.sleep(10)
+    expect(ids).toEqual(Array.from({ length: count }, (_, n) => `<${n}>`))
+    raw.socket.destroy()
+  }, 60_000)
+
+  test('of answers is closed once too many pile up', async () => {
+    const raw = await RawSocket.open(await wireAccount(roomy.url))
+    raw.socket.pause()
+    const flood = Buffer.concat(Array.from({ length: 500 }, () => encodeRawFrame(`{"type":"x","id":"${'i'.repeat(128)}"}`)))
+    let ended = false
+    raw.ended.then(() => {
+      ended = true
+    })
+    for (let sent = 0; sent < 600 && !ended; sent++) {
+      if (!raw.socket.write(flood)) await Promise.race([raw.ended, Bun.sleep(100)])
+    }
+    raw.socket.resume()
+    await raw.ended
+    expect(raw.closeCode ?? 1013).toBe(1013)
+    expect(memoryOf(roomy.process.pid)).toBeLessThan(400)
+  }, 60_000)
+})
+
+describe('a relay that is told to stop', () => {
+  const stopping = useRelay()
+
+  test('closes every connection with 1012 and no goaway, ends by itself, and loses nothing it took in', async () => {
+    const { alice, bob, conv } = await wireFriends(stopping.url)
+    const [{ socket: alices }, { socket: bobs }] = [await alice.online(), await bob.online()]
+    await bobs.close()
+    const idle = await (await wireAccount(stopping.url)).online()
+    for (let n = 0; n < 200; n++) alices.send(message(bob.alias, conv, 'x', `m${n}`))
+    await alices.next('ack')
+    expect(await stopping.process.kill('SIGTERM')).toBe(0)
+    for (const socket of [alices, idle.socket]) {
+      expect((await socket.closed).code).toBe(1012)
+      expect(socket.frames.filter(({ type }) => type !== 'ack')).toEqual([])
+    }
+    const acked = 1 + alices.frames.length
+    await stopping.process.start()
+    const { backlog } = await bob.online()
+    const stored = backlog.filter(({ type }) => type === 'msg').map(({ id }) => id)
+    expect(stored.length).toBeGreaterThanOrEqual(acked)
+    expect(stored).toEqual(Array.from({ length: stored.length }, (_, n) => `m${n}`))
+    // The rest is sent again by the client, as after any reconnect.
+    const { socket } = await alice.online()
+    for (let n = 0; n < 200; n++) socket.send(message(bob.alias, conv, 'x', `m${n}`))
+    expect((await socket.take(200, 'ack')).map(({ seq }) => seq)).toEqual(Array.from({ length: 200 }, (_, n) => n + 1))
+  })
+})
+
+/** Resident memory in MiB. */
+function memoryOf(pid: number): number {
+  const pages = Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1])
+  return (pages * 4096) / 1024 / 1024
+}

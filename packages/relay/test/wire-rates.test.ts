@@ -1,0 +1,197 @@
+// Rates from outside: HTTP refuses and leaves nothing behind, the gateway makes frames wait and loses none.
+import { describe, expect, test } from 'bun:test'
+import { expectProblem } from './expect.ts'
+import { rawHttp, requestOf, UPGRADE } from './raw.ts'
+import { startRelay } from './relay-process.ts'
+import { useRelay } from './use-relay.ts'
+import { type Answer, call, message, post, solve, WireAccount, wireAccount, wireFriends } from './wire.ts'
+
+/** Holds an answer to being a 429 that names the rate and says when to come back. */
+function expectLimited(answer: Answer, limit: string, mostSeconds: number): void {
+  expectProblem(answer, 429, 'RATE_LIMITED', { limit })
+  const seconds = Number(answer.headers.get('retry-after'))
+  expect(Number.isInteger(seconds) && seconds >= 1 && seconds <= mostSeconds).toBe(true)
+  expect(answer.headers.get('access-control-expose-headers')).toContain('retry-after')
+}
+
+describe('HTTP', () => {
+  const relay = useRelay({
+    RATE_LIMITS: 'on',
+    TRUST_PROXY: '1',
+    RATE_POW: '2/600',
+    RATE_REGISTER: '2/600',
+    RATE_LOGIN: '4/600',
+    RATE_LOOKUP: '2/600',
+    RATE_UPGRADE: '2/600',
+    RATE_FRIEND_REQUEST: '1/600',
+    RATE_READ: '2/600',
+    RATE_WRITE: '3/600',
+  })
+  /** A different client of the proxy, each with its own counts. */
+  let clients = 0
+  const from = (address = `198.51.100.${++clients}`) => ({ 'x-forwarded-for': address })
+
+  const pow = (headers: Record<string, string>) => call(`${relay.url}/api/v1/pow/challenge`, { method: 'POST', headers })
+
+  async function account(): Promise<WireAccount> {
+    const made = new WireAccount(relay.url)
+    const headers = from()
+    const { body } = await pow(headers)
+    const work = { pow_challenge: body.challenge_string, pow_nonce: solve(body.challenge_string, body.difficulty) }
+    const keys = { ed25519_public_key: made.ed25519, x25519_public_key: made.x25519, nickname: 'n' }
+    const registered = await post(made.api('/register'), { ...keys, ...work }, headers)
+    made.uuid = registered.body.uuid
+    made.alias = registered.body.alias_id
+    const { challenge } = (await post(made.api('/auth/challenge'), { user_uuid: made.uuid }, headers)).body
+    const login = { user_uuid: made.uuid, challenge, signature: made.sign(challenge) }
+    made.token = (await post(made.api('/auth/verify'), login, headers)).body.token
+    return made
+  }
+
+  test('challenges for registering are counted by address, and another address is none the worse', async () => {
+    const headers = from()
+    expect([(await pow(headers)).status, (await pow(headers)).status]).toEqual([200, 200])
+    expectLimited(await pow(headers), 'pow', 300)
+    expect((await pow(from())).status).toBe(200)
+  })
+
+  test('a refused registration leaves nothing behind: its work is good for the next address', async () => {
+    const headers = from()
+    const made = new WireAccount(relay.url)
+    const body = { ed25519_public_key: made.ed25519, x25519_public_key: made.x25519, nickname: 'n' }
+    const { body: challenge } = await pow(headers)
+    const work = { pow_challenge: challenge.challenge_string, pow_nonce: solve(challenge.challenge_string, 1) }
+    for (let wrong = 0; wrong < 2; wrong++) {
+      expectProblem(await post(made.api('/register'), { ...body, pow_nonce: 'x' }, headers), 400, 'POW_INVALID')
+    }
+    expectLimited(await post(made.api('/register'), { ...body, ...work }, headers), 'register', 300)
+    expect((await post(made.api('/register'), { ...body, ...work }, from())).status).toBe(201)
+  })
+
+  test('recoveries by a registered key are counted like registrations', async () => {
+    const made = await account()
+    const headers = from()
+    const body = { ed25519_public_key: made.ed25519, x25519_public_key: made.x25519, nickname: 'n' }
+    for (let times = 0; times < 2; times++) expect((await post(made.api('/register'), body, headers)).status).toBe(409)
+    expectLimited(await post(made.api('/register'), body, headers), 'register', 300)
+  })
+
+  test('login, lookup and upgrade are counted by address', async () => {
+    const made = await account()
+    const headers = from()
+    for (let times = 0; times < 4; times++) {
+      expect((await post(made.api('/auth/challenge'), { user_uuid: made.uuid }, headers)).status).toBe(200)
+    }
+    expectLimited(await post(made.api('/auth/challenge'), { user_uuid: made.uuid }, headers), 'login', 150)
+    const lookUp = () => call(made.api(`/users/${made.alias}`), { headers: { ...made.authorized(), ...headers } })
+    expect([(await lookUp()).status, (await lookUp()).status]).toEqual([200, 200])
+    expectLimited(await lookUp(), 'lookup', 300)
+    const upgrade = () => rawHttp(relay.url, requestOf(`GET /ws?token=x`, { ...UPGRADE, ...headers }))
+    expect([(await upgrade()).status, (await upgrade()).status, (await upgrade()).status]).toEqual([401, 401, 429])
+  })
+
+  test('reading, changing and befriending are counted by account, whatever its address; what is refused changes nothing', async () => {
+    const [alice, bob, carol] = [await account(), await account(), await account()]
+    const send = (method: string, path: string, body?: unknown) =>
+      call(alice.api(path), {
+        method,
+        headers: { ...alice.authorized(), ...from() },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+    expect([(await send('GET', '/me')).status, (await send('GET', '/friends')).status]).toEqual([200, 200])
+    expectLimited(await send('GET', '/me'), 'read', 300)
+    expect((await send('POST', '/friends/request', { to_alias_id: bob.alias })).status).toBe(200)
+    expectLimited(await send('POST', '/friends/request', { to_alias_id: carol.alias }), 'friendRequest', 600)
+    expect((await carol.get('/friends')).body).toEqual([])
+    for (let times = 0; times < 3; times++) expect((await send('PATCH', '/me', { nickname: `n${times}` })).status).toBe(200)
+    expectLimited(await send('PATCH', '/me', { nickname: 'too often' }), 'write', 200)
+    expectLimited(await send('POST', '/ws/ticket'), 'write', 200)
+    const asBobSees = await call(bob.api(`/users/${alice.alias}`), { headers: { ...bob.authorized(), ...from() } })
+    expect(asBobSees.body.nickname).toBe('n2')
+  })
+
+  test('the last address is the proxy’s word; what a client wrote before it counts for nothing', async () => {
+    const address = `203.0.113.${++clients}`
+    expect((await pow(from(`1.1.1.1, ${address}`))).status).toBe(200)
+    expect((await pow(from(`2.2.2.2, ${address}`))).status).toBe(200)
+    expectLimited(await pow(from(`3.3.3.3, ${address}`)), 'pow', 300)
+  })
+
+  test('an IPv6 address counts as its /64, and what is no address as the proxy', async () => {
+    expect((await pow(from('2001:db8:1:2::1'))).status).toBe(200)
+    expect((await pow(from('2001:DB8:1:2:ffff::9'))).status).toBe(200)
+    expectLimited(await pow(from('2001:db8:1:2:a:b:c:d')), 'pow', 300)
+    expect((await pow(from('2001:db8:1:3::1'))).status).toBe(200)
+    expect((await pow(from('unknown'))).status).toBe(200)
+    expect((await pow(from('<script>'))).status).toBe(200)
+    expectLimited(await pow(from('_hidden')), 'pow', 300)
+  })
+})
+
+describe('without a trusted proxy', () => {
+  const relay = useRelay({ RATE_LIMITS: 'on', RATE_POW: '2/600' })
+
+  test('nobody escapes a rate by writing X-Forwarded-For', async () => {
+    const ask = (n: number) =>
+      call(`${relay.url}/api/v1/pow/challenge`, { method: 'POST', headers: { 'x-forwarded-for': `198.51.100.${n}` } })
+    expect([(await ask(1)).status, (await ask(2)).status]).toEqual([200, 200])
+    expectLimited(await ask(3), 'pow', 300)
+  })
+})
+
+describe('the gateway', () => {
+  const paced = useRelay({ RATE_LIMITS: 'on', RATE_MESSAGE: '10/1', LIMIT_HELD_BYTES: String(256 * 1024) })
+
+  test('makes messages that come too fast wait: none is refused, the order is kept, and a ping is answered meanwhile', async () => {
+    const { alice, bob, conv } = await wireFriends(paced.url)
+    const [{ socket: alices }, { socket: bobs }] = [await alice.online(), await bob.online()]
+    const ids = Array.from({ length: 25 }, (_, n) => `m${n}`)
+    for (const id of ids) alices.send(message(bob.alias, conv, id, id))
+    alices.send({ type: 'typing', to: bob.alias, conv_id: conv }) // Waits its turn behind them.
+    alices.send({ type: 'ping' })
+    while (alices.frames.every(({ type }) => type !== 'pong')) await Bun.sleep(5)
+    expect(alices.frames.filter(({ type }) => type === 'ack').length).toBeLessThan(25)
+    await alices.next('pong')
+    expect((await alices.take(25)).map(({ type, id, seq }) => [type, id, seq])).toEqual(ids.map((id, n) => ['ack', id, n + 1]))
+    const seen = (await bobs.take(26)).map(({ type, id }) => id ?? type)
+    expect(seen.filter((id) => id !== 'typing')).toEqual(ids)
+    expect(seen.indexOf('typing')).toBeGreaterThan(9)
+  })
+
+  test('counts for the account: coming back on a new connection gains nothing', async () => {
+    const { alice, bob, conv } = await wireFriends(paced.url)
+    const { socket: first } = await alice.online()
+    for (let n = 0; n < 10; n++) first.send(message(bob.alias, conv, 'x'))
+    await first.take(10, 'ack')
+    const start = performance.now()
+    const { socket: second } = await alice.online()
+    for (let n = 0; n < 10; n++) second.send(message(bob.alias, conv, 'x'))
+    await second.take(10, 'ack')
+    expect(performance.now() - start).toBeGreaterThan(300)
+  })
+
+  test('closes with 1013 and no goaway who sends more than it holds; what was acknowledged is kept, once', async () => {
+    const { alice, bob, conv } = await wireFriends(paced.url)
+    const { socket } = await alice.online()
+    const payload = 'A'.repeat(20_000)
+    for (let n = 0; n < 40; n++) socket.send({ ...message(bob.alias, conv, '', `m${n}`), payload })
+    expect((await socket.closed).code).toBe(1013)
+    expect(socket.frames.every(({ type }) => type === 'ack')).toBe(true)
+    const acked = socket.frames.map(({ id }) => id)
+    const { backlog } = await bob.online()
+    const stored = backlog.slice(0, -1).map(({ id }) => id)
+    expect(stored).toEqual(Array.from({ length: stored.length }, (_, n) => `m${n}`))
+    expect(stored).toEqual(expect.arrayContaining(acked))
+  })
+})
+
+test('with RATE_LIMITS=off nothing is limited', async () => {
+  // The relay of every other file: hundreds of requests a second from one address.
+  const relay = await startRelay({ env: { RATE_POW: '1/600' } })
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => call(`${relay.url}/api/v1/pow/challenge`, { method: 'POST' })),
+  )
+  expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200))
+  expect((await (await wireAccount(relay.url)).get('/me')).status).toBe(200)
+  await relay.stop()
+})
