@@ -1,12 +1,15 @@
 // `npm run bench -- <name>`: runs one benchmark, prints its table, and writes what it gave to bench/results/.
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { backlog } from './backlog.ts'
 import type { Bench } from './bench.ts'
+import { idle } from './idle.ts'
+import { login } from './login.ts'
 import { machine } from './measure.ts'
 import { relay } from './relay.ts'
 import { hasTwoCores, takeLoadCore } from './server-process.ts'
 
-const benches: Readonly<Record<string, Bench>> = { relay }
+const benches: Readonly<Record<string, Bench>> = { relay, idle, backlog, login }
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,

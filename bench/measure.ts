@@ -14,11 +14,6 @@ export function residentKib(pid: number): number {
   return Number(/VmRSS:\s+(?<kib>\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.groups?.kib)
 }
 
-/** The largest resident memory a process ever had, in KiB. */
-export function peakKib(pid: number): number {
-  return Number(/VmHWM:\s+(?<kib>\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.groups?.kib)
-}
-
 /** The middle value. */
 export function median(values: readonly number[]): number {
   return percentile(values, 50)

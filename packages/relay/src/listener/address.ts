@@ -14,7 +14,7 @@ export function clientAddress(peer: string, forwarded: string | null, trustedPro
 function groupOf(address: string): string {
   const mapped = /^::ffff:(?<v4>\d+\.\d+\.\d+\.\d+)$/i.exec(address)
   if (mapped?.groups?.v4) return mapped.groups.v4
-  if (isIP(address) !== 6) return address
+  if (!address.includes(':')) return address
   const [head = '', tail] = (address.split('%')[0] ?? '').toLowerCase().split('::')
   const left = head === '' ? [] : head.split(':')
   const right = tail ? tail.split(':') : []

@@ -5,7 +5,9 @@ import { chmodSync, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { SQL } from 'bun'
 import { migrate } from './migrate.ts'
+import { SharedCommits } from './shared-commit.ts'
 import type { Sql, Storage } from './storage.ts'
+import { Turns } from './turns.ts'
 
 const DATABASE_FILE = 'sotto.db'
 
@@ -53,23 +55,12 @@ async function openFile(file: string, release: () => void): Promise<Storage> {
   for (const pragma of PRAGMAS) database.run(pragma)
 
   const turns = new Turns()
-  const transaction = <T>(work: (sql: Sql) => Promise<T>): Promise<T> =>
-    turns.take(async () => {
-      await writer`BEGIN IMMEDIATE`
-      try {
-        const result = await work(tagOf(writer))
-        await writer`COMMIT`
-        return result
-      } catch (error) {
-        await writer`ROLLBACK`.catch(() => undefined) // A failed COMMIT may have rolled back already.
-        throw error
-      }
-    })
+  const commits = new SharedCommits(writer, tagOf(writer), turns)
   const begin = database.prepare('BEGIN IMMEDIATE')
   const commit = database.prepare('COMMIT')
   const storage: Storage = {
     sql: tagOf(reader),
-    transaction,
+    transaction: (work) => commits.transaction(work),
     engine: {
       dialect: 'sqlite',
       database,
@@ -127,16 +118,5 @@ function lockFolder(folder: string): Database {
   } catch {
     lock.close()
     throw new StorageInUse(`${folder} is in use by another relay`)
-  }
-}
-
-// Writers take turns: an open transaction of one connection would make another block the whole process.
-class Turns {
-  #last: Promise<unknown> = Promise.resolve()
-
-  take<T>(work: () => T | Promise<T>): Promise<T> {
-    const turn = this.#last.then(work)
-    this.#last = turn.catch(() => undefined) // Whoever asked hears of the failure; the next one starts afresh.
-    return turn
   }
 }

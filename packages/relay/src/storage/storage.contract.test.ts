@@ -66,6 +66,22 @@ for (const engine of engines) {
       expect(await storage.sql<{ value: string }>`SELECT value FROM relay_state`).toEqual([{ value: '20' }])
     })
 
+    test('of transactions started at once, one that fails leaves the others alone', async () => {
+      const storage = await open()
+      const insert = (name: string, fails: boolean) =>
+        storage.transaction(async (sql) => {
+          await sql`INSERT INTO relay_state (name, value) VALUES (${name}, '1')`
+          if (fails) throw new Error(name)
+          return name
+        })
+      const results = await Promise.allSettled(
+        ['a', 'b', 'c', 'd'].map((name) => insert(name, name === 'b' || name === 'd')),
+      )
+      expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'rejected'])
+      const kept = await storage.sql<{ name: string }>`SELECT name FROM relay_state ORDER BY name`
+      expect(kept.map(({ name }) => name)).toEqual(['a', 'c'])
+    })
+
     test('integers of 53 bits come back as numbers, digits in text as text, bytes as bytes', async () => {
       const storage = await open()
       const secret = new Uint8Array([0, 255, 10])

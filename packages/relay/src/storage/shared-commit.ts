@@ -1,0 +1,78 @@
+// Transactions that wait at the same time share one commit, and with it one sync: each in a savepoint of its own, so
+// that one which fails leaves the others alone.
+import type { SQL } from 'bun'
+import type { Sql } from './storage.ts'
+import type { Turns } from './turns.ts'
+
+interface Waiting {
+  /** Runs the work; what it returns tells whoever waits, once the commit is through. */
+  readonly run: (sql: Sql) => Promise<() => void>
+  readonly reject: (error: unknown) => void
+}
+
+// Bounds how long the mailbox's own commits wait for these.
+const MOST_IN_ONE_COMMIT = 64
+
+export class SharedCommits {
+  readonly #connection: SQL
+  readonly #sql: Sql
+  readonly #turns: Turns
+  #waiting: Waiting[] = []
+  #isComing = false
+
+  constructor(connection: SQL, sql: Sql, turns: Turns) {
+    this.#connection = connection
+    this.#sql = sql
+    this.#turns = turns
+  }
+
+  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const run = async (sql: Sql): Promise<() => void> => {
+        const result = await work(sql)
+        return () => resolve(result)
+      }
+      this.#waiting.push({ run, reject })
+      this.#come()
+    })
+  }
+
+  #come(): void {
+    if (this.#isComing) return
+    this.#isComing = true
+    void this.#turns.take(async () => {
+      this.#isComing = false // Whoever comes from here on waits for the next turn.
+      await this.#commit()
+    })
+  }
+
+  async #commit(): Promise<void> {
+    const group = this.#waiting.slice(0, MOST_IN_ONE_COMMIT)
+    this.#waiting = this.#waiting.slice(MOST_IN_ONE_COMMIT)
+    if (this.#waiting.length > 0) this.#come()
+    const tell: (() => void)[] = []
+    try {
+      await this.#connection`BEGIN IMMEDIATE`
+      for (const each of group) tell.push(await this.#runApart(each))
+      await this.#connection`COMMIT`
+    } catch (error) {
+      await this.#connection`ROLLBACK`.catch(() => undefined) // A failed COMMIT may have rolled back already.
+      for (const { reject } of group) reject(error)
+      return
+    }
+    for (const each of tell) each()
+  }
+
+  async #runApart({ run, reject }: Waiting): Promise<() => void> {
+    await this.#connection`SAVEPOINT apart`
+    try {
+      const done = await run(this.#sql)
+      await this.#connection`RELEASE apart`
+      return done
+    } catch (error) {
+      await this.#connection`ROLLBACK TO apart`
+      await this.#connection`RELEASE apart`
+      return () => reject(error)
+    }
+  }
+}
