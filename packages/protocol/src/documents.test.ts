@@ -23,8 +23,8 @@ describe('the OpenAPI document', () => {
   })
 
   test('holds every endpoint, each once, with its status, its body and whether a token is needed', () => {
-    const described = Object.entries<Record<string, { operationId: string }>>(document.paths).flatMap(([path, methods]) =>
-      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    const described = Object.entries<Record<string, { operationId: string }>>(document.paths).flatMap(
+      ([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     )
     const expected = Object.values<Endpoint>(endpoints).flatMap(({ method, alsoMethod, path }) =>
       [method, ...(alsoMethod ? [alsoMethod] : [])].map((one) => `${one} ${API_BASE}${path}`),
@@ -76,7 +76,9 @@ describe('the AsyncAPI document', () => {
       ...Object.keys(relayFrames).map((type) => `relay_${type}`),
     ]
     expect(Object.keys(messages).toSorted()).toEqual(expected.toSorted())
-    for (const [name, { payload }] of Object.entries<{ payload: { properties: { type: { const: string } } } }>(messages)) {
+    for (const [name, { payload }] of Object.entries<{
+      payload: { properties: { type: { const: string } } }
+    }>(messages)) {
       expect(name.endsWith(`_${payload.properties.type.const}`)).toBe(true)
     }
     const { receiveFromClient, sendToClient } = document.operations
@@ -85,6 +87,7 @@ describe('the AsyncAPI document', () => {
   })
 
   test('names every close code', () => {
-    for (const { code } of Object.values(closeCodes)) expect(document.info.description).toContain(String(code))
+    for (const { code } of Object.values(closeCodes))
+      expect(document.info.description).toContain(String(code))
   })
 })

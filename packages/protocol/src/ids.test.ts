@@ -1,22 +1,47 @@
 // The forms of identifiers and encoded values, at their limits.
 import { describe, expect, test } from 'bun:test'
 import * as v from 'valibot'
-import { defaultLimits, limits, rates } from './limits.ts'
 import { AccountUuid, AliasId, Nickname, PublicKey, Seq, Signature, Timestamp } from './ids.ts'
+import { defaultLimits, limits, rates } from './limits.ts'
 
 const key = (last: string) => `${'A'.repeat(42)}${last}=`
 
 test.each([
-  ['alias', AliasId, ['abc', 'u12345678', '_'.repeat(32)], ['', 'ab', 'a'.repeat(33), 'Abc', 'a-b', 'abc ', 'abc\n', 'äöü', 'a.b']],
+  [
+    'alias',
+    AliasId,
+    ['abc', 'u12345678', '_'.repeat(32)],
+    ['', 'ab', 'a'.repeat(33), 'Abc', 'a-b', 'abc ', 'abc\n', 'äöü', 'a.b'],
+  ],
   [
     'uuid',
     AccountUuid,
     ['c3a1f0de-5b7a-4c1d-9e2f-0123456789ab', '00000000-0000-4000-8000-000000000000'],
-    ['c3a1f0de-5b7a-4c1d-9e2f-0123456789aB', 'c3a1f0de-5b7a-1c1d-9e2f-0123456789ab', 'c3a1f0de-5b7a-4c1d-7e2f-0123456789ab', ''],
+    [
+      'c3a1f0de-5b7a-4c1d-9e2f-0123456789aB',
+      'c3a1f0de-5b7a-1c1d-9e2f-0123456789ab',
+      'c3a1f0de-5b7a-4c1d-7e2f-0123456789ab',
+      '',
+    ],
   ],
-  ['public key', PublicKey, [key('A'), key('8')], [key('B'), key('9'), key('A').slice(0, -1), `${key('A')}=`, '', 'A'.repeat(44)]],
-  ['signature', Signature, [`${'A'.repeat(85)}w==`], [`${'A'.repeat(85)}B==`, 'A'.repeat(88), `${'A'.repeat(85)}A=`]],
-  ['timestamp', Timestamp, ['2026-01-02T03:04:05.678Z'], ['2026-01-02T03:04:05Z', '2026-01-02 03:04:05.678Z']],
+  [
+    'public key',
+    PublicKey,
+    [key('A'), key('8')],
+    [key('B'), key('9'), key('A').slice(0, -1), `${key('A')}=`, '', 'A'.repeat(44)],
+  ],
+  [
+    'signature',
+    Signature,
+    [`${'A'.repeat(85)}w==`],
+    [`${'A'.repeat(85)}B==`, 'A'.repeat(88), `${'A'.repeat(85)}A=`],
+  ],
+  [
+    'timestamp',
+    Timestamp,
+    ['2026-01-02T03:04:05.678Z'],
+    ['2026-01-02T03:04:05Z', '2026-01-02 03:04:05.678Z'],
+  ],
   [
     'nickname',
     Nickname,
@@ -25,12 +50,14 @@ test.each([
   ],
 ] as const)('an %s is taken in its one form and in no other', (_name, schema, right, wrong) => {
   for (const text of right) expect([text, v.is(schema, text)]).toEqual([text, true])
-  for (const text of [...wrong, 7, null, undefined, {}, []]) expect([text, v.is(schema, text)]).toEqual([text, false] as never)
+  for (const text of [...wrong, 7, null, undefined, {}, []])
+    expect([text, v.is(schema, text)]).toEqual([text, false] as never)
 })
 
 test('a seq is a whole number from 1 that no counting loses', () => {
   for (const seq of [1, 2, Number.MAX_SAFE_INTEGER]) expect(v.is(Seq, seq)).toBe(true)
-  for (const seq of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, '1', null]) expect(v.is(Seq, seq)).toBe(false)
+  for (const seq of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, '1', null])
+    expect(v.is(Seq, seq)).toBe(false)
 })
 
 describe('the table of limits', () => {

@@ -15,7 +15,13 @@ function messageOf(environment: Record<string, string>): string {
 
 test('nothing set, or set to nothing, is the defaults', () => {
   const config = readConfig({})
-  expect(config).toMatchObject({ port: 8080, host: '127.0.0.1', corsOrigins: 'any', trustedProxies: 0, logLevel: 'info' })
+  expect(config).toMatchObject({
+    port: 8080,
+    host: '127.0.0.1',
+    corsOrigins: 'any',
+    trustedProxies: 0,
+    logLevel: 'info',
+  })
   expect([config.publicUrl, config.databaseUrl]).toEqual([undefined, undefined])
   const blank = Object.fromEntries(Object.keys(settings).map((name) => [name, '  ']))
   expect(readConfig(blank)).toEqual(config)
@@ -31,7 +37,11 @@ test('what is set is read', () => {
     LIMIT_POW_DIFFICULTY: '5',
     DATABASE_URL: 'postgresql://user:pass@db/sotto',
   })
-  expect(config).toMatchObject({ port: 0, trustedProxies: 2, corsOrigins: ['https://a.example', 'https://b.example'] })
+  expect(config).toMatchObject({
+    port: 0,
+    trustedProxies: 2,
+    corsOrigins: ['https://a.example', 'https://b.example'],
+  })
   expect(config.publicUrl?.host).toBe('relay.example:8443')
   expect(config.rates?.pow).toEqual({ burst: 5, perSeconds: 10 })
   expect(config.limits.powDifficulty).toBe(5)
@@ -58,20 +68,29 @@ describe('a bad value is told by setting, value and what is right', () => {
     expect(messageOf({ [name]: value })).toBe(`${name} is "${value}", but must be ${right}`)
   })
 
-  test.each(Object.values(limits).map(({ setting, min, max }) => [setting, min, max] as const))('%s', (setting, min, max) => {
-    for (const value of [String(min - 1), String(max + 1), 'many', '1e3', '-5']) {
-      expect(messageOf({ [setting]: value })).toBe(`${setting} is "${value}", but must be a whole number from ${min} to ${max}`)
-    }
-  })
+  test.each(Object.values(limits).map(({ setting, min, max }) => [setting, min, max] as const))(
+    '%s',
+    (setting, min, max) => {
+      for (const value of [String(min - 1), String(max + 1), 'many', '1e3', '-5']) {
+        expect(messageOf({ [setting]: value })).toBe(
+          `${setting} is "${value}", but must be a whole number from ${min} to ${max}`,
+        )
+      }
+    },
+  )
 
   test.each(Object.values(rates).map(({ setting }) => setting))('%s', (setting) => {
     for (const value of ['60', '0/60', '60/0', '60/60/60', 'off', '60/ 60', '-1/60']) {
-      expect(messageOf({ [setting]: value })).toBe(`${setting} is "${value}", but must be a count and seconds such as 60/60`)
+      expect(messageOf({ [setting]: value })).toBe(
+        `${setting} is "${value}", but must be a count and seconds such as 60/60`,
+      )
     }
   })
 
   test('room for answers that is smaller than what is written ahead', () => {
-    expect(messageOf({ LIMIT_OUTBOUND_BYTES: '300000' })).toContain('LIMIT_OUTBOUND_BYTES is "300000", but must be at least 524288')
+    expect(messageOf({ LIMIT_OUTBOUND_BYTES: '300000' })).toContain(
+      'LIMIT_OUTBOUND_BYTES is "300000", but must be at least 524288',
+    )
     expect(messageOf({ LIMIT_OUTBOUND_BYTES: '524288' })).toBe('it was taken')
   })
 })

@@ -144,7 +144,8 @@ function databaseUrl(text: string): string | undefined {
   const url = parseUrl(text)
   const isPostgres = url?.protocol === 'postgres:' || url?.protocol === 'postgresql:'
   // A connection URL may hold a password, anywhere in it, which must not reach a terminal or a log.
-  if (!isPostgres) throw wrong('DATABASE_URL', `${/^\w*:/.exec(text)?.[0] ?? ''}…`, 'a URL that begins with postgres://')
+  if (!isPostgres)
+    throw wrong('DATABASE_URL', `${/^\w*:/.exec(text)?.[0] ?? ''}…`, 'a URL that begins with postgres://')
   return text
 }
 

@@ -3,7 +3,12 @@ import { expect } from 'bun:test'
 import type { Answer } from './wire.ts'
 
 /** Holds an answer to being the problem document (RFC 9457) of an error: these fields and no others. */
-export function expectProblem(answer: Answer, status: number, error: string, more: Record<string, unknown> = {}): void {
+export function expectProblem(
+  answer: Answer,
+  status: number,
+  error: string,
+  more: Record<string, unknown> = {},
+): void {
   expect(answer.body).toEqual({
     type: `urn:sotto:error:${error}`,
     title: expect.any(String),

@@ -3,13 +3,25 @@ import { beforeAll, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 import { encodeRawFrame, OPCODES, RawSocket, rawHttp, requestOf } from './raw.ts'
 import { useRelay } from './use-relay.ts'
-import { call, message, type WireAccount, wireFriends, type WireSocket } from './wire.ts'
+import { call, message, type WireAccount, type WireSocket, wireFriends } from './wire.ts'
 
 // Reads like code, a file, a query or a stack of ours.
-const INSIDE = /\b(?:at .+:\d+:\d+|node_modules|\.ts\b|SELECT|INSERT|UPDATE|sqlite|postgres|valibot|TypeError|undefined|\[object)/i
+const INSIDE =
+  /\b(?:at .+:\d+:\d+|node_modules|\.ts\b|SELECT|INSERT|UPDATE|sqlite|postgres|valibot|TypeError|undefined|\[object)/i
 
 const relay = useRelay({ LIMIT_BAD_FRAMES: '1000' })
-const frameWords = ['ping', 'sync', 'msg', 'delivered', 'read', 'typing', 'retract', 'ack', 'goaway', 'call_offer']
+const frameWords = [
+  'ping',
+  'sync',
+  'msg',
+  'delivered',
+  'read',
+  'typing',
+  'retract',
+  'ack',
+  'goaway',
+  'call_offer',
+]
 let alice: WireAccount
 let bob: WireAccount
 let conv: string
@@ -45,7 +57,7 @@ function expectDiscreet(text: string): void {
 test('any bytes in text and binary frames are answered by an error or not at all', async () => {
   const raw = await RawSocket.open(alice)
   const anything = fc.oneof(fc.string({ unit: 'binary' }), fc.json(), fc.string({ unit: 'grapheme' }))
-  fc.assert(
+  await fc.assert(
     fc.property(anything, fc.boolean(), (text, isBinary) => {
       raw.send(Buffer.from(text), { opcode: isBinary ? OPCODES.binary : OPCODES.text })
     }),
@@ -62,15 +74,45 @@ test('valid frames with anything in their fields change nothing and are refused 
   const { socket } = await alice.online()
   const value = fc.oneof(
     fc.jsonValue(),
-    fc.constantFrom(conv, bob.alias, alice.alias, '', 0, -1, 1, 1.5, 1e308, 2 ** 53, 'A===', 'AAAA', '__proto__', '\u0000'),
+    fc.constantFrom(
+      conv,
+      bob.alias,
+      alice.alias,
+      '',
+      0,
+      -1,
+      1,
+      1.5,
+      1e308,
+      2 ** 53,
+      'A===',
+      'AAAA',
+      '__proto__',
+      '\u0000',
+    ),
   )
-  const fields = ['id', 'to', 'conv_id', 'crypto_v', 'payload', 'seq', 'from', 'at', '__proto__', 'constructor', 'call_id']
-  const mutated = fc.record({
-    type: fc.constantFrom(...frameWords),
-    ...Object.fromEntries(fields.map((field) => [field, value])),
-  }, { requiredKeys: ['type'] })
+  const fields = [
+    'id',
+    'to',
+    'conv_id',
+    'crypto_v',
+    'payload',
+    'seq',
+    'from',
+    'at',
+    '__proto__',
+    'constructor',
+    'call_id',
+  ]
+  const mutated = fc.record(
+    {
+      type: fc.constantFrom(...frameWords),
+      ...Object.fromEntries(fields.map((field) => [field, value])),
+    },
+    { requiredKeys: ['type'] },
+  )
   let sent = 0
-  fc.assert(
+  await fc.assert(
     fc.property(mutated, (frame) => {
       socket.send(JSON.stringify(frame))
       sent += 1
@@ -82,7 +124,9 @@ test('valid frames with anything in their fields change nothing and are refused 
   for (let pongs = 0; ; ) {
     const frame = await socket.next()
     expectDiscreet(JSON.stringify(frame))
-    expect(['error', 'pong', 'ack', 'retract_ack', 'sync_end', 'read', 'delivered', 'msg']).toContain(frame.type)
+    expect(['error', 'pong', 'ack', 'retract_ack', 'sync_end', 'read', 'delivered', 'msg']).toContain(
+      frame.type,
+    )
     if (frame.type === 'error') expect(frame.error).not.toBe('INTERNAL')
     if (frame.type === 'pong') pongs += 1
     if (socket.frames.length === 0 && pongs > 0) break
@@ -98,9 +142,19 @@ test('valid frames cut, doubled and with bytes exchanged harm nobody', async () 
     JSON.stringify({ type: 'read', conv_id: conv, seq: 1, to: bob.alias }),
     JSON.stringify({ type: 'retract', id: 'mutant', conv_id: conv, to: bob.alias }),
   ]
-  const change = fc.tuple(fc.constantFrom(...valid), fc.nat(400), fc.nat(400), fc.string({ maxLength: 8, unit: 'binary' }))
-  const mutants = change.map(([text, at, length, insert]) => text.slice(0, at) + insert + text.slice(at + (length % 5)))
-  fc.assert(fc.property(mutants, (text) => socket.send(text)), { numRuns: 600 })
+  const change = fc.tuple(
+    fc.constantFrom(...valid),
+    fc.nat(400),
+    fc.nat(400),
+    fc.string({ maxLength: 8, unit: 'binary' }),
+  )
+  const mutants = change.map(
+    ([text, at, length, insert]) => text.slice(0, at) + insert + text.slice(at + (length % 5)),
+  )
+  await fc.assert(
+    fc.property(mutants, (text) => socket.send(text)),
+    { numRuns: 600 },
+  )
   socket.send({ type: 'ping' })
   await socket.next('pong')
   for (const frame of socket.frames) {
@@ -123,7 +177,22 @@ test('any bytes on the socket after the upgrade end at most that connection', as
 
 test('any path, method, header and body is answered below 500, with a problem document that tells nothing', async () => {
   const segment = fc.oneof(
-    fc.constantFrom('api', 'v1', 'me', 'friends', 'users', 'blocks', 'register', 'auth', 'challenge', 'request', 'accept', '..', '1', 'ws'),
+    fc.constantFrom(
+      'api',
+      'v1',
+      'me',
+      'friends',
+      'users',
+      'blocks',
+      'register',
+      'auth',
+      'challenge',
+      'request',
+      'accept',
+      '..',
+      '1',
+      'ws',
+    ),
     fc.string({ maxLength: 12 }).map(encodeURIComponent),
     fc.constantFrom('%00', '%ff', '%', '%2f', ';', '[', "'"),
   )
@@ -136,7 +205,10 @@ test('any path, method, header and body is answered below 500, with a problem do
       const data = Buffer.from(text)
       const headers: Record<string, string> = { 'content-length': String(data.length) }
       if (isAuthorized) Object.assign(headers, alice.authorized())
-      const answer = await rawHttp(relay.url, Buffer.concat([Buffer.from(requestOf(`${verb} ${where}`, headers)), data]))
+      const answer = await rawHttp(
+        relay.url,
+        Buffer.concat([Buffer.from(requestOf(`${verb} ${where}`, headers)), data]),
+      )
       expect(answer.status).toBeGreaterThan(0)
       expect(answer.status).toBeLessThan(500)
       if (answer.status < 400 || answer.body === '') return
@@ -152,8 +224,21 @@ test('any path, method, header and body is answered below 500, with a problem do
 
 test('any fields in the bodies of the endpoints are refused by name or understood', async () => {
   const paths = ['/register', '/auth/challenge', '/auth/verify', '/friends/request']
-  const fields = ['ed25519_public_key', 'x25519_public_key', 'nickname', 'pow_nonce', 'pow_challenge', 'user_uuid', 'challenge', 'signature', 'to_alias_id']
-  const value = fc.oneof(fc.jsonValue(), fc.constantFrom(alice.ed25519, alice.uuid, bob.alias, alice.sign('x'), '\u0000', '\ud800'))
+  const fields = [
+    'ed25519_public_key',
+    'x25519_public_key',
+    'nickname',
+    'pow_nonce',
+    'pow_challenge',
+    'user_uuid',
+    'challenge',
+    'signature',
+    'to_alias_id',
+  ]
+  const value = fc.oneof(
+    fc.jsonValue(),
+    fc.constantFrom(alice.ed25519, alice.uuid, bob.alias, alice.sign('x'), '\u0000', '\ud800'),
+  )
   const record = fc.record(Object.fromEntries(fields.map((field) => [field, value])), { requiredKeys: [] })
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...paths), record, async (where, body) => {

@@ -48,11 +48,16 @@ export const OPCODES = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9,
 export class RawSocket {
   readonly socket: Socket
   readonly ended: Promise<void>
+  /** True once the connection is no more. */
+  isEnded = false
   #received = Buffer.alloc(0)
 
   private constructor(socket: Socket) {
     this.socket = socket
     this.ended = new Promise((resolve) => socket.once('close', () => resolve()))
+    socket.once('close', () => {
+      this.isEnded = true
+    })
     socket.on('data', (data: Buffer) => {
       this.#received = Buffer.concat([this.#received, data])
     })
@@ -83,7 +88,10 @@ export class RawSocket {
     return at >= 0 && at + 3 < this.#received.length ? this.#received.readUInt16BE(at + 2) : undefined
   }
 
-  send(payload: string | Uint8Array, options: { opcode?: number; fin?: boolean; mask?: boolean } = {}): boolean {
+  send(
+    payload: string | Uint8Array,
+    options: { opcode?: number; fin?: boolean; mask?: boolean } = {},
+  ): boolean {
     return this.socket.write(encodeRawFrame(payload, options))
   }
 }

@@ -3,7 +3,17 @@ import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { expectFields, expectInvalidField, expectProblem, FORMS } from './expect.ts'
 import { useRelay } from './use-relay.ts'
-import { type Answer, befriend, call, message, post, solve, WireAccount, wireAccount, wireFriends } from './wire.ts'
+import {
+  type Answer,
+  befriend,
+  call,
+  message,
+  post,
+  solve,
+  WireAccount,
+  wireAccount,
+  wireFriends,
+} from './wire.ts'
 
 const relay = useRelay()
 
@@ -33,12 +43,20 @@ describe('proof of work', () => {
     const answer = await call(`${relay.url}/api/v1/pow/challenge`, { method: 'POST' })
     expect(answer.status).toBe(200)
     expectFields(answer.body, ['challenge_string', 'difficulty', 'expires_in'])
-    expect(answer.body).toEqual({ challenge_string: expect.stringMatching(/^[\w-]{16,}$/), difficulty: 1, expires_in: 300 })
+    expect(answer.body).toEqual({
+      challenge_string: expect.stringMatching(/^[\w-]{16,}$/),
+      difficulty: 1,
+      expires_in: 300,
+    })
   })
 
   test('a nonce without its challenge is tried against all that are open for the address', async () => {
     const account = new WireAccount(relay.url)
-    const challenges = [await openChallenge(relay.url), await openChallenge(relay.url), await openChallenge(relay.url)]
+    const challenges = [
+      await openChallenge(relay.url),
+      await openChallenge(relay.url),
+      await openChallenge(relay.url),
+    ]
     const [first] = challenges
     const answer = await register(account, { pow_nonce: solve(first?.challenge_string ?? '', 1) })
     expect(answer.status).toBe(201)
@@ -51,9 +69,15 @@ describe('proof of work', () => {
     const [asked, other] = [await openChallenge(relay.url), await openChallenge(relay.url)]
     const account = new WireAccount(relay.url)
     const wrong = wrongNonce(asked.challenge_string)
-    expectProblem(await register(account, { pow_nonce: wrong, pow_challenge: asked.challenge_string }), 400, 'POW_INVALID')
+    expectProblem(
+      await register(account, { pow_nonce: wrong, pow_challenge: asked.challenge_string }),
+      400,
+      'POW_INVALID',
+    )
     const right = solve(other.challenge_string, other.difficulty)
-    expect((await register(account, { pow_nonce: right, pow_challenge: other.challenge_string })).status).toBe(201)
+    expect(
+      (await register(account, { pow_nonce: right, pow_challenge: other.challenge_string })).status,
+    ).toBe(201)
   })
 
   test('a wrong nonce consumes nothing: the right one works afterwards', async () => {
@@ -63,7 +87,9 @@ describe('proof of work', () => {
       const answer = await register(account, { pow_nonce: wrongNonce(challenge), pow_challenge: challenge })
       expectProblem(answer, 400, 'POW_INVALID')
     }
-    expect((await register(account, { pow_nonce: solve(challenge, 1), pow_challenge: challenge })).status).toBe(201)
+    expect(
+      (await register(account, { pow_nonce: solve(challenge, 1), pow_challenge: challenge })).status,
+    ).toBe(201)
   })
 
   test('a challenge serves one registration', async () => {
@@ -76,7 +102,9 @@ describe('proof of work', () => {
   test('of two registrations at once with one challenge, one succeeds', async () => {
     const { challenge_string: challenge } = await openChallenge(relay.url)
     const work = { pow_nonce: solve(challenge, 1), pow_challenge: challenge }
-    const answers = await Promise.all(Array.from({ length: 4 }, () => register(new WireAccount(relay.url), work)))
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, () => register(new WireAccount(relay.url), work)),
+    )
     const statuses = answers.map(({ status }) => status).toSorted()
     expect(statuses).toEqual([201, 400, 400, 400])
   })
@@ -107,10 +135,18 @@ describe('registering', () => {
     const account = await wireAccount(relay.url, 'first')
     const existing = { uuid: account.uuid, alias_id: account.alias }
     expectProblem(await register(account, { nickname: 'second' }), 409, 'ACCOUNT_EXISTS', existing)
-    expectProblem(await register(account, { pow_nonce: 'x', pow_challenge: 'y' }), 409, 'ACCOUNT_EXISTS', existing)
+    expectProblem(
+      await register(account, { pow_nonce: 'x', pow_challenge: 'y' }),
+      409,
+      'ACCOUNT_EXISTS',
+      existing,
+    )
     const other = { x25519_public_key: new WireAccount(relay.url).x25519 }
     expectProblem(await register(account, other), 409, 'ACCOUNT_EXISTS', existing)
-    expect((await account.get('/me')).body).toMatchObject({ nickname: 'first', x25519_public_key: account.x25519 })
+    expect((await account.get('/me')).body).toMatchObject({
+      nickname: 'first',
+      x25519_public_key: account.x25519,
+    })
   })
 
   test('one key registered many times at once becomes one account', async () => {
@@ -128,25 +164,47 @@ describe('registering', () => {
   test('unknown fields are ignored', async () => {
     const account = new WireAccount(relay.url)
     const { challenge_string: challenge } = await openChallenge(relay.url)
-    const more = { pow_nonce: solve(challenge, 1), platform: 'android', uuid: 'mine', nested: { a: [1] }, constructor: 1 }
+    const more = {
+      pow_nonce: solve(challenge, 1),
+      platform: 'android',
+      uuid: 'mine',
+      nested: { a: [1] },
+      constructor: 1,
+    }
     expect((await register(account, more)).status).toBe(201)
   })
 
   test.each([
     ['ed25519_public_key', 'all zeros', Buffer.alloc(32)],
     ['ed25519_public_key', 'the neutral element', Buffer.concat([Buffer.of(1), Buffer.alloc(31)])],
-    ['ed25519_public_key', 'order 8', Buffer.from('c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a', 'hex')],
+    [
+      'ed25519_public_key',
+      'order 8',
+      Buffer.from('c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a', 'hex'),
+    ],
     ['ed25519_public_key', 'no point', Buffer.concat([Buffer.of(2), Buffer.alloc(31)])],
-    ['ed25519_public_key', 'not canonical', Buffer.concat([Buffer.of(0xee), Buffer.alloc(30, 0xff), Buffer.of(0x7f)])],
+    [
+      'ed25519_public_key',
+      'not canonical',
+      Buffer.concat([Buffer.of(0xee), Buffer.alloc(30, 0xff), Buffer.of(0x7f)]),
+    ],
     ['x25519_public_key', 'zero', Buffer.alloc(32)],
     ['x25519_public_key', 'one', Buffer.concat([Buffer.of(1), Buffer.alloc(31)])],
-    ['x25519_public_key', 'order 8', Buffer.from('e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800', 'hex')],
+    [
+      'x25519_public_key',
+      'order 8',
+      Buffer.from('e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800', 'hex'),
+    ],
     ['x25519_public_key', 'p - 1', Buffer.concat([Buffer.of(0xec), Buffer.alloc(30, 0xff), Buffer.of(0x7f)])],
   ])('a key no honest owner has is refused: %s, %s', async (field, _name, key) => {
     const { challenge_string: challenge } = await openChallenge(relay.url)
     const work = { pow_nonce: solve(challenge, 1), pow_challenge: challenge }
     const account = new WireAccount(relay.url)
-    expectInvalidField(await register(account, { ...work, [field]: key.toString('base64') }), field, /public key/)
+    expectInvalidField(
+      await register(account, { ...work, [field]: key.toString('base64') }),
+      field,
+      /public key/,
+    )
     // Nothing was registered and nothing was used up.
     expect((await register(account, work)).status).toBe(201)
   })
@@ -177,9 +235,25 @@ describe('one’s own account', () => {
   test('a nickname is 1 to 64 characters, counted as people do, and never blank or with control characters', async () => {
     const account = await wireAccount(relay.url)
     const patch = (nickname: unknown) =>
-      call(account.api('/me'), { method: 'PATCH', headers: account.authorized(), body: JSON.stringify({ nickname }) })
+      call(account.api('/me'), {
+        method: 'PATCH',
+        headers: account.authorized(),
+        body: JSON.stringify({ nickname }),
+      })
     expect((await patch('𝒜'.repeat(64))).status).toBe(200)
-    for (const nickname of ['', '   ', 'a'.repeat(65), 'a\u0000b', 'a\nb', '\ud800', null, 7, ['a'], {}, undefined]) {
+    for (const nickname of [
+      '',
+      '   ',
+      'a'.repeat(65),
+      'a\u0000b',
+      'a\nb',
+      '\ud800',
+      null,
+      7,
+      ['a'],
+      {},
+      undefined,
+    ]) {
       expectInvalidField(await patch(nickname), 'nickname')
     }
     expect((await account.get('/me')).body.nickname).toBe('𝒜'.repeat(64))
@@ -196,7 +270,15 @@ describe('one’s own account', () => {
       ed25519_public_key: bob.ed25519,
     })
     expect((await ada.get(`/users/${ada.alias}`)).body.nickname).toBe('Ada')
-    for (const alias of ['u00000000', 'nobody_is_called_this', 'UPPER', 'ab', 'a'.repeat(33), '%00', 'a%20b']) {
+    for (const alias of [
+      'u00000000',
+      'nobody_is_called_this',
+      'UPPER',
+      'ab',
+      'a'.repeat(33),
+      '%00',
+      'a%20b',
+    ]) {
       expectProblem(await ada.get(`/users/${alias}`), 404, 'NOT_FOUND')
     }
   })
@@ -224,7 +306,12 @@ describe('deleting one’s account', () => {
     expectProblem(await other.get(`/users/${gone.alias}`), 404, 'NOT_FOUND')
     expectProblem(await other.post('/friends/request', { to_alias_id: gone.alias }), 404, 'NOT_FOUND')
     const upgrade = await call(`${relay.url}/ws?user_uuid=${gone.uuid}&ticket=${ticket}`, {
-      headers: { upgrade: 'websocket', connection: 'Upgrade', 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' },
+      headers: {
+        upgrade: 'websocket',
+        connection: 'Upgrade',
+        'sec-websocket-version': '13',
+        'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+      },
     })
     expectProblem(upgrade, 401, 'TICKET_INVALID')
   })
@@ -251,10 +338,18 @@ describe('deleting one’s account', () => {
     const ack = await socket.next('ack')
     await alice.bare('DELETE', '/me')
     const { socket: bobs, backlog } = await bob.online()
-    expect(backlog).toMatchObject([{ type: 'msg', id: 'last', from: alice.alias, seq: ack.seq }, { type: 'sync_end', count: 1 }])
+    expect(backlog).toMatchObject([
+      { type: 'msg', id: 'last', from: alice.alias, seq: ack.seq },
+      { type: 'sync_end', count: 1 },
+    ])
     bobs.send({ type: 'delivered', conv_id: conv, seq: ack.seq, to: alice.alias })
     bobs.send(message(alice.alias, conv, 'too late', 'late'))
-    expect(await bobs.next()).toMatchObject({ type: 'error', error: 'NOT_FRIENDS', id: 'late', conv_id: conv })
+    expect(await bobs.next()).toMatchObject({
+      type: 'error',
+      error: 'NOT_FRIENDS',
+      id: 'late',
+      conv_id: conv,
+    })
     await bobs.close()
     expect((await bob.online()).backlog).toEqual([{ type: 'sync_end', count: 0 }])
   })

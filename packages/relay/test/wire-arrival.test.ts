@@ -49,14 +49,20 @@ test.concurrent('what comes after that is told again', async () => {
       bobs.send({ type: 'retract', id: 'b2', to: alice.alias, conv_id: conv })
       await bobs.next('retract_ack')
       const { backlog } = await alice.online()
-      expect(backlog.map(({ type, id }) => [type, id])).toEqual([['msg', 'b1'], ['retract', 'b2'], ['sync_end', undefined]])
+      expect(backlog.map(({ type, id }) => [type, id])).toEqual([
+        ['msg', 'b1'],
+        ['retract', 'b2'],
+        ['sync_end', undefined],
+      ])
     }),
   )
 })
 
 /** Connects, behaves as named, and says what types of frames the connection began with. */
 async function typesToldTo(account: WireAccount, then: 'nothing' | 'before' | 'after'): Promise<string[]> {
-  const socket = new PingableSocket(`${account.wsUrl()}?user_uuid=${account.uuid}&ticket=${await account.ticket()}`)
+  const socket = new PingableSocket(
+    `${account.wsUrl()}?user_uuid=${account.uuid}&ticket=${await account.ticket()}`,
+  )
   const types: string[] = []
   let pongs = 0
   socket.on('message', (data) => {

@@ -17,7 +17,10 @@ onEveryEngine((relay) => {
     const [alice, bob] = [await wireAccount(relay.url), await wireAccount(relay.url, 'Bob')]
     expect((await alice.get('/blocks')).body).toEqual([])
     const answers = [await block(alice, bob), await block(alice, bob)]
-    expect(answers.map(({ status, text }) => [status, text])).toEqual([[204, ''], [204, '']])
+    expect(answers.map(({ status, text }) => [status, text])).toEqual([
+      [204, ''],
+      [204, ''],
+    ])
     expect((await alice.get('/blocks')).body).toEqual([
       { alias_id: bob.alias, nickname: 'Bob', created_at: expect.stringMatching(FORMS.timestamp) },
     ])
@@ -64,10 +67,25 @@ onEveryEngine((relay) => {
         const hidden = [...alices.frames, ...(await alices.untilPong())]
         await alices.close()
         const reconnected = await alice.online()
-        const fields = [lookup.status, asked.status, asked.body.status, again.body.friendship_id === asked.body.friendship_id]
+        const fields = [
+          lookup.status,
+          asked.status,
+          asked.body.status,
+          again.body.friendship_id === asked.body.friendship_id,
+        ]
         return JSON.stringify([
-          pushed.length, friends.body, active.body, fields, refused, typing, retract, pending.status, pending.direction,
-          pending.conversation_id, hidden, reconnected.backlog,
+          pushed.length,
+          friends.body,
+          active.body,
+          fields,
+          refused,
+          typing,
+          retract,
+          pending.status,
+          pending.direction,
+          pending.conversation_id,
+          hidden,
+          reconnected.backlog,
         ]).replaceAll(conv, 'conv')
       }),
     )
@@ -88,7 +106,9 @@ onEveryEngine((relay) => {
     expect((await alice.get('/friends')).body).toMatchObject([{ status: 'pending', direction: 'sent' }])
 
     await bob.bare('DELETE', `/blocks/${alice.alias}`)
-    expect((await bob.get('/friends')).body).toMatchObject([{ friendship_id: id, status: 'pending', direction: 'received' }])
+    expect((await bob.get('/friends')).body).toMatchObject([
+      { friendship_id: id, status: 'pending', direction: 'received' },
+    ])
     expect((await bob.bare('PUT', `/friends/${id}/accept`)).status).toBe(200)
   })
 

@@ -8,7 +8,14 @@ onEveryEngine((relay) => {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const [{ socket: alices }, { socket: bobs }] = [await alice.online(), await bob.online()]
     const before = Date.now()
-    alices.send({ ...message(bob.alias, conv, 'hello', 'm-1'), crypto_v: 7, from: 'u00000000', seq: 99, at: 1, extra: { a: 1 } })
+    alices.send({
+      ...message(bob.alias, conv, 'hello', 'm-1'),
+      crypto_v: 7,
+      from: 'u00000000',
+      seq: 99,
+      at: 1,
+      extra: { a: 1 },
+    })
     const ack = await alices.next()
     expect(ack).toEqual({ type: 'ack', id: 'm-1', conv_id: conv, seq: 1, at: expect.any(Number) })
     expect(ack.at).toBeGreaterThanOrEqual(before)
@@ -37,7 +44,10 @@ onEveryEngine((relay) => {
     expect(times).toEqual(times.toSorted((a, b) => a - b))
 
     const [toBob, toAlice] = [await bobs.take(each, 'msg'), await alices.take(each, 'msg')]
-    for (const [received, prefix] of [[toBob, 'a'], [toAlice, 'b']] as const) {
+    for (const [received, prefix] of [
+      [toBob, 'a'],
+      [toAlice, 'b'],
+    ] as const) {
       expect(received.map(({ id }) => id)).toEqual(Array.from({ length: each }, (_, n) => `${prefix}${n}`))
       expect(received.map(({ seq }) => seq)).toEqual(received.map(({ seq }) => seq).toSorted((a, b) => a - b))
     }
@@ -48,10 +58,21 @@ onEveryEngine((relay) => {
     const carol = await wireAccount(relay.url)
     const other = await befriend(alice, carol)
     const { socket } = await alice.online()
-    for (const [peer, where] of [[bob, conv], [carol, other], [bob, conv]] as const) socket.send(message(peer.alias, where, 'x'))
-    expect((await socket.take(3, 'ack')).map(({ conv_id, seq }) => [conv_id, seq])).toEqual([[conv, 1], [other, 1], [conv, 2]])
+    for (const [peer, where] of [
+      [bob, conv],
+      [carol, other],
+      [bob, conv],
+    ] as const)
+      socket.send(message(peer.alias, where, 'x'))
+    expect((await socket.take(3, 'ack')).map(({ conv_id, seq }) => [conv_id, seq])).toEqual([
+      [conv, 1],
+      [other, 1],
+      [conv, 2],
+    ])
     const { conversations } = (await alice.get('/conversations/active')).body
-    expect(conversations.toSorted((a: { last_seq: number }, b: { last_seq: number }) => b.last_seq - a.last_seq)).toEqual([
+    expect(
+      conversations.toSorted((a: { last_seq: number }, b: { last_seq: number }) => b.last_seq - a.last_seq),
+    ).toEqual([
       { conv_id: conv, alias_id: bob.alias, last_seq: 2 },
       { conv_id: other, alias_id: carol.alias, last_seq: 1 },
     ])
@@ -98,7 +119,12 @@ onEveryEngine((relay) => {
     for (let again = 0; again < 2; again++) {
       socket.send({ type: 'sync' })
       const frames = await socket.untilSynced()
-      expect(frames.map(({ id, type, count }) => id ?? [type, count])).toEqual(['two', 'three', 'four', ['sync_end', 3]])
+      expect(frames.map(({ id, type, count }) => id ?? [type, count])).toEqual([
+        'two',
+        'three',
+        'four',
+        ['sync_end', 3],
+      ])
     }
     expect(await socket.untilPong()).toEqual([])
   })
@@ -140,8 +166,14 @@ onEveryEngine((relay) => {
       }
     })
     await alices.next('ack')
-    const reached = new Map([[conv, -1], [other, -1]])
-    const confirmed = new Map([[conv, -1], [other, -1]])
+    const reached = new Map([
+      [conv, -1],
+      [other, -1],
+    ])
+    const confirmed = new Map([
+      [conv, -1],
+      [other, -1],
+    ])
     // Each connection goes up one by one, from where the one before was confirmed or earlier; only what is confirmed
     // while it reads may be left out.
     const follow = (frames: { type: string; conv_id: string; id: string }[]): void => {
@@ -164,7 +196,8 @@ onEveryEngine((relay) => {
         if (type === 'msg') socket.send({ type: 'delivered', conv_id, seq, to: alice.alias })
       }
       follow([...frames, ...(await socket.untilPong())])
-      for (const { type, conv_id, id } of frames) if (type === 'msg') confirmed.set(conv_id, Number(id.slice(1)))
+      for (const { type, conv_id, id } of frames)
+        if (type === 'msg') confirmed.set(conv_id, Number(id.slice(1)))
       await socket.close()
     }
     await Promise.all(sending)
@@ -227,7 +260,9 @@ onEveryEngine((relay) => {
     expect((await alices.closed).code).toBe(1012)
     await relay.process.start()
     const { backlog } = await bob.online()
-    expect(backlog.slice(0, -1).map(({ id, seq, at }) => ({ id, seq, at }))).toEqual(acks.map(({ id, seq, at }) => ({ id, seq, at })))
+    expect(backlog.slice(0, -1).map(({ id, seq, at }) => ({ id, seq, at }))).toEqual(
+      acks.map(({ id, seq, at }) => ({ id, seq, at })),
+    )
   })
 })
 

@@ -14,14 +14,20 @@ async function rowOf(account: WireAccount, peer: WireAccount) {
 }
 
 onEveryEngine((relay) => {
-  const two = async (): Promise<[WireAccount, WireAccount]> => [await wireAccount(relay.url), await wireAccount(relay.url)]
+  const two = async (): Promise<[WireAccount, WireAccount]> => [
+    await wireAccount(relay.url),
+    await wireAccount(relay.url),
+  ]
 
   describe('a request', () => {
     test('shows on both lists as one row, with exactly the fields of a FriendProfile', async () => {
       const [alice, bob] = [await wireAccount(relay.url, 'Alice'), await wireAccount(relay.url, 'Bob')]
       expect((await alice.get('/friends')).body).toEqual([])
       const asked = await ask(alice, bob)
-      expect([asked.status, asked.body]).toEqual([200, { friendship_id: expect.any(Number), status: 'pending' }])
+      expect([asked.status, asked.body]).toEqual([
+        200,
+        { friendship_id: expect.any(Number), status: 'pending' },
+      ])
       const shared = {
         friendship_id: asked.body.friendship_id,
         status: 'pending',
@@ -33,7 +39,9 @@ onEveryEngine((relay) => {
         x25519_public_key: x25519,
         ed25519_public_key: ed25519,
       })
-      expect((await alice.get('/friends')).body).toEqual([{ ...shared, ...keysOf(bob), nickname: 'Bob', direction: 'sent' }])
+      expect((await alice.get('/friends')).body).toEqual([
+        { ...shared, ...keysOf(bob), nickname: 'Bob', direction: 'sent' },
+      ])
       expect((await bob.get('/friends')).body).toEqual([
         { ...shared, ...keysOf(alice), nickname: 'Alice', direction: 'received' },
       ])
@@ -64,7 +72,18 @@ onEveryEngine((relay) => {
 
     test('with an alias that is none names the field', async () => {
       const alice = await wireAccount(relay.url)
-      for (const to_alias_id of [undefined, null, 7, '', 'ab', 'UPPER', 'a b c', 'a'.repeat(33), ['abc'], { a: 1 }]) {
+      for (const to_alias_id of [
+        undefined,
+        null,
+        7,
+        '',
+        'ab',
+        'UPPER',
+        'a b c',
+        'a'.repeat(33),
+        ['abc'],
+        { a: 1 },
+      ]) {
         expectInvalidField(await alice.post('/friends/request', { to_alias_id }), 'to_alias_id')
       }
     })
@@ -76,7 +95,11 @@ onEveryEngine((relay) => {
       const mutual = await ask(bob, alice)
       expect(mutual.body).toEqual({ friendship_id: first.body.friendship_id, status: 'accepted' })
       const row = await rowOf(bob, alice)
-      expect(row).toMatchObject({ status: 'accepted', direction: 'received', conversation_id: expect.stringMatching(FORMS.uuid) })
+      expect(row).toMatchObject({
+        status: 'accepted',
+        direction: 'received',
+        conversation_id: expect.stringMatching(FORMS.uuid),
+      })
       expect(await socket.next()).toEqual({
         type: 'friend_accepted',
         friendship_id: first.body.friendship_id,
@@ -116,9 +139,20 @@ onEveryEngine((relay) => {
         const accepted = await bob.bare(method, `/friends/${id}/accept`)
         const conversation_id = accepted.body.conversation_id
         expect(accepted.status).toBe(200)
-        expect(accepted.body).toEqual({ friendship_id: id, conversation_id: expect.stringMatching(FORMS.uuid) })
-        expect(await socket.next()).toEqual({ type: 'friend_accepted', friendship_id: id, from: bob.alias, conv_id: conversation_id })
-        for (const [account, peer, direction] of [[alice, bob, 'sent'], [bob, alice, 'received']] as const) {
+        expect(accepted.body).toEqual({
+          friendship_id: id,
+          conversation_id: expect.stringMatching(FORMS.uuid),
+        })
+        expect(await socket.next()).toEqual({
+          type: 'friend_accepted',
+          friendship_id: id,
+          from: bob.alias,
+          conv_id: conversation_id,
+        })
+        for (const [account, peer, direction] of [
+          [alice, bob, 'sent'],
+          [bob, alice, 'received'],
+        ] as const) {
           expect(await rowOf(account, peer)).toMatchObject({ status: 'accepted', direction, conversation_id })
           expect((await account.get('/conversations/active')).body).toEqual({
             conversations: [{ conv_id: conversation_id, alias_id: peer.alias, last_seq: 0 }],
@@ -139,7 +173,17 @@ onEveryEngine((relay) => {
         expectProblem(await account.bare('POST', `/friends/${id}/reject`), 404, 'NOT_FOUND')
       }
       expectProblem(await eve.bare('DELETE', `/friends/${id}`), 404, 'NOT_FOUND')
-      for (const wrong of ['0', '-1', '1.5', 'abc', '1e3', '99999999999999999999', '9007199254740993', '%31%00', `0${id}`]) {
+      for (const wrong of [
+        '0',
+        '-1',
+        '1.5',
+        'abc',
+        '1e3',
+        '99999999999999999999',
+        '9007199254740993',
+        '%31%00',
+        `0${id}`,
+      ]) {
         expectProblem(await bob.bare('PUT', `/friends/${wrong}/accept`), 404, 'NOT_FOUND')
         expectProblem(await bob.bare('DELETE', `/friends/${wrong}`), 404, 'NOT_FOUND')
       }
@@ -161,7 +205,10 @@ onEveryEngine((relay) => {
           if (answer.type === 'ack') break
         }
         await accepting
-        expect(await alices.take(2)).toMatchObject([{ type: 'friend_accepted', conv_id: conv }, { type: 'msg', conv_id: conv }])
+        expect(await alices.take(2)).toMatchObject([
+          { type: 'friend_accepted', conv_id: conv },
+          { type: 'msg', conv_id: conv },
+        ])
       }
     })
   })
@@ -174,7 +221,12 @@ onEveryEngine((relay) => {
       const before = await alice.get('/friends')
       const answer = await bob.bare('POST', `/friends/${id}/reject`)
       expect([answer.status, answer.text]).toEqual([204, ''])
-      expect(await rowOf(bob, alice)).toMatchObject({ friendship_id: id, status: 'rejected', direction: 'received', conversation_id: '' })
+      expect(await rowOf(bob, alice)).toMatchObject({
+        friendship_id: id,
+        status: 'rejected',
+        direction: 'received',
+        conversation_id: '',
+      })
       expect((await alice.get('/friends')).body).toEqual(before.body)
       expect(await socket.untilPong()).toEqual([])
       expect((await bob.bare('POST', `/friends/${id}/reject`)).status).toBe(204)
@@ -205,7 +257,16 @@ onEveryEngine((relay) => {
         const gone = await rowOf(alice, peer)
         const afresh = await ask(alice, peer)
         const { direction, conversation_id } = await rowOf(alice, peer)
-        seen.push([status, again.status, gone, afresh.status, afresh.body.status, afresh.body.friendship_id > id, direction, conversation_id])
+        seen.push([
+          status,
+          again.status,
+          gone,
+          afresh.status,
+          afresh.body.status,
+          afresh.body.friendship_id > id,
+          direction,
+          conversation_id,
+        ])
       }
       expect(seen[0]).toEqual(seen[1])
       expect(await socket.untilPong()).toEqual([])
@@ -218,7 +279,8 @@ onEveryEngine((relay) => {
         const { socket } = await alice.online()
         const { friendship_id: id } = (await ask(alice, bob)).body
         await bob.bare('POST', `/friends/${id}/reject`)
-        const answer = makeUp === 'accept' ? await bob.bare('PUT', `/friends/${id}/accept`) : await ask(bob, alice)
+        const answer =
+          makeUp === 'accept' ? await bob.bare('PUT', `/friends/${id}/accept`) : await ask(bob, alice)
         expect(answer.status).toBe(200)
         expect(await rowOf(alice, bob)).toMatchObject({ status: 'accepted' })
         expect(await socket.next()).toMatchObject({ type: 'friend_accepted', from: bob.alias })
@@ -241,11 +303,18 @@ onEveryEngine((relay) => {
         const [{ socket: alices }, { socket: bobs }] = [await alice.online(), await bob.online()]
         const { friendship_id: id } = await rowOf(by, by === alice ? bob : alice)
         expect((await by.bare('DELETE', `/friends/${id}`)).status).toBe(204)
-        for (const [account, peer, socket] of [[alice, bob, alices], [bob, alice, bobs]] as const) {
+        for (const [account, peer, socket] of [
+          [alice, bob, alices],
+          [bob, alice, bobs],
+        ] as const) {
           expect((await account.get('/friends')).body).toEqual([])
           expect((await account.get('/conversations/active')).body).toEqual({ conversations: [] })
           socket.send(message(peer.alias, conv, 'still there?', `to-${peer.alias}`))
-          expect(await socket.next()).toMatchObject({ type: 'error', error: 'NOT_FRIENDS', id: `to-${peer.alias}` })
+          expect(await socket.next()).toMatchObject({
+            type: 'error',
+            error: 'NOT_FRIENDS',
+            id: `to-${peer.alias}`,
+          })
           socket.send({ type: 'typing', to: peer.alias, conv_id: conv })
           expect(await socket.next()).toMatchObject({ type: 'error', error: 'NOT_FRIENDS', conv_id: conv })
         }
@@ -263,7 +332,10 @@ onEveryEngine((relay) => {
       await carols.next('ack')
       await alice.bare('DELETE', `/friends/${(await rowOf(alice, bob)).friendship_id}`)
       const { backlog } = await bob.online()
-      expect(backlog).toMatchObject([{ type: 'msg', id: 'from-carol' }, { type: 'sync_end', count: 1 }])
+      expect(backlog).toMatchObject([
+        { type: 'msg', id: 'from-carol' },
+        { type: 'sync_end', count: 1 },
+      ])
     })
 
     test('and befriending again keeps the conversation, and its numbers go on', async () => {
@@ -279,7 +351,10 @@ onEveryEngine((relay) => {
       alices.send(message(bob.alias, conv, 'three', 'three'))
       expect(await alices.next('ack')).toMatchObject({ id: 'three', seq: 3 })
       const { backlog } = await bob.online()
-      expect(backlog.map(({ id, seq, type }) => [id ?? type, seq])).toEqual([['three', 3], ['sync_end', undefined]])
+      expect(backlog.map(({ id, seq, type }) => [id ?? type, seq])).toEqual([
+        ['three', 3],
+        ['sync_end', undefined],
+      ])
     })
   })
 })

@@ -18,12 +18,27 @@ describe('a frame', () => {
   })
 
   test('that is not JSON, or no object, is told so; the third time the connection is closed with 1008', async () => {
-    for (const bad of ['{', '[]', '"ping"', 'null', '7', '', '[{"type":"ping"}]', '{"type":"ping"} {}', '\u0000', 'ping']) {
+    for (const bad of [
+      '{',
+      '[]',
+      '"ping"',
+      'null',
+      '7',
+      '',
+      '[{"type":"ping"}]',
+      '{"type":"ping"} {}',
+      '\u0000',
+      'ping',
+    ]) {
       const { socket } = await (await wireAccount(relay.url)).online()
       for (let times = 1; times <= 3; times++) {
         if (times === 3) expect(await socket.untilPong()).toEqual([]) // The connection lives on until then.
         socket.send(bad)
-        expect(await socket.next()).toEqual({ type: 'error', error: 'INVALID_JSON', message: expect.any(String) })
+        expect(await socket.next()).toEqual({
+          type: 'error',
+          error: 'INVALID_JSON',
+          message: expect.any(String),
+        })
       }
       expect((await socket.closed).code).toBe(1008)
     }
@@ -32,16 +47,44 @@ describe('a frame', () => {
   test('that is binary counts as no JSON, even where its bytes are', async () => {
     const { socket } = await (await wireAccount(relay.url)).online()
     for (let times = 0; times < 3; times++) socket.socket.send(Buffer.from('{"type":"ping"}'))
-    for (const frame of await socket.take(3)) expect(frame).toMatchObject({ type: 'error', error: 'INVALID_JSON' })
+    for (const frame of await socket.take(3))
+      expect(frame).toMatchObject({ type: 'error', error: 'INVALID_JSON' })
     expect((await socket.closed).code).toBe(1008)
   })
 
   test('of no type a client may send is UNKNOWN_FRAME, the relay’s own among them, and never ends the connection', async () => {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const [{ socket: alices }, { socket: bobs }] = [await alice.online(), await bob.online()]
-    const relays = ['pong', 'ack', 'retract_ack', 'sync_end', 'friend_request', 'friend_accepted', 'goaway', 'error']
-    for (const type of [...relays, '', 'MSG', 'msg ', '__proto__', 'constructor', 'toString', 'hasOwnProperty', 'x'.repeat(5000)]) {
-      alices.send({ type, id: 'i', conv_id: conv, to: bob.alias, seq: 1, from: bob.alias, reason: 'account_deleted' })
+    const relays = [
+      'pong',
+      'ack',
+      'retract_ack',
+      'sync_end',
+      'friend_request',
+      'friend_accepted',
+      'goaway',
+      'error',
+    ]
+    for (const type of [
+      ...relays,
+      '',
+      'MSG',
+      'msg ',
+      '__proto__',
+      'constructor',
+      'toString',
+      'hasOwnProperty',
+      'x'.repeat(5000),
+    ]) {
+      alices.send({
+        type,
+        id: 'i',
+        conv_id: conv,
+        to: bob.alias,
+        seq: 1,
+        from: bob.alias,
+        reason: 'account_deleted',
+      })
       expect(await alices.next()).toEqual({
         type: 'error',
         error: 'UNKNOWN_FRAME',
@@ -57,7 +100,11 @@ describe('a frame', () => {
     const { socket } = await (await wireAccount(relay.url)).online()
     for (const type of [undefined, null, 7, true, ['ping'], { ping: 1 }]) {
       socket.send({ type })
-      expect(await socket.next()).toMatchObject({ type: 'error', error: 'INVALID_FIELD', message: expect.stringMatching(/^type must/) })
+      expect(await socket.next()).toMatchObject({
+        type: 'error',
+        error: 'INVALID_FIELD',
+        message: expect.stringMatching(/^type must/),
+      })
     }
   })
 
@@ -132,19 +179,15 @@ describe('silence', () => {
     const { socket: alices } = await alice.online()
     // Bob reads, answers no ping and says nothing: to the relay he may be gone, so what it sends him counts for nothing.
     const raw = await RawSocket.open(bob)
-    let ended = false
-    raw.ended.then(() => {
-      ended = true
-    })
     // Carol says nothing either, but answers a WebSocket-level ping from time to time.
     const carol = await RawSocket.open(await wireAccount(impatient.url))
     const start = performance.now()
-    while (!ended && performance.now() - start < 40_000) {
+    while (!raw.isEnded && performance.now() - start < 40_000) {
       alices.send({ type: 'typing', to: bob.alias, conv_id: conv })
       carol.send('', { opcode: OPCODES.pong })
       await Bun.sleep(500)
     }
-    expect(ended).toBe(true)
+    expect(raw.isEnded).toBe(true)
     expect(performance.now() - start).toBeGreaterThan(7000)
     expect(await alices.untilPong()).toEqual([])
     carol.send('{"type":"ping"}')
@@ -169,7 +212,8 @@ describe('a slow reader', () => {
     const payload = 'A'.repeat(60_000)
     const count = 3000 // 180 MB, far more than any socket buffer takes.
     for (let sent = 0; sent < count; sent += 100) {
-      for (let n = sent; n < sent + 100; n++) socket.send({ ...message(bob.alias, conv, '', `<${n}>`), payload })
+      for (let n = sent; n < sent + 100; n++)
+        socket.send({ ...message(bob.alias, conv, '', `<${n}>`), payload })
       await socket.take(100, 'ack')
     }
     expect(memoryOf(roomy.process.pid) - before).toBeLessThan(130)
@@ -185,7 +229,8 @@ describe('a slow reader', () => {
     raw.socket.removeAllListeners('data')
     raw.socket.on('data', (data: Buffer) => look(data.toString('latin1')))
     raw.socket.resume()
-    for (const late = performance.now() + 40_000; ids.length < count && performance.now() < late; ) await Bun.sleep(10)
+    for (const late = performance.now() + 40_000; ids.length < count && performance.now() < late; )
+      await Bun.sleep(10)
     expect(ids).toEqual(Array.from({ length: count }, (_, n) => `<${n}>`))
     raw.socket.destroy()
   }, 60_000)
@@ -193,12 +238,10 @@ describe('a slow reader', () => {
   test('of answers is closed once too many pile up', async () => {
     const raw = await RawSocket.open(await wireAccount(roomy.url))
     raw.socket.pause()
-    const flood = Buffer.concat(Array.from({ length: 500 }, () => encodeRawFrame(`{"type":"x","id":"${'i'.repeat(128)}"}`)))
-    let ended = false
-    raw.ended.then(() => {
-      ended = true
-    })
-    for (let sent = 0; sent < 600 && !ended; sent++) {
+    const flood = Buffer.concat(
+      Array.from({ length: 500 }, () => encodeRawFrame(`{"type":"x","id":"${'i'.repeat(128)}"}`)),
+    )
+    for (let sent = 0; sent < 600 && !raw.isEnded; sent++) {
       if (!raw.socket.write(flood)) await Promise.race([raw.ended, Bun.sleep(100)])
     }
     raw.socket.resume()
@@ -232,7 +275,9 @@ describe('a relay that is told to stop', () => {
     // The rest is sent again by the client, as after any reconnect.
     const { socket } = await alice.online()
     for (let n = 0; n < 200; n++) socket.send(message(bob.alias, conv, 'x', `m${n}`))
-    expect((await socket.take(200, 'ack')).map(({ seq }) => seq)).toEqual(Array.from({ length: 200 }, (_, n) => n + 1))
+    expect((await socket.take(200, 'ack')).map(({ seq }) => seq)).toEqual(
+      Array.from({ length: 200 }, (_, n) => n + 1),
+    )
   })
 })
 

@@ -9,7 +9,17 @@ const relay = useRelay()
 
 describe('paths and methods', () => {
   test('what is not served is 404, another method on what is served 405 with the right ones', async () => {
-    for (const path of ['/nope', '/api/v1', '/api/v1/', '/api/v2/me', '/api/v1/me/', '/api/v1/ME', '/API/v1/me', '/api/v1/channels', '/favicon.ico']) {
+    for (const path of [
+      '/nope',
+      '/api/v1',
+      '/api/v1/',
+      '/api/v2/me',
+      '/api/v1/me/',
+      '/api/v1/ME',
+      '/API/v1/me',
+      '/api/v1/channels',
+      '/favicon.ico',
+    ]) {
       expectProblem(await call(relay.url + path), 404, 'NOT_FOUND')
     }
     for (const [method, path, allow] of [
@@ -52,21 +62,39 @@ describe('paths and methods', () => {
       "/api/v1/users/'%20OR%201=1--",
     ]) {
       const answer = await rawHttp(relay.url, requestOf(`GET ${path}`, headers))
-      expect([path.slice(0, 40), answer.status, JSON.parse(answer.body).error]).toEqual([path.slice(0, 40), 404, 'NOT_FOUND'])
+      expect([path.slice(0, 40), answer.status, JSON.parse(answer.body).error]).toEqual([
+        path.slice(0, 40),
+        404,
+        'NOT_FOUND',
+      ])
     }
     expect((await account.get('/me?x=%zz&y[]=1#z')).status).toBe(200)
   })
 
   test('no Host header upsets it: one that names nothing is answered like any other', async () => {
-    for (const host of ['', '[', 'a b', 'a/b?c#d', 'x'.repeat(300), '<script>', "'", '[::1]:99999', '..', 'ümlaut']) {
+    for (const host of [
+      '',
+      '[',
+      'a b',
+      'a/b?c#d',
+      'x'.repeat(300),
+      '<script>',
+      "'",
+      '[::1]:99999',
+      '..',
+      'ümlaut',
+    ]) {
       const nowhere = await rawHttp(relay.url, requestOf('GET /nope', { host }))
       expect([host, nowhere.status]).toEqual([host, 404])
       const ws = await rawHttp(relay.url, requestOf('GET /ws?token=x', { host }))
       expect([host, ws.status]).toEqual([host, 426])
       const body = JSON.stringify({ user_uuid: crypto.randomUUID() })
-      const login = requestOf('POST /api/v1/auth/challenge', { host, 'content-length': String(body.length) }) + body
+      const login =
+        requestOf('POST /api/v1/auth/challenge', { host, 'content-length': String(body.length) }) + body
       const { challenge } = JSON.parse((await rawHttp(relay.url, login)).body)
-      expect(challenge).toMatch(/^relay-auth-v1:(?:localhost|[a-z0-9._-]+|\[::1\]:99999):[0-9a-f-]{36}:[\w-]{43}$/)
+      expect(challenge).toMatch(
+        /^relay-auth-v1:(?:localhost|[a-z0-9._-]+|\[::1\]:99999):[0-9a-f-]{36}:[\w-]{43}$/,
+      )
     }
   })
 
@@ -102,8 +130,16 @@ describe('bodies', () => {
 
   test('may come under any content type; an absent or blank one is an empty object', async () => {
     const body = JSON.stringify({ user_uuid: crypto.randomUUID() })
-    for (const type of ['application/json', 'text/plain', 'application/x-www-form-urlencoded', 'x/y; charset=latin1', '']) {
-      expect((await call(url(), { method: 'POST', body, headers: { 'content-type': type } })).status).toBe(200)
+    for (const type of [
+      'application/json',
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'x/y; charset=latin1',
+      '',
+    ]) {
+      expect((await call(url(), { method: 'POST', body, headers: { 'content-type': type } })).status).toBe(
+        200,
+      )
     }
     for (const blank of [undefined, '', ' \n\t', '{}']) {
       const answer = await call(url(), { method: 'POST', ...(blank === undefined ? {} : { body: blank }) })
@@ -112,9 +148,26 @@ describe('bodies', () => {
   })
 
   test('that are no JSON object are INVALID_JSON', async () => {
-    const bodies = ['{', '[]', '[{}]', 'null', '7', '"x"', 'true', '{"a":1}}', "{'a':1}", 'undefined', '\u0000', '['.repeat(30_000)]
+    const bodies = [
+      '{',
+      '[]',
+      '[{}]',
+      'null',
+      '7',
+      '"x"',
+      'true',
+      '{"a":1}}',
+      "{'a':1}",
+      'undefined',
+      '\u0000',
+      '['.repeat(30_000),
+    ]
     for (const body of bodies) expectProblem(await call(url(), { method: 'POST', body }), 400, 'INVALID_JSON')
-    for (const body of [Buffer.of(0xff, 0xfe), Buffer.of(0x7b, 0x22, 0xc3, 0x28, 0x22, 0x3a, 0x31, 0x7d), Buffer.of(0xc3)]) {
+    for (const body of [
+      Buffer.of(0xff, 0xfe),
+      Buffer.of(0x7b, 0x22, 0xc3, 0x28, 0x22, 0x3a, 0x31, 0x7d),
+      Buffer.of(0xc3),
+    ]) {
       expectProblem(await call(url(), { method: 'POST', body }), 400, 'INVALID_JSON')
     }
   })
@@ -139,7 +192,8 @@ describe('bodies', () => {
       expect([said.status, JSON.parse(said.body).error]).toEqual([413, 'PAYLOAD_TOO_LARGE'])
     }
     const chunk = `1000\r\n${' '.repeat(4096)}\r\n`
-    const chunked = requestOf('POST /api/v1/auth/challenge', { 'transfer-encoding': 'chunked' }) + chunk.repeat(17)
+    const chunked =
+      requestOf('POST /api/v1/auth/challenge', { 'transfer-encoding': 'chunked' }) + chunk.repeat(17)
     const found = await rawHttp(relay.url, chunked)
     expect([found.status, JSON.parse(found.body).error]).toEqual([413, 'PAYLOAD_TOO_LARGE'])
   })
@@ -160,7 +214,11 @@ describe('cross-origin calls', () => {
     for (const path of ['/api/v1/register', '/api/v1/friends/7/accept', '/api/v1/me', '/ws']) {
       const answer = await call(relay.url + path, {
         method: 'OPTIONS',
-        headers: { origin: 'https://app.example', 'access-control-request-method': 'PUT', 'access-control-request-headers': 'authorization' },
+        headers: {
+          origin: 'https://app.example',
+          'access-control-request-method': 'PUT',
+          'access-control-request-headers': 'authorization',
+        },
       })
       expect([answer.status, answer.text]).toEqual([204, ''])
       const allowed = answer.headers.get('access-control-allow-methods')?.split(', ').toSorted()
@@ -201,25 +259,53 @@ describe('what a database would stumble over', () => {
   onEveryEngine((engine) => {
     test('NUL characters, lone surrogates and quotes in every text field are refused or kept, never a failure', async () => {
       const account = await wireAccount(engine.url)
-      const texts = ['\u0000', 'a\u0000b', '\ud800', '\udc00x', "'; DROP TABLE accounts; --", '"', '\\', '%', '\u202e', '𝒜']
+      const texts = [
+        '\u0000',
+        'a\u0000b',
+        '\ud800',
+        '\udc00x',
+        "'; DROP TABLE accounts; --",
+        '"',
+        '\\',
+        '%',
+        '\u202e',
+        '𝒜',
+      ]
       for (const text of texts) {
         const fresh = new WireAccount(engine.url)
         const { body } = await call(fresh.api('/pow/challenge'), { method: 'POST' })
         const keys = { ed25519_public_key: fresh.ed25519, x25519_public_key: fresh.x25519, nickname: 'n' }
-        const work = { pow_nonce: solve(body.challenge_string, body.difficulty), pow_challenge: body.challenge_string }
+        const work = {
+          pow_nonce: solve(body.challenge_string, body.difficulty),
+          pow_challenge: body.challenge_string,
+        }
         const answers = [
           await post(fresh.api('/register'), { ...keys, pow_nonce: work.pow_nonce, pow_challenge: text }),
           await post(fresh.api('/register'), { ...keys, ...work, pow_nonce: text }),
           await post(fresh.api('/register'), { ...keys, ...work, ed25519_public_key: text }),
           await post(fresh.api('/auth/challenge'), { user_uuid: text }),
-          await post(fresh.api('/auth/verify'), { user_uuid: account.uuid, challenge: text, signature: account.sign('x') }),
+          await post(fresh.api('/auth/verify'), {
+            user_uuid: account.uuid,
+            challenge: text,
+            signature: account.sign('x'),
+          }),
           await account.post('/friends/request', { to_alias_id: text }),
-          await call(account.api('/me'), { headers: { authorization: `Bearer ${encodeURIComponent(text.toWellFormed())}.a.b` } }),
+          await call(account.api('/me'), {
+            headers: { authorization: `Bearer ${encodeURIComponent(text.toWellFormed())}.a.b` },
+          }),
           await account.get(`/users/${encodeURIComponent(text.toWellFormed())}`),
-          await call(`${engine.url}/ws?user_uuid=${account.uuid}&ticket=${encodeURIComponent(text.toWellFormed())}`),
+          await call(
+            `${engine.url}/ws?user_uuid=${account.uuid}&ticket=${encodeURIComponent(text.toWellFormed())}`,
+          ),
         ]
-        expect(answers.map(({ status }) => status).filter((status) => status >= 500 || status < 400)).toEqual([])
-        const named = await call(account.api('/me'), { method: 'PATCH', headers: account.authorized(), body: JSON.stringify({ nickname: text }) })
+        expect(answers.map(({ status }) => status).filter((status) => status >= 500 || status < 400)).toEqual(
+          [],
+        )
+        const named = await call(account.api('/me'), {
+          method: 'PATCH',
+          headers: account.authorized(),
+          body: JSON.stringify({ nickname: text }),
+        })
         expect(named.status).toBe(/[\0\ud800-\udfff]/.test(text) && text !== '𝒜' ? 400 : 200)
         if (named.status === 200) expect(named.body.nickname).toBe(text)
       }

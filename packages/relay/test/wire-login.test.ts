@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto'
 import { expectFields, expectInvalidField, expectProblem, FORMS } from './expect.ts'
 import { rawHttp, requestOf, UPGRADE } from './raw.ts'
 import { useRelay } from './use-relay.ts'
-import { type Answer, call, post, WireAccount, wireAccount, WireSocket } from './wire.ts'
+import { type Answer, call, post, WireAccount, WireSocket, wireAccount } from './wire.ts'
 
 const relay = useRelay()
 const named = useRelay({ PUBLIC_URL: 'https://relay.example' })
@@ -13,7 +13,11 @@ async function challengeFor(uuid: string, url = relay.url): Promise<string> {
   return (await post(`${url}/api/v1/auth/challenge`, { user_uuid: uuid })).body.challenge
 }
 
-function verify(account: WireAccount, challenge: string, more: Record<string, unknown> = {}): Promise<Answer> {
+function verify(
+  account: WireAccount,
+  challenge: string,
+  more: Record<string, unknown> = {},
+): Promise<Answer> {
   const login = { user_uuid: account.uuid, challenge, signature: account.sign(challenge) }
   return post(account.api('/auth/verify'), { ...login, ...more })
 }
@@ -24,7 +28,11 @@ describe('a login challenge', () => {
     const answer = await post(account.api('/auth/challenge'), { user_uuid: account.uuid, platform: 'web' })
     expectFields(answer.body, ['challenge'])
     const [version, host, port, uuid, nonce] = answer.body.challenge.split(':')
-    expect([version, `${host}:${port}`, uuid]).toEqual(['relay-auth-v1', new URL(relay.url).host, account.uuid])
+    expect([version, `${host}:${port}`, uuid]).toEqual([
+      'relay-auth-v1',
+      new URL(relay.url).host,
+      account.uuid,
+    ])
     expect(nonce).toMatch(/^[\w-]{43}$/)
   })
 
@@ -43,7 +51,9 @@ describe('a login challenge', () => {
       const headers = { host, 'content-length': String(Buffer.byteLength(text)) }
       return rawHttp(relay.url, requestOf(`POST /api/v1/auth/${path}`, headers) + text)
     }
-    const { challenge } = JSON.parse((await send('challenge', 'evil.example', { user_uuid: account.uuid })).body)
+    const { challenge } = JSON.parse(
+      (await send('challenge', 'evil.example', { user_uuid: account.uuid })).body,
+    )
     expect(challenge).toContain(':evil.example:')
     const login = { user_uuid: account.uuid, challenge, signature: account.sign(challenge) }
     expect((await send('verify', 'relay.example', login)).status).toBe(401)
@@ -76,7 +86,11 @@ describe('a login challenge', () => {
   test('is not used up by a wrong signature', async () => {
     const account = await wireAccount(relay.url)
     const challenge = await challengeFor(account.uuid)
-    expectProblem(await verify(account, challenge, { signature: account.sign(`${challenge} `) }), 401, 'SIGNATURE_INVALID')
+    expectProblem(
+      await verify(account, challenge, { signature: account.sign(`${challenge} `) }),
+      401,
+      'SIGNATURE_INVALID',
+    )
     expect((await verify(account, challenge)).status).toBe(200)
   })
 
@@ -85,7 +99,16 @@ describe('a login challenge', () => {
     const challenge = await challengeFor(account.uuid)
     const theirs = await challengeFor(other.uuid)
     const ofOther = challenge.replace(account.uuid, other.uuid)
-    for (const wrong of [theirs, ofOther, challenge.toUpperCase(), `${challenge} `, ` ${challenge}`, `${challenge}\n`, '', 'x']) {
+    for (const wrong of [
+      theirs,
+      ofOther,
+      challenge.toUpperCase(),
+      `${challenge} `,
+      ` ${challenge}`,
+      `${challenge}\n`,
+      '',
+      'x',
+    ]) {
       expectProblem(await verify(account, wrong), 401, 'CHALLENGE_INVALID')
     }
     const at = challenge.length
@@ -100,11 +123,27 @@ describe('a login challenge', () => {
   test('bodies that break a rule are told which', async () => {
     const account = await wireAccount(relay.url)
     const challenge = await challengeFor(account.uuid)
-    for (const user_uuid of [undefined, null, 7, '', 'x', account.uuid.toUpperCase(), `${account.uuid}0`, [account.uuid]]) {
+    for (const user_uuid of [
+      undefined,
+      null,
+      7,
+      '',
+      'x',
+      account.uuid.toUpperCase(),
+      `${account.uuid}0`,
+      [account.uuid],
+    ]) {
       expectInvalidField(await post(account.api('/auth/challenge'), { user_uuid }), 'user_uuid')
       expectInvalidField(await verify(account, challenge, { user_uuid }), 'user_uuid')
     }
-    for (const signature of [undefined, 7, '', 'AAAA', account.sign(challenge).replace(/=+$/, ''), `${account.sign(challenge)}\n`]) {
+    for (const signature of [
+      undefined,
+      7,
+      '',
+      'AAAA',
+      account.sign(challenge).replace(/=+$/, ''),
+      `${account.sign(challenge)}\n`,
+    ]) {
       expectInvalidField(await verify(account, challenge, { signature }), 'signature')
     }
     for (const wrong of [undefined, 7, null, 'x'.repeat(513)]) {
@@ -128,8 +167,20 @@ describe('a token', () => {
 
   test('that is missing, malformed or under another scheme is 401 UNAUTHENTICATED', async () => {
     const { token } = await wireAccount(relay.url)
-    for (const authorization of [undefined, '', 'Bearer', 'Bearer ', `Basic ${token}`, token, `Bearer ${token}.x`, 'Bearer a.b.c']) {
-      const answer = await call(`${relay.url}/api/v1/me`, authorization === undefined ? {} : { headers: { authorization } })
+    for (const authorization of [
+      undefined,
+      '',
+      'Bearer',
+      'Bearer ',
+      `Basic ${token}`,
+      token,
+      `Bearer ${token}.x`,
+      'Bearer a.b.c',
+    ]) {
+      const answer = await call(
+        `${relay.url}/api/v1/me`,
+        authorization === undefined ? {} : { headers: { authorization } },
+      )
       expectProblem(answer, 401, 'UNAUTHENTICATED')
       expect(answer.headers.get('www-authenticate')).toBe('Bearer')
     }
@@ -164,7 +215,10 @@ describe('a token', () => {
       const answer = await call(`${relay.url}/api/v1/me`, { headers: { authorization: `Bearer ${token}` } })
       expectProblem(answer, 401, 'UNAUTHENTICATED')
       for (const uuid of [account.uuid, victim.uuid]) {
-        const upgrade = await rawHttp(relay.url, requestOf(`GET /ws?user_uuid=${uuid}&token=${token}`, UPGRADE))
+        const upgrade = await rawHttp(
+          relay.url,
+          requestOf(`GET /ws?user_uuid=${uuid}&token=${token}`, UPGRADE),
+        )
         expect([upgrade.status, JSON.parse(upgrade.body).error]).toEqual([401, 'UNAUTHENTICATED'])
       }
     }
@@ -257,7 +311,9 @@ function partsOf(token: string): TokenParts {
 
 // `how` is a signature, or says with which key an attacker makes one.
 function sealed(header: unknown, claims: unknown, how: unknown): string {
-  const text = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
+  const text = [header, claims]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .join('.')
   if (how === 'HS512') return `${text}.${createHmac('sha512', 'guessed').update(text).digest('base64url')}`
   if (how === 'empty') return `${text}.${createHmac('sha256', '').update(text).digest('base64url')}`
   return `${text}.${how}`

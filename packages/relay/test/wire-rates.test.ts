@@ -31,13 +31,17 @@ describe('HTTP', () => {
   let clients = 0
   const from = (address = `198.51.100.${++clients}`) => ({ 'x-forwarded-for': address })
 
-  const pow = (headers: Record<string, string>) => call(`${relay.url}/api/v1/pow/challenge`, { method: 'POST', headers })
+  const pow = (headers: Record<string, string>) =>
+    call(`${relay.url}/api/v1/pow/challenge`, { method: 'POST', headers })
 
   async function account(): Promise<WireAccount> {
     const made = new WireAccount(relay.url)
     const headers = from()
     const { body } = await pow(headers)
-    const work = { pow_challenge: body.challenge_string, pow_nonce: solve(body.challenge_string, body.difficulty) }
+    const work = {
+      pow_challenge: body.challenge_string,
+      pow_nonce: solve(body.challenge_string, body.difficulty),
+    }
     const keys = { ed25519_public_key: made.ed25519, x25519_public_key: made.x25519, nickname: 'n' }
     const registered = await post(made.api('/register'), { ...keys, ...work }, headers)
     made.uuid = registered.body.uuid
@@ -60,9 +64,16 @@ describe('HTTP', () => {
     const made = new WireAccount(relay.url)
     const body = { ed25519_public_key: made.ed25519, x25519_public_key: made.x25519, nickname: 'n' }
     const { body: challenge } = await pow(headers)
-    const work = { pow_challenge: challenge.challenge_string, pow_nonce: solve(challenge.challenge_string, 1) }
+    const work = {
+      pow_challenge: challenge.challenge_string,
+      pow_nonce: solve(challenge.challenge_string, 1),
+    }
     for (let wrong = 0; wrong < 2; wrong++) {
-      expectProblem(await post(made.api('/register'), { ...body, pow_nonce: 'x' }, headers), 400, 'POW_INVALID')
+      expectProblem(
+        await post(made.api('/register'), { ...body, pow_nonce: 'x' }, headers),
+        400,
+        'POW_INVALID',
+      )
     }
     expectLimited(await post(made.api('/register'), { ...body, ...work }, headers), 'register', 300)
     expect((await post(made.api('/register'), { ...body, ...work }, from())).status).toBe(201)
@@ -72,7 +83,8 @@ describe('HTTP', () => {
     const made = await account()
     const headers = from()
     const body = { ed25519_public_key: made.ed25519, x25519_public_key: made.x25519, nickname: 'n' }
-    for (let times = 0; times < 2; times++) expect((await post(made.api('/register'), body, headers)).status).toBe(409)
+    for (let times = 0; times < 2; times++)
+      expect((await post(made.api('/register'), body, headers)).status).toBe(409)
     expectLimited(await post(made.api('/register'), body, headers), 'register', 300)
   })
 
@@ -83,11 +95,14 @@ describe('HTTP', () => {
       expect((await post(made.api('/auth/challenge'), { user_uuid: made.uuid }, headers)).status).toBe(200)
     }
     expectLimited(await post(made.api('/auth/challenge'), { user_uuid: made.uuid }, headers), 'login', 150)
-    const lookUp = () => call(made.api(`/users/${made.alias}`), { headers: { ...made.authorized(), ...headers } })
+    const lookUp = () =>
+      call(made.api(`/users/${made.alias}`), { headers: { ...made.authorized(), ...headers } })
     expect([(await lookUp()).status, (await lookUp()).status]).toEqual([200, 200])
     expectLimited(await lookUp(), 'lookup', 300)
     const upgrade = () => rawHttp(relay.url, requestOf(`GET /ws?token=x`, { ...UPGRADE, ...headers }))
-    expect([(await upgrade()).status, (await upgrade()).status, (await upgrade()).status]).toEqual([401, 401, 429])
+    expect([(await upgrade()).status, (await upgrade()).status, (await upgrade()).status]).toEqual([
+      401, 401, 429,
+    ])
   })
 
   test('reading, changing and befriending are counted by account, whatever its address; what is refused changes nothing', async () => {
@@ -103,10 +118,13 @@ describe('HTTP', () => {
     expect((await send('POST', '/friends/request', { to_alias_id: bob.alias })).status).toBe(200)
     expectLimited(await send('POST', '/friends/request', { to_alias_id: carol.alias }), 'friendRequest', 600)
     expect((await carol.get('/friends')).body).toEqual([])
-    for (let times = 0; times < 3; times++) expect((await send('PATCH', '/me', { nickname: `n${times}` })).status).toBe(200)
+    for (let times = 0; times < 3; times++)
+      expect((await send('PATCH', '/me', { nickname: `n${times}` })).status).toBe(200)
     expectLimited(await send('PATCH', '/me', { nickname: 'too often' }), 'write', 200)
     expectLimited(await send('POST', '/ws/ticket'), 'write', 200)
-    const asBobSees = await call(bob.api(`/users/${alice.alias}`), { headers: { ...bob.authorized(), ...from() } })
+    const asBobSees = await call(bob.api(`/users/${alice.alias}`), {
+      headers: { ...bob.authorized(), ...from() },
+    })
     expect(asBobSees.body.nickname).toBe('n2')
   })
 
@@ -133,7 +151,10 @@ describe('without a trusted proxy', () => {
 
   test('nobody escapes a rate by writing X-Forwarded-For', async () => {
     const ask = (n: number) =>
-      call(`${relay.url}/api/v1/pow/challenge`, { method: 'POST', headers: { 'x-forwarded-for': `198.51.100.${n}` } })
+      call(`${relay.url}/api/v1/pow/challenge`, {
+        method: 'POST',
+        headers: { 'x-forwarded-for': `198.51.100.${n}` },
+      })
     expect([(await ask(1)).status, (await ask(2)).status]).toEqual([200, 200])
     expectLimited(await ask(3), 'pow', 300)
   })
@@ -152,7 +173,9 @@ describe('the gateway', () => {
     while (alices.frames.every(({ type }) => type !== 'pong')) await Bun.sleep(5)
     expect(alices.frames.filter(({ type }) => type === 'ack').length).toBeLessThan(25)
     await alices.next('pong')
-    expect((await alices.take(25)).map(({ type, id, seq }) => [type, id, seq])).toEqual(ids.map((id, n) => ['ack', id, n + 1]))
+    expect((await alices.take(25)).map(({ type, id, seq }) => [type, id, seq])).toEqual(
+      ids.map((id, n) => ['ack', id, n + 1]),
+    )
     const seen = (await bobs.take(26)).map(({ type, id }) => id ?? type)
     expect(seen.filter((id) => id !== 'typing')).toEqual(ids)
     expect(seen.indexOf('typing')).toBeGreaterThan(9)

@@ -17,7 +17,13 @@ onEveryEngine((relay) => {
 
   test('a receipt is forwarded with exactly its fields, and only when the mark advances', async () => {
     const { alice, bob, conv, alices, bobs, receipt } = await withMessages(3)
-    const forwarded = (type: string, seq: number) => ({ type, conv_id: conv, seq, to: alice.alias, from: bob.alias })
+    const forwarded = (type: string, seq: number) => ({
+      type,
+      conv_id: conv,
+      seq,
+      to: alice.alias,
+      from: bob.alias,
+    })
     bobs.send({ ...receipt('delivered', 2), crypto_v: 1, from: 'u00000000', id: 'ignored' })
     expect(await alices.next()).toEqual(forwarded('delivered', 2))
     for (const seq of [2, 1]) bobs.send(receipt('delivered', seq)) // Neither advances.
@@ -42,7 +48,12 @@ onEveryEngine((relay) => {
     const { conv, alices, bobs, receipt } = await withMessages(2)
     for (const type of ['delivered', 'read']) {
       bobs.send(receipt(type, 3))
-      expect(await bobs.next()).toEqual({ type: 'error', error: 'SEQ_UNKNOWN', message: expect.stringMatching(/^seq /), conv_id: conv })
+      expect(await bobs.next()).toEqual({
+        type: 'error',
+        error: 'SEQ_UNKNOWN',
+        message: expect.stringMatching(/^seq /),
+        conv_id: conv,
+      })
     }
     bobs.send(receipt('delivered', Number.MAX_SAFE_INTEGER))
     expect(await bobs.next()).toMatchObject({ error: 'SEQ_UNKNOWN' })
@@ -82,7 +93,13 @@ onEveryEngine((relay) => {
   test('receipts are kept for the offline, as one mark a conversation', async () => {
     const { alice, bob, conv, alices, bobs, receipt } = await withMessages(5)
     await alices.close()
-    for (const [type, seq] of [['delivered', 1], ['delivered', 3], ['read', 2], ['delivered', 5], ['read', 4]] as const) {
+    for (const [type, seq] of [
+      ['delivered', 1],
+      ['delivered', 3],
+      ['read', 2],
+      ['delivered', 5],
+      ['read', 4],
+    ] as const) {
       bobs.send(receipt(type, seq))
     }
     bobs.send(message(alice.alias, conv, 'x', 'marker'))
@@ -138,7 +155,13 @@ onEveryEngine((relay) => {
     expect(await alices.next()).toEqual({ type: 'retract_ack', id: 'early', conv_id: conv })
     expect(await bobs.next()).toMatchObject({ type: 'retract', id: 'early', seq: 1 })
     alices.send(message(bob.alias, conv, 'too late', 'early'))
-    expect(await alices.next()).toEqual({ type: 'ack', id: 'early', conv_id: conv, seq: 1, at: expect.any(Number) })
+    expect(await alices.next()).toEqual({
+      type: 'ack',
+      id: 'early',
+      conv_id: conv,
+      seq: 1,
+      at: expect.any(Number),
+    })
     alices.send(message(bob.alias, conv, 'next', 'next'))
     expect(await bobs.next()).toMatchObject({ type: 'msg', id: 'next', seq: 2 })
   })
@@ -146,10 +169,19 @@ onEveryEngine((relay) => {
   test('only the sender retracts: the peer’s message is NOT_YOUR_MESSAGE and stays', async () => {
     const { alice, bob, conv, alices, bobs } = await withMessages(1)
     bobs.send({ type: 'retract', id: 'm1', to: alice.alias, conv_id: conv })
-    expect(await bobs.next()).toEqual({ type: 'error', error: 'NOT_YOUR_MESSAGE', message: expect.any(String), id: 'm1', conv_id: conv })
+    expect(await bobs.next()).toEqual({
+      type: 'error',
+      error: 'NOT_YOUR_MESSAGE',
+      message: expect.any(String),
+      id: 'm1',
+      conv_id: conv,
+    })
     expect(await alices.untilPong()).toEqual([])
     await bobs.close()
-    expect((await bob.online()).backlog).toMatchObject([{ type: 'msg', id: 'm1' }, { type: 'sync_end', count: 1 }])
+    expect((await bob.online()).backlog).toMatchObject([
+      { type: 'msg', id: 'm1' },
+      { type: 'sync_end', count: 1 },
+    ])
   })
 
   test('a retraction names the conversation its message was sent in', async () => {

@@ -1,10 +1,14 @@
 // What the relay refuses of a valid frame, with which code, and that nothing is stored or shown then.
 import { describe, expect, test } from 'bun:test'
 import { onEveryEngine, useRelay } from './use-relay.ts'
-import { befriend, message, type WireAccount, wireAccount, wireFriends, type WireSocket } from './wire.ts'
+import { befriend, message, type WireAccount, type WireSocket, wireAccount, wireFriends } from './wire.ts'
 
 /** The next frame is the refusal of a frame, with exactly these fields. */
-async function expectRefusal(socket: WireSocket, error: string, names: { id?: string; conv_id?: string }): Promise<void> {
+async function expectRefusal(
+  socket: WireSocket,
+  error: string,
+  names: { id?: string; conv_id?: string },
+): Promise<void> {
   expect(await socket.next()).toEqual({ type: 'error', error, message: expect.stringMatching(/./), ...names })
 }
 
@@ -46,12 +50,17 @@ onEveryEngine((relay) => {
     const carol = await wireAccount(relay.url)
     const other = await befriend(alice, carol)
     const { socket } = await alice.online()
-    const attempts: [WireAccount, string][] = [[carol, conv], [bob, other], [bob, crypto.randomUUID()]]
+    const attempts: [WireAccount, string][] = [
+      [carol, conv],
+      [bob, other],
+      [bob, crypto.randomUUID()],
+    ]
     for (const [to, where] of attempts) {
       socket.send(message(to.alias, where, 'astray', 'm'))
       await expectRefusal(socket, 'WRONG_CONVERSATION', { id: 'm', conv_id: where })
     }
-    for (const account of [bob, carol]) expect((await account.online()).backlog).toEqual([{ type: 'sync_end', count: 0 }])
+    for (const account of [bob, carol])
+      expect((await account.online()).backlog).toEqual([{ type: 'sync_end', count: 0 }])
     // Nothing took a number.
     socket.send(message(bob.alias, conv, 'right', 'm'))
     expect(await socket.next()).toMatchObject({ type: 'ack', seq: 1 })
@@ -64,9 +73,15 @@ onEveryEngine((relay) => {
     socket.send(message('u00000000', conv, 'x', 'bad'))
     socket.send({ ...message(bob.alias, conv, 'x', 'worse'), payload: 'not base64' })
     socket.send(message(bob.alias, conv, 'x', 'two'))
-    expect((await socket.take(2, 'ack')).map(({ id, seq }) => [id, seq])).toEqual([['one', 1], ['two', 2]])
+    expect((await socket.take(2, 'ack')).map(({ id, seq }) => [id, seq])).toEqual([
+      ['one', 1],
+      ['two', 2],
+    ])
     const refused = await socket.take(2, 'error')
-    expect(refused.map(({ error, id }) => [error, id]).toSorted()).toEqual([['INVALID_FIELD', 'worse'], ['NOT_FRIENDS', 'bad']])
+    expect(refused.map(({ error, id }) => [error, id]).toSorted()).toEqual([
+      ['INVALID_FIELD', 'worse'],
+      ['NOT_FRIENDS', 'bad'],
+    ])
     expect((await bob.online()).backlog.map(({ id }) => id)).toEqual(['one', 'two', undefined])
   })
 })
@@ -121,7 +136,10 @@ describe('a full mailbox', () => {
           alice.socket.send({ type: 'retract', id: `m${n}`, to: bob.alias, conv_id: alice.conv })
           await alice.socket.next('retract_ack')
         }
-        expect((await bob.online()).backlog.map(({ type }) => type)).toEqual([...Array(6).fill('retract'), 'sync_end'])
+        expect((await bob.online()).backlog.map(({ type }) => type)).toEqual([
+          ...Array(6).fill('retract'),
+          'sync_end',
+        ])
       })
 
       test('has room again for who was unfriended', async () => {
@@ -129,7 +147,8 @@ describe('a full mailbox', () => {
         const [alice] = friends
         if (!alice) throw new Error('one friend was asked for')
         for (let round = 0; round < 3; round++) {
-          for (const id of ['one', 'two', 'three']) alice.socket.send(message(bob.alias, alice.conv, 'x', `${round}-${id}`))
+          for (const id of ['one', 'two', 'three'])
+            alice.socket.send(message(bob.alias, alice.conv, 'x', `${round}-${id}`))
           const answers = await alice.socket.take(3)
           expect(answers.map(({ type }) => type).toSorted()).toEqual(['ack', 'ack', 'error'])
           const [row] = (await bob.get('/friends')).body

@@ -10,7 +10,12 @@ onEveryEngine((relay) => {
     alices.send(message(bob.alias, conv, 'first', 'm'))
     const ack = await alices.next()
     expect(await bobs.next()).toMatchObject({ id: 'm' })
-    for (const more of [{}, { payload: Buffer.from('encrypted anew').toString('base64') }, { crypto_v: 9 }, { to: 'an_old_alias' }]) {
+    for (const more of [
+      {},
+      { payload: Buffer.from('encrypted anew').toString('base64') },
+      { crypto_v: 9 },
+      { to: 'an_old_alias' },
+    ]) {
       alices.send({ ...message(bob.alias, conv, 'first', 'm'), ...more })
       expect(await alices.next()).toEqual(ack)
     }
@@ -27,7 +32,10 @@ onEveryEngine((relay) => {
     const acks = await socket.take(20, 'ack')
     expect(new Set(acks.map((ack) => JSON.stringify(ack))).size).toBe(1)
     const { backlog } = await bob.online()
-    expect(backlog.map(({ id, payload }) => [id, payload && atob(payload)])).toEqual([['same', 'take 0'], [undefined, undefined]])
+    expect(backlog.map(({ id, payload }) => [id, payload && atob(payload)])).toEqual([
+      ['same', 'take 0'],
+      [undefined, undefined],
+    ])
   })
 
   test('after a repeat’s ack the conversation’s marks are told again, so that its status is right again', async () => {
@@ -35,7 +43,13 @@ onEveryEngine((relay) => {
     const [{ socket: alices }, { socket: bobs }] = [await alice.online(), await bob.online()]
     for (const id of ['one', 'two', 'three']) alices.send(message(bob.alias, conv, id, id))
     const acks = await alices.take(3, 'ack')
-    const mark = (type: string, seq: number) => ({ type, conv_id: conv, seq, to: alice.alias, from: bob.alias })
+    const mark = (type: string, seq: number) => ({
+      type,
+      conv_id: conv,
+      seq,
+      to: alice.alias,
+      from: bob.alias,
+    })
 
     alices.send(message(bob.alias, conv, 'one', 'one'))
     expect(await alices.next()).toEqual(acks[0])
@@ -43,7 +57,10 @@ onEveryEngine((relay) => {
 
     bobs.send({ type: 'read', conv_id: conv, seq: 1, to: alice.alias })
     bobs.send({ type: 'delivered', conv_id: conv, seq: 3, to: alice.alias })
-    expect((await alices.take(2)).toSorted((a, b) => a.seq - b.seq)).toEqual([mark('read', 1), mark('delivered', 3)])
+    expect((await alices.take(2)).toSorted((a, b) => a.seq - b.seq)).toEqual([
+      mark('read', 1),
+      mark('delivered', 3),
+    ])
 
     alices.send(message(bob.alias, conv, 'one', 'one'))
     expect(await alices.next()).toEqual(acks[0])
@@ -53,7 +70,9 @@ onEveryEngine((relay) => {
     expect(await alices.next()).toEqual(mark('read', 3))
     alices.send(message(bob.alias, conv, 'two', 'two'))
     expect(await alices.take(2)).toEqual([acks[1], mark('read', 3)]) // `read` implies `delivered`.
-    expect(await bobs.untilPong()).not.toContainEqual(expect.objectContaining({ type: 'msg', id: 'two', seq: 4 }))
+    expect(await bobs.untilPong()).not.toContainEqual(
+      expect.objectContaining({ type: 'msg', id: 'two', seq: 4 }),
+    )
   })
 
   test('a whole reconnect: connect, sync, everything again; each acked as before, the marks last, bob sees nothing', async () => {
@@ -76,12 +95,16 @@ onEveryEngine((relay) => {
       expect(await again.take(40, 'ack')).toEqual(acks)
       // Whatever was told before them, after the last ack the marks stand where they stood.
       await again.next('delivered')
-      const marks = [...again.frames, ...(await again.untilPong())].filter(({ type }) => type === 'read' || type === 'delivered')
+      const marks = [...again.frames, ...(await again.untilPong())].filter(
+        ({ type }) => type === 'read' || type === 'delivered',
+      )
       expect(marks.at(-1)).toMatchObject({ type: 'read', seq: 25 })
       await again.close()
     }
     expect(await bobs.untilPong()).toEqual([])
-    expect((await bob.get('/conversations/active')).body.conversations).toMatchObject([{ conv_id: conv, last_seq: 40 }])
+    expect((await bob.get('/conversations/active')).body.conversations).toMatchObject([
+      { conv_id: conv, last_seq: 40 },
+    ])
   })
 
   test('of two conversations each repeat is followed by the marks of its own', async () => {
@@ -89,7 +112,10 @@ onEveryEngine((relay) => {
     const carol = await wireAccount(relay.url)
     const other = await befriend(alice, carol)
     const { socket } = await alice.online()
-    for (const [peer, where, id] of [[bob, conv, 'to-bob'], [carol, other, 'to-carol']] as const) {
+    for (const [peer, where, id] of [
+      [bob, conv, 'to-bob'],
+      [carol, other, 'to-carol'],
+    ] as const) {
       socket.send(message(peer.alias, where, 'x', id))
       await socket.next('ack')
       const { socket: peers } = await peer.online()
@@ -100,7 +126,10 @@ onEveryEngine((relay) => {
     socket.send(message(carol.alias, other, 'x', 'to-carol'))
     const frames = await socket.take(4)
     for (const where of [conv, other]) {
-      expect(frames.filter(({ conv_id }) => conv_id === where).map(({ type }) => type)).toEqual(['ack', 'read'])
+      expect(frames.filter(({ conv_id }) => conv_id === where).map(({ type }) => type)).toEqual([
+        'ack',
+        'read',
+      ])
     }
   })
 
@@ -122,7 +151,11 @@ onEveryEngine((relay) => {
     await alice.bare('DELETE', `/friends/${(await alice.get('/friends')).body[0].friendship_id}`)
     await repeat()
     const seen = (await bobs.untilPong()).map(({ type, id }) => [type, id])
-    expect(seen).toEqual([['msg', 'kept'], ['msg', 'retracted'], ['retract', 'retracted']])
+    expect(seen).toEqual([
+      ['msg', 'kept'],
+      ['msg', 'retracted'],
+      ['retract', 'retracted'],
+    ])
   })
 
   test('the same id may be used by both sides, and by one sender in one conversation only', async () => {
@@ -155,7 +188,9 @@ describe('ids', () => {
       const ids = [printable, 'x'.repeat(128), '0', "';--", '__proto__', 'constructor', 'toString']
       for (const id of [...ids, ...ids]) socket.send(message(bob.alias, conv, 'x', id))
       const acks = await socket.take(2 * ids.length, 'ack')
-      expect(acks.map(({ id, seq }) => [id, seq])).toEqual([...ids, ...ids].map((id) => [id, ids.indexOf(id) + 1]))
+      expect(acks.map(({ id, seq }) => [id, seq])).toEqual(
+        [...ids, ...ids].map((id) => [id, ids.indexOf(id) + 1]),
+      )
       expect((await bob.online()).backlog.slice(0, -1).map(({ id }) => id)).toEqual(ids)
     })
   })

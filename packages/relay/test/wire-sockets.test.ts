@@ -26,7 +26,10 @@ describe('an upgrade', () => {
     const account = await wireAccount(relay.url)
     for (const query of [`ticket=${await account.ticket()}`, `token=${account.token}`]) {
       const headers = { ...UPGRADE, authorization: 'Basic cHJveHk6cHJveHk=' }
-      const answer = await rawHttp(relay.url, requestOf(`GET /ws?user_uuid=${account.uuid}&${query}`, headers))
+      const answer = await rawHttp(
+        relay.url,
+        requestOf(`GET /ws?user_uuid=${account.uuid}&${query}`, headers),
+      )
       expect(answer.status).toBe(101)
     }
   })
@@ -34,7 +37,10 @@ describe('an upgrade', () => {
   test('agrees to no compression', async () => {
     const account = await wireAccount(relay.url)
     const headers = { ...UPGRADE, 'sec-websocket-extensions': 'permessage-deflate; client_max_window_bits' }
-    const answer = await rawHttp(relay.url, requestOf(`GET /ws?user_uuid=${account.uuid}&token=${account.token}`, headers))
+    const answer = await rawHttp(
+      relay.url,
+      requestOf(`GET /ws?user_uuid=${account.uuid}&token=${account.token}`, headers),
+    )
     expect(answer.status).toBe(101)
     expect(answer.head.toLowerCase()).not.toContain('sec-websocket-extensions')
   })

@@ -1,6 +1,12 @@
 // A client made of nothing but fetch and WebSocket: it speaks the wire as docs/protocol.md has it and knows none of
 // our code, so that a mistake shared by relay and library cannot hide.
-import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign } from 'node:crypto'
+import {
+  createHash,
+  type createPrivateKey,
+  type createPublicKey,
+  generateKeyPairSync,
+  sign,
+} from 'node:crypto'
 
 type Json = Record<string, unknown>
 
@@ -18,7 +24,12 @@ export async function call(url: string, init: RequestInit = {}): Promise<Answer>
   const response = await fetch(url, init)
   const text = await response.text()
   const isJson = response.headers.get('content-type')?.includes('json') && text !== ''
-  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : undefined, text }
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: isJson ? JSON.parse(text) : undefined,
+    text,
+  }
 }
 
 /** Posts a JSON body. */
@@ -166,7 +177,9 @@ export class WireSocket {
     const socket = new WireSocket(new WebSocket(url))
     await new Promise<void>((resolve, reject) => {
       socket.socket.addEventListener('open', () => resolve())
-      socket.socket.addEventListener('close', ({ code }) => reject(new Error(`closed with ${code} before it was open`)))
+      socket.socket.addEventListener('close', ({ code }) =>
+        reject(new Error(`closed with ${code} before it was open`)),
+      )
     })
     return socket
   }
@@ -182,7 +195,8 @@ export class WireSocket {
       const index = this.frames.findIndex((frame) => type === undefined || frame.type === type)
       if (index >= 0) return this.frames.splice(index, 1)[0]
       const left = late - performance.now()
-      if (left <= 0 || this.#isOver) throw new Error(`no ${type ?? 'frame'} came; waiting: ${JSON.stringify(this.frames).slice(0, 400)}`)
+      if (left <= 0 || this.#isOver)
+        throw new Error(`no ${type ?? 'frame'} came; waiting: ${JSON.stringify(this.frames).slice(0, 400)}`)
       await this.#change(left)
     }
   }
@@ -244,7 +258,9 @@ export async function wireAccount(relayUrl: string, nickname?: string): Promise<
 }
 
 /** Two registered, logged-in friends and their conversation. */
-export async function wireFriends(relayUrl: string): Promise<{ alice: WireAccount; bob: WireAccount; conv: string }> {
+export async function wireFriends(
+  relayUrl: string,
+): Promise<{ alice: WireAccount; bob: WireAccount; conv: string }> {
   const alice = await wireAccount(relayUrl)
   const bob = await wireAccount(relayUrl)
   return { alice, bob, conv: await befriend(alice, bob) }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 import { errors } from '../errors.ts'
-import { clientFrames } from './client-frames.ts'
+import type { clientFrames } from './client-frames.ts'
 import { decodeClientFrame, decodeRelayFrame, encodeFrame } from './codec.ts'
 
 const CONV = 'c3a1f0de-5b7a-4c1d-9e2f-0123456789ab'
@@ -17,11 +17,14 @@ const valid = {
 } as const satisfies Record<keyof typeof clientFrames, object>
 
 describe('a frame of a client', () => {
-  test.each(Object.entries(valid))('%s is decoded as it stands, without the fields nobody knows', (_type, frame) => {
-    expect(decodeClientFrame(JSON.stringify(frame))).toEqual({ frame } as never)
-    const more = { ...frame, from: 'u00000002', at: 1, nested: { type: 'goaway' }, '': null }
-    expect(decodeClientFrame(JSON.stringify(more))).toEqual({ frame } as never)
-  })
+  test.each(Object.entries(valid))(
+    '%s is decoded as it stands, without the fields nobody knows',
+    (_type, frame) => {
+      expect(decodeClientFrame(JSON.stringify(frame))).toEqual({ frame } as never)
+      const more = { ...frame, from: 'u00000002', at: 1, nested: { type: 'goaway' }, '': null }
+      expect(decodeClientFrame(JSON.stringify(more))).toEqual({ frame } as never)
+    },
+  )
 
   const broken = Object.entries(valid).flatMap(([type, frame]) =>
     Object.keys(frame)
@@ -31,7 +34,11 @@ describe('a frame of a client', () => {
   test.each(broken)('%s without a right `%s` is a fault that names it', (_type, field, frame) => {
     for (const value of [undefined, null, {}, [], true, '', 0, -1, 1.5, 'ä', '\u0000', Number.MAX_VALUE]) {
       const { fault } = decodeClientFrame(JSON.stringify({ ...frame, [field]: value }))
-      expect(fault).toMatchObject({ code: 'INVALID_FIELD', field, rule: expect.stringMatching(/^(?:is missing|must )/) })
+      expect(fault).toMatchObject({
+        code: 'INVALID_FIELD',
+        field,
+        rule: expect.stringMatching(/^(?:is missing|must )/),
+      })
     }
   })
 
@@ -54,7 +61,10 @@ describe('a frame of a client', () => {
     ['payload', 'AAAA\n'],
     ['payload', 'A'.repeat(65_540)],
   ])('a msg whose %s is %p is refused', (field, value) => {
-    expect(decodeClientFrame(JSON.stringify({ ...valid.msg, [field]: value })).fault).toMatchObject({ code: 'INVALID_FIELD', field })
+    expect(decodeClientFrame(JSON.stringify({ ...valid.msg, [field]: value })).fault).toMatchObject({
+      code: 'INVALID_FIELD',
+      field,
+    })
   })
 
   test.each([
@@ -71,7 +81,9 @@ describe('a frame of a client', () => {
 
   test('a fault names the frame by its id and conversation, cut short, and quotes nothing else', () => {
     const secret = 'not-for-any-log'
-    const { fault } = decodeClientFrame(JSON.stringify({ ...valid.msg, payload: secret, id: 'i'.repeat(500) }))
+    const { fault } = decodeClientFrame(
+      JSON.stringify({ ...valid.msg, payload: secret, id: 'i'.repeat(500) }),
+    )
     expect(fault).toEqual({
       code: 'INVALID_FIELD',
       field: 'id',
@@ -87,24 +99,32 @@ describe('any text', () => {
     fc.string({ unit: 'binary' }),
     fc.json(),
     fc.jsonValue().map((value) => JSON.stringify({ type: 'msg', payload: value })),
-    fc.tuple(fc.constantFrom(...Object.values(valid).map((frame) => JSON.stringify(frame))), fc.nat(200), fc.string({ maxLength: 6 }))
+    fc
+      .tuple(
+        fc.constantFrom(...Object.values(valid).map((frame) => JSON.stringify(frame))),
+        fc.nat(200),
+        fc.string({ maxLength: 6 }),
+      )
       .map(([text, at, insert]) => text.slice(0, at) + insert + text.slice(at + 1)),
   )
 
   test.each([
     ['client', decodeClientFrame],
     ['relay', decodeRelayFrame],
-  ] as const)('is a frame of a %s that encodes to itself, or a fault of the registry', (_sender, decode) => {
-    fc.assert(
-      fc.property(texts, (text) => {
-        const { frame, fault } = decode(text)
-        expect((frame === undefined) !== (fault === undefined)).toBe(true)
-        if (frame) expect(decode(encodeFrame(frame))).toEqual({ frame } as never)
-        if (fault) expect(errors[fault.code].status).toBe(400)
-      }),
-      { numRuns: 3000 },
-    )
-  })
+  ] as const)(
+    'is a frame of a %s that encodes to itself, or a fault of the registry',
+    async (_sender, decode) => {
+      await fc.assert(
+        fc.property(texts, (text) => {
+          const { frame, fault } = decode(text)
+          expect((frame === undefined) !== (fault === undefined)).toBe(true)
+          if (frame) expect(decode(encodeFrame(frame))).toEqual({ frame } as never)
+          if (fault) expect(errors[fault.code].status).toBe(400)
+        }),
+        { numRuns: 3000 },
+      )
+    },
+  )
 
   test('nested without end is a fault or a frame, not a crash', () => {
     const deep = '['.repeat(200_000) + ']'.repeat(200_000)
@@ -117,7 +137,10 @@ describe('any text', () => {
       expect(decodeClientFrame(JSON.stringify({ type })).fault?.code).toBe('UNKNOWN_FRAME')
       expect(decodeRelayFrame(JSON.stringify({ type })).fault?.code).toBe('UNKNOWN_FRAME')
     }
-    expect(decodeClientFrame('{"__proto__":{"type":"ping"}}').fault).toMatchObject({ code: 'INVALID_FIELD', field: 'type' })
+    expect(decodeClientFrame('{"__proto__":{"type":"ping"}}').fault).toMatchObject({
+      code: 'INVALID_FIELD',
+      field: 'type',
+    })
   })
 
   test('of the other direction is not taken', () => {

@@ -12,14 +12,20 @@ const bound = { host: 'relay.example:8443', uuid }
 const challenge = createChallenge(bound, 61_000, { keys, randomBytes: systemRandom })
 
 test('one says what it is bound to, and is valid until its time is over', () => {
-  expect(challenge).toMatch(/^relay-auth-v1:relay\.example:8443:c3a1f0de-5b7a-4c1d-9e2f-0123456789ab:[\w-]{43}$/)
+  expect(challenge).toMatch(
+    /^relay-auth-v1:relay\.example:8443:c3a1f0de-5b7a-4c1d-9e2f-0123456789ab:[\w-]{43}$/,
+  )
   expect(readChallenge(challenge, bound, { keys, now: 60_999 })).toMatchObject({ expiresAt: 61_000 })
   expect(readChallenge(challenge, bound, { keys, now: 61_000 })).toBeUndefined()
 })
 
 test('one is worth nothing for another host or account, nor where its text was made to say so', () => {
   const now = 1000
-  for (const elsewhere of [{ ...bound, host: 'relay.example' }, { ...bound, host: 'evil.example' }, { ...bound, uuid: other }]) {
+  for (const elsewhere of [
+    { ...bound, host: 'relay.example' },
+    { ...bound, host: 'evil.example' },
+    { ...bound, uuid: other },
+  ]) {
     expect(readChallenge(challenge, elsewhere, { keys, now })).toBeUndefined()
     const rewritten = challenge.replace(bound.host, elsewhere.host).replace(bound.uuid, elsewhere.uuid)
     expect(readChallenge(rewritten, elsewhere, { keys, now })).toBeUndefined()
@@ -46,6 +52,8 @@ test('a relay’s older key still verifies, another relay’s does not', () => {
 })
 
 test('no two are alike', () => {
-  const made = Array.from({ length: 100 }, () => createChallenge(bound, 61_000, { keys, randomBytes: systemRandom }))
+  const made = Array.from({ length: 100 }, () =>
+    createChallenge(bound, 61_000, { keys, randomBytes: systemRandom }),
+  )
   expect(new Set(made).size).toBe(100)
 })

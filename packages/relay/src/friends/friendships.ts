@@ -143,7 +143,8 @@ async function findOrAdd(
     ON CONFLICT (low_id, high_id) DO UPDATE SET changed_at = friendships.changed_at
     RETURNING id, requester_id, recipient_id, status, changed_at`
   if (!row) throw new Error('a friendship was neither found nor made')
-  const isNew = (!known || withdrawn !== undefined) && row.status === 'pending' && row.requester_id === requester
+  const isNew =
+    (!known || withdrawn !== undefined) && row.status === 'pending' && row.requester_id === requester
   return { row, isNew }
 }
 

@@ -46,7 +46,11 @@ export function friendRoutes(parts: FriendParts): Handlers<Names> {
     const frame =
       news.type === 'friend_request'
         ? encodeFrame({ type: 'friend_request', ...hint })
-        : encodeFrame({ type: 'friend_accepted', ...hint, ...(conversation ? { conv_id: conversation } : {}) })
+        : encodeFrame({
+            type: 'friend_accepted',
+            ...hint,
+            ...(conversation ? { conv_id: conversation } : {}),
+          })
     bus.ring(news.for, { kind: 'frame', frame })
   }
 

@@ -31,9 +31,17 @@ test.each(codes)('%s is answered with its status, its meaning and its code', asy
 
 describe('details', () => {
   test('name the field and its rule, the rate and when to come back, the account that exists', async () => {
-    const field = problemResponse(new ProtocolError('INVALID_FIELD', { field: 'a.b', rule: 'must be c' }), silent, 'x')
+    const field = problemResponse(
+      new ProtocolError('INVALID_FIELD', { field: 'a.b', rule: 'must be c' }),
+      silent,
+      'x',
+    )
     expect(await field.json()).toMatchObject({ field: 'a.b', detail: 'a.b must be c' })
-    const limited = problemResponse(new ProtocolError('RATE_LIMITED', { limit: 'pow', retryAfterMs: 1001 }), silent, 'x')
+    const limited = problemResponse(
+      new ProtocolError('RATE_LIMITED', { limit: 'pow', retryAfterMs: 1001 }),
+      silent,
+      'x',
+    )
     expect(limited.headers.get('retry-after')).toBe('2')
     expect(await limited.json()).toMatchObject({ limit: 'pow' })
     const soon = problemResponse(new ProtocolError('RATE_LIMITED', { retryAfterMs: 0.2 }), silent, 'x')
@@ -44,7 +52,11 @@ describe('details', () => {
   })
 
   test('are left out where they would bring the digits 409 into another answer', async () => {
-    const response = problemResponse(new ProtocolError('INVALID_FIELD', { field: 'items.409', rule: 'is missing' }), silent, 'x')
+    const response = problemResponse(
+      new ProtocolError('INVALID_FIELD', { field: 'items.409', rule: 'is missing' }),
+      silent,
+      'x',
+    )
     expect(await response.text()).not.toContain('409')
     const exists = new ProtocolError('ACCOUNT_EXISTS', { account: { uuid: 'u409', alias_id: 'a' } })
     expect(await problemResponse(exists, silent, 'x').json()).toMatchObject({ uuid: 'u409' })

@@ -18,7 +18,7 @@ export class TokenBucket {
   /** Takes one token. @returns 0, or the milliseconds until there is one to take */
   take(now: number): number {
     this.#refill(now)
-    if (this.#tokens >= 1) {
+    if (this.#tokens > 1 - ROUNDING) {
       this.#tokens -= 1
       return 0
     }
@@ -36,3 +36,6 @@ export class TokenBucket {
     this.#at = now
   }
 }
+
+// Whoever waited as long as it was told must not be told to wait again because of how fractions are added up.
+const ROUNDING = 1e-6

@@ -1,0 +1,53 @@
+// Tokens: one algorithm, one issuer, one audience. Whoever knew the secret could still not widen them.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { AccountUuid, check } from '@sotto/protocol'
+import { SignJWT } from 'jose'
+import { engines, type TestStore } from '../../test/engines.ts'
+import { systemRandom } from '../operations/random.ts'
+import type { RelayKeys } from './relay-keys.ts'
+import { Tokens } from './tokens.ts'
+
+const uuid = check(AccountUuid, 'c3a1f0de-5b7a-4c1d-9e2f-0123456789ab')
+const keys: RelayKeys = [{ kid: 'k', secret: systemRandom(64) }]
+const clock = { now: () => 1_800_000_000_000, monotonic: () => 0 }
+let store: TestStore
+let tokens: Tokens
+
+beforeAll(async () => {
+  const [engine] = engines
+  if (!engine) throw new Error('there is no engine')
+  store = await engine.open()
+  tokens = new Tokens({ storage: store.storage, keys, clock, randomBytes: systemRandom, lifeSeconds: 60 })
+})
+
+afterAll(() => store.remove())
+
+/** A token signed with the relay's own secret, as `change` has it. */
+function signed(
+  change: { alg?: string; kid?: string; claims?: Record<string, unknown> } = {},
+): Promise<string> {
+  const issuedAt = clock.now() / 1000
+  const usual = { iss: 'sotto-relay', aud: 'sotto', sub: uuid, jti: 'j', iat: issuedAt, exp: issuedAt + 60 }
+  const { alg = 'HS256', kid = 'k', claims } = change
+  return new SignJWT({ ...usual, ...claims }).setProtectedHeader({ alg, kid }).sign(keys[0].secret)
+}
+
+test('a token of ours is read; the account it names being gone, it is dead', async () => {
+  const { token } = await tokens.issue(uuid)
+  expect(await tokens.read(token)).toMatchObject({ uuid, account: undefined, dead: 'revoked' })
+  expect(await tokens.read(await signed())).toMatchObject({ uuid, jti: 'j', expiresAt: clock.now() + 60_000 })
+})
+
+test.each([
+  ['another algorithm', { alg: 'HS512' }],
+  ['another algorithm of the same kind', { alg: 'HS384' }],
+  ['an unknown key', { kid: 'other' }],
+  ['another issuer', { claims: { iss: 'other' } }],
+  ['another audience', { claims: { aud: 'other' } }],
+  ['no audience', { claims: { aud: undefined } }],
+  ['no subject', { claims: { sub: undefined } }],
+  ['no id', { claims: { jti: undefined } }],
+  ['no end', { claims: { exp: undefined } }],
+])('with %s it is none of ours, right secret or not', async (_what, change) => {
+  await expect(tokens.read(await signed(change))).rejects.toThrow('UNAUTHENTICATED')
+})
