@@ -141,7 +141,7 @@ describe("between the relay's rooms", () => {
     const importing = (text: string) => check({ ...files, [relay('gateway/a.ts')]: text })
     expect(importing("import type { Config } from '../config.ts'")).toEqual([])
     expect(importing("import { config } from '../config.ts'")[0]).toContain(
-      'only main.ts, relay.ts and tests import',
+      'only main.ts, relay.ts, operator.ts and tests import',
     )
     expect(importing("import { relay } from '../relay.ts'")[0]).toContain(
       'only main.ts and tests import relay.ts',

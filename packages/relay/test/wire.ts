@@ -141,10 +141,15 @@ export class WireAccount {
 
 /** The smallest decimal text that solves a challenge. */
 export function solve(challenge: string, difficulty: number): string {
-  for (let nonce = 0; ; nonce++) {
-    const digest = createHash('sha256').update(`${challenge}${nonce}`).digest('hex')
-    if (digest.startsWith('0'.repeat(difficulty))) return String(nonce)
-  }
+  for (let nonce = 0; ; nonce++) if (isSolution(challenge, String(nonce), difficulty)) return String(nonce)
+}
+
+/** Whether a nonce solves a challenge. */
+export function isSolution(challenge: string, nonce: string, difficulty: number): boolean {
+  const digest = createHash('sha256')
+    .update(challenge + nonce)
+    .digest('hex')
+  return digest.startsWith('0'.repeat(difficulty))
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: see Answer.body
