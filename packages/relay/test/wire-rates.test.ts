@@ -208,6 +208,23 @@ describe('the gateway', () => {
   })
 })
 
+test('whoever floods with pings or refused frames, which wait for no rate, is closed with 1013', async () => {
+  const relay = await startRelay({ env: { RATE_LIMITS: 'on', RATE_FRAME: '20/3600' } })
+  try {
+    for (const flood of ['{"type":"ping"}', '{"type":"no_such_frame"}']) {
+      const account = await wireAccount(relay.url)
+      const socket = await account.connect()
+      for (let n = 0; n < 40; n++) socket.send(flood)
+      expect((await socket.closed).code).toBe(1013)
+      expect(
+        socket.frames.filter(({ type }) => type === 'pong' || type === 'error').length,
+      ).toBeLessThanOrEqual(20)
+    }
+  } finally {
+    await relay.stop()
+  }
+})
+
 test('with RATE_LIMITS=off nothing is limited', async () => {
   // The relay of every other file: hundreds of requests a second from one address.
   const relay = await startRelay({ env: { RATE_POW: '1/600' } })

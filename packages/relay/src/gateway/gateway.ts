@@ -165,6 +165,12 @@ export class Gateway {
     if (!session || this.#isDraining || session.connection.isClosing) return
     const decoded =
       typeof data === 'string' ? decodeClientFrame(data) : { fault: { code: 'INVALID_JSON' as const } }
+    // What is answered on arrival waits for no rate, so whoever floods with it is sent away.
+    const isAnsweredAtOnce = decoded.fault !== undefined || decoded.frame.type === 'ping'
+    if (isAnsweredAtOnce && !session.frames.allowsAtOnce()) {
+      session.connection.close('overload')
+      return
+    }
     if (decoded.fault) {
       this.#refuse(session, decoded.fault)
       return

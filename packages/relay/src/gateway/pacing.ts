@@ -69,6 +69,14 @@ export class PacedFrames {
     return true
   }
 
+  /**
+   * Counts a frame that is answered on arrival: a `ping`, or one that is refused.
+   * @returns false where they come faster than other frames may
+   */
+  allowsAtOnce(): boolean {
+    return this.#pace.delayMs('ping') === 0
+  }
+
   /** Drops what waits: it was never acknowledged, so its sender will send it again. */
   stop(): void {
     clearTimeout(this.#timer)
