@@ -210,13 +210,13 @@ describe('a slow reader', () => {
     raw.socket.pause()
     const before = memoryOf(roomy.process.pid)
     const payload = 'A'.repeat(60_000)
-    const count = 3000 // 180 MB, far more than any socket buffer takes.
+    const count = 4500 // 270 MB, far more than any socket buffer takes, or a runtime leaves uncollected.
     for (let sent = 0; sent < count; sent += 100) {
       for (let n = sent; n < sent + 100; n++)
         socket.send({ ...message(bob.alias, conv, '', `<${n}>`), payload })
       await socket.take(100, 'ack')
     }
-    expect(memoryOf(roomy.process.pid) - before).toBeLessThan(130)
+    expect(memoryOf(roomy.process.pid) - before).toBeLessThan(200)
     // Once it reads, it gets them all.
     const ids: string[] = []
     let tail = ''
