@@ -7,8 +7,8 @@ import { check } from '@sotto/protocol'
 import * as v from 'valibot'
 import { asClientError, ClientError } from '../client-error.ts'
 import { type FolderLock, lockFolder } from './folder-lock.ts'
+import { InMemoryReads } from './in-memory-reads.ts'
 import { StoreChange } from './records.ts'
-import { StateStore } from './state-store.ts'
 
 const FILE = 'store.log'
 const HEADER = { format: 'sotto-client-store', version: 1 }
@@ -34,7 +34,7 @@ interface Waiting {
  * being synced share the next. A write torn by a crash is dropped as a whole on opening and costs nothing before it.
  * Nothing is encrypted: the recovery phrase and the messages lie in the file as they are.
  */
-export class FileStore extends StateStore {
+export class FileStore extends InMemoryReads {
   readonly #path: string
   readonly #lock: FolderLock
   #file: FileHandle

@@ -1,10 +1,10 @@
 // A store that forgets: for tests, and for clients that keep nothing on purpose.
 import { ClientError } from '../client-error.ts'
+import { InMemoryReads } from './in-memory-reads.ts'
 import type { StoreChange } from './records.ts'
-import { StateStore } from './state-store.ts'
 
 /** A store in memory. Survives its client, not its process. */
-export class MemoryStore extends StateStore {
+export class MemoryStore extends InMemoryReads {
   #closed = false
 
   async write(changes: readonly StoreChange[]): Promise<void> {

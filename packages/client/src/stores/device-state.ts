@@ -47,7 +47,7 @@ class ConversationMessages {
 }
 
 /** The state of a store. Not durable, and not to be shared between two stores. */
-export class StoreState {
+export class DeviceState {
   identity: StoredIdentity | undefined
   friends: readonly FriendProfile[] = []
   readonly sessions = new Map<string, SessionRecord>()

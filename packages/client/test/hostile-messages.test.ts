@@ -1,152 +1,26 @@
-// A relay that lies: it may withhold and refuse, and nothing more. No identity, key, trust state or message is its to change.
+// A relay that lies about messages and receipts: it may withhold, and nothing more.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { MemoryStore, type StoredMessage } from '../src/client.ts'
 import type { StoreChange } from '../src/stores/records.ts'
-import { friendOf, HostileRelay, makePeer, type Peer } from './hostile-relay.ts'
-import { Person, until } from './people.ts'
+import { friendOf, type HostileRelay, makePeer } from './hostile-relay.ts'
+import { HostileWorld, idOf, msg, textsOf } from './hostile-world.ts'
+import { until } from './people.ts'
 
 // A busy machine is slow; what a test waits for says itself what did not come.
 setDefaultTimeout(30_000)
 
+let world: HostileWorld
 let relay: HostileRelay
-const people: Person[] = []
 
 beforeEach(() => {
-  relay = new HostileRelay()
+  world = new HostileWorld()
+  relay = world.relay
 })
-afterEach(async () => {
-  for (const person of people.splice(0)) await person.client.close()
-  await relay.stop()
-})
-
-async function open(store = new MemoryStore()): Promise<Person> {
-  const person = await Person.open('victim', relay.url, { store })
-  people.push(person)
-  return person
-}
-
-/** A client connected to the relay, with these peers as its friends. */
-async function victim(peers: readonly Peer[], store = new MemoryStore()): Promise<Person> {
-  const person = await open(store)
-  relay.friends = peers.map((peer) => friendOf(peer))
-  await person.client.create({ nickname: 'victim' })
-  await person.connect()
-  await until('sessions', async () => (await person.client.conversations()).length === peers.length)
-  return person
-}
-
-function publicKeyOf(person: Person): string {
-  return person.client.identity?.ecdhPublicKey ?? ''
-}
-
-function msg(
-  peer: Peer,
-  person: Person,
-  seq: number,
-  text: string,
-  fields: Record<string, unknown> = {},
-): Record<string, unknown> {
-  return {
-    type: 'msg',
-    id: idOf(text),
-    to: person.alias,
-    conv_id: peer.conversationId,
-    crypto_v: 1,
-    from: peer.aliasId,
-    seq,
-    at: 1000 + seq,
-    payload: peer.payloadTo(publicKeyOf(person), text),
-    ...fields,
-  }
-}
-
-function idOf(text: string): string {
-  return `id-${encodeURIComponent(text)}`
-}
-
-async function textsOf(person: Person, peer: Peer): Promise<string[]> {
-  return (await person.client.messages(peer.conversationId)).map(({ text }) => text)
-}
-
-/** Waits until the client has dealt with everything sent before. */
-async function settled(person: Person): Promise<void> {
-  const before = person.heard.synced.length
-  relay.send({ type: 'sync_end', count: 0 })
-  await until('settled', () => person.heard.synced.length > before)
-  await Bun.sleep(5)
-}
-
-test('a challenge for another host or account is not signed', async () => {
-  const other = crypto.randomUUID()
-  const lies: ((uuid: string) => string)[] = [
-    (uuid) => relay.challengeFor(uuid, 'relay.example'),
-    (uuid) => relay.challengeFor(uuid, `evil@${relay.host}`),
-    () => relay.challengeFor(other),
-    () => 'sign this',
-    (uuid) => `${relay.challengeFor(uuid)}\nand more`,
-    () => JSON.stringify({ type: 'call_offer', from: 'victim' }),
-  ]
-  for (const lie of lies) {
-    const person = await open()
-    relay.answers['POST /auth/challenge'] = ({ user_uuid }) => ({
-      body: { challenge: lie(String(user_uuid)) },
-    })
-    expect(person.client.create({ nickname: 'victim' })).rejects.toMatchObject({ code: 'CHALLENGE_REFUSED' })
-    await person.client.create({ nickname: 'victim' }).catch(() => {})
-    expect(person.client.identity).toBeUndefined()
-  }
-  expect(relay.called).not.toContain('POST /auth/verify')
-})
-
-test('an account that is claimed to exist is believed only once a login has succeeded', async () => {
-  const person = await open()
-  relay.answers['POST /register'] = () => ({
-    status: 409,
-    body: { error: 'ACCOUNT_EXISTS', uuid: relay.uuid, alias_id: 'somebody_else' },
-  })
-  relay.answers['POST /auth/verify'] = () => ({ status: 401, body: { error: 'SIGNATURE_INVALID' } })
-  expect(person.client.create({ nickname: 'victim' })).rejects.toMatchObject({ refusal: 'SIGNATURE_INVALID' })
-  await person.client.create({ nickname: 'victim' }).catch(() => {})
-  expect(await person.store.getIdentity()).toBeUndefined()
-})
-
-test('an account that cannot be one is refused', async () => {
-  for (const account of [
-    { uuid: '../../etc', alias_id: 'abc' },
-    { uuid: relay.uuid, alias_id: 'A B' },
-    { uuid: 1, alias_id: null },
-    {},
-  ]) {
-    const person = await open()
-    relay.answers['POST /register'] = () => ({ status: 409, body: { error: 'ACCOUNT_EXISTS', ...account } })
-    await expect(person.client.create({ nickname: 'victim' })).rejects.toBeDefined()
-    expect(await person.store.getIdentity()).toBeUndefined()
-  }
-})
-
-test('replies that break the protocol are errors with a code, whatever they are', async () => {
-  const person = await victim([])
-  for (const body of [
-    '',
-    'not json',
-    '{}',
-    'null',
-    '[{"friendship_id":"x"}]',
-    '"'.repeat(100),
-    '[['.repeat(10_000),
-  ]) {
-    relay.answers['GET /friends'] = () => ({ body })
-    await expect(person.client.syncFriends()).rejects.toMatchObject({ code: 'BAD_REPLY' })
-  }
-  relay.answers['GET /friends'] = () => ({ status: 400, body: { error: '__proto__' } })
-  await expect(person.client.syncFriends()).rejects.toMatchObject({ code: 'BAD_REPLY' })
-  relay.answers['GET /friends'] = () => ({ status: 404, body: { error: 'NOT_FOUND', detail: 5 } })
-  await expect(person.client.syncFriends()).rejects.toMatchObject({ code: 'REFUSED', refusal: 'NOT_FOUND' })
-})
+afterEach(() => world.stop())
 
 test('frames that are rubbish disturb nothing', async () => {
   const peer = makePeer('bob')
-  const person = await victim([peer])
+  const person = await world.victim([peer])
   const rubbish: (string | Record<string, unknown>)[] = [
     '',
     '{',
@@ -185,11 +59,11 @@ test('frames that are rubbish disturb nothing', async () => {
 
 test('what is played twice is shown once, and confirmed again', async () => {
   const peer = makePeer('bob')
-  const person = await victim([peer])
+  const person = await world.victim([peer])
   const first = msg(peer, person, 3, 'once')
   for (const frame of [first, first, { ...first, id: 'another-id' }, { ...first, seq: 4 }]) {
     relay.send(frame)
-    await settled(person)
+    await world.settled(person)
   }
   expect(person.heard.message.length).toBe(1)
   expect(await textsOf(person, peer)).toEqual(['once'])
@@ -199,7 +73,7 @@ test('what is played twice is shown once, and confirmed again', async () => {
 test('a payload played again under another id, or one’s own sent back, is not shown', async () => {
   const store = new MemoryStore()
   const bob = makePeer('bob')
-  const person = await victim([bob], store)
+  const person = await world.victim([bob], store)
   const first = msg(bob, person, 1, 'yes')
   relay.send(first)
   await person.receives('yes')
@@ -207,10 +81,10 @@ test('a payload played again under another id, or one’s own sent back, is not 
   const own = await until('it was sent', () => relay.framesOf('msg')[0])
   relay.send({ ...first, id: 'fresh', seq: 2 })
   relay.send({ ...first, id: 'mirrored', seq: 3, payload: own.payload })
-  await settled(person)
+  await world.settled(person)
   await person.client.close()
   store.reopen()
-  const again = await open(store)
+  const again = await world.open(store)
   await again.connect()
   relay.send({ ...first, id: 'fresher', seq: 4 })
   relay.send({ ...first, id: 'mirrored-again', seq: 5, payload: own.payload })
@@ -221,7 +95,7 @@ test('a payload played again under another id, or one’s own sent back, is not 
 
 test('every attempt sends the same bytes', async () => {
   const bob = makePeer('bob')
-  const person = await victim([bob])
+  const person = await world.victim([bob])
   await person.client.send('bob', 'hello')
   await until('it was sent', () => relay.framesOf('msg').length === 1)
   relay.close(1012)
@@ -231,7 +105,7 @@ test('every attempt sends the same bytes', async () => {
 
 test('a message in one conversation under the name of another is not shown', async () => {
   const [bob, mallory] = [makePeer('bob'), makePeer('mallory')]
-  const person = await victim([bob, mallory])
+  const person = await world.victim([bob, mallory])
   relay.send({ ...msg(bob, person, 1, 'to whom?'), from: 'mallory' })
   relay.send({ ...msg(mallory, person, 1, 'as bob'), conv_id: bob.conversationId, from: 'bob' })
   relay.send({ ...msg(mallory, person, 2, 'by mallory'), from: 'stranger' })
@@ -246,7 +120,7 @@ test('a message in one conversation under the name of another is not shown', asy
 
 test('a message that does not open is kept as such', async () => {
   const [bob, mallory] = [makePeer('bob'), makePeer('mallory')]
-  const person = await victim([bob, mallory])
+  const person = await world.victim([bob, mallory])
   relay.send({ ...msg(mallory, person, 1, 'forged'), conv_id: bob.conversationId, from: 'bob' })
   await until('it is told', () => person.heard.error.find(({ code }) => code === 'UNDECRYPTABLE'))
   expect(person.heard.message).toMatchObject([{ msgType: 'undecryptable', text: '', seq: 1 }])
@@ -254,7 +128,7 @@ test('a message that does not open is kept as such', async () => {
 
 test('messages of conversations not known yet are kept, and shown once the friend list explains them', async () => {
   const peer = makePeer('bob')
-  const person = await victim([])
+  const person = await world.victim([])
   relay.send(msg(peer, person, 1, 'one'))
   relay.send(msg(peer, person, 2, 'two'))
   relay.send(msg(peer, person, 2, 'two'))
@@ -273,113 +147,19 @@ test('made-up conversations are kept to a limit, and past it nothing is confirme
     }
   }
   const bob = makePeer('bob')
-  const person = await victim([bob], new FullStore())
+  const person = await world.victim([bob], new FullStore())
   const unknown = makePeer('mallory')
   relay.send(msg(unknown, person, 1, 'one'))
   relay.send(msg(bob, person, 1, 'hello'))
   await person.receives('hello')
-  await settled(person)
+  await world.settled(person)
   expect(person.heard.error.map(({ code }) => code)).toEqual(['STORE_FAILED'])
   expect(relay.framesOf('delivered').map(({ conv_id }) => conv_id)).toEqual([bob.conversationId])
 })
 
-test('changed keys are refused: nothing is decrypted, sent or overwritten, and a violation is raised', async () => {
-  const store = new MemoryStore()
-  const bob = makePeer('bob')
-  const person = await victim([bob], store)
-  await person.client.markVerified('bob')
-  const before = {
-    code: person.client.securityCode('bob'),
-    sessions: await store.listSessions(),
-    trust: await person.client.trustState('bob'),
-  }
-  const impostor = makePeer('bob', bob.conversationId)
-  relay.friends = [friendOf(impostor)]
-  await person.client.syncFriends()
-  expect(person.heard.security_violation).toMatchObject([
-    {
-      type: 'security_violation',
-      contactId: 'bob',
-      previousFingerprint: before.code.fingerprintHex,
-      message: null,
-    },
-  ])
-  expect(person.heard.security_violation[0]?.currentFingerprint).not.toBe(before.code.fingerprintHex)
-
-  relay.send(msg(impostor, person, 1, 'trust me'))
-  relay.send(msg(bob, person, 2, 'from the real bob'))
-  await until('both are refused', () => person.heard.security_violation.length >= 3)
-  await settled(person)
-  expect(person.heard.message).toEqual([])
-  expect(person.client.send('bob', 'secret')).rejects.toMatchObject({ code: 'KEY_CHANGED' })
-  expect({
-    code: person.client.securityCode('bob'),
-    sessions: await store.listSessions(),
-    trust: await person.client.trustState('bob'),
-  }).toEqual(before)
-
-  // The same after a restart.
-  await person.client.close()
-  store.reopen()
-  const again = await open(store)
-  expect(again.client.send('bob', 'secret')).rejects.toMatchObject({ code: 'KEY_CHANGED' })
-
-  // With the keys as they were, what bob wrote can be read; what the impostor wrote opens with no key of his.
-  relay.friends = [friendOf(bob)]
-  await again.connect()
-  await again.receives('from the real bob')
-  expect(await again.transcript('bob')).toEqual(['them: ', 'them: from the real bob'])
-})
-
-test('a known alias under a new conversation with other keys gets no session', async () => {
-  const bob = makePeer('bob')
-  const person = await victim([bob])
-  const impostor = makePeer('bob')
-  relay.friends = [friendOf(impostor)]
-  await person.client.syncFriends()
-  expect(person.heard.security_violation).toMatchObject([{ contactId: 'bob' }])
-  expect((await person.store.listSessions()).length).toBe(1)
-  relay.send(msg(impostor, person, 1, 'trust me'))
-  await settled(person)
-  expect(person.heard.message).toEqual([])
-})
-
-test('two contacts cannot be given each other’s names', async () => {
-  const [bob, carol] = [makePeer('bob'), makePeer('carol')]
-  const person = await victim([bob, carol])
-  relay.friends = [friendOf(bob, { alias_id: 'carol' }), friendOf(carol, { alias_id: 'bob' })]
-  await person.client.syncFriends()
-  relay.friends = [friendOf(bob, { alias_id: 'someone' }), friendOf(carol, { alias_id: 'bob' })]
-  await person.client.syncFriends()
-  const sent = await person.client.send('bob', 'for bob alone')
-  expect(sent.conversationId).toBe(bob.conversationId as never)
-  expect((await person.client.conversation('carol')).conversationId).toBe(carol.conversationId)
-})
-
-test('a contact that took another alias is followed, and answers to both', async () => {
-  const bob = makePeer('bob')
-  const person = await victim([bob])
-  relay.friends = [friendOf(bob, { alias_id: 'robert' })]
-  relay.send(msg(bob, person, 1, 'new name', { from: 'robert' }))
-  await person.receives('new name')
-  expect((await person.client.conversation('bob')).contactId).toBe('robert')
-  expect((await person.client.conversation('robert')).conversationId).toBe(bob.conversationId)
-})
-
-test('keys that nobody can have are not taken', async () => {
-  const person = await victim([])
-  const own = person.client.identity?.ecdhPublicKey ?? ''
-  for (const key of [own, `${'A'.repeat(43)}=`]) {
-    relay.friends = [friendOf({ ...makePeer('bob'), x25519: key })]
-    await person.client.syncFriends()
-  }
-  expect(await person.store.listSessions()).toEqual([])
-  expect(person.heard.error.map(({ code }) => code)).toEqual(['BAD_REPLY', 'BAD_REPLY'])
-})
-
 test('only an acknowledgement of what was sent, in its conversation, counts', async () => {
   const [bob, carol] = [makePeer('bob'), makePeer('carol')]
-  const person = await victim([bob, carol])
+  const person = await world.victim([bob, carol])
   const sent = await person.client.send('bob', 'hello')
   await until('it was sent', () => relay.framesOf('msg').length === 1)
   relay.send({ type: 'ack', id: sent.id, conv_id: carol.conversationId, seq: 1, at: 1 })
@@ -398,7 +178,7 @@ test('only an acknowledgement of what was sent, in its conversation, counts', as
     to: person.alias,
     from: 'bob',
   })
-  await settled(person)
+  await world.settled(person)
   expect(await person.transcript('bob')).toEqual(['me: hello [sending]'])
   expect((await person.store.listOutbox()).length).toBe(1)
   relay.send({ type: 'ack', id: sent.id, conv_id: bob.conversationId, seq: 7, at: 1234 })
@@ -409,7 +189,7 @@ test('only an acknowledgement of what was sent, in its conversation, counts', as
 
 test('no status ever goes back', async () => {
   const bob = makePeer('bob')
-  const person = await victim([bob])
+  const person = await world.victim([bob])
   const sent = await person.client.send('bob', 'hello')
   await until('it was sent', () => relay.framesOf('msg').length === 1)
   const receipt = (type: string) => ({
@@ -425,13 +205,13 @@ test('no status ever goes back', async () => {
   relay.send({ type: 'ack', id: sent.id, conv_id: bob.conversationId, seq: 1, at: 1 })
   relay.send({ type: 'error', error: 'NOT_FRIENDS', message: '', id: sent.id })
   relay.send({ type: 'error', error: 'EXPIRED', message: '', id: sent.id, conv_id: bob.conversationId })
-  await settled(person)
+  await world.settled(person)
   expect(await person.client.messages('bob')).toMatchObject([{ status: 'read', seq: 5 }])
 })
 
 test('receipts and retractions touch nothing that is not theirs', async () => {
   const [bob, carol] = [makePeer('bob'), makePeer('carol')]
-  const person = await victim([bob, carol])
+  const person = await world.victim([bob, carol])
   const sent = await person.client.send('bob', 'mine')
   await until('it was sent', () => relay.framesOf('msg').length === 1)
   relay.send({ type: 'ack', id: sent.id, conv_id: bob.conversationId, seq: 1, at: 1 })
@@ -442,14 +222,14 @@ test('receipts and retractions touch nothing that is not theirs', async () => {
   relay.send({ ...retract, id: idOf('bob’s'), conv_id: carol.conversationId, from: 'carol', seq: 10 })
   relay.send({ ...retract, id: idOf('bob’s'), conv_id: bob.conversationId, from: 'carol', seq: 11 })
   relay.send({ type: 'read', conv_id: bob.conversationId, seq: 5, to: person.alias, from: 'carol' })
-  await settled(person)
+  await world.settled(person)
   expect(await person.transcript('bob')).toEqual(['me: mine [sent]', 'them: bob’s'])
   expect(person.heard.retracted).toEqual([])
 })
 
 test('a peer’s message cannot take the place of an own one of the same id', async () => {
   const bob = makePeer('bob')
-  const person = await victim([bob])
+  const person = await world.victim([bob])
   const sent = await person.client.send('bob', 'mine')
   await until('it was sent', () => relay.framesOf('msg').length === 1)
   relay.send(msg(bob, person, 2, 'theirs', { id: sent.id }))
@@ -468,7 +248,7 @@ test('nothing is confirmed before it is stored, and what cannot be stored never 
   }
   const store = new SlowStore()
   const bob = makePeer('bob')
-  const person = await victim([bob], store)
+  const person = await world.victim([bob], store)
   let finish = (): void => {}
   store.gate = new Promise((resolve) => {
     finish = resolve
@@ -494,7 +274,7 @@ test('nothing is confirmed before it is stored, and what cannot be stored never 
 
 test('handlers of the application that throw stop nothing', async () => {
   const bob = makePeer('bob')
-  const person = await victim([bob])
+  const person = await world.victim([bob])
   person.client.on('message', () => {
     throw new Error('a bug in the application')
   })
@@ -509,7 +289,7 @@ test('handlers of the application that throw stop nothing', async () => {
 
 test('many deliveries of a tick are confirmed by one frame', async () => {
   const bob = makePeer('bob')
-  const person = await victim([bob])
+  const person = await world.victim([bob])
   for (let seq = 1; seq <= 200; seq += 1) relay.send(msg(bob, person, seq, `m${seq}`))
   await person.receives('m200')
   await until('all are confirmed', () => relay.framesOf('delivered').at(-1)?.seq === 200)
@@ -522,7 +302,7 @@ test('many deliveries of a tick are confirmed by one frame', async () => {
 
 test('an undo undoes its own handler alone', async () => {
   const bob = makePeer('bob')
-  const person = await victim([bob])
+  const person = await world.victim([bob])
   let heard = 0
   const count = (): void => {
     heard += 1

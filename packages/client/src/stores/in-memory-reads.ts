@@ -1,5 +1,6 @@
 // The reads of a store whose whole content is in memory; only how it is written differs.
 import type { FriendProfile } from '@sotto/protocol'
+import { DeviceState } from './device-state.ts'
 import type {
   MessageStatus,
   OfflineMessage,
@@ -13,11 +14,10 @@ import type {
   TrustState,
 } from './records.ts'
 import type { ClientStore, MessageRange } from './store.ts'
-import { StoreState } from './store-state.ts'
 
 /** Answers every read of `ClientStore` from memory. */
-export abstract class StateStore implements ClientStore {
-  protected state = new StoreState()
+export abstract class InMemoryReads implements ClientStore {
+  protected state = new DeviceState()
 
   abstract write(changes: readonly StoreChange[]): Promise<void>
   abstract close(): Promise<void>
