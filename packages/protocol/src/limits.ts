@@ -44,6 +44,13 @@ export const limits = {
     setting: 'LIMIT_HELD_BYTES',
     means: 'frames of one connection waiting for its rate; more closes with 1013',
   },
+  commitBytes: {
+    default: 128 * MIB,
+    min: 4 * MIB,
+    max: 64 * 1024 * MIB,
+    setting: 'LIMIT_COMMIT_BYTES',
+    means: 'frames of all connections waiting to be committed; whoever adds to more is closed with 1013',
+  },
   outboundBytes: {
     default: 8 * MIB,
     min: 256 * KIB,
@@ -234,6 +241,20 @@ export const rates = {
     by: 'account',
     setting: 'RATE_FRAME',
     means: 'other frames; faster ones wait',
+  },
+  sync: {
+    burst: 60,
+    perSeconds: 60,
+    by: 'account',
+    setting: 'RATE_SYNC',
+    means: '`sync` frames; faster ones wait',
+  },
+  atOnce: {
+    burst: 2000,
+    perSeconds: 10,
+    by: 'account',
+    setting: 'RATE_AT_ONCE',
+    means: 'pings of both kinds and refused frames; faster closes with 1013',
   },
 } as const satisfies Record<string, Rate>
 

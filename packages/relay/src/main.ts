@@ -52,7 +52,7 @@ function read(environment: Readonly<Record<string, string | undefined>>): Config
 
 function untilSignal(): Promise<string> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve(signal))
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve(signal))
   })
 }
 

@@ -43,10 +43,12 @@ export function backUp(environment: Environment, file: string): string {
   const source = join(config.dataDir, 'sotto.db')
   if (!existsSync(source)) throw new OperatorError(`${config.dataDir} holds no store of a relay`)
   const database = new Database(source, { readonly: true })
+  const umask = process.umask(0o077) // The copy holds the keys that sign tokens.
   try {
     database.run('PRAGMA busy_timeout = 5000')
     database.prepare('VACUUM INTO ?').run(file)
   } finally {
+    process.umask(umask)
     database.close()
   }
   return `Backed up to ${file}. To put it back: stop the relay, make it sotto.db in an empty data folder, run sotto after-restore.`

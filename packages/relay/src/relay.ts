@@ -1,5 +1,5 @@
 // Builds the relay's parts and wires them.
-import { admit, authenticate } from './accounts/admission.ts'
+import { admit, authenticate, farewellOf } from './accounts/admission.ts'
 import { purgeExpired } from './accounts/purge.ts'
 import { openRelayKeys } from './accounts/relay-keys.ts'
 import { accountRoutes } from './accounts/routes.ts'
@@ -20,6 +20,7 @@ import type { Storage } from './storage/storage.ts'
 import { version } from './version.ts'
 
 const MAINTENANCE_EVERY_MS = 60_000
+const READY_WITHIN_MS = 2000
 
 /** A running relay. */
 export interface Relay {
@@ -61,6 +62,7 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
     rates: config.rates,
     handlers: messages.frames,
     follower: messages.follower,
+    farewellOf: (owner) => farewellOf(owner, { storage }),
     retireToken: ({ jti, tokenExpiresAt }) => tokens.kill(jti, 'replaced', tokenExpiresAt),
   })
   const rates = new RateLimiter(config.rates, clock)
@@ -79,10 +81,7 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
       ...messages.routes,
     },
     readiness: async () => {
-      const answers = await storage.ping().then(
-        () => true,
-        () => false,
-      )
+      const answers = await within(READY_WITHIN_MS, storage.ping()).catch(() => false)
       const isStopped = answers && (await messages.expiry.isStopped())
       return {
         ready: answers,
@@ -109,13 +108,26 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
   return {
     port: listener.port,
     stop: async () => {
+      const mostMs = config.drainSeconds * 1000
       listener.refuse()
       gateway.stopReceiving()
-      await maintenance.stop()
-      await messages.settle()
-      gateway.closeAll()
-      await listener.close(config.drainSeconds * 1000)
-      await storage.close()
+      await within(mostMs, Promise.all([maintenance.stop(), messages.settle()]))
+      await gateway.closeAll(mostMs)
+      await listener.close(mostMs)
+      await within(mostMs, storage.close())
     },
+  }
+}
+
+/** Waits for something, but no longer than that. @returns whether it came */
+async function within(mostMs: number, work: Promise<unknown>): Promise<boolean> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), mostMs)
+  })
+  try {
+    return await Promise.race([work.then(() => true), late])
+  } finally {
+    clearTimeout(timer)
   }
 }

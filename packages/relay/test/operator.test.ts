@@ -1,6 +1,6 @@
 // What an operator does: back up beside a running relay, put the copy back, go on without repeating a number.
 import { afterEach, expect, test } from 'bun:test'
-import { mkdtemp, rename, rm } from 'node:fs/promises'
+import { mkdtemp, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { backUp, OperatorError, operatorCommands } from '../src/operator.ts'
@@ -35,6 +35,7 @@ test('a backup taken under way is put back, and conversations go on a million fu
 
   const copy = join(await temporaryFolder(), 'copy.db')
   expect(backUp({ DATA_DIR: relay.dataDir }, copy)).toContain('after-restore')
+  expect((await stat(copy)).mode & 0o777).toBe(0o600) // It holds the keys that sign tokens.
   sender.send(message(bob.alias, conv, 'lost with the machine', 'm2'))
   expect((await sender.next('ack')).seq).toBe(2)
   await relay.kill('SIGKILL')

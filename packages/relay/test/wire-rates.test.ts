@@ -4,7 +4,17 @@ import { expectProblem } from './expect.ts'
 import { rawHttp, requestOf, UPGRADE } from './raw.ts'
 import { startRelay } from './relay-process.ts'
 import { useRelay } from './use-relay.ts'
-import { type Answer, call, message, post, solve, WireAccount, wireAccount, wireFriends } from './wire.ts'
+import {
+  type Answer,
+  call,
+  isSolution,
+  message,
+  post,
+  solve,
+  WireAccount,
+  wireAccount,
+  wireFriends,
+} from './wire.ts'
 
 /** Holds an answer to being a 429 that names the rate and says when to come back. */
 function expectLimited(answer: Answer, limit: string, mostSeconds: number): void {
@@ -68,9 +78,11 @@ describe('HTTP', () => {
       pow_challenge: challenge.challenge_string,
       pow_nonce: solve(challenge.challenge_string, 1),
     }
-    for (let wrong = 0; wrong < 2; wrong++) {
+    const wrong =
+      ['a', 'b', 'c', 'd', 'e'].find((nonce) => !isSolution(challenge.challenge_string, nonce, 1)) ?? ''
+    for (let attempt = 0; attempt < 2; attempt++) {
       expectProblem(
-        await post(made.api('/register'), { ...body, pow_nonce: 'x' }, headers),
+        await post(made.api('/register'), { ...body, pow_nonce: wrong }, headers),
         400,
         'POW_INVALID',
       )
@@ -209,7 +221,7 @@ describe('the gateway', () => {
 })
 
 test('whoever floods with pings or refused frames, which wait for no rate, is closed with 1013', async () => {
-  const relay = await startRelay({ env: { RATE_LIMITS: 'on', RATE_FRAME: '20/3600' } })
+  const relay = await startRelay({ env: { RATE_LIMITS: 'on', RATE_AT_ONCE: '20/3600' } })
   try {
     for (const flood of ['{"type":"ping"}', '{"type":"no_such_frame"}']) {
       const account = await wireAccount(relay.url)
@@ -225,6 +237,27 @@ test('whoever floods with pings or refused frames, which wait for no rate, is cl
   }
 })
 
+test('pings beneath the application are counted too, and receipts that wait keep no ping from being answered', async () => {
+  const relay = await startRelay({
+    env: { RATE_LIMITS: 'on', RATE_AT_ONCE: '20/3600', RATE_FRAME: '5/3600' },
+  })
+  try {
+    const { alice, bob, conv } = await wireFriends(relay.url)
+    const sender = await alice.connect()
+    sender.send(message(bob.alias, conv, 'hello'))
+    const { seq } = await sender.next('ack')
+    const reader = await bob.connect()
+    await reader.next('msg')
+    for (let n = 0; n < 10; n++) reader.send({ type: 'delivered', conv_id: conv, seq, to: alice.alias })
+    reader.send({ type: 'ping' })
+    await reader.next('pong')
+    for (let n = 0; n < 40; n++) pingBeneath(reader.socket)
+    expect((await reader.closed).code).toBe(1013)
+  } finally {
+    await relay.stop()
+  }
+})
+
 test('with RATE_LIMITS=off nothing is limited', async () => {
   // The relay of every other file: hundreds of requests a second from one address.
   const relay = await startRelay({ env: { RATE_POW: '1/600' } })
@@ -235,3 +268,8 @@ test('with RATE_LIMITS=off nothing is limited', async () => {
   expect((await (await wireAccount(relay.url)).get('/me')).status).toBe(200)
   await relay.stop()
 })
+
+// Bun's WebSocket can send pings, which browsers cannot and their type does not know.
+function pingBeneath(socket: WebSocket): void {
+  if ('ping' in socket && typeof socket.ping === 'function') socket.ping()
+}

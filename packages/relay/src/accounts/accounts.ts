@@ -92,6 +92,19 @@ function randomAlias(randomBytes: RandomBytes, digits: number): string {
     .padStart(digits, '0')}`
 }
 
+/**
+ * Locks accounts, lesser first, so that none of them is deleted before the transaction ends.
+ * @returns false where one of them does not exist
+ */
+export async function lockAccounts(sql: Sql, ids: readonly AccountId[]): Promise<boolean> {
+  for (const id of ids.toSorted((a, b) => a - b)) {
+    const [row] = await sql<{ id: AccountId }>`
+      UPDATE accounts SET nickname = nickname WHERE id = ${id} AND deleted_at IS NULL RETURNING id`
+    if (!row) return false
+  }
+  return true
+}
+
 /** What else has to go with an account, each in the transaction that deletes it. */
 export type AccountEraser = (sql: Sql, account: AccountId) => Promise<void>
 
@@ -102,6 +115,7 @@ export async function deleteAccount(
   parts: { clock: Clock; erasers: readonly AccountEraser[] },
 ): Promise<void> {
   await storage.transaction(async (sql) => {
+    if (!(await lockAccounts(sql, [account]))) return // Somebody was faster.
     for (const erase of parts.erasers) await erase(sql, account)
     await sql`
       UPDATE accounts SET deleted_at = ${parts.clock.now()}, nickname = '', ed25519_public_key = NULL,

@@ -1,13 +1,25 @@
 // Who may open a WebSocket or call an endpoint: tickets and tokens become accounts here.
 import { ProtocolError } from '@sotto/protocol'
-import type { Admission } from '../gateway/gateway.ts'
+import type { Admission, Farewell } from '../gateway/gateway.ts'
 import type { Credentials } from '../listener/listener.ts'
 import type { Caller } from '../listener/route.ts'
 import type { Clock } from '../operations/clock.ts'
-import type { Storage } from '../storage/storage.ts'
+import type { AccountId, Storage } from '../storage/storage.ts'
 import { findAccount } from './accounts.ts'
 import { redeemTicket } from './tickets.ts'
 import type { TokenState, Tokens } from './tokens.ts'
+
+/** Why the token behind a connection opens no WebSocket any more, if so. */
+export async function farewellOf(
+  owner: { account: AccountId; jti: string },
+  { storage }: Pick<Parts, 'storage'>,
+): Promise<Farewell | undefined> {
+  const [row] = await storage.sql<{ reason: string | null }>`
+    SELECT dead_tokens.reason AS reason FROM accounts LEFT JOIN dead_tokens ON dead_tokens.jti = ${owner.jti}
+    WHERE accounts.id = ${owner.account} AND accounts.deleted_at IS NULL`
+  if (!row || row.reason === 'revoked') return 'jwt_revoked'
+  return row.reason === 'replaced' ? 'new_device_login' : undefined
+}
 
 interface Parts {
   readonly storage: Storage

@@ -1,5 +1,6 @@
 // The transitions of friendship: asked, accepted, rejected, parted. One row a pair; it leaves when the two part.
 import { type ConversationId, type FriendshipStatus, type Limits, ProtocolError } from '@sotto/protocol'
+import { lockAccounts } from '../accounts/accounts.ts'
 import { closeConversation, openConversation } from '../messages/messages.ts'
 import type { Clock } from '../operations/clock.ts'
 import { type RandomBytes, randomUuid } from '../operations/random.ts'
@@ -38,6 +39,7 @@ export async function requestFriendship(
 ): Promise<Transition> {
   const { requester, recipient } = pair
   if (requester === recipient) throw new ProtocolError('SELF_REQUEST')
+  if (!(await lockAccounts(sql, [requester, recipient]))) throw new ProtocolError('NOT_FOUND')
   if (await isBlocked(sql, { blocker: requester, blocked: recipient }))
     throw new ProtocolError('UNBLOCK_FIRST')
   const known = await findOrAdd(sql, pair, parts)
@@ -48,8 +50,8 @@ export async function requestFriendship(
   const wasRejectedLongAgo =
     row.status === 'rejected' && row.changed_at + parts.limits.rejectionDays * DAY_MS <= parts.clock.now()
   if (wasRejectedLongAgo) {
-    const now = parts.clock.now()
-    await sql`UPDATE friendships SET status = 'pending', created_at = ${now}, changed_at = ${now} WHERE id = ${row.id}`
+    // created_at stays: the requester sees it, and could tell by it that it had been rejected.
+    await sql`UPDATE friendships SET status = 'pending', changed_at = ${parts.clock.now()} WHERE id = ${row.id}`
   }
   // The requester is not told of a rejection, and the request of someone blocked reaches nobody.
   const isNews =
@@ -67,6 +69,10 @@ export async function acceptFriendship(
   request: { id: number; recipient: AccountId },
   parts: Parts,
 ): Promise<Transition> {
+  const [pair] = await sql<{ requester_id: AccountId }>`
+    SELECT requester_id FROM friendships WHERE id = ${request.id} AND recipient_id = ${request.recipient}`
+  const exist = pair && (await lockAccounts(sql, [pair.requester_id, request.recipient]))
+  if (!exist) throw new ProtocolError('NOT_FOUND')
   const row = await lockRequest(sql, request)
   if (await isBlocked(sql, { blocker: row.recipient_id, blocked: row.requester_id }))
     throw new ProtocolError('NOT_FOUND')
@@ -108,6 +114,7 @@ export async function blockAccount(
 ): Promise<void> {
   const { blocker, blocked } = pair
   if (blocker === blocked) throw new ProtocolError('SELF_REQUEST')
+  if (!(await lockAccounts(sql, [blocker, blocked]))) throw new ProtocolError('NOT_FOUND')
   // Blocking again changes nothing, with a full list too.
   const [others] = await sql<{ count: number }>`
     SELECT COUNT(*) AS count FROM blocks WHERE blocker_id = ${blocker} AND blocked_id <> ${blocked}`

@@ -23,22 +23,33 @@ export class Connection {
   readonly id: string
   readonly #socket: Socket
   readonly #outboundBytes: number
+  readonly #windowBytes: number
   #isClosing = false
 
-  constructor(socket: Socket, owner: ConnectionOwner, options: { id: string; outboundBytes: number }) {
+  constructor(
+    socket: Socket,
+    owner: ConnectionOwner,
+    options: { id: string; outboundBytes: number; windowBytes: number },
+  ) {
     this.account = owner.account
     this.jti = owner.jti
     this.tokenExpiresAt = owner.tokenExpiresAt
     this.id = options.id
     this.#socket = socket
     this.#outboundBytes = options.outboundBytes
+    this.#windowBytes = options.windowBytes
   }
 
   /** Sends an encoded frame. A reader that lets too much pile up is closed with 1013. */
   send(frame: string): void {
     if (this.#isClosing) return
     this.#socket.sendText(frame)
-    if (this.bufferedBytes > this.#outboundBytes) this.close('overload')
+    if (this.isOverfull) this.close('overload')
+  }
+
+  /** True where more waits for the peer to take it than may. */
+  get isOverfull(): boolean {
+    return this.bufferedBytes > this.#outboundBytes
   }
 
   /** Sends encoded frames in as few writes as possible. */
@@ -61,7 +72,11 @@ export class Connection {
   close(reason: CloseReason): void {
     if (this.#isClosing) return
     this.#isClosing = true
-    this.#socket.close(closeCodes[reason].code, closeCodes[reason].means)
+    // A closing handshake waits behind all that is unread, and one connection after the other could pile that up.
+    const isUnread =
+      (reason === 'overload' || reason === 'replaced') && this.bufferedBytes > this.#windowBytes
+    if (isUnread) this.#socket.terminate()
+    else this.#socket.close(closeCodes[reason].code, closeCodes[reason].means)
   }
 
   /** Says why, then closes for good: published clients do not come back after a `goaway`. */

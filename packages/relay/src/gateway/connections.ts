@@ -17,10 +17,6 @@ export class Connections {
     this.#log = parts.log
   }
 
-  get count(): number {
-    return this.#byAccount.size
-  }
-
   find(account: AccountId): Connection | undefined {
     return this.#byAccount.get(account)
   }

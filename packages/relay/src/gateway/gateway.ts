@@ -23,10 +23,13 @@ import { Connections, type RetireToken } from './connections.ts'
 import type { Answers, ConnectionFollower, FeatureFrame, FrameHandlers } from './frame-handlers.ts'
 import { AccountPace, PacedFrames } from './pacing.ts'
 
+/** Why a token of ours opens no WebSocket. */
+export type Farewell = 'jwt_revoked' | 'new_device_login'
+
 /** What an upgrade found out: an account, or a token that was ours and is dead. */
 export type Admission =
   | { readonly owner: ConnectionOwner; readonly farewell?: undefined }
-  | { readonly owner?: undefined; readonly farewell: 'jwt_revoked' | 'new_device_login' }
+  | { readonly owner?: undefined; readonly farewell: Farewell }
 
 /** What a socket carries from upgrade to close. */
 export interface SocketData {
@@ -49,6 +52,8 @@ export interface GatewayParts {
   readonly handlers: FrameHandlers<FeatureFrame>
   readonly follower: ConnectionFollower
   readonly retireToken: RetireToken
+  /** Why the token behind a connection counts no more, if so. */
+  readonly farewellOf: (owner: ConnectionOwner) => Promise<Farewell | undefined>
   readonly bus: Bus
   readonly clock: Clock
   readonly randomBytes: RandomBytes
@@ -58,8 +63,8 @@ export interface GatewayParts {
 }
 
 export class Gateway {
-  readonly connections: Connections
   readonly #parts: GatewayParts
+  readonly #connections: Connections
   readonly #paces = new Map<AccountId, AccountPace>()
   readonly #sockets = new Set<Socket>()
   #silenceCheck: ReturnType<typeof setInterval> | undefined
@@ -67,8 +72,8 @@ export class Gateway {
 
   constructor(parts: GatewayParts) {
     this.#parts = parts
-    this.connections = new Connections(parts)
-    parts.bus.listen((account, ring) => this.connections.hear(account, ring))
+    this.#connections = new Connections(parts)
+    parts.bus.listen((account, ring) => this.#connections.hear(account, ring))
   }
 
   /** What Bun's server needs to know of WebSockets. */
@@ -83,7 +88,7 @@ export class Gateway {
       backpressureLimit: limits.outboundBytes * 2,
       open: (socket) => this.#opened(socket),
       message: (socket, data) => this.#received(socket, data),
-      ping: (socket) => this.#heard(socket),
+      ping: (socket) => this.#pinged(socket),
       pong: (socket) => {
         this.#heard(socket)
         const { session } = socket.data
@@ -102,16 +107,24 @@ export class Gateway {
     this.#isDraining = true
   }
 
-  /** Closes every connection with 1012: come back, to this node or another. */
-  closeAll(): void {
+  /**
+   * Closes every connection with 1012: come back, to this node or another. Resolves once they are gone; those whose
+   * peers have not taken what was sent after `mostMs` are cut off.
+   */
+  async closeAll(mostMs: number): Promise<void> {
     clearInterval(this.#silenceCheck)
-    for (const connection of this.connections.all()) connection.close('restart')
+    for (const connection of this.#connections.all()) connection.close('restart')
+    const late = this.#parts.clock.monotonic() + mostMs
+    while (this.#sockets.size > 0 && this.#parts.clock.monotonic() < late) {
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    for (const socket of this.#sockets) socket.terminate()
   }
 
   /** Forgets the rates of accounts that have not used theirs for a while. */
   forgetPaces(): void {
     for (const [account, pace] of this.#paces) {
-      if (!this.connections.find(account) && pace.isFresh()) this.#paces.delete(account)
+      if (!this.#connections.find(account) && pace.isFresh()) this.#paces.delete(account)
     }
   }
 
@@ -126,20 +139,33 @@ export class Gateway {
       return
     }
     const { limits, randomBytes, bus, follower } = this.#parts
-    const options = { id: randomText(randomBytes, 9), outboundBytes: limits.outboundBytes }
+    const { outboundBytes, windowBytes } = limits
+    const options = { id: randomText(randomBytes, 9), outboundBytes, windowBytes }
     const connection = new Connection(socket, admission.owner, options)
     const frames = new PacedFrames(this.#paceOf(connection.account), limits.heldBytes, (frame) =>
       this.#dispatch(frame, connection),
     )
     socket.data.session = { connection, frames, badFrames: 0, heardAt: this.#parts.clock.monotonic() }
     this.#sockets.add(socket)
-    this.connections.add(connection)
+    this.#connections.add(connection)
     bus.ring(connection.account, { kind: 'connected', connection: connection.id, jti: connection.jti })
     follower.opened(connection)
+    void this.#lookAgain(connection)
+  }
+
+  // The token may have died between the upgrade's look at it and this connection being there to hear of it.
+  async #lookAgain(connection: Connection): Promise<void> {
+    try {
+      const reason = await this.#parts.farewellOf(connection)
+      if (reason) connection.goAway(reason, reason === 'jwt_revoked' ? 'tokenDead' : 'replaced')
+    } catch (error) {
+      this.#parts.log.error('token_check_failed', { error, account: connection.account })
+      connection.close('overload')
+    }
   }
 
   // Published clients learn from this, and only from this, that they have to log in again or to stay away.
-  #sayFarewell(socket: Socket, reason: 'jwt_revoked' | 'new_device_login'): void {
+  #sayFarewell(socket: Socket, reason: Farewell): void {
     const close = reason === 'jwt_revoked' ? closeCodes.tokenDead : closeCodes.replaced
     socket.sendText(encodeFrame({ type: 'goaway', reason }))
     socket.close(close.code, close.means)
@@ -157,6 +183,14 @@ export class Gateway {
 
   #heard(socket: Socket): void {
     if (socket.data.session) socket.data.session.heardAt = this.#parts.clock.monotonic()
+  }
+
+  // The server answers by itself, past every count of ours: so they are counted here.
+  #pinged(socket: Socket): void {
+    this.#heard(socket)
+    const { session } = socket.data
+    if (!session || session.connection.isClosing) return
+    if (!session.frames.allowsAtOnce() || session.connection.isOverfull) session.connection.close('overload')
   }
 
   #received(socket: Socket, data: string | Buffer): void {
@@ -195,8 +229,7 @@ export class Gateway {
   }
 
   #dispatch(frame: ClientFrame, connection: Connection): void {
-    const answers = this.#handle(frame, connection)
-    answers?.then(
+    this.#handle(frame, connection)?.then(
       (frames) => {
         for (const answer of frames) connection.send(encodeFrame(answer))
       },
@@ -242,7 +275,7 @@ export class Gateway {
     const { session } = socket.data
     if (!session) return
     session.frames.stop()
-    this.connections.remove(session.connection)
+    this.#connections.remove(session.connection)
     this.#parts.follower.closed(session.connection)
   }
 

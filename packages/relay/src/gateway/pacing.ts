@@ -1,20 +1,16 @@
 // Frames that come faster than their rate wait in order; nothing is refused, since published clients ignore `error`
 // (protocol, Delivery 8).
-import type { ClientFrame, Rates } from '@sotto/protocol'
+import type { ClientFrame, RateName, Rates } from '@sotto/protocol'
 import type { Clock } from '../operations/clock.ts'
 import { TokenBucket } from '../operations/token-bucket.ts'
 
-interface Waiting {
-  readonly frame: ClientFrame
-  readonly bytes: number
-}
+type PaceName = Extract<RateName, 'message' | 'frame' | 'sync' | 'atOnce'>
 
 /** The rates of one account, which outlive its connections. */
 export class AccountPace {
   readonly #rates: Rates
   readonly #clock: Clock
-  #message: TokenBucket | undefined
-  #other: TokenBucket | undefined
+  readonly #buckets: Partial<Record<PaceName, TokenBucket>> = {}
 
   constructor(rates: Rates, clock: Clock) {
     this.#rates = rates
@@ -23,26 +19,52 @@ export class AccountPace {
 
   /** Milliseconds until a frame of this type may be carried out; 0 takes its place at once. */
   delayMs(type: ClientFrame['type']): number {
-    if (!this.#rates) return 0
-    const isMessage = type === 'msg' || type === 'retract'
-    if (isMessage) this.#message ??= new TokenBucket(this.#rates.message, this.#clock.monotonic())
-    else this.#other ??= new TokenBucket(this.#rates.frame, this.#clock.monotonic())
-    return (isMessage ? this.#message : this.#other)?.take(this.#clock.monotonic()) ?? 0
+    return this.#take(paceOf(type))
+  }
+
+  /**
+   * Counts what is answered on arrival and waits for nothing: pings, and frames that are refused.
+   * @returns false where they come faster than they may
+   */
+  allowsAtOnce(): boolean {
+    return this.#take('atOnce') === 0
   }
 
   /** True where forgetting it would change nothing. */
   isFresh(): boolean {
     const now = this.#clock.monotonic()
-    return [this.#message, this.#other].every((bucket) => bucket === undefined || bucket.isFull(now))
+    return Object.values(this.#buckets).every((bucket) => bucket.isFull(now))
+  }
+
+  #take(name: PaceName): number {
+    if (!this.#rates) return 0
+    const now = this.#clock.monotonic()
+    const bucket = this.#buckets[name] ?? new TokenBucket(this.#rates[name], now)
+    this.#buckets[name] = bucket
+    return bucket.take(now)
   }
 }
+
+function paceOf(type: ClientFrame['type']): PaceName {
+  if (type === 'msg' || type === 'retract') return 'message'
+  return type === 'sync' ? 'sync' : 'frame'
+}
+
+interface Held {
+  readonly frame: ClientFrame
+  readonly bytes: number
+}
+
+// What a frame costs in memory beside its text.
+const FRAME_OVERHEAD_BYTES = 512
 
 /** The frames of one connection, carried out in the order they came. */
 export class PacedFrames {
   readonly #pace: AccountPace
   readonly #carryOut: (frame: ClientFrame) => void
   readonly #heldBytesLimit: number
-  #waiting: Waiting[] | undefined
+  #waiting: Held[] | undefined
+  #next = 0
   #heldBytes = 0
   #timer: ReturnType<typeof setTimeout> | undefined
 
@@ -53,7 +75,7 @@ export class PacedFrames {
   }
 
   /** Carries a frame out, now or when its time comes. @returns false where too much is waiting already. */
-  push(frame: ClientFrame, bytes: number): boolean {
+  push(frame: ClientFrame, characters: number): boolean {
     if (!this.#waiting) {
       const delay = this.#pace.delayMs(frame.type)
       if (delay === 0) {
@@ -63,24 +85,23 @@ export class PacedFrames {
       this.#waiting = []
       this.#wait(delay)
     }
+    const bytes = characters + FRAME_OVERHEAD_BYTES
     if (this.#heldBytes + bytes > this.#heldBytesLimit) return false
     this.#waiting.push({ frame, bytes })
     this.#heldBytes += bytes
     return true
   }
 
-  /**
-   * Counts a frame that is answered on arrival: a `ping`, or one that is refused.
-   * @returns false where they come faster than other frames may
-   */
+  /** Counts what is answered on arrival. @returns false where it comes too fast */
   allowsAtOnce(): boolean {
-    return this.#pace.delayMs('ping') === 0
+    return this.#pace.allowsAtOnce()
   }
 
   /** Drops what waits: it was never acknowledged, so its sender will send it again. */
   stop(): void {
     clearTimeout(this.#timer)
     this.#waiting = undefined
+    this.#next = 0
     this.#heldBytes = 0
   }
 
@@ -90,18 +111,17 @@ export class PacedFrames {
 
   #release(): void {
     const waiting = this.#waiting ?? []
-    let released = 0
-    for (const { frame, bytes } of waiting) {
-      const delay = this.#pace.delayMs(frame.type)
+    for (let held = waiting[this.#next]; held; held = waiting[this.#next]) {
+      const delay = this.#pace.delayMs(held.frame.type)
       if (delay > 0) {
-        this.#waiting = waiting.slice(released)
         this.#wait(delay)
         return
       }
-      released += 1
-      this.#heldBytes -= bytes
-      this.#carryOut(frame)
+      this.#next += 1
+      this.#heldBytes -= held.bytes
+      this.#carryOut(held.frame)
     }
     this.#waiting = undefined
+    this.#next = 0
   }
 }

@@ -26,12 +26,21 @@ async function readText(request: Request, mostBytes: number): Promise<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let text = ''
   let bytes = 0
-  for await (const piece of request.body) {
+  for await (const piece of piecesOf(request.body)) {
     bytes += piece.byteLength
     if (bytes > mostBytes) throw new ProtocolError('PAYLOAD_TOO_LARGE')
     text += decode(decoder, piece)
   }
   return text + decode(decoder)
+}
+
+// A client that goes away in the middle of its body is no failure of ours.
+async function* piecesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body
+  } catch {
+    throw new ProtocolError('INVALID_JSON')
+  }
 }
 
 function decode(decoder: TextDecoder, piece?: Uint8Array): string {

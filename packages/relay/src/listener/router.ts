@@ -32,7 +32,6 @@ export interface RouterParts {
 /** An endpoint ready to be called. */
 export interface Route {
   readonly name: EndpointName
-  readonly endpoint: Endpoint
   /** As Bun's router writes it: `/api/v1/friends/:id`. */
   readonly path: string
   readonly methods: readonly string[]
@@ -52,7 +51,6 @@ function createRoute<N extends EndpointName>(name: N, parts: RouterParts): Route
   const handle = parts.handlers[name]
   return {
     name,
-    endpoint,
     path: API_BASE + endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     methods: [endpoint.method, ...(endpoint.alsoMethod ? [endpoint.alsoMethod] : [])],
     answer: async (incoming) => {
@@ -69,7 +67,7 @@ async function checkCall(endpoint: Endpoint, incoming: Incoming, parts: RouterPa
   const { request, address, host } = incoming
   const rate = endpoint.rate
   if (endpoint.auth === 'none' || rate === 'lookup') parts.rates.take(rate, address)
-  const caller = endpoint.auth === 'account' ? await parts.authenticate(bearerToken(request)) : undefined
+  const caller = endpoint.auth === 'account' ? await authenticated(incoming, parts) : undefined
   if (caller && rate !== 'lookup') parts.rates.take(rate, caller.id)
   checkLength(request, parts.limits.bodyBytes)
   const params = endpoint.params ? checkParams(endpoint.params, incoming.pathParams) : undefined
@@ -77,6 +75,16 @@ async function checkCall(endpoint: Endpoint, incoming: Incoming, parts: RouterPa
     ? check(endpoint.body, await readJsonBody(request, parts.limits.bodyBytes))
     : undefined
   return { caller, address, host, params, body }
+}
+
+// Whoever presents what is no token of ours is counted by address, since there is no account to count for.
+async function authenticated({ request, address }: Incoming, parts: RouterParts): Promise<Caller> {
+  try {
+    return await parts.authenticate(bearerToken(request))
+  } catch (error) {
+    parts.rates.take('login', address)
+    throw error
+  }
 }
 
 // A path that names nothing is a thing that does not exist, however it is malformed.

@@ -42,11 +42,19 @@ export async function closeConversation(sql: Sql, a: AccountId, b: AccountId): P
   await emptyLane(sql, row.id, high)
 }
 
+/** Locks conversations in the order everybody takes them in: by their number. */
+export async function lockConversations(sql: Sql, ids: readonly number[]): Promise<void> {
+  for (const id of [...new Set(ids)].sort((a, b) => a - b)) {
+    await sql`UPDATE conversations SET is_open = is_open WHERE id = ${id}`
+  }
+}
+
 /** Erases what waits for an account and closes its conversations. What it had sent still arrives. */
 export async function eraseMailbox(sql: Sql, account: AccountId): Promise<void> {
-  const closed = await sql<{ id: number }>`
-    UPDATE conversations SET is_open = 0 WHERE low_id = ${account} OR high_id = ${account} RETURNING id`
-  for (const { id } of closed) await emptyLane(sql, id, account)
+  const conversations = await sql<{ id: number }>`
+    SELECT id FROM conversations WHERE low_id = ${account} OR high_id = ${account} ORDER BY id`
+  for (const { id } of conversations) await sql`UPDATE conversations SET is_open = 0 WHERE id = ${id}`
+  for (const { id } of conversations) await emptyLane(sql, id, account)
   await sql`DELETE FROM notices WHERE account_id = ${account}`
 }
 

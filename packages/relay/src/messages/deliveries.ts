@@ -61,6 +61,11 @@ export class Deliveries implements ConnectionFollower {
     this.#find(connection)?.sync()
   }
 
+  /** Has every connection read what waits for it: after a commit of which nobody knows whether it took effect. */
+  lookAgain(): void {
+    for (const delivery of this.#byAccount.values()) delivery.lookAgain()
+  }
+
   async stop(): Promise<void> {
     clearInterval(this.#pings)
     await this.#confirming

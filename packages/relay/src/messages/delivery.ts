@@ -7,8 +7,9 @@ import type { Connection } from '../gateway/connection.ts'
 import type { Log } from '../operations/log.ts'
 import type { Arrived, MailboxReader } from './mailbox-reader.ts'
 
-/** Frames read from the store at a time: what one connection can hold of it in memory. */
-const PAGE = 100
+/** Frames read from the store at a time: few at first, then as many as fit the window at the size they come in. */
+const FIRST_PAGE = 8
+const LARGEST_PAGE = 400
 
 /** What was written to the connection and that no `delivered` will ever confirm. */
 class Unconfirmed {
@@ -47,6 +48,12 @@ export class ConnectionDelivery {
   /** Starts with the backlog. */
   open(): void {
     this.#restartsWanted = 1
+    this.#catchUp()
+  }
+
+  /** Reads what a ring may have failed to tell of. */
+  lookAgain(): void {
+    this.#isLive = false
     this.#catchUp()
   }
 
@@ -162,10 +169,11 @@ export class ConnectionDelivery {
   async #readToTheEnd(): Promise<number> {
     this.#isLive = false
     let count = 0
+    let most = FIRST_PAGE
     while (!this.#isClosed && this.#restartsWanted === 0) {
       const rung = this.#rungPosition
       const last = Math.max(rung, await this.#reader.lastPosition(this.connection.account))
-      const frames = await this.#reader.read(this.connection.account, this.#position, PAGE)
+      const frames = await this.#reader.read(this.connection.account, this.#position, most)
       for (const { position, frame, isRetraction } of frames) {
         if (this.connection.bufferedBytes > this.#windowBytes) await this.#untilDrained()
         if (this.#isClosed || this.#restartsWanted > 0) return count
@@ -174,7 +182,10 @@ export class ConnectionDelivery {
         if (isRetraction) this.#unconfirmed().retractionPosition = position
       }
       count += frames.length
-      if (frames.length === PAGE) continue
+      if (frames.length === most) {
+        most = this.#pageFor(frames)
+        continue
+      }
       // `last` was read before the page: everything up to it was either in a page or is gone.
       this.#position = Math.max(this.#position, last)
       if (this.#rungPosition <= this.#position) {
@@ -183,6 +194,12 @@ export class ConnectionDelivery {
       }
     }
     return count
+  }
+
+  #pageFor(frames: readonly { frame: string }[]): number {
+    const bytes = frames.reduce((sum, { frame }) => sum + frame.length, 0)
+    const fitting = Math.floor((this.#windowBytes * frames.length) / Math.max(1, bytes))
+    return Math.min(LARGEST_PAGE, Math.max(FIRST_PAGE, fitting))
   }
 
   async #finishRounds(rounds: number, count: number): Promise<void> {
@@ -202,14 +219,14 @@ export class ConnectionDelivery {
   async #sendNotices(): Promise<number> {
     let sent = 0
     for (let last = 0; !this.#isClosed; ) {
-      const notices = await this.#reader.readNotices(this.connection.account, last, PAGE)
+      const notices = await this.#reader.readNotices(this.connection.account, last, LARGEST_PAGE)
       for (const notice of notices) {
         if (this.connection.bufferedBytes > this.#windowBytes) await this.#untilDrained()
         this.hearNotice(notice)
         last = notice.id
         sent += 1
       }
-      if (notices.length < PAGE) break
+      if (notices.length < LARGEST_PAGE) break
     }
     return sent
   }

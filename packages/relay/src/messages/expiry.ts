@@ -61,7 +61,10 @@ export class Expiry {
     const now = clock.now()
     const before = now - limits.messageLifeDays * DAY_MS
     await this.#expireMessages(before, signal)
-    await storage.transaction((sql) => sql`DELETE FROM messages WHERE kind = 1 AND at < ${before}`)
+    await storage.transaction(async (sql) => {
+      await sql`DELETE FROM messages WHERE kind = 1 AND at < ${before}`
+      await sql`DELETE FROM notices WHERE created_at < ${before}`
+    })
     await this.#forgetSentIds(now - limits.sentIdDays * DAY_MS, signal)
   }
 

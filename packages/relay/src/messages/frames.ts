@@ -1,6 +1,7 @@
 // The frames of messaging: sync, msg, delivered, read, typing, retract.
 import { encodeFrame, type Limits, ProtocolError } from '@sotto/protocol'
 import type { Bus } from '../cluster/bus.ts'
+import type { Connection } from '../gateway/connection.ts'
 import type { Answers, FrameHandlers } from '../gateway/frame-handlers.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Operation } from './batch.ts'
@@ -23,7 +24,11 @@ export function messageFrames(parts: MessageFrameParts): FrameHandlers<Names> {
   const { storage, commits, deliveries, bus, limits } = parts
 
   // Resolves after the commit is on stable storage: nothing may be acknowledged before (protocol, Delivery 1).
-  const carryOut = async (operation: Operation): Promise<Answers> => {
+  const carryOut = async (operation: Operation, connection: Connection): Promise<Answers> => {
+    if (commits.isOverfull) {
+      connection.close('overload')
+      return []
+    }
     const outcome = await commits.submit(operation)
     if ('refused' in outcome) throw outcome.refused
     return outcome.answers
@@ -35,19 +40,22 @@ export function messageFrames(parts: MessageFrameParts): FrameHandlers<Names> {
       return undefined
     },
 
-    msg: (frame, { account }) => {
+    msg: (frame, connection) => {
       if (frame.payload.length > limits.payloadCharacters) {
         const rule = `must be at most ${limits.payloadCharacters} characters`
         return Promise.reject(new ProtocolError('INVALID_FIELD', { field: 'payload', rule }))
       }
-      return carryOut({ kind: 'append', account, frame })
+      return carryOut({ kind: 'append', account: connection.account, frame }, connection)
     },
 
-    delivered: (frame, { account }) => carryOut({ kind: 'receipt', account, frame }),
+    delivered: (frame, connection) =>
+      carryOut({ kind: 'receipt', account: connection.account, frame }, connection),
 
-    read: (frame, { account }) => carryOut({ kind: 'receipt', account, frame }),
+    read: (frame, connection) =>
+      carryOut({ kind: 'receipt', account: connection.account, frame }, connection),
 
-    retract: (frame, { account }) => carryOut({ kind: 'retract', account, frame }),
+    retract: (frame, connection) =>
+      carryOut({ kind: 'retract', account: connection.account, frame }, connection),
 
     typing: async (frame, { account }) => {
       const found = await findPeer(storage.sql, account, frame)

@@ -24,9 +24,22 @@ export class GroupCommit {
   readonly #limits: Limits
   readonly #log: Log
   #waiting: Waiting[] = []
+  #waitingBytes = 0
   #running: Promise<void> | undefined
 
-  constructor(parts: { store: BatchStore; bus: Bus; clock: Clock; limits: Limits; log: Log }) {
+  readonly #lookAgain: () => void
+  #hasUnknownOutcome = false
+
+  constructor(parts: {
+    store: BatchStore
+    bus: Bus
+    clock: Clock
+    limits: Limits
+    log: Log
+    /** Called once commits go through again after one of which nobody knows whether it took effect. */
+    lookAgain: () => void
+  }) {
+    this.#lookAgain = parts.lookAgain
     this.#store = parts.store
     this.#bus = parts.bus
     this.#clock = parts.clock
@@ -42,8 +55,14 @@ export class GroupCommit {
   submit(operation: Operation): Promise<Outcome> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ operation, resolve, reject })
+      this.#waitingBytes += bytesOf(operation)
       this.#running ??= this.#run()
     })
+  }
+
+  /** True where more is waiting than memory should hold: the store does not keep up, or does not answer. */
+  get isOverfull(): boolean {
+    return this.#waitingBytes > this.#limits.commitBytes
   }
 
   /** Resolves once all that was submitted is committed. */
@@ -58,6 +77,7 @@ export class GroupCommit {
       const group = this.#waiting.slice(0, MOST_IN_ONE_COMMIT)
       this.#waiting = this.#waiting.slice(MOST_IN_ONE_COMMIT)
       await this.#commit(group)
+      for (const { operation } of group) this.#waitingBytes -= bytesOf(operation)
     }
     this.#running = undefined
   }
@@ -69,6 +89,8 @@ export class GroupCommit {
         for (const { operation } of group) fresh.apply(operation)
         return fresh
       })
+      if (this.#hasUnknownOutcome) this.#lookAgain()
+      this.#hasUnknownOutcome = false
       const { outcomes, deliveries, receipts } = batch.finish()
       for (const { account, ...delivery } of deliveries)
         this.#bus.ring(account, { kind: 'mailbox', ...delivery })
@@ -79,10 +101,16 @@ export class GroupCommit {
         else reject(new Error('an operation without an outcome'))
       }
     } catch (error) {
+      this.#hasUnknownOutcome = true
       this.#log.error('commit_failed', { error, count: group.length })
       for (const { reject } of group) reject(new ProtocolError('INTERNAL')) // The log has the cause, once.
     }
   }
+}
+
+// What a frame costs in memory while it waits, roughly: its payload, its object and what waits for its answer.
+function bytesOf({ frame }: Operation): number {
+  return 512 + (frame.type === 'msg' ? frame.payload.length : 0)
 }
 
 function keysOf(group: readonly Waiting[]): PageKeys {

@@ -1,6 +1,7 @@
 // Reading what waits for an account, and taking note of what arrived besides messages. The same on both engines.
 import { type AliasId, type ConversationId, encodeFrame } from '@sotto/protocol'
 import type { AccountId, Storage } from '../storage/storage.ts'
+import { lockConversations } from './conversations.ts'
 import { type Notice, readNotices } from './notices.ts'
 import { kindOf } from './page.ts'
 import { encodeRow, receiptFrames } from './stored-frames.ts'
@@ -117,6 +118,13 @@ export class MailboxReader {
   /** Forgets what has arrived, so that it is not sent again. */
   async confirm(account: AccountId, arrived: Arrived): Promise<void> {
     await this.#storage.transaction(async (sql) => {
+      const retracted = await sql<{ conversation_id: number }>`
+        SELECT DISTINCT conversation_id FROM messages
+        WHERE recipient_id = ${account} AND position <= ${arrived.retractionPosition} AND kind = 1`
+      await lockConversations(sql, [
+        ...arrived.receipts.keys(),
+        ...retracted.map((row) => row.conversation_id),
+      ])
       for (const [conversation, { deliveredSeq, readSeq }] of arrived.receipts) {
         await sql`
           UPDATE lanes SET

@@ -42,7 +42,15 @@ for (const engine of engines) {
       const bus = createInProcessBus()
       bus.listen((account, ring) => rings.push({ account, ring }))
       const log = createLog('silent')
-      commits = new GroupCommit({ store: createBatchStore(store.storage), bus, clock, limits, log })
+      const lookAgain = (): void => undefined
+      commits = new GroupCommit({
+        store: createBatchStore(store.storage),
+        bus,
+        clock,
+        limits,
+        log,
+        lookAgain,
+      })
       reader = new MailboxReader(store.storage)
     })
     afterEach(() => store.remove())
@@ -197,6 +205,12 @@ for (const engine of engines) {
       ])
       await run(retract(alice, bob, 'a1'))
       expect(await waitingFor(bob)).toHaveLength(2)
+    })
+
+    test('retractions of one message in one batch are carried out once', async () => {
+      await run(send(alice, bob, 'a1'))
+      await Promise.all([1, 2, 3].map(() => run(retract(alice, bob, 'a1'))))
+      expect(await waitingFor(bob)).toMatchObject([{ type: 'retract', id: 'a1', seq: 2 }])
     })
 
     test('a message and its retraction in one batch leave only the retraction', async () => {

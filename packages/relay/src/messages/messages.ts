@@ -27,8 +27,9 @@ export function createMessages(parts: {
   log: Log
 }) {
   const { storage, bus, limits } = parts
-  const commits = new GroupCommit({ ...parts, store: createBatchStore(storage) })
   const deliveries = new Deliveries({ ...parts, reader: new MailboxReader(storage) })
+  const lookAgain = (): void => deliveries.lookAgain()
+  const commits = new GroupCommit({ ...parts, store: createBatchStore(storage), lookAgain })
   return {
     frames: messageFrames({ storage, commits, deliveries, bus, limits }),
     routes: messageRoutes(storage),

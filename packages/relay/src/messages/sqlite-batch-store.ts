@@ -107,6 +107,7 @@ class SqlitePage implements Page {
   readonly #conversations = new Map<ConversationId, Conversation | undefined>()
   readonly #mailboxes = new Map<AccountId, Mailbox>()
   readonly #aliases = new Map<AccountId, AliasId>()
+  readonly #sentIds = new Map<string, SentId>()
   readonly #owners = new Map<AliasId, AccountId | undefined>()
 
   constructor(statements: Statements) {
@@ -136,10 +137,15 @@ class SqlitePage implements Page {
   }
 
   sentId(sender: AccountId, id: string): SentId | undefined {
+    const key = `${sender} ${id}`
+    const known = this.#sentIds.get(key)
+    if (known) return known
     const row = this.#statements.sentId.get(sender, id)
-    if (!row) return undefined
+    if (!row) return undefined // Most ids are new: nothing to remember.
     const { conversation_id: conversation, seq, at } = row
-    return { sender, id, conversation, seq, at, isRetracted: row.is_retracted === 1 }
+    const sent = { sender, id, conversation, seq, at, isRetracted: row.is_retracted === 1 }
+    this.#sentIds.set(key, sent)
+    return sent
   }
 
   aliasOf(account: AccountId): AliasId {

@@ -129,6 +129,7 @@ const foundation: Migration = (dialect) => {
       PRIMARY KEY (conversation_id, recipient_id, seq)
     ) ${clustered}`,
     `CREATE UNIQUE INDEX messages_by_position ON messages (recipient_id, position)`,
+    `CREATE INDEX messages_retractions ON messages (at) WHERE kind = 1`,
     // Every id a sender used, beyond delivery, retraction and expiry.
     `CREATE TABLE sent_ids (
       sender_id BIGINT NOT NULL,
@@ -147,6 +148,7 @@ const foundation: Migration = (dialect) => {
       created_at BIGINT NOT NULL
     )`,
     `CREATE INDEX notices_by_account ON notices (account_id, id)`,
+    `CREATE INDEX notices_by_age ON notices (created_at)`,
   ]
 }
 

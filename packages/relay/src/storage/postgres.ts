@@ -16,7 +16,12 @@ export async function openPostgres(url: string, options: { connections: number }
     },
     close: () => pool.close({ timeout: 5 }),
   }
-  await migrate(storage)
+  try {
+    await migrate(storage)
+  } catch (error) {
+    await storage.close()
+    throw error
+  }
   return storage
 }
 

@@ -37,6 +37,12 @@ export class SharedCommits {
     })
   }
 
+  /** Resolves once all that was asked for is through. */
+  async idle(): Promise<void> {
+    while (this.#isComing || this.#waiting.length > 0) await this.#turns.take(() => undefined)
+    await this.#turns.take(() => undefined)
+  }
+
   #come(): void {
     if (this.#isComing) return
     this.#isComing = true

@@ -29,7 +29,12 @@ export async function openSqlite(folder: string): Promise<Storage> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const lock = lockFolder(folder)
   const storage = await openFile(join(folder, DATABASE_FILE), () => lock.close())
-  await migrate(storage)
+  try {
+    await migrate(storage)
+  } catch (error) {
+    await storage.close()
+    throw error
+  }
   return storage
 }
 
@@ -81,7 +86,7 @@ async function openFile(file: string, release: () => void): Promise<Storage> {
       await reader`SELECT 1 FROM relay_state LIMIT 1`
     },
     close: async () => {
-      await turns.take(() => undefined)
+      await commits.idle()
       await reader.close()
       await writer.close()
       database.close()
@@ -110,7 +115,9 @@ function tagOf(connection: SQL): Sql {
 
 // The operating system releases this lock when the process ends, however it ends.
 function lockFolder(folder: string): Database {
-  const lock = new Database(join(folder, 'lock.db'))
+  const file = join(folder, 'lock.db')
+  const lock = new Database(file)
+  chmodSync(file, 0o600)
   try {
     lock.run('PRAGMA locking_mode = EXCLUSIVE')
     lock.run('BEGIN EXCLUSIVE')

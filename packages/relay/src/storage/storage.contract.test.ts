@@ -141,6 +141,16 @@ for (const engine of engines) {
       expect(await reopen().catch((error: unknown) => error)).toBeInstanceOf(StorageTooNew)
     })
 
+    test('what was asked for before closing is still carried out', async () => {
+      const storage = await open()
+      const asked = Array.from({ length: 200 }, (_, index) =>
+        storage.transaction((sql) => sql`INSERT INTO relay_state (name, value) VALUES (${`n${index}`}, '1')`),
+      )
+      await storage.close()
+      const results = await Promise.allSettled(asked)
+      expect(results.filter(({ status }) => status === 'rejected')).toEqual([])
+    })
+
     test('a store that answers says so', async () => {
       const storage = await open()
       await storage.ping()
