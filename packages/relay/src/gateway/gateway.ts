@@ -108,17 +108,17 @@ export class Gateway {
   }
 
   /**
-   * Closes every connection with 1012: come back, to this node or another. Resolves once they are gone; those whose
-   * peers have not taken what was sent after `mostMs` are cut off.
+   * Closes every connection with 1012: come back, to this node or another. First what was sent is taken by the peers,
+   * as far as they do so within `mostMs`: the end of the server cuts off what is still unread.
    */
   async closeAll(mostMs: number): Promise<void> {
     clearInterval(this.#silenceCheck)
-    for (const connection of this.#connections.all()) connection.close('restart')
     const late = this.#parts.clock.monotonic() + mostMs
-    while (this.#sockets.size > 0 && this.#parts.clock.monotonic() < late) {
+    const isUnread = (connection: Connection): boolean => connection.bufferedBytes > 0
+    while (this.#connections.all().some(isUnread) && this.#parts.clock.monotonic() < late) {
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
-    for (const socket of this.#sockets) socket.terminate()
+    for (const connection of this.#connections.all()) connection.close('restart')
   }
 
   /** Forgets the rates of accounts that have not used theirs for a while. */
