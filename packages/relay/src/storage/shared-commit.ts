@@ -1,6 +1,6 @@
 // Transactions that wait at the same time share one commit, and with it one sync: each in a savepoint of its own, so
 // that one which fails leaves the others alone.
-import type { SQL } from 'bun'
+import type { Database } from 'bun:sqlite'
 import type { Sql } from './storage.ts'
 import type { Turns } from './turns.ts'
 
@@ -14,13 +14,13 @@ interface Waiting {
 const MOST_IN_ONE_COMMIT = 64
 
 export class SharedCommits {
-  readonly #connection: SQL
+  readonly #connection: Database
   readonly #sql: Sql
   readonly #turns: Turns
   #waiting: Waiting[] = []
   #isComing = false
 
-  constructor(connection: SQL, sql: Sql, turns: Turns) {
+  constructor(connection: Database, sql: Sql, turns: Turns) {
     this.#connection = connection
     this.#sql = sql
     this.#turns = turns
@@ -39,16 +39,19 @@ export class SharedCommits {
 
   /** Resolves once all that was asked for is through. */
   async idle(): Promise<void> {
-    while (this.#isComing || this.#waiting.length > 0) await this.#turns.take(() => undefined)
+    while (this.#isComing || this.#waiting.length > 0) await new Promise((resolve) => setImmediate(resolve))
     await this.#turns.take(() => undefined)
   }
 
   #come(): void {
     if (this.#isComing) return
     this.#isComing = true
-    void this.#turns.take(async () => {
-      this.#isComing = false // Whoever comes from here on waits for the next turn.
-      await this.#commit()
+    // Requests that were read from the sockets in this turn of the event loop share the commit.
+    setImmediate(() => {
+      void this.#turns.take(async () => {
+        this.#isComing = false // Whoever comes from here on waits for the next turn.
+        await this.#commit()
+      })
     })
   }
 
@@ -58,11 +61,11 @@ export class SharedCommits {
     if (this.#waiting.length > 0) this.#come()
     const tell: (() => void)[] = []
     try {
-      await this.#connection`BEGIN IMMEDIATE`
+      this.#connection.run('BEGIN IMMEDIATE')
       for (const each of group) tell.push(await this.#runApart(each))
-      await this.#connection`COMMIT`
+      this.#connection.run('COMMIT')
     } catch (error) {
-      await this.#connection`ROLLBACK`.catch(() => undefined) // A failed COMMIT may have rolled back already.
+      if (this.#connection.inTransaction) this.#connection.run('ROLLBACK') // A failed COMMIT may have done so.
       for (const { reject } of group) reject(error)
       return
     }
@@ -70,14 +73,14 @@ export class SharedCommits {
   }
 
   async #runApart({ run, reject }: Waiting): Promise<() => void> {
-    await this.#connection`SAVEPOINT apart`
+    this.#connection.run('SAVEPOINT apart')
     try {
       const done = await run(this.#sql)
-      await this.#connection`RELEASE apart`
+      this.#connection.run('RELEASE apart')
       return done
     } catch (error) {
-      await this.#connection`ROLLBACK TO apart`
-      await this.#connection`RELEASE apart`
+      this.#connection.run('ROLLBACK TO apart')
+      this.#connection.run('RELEASE apart')
       return () => reject(error)
     }
   }

@@ -1,12 +1,10 @@
 // SQLite in DATA_DIR: write-ahead log, synchronous=FULL, one writer at a time.
-
-import { Database } from 'bun:sqlite'
+import { Database, type Statement } from 'bun:sqlite'
 import { chmodSync, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { SQL } from 'bun'
 import { migrate } from './migrate.ts'
 import { SharedCommits } from './shared-commit.ts'
-import type { Sql, Storage } from './storage.ts'
+import type { Sql, SqlValue, Storage } from './storage.ts'
 import { Turns } from './turns.ts'
 
 const DATABASE_FILE = 'sotto.db'
@@ -28,7 +26,7 @@ export class StorageInUse extends Error {
 export async function openSqlite(folder: string): Promise<Storage> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const lock = lockFolder(folder)
-  const storage = await openFile(join(folder, DATABASE_FILE), () => lock.close())
+  const storage = openFile(join(folder, DATABASE_FILE), () => lock.close())
   try {
     await migrate(storage)
   } catch (error) {
@@ -45,26 +43,23 @@ export async function openSqlite(folder: string): Promise<Storage> {
 export async function openSqliteBeside(folder: string): Promise<Storage> {
   const file = join(folder, DATABASE_FILE)
   if (!existsSync(file)) throw new StorageMissing(`${folder} holds no store of a relay`)
-  return await openFile(file, () => undefined)
+  return openFile(file, () => undefined)
 }
 
-async function openFile(file: string, release: () => void): Promise<Storage> {
-  const writer = new SQL({ adapter: 'sqlite', filename: file })
-  await configure(writer)
+function openFile(file: string, release: () => void): Storage {
+  const writer = new Connection(file)
   chmodSync(file, 0o600)
   // A connection of its own for readers, so that none of them sees a transaction that is not committed yet.
-  const reader = new SQL({ adapter: 'sqlite', filename: file })
-  await configure(reader)
-  await reader`PRAGMA query_only = ON`
-  const database = new Database(file)
-  for (const pragma of PRAGMAS) database.run(pragma)
+  const reader = new Connection(file)
+  reader.database.run('PRAGMA query_only = ON')
 
   const turns = new Turns()
-  const commits = new SharedCommits(writer, tagOf(writer), turns)
+  const commits = new SharedCommits(writer.database, writer.sql, turns)
+  const { database } = writer
   const begin = database.prepare('BEGIN IMMEDIATE')
   const commit = database.prepare('COMMIT')
-  const storage: Storage = {
-    sql: tagOf(reader),
+  return {
+    sql: reader.sql,
     transaction: (work) => commits.transaction(work),
     engine: {
       dialect: 'sqlite',
@@ -77,23 +72,21 @@ async function openFile(file: string, release: () => void): Promise<Storage> {
             commit.run()
             return result
           } catch (error) {
-            if (database.inTransaction) database.run('ROLLBACK')
+            if (database.inTransaction) database.run('ROLLBACK') // A failed COMMIT may have rolled back already.
             throw error
           }
         }),
     },
     ping: async () => {
-      await reader`SELECT 1 FROM relay_state LIMIT 1`
+      await reader.sql`SELECT 1 FROM relay_state LIMIT 1`
     },
     close: async () => {
       await commits.idle()
-      await reader.close()
-      await writer.close()
-      database.close()
+      reader.close()
+      writer.close()
       release()
     },
   }
-  return storage
 }
 
 const PRAGMAS = [
@@ -104,13 +97,37 @@ const PRAGMAS = [
   'PRAGMA foreign_keys = ON',
 ]
 
-async function configure(connection: SQL): Promise<void> {
-  for (const pragma of PRAGMAS) await connection.unsafe(pragma)
-}
+// A connection whose statements are prepared once: every place in the code that queries has a template of its own,
+// which is what its statement is remembered by.
+class Connection {
+  readonly database: Database
+  readonly #statements = new Map<TemplateStringsArray, Statement>()
+  #isClosed = false
 
-// Bun's tag is wider than ours; the values and rows that pass through it are the same.
-function tagOf(connection: SQL): Sql {
-  return async (strings, ...values) => [...(await connection(strings, ...values))]
+  constructor(file: string) {
+    this.database = new Database(file)
+    for (const pragma of PRAGMAS) this.database.run(pragma)
+  }
+
+  readonly sql: Sql = async <Row extends object>(strings: TemplateStringsArray, ...values: SqlValue[]) => {
+    if (this.#isClosed) throw new Error('the store is closed')
+    return this.#statementOf(strings).all(...values) as Row[]
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const statement of this.#statements.values()) statement.finalize()
+    this.database.close()
+  }
+
+  #statementOf(strings: TemplateStringsArray): Statement {
+    let statement = this.#statements.get(strings)
+    if (!statement) {
+      statement = this.database.prepare(strings.join('?'))
+      this.#statements.set(strings, statement)
+    }
+    return statement
+  }
 }
 
 // The operating system releases this lock when the process ends, however it ends.

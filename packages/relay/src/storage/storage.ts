@@ -1,6 +1,6 @@
 // What features know of the store: queries, transactions, and which engine runs them.
 
-import type { Database } from 'bun:sqlite'
+import { type Database, SQLiteError } from 'bun:sqlite'
 import { SQL } from 'bun'
 
 declare const accountId: unique symbol
@@ -51,7 +51,6 @@ export interface PostgresEngine {
 
 /** True where a statement broke a PRIMARY KEY or UNIQUE rule, on either engine. */
 export function isUniqueViolation(error: unknown): boolean {
-  if (!(error instanceof SQL.SQLError)) return false
   if (error instanceof SQL.PostgresError) return error.errno === '23505'
-  return error instanceof SQL.SQLiteError && error.code.startsWith('SQLITE_CONSTRAINT_')
+  return error instanceof SQLiteError && error.code?.startsWith('SQLITE_CONSTRAINT_') === true
 }
