@@ -25,7 +25,7 @@ export async function openPowChallenge(
   const challenge = randomText(parts.randomBytes, 18)
   const { powDifficulty, powSeconds, powOpen } = parts.limits
   const expiresAt = parts.clock.now() + powSeconds * 1000
-  await storage.transaction(async (sql) => {
+  await storage.passing(async (sql) => {
     await sql`
       INSERT INTO pow_challenges (challenge, address, difficulty, expires_at)
       VALUES (${challenge}, ${address}, ${powDifficulty}, ${expiresAt})`

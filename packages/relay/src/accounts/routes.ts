@@ -103,7 +103,7 @@ export function accountRoutes(parts: AccountParts): Handlers<Names> {
       if (!account || !isSignedBy(account.ed25519_public_key, text, signature)) {
         throw new ProtocolError('SIGNATURE_INVALID')
       }
-      const first = await storage.transaction((sql) => useChallenge(sql, challenge))
+      const first = await storage.passing((sql) => useChallenge(sql, challenge))
       if (!first) throw new ProtocolError('CHALLENGE_INVALID')
       return await tokens.issue(uuid)
     },

@@ -12,7 +12,7 @@ export async function issueTicket(
   parts: { now: number; randomBytes: RandomBytes; lifeSeconds: number },
 ): Promise<{ ticket: string; expires_in: number }> {
   const ticket = randomText(parts.randomBytes, 24)
-  await storage.transaction(async (sql) => {
+  await storage.passing(async (sql) => {
     await sql`
       INSERT INTO tickets (ticket_hash, account_id, jti, token_expires_at, expires_at)
       VALUES (${hashOf(ticket)}, ${caller.id}, ${caller.jti}, ${caller.tokenExpiresAt},
@@ -33,7 +33,7 @@ interface TicketRow {
  * @throws ProtocolError `TICKET_INVALID` where it is unknown, used or expired.
  */
 export async function redeemTicket(storage: Storage, ticket: string, now: number): Promise<Caller> {
-  const [row] = await storage.transaction(
+  const [row] = await storage.passing(
     (sql) => sql<TicketRow>`
       DELETE FROM tickets WHERE ticket_hash = ${hashOf(ticket)}
       RETURNING account_id, jti, token_expires_at, expires_at`,

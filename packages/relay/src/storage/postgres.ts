@@ -10,6 +10,13 @@ export async function openPostgres(url: string, options: { connections: number }
   const storage: Storage = {
     sql: tagOf(pool),
     transaction: (work) => again(() => pool.begin((connection) => work(tagOf(connection)))),
+    passing: (work) =>
+      again(() =>
+        pool.begin(async (connection) => {
+          await connection`SET LOCAL synchronous_commit TO OFF`
+          return await work(tagOf(connection))
+        }),
+      ),
     engine: { dialect: 'postgres' },
     ping: async () => {
       await pool`SELECT 1`

@@ -60,7 +60,8 @@ function openFile(file: string, release: () => void): Storage {
   const commit = database.prepare('COMMIT')
   return {
     sql: reader.sql,
-    transaction: (work) => commits.transaction(work),
+    transaction: (work) => commits.transaction(work, 'stable'),
+    passing: (work) => commits.transaction(work, 'passing'),
     engine: {
       dialect: 'sqlite',
       database,

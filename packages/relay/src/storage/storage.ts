@@ -28,6 +28,11 @@ export interface Storage {
    * inside: on SQLite every other writer waits for it.
    */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>
+  /**
+   * The same for what is worth nothing after a minute: resolves once every reader sees it, which may be before it is
+   * on stable storage. A power cut can undo it.
+   */
+  passing<T>(work: (sql: Sql) => Promise<T>): Promise<T>
   /** Where the mailbox's hot path has a version for each engine: the part of it that is this engine's own. */
   readonly engine: SqliteEngine | PostgresEngine
   /** Rejects when the store does not answer. */
