@@ -61,6 +61,7 @@ export async function runExchange(pairs: readonly Pair[], plan: ExchangePlan): P
   run.isOver = true
   await pacer
   await untilQuiet(lanes)
+  if (!plan.receipts) await emptyStore(lanes)
   return {
     perSecond: (ackMs.length / ms) * 1000,
     serverCpuUs: (server * 1000) / ackMs.length,
@@ -73,6 +74,8 @@ export async function runExchange(pairs: readonly Pair[], plan: ExchangePlan): P
 
 interface Lane {
   send(due: number): void
+  /** Confirms all that arrived. */
+  confirm(): void
   inFlight(): number
 }
 
@@ -100,6 +103,10 @@ function createLane(
       `{"type":"msg","id":"${id}","to":"${toAlias}","conv_id":"${conv}","crypto_v":1,"payload":"${payload}"}`,
     )
   }
+  let lastSeq = 0
+  const confirm = (): void => {
+    if (lastSeq > 0) to.send(`{"type":"delivered","conv_id":"${conv}","seq":${lastSeq},"to":"${fromAlias}"}`)
+  }
   const take = (times: Map<number, number>, bytes: Buffer, idAt: number): number => {
     const key = digitsAt(bytes, idAt + prefix.length)
     const at = times.get(key) ?? Number.NaN
@@ -116,11 +123,10 @@ function createLane(
     if (bytes[start + TYPE_AT] !== MSG) return
     const ms = take(arriving, bytes, start + ID_IN_MSG)
     if (run.isMeasured) arrivalMs.push(ms)
-    if (!plan.receipts) return
-    const seq = digitsAt(bytes, bytes.lastIndexOf(SEQ, end) + SEQ.length)
-    to.send(`{"type":"delivered","conv_id":"${conv}","seq":${seq},"to":"${fromAlias}"}`)
+    lastSeq = digitsAt(bytes, bytes.lastIndexOf(SEQ, end) + SEQ.length)
+    if (plan.receipts) confirm()
   }
-  return { send, inFlight: () => due.size + arriving.size }
+  return { send, confirm, inFlight: () => due.size + arriving.size }
 }
 
 function digitsAt(bytes: Buffer, at: number): number {
@@ -144,4 +150,10 @@ async function paceOpenLoop(lanes: readonly Lane[], rate: number, run: { isOver:
 async function untilQuiet(lanes: readonly Lane[]): Promise<void> {
   for (let waited = 0; waited < 10_000 && lanes.some((lane) => lane.inFlight() > 0); waited += 50)
     await Bun.sleep(50)
+}
+
+// What one run leaves stored, the next one should not have to delete.
+async function emptyStore(lanes: readonly Lane[]): Promise<void> {
+  for (const lane of lanes) lane.confirm()
+  await Bun.sleep(3000)
 }

@@ -25,6 +25,8 @@ export class Connection {
   readonly #outboundBytes: number
   readonly #windowBytes: number
   #isClosing = false
+  #unsent: string[] = []
+  #unsentBytes = 0
 
   constructor(
     socket: Socket,
@@ -40,11 +42,25 @@ export class Connection {
     this.#windowBytes = options.windowBytes
   }
 
-  /** Sends an encoded frame. A reader that lets too much pile up is closed with 1013. */
+  /**
+   * Sends an encoded frame, together with what else is sent in this turn: a system call for each would cost more than
+   * all the rest. A reader that lets too much pile up is closed with 1013.
+   */
   send(frame: string): void {
     if (this.#isClosing) return
-    this.#socket.sendText(frame)
-    if (this.isOverfull) this.close('overload')
+    this.#unsent.push(frame)
+    this.#unsentBytes += frame.length
+    if (this.#unsent.length === 1) queueMicrotask(() => this.#endTurn())
+  }
+
+  /** Sends encoded frames. */
+  sendAll(frames: readonly string[]): void {
+    for (const frame of frames) this.send(frame)
+  }
+
+  /** Writes what was sent in this turn at once. Whoever waits to be told that it was taken has to do so first. */
+  flush(): void {
+    if (!this.#isClosing) this.#write()
   }
 
   /** True where more waits for the peer to take it than may. */
@@ -52,16 +68,9 @@ export class Connection {
     return this.bufferedBytes > this.#outboundBytes
   }
 
-  /** Sends encoded frames in as few writes as possible. */
-  sendAll(frames: readonly string[]): void {
-    this.#socket.cork(() => {
-      for (const frame of frames) this.send(frame)
-    })
-  }
-
   /** What was written and the peer has not taken yet. */
   get bufferedBytes(): number {
-    return this.#socket.getBufferedAmount()
+    return this.#socket.getBufferedAmount() + this.#unsentBytes
   }
 
   /** Pings beneath the application: a WebSocket-level ping frame. */
@@ -71,6 +80,7 @@ export class Connection {
 
   close(reason: CloseReason): void {
     if (this.#isClosing) return
+    this.#write()
     this.#isClosing = true
     // A closing handshake waits behind all that is unread, and one connection after the other could pile that up.
     const isUnread =
@@ -88,5 +98,21 @@ export class Connection {
   /** True once it is closed or about to be: nothing is sent any more. */
   get isClosing(): boolean {
     return this.#isClosing
+  }
+
+  #endTurn(): void {
+    if (this.#isClosing) return
+    this.#write()
+    if (this.isOverfull) this.close('overload')
+  }
+
+  #write(): void {
+    const frames = this.#unsent
+    if (frames.length === 0) return
+    this.#unsent = []
+    this.#unsentBytes = 0
+    this.#socket.cork(() => {
+      for (const frame of frames) this.#socket.sendText(frame)
+    })
   }
 }

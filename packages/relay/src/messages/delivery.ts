@@ -175,7 +175,7 @@ export class ConnectionDelivery {
       const last = Math.max(rung, await this.#reader.lastPosition(this.connection.account))
       const frames = await this.#reader.read(this.connection.account, this.#position, most)
       for (const { position, frame, isRetraction } of frames) {
-        if (this.connection.bufferedBytes > this.#windowBytes) await this.#untilDrained()
+        if (this.#isAhead()) await this.#untilDrained()
         if (this.#isClosed || this.#restartsWanted > 0) return count
         this.connection.send(frame)
         this.#position = position
@@ -221,7 +221,7 @@ export class ConnectionDelivery {
     for (let last = 0; !this.#isClosed; ) {
       const notices = await this.#reader.readNotices(this.connection.account, last, LARGEST_PAGE)
       for (const notice of notices) {
-        if (this.connection.bufferedBytes > this.#windowBytes) await this.#untilDrained()
+        if (this.#isAhead()) await this.#untilDrained()
         this.hearNotice(notice)
         last = notice.id
         sent += 1
@@ -243,6 +243,13 @@ export class ConnectionDelivery {
   #unconfirmed(): Unconfirmed {
     this.#sent ??= new Unconfirmed()
     return this.#sent
+  }
+
+  /** True where as much is written ahead as may be: the peer has to take some first. */
+  #isAhead(): boolean {
+    if (this.connection.bufferedBytes <= this.#windowBytes) return false
+    this.connection.flush()
+    return this.connection.bufferedBytes > this.#windowBytes
   }
 
   #untilDrained(): Promise<void> {
