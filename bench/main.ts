@@ -6,20 +6,27 @@ import type { Bench } from './bench.ts'
 import { idle } from './idle.ts'
 import { login } from './login.ts'
 import { machine } from './measure.ts'
+import { peers } from './peers/peers.ts'
 import { relay } from './relay.ts'
 import { hasTwoCores, takeLoadCore } from './server-process.ts'
 
-const benches: Readonly<Record<string, Bench>> = { relay, idle, backlog, login }
+const benches: Readonly<Record<string, Bench>> = { relay, idle, backlog, login, peers }
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { seconds: { type: 'string', default: '5' }, help: { type: 'boolean', default: false } },
+  options: {
+    seconds: { type: 'string', default: '5' },
+    help: { type: 'boolean', default: false },
+    // Read by the bench of the peers: whether to install what it lacks.
+    install: { type: 'boolean', default: false },
+  },
 })
 const [name = ''] = positionals
 const bench = benches[name]
 if (!bench || values.help) {
   console.log('npm run bench -- <name> [--seconds N]\n')
   for (const [each, { means }] of Object.entries(benches)) console.log(`  ${each.padEnd(10)} ${means}`)
+  console.log(`  ${'faults'.padEnd(10)} breaks a relay and checks its promises; --help for its options`)
   process.exit(values.help ? 0 : 2)
 }
 await takeLoadCore()

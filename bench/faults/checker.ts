@@ -1,0 +1,248 @@
+// Holds a complete history to the promises of docs/protocol.md, "Delivery". A pure function: no relay, no time.
+import { checkEnd } from './checker-end.ts'
+import { type ConnectionFact, Facts, type Lane, type MessageFact, type Violation } from './facts.ts'
+import type { Frame, HistoryEvent } from './history.ts'
+
+/** What waiting can still mend: everything else is wrong for good. */
+const MENDED_BY_TIME: ReadonlySet<string> = new Set(['lost', 'gap', 'receipt', 'retraction', 'unanswered'])
+
+/** Everything that a history breaks; none where it keeps every promise. */
+export function check(events: readonly HistoryEvent[]): Violation[] {
+  const facts = new Facts()
+  for (const [n, event] of events.entries()) read(facts, event, n)
+  checkEnd(facts, events.length)
+  return facts.violations
+}
+
+/** Whether nothing is still on its way. */
+export function isComplete(violations: readonly Violation[]): boolean {
+  return !violations.some(({ kind }) => MENDED_BY_TIME.has(kind))
+}
+
+function read(facts: Facts, event: HistoryEvent, n: number): void {
+  switch (event.type) {
+    case 'friends':
+      facts.befriend(event.conv, event.members)
+      return
+    case 'opening':
+      facts.open(event.connection, event.client, n)
+      return
+    case 'sent': {
+      const connection = facts.connections.get(event.connection)
+      if (connection) readSent(facts, { ...event, on: connection, n })
+      return
+    }
+    case 'received': {
+      const connection = facts.connections.get(event.connection)
+      if (connection) readReceived(facts, { ...event, on: connection, n })
+      return
+    }
+    case 'nemesis':
+      if (event.what === 'full' || event.what === 'postgres') facts.mayFail = true
+      return
+    case 'dead':
+      facts.report('dead', n, event.reason)
+      return
+    case 'closed':
+      return
+    default:
+      event satisfies never
+  }
+}
+
+interface FrameEvent {
+  readonly client: number
+  readonly connection: number
+  readonly on: ConnectionFact
+  readonly frame: Frame
+  readonly n: number
+}
+
+function readSent(facts: Facts, { client, connection, on, frame, n }: FrameEvent): void {
+  const { type, id = '', conv_id: conv = '', seq = 0 } = frame
+  if (type === 'sync') on.syncs += 1
+  const sides = facts.sides(conv, client)
+  if (!sides) return
+  const peer = sides.peer.client
+  if (type === 'msg') {
+    const message = facts.find(client, id) ?? facts.add(client, id, conv, peer)
+    if (message.sentAt !== undefined) return
+    message.sentAt = n
+    message.digest = frame.payload
+    message.sentOn = connection
+    message.marksBefore = on.marks.length
+  } else if (type === 'retract') {
+    const message = facts.find(client, id) ?? facts.add(client, id, conv, peer)
+    message.retractSentAt ??= n
+  } else if (type === 'delivered' || type === 'read') {
+    const lane = facts.laneTo(conv, client)
+    if (!lane) return
+    lane.sentDelivered = Math.max(lane.sentDelivered, seq)
+    if (type === 'read') lane.sentRead = Math.max(lane.sentRead, seq)
+    on.marks.push({ lane, seq })
+  } else if (type === 'typing') {
+    const lane = facts.laneTo(conv, peer)
+    if (lane) lane.hasTyped = true
+  }
+}
+
+function readReceived(facts: Facts, event: FrameEvent): void {
+  const { client, on, frame, n } = event
+  switch (frame.type) {
+    case 'ack':
+      readAck(facts, event)
+      return
+    case 'retract_ack': {
+      const message = facts.find(client, frame.id ?? '')
+      if (message?.retractSentAt === undefined)
+        facts.report('foreign', n, `${nameOf(event)} of no retraction`)
+      else message.retractAckedAt ??= n
+      return
+    }
+    case 'error':
+      readError(facts, event)
+      return
+    case 'msg':
+    case 'retract':
+    case 'delivered':
+    case 'read':
+    case 'typing': {
+      const sides = facts.sides(frame.conv_id ?? '', client)
+      if (!sides || frame.from !== sides.peer.alias || frame.to !== sides.own.alias) {
+        facts.report('foreign', n, `${nameOf(event)} is not between this client and a friend of its`)
+        return
+      }
+      if (frame.type === 'msg' || frame.type === 'retract') readDelivery(facts, event, sides.peer.client)
+      else readSign(facts, event, sides.peer.client)
+      return
+    }
+    default:
+      if (on.client !== client) facts.report('foreign', n, `${nameOf(event)} on another client's connection`)
+  }
+}
+
+function readAck(facts: Facts, event: FrameEvent): void {
+  const { client, connection, on, frame, n } = event
+  const message = facts.find(client, frame.id ?? '')
+  if (!message || message.conv !== frame.conv_id) {
+    facts.report('foreign', n, `${nameOf(event)} of nothing that was sent`)
+    return
+  }
+  message.ackedAt ??= n
+  noteNumber(facts, event, message)
+  // A connection's frames are carried out in order: what went before a stored message is stored as well.
+  if (message.sentOn !== connection || on.hadError) return
+  for (; on.marksKnown < message.marksBefore; on.marksKnown++) {
+    const mark = on.marks[on.marksKnown]
+    if (mark) mark.lane.confirmed = Math.max(mark.lane.confirmed, mark.seq)
+  }
+}
+
+function readError(facts: Facts, event: FrameEvent): void {
+  const { client, on, frame, n } = event
+  const mayCome =
+    frame.error === 'MAILBOX_FULL' ||
+    frame.error === 'SHUTTING_DOWN' ||
+    (frame.error === 'INTERNAL' && facts.mayFail)
+  if (!mayCome) facts.report('refused', n, `${nameOf(event)}: ${frame.error}`)
+  on.hadError = true
+  const message = facts.find(client, frame.id ?? '')
+  if (message) message.wasRefused = true
+}
+
+/** Takes down which number a message has: always the same one, and nobody else has it. */
+function noteNumber(facts: Facts, event: FrameEvent, message: MessageFact): void {
+  const { frame, n } = event
+  const { seq = 0, at = 0 } = frame
+  if (message.seq !== undefined && message.seq !== seq) {
+    facts.report('twice', n, `${nameOf(event)} had seq ${message.seq} before`)
+    return
+  }
+  if (message.at !== undefined && message.at !== at)
+    facts.report('changed', n, `${nameOf(event)} had another at before`)
+  message.seq = seq
+  message.at = at
+  claim(facts, event, message.sender)
+}
+
+function claim(facts: Facts, event: FrameEvent, sender: number): void {
+  const { frame, n } = event
+  const { seq = 0, at = 0, id = '' } = frame
+  const owner = `${sender} ${id}`
+  const numbers = facts.conversations.get(frame.conv_id ?? '')?.numbers
+  const known = numbers?.get(seq)
+  if (known && known.owner !== owner)
+    facts.report('gap', n, `${nameOf(event)}: seq ${seq} was that of ${known.owner}`)
+  else if (!known) numbers?.set(seq, { owner, at })
+}
+
+/** A message or a retraction for its recipient. */
+function readDelivery(facts: Facts, event: FrameEvent, sender: number): void {
+  const { client, on, frame, n } = event
+  const { conv_id: conv = '', id = '', seq = 0 } = frame
+  const message = facts.find(sender, id)
+  const lane = facts.laneTo(conv, client)
+  const wasSent = frame.type === 'msg' ? message?.sentAt : message?.retractSentAt
+  if (!message || !lane || wasSent === undefined || message.conv !== conv) {
+    facts.report('foreign', n, `${nameOf(event)} was never sent here`)
+    return
+  }
+  checkOrder(facts, event, lane)
+  if (frame.type === 'retract') {
+    claim(facts, event, sender)
+    message.retractReceivedAt ??= n
+    return
+  }
+  if (message.digest !== frame.payload) facts.report('changed', n, `${nameOf(event)} is not what was sent`)
+  noteNumber(facts, event, message)
+  const goneAt = Math.min(message.retractAckedAt ?? n, message.retractReceivedAt ?? n)
+  if (goneAt < on.openedAt) facts.report('twice', n, `${nameOf(event)} had been retracted`)
+  if (message.receivedAt !== undefined) return
+  message.receivedAt = n
+  if (seq < lane.highestNew)
+    facts.report('order', n, `${nameOf(event)} was left out before seq ${lane.highestNew}`)
+  lane.highestNew = Math.max(lane.highestNew, seq)
+}
+
+/** On one connection a conversation comes in rising seq, but for what a later `sync` asks for again. */
+function checkOrder(facts: Facts, event: FrameEvent, lane: Lane): void {
+  const { on, frame, n } = event
+  const { conv_id: conv = '', seq = 0 } = frame
+  if (seq <= (on.lastSeq.get(conv) ?? 0)) {
+    if (on.restarts < on.syncs - 1) {
+      on.restarts += 1
+      on.lastSeq.clear()
+      on.seen.clear()
+    } else if (on.seen.has(`${conv} ${seq}`)) {
+      facts.report('twice', n, `${nameOf(event)} came twice on one connection`)
+    } else {
+      facts.report('order', n, `${nameOf(event)} came after seq ${on.lastSeq.get(conv)}`)
+    }
+  }
+  on.lastSeq.set(conv, Math.max(seq, on.lastSeq.get(conv) ?? 0))
+  on.seen.add(`${conv} ${seq}`)
+  if (frame.type === 'msg' && seq <= (on.confirmed.get(lane) ?? 0))
+    facts.report('twice', n, `${nameOf(event)} had been confirmed before this connection was opened`)
+}
+
+/** A mark or a sign of typing from the other side. */
+function readSign(facts: Facts, event: FrameEvent, peer: number): void {
+  const { client, frame, n } = event
+  const { conv_id: conv = '', seq = 0, type } = frame
+  if (type === 'typing') {
+    if (!facts.laneTo(conv, client)?.hasTyped) facts.report('foreign', n, `${nameOf(event)}: nobody typed`)
+    return
+  }
+  const lane = facts.laneTo(conv, peer)
+  if (!lane) return
+  if (seq > (type === 'read' ? lane.sentRead : lane.sentDelivered))
+    facts.report('foreign', n, `${nameOf(event)} is beyond what was confirmed`)
+  lane.toldDelivered = Math.max(lane.toldDelivered, seq)
+  if (type === 'read') lane.toldRead = Math.max(lane.toldRead, seq)
+  lane.confirmed = Math.max(lane.confirmed, seq)
+}
+
+function nameOf({ client, connection, frame }: FrameEvent): string {
+  const parts = [frame.type, frame.id, frame.seq === undefined ? '' : `seq ${frame.seq}`, frame.conv_id]
+  return `client ${client}, connection ${connection}: ${parts.filter(Boolean).join(' ')}`
+}

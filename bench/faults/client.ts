@@ -1,0 +1,276 @@
+// A client as people have them: it keeps what it sends until that is acknowledged and what it received for good, comes
+// back whenever it is cut off, and knows nothing of the faults around it.
+import type { WireAccount } from '@sotto/relay/testing/wire'
+import type { Frame, History } from './history.ts'
+import { Link, within } from './link.ts'
+import type { Random } from './random.ts'
+
+/** A friend, as one client has it. */
+export interface Friend {
+  readonly alias: string
+  readonly conv: string
+}
+
+interface Outgoing {
+  readonly frame: Frame
+  /** When a refused one may be tried again. */
+  againMs: number | undefined
+}
+
+/** What a conversation has come to, as its client stored it. */
+interface Shelf {
+  received: number
+  delivered: number
+  read: number
+}
+
+const MOST_UNANSWERED = 40
+const MOST_SENT_AGAIN = 40
+const PING_EVERY_MS = 700
+const GIVE_UP_MS = 3500
+
+export class Client {
+  readonly friends: Friend[] = []
+  /** How often every frame is sent. */
+  times = 1
+  /** Where it connects to. */
+  port: number
+  readonly account: WireAccount
+  readonly #number: number
+  readonly #history: History
+  readonly #random: Random
+  /** Sends everything again on each reconnect, as published clients do. */
+  readonly #sendsAllAgain: boolean
+  readonly #confirmsByRead: boolean
+  readonly #shelves = new Map<string, Shelf>()
+  #outbox: Outgoing[] = []
+  #sent: Frame[] = []
+  #ids = 0
+  #link: Link | undefined
+  #isConnecting = false
+  #needsLogin = false
+  #nextTryMs = 0
+  #pingMs = 0
+  #deafUntilMs = 0
+  #isQuiet = false
+  #isOver = false
+
+  constructor(
+    number: number,
+    account: WireAccount,
+    parts: { history: History; random: Random; port: number },
+  ) {
+    this.#number = number
+    this.account = account
+    this.#history = parts.history
+    this.#random = parts.random
+    this.port = parts.port
+    this.#sendsAllAgain = number % 3 === 2
+    this.#confirmsByRead = number % 4 === 1
+  }
+
+  /** What it does at this moment: a few times a hundredth of a second for all of them together. */
+  tick(now: number): void {
+    if (this.#isOver) return
+    const link = this.#link
+    if (!link || link.isOver) {
+      if (!this.#isConnecting && now >= this.#nextTryMs) void this.#connect()
+      return
+    }
+    if (this.#deafUntilMs > 0 && now > this.#deafUntilMs) this.#hearAgain(link)
+    if (this.#deafUntilMs === 0 && now - link.heardMs > GIVE_UP_MS) {
+      link.close()
+      this.#lose(link, now)
+      return
+    }
+    if (now > this.#pingMs) {
+      this.#pingMs = now + PING_EVERY_MS
+      this.#send({ type: 'ping' })
+    }
+    this.#sendRefused(now)
+    if (this.#isQuiet) this.#confirmAll()
+    else this.#live(link, now)
+  }
+
+  /** Closes its connection and comes back when its turn comes. */
+  disconnect(backAfterMs: number): void {
+    const link = this.#link
+    if (!link) return
+    link.close()
+    this.#lose(link, performance.now() + backAfterMs)
+  }
+
+  /** Opens a connection while the last one still stands. */
+  overtake(): void {
+    this.#link = undefined
+    this.#nextTryMs = 0
+  }
+
+  /** Reads nothing for a while, and perhaps goes away without having read. */
+  deafen(ms: number): void {
+    if (!this.#link || this.#deafUntilMs > 0) return
+    this.#link.pause()
+    this.#deafUntilMs = performance.now() + ms
+  }
+
+  /** No new messages: from here on it sends what it has to send, and confirms all that it has. */
+  quieten(port: number): void {
+    this.#isQuiet = true
+    this.times = 1
+    this.port = port
+    this.disconnect(0)
+  }
+
+  stop(): void {
+    this.#isOver = true
+    this.#link?.close()
+  }
+
+  #live(link: Link, now: number): void {
+    const random = this.#random
+    if (random.chance(0.12)) for (let left = random.whole(1, 5); left > 0; left--) this.#write()
+    if (random.chance(0.02)) this.#confirmAll()
+    if (random.chance(0.008)) this.#retract()
+    if (random.chance(0.01)) this.#signTyping()
+    if (random.chance(0.002)) this.#send({ type: 'sync' })
+    if (random.chance(0.003)) {
+      link.close()
+      // Some stay away until more waits for them than the relay writes ahead.
+      this.#lose(link, now + (random.chance(0.3) ? random.between(800, 2500) : random.between(0, 400)))
+    }
+  }
+
+  #write(): void {
+    if (this.#outbox.length >= MOST_UNANSWERED) return
+    const { alias: to, conv: conv_id } = this.#random.pick(this.friends)
+    this.#ids += 1
+    // Of its own: a retraction that goes ahead of its message must not name one of the other side.
+    const id = `c${this.#number}-m${this.#ids}`
+    const text = `${this.#number} ${id} `.padEnd(this.#random.pick([20, 100, 1000, 6000]), id)
+    const payload = Buffer.from(text).toString('base64')
+    const frame = { type: 'msg', id, to, conv_id, crypto_v: 1, payload }
+    this.#sent.push(frame)
+    if (this.#sent.length > MOST_SENT_AGAIN) this.#sent.shift()
+    // Now and then a retraction goes ahead of its message.
+    if (this.#random.chance(0.005)) this.#queue({ type: 'retract', id, to, conv_id })
+    this.#queue(frame)
+  }
+
+  #retract(): void {
+    const last = this.#sent.at(-this.#random.whole(1, 6))
+    if (!last) return
+    const { id = '', to = '', conv_id = '' } = last
+    if (this.#outbox.some(({ frame }) => frame.type === 'retract' && frame.id === id)) return
+    this.#queue({ type: 'retract', id, to, conv_id })
+  }
+
+  #signTyping(): void {
+    const { alias: to, conv: conv_id } = this.#random.pick(this.friends)
+    this.#send({ type: 'typing', to, conv_id })
+  }
+
+  #queue(frame: Frame): void {
+    this.#outbox.push({ frame, againMs: undefined })
+    this.#send(frame)
+  }
+
+  #send(frame: Frame): void {
+    this.#link?.send(frame, this.times)
+  }
+
+  #sendRefused(now: number): void {
+    for (const outgoing of this.#outbox) {
+      if (outgoing.againMs === undefined || outgoing.againMs > now) continue
+      outgoing.againMs = undefined
+      this.#send(outgoing.frame)
+    }
+  }
+
+  #confirmAll(): void {
+    for (const [conv, shelf] of this.#shelves) this.#confirm(conv, shelf)
+  }
+
+  #confirm(conv_id: string, shelf: Shelf): void {
+    const to = this.friends.find(({ conv }) => conv === conv_id)?.alias ?? ''
+    const seq = shelf.received
+    if (shelf.delivered < seq && !this.#confirmsByRead) this.#send({ type: 'delivered', conv_id, seq, to })
+    shelf.delivered = Math.max(shelf.delivered, seq)
+    if (shelf.read === seq || !(this.#confirmsByRead || this.#isQuiet || this.#random.chance(0.3))) return
+    this.#send({ type: 'read', conv_id, seq, to })
+    shelf.read = seq
+  }
+
+  async #connect(): Promise<void> {
+    this.#isConnecting = true
+    try {
+      if (this.#needsLogin) await within(this.account.login())
+      this.#needsLogin = false
+      const link = await Link.open(
+        { account: this.account, client: this.#number, history: this.#history },
+        {
+          port: this.port,
+          byTicket: this.#random.chance(0.2),
+          onFrame: (frame, from) => this.#received(frame, from),
+          onClose: () => this.#lose(link, performance.now() + this.#random.between(0, 100)),
+        },
+      )
+      this.#link = link
+      this.#begin()
+    } catch (error) {
+      if (String(error).includes(' 401 ')) this.#needsLogin = true
+      this.#nextTryMs = performance.now() + this.#random.between(30, 200)
+    } finally {
+      this.#isConnecting = false
+    }
+  }
+
+  #begin(): void {
+    this.#deafUntilMs = 0
+    // Marks that may never have arrived: whoever shows a message as read says so again.
+    for (const shelf of this.#shelves.values()) Object.assign(shelf, { delivered: 0, read: 0 })
+    if (this.#random.chance(0.7)) this.#send({ type: 'sync' })
+    const waiting = this.#outbox.map(({ frame }) => frame)
+    const again =
+      this.#sendsAllAgain && !this.#isQuiet ? this.#sent.filter((sent) => !waiting.includes(sent)) : []
+    for (const frame of [...again, ...waiting]) this.#send(frame)
+  }
+
+  #lose(link: Link, backMs: number): void {
+    if (this.#link !== link) return
+    this.#link = undefined
+    this.#nextTryMs = backMs
+  }
+
+  #hearAgain(link: Link): void {
+    this.#deafUntilMs = 0
+    link.heardMs = performance.now()
+    if (this.#random.chance(0.5)) link.resume()
+    else this.disconnect(0)
+  }
+
+  #received(frame: Frame, link: Link): void {
+    const { type, id, conv_id = '', seq = 0 } = frame
+    if (type === 'goaway') this.#needsLogin = true
+    else if (type === 'ack') this.#answered('msg', id)
+    else if (type === 'retract_ack') this.#answered('retract', id)
+    else if (type === 'error') this.#refused(id)
+    else if (type === 'msg') {
+      const shelf = this.#shelves.get(conv_id) ?? { received: 0, delivered: 0, read: 0 }
+      this.#shelves.set(conv_id, shelf)
+      shelf.received = Math.max(shelf.received, seq)
+      // What comes again was not confirmed for certain.
+      shelf.delivered = Math.min(shelf.delivered, seq - 1)
+      if (link === this.#link && this.#random.chance(0.3)) this.#confirm(conv_id, shelf)
+    }
+  }
+
+  #answered(type: string, id: string | undefined): void {
+    this.#outbox = this.#outbox.filter(({ frame }) => frame.type !== type || frame.id !== id)
+  }
+
+  #refused(id: string | undefined): void {
+    const againMs = performance.now() + 300
+    if (id === undefined) for (const shelf of this.#shelves.values()) shelf.delivered = shelf.read = 0
+    for (const outgoing of this.#outbox) if (outgoing.frame.id === id) outgoing.againMs = againMs
+  }
+}

@@ -1,0 +1,90 @@
+// A proxy between clients and the relay that turns connections half-open: what one side says is swallowed, or held
+// back until the client has long come back by another way, and neither side hears that the other is gone.
+import { connect, createServer, type Server, type Socket } from 'node:net'
+
+export type Ailment = 'swallow-to-relay' | 'swallow-to-client' | 'swallow-both' | 'hold-to-relay'
+
+interface Pair {
+  readonly client: Socket
+  readonly relay: Socket
+  ailment: Ailment | undefined
+  readonly held: Buffer[]
+}
+
+export class FaultyWire {
+  readonly port: number
+  readonly #server: Server
+  readonly #pairs = new Set<Pair>()
+
+  private constructor(server: Server, port: number) {
+    this.#server = server
+    this.port = port
+  }
+
+  static async start(relayPort: number): Promise<FaultyWire> {
+    const server = createServer()
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const address = server.address()
+    if (address === null || typeof address === 'string') throw new Error('the proxy has no port')
+    const proxy = new FaultyWire(server, address.port)
+    server.on('connection', (client) => proxy.#accept(client, relayPort))
+    return proxy
+  }
+
+  /** Makes connections half-open, by choice; {@link heal} ends that. @returns how many */
+  ail(ailment: Ailment, choose: () => boolean): number {
+    let count = 0
+    for (const pair of this.#pairs) {
+      if (pair.ailment || !choose()) continue
+      pair.ailment = ailment
+      count += 1
+    }
+    return count
+  }
+
+  /** Lets what was held back go, and ends every half-open connection. */
+  heal(): void {
+    for (const pair of this.#pairs) {
+      if (!pair.ailment) continue
+      for (const bytes of pair.held) pair.relay.write(bytes)
+      pair.relay.end()
+      pair.client.destroy()
+      this.#pairs.delete(pair)
+    }
+  }
+
+  stop(): void {
+    this.#server.close()
+    for (const { client, relay } of this.#pairs) {
+      client.destroy()
+      relay.destroy()
+    }
+  }
+
+  #accept(client: Socket, relayPort: number): void {
+    const relay = connect(relayPort, '127.0.0.1')
+    const pair: Pair = { client, relay, ailment: undefined, held: [] }
+    this.#pairs.add(pair)
+    client.on('data', (bytes) => {
+      if (pair.ailment === 'hold-to-relay') pair.held.push(Buffer.from(bytes))
+      else if (pair.ailment !== 'swallow-to-relay' && pair.ailment !== 'swallow-both')
+        pass(bytes, client, relay)
+    })
+    relay.on('data', (bytes) => {
+      if (pair.ailment !== 'swallow-to-client' && pair.ailment !== 'swallow-both') pass(bytes, relay, client)
+    })
+    const ended = (): void => {
+      if (pair.ailment) return
+      this.#pairs.delete(pair)
+      client.destroy()
+      relay.destroy()
+    }
+    for (const side of [client, relay]) side.on('close', ended).on('error', () => undefined)
+  }
+}
+
+function pass(bytes: Buffer | string, from: Socket, to: Socket): void {
+  if (to.write(bytes)) return
+  from.pause()
+  to.once('drain', () => from.resume())
+}

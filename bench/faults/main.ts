@@ -1,0 +1,39 @@
+// `npm run bench -- faults`: breaks a relay for as long as asked and holds the history of its clients to the promises.
+import { parseArgs } from 'node:util'
+import { starterIn } from './mutations.ts'
+import { allDeeds, deeds, isDeed } from './nemesis.ts'
+import { runFaults } from './run.ts'
+import type { Engine } from './target.ts'
+
+const { values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    minutes: { type: 'string', default: '1' },
+    seed: { type: 'string', default: String(Math.floor(Math.random() * 1e9)) },
+    only: { type: 'string', default: allDeeds.join(',') },
+    engine: { type: 'string', default: 'sqlite' },
+    clients: { type: 'string', default: '8' },
+    checkout: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
+})
+const engine = ['sqlite', 'postgres'].find((each): each is Engine => each === values.engine)
+const unknown = values.only.split(',').filter((name) => !isDeed(name))
+if (values.help || !engine || unknown.length > 0) {
+  if (unknown.length > 0) console.log(`It cannot do ${unknown.join(', ')}.`)
+  console.log(
+    'npm run bench -- faults [--minutes N] [--seed S] [--only a,b] [--engine sqlite|postgres] [--clients N] [--checkout folder]\n',
+  )
+  for (const [deed, means] of Object.entries(deeds)) console.log(`  ${deed.padEnd(11)} ${means}`)
+  process.exit(values.help ? 0 : 2)
+}
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+const hasKept = await runFaults({
+  minutes: Number(values.minutes),
+  seed: Number(values.seed),
+  only: values.only.split(',').filter(isDeed),
+  engine,
+  clients: Number(values.clients),
+  ...(values.checkout ? { start: await starterIn(values.checkout) } : {}),
+})
+process.exit(hasKept ? 0 : 1)

@@ -1,0 +1,42 @@
+// Shows that the checker works: runs relays that break a promise on purpose, and demands that each is caught.
+// bun bench/faults/mutants.ts [--seconds 12] [--seed 7] [--quiet-seconds 6]
+import { parseArgs } from 'node:util'
+import { mutations, plant } from './mutations.ts'
+import { runRound } from './round.ts'
+import { summaryOf } from './run.ts'
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '12' },
+    seed: { type: 'string', default: '7' },
+    'quiet-seconds': { type: 'string', default: '6' },
+  },
+})
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+let escaped = 0
+for (const mutation of mutations) {
+  const { start, remove } = await plant(mutation)
+  console.log(`${mutation.name} (faults: ${mutation.only.join(', ')}; seed ${values.seed})`)
+  try {
+    const { violations, missing, deeds } = await runRound({
+      seed: Number(values.seed),
+      seconds: Number(values.seconds),
+      quietMs: Number(values['quiet-seconds']) * 1000,
+      lastsMs: [200, 800],
+      only: mutation.only,
+      savesHistory: false,
+      start,
+    })
+    const caught = violations.find(({ kind }) => mutation.breaks.includes(kind))
+    if (caught) console.log(`  caught: ${summaryOf(violations)}\n    ${caught.kind}: ${caught.what}`)
+    else if (Object.keys(deeds).length === 0) console.log(`  not tried: ${missing.join('; ')}`)
+    else {
+      escaped += 1
+      console.log(`  ESCAPED: ${summaryOf(violations) || 'no violation'}`)
+    }
+  } finally {
+    remove()
+  }
+}
+console.log(escaped === 0 ? 'every mutant that was tried is caught' : `${escaped} escaped`)
+process.exit(escaped === 0 ? 0 : 1)

@@ -1,0 +1,137 @@
+// Relays that break a promise on purpose: copies of this checkout with a few words of the source exchanged.
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { startRelay } from '@sotto/relay/testing'
+import type { ViolationKind } from './facts.ts'
+import type { Deed } from './nemesis.ts'
+
+const root = join(import.meta.dir, '../..')
+
+export interface Mutation {
+  readonly name: string
+  readonly patches: readonly { readonly file: string; readonly from: string; readonly to: string }[]
+  /** The faults under which it shows. */
+  readonly only: readonly Deed[]
+  /** What it must be caught at, one of these at least. */
+  readonly breaks: readonly ViolationKind[]
+}
+
+export const mutations: readonly Mutation[] = [
+  {
+    name: 'the sync turned off',
+    patches: [
+      {
+        file: 'packages/relay/src/storage/sqlite.ts',
+        from: 'PRAGMA synchronous = FULL',
+        to: 'PRAGMA synchronous = OFF',
+      },
+    ],
+    only: ['power'],
+    breaks: ['lost', 'gap', 'changed'],
+  },
+  {
+    name: 'the write-ahead log synced at checkpoints only',
+    patches: [
+      {
+        file: 'packages/relay/src/storage/sqlite.ts',
+        from: 'PRAGMA synchronous = FULL',
+        to: 'PRAGMA synchronous = NORMAL',
+      },
+    ],
+    only: ['power'],
+    breaks: ['lost', 'gap', 'changed'],
+  },
+  {
+    name: 'deletion moved to the socket write',
+    patches: [
+      {
+        file: 'packages/relay/src/messages/delivery.ts',
+        from: '        this.connection.send(frame)\n        this.#position = position\n',
+        to: '        this.connection.send(frame)\n        this.#position = position\n        this.#erase(position)\n',
+      },
+      {
+        file: 'packages/relay/src/messages/delivery.ts',
+        from: '    this.connection.sendAll(ring.frames)\n',
+        to: '    this.connection.sendAll(ring.frames)\n    this.#erase(ring.lastPosition)\n',
+      },
+      {
+        file: 'packages/relay/src/messages/delivery.ts',
+        from: '  #catchUp(): void {\n',
+        to:
+          '  #erase(retractionPosition: number): void {\n' +
+          '    const arrived = { retractionPosition, noticeId: 0, receipts: new Map() }\n' +
+          '    void this.#reader.confirm(this.connection.account, arrived)\n' +
+          '  }\n\n  #catchUp(): void {\n',
+      },
+      {
+        file: 'packages/relay/src/messages/mailbox-reader.ts',
+        from: 'DELETE FROM messages\n          WHERE recipient_id = ${account} AND position <= ${arrived.retractionPosition} AND kind = 1`',
+        to: 'DELETE FROM messages\n          WHERE recipient_id = ${account} AND position <= ${arrived.retractionPosition}`',
+      },
+    ],
+    only: ['half-open', 'deaf', 'kill', 'storm'],
+    breaks: ['lost'],
+  },
+  {
+    name: 'the duplicate check removed',
+    patches: [
+      {
+        file: 'packages/relay/src/messages/batch.ts',
+        from: '    if (known) return this.#repeat(known, sender, frame)\n',
+        to: '    if (known && known.conversation < 0) return this.#repeat(known, sender, frame)\n',
+      },
+      {
+        file: 'packages/relay/src/messages/sqlite-batch-store.ts',
+        from: 'INSERT INTO sent_ids',
+        to: 'INSERT OR REPLACE INTO sent_ids',
+      },
+    ],
+    only: ['duplicates', 'storm', 'kill'],
+    breaks: ['twice'],
+  },
+]
+
+/** The source with the patch in it. @throws where the words to exchange are not there, or not only once */
+function apply(source: string, { file, from, to }: Mutation['patches'][number]): string {
+  const found = source.split(from).length - 1
+  if (found !== 1)
+    throw new Error(
+      `bench/faults/mutations.ts is out of date: in ${file}, ${JSON.stringify(from)} stands ${found} times`,
+    )
+  return source.replace(from, () => to)
+}
+
+/** The patched files of a mutation, by path. */
+function mutate({ patches }: Mutation): Map<string, string> {
+  const files = new Map<string, string>()
+  for (const patch of patches) {
+    const source = files.get(patch.file) ?? readFileSync(join(root, patch.file), 'utf8')
+    files.set(patch.file, apply(source, patch))
+  }
+  return files
+}
+
+/** A copy of the checkout with the mutation in it, whose relay can be started. */
+export async function plant(mutation: Mutation): Promise<{ start: typeof startRelay; remove: () => void }> {
+  const files = mutate(mutation)
+  const folder = mkdtempSync(join(tmpdir(), 'sotto-mutant-'))
+  for (const each of ['packages/relay', 'package.json', 'tsconfig.json', 'scripts'])
+    cpSync(join(root, each), join(folder, each), { recursive: true })
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  for (const [file, source] of files) writeFileSync(join(folder, file), source)
+  return { start: await starterIn(folder), remove: () => rmSync(folder, { recursive: true, force: true }) }
+}
+
+/** What starts the relay of another checkout. */
+export async function starterIn(folder: string): Promise<typeof startRelay> {
+  // Its own copy of the module, which starts the relay beside it.
+  const path = join(resolve(folder), 'packages/relay/test/relay-process.ts')
+  const { startRelay: start }: typeof import('@sotto/relay/testing') = await import(path)
+  return start
+}
+
+/** @throws where the source has moved on from under one */
+export function allMutationsApply(): void {
+  for (const mutation of mutations) mutate(mutation)
+}

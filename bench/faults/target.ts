@@ -1,0 +1,104 @@
+// The relay a round is about: a real process on a disk of its own, with the layer that fails under it where there can
+// be one.
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { RelayProcess, startRelay } from '@sotto/relay/testing'
+import { type PostgresServer, startPostgres } from '../../packages/relay/test/postgres-server.ts'
+import { Disk } from './disk.ts'
+
+export type Engine = 'sqlite' | 'postgres'
+
+/** What a round strikes at. */
+export interface Target {
+  readonly relay: RelayProcess
+  readonly port: number
+  /** The layer under it, where there is one. */
+  readonly disk: Disk | undefined
+  /** A file system that can be filled up, where there is one: the folder it is mounted on. */
+  readonly smallDisk: string | undefined
+  readonly postgres: PostgresServer | undefined
+  /** What cannot be done on this machine, and why. */
+  readonly missing: readonly string[]
+  remove(): Promise<void>
+}
+
+const SMALL_DISK_MIB = 96
+
+// Small windows: a few messages are a slow reader, and silence is noticed within a round.
+const SETTINGS = {
+  LOG_LEVEL: 'error',
+  LIMIT_IDLE_SECONDS: '8',
+  LIMIT_FRAME_BYTES: '65536',
+  LIMIT_WINDOW_BYTES: '16384',
+  LIMIT_OUTBOUND_BYTES: '262144',
+  LIMIT_MAILBOX_MESSAGES: '100000',
+}
+
+/** @param start starts the relay: the real one, or a mutant */
+export async function prepareTarget(engine: Engine, start: typeof startRelay): Promise<Target> {
+  const scratch = mkdtempSync(join(tmpdir(), 'sotto-faults-'))
+  const folder = join(scratch, 'data')
+  mkdirSync(folder)
+  const missing: string[] = []
+  const postgres = engine === 'postgres' ? await startPostgres() : undefined
+  if (postgres) missing.push('no power cuts and no disks that fail: PostgreSQL has a disk of its own')
+  const smallDisk = postgres ? undefined : mount(folder, missing)
+  const disk = Disk.prepare(folder, scratch)
+  if (typeof disk === 'string') missing.push(`no power cuts, slow disk or jumping clock: ${disk}`)
+  const layer = typeof disk === 'string' ? undefined : disk
+  let relay: RelayProcess | undefined
+  const clear = (): void => {
+    if (smallDisk) unmount(smallDisk)
+    rmSync(scratch, { recursive: true, force: true })
+  }
+  // Should we be ended in the middle: nothing else would take the file system off again.
+  const ended = (): void => {
+    if (relay) endNow(relay.pid)
+    clear()
+  }
+  process.once('exit', ended)
+  const remove = async (): Promise<void> => {
+    process.off('exit', ended)
+    await relay?.stop()
+    layer?.close()
+    clear()
+    await postgres?.stop()
+  }
+  try {
+    const env = { ...SETTINGS, DATA_DIR: folder, ...layer?.env }
+    relay = await start({
+      env: postgres ? { ...env, DATABASE_URL: await postgres.createDatabase() } : env,
+    })
+    const port = Number(new URL(relay.url).port)
+    return { relay, port, disk: layer, smallDisk, postgres, missing, remove }
+  } catch (error) {
+    await remove()
+    throw error
+  }
+}
+
+function mount(folder: string, missing: string[]): string | undefined {
+  const words = ['-t', 'tmpfs', '-o', `size=${SMALL_DISK_MIB}m,mode=700`, 'sotto-faults', folder]
+  const program = Bun.which('mount')
+  const { status, stderr } = program ? spawnSync(program, words, { encoding: 'utf8' }) : NO_PROGRAM
+  if (status === 0) return folder
+  missing.push(`no full disk: a small file system cannot be mounted (${stderr.trim()})`)
+  return undefined
+}
+
+const NO_PROGRAM = { status: 1, stderr: 'there is no mount' }
+
+function unmount(folder: string): void {
+  const program = Bun.which('umount')
+  if (program) spawnSync(program, ['-l', folder])
+}
+
+function endNow(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended already.
+  }
+}
