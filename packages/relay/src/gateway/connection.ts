@@ -75,7 +75,9 @@ export class Connection {
 
   /** Pings beneath the application: a WebSocket-level ping frame. */
   ping(): void {
-    if (!this.#isClosing) this.#socket.ping()
+    if (this.#isClosing) return
+    this.#write() // The answer has to follow what was sent before (protocol, Delivery 6).
+    this.#socket.ping()
   }
 
   close(reason: CloseReason): void {

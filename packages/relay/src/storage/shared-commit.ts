@@ -4,11 +4,7 @@ import type { Database } from 'bun:sqlite'
 import type { Sql } from './storage.ts'
 import type { Turns } from './turns.ts'
 
-/** `stable`: synced before anybody is told. `passing`: with the next one that is. */
-export type Durability = 'stable' | 'passing'
-
 interface Waiting {
-  readonly durability: Durability
   /** Runs the work; what it returns tells whoever waits, once the commit is through. */
   readonly run: (sql: Sql) => Promise<() => void>
   readonly reject: (error: unknown) => void
@@ -30,13 +26,13 @@ export class SharedCommits {
     this.#turns = turns
   }
 
-  transaction<T>(work: (sql: Sql) => Promise<T>, durability: Durability): Promise<T> {
+  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const run = async (sql: Sql): Promise<() => void> => {
         const result = await work(sql)
         return () => resolve(result)
       }
-      this.#waiting.push({ durability, run, reject })
+      this.#waiting.push({ run, reject })
       this.#come()
     })
   }
@@ -64,10 +60,7 @@ export class SharedCommits {
     this.#waiting = this.#waiting.slice(MOST_IN_ONE_COMMIT)
     if (this.#waiting.length > 0) this.#come()
     const tell: (() => void)[] = []
-    const isPassing = group.every(({ durability }) => durability === 'passing')
     try {
-      // With a write-ahead log, NORMAL does not sync at a commit; the next FULL one syncs all that came before it.
-      if (isPassing) this.#connection.run('PRAGMA synchronous = NORMAL')
       this.#connection.run('BEGIN IMMEDIATE')
       for (const each of group) tell.push(await this.#runApart(each))
       this.#connection.run('COMMIT')
@@ -75,8 +68,6 @@ export class SharedCommits {
       if (this.#connection.inTransaction) this.#connection.run('ROLLBACK') // A failed COMMIT may have done so.
       for (const { reject } of group) reject(error)
       return
-    } finally {
-      if (isPassing) this.#connection.run('PRAGMA synchronous = FULL')
     }
     for (const each of tell) each()
   }
