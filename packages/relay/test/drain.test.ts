@@ -1,7 +1,9 @@
 // Stopping: what was taken in is committed and answered before the connection closes with 1012.
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
+import { once } from 'node:events'
 import { join } from 'node:path'
+import { encodeRawFrame, RawSocket } from './raw.ts'
 import { startRelay } from './relay-process.ts'
 import { call, message, WireAccount, wireFriends } from './wire.ts'
 
@@ -14,11 +16,29 @@ test('a stopping relay answers all that it committed, then closes with 1012', as
   expect(await relay.kill('SIGTERM')).toBe(0)
   expect((await sender.closed).code).toBe(1012)
 
-  const store = new Database(join(relay.dataDir, 'sotto.db'), { readonly: true })
-  const stored = store.prepare<{ count: number }, []>('SELECT COUNT(*) AS count FROM sent_ids').get()
-  store.close()
   const acks = sender.frames.filter(({ type }) => type === 'ack').length + 1
-  expect(acks).toBe(stored?.count ?? 0)
+  expect(acks).toBe(storedIn(relay.dataDir))
+  await relay.stop()
+})
+
+test('answers that a peer reads late still reach it, before the close', async () => {
+  const relay = await startRelay({ env: { LIMIT_MAILBOX_MESSAGES: '1000000' } })
+  const { alice, bob, conv } = await wireFriends(relay.url)
+  const raw = await RawSocket.open(alice)
+  raw.socket.pause()
+  for (let sent = 0; sent < 60_000; sent += 500) {
+    const frames = Array.from({ length: 500 }, (_, n) => message(bob.alias, conv, 'x', `m${sent + n}`))
+    const bytes = Buffer.concat(frames.map((frame) => encodeRawFrame(JSON.stringify(frame))))
+    if (!raw.socket.write(bytes)) await Promise.race([once(raw.socket, 'drain'), Bun.sleep(1000)])
+  }
+  await Bun.sleep(300) // By now all it takes in is answered, and most of the answers wait for the peer.
+  const exit = relay.kill('SIGTERM')
+  await Bun.sleep(100)
+  raw.socket.resume()
+  expect(await exit).toBe(0)
+  await raw.ended
+
+  expect(raw.text.split('"type":"ack"').length - 1).toBe(storedIn(relay.dataDir))
   await relay.stop()
 })
 
@@ -38,3 +58,10 @@ test('requests that are under way are answered, and the process ends though clie
   await expect(call(`${relay.url}/health`)).rejects.toThrow()
   await relay.stop()
 })
+
+function storedIn(dataDir: string): number {
+  const store = new Database(join(dataDir, 'sotto.db'), { readonly: true })
+  const stored = store.prepare<{ count: number }, []>('SELECT COUNT(*) AS count FROM sent_ids').get()
+  store.close()
+  return stored?.count ?? -1
+}
