@@ -105,7 +105,7 @@ export function accountRoutes(parts: AccountParts): Handlers<Names> {
       }
       const first = await storage.passing((sql) => useChallenge(sql, challenge))
       if (!first) throw new ProtocolError('CHALLENGE_INVALID')
-      return await tokens.issue(uuid)
+      return tokens.issue(uuid)
     },
 
     authLogout: async ({ caller }) => {
