@@ -2,6 +2,7 @@
 import { Database, type Statement } from 'bun:sqlite'
 import { chmodSync, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { Checkpoints } from './checkpoints.ts'
 import { migrate } from './migrate.ts'
 import { SharedCommits } from './shared-commit.ts'
 import type { Sql, SqlValue, Storage } from './storage.ts'
@@ -26,7 +27,7 @@ export class StorageInUse extends Error {
 export async function openSqlite(folder: string): Promise<Storage> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const lock = lockFolder(folder)
-  const storage = openFile(join(folder, DATABASE_FILE), () => lock.close())
+  const storage = openFile(join(folder, DATABASE_FILE), { release: () => lock.close() })
   try {
     await migrate(storage)
   } catch (error) {
@@ -43,11 +44,17 @@ export async function openSqlite(folder: string): Promise<Storage> {
 export async function openSqliteBeside(folder: string): Promise<Storage> {
   const file = join(folder, DATABASE_FILE)
   if (!existsSync(file)) throw new StorageMissing(`${folder} holds no store of a relay`)
-  return openFile(file, () => undefined)
+  return openFile(file)
 }
 
-function openFile(file: string, release: () => void): Storage {
+/** Who has the folder to itself, and lets go of it in the end. */
+interface Owner {
+  release(): void
+}
+
+function openFile(file: string, owner?: Owner): Storage {
   const writer = new Connection(file)
+  if (owner) for (const pragma of OWNERS_PRAGMAS) writer.database.run(pragma)
   chmodSync(file, 0o600)
   // A connection of its own for readers, so that none of them sees a transaction that is not committed yet.
   const reader = new Connection(file)
@@ -57,8 +64,10 @@ function openFile(file: string, release: () => void): Storage {
   // never touched, so that nothing can leave it at less than FULL.
   const hasty = new Connection(file)
   hasty.database.run('PRAGMA synchronous = NORMAL')
+  if (owner) hasty.database.run(RARE_CHECKPOINTS)
 
   const turns = new Turns()
+  const checkpoints = owner && new Checkpoints(file, turns)
   const commits = new SharedCommits(writer.database, writer.sql, turns)
   const passing = new SharedCommits(hasty.database, hasty.sql, turns)
   const { database } = writer
@@ -66,13 +75,20 @@ function openFile(file: string, release: () => void): Storage {
   const commit = database.prepare('COMMIT')
   return {
     sql: reader.sql,
-    transaction: (work) => commits.transaction(work),
-    passing: (work) => passing.transaction(work),
+    transaction: (work) => {
+      checkpoints?.written()
+      return commits.transaction(work)
+    },
+    passing: (work) => {
+      checkpoints?.written()
+      return passing.transaction(work)
+    },
     engine: {
       dialect: 'sqlite',
       database,
       commit: (work) =>
         turns.take(() => {
+          checkpoints?.written()
           begin.run()
           try {
             const result = work()
@@ -90,10 +106,11 @@ function openFile(file: string, release: () => void): Storage {
     close: async () => {
       await commits.idle()
       await passing.idle()
+      await checkpoints?.end()
       reader.close()
       hasty.close()
       writer.close()
-      release()
+      owner?.release()
     },
   }
 }
@@ -104,6 +121,15 @@ const PRAGMAS = [
   // An acknowledged message must survive a power cut, not only a crash (protocol, Delivery 1).
   'PRAGMA synchronous = FULL',
   'PRAGMA foreign_keys = ON',
+]
+
+// The thread of checkpoints.ts does it, long before: this is for the day it cannot.
+const RARE_CHECKPOINTS = 'PRAGMA wal_autocheckpoint = 65536'
+
+const OWNERS_PRAGMAS = [
+  RARE_CHECKPOINTS,
+  // In a large store, what 50 busy conversations touch does not fit into the 2 MiB that are usual.
+  'PRAGMA cache_size = -65536',
 ]
 
 // A connection whose statements are prepared once: every place in the code that queries has a template of its own,

@@ -1,0 +1,43 @@
+// The thread that brings SQLite's write-ahead log home: see checkpoints.ts.
+import { Database } from 'bun:sqlite'
+import type { CheckpointAnswer, CheckpointOrder } from './checkpoints.ts'
+
+/** Pages of a log that is long, of 4 KiB: 64 MiB. */
+const LONG = 16_384
+/** Under load each pass leaves behind what was written while it ran, less every time. */
+const MOST_PASSES = 3
+
+declare const self: Worker
+
+let database: Database | undefined
+
+self.onmessage = ({ data: order }: MessageEvent<CheckpointOrder>) => {
+  if (typeof order === 'object') {
+    database = new Database(order.file)
+    database.run('PRAGMA synchronous = FULL')
+    database.run('PRAGMA busy_timeout = 5000')
+    return
+  }
+  let answer: CheckpointAnswer = 'done'
+  if (order === 'checkpoint') answer = bringHome() ? 'done' : 'log is long'
+  else if (order === 'begin anew') run('RESTART')
+  else database?.close()
+  self.postMessage(answer)
+}
+
+/** @returns false where writers have to wait so that the log can begin anew; with all of it home, they begin it themselves */
+function bringHome(): boolean {
+  for (let pass = 0; pass < MOST_PASSES; pass++) {
+    const { log, checkpointed } = run('PASSIVE')
+    if (log < LONG || log === checkpointed) return true
+  }
+  return false
+}
+
+function run(mode: 'PASSIVE' | 'RESTART'): { log: number; checkpointed: number } {
+  // Finalized at once: a statement that is left would keep the connection open beyond its end.
+  using statement = database?.prepare<{ log: number; checkpointed: number }, []>(
+    `PRAGMA wal_checkpoint(${mode})`,
+  )
+  return statement?.get() ?? { log: 0, checkpointed: 0 }
+}
