@@ -38,8 +38,9 @@ export async function closeConversation(sql: Sql, a: AccountId, b: AccountId): P
   const [row] = await sql<{ id: number }>`
     UPDATE conversations SET is_open = 0 WHERE low_id = ${low} AND high_id = ${high} RETURNING id`
   if (!row) return
-  await emptyLane(sql, row.id, low)
-  await emptyLane(sql, row.id, high)
+  for (const account of [low, high]) await emptyLane(sql, row.id, account)
+  await sql`
+    UPDATE lanes SET told_delivered_seq = delivered_seq, told_read_seq = read_seq WHERE conversation_id = ${row.id}`
 }
 
 /** Locks conversations in the order everybody takes them in: by their number. */
@@ -49,7 +50,10 @@ export async function lockConversations(sql: Sql, ids: readonly number[]): Promi
   }
 }
 
-/** Erases what waits for an account and closes its conversations. What it had sent still arrives. */
+/**
+ * Erases what waits for an account and closes its conversations. What it had sent still arrives, messages and marks
+ * alike (protocol, Delivery 6).
+ */
 export async function eraseMailbox(sql: Sql, account: AccountId): Promise<void> {
   const conversations = await sql<{ id: number }>`
     SELECT id FROM conversations WHERE low_id = ${account} OR high_id = ${account} ORDER BY id`
@@ -68,7 +72,7 @@ async function emptyLane(sql: Sql, conversation: number, recipient: AccountId): 
     WHERE account_id = ${recipient}`
   await sql`DELETE FROM messages WHERE conversation_id = ${conversation} AND recipient_id = ${recipient}`
   await sql`
-    UPDATE lanes SET pending_count = 0, pending_bytes = 0, told_delivered_seq = delivered_seq, told_read_seq = read_seq
+    UPDATE lanes SET pending_count = 0, pending_bytes = 0
     WHERE conversation_id = ${conversation} AND recipient_id = ${recipient}`
 }
 

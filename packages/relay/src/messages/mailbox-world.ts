@@ -1,9 +1,26 @@
 // What the mailbox's tests are made of: people, a clock of their own, and a count of what is really there.
-import { AliasId, type ClientFrameOf, type ClientFrameType, check, decodeClientFrame } from '@sotto/protocol'
+import {
+  AliasId,
+  type ClientFrameOf,
+  type ClientFrameType,
+  check,
+  decodeClientFrame,
+  defaultLimits,
+  type Limits,
+  type RelayFrame,
+} from '@sotto/protocol'
+import type { engines, TestStore } from '../../test/engines.ts'
 import { addAccount, findAccountByAlias } from '../accounts/accounts.ts'
+import type { Ring } from '../cluster/bus.ts'
+import { createInProcessBus } from '../cluster/in-process-bus.ts'
 import type { Clock } from '../operations/clock.ts'
+import { createLog, type Log } from '../operations/log.ts'
 import { systemRandom } from '../operations/random.ts'
 import type { AccountId, Storage } from '../storage/storage.ts'
+import type { Operation } from './batch.ts'
+import { GroupCommit } from './group-commit.ts'
+import { MailboxReader } from './mailbox-reader.ts'
+import { createBatchStore, openConversation } from './messages.ts'
 
 /** Somebody with an account. */
 export interface Person {
@@ -63,4 +80,75 @@ export async function countsOf(storage: Storage): Promise<object[]> {
       OR pending_bytes <> (SELECT COALESCE(SUM(octet_length(payload)), 0) FROM messages WHERE kind = 0
         AND messages.recipient_id = mailboxes.account_id)`
   return [...lanes, ...mailboxes]
+}
+
+/** A store with two friends and a stranger, what their frames become, and what was rung for them. */
+export interface MailboxWorld {
+  readonly store: TestStore
+  readonly clock: ReturnType<typeof clockAt>
+  readonly log: Log
+  readonly limits: Limits
+  readonly alice: Person
+  readonly bob: Person
+  readonly carol: Person
+  /** Alice's and Bob's conversation. */
+  readonly conv: string
+  readonly rings: readonly { account: AccountId; ring: Ring }[]
+  readonly commits: GroupCommit
+  readonly reader: MailboxReader
+  /** Carries an operation out; throws what it is refused for. */
+  run(operation: Operation): Promise<readonly RelayFrame[]>
+  /** The code an operation is refused with, or `accepted`. */
+  refusal(operation: Operation): Promise<string>
+  send(from: Person, to: Person, id: string, payload?: string, convId?: string): Operation
+  retract(from: Person, to: Person, id: string): Operation
+  receipt(reading: Person, to: Person, type: 'delivered' | 'read', seq: number): Operation
+  waitingFor(person: Person): Promise<Record<string, unknown>[]>
+}
+
+/** Its mailboxes take twenty messages, or 4,000 bytes. */
+export async function openMailboxWorld(engine: (typeof engines)[number]): Promise<MailboxWorld> {
+  const store = await engine.open()
+  const clock = clockAt(1_700_000_000_000)
+  const limits = { ...defaultLimits(), mailboxMessages: 20, mailboxBytes: 4000 }
+  const [alice, bob, carol] = await people(store.storage, clock)
+  const conv = await store.storage.transaction((sql) =>
+    openConversation(sql, alice.id, bob.id, crypto.randomUUID()),
+  )
+  const rings: { account: AccountId; ring: Ring }[] = []
+  const bus = createInProcessBus()
+  bus.listen((account, ring) => rings.push({ account, ring }))
+  const log = createLog('silent')
+  const parts = { store: createBatchStore(store.storage), bus, clock, limits, log }
+  const commits = new GroupCommit({ ...parts, lookAgain: () => undefined })
+  const reader = new MailboxReader(store.storage)
+  return {
+    ...{ store, clock, log, limits, alice, bob, carol, conv, rings, commits, reader },
+    run: async (operation) => {
+      const outcome = await commits.submit(operation)
+      if ('refused' in outcome) throw outcome.refused
+      return outcome.answers
+    },
+    refusal: async (operation) => {
+      const outcome = await commits.submit(operation)
+      return 'refused' in outcome ? outcome.refused.code : 'accepted'
+    },
+    send: (from, to, id, payload = 'AAAA', convId = conv) => ({
+      kind: 'append',
+      account: from.id,
+      frame: frameOf({ type: 'msg', id, to: to.alias, conv_id: convId, crypto_v: 1, payload }, 'msg'),
+    }),
+    retract: (from, to, id) => ({
+      kind: 'retract',
+      account: from.id,
+      frame: frameOf({ type: 'retract', id, to: to.alias, conv_id: conv }, 'retract'),
+    }),
+    receipt: (reading, to, type, seq) => ({
+      kind: 'receipt',
+      account: reading.id,
+      frame: frameOf({ type, conv_id: conv, seq, to: to.alias }, type),
+    }),
+    waitingFor: async (person) =>
+      (await reader.read(person.id, 0, 1000)).map(({ frame }) => JSON.parse(frame)),
+  }
 }

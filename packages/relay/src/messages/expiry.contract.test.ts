@@ -1,0 +1,91 @@
+// The end of what nobody fetched, on every engine: after its time and not before, and never by a clock that jumped.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { engines } from '../../test/engines.ts'
+import { createInProcessBus } from '../cluster/in-process-bus.ts'
+import { Expiry, resumeExpiry } from './expiry.ts'
+import { countsOf, type MailboxWorld, openMailboxWorld } from './mailbox-world.ts'
+
+const DAY_MS = 86_400_000
+
+for (const engine of engines) {
+  describe(`expiry on ${engine.name}`, () => {
+    let world: MailboxWorld
+    let store: MailboxWorld['store']
+    let clock: MailboxWorld['clock']
+    let alice: MailboxWorld['alice']
+    let bob: MailboxWorld['bob']
+    let conv: MailboxWorld['conv']
+    let reader: MailboxWorld['reader']
+    let run: MailboxWorld['run']
+    let send: MailboxWorld['send']
+    let receipt: MailboxWorld['receipt']
+    let waitingFor: MailboxWorld['waitingFor']
+
+    beforeEach(async () => {
+      world = await openMailboxWorld(engine)
+      ;({ store, clock, alice, bob, conv, reader, run, send, receipt, waitingFor } = world)
+    })
+    afterEach(() => world.store.remove())
+
+    test('an expired message goes, and its sender is told once', async () => {
+      const expiry = new Expiry({ ...world, storage: store.storage, bus: createInProcessBus() })
+      await run(send(alice, bob, 'old'))
+      clock.advance(29 * DAY_MS)
+      await run(send(alice, bob, 'young'))
+      await expiry.sweep()
+      expect(await waitingFor(bob)).toHaveLength(2)
+      clock.advance(2 * DAY_MS)
+      await expiry.sweep()
+      await expiry.sweep()
+      expect(await waitingFor(bob)).toMatchObject([{ id: 'young' }])
+      const notices = await reader.readNotices(alice.id, 0, 10)
+      expect(notices.map(({ frame }) => JSON.parse(frame))).toMatchObject([
+        { type: 'error', error: 'EXPIRED', id: 'old', conv_id: conv },
+      ])
+      expect(await run(send(alice, bob, 'old'))).toMatchObject([{ type: 'ack', seq: 1 }])
+      expect(await waitingFor(bob)).toHaveLength(1)
+      expect(await countsOf(store.storage)).toEqual([])
+    })
+
+    test('a clock that jumped stops expiry until the operator says go on', async () => {
+      const expiry = new Expiry({ ...world, storage: store.storage, bus: createInProcessBus() })
+      await run(send(alice, bob, 'a1'))
+      clock.jump(400 * DAY_MS)
+      await expiry.sweep()
+      expect(await expiry.isStopped()).toBe(true)
+      clock.jump(-400 * DAY_MS)
+      await expiry.sweep()
+      expect(await expiry.isStopped()).toBe(true)
+      expect(await waitingFor(bob)).toHaveLength(1)
+      await resumeExpiry(store.storage)
+      clock.advance(31 * DAY_MS)
+      await expiry.sweep()
+      expect(await waitingFor(bob)).toEqual([])
+    })
+
+    test('a clock that was set right for good goes on once the operator says so', async () => {
+      const expiry = new Expiry({ ...world, storage: store.storage, bus: createInProcessBus() })
+      await run(send(alice, bob, 'a1'))
+      clock.jump(2 * 3_600_000)
+      await expiry.sweep()
+      await expiry.sweep()
+      await resumeExpiry(store.storage)
+      clock.advance(31 * DAY_MS)
+      await expiry.sweep()
+      expect(await expiry.isStopped()).toBe(false)
+      expect(await waitingFor(bob)).toEqual([])
+    })
+
+    test('ids are forgotten after their time, not before', async () => {
+      const expiry = new Expiry({ ...world, storage: store.storage, bus: createInProcessBus() })
+      await run(send(alice, bob, 'a1'))
+      await run(receipt(bob, alice, 'delivered', 1))
+      clock.advance(89 * DAY_MS)
+      await expiry.sweep()
+      expect(await run(send(alice, bob, 'a1'))).toMatchObject([{ seq: 1 }, { type: 'delivered' }])
+      clock.advance(2 * DAY_MS)
+      await expiry.sweep()
+      expect(await run(send(alice, bob, 'a1'))).toMatchObject([{ seq: 2 }])
+    })
+  })
+}
