@@ -4,6 +4,8 @@
 export interface BenchOptions {
   /** How long each measurement lasts. */
   readonly seconds: number
+  /** How long a run lasts that is one long measurement. */
+  readonly minutes: number
 }
 
 /** What a run gave. */

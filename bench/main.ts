@@ -9,13 +9,16 @@ import { machine } from './measure.ts'
 import { peers } from './peers/peers.ts'
 import { relay } from './relay.ts'
 import { hasTwoCores, takeLoadCore } from './server-process.ts'
+import { size } from './size.ts'
+import { soak } from './soak.ts'
 
-const benches: Readonly<Record<string, Bench>> = { relay, idle, backlog, login, peers }
+const benches: Readonly<Record<string, Bench>> = { relay, idle, backlog, login, size, soak, peers }
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
     seconds: { type: 'string', default: '5' },
+    minutes: { type: 'string', default: '60' },
     help: { type: 'boolean', default: false },
     // Read by the bench of the peers: whether to install what it lacks.
     install: { type: 'boolean', default: false },
@@ -24,7 +27,7 @@ const { positionals, values } = parseArgs({
 const [name = ''] = positionals
 const bench = benches[name]
 if (!bench || values.help) {
-  console.log('npm run bench -- <name> [--seconds N]\n')
+  console.log('npm run bench -- <name> [--seconds N] [--minutes N, of soak]\n')
   for (const [each, { means }] of Object.entries(benches)) console.log(`  ${each.padEnd(10)} ${means}`)
   console.log(`  ${'faults'.padEnd(10)} breaks a relay and checks its promises; --help for its options`)
   process.exit(values.help ? 0 : 2)
@@ -33,7 +36,10 @@ await takeLoadCore()
 if (!hasTwoCores) console.log('One core for server and load together: figures say little.')
 const on = machine()
 console.log(`${name} on ${on.cpu}, ${on.cores} cores, ${on.memoryGib} GiB, Linux ${on.kernel}, Bun ${on.bun}`)
-const { settings, rows } = await bench.run({ seconds: Number(values.seconds) })
+const { settings, rows } = await bench.run({
+  seconds: Number(values.seconds),
+  minutes: Number(values.minutes),
+})
 console.log(settings)
 console.table(rows)
 const file = join(import.meta.dir, 'results', `${name}.json`)

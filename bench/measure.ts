@@ -1,6 +1,7 @@
 // What is measured of a process and of a run, from outside.
 import { readFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
+import type { ExchangeResult } from './load/exchange.ts'
 
 /** CPU time of a process so far, in milliseconds, user and system together. */
 export function cpuMs(pid: number): number {
@@ -35,4 +36,26 @@ export function machine(): { cpu: string; cores: number; memoryGib: number; kern
     kernel: readFileSync('/proc/sys/kernel/osrelease', 'utf8').trim(),
     bun: Bun.version,
   }
+}
+
+/** One row of a table: the medians of some rounds. */
+export function exchangeRow(
+  results: readonly ExchangeResult[],
+  head: Record<string, string | number>,
+): Record<string, string | number> {
+  const of = (value: (result: ExchangeResult) => number): number => median(results.map(value))
+  const [serverBusy, loadBusy] = [of((result) => result.serverBusy), of((result) => result.loadBusy)]
+  return {
+    ...head,
+    'messages/s': Math.round(of((result) => result.perSecond)),
+    'CPU µs': round(of((result) => result.serverCpuUs)),
+    'ack p50 ms': round(of((result) => percentile(result.ackMs, 50))),
+    'ack p99 ms': round(of((result) => percentile(result.ackMs, 99))),
+    'arrival p99 ms': round(of((result) => percentile(result.arrivalMs, 99))),
+    bottleneck: serverBusy > 0.9 ? 'server' : loadBusy > 0.9 ? 'load' : 'neither',
+  }
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100
 }

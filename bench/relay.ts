@@ -3,7 +3,7 @@
 import type { Bench } from './bench.ts'
 import { type ExchangeResult, runExchange } from './load/exchange.ts'
 import { closePairs, floorPairs, type Pair, relayPairs } from './load/pairs.ts'
-import { median, percentile } from './measure.ts'
+import { exchangeRow } from './measure.ts'
 import { startFloor, startMeasuredRelay } from './server-process.ts'
 
 const PAIRS = 50
@@ -40,7 +40,7 @@ export const relay: Bench = {
         }
         for (const { name } of contenders) {
           const of = results.get(name) ?? []
-          const row = rowOf(of, { server: name, window, receipts: receipts ? 'yes' : 'no' })
+          const row = exchangeRow(of, { server: name, window, receipts: receipts ? 'yes' : 'no' })
           if (name === 'relay' && receipts) best = Math.max(best, Number(row['messages/s']))
           rows.push(row)
         }
@@ -50,29 +50,11 @@ export const relay: Bench = {
       for (const { name, pid, pairs } of contenders) {
         if (name === 'floor' && rate > best) continue
         const result = await runExchange(pairs, { ...plan(pid), rate, receipts: true })
-        rows.push(rowOf([result], { server: name, window: `${rate}/s due`, receipts: 'yes' }))
+        rows.push(exchangeRow([result], { server: name, window: `${rate}/s due`, receipts: 'yes' }))
       }
     }
     for (const { pairs } of contenders) closePairs(pairs)
     await Promise.all([server.stop(), floor.stop()])
     return { settings: { pairs: PAIRS, payloadBytes: PAYLOAD_BYTES, rounds: ROUNDS, seconds }, rows }
   },
-}
-
-function rowOf(results: readonly ExchangeResult[], head: Record<string, string | number>) {
-  const of = (value: (result: ExchangeResult) => number): number => median(results.map(value))
-  const [serverBusy, loadBusy] = [of((result) => result.serverBusy), of((result) => result.loadBusy)]
-  return {
-    ...head,
-    'messages/s': Math.round(of((result) => result.perSecond)),
-    'CPU µs': round(of((result) => result.serverCpuUs)),
-    'ack p50 ms': round(of((result) => percentile(result.ackMs, 50))),
-    'ack p99 ms': round(of((result) => percentile(result.ackMs, 99))),
-    'arrival p99 ms': round(of((result) => percentile(result.arrivalMs, 99))),
-    bottleneck: serverBusy > 0.9 ? 'server' : loadBusy > 0.9 ? 'load' : 'neither',
-  }
-}
-
-function round(value: number): number {
-  return Math.round(value * 100) / 100
 }

@@ -9,6 +9,8 @@ export interface MeasuredServer {
   /** `http://127.0.0.1:<port>` */
   readonly url: string
   readonly folder: string
+  /** Stops the process, lets `work` have its folder, and starts it again at the same address. */
+  between(work: (folder: string) => void | Promise<void>): Promise<void>
   stop(): Promise<void>
 }
 
@@ -51,19 +53,36 @@ async function startServer(
   env: Readonly<Record<string, string>>,
 ): Promise<MeasuredServer> {
   const folder = await mkdtemp(join(tmpdir(), 'sotto-bench-'))
-  const child = Bun.spawn(hasTwoCores ? ['taskset', '-c', SERVER_CORE, ...command] : command, {
-    env: { PATH: process.env.PATH ?? '', DATA_DIR: folder, ...env },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'inherit',
-  })
+  const launch = async (settings: Readonly<Record<string, string>>) => {
+    const child = Bun.spawn(hasTwoCores ? ['taskset', '-c', SERVER_CORE, ...command] : command, {
+      env: { PATH: process.env.PATH ?? '', DATA_DIR: folder, ...settings },
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'inherit',
+    })
+    // A bench that fails must not leave its servers behind.
+    process.once('exit', () => child.kill('SIGKILL'))
+    return { child, url: await listeningUrl(child.stdout) }
+  }
+  const end = async (): Promise<void> => {
+    running.child.kill('SIGTERM')
+    await running.child.exited
+  }
+  let running = await launch(env)
+  const { url } = running
   return {
-    pid: child.pid,
-    url: await listeningUrl(child.stdout),
+    url,
     folder,
+    get pid() {
+      return running.child.pid
+    },
+    between: async (work) => {
+      await end()
+      await work(folder)
+      running = await launch({ ...env, PORT: new URL(url).port })
+    },
     stop: async () => {
-      child.kill('SIGTERM')
-      await child.exited
+      await end()
       await rm(folder, { recursive: true, force: true })
     },
   }

@@ -1,6 +1,7 @@
 // What the tests need and npm cannot bring: how each is found, and which Debian package holds it.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { findChromium } from './find-chromium.mjs'
 import { findPostgres, oldestPostgres } from './find-postgres.mjs'
 
 const systemPackages = [
@@ -10,6 +11,12 @@ const systemPackages = [
     hint: 'If it is installed in a place of its own, set PG_BIN to the folder that holds initdb and postgres.',
     debian: 'postgresql',
     around: withoutDefaultCluster,
+  },
+  {
+    name: 'Chromium',
+    isPresent: () => findChromium() !== undefined,
+    hint: 'If it is installed in a place of its own, set CHROMIUM to the program.',
+    debian: 'chromium',
   },
 ]
 

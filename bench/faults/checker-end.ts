@@ -1,51 +1,125 @@
 // What a history must hold once everybody is back, has sent all it had to send and confirmed all it received.
-import type { ConversationFact, Facts, Lane, MessageFact } from './facts.ts'
+import type { Facts, Lane, MessageFact } from './facts.ts'
+import type { NumberFact, Pair } from './pair.ts'
 
 export function checkEnd(facts: Facts, n: number): void {
-  for (const message of facts.messages.values()) checkMessage(facts, message, n)
-  for (const lane of facts.lanes) checkLane(facts, lane, n)
-  for (const conversation of facts.conversations.values()) {
-    checkNumbers(facts, conversation, n)
-    checkSendingOrder(facts, conversation, n)
+  const earliest = new Map<MessageFact, number>()
+  for (const pair of facts.conversations.values()) {
+    checkNumbers(facts, pair, n)
+    checkStored(facts, pair, earliest, n)
+    checkSendingOrder(facts, pair, n)
   }
+  for (const message of facts.messages.values()) {
+    // A client that has deleted its account waits for nothing, and nothing waits for it.
+    const isSenderGone = facts.gone.has(message.sender)
+    if (!isSenderGone) checkAnswers(facts, message, n)
+    if (!facts.gone.has(message.recipient))
+      checkArrival(facts, message, earliest.get(message) ?? message.sentAt ?? n, n)
+  }
+  for (const lane of facts.lanes) checkLane(facts, lane, n)
 }
 
-function checkMessage(facts: Facts, message: MessageFact, n: number): void {
-  const { sender, recipient, id, conv, seq } = message
-  const name = `${id} of client ${sender} for client ${recipient} in ${conv}, seq ${seq}`
+function checkAnswers(facts: Facts, message: MessageFact, n: number): void {
+  if (message.refusedAt !== undefined) return
   if (message.sentAt !== undefined && message.ackedAt === undefined)
-    facts.report('unanswered', n, `${name}: never acknowledged`)
+    facts.report('unanswered', n, `${nameOf(message)}: never acknowledged`)
   if (message.retractSentAt !== undefined && message.retractAckedAt === undefined)
-    facts.report('unanswered', n, `${name}: its retraction was never acknowledged`)
-  const isGone = message.retractSentAt !== undefined
-  if (message.ackedAt !== undefined && message.receivedAt === undefined && !isGone)
-    facts.report('lost', n, `${name}: acknowledged at event ${message.ackedAt}, never delivered`)
-  if (message.retractAckedAt !== undefined && message.retractReceivedAt === undefined)
-    facts.report('retraction', n, `${name}: the retraction never arrived`)
+    facts.report('unanswered', n, `${nameOf(message)}: its retraction was never acknowledged`)
+}
+
+/** @param storedAfter an event before which it was certainly not stored */
+function checkArrival(facts: Facts, message: MessageFact, storedAfter: number, n: number): void {
+  const pair = facts.conversations.get(message.conv)
+  const { ackedAt, receivedAt, retractSentAt, retractAckedAt, retractReceivedAt } = message
+  const isGone = retractSentAt !== undefined || pair?.mayErase(storedAfter)
+  if (ackedAt !== undefined && receivedAt === undefined && !isGone) {
+    const name = `${nameOf(message)}: acknowledged at event ${ackedAt}, never delivered`
+    const ends = facts.ages.filter((age) => age.n > storedAfter && (message.at ?? 0) < age.before)
+    if (ends.length === 0) facts.report('lost', n, name)
+    // What tells its sender has an end itself, which is not told to anybody.
+    else if (ends.length === 1 && message.expiredAt === undefined && !facts.gone.has(message.sender))
+      facts.report('expiry', n, `${name}, nor was its sender told that it expired`)
+  }
+  if (retractAckedAt === undefined || retractReceivedAt !== undefined || retractSentAt === undefined) return
+  const isOld = facts.ages.some((age) => age.n > retractSentAt)
+  if (!isOld && !pair?.mayErase(retractSentAt))
+    facts.report('retraction', n, `${nameOf(message)}: the retraction never arrived`)
 }
 
 function checkLane(facts: Facts, lane: Lane, n: number): void {
+  if (facts.gone.has(lane.sender)) return
+  const pair = facts.conversations.get(lane.conv)
   const name = `client ${lane.sender} about client ${lane.recipient} in ${lane.conv}`
-  if (lane.toldDelivered < lane.sentDelivered)
-    facts.report('receipt', n, `${name}: told of ${lane.toldDelivered}, confirmed was ${lane.sentDelivered}`)
-  if (lane.toldRead < lane.sentRead)
+  // A mark that somebody sent right before leaving may not have been read any more.
+  const hasLeft = facts.gone.has(lane.recipient)
+  const delivered = hasLeft ? lane.confirmed : lane.sentDelivered
+  if (lane.toldDelivered < delivered && !pair?.mayErase(lane.sentDeliveredAt))
+    facts.report('receipt', n, `${name}: told of ${lane.toldDelivered}, confirmed was ${delivered}`)
+  if (hasLeft) return
+  if (lane.toldRead < lane.sentRead && !pair?.mayErase(lane.sentReadAt))
     facts.report('receipt', n, `${name}: told of read ${lane.toldRead}, read was ${lane.sentRead}`)
 }
 
-function checkNumbers(facts: Facts, { conv, numbers }: ConversationFact, n: number): void {
-  const sorted = [...numbers].sort(([a], [b]) => a - b)
-  let [next, at] = [1, 0]
+// A number that nobody knows is rightful only where something was sent whose number nobody can know any more: the
+// answer was lost, or there is none that names it (a retraction's), and it was erased before it arrived.
+function checkNumbers(facts: Facts, pair: Pair, n: number): void {
+  const sorted = [...pair.numbers].sort(([a], [b]) => a - b)
+  const gaps: string[] = []
+  let [next, at, missing] = [1, 0, 0]
   for (const [seq, number] of sorted) {
-    if (seq !== next) facts.report('gap', n, `${conv}: nothing has seq ${next} to ${seq - 1}`)
-    if (number.at < at) facts.report('time', n, `${conv}: at fell with seq ${seq}`)
+    if (seq !== next) gaps.push(`${pair.conv}: nothing has seq ${next} to ${seq - 1}`)
+    if (number.at < at) facts.report('time', n, `${pair.conv}: at fell with seq ${seq}`)
+    missing += seq - next
     next = seq + 1
     at = number.at
+  }
+  if (missing === 0 || missing <= countUnknowable(facts, pair)) return
+  for (const gap of gaps) facts.report('gap', n, gap)
+}
+
+function countUnknowable(facts: Facts, pair: Pair): number {
+  const isAnybodyGone = pair.members.some(({ client }) => facts.gone.has(client))
+  const mayBeGone = (since: number): boolean =>
+    isAnybodyGone || pair.mayErase(since) || facts.ages.some((age) => age.n > since)
+  let count = 0
+  for (const message of facts.messages.values()) {
+    if (message.conv !== pair.conv) continue
+    const { sentAt, seq, retractSentAt, retractReceivedAt } = message
+    if (seq === undefined && sentAt !== undefined && mayBeGone(sentAt)) count += 1
+    if (retractReceivedAt === undefined && retractSentAt !== undefined && mayBeGone(retractSentAt)) count += 1
+  }
+  return count
+}
+
+/**
+ * Numbers are given out in order: what has one was stored after all that has a lower one was sent, and before anything
+ * that has a higher one was seen. In between the two must have been friends.
+ */
+function checkStored(facts: Facts, pair: Pair, earliest: Map<MessageFact, number>, n: number): void {
+  const sorted = [...pair.numbers].sort(([a], [b]) => a - b)
+  const latest = new Map<NumberFact, number>()
+  let seenAt = n
+  for (const [, number] of sorted.toReversed()) {
+    seenAt = Math.min(seenAt, number.seenAt)
+    latest.set(number, seenAt)
+  }
+  let sentAt = 0
+  for (const [seq, number] of sorted) {
+    sentAt = Math.max(sentAt, number.sentAt)
+    const message = facts.messages.get(number.owner)
+    if (message?.seq === seq) earliest.set(message, sentAt)
+    if (!pair.friends.canBe(true, sentAt, latest.get(number) ?? n))
+      facts.report(
+        'parted',
+        n,
+        `${pair.conv}: seq ${seq} of ${number.owner} was stored though they had parted`,
+      )
   }
 }
 
 // Clients send again in order whatever was not acknowledged, so that messages are stored in the order of their first
 // sending. Not so one that was refused for a while, or whose retraction went ahead.
-function checkSendingOrder(facts: Facts, { conv, members }: ConversationFact, n: number): void {
+function checkSendingOrder(facts: Facts, { conv, members }: Pair, n: number): void {
   for (const { client } of members) {
     const own = [...facts.messages.values()]
       .filter((message) => message.sender === client && message.conv === conv)
@@ -59,4 +133,8 @@ function checkSendingOrder(facts: Facts, { conv, members }: ConversationFact, n:
       last = Math.max(last, seq)
     }
   }
+}
+
+function nameOf({ sender, recipient, id, conv, seq }: MessageFact): string {
+  return `${id} of client ${sender} for client ${recipient} in ${conv}, seq ${seq}`
 }

@@ -1,10 +1,19 @@
-// Holds a complete history to the promises of docs/protocol.md, "Delivery". A pure function: no relay, no time.
+// Holds a complete history to the promises of docs/protocol.md, "Friends" and "Delivery". A pure function: no relay,
+// no time.
+import { readBegan, readEnded, readFriendFrame } from './checker-commands.ts'
 import { checkEnd } from './checker-end.ts'
 import { type ConnectionFact, Facts, type Lane, type MessageFact, type Violation } from './facts.ts'
 import type { Frame, HistoryEvent } from './history.ts'
 
 /** What waiting can still mend: everything else is wrong for good. */
-const MENDED_BY_TIME: ReadonlySet<string> = new Set(['lost', 'gap', 'receipt', 'retraction', 'unanswered'])
+const MENDED_BY_TIME: ReadonlySet<string> = new Set([
+  'lost',
+  'gap',
+  'receipt',
+  'retraction',
+  'unanswered',
+  'expiry',
+])
 
 /** Everything that a history breaks; none where it keeps every promise. */
 export function check(events: readonly HistoryEvent[]): Violation[] {
@@ -21,8 +30,11 @@ export function isComplete(violations: readonly Violation[]): boolean {
 
 function read(facts: Facts, event: HistoryEvent, n: number): void {
   switch (event.type) {
+    case 'account':
+      facts.addAccount(event.alias, event.client)
+      return
     case 'friends':
-      facts.befriend(event.conv, event.members)
+      facts.befriend(event.conv, event.members, n)
       return
     case 'opening':
       facts.open(event.connection, event.client, n)
@@ -37,6 +49,15 @@ function read(facts: Facts, event: HistoryEvent, n: number): void {
       if (connection) readReceived(facts, { ...event, on: connection, n })
       return
     }
+    case 'began':
+      readBegan(facts, event, n)
+      return
+    case 'ended':
+      readEnded(facts, event, n)
+      return
+    case 'old':
+      facts.age(event.before, n)
+      return
     case 'nemesis':
       if (event.what === 'full' || event.what === 'postgres') facts.mayFail = true
       return
@@ -50,7 +71,7 @@ function read(facts: Facts, event: HistoryEvent, n: number): void {
   }
 }
 
-interface FrameEvent {
+export interface FrameEvent {
   readonly client: number
   readonly connection: number
   readonly on: ConnectionFact
@@ -64,6 +85,7 @@ function readSent(facts: Facts, { client, connection, on, frame, n }: FrameEvent
   const sides = facts.sides(conv, client)
   if (!sides) return
   const peer = sides.peer.client
+  if (id && !on.firstSent.has(id)) on.firstSent.set(id, n)
   if (type === 'msg') {
     const message = facts.find(client, id) ?? facts.add(client, id, conv, peer)
     if (message.sentAt !== undefined) return
@@ -77,8 +99,8 @@ function readSent(facts: Facts, { client, connection, on, frame, n }: FrameEvent
   } else if (type === 'delivered' || type === 'read') {
     const lane = facts.laneTo(conv, client)
     if (!lane) return
-    lane.sentDelivered = Math.max(lane.sentDelivered, seq)
-    if (type === 'read') lane.sentRead = Math.max(lane.sentRead, seq)
+    if (seq > lane.sentDelivered) Object.assign(lane, { sentDelivered: seq, sentDeliveredAt: n })
+    if (type === 'read' && seq > lane.sentRead) Object.assign(lane, { sentRead: seq, sentReadAt: n })
     on.marks.push({ lane, seq })
   } else if (type === 'typing') {
     const lane = facts.laneTo(conv, peer)
@@ -116,6 +138,10 @@ function readReceived(facts: Facts, event: FrameEvent): void {
       else readSign(facts, event, sides.peer.client)
       return
     }
+    case 'friend_request':
+    case 'friend_accepted':
+      readFriendFrame(facts, event)
+      return
     default:
       if (on.client !== client) facts.report('foreign', n, `${nameOf(event)} on another client's connection`)
   }
@@ -140,14 +166,54 @@ function readAck(facts: Facts, event: FrameEvent): void {
 
 function readError(facts: Facts, event: FrameEvent): void {
   const { client, on, frame, n } = event
+  const message = facts.find(client, frame.id ?? '')
+  if (frame.error === 'NOT_FRIENDS') {
+    readNotFriends(facts, event, message)
+    return
+  }
+  if (frame.error === 'EXPIRED') {
+    readExpired(facts, event, message)
+    return
+  }
   const mayCome =
     frame.error === 'MAILBOX_FULL' ||
     frame.error === 'SHUTTING_DOWN' ||
     (frame.error === 'INTERNAL' && facts.mayFail)
   if (!mayCome) facts.report('refused', n, `${nameOf(event)}: ${frame.error}`)
   on.hadError = true
-  const message = facts.find(client, frame.id ?? '')
   if (message) message.wasRefused = true
+}
+
+/** Rightful only where the two may have been apart at some moment since the frame was sent. */
+function readNotFriends(facts: Facts, event: FrameEvent, message: MessageFact | undefined): void {
+  const { on, frame, n } = event
+  const pair = facts.conversations.get(frame.conv_id ?? '')
+  const since = on.firstSent.get(frame.id ?? '') ?? on.openedAt
+  if (!pair?.friends.canBe(false, since, n))
+    facts.report('refused', n, `${nameOf(event)}: NOT_FRIENDS, though they were`)
+  if (!message) return
+  message.refusedAt ??= n
+  message.wasRefused = true
+}
+
+/** Rightful only for what was old enough, and was still there: not confirmed, retracted or erased long before. */
+function readExpired(facts: Facts, event: FrameEvent, message: MessageFact | undefined): void {
+  const { n } = event
+  if (message?.sentAt === undefined) {
+    facts.report('foreign', n, `${nameOf(event)}: EXPIRED, and never sent`)
+    return
+  }
+  const { conv, recipient, sentAt, at = 0, seq = Number.POSITIVE_INFINITY, ackedAt, retractAckedAt } = message
+  const lane = facts.laneTo(conv, recipient)
+  const pair = facts.conversations.get(conv)
+  const mayExpire = facts.ages.some((age) => {
+    const isConfirmed = lane !== undefined && seq <= (age.confirmed.get(lane) ?? 0)
+    const isRetracted = retractAckedAt !== undefined && retractAckedAt < age.n
+    const isErased = ackedAt !== undefined && pair?.hasErased(ackedAt, age.n) === true
+    return sentAt < age.n && at < age.before && !isConfirmed && !isRetracted && !isErased
+  })
+  if (!mayExpire) facts.report('expiry', n, `${nameOf(event)}: EXPIRED, too young or not there any more`)
+  message.expiredAt ??= n
 }
 
 /** Takes down which number a message has: always the same one, and nobody else has it. */
@@ -162,18 +228,19 @@ function noteNumber(facts: Facts, event: FrameEvent, message: MessageFact): void
     facts.report('changed', n, `${nameOf(event)} had another at before`)
   message.seq = seq
   message.at = at
-  claim(facts, event, message.sender)
+  // A retraction that went ahead had the number first.
+  claim(facts, event, message, Math.min(message.sentAt ?? n, message.retractSentAt ?? n))
 }
 
-function claim(facts: Facts, event: FrameEvent, sender: number): void {
+function claim(facts: Facts, event: FrameEvent, { sender, id }: MessageFact, sentAt: number): void {
   const { frame, n } = event
-  const { seq = 0, at = 0, id = '' } = frame
+  const { seq = 0, at = 0 } = frame
   const owner = `${sender} ${id}`
   const numbers = facts.conversations.get(frame.conv_id ?? '')?.numbers
   const known = numbers?.get(seq)
   if (known && known.owner !== owner)
     facts.report('gap', n, `${nameOf(event)}: seq ${seq} was that of ${known.owner}`)
-  else if (!known) numbers?.set(seq, { owner, at })
+  else if (!known) numbers?.set(seq, { owner, at, sentAt, seenAt: n })
 }
 
 /** A message or a retraction for its recipient. */
@@ -188,8 +255,14 @@ function readDelivery(facts: Facts, event: FrameEvent, sender: number): void {
     return
   }
   checkOrder(facts, event, lane)
+  const storedBy =
+    frame.type === 'msg'
+      ? Math.min(message.ackedAt ?? n, message.receivedAt ?? n)
+      : Math.min(message.retractAckedAt ?? n, message.retractReceivedAt ?? n)
+  if (facts.conversations.get(conv)?.hasErased(storedBy, on.openedAt))
+    facts.report('parted', n, `${nameOf(event)} was erased before this connection was opened`)
   if (frame.type === 'retract') {
-    claim(facts, event, sender)
+    claim(facts, event, message, wasSent)
     message.retractReceivedAt ??= n
     return
   }

@@ -1,15 +1,10 @@
 // A client as people have them: it keeps what it sends until that is acknowledged and what it received for good, comes
 // back whenever it is cut off, and knows nothing of the faults around it.
 import type { WireAccount } from '@sotto/relay/testing/wire'
+import { Circle, type FallingOut } from './circle.ts'
 import type { Frame, History } from './history.ts'
 import { Link, within } from './link.ts'
 import type { Random } from './random.ts'
-
-/** A friend, as one client has it. */
-export interface Friend {
-  readonly alias: string
-  readonly conv: string
-}
 
 interface Outgoing {
   readonly frame: Frame
@@ -30,7 +25,7 @@ const PING_EVERY_MS = 700
 const GIVE_UP_MS = 3500
 
 export class Client {
-  readonly friends: Friend[] = []
+  readonly circle: Circle
   /** How often every frame is sent. */
   times = 1
   /** Where it connects to. */
@@ -65,6 +60,7 @@ export class Client {
     this.#history = parts.history
     this.#random = parts.random
     this.port = parts.port
+    this.circle = new Circle({ ...parts, account, client: number })
     this.#sendsAllAgain = number % 3 === 2
     this.#confirmsByRead = number % 4 === 1
   }
@@ -72,6 +68,7 @@ export class Client {
   /** What it does at this moment: a few times a hundredth of a second for all of them together. */
   tick(now: number): void {
     if (this.#isOver) return
+    this.circle.tick(now, this.#isQuiet)
     const link = this.#link
     if (!link || link.isOver) {
       if (!this.#isConnecting && now >= this.#nextTryMs) void this.#connect()
@@ -121,6 +118,23 @@ export class Client {
     this.disconnect(0)
   }
 
+  /** Parts from a friend or blocks one, and makes up some time later. */
+  fallOut(how: FallingOut): void {
+    this.circle.fallOut(how)
+  }
+
+  /** Deletes its account, in the midst of whatever it is doing. `onGone` is told once that is done. */
+  leave(onGone: () => void): void {
+    this.circle.leave(() => {
+      this.stop()
+      onGone()
+    })
+  }
+
+  get isLeaving(): boolean {
+    return this.circle.isLeaving
+  }
+
   stop(): void {
     this.#isOver = true
     this.#link?.close()
@@ -142,7 +156,9 @@ export class Client {
 
   #write(): void {
     if (this.#outbox.length >= MOST_UNANSWERED) return
-    const { alias: to, conv: conv_id } = this.#random.pick(this.friends)
+    const friend = this.#pickFriend()
+    if (!friend) return
+    const { to, conv_id } = friend
     this.#ids += 1
     // Of its own: a retraction that goes ahead of its message must not name one of the other side.
     const id = `c${this.#number}-m${this.#ids}`
@@ -165,8 +181,14 @@ export class Client {
   }
 
   #signTyping(): void {
-    const { alias: to, conv: conv_id } = this.#random.pick(this.friends)
-    this.#send({ type: 'typing', to, conv_id })
+    const friend = this.#pickFriend()
+    if (friend) this.#send({ type: 'typing', ...friend })
+  }
+
+  // Whoever was left or blocked is told nothing, and goes on writing until it is refused.
+  #pickFriend(): { to: string; conv_id: string } | undefined {
+    const friends = this.circle.friends()
+    return friends.length > 0 ? this.#random.pick(friends) : undefined
   }
 
   #queue(frame: Frame): void {
@@ -191,7 +213,8 @@ export class Client {
   }
 
   #confirm(conv_id: string, shelf: Shelf): void {
-    const to = this.friends.find(({ conv }) => conv === conv_id)?.alias ?? ''
+    const to = this.circle.aliasIn(conv_id)
+    if (to === undefined) return // Its first message came before the news of the friendship.
     const seq = shelf.received
     if (shelf.delivered < seq && !this.#confirmsByRead) this.#send({ type: 'delivered', conv_id, seq, to })
     shelf.delivered = Math.max(shelf.delivered, seq)
@@ -253,6 +276,8 @@ export class Client {
     if (type === 'goaway') this.#needsLogin = true
     else if (type === 'ack') this.#answered('msg', id)
     else if (type === 'retract_ack') this.#answered('retract', id)
+    else if (type === 'friend_request' || type === 'friend_accepted') this.circle.hear(frame)
+    else if (type === 'error' && frame.error === 'NOT_FRIENDS') this.#letGo(id, conv_id)
     else if (type === 'error') this.#refused(id)
     else if (type === 'msg') {
       const shelf = this.#shelves.get(conv_id) ?? { received: 0, delivered: 0, read: 0 }
@@ -266,6 +291,11 @@ export class Client {
 
   #answered(type: string, id: string | undefined): void {
     this.#outbox = this.#outbox.filter(({ frame }) => frame.type !== type || frame.id !== id)
+  }
+
+  #letGo(id: string | undefined, conv_id: string): void {
+    if (id !== undefined) this.#outbox = this.#outbox.filter(({ frame }) => frame.id !== id)
+    this.circle.doubt(conv_id)
   }
 
   #refused(id: string | undefined): void {

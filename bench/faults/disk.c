@@ -1,5 +1,5 @@
-// Preloaded into a relay: a disk that forgets at a power cut what was not synced, syncs that are slow, and a clock that
-// jumps. bench/faults/disk.ts compiles it, steers it, and does the forgetting.
+// Preloaded into a relay: a disk that forgets at a power cut what was not synced, syncs that are slow, a clock that
+// jumps, and time that passes at once. bench/faults/disk.ts compiles it, steers it, and does the forgetting.
 //
 // The relay's files are real ones. Before a page of one is changed for the first time since the last sync, its old
 // content goes into <undo>/<name>; a sync empties that. Whatever stands there at a power cut is what may be lost. It
@@ -28,8 +28,9 @@
 
 // What the program outside writes and this library reads at every call.
 struct control {
-  volatile int64_t clock_offset_us;
+  volatile int64_t clock_offset_us; // Of the clock alone: somebody set it.
   volatile int64_t sync_delay_us;
+  volatile int64_t passed_us; // Of the monotonic clock too: time passed.
 };
 
 struct record {
@@ -339,14 +340,23 @@ int unlink(const char *path) {
   return result;
 }
 
+static int64_t wall_offset(void) { return control->clock_offset_us + control->passed_us; }
+
+static void move(struct timespec *time, int64_t by_us) {
+  int64_t us = (int64_t)time->tv_sec * 1000000 + time->tv_nsec / 1000 + by_us;
+  time->tv_nsec = us % 1000000 * 1000 + time->tv_nsec % 1000;
+  time->tv_sec = us / 1000000;
+}
+
 int clock_gettime(clockid_t clock, struct timespec *time) {
   prepare();
   int result = real_clock_gettime(clock, time);
-  int64_t offset = control->clock_offset_us;
-  if (result == 0 && offset != 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) {
-    int64_t us = (int64_t)time->tv_sec * 1000000 + time->tv_nsec / 1000 + offset;
-    time->tv_nsec = us % 1000000 * 1000 + time->tv_nsec % 1000;
-    time->tv_sec = us / 1000000;
+  if (result != 0) return result;
+  if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) {
+    if (wall_offset() != 0) move(time, wall_offset());
+  } else if (clock == CLOCK_MONOTONIC || clock == CLOCK_MONOTONIC_COARSE || clock == CLOCK_MONOTONIC_RAW ||
+             clock == CLOCK_BOOTTIME) {
+    if (control->passed_us != 0) move(time, control->passed_us);
   }
   return result;
 }
@@ -354,16 +364,17 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
 int gettimeofday(struct timeval *restrict time, void *restrict zone) {
   prepare();
   int result = real_gettimeofday(time, zone);
-  int64_t us = (int64_t)time->tv_sec * 1000000 + time->tv_usec + control->clock_offset_us;
+  int64_t us = (int64_t)time->tv_sec * 1000000 + time->tv_usec + wall_offset();
   time->tv_sec = us / 1000000;
   time->tv_usec = us % 1000000;
   return result;
 }
 
-// The kernel, whose clock has not jumped, would wait for a time that is not its own: a thread would spin.
+// The kernel, whose clocks have not moved, would wait for a time that is not its own: a thread would spin, or sleep on.
 int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *until) {
   prepare();
   struct timespec real = *until;
-  if (real.tv_sec > 1000000000) real.tv_sec -= control->clock_offset_us / 1000000;
+  int64_t offset = real.tv_sec > 1000000000 ? wall_offset() : control->passed_us;
+  if (real.tv_sec > offset / 1000000) real.tv_sec -= offset / 1000000;
   return real_timedwait(condition, mutex, &real);
 }

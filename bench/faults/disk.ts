@@ -17,6 +17,8 @@ export class Disk {
   readonly #folder: string
   readonly #undo: string
   readonly #control: number
+  #offsetMs = 0
+  #passedMs = 0
 
   private constructor(folder: string, { undo, library, control }: Record<string, string>) {
     this.#folder = folder
@@ -60,7 +62,24 @@ export class Disk {
 
   /** Moves the process's clock away from the machine's. */
   moveClock(offsetMs: number): void {
+    this.#offsetMs = offsetMs
     this.#steer(0, offsetMs)
+  }
+
+  /** Lets time pass at once, for good: both clocks move ahead, as they do when one waits. */
+  letPass(ms: number): void {
+    this.#passedMs += ms
+    this.#steer(16, this.#passedMs)
+  }
+
+  /** What the clock of the process shows. */
+  get clockMs(): number {
+    return Date.now() + this.#offsetMs + this.#passedMs
+  }
+
+  /** How far somebody has set that clock away from the right time. */
+  get clockIsOffByMs(): number {
+    return this.#offsetMs
   }
 
   /** Makes all that was written durable, as if it had been long ago. The process must be dead. */

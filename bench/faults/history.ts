@@ -17,6 +17,29 @@ export interface Frame {
   readonly count?: number
   readonly error?: string
   readonly reason?: string
+  readonly friendship_id?: number
+}
+
+/** What a client goes to the relay for over HTTP. A `look` is one at the friend list. */
+export type Errand = 'ask' | 'accept' | 'part' | 'block' | 'unblock' | 'leave' | 'look'
+
+/** `unknown`: no answer came, or one that leaves open whether it took effect. */
+export interface Ending {
+  readonly outcome: 'done' | 'refused' | 'unknown'
+  readonly error?: string
+  readonly friendship?: number
+  readonly status?: string
+  readonly conv?: string
+  /** The friend list, for a look. */
+  readonly list?: readonly Listed[]
+}
+
+export interface Listed {
+  readonly alias: string
+  readonly status: string
+  readonly direction: string
+  readonly friendship: number
+  readonly conv: string
 }
 
 /** A client of the round, by its number. */
@@ -26,6 +49,7 @@ export interface Member {
 }
 
 export type HistoryEvent =
+  | { readonly type: 'account'; readonly client: number; readonly alias: string }
   | { readonly type: 'friends'; readonly conv: string; readonly members: readonly [Member, Member] }
   /** Before a connection is asked for: whatever was known until then, the relay knew when it opened it. */
   | { readonly type: 'opening'; readonly client: number; readonly connection: number }
@@ -33,6 +57,18 @@ export type HistoryEvent =
   /** Before it is written, so that no answer stands before its question. */
   | { readonly type: 'sent'; readonly client: number; readonly connection: number; readonly frame: Frame }
   | { readonly type: 'received'; readonly client: number; readonly connection: number; readonly frame: Frame }
+  /** Before the request is made, so that its effect lies between the two. */
+  | {
+      readonly type: 'began'
+      readonly client: number
+      readonly command: number
+      readonly what: Errand
+      /** The other's alias; empty where there is none. */
+      readonly peer: string
+    }
+  | ({ readonly type: 'ended'; readonly client: number; readonly command: number } & Ending)
+  /** From here on the relay may erase what it gave an `at` before this, and nothing else. */
+  | { readonly type: 'old'; readonly before: number }
   | { readonly type: 'nemesis'; readonly what: string; readonly detail: string }
   /** The relay did not come up again. */
   | { readonly type: 'dead'; readonly reason: string }
@@ -43,6 +79,7 @@ export class History {
   readonly #times: number[] = []
   readonly #startedMs = performance.now()
   #connections = 0
+  #commands = 0
 
   add(event: HistoryEvent): void {
     this.events.push(event)
@@ -52,6 +89,11 @@ export class History {
   nextConnection(): number {
     this.#connections += 1
     return this.#connections
+  }
+
+  nextCommand(): number {
+    this.#commands += 1
+    return this.#commands
   }
 
   /** Writes it as JSON lines. @returns where */

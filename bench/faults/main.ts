@@ -9,6 +9,7 @@ const { values } = parseArgs({
   allowPositionals: true,
   options: {
     minutes: { type: 'string', default: '1' },
+    kills: { type: 'string' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 1e9)) },
     only: { type: 'string', default: allDeeds.join(',') },
     engine: { type: 'string', default: 'sqlite' },
@@ -22,7 +23,7 @@ const unknown = values.only.split(',').filter((name) => !isDeed(name))
 if (values.help || !engine || unknown.length > 0) {
   if (unknown.length > 0) console.log(`It cannot do ${unknown.join(', ')}.`)
   console.log(
-    'npm run bench -- faults [--minutes N] [--seed S] [--only a,b] [--engine sqlite|postgres] [--clients N] [--checkout folder]\n',
+    'npm run bench -- faults [--minutes N | --kills N] [--seed S] [--only a,b] [--engine sqlite|postgres] [--clients N] [--checkout folder]\n',
   )
   for (const [deed, means] of Object.entries(deeds)) console.log(`  ${deed.padEnd(11)} ${means}`)
   process.exit(values.help ? 0 : 2)
@@ -30,6 +31,7 @@ if (values.help || !engine || unknown.length > 0) {
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 const hasKept = await runFaults({
   minutes: Number(values.minutes),
+  kills: values.kills === undefined ? undefined : Number(values.kills),
   seed: Number(values.seed),
   only: values.only.split(',').filter(isDeed),
   engine,

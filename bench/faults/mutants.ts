@@ -1,5 +1,5 @@
 // Shows that the checker works: runs relays that break a promise on purpose, and demands that each is caught.
-// bun bench/faults/mutants.ts [--seconds 12] [--seed 7] [--quiet-seconds 6]
+// bun bench/faults/mutants.ts [--seconds 12] [--seed 7] [--quiet-seconds 6] [--name words in its name]
 import { parseArgs } from 'node:util'
 import { mutations, plant } from './mutations.ts'
 import { runRound } from './round.ts'
@@ -10,11 +10,12 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '12' },
     seed: { type: 'string', default: '7' },
     'quiet-seconds': { type: 'string', default: '6' },
+    name: { type: 'string', default: '' },
   },
 })
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 let escaped = 0
-for (const mutation of mutations) {
+for (const mutation of mutations.filter(({ name }) => name.includes(values.name))) {
   const { start, remove } = await plant(mutation)
   console.log(`${mutation.name} (faults: ${mutation.only.join(', ')}; seed ${values.seed})`)
   try {

@@ -90,6 +90,66 @@ export const mutations: readonly Mutation[] = [
     only: ['duplicates', 'storm', 'kill'],
     breaks: ['twice'],
   },
+  {
+    name: 'messages taken from somebody who was left or blocked',
+    patches: [
+      {
+        file: 'packages/relay/src/messages/batch.ts',
+        from: "      if (!conversation.isOpen) throw new ProtocolError('NOT_FRIENDS')\n",
+        to: '',
+      },
+    ],
+    only: ['quarrel'],
+    breaks: ['parted'],
+  },
+  {
+    name: 'parting that erases nothing',
+    patches: [
+      {
+        file: 'packages/relay/src/messages/conversations.ts',
+        from: '  await emptyLane(sql, row.id, low)\n  await emptyLane(sql, row.id, high)\n',
+        to: '',
+      },
+    ],
+    only: ['quarrel', 'storm'],
+    breaks: ['parted'],
+  },
+  {
+    name: 'requests that reach whoever blocks',
+    patches: [
+      {
+        file: 'packages/relay/src/friends/friendships.ts',
+        from: ' && !(await isBlocked(sql, { blocker: recipient, blocked: requester }))',
+        to: '',
+      },
+    ],
+    only: ['quarrel'],
+    breaks: ['friends'],
+  },
+  {
+    name: 'expiry that trusts a clock that has jumped',
+    patches: [
+      {
+        file: 'packages/relay/src/messages/expiry.ts',
+        from: 'const MOST_DRIFT_MS = 3_600_000',
+        to: 'const MOST_DRIFT_MS = Number.POSITIVE_INFINITY',
+      },
+    ],
+    only: ['clock'],
+    breaks: ['lost', 'expiry'],
+  },
+  {
+    name: 'expiry that tells nobody',
+    patches: [
+      {
+        file: 'packages/relay/src/messages/expiry.ts',
+        from: '      for (const { message_id: id } of messages) {',
+        to: '      for (const { message_id: id } of messages.slice(0, 0)) {',
+      },
+    ],
+    only: ['age'],
+    breaks: ['expiry'],
+  },
 ]
 
 /** The source with the patch in it. @throws where the words to exchange are not there, or not only once */

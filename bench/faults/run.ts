@@ -1,15 +1,21 @@
-// Round after round, each with a relay, clients and a seed of its own, until the time is up.
+// Round after round, each with a relay, clients and a seed of its own, until the time is up or the relay was killed as
+// often as asked.
 import type { startRelay } from '@sotto/relay/testing'
 import type { Violation } from './facts.ts'
 import type { Deed } from './nemesis.ts'
 import { type RoundResult, runRound } from './round.ts'
+import { countsOf, listed, Summary } from './summary.ts'
 import type { Engine } from './target.ts'
 
 /** Longer ones would only make the histories longer. */
 const ROUND_SECONDS = 60
+/** A run that lasts as long as this is worth a file. */
+const MINUTES_TO_SAVE = 10
 
 export interface FaultsOptions {
   readonly minutes: number
+  /** Goes on until the relay was killed so often, however long that takes. */
+  readonly kills: number | undefined
   readonly seed: number
   readonly only: readonly Deed[]
   readonly engine: Engine
@@ -19,31 +25,32 @@ export interface FaultsOptions {
 }
 
 /** @returns whether every promise was kept */
-export async function runFaults({ minutes, seed, ...options }: FaultsOptions): Promise<boolean> {
+export async function runFaults({ minutes, kills, seed, ...options }: FaultsOptions): Promise<boolean> {
   const until = performance.now() + minutes * 60_000
-  let hasKept = true
-  for (let round = 0; performance.now() < until - 1000; round++) {
-    const left = (until - performance.now()) / 1000
-    const seconds = Math.min(ROUND_SECONDS, left)
-    console.log(`seed ${seed + round}: a round of ${Math.ceil(seconds)} seconds on ${options.engine}`)
-    const result = await runRound({ ...options, seed: seed + round, seconds })
+  const summary = new Summary()
+  const goesOn = (): boolean =>
+    kills === undefined ? performance.now() < until - 1000 : summary.kills < kills
+  for (let round = 0; goesOn(); round++) {
+    const seconds = kills === undefined ? (until - performance.now()) / 1000 : ROUND_SECONDS
+    const one = { ...options, seed: seed + round, seconds: Math.min(ROUND_SECONDS, seconds) }
+    console.log(`seed ${one.seed}: a round of ${Math.ceil(one.seconds)} seconds on ${options.engine}`)
+    const result = await runRound(kills === undefined ? one : { ...one, kills: kills - summary.kills })
     tell(result, round === 0)
-    hasKept &&= result.violations.length === 0
+    summary.add(result)
+    if (kills !== undefined && result.kills === 0) throw new Error('nothing of what was done kills the relay')
   }
-  return hasKept
+  summary.tell()
+  const settings = { seed, engine: options.engine }
+  if (kills !== undefined) await summary.save('kills', settings)
+  else if (minutes >= MINUTES_TO_SAVE) await summary.save('faults', settings)
+  return summary.violations === 0
 }
 
 function tell(result: RoundResult, isFirst: boolean): void {
-  const { counts, deeds, violations, missing, savedAt, errors, seed, cutsThatTook } = result
+  const { deeds, violations, missing, savedAt, errors, seed, cutsThatTook } = result
   if (isFirst) for (const what of missing) console.log(`  not done here: ${what}`)
-  const done = Object.entries(deeds).map(([deed, count]) => `${deed} ${count}`)
-  console.log(`  done: ${done.join(', ')}; ${cutsThatTook} power cuts found something unsynced`)
-  const of = (name: string): number => counts[name] ?? 0
-  console.log(
-    `  ${of('opening')} connections, ${of('received ack')} acknowledged, ${of('received msg')} delivered, ` +
-      `${of('received retract_ack')} retracted, ${of('received delivered') + of('received read')} receipts, ` +
-      `${of('received error')} refused`,
-  )
+  console.log(`  done: ${listed(deeds)}; ${cutsThatTook} power cuts found something unsynced`)
+  console.log(`  ${listed(countsOf(result))}`)
   if (violations.length === 0) {
     console.log('  every promise kept')
     return

@@ -19,6 +19,8 @@ export interface Target {
   /** A file system that can be filled up, where there is one: the folder it is mounted on. */
   readonly smallDisk: string | undefined
   readonly postgres: PostgresServer | undefined
+  /** What it is set by: an operator's commands take the same. */
+  readonly env: Readonly<Record<string, string>>
   /** What cannot be done on this machine, and why. */
   readonly missing: readonly string[]
   remove(): Promise<void>
@@ -26,7 +28,11 @@ export interface Target {
 
 const SMALL_DISK_MIB = 96
 
-// Small windows: a few messages are a slow reader, and silence is noticed within a round.
+/** How long an undelivered message is kept. */
+export const MESSAGE_LIFE_MS = 86_400_000
+
+// Small windows: a few messages are a slow reader, and silence is noticed within a round. Short lives: a day that
+// passes ends them, while sent ids, which live for 90 days at least, outlive the round.
 const SETTINGS = {
   LOG_LEVEL: 'error',
   LIMIT_IDLE_SECONDS: '8',
@@ -34,6 +40,7 @@ const SETTINGS = {
   LIMIT_WINDOW_BYTES: '16384',
   LIMIT_OUTBOUND_BYTES: '262144',
   LIMIT_MAILBOX_MESSAGES: '100000',
+  LIMIT_MESSAGE_LIFE_DAYS: '1',
 }
 
 /** @param start starts the relay: the real one, or a mutant */
@@ -46,7 +53,8 @@ export async function prepareTarget(engine: Engine, start: typeof startRelay): P
   if (postgres) missing.push('no power cuts and no disks that fail: PostgreSQL has a disk of its own')
   const smallDisk = postgres ? undefined : mount(folder, missing)
   const disk = Disk.prepare(folder, scratch)
-  if (typeof disk === 'string') missing.push(`no power cuts, slow disk or jumping clock: ${disk}`)
+  if (typeof disk === 'string')
+    missing.push(`no power cuts, slow disk, jumping clock or passing time: ${disk}`)
   const layer = typeof disk === 'string' ? undefined : disk
   let relay: RelayProcess | undefined
   const clear = (): void => {
@@ -67,12 +75,11 @@ export async function prepareTarget(engine: Engine, start: typeof startRelay): P
     await postgres?.stop()
   }
   try {
-    const env = { ...SETTINGS, DATA_DIR: folder, ...layer?.env }
-    relay = await start({
-      env: postgres ? { ...env, DATABASE_URL: await postgres.createDatabase() } : env,
-    })
+    const env: Record<string, string> = { ...SETTINGS, DATA_DIR: folder, ...layer?.env }
+    const all = postgres ? { ...env, DATABASE_URL: await postgres.createDatabase() } : env
+    relay = await start({ env: all })
     const port = Number(new URL(relay.url).port)
-    return { relay, port, disk: layer, smallDisk, postgres, missing, remove }
+    return { relay, port, disk: layer, smallDisk, postgres, env: all, missing, remove }
   } catch (error) {
     await remove()
     throw error

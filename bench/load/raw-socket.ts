@@ -7,6 +7,8 @@ const TEXT = 0x81
 const CLOSE = 0x88
 const PING = 0x89
 const PONG = 0x8a
+/** 1000, as the two bytes of a close frame. */
+const GOODBYE = Buffer.from([0x03, 0xe8])
 
 /** Hears a text frame: its bytes stand in `bytes` from `start` to `end` and are only good until it returns. */
 export type FrameListener = (bytes: Buffer, start: number, end: number) => void
@@ -63,8 +65,19 @@ export class RawSocket {
     this.#socket?.resume()
   }
 
+  /** Ends the TCP connection without a word of WebSocket. */
   close(): void {
     this.#socket?.end()
+  }
+
+  /** Says goodbye as RFC 6455 has it; the other side ends the connection. */
+  leave(): void {
+    this.#write(frameOf(CLOSE, GOODBYE))
+  }
+
+  /** Resets the TCP connection. */
+  drop(): void {
+    this.#socket?.terminate()
   }
 
   #write(frame: Buffer): void {

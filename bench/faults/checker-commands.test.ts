@@ -1,0 +1,264 @@
+// Histories made by hand, of people who part, block, befriend again, leave, and of messages that expire: each rule seen
+// when it is broken, and silent when it is not.
+import { describe, expect, test } from 'bun:test'
+import { check } from './checker.ts'
+import { digestOf, type Ending, type Errand, type Frame, type HistoryEvent } from './history.ts'
+
+const CONV = 'conv'
+const names = ['alice', 'bob', 'carol']
+const payload = digestOf('hello')
+
+// Alice and Bob are friends, Carol knows nobody. A client's connection is ten times its number and ten more.
+const start: readonly HistoryEvent[] = [
+  {
+    type: 'friends',
+    conv: CONV,
+    members: [
+      { client: 0, alias: 'alice' },
+      { client: 1, alias: 'bob' },
+    ],
+  },
+  { type: 'account', client: 2, alias: 'carol' },
+  opening(0, 10),
+  opening(1, 20),
+  opening(2, 30),
+]
+
+function opening(client: number, connection: number): HistoryEvent {
+  return { type: 'opening', client, connection }
+}
+
+function sent(client: number, frame: Frame): HistoryEvent {
+  return { type: 'sent', client, connection: client * 10 + 10, frame: { conv_id: CONV, ...frame } }
+}
+
+function received(client: number, frame: Frame, connection = client * 10 + 10): HistoryEvent {
+  const named = ['ack', 'retract_ack', 'error'].includes(frame.type) ? {} : { to: names[client] ?? '' }
+  const from = client === 0 ? 'bob' : 'alice'
+  return { type: 'received', client, connection, frame: { conv_id: CONV, from, ...named, ...frame } }
+}
+
+const write = (id: string): HistoryEvent => sent(0, { type: 'msg', id, payload })
+const ack = (id: string, seq: number): HistoryEvent => received(0, { type: 'ack', id, seq, at: seq })
+const arrive = (id: string, seq: number, connection = 20): HistoryEvent =>
+  received(1, { type: 'msg', id, seq, at: seq, payload }, connection)
+const refused = (id: string, error = 'NOT_FRIENDS'): HistoryEvent => received(0, { type: 'error', id, error })
+const retract = [sent(0, { type: 'retract', id: 'a' }), received(0, { type: 'retract_ack', id: 'a' })]
+const confirmed = [sent(1, { type: 'delivered', seq: 1 }), received(0, { type: 'delivered', seq: 1 })]
+
+/** A request of a client, from when it is made to when it is answered. */
+function asks(client: number, what: Errand, about: { command: number; peer?: string }) {
+  const { command, peer = '' } = about
+  const began: HistoryEvent = { type: 'began', client, command, what, peer }
+  const ended = (ending: Ending): HistoryEvent => ({ type: 'ended', client, command, ...ending })
+  const done = [began, ended({ outcome: 'done' })]
+  return { began, ended, done, unknown: ended({ outcome: 'unknown' }) }
+}
+
+const block = asks(1, 'block', { command: 1, peer: 'alice' })
+const part = asks(1, 'part', { command: 2, peer: 'alice' })
+const ask = asks(0, 'ask', { command: 3, peer: 'bob' })
+const accept = asks(1, 'accept', { command: 4, peer: 'alice' })
+const unblock = asks(1, 'unblock', { command: 5, peer: 'alice' })
+const leave = asks(1, 'leave', { command: 6 })
+const look = asks(0, 'look', { command: 7 })
+const pending = ask.ended({ outcome: 'done', status: 'pending', friendship: 9 })
+const accepted = accept.ended({ outcome: 'done', friendship: 9, conv: CONV })
+const again = [ask.began, pending, accept.began, accepted]
+const listing = (status?: string): HistoryEvent => {
+  const row = { alias: 'bob', status: status ?? '', direction: 'sent', friendship: 9, conv: '' }
+  return look.ended({ outcome: 'done', list: status ? [row] : [] })
+}
+
+function kinds(...events: readonly HistoryEvent[]): string[] {
+  return check([...start, ...events]).map(({ kind }) => kind)
+}
+
+describe.each([
+  ['parted', part, again],
+  ['blocked', block, [...unblock.done, ...again]],
+])('after they %s', (_, end, again) => {
+  test('a message is refused, and refused only then', () => {
+    expect(kinds(...end.done, write('a'), refused('a'))).toEqual([])
+    expect(kinds(write('a'), refused('a'))).toEqual(['refused'])
+    expect(kinds(...end.done, ...again, write('a'), refused('a'))).toEqual(['refused'])
+    // In flight when they parted, either may come of it.
+    expect(kinds(write('a'), ...end.done, refused('a'))).toEqual([])
+    expect(kinds(write('a'), ...end.done, ack('a', 1))).toEqual([])
+  })
+
+  test('none is stored, nor shown', () => {
+    expect(kinds(...end.done, write('a'), ack('a', 1), arrive('a', 1))).toEqual(['parted'])
+    expect(kinds(...end.done, write('a'), arrive('a', 1), refused('a'))).toEqual(['parted'])
+    expect(kinds(...end.done, ...again, write('a'), ack('a', 1), arrive('a', 1))).toEqual([])
+  })
+
+  test('none hides behind one that was sent before: numbers are given out in order', () => {
+    const late = [write('b'), ack('b', 2), ack('a', 1)]
+    expect(kinds(write('a'), ...end.done, ...late)).toContain('parted')
+  })
+
+  test('what was undelivered may be missing, and what came later may not', () => {
+    expect(kinds(write('a'), ack('a', 1), ...end.done)).toEqual([])
+    expect(kinds(...end.done, ...again, write('a'), ack('a', 1))).toEqual(['lost'])
+    const later = [write('b'), ack('b', 2), arrive('b', 2), ack('a', 3)]
+    expect(kinds(write('a'), ...end.done, ...again, ...later)).toContain('lost')
+  })
+
+  test('what was undelivered is shown on no later connection', () => {
+    const before = [write('a'), ack('a', 1), ...end.done]
+    expect(kinds(...before, arrive('a', 1))).toEqual([]) // It was on its way.
+    expect(kinds(...before, opening(1, 21), arrive('a', 1, 21))).toEqual(['parted'])
+  })
+
+  test('retractions and marks go with it, and their numbers; not those of later', () => {
+    const shown = [write('a'), ack('a', 1), arrive('a', 1)]
+    const next = [write('b'), ack('b', 3), arrive('b', 3)]
+    expect(kinds(...shown, ...retract, ...end.done, ...again, ...next)).toEqual([])
+    expect(kinds(...shown, ...end.done, ...again, ...retract, ...next)).toEqual(['gap', 'retraction'])
+    expect(kinds(...shown, ...end.done, ...again, ...next)).toEqual(['gap'])
+    expect(kinds(...shown, ...confirmed.slice(0, 1), ...end.done)).toEqual([])
+    expect(kinds(...shown, ...end.done, ...confirmed.slice(0, 1))).toEqual(['receipt'])
+  })
+})
+
+describe('a request of which nobody knows what became', () => {
+  test('may have taken effect, or not', () => {
+    for (const end of [[part.unknown], []]) {
+      const history = [part.began, ...end, write('a')]
+      expect(kinds(...history, refused('a'))).toEqual([])
+      expect(kinds(...history, ack('a', 1), arrive('a', 1))).toEqual([])
+    }
+    expect(kinds(...part.done, accept.began, accept.unknown, write('a'), refused('a'))).toEqual([])
+    const befriended = [...part.done, ask.began, pending, accept.began, accept.unknown]
+    expect(kinds(...befriended, write('a'), ack('a', 1), arrive('a', 1))).toEqual([])
+  })
+
+  test('is settled by what somebody sees later', () => {
+    const seen = (status?: string) => [part.began, part.unknown, look.began, listing(status)]
+    expect(kinds(...seen('accepted'), write('a'), ack('a', 1))).toEqual(['lost'])
+    expect(kinds(...seen('accepted'), write('a'), refused('a'))).toEqual([]) // It may have been seen just before.
+    expect(kinds(...seen(), write('a'), ack('a', 1), arrive('a', 1))).toEqual(['parted'])
+  })
+
+  test('that was refused has taken none', () => {
+    const error = part.ended({ outcome: 'refused', error: 'NO_CONNECTION' })
+    expect(kinds(part.began, error, write('a'), refused('a'))).toEqual(['refused'])
+  })
+})
+
+describe('what is said of friendship holds:', () => {
+  test('the friend list', () => {
+    expect(kinds(look.began, listing('accepted'))).toEqual([])
+    expect(kinds(look.began, listing())).toEqual(['friends'])
+    expect(kinds(...part.done, look.began, listing('accepted'))).toEqual(['friends'])
+    expect(kinds(look.began, ...part.done, listing('accepted'))).toEqual([])
+  })
+
+  test('refusals of requests', () => {
+    const error = (code: string) => ask.ended({ outcome: 'refused', error: code })
+    expect(kinds(ask.began, error('ALREADY_FRIENDS'))).toEqual([])
+    expect(kinds(...part.done, ask.began, error('ALREADY_FRIENDS'))).toEqual(['refused'])
+    expect(kinds(ask.began, error('NOT_FOUND'))).toEqual(['refused'])
+    expect(kinds(leave.began, ask.began, error('NOT_FOUND'))).toEqual([])
+    expect(kinds(ask.began, error('UNBLOCK_FIRST'))).toEqual(['refused'])
+    expect(kinds(ask.began, pending)).toEqual(['friends'])
+    const gone = part.ended({ outcome: 'refused', error: 'NOT_FOUND' })
+    expect(kinds(part.began, gone)).toEqual(['refused'])
+    expect(kinds(part.began, ask.ended({ outcome: 'unknown', error: 'INTERNAL' }))).toEqual([])
+    expect(kinds(part.began, part.ended({ outcome: 'unknown', error: 'INTERNAL' }))).toEqual(['refused'])
+  })
+
+  test('the conversation stays the same', () => {
+    const other = accept.ended({ outcome: 'done', friendship: 9, conv: 'other' })
+    expect(kinds(...part.done, ask.began, pending, accept.began, other)).toEqual(['friends'])
+    const frame = received(0, { type: 'friend_accepted', friendship_id: 9, conv_id: 'other' })
+    expect(kinds(...part.done, ...again, frame)).toEqual(['friends'])
+  })
+
+  test('a request reaches whom it is made to, unless that one blocks', () => {
+    const frame = received(1, { type: 'friend_request', friendship_id: 9 })
+    expect(kinds(frame)).toEqual(['friends'])
+    expect(kinds(...part.done, ask.began, frame, pending)).toEqual([])
+    expect(kinds(...block.done, ask.began, pending, frame)).toEqual(['friends'])
+    expect(kinds(...block.done, ask.began, pending, ...unblock.done, frame)).toEqual(['friends'])
+    expect(kinds(...block.done, ask.began, ...unblock.done, frame, pending)).toEqual([])
+  })
+
+  test('nobody becomes friends with somebody who blocks', () => {
+    expect(kinds(...block.done, ...again)).toEqual(['friends'])
+    expect(kinds(...block.done, ...unblock.done, ...again)).toEqual([])
+  })
+
+  test('an acceptance is told of where there is one, and by nobody unknown', () => {
+    const frame = received(0, { type: 'friend_accepted', friendship_id: 9 })
+    expect(kinds(frame)).toEqual(['friends'])
+    expect(kinds(...part.done, ...again, frame)).toEqual([])
+    expect(kinds(received(0, { type: 'friend_accepted', from: 'dave' }))).toEqual(['foreign'])
+  })
+})
+
+describe('after an account was deleted', () => {
+  test('nothing waits for it, and it waits for nothing', () => {
+    expect(kinds(write('a'), ack('a', 1), ...leave.done)).toEqual([])
+    expect(kinds(sent(1, { type: 'msg', id: 'b', payload }), ...leave.done)).toEqual([])
+    expect(kinds(write('a'), leave.began, leave.unknown, refused('a'))).toEqual([])
+  })
+
+  test('what it had sent still arrives, and nobody writes to it', () => {
+    const words = [
+      sent(1, { type: 'msg', id: 'b', payload }),
+      received(1, { type: 'ack', id: 'b', seq: 1, at: 1 }),
+    ]
+    expect(kinds(...words, ...leave.done)).toEqual(['lost'])
+    expect(kinds(...leave.done, write('a'), ack('a', 1))).toEqual(['parted'])
+    expect(kinds(...leave.done, write('a'), refused('a'))).toEqual([])
+  })
+
+  test('its marks still arrive, where they were certainly taken', () => {
+    const taken = [
+      write('a'),
+      ack('a', 1),
+      arrive('a', 1),
+      sent(1, { type: 'delivered', seq: 1 }),
+      sent(1, { type: 'msg', id: 'b', payload }),
+      received(1, { type: 'ack', id: 'b', seq: 2, at: 2 }),
+      received(0, { type: 'msg', id: 'b', seq: 2, at: 2, payload }),
+      ...leave.done,
+    ]
+    expect(kinds(...taken)).toEqual(['receipt'])
+    expect(kinds(...taken, received(0, { type: 'delivered', seq: 1 }))).toEqual([])
+  })
+
+  test('unless it was not', () => {
+    const dead = leave.ended({ outcome: 'refused', error: 'TOKEN_DEAD' })
+    expect(kinds(leave.began, dead, write('a'), ack('a', 1))).toEqual(['lost'])
+  })
+})
+
+describe('a message that expired', () => {
+  const old: HistoryEvent = { type: 'old', before: 100 }
+  const stored = [write('a'), ack('a', 1)]
+
+  test('may be missing where it was old enough, and its sender is told', () => {
+    expect(kinds(...stored, old, refused('a', 'EXPIRED'))).toEqual([])
+    expect(kinds(...stored, old)).toEqual(['expiry'])
+    expect(kinds(...stored, { type: 'old', before: 1 }, refused('a', 'EXPIRED'))).toEqual(['expiry', 'lost'])
+    expect(kinds(old, ...stored)).toEqual(['lost'])
+  })
+
+  test('is not told of where it was confirmed, retracted or erased before', () => {
+    const told = refused('a', 'EXPIRED')
+    expect(kinds(...stored, arrive('a', 1), old, told)).toEqual([]) // Received, and not confirmed.
+    expect(kinds(...stored, arrive('a', 1), ...confirmed, old, told)).toEqual(['expiry'])
+    expect(kinds(...stored, arrive('a', 1), old, told, ...confirmed)).toEqual([])
+    expect(kinds(...stored, ...retract, old, told)).toEqual(['expiry'])
+    expect(kinds(...stored, ...part.done, old, told)).toEqual(['expiry'])
+    expect(kinds(old, told)).toEqual(['foreign'])
+  })
+
+  test('takes retractions of its age along', () => {
+    expect(kinds(...stored, arrive('a', 1), ...retract, old)).toEqual([])
+    expect(kinds(...stored, arrive('a', 1), old, ...retract)).toEqual(['retraction'])
+  })
+})

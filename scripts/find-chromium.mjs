@@ -1,0 +1,10 @@
+// Where Chromium is: named by CHROMIUM, or where Debian has it.
+import { existsSync } from 'node:fs'
+
+const programs = ['/usr/bin/chromium', '/usr/bin/chromium-browser']
+
+export function findChromium() {
+  const named = process.env.CHROMIUM
+  if (named) return existsSync(named) ? named : undefined
+  return programs.find((path) => existsSync(path))
+}
