@@ -5,7 +5,7 @@ import type { CheckpointAnswer, CheckpointOrder } from './checkpoints.ts'
 /** Pages of a log that is long, of 4 KiB: 64 MiB. */
 const LONG = 16_384
 /** Under load each pass leaves behind what was written while it ran, less every time. */
-const MOST_PASSES = 3
+const PASSES = 2
 
 declare const self: Worker
 
@@ -25,19 +25,17 @@ self.onmessage = ({ data: order }: MessageEvent<CheckpointOrder>) => {
   self.postMessage(answer)
 }
 
-/** @returns false where writers have to wait so that the log can begin anew; with all of it home, they begin it themselves */
+/** @returns false where the log is long: it begins anew only when nobody writes to it while the last of it is copied */
 function bringHome(): boolean {
-  for (let pass = 0; pass < MOST_PASSES; pass++) {
-    const { log, checkpointed } = run('PASSIVE')
-    if (log < LONG || log === checkpointed) return true
+  for (let pass = 0; pass < PASSES; pass++) {
+    if (run('PASSIVE') < LONG) return true
   }
   return false
 }
 
-function run(mode: 'PASSIVE' | 'RESTART'): { log: number; checkpointed: number } {
+/** @returns the pages the log holds */
+function run(mode: 'PASSIVE' | 'RESTART'): number {
   // Finalized at once: a statement that is left would keep the connection open beyond its end.
-  using statement = database?.prepare<{ log: number; checkpointed: number }, []>(
-    `PRAGMA wal_checkpoint(${mode})`,
-  )
-  return statement?.get() ?? { log: 0, checkpointed: 0 }
+  using statement = database?.prepare<{ log: number }, []>(`PRAGMA wal_checkpoint(${mode})`)
+  return statement?.get()?.log ?? 0
 }
