@@ -109,12 +109,16 @@ async function held({ pid, folder }: MeasuredServer): Promise<Record<string, num
   const mib = (bytes: number): number => Math.round((bytes / 2 ** 20) * 10) / 10
   const sizeOf = async (name: string): Promise<number> => mib((await stat(join(folder, name))).size)
   const database = new Database(join(folder, 'sotto.db'), { readonly: true })
-  const number = (query: string): number => Number(Object.values(database.query(query).get() ?? {})[0])
+  const number = (query: string): number => {
+    // What is not finalized goes on reading, and the relay's log cannot begin anew.
+    using statement = database.prepare(query)
+    return Number(Object.values(statement.get() ?? {})[0])
+  }
   const [waiting, free] = [
     number('SELECT sum(pending_count) FROM mailboxes'),
     number('PRAGMA freelist_count') * number('PRAGMA page_size'),
   ]
-  database.close()
+  database.close(true)
   return {
     'resident MiB': Math.round(residentKib(pid) / 1024),
     descriptors: (await readdir(`/proc/${pid}/fd`)).length,

@@ -46,10 +46,11 @@ export function backUp(environment: Environment, file: string): string {
   const umask = process.umask(0o077) // The copy holds the keys that sign tokens.
   try {
     database.run('PRAGMA busy_timeout = 5000')
-    database.prepare('VACUUM INTO ?').run(file)
+    using copy = database.prepare('VACUUM INTO ?')
+    copy.run(file)
   } finally {
     process.umask(umask)
-    database.close()
+    database.close(true)
   }
   return `Backed up to ${file}. To put it back: stop the relay, make it sotto.db in an empty data folder, run sotto after-restore.`
 }

@@ -14,6 +14,7 @@ import {
 
 export function createSqliteBatchStore(engine: SqliteEngine): BatchStore {
   const statements = prepare(engine)
+  engine.own(Object.values(statements))
   return {
     commit: (_keys, work) =>
       engine.commit(() => {

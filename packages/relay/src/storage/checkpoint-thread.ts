@@ -15,13 +15,14 @@ self.onmessage = ({ data: order }: MessageEvent<CheckpointOrder>) => {
   if (typeof order === 'object') {
     database = new Database(order.file)
     database.run('PRAGMA synchronous = FULL')
-    database.run('PRAGMA busy_timeout = 5000')
+    // Writers wait for it, so that it waits for nobody: where a reader is in the way, the next round tries again.
+    database.run('PRAGMA busy_timeout = 20')
     return
   }
   let answer: CheckpointAnswer = 'done'
   if (order === 'checkpoint') answer = bringHome() ? 'done' : 'log is long'
   else if (order === 'begin anew') run('RESTART')
-  else database?.close()
+  else database?.close(true)
   self.postMessage(answer)
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Checkpoints } from './checkpoints.ts'
 import { migrate } from './migrate.ts'
 import { SharedCommits } from './shared-commit.ts'
-import type { Sql, SqlValue, Storage } from './storage.ts'
+import type { Prepared, Sql, SqlValue, Storage } from './storage.ts'
 import { Turns } from './turns.ts'
 
 const DATABASE_FILE = 'sotto.db'
@@ -73,6 +73,7 @@ function openFile(file: string, owner?: Owner): Storage {
   const { database } = writer
   const begin = database.prepare('BEGIN IMMEDIATE')
   const commit = database.prepare('COMMIT')
+  writer.own([begin, commit])
   return {
     sql: reader.sql,
     transaction: (work) => {
@@ -86,6 +87,7 @@ function openFile(file: string, owner?: Owner): Storage {
     engine: {
       dialect: 'sqlite',
       database,
+      own: (statements) => writer.own(statements),
       commit: (work) =>
         turns.take(() => {
           checkpoints?.written()
@@ -137,6 +139,7 @@ const OWNERS_PRAGMAS = [
 class Connection {
   readonly database: Database
   readonly #statements = new Map<TemplateStringsArray, Statement>()
+  readonly #owned: Prepared[] = []
   #isClosed = false
 
   constructor(file: string) {
@@ -149,10 +152,16 @@ class Connection {
     return this.#statementOf(strings).all(...values) as Row[]
   }
 
+  /** Takes statements over that were prepared elsewhere. */
+  own(statements: readonly Prepared[]): void {
+    this.#owned.push(...statements)
+  }
+
+  /** A statement that were left would keep the file open, and its log from ever beginning anew. */
   close(): void {
     this.#isClosed = true
-    for (const statement of this.#statements.values()) statement.finalize()
-    this.database.close()
+    for (const statement of [...this.#statements.values(), ...this.#owned]) statement.finalize()
+    this.database.close(true)
   }
 
   #statementOf(strings: TemplateStringsArray): Statement {

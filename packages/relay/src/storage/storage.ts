@@ -40,11 +40,18 @@ export interface Storage {
   close(): Promise<void>
 }
 
+/** A prepared statement, as whoever ends it sees it. */
+export interface Prepared {
+  finalize(): void
+}
+
 /** SQLite inside the process. */
 export interface SqliteEngine {
   readonly dialect: 'sqlite'
   /** Prepares statements on the connection that {@link SqliteEngine.commit} uses. */
   readonly database: Database
+  /** Takes over what was prepared there, to finalize it when the store is closed. */
+  own(statements: readonly Prepared[]): void
   /** Runs `work` synchronously in a transaction of its own, after the writers that came before it. */
   commit<T>(work: () => T): Promise<T>
 }
