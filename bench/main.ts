@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { backlog } from './backlog.ts'
 import type { Bench } from './bench.ts'
+import { fanout } from './fanout.ts'
 import { idle } from './idle.ts'
 import { login } from './login.ts'
 import { machine } from './measure.ts'
@@ -12,7 +13,7 @@ import { hasTwoCores, takeLoadCore } from './server-process.ts'
 import { size } from './size.ts'
 import { soak } from './soak.ts'
 
-const benches: Readonly<Record<string, Bench>> = { relay, idle, backlog, login, size, soak, peers }
+const benches: Readonly<Record<string, Bench>> = { relay, idle, backlog, login, size, soak, fanout, peers }
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,

@@ -48,6 +48,11 @@ export function startFloor(): Promise<MeasuredServer> {
   return startServer([process.execPath, join(import.meta.dir, 'floor.ts')], {})
 }
 
+/** Starts the floor of fan-out: see fanout-floor.ts. */
+export function startFanoutFloor(): Promise<MeasuredServer> {
+  return startServer([process.execPath, join(import.meta.dir, 'fanout-floor.ts')], {})
+}
+
 async function startServer(
   command: string[],
   env: Readonly<Record<string, string>>,

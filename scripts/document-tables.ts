@@ -26,7 +26,7 @@ const tables: Readonly<Record<string, () => string>> = {
       Object.values<Endpoint>(endpoints).map((endpoint) => [
         `${[endpoint.method, endpoint.alsoMethod].filter(Boolean).join(' or ')} \`${API_BASE}${endpoint.path}\``,
         endpoint.auth === 'account' ? 'yes' : 'no',
-        `${fieldsOf(endpoint.body)} → ${endpoint.status} ${fieldsOf(endpoint.reply)}`,
+        `${inputOf(endpoint)} → ${endpoint.status} ${fieldsOf(endpoint.reply) || '`{}`'}`,
         endpoint.summary,
         endpoint.errors.map((code) => `\`${code}\``).join(', '),
         `\`${endpoint.rate}\``,
@@ -104,13 +104,21 @@ function framesOf(frames: Readonly<Record<string, unknown>>): string[][] {
 }
 
 // Field names as the schemas have them: `?` after what may be left out, [] around what is a list.
+// What stands in the query is told apart by its question mark in front.
+function inputOf({ query, body }: Endpoint): string {
+  return query ? `?${fieldsOf(query)}` : fieldsOf(body)
+}
+
 function fieldsOf(schema: unknown, without: readonly string[] = []): string {
   if (!isRecord(schema)) return schema === undefined ? '–' : ''
   if (schema.type === 'array') return `[${fieldsOf(schema.item)}]`
   if (!isRecord(schema.entries)) return ''
   return Object.entries(schema.entries)
     .filter(([name]) => !without.includes(name))
-    .map(([name, field]) => `\`${name}\`${isRecord(field) && field.type === 'optional' ? '?' : ''}`)
+    .map(
+      ([name, field]) =>
+        `\`${name}\`${isRecord(field) && String(field.type).endsWith('optional') ? '?' : ''}`,
+    )
     .join(', ')
 }
 

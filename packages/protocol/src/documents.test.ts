@@ -36,7 +36,9 @@ describe('the OpenAPI document', () => {
       expect(Object.keys(operation.responses)).toContain(String(endpoint.status))
       expect('requestBody' in operation).toBe(endpoint.body !== undefined)
       expect('security' in operation).toBe(endpoint.auth === 'account')
-      expect(operation.parameters?.length ?? 0).toBe(endpoint.path.split('{').length - 1)
+      const given: { in: string }[] = operation.parameters ?? []
+      expect(given.filter((each) => each.in === 'path')).toHaveLength(endpoint.path.split('{').length - 1)
+      expect(given.some((each) => each.in === 'query')).toBe(endpoint.query !== undefined)
     }
   })
 

@@ -98,7 +98,7 @@ function operation(name: string, endpoint: Endpoint): Json {
     summary: endpoint.summary,
     description: `Rate \`${endpoint.rate}\`: ${rate.burst} in ${rate.perSeconds} s by ${rate.by}, unless set otherwise.`,
     ...(endpoint.auth === 'account' ? { security: [{ token: [] }] } : {}),
-    ...(endpoint.params ? { parameters: pathParameters(endpoint.params) } : {}),
+    ...parametersOf(endpoint),
     ...(endpoint.body
       ? {
           requestBody: {
@@ -131,14 +131,18 @@ function problemsOf(codes: readonly ErrorCode[]): Json {
   return Object.fromEntries(entries)
 }
 
-function pathParameters(params: NonNullable<Endpoint['params']>): Json[] {
-  const { properties = {} } = schemaOf(params)
-  return Object.entries(properties as Json).map(([name, schema]) => ({
-    name,
-    in: 'path',
-    required: true,
-    schema,
-  }))
+function parametersOf({ params, query }: Endpoint): Json {
+  const listed = (schema: v.GenericSchema | undefined, where: 'path' | 'query'): Json[] => {
+    const { properties = {} } = schema ? schemaOf(schema) : {}
+    return Object.entries(properties as Json).map(([name, each]) => ({
+      name,
+      in: where,
+      required: where === 'path',
+      schema: each,
+    }))
+  }
+  const parameters = [...listed(params, 'path'), ...listed(query, 'query')]
+  return parameters.length === 0 ? {} : { parameters }
 }
 
 function plainPaths(): Json {

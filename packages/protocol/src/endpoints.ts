@@ -2,9 +2,10 @@
 // them, the client calls them, and the OpenAPI document is made from them.
 import type * as v from 'valibot'
 import * as accounts from './bodies/accounts.ts'
+import * as channels from './bodies/channels.ts'
 import * as friends from './bodies/friends.ts'
 import type { ErrorCode } from './errors.ts'
-import type { RateName } from './limits.ts'
+import type { LimitName, RateName } from './limits.ts'
 
 /** One endpoint, as data. */
 export interface Endpoint {
@@ -16,7 +17,11 @@ export interface Endpoint {
   readonly auth: 'none' | 'account'
   readonly rate: RateName
   readonly params?: v.GenericSchema<unknown, Record<string, unknown>>
+  /** What may stand behind `?`; everything in it is text, and optional. */
+  readonly query?: v.GenericSchema<unknown, Record<string, unknown>>
   readonly body?: v.GenericSchema
+  /** Where a body may be larger than `bodyBytes`: by twice this limit, for what JSON adds to it. */
+  readonly largeBody?: LimitName
   readonly status: 200 | 201 | 204
   readonly reply?: v.GenericSchema
   /** Codes it answers besides those any endpoint can. */
@@ -229,6 +234,150 @@ export const endpoints = define({
     errors: [],
     summary: 'The accounts one has blocked',
   },
+  searchChannels: {
+    method: 'GET',
+    path: '/channels/search',
+    auth: 'account',
+    rate: 'search',
+    query: channels.ChannelSearchQuery,
+    status: 200,
+    reply: channels.ChannelList,
+    errors: [],
+    summary:
+      'Public channels whose name or description has all words of `q`, the best first; none for no words',
+  },
+  myChannels: {
+    method: 'GET',
+    path: '/channels/mine',
+    auth: 'account',
+    rate: 'read',
+    status: 200,
+    reply: channels.ChannelList,
+    errors: [],
+    summary: 'The channels one owns or is subscribed to',
+  },
+  createChannel: {
+    method: 'POST',
+    path: '/channels',
+    auth: 'account',
+    rate: 'write',
+    body: channels.CreateChannelBody,
+    status: 200,
+    reply: channels.CreateChannelReply,
+    errors: ['QUOTA_EXCEEDED'],
+    summary: 'Makes a channel on one of one’s seats',
+  },
+  getChannel: {
+    method: 'GET',
+    path: '/channels/{id}',
+    auth: 'account',
+    rate: 'read',
+    params: channels.ChannelPath,
+    status: 200,
+    reply: channels.ChannelInfo,
+    errors: ['NOT_FOUND'],
+    summary: 'A channel, and what one is to it. Whoever has the id of one that is not public was given it',
+  },
+  patchChannel: {
+    method: 'PATCH',
+    path: '/channels/{id}',
+    auth: 'account',
+    rate: 'write',
+    params: channels.ChannelPath,
+    body: channels.PatchChannelBody,
+    status: 200,
+    reply: channels.ChannelInfo,
+    errors: ['NOT_FOUND', 'NOT_CHANNEL_OWNER'],
+    summary: 'Changes what is given of a channel; its owner only',
+  },
+  deleteChannel: {
+    method: 'DELETE',
+    path: '/channels/{id}',
+    auth: 'account',
+    rate: 'write',
+    params: channels.ChannelPath,
+    status: 204,
+    errors: ['NOT_FOUND', 'NOT_CHANNEL_OWNER'],
+    summary: 'Deletes a channel and its posts, and frees its seat; its owner only',
+  },
+  subscribe: {
+    method: 'POST',
+    path: '/channels/{id}/subscribe',
+    auth: 'account',
+    rate: 'write',
+    params: channels.ChannelPath,
+    status: 200,
+    reply: channels.Done,
+    errors: ['NOT_FOUND', 'TOO_MANY_SUBSCRIPTIONS'],
+    summary: 'Subscribes to a channel; twice changes nothing',
+  },
+  unsubscribe: {
+    method: 'DELETE',
+    path: '/channels/{id}/subscribe',
+    auth: 'account',
+    rate: 'write',
+    params: channels.ChannelPath,
+    status: 200,
+    reply: channels.Done,
+    errors: ['NOT_FOUND'],
+    summary: 'Ends a subscription; twice changes nothing',
+  },
+  listPosts: {
+    method: 'GET',
+    path: '/channels/{id}/posts',
+    auth: 'account',
+    rate: 'read',
+    params: channels.ChannelPath,
+    query: channels.ChannelPostsQuery,
+    status: 200,
+    reply: channels.ChannelPostList,
+    errors: ['NOT_FOUND'],
+    summary: 'Posts of a channel, the newest first, before one of them if told',
+  },
+  createPost: {
+    method: 'POST',
+    path: '/channels/{id}/posts',
+    auth: 'account',
+    rate: 'post',
+    params: channels.ChannelPath,
+    body: channels.CreatePostBody,
+    largeBody: 'postBytes',
+    status: 200,
+    reply: channels.CreatePostReply,
+    errors: ['NOT_FOUND', 'NOT_CHANNEL_OWNER'],
+    summary: 'Posts to a channel, and to everybody subscribed who is there; its owner only',
+  },
+  deletePost: {
+    method: 'DELETE',
+    path: '/channels/{id}/posts/{post_id}',
+    auth: 'account',
+    rate: 'write',
+    params: channels.ChannelPostPath,
+    status: 204,
+    errors: ['NOT_FOUND', 'NOT_CHANNEL_OWNER'],
+    summary: 'Deletes a post; the channel’s owner only',
+  },
+  listChannel: {
+    method: 'POST',
+    path: '/vanity/list-channel',
+    auth: 'account',
+    rate: 'write',
+    body: channels.ListChannelBody,
+    status: 200,
+    reply: channels.Done,
+    errors: ['NOT_FOUND', 'NOT_CHANNEL_OWNER'],
+    summary: 'Offers a channel for sale, or changes its price; its owner only',
+  },
+  unlistChannel: {
+    method: 'DELETE',
+    path: '/channels/{id}/listing',
+    auth: 'account',
+    rate: 'write',
+    params: channels.ChannelPath,
+    status: 204,
+    errors: ['NOT_FOUND', 'NOT_CHANNEL_OWNER'],
+    summary: 'Takes a channel off sale; its owner only',
+  },
 })
 
 /** An endpoint's name. */
@@ -240,6 +389,10 @@ export type BodyOf<N extends EndpointName> = Table[N] extends { body: infer S ex
   : undefined
 /** What an endpoint's path parameters are; undefined where it has none. */
 export type ParamsOf<N extends EndpointName> = Table[N] extends { params: infer S extends v.GenericSchema }
+  ? v.InferOutput<S>
+  : undefined
+/** What an endpoint's query is; undefined where it has none. */
+export type QueryOf<N extends EndpointName> = Table[N] extends { query: infer S extends v.GenericSchema }
   ? v.InferOutput<S>
   : undefined
 /** What an endpoint answers; undefined where it answers 204. */

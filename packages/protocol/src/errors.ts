@@ -49,6 +49,12 @@ export const errors = {
   },
   NOT_FRIENDS: { status: 403, retry: 'never', means: 'The two accounts are not friends.' },
   NOT_YOUR_MESSAGE: { status: 403, retry: 'never', means: 'Only a message’s sender can retract it.' },
+  NOT_CHANNEL_OWNER: { status: 403, retry: 'never', means: 'Only the channel’s owner can do that.' },
+  QUOTA_EXCEEDED: {
+    status: 403,
+    retry: 'never',
+    means: 'All of the account’s channel seats are taken; another can be bought.',
+  },
   NOT_FOUND: { status: 404, retry: 'never', means: 'There is no such thing, or not for the caller.' },
   METHOD_NOT_ALLOWED: { status: 405, retry: 'never', means: 'The path exists, but not with this method.' },
   ACCOUNT_EXISTS: {
@@ -59,6 +65,11 @@ export const errors = {
   ALREADY_FRIENDS: { status: 409, retry: 'never', means: 'The two accounts are friends already.' },
   UNBLOCK_FIRST: { status: 409, retry: 'never', means: 'The caller has blocked this account.' },
   TOO_MANY_FRIENDS: { status: 409, retry: 'later', means: 'The caller’s friend list is full.' },
+  TOO_MANY_SUBSCRIPTIONS: {
+    status: 409,
+    retry: 'later',
+    means: 'The account is subscribed to as many channels as may be.',
+  },
   WRONG_CONVERSATION: {
     status: 409,
     retry: 'never',

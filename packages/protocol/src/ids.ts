@@ -87,3 +87,23 @@ export const Timestamp = v.pipe(v.string(), v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:
 
 /** A friendship's number. */
 export const FriendshipId = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
+
+const UNGUESSABLE = '[A-Za-z0-9_-]{20,64}'
+
+/** A channel: `ch_` and what nobody can guess. */
+export const ChannelId = v.pipe(
+  v.string(),
+  v.regex(new RegExp(`^ch_${UNGUESSABLE}$`), 'must be a channel id'),
+  v.brand('ChannelId'),
+)
+/** See {@link ChannelId}. */
+export type ChannelId = v.InferOutput<typeof ChannelId>
+
+/** A channel's post: `p_`, its time and what nobody can guess; they sort by time. */
+export const PostId = v.pipe(
+  v.string(),
+  v.regex(new RegExp(`^p_${UNGUESSABLE}$`), 'must be a post id'),
+  v.brand('PostId'),
+)
+/** See {@link PostId}. */
+export type PostId = v.InferOutput<typeof PostId>

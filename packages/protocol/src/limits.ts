@@ -1,4 +1,5 @@
 // Every size, count, rate and lifetime of the relay: one table, read by the configuration and the document.
+import { POST_BYTES } from './bodies/channels.ts'
 import { PAYLOAD_CHARACTERS } from './ids.ts'
 
 interface Limit {
@@ -128,6 +129,27 @@ export const limits = {
     setting: 'LIMIT_REJECTION_DAYS',
     means: 'how long a rejected request stays rejected when it is sent again',
   },
+  channelSeats: {
+    default: 3,
+    min: 0,
+    max: 100_000,
+    setting: 'LIMIT_CHANNEL_SEATS',
+    means: 'channels an account can have without buying seats',
+  },
+  subscriptions: {
+    default: 1000,
+    min: 1,
+    max: 100_000,
+    setting: 'LIMIT_SUBSCRIPTIONS',
+    means: 'channels one account is subscribed to',
+  },
+  postBytes: {
+    default: POST_BYTES,
+    min: 256,
+    max: POST_BYTES,
+    setting: 'LIMIT_POST_BYTES',
+    means: '`content` of one post, in UTF-8',
+  },
   tokenSeconds: {
     default: 86_400,
     min: 60,
@@ -220,6 +242,8 @@ export const rates = {
     setting: 'RATE_FRIEND_REQUEST',
     means: 'friend requests',
   },
+  search: { burst: 60, perSeconds: 60, by: 'account', setting: 'RATE_SEARCH', means: 'searches' },
+  post: { burst: 60, perSeconds: 60, by: 'account', setting: 'RATE_POST', means: 'posts to channels' },
   read: { burst: 600, perSeconds: 60, by: 'account', setting: 'RATE_READ', means: 'other reading requests' },
   write: {
     burst: 120,

@@ -1,6 +1,7 @@
 // The entry of the package: everything the relay, the client and the documents share.
 
 export * from './bodies/accounts.ts'
+export * from './bodies/channels.ts'
 export * from './bodies/friends.ts'
 export * from './check.ts'
 export * from './endpoints.ts'

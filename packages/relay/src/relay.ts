@@ -4,6 +4,7 @@ import { purgeExpired } from './accounts/purge.ts'
 import { openRelayKeys } from './accounts/relay-keys.ts'
 import { accountRoutes } from './accounts/routes.ts'
 import { Tokens } from './accounts/tokens.ts'
+import { createChannels, eraseChannels } from './channels/channels.ts'
 import { createInProcessBus } from './cluster/in-process-bus.ts'
 import type { Config } from './config.ts'
 import { eraseFriendships, friendRoutes } from './friends/friends.ts'
@@ -57,11 +58,13 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
   const keys = await openRelayKeys(storage, 'token', parts)
   const tokens = new Tokens({ ...shared, keys, lifeSeconds: limits.tokenSeconds })
   const messages = createMessages(shared)
+  const channels = createChannels(shared)
   const gateway = new Gateway({
     ...shared,
     rates: config.rates,
     handlers: messages.frames,
     follower: messages.follower,
+    watchers: [channels.follower],
     farewellOf: (owner) => farewellOf(owner, { storage }),
     retireToken: ({ jti, tokenExpiresAt }) => tokens.kill(jti, 'replaced', tokenExpiresAt),
   })
@@ -76,9 +79,15 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
     authenticate: (token) => authenticate(token, { tokens }),
     admit: (credentials) => admit(credentials, { storage, tokens, clock }),
     handlers: {
-      ...accountRoutes({ ...shared, tokens, challengeKeys, erasers: [eraseMailbox, eraseFriendships] }),
+      ...accountRoutes({
+        ...shared,
+        tokens,
+        challengeKeys,
+        erasers: [eraseMailbox, eraseFriendships, eraseChannels],
+      }),
       ...friendRoutes(shared),
       ...messages.routes,
+      ...channels.routes,
     },
     readiness: async () => {
       const answers = await within(READY_WITHIN_MS, storage.ping()).catch(() => false)

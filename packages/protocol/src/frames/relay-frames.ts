@@ -1,14 +1,18 @@
 // The frames a relay sends.
 import * as v from 'valibot'
+import { ChannelPost, PostContent, PostType } from '../bodies/channels.ts'
 import {
   AliasId,
+  ChannelId,
   ConversationId,
   CryptoVersion,
   FriendshipId,
   MessageId,
   Milliseconds,
   Payload,
+  PostId,
   Seq,
+  Timestamp,
 } from '../ids.ts'
 
 const Receipt = { conv_id: ConversationId, seq: Seq, to: AliasId, from: AliasId }
@@ -68,6 +72,18 @@ export const relayFrames = {
     friendship_id: FriendshipId,
     from: AliasId,
     conv_id: v.optional(ConversationId),
+  }),
+  /** A new post of a channel one is subscribed to; `conv_id` is the channel's id once more, for older clients. */
+  channel_post: v.object({
+    type: v.literal('channel_post'),
+    channel_id: ChannelId,
+    conv_id: ChannelId,
+    id: PostId,
+    post_type: PostType,
+    content: PostContent,
+    created_at: Timestamp,
+    author_alias_id: AliasId,
+    post: ChannelPost,
   }),
   /** The connection is about to be closed for good. */
   goaway: v.object({

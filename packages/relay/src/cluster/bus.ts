@@ -30,10 +30,16 @@ export type Ring =
   | { readonly kind: 'token_dead'; readonly jti: string }
   /** The account was deleted. */
   | { readonly kind: 'deleted' }
+  /** From here on the account hears, or does not hear, what is published under a topic. */
+  | { readonly kind: 'topic'; readonly topic: string; readonly isWanted: boolean }
 
 /** Rings and hears them. */
 export interface Bus {
   ring(account: AccountId, ring: Ring): void
   /** Hears every ring for accounts this node holds. Called once, when the relay is put together. */
   listen(hear: (account: AccountId, ring: Ring) => void): void
+  /** Tells every connection on a topic, on whichever node. Kept nowhere: who is not there does not hear it. */
+  publish(topic: string, frame: string): void
+  /** Hears everything published. Called once, when the relay is put together. */
+  listenToTopics(hear: (topic: string, frame: string) => void): void
 }

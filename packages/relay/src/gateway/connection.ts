@@ -80,6 +80,15 @@ export class Connection {
     this.#socket.ping()
   }
 
+  /** Hears what is published under a topic, from here on. */
+  subscribe(topic: string): void {
+    if (!this.#isClosing) this.#socket.subscribe(topic)
+  }
+
+  unsubscribe(topic: string): void {
+    if (!this.#isClosing) this.#socket.unsubscribe(topic)
+  }
+
   close(reason: CloseReason): void {
     if (this.#isClosing) return
     this.#write()

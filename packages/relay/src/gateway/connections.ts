@@ -59,7 +59,8 @@ export class Connections {
       case 'mailbox':
       case 'receipt':
       case 'notice':
-        return // The mailbox's own business.
+      case 'topic':
+        return // The business of the features that follow connections.
       default:
         ring satisfies never
     }

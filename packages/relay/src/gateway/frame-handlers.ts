@@ -13,14 +13,18 @@ export type FrameHandlers<T extends ClientFrameType> = {
 /** Every frame that features answer. */
 export type FeatureFrame = Exclude<ClientFrameType, 'ping'>
 
-/** A feature that follows connections. */
+/** A feature that follows connections from their beginning to their end. */
 export interface ConnectionFollower {
   opened(connection: Connection): void
+  closed(connection: Connection): void
+}
+
+/** The feature that has to know what arrived. */
+export interface DeliveryFollower extends ConnectionFollower {
   /** A valid frame came in, before its handler runs. */
   frameReceived(connection: Connection): void
   /** The answer to {@link Connection.ping}. */
   ponged(connection: Connection): void
   /** What was written ahead has been taken by the peer. */
   drained(connection: Connection): void
-  closed(connection: Connection): void
 }

@@ -20,7 +20,13 @@ import { type RandomBytes, randomText } from '../operations/random.ts'
 import type { AccountId } from '../storage/storage.ts'
 import { Connection, type ConnectionOwner } from './connection.ts'
 import { Connections, type RetireToken } from './connections.ts'
-import type { Answers, ConnectionFollower, FeatureFrame, FrameHandlers } from './frame-handlers.ts'
+import type {
+  Answers,
+  ConnectionFollower,
+  DeliveryFollower,
+  FeatureFrame,
+  FrameHandlers,
+} from './frame-handlers.ts'
 import { AccountPace, PacedFrames } from './pacing.ts'
 
 /** Why a token of ours opens no WebSocket. */
@@ -50,7 +56,9 @@ type Socket = ServerWebSocket<SocketData>
 /** What the gateway is built from. */
 export interface GatewayParts {
   readonly handlers: FrameHandlers<FeatureFrame>
-  readonly follower: ConnectionFollower
+  readonly follower: DeliveryFollower
+  /** Features that only want to know who is there. */
+  readonly watchers: readonly ConnectionFollower[]
   readonly retireToken: RetireToken
   /** Why the token behind a connection counts no more, if so. */
   readonly farewellOf: (owner: ConnectionOwner) => Promise<Farewell | undefined>
@@ -86,6 +94,8 @@ export class Gateway {
       sendPings: false, // Silence is the peer's; it pings us.
       perMessageDeflate: false, // Ciphertext does not shrink, and compressed lengths tell tales.
       backpressureLimit: limits.outboundBytes * 2,
+      // Reached only by what is published: who misses a post has to come back and read the channel's history.
+      closeOnBackpressureLimit: true,
       open: (socket) => this.#opened(socket),
       message: (socket, data) => this.#received(socket, data),
       ping: (socket) => this.#pinged(socket),
@@ -100,6 +110,11 @@ export class Gateway {
       },
       close: (socket) => this.#closed(socket),
     }
+  }
+
+  /** Lets what is published go out through the server the sockets belong to. */
+  attach(server: { publish(topic: string, data: string): unknown }): void {
+    this.#parts.bus.listenToTopics((topic, frame) => server.publish(topic, frame))
   }
 
   /** Takes no new frames from here on. Those that wait for their rate were not acknowledged and are dropped. */
@@ -150,6 +165,7 @@ export class Gateway {
     this.#connections.add(connection)
     bus.ring(connection.account, { kind: 'connected', connection: connection.id, jti: connection.jti })
     follower.opened(connection)
+    for (const watcher of this.#parts.watchers) watcher.opened(connection)
     void this.#lookAgain(connection)
   }
 
@@ -277,6 +293,7 @@ export class Gateway {
     session.frames.stop()
     this.#connections.remove(session.connection)
     this.#parts.follower.closed(session.connection)
+    for (const watcher of this.#parts.watchers) watcher.closed(session.connection)
   }
 
   #paceOf(account: AccountId): AccountPace {

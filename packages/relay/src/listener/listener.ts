@@ -97,6 +97,7 @@ export function startListener(parts: ListenerParts): Listener {
       route.answer({
         request,
         pathParams: request.params ?? {},
+        query: Object.fromEntries(new URLSearchParams(targetOf(request).query)),
         address: addressOf(request, server),
         host: parts.publicHost ?? hostOf(request),
       }),
@@ -141,6 +142,7 @@ export function startListener(parts: ListenerParts): Listener {
     websocket: parts.gateway.webSocket(),
     error: (error) => problemResponse(error, parts.log, 'unknown'),
   })
+  parts.gateway.attach(server)
   return {
     port: server.port ?? parts.port,
     refuse: () => {

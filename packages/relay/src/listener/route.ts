@@ -1,5 +1,5 @@
 // How a feature answers an endpoint: a function from a checked call to the reply the contract names.
-import type { BodyOf, EndpointName, endpoints, ParamsOf, ReplyOf } from '@sotto/protocol'
+import type { BodyOf, EndpointName, endpoints, ParamsOf, QueryOf, ReplyOf } from '@sotto/protocol'
 import type { AccountId } from '../storage/storage.ts'
 
 /** Who calls: an account, and the token it came with. */
@@ -13,6 +13,7 @@ export interface Caller {
 /** A request that passed authentication, rates and the schemas of its endpoint. */
 export interface Call<N extends EndpointName> {
   readonly params: ParamsOf<N>
+  readonly query: QueryOf<N>
   readonly body: BodyOf<N>
   readonly caller: (typeof endpoints)[N]['auth'] extends 'account' ? Caller : undefined
   /** What rates by address count for: an IPv4 address or an IPv6 /64. */

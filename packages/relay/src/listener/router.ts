@@ -16,6 +16,7 @@ import type { Call, Caller, Handlers } from './route.ts'
 export interface Incoming {
   readonly request: Request
   readonly pathParams: Readonly<Record<string, string>>
+  readonly query: Readonly<Record<string, string>>
   readonly address: string
   readonly host: string
 }
@@ -69,12 +70,17 @@ async function checkCall(endpoint: Endpoint, incoming: Incoming, parts: RouterPa
   if (endpoint.auth === 'none' || rate === 'lookup') parts.rates.take(rate, address)
   const caller = endpoint.auth === 'account' ? await authenticated(incoming, parts) : undefined
   if (caller && rate !== 'lookup') parts.rates.take(rate, caller.id)
-  checkLength(request, parts.limits.bodyBytes)
+  const mostBytes = mostBytesOf(endpoint, parts.limits)
+  checkLength(request, mostBytes)
   const params = endpoint.params ? checkParams(endpoint.params, incoming.pathParams) : undefined
-  const body = endpoint.body
-    ? check(endpoint.body, await readJsonBody(request, parts.limits.bodyBytes))
-    : undefined
-  return { caller, address, host, params, body }
+  const query = endpoint.query ? check(endpoint.query, incoming.query) : undefined
+  const body = endpoint.body ? check(endpoint.body, await readJsonBody(request, mostBytes)) : undefined
+  return { caller, address, host, params, query, body }
+}
+
+// JSON writes a quotation mark or a line break with two bytes.
+function mostBytesOf({ largeBody }: Endpoint, limits: Limits): number {
+  return limits.bodyBytes + (largeBody ? limits[largeBody] * 2 : 0)
 }
 
 // Whoever presents what is no token of ours is counted by address, since there is no account to count for.

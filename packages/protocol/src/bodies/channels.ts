@@ -1,0 +1,97 @@
+// Bodies and replies of public channels.
+import * as v from 'valibot'
+import { AliasId, ChannelId, PostId, Timestamp } from '../ids.ts'
+
+const NAME_RULE = 'must be 1 to 64 characters, not only spaces, no control characters'
+const ChannelName = v.pipe(v.string(), v.regex(/^(?=.*\S)[^\p{Cc}\p{Cs}]{1,64}$/u, NAME_RULE))
+const DESCRIPTION_RULE = 'must be at most 1,024 characters, no control characters but line breaks and tabs'
+const ChannelDescription = v.pipe(
+  v.string(),
+  v.regex(/^(?:[^\p{Cc}\p{Cs}]|[\n\r\t]){0,1024}$/u, DESCRIPTION_RULE),
+)
+/** A price in whole stablecoin units. */
+const Price = v.pipe(
+  v.number('must be an integer from 1'),
+  v.safeInteger('must be an integer from 1'),
+  v.minValue(1, 'must be an integer from 1'),
+  v.maxValue(1_000_000_000, 'must be at most 1,000,000,000'),
+)
+
+/** What an account is to a channel it has to do with. */
+export const ChannelRole = v.picklist(['owner', 'subscriber'])
+
+/** A channel as an account sees it. */
+export const ChannelInfo = v.object({
+  id: ChannelId,
+  name: ChannelName,
+  description: ChannelDescription,
+  role: v.exactOptional(ChannelRole),
+  is_subscribed: v.exactOptional(v.boolean()),
+  for_sale: v.exactOptional(v.boolean()),
+  /** In stablecoin units; there only while it is for sale. */
+  sale_price: v.exactOptional(Price),
+})
+/** See {@link ChannelInfo}. */
+export type ChannelInfo = v.InferOutput<typeof ChannelInfo>
+
+export const ChannelList = v.array(ChannelInfo)
+
+/** The most a post's `content` holds, in bytes of UTF-8. The relay may be set to take less, never more. */
+export const POST_BYTES = 65_536
+const POST_RULE = `must be 1 to ${POST_BYTES} bytes of UTF-8`
+
+/** What kind of post it is; the relay does not look into it. */
+export const PostType = v.pipe(
+  v.string(),
+  v.regex(/^[a-z0-9_-]{1,32}$/, 'must be 1 to 32 of a-z, 0-9, - and _'),
+)
+export const PostContent = v.pipe(
+  v.string(),
+  v.minLength(1, POST_RULE),
+  v.maxBytes(POST_BYTES, POST_RULE),
+  v.check((text) => text.isWellFormed(), 'must be well-formed Unicode'),
+)
+
+/** A post of a channel. */
+export const ChannelPost = v.object({
+  id: PostId,
+  type: PostType,
+  content: PostContent,
+  created_at: Timestamp,
+  author_alias_id: AliasId,
+})
+/** See {@link ChannelPost}. */
+export type ChannelPost = v.InferOutput<typeof ChannelPost>
+
+export const ChannelPostList = v.array(ChannelPost)
+
+export const CreateChannelBody = v.object({
+  name: ChannelName,
+  description: v.optional(ChannelDescription, ''),
+  is_public: v.optional(v.boolean(), true),
+})
+export const CreateChannelReply = v.object({ channel_id: ChannelId })
+export const PatchChannelBody = v.object({
+  name: v.exactOptional(ChannelName),
+  description: v.exactOptional(ChannelDescription),
+  is_public: v.exactOptional(v.boolean()),
+})
+export const CreatePostBody = v.object({ type: v.optional(PostType, 'text'), content: PostContent })
+export const CreatePostReply = v.object({ post_id: PostId })
+export const ListChannelBody = v.object({ channel_id: ChannelId, price_usdt: Price })
+
+/** An answer with nothing to say: older clients read JSON out of it all the same. */
+export const Done = v.object({})
+
+export const ChannelPath = v.object({ id: ChannelId })
+export const ChannelPostPath = v.object({ id: ChannelId, post_id: PostId })
+
+export const ChannelSearchQuery = v.object({
+  q: v.optional(v.pipe(v.string(), v.maxLength(256, 'must be at most 256 characters')), ''),
+})
+const PAGE_RULE = 'must be an integer from 1 to 100'
+export const ChannelPostsQuery = v.object({
+  /** Only posts older than this one. */
+  before: v.exactOptional(PostId),
+  limit: v.optional(v.pipe(v.string(), v.regex(/^(?:[1-9]\d?|100)$/, PAGE_RULE), v.transform(Number)), '50'),
+})

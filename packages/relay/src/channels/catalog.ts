@@ -1,0 +1,163 @@
+// Channels as rows: made on a seat, edited, deleted, offered for sale; and what an account sees of one.
+import { type ChannelId, type ChannelInfo, type Limits, ProtocolError } from '@sotto/protocol'
+import { lockAccounts } from '../accounts/accounts.ts'
+import type { Clock } from '../operations/clock.ts'
+import { type RandomBytes, randomText } from '../operations/random.ts'
+import type { AccountId, Sql } from '../storage/storage.ts'
+import { forgetWords, indexWords } from './search.ts'
+
+declare const channelNumber: unique symbol
+/** The store's number of a channel. Never leaves the relay, and is never given out again. */
+export type ChannelNumber = number & { readonly [channelNumber]: true }
+
+/** What can be given and changed of a channel. */
+export interface ChannelDetails {
+  readonly name: string
+  readonly description: string
+  readonly isPublic: boolean
+}
+
+/** A channel's row, as one account sees it. */
+export interface ChannelRow {
+  readonly id: ChannelNumber
+  readonly channel_id: ChannelId
+  readonly owner_id: AccountId
+  readonly name: string
+  readonly description: string
+  readonly is_public: number
+  readonly sale_price: number | null
+  readonly is_subscribed: number
+}
+
+/** Makes a channel. @throws ProtocolError `QUOTA_EXCEEDED` where the account has no seat left */
+export async function createChannel(
+  sql: Sql,
+  owner: AccountId,
+  details: ChannelDetails,
+  parts: { clock: Clock; randomBytes: RandomBytes; limits: Limits },
+): Promise<ChannelId> {
+  // Two requests at once must not share the last seat.
+  if (!(await lockAccounts(sql, [owner]))) throw new ProtocolError('TOKEN_DEAD')
+  const [taken] = await sql<{
+    count: number
+  }>`SELECT COUNT(*) AS count FROM channels WHERE owner_id = ${owner}`
+  const [seats] = await sql<{ bought: number }>`SELECT bought FROM channel_seats WHERE account_id = ${owner}`
+  if ((taken?.count ?? 0) >= parts.limits.channelSeats + (seats?.bought ?? 0)) {
+    throw new ProtocolError('QUOTA_EXCEEDED')
+  }
+  const unguessable = `ch_${randomText(parts.randomBytes, 16)}`
+  const [added] = await sql<{ id: ChannelNumber; channel_id: ChannelId }>`
+    INSERT INTO channels (channel_id, owner_id, name, description, is_public, created_at, subscriber_count)
+    VALUES (${unguessable}, ${owner}, ${details.name}, ${details.description}, ${details.isPublic ? 1 : 0},
+      ${parts.clock.now()}, 0)
+    RETURNING id, channel_id`
+  if (!added) throw new Error('a channel was not made')
+  await indexWords(sql, added.id, details)
+  return added.channel_id
+}
+
+/** Changes a channel. @throws ProtocolError `NOT_FOUND`, `NOT_CHANNEL_OWNER` */
+export async function editChannel(
+  sql: Sql,
+  channel: { id: ChannelId; caller: AccountId },
+  change: Partial<ChannelDetails>,
+): Promise<void> {
+  const row = await lockOwnChannel(sql, channel)
+  const details = {
+    name: change.name ?? row.name,
+    description: change.description ?? row.description,
+    isPublic: change.isPublic ?? row.is_public === 1,
+  }
+  await sql`
+    UPDATE channels SET name = ${details.name}, description = ${details.description},
+      is_public = ${details.isPublic ? 1 : 0}
+    WHERE id = ${row.id}`
+  await forgetWords(sql, row.id)
+  await indexWords(sql, row.id, details)
+}
+
+/** Deletes a channel with its posts and subscriptions. @throws ProtocolError `NOT_FOUND`, `NOT_CHANNEL_OWNER` */
+export async function deleteChannel(sql: Sql, channel: { id: ChannelId; caller: AccountId }): Promise<void> {
+  await eraseChannel(sql, (await lockOwnChannel(sql, channel)).id)
+}
+
+/** Sets or takes back the price a channel can be bought for. @throws ProtocolError `NOT_FOUND`, `NOT_CHANNEL_OWNER` */
+export async function setSalePrice(
+  sql: Sql,
+  channel: { id: ChannelId; caller: AccountId },
+  price: number | null,
+): Promise<void> {
+  const { id } = await lockOwnChannel(sql, channel)
+  await sql`UPDATE channels SET sale_price = ${price} WHERE id = ${id}`
+}
+
+/** The channel with this id, as `viewer` sees it. @throws ProtocolError `NOT_FOUND` */
+export async function getChannel(sql: Sql, id: ChannelId, viewer: AccountId): Promise<ChannelRow> {
+  const [row] = await sql<ChannelRow>`
+    SELECT channels.id, channel_id, owner_id, name, description, is_public, sale_price,
+      CASE WHEN subscriptions.account_id IS NULL THEN 0 ELSE 1 END AS is_subscribed
+    FROM channels LEFT JOIN channel_subscriptions AS subscriptions
+      ON subscriptions.account_id = ${viewer} AND subscriptions.channel = channels.id
+    WHERE channel_id = ${id}`
+  if (!row) throw new ProtocolError('NOT_FOUND')
+  return row
+}
+
+/** The channels an account owns or is subscribed to, its own first, each by its time. */
+export async function listChannels(sql: Sql, account: AccountId): Promise<ChannelRow[]> {
+  return await sql<ChannelRow>`
+    SELECT channels.id, channel_id, owner_id, name, description, is_public, sale_price,
+      CASE WHEN subscriptions.account_id IS NULL THEN 0 ELSE 1 END AS is_subscribed
+    FROM channels LEFT JOIN channel_subscriptions AS subscriptions
+      ON subscriptions.account_id = ${account} AND subscriptions.channel = channels.id
+    WHERE owner_id = ${account} OR channels.id IN
+      (SELECT channel FROM channel_subscriptions WHERE account_id = ${account})
+    ORDER BY CASE WHEN owner_id = ${account} THEN 0 ELSE 1 END, channels.id`
+}
+
+/** What `viewer` is told of a channel. */
+export function channelInfoOf(row: ChannelRow, viewer: AccountId): ChannelInfo {
+  const { channel_id: id, name, description, sale_price } = row
+  const isSubscribed = row.is_subscribed === 1
+  const role = row.owner_id === viewer ? 'owner' : isSubscribed ? 'subscriber' : undefined
+  return {
+    ...{ id, name, description },
+    ...(role === undefined ? {} : { role }),
+    is_subscribed: isSubscribed,
+    for_sale: sale_price !== null,
+    ...(sale_price === null ? {} : { sale_price }),
+  }
+}
+
+/** Deletes what an account has of channels: its own, and its subscriptions. */
+export async function eraseChannels(sql: Sql, account: AccountId): Promise<void> {
+  const own = await sql<{
+    id: ChannelNumber
+  }>`SELECT id FROM channels WHERE owner_id = ${account} ORDER BY id`
+  for (const { id } of own) await eraseChannel(sql, id)
+  await sql`
+    UPDATE channels SET subscriber_count = subscriber_count - 1
+    WHERE id IN (SELECT channel FROM channel_subscriptions WHERE account_id = ${account})`
+  await sql`DELETE FROM channel_subscriptions WHERE account_id = ${account}`
+  await sql`DELETE FROM channel_seats WHERE account_id = ${account}`
+}
+
+/** The row, locked against whoever else would change or delete it. @throws ProtocolError `NOT_FOUND`, `NOT_CHANNEL_OWNER` */
+export async function lockOwnChannel(
+  sql: Sql,
+  { id, caller }: { id: ChannelId; caller: AccountId },
+): Promise<Omit<ChannelRow, 'is_subscribed'>> {
+  const [row] = await sql<Omit<ChannelRow, 'is_subscribed'>>`
+    UPDATE channels SET name = name WHERE channel_id = ${id}
+    RETURNING id, channel_id, owner_id, name, description, is_public, sale_price`
+  if (!row) throw new ProtocolError('NOT_FOUND')
+  if (row.owner_id !== caller) throw new ProtocolError('NOT_CHANNEL_OWNER')
+  return row
+}
+
+async function eraseChannel(sql: Sql, channel: ChannelNumber): Promise<void> {
+  await sql`DELETE FROM channel_posts WHERE channel = ${channel}`
+  await sql`DELETE FROM channel_subscriptions WHERE channel = ${channel}`
+  await forgetWords(sql, channel)
+  await sql`DELETE FROM channels WHERE id = ${channel}`
+}

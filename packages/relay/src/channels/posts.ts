@@ -1,0 +1,98 @@
+// Posts of a channel: kept in the order they were made, read page by page, and told to who is there.
+import { type ChannelId, type ChannelPost, encodeFrame, type PostId, ProtocolError } from '@sotto/protocol'
+import { findAccount } from '../accounts/accounts.ts'
+import type { Clock } from '../operations/clock.ts'
+import { type RandomBytes, randomText } from '../operations/random.ts'
+import type { AccountId, Sql } from '../storage/storage.ts'
+import { type ChannelNumber, lockOwnChannel } from './catalog.ts'
+
+/** A post that was made, and whom to tell. */
+export interface Posted {
+  readonly channel: ChannelNumber
+  readonly post: ChannelPost
+}
+
+interface PostRow {
+  post_id: PostId
+  type: string
+  content: string
+  created_at: number
+  alias_id: ChannelPost['author_alias_id']
+}
+
+/** Posts to a channel of one's own. @throws ProtocolError `NOT_FOUND`, `NOT_CHANNEL_OWNER` */
+export async function createPost(
+  sql: Sql,
+  target: { id: ChannelId; caller: AccountId },
+  { type, content }: { type: string; content: string },
+  parts: { clock: Clock; randomBytes: RandomBytes },
+): Promise<Posted> {
+  const { id: channel } = await lockOwnChannel(sql, target)
+  const author = await findAccount(sql, target.caller)
+  if (!author) throw new ProtocolError('TOKEN_DEAD')
+  // A clock that was set back must not make a channel's times fall.
+  const [last] = await sql<{ at: number | null }>`
+    SELECT created_at AS at FROM channel_posts WHERE channel = ${channel} ORDER BY id DESC LIMIT 1`
+  const now = Math.max(parts.clock.now(), last?.at ?? 0)
+  const hexTime = now.toString(16).padStart(12, '0')
+  const postId = `p_${hexTime}${randomText(parts.randomBytes, 12)}`
+  const [row] = await sql<{ post_id: PostId }>`
+    INSERT INTO channel_posts (post_id, channel, author_id, type, content, created_at)
+    VALUES (${postId}, ${channel}, ${target.caller}, ${type}, ${content}, ${now}) RETURNING post_id`
+  if (!row) throw new Error('a post was not made')
+  return { channel, post: postOf({ ...row, type, content, created_at: now, alias_id: author.alias_id }) }
+}
+
+/** Deletes a post. @throws ProtocolError `NOT_FOUND`, `NOT_CHANNEL_OWNER` */
+export async function deletePost(
+  sql: Sql,
+  target: { id: ChannelId; post: PostId; caller: AccountId },
+): Promise<void> {
+  const { id: channel } = await lockOwnChannel(sql, target)
+  const gone = await sql<{ id: number }>`
+    DELETE FROM channel_posts WHERE channel = ${channel} AND post_id = ${target.post} RETURNING id`
+  if (gone.length === 0) throw new ProtocolError('NOT_FOUND')
+}
+
+/** Posts of a channel, the newest first. @throws ProtocolError `NOT_FOUND` where `before` is none of them */
+export async function listPosts(
+  sql: Sql,
+  channel: ChannelNumber,
+  page: { before: PostId | undefined; limit: number },
+): Promise<ChannelPost[]> {
+  const before =
+    page.before === undefined ? Number.MAX_SAFE_INTEGER : await numberOf(sql, channel, page.before)
+  const rows = await sql<PostRow>`
+    SELECT post_id, type, content, channel_posts.created_at, alias_id
+    FROM channel_posts JOIN accounts ON accounts.id = author_id
+    WHERE channel = ${channel} AND channel_posts.id < ${before} ORDER BY channel_posts.id DESC LIMIT ${page.limit}`
+  return rows.map(postOf)
+}
+
+/** The frame that tells of a new post. */
+export function channelPostFrame(channelId: ChannelId, post: ChannelPost): string {
+  const { id, type, content, created_at, author_alias_id } = post
+  const channel = { channel_id: channelId, conv_id: channelId }
+  return encodeFrame({
+    type: 'channel_post',
+    ...channel,
+    ...{ id, post_type: type, content, created_at, author_alias_id, post },
+  })
+}
+
+async function numberOf(sql: Sql, channel: ChannelNumber, post: PostId): Promise<number> {
+  const [row] = await sql<{ id: number }>`
+    SELECT id FROM channel_posts WHERE channel = ${channel} AND post_id = ${post}`
+  if (!row) throw new ProtocolError('NOT_FOUND')
+  return row.id
+}
+
+function postOf({ post_id, type, content, created_at, alias_id }: PostRow): ChannelPost {
+  return {
+    id: post_id,
+    type,
+    content,
+    created_at: new Date(created_at).toISOString(),
+    author_alias_id: alias_id,
+  }
+}

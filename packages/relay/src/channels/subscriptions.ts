@@ -1,0 +1,102 @@
+// Who is subscribed to what: as rows, and as topics of the connections that are there.
+import { type ChannelId, type Limits, ProtocolError } from '@sotto/protocol'
+import { lockAccounts } from '../accounts/accounts.ts'
+import type { Bus } from '../cluster/bus.ts'
+import type { Connection } from '../gateway/connection.ts'
+import type { Clock } from '../operations/clock.ts'
+import type { Log } from '../operations/log.ts'
+import type { AccountId, Sql, Storage } from '../storage/storage.ts'
+import type { ChannelNumber } from './catalog.ts'
+
+/** Subscribes an account. @returns the channel's number @throws ProtocolError `NOT_FOUND`, `TOO_MANY_SUBSCRIPTIONS` */
+export async function subscribe(
+  sql: Sql,
+  target: { id: ChannelId; caller: AccountId },
+  parts: { clock: Clock; limits: Limits },
+): Promise<ChannelNumber> {
+  const { id, caller } = target
+  if (!(await lockAccounts(sql, [caller]))) throw new ProtocolError('TOKEN_DEAD')
+  const channel = await lockChannel(sql, id)
+  const [others] = await sql<{ count: number }>`
+    SELECT COUNT(*) AS count FROM channel_subscriptions WHERE account_id = ${caller} AND channel <> ${channel}`
+  if ((others?.count ?? 0) >= parts.limits.subscriptions) throw new ProtocolError('TOO_MANY_SUBSCRIPTIONS')
+  const added = await sql<{ channel: number }>`
+    INSERT INTO channel_subscriptions (account_id, channel, created_at)
+    VALUES (${caller}, ${channel}, ${parts.clock.now()}) ON CONFLICT DO NOTHING RETURNING channel`
+  await sql`UPDATE channels SET subscriber_count = subscriber_count + ${added.length} WHERE id = ${channel}`
+  return channel
+}
+
+/** Ends a subscription. @returns the channel's number @throws ProtocolError `NOT_FOUND` */
+export async function unsubscribe(
+  sql: Sql,
+  { id, caller }: { id: ChannelId; caller: AccountId },
+): Promise<ChannelNumber> {
+  const channel = await lockChannel(sql, id)
+  const gone = await sql<{ channel: number }>`
+    DELETE FROM channel_subscriptions WHERE account_id = ${caller} AND channel = ${channel} RETURNING channel`
+  await sql`UPDATE channels SET subscriber_count = subscriber_count - ${gone.length} WHERE id = ${channel}`
+  return channel
+}
+
+/** The topic posts of a channel are published under. */
+export function topicOf(channel: ChannelNumber): string {
+  return `channel ${channel}`
+}
+
+/** Puts each connection on the topics of its account's subscriptions, from its beginning and as they change. */
+export class SubscribedConnections {
+  readonly #storage: Storage
+  readonly #log: Log
+  readonly #connections = new Map<
+    AccountId,
+    { connection: Connection; isLoading: boolean; changed: boolean }
+  >()
+
+  constructor(parts: { storage: Storage; bus: Bus; log: Log }) {
+    this.#storage = parts.storage
+    this.#log = parts.log
+    parts.bus.listen((account, ring) => {
+      const held = this.#connections.get(account)
+      if (!held || ring.kind !== 'topic') return
+      // What is being read may be older than this.
+      if (held.isLoading) held.changed = true
+      else if (ring.isWanted) held.connection.subscribe(ring.topic)
+      else held.connection.unsubscribe(ring.topic)
+    })
+  }
+
+  opened(connection: Connection): void {
+    const held = { connection, isLoading: true, changed: false }
+    this.#connections.set(connection.account, held)
+    this.#load(held).catch((error) => {
+      this.#log.error('subscriptions_failed', { error, account: connection.account })
+      connection.close('overload')
+    })
+  }
+
+  closed(connection: Connection): void {
+    if (this.#connections.get(connection.account)?.connection === connection)
+      this.#connections.delete(connection.account)
+  }
+
+  async #load(held: { connection: Connection; isLoading: boolean; changed: boolean }): Promise<void> {
+    for (;;) {
+      held.changed = false
+      const rows = await this.#storage.sql<{ channel: ChannelNumber }>`
+        SELECT channel FROM channel_subscriptions WHERE account_id = ${held.connection.account}`
+      if (held.changed) continue
+      for (const { channel } of rows) held.connection.subscribe(topicOf(channel))
+      held.isLoading = false
+      return
+    }
+  }
+}
+
+// Locked, so that it is not deleted before the subscription is there.
+async function lockChannel(sql: Sql, id: ChannelId): Promise<ChannelNumber> {
+  const [row] = await sql<{ id: ChannelNumber }>`
+    UPDATE channels SET name = name WHERE channel_id = ${id} RETURNING id`
+  if (!row) throw new ProtocolError('NOT_FOUND')
+  return row.id
+}

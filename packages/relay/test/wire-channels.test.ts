@@ -1,0 +1,326 @@
+// Channels from outside: seats, who may do what, finding them, posts and their pages, and who hears of them.
+import { describe, expect, test } from 'bun:test'
+import { expectFields, expectInvalidField, expectProblem, FORMS } from './expect.ts'
+import { onEveryEngine } from './use-relay.ts'
+import { type WireAccount, wireAccount } from './wire.ts'
+
+const CHANNEL_ID = /^ch_[\w-]{22}$/
+const POST_ID = /^p_[0-9a-f]{12}[\w-]{16}$/
+const NOBODYS = `ch_${'A'.repeat(22)}`
+
+onEveryEngine((relay) => {
+  const somebody = (name?: string): Promise<WireAccount> => wireAccount(relay.url, name)
+  const make = async (owner: WireAccount, name = 'News', more: object = {}): Promise<string> => {
+    const made = await owner.post('/channels', { name, ...more })
+    expect(made.status).toBe(200)
+    return made.body.channel_id
+  }
+  const postIn = async (owner: WireAccount, channel: string, content: string, type?: string) => {
+    const made = await owner.post(`/channels/${channel}/posts`, { content, ...(type ? { type } : {}) })
+    expect(made.status).toBe(200)
+    return made.body.post_id as string
+  }
+  const patch = (account: WireAccount, path: string, body: object) =>
+    fetch(account.api(path), {
+      method: 'PATCH',
+      headers: { ...account.authorized(), 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    }).then(async (response) => ({ status: response.status, body: await response.json() }))
+
+  describe('a channel', () => {
+    test('is made on one of three seats, and answers QUOTA_EXCEEDED past them', async () => {
+      const owner = await somebody()
+      const ids = [await make(owner, 'one'), await make(owner, 'two'), await make(owner, 'three')]
+      for (const id of ids) expect(id).toMatch(CHANNEL_ID)
+      expectProblem(await owner.post('/channels', { name: 'four' }), 403, 'QUOTA_EXCEEDED')
+      expect((await owner.bare('DELETE', `/channels/${ids[1]}`)).status).toBe(204)
+      await make(owner, 'four')
+    })
+
+    test('asked for many at once, no more are made than there are seats', async () => {
+      const owner = await somebody()
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, (_, n) => owner.post('/channels', { name: `n${n}` })),
+      )
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(3)
+      expect((await owner.get('/channels/mine')).body).toHaveLength(3)
+    })
+
+    test('shows what one is to it', async () => {
+      const [owner, other] = [await somebody(), await somebody()]
+      const id = await make(owner, 'Role', { description: 'who am I' })
+      const shared = { id, name: 'Role', description: 'who am I', for_sale: false }
+      expect((await owner.get(`/channels/${id}`)).body).toEqual({
+        ...shared,
+        role: 'owner',
+        is_subscribed: false,
+      })
+      expect((await other.get(`/channels/${id}`)).body).toEqual({ ...shared, is_subscribed: false })
+      await other.bare('POST', `/channels/${id}/subscribe`)
+      const subscribed = { ...shared, role: 'subscriber', is_subscribed: true }
+      expect((await other.get(`/channels/${id}`)).body).toEqual(subscribed)
+      expect((await other.get('/channels/mine')).body).toEqual([subscribed])
+    })
+
+    test('is edited, deleted and posted to by its owner alone', async () => {
+      const [owner, other] = [await somebody(), await somebody()]
+      const id = await make(owner, 'Mine')
+      const post = await postIn(owner, id, 'hello')
+      expect(await patch(other, `/channels/${id}`, { name: 'Yours' })).toMatchObject({
+        status: 403,
+        body: { error: 'NOT_CHANNEL_OWNER' },
+      })
+      for (const answer of [
+        await other.bare('DELETE', `/channels/${id}`),
+        await other.post(`/channels/${id}/posts`, { content: 'x' }),
+        await other.bare('DELETE', `/channels/${id}/posts/${post}`),
+        await other.post('/vanity/list-channel', { channel_id: id, price_usdt: 5 }),
+        await other.bare('DELETE', `/channels/${id}/listing`),
+      ]) {
+        expectProblem(answer, 403, 'NOT_CHANNEL_OWNER')
+      }
+      const edited = await patch(owner, `/channels/${id}`, { description: 'new', is_public: false })
+      expect(edited).toMatchObject({ status: 200, body: { name: 'Mine', description: 'new' } })
+      expect((await owner.bare('DELETE', `/channels/${id}`)).status).toBe(204)
+      expectProblem(await owner.get(`/channels/${id}`), 404, 'NOT_FOUND')
+      expectProblem(await owner.get(`/channels/${id}/posts`), 404, 'NOT_FOUND')
+    })
+
+    test('that does not exist answers 404 to everything', async () => {
+      const account = await somebody()
+      for (const id of [NOBODYS, 'ch_', 'nonsense', '%00']) {
+        for (const [method, path] of [
+          ['GET', `/channels/${id}`],
+          ['DELETE', `/channels/${id}`],
+          ['POST', `/channels/${id}/subscribe`],
+          ['DELETE', `/channels/${id}/subscribe`],
+          ['GET', `/channels/${id}/posts`],
+          ['DELETE', `/channels/${id}/listing`],
+        ] as const) {
+          expectProblem(await account.bare(method, path), 404, 'NOT_FOUND')
+        }
+      }
+      const answer = await account.post('/vanity/list-channel', { channel_id: NOBODYS, price_usdt: 1 })
+      expectProblem(answer, 404, 'NOT_FOUND')
+    })
+
+    test('is offered for a whole price, shown while it is for sale, and taken back', async () => {
+      const [owner, other] = [await somebody(), await somebody()]
+      const id = await make(owner)
+      for (const price of [0, -1, 1.5, '5', null, 1e12, undefined]) {
+        const answer = await owner.post('/vanity/list-channel', { channel_id: id, price_usdt: price })
+        expectInvalidField(answer, 'price_usdt')
+      }
+      const listed = await owner.post('/vanity/list-channel', { channel_id: id, price_usdt: 40 })
+      expect([listed.status, listed.body]).toEqual([200, {}])
+      expect((await other.get(`/channels/${id}`)).body).toMatchObject({ for_sale: true, sale_price: 40 })
+      await owner.post('/vanity/list-channel', { channel_id: id, price_usdt: 41 })
+      expect((await other.get(`/channels/${id}`)).body.sale_price).toBe(41)
+      expect((await owner.bare('DELETE', `/channels/${id}/listing`)).status).toBe(204)
+      const { body } = await other.get(`/channels/${id}`)
+      expect(body.for_sale).toBe(false)
+      expect(body).not.toHaveProperty('sale_price')
+    })
+
+    test('whose name or description breaks its rule is refused, and leaves nothing behind', async () => {
+      const account = await somebody()
+      for (const name of ['', ' ', 'x'.repeat(65), 'a\u0000b', 'a\nb', 7, null, '\ud800']) {
+        expectInvalidField(await account.post('/channels', { name }), 'name')
+      }
+      for (const description of ['x'.repeat(1025), 'a\u0007', 3]) {
+        expectInvalidField(await account.post('/channels', { name: 'n', description }), 'description')
+      }
+      expectInvalidField(await account.post('/channels', { name: 'n', is_public: 'yes' }), 'is_public')
+      expect((await account.get('/channels/mine')).body).toEqual([])
+      await make(account, '😀'.repeat(64), { description: 'two\nlines' })
+    })
+  })
+
+  describe('search', () => {
+    const search = async (account: WireAccount, q: string): Promise<string[]> =>
+      (await account.get(`/channels/search?q=${encodeURIComponent(q)}`)).body.map(
+        ({ name }: { name: string }) => name,
+      )
+
+    test('finds by words and their beginnings, names before descriptions, whole words before beginnings', async () => {
+      const [one, two] = [await somebody(), await somebody()]
+      await make(one, 'Zebrafish', { description: 'a beginning' })
+      await make(one, 'Aquarium', { description: 'where a zebra swims' })
+      await make(two, 'Zebra crossing')
+      await make(two, 'Nothing of it')
+      expect(await search(one, 'zebra')).toEqual(['Zebra crossing', 'Zebrafish', 'Aquarium'])
+      expect(await search(one, 'ZÉBRA swims')).toEqual(['Aquarium'])
+      expect(await search(one, 'swims where zebra a')).toEqual(['Aquarium'])
+      expect(await search(one, 'zebra unheard-of')).toEqual([])
+    })
+
+    test('puts the one more are subscribed to first where all else is equal', async () => {
+      const [one, two] = [await somebody(), await somebody()]
+      await make(one, 'Quokka')
+      const liked = await make(two, 'Quokka')
+      await one.bare('POST', `/channels/${liked}/subscribe`)
+      const { body } = await one.get('/channels/search?q=quokka')
+      expect(body.map(({ id }: { id: string }) => id)[0]).toBe(liked)
+      expect(body[0]).toMatchObject({ role: 'subscriber', is_subscribed: true })
+    })
+
+    test('shows nothing that is not public, edited away or deleted', async () => {
+      const owner = await somebody()
+      await make(owner, 'Wombat hidden', { is_public: false })
+      const edited = await make(owner, 'Wombat edited')
+      const deleted = await make(owner, 'Wombat deleted')
+      await patch(owner, `/channels/${edited}`, { name: 'Something else' })
+      await owner.bare('DELETE', `/channels/${deleted}`)
+      expect(await search(owner, 'wombat')).toEqual([])
+      expect(await search(owner, 'something else')).toEqual(['Something else'])
+    })
+
+    test('takes whatever is typed', async () => {
+      const account = await somebody()
+      await make(account, '東京タワー')
+      expect(await search(account, '東京')).toEqual(['東京タワー'])
+      for (const q of ['', ' ', '%', "'; DROP TABLE channels; --", '\u0000', '"', '*', 'a b c d e f g h']) {
+        expect(await search(account, q)).toEqual([])
+      }
+      expect((await account.get('/channels/search')).body).toEqual([])
+      expectInvalidField(await account.get(`/channels/search?q=${'x'.repeat(257)}`), 'q')
+    })
+  })
+
+  describe('posts', () => {
+    test('reach who is subscribed and there, and nobody else', async () => {
+      const [owner, reader, stranger] = [await somebody(), await somebody(), await somebody()]
+      const id = await make(owner)
+      await reader.bare('POST', `/channels/${id}/subscribe`)
+      const [hears, hearsNot] = [(await reader.online()).socket, (await stranger.online()).socket]
+      await hears.untilPong()
+      const postId = await postIn(owner, id, 'first')
+      const frame = await hears.next('channel_post')
+      const post = {
+        id: postId,
+        type: 'text',
+        content: 'first',
+        created_at: expect.stringMatching(FORMS.timestamp),
+        author_alias_id: owner.alias,
+      }
+      const { type: post_type, ...rest } = post
+      expect(frame).toEqual({
+        type: 'channel_post',
+        channel_id: id,
+        conv_id: id,
+        ...rest,
+        post_type,
+        post,
+      })
+      expect(postId).toMatch(POST_ID)
+      expect(await hearsNot.untilPong()).toEqual([])
+    })
+
+    test('are heard from a subscription made while connected, until it ends', async () => {
+      const [owner, reader] = [await somebody(), await somebody()]
+      const id = await make(owner)
+      const { socket } = await reader.online()
+      await reader.bare('POST', `/channels/${id}/subscribe`)
+      await reader.bare('POST', `/channels/${id}/subscribe`)
+      await postIn(owner, id, 'one')
+      expect((await socket.next('channel_post')).content).toBe('one')
+      await reader.bare('DELETE', `/channels/${id}/subscribe`)
+      await reader.bare('DELETE', `/channels/${id}/subscribe`)
+      await postIn(owner, id, 'two')
+      expect(await socket.untilPong()).toEqual([])
+    })
+
+    test('come by pages, the newest first', async () => {
+      const [owner, reader] = [await somebody(), await somebody()]
+      const id = await make(owner)
+      const ids: string[] = []
+      for (let n = 0; n < 7; n++)
+        ids.unshift(await postIn(owner, id, `post ${n}`, n % 2 ? 'image' : undefined))
+      const page = async (query: string): Promise<{ id: string; type: string }[]> =>
+        (await reader.get(`/channels/${id}/posts${query}`)).body
+      const idsOf = (posts: { id: string }[]): string[] => posts.map((post) => post.id)
+      expect(idsOf(await page(''))).toEqual(ids)
+      expect(idsOf(await page('?limit=3'))).toEqual(ids.slice(0, 3))
+      expect(idsOf(await page(`?limit=3&before=${ids[2]}`))).toEqual(ids.slice(3, 6))
+      expect(idsOf(await page(`?before=${ids[6]}`))).toEqual([])
+      const [newest, second] = await page('?limit=2')
+      expect([newest?.type, second?.type]).toEqual(['text', 'image'])
+      expectFields(newest, ['id', 'type', 'content', 'created_at', 'author_alias_id'])
+      expect(
+        ids
+          .toSorted()
+          .toReversed()
+          .map((each) => each.slice(0, 14)),
+      ).toEqual(ids.map((each) => each.slice(0, 14)))
+      for (const query of ['?limit=0', '?limit=101', '?limit=x', '?limit=-1', '?limit=1.5']) {
+        expectInvalidField(await reader.get(`/channels/${id}/posts${query}`), 'limit')
+      }
+      expectInvalidField(await reader.get(`/channels/${id}/posts?before=nonsense`), 'before')
+      expectProblem(await reader.get(`/channels/${id}/posts?before=p_${'A'.repeat(28)}`), 404, 'NOT_FOUND')
+    })
+
+    test('are deleted by their channel’s owner', async () => {
+      const owner = await somebody()
+      const [id, other] = [await make(owner), await make(owner)]
+      const [kept, gone] = [await postIn(owner, id, 'kept'), await postIn(owner, id, 'gone')]
+      expectProblem(await owner.bare('DELETE', `/channels/${other}/posts/${gone}`), 404, 'NOT_FOUND')
+      expect((await owner.bare('DELETE', `/channels/${id}/posts/${gone}`)).status).toBe(204)
+      expectProblem(await owner.bare('DELETE', `/channels/${id}/posts/${gone}`), 404, 'NOT_FOUND')
+      const { body } = await owner.get(`/channels/${id}/posts`)
+      expect(body.map((post: { id: string }) => post.id)).toEqual([kept])
+    })
+
+    test('hold 64 KiB of UTF-8, whatever JSON makes of it', async () => {
+      const owner = await somebody()
+      const id = await make(owner)
+      await postIn(owner, id, '"'.repeat(65_536))
+      await postIn(owner, id, '€'.repeat(21_845))
+      for (const content of ['x'.repeat(65_537), '€'.repeat(21_846), '', 5, '\ud800']) {
+        expectInvalidField(await owner.post(`/channels/${id}/posts`, { content }), 'content')
+      }
+      for (const type of ['', 'Text', 'x'.repeat(33), 1]) {
+        expectInvalidField(await owner.post(`/channels/${id}/posts`, { content: 'x', type }), 'type')
+      }
+      const huge = await owner.post(`/channels/${id}/posts`, { content: 'x'.repeat(300_000) })
+      expectProblem(huge, 413, 'PAYLOAD_TOO_LARGE')
+      expect((await owner.get(`/channels/${id}/posts`)).body).toHaveLength(2)
+    })
+  })
+
+  test('a deleted account takes its channels along, and its subscriptions', async () => {
+    const [owner, reader] = [await somebody(), await somebody()]
+    const [own, others] = [await make(reader, 'Echidna'), await make(owner)]
+    await reader.bare('POST', `/channels/${others}/subscribe`)
+    await owner.bare('POST', `/channels/${own}/subscribe`)
+    await postIn(reader, own, 'x')
+    await reader.bare('DELETE', '/me')
+    expectProblem(await owner.get(`/channels/${own}`), 404, 'NOT_FOUND')
+    expect((await owner.get('/channels/search?q=echidna')).body).toEqual([])
+    expect((await owner.get('/channels/mine')).body).toHaveLength(1)
+  })
+
+  test('without a token there are no channels', async () => {
+    for (const path of ['/channels/mine', '/channels/search?q=x', `/channels/${NOBODYS}`]) {
+      const response = await fetch(`${relay.url}/api/v1${path}`)
+      expect(response.status).toBe(401)
+    }
+  })
+})
+
+describe('a subscription too many', () => {
+  onEveryEngine(
+    (relay) => {
+      test('is refused; one that is there already is not', async () => {
+        const [owner, reader] = [await wireAccount(relay.url), await wireAccount(relay.url)]
+        const ids: string[] = []
+        for (const name of ['a', 'b', 'c'])
+          ids.push((await owner.post('/channels', { name })).body.channel_id)
+        const subscribe = (id = '') => reader.bare('POST', `/channels/${id}/subscribe`)
+        expect([(await subscribe(ids[0])).status, (await subscribe(ids[1])).status]).toEqual([200, 200])
+        expectProblem(await subscribe(ids[2]), 409, 'TOO_MANY_SUBSCRIPTIONS')
+        expect((await subscribe(ids[1])).body).toEqual({})
+      })
+    },
+    { LIMIT_SUBSCRIPTIONS: '2' },
+  )
+})
