@@ -4,6 +4,7 @@ import type * as v from 'valibot'
 import * as accounts from './bodies/accounts.ts'
 import * as channels from './bodies/channels.ts'
 import * as friends from './bodies/friends.ts'
+import * as vanity from './bodies/vanity.ts'
 import type { ErrorCode } from './errors.ts'
 import type { LimitName, RateName } from './limits.ts'
 
@@ -377,6 +378,17 @@ export const endpoints = define({
     status: 204,
     errors: ['NOT_FOUND', 'NOT_CHANNEL_OWNER'],
     summary: 'Takes a channel off sale; its owner only',
+  },
+  searchVanity: {
+    method: 'GET',
+    path: '/vanity/search',
+    auth: 'none',
+    rate: 'shop',
+    query: vanity.VanitySearchQuery,
+    status: 200,
+    reply: vanity.VanityItemList,
+    errors: [],
+    summary: 'Ids that can be bought: those put forward, or those that begin with `q`',
   },
 })
 

@@ -242,6 +242,7 @@ export const rates = {
     setting: 'RATE_FRIEND_REQUEST',
     means: 'friend requests',
   },
+  shop: { burst: 120, perSeconds: 60, by: 'address', setting: 'RATE_SHOP', means: 'searches for ids' },
   search: { burst: 60, perSeconds: 60, by: 'account', setting: 'RATE_SEARCH', means: 'searches' },
   post: { burst: 60, perSeconds: 60, by: 'account', setting: 'RATE_POST', means: 'posts to channels' },
   read: { burst: 600, perSeconds: 60, by: 'account', setting: 'RATE_READ', means: 'other reading requests' },

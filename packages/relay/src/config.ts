@@ -27,6 +27,8 @@ export interface Config {
   readonly trustedProxies: number
   readonly logLevel: LogLevel
   readonly drainSeconds: number
+  /** The operator's price list; undefined: the one that comes with the relay. */
+  readonly vanityRules: string | undefined
   readonly limits: Limits
   readonly rates: Rates
 }
@@ -55,6 +57,11 @@ export const settings = {
   },
   LOG_LEVEL: { default: 'info', means: 'silent, error, warn, info or debug' },
   DRAIN_SECONDS: { default: '10', means: 'how long a stopping relay waits for what is in flight, 1 to 300' },
+  VANITY_RULES: {
+    default: '',
+    means:
+      'file with the prices of custom ids, read again when it changes; empty: the rules that come with the relay',
+  },
   RATE_LIMITS: {
     default: 'on',
     means: 'off lifts every rate (never a size), for benchmarks and closed networks',
@@ -79,6 +86,7 @@ export function readConfig(environment: Environment): Config {
     trustedProxies: whole('TRUST_PROXY', 0, 10),
     logLevel: oneOf('LOG_LEVEL', text('LOG_LEVEL'), logLevels),
     drainSeconds: whole('DRAIN_SECONDS', 1, 300),
+    vanityRules: text('VANITY_RULES') || undefined,
     limits: readLimits(environment),
     rates:
       oneOf('RATE_LIMITS', text('RATE_LIMITS'), ['on', 'off']) === 'on' ? readRates(environment) : undefined,

@@ -18,6 +18,7 @@ import { startMaintenance } from './operations/maintenance.ts'
 import type { RandomBytes } from './operations/random.ts'
 import { openStorage } from './storage/open-storage.ts'
 import type { Storage } from './storage/storage.ts'
+import { VanityRules, vanityRoutes } from './vanity/vanity.ts'
 import { version } from './version.ts'
 
 const MAINTENANCE_EVERY_MS = 60_000
@@ -59,6 +60,7 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
   const tokens = new Tokens({ ...shared, keys, lifeSeconds: limits.tokenSeconds })
   const messages = createMessages(shared)
   const channels = createChannels(shared)
+  const vanityRules = new VanityRules(config.vanityRules, parts)
   const gateway = new Gateway({
     ...shared,
     rates: config.rates,
@@ -88,6 +90,7 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
       ...friendRoutes(shared),
       ...messages.routes,
       ...channels.routes,
+      ...vanityRoutes({ storage, rules: vanityRules }),
     },
     readiness: async () => {
       const answers = await within(READY_WITHIN_MS, storage.ping()).catch(() => false)

@@ -3,6 +3,7 @@ import { SQL } from 'bun'
 import type { Config } from './config.ts'
 import { StorageTooNew } from './storage/migrate.ts'
 import { StorageInUse } from './storage/sqlite.ts'
+import { VanityRulesError } from './vanity/vanity.ts'
 
 /** What keeps a relay from starting and its operator can mend; the message says what. */
 export class StartError extends Error {
@@ -17,6 +18,7 @@ export function explain(error: unknown, config: Config): unknown {
 
 function reasonOf(error: unknown, config: Config): string | undefined {
   if (error instanceof StorageInUse || error instanceof StorageTooNew) return error.message
+  if (error instanceof VanityRulesError) return `VANITY_RULES: ${error.message}`
   if (config.databaseUrl && error instanceof SQL.PostgresError) {
     return `DATABASE_URL names a PostgreSQL that cannot be used: ${error.message}`
   }

@@ -1,0 +1,101 @@
+// The price list: the first pattern that matches decides, what is reserved is not for sale, and a file that breaks
+// while it is edited changes nothing.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { AliasId, check } from '@sotto/protocol'
+import { createLog } from '../operations/log.ts'
+import { VanityRules, VanityRulesError } from './rules.ts'
+
+const id = (text: string): AliasId => check(AliasId, text)
+let folder: string
+let file: string
+let now: number
+const clock = { now: () => now, monotonic: () => now }
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sotto-rules-'))
+  file = join(folder, 'rules.json')
+  now = 1_000_000
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+function open(content: unknown): VanityRules {
+  write(content)
+  return new VanityRules(file, { clock, log: createLog('silent') })
+}
+
+function write(content: unknown): void {
+  writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content))
+}
+
+const SIMPLE = {
+  rules: [
+    { pattern: '[a-z]{3}', tier: 'top', price_usdt: 100 },
+    { pattern: 'a.*', tier: 'standard', price_usdt: 1 },
+  ],
+  featured: ['abc', 'abcd'],
+  reserved: ['add'],
+}
+
+test('the first pattern that matches the whole id decides', () => {
+  const rules = open(SIMPLE)
+  expect(rules.valuate(id('abc'))).toEqual({ tier: 'top', price: 100, isFeatured: true })
+  expect(rules.valuate(id('abcde'))).toEqual({ tier: 'standard', price: 1, isFeatured: false })
+  expect(rules.valuate(id('zabc'))).toBeUndefined()
+})
+
+test('what is reserved, or what the relay gives out itself, has no price', () => {
+  const rules = open({ ...SIMPLE, rules: [{ pattern: '.*', tier: 'top', price_usdt: 5 }] })
+  expect(rules.valuate(id('add'))).toBeUndefined()
+  expect(rules.valuate(id('u12345678'))).toBeUndefined()
+  expect(rules.valuate(id('u1234567'))).toBeDefined()
+})
+
+test('a changed file is read again, within a second', () => {
+  const rules = open(SIMPLE)
+  write({ ...SIMPLE, rules: [{ pattern: '[a-z]{3}', tier: 'premium', price_usdt: 7_777 }] })
+  expect(rules.valuate(id('abc'))?.price).toBe(100)
+  now += 1001
+  expect(rules.valuate(id('abc'))).toMatchObject({ tier: 'premium', price: 7_777 })
+})
+
+test('a file that is broken or gone meanwhile leaves the last good rules in force', () => {
+  const rules = open(SIMPLE)
+  write('{ "rules": [')
+  now += 1001
+  expect(rules.valuate(id('abc'))?.price).toBe(100)
+  rmSync(file)
+  now += 1001
+  expect(rules.valuate(id('abc'))?.price).toBe(100)
+  write({ ...SIMPLE, rules: [] })
+  now += 1001
+  expect(rules.valuate(id('abc'))).toBeUndefined()
+})
+
+describe('at the start a file is refused that', () => {
+  test.each([
+    ['is not JSON', 'nonsense', 'is not JSON'],
+    ['has no rules', {}, 'rules'],
+    [
+      'has a pattern that is none',
+      { rules: [{ pattern: '(', tier: 'top', price_usdt: 1 }] },
+      'rules.0.pattern',
+    ],
+    ['knows another tier', { rules: [{ pattern: 'a', tier: 'gold', price_usdt: 1 }] }, 'rules.0.tier'],
+    ['sells for nothing', { rules: [{ pattern: 'a', tier: 'top', price_usdt: 0 }] }, 'rules.0.price_usdt'],
+    ['sells for parts', { rules: [{ pattern: 'a', tier: 'top', price_usdt: 1.5 }] }, 'rules.0.price_usdt'],
+    ['features what is no id', { rules: [], featured: ['A!'] }, 'featured.0'],
+    ['says what nobody knows', { rules: [], prices: [] }, 'prices'],
+  ])('%s', (_what, content, place) => {
+    expect(() => open(content)).toThrow(VanityRulesError)
+    expect(() => open(content)).toThrow(place)
+  })
+
+  test('is not there', () => {
+    expect(() => new VanityRules(join(folder, 'none'), { clock, log: createLog('silent') })).toThrow(
+      'cannot be read',
+    )
+  })
+})

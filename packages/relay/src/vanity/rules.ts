@@ -1,0 +1,153 @@
+// What an id costs: a file the operator edits, checked when it is read and read again when it has changed.
+import { readFileSync, statSync } from 'node:fs'
+import { AliasId, type VanityTier, VanityTier as VanityTierSchema } from '@sotto/protocol'
+import * as v from 'valibot'
+import type { Clock } from '../operations/clock.ts'
+import type { Log } from '../operations/log.ts'
+import defaultRules from './default-rules.json'
+
+/** What the rules say of one id. */
+export interface Valuation {
+  readonly tier: VanityTier
+  /** Whole stablecoin units. */
+  readonly price: number
+  readonly isFeatured: boolean
+}
+
+/** The file breaks its form; the message names the place and the rule. */
+export class VanityRulesError extends Error {
+  override readonly name = 'VanityRulesError'
+}
+
+/** How often the file is looked at for changes, at most. */
+const LOOK_EVERY_MS = 1000
+/** What the relay gives out itself is never sold. */
+const ASSIGNED = /^u[0-9]{8,}$/
+const MOST_ENTRIES = 100_000
+
+const Pattern = v.pipe(
+  v.string(),
+  v.maxLength(256, 'must be at most 256 characters'),
+  v.check(isPattern, 'must be a regular expression'),
+)
+const Price = v.pipe(
+  v.number('must be a whole number'),
+  v.safeInteger('must be a whole number'),
+  v.minValue(1),
+)
+const Ids = v.pipe(v.array(AliasId), v.maxLength(MOST_ENTRIES))
+const RulesFile = v.strictObject({
+  rules: v.pipe(
+    v.array(v.strictObject({ pattern: Pattern, tier: VanityTierSchema, price_usdt: Price })),
+    v.maxLength(1000),
+  ),
+  featured: v.optional(Ids, []),
+  reserved: v.optional(Ids, []),
+})
+
+interface Rules {
+  readonly rules: readonly { readonly matches: RegExp; readonly tier: VanityTier; readonly price: number }[]
+  readonly featured: ReadonlySet<AliasId>
+  readonly reserved: ReadonlySet<string>
+}
+
+/** The rules in force. */
+export class VanityRules {
+  readonly #file: string | undefined
+  readonly #clock: Clock
+  readonly #log: Log
+  #rules: Rules
+  #version = ''
+  #lookedAt: number
+
+  /** @param file the operator's own; without, the rules that come with the relay @throws VanityRulesError */
+  constructor(file: string | undefined, parts: { clock: Clock; log: Log }) {
+    this.#file = file
+    this.#clock = parts.clock
+    this.#log = parts.log
+    this.#lookedAt = parts.clock.monotonic()
+    this.#version = file === undefined ? '' : versionOf(file)
+    this.#rules = file === undefined ? compile(defaultRules) : read(file)
+  }
+
+  /** What an id costs now; undefined where no rule prices it or it is reserved. */
+  valuate(id: AliasId): Valuation | undefined {
+    const { rules, featured, reserved } = this.#current()
+    if (ASSIGNED.test(id) || reserved.has(id)) return undefined
+    const rule = rules.find(({ matches }) => matches.test(id))
+    return rule && { tier: rule.tier, price: rule.price, isFeatured: featured.has(id) }
+  }
+
+  /** The ids that are put forward, reserved ones left out. */
+  featured(): AliasId[] {
+    return [...this.#current().featured]
+  }
+
+  #current(): Rules {
+    const now = this.#clock.monotonic()
+    if (this.#file === undefined || now - this.#lookedAt < LOOK_EVERY_MS) return this.#rules
+    this.#lookedAt = now
+    // Whatever is wrong with what somebody is just editing, the last good rules stay in force.
+    try {
+      const version = versionOf(this.#file)
+      if (version === this.#version) return this.#rules
+      this.#version = version
+      this.#rules = read(this.#file)
+      this.#log.info('vanity_rules_read', { count: this.#rules.rules.length })
+    } catch (error) {
+      this.#log.error('vanity_rules_refused', {
+        reason: error instanceof Error ? error.message : String(error),
+      })
+    }
+    return this.#rules
+  }
+}
+
+function versionOf(file: string): string {
+  try {
+    const { mtimeMs, size, ino } = statSync(file)
+    return `${mtimeMs} ${size} ${ino}`
+  } catch {
+    throw new VanityRulesError(`${file} cannot be read`)
+  }
+}
+
+function read(file: string): Rules {
+  let text = ''
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch {
+    throw new VanityRulesError(`${file} cannot be read`)
+  }
+  try {
+    return compile(JSON.parse(text))
+  } catch (error) {
+    const what = error instanceof VanityRulesError ? error.message : 'is not JSON'
+    throw new VanityRulesError(`${file}: ${what}`)
+  }
+}
+
+function compile(given: unknown): Rules {
+  const { success, issues, output } = v.safeParse(RulesFile, given)
+  if (!success) {
+    const [issue] = issues
+    throw new VanityRulesError(`${v.getDotPath(issue) ?? 'the file'} ${issue.message}`)
+  }
+  return {
+    rules: output.rules.map(({ pattern, tier, price_usdt }) => ({
+      matches: new RegExp(`^(?:${pattern})$`, 'u'),
+      tier,
+      price: price_usdt,
+    })),
+    featured: new Set(output.featured),
+    reserved: new Set(output.reserved),
+  }
+}
+
+function isPattern(text: string): boolean {
+  try {
+    return new RegExp(`^(?:${text})$`, 'u') instanceof RegExp
+  } catch {
+    return false
+  }
+}

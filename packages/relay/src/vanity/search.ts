@@ -1,0 +1,78 @@
+// Searching the shop: what is put forward, or what begins with what somebody typed and can be bought.
+import { AliasId, type VanityItem } from '@sotto/protocol'
+import * as v from 'valibot'
+import type { Sql } from '../storage/storage.ts'
+import type { VanityRules } from './rules.ts'
+
+const MOST_RESULTS = 20
+/** What makes a name of a beginning that is taken, or too short: short words people remember. */
+const COMPLETIONS = [
+  ...[
+    'hq',
+    'one',
+    'app',
+    'pro',
+    'lab',
+    'io',
+    'now',
+    'go',
+    'me',
+    'tv',
+    'fm',
+    'art',
+    'dev',
+    'team',
+    'club',
+    'live',
+  ],
+  ...[
+    'world',
+    'studio',
+    'media',
+    'news',
+    'music',
+    'real',
+    'its',
+    'daily',
+    'online',
+    'official',
+    'family',
+    'shop',
+  ],
+  ...['1', '7', '8', '9', '11', '77', '88', '99', '123', '360', '777', '888', '2000', '007'],
+  ...['_', 'a', 'e', 'i', 'o', 'x', 'y', 'z', 'er', 'ly', 'ia', 'us', 'en', 'el', 'on', 'ar', 'is', 'ie'],
+]
+
+/**
+ * The featured ids by rising price where `query` is empty, else the query itself, if it is an id, and memorable ids
+ * that begin with it: none that is taken, reserved or without a price.
+ */
+export async function searchVanity(sql: Sql, rules: VanityRules, query: string): Promise<VanityItem[]> {
+  if (query === '') {
+    const featured = await available(sql, rules, rules.featured())
+    return featured.sort((a, b) => a.price_usdt - b.price_usdt || (a.alias_id < b.alias_id ? -1 : 1))
+  }
+  const candidates = [query, ...COMPLETIONS.map((ending) => query + ending)].filter(isAlias)
+  return (await available(sql, rules, candidates)).slice(0, MOST_RESULTS)
+}
+
+async function available(sql: Sql, rules: VanityRules, ids: readonly AliasId[]): Promise<VanityItem[]> {
+  const items: VanityItem[] = []
+  for (const id of new Set(ids)) {
+    const valuation = rules.valuate(id)
+    if (!valuation || (await isTaken(sql, id))) continue
+    const { tier, price, isFeatured } = valuation
+    items.push({ alias_id: id, price_usdt: price, tier, is_featured: isFeatured })
+  }
+  return items
+}
+
+/** True for every id ever given to an account, also one that it goes by no more. */
+async function isTaken(sql: Sql, id: AliasId): Promise<boolean> {
+  const rows = await sql<{ account_id: number }>`SELECT account_id FROM aliases WHERE alias_id = ${id}`
+  return rows.length > 0
+}
+
+function isAlias(text: string): text is AliasId {
+  return v.is(AliasId, text)
+}
