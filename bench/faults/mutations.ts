@@ -107,7 +107,7 @@ export const mutations: readonly Mutation[] = [
     patches: [
       {
         file: 'packages/relay/src/messages/conversations.ts',
-        from: '  await emptyLane(sql, row.id, low)\n  await emptyLane(sql, row.id, high)\n',
+        from: '  for (const account of [low, high]) await emptyLane(sql, row.id, account)\n',
         to: '',
       },
     ],

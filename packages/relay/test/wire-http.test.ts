@@ -17,7 +17,7 @@ describe('paths and methods', () => {
       '/api/v1/me/',
       '/api/v1/ME',
       '/API/v1/me',
-      '/api/v1/channels',
+      '/api/v1/nothing',
       '/favicon.ico',
     ]) {
       expectProblem(await call(relay.url + path), 404, 'NOT_FOUND')
@@ -29,6 +29,7 @@ describe('paths and methods', () => {
       ['GET', '/api/v1/friends/7/accept', 'PUT, POST'],
       ['PATCH', '/api/v1/friends/7', 'DELETE'],
       ['POST', '/api/v1/blocks/abc', 'PUT, DELETE'],
+      ['GET', '/api/v1/channels', 'POST'],
     ] as const) {
       const answer = await call(relay.url + path, { method })
       expectProblem(answer, 405, 'METHOD_NOT_ALLOWED')

@@ -13,7 +13,7 @@ const LAST = '\u{10FFFF}'
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' })
 
 /** The words of a text: without case and accents, each once, in any script. */
-export function wordsOf(text: string): string[] {
+function wordsOf(text: string): string[] {
   const plain = text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase()
   const words = [...segmenter.segment(plain)].filter(({ isWordLike }) => isWordLike)
   return [...new Set(words.map(({ segment }) => [...segment].slice(0, MOST_WORD_CHARACTERS).join('')))]

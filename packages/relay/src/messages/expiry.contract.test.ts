@@ -1,9 +1,9 @@
 // The end of what nobody fetched, on every engine: after its time and not before, and never by a clock that jumped.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { engines } from '../../test/engines.ts'
+import { countsOf, type MailboxWorld, openMailboxWorld } from '../../test/mailbox-world.ts'
 import { createInProcessBus } from '../cluster/in-process-bus.ts'
 import { Expiry, resumeExpiry } from './expiry.ts'
-import { countsOf, type MailboxWorld, openMailboxWorld } from './mailbox-world.ts'
 
 const DAY_MS = 86_400_000
 

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { ProtocolError, type RelayFrame } from '@sotto/protocol'
 import fc from 'fast-check'
 import { engines } from '../../test/engines.ts'
-import { countsOf, type MailboxWorld, openMailboxWorld } from './mailbox-world.ts'
+import { countsOf, type MailboxWorld, openMailboxWorld } from '../../test/mailbox-world.ts'
 import { closeConversation, eraseMailbox, moveSequencesAhead, openConversation } from './messages.ts'
 
 for (const engine of engines) {

@@ -9,18 +9,18 @@ import {
   type Limits,
   type RelayFrame,
 } from '@sotto/protocol'
-import type { engines, TestStore } from '../../test/engines.ts'
-import { addAccount, findAccountByAlias } from '../accounts/accounts.ts'
-import type { Ring } from '../cluster/bus.ts'
-import { createInProcessBus } from '../cluster/in-process-bus.ts'
-import type { Clock } from '../operations/clock.ts'
-import { createLog, type Log } from '../operations/log.ts'
-import { systemRandom } from '../operations/random.ts'
-import type { AccountId, Storage } from '../storage/storage.ts'
-import type { Operation } from './batch.ts'
-import { GroupCommit } from './group-commit.ts'
-import { MailboxReader } from './mailbox-reader.ts'
-import { createBatchStore, openConversation } from './messages.ts'
+import { addAccount, findAccountByAlias } from '../src/accounts/accounts.ts'
+import type { Ring } from '../src/cluster/bus.ts'
+import { createInProcessBus } from '../src/cluster/in-process-bus.ts'
+import type { Operation } from '../src/messages/batch.ts'
+import { GroupCommit } from '../src/messages/group-commit.ts'
+import { MailboxReader } from '../src/messages/mailbox-reader.ts'
+import { createBatchStore, openConversation } from '../src/messages/messages.ts'
+import type { Clock } from '../src/operations/clock.ts'
+import { createLog, type Log } from '../src/operations/log.ts'
+import { systemRandom } from '../src/operations/random.ts'
+import type { AccountId, Storage } from '../src/storage/storage.ts'
+import type { engines, TestStore } from './engines.ts'
 
 /** Somebody with an account. */
 export interface Person {
@@ -46,7 +46,7 @@ export function clockAt(now: number): Clock & { advance(ms: number): void; jump(
 }
 
 /** Three people with accounts. */
-export async function people(storage: Storage, clock: Clock): Promise<[Person, Person, Person]> {
+async function people(storage: Storage, clock: Clock): Promise<[Person, Person, Person]> {
   const add = (): Promise<Person> =>
     storage.transaction(async (sql) => {
       const keys = { ed25519PublicKey: crypto.randomUUID(), x25519PublicKey: crypto.randomUUID() }
@@ -60,7 +60,7 @@ export async function people(storage: Storage, clock: Clock): Promise<[Person, P
 }
 
 /** A frame as the gateway would hand it over. */
-export function frameOf<T extends ClientFrameType>(fields: object, type: T): ClientFrameOf<T> {
+function frameOf<T extends ClientFrameType>(fields: object, type: T): ClientFrameOf<T> {
   const { frame, fault } = decodeClientFrame(JSON.stringify(fields))
   if (frame?.type !== type) throw new Error(`not a ${type}: ${JSON.stringify(fault)}`)
   return frame as ClientFrameOf<T>
