@@ -1,5 +1,36 @@
 // The one error class of the client, and the closed list of what can go wrong.
-import type { ErrorCode, ErrorDetails } from '@sotto/protocol'
+import { type ErrorCode, type ErrorDetails, errors, type RetryRule } from '@sotto/protocol'
+
+/** Every code a {@link ClientError} can have. */
+export const clientErrorCodes = [
+  'INVALID_ARGUMENT',
+  'NO_WEBSOCKET',
+  'NO_IDENTITY',
+  'IDENTITY_EXISTS',
+  'INVALID_PHRASE',
+  'ACCOUNT_NOT_FOUND',
+  'CHALLENGE_REFUSED',
+  'NETWORK',
+  'BAD_REPLY',
+  'REFUSED',
+  'UNKNOWN_CONTACT',
+  'UNKNOWN_MESSAGE',
+  'KEY_CHANGED',
+  'MESSAGE_TOO_LARGE',
+  'UNDECRYPTABLE',
+  'SIGNED_OUT',
+  'STORE_LOCKED',
+  'STORE_FAILED',
+  'LOCKED',
+  'WRONG_PASSPHRASE',
+  'HANDLER_FAILED',
+  'EVENTS_LOST',
+  'ABORTED',
+  'UNSUPPORTED',
+  'NO_ANSWER',
+  'OUTDATED_TAB',
+  'CLOSED',
+] as const
 
 /**
  * What went wrong. Decide by the code; the message is for people.
@@ -22,30 +53,17 @@ import type { ErrorCode, ErrorDetails } from '@sotto/protocol'
  * - `SIGNED_OUT`: the relay ended this client for good; `goaway` said why.
  * - `STORE_LOCKED`: another process uses this folder.
  * - `STORE_FAILED`: what must be kept could not be written or read.
+ * - `LOCKED`: the client is locked, and what was asked needs its keys; `unlock` first.
+ * - `WRONG_PASSPHRASE`: this passphrase does not open the store.
  * - `HANDLER_FAILED`: a handler of the application threw; `cause` is what it threw.
+ * - `EVENTS_LOST`: an event stream was read more slowly than events came, and its buffer was full.
+ * - `ABORTED`: the caller's signal ended it; `cause` is the signal's reason.
+ * - `UNSUPPORTED`: this browser lacks what is needed; a page served neither over https nor by localhost always does.
+ * - `NO_ANSWER`: the tab that runs the client did not answer in time; what was asked may have been done all the same.
+ * - `OUTDATED_TAB`: another tab runs a newer version of the app; this one has to be loaded again.
  * - `CLOSED`: the client or store was closed.
  */
-export type ClientErrorCode =
-  | 'INVALID_ARGUMENT'
-  | 'NO_WEBSOCKET'
-  | 'NO_IDENTITY'
-  | 'IDENTITY_EXISTS'
-  | 'INVALID_PHRASE'
-  | 'ACCOUNT_NOT_FOUND'
-  | 'CHALLENGE_REFUSED'
-  | 'NETWORK'
-  | 'BAD_REPLY'
-  | 'REFUSED'
-  | 'UNKNOWN_CONTACT'
-  | 'UNKNOWN_MESSAGE'
-  | 'KEY_CHANGED'
-  | 'MESSAGE_TOO_LARGE'
-  | 'UNDECRYPTABLE'
-  | 'SIGNED_OUT'
-  | 'STORE_LOCKED'
-  | 'STORE_FAILED'
-  | 'HANDLER_FAILED'
-  | 'CLOSED'
+export type ClientErrorCode = (typeof clientErrorCodes)[number]
 
 /** What is known beyond code and message. */
 export interface ClientErrorDetails {
@@ -60,10 +78,15 @@ export interface ClientErrorDetails {
 
 /** The only error the client throws on purpose. */
 export class ClientError extends Error {
+  /** Always `ClientError`. */
   override readonly name = 'ClientError'
+  /** What went wrong. */
   readonly code: ClientErrorCode
+  /** The relay's code, where the code is `REFUSED`. */
   readonly refusal: ErrorCode | undefined
+  /** The account a 409 on registering named. A claim of the relay until a login has succeeded. */
   readonly account: ErrorDetails['account']
+  /** When the relay says to come back, in milliseconds. */
   readonly retryAfterMs: number | undefined
 
   constructor(code: ClientErrorCode, message: string, details: ClientErrorDetails = {}) {
@@ -73,6 +96,11 @@ export class ClientError extends Error {
     this.account = details.account
     this.retryAfterMs = details.retryAfterMs
   }
+
+  /** Where the relay refused: whether the same request can be made again, by the registry's word for its code. */
+  get retry(): RetryRule | undefined {
+    return this.refusal === undefined ? undefined : errors[this.refusal].retry
+  }
 }
 
 /** Any thrown value as a ClientError: itself if it is one, else wrapped under `code`. */
@@ -80,4 +108,9 @@ export function asClientError(thrown: unknown, code: ClientErrorCode): ClientErr
   if (thrown instanceof ClientError) return thrown
   const message = thrown instanceof Error ? thrown.message : String(thrown)
   return new ClientError(code, message, { cause: thrown })
+}
+
+/** @throws ClientError `ABORTED` where the signal has been aborted. */
+export function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new ClientError('ABORTED', 'the caller ended it', { cause: signal.reason })
 }

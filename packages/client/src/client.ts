@@ -1,8 +1,17 @@
-// The library's entry: SottoClient, through which an application speaks with a relay, and the names it needs.
+// The library's entry: SottoClient, through which an application speaks with a relay. What else it gives away is in names.ts.
+import type { OutgoingContent } from '@sotto/crypto'
 import type { FriendProfile, FriendshipStatus, ReplyOf, UserLookup } from '@sotto/protocol'
 import { ClientError } from './client-error.ts'
+import { type Conversation, describeConversation } from './conversations.ts'
 import { Engine } from './engine.ts'
-import { type ClientEventHandler, type ClientEventName, Emitter, type NetworkState } from './events.ts'
+import type { EventStreamOptions } from './event-stream.ts'
+import {
+  type ClientEventHandler,
+  type ClientEventName,
+  type ClientEvents,
+  Emitter,
+  type NetworkState,
+} from './events.ts'
 import {
   type ActiveIdentity,
   type CreateIdentityInput,
@@ -13,57 +22,20 @@ import {
   type RecoverIdentityInput,
   recoverIdentity,
 } from './identity.ts'
+import { Lock } from './lock.ts'
 import { type ClientOptions, decideOptions, type Platform } from './options.ts'
 import type { SendOptions } from './outbox.ts'
 import type { SecurityCode } from './sessions.ts'
 import type { StoredIdentity, StoredMessage, TrustState } from './stores/records.ts'
+import { SealedStore } from './stores/sealed-store.ts'
 import type { MessageRange } from './stores/store.ts'
 
-export type { KeyPair } from '@sotto/crypto'
-export { generateMnemonic, normalizeMnemonic, validateMnemonic } from '@sotto/crypto'
-export type { FriendProfile, UserLookup } from '@sotto/protocol'
-export { ClientError, type ClientErrorCode } from './client-error.ts'
-export type {
-  ClientEventHandler,
-  ClientEventName,
-  ClientEvents,
-  NetworkState,
-  SecurityViolationEvent,
-} from './events.ts'
-export type { CreateIdentityInput, RecoverIdentityInput } from './identity.ts'
-export type { ClientOptions, Clock, FetchLike, SocketClass, SocketLike } from './options.ts'
-export type { SendOptions } from './outbox.ts'
-export type { SecurityCode } from './sessions.ts'
-export { MemoryStore } from './stores/memory-store.ts'
-export type {
-  MessageStatus,
-  OfflineMessage,
-  OutboxIntent,
-  SessionRecord,
-  StoredIdentity,
-  StoredMessage,
-  TrustState,
-} from './stores/records.ts'
-export type { ClientStore, MessageRange } from './stores/store.ts'
+export * from './names.ts'
 
 /** Who a restored or new identity is. */
 export interface Account {
   readonly aliasId: string
   readonly nickname: string
-}
-
-/** A conversation as a list of conversations shows it. */
-export interface Conversation {
-  readonly conversationId: string
-  /** The contact's alias. */
-  readonly contactId: string
-  /** What the relay says the contact calls itself; the alias where it says nothing any more. */
-  readonly nickname: string
-  /** Whether the two are friends at present. */
-  readonly isFriend: boolean
-  readonly isVerified: boolean
-  readonly unread: number
-  readonly lastMessage: StoredMessage | undefined
 }
 
 /**
@@ -76,28 +48,80 @@ export class SottoClient {
   readonly #platform: Platform
   readonly #emitter = new Emitter()
   #engine: Engine | undefined
+  readonly #lock: Lock
   #closed = false
 
-  private constructor(platform: Platform) {
-    this.#platform = platform
+  private constructor(platform: Platform, secrets: SealedStore) {
+    this.#platform = { ...platform, store: secrets }
+    this.#lock = new Lock(secrets, {
+      load: () => this.#load(),
+      stop: () => this.#stopEngine(),
+      isConnecting: () => this.networkState !== 'disconnected',
+      connect: () => this.#engine?.connection.start(),
+    })
   }
 
   /**
-   * Opens a client on its store, with the identity saved there if there is one. Speaks with nobody yet.
-   * @throws ClientError `INVALID_ARGUMENT`, `NO_WEBSOCKET`, `STORE_FAILED`.
+   * Opens a client on its store, with the identity saved there if there is one. Speaks with nobody yet. Locked, where the
+   * store is sealed by a passphrase: `unlock` comes first.
+   * @throws ClientError `INVALID_ARGUMENT`, `NO_WEBSOCKET`, `STORE_FAILED`, `LOCKED` for a sealed store without `secrets`.
    */
   static async open(options: ClientOptions): Promise<SottoClient> {
-    const client = new SottoClient(decideOptions(options))
-    const identity = await loadIdentity(client.#platform)
-    if (identity) await client.#use(identity)
+    const platform = decideOptions(options)
+    const { store, random } = platform
+    const secrets = await SealedStore.open({ store, randomBytes: random, vault: options.secrets })
+    const client = new SottoClient(platform, secrets)
+    if (!client.isLocked) await client.#load()
     return client
   }
 
-  /** The identity of this device, if it has one. */
+  /** The identity of this device, if it has one; none while the client is locked. */
   get identity(): StoredIdentity | undefined {
-    return this.#engine?.identity.stored
+    return this.isLocked ? undefined : this.#engine?.identity.stored
   }
 
+  /** Whether the keys are put away. Everything that needs an identity throws `LOCKED` then. */
+  get isLocked(): boolean {
+    return this.#lock.isLocked
+  }
+
+  /** Whether the recovery phrase and the session keys are sealed in the store. */
+  get isSealed(): boolean {
+    return this.#lock.isSealed
+  }
+
+  /**
+   * Puts the keys away, until `unlock`: disconnects, lets what is being received be stored, drops the key of the sealed
+   * secrets and everything opened with it. Private keys and session keys are overwritten; phrases and tokens are strings,
+   * which JavaScript cannot overwrite, and go when the garbage collector comes.
+   * @throws ClientError `INVALID_ARGUMENT` where nothing is sealed.
+   */
+  async lock(): Promise<void> {
+    this.#checkNotClosed()
+    await this.#lock.lock()
+  }
+
+  /**
+   * Opens the sealed secrets, and brings the client back to where it was: connected, if it was. Takes a second or so with
+   * a passphrase; other vaults need none. Does nothing while the client is not locked.
+   * @throws ClientError `WRONG_PASSPHRASE`, `STORE_FAILED` where the vault or a secret was altered.
+   */
+  async unlock(passphrase?: string): Promise<void> {
+    this.#checkNotClosed()
+    await this.#lock.unlock(passphrase)
+  }
+
+  /**
+   * Sets the passphrase, or changes it. The first time, what is stored already is sealed in one write. For clients with
+   * `secrets: passphraseVault()`.
+   * @throws ClientError `LOCKED`, `INVALID_ARGUMENT`, `STORE_FAILED`.
+   */
+  async setPassphrase(passphrase: string): Promise<void> {
+    this.#checkOpen()
+    await this.#lock.setPassphrase(passphrase)
+  }
+
+  /** Whether there is a connection to the relay. Changes come as `network_state`. */
   get networkState(): NetworkState {
     return this.#engine?.connection.state ?? 'disconnected'
   }
@@ -108,7 +132,22 @@ export class SottoClient {
   }
 
   /**
+   * The events of a name from now on, one after another: `for await (const message of client.events('message'))`. Ends when
+   * the client is closed, the signal is aborted or the loop is left. A loop slower than the events is given an `EVENTS_LOST`
+   * after the last one that was held for it; what is stored is still to be had from `messages`.
+   */
+  events<N extends ClientEventName>(
+    name: N,
+    options: EventStreamOptions = {},
+  ): AsyncIterableIterator<ClientEvents[N], undefined> {
+    const stream = this.#emitter.stream(name, options)
+    if (this.#closed) stream.end()
+    return stream
+  }
+
+  /**
    * Registers an identity: of a new phrase, or of `mnemonic`. A phrase that has an account already gets that account.
+   * `onProgress` hears of its six steps, `signal` ends it.
    * @throws ClientError `IDENTITY_EXISTS` unless `replace`, `INVALID_PHRASE`, `INVALID_ARGUMENT`, `CHALLENGE_REFUSED`, …
    */
   async create(input: CreateIdentityInput): Promise<StoredIdentity> {
@@ -140,7 +179,9 @@ export class SottoClient {
     this.#get().connection.start()
   }
 
+  /** Ends the connection, until `connect`. What is posted meanwhile waits. */
   disconnect(): void {
+    this.#lock.stayDisconnected()
     this.#engine?.connection.stop()
   }
 
@@ -148,7 +189,10 @@ export class SottoClient {
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
+    await this.#lock.settled()
     await this.#engine?.stop()
+    this.#engine?.forgetKeys()
+    this.#emitter.end()
     await this.#platform.store.close()
   }
 
@@ -163,8 +207,7 @@ export class SottoClient {
   async deleteAccount(): Promise<void> {
     const engine = this.#get()
     await engine.http.call('deleteMe', {})
-    await engine.stop()
-    this.#engine = undefined
+    await this.#stopEngine()
     await engine.journal.write([{ change: 'clear' }])
   }
 
@@ -183,10 +226,12 @@ export class SottoClient {
     return this.#get().friends.request(aliasId)
   }
 
+  /** Accepts a request that was made to this account. */
   acceptFriend(friendshipId: number): Promise<void> {
     return this.#get().friends.accept(friendshipId)
   }
 
+  /** Rejects a request that was made to this account; who made it is told nothing. */
   rejectFriend(friendshipId: number): Promise<void> {
     return this.#get().friends.reject(friendshipId)
   }
@@ -196,28 +241,38 @@ export class SottoClient {
     return this.#get().friends.remove(friendshipId)
   }
 
+  /** Blocks an account: a friendship with it ends, and its requests reach nobody. To it, it looks like being unfriended. */
   block(aliasId: string): Promise<void> {
     return this.#get().friends.block(aliasId)
   }
 
+  /** Lifts a block. That does not make the two friends again. */
   unblock(aliasId: string): Promise<void> {
     return this.#get().friends.unblock(aliasId)
   }
 
+  /** The accounts that are blocked, and since when (`created_at`, ISO 8601). */
   listBlocks(): Promise<ReplyOf<'listBlocks'>> {
     return this.#get().friends.listBlocks()
   }
 
+  /** The nickname and public keys behind an alias. @throws ClientError `REFUSED` with `NOT_FOUND`, … */
   lookUpUser(aliasId: string): Promise<UserLookup> {
     return this.#get().friends.lookUp(aliasId)
   }
 
   /**
-   * Stores a message and sends it as soon as there is a connection. Its progress comes as `status_change`.
+   * Stores a message and sends it as soon as there is a connection. Its progress comes as `status_change`. Messages of a
+   * conversation are accepted by the relay in the order of these calls. `content` is text, taken literally, or media that
+   * were uploaded: `{ kind: 'image', mediaKey }`.
    * @throws ClientError `UNKNOWN_CONTACT`, `KEY_CHANGED`, `MESSAGE_TOO_LARGE`, `STORE_FAILED`.
    */
-  send(contact: string, text: string, options: SendOptions = {}): Promise<StoredMessage> {
-    return this.#get().outbox.post(contact, text, options)
+  send(
+    contact: string,
+    content: string | OutgoingContent,
+    options: SendOptions = {},
+  ): Promise<StoredMessage> {
+    return this.#get().outbox.post(contact, content, options)
   }
 
   /** How many own messages and retractions the relay has not acknowledged yet. */
@@ -258,22 +313,7 @@ export class SottoClient {
 
   /** One conversation. @throws ClientError `UNKNOWN_CONTACT` */
   async conversation(contact: string): Promise<Conversation> {
-    const { friends, sessions, receipts } = this.#get()
-    const { conversationId, theirAliasId } = sessions.get(contact)
-    const { store } = this.#platform
-    const unread = await store.listMessages(conversationId, { afterSeq: receipts.readSeq(conversationId) })
-    const [lastMessage] = await store.listMessages(conversationId, { limit: 1 })
-    const friend = friends.list().find((profile) => profile.conversation_id === conversationId)
-    const trust = await sessions.trustState(conversationId)
-    return {
-      conversationId,
-      contactId: theirAliasId,
-      nickname: friend?.nickname ?? theirAliasId,
-      isFriend: friend?.status === 'accepted',
-      isVerified: trust.status === 'verified',
-      unread: unread.filter((message) => !message.isMe && !message.retracted).length,
-      lastMessage,
-    }
+    return describeConversation(this.#platform.store, this.#get(), contact)
   }
 
   /** The code both sides compare to know that nobody sits between them. */
@@ -281,6 +321,7 @@ export class SottoClient {
     return this.#get().sessions.securityCode(contact)
   }
 
+  /** Whether the contact is verified, and since when. */
   trustState(contact: string): Promise<TrustState> {
     return this.#get().sessions.trustState(contact)
   }
@@ -295,6 +336,7 @@ export class SottoClient {
     return this.#get().sessions.markVerified(contact)
   }
 
+  /** Takes a verification back. */
   resetTrust(contact: string): Promise<void> {
     return this.#get().sessions.resetTrust(contact)
   }
@@ -310,18 +352,33 @@ export class SottoClient {
   }
 
   async #take({ identity, changes }: PreparedIdentity): Promise<StoredIdentity> {
+    this.#checkOpen()
     // What the identity before is still writing must not come after its end.
-    await this.#engine?.stop()
-    this.#engine = undefined
+    await this.#stopEngine()
     await this.#platform.store.write(changes)
     await this.#use(identity)
     return identity.stored
+  }
+
+  async #load(): Promise<void> {
+    const identity = await loadIdentity(this.#platform)
+    if (identity) await this.#use(identity)
   }
 
   async #use(identity: ActiveIdentity): Promise<void> {
     const engine = new Engine(this.#platform, identity, this.#emitter)
     await engine.load()
     this.#engine = engine
+    // Closed or locked meanwhile.
+    if (this.#closed || this.isLocked) await this.#stopEngine()
+    this.#checkOpen()
+  }
+
+  async #stopEngine(): Promise<void> {
+    const engine = this.#engine
+    this.#engine = undefined
+    await engine?.stop()
+    engine?.forgetKeys()
   }
 
   async #changeIdentity(stored: StoredIdentity): Promise<void> {
@@ -337,6 +394,11 @@ export class SottoClient {
   }
 
   #checkOpen(): void {
+    this.#checkNotClosed()
+    if (this.isLocked) throw new ClientError('LOCKED', 'the client is locked')
+  }
+
+  #checkNotClosed(): void {
     if (this.#closed) throw new ClientError('CLOSED', 'the client is closed')
   }
 }

@@ -2,10 +2,17 @@
 import type { RandomBytes } from '@sotto/crypto'
 import type { Clock } from './options.ts'
 
-/** Resolves after `ms`. */
-export function delay(clock: Clock, ms: number): Promise<void> {
+/** Resolves after `ms`, or at once where the signal is aborted: whoever has one looks at it afterwards. */
+export function delay(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    clock.after(ms, resolve)
+    const end = (): void => {
+      cancel()
+      signal?.removeEventListener('abort', end)
+      resolve()
+    }
+    const cancel = clock.after(ms, end)
+    signal?.addEventListener('abort', end)
+    if (signal?.aborted) end()
   })
 }
 

@@ -19,6 +19,8 @@ class Bench {
   readonly errors: ClientError[] = []
   readonly calls: string[] = []
   readonly connection: Connection
+  /** Who wants to hear that the device is back. */
+  readonly wakers = new Set<() => void>()
   /** What tickets are answered with. */
   ticket: () => Response = () => Response.json({ ticket: 't i', expires_in: 30 })
   /** The lots, as the share of what could be drawn. */
@@ -31,6 +33,10 @@ class Bench {
       relayUrl: 'https://relay.example/base/',
       store: new MemoryStore(),
       clock: this.clock,
+      wake: (callback) => {
+        this.wakers.add(callback)
+        return () => this.wakers.delete(callback)
+      },
       random: (length) => new Uint8Array(length).fill(Math.floor(this.lot * 256)),
       WebSocket: class extends TestSocket {
         constructor(url: string) {
@@ -67,6 +73,11 @@ class Bench {
     const socket = this.sockets.at(-1)
     if (!socket) throw new Error('no socket was made')
     return socket
+  }
+
+  /** The network is back, or the page is seen again. */
+  wake(): void {
+    for (const waker of this.wakers) waker()
   }
 
   get logins(): number {
@@ -275,4 +286,92 @@ test('stopped, it leaves no timer behind', async () => {
   expect(socket.closedWith).toBe(1000)
   expect(bench.clock.waits).toEqual([])
   expect(bench.connection.send({ type: 'ping' })).toBe(false)
+})
+
+test('a wait for the next attempt ends when the device is back, and the waits start small again', async () => {
+  const bench = new Bench()
+  await bench.open()
+  for (let attempt = 1; attempt <= 4; attempt += 1) {
+    bench.socket.emit('close', { code: 1006, reason: '' })
+    await bench.clock.advance(bench.clock.waits[0] ?? 0)
+    await bench.reopened(attempt + 1)
+  }
+  bench.socket.emit('close', { code: 1006, reason: '' })
+  expect(bench.clock.waits[0]).toBeGreaterThan(15_000)
+  bench.wake()
+  bench.wake()
+  await bench.reopened(6)
+  bench.socket.emit('close', { code: 1006, reason: '' })
+  expect(bench.clock.waits[0]).toBeLessThanOrEqual(1000)
+})
+
+test('a wait the relay asked for is kept, whoever comes back', async () => {
+  const bench = new Bench()
+  bench.ticket = () =>
+    Response.json({ error: 'RATE_LIMITED' }, { status: 429, headers: { 'retry-after': '20' } })
+  bench.connection.start()
+  await settle()
+  await Bun.sleep(5)
+  const calls = bench.calls.length
+  bench.wake()
+  await settle()
+  expect(bench.clock.waits).toEqual([20_000])
+  expect(bench.calls.length).toBe(calls)
+})
+
+test('a connection that was open before a sleep is asked at once, and given up if it says nothing', async () => {
+  const bench = new Bench()
+  const socket = await bench.open()
+  bench.wake()
+  bench.wake()
+  expect(socket.framesOf('ping').length).toBe(1)
+  socket.receive({ type: 'pong', at: 1 })
+  await bench.clock.advance(5000)
+  expect(bench.connection.state).toBe('connected')
+  bench.wake()
+  expect(socket.framesOf('ping').length).toBe(2)
+  await bench.clock.advance(5000)
+  expect(socket.closedWith).toBe(1000)
+  expect(bench.connection.state).toBe('connecting')
+})
+
+test('an attempt from before a sleep is begun anew', async () => {
+  const bench = new Bench()
+  await bench.open()
+  bench.socket.emit('close', { code: 1006, reason: '' })
+  await bench.clock.advance(bench.clock.waits[0] ?? 0)
+  const hanging = await bench.reopened(2)
+  bench.wake()
+  await settle()
+  expect(hanging.closedWith).toBeUndefined()
+  await bench.clock.advance(6000)
+  bench.wake()
+  await bench.reopened(3)
+  expect(hanging.closedWith).toBe(1000)
+})
+
+test('one ping is out at a time, so that a pong says what it seems to', async () => {
+  const bench = new Bench()
+  const socket = await bench.open()
+  await bench.clock.advance(25_000)
+  for (let second = 0; second < 40; second += 1) {
+    socket.receive({ type: 'typing', to: 'abc', conv_id: uuid, from: 'bob' })
+    await bench.clock.advance(1000)
+  }
+  expect(socket.framesOf('ping').length).toBe(1)
+  expect(bench.connection.state).toBe('connected')
+  socket.receive({ type: 'pong', at: 1 })
+  await bench.clock.advance(25_000)
+  expect(socket.framesOf('ping').length).toBe(2)
+})
+
+test('who is refused for good is told, and asks no more', async () => {
+  const bench = new Bench()
+  bench.ticket = () => Response.json({ error: 'NOT_FOUND' }, { status: 404 })
+  bench.connection.start()
+  for (let turn = 0; turn < 20 && bench.errors.length === 0; turn += 1) await Bun.sleep(1)
+  expect(bench.errors).toMatchObject([{ refusal: 'NOT_FOUND' }])
+  expect(bench.connection.state).toBe('disconnected')
+  expect(bench.clock.waits).toEqual([])
+  expect(bench.wakers.size).toBe(0)
 })

@@ -3,12 +3,14 @@ import { type ClientFrame, closeCodes, decodeRelayFrame, encodeFrame, type Relay
 import { asClientError, ClientError } from './client-error.ts'
 import { Backoff } from './clock.ts'
 import type { NetworkState } from './events.ts'
-import { baseOf, type Http, retryOf } from './http.ts'
+import { baseOf, type Http } from './http.ts'
 import type { Login } from './login.ts'
 import type { Platform, SocketLike } from './options.ts'
 
 const OPEN_TIMEOUT_MS = 15_000
 const PONG_TIMEOUT_MS = 10_000
+/** Whoever has just come back to a page waits for it: a connection that died meanwhile is found out sooner. */
+const WAKE_PONG_TIMEOUT_MS = 5000
 /** A connection that lived this long was a good one: the next wait starts small again. */
 const STABLE_MS = 10_000
 const RECONNECT = { firstMs: 1000, maxMs: 30_000 }
@@ -47,7 +49,13 @@ export class Connection {
   #socket: SocketLike | undefined
   /** Counts attempts and stops, so that what belongs to an abandoned one is known when it comes in late. */
   #life = 0
-  #heard = false
+  /** Counts what was received, so that a silence can be told. */
+  #received = 0
+  #isPingOut = false
+  #attemptedAt = 0
+  /** Ends the wait before the next attempt early; the relay's own wish for a wait is kept. */
+  #hurry: (() => void) | undefined
+  #stopWaking: (() => void) | undefined
 
   constructor(platform: Platform, http: Http, login: Login, uuid: string, listener: ConnectionListener) {
     this.#platform = platform
@@ -62,16 +70,19 @@ export class Connection {
     return this.#state
   }
 
-  /** Connects, and goes on connecting until `stop` or a goaway that is for good. */
+  /** Connects, and goes on connecting until `stop`, a goaway that is for good, or a refusal that is. */
   start(): void {
     if (this.#wanted) return
     this.#wanted = true
     this.#backoff.reset()
+    this.#stopWaking = this.#platform.wake(() => this.#wake())
     void this.#attempt()
   }
 
   stop(): void {
     this.#wanted = false
+    this.#stopWaking?.()
+    this.#stopWaking = undefined
     this.#abandon()
     this.#setState('disconnected')
   }
@@ -97,6 +108,7 @@ export class Connection {
   async #attempt(): Promise<void> {
     this.#abandon()
     const life = this.#life
+    this.#attemptedAt = this.#platform.clock.now()
     this.#setState('connecting')
     try {
       const { ticket } = await this.#http.call('wsTicket', {}, { retry: 'none' })
@@ -104,10 +116,12 @@ export class Connection {
     } catch (thrown) {
       if (life !== this.#life) return
       const error = asClientError(thrown, 'NETWORK')
-      if (retryOf(error) === 'login') this.#login.dropAnyToken()
+      if (error.retry === 'login') this.#login.dropAnyToken()
       // Being offline is a state, and told as one.
       if (error.code !== 'NETWORK') this.#listener.onError(error)
-      this.#reconnectLater(error.retryAfterMs)
+      // The account is gone, or the keys are not its: asking again and again would change nothing.
+      if (error.retry === 'never') this.stop()
+      else this.#reconnectLater(error.retryAfterMs)
     }
   }
 
@@ -138,8 +152,16 @@ export class Connection {
     socket.addEventListener('error', () => {})
   }
 
+  /** The device is back from sleep or without a network: what was waited for may be there now. */
+  #wake(): void {
+    if (this.#isOpen) this.#probe(WAKE_PONG_TIMEOUT_MS)
+    else if (this.#hurry) this.#hurry()
+    // An attempt from before the sleep hangs until it is timed out.
+    else if (this.#platform.clock.now() - this.#attemptedAt > WAKE_PONG_TIMEOUT_MS) void this.#attempt()
+  }
+
   #receive(data: unknown): void {
-    this.#heard = true
+    this.#received += 1
     const decoded = typeof data === 'string' ? decodeRelayFrame(data) : undefined
     if (!decoded?.frame) {
       // A frame of a kind this version does not know is a newer relay's, and no fault.
@@ -151,7 +173,7 @@ export class Connection {
       return
     }
     const { frame } = decoded
-    if (frame.type === 'pong') this.#listener.onPong()
+    if (frame.type === 'pong') this.#ponged()
     else if (frame.type === 'goaway') this.#goAway(frame.reason)
     else this.#listener.onFrame(frame, typeof data === 'string' ? data.length : 0)
   }
@@ -172,21 +194,45 @@ export class Connection {
   #reconnectLater(askedMs = 0): void {
     if (!this.#wanted) return
     this.#setState('connecting')
-    const waitMs = Math.max(this.#backoff.nextMs(), Math.min(askedMs, MAX_ASKED_WAIT_MS))
-    this.#after(waitMs, () => void this.#attempt())
+    const { clock } = this.#platform
+    const asked = Math.min(askedMs, MAX_ASKED_WAIT_MS)
+    const mayAttemptAt = clock.now() + asked
+    const cancel = this.#after(Math.max(this.#backoff.nextMs(), asked), () => void this.#attempt())
+    this.#hurry = () => {
+      cancel()
+      this.#hurry = undefined
+      this.#backoff.reset()
+      const waitMs = mayAttemptAt - clock.now()
+      if (waitMs > 0) this.#after(waitMs, () => void this.#attempt())
+      else void this.#attempt()
+    }
   }
 
   #scheduleHeartbeat(): void {
     this.#after(this.#platform.heartbeatMs, () => {
-      this.#heard = false
-      this.#listener.onPing()
-      this.send({ type: 'ping' })
-      // Half-open connections take what is sent and never answer.
-      this.#after(PONG_TIMEOUT_MS, () => {
-        if (!this.#heard) this.reopen()
-      })
+      this.#probe(PONG_TIMEOUT_MS)
       this.#scheduleHeartbeat()
     })
+  }
+
+  /** Asks for a sign of life. Half-open connections take what is sent and never answer. */
+  #probe(withinMs: number): void {
+    // One at a time: two pongs could not be told apart, and each says what the relay has by then.
+    if (!this.#isPingOut) {
+      this.#isPingOut = true
+      this.#listener.onPing()
+      this.send({ type: 'ping' })
+    }
+    const received = this.#received
+    this.#after(withinMs, () => {
+      if (this.#received === received) this.reopen()
+    })
+  }
+
+  #ponged(): void {
+    if (!this.#isPingOut) return
+    this.#isPingOut = false
+    this.#listener.onPong()
   }
 
   /** Lets go of the socket and of everything that waits for it. */
@@ -195,6 +241,8 @@ export class Connection {
     for (const cancel of this.#timers) cancel()
     this.#timers.clear()
     this.#isOpen = false
+    this.#isPingOut = false
+    this.#hurry = undefined
     const socket = this.#socket
     this.#socket = undefined
     if (socket) closeSocket(socket)

@@ -7,7 +7,7 @@ import type { Context } from './context.ts'
 import type { Emitter } from './events.ts'
 import { Friends } from './friends.ts'
 import { Http } from './http.ts'
-import type { ActiveIdentity } from './identity.ts'
+import { type ActiveIdentity, forgetKeys } from './identity.ts'
 import { Inbox } from './inbox.ts'
 import { Incoming } from './incoming.ts'
 import { Journal } from './journal.ts'
@@ -34,6 +34,8 @@ export class Engine {
   readonly #confirmations: Confirmations
   readonly #inbox: Inbox
   readonly #incoming: Incoming
+  /** What is being decided on. */
+  readonly #working = new Set<Promise<void>>()
   #stopped = false
 
   constructor(platform: Platform, identity: ActiveIdentity, emitter: Emitter) {
@@ -78,7 +80,7 @@ export class Engine {
     this.typing = new Typing(context)
     this.#inbox = new Inbox(context, this.#confirmations)
     this.#incoming = new Incoming({
-      handle: (frame) => this.#handle(frame),
+      handle: (frame) => this.#work(this.#handle(frame)),
       onError: (error) => emitter.emit('error', error),
       onFlood: () => this.connection.reopen(),
     })
@@ -101,8 +103,22 @@ export class Engine {
     this.#confirmations.stop()
     this.outbox.stop()
     this.retractions.stop()
+    this.receipts.stop()
     this.friends.stop()
+    await Promise.allSettled(this.#working)
     await this.journal.settled()
+  }
+
+  /** Drops every key from memory. After `stop` only: what is decrypted without its key is lost. */
+  forgetKeys(): void {
+    this.sessions.forgetKeys()
+    forgetKeys(this.identity)
+  }
+
+  #work(work: Promise<void>): Promise<void> {
+    const tracked = work.finally(() => this.#working.delete(tracked))
+    this.#working.add(tracked)
+    return tracked
   }
 
   async #handle(frame: RelayFrame): Promise<void> {
@@ -128,6 +144,9 @@ export class Engine {
         return this.journal.record([], () => this.#emitter.emit('synced', { count: frame.count }))
       case 'error':
         return this.#onErrorFrame(frame)
+      case 'channel_post':
+        this.#emitter.emit('channel_post', { channelId: frame.channel_id, post: frame.post })
+        return
       case 'pong':
       case 'goaway':
         return
@@ -137,7 +156,8 @@ export class Engine {
   }
 
   async #onErrorFrame(frame: Extract<RelayFrame, { type: 'error' }>): Promise<void> {
-    if ((await this.outbox.onError(frame)) || this.retractions.onError(frame)) return
+    if ((await this.outbox.onError(frame)) || this.retractions.onError(frame) || this.receipts.onError(frame))
+      return
     this.#emitter.emit('error', new ClientError('REFUSED', `the relay refused a frame: ${frame.error}`))
   }
 
@@ -161,7 +181,9 @@ export class Engine {
 
   #onReadable(): void {
     // Not of the present call: sessions are decided on at once, and what waits for them follows.
-    this.#inbox.retryAllOffline().catch((error: unknown) => this.#onStoreFailure(toStoreFailure(error)))
+    this.#work(this.#inbox.retryAllOffline()).catch((error: unknown) =>
+      this.#onStoreFailure(toStoreFailure(error)),
+    )
     this.outbox.resume()
   }
 

@@ -1,6 +1,7 @@
 // What a client tells its application, and how the application listens.
-import type { FriendProfile } from '@sotto/protocol'
+import type { ChannelPost, FriendProfile } from '@sotto/protocol'
 import { ClientError } from './client-error.ts'
+import { EventStream, type EventStreamOptions } from './event-stream.ts'
 import type { MessageStatus, StoredMessage } from './stores/records.ts'
 
 /** Whether there is a connection to the relay. */
@@ -27,14 +28,8 @@ export interface ClientEvents {
   network_state: NetworkState
   /** What was waiting at the relay when the connection was made has been received and stored. */
   synced: { readonly count: number }
-  channel_post: {
-    readonly channelId: string
-    readonly id: string
-    readonly type: string
-    readonly content: string
-    readonly createdAt: string
-    readonly authorAliasId: string
-  }
+  /** A new post of a channel one is subscribed to. */
+  channel_post: { readonly channelId: string; readonly post: ChannelPost }
   typing: { readonly fromAliasId: string; readonly conversationId: string }
   /** The relay ended this connection; after `new_device_login` and `account_deleted` the client stays away. */
   goaway: { readonly reason: 'new_device_login' | 'jwt_revoked' | 'account_deleted' }
@@ -62,6 +57,7 @@ type HandlerSets = { [N in ClientEventName]?: Set<ClientEventHandler<N>> }
 /** Handlers by event. A handler that throws disturbs nobody else. */
 export class Emitter {
   readonly #handlers: HandlerSets = {}
+  readonly #streams = new Set<{ end(): void }>()
 
   /** Adds a handler and returns what removes it. */
   on<N extends ClientEventName>(name: N, handler: ClientEventHandler<N>): () => void {
@@ -74,6 +70,26 @@ export class Emitter {
     return () => {
       handlers.delete(entry)
     }
+  }
+
+  /** The events of a name from now on, to be read one after another. */
+  stream<N extends ClientEventName>(name: N, options: EventStreamOptions): EventStream<ClientEvents[N]> {
+    const undo: (() => void)[] = []
+    const stream = new EventStream<ClientEvents[N]>(options, () => {
+      for (const each of undo) each()
+    })
+    if (options.signal?.aborted) return stream
+    this.#streams.add(stream)
+    undo.push(
+      this.on(name, (event) => stream.put(event)),
+      () => this.#streams.delete(stream),
+    )
+    return stream
+  }
+
+  /** Ends every stream: no more events come. */
+  end(): void {
+    for (const stream of this.#streams) stream.end()
   }
 
   emit<N extends ClientEventName>(name: N, event: ClientEvents[N]): void {

@@ -127,8 +127,17 @@ export class Friends {
     return this.#context.http.call('listBlocks', {})
   }
 
-  lookUp(aliasId: string): Promise<UserLookup> {
-    return this.#context.http.call('lookUpUser', { params: { alias_id: parseAlias(aliasId) } })
+  /** Looks an account up. Where it is a contact and the keys are not those recorded, a `security_violation` is raised. */
+  async lookUp(aliasId: string): Promise<UserLookup> {
+    const { http, sessions } = this.#context
+    const alias_id = parseAlias(aliasId)
+    const found = await http.call('lookUpUser', { params: { alias_id } })
+    if (found.alias_id !== alias_id)
+      throw new ClientError('BAD_REPLY', 'the relay answered with another account than was asked for')
+    const current = { x25519: found.x25519_public_key, ed25519: found.ed25519_public_key }
+    // Nothing goes out to that contact until the friend list has shown the recorded keys again.
+    if (!sessions.compare(alias_id, current)) this.hint()
+    return found
   }
 
   #scheduleHint(waitMs: number): void {
@@ -148,7 +157,7 @@ export class Friends {
     // Without a network the next connection brings the next synchronisation.
     if (error.code === 'NETWORK') return
     this.#context.emitter.emit('error', error)
-    if (!this.#cancelHint)
+    if (!this.#cancelHint && error.retry !== 'never')
       this.#scheduleHint(Math.max(this.#backoff.nextMs(), Math.min(error.retryAfterMs ?? 0, RETRY.maxMs)))
   }
 

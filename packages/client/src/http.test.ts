@@ -1,6 +1,8 @@
 // Which calls are made again, after what wait, and what an answer has to be.
 import { expect, test } from 'bun:test'
+import { errors, isErrorCode } from '@sotto/protocol'
 import { settle, TestClock } from '../test/fakes.ts'
+import { ClientError } from './client-error.ts'
 import { Http } from './http.ts'
 import { decideOptions } from './options.ts'
 import { MemoryStore } from './stores/memory-store.ts'
@@ -172,4 +174,48 @@ test('an address that is none is refused before anything is called', () => {
   for (const relayUrl of ['', 'localhost:8080', 'ftp://x', 'http://user:word@host', 'javascript:alert(1)']) {
     expect(() => decideOptions({ relayUrl, store: new MemoryStore(), WebSocket })).toThrow('looks like')
   }
+})
+
+test('every code of the registry is tried again, or not, by the word it has there', async () => {
+  for (const code of Object.keys(errors)) {
+    if (!isErrorCode(code)) throw new Error(code)
+    const { status, retry } = errors[code]
+    const { http, clock, requests, dropped } = bench(problem(status, code, { 'retry-after': '1' }), friends)
+    const { value, error, waitedMs } = await outcome(clock, http.call('listFriends', {}))
+    // What stays as it is while a caller waits is told at once, with the registry's word for the caller to go by.
+    const isForCaller = retry === 'never' || (retry === 'later' && status < 500)
+    expect([code, requests.length]).toEqual([code, isForCaller ? 1 : 2])
+    if (isForCaller) expect(error).toMatchObject({ code: 'REFUSED', refusal: code, retry })
+    else expect([code, value]).toEqual([code, []])
+    expect([code, dropped.length]).toEqual([code, retry === 'login' ? 1 : 0])
+    if (retry === 'after') expect(waitedMs).toBe(1000)
+  }
+})
+
+test('a signal ends a call: before it, during it, and in the wait for the next attempt', async () => {
+  const early = bench(friends)
+  const call = early.http.call('listFriends', {}, { signal: AbortSignal.abort('enough') })
+  await expect(call).rejects.toMatchObject({ code: 'ABORTED', cause: 'enough' })
+  expect(early.requests.length).toBe(0)
+
+  const abort = new AbortController()
+  const hanging = bench(
+    () =>
+      new Promise<Response>((_, reject) =>
+        hanging.requests[0]?.init.signal?.addEventListener('abort', () => reject(new Error('aborted'))),
+      ),
+  )
+  const during = hanging.http.call('listFriends', {}, { signal: abort.signal })
+  await settle()
+  abort.abort()
+  await expect(during).rejects.toMatchObject({ code: 'ABORTED' })
+
+  const again = new AbortController()
+  const waiting = bench(broken)
+  const wait = waiting.http.call('listFriends', {}, { signal: again.signal })
+  await settle()
+  again.abort()
+  await expect(wait).rejects.toBeInstanceOf(ClientError)
+  expect(waiting.requests.length).toBe(1)
+  expect(waiting.clock.waits).toEqual([])
 })

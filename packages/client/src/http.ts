@@ -5,14 +5,13 @@ import {
   check,
   type Endpoint,
   type EndpointName,
-  type ErrorCode,
   endpoints,
   errors,
   isErrorCode,
   type ParamsOf,
   type ReplyOf,
 } from '@sotto/protocol'
-import { ClientError } from './client-error.ts'
+import { ClientError, throwIfAborted } from './client-error.ts'
 import { Backoff, delay } from './clock.ts'
 import type { Platform } from './options.ts'
 
@@ -27,6 +26,14 @@ export type CallInput<N extends EndpointName> = (ParamsOf<N> extends undefined
   ? object
   : { params: { [K in keyof ParamsOf<N>]: string | number } }) &
   (BodyOf<N> extends undefined ? object : { body: BodyOf<N> })
+
+/** How a call is made. */
+export interface CallOptions {
+  /** Calls once, whatever comes of it. */
+  readonly retry?: 'none'
+  /** Ends the call, which then throws `ABORTED`. */
+  readonly signal?: AbortSignal | undefined
+}
 
 /** Gives tokens, and is told of dead ones. */
 export interface TokenSource {
@@ -51,24 +58,25 @@ export class Http {
 
   /**
    * Calls an endpoint, again where the registry says that it can help: after a failure of the network or the relay, after
-   * the wait the relay asks for, and once with a fresh token. `retry: 'none'` calls once.
-   * @throws ClientError `NETWORK`, `REFUSED`, `BAD_REPLY`, and what logging in may throw.
+   * the wait the relay asks for, and once with a fresh token.
+   * @throws ClientError `NETWORK`, `REFUSED`, `BAD_REPLY`, `ABORTED`, and what logging in may throw.
    */
   async call<N extends EndpointName>(
     name: N,
     input: CallInput<N>,
-    options: { retry?: 'none' } = {},
+    options: CallOptions = {},
   ): Promise<ReplyOf<N>> {
     const attempts = options.retry === 'none' ? 1 : ATTEMPTS
     const backoff = new Backoff(this.#platform.random, { firstMs: 500, maxMs: 4000 })
     let freshToken = false
     for (let attempt = 1; ; attempt += 1) {
+      throwIfAborted(options.signal)
       const token = endpoints[name].auth === 'account' ? await this.#token() : undefined
       try {
-        return await this.#callOnce(name, input, token)
+        return await this.#callOnce(name, input, token, options.signal)
       } catch (error) {
         if (!(error instanceof ClientError) || attempt >= attempts) throw error
-        if (token !== undefined && retryOf(error) === 'login') {
+        if (token !== undefined && error.retry === 'login') {
           this.#tokens?.dropToken(token)
           if (freshToken) throw error
           freshToken = true
@@ -76,7 +84,7 @@ export class Http {
         }
         const waitMs = waitBeforeRetry(error, backoff)
         if (waitMs === undefined) throw error
-        await delay(this.#platform.clock, waitMs)
+        await delay(this.#platform.clock, waitMs, options.signal)
       }
     }
   }
@@ -90,6 +98,7 @@ export class Http {
     name: N,
     input: CallInput<N>,
     token: string | undefined,
+    signal: AbortSignal | undefined,
   ): Promise<ReplyOf<N>> {
     const endpoint: Endpoint = endpoints[name]
     const parts: { params?: Record<string, string | number>; body?: unknown } = input
@@ -106,49 +115,62 @@ export class Http {
         credentials: 'omit',
         ...(parts.body === undefined ? {} : { body: JSON.stringify(parts.body) }),
       },
+      signal,
     )
     if (status < 200 || status > 299) throw refusal(status, text)
     return checkedReply<N>(endpoint, text)
   }
 
-  async #request(url: string, init: RequestInit): Promise<{ status: number; text: string }> {
+  async #request(
+    url: string,
+    init: RequestInit,
+    signal: AbortSignal | undefined,
+  ): Promise<{ status: number; text: string }> {
     const { clock, fetch } = this.#platform
     const abort = new AbortController()
-    const cancelTimeout = clock.after(TIMEOUT_MS, () => abort.abort())
+    const end = (): void => abort.abort()
+    const cancelTimeout = clock.after(TIMEOUT_MS, end)
+    signal?.addEventListener('abort', end)
     try {
       const response = await fetch(url, { ...init, signal: abort.signal })
       const text = await readText(response, MAX_REPLY_BYTES)
       return { status: response.status, text: withRetryAfter(response, text) }
     } catch (error) {
       if (error instanceof ClientError) throw error
+      throwIfAborted(signal)
       throw new ClientError('NETWORK', `the relay at ${this.#platform.relayUrl.host} cannot be reached`, {
         cause: error,
       })
     } finally {
       cancelTimeout()
+      signal?.removeEventListener('abort', end)
     }
   }
 }
 
-/** The registry's rule for a failed call, or undefined for a failure that is not the relay's word. */
-export function retryOf(error: ClientError): (typeof errors)[ErrorCode]['retry'] | undefined {
-  return error.refusal === undefined ? undefined : errors[error.refusal].retry
-}
-
-function waitBeforeRetry(error: ClientError, backoff: Backoff): number | undefined {
+/** How long to wait before a failed call is made again; undefined where that cannot help, or not soon enough. */
+export function waitBeforeRetry(error: ClientError, backoff: Backoff): number | undefined {
   if (error.code === 'NETWORK') return backoff.nextMs()
   if (error.refusal === undefined) return undefined
-  switch (errors[error.refusal].retry) {
+  const { retry, status } = errors[error.refusal]
+  switch (retry) {
     case 'after': {
       const waitMs = error.retryAfterMs ?? backoff.nextMs()
       return waitMs <= MAX_WAIT_IN_CALL_MS ? waitMs : undefined
     }
     case 'later':
       // A relay that fails or restarts comes back by itself; a full list does not while the caller waits here.
-      return errors[error.refusal].status >= 500 ? backoff.nextMs() : undefined
-    default:
+      return status >= 500 ? backoff.nextMs() : undefined
+    case 'login':
+    case 'never':
       return undefined
+    default:
+      return unknownRule(retry)
   }
+}
+
+function unknownRule(rule: never): never {
+  throw new TypeError(`no such rule: ${JSON.stringify(rule)}`)
 }
 
 function urlOf(relayUrl: URL, endpoint: Endpoint, params: Record<string, string | number>): string {

@@ -1,8 +1,9 @@
 // The way of a peer's message into the store: checked, guarded, decrypted, kept, and only then confirmed.
-import { decodeContent, decryptMessage, MESSAGE_CRYPTO_VERSION, type MessageContent } from '@sotto/crypto'
+import { decodeContent, decryptMessage, MESSAGE_CRYPTO_VERSION } from '@sotto/crypto'
 import type { ConversationId, RelayFrame } from '@sotto/protocol'
 import { ClientError } from './client-error.ts'
 import type { Confirmations } from './confirmations.ts'
+import { fieldsOf } from './content.ts'
 import type { Context } from './context.ts'
 import type { OfflineMessage, SessionRecord, StoreChange, StoredMessage } from './stores/records.ts'
 
@@ -114,7 +115,7 @@ export class Inbox {
     const content = decodeContent(plaintext)
     const replyToId = content.replyToId
     const nonce = nonceOf(offline.payloadEncrypted)
-    return { ...base, nonce, ...describe(content), ...(replyToId === undefined ? {} : { replyToId }) }
+    return { ...base, nonce, ...fieldsOf(content), ...(replyToId === undefined ? {} : { replyToId }) }
   }
 
   #decrypt(offline: OfflineMessage, session: SessionRecord): string | undefined {
@@ -143,32 +144,4 @@ export class Inbox {
 /** The nonce of a payload: its first 12 bytes, which are its first 16 characters. */
 export function nonceOf(payload: string): string {
   return payload.slice(0, 16)
-}
-
-/** The text form and kind of a content, as the store keeps them. */
-function describe(content: MessageContent): Pick<StoredMessage, 'text' | 'msgType' | 'mediaUrl'> {
-  switch (content.kind) {
-    case 'text':
-      return { text: content.text, msgType: 'text' }
-    case 'image':
-      return { text: `[img]${content.mediaKey}`, msgType: 'image', mediaUrl: content.mediaKey }
-    case 'file':
-      return {
-        text: `[file]${content.mediaKey}|${content.name}|${content.sizeBytes}`,
-        msgType: 'file',
-        mediaUrl: content.mediaKey,
-      }
-    case 'voice':
-      return {
-        text: `[voice]${content.mediaKey}|${content.durationMs}`,
-        msgType: 'voice',
-        mediaUrl: content.mediaKey,
-      }
-    default:
-      return unknownKind(content)
-  }
-}
-
-function unknownKind(content: never): never {
-  throw new ClientError('BAD_REPLY', `no such kind of content: ${JSON.stringify(content)}`)
 }

@@ -1,18 +1,26 @@
 // Proving to a relay who one is: challenge, signature, token; and renewing the token before it ends.
 import { parseAuthChallenge, signAuthChallenge } from '@sotto/crypto'
 import type { AccountUuid } from '@sotto/protocol'
-import { ClientError } from './client-error.ts'
-import type { Http, TokenSource } from './http.ts'
+import { ClientError, throwIfAborted } from './client-error.ts'
+import { Backoff, delay } from './clock.ts'
+import { type Http, type TokenSource, waitBeforeRetry } from './http.ts'
 import type { Platform } from './options.ts'
 
 /** A token is renewed once this share of its life has passed. */
 const RENEW_AT = 0.8
 const ATTEMPTS = 3
+const RETRY = { firstMs: 250, maxMs: 2000 }
 
 /** Who logs in. */
 export interface LoginIdentity {
   readonly uuid: AccountUuid
   readonly signingPrivateKey: Uint8Array
+}
+
+/** What a login can be watched and ended by. */
+export interface LoginWatch {
+  readonly onStep?: (step: 'challenge' | 'sign' | 'verify') => void
+  readonly signal?: AbortSignal | undefined
 }
 
 /** A token and when to renew it, in the clock's milliseconds. */
@@ -27,6 +35,7 @@ export class Login implements TokenSource {
   readonly #http: Http
   readonly #identity: LoginIdentity
   #token: Token | undefined
+  #isForgotten = false
   #pending: Promise<Token> | undefined
 
   constructor(platform: Platform, http: Http, identity: LoginIdentity) {
@@ -41,11 +50,16 @@ export class Login implements TokenSource {
    */
   async getToken(): Promise<string> {
     if (this.#token && this.#platform.clock.now() < this.#token.renewAt) return this.#token.value
-    this.#pending ??= this.#logIn().finally(() => {
+    this.#pending ??= this.#logIn({}).finally(() => {
       this.#pending = undefined
     })
     this.#token = await this.#pending
     return this.#token.value
+  }
+
+  /** Logs in now, whether there is a token or not. @throws as `getToken`, and `ABORTED` */
+  async logIn(watch: LoginWatch): Promise<void> {
+    this.#token = await this.#logIn(watch)
   }
 
   dropToken(token: string): void {
@@ -57,26 +71,38 @@ export class Login implements TokenSource {
     this.#token = undefined
   }
 
-  async #logIn(): Promise<Token> {
+  /** Forgets the token, and signs nothing more: the key is about to be zeros. */
+  forget(): void {
+    this.#isForgotten = true
+    this.#token = undefined
+  }
+
+  async #logIn(watch: LoginWatch): Promise<Token> {
+    const { clock, random } = this.#platform
+    const backoff = new Backoff(random, RETRY)
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#logInOnce()
+        return await this.#logInOnce(watch)
       } catch (error) {
-        // The challenge expired or was spent on an answer that got lost: a new one helps.
-        const again =
-          error instanceof ClientError && (error.refusal === 'CHALLENGE_INVALID' || error.code === 'NETWORK')
-        if (!again || attempt >= ATTEMPTS) throw error
+        if (!(error instanceof ClientError) || attempt >= ATTEMPTS) throw error
+        // The challenge expired, or was spent on an answer that got lost: a new one helps.
+        const waitMs = error.refusal === 'CHALLENGE_INVALID' ? 0 : waitBeforeRetry(error, backoff)
+        if (waitMs === undefined) throw error
+        if (waitMs > 0) await delay(clock, waitMs, watch.signal)
+        throwIfAborted(watch.signal)
       }
     }
   }
 
-  async #logInOnce(): Promise<Token> {
+  async #logInOnce({ onStep, signal }: LoginWatch): Promise<Token> {
     const { uuid, signingPrivateKey } = this.#identity
+    onStep?.('challenge')
     const { challenge } = await this.#http.call(
       'authChallenge',
       { body: { user_uuid: uuid } },
-      { retry: 'none' },
+      { retry: 'none', signal },
     )
+    onStep?.('sign')
     const parts = parseAuthChallenge(challenge)
     // Else one relay could pass on the challenge of another, and log in there with our signature.
     if (parts?.host !== this.#platform.relayUrl.host || parts.uuid !== uuid) {
@@ -85,12 +111,14 @@ export class Login implements TokenSource {
         `the relay asks to sign a login at ${parts?.host ?? 'an unknown place'}, not here`,
       )
     }
+    if (this.#isForgotten) throw new ClientError('LOCKED', 'the client is locked')
     const signature = signAuthChallenge(signingPrivateKey, challenge)
+    onStep?.('verify')
     const askedAt = this.#platform.clock.now()
     const reply = await this.#http.call(
       'authVerify',
       { body: { user_uuid: uuid, challenge, signature } },
-      { retry: 'none' },
+      { retry: 'none', signal },
     )
     return { value: reply.token, renewAt: askedAt + reply.expires_in * 1000 * RENEW_AT }
   }

@@ -1,15 +1,18 @@
 // The way of own messages to the relay: kept from before they are sent until the relay has acknowledged them.
-import { encodeContent, encryptMessage, MESSAGE_CRYPTO_VERSION } from '@sotto/crypto'
+import { encryptMessage, MESSAGE_CRYPTO_VERSION, type OutgoingContent } from '@sotto/crypto'
 import {
   type AliasId,
   type ConversationId,
   errors,
   isErrorCode,
+  MessageId,
   PAYLOAD_CHARACTERS,
   type RelayFrame,
 } from '@sotto/protocol'
+import * as v from 'valibot'
 import { ClientError } from './client-error.ts'
 import { Backoff, randomUuid } from './clock.ts'
+import { outgoing } from './content.ts'
 import type { Context } from './context.ts'
 import { nonceOf } from './inbox.ts'
 import type {
@@ -48,15 +51,35 @@ interface Pause {
 export interface SendOptions {
   /** The id of the message it answers. */
   readonly replyToId?: string
+  /**
+   * The message's id, unique among one's own: 1 to 128 printable ASCII characters without spaces; a new UUID unless told.
+   * A send that names the id of a message of this conversation sends nothing and answers that message as it is by now:
+   * so a send whose outcome is unknown can be made again.
+   */
+  readonly id?: string
 }
 
-/** Own messages on their way. */
+/** A message decided on, and when it is stored. */
+interface BegunPost {
+  readonly message: StoredMessage
+  readonly written: Promise<void>
+}
+
+/**
+ * Own messages on their way. Of a conversation only the first that is not acknowledged is ever under way: the relay may
+ * refuse one message and take the next (a full mailbox just emptied, or one too large for what room there is), and with
+ * two under way the second would have overtaken the first. So the order of `seq` is the order of posting, always, at the
+ * price of one round trip a message and conversation.
+ */
 export class Outbox {
   readonly #context: Context
   readonly #entries = new Map<string, Entry>()
+  /** The same entries by conversation, in the order they were posted. */
+  readonly #queues = new Map<ConversationId, Set<Entry>>()
   readonly #pauses = new Map<string, Pause>()
   #isOpen = false
   #inFlight = 0
+  #turn: Promise<unknown> = Promise.resolve()
 
   constructor(context: Context) {
     this.#context = context
@@ -73,21 +96,42 @@ export class Outbox {
 
   /**
    * Stores a message and lets it go out; resolves once it is stored, with no need of a connection.
-   * @throws ClientError `UNKNOWN_CONTACT`, `KEY_CHANGED`, `MESSAGE_TOO_LARGE`, `STORE_FAILED`.
+   * @throws ClientError `UNKNOWN_CONTACT`, `KEY_CHANGED`, `MESSAGE_TOO_LARGE`, `INVALID_ARGUMENT`, `STORE_FAILED`.
    */
-  async post(contact: string, text: string, options: SendOptions): Promise<StoredMessage> {
-    const { sessions, platform, journal } = this.#context
+  async post(
+    contact: string,
+    content: string | OutgoingContent,
+    options: SendOptions,
+  ): Promise<StoredMessage> {
+    // Looking for an earlier message of the same id takes time, in which none posted later may overtake this one.
+    const begun = this.#turn.then(() => this.#begin(contact, content, options))
+    this.#turn = begun.catch(() => {})
+    const { message, written } = await begun
+    await written
+    return message
+  }
+
+  async #begin(contact: string, content: string | OutgoingContent, options: SendOptions): Promise<BegunPost> {
+    const { sessions, platform, journal, store } = this.#context
     const session = sessions.get(contact)
+    const id = options.id ?? randomUuid(platform.random)
+    if (options.id !== undefined) {
+      if (!v.is(MessageId, id))
+        throw new ClientError('INVALID_ARGUMENT', 'this cannot be the id of a message')
+      const posted = await store.findMessage(session.conversationId, true, id)
+      if (posted) return { message: posted, written: this.#adopt(posted) }
+    }
     if (!sessions.guard(session)) throw keyChanged(session.theirAliasId)
-    const payload = this.#encrypt(text, options.replyToId, session)
+    const { plaintext, fields } = outgoing(content, options.replyToId)
+    const payload = this.#encrypt(plaintext, session)
     if (payload.length > PAYLOAD_CHARACTERS) {
       throw new ClientError('MESSAGE_TOO_LARGE', 'this message is too long to be sent')
     }
     const intent: OutboxIntent = {
-      internalId: randomUuid(platform.random),
+      internalId: id,
       conversationId: session.conversationId,
       toAliasId: session.theirAliasId,
-      text,
+      text: fields.text,
       addedAt: platform.clock.now(),
       payload,
       ...(options.replyToId === undefined ? {} : { replyToId: options.replyToId }),
@@ -95,20 +139,32 @@ export class Outbox {
     const message: StoredMessage = {
       id: intent.internalId,
       conversationId: intent.conversationId,
-      text,
+      ...fields,
       isMe: true,
       time: intent.addedAt,
       status: 'sending',
       nonce: nonceOf(payload),
       ...(intent.replyToId === undefined ? {} : { replyToId: intent.replyToId }),
     }
-    await journal.write([
+    const write = journal.write([
       { change: 'message', message },
       { change: 'outbox_added', intent },
     ])
-    this.#add(intent)
+    return { message, written: write.then(() => this.#accept(intent)) }
+  }
+
+  #accept(intent: OutboxIntent): void {
+    if (!this.#entries.has(intent.internalId)) this.#add(intent)
     this.#pump()
-    return message
+  }
+
+  // A client before this one may have written it after this one had read the outbox.
+  async #adopt({ id, status }: StoredMessage): Promise<void> {
+    await this.#context.journal.write([])
+    if (status !== 'sending' || this.#entries.has(id)) return
+    const outbox = await this.#context.store.listOutbox()
+    const intent = outbox.find(({ internalId }) => internalId === id)
+    if (intent) this.#accept(intent)
   }
 
   /** Takes a message out: it was retracted before it was acknowledged. */
@@ -135,10 +191,9 @@ export class Outbox {
   /** Looks for acknowledgements that are overdue. */
   onPing(): void {
     const overdue = this.#context.platform.clock.now() - ACK_TIMEOUT_MS
-    for (const { sentAt } of this.#entries.values()) {
-      if (sentAt === undefined) continue
-      // Sent in order, so the first is the oldest.
-      if (sentAt < overdue) this.#context.reopen()
+    for (const [first] of this.#queues.values()) {
+      if (first?.sentAt === undefined || first.sentAt >= overdue) continue
+      this.#context.reopen()
       return
     }
   }
@@ -212,7 +267,10 @@ export class Outbox {
   }
 
   #add(intent: OutboxIntent): void {
-    this.#entries.set(intent.internalId, { intent, sentAt: undefined, wasSent: false })
+    const entry = { intent, sentAt: undefined, wasSent: false }
+    this.#entries.set(intent.internalId, entry)
+    const queue = this.#queues.get(intent.conversationId) ?? new Set()
+    this.#queues.set(intent.conversationId, queue.add(entry))
   }
 
   #remove(messageId: string): void {
@@ -220,6 +278,10 @@ export class Outbox {
     if (!entry) return
     this.#takeBack(entry)
     this.#entries.delete(messageId)
+    const { conversationId } = entry.intent
+    const queue = this.#queues.get(conversationId)
+    queue?.delete(entry)
+    if (queue?.size === 0) this.#queues.delete(conversationId)
   }
 
   #takeBack(entry: Entry): void {
@@ -231,20 +293,14 @@ export class Outbox {
     for (const entry of this.#entries.values()) this.#takeBack(entry)
   }
 
-  /** Sends what may be sent, in order, and no more at once than is allowed to be under way. */
+  /** Sends the first of each conversation that is not under way, and no more at once than is allowed to be. */
   #pump(): void {
-    if (!this.#isOpen || this.#inFlight >= this.#context.platform.maxInFlight) return
-    /** Conversations in which something earlier waits: what follows there must not overtake it. */
-    const held = new Set<string>()
-    for (const entry of this.#entries.values()) {
+    if (!this.#isOpen) return
+    for (const [conversationId, [first]] of this.#queues) {
       if (this.#inFlight >= this.#context.platform.maxInFlight) return
-      const { conversationId } = entry.intent
-      if (held.has(conversationId)) continue
       const pause = this.#pauses.get(conversationId)
-      // After a refusal one message goes ahead alone and shows whether there is room again.
-      if (pause) held.add(conversationId)
-      if (entry.sentAt !== undefined || (pause && !pause.isOver)) continue
-      if (!this.#sendEntry(entry)) return
+      if (first?.sentAt !== undefined || (pause && !pause.isOver)) continue
+      if (first && !this.#sendEntry(first)) return
     }
   }
 
@@ -269,13 +325,9 @@ export class Outbox {
     return true
   }
 
-  #encrypt(text: string, replyToId: string | undefined, session: SessionRecord): string {
-    const plaintext = encodeContent({ text, replyToId })
-    return encryptMessage({
-      sessionKey: this.#context.sessions.keyOf(session),
-      plaintext,
-      randomBytes: this.#context.platform.random,
-    })
+  #encrypt(plaintext: string, session: SessionRecord): string {
+    const { sessions, platform } = this.#context
+    return encryptMessage({ sessionKey: sessions.keyOf(session), plaintext, randomBytes: platform.random })
   }
 
   /** Holds a conversation back: until the time the relay asks for, or longer with each refusal. */
@@ -287,7 +339,7 @@ export class Outbox {
       isOver: true,
     }
     this.#pauses.set(conversationId, pause)
-    // The refusals of all that was under way together are one.
+    // Said twice of the same message: it is one refusal.
     if (!pause.isOver) return
     pause.isOver = false
     const waitMs = Math.max(pause.backoff.nextMs(), Math.min(askedMs ?? 0, MAX_ASKED_WAIT_MS))

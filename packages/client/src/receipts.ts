@@ -1,9 +1,13 @@
 // Receipts, both ways: how far the peer has come with own messages, and how far this side has read theirs.
-import type { ConversationId, RelayFrame } from '@sotto/protocol'
+import { type ConversationId, errors, isErrorCode, type RelayFrame } from '@sotto/protocol'
+import { Backoff } from './clock.ts'
 import type { Context } from './context.ts'
 import type { MessageStatus, ReadMark, SessionRecord } from './stores/records.ts'
 
+type ErrorFrame = Extract<RelayFrame, { type: 'error' }>
 type ReceiptFrame = Extract<RelayFrame, { type: 'delivered' | 'read' }>
+
+const RETRY = { firstMs: 1000, maxMs: 60_000 }
 
 /** What a receipt moves on, so that no status ever goes back. */
 const MOVES: Record<ReceiptFrame['type'], readonly MessageStatus[]> = {
@@ -19,8 +23,12 @@ export class Receipts {
   #told = new Map<ConversationId, number>()
   #provenByPong = new Map<ConversationId, number>()
 
+  readonly #backoff: Backoff
+  #cancelRetry: (() => void) | undefined
+
   constructor(context: Context) {
     this.#context = context
+    this.#backoff = new Backoff(context.platform.random, RETRY)
   }
 
   async load(): Promise<void> {
@@ -77,7 +85,28 @@ export class Receipts {
   onOpen(): void {
     this.#told.clear()
     this.#provenByPong.clear()
+    this.#tellAll()
+  }
+
+  #tellAll(): void {
     for (const mark of this.#marks.values()) if (mark.readSeq > mark.toldSeq) this.#tell(mark)
+  }
+
+  stop(): void {
+    this.#cancelRetry?.()
+  }
+
+  /** Decides on a refusal; false where it is not one of a receipt that can be told again. */
+  onError(frame: ErrorFrame): boolean {
+    const mark = frame.id === undefined ? this.#marks.get(frame.conv_id ?? '') : undefined
+    if (!mark || !isErrorCode(frame.error) || errors[frame.error].retry === 'never') return false
+    // The pong to come proves nothing of what was refused.
+    this.#told.delete(mark.conversationId)
+    this.#provenByPong.delete(mark.conversationId)
+    const waitMs = Math.max(this.#backoff.nextMs(), Math.min(frame.retry_after_ms ?? 0, RETRY.maxMs))
+    this.#cancelRetry?.()
+    this.#cancelRetry = this.#context.platform.clock.after(waitMs, () => this.#tellAll())
+    return true
   }
 
   onPing(): void {
@@ -89,6 +118,7 @@ export class Receipts {
     for (const [conversationId, toldSeq] of this.#provenByPong) {
       const mark = this.#marks.get(conversationId)
       if (!mark || mark.toldSeq >= toldSeq) continue
+      this.#backoff.reset()
       const proven = { ...mark, toldSeq }
       this.#marks.set(conversationId, proven)
       this.#context.journal.record([{ change: 'read_mark', mark: proven }])

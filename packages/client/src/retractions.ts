@@ -61,11 +61,13 @@ export class Retractions {
     if (isAtRelay) changes.push({ change: 'retract_added', intent })
     await journal.write(changes)
     this.#outbox.withdraw(id)
+    const retracted = bare({ ...message, ...RETRACTED })
     if (isAtRelay) {
       this.#intents.set(id, intent)
       this.#send(intent)
+    } else {
+      journal.record([{ change: 'message', message: retracted }])
     }
-    const retracted = { ...message, ...RETRACTED }
     emitter.emit('retracted', retracted)
     return retracted
   }
@@ -78,11 +80,15 @@ export class Retractions {
     this.#cancelRetry?.()
   }
 
-  onRetractAck(frame: RetractAckFrame): void {
+  async onRetractAck(frame: RetractAckFrame): Promise<void> {
     const intent = this.#intents.get(frame.id)
     if (intent?.conversationId !== frame.conv_id) return
     this.#forget(intent)
     this.#backoff.reset()
+    const { store, journal } = this.#context
+    const message = await store.findMessage(frame.conv_id, true, frame.id)
+    // Only here, where no other frame is being handled: written whole, it would undo what an `ack` says meanwhile.
+    if (message?.retracted) journal.record([{ change: 'message', message: bare(message) }])
   }
 
   /** Decides on a refusal; false where it is not about a retraction. */
@@ -114,22 +120,15 @@ export class Retractions {
       session && sessions.isTheirAlias(session, frame.from)
         ? await store.findMessage(frame.conv_id, false, frame.id)
         : undefined
-    if (message && !message.retracted) {
-      changes.push({
-        change: 'message_patch',
-        conversationId: frame.conv_id,
-        isMe: false,
-        id: frame.id,
-        patch: RETRACTED,
-      })
-    }
+    const retracted = message && !message.retracted ? bare({ ...message, ...RETRACTED }) : undefined
+    if (retracted) changes.push({ change: 'message', message: retracted })
     for (const offline of await store.listOfflineMessages(frame.conv_id)) {
       if (offline.id !== frame.id || offline.fromAliasId !== frame.from) continue
       changes.push({ change: 'offline_removed', conversationId: frame.conv_id, seq: offline.seq })
     }
     journal.record(changes, () => {
       this.#confirmations.add(frame.conv_id, frame.seq, frame.from)
-      if (message && !message.retracted) emitter.emit('retracted', { ...message, ...RETRACTED })
+      if (retracted) emitter.emit('retracted', retracted)
     })
   }
 
@@ -144,4 +143,9 @@ export class Retractions {
     this.#intents.delete(messageId)
     this.#context.journal.record([{ change: 'retract_removed', conversationId, messageId }])
   }
+}
+
+/** A message without what would still lead to its media. */
+function bare({ mediaUrl: _, caption: __, ...message }: StoredMessage): StoredMessage {
+  return message
 }

@@ -129,6 +129,22 @@ export class Sessions {
     return readable
   }
 
+  /** Looks at keys the relay gives outside the friend list: false, and a `security_violation`, where they are others. */
+  compare(aliasId: string, current: CurrentKeys): boolean {
+    const session = this.#findByAlias(aliasId)
+    if (!session || hasKeys(session, current)) return true
+    this.#changedKeys.set(session.conversationId, current)
+    this.#raise(session, current)
+    return false
+  }
+
+  /** Drops every session from memory, keys overwritten as far as JavaScript lets them be. The end of these sessions. */
+  forgetKeys(): void {
+    for (const key of this.#keys.values()) key.fill(0)
+    this.#keys.clear()
+    this.#sessions.clear()
+  }
+
   /** Forgets a contact's keys; the next friend list gives those to record, unverified. */
   async forget(contact: string): Promise<void> {
     const { conversationId } = this.get(contact)

@@ -176,7 +176,7 @@ test('messages that came before a crash are there after it, and are confirmed', 
 test('a full mailbox keeps messages waiting, in order, until there is room', async () => {
   await relay.stop()
   relay = await startRelay({ env: { LIMIT_MAILBOX_MESSAGES: '10', LIMIT_CONVERSATION_PERCENT: '100' } })
-  const [alice, bob] = [await join_('alice', { maxInFlight: 1 }), await join_('bob')]
+  const [alice, bob] = [await join_('alice'), await join_('bob')]
   await alice.befriend(bob)
   bob.client.disconnect()
   const texts = Array.from({ length: 25 }, (_, at) => `message ${at}`)

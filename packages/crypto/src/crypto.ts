@@ -90,6 +90,7 @@ export {
   type VerifyProofOfWorkInput,
   verifyProofOfWork,
 } from './proof-of-work.ts'
+export { type OpenValueInput, openValue, type SealValueInput, sealValue } from './sealed-value.ts'
 export { formatSecurityCode, securityCode } from './security-code.ts'
 export { deriveSessionKey, type SessionKeyInput } from './session-key.ts'
 export { isValidEd25519PublicKey, sign, verifySignature } from './signature.ts'

@@ -11,6 +11,7 @@ import type {
   StoredIdentity,
   StoredMessage,
   TrustState,
+  VaultRecord,
 } from './records.ts'
 import type { MessageRange } from './store.ts'
 
@@ -48,6 +49,7 @@ class ConversationMessages {
 
 /** The state of a store. Not durable, and not to be shared between two stores. */
 export class DeviceState {
+  vault: VaultRecord | undefined
   identity: StoredIdentity | undefined
   friends: readonly FriendProfile[] = []
   readonly sessions = new Map<string, SessionRecord>()
@@ -62,6 +64,9 @@ export class DeviceState {
     switch (change.change) {
       case 'clear':
         return this.#clear()
+      case 'vault':
+        this.vault = change.vault
+        return
       case 'identity':
         this.identity = change.identity
         return
@@ -113,6 +118,7 @@ export class DeviceState {
 
   /** Changes that make this state out of an empty one. */
   *changes(): Generator<StoreChange> {
+    if (this.vault) yield { change: 'vault', vault: this.vault }
     if (this.identity) yield { change: 'identity', identity: this.identity }
     if (this.friends.length > 0) yield { change: 'friends', friends: [...this.friends] }
     for (const session of this.sessions.values()) yield { change: 'session', session }

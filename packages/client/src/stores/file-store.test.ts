@@ -3,7 +3,9 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import {
   appendFile,
+  copyFile,
   cp,
+  mkdir,
   mkdtemp,
   readdir,
   readFile,
@@ -16,8 +18,18 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { FileStore } from './file-store.ts'
-import { conversationId, messageOf, storeContract } from './store-contract.ts'
+import { SCHEMA_VERSION } from './migrations.ts'
+import {
+  conversationId,
+  identity,
+  messageOf,
+  session,
+  storeContract,
+  vaultContract,
+} from './store-contract.ts'
 
+/** Written by the first version of the store; `store.log` as it stood after a few writes. */
+const versionOne = join(import.meta.dir, '../../test/fixtures/file-store-version-1.txt')
 const root = await mkdtemp(join(tmpdir(), 'sotto-store-'))
 let folders = 0
 const newFolder = () => join(root, String(++folders))
@@ -39,6 +51,12 @@ async function ids(store: FileStore): Promise<string[]> {
   return (await store.listMessages(conversationId)).map(({ id }) => id)
 }
 
+/** All that lies in a folder. */
+async function textOf(folder: string): Promise<string> {
+  const names = await readdir(folder)
+  return (await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))).join('\n')
+}
+
 async function storeOf(count: number): Promise<string> {
   const folder = newFolder()
   const store = await openStore(folder)
@@ -49,7 +67,7 @@ async function storeOf(count: number): Promise<string> {
 }
 
 describe('file store', () => {
-  storeContract(async () => {
+  const open = async () => {
     const folder = newFolder()
     const store = await openStore(folder)
     const reopen = async () => {
@@ -57,7 +75,9 @@ describe('file store', () => {
       return openStore(folder)
     }
     return { store, reopen }
-  })
+  }
+  storeContract(open)
+  vaultContract(open)
 
   test('what resolved is in the file, whatever happens to the process', async () => {
     const folder = newFolder()
@@ -143,7 +163,7 @@ describe('file store', () => {
   test('a folder has one process at a time', async () => {
     const folder = newFolder()
     const store = await openStore(folder)
-    expect(openStore(folder)).rejects.toMatchObject({ code: 'STORE_LOCKED' })
+    await expect(openStore(folder)).rejects.toMatchObject({ code: 'STORE_LOCKED' })
     const script = `const { FileStore } = await import(${JSON.stringify(new URL('./file-store.ts', import.meta.url).href)})
       await FileStore.open(${JSON.stringify(folder)}).then(() => console.log('opened'), (error) => console.log(error.code))`
     const other = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe' })
@@ -176,14 +196,84 @@ describe('file store', () => {
     await (await openStore(folder)).close()
   })
 
-  test('a store of another version is refused, and left as it is', async () => {
+  test('a store of a newer version is refused, naming both, and left as it is', async () => {
     const folder = newFolder()
     await (await openStore(folder)).close()
     const json = JSON.stringify({ format: 'sotto-client-store', version: 99 })
     const line = `${createHash('sha256').update(json).digest('hex').slice(0, 16)} ${json}\n`
     await writeFile(log(folder), line)
-    expect(openStore(folder)).rejects.toMatchObject({ code: 'STORE_FAILED' })
+    await expect(openStore(folder)).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      message: `the store has version 99, this program knows versions up to ${SCHEMA_VERSION}: it was written by a newer one`,
+    })
     expect(await readFile(log(folder), 'utf8')).toBe(line)
+    expect(await readdir(folder)).toEqual(['store.log'])
+  })
+
+  test('a store of version 1 is brought up to date on opening, and holds all it held', async () => {
+    const folder = newFolder()
+    await mkdir(folder)
+    await copyFile(versionOne, log(folder))
+    // Cut short in an earlier attempt.
+    await writeFile(`${log(folder)}.next`, 'half a fi')
+    for (let time = 1; time <= 2; time += 1) {
+      const store = await openStore(folder)
+      expect(await store.getIdentity()).toMatchObject({
+        aliasId: 'me_myself',
+        mnemonic: expect.stringContaining('legal winner'),
+      })
+      expect(await store.listSessions()).toMatchObject([
+        { trustState: 'verified', formerAliasIds: ['alice_before'] },
+      ])
+      expect(await store.getTrust(conversationId)).toMatchObject({ status: 'verified', verifiedAt: 7 })
+      expect((await store.listFriends()).map(({ nickname }) => nickname)).toEqual(['Alice'])
+      expect(await ids(store)).toEqual(['a', 'b', 'c'])
+      expect(await store.findMessageBySeq(conversationId, 2)).toMatchObject({
+        id: 'b',
+        status: 'sent',
+        time: 3,
+      })
+      expect((await store.listOutbox()).map(({ internalId }) => internalId)).toEqual(['c'])
+      expect((await store.listRetractIntents()).map(({ messageId }) => messageId)).toEqual(['b'])
+      expect(await store.listOfflineMessages()).toMatchObject([{ id: 'd', seq: 3 }])
+      expect(await store.listReadMarks()).toEqual([{ conversationId, readSeq: 1, toldSeq: 1 }])
+      expect(await store.getVault()).toBeUndefined()
+      await store.close()
+      const [header] = (await readFile(log(folder), 'utf8')).split('\n')
+      expect(header).toEndWith(`{"format":"sotto-client-store","version":${SCHEMA_VERSION}}`)
+    }
+    expect(await readdir(folder)).toEqual(['store.log'])
+  })
+
+  test('what a vault seals, and what is cleared, does not stay in the folder', async () => {
+    const secrets = [identity.mnemonic, session.sessionKeyBase64]
+    for (const last of [
+      [
+        { change: 'vault', vault: { kind: 'key', wrappedKey: 'AAAA' } },
+        { change: 'identity', identity: { ...identity, mnemonic: 'sealed' } },
+        { change: 'session', session: { ...session, sessionKeyBase64: 'sealed' } },
+      ],
+      [{ change: 'clear' }],
+    ] as const) {
+      const folder = newFolder()
+      const store = await openStore(folder)
+      await store.write([
+        { change: 'identity', identity },
+        { change: 'session', session },
+      ])
+      await store.close()
+      // A damaged line among good ones: a copy of the file is kept.
+      const text = await readFile(log(folder), 'utf8')
+      await writeFile(
+        log(folder),
+        `${text.slice(0, text.indexOf('\n') + 1)}damaged\n${text.slice(text.indexOf('\n') + 1)}`,
+      )
+      const again = await openStore(folder)
+      for (const secret of secrets) expect(await textOf(folder)).toContain(secret)
+      await again.write(last)
+      for (const secret of secrets) expect(await textOf(folder)).not.toContain(secret)
+      await again.close()
+    }
   })
 
   test('a file that is none of ours is kept beside the new one', async () => {

@@ -1,38 +1,40 @@
 // A store in a folder: one append-only file of changes, each line with its checksum, rewritten when it has grown.
 // The only file of the client that needs Node's file system; it runs in Node and Bun.
-import { createHash, randomBytes } from 'node:crypto'
-import { copyFile, type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
-import { check } from '@sotto/protocol'
-import * as v from 'valibot'
+import { randomBytes } from 'node:crypto'
+import { copyFile, type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { asClientError, ClientError } from '../client-error.ts'
+import { decodeFile, encodeFile, encodeHeader, encodeWrite } from './file-log.ts'
 import { type FolderLock, lockFolder } from './folder-lock.ts'
 import { InMemoryReads } from './in-memory-reads.ts'
-import { StoreChange } from './records.ts'
+import { SCHEMA_VERSION } from './migrations.ts'
+import type { StoreChange } from './records.ts'
 
 const FILE = 'store.log'
-const HEADER = { format: 'sotto-client-store', version: 1 }
-const CHECKSUM_CHARACTERS = 16
+const DAMAGED = `${FILE}.damaged-`
 /** A first write torn by a crash leaves less than this. */
 const MAX_TORN_HEADER_BYTES = 256
-const CHANGES_PER_LINE = 200
 /** The file is rewritten once it is this large and this many times what it was when last rewritten. */
 const COMPACT_BYTES = 1024 * 1024
 const COMPACT_FACTOR = 4
 
-const Line = v.array(StoreChange)
-const Header = v.object({ format: v.literal(HEADER.format), version: v.literal(HEADER.version) })
-
 interface Waiting {
   readonly line: string
+  /** Whether what it replaces must not stay in the file. */
+  readonly erases: boolean
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
 
 /**
  * A store in a folder of its own (0700; files 0600). A write resolves after `fdatasync`; writes that arrive while one is
- * being synced share the next. A write torn by a crash is dropped as a whole on opening and costs nothing before it.
- * Nothing is encrypted: the recovery phrase and the messages lie in the file as they are.
+ * being synced share the next. A write torn by a crash is dropped as a whole on opening and costs nothing before it. A
+ * store of an older version is brought up to date on opening, in one go.
+ *
+ * The store itself encrypts nothing: what it is given lies in the file as it is, the messages always, and the recovery
+ * phrase and session keys unless the client that uses it was given `secrets`. When these are sealed, and when everything
+ * is cleared, the file is written anew, so that nothing of what it held stays in it; what the disk keeps of freed blocks
+ * is beyond a program.
  */
 export class FileStore extends InMemoryReads {
   readonly #path: string
@@ -77,18 +79,20 @@ export class FileStore extends InMemoryReads {
     const file = await open(path, 'a+', 0o600)
     try {
       const content = await readFile(path)
-      const { changes, goodBytes, damaged } = decodeFile(content)
+      const { changes, version, goodBytes, damaged } = decodeFile(content)
       const store = new FileStore(path, lock, file, goodBytes)
       for (const change of changes) store.state.apply(change)
       if (damaged || (goodBytes === 0 && content.length > MAX_TORN_HEADER_BYTES)) {
         // Lines that fail their checksum with good ones after them, or a file without a good line: not a torn write but a
         // damaged disk, or not our file. What checks is kept, the file as it was stays beside it.
-        await copyFile(path, `${path}.damaged-${randomBytes(4).toString('hex')}`)
+        await copyFile(path, join(folder, `${DAMAGED}${randomBytes(4).toString('hex')}`))
         await store.#compact()
       } else if (goodBytes === 0) {
         await file.truncate(0)
-        await store.#append(encodeLine(HEADER))
+        await store.#append(encodeHeader())
         await syncFolder(folder)
+      } else if (version < SCHEMA_VERSION) {
+        await store.#compact()
       } else if (goodBytes < content.length) {
         await file.truncate(goodBytes)
         await file.datasync()
@@ -104,8 +108,11 @@ export class FileStore extends InMemoryReads {
     if (this.#closed) return Promise.reject(new ClientError('CLOSED', 'the store is closed'))
     if (this.#failure) return Promise.reject(this.#failure)
     for (const change of changes) this.state.apply(change)
-    const line = changes.length === 0 ? '' : encodeLine(changes)
-    const written = new Promise<void>((resolve, reject) => this.#waiting.push({ line, resolve, reject }))
+    const line = encodeWrite(changes)
+    const erases = changes.some(({ change }) => change === 'vault' || change === 'clear')
+    const written = new Promise<void>((resolve, reject) =>
+      this.#waiting.push({ line, erases, resolve, reject }),
+    )
     this.#draining ??= this.#drain()
     return written
   }
@@ -123,8 +130,13 @@ export class FileStore extends InMemoryReads {
       const batch = this.#waiting
       this.#waiting = []
       try {
-        const lines = batch.map((waiting) => waiting.line).join('')
-        if (lines !== '') await this.#append(lines)
+        if (batch.some(({ erases }) => erases)) {
+          await this.#removeDamaged()
+          // What has been written to memory meanwhile is in the new file as well, and so written.
+          batch.push(...this.#waiting)
+          this.#waiting = []
+          await this.#compact()
+        } else await this.#append(batch.map(({ line }) => line).join(''))
         for (const waiting of batch) waiting.resolve()
         await this.#compactIfGrown()
       } catch (error) {
@@ -137,6 +149,7 @@ export class FileStore extends InMemoryReads {
   }
 
   async #append(text: string): Promise<void> {
+    if (text === '') return
     const bytes = Buffer.from(text)
     await this.#file.appendFile(bytes)
     await this.#file.datasync()
@@ -150,18 +163,15 @@ export class FileStore extends InMemoryReads {
     await this.#compact()
   }
 
+  async #removeDamaged(): Promise<void> {
+    const folder = dirname(this.#path)
+    const copies = (await readdir(folder)).filter((name) => name.startsWith(DAMAGED))
+    for (const copy of copies) await rm(join(folder, copy), { force: true })
+  }
+
   // The new file is whole and synced before it takes the old one's name, so a crash leaves one or the other.
   async #compact(): Promise<void> {
-    const lines = [encodeLine(HEADER)]
-    let group: StoreChange[] = []
-    for (const change of this.state.changes()) {
-      if (group.push(change) === CHANGES_PER_LINE) {
-        lines.push(encodeLine(group))
-        group = []
-      }
-    }
-    if (group.length > 0) lines.push(encodeLine(group))
-    const bytes = Buffer.from(lines.join(''))
+    const bytes = Buffer.from(encodeFile(this.state.changes()))
 
     const next = `${this.#path}.next`
     await rm(next, { force: true })
@@ -179,60 +189,8 @@ export class FileStore extends InMemoryReads {
     this.#bytes = bytes.length
     this.#compactedBytes = bytes.length
     await old.close()
-    await syncFolder(join(this.#path, '..'))
+    await syncFolder(dirname(this.#path))
   }
-}
-
-function encodeLine(value: unknown): string {
-  const json = JSON.stringify(value)
-  return `${checksum(json)} ${json}\n`
-}
-
-function checksum(json: string): string {
-  return createHash('sha256').update(json).digest('hex').slice(0, CHECKSUM_CHARACTERS)
-}
-
-interface DecodedFile {
-  readonly changes: StoreChange[]
-  /** Where the last good line ends. */
-  readonly goodBytes: number
-  /** Whether a bad line comes before a good one. */
-  readonly damaged: boolean
-}
-
-function decodeFile(content: Buffer): DecodedFile {
-  const changes: StoreChange[] = []
-  let goodBytes = 0
-  let badLines = 0
-  let damaged = false
-  let start = 0
-  for (let end = content.indexOf(10); end !== -1; end = content.indexOf(10, start)) {
-    const json = checkedJson(content.toString('utf8', start, end))
-    start = end + 1
-    if (json === undefined) {
-      badLines += 1
-      continue
-    }
-    if (badLines > 0) damaged = true
-    const isFirst = goodBytes === 0 && !damaged
-    goodBytes = start
-    const value: unknown = JSON.parse(json)
-    if (isFirst) checkHeader(value)
-    else changes.push(...check(Line, value))
-  }
-  return { changes, goodBytes: damaged ? content.length : goodBytes, damaged }
-}
-
-function checkHeader(value: unknown): void {
-  if (v.is(Header, value)) return
-  throw new ClientError('STORE_FAILED', 'the store was written by another version of this program')
-}
-
-function checkedJson(line: string): string | undefined {
-  const json = line.slice(CHECKSUM_CHARACTERS + 1)
-  return line[CHECKSUM_CHARACTERS] === ' ' && line.slice(0, CHECKSUM_CHARACTERS) === checksum(json)
-    ? json
-    : undefined
 }
 
 async function syncFolder(folder: string): Promise<void> {

@@ -12,6 +12,7 @@ import type {
   StoredIdentity,
   StoredMessage,
   TrustState,
+  VaultRecord,
 } from './records.ts'
 import type { ClientStore, MessageRange } from './store.ts'
 
@@ -21,6 +22,10 @@ export abstract class InMemoryReads implements ClientStore {
 
   abstract write(changes: readonly StoreChange[]): Promise<void>
   abstract close(): Promise<void>
+
+  async getVault(): Promise<VaultRecord | undefined> {
+    return this.state.vault
+  }
 
   async getIdentity(): Promise<StoredIdentity | undefined> {
     return this.state.identity

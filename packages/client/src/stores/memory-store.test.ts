@@ -1,10 +1,10 @@
 // The memory store, held to the store contract.
 import { describe } from 'bun:test'
 import { MemoryStore } from './memory-store.ts'
-import { storeContract } from './store-contract.ts'
+import { storeContract, vaultContract } from './store-contract.ts'
 
 describe('memory store', () => {
-  storeContract(async () => {
+  const open = async () => {
     const store = new MemoryStore()
     const reopen = async () => {
       await store.close()
@@ -12,5 +12,7 @@ describe('memory store', () => {
       return store
     }
     return { store, reopen }
-  })
+  }
+  storeContract(open)
+  vaultContract(open)
 })

@@ -13,7 +13,7 @@ import * as v from 'valibot'
 
 const Time = v.number()
 
-/** The one identity of a device. `mnemonic` never leaves it. */
+/** The one identity of a device. `mnemonic` never leaves it; in a sealed store it is there in sealed form. */
 export const StoredIdentity = v.object({
   uuid: AccountUuid,
   aliasId: AliasId,
@@ -90,7 +90,10 @@ export const RetractIntent = v.object({
 /** See {@link RetractIntent}. */
 export type RetractIntent = Readonly<v.InferOutput<typeof RetractIntent>>
 
-/** The keys shared with one contact, as they were when the session was made. */
+/**
+ * The keys shared with one contact, as they were when the session was made. In a sealed store `sessionKeyBase64` is there
+ * in sealed form.
+ */
 export const SessionRecord = v.object({
   conversationId: ConversationId,
   theirAliasId: AliasId,
@@ -131,9 +134,41 @@ export const ReadMark = v.object({ conversationId: ConversationId, readSeq: v.nu
 /** See {@link ReadMark}. */
 export type ReadMark = Readonly<v.InferOutput<typeof ReadMark>>
 
-/** One change of what is stored. `clear` forgets everything, for a device that takes another identity. */
+/**
+ * The data key of a sealed store, wrapped: by a key stretched from a passphrase, by a key the application keeps elsewhere,
+ * or by a key of the browser that scripts cannot read. A store keeps it as it is; what its numbers may be is checked by
+ * whoever unwraps.
+ */
+export const VaultRecord = v.variant('kind', [
+  v.object({
+    kind: v.literal('passphrase'),
+    /** The cost of scrypt (RFC 7914). */
+    n: v.number(),
+    r: v.number(),
+    p: v.number(),
+    /** Base64. */
+    salt: v.string(),
+    /** Base64 of nonce, ciphertext and tag. */
+    wrappedKey: v.string(),
+  }),
+  v.object({ kind: v.literal('key'), wrappedKey: v.string() }),
+  v.object({
+    kind: v.literal('device_key'),
+    /** Which of the browser's keys. */
+    keyName: v.string(),
+    wrappedKey: v.string(),
+  }),
+])
+/** See {@link VaultRecord}. */
+export type VaultRecord = Readonly<v.InferOutput<typeof VaultRecord>>
+
+/**
+ * One change of what is stored. `clear` forgets everything but the vault, for a device that takes another identity.
+ * `clear` and `vault` leave nothing readable of what they replace, as far as the store can see to that.
+ */
 export const StoreChange = v.variant('change', [
   v.object({ change: v.literal('clear') }),
+  v.object({ change: v.literal('vault'), vault: VaultRecord }),
   v.object({ change: v.literal('identity'), identity: StoredIdentity }),
   v.object({ change: v.literal('session'), session: SessionRecord }),
   v.object({ change: v.literal('session_removed'), conversationId: ConversationId }),

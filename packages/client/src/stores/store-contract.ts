@@ -1,7 +1,7 @@
 // The contract of a store as a suite of tests, run on every store there is.
 import { expect, test } from 'bun:test'
 import { AliasId, ConversationId, check, FriendProfile, PublicKey } from '@sotto/protocol'
-import type { OutboxIntent, SessionRecord, StoredIdentity, StoredMessage } from './records.ts'
+import type { OutboxIntent, SessionRecord, StoredIdentity, StoredMessage, VaultRecord } from './records.ts'
 import { StoredIdentity as StoredIdentitySchema } from './records.ts'
 import type { ClientStore } from './store.ts'
 
@@ -12,11 +12,11 @@ export interface StoreUnderTest {
 }
 
 export const conversationId = check(ConversationId, '11111111-1111-4111-8111-111111111111')
-const otherConversationId = check(ConversationId, '22222222-2222-4222-8222-222222222222')
+export const otherConversationId = check(ConversationId, '22222222-2222-4222-8222-222222222222')
 const alice = check(AliasId, 'alice')
 const key = check(PublicKey, `${'A'.repeat(43)}=`)
 
-const identity: StoredIdentity = check(StoredIdentitySchema, {
+export const identity: StoredIdentity = check(StoredIdentitySchema, {
   uuid: '33333333-3333-4333-8333-333333333333',
   aliasId: 'me_myself',
   nickname: 'Me',
@@ -24,11 +24,11 @@ const identity: StoredIdentity = check(StoredIdentitySchema, {
   signingPublicKey: key,
   ecdhPublicKey: key,
 })
-const session: SessionRecord = {
+export const session: SessionRecord = {
   conversationId,
   theirAliasId: alice,
   theirEcdhPublicKey: key,
-  sessionKeyBase64: key,
+  sessionKeyBase64: 'c2Vzc2lvbiBrZXkgb2YgdGhlIHRlc3RzLCAzMiBieXQ=',
   trustState: 'unverified',
   createdAt: 5,
 }
@@ -58,6 +58,12 @@ function intentOf(id: string): OutboxIntent {
     addedAt: 1,
     payload: 'AAAA',
   }
+}
+
+/** Looks at a store before and after it was opened again. */
+async function onBoth({ store, reopen }: StoreUnderTest, look: (store: ClientStore) => Promise<void>) {
+  await look(store)
+  await look(await reopen())
 }
 
 /** Declares the suite. `open` gives an empty store. */
@@ -148,10 +154,10 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
     await store.write([
       { change: 'message_patch', conversationId, isMe: true, id: 'mine', patch: { status: 'sent', seq: 1 } },
     ])
-    for (const opened of [store, await reopen()]) {
+    await onBoth({ store, reopen }, async (opened) => {
       expect((await opened.listMessages(conversationId)).map(({ id }) => id)).toEqual(['mine', 'theirs'])
       expect(await opened.findMessageBySeq(conversationId, 1)).toMatchObject({ id: 'mine', status: 'sent' })
-    }
+    })
   })
 
   test('one id of two sides is two messages', async () => {
@@ -190,6 +196,45 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
     expect(await again.hasNonce(otherConversationId, 'mine')).toBe(false)
   })
 
+  test('a seq is the first message’s that had it', async () => {
+    const { store } = await open()
+    await store.write([
+      { change: 'message', message: messageOf({ id: 'mine', isMe: true, status: 'sending' }) },
+    ])
+    await store.write([{ change: 'message', message: messageOf({ id: 'theirs', seq: 1 }) }])
+    await store.write([
+      { change: 'message_patch', conversationId, isMe: true, id: 'mine', patch: { status: 'sent', seq: 1 } },
+    ])
+    expect((await store.findMessageBySeq(conversationId, 1))?.id).toBe('theirs')
+  })
+
+  test('a patch of what is not there makes nothing', async () => {
+    const { store } = await open()
+    await store.write([
+      { change: 'message_patch', conversationId, isMe: true, id: 'none', patch: { status: 'sent', seq: 1 } },
+    ])
+    expect(await store.listMessages(conversationId)).toEqual([])
+  })
+
+  test('messages of one moment keep the order they were written in', async () => {
+    const { store } = await open()
+    for (const id of ['z', 'y', 'a'])
+      await store.write([{ change: 'message', message: messageOf({ id, isMe: true, status: 'sending' }) }])
+    await store.write([
+      { change: 'message_patch', conversationId, isMe: true, id: 'y', patch: { failure: 'x' } },
+    ])
+    expect((await store.listMessages(conversationId)).map(({ id }) => id)).toEqual(['z', 'y', 'a'])
+  })
+
+  test('writes are of the moment of their call', async () => {
+    const { store, reopen } = await open()
+    const changes = [{ change: 'outbox_added' as const, intent: intentOf('a') }]
+    const written = store.write(changes)
+    changes.push({ change: 'outbox_added', intent: intentOf('b') })
+    await written
+    expect((await (await reopen()).listOutbox()).length).toBe(1)
+  })
+
   test('own messages are found by status up to a seq', async () => {
     const { store } = await open()
     await store.write([
@@ -204,6 +249,19 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
     expect(await ids(4, 'sent')).toEqual(['3'])
     expect(await ids(9, 'sent', 'delivered')).toEqual(['2', '3', '5'])
     expect(await ids(9, 'read')).toEqual(['1'])
+  })
+
+  test('sessions keep the order they were first added in', async () => {
+    const { store, reopen } = await open()
+    const other = { ...session, conversationId: otherConversationId }
+    await store.write([
+      { change: 'session', session: other },
+      { change: 'session', session },
+    ])
+    await store.write([{ change: 'session', session: { ...other, createdAt: 9 } }])
+    await onBoth({ store, reopen }, async (opened) =>
+      expect((await opened.listSessions()).map(({ createdAt }) => createdAt)).toEqual([9, 5]),
+    )
   })
 
   test('the outbox keeps its order through removals and reopening', async () => {
@@ -279,6 +337,49 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
   test('a closed store takes nothing', async () => {
     const { store } = await open()
     await store.close()
-    expect(store.write([{ change: 'clear' }])).rejects.toMatchObject({ code: 'CLOSED' })
+    await expect(store.write([{ change: 'clear' }])).rejects.toMatchObject({ code: 'CLOSED' })
+  })
+}
+
+/** Declares what a store does with a vault record, for those that only keep it. */
+export function vaultContract(open: () => Promise<StoreUnderTest>): void {
+  const first: VaultRecord = { kind: 'passphrase', n: 131_072, r: 8, p: 1, salt: 'AAAA', wrappedKey: 'BBBB' }
+  const second: VaultRecord = { kind: 'device_key', keyName: 'device', wrappedKey: 'CCCC' }
+
+  test('the vault is kept as it is, and the latest counts', async () => {
+    const { store, reopen } = await open()
+    expect(await store.getVault()).toBeUndefined()
+    await store.write([{ change: 'vault', vault: first }])
+    expect(await store.getVault()).toEqual(first)
+    await store.write([{ change: 'vault', vault: second }])
+    expect(await (await reopen()).getVault()).toEqual(second)
+  })
+
+  test('the vault stays when everything else is cleared', async () => {
+    const { store, reopen } = await open()
+    await store.write([
+      { change: 'vault', vault: first },
+      { change: 'identity', identity },
+    ])
+    await store.write([{ change: 'clear' }])
+    await onBoth({ store, reopen }, async (opened) => {
+      expect(await opened.getVault()).toEqual(first)
+      expect(await opened.getIdentity()).toBeUndefined()
+    })
+  })
+
+  test('a vault among many writes costs none of them', async () => {
+    const { store, reopen } = await open()
+    const writes = Array.from({ length: 40 }, (_, at) =>
+      store.write(
+        at % 10 === 5
+          ? [{ change: 'vault', vault: at === 35 ? second : first }]
+          : [{ change: 'outbox_added', intent: intentOf(`m${at}`) }],
+      ),
+    )
+    await Promise.all(writes)
+    const again = await reopen()
+    expect(await again.getVault()).toEqual(second)
+    expect((await again.listOutbox()).length).toBe(36)
   })
 }

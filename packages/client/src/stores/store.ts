@@ -11,6 +11,7 @@ import type {
   StoredIdentity,
   StoredMessage,
   TrustState,
+  VaultRecord,
 } from './records.ts'
 
 /** Which part of a conversation to list. Own messages without a `seq` yet come last. */
@@ -35,7 +36,10 @@ export interface MessageRange {
  */
 export interface ClientStore {
   write(changes: readonly StoreChange[]): Promise<void>
+  /** The wrapped data key, where the secrets in the store are sealed. */
+  getVault(): Promise<VaultRecord | undefined>
   getIdentity(): Promise<StoredIdentity | undefined>
+  /** In the order they were first added. */
   listSessions(): Promise<readonly SessionRecord[]>
   getTrust(conversationId: string): Promise<TrustState>
   listFriends(): Promise<readonly FriendProfile[]>

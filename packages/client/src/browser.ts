@@ -1,0 +1,7 @@
+// The entry for browsers: what an application in a page takes besides the core.
+export { solveInWorker, solverIn } from './solve-in-worker.ts'
+export { type DeviceKeyOptions, deviceKeyVault } from './stores/device-key-vault.ts'
+export { deleteDatabase } from './stores/indexeddb-open.ts'
+export { IndexedDbStore } from './stores/indexeddb-store.ts'
+export type { SharedIdentity } from './tabs/methods.ts'
+export { SharedClient, type SharedClientOptions } from './tabs/shared-client.ts'

@@ -1,0 +1,48 @@
+// The names the library's entry gives away besides SottoClient.
+export type {
+  FileContent,
+  ImageContent,
+  KeyPair,
+  MessageContent,
+  OutgoingContent,
+  TextContent,
+  VoiceContent,
+} from '@sotto/crypto'
+export { generateMnemonic, normalizeMnemonic, validateMnemonic } from '@sotto/crypto'
+export type { FriendProfile, UserLookup } from '@sotto/protocol'
+export { ClientError, type ClientErrorCode } from './client-error.ts'
+export { contentOf } from './content.ts'
+export type { Conversation } from './conversations.ts'
+export type { EventStreamOptions } from './event-stream.ts'
+export type {
+  ClientEventHandler,
+  ClientEventName,
+  ClientEvents,
+  NetworkState,
+  SecurityViolationEvent,
+} from './events.ts'
+export type { CreateIdentityInput, RecoverIdentityInput } from './identity.ts'
+export type { ClientOptions, Clock, FetchLike, SocketClass, SocketLike, WakeSource } from './options.ts'
+export type { SendOptions } from './outbox.ts'
+export type { ProofOfWork, ProofOfWorkSolver } from './proof-of-work.ts'
+export {
+  REGISTRATION_STEPS,
+  type RegistrationProgress,
+  type RegistrationStep,
+  type RegistrationWatch,
+} from './registration.ts'
+export type { SecurityCode } from './sessions.ts'
+export { keyVault } from './stores/key-vault.ts'
+export { MemoryStore } from './stores/memory-store.ts'
+export type {
+  MessageStatus,
+  OfflineMessage,
+  OutboxIntent,
+  SessionRecord,
+  StoredIdentity,
+  StoredMessage,
+  TrustState,
+  VaultRecord,
+} from './stores/records.ts'
+export type { ClientStore, MessageRange } from './stores/store.ts'
+export type { Vault } from './stores/vault.ts'

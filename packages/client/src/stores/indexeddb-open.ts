@@ -1,0 +1,57 @@
+// Opening an IndexedDB database in the present version, and deleting one.
+import { ClientError } from '../client-error.ts'
+import { storeFailure } from './indexeddb-queue.ts'
+import { newerSchema, SCHEMA_VERSION, stepsAfter } from './migrations.ts'
+
+/** How long another tab may take to let go of a database that is to change: it has writes to finish. */
+const PATIENCE_MS = 5000
+
+/** Opens a database, made or brought up to date where it has to be; both happen as a whole or not at all. */
+export async function openDatabase(name: string): Promise<IDBDatabase> {
+  const request = indexedDB.open(name, SCHEMA_VERSION)
+  request.onupgradeneeded = ({ oldVersion }) => {
+    const { result: database, transaction } = request
+    if (!transaction) return
+    for (const step of stepsAfter(oldVersion)) step.upgrade(database, transaction)
+  }
+  try {
+    return await unblocked(request, (database) => database.close())
+  } catch (error) {
+    if (error instanceof Error && error.name === 'VersionError') throw newerSchema(await versionOf(name))
+    throw error
+  }
+}
+
+/**
+ * Deletes a store and everything in it. Stores of this name that are open, in any tab, are closed by it.
+ * @throws ClientError `STORE_LOCKED` if one does not close, `STORE_FAILED`.
+ */
+export async function deleteDatabase(name = 'sotto'): Promise<void> {
+  try {
+    await unblocked(indexedDB.deleteDatabase(name), () => {})
+  } catch (error) {
+    throw storeFailure(error)
+  }
+}
+
+async function versionOf(name: string): Promise<number> {
+  const database = await unblocked(indexedDB.open(name), (late) => late.close())
+  const { version } = database
+  database.close()
+  return version
+}
+
+/** The result of a request that other tabs can hold up; `onLate` is given the one that comes after patience has ended. */
+function unblocked<T>(request: IDBOpenDBRequest & IDBRequest<T>, onLate: (result: T) => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let isLate = false
+    request.onblocked = () => {
+      setTimeout(() => {
+        isLate = request.readyState === 'pending'
+        reject(new ClientError('STORE_LOCKED', 'another tab of this site does not let go of the store'))
+      }, PATIENCE_MS)
+    }
+    request.onerror = () => reject(request.error)
+    request.onsuccess = () => (isLate ? onLate(request.result) : resolve(request.result))
+  })
+}

@@ -1,0 +1,226 @@
+// A store in the browser: an IndexedDB database with a table for each kind of record, and nothing kept in memory.
+import { check, FriendProfile } from '@sotto/protocol'
+import * as v from 'valibot'
+import { ClientError } from '../client-error.ts'
+import { openDatabase } from './indexeddb-open.ts'
+import { storeFailure, WorkQueue } from './indexeddb-queue.ts'
+import { done, startingWith, walkDown } from './indexeddb-request.ts'
+import { MessageRow, messageName, writeChange } from './indexeddb-writes.ts'
+import {
+  type MessageStatus,
+  OfflineMessage,
+  OutboxIntent,
+  ReadMark,
+  RetractIntent,
+  SessionRecord,
+  type StoreChange,
+  StoredIdentity,
+  type StoredMessage,
+  TrustState,
+  VaultRecord,
+} from './records.ts'
+import type { ClientStore, MessageRange } from './store.ts'
+
+/**
+ * A store in an IndexedDB database, for browsers. A write resolves once the disk has it (`durability: 'strict'`); writes
+ * that arrive while one is under way share its transaction. A database of an older version is brought up to date on
+ * opening, in one go.
+ *
+ * Browsers may remove a site's data when the disk is full, and with it the identity: ask for `navigator.storage.persist()`.
+ * The store itself encrypts nothing; see the option `secrets` of the client. Two stores of one name are one store: each
+ * sees what the other writes.
+ */
+export class IndexedDbStore implements ClientStore {
+  readonly #database: IDBDatabase
+  readonly #queue: WorkQueue
+
+  private constructor(database: IDBDatabase) {
+    this.#database = database
+    this.#queue = new WorkQueue(database)
+    database.onversionchange = (event) =>
+      this.#giveUp(
+        event.newVersion === null
+          ? 'the store was deleted, by another tab of this site'
+          : 'another tab of this site has a newer version of the app: reload this one',
+      )
+    database.onclose = () => this.#giveUp('the browser has closed the store, or the user has removed it')
+  }
+
+  /**
+   * Opens the store of this name, which is made if it is not there. Names are the origin's: no other site sees it.
+   * @throws ClientError `STORE_FAILED` if it cannot be opened or a newer program has written it, `STORE_LOCKED` if it must
+   *   be brought up to date and a tab with the older program does not let go of it.
+   */
+  static async open(name = 'sotto'): Promise<IndexedDbStore> {
+    try {
+      return new IndexedDbStore(await openDatabase(name))
+    } catch (error) {
+      throw storeFailure(error)
+    }
+  }
+
+  async write(changes: readonly StoreChange[]): Promise<void> {
+    if (changes.length === 0) return this.#queue.write()
+    // Of this moment: what the caller does with its objects later is not written.
+    const copies = structuredClone(changes)
+    return this.#queue.write(async (transaction) => {
+      for (const change of copies) await writeChange(transaction, change)
+    })
+  }
+
+  getVault(): Promise<VaultRecord | undefined> {
+    return this.#find(VaultRecord, (tx) => tx.objectStore('vault').get('vault'))
+  }
+
+  getIdentity(): Promise<StoredIdentity | undefined> {
+    return this.#find(StoredIdentity, (tx) => tx.objectStore('values').get('identity'))
+  }
+
+  listSessions(): Promise<readonly SessionRecord[]> {
+    return this.#list(SessionRecord, (tx) => tx.objectStore('sessions').getAll())
+  }
+
+  async getTrust(conversationId: string): Promise<TrustState> {
+    const trust = await this.#find(TrustState, (tx) => tx.objectStore('trust').get(conversationId))
+    return trust ?? { status: 'unverified' }
+  }
+
+  async listFriends(): Promise<readonly FriendProfile[]> {
+    const friends = v.array(FriendProfile)
+    return (await this.#find(friends, (tx) => tx.objectStore('values').get('friends'))) ?? []
+  }
+
+  async listMessages(conversationId: string, range: MessageRange = {}): Promise<readonly StoredMessage[]> {
+    const { afterSeq, beforeSeq, limit = Number.POSITIVE_INFINITY } = range
+    if (limit <= 0) return []
+    // [conversation, seq, []] sorts after all messages of that seq; without a bound the range is the conversation.
+    const lower = afterSeq === undefined ? [conversationId] : [conversationId, afterSeq, []]
+    const upper = [conversationId, beforeSeq ?? []]
+    if (indexedDB.cmp(lower, upper) > 0) return []
+    const bounds = IDBKeyRange.bound(lower, upper)
+    const rows = await this.#queue.read(async (tx): Promise<unknown[]> => {
+      const index = messageIndex(tx, 'order')
+      if (limit === Number.POSITIVE_INFINITY) return done(index.getAll(bounds))
+      const latest: unknown[] = []
+      await walkDown(index, bounds, (row) => latest.push(row) < limit)
+      return latest.reverse()
+    })
+    return rows.map(messageOf)
+  }
+
+  findMessage(conversationId: string, isMe: boolean, id: string): Promise<StoredMessage | undefined> {
+    return this.#findMessage((tx) => messageIndex(tx, 'name').get(messageName(conversationId, isMe, id)))
+  }
+
+  findMessageBySeq(conversationId: string, seq: number): Promise<StoredMessage | undefined> {
+    return this.#findMessage((tx) => messageIndex(tx, 'seq').get([conversationId, seq]))
+  }
+
+  async hasNonce(conversationId: string, nonce: string): Promise<boolean> {
+    return this.#queue.read(
+      async (tx) => (await done(messageIndex(tx, 'nonce').getKey([conversationId, nonce]))) !== undefined,
+    )
+  }
+
+  latestPeerSeq(conversationId: string): Promise<number> {
+    return this.#queue.read(async (tx) => {
+      let latest = 0
+      await walkDown(messageIndex(tx, 'peer'), startingWith(conversationId), (row) => {
+        latest = messageOf(row).seq ?? 0
+        return false
+      })
+      return latest
+    })
+  }
+
+  async listOwnMessages(
+    conversationId: string,
+    upToSeq: number,
+    statuses: readonly MessageStatus[],
+  ): Promise<readonly StoredMessage[]> {
+    const rows = await this.#queue.read(async (tx) => {
+      const found: unknown[] = []
+      for (const status of statuses) {
+        const range = IDBKeyRange.bound([conversationId, status], [conversationId, status, upToSeq])
+        found.push(...(await done(messageIndex(tx, 'own').getAll(range))))
+      }
+      return found
+    })
+    return rows.map(messageOf).sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0))
+  }
+
+  listOutbox(): Promise<readonly OutboxIntent[]> {
+    return this.#list(OutboxIntent, (tx) => tx.objectStore('outbox').getAll())
+  }
+
+  listRetractIntents(): Promise<readonly RetractIntent[]> {
+    return this.#list(RetractIntent, (tx) => tx.objectStore('retract_intents').getAll())
+  }
+
+  async listOfflineMessages(conversationId?: string): Promise<readonly OfflineMessage[]> {
+    const range = conversationId === undefined ? undefined : startingWith(conversationId)
+    const messages = await this.#list(OfflineMessage, (tx) => tx.objectStore('offline').getAll(range))
+    return messages.toSorted((a, b) => a.seq - b.seq)
+  }
+
+  findOfflineMessage(conversationId: string, seq: number): Promise<OfflineMessage | undefined> {
+    return this.#find(OfflineMessage, (tx) => tx.objectStore('offline').get([conversationId, seq]))
+  }
+
+  countOfflineMessages(): Promise<number> {
+    return this.#queue.read((tx) => done(tx.objectStore('offline').count()))
+  }
+
+  listReadMarks(): Promise<readonly ReadMark[]> {
+    return this.#list(ReadMark, (tx) => tx.objectStore('read_marks').getAll())
+  }
+
+  async close(): Promise<void> {
+    await this.#queue.end(new ClientError('CLOSED', 'the store is closed'))
+    this.#database.close()
+  }
+
+  // Whoever wants the database waits until it is closed, and it closes once what is under way has come to its end.
+  #giveUp(reason: string): void {
+    this.#queue.abandon(new ClientError('STORE_FAILED', reason))
+    this.#database.close()
+  }
+
+  async #find<const S extends v.GenericSchema>(
+    schema: S,
+    ask: (transaction: IDBTransaction) => IDBRequest<unknown>,
+  ): Promise<v.InferOutput<S> | undefined> {
+    const found = await this.#queue.read((tx) => done(ask(tx)))
+    return found === undefined ? undefined : checked(schema, found)
+  }
+
+  async #list<const S extends v.GenericSchema>(
+    schema: S,
+    ask: (transaction: IDBTransaction) => IDBRequest<unknown[]>,
+  ): Promise<v.InferOutput<S>[]> {
+    const found = await this.#queue.read((tx) => done(ask(tx)))
+    return found.map((value) => checked(schema, value))
+  }
+
+  async #findMessage(
+    ask: (transaction: IDBTransaction) => IDBRequest<unknown>,
+  ): Promise<StoredMessage | undefined> {
+    return (await this.#find(MessageRow, ask))?.message
+  }
+}
+
+function messageIndex(transaction: IDBTransaction, name: string): IDBIndex {
+  return transaction.objectStore('messages').index(name)
+}
+
+function messageOf(row: unknown): StoredMessage {
+  return checked(MessageRow, row).message
+}
+
+function checked<const S extends v.GenericSchema>(schema: S, value: unknown): v.InferOutput<S> {
+  try {
+    return check(schema, value)
+  } catch (error) {
+    throw new ClientError('STORE_FAILED', 'the store holds what this program never wrote', { cause: error })
+  }
+}

@@ -1,0 +1,117 @@
+// How changes are written into the tables of an IndexedDB database.
+import { check } from '@sotto/protocol'
+import * as v from 'valibot'
+import { done } from './indexeddb-request.ts'
+import { type StoreChange, StoredMessage } from './records.ts'
+
+/** A message as it lies in its table: with the keys it is found by. */
+export const MessageRow = v.object({
+  message: StoredMessage,
+  name: v.array(v.string()),
+  /** Conversation, `seq` or what sorts after every one, time. */
+  order: v.array(v.union([v.string(), v.number()])),
+  /** Conversation and `seq`, in the first message that had it. */
+  seq: v.exactOptional(v.array(v.union([v.string(), v.number()]))),
+  nonce: v.exactOptional(v.array(v.string())),
+  /** Conversation and `seq`, of a peer's message. */
+  peer: v.exactOptional(v.array(v.union([v.string(), v.number()]))),
+  /** Conversation, status and `seq`, of an own message. */
+  own: v.exactOptional(v.array(v.union([v.string(), v.number()]))),
+})
+type MessageRow = v.InferOutput<typeof MessageRow>
+
+/** What names a message: an id is unique among one side's messages only. */
+export function messageName(conversationId: string, isMe: boolean, id: string): string[] {
+  return [conversationId, isMe ? 'me' : 'them', id]
+}
+
+/** Writes one change. To be awaited before the next: some look before they write. */
+export async function writeChange(transaction: IDBTransaction, change: StoreChange): Promise<void> {
+  const table = (name: string) => transaction.objectStore(name)
+  switch (change.change) {
+    case 'clear':
+      for (const name of transaction.objectStoreNames)
+        if (name !== 'vault') await done(transaction.objectStore(name).clear())
+      return
+    case 'vault':
+      await done(table('vault').put(change.vault, 'vault'))
+      return
+    case 'identity':
+      await done(table('values').put(change.identity, 'identity'))
+      return
+    case 'friends':
+      await done(table('values').put(change.friends, 'friends'))
+      return
+    case 'session':
+      return putNamed(table('sessions'), change.session.conversationId, change.session)
+    case 'session_removed':
+      return deleteNamed(table('sessions'), change.conversationId)
+    case 'trust':
+      await done(table('trust').put(change.trust, change.conversationId))
+      return
+    case 'message':
+      return putMessage(table('messages'), change.message)
+    case 'message_patch': {
+      const messages = table('messages')
+      const name = messageName(change.conversationId, change.isMe, change.id)
+      const row: unknown = await done(messages.index('name').get(name))
+      if (row === undefined) return
+      return putMessage(messages, { ...check(MessageRow, row).message, ...change.patch })
+    }
+    case 'outbox_added':
+      return putNamed(table('outbox'), change.intent.internalId, change.intent)
+    case 'outbox_removed':
+      return deleteNamed(table('outbox'), change.internalId)
+    case 'retract_added': {
+      const { conversationId, messageId } = change.intent
+      return putNamed(table('retract_intents'), [conversationId, messageId], change.intent)
+    }
+    case 'retract_removed':
+      return deleteNamed(table('retract_intents'), [change.conversationId, change.messageId])
+    case 'offline_added':
+      await done(table('offline').put(change.message))
+      return
+    case 'offline_removed':
+      await done(table('offline').delete([change.conversationId, change.seq]))
+      return
+    case 'read_mark':
+      await done(table('read_marks').put(change.mark))
+      return
+    default:
+      return unknownChange(change)
+  }
+}
+
+async function putMessage(messages: IDBObjectStore, message: StoredMessage): Promise<void> {
+  const { conversationId, isMe, seq, nonce } = message
+  const name = messageName(conversationId, isMe, message.id)
+  const key = await done(messages.index('name').getKey(name))
+  const row: MessageRow = {
+    message,
+    name,
+    order: [conversationId, seq ?? Number.MAX_SAFE_INTEGER, message.time],
+    ...(nonce === undefined ? {} : { nonce: [conversationId, nonce] }),
+  }
+  if (seq !== undefined) {
+    // A seq names one message; the first to have it keeps it.
+    const holder = await done(messages.index('seq').getKey([conversationId, seq]))
+    if (holder === undefined || holder === key) row.seq = [conversationId, seq]
+    if (isMe) row.own = [conversationId, message.status, seq]
+    else row.peer = [conversationId, seq]
+  }
+  await done(messages.put(row, key))
+}
+
+/** Puts a value in the place of the one of its name, or at the end. */
+async function putNamed(table: IDBObjectStore, name: IDBValidKey, value: unknown): Promise<void> {
+  await done(table.put(value, await done(table.index('name').getKey(name))))
+}
+
+async function deleteNamed(table: IDBObjectStore, name: IDBValidKey): Promise<void> {
+  const key = await done(table.index('name').getKey(name))
+  if (key !== undefined) await done(table.delete(key))
+}
+
+function unknownChange(change: never): never {
+  throw new TypeError(`unknown change: ${JSON.stringify(change)}`)
+}

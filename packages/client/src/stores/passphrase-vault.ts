@@ -1,0 +1,78 @@
+// A vault that opens by a passphrase. An entry of its own: scrypt is loaded by those who ask for one.
+import { decodeBase64, encodeBase64 } from '@sotto/crypto'
+import { derivePassphraseKey } from '@sotto/crypto/passphrase-key'
+import { ClientError } from '../client-error.ts'
+import type { VaultRecord } from './records.ts'
+import { otherVault, unwrapKey, type Vault, wrapKey } from './vault.ts'
+
+export type { Vault } from './vault.ts'
+
+/** What a guess costs: 128 MiB of memory and the better part of a second. */
+const COST = { n: 2 ** 17, r: 8, p: 1 } as const
+/** A record that asks for less was not written by us; one that asks for more is to exhaust the device. */
+const BOUNDS = { minN: 2 ** 17, maxN: 2 ** 18, r: 8, maxP: 4 } as const
+const SALT_BYTES = 32
+const MAX_SALT_BYTES = 64
+
+type PassphraseRecord = Extract<VaultRecord, { kind: 'passphrase' }>
+
+/**
+ * A vault that opens by a passphrase, for the option `secrets`. The data key is wrapped with AES-256-GCM under a key that
+ * scrypt stretches from the passphrase (N = 2^17, r = 8, p = 1; RFC 7914), so that whoever has a copy of the store pays
+ * 128 MiB and the better part of a second for each guess. A passphrase is what it is: choose one of several random words.
+ * Who forgets it deletes the store and recovers the account by its recovery phrase; what was written is gone.
+ */
+export function passphraseVault(): Vault {
+  return {
+    kind: 'passphrase',
+    needsPassphrase: true,
+    async wrap(input) {
+      const salt = input.randomBytes(SALT_BYTES)
+      const record = { kind: 'passphrase', ...COST, salt: encodeBase64(salt) } as const
+      const key = await derivePassphraseKey({ passphrase: given(input.passphrase), salt, cost: COST })
+      try {
+        return { ...record, wrappedKey: wrapKey(key, input, record) }
+      } finally {
+        key.fill(0)
+      }
+    },
+    async unwrap(record, passphrase) {
+      if (record.kind !== 'passphrase') throw otherVault(record)
+      const { n, r, p } = record
+      const salt = checkedSalt(record)
+      const key = await derivePassphraseKey({ passphrase: given(passphrase), salt, cost: { n, r, p } })
+      try {
+        return unwrapKey(key, record, 'WRONG_PASSPHRASE')
+      } finally {
+        key.fill(0)
+      }
+    },
+  }
+}
+
+function given(passphrase: string | undefined): string {
+  if (passphrase === undefined || passphrase === '')
+    throw new ClientError('INVALID_ARGUMENT', 'a passphrase is needed')
+  return passphrase
+}
+
+/** The salt, once the cost is known to be one we would have written. */
+function checkedSalt({ n, r, p, salt }: PassphraseRecord): Uint8Array {
+  const { minN, maxN, maxP } = BOUNDS
+  const isCost =
+    Number.isInteger(Math.log2(n)) && n >= minN && n <= maxN && r === BOUNDS.r && Number.isInteger(p)
+  if (!isCost || p < 1 || p > maxP) throw damaged()
+  try {
+    const bytes = decodeBase64(salt)
+    if (bytes.length >= SALT_BYTES && bytes.length <= MAX_SALT_BYTES) return bytes
+  } catch (cause) {
+    throw damaged(cause)
+  }
+  throw damaged()
+}
+
+function damaged(cause?: unknown): ClientError {
+  return new ClientError('STORE_FAILED', 'the vault record was altered: this program never wrote it', {
+    cause,
+  })
+}

@@ -1,0 +1,282 @@
+// A store whose secrets are sealed: wraps any other, which then never sees them.
+import type { RandomBytes } from '@sotto/crypto'
+import type { FriendProfile } from '@sotto/protocol'
+import { ClientError } from '../client-error.ts'
+import type {
+  MessageStatus,
+  OfflineMessage,
+  OutboxIntent,
+  ReadMark,
+  RetractIntent,
+  SessionRecord,
+  StoreChange,
+  StoredIdentity,
+  StoredMessage,
+  TrustState,
+  VaultRecord,
+} from './records.ts'
+import {
+  isSealed,
+  openIdentity,
+  openSession,
+  type Seal,
+  sealChange,
+  sealIdentity,
+  sealSession,
+} from './sealed-fields.ts'
+import type { ClientStore, MessageRange } from './store.ts'
+import { DATA_KEY_BYTES, type Vault } from './vault.ts'
+
+/** What a sealed store is made of. */
+export interface SealedStoreOptions {
+  readonly store: ClientStore
+  readonly randomBytes: RandomBytes
+  /** Without one, a store that is not sealed is passed through as it is. */
+  readonly vault: Vault | undefined
+}
+
+/**
+ * Seals two fields before they reach the store it wraps: the recovery phrase (`identity.mnemonic`) and the session keys
+ * (`session.sessionKeyBase64`), each with AES-256-GCM under a random data key, bound to its record. The data key lies in
+ * the store, wrapped by a vault.
+ *
+ * Not sealed: messages, those that wait to be sent, contacts, aliases, public keys, times, and which contacts are
+ * verified. Lists and search need them, and who can read the device's files while it is unlocked reads the screen as well.
+ */
+export class SealedStore implements ClientStore {
+  readonly #store: ClientStore
+  readonly #randomBytes: RandomBytes
+  readonly #vault: Vault | undefined
+  #record: VaultRecord | undefined
+  #dataKey: Uint8Array | undefined
+  /** Calls that came while what is there is being sealed: what was written in between would be left plain. */
+  #held: (() => void)[] | undefined
+
+  private constructor({ store, randomBytes, vault }: SealedStoreOptions) {
+    this.#store = store
+    this.#randomBytes = randomBytes
+    this.#vault = vault
+  }
+
+  /**
+   * Wraps a store. A vault that needs no passphrase is opened, and set where there is none yet; one that needs a
+   * passphrase is left locked.
+   * @throws ClientError `STORE_FAILED` where the vault does not open the store, `LOCKED` for a sealed store without a vault.
+   */
+  static async open(options: SealedStoreOptions): Promise<SealedStore> {
+    const sealed = new SealedStore(options)
+    sealed.#record = await options.store.getVault()
+    if (sealed.#record && !options.vault)
+      throw new ClientError('LOCKED', 'the secrets of this store are sealed: pass the option `secrets`')
+    if (options.vault && !options.vault.needsPassphrase) {
+      if (sealed.#record) await sealed.unlock()
+      else await sealed.protect()
+    }
+    return sealed
+  }
+
+  /** Whether there is a vault. */
+  get isSealed(): boolean {
+    return this.#record !== undefined
+  }
+
+  /** Whether the secrets can be neither read nor written now. */
+  get isLocked(): boolean {
+    return this.#record !== undefined && this.#dataKey === undefined
+  }
+
+  /** Drops the data key. */
+  lock(): void {
+    this.#dataKey?.fill(0)
+    this.#dataKey = undefined
+  }
+
+  /**
+   * Opens the vault. Leaves everything as it is where that fails.
+   * @throws ClientError `WRONG_PASSPHRASE`, `STORE_FAILED`.
+   */
+  async unlock(passphrase?: string): Promise<void> {
+    if (!this.#record || this.#dataKey) return
+    const dataKey = await this.#needVault().unwrap(this.#record, passphrase)
+    this.lock()
+    this.#dataKey = dataKey
+  }
+
+  /**
+   * Sets the vault, or the passphrase of the one there is. The first time, everything that is there is sealed in the same
+   * write; later the data key is wrapped anew and nothing else is touched.
+   * @throws ClientError `LOCKED`, `STORE_FAILED`, `INVALID_ARGUMENT` without a vault or passphrase.
+   */
+  async protect(passphrase?: string): Promise<void> {
+    if (this.isLocked) throw locked()
+    if (passphrase !== undefined && !this.#needVault().needsPassphrase)
+      throw new ClientError('INVALID_ARGUMENT', 'this vault takes no passphrase')
+    const record = this.#record
+    // A copy: who locks meanwhile turns the key itself to zeros.
+    const dataKey = this.#dataKey?.slice() ?? new Uint8Array(this.#randomBytes(DATA_KEY_BYTES))
+    try {
+      const vault = await this.#needVault().wrap({ dataKey, passphrase, randomBytes: this.#randomBytes })
+      if (record) await this.#store.write([{ change: 'vault', vault }])
+      else await this.#sealAll(vault, dataKey)
+      this.#record = vault
+    } finally {
+      dataKey.fill(0)
+    }
+  }
+
+  write(changes: readonly StoreChange[]): Promise<void> {
+    return this.#inTurn(async () => this.#store.write(this.#sealed(changes)))
+  }
+
+  getVault(): Promise<VaultRecord | undefined> {
+    return this.#inTurn(() => this.#store.getVault())
+  }
+
+  /** @throws ClientError `LOCKED`, `STORE_FAILED` where what is sealed was altered. */
+  getIdentity(): Promise<StoredIdentity | undefined> {
+    return this.#inTurn(async () => {
+      const seal = this.#seal()
+      const identity = await this.#store.getIdentity()
+      // Locked meanwhile, the key is zeros.
+      if (this.isLocked) throw locked()
+      if (!identity) return undefined
+      return seal ? openIdentity(seal, identity) : plain(identity, identity.mnemonic)
+    })
+  }
+
+  /** @throws ClientError `LOCKED`, `STORE_FAILED` where what is sealed was altered. */
+  listSessions(): Promise<readonly SessionRecord[]> {
+    return this.#inTurn(async () => {
+      const seal = this.#seal()
+      const sessions = await this.#store.listSessions()
+      if (this.isLocked) throw locked()
+      return sessions.map((session) =>
+        seal ? openSession(seal, session) : plain(session, session.sessionKeyBase64),
+      )
+    })
+  }
+
+  getTrust(conversationId: string): Promise<TrustState> {
+    return this.#inTurn(() => this.#store.getTrust(conversationId))
+  }
+
+  listFriends(): Promise<readonly FriendProfile[]> {
+    return this.#inTurn(() => this.#store.listFriends())
+  }
+
+  listMessages(conversationId: string, range?: MessageRange): Promise<readonly StoredMessage[]> {
+    return this.#inTurn(() => this.#store.listMessages(conversationId, range))
+  }
+
+  findMessage(conversationId: string, isMe: boolean, id: string): Promise<StoredMessage | undefined> {
+    return this.#inTurn(() => this.#store.findMessage(conversationId, isMe, id))
+  }
+
+  findMessageBySeq(conversationId: string, seq: number): Promise<StoredMessage | undefined> {
+    return this.#inTurn(() => this.#store.findMessageBySeq(conversationId, seq))
+  }
+
+  hasNonce(conversationId: string, nonce: string): Promise<boolean> {
+    return this.#inTurn(() => this.#store.hasNonce(conversationId, nonce))
+  }
+
+  latestPeerSeq(conversationId: string): Promise<number> {
+    return this.#inTurn(() => this.#store.latestPeerSeq(conversationId))
+  }
+
+  listOwnMessages(
+    conversationId: string,
+    upToSeq: number,
+    statuses: readonly MessageStatus[],
+  ): Promise<readonly StoredMessage[]> {
+    return this.#inTurn(() => this.#store.listOwnMessages(conversationId, upToSeq, statuses))
+  }
+
+  listOutbox(): Promise<readonly OutboxIntent[]> {
+    return this.#inTurn(() => this.#store.listOutbox())
+  }
+
+  listRetractIntents(): Promise<readonly RetractIntent[]> {
+    return this.#inTurn(() => this.#store.listRetractIntents())
+  }
+
+  listOfflineMessages(conversationId?: string): Promise<readonly OfflineMessage[]> {
+    return this.#inTurn(() => this.#store.listOfflineMessages(conversationId))
+  }
+
+  findOfflineMessage(conversationId: string, seq: number): Promise<OfflineMessage | undefined> {
+    return this.#inTurn(() => this.#store.findOfflineMessage(conversationId, seq))
+  }
+
+  countOfflineMessages(): Promise<number> {
+    return this.#inTurn(() => this.#store.countOfflineMessages())
+  }
+
+  listReadMarks(): Promise<readonly ReadMark[]> {
+    return this.#inTurn(() => this.#store.listReadMarks())
+  }
+
+  async close(): Promise<void> {
+    await this.#inTurn(() => this.#store.close())
+    this.lock()
+  }
+
+  /** Seals what is there, in the one write that sets the vault. */
+  async #sealAll(vault: VaultRecord, dataKey: Uint8Array): Promise<void> {
+    this.#held = []
+    try {
+      const seal = { dataKey, randomBytes: this.#randomBytes }
+      const identity = await this.#store.getIdentity()
+      const sessions = await this.#store.listSessions()
+      await this.#store.write([
+        { change: 'vault', vault },
+        ...(identity ? [{ change: 'identity', identity: sealIdentity(seal, identity) } as const] : []),
+        ...sessions.map((session) => ({ change: 'session', session: sealSession(seal, session) }) as const),
+      ])
+      this.#record = vault
+      this.#dataKey = dataKey.slice()
+    } finally {
+      const held = this.#held
+      this.#held = undefined
+      for (const call of held) call()
+    }
+  }
+
+  /** Makes a call now, or once what is there has been sealed, in the order of the calls. */
+  #inTurn<T>(call: () => Promise<T>): Promise<T> {
+    const held = this.#held
+    if (!held) return call()
+    return new Promise((resolve, reject) => held.push(() => void call().then(resolve, reject)))
+  }
+
+  #sealed(changes: readonly StoreChange[]): readonly StoreChange[] {
+    return changes.map((change) => {
+      if (change.change === 'vault')
+        throw new ClientError('INVALID_ARGUMENT', 'the vault of a sealed store is set by `protect`')
+      if (change.change !== 'identity' && change.change !== 'session') return change
+      const seal = this.#seal()
+      return seal ? sealChange(seal, change) : change
+    })
+  }
+
+  /** What seals and opens; undefined where nothing is sealed. */
+  #seal(): Seal | undefined {
+    if (this.isLocked) throw locked()
+    return this.#dataKey && { dataKey: this.#dataKey, randomBytes: this.#randomBytes }
+  }
+
+  #needVault(): Vault {
+    if (this.#vault) return this.#vault
+    throw new ClientError('INVALID_ARGUMENT', 'the client was given no vault: pass the option `secrets`')
+  }
+}
+
+/** What is not sealed, in a store that is not. */
+function plain<T>(record: T, field: string): T {
+  if (!isSealed(field)) return record
+  throw new ClientError('STORE_FAILED', 'the secrets of this store are sealed, and its vault record is gone')
+}
+
+function locked(): ClientError {
+  return new ClientError('LOCKED', 'the client is locked')
+}

@@ -1,0 +1,27 @@
+// A ClientError on its way from one tab to another: a copy of what can be told, and the error made of it again.
+import { isErrorCode } from '@sotto/protocol'
+import * as v from 'valibot'
+import { ClientError, clientErrorCodes } from '../client-error.ts'
+
+/** What of a ClientError crosses the channel. Its `cause` may hold anything, and stays. */
+export const CarriedError = v.object({
+  code: v.picklist(clientErrorCodes),
+  message: v.string(),
+  refusal: v.optional(v.pipe(v.string(), v.guard(isErrorCode))),
+  account: v.optional(v.object({ uuid: v.string(), alias_id: v.string() })),
+  retryAfterMs: v.optional(v.number()),
+})
+/** See {@link CarriedError}. */
+export type CarriedError = v.InferOutput<typeof CarriedError>
+
+export function carryError({ code, message, refusal, account, retryAfterMs }: ClientError): CarriedError {
+  return { code, message, refusal, account, retryAfterMs }
+}
+
+export function toClientError({ code, message, refusal, account, retryAfterMs }: CarriedError): ClientError {
+  return new ClientError(code, message, {
+    ...(refusal === undefined ? {} : { refusal }),
+    ...(account === undefined ? {} : { account }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  })
+}

@@ -1,0 +1,143 @@
+// The page of the store tests: stores in it, by name, and calls of them from outside as JSON.
+import { deleteDatabase, deviceKeyVault, IndexedDbStore } from '../../src/browser.ts'
+import { asClientError } from '../../src/client-error.ts'
+import { stepsAfter } from '../../src/stores/migrations.ts'
+import { SealedStore } from '../../src/stores/sealed-store.ts'
+import type { ClientStore } from '../../src/stores/store.ts'
+
+/** What a call came to. */
+export type Outcome = { readonly value: unknown } | { readonly code: string; readonly message: string }
+
+/** What is asked of the page. */
+export interface PageCall {
+  readonly store: string
+  readonly method: string
+  readonly args: readonly unknown[]
+}
+
+const stores = new Map<string, ClientStore>()
+
+const randomBytes = (length: number): Uint8Array => crypto.getRandomValues(new Uint8Array(length))
+
+async function outcome(run: () => Promise<unknown>): Promise<Outcome> {
+  try {
+    return { value: await run() }
+  } catch (thrown) {
+    const { code, message } = asClientError(thrown, 'HANDLER_FAILED')
+    return { code, message }
+  }
+}
+
+const page = {
+  isReady: true,
+
+  /** Opens a store of a database under a name of its own, so that one page can have two. */
+  openStore: (name: string, database: string, isSealed: boolean): Promise<Outcome> =>
+    outcome(async () => {
+      const store = await IndexedDbStore.open(database)
+      const vault = deviceKeyVault({ keyName: database })
+      stores.set(name, isSealed ? await SealedStore.open({ store, vault, randomBytes }) : store)
+    }),
+
+  callStore: ({ store, method, args }: PageCall): Promise<Outcome> =>
+    outcome(() => {
+      const target = stores.get(store)
+      const found: unknown = target && Reflect.get(target, method)
+      if (typeof found !== 'function') throw new Error(`no ${method} of ${store}`)
+      return Reflect.apply(found, target, args)
+    }),
+
+  deleteStore: (database: string): Promise<Outcome> => outcome(() => deleteDatabase(database)),
+
+  /** Makes a database of any version, as another program would: the present steps up to it, and an empty table beyond. */
+  makeDatabase: (database: string, version: number): Promise<Outcome> =>
+    outcome(
+      () =>
+        new Promise<void>((resolve, reject) => {
+          const request = indexedDB.open(database, version)
+          request.onupgradeneeded = ({ oldVersion }) => {
+            if (!request.transaction) return
+            for (const step of stepsAfter(oldVersion))
+              if (step.version <= version) step.upgrade(request.result, request.transaction)
+            if (stepsAfter(oldVersion).every((step) => step.version < version))
+              request.result.createObjectStore(`of version ${version}`)
+          }
+          request.onerror = () => reject(request.error)
+          request.onsuccess = () => {
+            request.result.close()
+            resolve()
+          }
+        }),
+    ),
+
+  /** Everything in a database, as JSON, with its version. */
+  dump: (database: string): Promise<Outcome> =>
+    outcome(async () => {
+      const request = indexedDB.open(database)
+      const opened = await new Promise<IDBDatabase>((resolve, reject) => {
+        request.onerror = () => reject(request.error)
+        request.onsuccess = () => resolve(request.result)
+      })
+      const tables: Record<string, unknown> = { version: opened.version }
+      for (const name of opened.objectStoreNames) {
+        const rows = opened.transaction(name).objectStore(name).getAll()
+        tables[name] = await new Promise((resolve, reject) => {
+          rows.onsuccess = () => resolve(rows.result)
+          rows.onerror = () => reject(rows.error)
+        })
+      }
+      opened.close()
+      return tables
+    }),
+
+  /** What can be read of the keys of this device: whether each can be taken out, and what comes of trying. */
+  tryKeys: (): Promise<Outcome> =>
+    outcome(async () => {
+      const request = indexedDB.open('sotto-keys')
+      const opened = await new Promise<IDBDatabase>((resolve, reject) => {
+        request.onerror = () => reject(request.error)
+        request.onsuccess = () => resolve(request.result)
+      })
+      const rows = opened.transaction('keys').objectStore('keys').getAll()
+      const keys = await new Promise<unknown[]>((resolve, reject) => {
+        rows.onsuccess = () => resolve(rows.result)
+        rows.onerror = () => reject(rows.error)
+      })
+      opened.close()
+      return Promise.all(
+        keys.map(async (key) => {
+          if (!(key instanceof CryptoKey)) return 'not a key'
+          const name = (error: unknown) => (error instanceof Error ? error.name : 'thrown')
+          return crypto.subtle.exportKey('raw', key).then(() => 'taken out', name)
+        }),
+      )
+    }),
+
+  /** Writes without end, each write two messages, until the page is gone. */
+  writePairs: (store: string, conversationId: string): void => {
+    const write = async (at: number): Promise<void> => {
+      const pair = ['a', 'b'].map((side) => ({
+        change: 'message',
+        message: {
+          id: `${side}${at}`,
+          conversationId,
+          text: 'x'.repeat(2000),
+          isMe: false,
+          time: at,
+          status: 'delivered',
+          seq: 2 * at + (side === 'a' ? 1 : 2),
+        },
+      }))
+      await page.callStore({ store, method: 'write', args: [pair] })
+      setTimeout(() => void write(at + 1), 0)
+    }
+    void write(0)
+  },
+
+  isSecure: (): boolean => globalThis.isSecureContext,
+}
+
+/** What the tests call in the page. */
+export type StoresPage = typeof page
+
+Object.assign(globalThis, page)

@@ -1,0 +1,342 @@
+// Several tabs of one person: one connection, every event in each, and no break when the tab that has it goes.
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import { type RelayProcess, startRelay } from '@sotto/relay/testing'
+import type { Browser, BrowserContext } from 'playwright-core'
+import { until } from '../people.ts'
+import { AppTab, prepare } from './app-tab.ts'
+import { type ServedApp, serveApp, startChromium } from './chromium.ts'
+
+setDefaultTimeout(60_000)
+
+let browser: Browser
+let relay: RelayProcess
+let app: ServedApp
+const contexts: BrowserContext[] = []
+
+beforeAll(async () => {
+  ;[browser, relay, app] = await Promise.all([
+    startChromium(),
+    startRelay(),
+    serveApp(join(import.meta.dir, 'app.ts')),
+  ])
+})
+afterEach(async () => {
+  for (const context of contexts.splice(0)) await context.close()
+})
+afterAll(async () => {
+  await browser?.close()
+  await relay?.stop()
+  await app?.stop()
+})
+
+async function enter(nickname: string): Promise<AppTab> {
+  const context = await browser.newContext()
+  contexts.push(context)
+  await prepare(context, { relayUrl: relay.url })
+  const tab = await AppTab.open(context, app)
+  await tab.register(nickname)
+  return tab
+}
+
+/** Another tab of the same person. */
+async function duplicate(tab: AppTab): Promise<AppTab> {
+  const second = await AppTab.open(tab.page.context(), app)
+  await second.connected()
+  return second
+}
+
+async function pair(): Promise<{ alice: AppTab; second: AppTab; bob: AppTab; a: string; b: string }> {
+  const [alice, bob] = [await enter('alice'), await enter('bob')]
+  await alice.befriend(bob)
+  const second = await duplicate(alice)
+  return { alice, second, bob, a: await alice.alias(), b: await bob.alias() }
+}
+
+test('two tabs have one connection, and each hears everything once', async () => {
+  const { alice, second, bob, a, b } = await pair()
+  expect(await second.alias()).toBe(a)
+  await bob.call('send', a, 'hello')
+  await alice.call('send', b, 'from the first')
+  await second.call('send', b, 'from the second')
+  await until('bob hears both', async () => (await bob.heardTexts()).length === 2)
+  expect(await bob.heardTexts()).toEqual(['from the first', 'from the second'])
+  for (const tab of [alice, second]) {
+    await until('his message and both receipts', async () => {
+      const statuses = await tab.heard<{ message: { status: string } }>('status_change')
+      return (
+        (await tab.heardTexts()).length === 1 &&
+        statuses.filter(({ message }) => message.status === 'delivered').length === 2
+      )
+    })
+    expect(await tab.heardTexts()).toEqual(['hello'])
+    expect(await tab.heard('goaway')).toEqual([])
+    expect(await tab.heard('takeover')).toEqual([])
+    expect((await tab.call<unknown[]>('conversations')).length).toBe(1)
+  }
+  await second.call('setNickname', 'Alice B.')
+  for (const tab of [alice, second])
+    await until('it has the new name', () =>
+      tab.page.evaluate(() => globalThis.app.client.identity?.nickname === 'Alice B.'),
+    )
+  expect([alice.sockets, second.sockets]).toEqual([
+    { open: 1, ever: 1 },
+    { open: 0, ever: 0 },
+  ])
+})
+
+test('a tab that is closed while another sends through it loses and repeats nothing', async () => {
+  const { alice, second, bob, b } = await pair()
+  const texts = Array.from({ length: 100 }, (_, at) => `message ${at}`)
+  const sending = second.sendAll(b, texts)
+  await until('it has begun', async () => (await bob.heardTexts()).length > 0)
+  await alice.page.close()
+  expect(new Set(await sending).size).toBe(texts.length)
+  await until('bob has all', async () => (await bob.heardTexts()).length >= texts.length, 20_000)
+  await until('all are delivered', async () =>
+    (await second.transcript(b)).every((line) => line.endsWith('[delivered]')),
+  )
+  expect(await bob.heardTexts()).toEqual(texts)
+  expect((await second.transcript(b)).length).toBe(texts.length)
+  expect(await second.call<number>('countUnsent')).toBe(0)
+  expect((await second.heard('takeover')).length).toBe(1)
+  expect(await second.heard('goaway')).toEqual([])
+})
+
+test('what a tab has done and could not answer is not done again by the next', async () => {
+  const { alice, second, bob, b } = await pair()
+  // Everything leaves the first tab but its answers, as if it always went just before.
+  await alice.page.evaluate(() => {
+    const { postMessage } = BroadcastChannel.prototype
+    BroadcastChannel.prototype.postMessage = function post(data): void {
+      if (data.message.type !== 'answer') postMessage.call(this, data)
+    }
+  })
+  const texts = Array.from({ length: 10 }, (_, at) => `message ${at}`)
+  const sending = second.sendAll(b, texts)
+  await until('bob has all', async () => (await bob.heardTexts()).length === texts.length)
+  await alice.page.close()
+  await sending
+  await second.call('send', b, 'the end')
+  await until('bob hears the end', async () => (await bob.heardTexts()).includes('the end'))
+  expect(await bob.heardTexts()).toEqual([...texts, 'the end'])
+  expect((await second.transcript(b)).length).toBe(texts.length + 1)
+})
+
+test('a tab that crashes is followed by another', async () => {
+  const { alice, second, bob, a, b } = await pair()
+  const crashed = new Promise((resolve) => alice.page.once('crash', resolve))
+  const texts = Array.from({ length: 50 }, (_, at) => `message ${at}`)
+  const sending = second.sendAll(b, texts)
+  const devtools = await alice.page.context().newCDPSession(alice.page)
+  // Never answered: the page that would is gone.
+  devtools.send('Page.crash').catch(() => {})
+  await crashed
+  await sending
+  await until('bob has all', async () => (await bob.heardTexts()).length >= texts.length, 20_000)
+  expect(await bob.heardTexts()).toEqual(texts)
+  await bob.call('send', a, 'still there?')
+  await until('the second hears it', async () => (await second.heardTexts()).includes('still there?'))
+})
+
+test('a tab that is frozen lets another go on, and hears again once it runs again', async () => {
+  const { alice, second, bob, a, b } = await pair()
+  await alice.page.evaluate(() => {
+    Object.assign(globalThis, { isKept: true })
+  })
+  await alice.leave()
+  await until('the second has the connection', () => second.sockets.open === 1)
+  await second.call('send', b, 'from the second')
+  await until('bob hears it', async () => (await bob.heardTexts()).length === 1)
+  await alice.comeBack()
+  expect(await alice.page.evaluate(() => 'isKept' in globalThis)).toBe(true)
+  await bob.call('send', a, 'welcome back')
+  for (const tab of [alice, second])
+    await until('both hear it', async () => (await tab.heardTexts()).includes('welcome back'))
+  await alice.call('send', b, 'thank you')
+  await until('bob hears it', async () => (await bob.heardTexts()).includes('thank you'))
+  expect([alice.sockets.ever, second.sockets.ever]).toEqual([1, 1])
+  for (const tab of [alice, second]) expect(await tab.heard('goaway')).toEqual([])
+  expect((await alice.heard('takeover')).length).toBe(1)
+})
+
+test('what a frozen tab was asked for is done when it runs again, once', async () => {
+  const { alice, second, bob, b } = await pair()
+  await second.page.close()
+  // The calls begin, and the page stops before they can end.
+  const sending = alice.page.evaluate(
+    ([b, texts]) => {
+      Object.assign(globalThis, { sending: globalThis.app.sendAll(b, texts) })
+      location.href = 'about:blank'
+    },
+    [b, ['one', 'two', 'three']] as const,
+  )
+  await sending
+  await alice.page.waitForURL('about:blank')
+  await alice.comeBack()
+  const outcomes = await alice.page.evaluate(() => Reflect.get(globalThis, 'sending'))
+  expect(outcomes).toMatchObject([
+    { answer: { text: 'one' } },
+    { answer: { text: 'two' } },
+    { answer: { text: 'three' } },
+  ])
+  await until('bob hears all', async () => (await bob.heardTexts()).length >= 3)
+  await until('all are delivered', async () =>
+    (await alice.transcript(b)).every((line) => line.endsWith('[delivered]')),
+  )
+  expect(await bob.heardTexts()).toEqual(['one', 'two', 'three'])
+  expect((await alice.transcript(b)).length).toBe(3)
+})
+
+test('connect and disconnect of one tab are those of all', async () => {
+  const { alice, second } = await pair()
+  await second.call('disconnect')
+  await until('the first sees it', async () => (await alice.networkState()) === 'disconnected')
+  // Whoever leads next leaves it as it was asked for.
+  await alice.page.close()
+  expect(await second.call<number>('countUnsent')).toBe(0)
+  expect(await second.networkState()).toBe('disconnected')
+  await second.call('connect')
+  await second.connected()
+})
+
+test('the phrase stays in the tab that is to show it', async () => {
+  const context = await browser.newContext()
+  contexts.push(context)
+  await prepare(context, { relayUrl: relay.url })
+  const [first, second] = [await AppTab.open(context, app), await AppTab.open(context, app)]
+  const overheard = await first.page.evaluateHandle(() => {
+    const said: string[] = []
+    new BroadcastChannel('sotto test').addEventListener('message', ({ data }) =>
+      said.push(JSON.stringify(data)),
+    )
+    return said
+  })
+  const identity = await second.call<{ aliasId: string }>('create', { nickname: 'alice' })
+  expect(Object.keys(identity)).not.toContain('mnemonic')
+  await until('the first has it, too', async () =>
+    first.page.evaluate(() => globalThis.app.client.identity !== undefined),
+  )
+  const phrases = [await first.call<string>('recoveryPhrase'), await second.call<string>('recoveryPhrase')]
+  expect(phrases[0]?.split(' ').length).toBe(12)
+  expect(phrases[1]).toBe(phrases[0] ?? '')
+  await second.call('recover', { mnemonic: phrases[0] })
+  const said = await overheard.jsonValue()
+  expect(said.length).toBeGreaterThan(5)
+  expect(said.filter((text) => text.includes(phrases[0] ?? '?') || text.includes('mnemonic'))).toEqual([])
+})
+
+test('what fails in another tab fails here with the same code', async () => {
+  const { second } = await pair()
+  await expect(second.call('send', 'nobody_at_all', 'hello')).rejects.toMatchObject({
+    code: 'UNKNOWN_CONTACT',
+  })
+  await expect(second.call('lookUpUser', 'nobody_at_all')).rejects.toMatchObject({
+    code: 'REFUSED',
+    refusal: 'NOT_FOUND',
+  })
+  await expect(second.call('lookUpUser', 'No!')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+  await expect(second.call('messages', 5)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+  await expect(second.call('create', { nickname: 'other', mnemonic: 'no words' })).rejects.toMatchObject({
+    code: 'INVALID_PHRASE',
+  })
+})
+
+test('many tabs that want the client at once all get it', async () => {
+  const { alice, second, bob, b } = await pair()
+  const third = await duplicate(alice)
+  const tabs = [alice, second, third]
+  const phrases = await Promise.all(tabs.map((tab) => tab.call<string>('recoveryPhrase')))
+  expect(new Set(phrases).size).toBe(1)
+  await Promise.all(tabs.map((tab, at) => tab.call('send', b, `tab ${at}`)))
+  await until('bob hears all', async () => (await bob.heardTexts()).length === tabs.length)
+  expect((await bob.heardTexts()).toSorted()).toEqual(['tab 0', 'tab 1', 'tab 2'])
+  const open = tabs.map(({ sockets }) => sockets.open)
+  expect(open.toSorted()).toEqual([0, 0, 1])
+})
+
+test('a tab that needs the client gets it past those that only wait in line', async () => {
+  const { alice, second } = await pair()
+  const third = await duplicate(alice)
+  await third.call('recoveryPhrase')
+  await third.connected()
+  for (const tab of [alice, second]) expect((await tab.heard('takeover')).length).toBe(1)
+  expect([alice, second, third].map(({ sockets }) => sockets.ever)).toEqual([1, 0, 1])
+})
+
+test('what is sent while the client changes hands arrives once and in order', async () => {
+  const { alice, second, bob, b } = await pair()
+  const third = await duplicate(alice)
+  const texts = Array.from({ length: 100 }, (_, at) => `message ${at}`)
+  const sending = second.sendAll(b, texts)
+  await third.call('recoveryPhrase')
+  await alice.call('recoveryPhrase')
+  await sending
+  await until('bob has all', async () => (await bob.heardTexts()).length >= texts.length, 20_000)
+  expect(await bob.heardTexts()).toEqual(texts)
+  expect(await second.call<number>('countUnsent')).toBe(0)
+})
+
+test('a tab that makes an identity keeps the client until that is done', async () => {
+  const context = await browser.newContext()
+  contexts.push(context)
+  await prepare(context, { relayUrl: relay.url })
+  const [first, second] = [await AppTab.open(context, app), await AppTab.open(context, app)]
+  const asked = Promise.withResolvers<void>()
+  const mayGo = Promise.withResolvers<void>()
+  let registrations = 0
+  await first.page.route('**/api/v1/register', async (route) => {
+    registrations += 1
+    asked.resolve()
+    await mayGo.promise
+    await route.continue()
+  })
+  const created = first.call('create', { nickname: 'alice' })
+  await asked.promise
+  const phrase = second.call<string>('recoveryPhrase')
+  // Its wish has been heard once an answer to something later has.
+  expect(await second.call<number>('countUnsent')).toBe(0)
+  mayGo.resolve()
+  await created
+  expect((await phrase).split(' ').length).toBe(12)
+  expect(registrations).toBe(1)
+})
+
+test('a client locked in one tab is locked in all, and opens in the tab that has the passphrase', async () => {
+  const context = await browser.newContext()
+  contexts.push(context)
+  await prepare(context, { relayUrl: relay.url, isSealed: true })
+  const alice = await AppTab.open(context, app)
+  await alice.register('alice')
+  const second = await duplicate(alice)
+  const passphrase = 'plum otter canyon velvet'
+  const overheard = await alice.page.evaluateHandle(() => {
+    const said: string[] = []
+    const channel = new BroadcastChannel('sotto test')
+    channel.addEventListener('message', ({ data }) => said.push(JSON.stringify(data)))
+    return said
+  })
+  await second.call('setPassphrase', passphrase)
+  await second.connected()
+  const said = await overheard.jsonValue()
+  expect(said.length).toBeGreaterThan(0)
+  expect(said.filter((text) => text.includes('plum'))).toEqual([])
+  await alice.call('lock')
+  for (const tab of [alice, second]) {
+    await until('it is locked', () => tab.page.evaluate(() => globalThis.app.client.isLocked))
+    expect(await tab.page.evaluate(() => globalThis.app.client.identity)).toBe(undefined)
+    await expect(tab.call('friends')).rejects.toMatchObject({ code: 'LOCKED' })
+  }
+  await expect(alice.call('unlock', 'plum otter')).rejects.toMatchObject({ code: 'WRONG_PASSPHRASE' })
+  await alice.call('unlock', passphrase)
+  for (const tab of [alice, second])
+    await until('it is open', () => tab.page.evaluate(() => !globalThis.app.client.isLocked))
+  await second.call('connect')
+  await second.connected()
+  // Who closes the tab that was unlocked, locks.
+  await alice.page.close()
+  await until('it is locked', () => second.page.evaluate(() => globalThis.app.client.isLocked))
+  await second.call('unlock', passphrase)
+  expect(await second.call('friends')).toEqual([])
+  expect(await second.page.evaluate(() => globalThis.app.client.isSealed)).toBe(true)
+})

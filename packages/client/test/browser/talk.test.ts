@@ -1,0 +1,164 @@
+// Two people in two browsers and a real relay: they meet, talk, and go on talking after whatever comes between.
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type RelayProcess, startRelay } from '@sotto/relay/testing'
+import type { Browser, BrowserContext } from 'playwright-core'
+import { until } from '../people.ts'
+import type { AppSettings } from './app.ts'
+import { AppTab, prepare } from './app-tab.ts'
+import { type ServedApp, serveApp, startChromium, startChromiumWith } from './chromium.ts'
+
+setDefaultTimeout(60_000)
+
+let browser: Browser
+let relay: RelayProcess
+let app: ServedApp
+const contexts: BrowserContext[] = []
+
+beforeAll(async () => {
+  ;[browser, relay, app] = await Promise.all([
+    startChromium(),
+    startRelay(),
+    serveApp(join(import.meta.dir, 'app.ts')),
+  ])
+})
+afterEach(async () => {
+  for (const context of contexts.splice(0)) await context.close()
+})
+afterAll(async () => {
+  await browser?.close()
+  await relay?.stop()
+  await app?.stop()
+})
+
+async function enter(nickname: string, settings: Partial<AppSettings> = {}): Promise<AppTab> {
+  const context = await browser.newContext()
+  contexts.push(context)
+  await prepare(context, { relayUrl: relay.url, ...settings })
+  const tab = await AppTab.open(context, app)
+  await tab.register(nickname)
+  return tab
+}
+
+test('two people meet and talk, and see how far each message has come', async () => {
+  const [alice, bob] = [await enter('alice'), await enter('bob')]
+  await alice.befriend(bob)
+  const [a, b] = [await alice.alias(), await bob.alias()]
+  await alice.call('send', b, 'hello')
+  await until('bob hears it', async () => (await bob.heardTexts()).includes('hello'))
+  await bob.call('markRead', a)
+  await until('alice sees it read', async () => (await alice.transcript(b))[0] === 'me: hello [read]')
+  await bob.call('send', a, 'and hello to you')
+  await until('alice hears it', async () => (await alice.heardTexts()).includes('and hello to you'))
+  const statuses = (await alice.heard<{ message: { status: string } }>('status_change')).map(
+    (e) => e.message.status,
+  )
+  expect(statuses).toEqual(['sent', 'delivered', 'read'])
+})
+
+test('a page loaded again goes on where it was, and misses nothing said meanwhile', async () => {
+  const [alice, bob] = [await enter('alice'), await enter('bob')]
+  await alice.befriend(bob)
+  const [a, b] = [await alice.alias(), await bob.alias()]
+  await alice.sendAll(b, ['one', 'two'])
+  await until('bob hears both', async () => (await bob.heardTexts()).length === 2)
+  const reloaded = alice.reload()
+  await bob.sendAll(a, ['three', 'four'])
+  await reloaded
+  await alice.connected()
+  const all = ['me: one [delivered]', 'me: two [delivered]', 'them: three', 'them: four']
+  await until('all is there, once', async () => Bun.deepEquals(await alice.transcript(b), all))
+  expect(await alice.heard('goaway')).toEqual([])
+  await alice.call('send', b, 'five')
+  await until('bob hears it', async () => (await bob.heardTexts()).includes('five'))
+})
+
+test('what is written offline goes out when the network is back, and that at once', async () => {
+  const alice = await enter('alice', { isPatient: true })
+  const bob = await enter('bob')
+  await alice.befriend(bob)
+  const [a, b] = [await alice.alias(), await bob.alias()]
+  let attempts = 0
+  alice.page.on('requestfailed', () => {
+    attempts += 1
+  })
+  await alice.page.context().setOffline(true)
+  // Chromium leaves open sockets alone; a network that is gone does not.
+  await relay.kill('SIGKILL')
+  await relay.start()
+  await until('alice has lost it', async () => (await alice.networkState()) === 'connecting')
+  await alice.sendAll(b, ['one', 'two'])
+  await until('bob is back', async () => (await bob.networkState()) === 'connected', 20_000)
+  await bob.call('send', a, 'three')
+  // Waits of 1, 2 and 4 seconds: the next attempt would be 4 seconds away.
+  await until('alice has tried three times', () => attempts >= 3, 20_000)
+  const since = performance.now()
+  await alice.page.context().setOffline(false)
+  await alice.connected()
+  expect(performance.now() - since).toBeLessThan(3000)
+  await until('bob hears both', async () => (await bob.heardTexts()).length === 2)
+  expect(await bob.heardTexts()).toEqual(['one', 'two'])
+  await until('alice hears his', async () => (await alice.heardTexts()).includes('three'))
+  expect(await alice.call<number>('countUnsent')).toBe(0)
+})
+
+test('a relay that is killed and started again loses nothing, repeats nothing and keeps the order', async () => {
+  const [alice, bob] = [await enter('alice'), await enter('bob')]
+  await alice.befriend(bob)
+  const [a, b] = [await alice.alias(), await bob.alias()]
+  const mine = Array.from({ length: 60 }, (_, at) => `alice ${at}`)
+  const his = Array.from({ length: 60 }, (_, at) => `bob ${at}`)
+  const half = [alice.sendAll(b, mine.slice(0, 30)), bob.sendAll(a, his.slice(0, 30))]
+  await until('some have arrived', async () => (await bob.heardTexts()).length > 5)
+  await relay.kill('SIGKILL')
+  await Promise.all(half)
+  await Promise.all([alice.sendAll(b, mine.slice(30)), bob.sendAll(a, his.slice(30))])
+  await relay.start()
+  await until('bob has all', async () => (await bob.heardTexts()).length >= mine.length, 30_000)
+  await until('alice has all', async () => (await alice.heardTexts()).length >= his.length, 30_000)
+  await Promise.all([alice.call('markRead', b), bob.call('markRead', a)])
+  const read = (line: string): boolean => line.startsWith('them: ') || line.endsWith('[read]')
+  await until('alice sees all read', async () => (await alice.transcript(b)).every(read), 20_000)
+  await until('bob sees all read', async () => (await bob.transcript(a)).every(read), 20_000)
+  expect(await bob.heardTexts()).toEqual(mine)
+  expect(await alice.heardTexts()).toEqual(his)
+  const own = (await alice.transcript(b)).filter((line) => line.startsWith('me: '))
+  expect(own).toEqual(mine.map((text) => `me: ${text} [read]`))
+  expect([await alice.call('countUnsent'), await bob.call('countUnsent')]).toEqual([0, 0])
+})
+
+test('a browser that is closed and started again is still the same person', async () => {
+  const profile = await mkdtemp(join(tmpdir(), 'sotto-profile-'))
+  try {
+    const bob = await enter('bob')
+    const b = await bob.alias()
+    const before = await startChromiumWith(profile)
+    await prepare(before, { relayUrl: relay.url })
+    const alice = await AppTab.open(before, app)
+    await alice.register('alice')
+    await alice.befriend(bob)
+    const a = await alice.alias()
+    await alice.call('send', b, 'before')
+    await until('bob hears it', async () => (await bob.heardTexts()).includes('before'))
+    await until(
+      'it is delivered',
+      async () => (await alice.transcript(b)).join() === 'me: before [delivered]',
+    )
+    await before.close()
+    await bob.call('send', a, 'while you were away')
+
+    const after = await startChromiumWith(profile)
+    contexts.push(after)
+    await prepare(after, { relayUrl: relay.url })
+    const again = await AppTab.open(after, app)
+    expect(await again.alias()).toBe(a)
+    const all = ['me: before [delivered]', 'them: while you were away']
+    await until('all is there, once', async () => Bun.deepEquals(await again.transcript(b), all))
+    await again.call('send', b, 'after')
+    await until('bob hears it', async () => (await bob.heardTexts()).includes('after'))
+  } finally {
+    await rm(profile, { recursive: true, force: true })
+  }
+})

@@ -1,0 +1,89 @@
+// The order of a conversation: what was posted first is accepted first, whatever a full mailbox refuses in between.
+import { afterEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { type RelayProcess, startRelay } from '@sotto/relay/testing'
+import { Person, until } from './people.ts'
+
+// A busy machine is slow; what a test waits for says itself what did not come.
+setDefaultTimeout(60_000)
+
+let relay: RelayProcess
+const people: Person[] = []
+
+afterEach(async () => {
+  for (const person of people.splice(0)) await person.client.close()
+  await relay.stop()
+})
+
+/** Two friends at a relay with these limits; the second is away. */
+async function friends(env: Record<string, string>): Promise<[Person, Person]> {
+  relay = await startRelay({ env: { LIMIT_CONVERSATION_PERCENT: '100', ...env } })
+  const alice = await Person.join('alice', relay.url)
+  const bob = await Person.join('bob', relay.url)
+  people.push(alice, bob)
+  await alice.befriend(bob)
+  bob.client.disconnect()
+  return [alice, bob]
+}
+
+/** What the relay has of the messages of `alice`, by its `seq`. */
+async function accepted(alice: Person, bob: Person): Promise<string[]> {
+  const messages = await alice.client.messages(bob.alias)
+  return messages.filter(({ seq }) => seq !== undefined).map(({ text }) => text)
+}
+
+async function allArrive(alice: Person, bob: Person, texts: readonly string[]): Promise<void> {
+  await until('bob has all', () => bob.heard.message.length >= texts.length, 50_000)
+  expect(bob.heard.message.map(({ text }) => text)).toEqual([...texts])
+  expect(await accepted(alice, bob)).toEqual([...texts])
+  await until('alice knows', async () => (await alice.client.countUnsent()) === 0)
+}
+
+test('a mailbox that fills and empties in the middle of a burst changes no order', async () => {
+  // At this rate messages wait at the relay, so that room comes while whatever was sent is still to be decided on.
+  const [alice, bob] = await friends({
+    LIMIT_MAILBOX_MESSAGES: '10',
+    RATE_LIMITS: 'on',
+    RATE_MESSAGE: '30/1',
+  })
+  const texts = Array.from({ length: 60 }, (_, at) => `message ${at}`)
+  await Promise.all(texts.map((text) => alice.client.send(bob.alias, text)))
+  for (let turn = 0; turn < 4; turn += 1) {
+    await Bun.sleep(300)
+    await bob.connect()
+    bob.client.disconnect()
+  }
+  await bob.connect()
+  await allArrive(alice, bob, texts)
+})
+
+test('a small message does not slip past a large one that found no room', async () => {
+  const [alice, bob] = await friends({ LIMIT_MAILBOX_BYTES: String(1024 * 1024) })
+  const large = 'x'.repeat(45_000)
+  const texts = Array.from({ length: 24 }, (_, at) => `${at} ${large}`).flatMap((text, at) => [
+    text,
+    `small ${at}`,
+  ])
+  for (const text of texts) await alice.client.send(bob.alias, text)
+  await until('the relay takes no more', async () => (await accepted(alice, bob)).length >= 30)
+  await Bun.sleep(300)
+  const before = await accepted(alice, bob)
+  expect(before).toEqual(texts.slice(0, before.length))
+  expect(before.length).toBeLessThan(texts.length)
+  await bob.connect()
+  await allArrive(alice, bob, texts)
+})
+
+test('a conversation that has to wait holds up no other', async () => {
+  const [alice, bob] = await friends({ LIMIT_MAILBOX_MESSAGES: '10' })
+  const carol = await Person.join('carol', relay.url)
+  people.push(carol)
+  await alice.befriend(carol)
+  for (let at = 0; at < 15; at += 1) await alice.client.send(bob.alias, `message ${at}`)
+  await alice.client.send(carol.alias, 'hello carol')
+  await carol.receives('hello carol')
+  await until('bob has all there is room for', async () => (await accepted(alice, bob)).length === 10)
+  await Bun.sleep(200)
+  expect((await accepted(alice, bob)).length).toBe(10)
+  const later = await alice.client.send(carol.alias, 'and again')
+  await alice.sees(carol.alias, later.id, 'delivered')
+})

@@ -1,0 +1,188 @@
+// The proof of work in a page: in a worker where its script is there, in slices where it is not, the page alive meanwhile.
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { verifyProofOfWork } from '@sotto/crypto'
+import { type RelayProcess, startRelay } from '@sotto/relay/testing'
+import type { Browser, Page } from 'playwright-core'
+import { startChromium } from './browser/chromium.ts'
+import { until } from './people.ts'
+
+setDefaultTimeout(120_000)
+
+const SOURCE = join(import.meta.dir, '../src')
+const VITE = join(import.meta.dir, '../../../node_modules/vite/bin/vite.js')
+const PAGE =
+  '<!doctype html><meta charset="utf-8"><title>work</title><script type="module" src="/main.js"></script>'
+
+interface Served {
+  readonly url: string
+  stop(): void
+}
+
+let browser: Browser
+let relay: RelayProcess
+let folder: string
+const served: Served[] = []
+
+beforeAll(async () => {
+  browser = await startChromium()
+  relay = await startRelay({ env: { LIMIT_POW_DIFFICULTY: '4' } })
+  folder = await mkdtemp(join(tmpdir(), 'sotto-worker-'))
+  await writeFile(join(folder, 'index.html'), PAGE.replace('/main.js', '/main.ts'))
+  await writeFile(
+    join(folder, 'main.ts'),
+    `import { MemoryStore, SottoClient } from ${JSON.stringify(join(SOURCE, 'client.ts'))}
+import { solveInWorker, solverIn } from ${JSON.stringify(join(SOURCE, 'browser.ts'))}
+Object.assign(globalThis, { MemoryStore, SottoClient, solveInWorker, solverIn, isReady: true })`,
+  )
+})
+afterEach(() => {
+  for (const each of served.splice(0)) each.stop()
+})
+afterAll(async () => {
+  await browser?.close()
+  await relay?.stop()
+  await rm(folder, { recursive: true })
+})
+
+/** Serves files, and for every path there is none for the page itself, as servers of single pages do. */
+function serve(files: ReadonlyMap<string, Blob | string>, headers: Record<string, string> = {}): Served {
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: (request) => {
+      const path = new URL(request.url).pathname
+      const file = files.get(path)
+      if (file !== undefined) {
+        const type = path.endsWith('.js') ? 'text/javascript' : 'text/html'
+        return new Response(file, { headers: { 'content-type': type, ...headers } })
+      }
+      return new Response(files.get('/') ?? PAGE, { headers: { 'content-type': 'text/html', ...headers } })
+    },
+  })
+  const app = { url: `http://127.0.0.1:${server.port}`, stop: () => void server.stop(true) }
+  served.push(app)
+  return app
+}
+
+async function bundledByBun(withWorker: boolean): Promise<Map<string, Blob | string>> {
+  const entrypoints = [join(folder, 'main.ts'), ...(withWorker ? [join(SOURCE, 'pow-worker.ts')] : [])]
+  const { outputs } = await Bun.build({ entrypoints, target: 'browser', format: 'esm', naming: '[name].js' })
+  return new Map(outputs.map((output) => [output.path.replace(/^\.?\/?/, '/'), output]))
+}
+
+async function bundledByVite(): Promise<Map<string, Blob | string>> {
+  const outDir = join(folder, 'dist')
+  // In a process of its own, and in Node, as applications do.
+  const vite = ['node', VITE, 'build', folder, '--outDir', outDir, '--emptyOutDir', '--logLevel', 'error']
+  expect(await Bun.spawn(vite, { stdout: 'ignore', stderr: 'inherit' }).exited).toBe(0)
+  const files = new Map<string, Blob | string>()
+  for (const path of new Bun.Glob('**/*').scanSync(outDir)) {
+    files.set(`/${path}`, await Bun.file(join(outDir, path)).text())
+    if (path === 'index.html') files.set('/', await Bun.file(join(outDir, path)).text())
+  }
+  return files
+}
+
+async function open(app: Served): Promise<Page> {
+  const page = await (await browser.newContext()).newPage()
+  await page.goto(app.url)
+  await page.waitForFunction(() => 'isReady' in globalThis)
+  return page
+}
+
+/** Has the page do work, and tells what it saw: the nonce, shares of progress, and the longest the page was held up. */
+function work(page: Page, challenge: string, difficulty: number) {
+  return page.evaluate(
+    async ([text, zeros]) => {
+      const { solveInWorker } = globalThis as unknown as typeof import('../src/browser.ts')
+      let longestMs = 0
+      let last = performance.now()
+      const ticking = setInterval(() => {
+        longestMs = Math.max(longestMs, performance.now() - last)
+        last = performance.now()
+      }, 4)
+      const told: number[] = []
+      const nonce = await solveInWorker({
+        challenge: text,
+        difficulty: zeros,
+        maxAttempts: 64 * 16 ** zeros,
+        onProgress: (attempts) => told.push(attempts),
+        signal: undefined,
+      })
+      clearInterval(ticking)
+      const scripts = performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname)
+      return { nonce, told, longestMs, scripts }
+    },
+    [challenge, difficulty] as const,
+  )
+}
+
+for (const [name, bundle] of [
+  ['Vite', bundledByVite],
+  ['Bun, the worker an entry of its own', () => bundledByBun(true)],
+] as const) {
+  test(`bundled by ${name}, the worker does the work and the page stays alive`, async () => {
+    const page = await open(serve(await bundle()))
+    const workers: string[] = []
+    page.on('worker', (worker) => workers.push(worker.url()))
+    const { nonce, told, longestMs } = await work(page, `${name} 1`, 5)
+    expect(verifyProofOfWork({ challenge: `${name} 1`, nonce, difficulty: 5 })).toBe(true)
+    expect(workers.length).toBe(1)
+    expect(workers[0]).toContain('pow-worker')
+    expect(told.length).toBeGreaterThan(0)
+    expect(longestMs).toBeLessThan(1000)
+    await until('the worker is gone', () => page.workers().length === 0)
+  })
+}
+
+test('a bundle that left the worker out still registers, in slices', async () => {
+  const page = await open(serve(await bundledByBun(false)))
+  const { nonce } = await work(page, 'no worker', 3)
+  expect(verifyProofOfWork({ challenge: 'no worker', nonce, difficulty: 3 })).toBe(true)
+})
+
+test('a page whose policy forbids workers still registers, in slices', async () => {
+  const policy = { 'content-security-policy': "worker-src 'none'" }
+  const page = await open(serve(await bundledByBun(true), policy))
+  const { nonce } = await work(page, 'no worker', 3)
+  expect(verifyProofOfWork({ challenge: 'no worker', nonce, difficulty: 3 })).toBe(true)
+})
+
+test('a page registers at a relay on another origin with the work in its worker, and a signal ends that', async () => {
+  const page = await open(serve(await bundledByVite()))
+  const steps = await page.evaluate(async (relayUrl) => {
+    const { MemoryStore, SottoClient, solveInWorker } =
+      globalThis as unknown as typeof import('../src/client.ts') & typeof import('../src/browser.ts')
+    const open = () =>
+      SottoClient.open({ relayUrl, store: new MemoryStore(), solveProofOfWork: solveInWorker })
+    const client = await open()
+    const told: string[] = []
+    const identity = await client.create({
+      nickname: 'page',
+      onProgress: ({ step }) => {
+        if (told.at(-1) !== step) told.push(step)
+      },
+    })
+    const abort = new AbortController()
+    const ended = await (await open())
+      .create({
+        nickname: 'page',
+        signal: abort.signal,
+        onProgress: ({ step }) => {
+          if (step === 'proof_of_work') setTimeout(() => abort.abort(), 1)
+        },
+      })
+      .then(
+        () => 'registered',
+        (error: { code: string }) => error.code,
+      )
+    return { told, alias: identity.aliasId, ended }
+  }, relay.url)
+  expect(steps.told).toEqual(['derive_keys', 'proof_of_work', 'register', 'challenge', 'sign', 'verify'])
+  expect(steps.alias).toMatch(/^u[0-9]{8}$/)
+  expect(['ABORTED', 'registered']).toContain(steps.ended)
+  await until('the worker is gone', () => page.workers().length === 0)
+})

@@ -1,0 +1,282 @@
+// The specification's client side, row by row: authentication, events, errors. See specification.test.ts for the rest.
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { decodeBase64, deriveIdentityKeys, encodeBase64, mnemonicToSeed } from '@sotto/crypto'
+import {
+  type ClientEventName,
+  MemoryStore,
+  type RegistrationProgress,
+  validateMnemonic,
+} from '../src/client.ts'
+import { type Person, until } from './people.ts'
+import { Recorder } from './recorder.ts'
+import { SpecificationWorld } from './specification-world.ts'
+
+// A busy machine is slow; what a test waits for says itself what did not come.
+setDefaultTimeout(60_000)
+
+const world = new SpecificationWorld()
+
+const KNOWN = 'legal winner thank year wave sausage worth useful legal winner thank yellow'
+
+// Authentication
+
+test('registration: six steps, in order, and the requests they make', async () => {
+  const recorder = new Recorder()
+  const alice = await world.open('alice', recorder)
+  const told: RegistrationProgress[] = []
+  const identity = await alice.client.create({
+    nickname: 'alice',
+    onProgress: (progress) => told.push(progress),
+  })
+  expect([...new Set(told.map(({ step }) => step))]).toEqual([
+    'derive_keys',
+    'proof_of_work',
+    'register',
+    'challenge',
+    'sign',
+    'verify',
+  ])
+  expect(recorder.calls.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    'POST /api/v1/pow/challenge',
+    'POST /api/v1/register',
+    'POST /api/v1/auth/challenge',
+    'POST /api/v1/auth/verify',
+  ])
+  const [, register, challenge, verify] = recorder.calls
+  expect(register?.body).toEqual({
+    ed25519_public_key: identity.signingPublicKey,
+    x25519_public_key: identity.ecdhPublicKey,
+    nickname: 'alice',
+    pow_nonce: expect.any(String),
+    pow_challenge: expect.any(String),
+  })
+  expect(challenge?.body).toEqual({ user_uuid: identity.uuid })
+  expect(verify?.body).toEqual({
+    user_uuid: identity.uuid,
+    challenge: expect.any(String),
+    signature: expect.any(String),
+  })
+  for (const { authorization } of recorder.calls) expect(authorization).toBeNull()
+})
+
+test('after registration the token is used for later calls and the identity is saved', async () => {
+  const recorder = new Recorder()
+  const alice = await world.open('alice', recorder)
+  const identity = await alice.client.create({ nickname: 'alice' })
+  expect(await alice.store.getIdentity()).toEqual(identity)
+  await alice.client.syncFriends()
+  await alice.client.syncFriends()
+  const tokens = recorder.callsOf('/api/v1/friends').map(({ authorization }) => authorization)
+  expect(tokens[0]).toMatch(/^Bearer \S+\.\S+\.\S+$/)
+  expect(new Set(tokens).size).toBe(1)
+  expect(recorder.callsOf('/api/v1/auth/verify').length).toBe(1)
+})
+
+test('session restore: a fresh token by challenge and response, and alias and nickname', async () => {
+  const [store, recorder] = [new MemoryStore(), new Recorder()]
+  const alice = await world.open('alice', { store })
+  const { aliasId } = await alice.client.create({ nickname: 'alice' })
+  await alice.client.close()
+  store.reopen()
+  const again = await world.open('alice', { store, fetch: recorder.fetch })
+  expect(await again.client.restore()).toEqual({ aliasId, nickname: 'alice' })
+  expect(await again.client.restore()).toEqual({ aliasId, nickname: 'alice' })
+  expect(recorder.calls.map(({ path }) => path)).toEqual([
+    '/api/v1/auth/challenge',
+    '/api/v1/auth/verify',
+    '/api/v1/auth/challenge',
+    '/api/v1/auth/verify',
+  ])
+})
+
+test('session restore: null where no identity is saved, and nobody is asked', async () => {
+  const recorder = new Recorder()
+  const nobody = await world.open('nobody', recorder)
+  expect(await nobody.client.restore()).toBeNull()
+  expect(recorder.calls).toEqual([])
+})
+
+test('recovery: the same phrase yields the same account, through the 409 of register', async () => {
+  const first = await world.open('alice')
+  const { mnemonic, uuid, aliasId } = await first.client.create({ nickname: 'alice' })
+  for (const recover of [
+    (person: Person) => person.client.recover({ mnemonic }),
+    (person: Person) => person.client.create({ nickname: 'ignored', mnemonic }),
+  ]) {
+    const again = await world.open('again')
+    expect(await recover(again)).toMatchObject({ uuid, aliasId, nickname: 'alice' })
+  }
+})
+
+test('phrase and private keys are never sent, nor session keys or anything that was said', async () => {
+  const recorder = new Recorder()
+  const [alice, bob] = await world.friends(recorder)
+  const said = 'something nobody else may read'
+  const sent = await alice.client.send(bob.alias, said, { replyToId: 'earlier-message' })
+  await bob.receives(said)
+  await bob.client.send(alice.alias, 'an answer nobody else may read')
+  await alice.receives('an answer nobody else may read')
+  await alice.client.markRead(bob.alias)
+  alice.client.notifyTyping(bob.alias)
+  await alice.client.verifySecurityCode(bob.alias, bob.client.securityCode(alice.alias).displayCode)
+  await alice.client.retract(bob.alias, sent.id)
+  await alice.client.setNickname('Alice')
+  await alice.client.lookUpUser(bob.alias)
+  await alice.client.restore()
+  const mnemonic = alice.client.identity?.mnemonic ?? ''
+  await alice.client.recover({ mnemonic })
+  await alice.connect()
+
+  const { signing, agreement } = deriveIdentityKeys(mnemonic)
+  const seed = mnemonicToSeed(mnemonic)
+  const [session] = await alice.store.listSessions()
+  const sessionKey = decodeBase64(session?.sessionKeyBase64 ?? '')
+  const bytes = [signing.privateKey, agreement.privateKey, seed, seed.slice(0, 32), sessionKey]
+  const secrets = [said, 'an answer', 'earlier-message', mnemonic, ...threeWordsOf(mnemonic)]
+  for (const secret of bytes)
+    for (const form of ['hex', 'base64', 'base64url'] as const)
+      secrets.push(Buffer.from(secret).toString(form).slice(0, 40))
+  expect(recorder.sent.length).toBeGreaterThan(30)
+  const everything = recorder.sent.join('\n')
+  // That the recorder would see it is seen by what must be there.
+  expect(everything).toContain(encodeBase64(agreement.publicKey))
+  for (const secret of secrets) expect(everything).not.toContain(secret)
+})
+
+function threeWordsOf(mnemonic: string): string[] {
+  const words = mnemonic.split(' ')
+  return words.slice(2).map((_, at) => words.slice(at, at + 3).join(' '))
+}
+
+// Events
+
+test('event names: message, status_change, network_state, channel_post, typing, goaway, and the library’s own', async () => {
+  const alice = await world.open('alice')
+  const names: Record<ClientEventName, true> = {
+    message: true,
+    status_change: true,
+    network_state: true,
+    channel_post: true,
+    typing: true,
+    goaway: true,
+    payment_confirmed: true,
+    security_violation: true,
+    friend_request: true,
+    friend_accepted: true,
+    error: true,
+    retracted: true,
+    synced: true,
+  }
+  for (const name of [
+    'message',
+    'status_change',
+    'network_state',
+    'channel_post',
+    'typing',
+    'goaway',
+  ] as const) {
+    expect(names[name]).toBe(true)
+    expect(alice.client.on(name, () => {})()).toBeUndefined()
+  }
+})
+
+test('events can be read in a loop, which ends with the client', async () => {
+  const [alice, bob] = await world.friends()
+  const texts: string[] = []
+  const loop = (async () => {
+    for await (const { text } of bob.client.events('message')) texts.push(text)
+  })()
+  for (const text of ['one', 'two', 'three']) await alice.client.send(bob.alias, text)
+  await bob.receives('three')
+  await bob.client.close()
+  await loop
+  expect(texts).toEqual(['one', 'two', 'three'])
+  for await (const _ of bob.client.events('message')) throw new Error('a closed client has no events')
+})
+
+test('network states: connecting, connected, disconnected', async () => {
+  const alice = await world.join('alice')
+  expect(alice.client.networkState).toBe('connected')
+  alice.client.disconnect()
+  expect(alice.client.networkState).toBe('disconnected')
+  expect(alice.heard.network_state).toEqual(['connecting', 'connected', 'disconnected'])
+})
+
+test('typing: debounced to about 300 ms, and incoming gives fromAliasId and conversationId', async () => {
+  const recorder = new Recorder()
+  const [alice, bob, conversationId] = await world.friends(recorder)
+  const until_ = performance.now() + 1000
+  while (performance.now() < until_) {
+    alice.client.notifyTyping(bob.alias)
+    await Bun.sleep(10)
+  }
+  const count = recorder.framesOf('typing').length
+  expect(count).toBeGreaterThanOrEqual(2)
+  expect(count).toBeLessThanOrEqual(4)
+  await until('bob hears', () => bob.heard.typing.length === count)
+  expect(bob.heard.typing[0]).toEqual({ fromAliasId: alice.alias, conversationId })
+  expect(recorder.framesOf('typing')[0]).toEqual({ type: 'typing', to: bob.alias, conv_id: conversationId })
+})
+
+test('retract: the sender’s own message, at any time', async () => {
+  const [alice, bob] = await world.friends()
+  const sent = await alice.client.send(bob.alias, 'oops')
+  await bob.receives('oops')
+  await bob.client.markRead(alice.alias)
+  await alice.sees(bob.alias, sent.id, 'read')
+  await alice.client.retract(bob.alias, sent.id)
+  expect(await until('bob sees it go', () => bob.heard.retracted[0])).toMatchObject({ id: sent.id, text: '' })
+})
+
+test('goaway: the account was connected from another device, and this connection is dropped', async () => {
+  const alice = await world.join('alice')
+  const second = await world.open('second')
+  await second.client.recover({ mnemonic: alice.client.identity?.mnemonic ?? '' })
+  await second.connect()
+  expect(await until('it is told', () => alice.heard.goaway[0])).toEqual({ reason: 'new_device_login' })
+  expect(alice.client.networkState).toBe('disconnected')
+})
+
+test('the client sends periodic heartbeats', async () => {
+  const recorder = new Recorder()
+  await world.join('alice', { ...recorder, heartbeatMs: 50 })
+  await until('three have left', () => recorder.framesOf('ping').length >= 3)
+})
+
+test('the client reconnects by itself after a drop', async () => {
+  const [alice, bob] = await world.friends()
+  const before = alice.heard.network_state.length
+  await world.relay.kill('SIGKILL')
+  await until('alice notices', () => alice.client.networkState === 'connecting')
+  await alice.client.send(bob.alias, 'written meanwhile')
+  await world.relay.start()
+  await bob.receives('written meanwhile')
+  expect(alice.heard.network_state.slice(before)).toEqual(['connecting', 'connected'])
+})
+
+test('messages for an account that is offline come after it reconnects', async () => {
+  const [alice, bob] = await world.friends()
+  bob.client.disconnect()
+  const sent = await alice.client.send(bob.alias, 'waiting for you')
+  await alice.sees(bob.alias, sent.id, 'sent')
+  await bob.connect()
+  expect((await bob.receives('waiting for you')).id).toBe(sent.id)
+})
+
+// Errors
+
+test('errors: a phrase that is not 12 valid BIP-39 words is reported invalid by the validation', async () => {
+  expect(validateMnemonic(KNOWN)).toBe(true)
+  const wrong = [
+    '',
+    'one two three',
+    KNOWN.replace('yellow', 'winner'),
+    `${KNOWN} legal`,
+    KNOWN.replace('legal', 'leegal'),
+  ]
+  const alice = await world.open('alice')
+  for (const phrase of wrong) {
+    expect(validateMnemonic(phrase)).toBe(false)
+    await expect(alice.client.recover({ mnemonic: phrase })).rejects.toMatchObject({ code: 'INVALID_PHRASE' })
+  }
+})

@@ -1,0 +1,45 @@
+// What the tests of the specification share: one relay for a file, and people who are closed after each test.
+import { afterAll, afterEach, beforeAll } from 'bun:test'
+import { type RelayProcess, startRelay } from '@sotto/relay/testing'
+import { Person } from './people.ts'
+
+type Options = Parameters<typeof Person.open>[2]
+
+export class SpecificationWorld {
+  readonly #people: Person[] = []
+  #relay: RelayProcess | undefined
+
+  constructor() {
+    beforeAll(async () => {
+      this.#relay = await startRelay()
+    })
+    afterAll(() => this.#relay?.stop())
+    afterEach(async () => {
+      for (const person of this.#people.splice(0)) await person.client.close()
+    })
+  }
+
+  get relay(): RelayProcess {
+    if (!this.#relay) throw new Error('the relay has not started')
+    return this.#relay
+  }
+
+  async open(name: string, options: Options = {}): Promise<Person> {
+    return this.#keep(await Person.open(name, this.relay.url, options))
+  }
+
+  async join(name: string, options: Options = {}): Promise<Person> {
+    return this.#keep(await Person.join(name, this.relay.url, options))
+  }
+
+  /** Two friends, the first with these options, and the id of their conversation. */
+  async friends(options: Options = {}): Promise<[Person, Person, string]> {
+    const [alice, bob] = [await this.join('alice', options), await this.join('bob')]
+    return [alice, bob, await alice.befriend(bob)]
+  }
+
+  #keep(person: Person): Person {
+    this.#people.push(person)
+    return person
+  }
+}

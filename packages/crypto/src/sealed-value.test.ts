@@ -1,0 +1,55 @@
+import { expect, test } from 'bun:test'
+import { decodeBase64, encodeBase64 } from './base64.ts'
+import { encodeUtf8 } from './bytes.ts'
+import { hexToBytes } from './hex.ts'
+import { openValue, sealValue } from './sealed-value.ts'
+import { expectCode, fixedBytes, flipBit, randomBytes } from './test-support.ts'
+
+const key = new Uint8Array(32).fill(7)
+
+test('a sealed value is AES-256-GCM with the context as additional data', () => {
+  // The key, nonce and plaintext of test case 16 of McGrew and Viega, "The Galois/Counter Mode of Operation". The context
+  // differs, as it is text here: so does the tag, which is what OpenSSL gives. The ciphertext is the paper's.
+  const sealed = sealValue({
+    key: hexToBytes('feffe9928665731c6d6a8f9467308308feffe9928665731c6d6a8f9467308308'),
+    secret: hexToBytes(
+      'd9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a721c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39',
+    ),
+    context: 'context',
+    randomBytes: fixedBytes('cafebabefacedbaddecaf888'),
+  })
+  expect(sealed).toBe(
+    encodeBase64(
+      hexToBytes(
+        'cafebabefacedbaddecaf888522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa8cb08e48590dbb3da7b08b1056828838c5f61e6393ba7a0abcc9f662f4fb48aeaca8c36b048a22ab76fac68a',
+      ),
+    ),
+  )
+})
+
+test('a value opens with its key, in its place, and nowhere else', () => {
+  const secret = encodeUtf8('the secret')
+  const sealed = sealValue({ key, secret, context: 'here', randomBytes })
+  expect(openValue({ key, sealed, context: 'here' })).toEqual(secret)
+  expectCode('DECRYPTION_FAILED', () => openValue({ key, sealed, context: 'there' }))
+  expectCode('DECRYPTION_FAILED', () => openValue({ key: new Uint8Array(32), sealed, context: 'here' }))
+})
+
+test('what was altered, cut short or is no sealed value does not open', () => {
+  const sealed = sealValue({ key, secret: encodeUtf8('s'), context: 'here', randomBytes })
+  const bytes = decodeBase64(sealed)
+  for (let bit = 0; bit < bytes.length * 8; bit += 1) {
+    const altered = encodeBase64(flipBit(bytes, bit))
+    expectCode('DECRYPTION_FAILED', () => openValue({ key, sealed: altered, context: 'here' }))
+  }
+  for (const text of ['', 'rubbish!', sealed.slice(0, -4), encodeBase64(bytes.subarray(0, 27))])
+    expectCode('DECRYPTION_FAILED', () => openValue({ key, sealed: text, context: 'here' }))
+})
+
+test('arguments are checked', () => {
+  const secret = new Uint8Array(1)
+  expectCode('INVALID_KEY', () =>
+    sealValue({ key: new Uint8Array(16), secret, context: 'here', randomBytes }),
+  )
+  expectCode('INVALID_ARGUMENT', () => sealValue({ key, secret, context: '', randomBytes }))
+})
