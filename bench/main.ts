@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { backlog } from './backlog.ts'
 import type { Bench } from './bench.ts'
 import { fanout } from './fanout.ts'
+import { firstMessage } from './first-message.ts'
 import { idle } from './idle.ts'
 import { login } from './login.ts'
 import { machine } from './measure.ts'
@@ -13,7 +14,17 @@ import { hasTwoCores, takeLoadCore } from './server-process.ts'
 import { size } from './size.ts'
 import { soak } from './soak.ts'
 
-const benches: Readonly<Record<string, Bench>> = { relay, idle, backlog, login, size, soak, fanout, peers }
+const benches: Readonly<Record<string, Bench>> = {
+  relay,
+  idle,
+  backlog,
+  login,
+  size,
+  soak,
+  fanout,
+  'first-message': firstMessage,
+  peers,
+}
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,

@@ -1,0 +1,121 @@
+// The guide and the reference stay true: the guide's blocks are run as they stand, the reference is made again.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { type RelayProcess, startRelay } from '@sotto/relay/testing'
+import { makePages, REFERENCE } from '../../../../scripts/client-docs.ts'
+import { startChromium } from '../browser/chromium.ts'
+import { Person, until } from '../people.ts'
+import { GUIDE, programOf, README } from './guide.ts'
+import { makeApp, type PackedClient, packClient, run } from './packed.ts'
+import { buildPage, servePage } from './pages.ts'
+
+const TSC = join(import.meta.dir, '../../../../node_modules/typescript/bin/tsc')
+const LIMIT_MS = 60_000
+
+test(
+  'the reference is that of the source (npm run docs)',
+  async () => {
+    const pages = await makePages()
+    const files = [...new Bun.Glob('*').scanSync(REFERENCE)].sort()
+    expect(files).toEqual(pages.map(({ name }) => name).sort())
+    for (const { name, text } of pages) expect(await Bun.file(join(REFERENCE, name)).text()).toBe(text)
+  },
+  LIMIT_MS,
+)
+
+describe('the guide’s program', () => {
+  let relay: RelayProcess
+  let client: PackedClient
+  beforeAll(async () => {
+    client = await packClient()
+    relay = await startRelay()
+  }, LIMIT_MS)
+  afterAll(() => relay.stop())
+
+  test(
+    'for Bun and Node prints what it says, and has no type errors',
+    async () => {
+      const { source, prints } = await programOf(GUIDE, 'ts', relay.url)
+      const compilerOptions = {
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        noEmit: true,
+        target: 'esnext',
+        module: 'nodenext',
+        types: ['node'],
+      }
+      const tsconfig = JSON.stringify({ compilerOptions, files: ['guide.ts'] })
+      const app = await makeApp(client, { 'guide.ts': source, 'tsconfig.json': tsconfig }, ['@types/node'])
+      await run([process.execPath, TSC, '-p', '.'], app.folder)
+      const output = await run([process.execPath, 'guide.ts'], app.folder)
+      expect(prints.length).toBeGreaterThan(10)
+      expect(output.trim().split('\n')).toEqual([...prints])
+      await app.remove()
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'for pages runs in two tabs at once',
+    async () => {
+      const { source } = await programOf(GUIDE, 'ts page', relay.url)
+      const page = await buildPage(client, source)
+      const server = servePage(page)
+      const browser = await startChromium()
+      try {
+        const context = await browser.newContext()
+        const openTab = async (): Promise<{ printed: string[]; errors: string[] }> => {
+          const tab = await context.newPage()
+          const heard = { printed: [] as string[], errors: [] as string[] }
+          tab.on('console', (line) => heard.printed.push(line.text()))
+          tab.on('pageerror', (error) => heard.errors.push(String(error)))
+          await tab.goto(server.url)
+          await until('the tab says who it is', () => {
+            if (heard.errors.length > 0) throw new Error(heard.errors.join('\n'))
+            return heard.printed.some((line) => line.startsWith('this is u'))
+          })
+          return heard
+        }
+        const first = await openTab()
+        const second = await openTab()
+        expect(second.printed).toEqual(first.printed)
+
+        const alias = first.printed[0]?.replace('this is ', '') ?? ''
+        const bob = await Person.join('bob', relay.url)
+        await bob.client.requestFriend(alias)
+        await until('the page accepts', () => bob.heard.friend_accepted[0])
+        await bob.client.send(alias, 'hello tabs')
+        for (const tab of [first, second])
+          await until('both tabs hear it', () => tab.printed.includes('received: hello tabs'))
+        expect([...first.errors, ...second.errors]).toEqual([])
+        await bob.client.close()
+      } finally {
+        await browser.close()
+        await server.stop()
+        await page.remove()
+      }
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'of the README answers whoever writes to it',
+    async () => {
+      const { source } = await programOf(README, 'ts', relay.url)
+      const app = await makeApp(client, { 'readme.ts': source })
+      const program = Bun.spawn([process.execPath, 'readme.ts'], { cwd: app.folder, stdout: 'pipe' })
+      const { value } = await program.stdout.getReader().read()
+      const alias = /^write to (?<alias>\w+)$/m.exec(new TextDecoder().decode(value))?.groups?.alias ?? ''
+      const bob = await Person.join('bob', relay.url)
+      await bob.client.requestFriend(alias)
+      await until('it accepts', () => bob.heard.friend_accepted[0])
+      await bob.client.send(alias, 'hello')
+      await bob.receives('You said: hello')
+      await bob.client.close()
+      program.kill()
+      await program.exited
+      await app.remove()
+    },
+    LIMIT_MS,
+  )
+})

@@ -1,0 +1,152 @@
+// The packed client where it is to run: installed from its tarball into plain projects of Node and Bun, and type-checked.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { type RelayProcess, startRelay } from '@sotto/relay/testing'
+import { type App, makeApp, type PackedClient, packClient, run } from './packed.ts'
+
+const TSC = join(import.meta.dir, '../../../../node_modules/typescript/bin/tsc')
+const LIMIT_MS = 60_000
+
+let relay: RelayProcess
+let client: PackedClient
+
+beforeAll(async () => {
+  client = await packClient()
+  relay = await startRelay()
+}, LIMIT_MS)
+afterAll(() => relay.stop())
+
+// Two people in one process: one keeps everything in a folder, the other in memory.
+const conversation = `
+import { WebSocket } from 'ws'
+import { ClientError, MemoryStore, SottoClient } from '@sotto/client'
+import { FileStore } from '@sotto/client/file-store'
+
+const [relayUrl] = process.argv.slice(2)
+const open = (store) => SottoClient.open({ relayUrl, store, WebSocket })
+const heard = (client, name) => new Promise((resolve) => client.on(name, resolve))
+
+const alice = await open(await FileStore.open('./alice'))
+const bob = await open(new MemoryStore())
+await alice.create({ nickname: 'alice' })
+await bob.create({ nickname: 'bob' })
+const request = heard(bob, 'friend_request')
+const accepted = heard(alice, 'friend_accepted')
+alice.connect()
+bob.connect()
+await alice.requestFriend(bob.identity.aliasId)
+await bob.acceptFriend((await request).friendship_id)
+await accepted
+
+bob.on('message', (message) => bob.send(message.conversationId, message.text.toUpperCase()))
+const answer = heard(alice, 'message')
+await alice.send(bob.identity.aliasId, 'hello')
+console.log('answer:', (await answer).text)
+console.log('same code:', alice.securityCode(bob.identity.aliasId).displayCode === bob.securityCode(alice.identity.aliasId).displayCode)
+await alice.close()
+
+const again = await open(await FileStore.open('./alice'))
+console.log('kept:', (await again.messages(bob.identity.aliasId)).map(({ text }) => text).join(', '))
+const refused = await again.send('nobody', 'hello').catch((error) => error)
+console.log('an error of the same class:', refused instanceof ClientError, refused.code)
+await again.close()
+await bob.close()
+`
+
+describe('from its tarball the client runs in', () => {
+  for (const [name, program] of [
+    ['Node', 'node'],
+    ['Bun', process.execPath],
+  ] as const) {
+    test(
+      name,
+      async () => {
+        const app = await makeApp(client, { 'run.mjs': conversation }, ['ws'])
+        const output = await run([program, 'run.mjs', relay.url], app.folder)
+        expect(output.trim().split('\n')).toEqual([
+          'answer: HELLO',
+          'same code: true',
+          'kept: hello, HELLO',
+          'an error of the same class: true UNKNOWN_CONTACT',
+        ])
+        await app.remove()
+      },
+      LIMIT_MS,
+    )
+  }
+})
+
+const consumer = `
+import { ClientError, type ClientStore, MemoryStore, SottoClient, type StoredMessage } from '@sotto/client'
+import { FileStore } from '@sotto/client/file-store'
+import { WebSocket } from 'ws'
+
+const store: ClientStore = process.argv[2] ? await FileStore.open(process.argv[2]) : new MemoryStore()
+export const client: SottoClient = await SottoClient.open({ relayUrl: 'http://localhost:8080', store, WebSocket })
+export const texts: string[] = (await client.messages('bob')).map((message: StoredMessage) => message.text)
+client.on('status_change', ({ message, previous }) => {
+  const status: 'sending' | 'sent' | 'delivered' | 'read' | 'failed' = message.status
+  return [status, previous]
+})
+client.on('error', (error: ClientError) => error.code === 'NETWORK')
+// @ts-expect-error there is no such event
+client.on('no_such_event', () => {})
+// @ts-expect-error a message has no such status
+export const wrong = (message: StoredMessage): boolean => message.status === 'lost'
+`
+
+const inPage = `
+import { MemoryStore, SottoClient } from '@sotto/client'
+import * as browser from '@sotto/client/browser'
+
+export const client = await SottoClient.open({ relayUrl: location.origin, store: new MemoryStore() })
+export const entries: readonly string[] = Object.keys(browser)
+`
+
+describe('the declarations stand on their own, checked with the libraries they bring', () => {
+  const settings = { strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, noEmit: true }
+  const projects = {
+    'in Node': {
+      file: 'node.ts',
+      options: { module: 'nodenext', target: 'es2023', lib: ['es2023', 'dom'], types: ['node'] },
+    },
+    'in Node, without the types of browsers': {
+      file: 'node.ts',
+      options: { module: 'nodenext', target: 'es2023', lib: ['es2023'], types: ['node'] },
+    },
+    'behind a bundler': {
+      file: 'page.ts',
+      options: {
+        module: 'esnext',
+        moduleResolution: 'bundler',
+        target: 'es2023',
+        lib: ['es2023', 'dom'],
+        types: [],
+      },
+    },
+  }
+  let app: App
+  beforeAll(async () => {
+    app = await makeApp(client, { 'node.ts': consumer, 'page.ts': inPage }, [
+      'ws',
+      '@types/ws',
+      '@types/node',
+    ])
+  }, LIMIT_MS)
+  afterAll(() => app.remove())
+
+  for (const [name, { file, options }] of Object.entries(projects)) {
+    test(
+      name,
+      async () => {
+        const config = join(app.folder, `tsconfig.${name.replaceAll(/\W/g, '-')}.json`)
+        await Bun.write(
+          config,
+          JSON.stringify({ compilerOptions: { ...settings, ...options }, files: [file] }),
+        )
+        await run([process.execPath, TSC, '-p', config], app.folder)
+      },
+      LIMIT_MS,
+    )
+  }
+})
