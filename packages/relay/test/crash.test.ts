@@ -169,7 +169,7 @@ for (const engine of engines) {
       await relay.kill('SIGKILL')
       await relay.start()
     })
-    expect(total).toBeGreaterThan(1000)
+    expect(total).toBeGreaterThan(times * 10) // There was something to lose, on however slow a machine.
   }, 120_000)
 }
 
