@@ -50,6 +50,7 @@ export class SottoClient {
   #engine: Engine | undefined
   readonly #lock: Lock
   #closed = false
+  #taking: Promise<unknown> = Promise.resolve()
 
   private constructor(platform: Platform, secrets: SealedStore) {
     this.#platform = { ...platform, store: secrets }
@@ -151,8 +152,7 @@ export class SottoClient {
    * @throws ClientError `IDENTITY_EXISTS` unless `replace`, `INVALID_PHRASE`, `INVALID_ARGUMENT`, `CHALLENGE_REFUSED`, …
    */
   async create(input: CreateIdentityInput): Promise<StoredIdentity> {
-    this.#checkOpen()
-    return this.#take(await createIdentity(this.#platform, input))
+    return this.#inTurn(async () => this.#take(await createIdentity(this.#platform, input)))
   }
 
   /**
@@ -160,8 +160,7 @@ export class SottoClient {
    * @throws ClientError `ACCOUNT_NOT_FOUND`, `IDENTITY_EXISTS` unless `replace`, `INVALID_PHRASE`, `CHALLENGE_REFUSED`, …
    */
   async recover(input: RecoverIdentityInput): Promise<StoredIdentity> {
-    this.#checkOpen()
-    return this.#take(await recoverIdentity(this.#platform, input))
+    return this.#inTurn(async () => this.#take(await recoverIdentity(this.#platform, input)))
   }
 
   /** Logs the saved identity in with a fresh token, or answers null where none is saved. */
@@ -200,7 +199,10 @@ export class SottoClient {
   async setNickname(nickname: string): Promise<void> {
     const engine = this.#get()
     const me = await engine.http.call('patchMe', { body: { nickname: checkNickname(nickname) } })
-    await this.#changeIdentity({ ...engine.identity.stored, nickname: me.nickname })
+    const { stored } = this.#get().identity
+    if (stored.signingPublicKey !== engine.identity.stored.signingPublicKey)
+      throw new ClientError('NO_IDENTITY', 'another identity was taken up meanwhile')
+    await this.#changeIdentity({ ...stored, nickname: me.nickname })
   }
 
   /** Deletes the account at the relay, for good, and then everything on this device. */
@@ -349,6 +351,16 @@ export class SottoClient {
     const { friends, sessions } = this.#get()
     await sessions.forget(contact)
     await friends.sync()
+  }
+
+  /** One after another: each must see what identity the one before has left. */
+  #inTurn<T>(run: () => Promise<T>): Promise<T> {
+    const result = this.#taking.then(() => {
+      this.#checkOpen()
+      return run()
+    })
+    this.#taking = result.catch(() => {})
+    return result
   }
 
   async #take({ identity, changes }: PreparedIdentity): Promise<StoredIdentity> {

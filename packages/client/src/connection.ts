@@ -193,7 +193,6 @@ export class Connection {
 
   #reconnectLater(askedMs = 0): void {
     if (!this.#wanted) return
-    this.#setState('connecting')
     const { clock } = this.#platform
     const asked = Math.min(askedMs, MAX_ASKED_WAIT_MS)
     const mayAttemptAt = clock.now() + asked
@@ -206,6 +205,8 @@ export class Connection {
       if (waitMs > 0) this.#after(waitMs, () => void this.#attempt())
       else void this.#attempt()
     }
+    // Last: who hears it may disconnect.
+    this.#setState('connecting')
   }
 
   #scheduleHeartbeat(): void {

@@ -105,6 +105,7 @@ export class Engine {
     this.retractions.stop()
     this.receipts.stop()
     this.friends.stop()
+    await this.outbox.settled()
     await Promise.allSettled(this.#working)
     await this.journal.settled()
   }
@@ -125,14 +126,14 @@ export class Engine {
     await this.journal.room()
     switch (frame.type) {
       case 'msg':
-        return this.#inbox.onMsg(frame)
+        return this.#kept(frame.conv_id, this.#inbox.onMsg(frame))
       case 'ack':
         return this.outbox.onAck(frame)
       case 'delivered':
       case 'read':
         return this.receipts.onReceipt(frame)
       case 'retract':
-        return this.retractions.onRetract(frame)
+        return this.#kept(frame.conv_id, this.retractions.onRetract(frame))
       case 'retract_ack':
         return this.retractions.onRetractAck(frame)
       case 'typing':
@@ -152,6 +153,16 @@ export class Engine {
         return
       default:
         return unhandled(frame)
+    }
+  }
+
+  // A mark for what follows would confirm this, too.
+  async #kept(conversationId: string, handled: Promise<void>): Promise<void> {
+    try {
+      await handled
+    } catch (error) {
+      this.#confirmations.hold(conversationId)
+      this.#onStoreFailure(toStoreFailure(error))
     }
   }
 

@@ -77,6 +77,8 @@ export class Outbox {
   /** The same entries by conversation, in the order they were posted. */
   readonly #queues = new Map<ConversationId, Set<Entry>>()
   readonly #pauses = new Map<string, Pause>()
+  /** What is being stored, by id. */
+  readonly #begun = new Map<string, ConversationId>()
   #isOpen = false
   #inFlight = 0
   #turn: Promise<unknown> = Promise.resolve()
@@ -120,6 +122,8 @@ export class Outbox {
         throw new ClientError('INVALID_ARGUMENT', 'this cannot be the id of a message')
       const posted = await store.findMessage(session.conversationId, true, id)
       if (posted) return { message: posted, written: this.#adopt(posted) }
+      if (this.#entries.has(id) || this.#begun.has(id))
+        throw new ClientError('INVALID_ARGUMENT', 'a message to another contact has this id')
     }
     if (!sessions.guard(session)) throw keyChanged(session.theirAliasId)
     const { plaintext, fields } = outgoing(content, options.replyToId)
@@ -146,11 +150,13 @@ export class Outbox {
       nonce: nonceOf(payload),
       ...(intent.replyToId === undefined ? {} : { replyToId: intent.replyToId }),
     }
+    this.#begun.set(id, session.conversationId)
     const write = journal.write([
       { change: 'message', message },
       { change: 'outbox_added', intent },
     ])
-    return { message, written: write.then(() => this.#accept(intent)) }
+    const written = write.then(() => this.#accept(intent)).finally(() => this.#begun.delete(id))
+    return { message, written }
   }
 
   #accept(intent: OutboxIntent): void {
@@ -196,6 +202,11 @@ export class Outbox {
       this.#context.reopen()
       return
     }
+  }
+
+  /** Resolves when every post so far has been given to the store. */
+  async settled(): Promise<void> {
+    await this.#turn
   }
 
   stop(): void {

@@ -103,6 +103,8 @@ export class Receipts {
     // The pong to come proves nothing of what was refused.
     this.#told.delete(mark.conversationId)
     this.#provenByPong.delete(mark.conversationId)
+    // A pong is heard at once, a refusal in its turn: what the pong seemed to prove is taken back.
+    this.#marks.set(mark.conversationId, { ...mark, toldSeq: 0 })
     const waitMs = Math.max(this.#backoff.nextMs(), Math.min(frame.retry_after_ms ?? 0, RETRY.maxMs))
     this.#cancelRetry?.()
     this.#cancelRetry = this.#context.platform.clock.after(waitMs, () => this.#tellAll())

@@ -78,7 +78,11 @@ async function isHeld(path: string, text: string): Promise<boolean> {
     return later !== undefined && later !== text ? isHeld(path, later) : later !== undefined
   }
   // Our own number, and not in `held`: a process before us had it, as in a container that was started again.
-  if (owner.pid === process.pid) return false
+  // A thread of this process, or a second copy of this module, started when this process did.
+  if (owner.pid === process.pid) {
+    const startedAt = await startTime(process.pid)
+    return startedAt !== '' && owner.startedAt === startedAt
+  }
   if (!isAlive(owner.pid)) return false
   const startedAt = await startTime(owner.pid)
   return owner.startedAt === '' || startedAt === '' || owner.startedAt === startedAt

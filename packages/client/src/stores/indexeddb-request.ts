@@ -19,8 +19,13 @@ export function walkDown(
     request.onerror = () => reject(request.error)
     request.onsuccess = () => {
       const cursor = request.result
-      if (cursor && take(cursor.value)) cursor.continue()
-      else resolve()
+      // What is thrown in a handler aborts the transaction and reaches nobody.
+      try {
+        if (cursor && take(cursor.value)) cursor.continue()
+        else resolve()
+      } catch (error) {
+        reject(error)
+      }
     }
   })
 }

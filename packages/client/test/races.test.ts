@@ -1,0 +1,121 @@
+// What happens when two things are under way at once, or a read fails in the middle of one: nothing is lost, and no
+// identity is written over another. Each was found by somebody who looked for it.
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { ClientError, MemoryStore, SottoClient, type StoredMessage } from '../src/client.ts'
+import { makePeer } from './hostile-relay.ts'
+import { HostileWorld, msg } from './hostile-world.ts'
+import { until } from './people.ts'
+
+setDefaultTimeout(20_000)
+let world: HostileWorld
+beforeEach(() => {
+  world = new HostileWorld()
+})
+afterEach(() => world.stop())
+
+/** A store whose reads take a while, and fail when told to. */
+class SlowStore extends MemoryStore {
+  failsOnce = false
+  override async getIdentity() {
+    const identity = await super.getIdentity()
+    await Bun.sleep(100)
+    return identity
+  }
+  override async findMessage(conversationId: string, isMe: boolean, id: string) {
+    await Bun.sleep(30)
+    return super.findMessage(conversationId, isMe, id)
+  }
+  override async findMessageBySeq(conversationId: string, seq: number): Promise<StoredMessage | undefined> {
+    if (this.failsOnce) {
+      this.failsOnce = false
+      throw new Error('the disk could not be read')
+    }
+    return super.findMessageBySeq(conversationId, seq)
+  }
+}
+
+const codeOf = (error: unknown): string => (error instanceof ClientError ? error.code : String(error))
+
+test('a message whose handling fails at a read is confirmed by none that follows', async () => {
+  const [store, bob] = [new SlowStore(), makePeer('bob')]
+  const alice = await world.victim([bob], store)
+  store.failsOnce = true
+  world.relay.send(msg(bob, alice, 1, 'one'))
+  world.relay.send(msg(bob, alice, 2, 'two'))
+  await until('the failure is told', () => alice.heard.error.some(({ code }) => code === 'STORE_FAILED'))
+  await Bun.sleep(100)
+  expect(world.relay.framesOf('delivered')).toEqual([])
+  expect(alice.client.networkState).toBe('disconnected')
+})
+
+test('two identities made at once are one', async () => {
+  const { client } = await world.open(new SlowStore())
+  const made = await Promise.allSettled([client.create({ nickname: 'a' }), client.create({ nickname: 'b' })])
+  expect(made.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+})
+
+test('a change of nickname that comes back late does not bring the identity before back', async () => {
+  const { store } = await world.victim([])
+  const before = await store.getIdentity()
+  let release = (): void => undefined
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const client = await SottoClient.open({
+    relayUrl: world.relay.url,
+    store,
+    fetch: async (url, init) => {
+      if (init.method !== 'PATCH') return fetch(url, init)
+      await held
+      return Response.json({
+        uuid: world.relay.uuid,
+        alias_id: 'u12345678',
+        nickname: 'renamed',
+        ed25519_public_key: before?.signingPublicKey,
+        x25519_public_key: before?.ecdhPublicKey,
+        created_at: '2026-01-01T00:00:00.000Z',
+      })
+    },
+  })
+  const renamed = client.setNickname('renamed').catch(codeOf)
+  const made = await client.create({ nickname: 'fresh', replace: true })
+  release()
+  expect(await renamed).toBe('NO_IDENTITY')
+  expect((await store.getIdentity())?.mnemonic).toBe(made.mnemonic)
+  await client.close()
+})
+
+test('what is being sent when the account is deleted leaves nothing behind', async () => {
+  const [store, bob] = [new SlowStore(), makePeer('bob')]
+  const alice = await world.victim([bob], store)
+  let sending: Promise<unknown> | undefined
+  world.relay.answers['DELETE /me'] = () => {
+    sending = alice.client.send('bob', 'secret', { id: 'x' }).catch(codeOf)
+    return { body: {} }
+  }
+  await alice.client.deleteAccount()
+  await sending
+  expect(await store.listOutbox()).toEqual([])
+  expect(await store.listMessages(bob.conversationId)).toEqual([])
+})
+
+test('an id that is on its way to one contact is refused for another', async () => {
+  const [bob, carol] = [makePeer('bob'), makePeer('carol')]
+  const alice = await world.victim([bob, carol])
+  alice.client.disconnect()
+  await alice.client.send('bob', 'to bob', { id: 'x' })
+  expect(await alice.client.send('carol', 'to carol', { id: 'x' }).catch(codeOf)).toBe('INVALID_ARGUMENT')
+  expect((await alice.store.listOutbox()).map(({ text }) => text)).toEqual(['to bob'])
+})
+
+test('whoever disconnects when told of a lost connection stays disconnected', async () => {
+  const alice = await world.victim([])
+  const undo = alice.client.on('network_state', () => {
+    undo()
+    alice.client.disconnect()
+  })
+  world.relay.close(1001)
+  await until('it is told', () => alice.heard.network_state.includes('disconnected'))
+  await Bun.sleep(2000)
+  expect(alice.client.networkState).toBe('disconnected')
+})
