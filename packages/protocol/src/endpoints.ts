@@ -21,7 +21,7 @@ export interface Endpoint {
   /** What may stand behind `?`; everything in it is text, and optional. */
   readonly query?: v.GenericSchema<unknown, Record<string, unknown>>
   readonly body?: v.GenericSchema
-  /** Where a body may be larger than `bodyBytes`: by twice this limit, for what JSON adds to it. */
+  /** Where a body may be larger than `bodyBytes`: by six times this limit, for what JSON can make of it. */
   readonly largeBody?: LimitName
   readonly status: 200 | 201 | 204
   readonly reply?: v.GenericSchema
@@ -327,13 +327,13 @@ export const endpoints = define({
     method: 'GET',
     path: '/channels/{id}/posts',
     auth: 'account',
-    rate: 'read',
+    rate: 'history',
     params: channels.ChannelPath,
     query: channels.ChannelPostsQuery,
     status: 200,
     reply: channels.ChannelPostList,
     errors: ['NOT_FOUND'],
-    summary: 'Posts of a channel, the newest first, before one of them if told',
+    summary: 'Posts of a channel, the newest first, before one of them if told; a page of none is the end',
   },
   createPost: {
     method: 'POST',

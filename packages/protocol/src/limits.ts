@@ -143,6 +143,13 @@ export const limits = {
     setting: 'LIMIT_SUBSCRIPTIONS',
     means: 'channels one account is subscribed to',
   },
+  channelPosts: {
+    default: 10_000,
+    min: 10,
+    max: 10_000_000,
+    setting: 'LIMIT_CHANNEL_POSTS',
+    means: 'posts kept of one channel; the oldest give way',
+  },
   postBytes: {
     default: POST_BYTES,
     min: 256,
@@ -243,8 +250,9 @@ export const rates = {
     means: 'friend requests',
   },
   shop: { burst: 120, perSeconds: 60, by: 'address', setting: 'RATE_SHOP', means: 'searches for ids' },
-  search: { burst: 60, perSeconds: 60, by: 'account', setting: 'RATE_SEARCH', means: 'searches' },
+  search: { burst: 30, perSeconds: 60, by: 'account', setting: 'RATE_SEARCH', means: 'searches' },
   post: { burst: 60, perSeconds: 60, by: 'account', setting: 'RATE_POST', means: 'posts to channels' },
+  history: { burst: 60, perSeconds: 60, by: 'account', setting: 'RATE_HISTORY', means: 'pages of posts' },
   read: { burst: 600, perSeconds: 60, by: 'account', setting: 'RATE_READ', means: 'other reading requests' },
   write: {
     burst: 120,

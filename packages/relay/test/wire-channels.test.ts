@@ -259,6 +259,22 @@ onEveryEngine((relay) => {
       expectProblem(await reader.get(`/channels/${id}/posts?before=p_${'A'.repeat(28)}`), 404, 'NOT_FOUND')
     })
 
+    test('come in pages that no reader has to be waited for, whatever they hold', async () => {
+      const owner = await somebody()
+      const id = await make(owner)
+      const ids: string[] = []
+      for (let n = 0; n < 20; n++) ids.unshift(await postIn(owner, id, 'x'.repeat(60_000)))
+      const seen: string[] = []
+      for (let before = ''; ; ) {
+        const { body, text } = await owner.get(`/channels/${id}/posts${before}`)
+        expect(text.length).toBeLessThan(700_000)
+        if (body.length === 0) break
+        for (const post of body) seen.push(post.id)
+        before = `?before=${seen.at(-1)}`
+      }
+      expect(seen).toEqual(ids)
+    })
+
     test('are deleted by their channel’s owner', async () => {
       const owner = await somebody()
       const [id, other] = [await make(owner), await make(owner)]
@@ -275,15 +291,20 @@ onEveryEngine((relay) => {
       const id = await make(owner)
       await postIn(owner, id, '"'.repeat(65_536))
       await postIn(owner, id, '€'.repeat(21_845))
-      for (const content of ['x'.repeat(65_537), '€'.repeat(21_846), '', 5, '\ud800']) {
+      // As some write JSON: every character that is not ASCII as six.
+      const escaped = `{"content":"${'\\u0436'.repeat(32_768)}"}`
+      const headers = { ...owner.authorized(), 'content-type': 'application/json' }
+      const made = await fetch(owner.api(`/channels/${id}/posts`), { method: 'POST', headers, body: escaped })
+      expect(made.status).toBe(200)
+      for (const content of ['x'.repeat(65_537), '€'.repeat(21_846), '', 5, '\ud800', 'a\u0000b', '\u0007']) {
         expectInvalidField(await owner.post(`/channels/${id}/posts`, { content }), 'content')
       }
       for (const type of ['', 'Text', 'x'.repeat(33), 1]) {
         expectInvalidField(await owner.post(`/channels/${id}/posts`, { content: 'x', type }), 'type')
       }
-      const huge = await owner.post(`/channels/${id}/posts`, { content: 'x'.repeat(300_000) })
+      const huge = await owner.post(`/channels/${id}/posts`, { content: 'x'.repeat(600_000) })
       expectProblem(huge, 413, 'PAYLOAD_TOO_LARGE')
-      expect((await owner.get(`/channels/${id}/posts`)).body).toHaveLength(2)
+      expect((await owner.get(`/channels/${id}/posts`)).body).toHaveLength(3)
     })
   })
 
@@ -297,6 +318,19 @@ onEveryEngine((relay) => {
     expectProblem(await owner.get(`/channels/${own}`), 404, 'NOT_FOUND')
     expect((await owner.get('/channels/search?q=echidna')).body).toEqual([])
     expect((await owner.get('/channels/mine')).body).toHaveLength(1)
+  })
+
+  test('accounts that are subscribed to each other’s channels can all go at once, and leave nothing', async () => {
+    const accounts = await Promise.all(Array.from({ length: 8 }, () => somebody()))
+    const stays = await somebody()
+    const ids = await Promise.all(accounts.map((account) => make(account, 'Numbat')))
+    for (const account of [...accounts, stays]) {
+      await Promise.all(ids.map((id) => account.bare('POST', `/channels/${id}/subscribe`)))
+    }
+    const gone = await Promise.all(accounts.map((account) => account.bare('DELETE', '/me')))
+    expect(gone.map(({ status }) => status)).toEqual(gone.map(() => 204))
+    expect((await stays.get('/channels/mine')).body).toEqual([])
+    expect((await stays.get('/channels/search?q=numbat')).body).toEqual([])
   })
 
   test('without a token there are no channels', async () => {
@@ -322,5 +356,22 @@ describe('a subscription too many', () => {
       })
     },
     { LIMIT_SUBSCRIPTIONS: '2' },
+  )
+})
+
+describe('a channel that is full', () => {
+  onEveryEngine(
+    (relay) => {
+      test('lets its oldest posts go', async () => {
+        const owner = await wireAccount(relay.url)
+        const { body } = await owner.post('/channels', { name: 'Long' })
+        for (let n = 0; n < 13; n++)
+          await owner.post(`/channels/${body.channel_id}/posts`, { content: `${n}` })
+        const page = await owner.get(`/channels/${body.channel_id}/posts?limit=100`)
+        const contents = page.body.map(({ content }: { content: string }) => content)
+        expect(contents).toEqual(['12', '11', '10', '9', '8', '7', '6', '5', '4', '3'])
+      })
+    },
+    { LIMIT_CHANNEL_POSTS: '10' },
   )
 })

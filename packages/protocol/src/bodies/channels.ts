@@ -49,7 +49,7 @@ export const PostContent = v.pipe(
   v.string(),
   v.minLength(1, POST_RULE),
   v.maxBytes(POST_BYTES, POST_RULE),
-  v.check((text) => text.isWellFormed(), 'must be well-formed Unicode'),
+  v.regex(/^(?:[^\p{Cc}\p{Cs}]|[\n\r\t])*$/u, 'must hold no control characters but line breaks and tabs'),
 )
 
 /** A post of a channel. */

@@ -131,14 +131,18 @@ export function channelInfoOf(row: ChannelRow, viewer: AccountId): ChannelInfo {
 
 /** Deletes what an account has of channels: its own, and its subscriptions. */
 export async function eraseChannels(sql: Sql, account: AccountId): Promise<void> {
-  const own = await sql<{
-    id: ChannelNumber
-  }>`SELECT id FROM channels WHERE owner_id = ${account} ORDER BY id`
-  for (const { id } of own) await eraseChannel(sql, id)
-  await sql`
-    UPDATE channels SET subscriber_count = subscriber_count - 1
-    WHERE id IN (SELECT channel FROM channel_subscriptions WHERE account_id = ${account})`
-  await sql`DELETE FROM channel_subscriptions WHERE account_id = ${account}`
+  // Every row that is to change, locked first and in one order: accounts that are subscribed to each other's channels
+  // may go at the same time, and nothing may come into a channel between its parts being erased.
+  const concerned = await sql<{ id: ChannelNumber; owner_id: AccountId }>`
+    SELECT id, owner_id FROM channels WHERE owner_id = ${account}
+      OR id IN (SELECT channel FROM channel_subscriptions WHERE account_id = ${account}) ORDER BY id`
+  for (const { id } of concerned) await sql`UPDATE channels SET name = name WHERE id = ${id}`
+  const gone = await sql<{ channel: ChannelNumber }>`
+    DELETE FROM channel_subscriptions WHERE account_id = ${account} RETURNING channel`
+  for (const { channel } of gone) {
+    await sql`UPDATE channels SET subscriber_count = subscriber_count - 1 WHERE id = ${channel}`
+  }
+  for (const { id, owner_id } of concerned) if (owner_id === account) await eraseChannel(sql, id)
   await sql`DELETE FROM channel_seats WHERE account_id = ${account}`
 }
 

@@ -1,10 +1,20 @@
 // Posts of a channel: kept in the order they were made, read page by page, and told to who is there.
-import { type ChannelId, type ChannelPost, encodeFrame, type PostId, ProtocolError } from '@sotto/protocol'
+import {
+  type ChannelId,
+  type ChannelPost,
+  encodeFrame,
+  type Limits,
+  type PostId,
+  ProtocolError,
+} from '@sotto/protocol'
 import { findAccount } from '../accounts/accounts.ts'
 import type { Clock } from '../operations/clock.ts'
 import { type RandomBytes, randomText } from '../operations/random.ts'
 import type { AccountId, Sql } from '../storage/storage.ts'
 import { type ChannelNumber, lockOwnChannel } from './catalog.ts'
+
+/** Of contents in one page: the post that passes it is the last. A page of none is the end. */
+const MOST_PAGE_CHARACTERS = 524_288
 
 /** A post that was made, and whom to tell. */
 export interface Posted {
@@ -25,7 +35,7 @@ export async function createPost(
   sql: Sql,
   target: { id: ChannelId; caller: AccountId },
   { type, content }: { type: string; content: string },
-  parts: { clock: Clock; randomBytes: RandomBytes },
+  parts: { clock: Clock; randomBytes: RandomBytes; limits: Limits },
 ): Promise<Posted> {
   const { id: channel } = await lockOwnChannel(sql, target)
   const author = await findAccount(sql, target.caller)
@@ -40,6 +50,8 @@ export async function createPost(
     INSERT INTO channel_posts (post_id, channel, author_id, type, content, created_at)
     VALUES (${postId}, ${channel}, ${target.caller}, ${type}, ${content}, ${now}) RETURNING post_id`
   if (!row) throw new Error('a post was not made')
+  await sql`DELETE FROM channel_posts WHERE id IN (
+    SELECT id FROM channel_posts WHERE channel = ${channel} ORDER BY id DESC LIMIT 10 OFFSET ${parts.limits.channelPosts})`
   return { channel, post: postOf({ ...row, type, content, created_at: now, alias_id: author.alias_id }) }
 }
 
@@ -63,9 +75,14 @@ export async function listPosts(
   const before =
     page.before === undefined ? Number.MAX_SAFE_INTEGER : await numberOf(sql, channel, page.before)
   const rows = await sql<PostRow>`
-    SELECT post_id, type, content, channel_posts.created_at, alias_id
-    FROM channel_posts JOIN accounts ON accounts.id = author_id
-    WHERE channel = ${channel} AND channel_posts.id < ${before} ORDER BY channel_posts.id DESC LIMIT ${page.limit}`
+    SELECT post_id, type, content, page.created_at, alias_id FROM (
+      SELECT id, author_id, post_id, type, content, created_at,
+        SUM(LENGTH(content)) OVER (ORDER BY id DESC) - LENGTH(content) AS before_it
+      FROM (
+        SELECT * FROM channel_posts WHERE channel = ${channel} AND id < ${before} ORDER BY id DESC LIMIT ${page.limit}
+      ) AS newest
+    ) AS page JOIN accounts ON accounts.id = author_id
+    WHERE before_it < ${MOST_PAGE_CHARACTERS} ORDER BY page.id DESC`
   return rows.map(postOf)
 }
 

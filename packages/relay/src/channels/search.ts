@@ -10,6 +10,14 @@ const MOST_RESULTS = 50
 /** Sorts after everything that begins with what stands before it. */
 const LAST = '\u{10FFFF}'
 
+/** A letter or a digit, but for scripts in which one is a word. */
+const LETTER = /^(?!\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul})[\p{L}\p{N}]$/u
+
+/** Where the words end that begin with this one. Too many begin with one letter to look at while others wait. */
+function endOf(word: string): string {
+  return LETTER.test(word) ? `${word}\u0001` : word + LAST
+}
+
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' })
 
 /** The words of a text: without case and accents, each once, in any script. */
@@ -42,7 +50,7 @@ export async function forgetWords(sql: Sql, channel: ChannelNumber): Promise<voi
  * words stand and whether they are whole, then by how many are subscribed.
  */
 export async function searchChannels(sql: Sql, query: string, viewer: AccountId): Promise<ChannelRow[]> {
-  // The longest word finds the fewest channels; the others are looked for in those alone.
+  // The longest word is likely to find the fewest channels.
   const words = wordsOf(query).sort((a, b) => b.length - a.length)
   const [first, second = '', third = '', fourth = ''] = words.slice(0, QUERY_WORDS)
   if (first === undefined) return []
@@ -51,20 +59,20 @@ export async function searchChannels(sql: Sql, query: string, viewer: AccountId)
       CASE WHEN subscriptions.account_id IS NULL THEN 0 ELSE 1 END AS is_subscribed
     FROM (
       SELECT channel, MAX(weight * CASE WHEN word = ${first} THEN 2 ELSE 1 END) AS score FROM channel_words
-      WHERE word >= ${first} AND word < ${first + LAST} GROUP BY channel
+      WHERE word >= ${first} AND word < ${endOf(first)} GROUP BY channel
     ) AS found
     JOIN channels ON channels.id = found.channel AND channels.is_public = 1
     LEFT JOIN (
       SELECT channel, MAX(weight * CASE WHEN word = ${second} THEN 2 ELSE 1 END) AS score FROM channel_words
-      WHERE ${second} <> '' AND word >= ${second} AND word < ${second + LAST} GROUP BY channel
+      WHERE ${second} <> '' AND word >= ${second} AND word < ${endOf(second)} GROUP BY channel
     ) AS also ON also.channel = channels.id
     LEFT JOIN (
       SELECT channel, MAX(weight * CASE WHEN word = ${third} THEN 2 ELSE 1 END) AS score FROM channel_words
-      WHERE ${third} <> '' AND word >= ${third} AND word < ${third + LAST} GROUP BY channel
+      WHERE ${third} <> '' AND word >= ${third} AND word < ${endOf(third)} GROUP BY channel
     ) AS too ON too.channel = channels.id
     LEFT JOIN (
       SELECT channel, MAX(weight * CASE WHEN word = ${fourth} THEN 2 ELSE 1 END) AS score FROM channel_words
-      WHERE ${fourth} <> '' AND word >= ${fourth} AND word < ${fourth + LAST} GROUP BY channel
+      WHERE ${fourth} <> '' AND word >= ${fourth} AND word < ${endOf(fourth)} GROUP BY channel
     ) AS besides ON besides.channel = channels.id
     LEFT JOIN channel_subscriptions AS subscriptions
       ON subscriptions.account_id = ${viewer} AND subscriptions.channel = channels.id

@@ -44,14 +44,18 @@ export function topicOf(channel: ChannelNumber): string {
   return `channel ${channel}`
 }
 
+interface Held {
+  readonly connection: Connection
+  isLoading: boolean
+  /** Topics that changed since the store was last asked. */
+  readonly touched: Set<string>
+}
+
 /** Puts each connection on the topics of its account's subscriptions, from its beginning and as they change. */
 export class SubscribedConnections {
   readonly #storage: Storage
   readonly #log: Log
-  readonly #connections = new Map<
-    AccountId,
-    { connection: Connection; isLoading: boolean; changed: boolean }
-  >()
+  readonly #connections = new Map<AccountId, Held>()
 
   constructor(parts: { storage: Storage; bus: Bus; log: Log }) {
     this.#storage = parts.storage
@@ -59,20 +63,18 @@ export class SubscribedConnections {
     parts.bus.listen((account, ring) => {
       const held = this.#connections.get(account)
       if (!held || ring.kind !== 'topic') return
-      // What is being read may be older than this.
-      if (held.isLoading) held.changed = true
-      else if (ring.isWanted) held.connection.subscribe(ring.topic)
+      if (ring.isWanted) held.connection.subscribe(ring.topic)
       else held.connection.unsubscribe(ring.topic)
+      // Rings can overtake each other, and what is being read may be older than this one: the store has the last word.
+      held.touched.add(ring.topic)
+      if (!held.isLoading) this.#start(held)
     })
   }
 
   opened(connection: Connection): void {
-    const held = { connection, isLoading: true, changed: false }
+    const held: Held = { connection, isLoading: false, touched: new Set() }
     this.#connections.set(connection.account, held)
-    this.#load(held).catch((error) => {
-      this.#log.error('subscriptions_failed', { error, account: connection.account })
-      connection.close('overload')
-    })
+    this.#start(held)
   }
 
   closed(connection: Connection): void {
@@ -80,16 +82,25 @@ export class SubscribedConnections {
       this.#connections.delete(connection.account)
   }
 
-  async #load(held: { connection: Connection; isLoading: boolean; changed: boolean }): Promise<void> {
-    for (;;) {
-      held.changed = false
+  #start(held: Held): void {
+    held.isLoading = true
+    this.#load(held).catch((error) => {
+      this.#log.error('subscriptions_failed', { error, account: held.connection.account })
+      held.connection.close('overload')
+    })
+  }
+
+  async #load(held: Held): Promise<void> {
+    do {
+      const touched = [...held.touched]
+      held.touched.clear()
       const rows = await this.#storage.sql<{ channel: ChannelNumber }>`
         SELECT channel FROM channel_subscriptions WHERE account_id = ${held.connection.account}`
-      if (held.changed) continue
-      for (const { channel } of rows) held.connection.subscribe(topicOf(channel))
-      held.isLoading = false
-      return
-    }
+      const wanted = new Set(rows.map(({ channel }) => topicOf(channel)))
+      for (const topic of wanted) held.connection.subscribe(topic)
+      for (const topic of touched) if (!wanted.has(topic)) held.connection.unsubscribe(topic)
+    } while (held.touched.size > 0)
+    held.isLoading = false
   }
 }
 

@@ -102,7 +102,10 @@ export class Gateway {
       pong: (socket) => {
         this.#heard(socket)
         const { session } = socket.data
-        if (session) this.#parts.follower.ponged(session.connection)
+        if (!session) return
+        // Who answers pings and reads nothing else is not there.
+        if (session.connection.isOverfull) session.connection.close('overload')
+        else this.#parts.follower.ponged(session.connection)
       },
       drain: (socket) => {
         const { session } = socket.data

@@ -78,9 +78,9 @@ async function checkCall(endpoint: Endpoint, incoming: Incoming, parts: RouterPa
   return { caller, address, host, params, query, body }
 }
 
-// JSON writes a quotation mark or a line break with two bytes.
+// JSON can write a character of two bytes with six.
 function mostBytesOf({ largeBody }: Endpoint, limits: Limits): number {
-  return limits.bodyBytes + (largeBody ? limits[largeBody] * 2 : 0)
+  return limits.bodyBytes + (largeBody ? limits[largeBody] * 6 : 0)
 }
 
 // Whoever presents what is no token of ours is counted by address, since there is no account to count for.

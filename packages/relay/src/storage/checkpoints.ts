@@ -24,7 +24,10 @@ export class Checkpoints {
     this.#file = file
     this.#turns = turns
     this.#timer = setInterval(() => {
-      if (this.#hasWritten) this.#round ??= this.#checkpoint()
+      if (this.#hasWritten)
+        this.#round ??= this.#checkpoint().finally(() => {
+          this.#round = undefined
+        })
     }, EVERY_MS)
     this.#timer.unref()
   }
@@ -51,7 +54,6 @@ export class Checkpoints {
       // waited for SQLite's own lock would sleep.
       await this.#turns.take(() => this.#ask('begin anew'))
     }
-    this.#round = undefined
   }
 
   #ask(order: CheckpointOrder): Promise<CheckpointAnswer> {
@@ -59,11 +61,13 @@ export class Checkpoints {
     return new Promise((resolve) => {
       worker.onmessage = ({ data }: MessageEvent<CheckpointAnswer>) => resolve(data)
       // A full disk ends the thread: the next round starts another. Commits fail for the same reason, and say so in the log.
-      worker.onerror = () => {
+      const ended = (): void => {
         this.#worker = undefined
         this.#hasWritten = true
         resolve('done')
       }
+      worker.onerror = ended
+      worker.addEventListener('close', ended)
       worker.postMessage(order)
     })
   }

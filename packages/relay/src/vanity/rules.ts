@@ -41,7 +41,7 @@ const RulesFile = v.strictObject({
     v.array(v.strictObject({ pattern: Pattern, tier: VanityTierSchema, price_usdt: Price })),
     v.maxLength(1000),
   ),
-  featured: v.optional(Ids, []),
+  featured: v.optional(v.pipe(v.array(AliasId), v.maxLength(100, 'must be at most 100')), []),
   reserved: v.optional(Ids, []),
 })
 
