@@ -246,6 +246,11 @@ export class Outbox {
       this.#pump()
       return true
     }
+    // A newer relay's code says nothing of whether it helps to try again. It is tried, and nobody is left in the dark.
+    if (!isErrorCode(frame.error)) {
+      const text = `the relay refused a message for ${frame.error}, which this version does not know`
+      this.#context.emitter.emit('error', new ClientError('REFUSED', text))
+    }
     this.#takeBack(entry)
     this.#pause(conversationId, frame.retry_after_ms)
     return true

@@ -119,3 +119,20 @@ test('whoever disconnects when told of a lost connection stays disconnected', as
   await Bun.sleep(2000)
   expect(alice.client.networkState).toBe('disconnected')
 })
+
+test('a refusal this version does not know is told, and the message stays to be sent', async () => {
+  const bob = makePeer('bob')
+  const alice = await world.victim([bob])
+  await alice.client.send('bob', 'first', { id: 'f' })
+  await until('it was sent', () => world.relay.framesOf('msg').length > 0)
+  world.relay.send({
+    type: 'error',
+    error: 'CONTENT_REFUSED',
+    message: '',
+    id: 'f',
+    conv_id: bob.conversationId,
+  })
+  const told = await until('it is told', () => alice.heard.error[0])
+  expect(told.message).toContain('CONTENT_REFUSED')
+  expect(await alice.client.countUnsent()).toBe(1)
+})
