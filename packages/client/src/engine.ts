@@ -148,6 +148,9 @@ export class Engine {
       case 'channel_post':
         this.#emitter.emit('channel_post', { channelId: frame.channel_id, post: frame.post })
         return
+      case 'payment_confirmed':
+        this.#emitter.emit('payment_confirmed', frame)
+        return
       case 'pong':
       case 'goaway':
         return

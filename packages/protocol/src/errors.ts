@@ -55,6 +55,7 @@ export const errors = {
     retry: 'never',
     means: 'All of the account’s channel seats are taken; another can be bought.',
   },
+  OWN_CHANNEL: { status: 400, retry: 'never', means: 'One cannot buy a channel of one’s own.' },
   NOT_FOUND: { status: 404, retry: 'never', means: 'There is no such thing, or not for the caller.' },
   METHOD_NOT_ALLOWED: { status: 405, retry: 'never', means: 'The path exists, but not with this method.' },
   ACCOUNT_EXISTS: {
@@ -76,6 +77,22 @@ export const errors = {
     means: 'The conversation is not the one of these two accounts.',
   },
   ID_REUSED: { status: 409, retry: 'never', means: 'The message id was used in another conversation.' },
+  ALIAS_TAKEN: { status: 409, retry: 'never', means: 'The id is somebody’s already, or held for somebody.' },
+  CHANNEL_TAKEN: {
+    status: 409,
+    retry: 'later',
+    means: 'Somebody else is buying the channel, or has just bought it.',
+  },
+  ORDER_NOT_CONFIRMED: {
+    status: 409,
+    retry: 'later',
+    means: 'The order is not paid, or its payment not confirmed yet.',
+  },
+  TOO_MANY_ORDERS: {
+    status: 409,
+    retry: 'later',
+    means: 'The account has as many unpaid orders as may be; pay one or let it expire.',
+  },
   MAILBOX_FULL: { status: 409, retry: 'later', means: 'The recipient has too much undelivered.' },
   EXPIRED: {
     status: 410,
@@ -89,6 +106,11 @@ export const errors = {
     means: 'A rate was exceeded; `limit` names it and `Retry-After` says when to come back.',
   },
   INTERNAL: { status: 500, retry: 'later', means: 'The relay failed; the operator’s log has the cause.' },
+  PAYMENTS_UNAVAILABLE: {
+    status: 503,
+    retry: 'later',
+    means: 'The relay has nothing set up to be paid with, or cannot reach it.',
+  },
   SHUTTING_DOWN: { status: 503, retry: 'later', means: 'The relay is stopping and takes no new work.' },
 } as const satisfies Record<string, ErrorEntry>
 

@@ -107,3 +107,12 @@ export const PostId = v.pipe(
 )
 /** See {@link PostId}. */
 export type PostId = v.InferOutput<typeof PostId>
+
+/** An order: `ord_` and what nobody can guess. */
+export const OrderId = v.pipe(
+  v.string(),
+  v.regex(new RegExp(`^ord_${UNGUESSABLE}$`), 'must be an order id'),
+  v.brand('OrderId'),
+)
+/** See {@link OrderId}. */
+export type OrderId = v.InferOutput<typeof OrderId>

@@ -1,6 +1,7 @@
 // Bodies and replies of public channels.
 import * as v from 'valibot'
 import { AliasId, ChannelId, PostId, Timestamp } from '../ids.ts'
+import { Price } from './payments.ts'
 
 const NAME_RULE = 'must be 1 to 64 characters, not only spaces, no control characters'
 const ChannelName = v.pipe(v.string(), v.regex(/^(?=.*\S)[^\p{Cc}\p{Cs}]{1,64}$/u, NAME_RULE))
@@ -9,14 +10,6 @@ const ChannelDescription = v.pipe(
   v.string(),
   v.regex(/^(?:[^\p{Cc}\p{Cs}]|[\n\r\t]){0,1024}$/u, DESCRIPTION_RULE),
 )
-/** A price in whole stablecoin units. */
-const Price = v.pipe(
-  v.number('must be an integer from 1'),
-  v.safeInteger('must be an integer from 1'),
-  v.minValue(1, 'must be an integer from 1'),
-  v.maxValue(1_000_000_000, 'must be at most 1,000,000,000'),
-)
-
 /** What an account is to a channel it has to do with. */
 export const ChannelRole = v.picklist(['owner', 'subscriber'])
 

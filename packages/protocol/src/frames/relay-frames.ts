@@ -1,6 +1,7 @@
 // The frames a relay sends.
 import * as v from 'valibot'
 import { ChannelPost, PostContent, PostType } from '../bodies/channels.ts'
+import { RefId } from '../bodies/payments.ts'
 import {
   AliasId,
   ChannelId,
@@ -9,6 +10,7 @@ import {
   FriendshipId,
   MessageId,
   Milliseconds,
+  OrderId,
   Payload,
   PostId,
   Seq,
@@ -85,6 +87,8 @@ export const relayFrames = {
     author_alias_id: AliasId,
     post: ChannelPost,
   }),
+  /** An order of one’s own was paid; kept for the payer until it is known to have arrived. */
+  payment_confirmed: v.object({ type: v.literal('payment_confirmed'), order_id: OrderId, ref_id: RefId }),
   /** The connection is about to be closed for good. */
   goaway: v.object({
     type: v.literal('goaway'),

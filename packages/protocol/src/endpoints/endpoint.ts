@@ -1,0 +1,34 @@
+// What an endpoint is: path, who may call it, its rate, body, reply and errors, as data.
+import type * as v from 'valibot'
+import type { ErrorCode } from '../errors.ts'
+import type { LimitName, RateName } from '../limits.ts'
+
+/** One endpoint, as data. */
+export interface Endpoint {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** A method published clients use for the same thing. */
+  readonly alsoMethod?: 'POST'
+  /** Under `/api/v1`; `{name}` is a parameter of `params`. */
+  readonly path: string
+  readonly auth: 'none' | 'account'
+  readonly rate: RateName
+  readonly params?: v.GenericSchema<unknown, Record<string, unknown>>
+  /** What may stand behind `?`; everything in it is text, and optional. */
+  readonly query?: v.GenericSchema<unknown, Record<string, unknown>>
+  readonly body?: v.GenericSchema
+  /** Where a body may be larger than `bodyBytes`: by six times this limit, for what JSON can make of it. */
+  readonly largeBody?: LimitName
+  readonly status: 200 | 201 | 204
+  readonly reply?: v.GenericSchema
+  /** Codes it answers besides those any endpoint can. */
+  readonly errors: readonly ErrorCode[]
+  readonly summary: string
+}
+
+/** Keeps each endpoint's own type. */
+export function define<const T extends Record<string, Endpoint>>(table: T): T {
+  return table
+}
+
+/** What refuses an order, whatever it is for. */
+export const ORDERING = ['PAYMENTS_UNAVAILABLE', 'TOO_MANY_ORDERS'] as const satisfies ErrorCode[]

@@ -1,0 +1,72 @@
+// Endpoints of the shop of custom ids, and of the orders of everything that is bought.
+import * as payments from '../bodies/payments.ts'
+import * as vanity from '../bodies/vanity.ts'
+import { define, ORDERING } from './endpoint.ts'
+
+export const vanityEndpoints = define({
+  searchVanity: {
+    method: 'GET',
+    path: '/vanity/search',
+    auth: 'none',
+    rate: 'shop',
+    query: vanity.VanitySearchQuery,
+    status: 200,
+    reply: vanity.VanityItemList,
+    errors: [],
+    summary: 'Ids that can be bought: those put forward, or those that begin with `q`',
+  },
+  purchaseVanity: {
+    method: 'POST',
+    path: '/vanity/purchase',
+    auth: 'account',
+    rate: 'order',
+    body: payments.AliasBody,
+    status: 200,
+    reply: payments.PurchaseOrder,
+    errors: [...ORDERING, 'NOT_FOUND', 'ALIAS_TAKEN'],
+    summary: 'Orders an id and holds it; asking again while it is held answers the same order',
+  },
+  bindVanity: {
+    method: 'POST',
+    path: '/vanity/bind',
+    auth: 'account',
+    rate: 'write',
+    body: payments.BindBody,
+    status: 200,
+    reply: payments.BindReply,
+    errors: ['NOT_FOUND', 'ORDER_NOT_CONFIRMED', 'ALIAS_TAKEN'],
+    summary: 'Goes by the id of a confirmed order from now on; the id before stays one’s own',
+  },
+  reserveVanity: {
+    method: 'POST',
+    path: '/vanity/reserve',
+    auth: 'none',
+    rate: 'reserve',
+    body: payments.AliasBody,
+    status: 200,
+    reply: payments.ReserveOrder,
+    errors: [...ORDERING, 'NOT_FOUND', 'ALIAS_TAKEN'],
+    summary: 'Deprecated: orders an id for whoever binds it',
+  },
+  listOrders: {
+    method: 'GET',
+    path: '/vanity/orders',
+    auth: 'account',
+    rate: 'read',
+    status: 200,
+    reply: payments.OwnOrderList,
+    errors: [],
+    summary: 'One’s own orders of every kind, the newest first',
+  },
+  orderStatus: {
+    method: 'GET',
+    path: '/vanity/order/{id}/status',
+    auth: 'none',
+    rate: 'shop',
+    params: payments.OrderPath,
+    status: 200,
+    reply: payments.OrderStatus,
+    errors: ['NOT_FOUND'],
+    summary: 'How far an order of any kind is',
+  },
+})
