@@ -78,6 +78,7 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
     rates,
     version,
     publicHost: config.publicUrl?.host,
+    pages: [],
     authenticate: (token) => authenticate(token, { tokens }),
     admit: (credentials) => admit(credentials, { storage, tokens, clock }),
     handlers: {
