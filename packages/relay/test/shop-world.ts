@@ -67,11 +67,26 @@ export async function openShopWorld(engine: (typeof engines)[number], changed: P
   let transfers = 0
 
   const world = {
-    ...{ store, storage, clock, chain, ledger, orders, rules, limits, alice, bob, carol, bus: parts.bus, provider },
+    ...{
+      store,
+      storage,
+      clock,
+      chain,
+      ledger,
+      orders,
+      rules,
+      limits,
+      alice,
+      bob,
+      carol,
+      bus: parts.bus,
+      provider,
+    },
     /** Orders an id. */
     buyAlias: (buyer: Person, alias = 'river') =>
       purchase(check(AliasId, alias), { account: buyer.id }, { orders, rules }),
-    reserve: (address: string, alias = 'river') => purchase(check(AliasId, alias), { address }, { orders, rules }),
+    reserve: (address: string, alias = 'river') =>
+      purchase(check(AliasId, alias), { address }, { orders, rules }),
     /** A channel of somebody's that is for sale. */
     offer: async (owner: Person, price = 40): Promise<ChannelId> =>
       storage.transaction(async (sql) => {
@@ -80,7 +95,8 @@ export async function openShopWorld(engine: (typeof engines)[number], changed: P
         await setSalePrice(sql, { id, caller: owner.id }, price)
         return id
       }),
-    buyChannel: (buyer: Person, channel: ChannelId) => orderChannel({ channel, buyer: buyer.id }, { orders, clock }),
+    buyChannel: (buyer: Person, channel: ChannelId) =>
+      orderChannel({ channel, buyer: buyer.id }, { orders, clock }),
     buySeat: (buyer: Person) => orderSeat(buyer.id, { orders }),
     bind: (account: Person, order: OrderId) =>
       storage.transaction((sql) => bind(sql, { order, account: account.id }, { clock })),
@@ -105,7 +121,8 @@ export async function openShopWorld(engine: (typeof engines)[number], changed: P
       const payments = await listPayments(storage.sql, id)
       return payments.map(({ state, outcome, reason, refund_amount, amount }) => {
         if (outcome === null) return state
-        const back = refund_amount === null ? '' : ` ${reason} ${refund_amount === amount ? 'all' : refund_amount}`
+        const back =
+          refund_amount === null ? '' : ` ${reason} ${refund_amount === amount ? 'all' : refund_amount}`
         return outcome + back
       })
     },

@@ -164,7 +164,9 @@ for (const engine of engines) {
     test('the price of a channel is that of its order, whatever it is listed for afterwards', async () => {
       const channel = await shop.offer(shop.alice, 40)
       const order = await shop.buyChannel(shop.bob, channel)
-      await shop.storage.transaction((sql) => sql`UPDATE channels SET sale_price = NULL WHERE channel_id = ${channel}`)
+      await shop.storage.transaction(
+        (sql) => sql`UPDATE channels SET sale_price = NULL WHERE channel_id = ${channel}`,
+      )
       await shop.pay(order)
       expect(await shop.status(order)).toBe('confirmed')
       expect((await shop.channel(channel, shop.bob)).owner_id).toBe(shop.bob.id)
@@ -185,14 +187,17 @@ for (const engine of engines) {
       const order = await shop.buyChannel(shop.bob, channel)
       shop.clock.advance(16 * MINUTE_MS)
       await shop.sweep()
-      await shop.storage.transaction((sql) => sql`UPDATE channels SET sale_price = 50 WHERE channel_id = ${channel}`)
+      await shop.storage.transaction(
+        (sql) => sql`UPDATE channels SET sale_price = 50 WHERE channel_id = ${channel}`,
+      )
       await shop.pay(order)
       expect(await shop.outcomes(order)).toEqual(['refund late all'])
       expect(await shop.storage.sql`SELECT id FROM orders WHERE holds IS NOT NULL`).toEqual([])
     })
 
     test('each seat that is paid for is one more channel', async () => {
-      for (const order of [await shop.buySeat(shop.alice), await shop.buySeat(shop.alice)]) await shop.pay(order)
+      for (const order of [await shop.buySeat(shop.alice), await shop.buySeat(shop.alice)])
+        await shop.pay(order)
       expect([...(await shop.storage.sql`SELECT account_id, bought FROM channel_seats`)]).toEqual([
         { account_id: shop.alice.id, bought: 2 } as never,
       ])
@@ -200,7 +205,9 @@ for (const engine of engines) {
 
     test('an id that is paid for stays its payer’s until it is bound, and is bound once', async () => {
       const order = await shop.buyAlias(shop.alice)
-      await expect(shop.bind(shop.alice, order.order_id)).rejects.toMatchObject({ code: 'ORDER_NOT_CONFIRMED' })
+      await expect(shop.bind(shop.alice, order.order_id)).rejects.toMatchObject({
+        code: 'ORDER_NOT_CONFIRMED',
+      })
       await shop.pay(order)
       shop.clock.advance(365 * 24 * 60 * MINUTE_MS)
       await shop.sweep()

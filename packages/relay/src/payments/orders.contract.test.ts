@@ -133,7 +133,8 @@ for (const engine of engines) {
       const addresses = new Set<string>()
       const buyers = [shop.alice, shop.bob, shop.carol]
       for (const [at, buyer] of buyers.entries())
-        for (const name of ['one', 'two', 'six']) addresses.add((await shop.buyAlias(buyer, `${name}${name}${at}`)).pay_to)
+        for (const name of ['one', 'two', 'six'])
+          addresses.add((await shop.buyAlias(buyer, `${name}${name}${at}`)).pay_to)
       expect(addresses.size).toBe(9)
     })
 
