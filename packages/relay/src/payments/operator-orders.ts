@@ -1,0 +1,230 @@
+// What an operator can see and do of orders. Every change is kept with who, when and why.
+import { OrderId, OrderKind, OrderState } from '@sotto/protocol'
+import * as v from 'valibot'
+import type { Clock } from '../operations/clock.ts'
+import { type OperatorCommand, OperatorRefusal, operatorCommand } from '../operations/operator-command.ts'
+import type { AccountId, Sql, Storage } from '../storage/storage.ts'
+import type { PaymentLedger } from './ledger.ts'
+import { addEvent, findOrder, lockOrder, type Order, type OrderEvent } from './order.ts'
+import { listPayments, type Payment } from './payment.ts'
+
+const text = (most: number) => v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(most))
+/** Who did something, and why: kept with it. */
+const By = { who: text(64), why: text(500) }
+const ById = v.object({ order_id: OrderId, ...By })
+const Empty = v.object({})
+
+interface OrderLine {
+  readonly order_id: OrderId
+  readonly kind: OrderKind
+  readonly ref_id: string
+  readonly status: OrderState
+  readonly price_usdt: number
+  readonly buyer: string | null
+  readonly pay_to: string
+  readonly provider: string
+  readonly created_at: string
+  readonly expires_at: string
+  readonly confirmed_at: string | null
+  /** Payments of it that are to be given back and are not yet. */
+  readonly refunds_due: number
+}
+
+interface PaymentLine {
+  readonly reference: string
+  readonly asset: string
+  readonly amount: string
+  readonly at: string
+  readonly state: Payment['state']
+  readonly outcome: Payment['outcome']
+  readonly refund_amount: string | null
+  readonly reason: string | null
+  readonly refunded_at: string | null
+  readonly refund_reference: string | null
+}
+
+interface PayoutLine {
+  readonly order_id: OrderId
+  readonly channel_id: string
+  readonly seller: string
+  readonly price_usdt: number
+  readonly due_at: string
+  readonly paid_at: string | null
+  readonly paid_reference: string | null
+}
+
+type ListedOrder = Order & { readonly buyer: string | null; readonly refunds_due: number }
+interface PayoutRow {
+  order_id: OrderId
+  ref_id: string
+  seller: string
+  amount: number
+  due_at: number
+  paid_at: number | null
+  paid_reference: string | null
+}
+
+/** The commands, by name. */
+export function orderCommands(parts: {
+  storage: Storage
+  ledger: PaymentLedger
+  clock: Clock
+}): Readonly<Record<string, OperatorCommand>> {
+  const { storage, ledger, clock } = parts
+  return {
+    /** Orders, the newest first: all, of one status, or those with money to be given back. */
+    'orders.list': operatorCommand(
+      v.object({
+        status: v.optional(OrderState),
+        kind: v.optional(OrderKind),
+        refunds: v.optional(v.boolean(), false),
+        limit: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1000)), 50),
+      }),
+      async ({ status, kind, refunds, limit }): Promise<OrderLine[]> => {
+        const rows = await storage.sql<ListedOrder>`
+          SELECT orders.*, accounts.alias_id AS buyer,
+            (SELECT COUNT(*) FROM payments WHERE order_number = orders.id AND refund_amount IS NOT NULL
+              AND refunded_at IS NULL) AS refunds_due
+          FROM orders LEFT JOIN accounts ON accounts.id = buyer_id
+          WHERE (${status ?? ''} = '' OR status = ${status ?? ''}) AND (${kind ?? ''} = '' OR kind = ${kind ?? ''})
+            AND (${refunds ? 1 : 0} = 0 OR orders.id IN (
+              SELECT order_number FROM payments WHERE refund_amount IS NOT NULL AND refunded_at IS NULL))
+          ORDER BY orders.id DESC LIMIT ${limit}`
+        return rows.map(lineOf)
+      },
+    ),
+
+    /** One order with its payments, what was done to it, and what its seller is owed. */
+    'orders.show': operatorCommand(v.object({ order_id: OrderId }), async ({ order_id }) => {
+      const order = await getOrder(storage.sql, order_id)
+      const payments = await listPayments(storage.sql, order.id)
+      const refunds_due = payments.filter(isRefundDue).length
+      const [payout] = await payoutsOf(storage.sql, order)
+      return {
+        order: lineOf({ ...order, buyer: await aliasOfAccount(storage.sql, order.buyer_id), refunds_due }),
+        asset: order.asset,
+        amount: order.amount,
+        is_bound: order.bound_at !== null,
+        payments: payments.map(paymentLineOf),
+        payout: payout ?? null,
+        events: await eventsOf(storage.sql, order),
+      }
+    }),
+
+    /** Confirms an order by the operator's own word that it was paid. */
+    'orders.confirm': operatorCommand(
+      v.object({ ...ById.entries, reference: v.optional(text(200)) }),
+      async ({ order_id, reference, who, why }) => {
+        const seen = `manual/${reference ?? order_id}`
+        await ledger.transaction(async (entries, sql) => {
+          const order = await lockOrder(sql, order_id)
+          if (!order || order.pay_to === '') throw new OperatorRefusal(`there is no order ${order_id}`)
+          if (order.status === 'confirmed') throw new OperatorRefusal(`${order_id} is confirmed already`)
+          const used = await sql<{ id: number }>`SELECT id FROM payments WHERE reference = ${seen}`
+          if (used.length > 0) throw new OperatorRefusal(`a payment ${seen} is recorded already`)
+          await addEvent(sql, order.id, { at: clock.now(), who, what: 'told that it was paid', why })
+          await entries.record({
+            ...{ reference: seen, scope: 'manual', for: { orderId: order_id }, asset: order.asset },
+            ...{ amount: BigInt(order.amount), at: clock.now(), isFinal: true },
+          })
+        }, who)
+        return lineOf({ ...(await getOrder(storage.sql, order_id)), buyer: null, refunds_due: 0 })
+      },
+    ),
+
+    /** Notes that money was given back. */
+    'orders.refund-recorded': operatorCommand(
+      v.object({ payment: text(300), reference: text(200), ...By }),
+      ({ payment: name, reference, who, why }) =>
+        storage.transaction(async (sql) => {
+          const now = clock.now()
+          const [payment] = await sql<Payment>`
+            UPDATE payments SET refunded_at = ${now}, refund_reference = ${reference}
+            WHERE reference = ${name} AND refund_amount IS NOT NULL AND refunded_at IS NULL RETURNING *`
+          if (!payment) throw new OperatorRefusal(`no payment ${name} waits to be given back`)
+          const what = `refunded ${payment.refund_amount} by ${reference}`
+          await addEvent(sql, payment.order_number, { at: now, who, what, why })
+          return paymentLineOf(payment)
+        }),
+    ),
+
+    /** What sellers of channels are owed. */
+    'payouts.due': operatorCommand(Empty, () => payoutsOf(storage.sql)),
+
+    /** Notes that a seller was paid. */
+    'payouts.paid': operatorCommand(
+      v.object({ ...ById.entries, reference: text(200) }),
+      ({ order_id, reference, who, why }) =>
+        storage.transaction(async (sql) => {
+          const now = clock.now()
+          const order = await lockOrder(sql, order_id)
+          const paid =
+            order &&
+            (await sql<{ id: number }>`
+              UPDATE payouts SET paid_at = ${now}, paid_reference = ${reference}
+              WHERE order_number = ${order.id} AND paid_at IS NULL RETURNING id`)
+          if (!order || !paid?.length) throw new OperatorRefusal(`no payout of ${order_id} is due`)
+          await addEvent(sql, order.id, { at: now, who, what: `paid its seller by ${reference}`, why })
+          const [payout] = await payoutsOf(sql, order)
+          return payout
+        }),
+    ),
+  }
+}
+
+async function getOrder(sql: Sql, id: OrderId): Promise<Order> {
+  const order = await findOrder(sql, id)
+  if (!order) throw new OperatorRefusal(`there is no order ${id}`)
+  return order
+}
+
+async function aliasOfAccount(sql: Sql, id: AccountId | null): Promise<string | null> {
+  const [row] = await sql<{ alias_id: string }>`SELECT alias_id FROM accounts WHERE id = ${id}`
+  return row?.alias_id ?? null
+}
+
+/** Those that are due, or that of one order, due or paid. */
+async function payoutsOf(sql: Sql, order?: Order): Promise<PayoutLine[]> {
+  const rows = await sql<PayoutRow>`
+    SELECT orders.order_id, orders.ref_id, accounts.alias_id AS seller, payouts.amount, due_at, paid_at, paid_reference
+    FROM payouts JOIN orders ON orders.id = order_number JOIN accounts ON accounts.id = payouts.seller_id
+    WHERE (${order?.id ?? 0} = 0 AND paid_at IS NULL) OR order_number = ${order?.id ?? 0} ORDER BY payouts.id`
+  return rows.map(({ ref_id, amount, due_at, paid_at, ...row }) => ({
+    ...{ ...row, channel_id: ref_id, price_usdt: amount },
+    ...{ due_at: timeOf(due_at), paid_at: paid_at === null ? null : timeOf(paid_at) },
+  }))
+}
+
+async function eventsOf(sql: Sql, order: Order) {
+  const rows = await sql<OrderEvent>`
+    SELECT at, who, what, why FROM order_events WHERE order_number = ${order.id} ORDER BY id`
+  return rows.map(({ at, ...row }) => ({ at: timeOf(at), ...row }))
+}
+
+function lineOf(order: ListedOrder): OrderLine {
+  const { order_id, kind, ref_id, status, price, buyer, pay_to, provider, refunds_due } = order
+  return {
+    ...{ order_id, kind, ref_id, status, price_usdt: price, buyer, pay_to, provider },
+    created_at: timeOf(order.created_at),
+    expires_at: timeOf(order.expires_at),
+    confirmed_at: order.confirmed_at === null ? null : timeOf(order.confirmed_at),
+    refunds_due,
+  }
+}
+
+function paymentLineOf(payment: Payment): PaymentLine {
+  const { reference, asset, amount, state, outcome, refund_amount, reason, refund_reference } = payment
+  const refunded_at = payment.refunded_at === null ? null : timeOf(payment.refunded_at)
+  return {
+    ...{ reference, asset, amount, at: timeOf(payment.at), state, outcome, refund_amount, reason },
+    ...{ refunded_at, refund_reference },
+  }
+}
+
+function isRefundDue({ refund_amount, refunded_at }: Payment): boolean {
+  return refund_amount !== null && refunded_at === null
+}
+
+function timeOf(at: number): string {
+  return new Date(at).toISOString()
+}
