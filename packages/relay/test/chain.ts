@@ -1,10 +1,11 @@
 // A real EVM chain for tests (anvil), with tokens of our own on it, and an endpoint in front of it that misbehaves on demand.
-import { createServer } from 'node:net'
+
 import { createRequire } from 'node:module'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Subprocess } from 'bun'
 import solc from 'solc'
-import { encodeAbiParameters, encodeFunctionData, type Abi, type Address, type Hex } from 'viem'
+import { type Abi, type Address, encodeAbiParameters, encodeFunctionData, type Hex } from 'viem'
 
 /** A chain of its own, in a process of its own. */
 export interface TestChain {
@@ -92,14 +93,19 @@ async function isUp(url: string, anvil: Keeper): Promise<boolean> {
 }
 
 async function chainAt(url: string, chainId: number, anvil: Keeper): Promise<TestChain> {
-  const rpc = <T>(method: string, params: readonly unknown[] = []): Promise<T> => call(url, method, params) as Promise<T>
+  const rpc = <T>(method: string, params: readonly unknown[] = []): Promise<T> =>
+    call(url, method, params) as Promise<T>
   const [payer] = await rpc<Address[]>('eth_accounts')
   if (!payer) throw new Error('anvil has no account')
   const send = async (transaction: { to?: Address; data?: Hex; value?: Hex }): Promise<Hex> => {
-    const hash = await rpc<Hex>('eth_sendTransaction', [{ from: payer, gas: '0x1c00000', ...transaction }])
-    const receipt = await rpc<{ status: string } | null>('eth_getTransactionReceipt', [hash])
-    if (receipt?.status !== '0x1') throw new Error('a transaction failed')
-    return hash
+    const hash = await rpc<Hex>('eth_sendTransaction', [{ from: payer, gas: '0xf00000', ...transaction }])
+    for (let tries = 0; tries < 500; tries++) {
+      const receipt = await rpc<{ status: string } | null>('eth_getTransactionReceipt', [hash])
+      if (receipt?.status === '0x1') return hash
+      if (receipt) throw new Error('a transaction failed')
+      await Bun.sleep(10)
+    }
+    throw new Error('a transaction was not taken into a block')
   }
   return {
     url,

@@ -30,7 +30,10 @@ export type Call = <T>(
 
 const hex = (digits: string) =>
   v.pipe(v.string(), v.regex(new RegExp(`^0x[0-9a-f]${digits}$`, 'i')), v.toLowerCase())
-const Quantity = v.pipe(hex('{1,64}'), v.transform((text) => BigInt(text)))
+const Quantity = v.pipe(
+  hex('{1,64}'),
+  v.transform((text) => BigInt(text)),
+)
 const Whole = v.pipe(Quantity, v.transform(Number), v.safeInteger())
 const Hash = hex('{64}')
 const EvmAddress = hex('{40}')

@@ -1,13 +1,8 @@
 // The settings of being paid on an EVM chain, read and checked.
 import type { Address } from 'viem'
 import { isAddress } from 'viem/utils'
-import type { paymentSettings } from '../payment-settings.ts'
+import { PaymentSettingError, type PaymentSettingText, type paymentSettings } from '../payment-settings.ts'
 import { DepositAddresses, DepositKeyError } from './evm-deposit-addresses.ts'
-
-/** A setting that cannot be used; the message names it and what would be right, and contains nothing secret. */
-export class EvmSettingError extends Error {
-  override readonly name = 'EvmSettingError'
-}
 
 /** What the provider needs to know. */
 export interface EvmConfig {
@@ -27,12 +22,12 @@ export interface EvmConfig {
 
 type Name = Extract<keyof typeof paymentSettings, `EVM_${string}`>
 
-/** @param text what a setting is set to, or its default @throws EvmSettingError at the first that cannot be used */
-export function evmConfigOf(text: (name: Name) => string): EvmConfig {
+/** @throws PaymentSettingError at the first setting that cannot be used */
+export function evmConfigOf(text: PaymentSettingText): EvmConfig {
   const whole = (name: Name, min: number, max: number): number => wholeNumber(name, text(name), min, max)
   const rpcUrls = urls('EVM_RPC_URLS', text('EVM_RPC_URLS'))
   if (rpcUrls.length === 0) {
-    throw new EvmSettingError('EVM_RPC_URLS is empty, but must name at least one JSON-RPC endpoint')
+    throw new PaymentSettingError('EVM_RPC_URLS', 'the URL of at least one JSON-RPC endpoint')
   }
   return {
     rpcUrls,
@@ -47,15 +42,14 @@ export function evmConfigOf(text: (name: Name) => string): EvmConfig {
   }
 }
 
-// Where the key of an endpoint is part of its URL, no part of it may reach a terminal or a log.
 function urls(name: Name, text: string): readonly string[] {
   const list = text.split(',').map((url) => url.trim())
   const given = list.filter((url) => url !== '')
-  given.forEach((url, index) => {
+  for (const url of given) {
     const protocol = URL.canParse(url) ? new URL(url).protocol : undefined
-    if (protocol === 'https:' || protocol === 'http:') return
-    throw new EvmSettingError(`${name}: its URL ${index + 1} must begin with https:// or http://`)
-  })
+    if (protocol === 'https:' || protocol === 'http:') continue
+    throw new PaymentSettingError(name, 'URLs that begin with https:// or http://, with commas between them')
+  }
   return given
 }
 
@@ -64,30 +58,26 @@ function token(text: string): Address {
   const isOneCase = /^0x(?:[0-9a-f]{40}|[0-9A-F]{40})$/.test(text)
   const lower = text.toLowerCase()
   if ((isOneCase || isAddress(text)) && isAddress(lower)) return lower
-  throw wrong('EVM_TOKEN', text, 'the address of an ERC-20 token, 0x and 40 hexadecimal digits')
+  throw new PaymentSettingError('EVM_TOKEN', 'the address of an ERC-20 token, 0x and 40 hexadecimal digits')
 }
 
 function deposits(text: string): DepositAddresses {
   try {
     return new DepositAddresses(text)
   } catch (error) {
-    // Without its value: it may be a private key.
-    if (error instanceof DepositKeyError) throw new EvmSettingError(`EVM_XPUB must be ${error.message}`)
+    if (error instanceof DepositKeyError) throw new PaymentSettingError('EVM_XPUB', error.message)
     throw error
   }
 }
 
 function short(name: Name, text: string): string {
-  if (!/^\P{C}{1,32}$/u.test(text)) throw wrong(name, text, '1 to 32 printable characters')
+  if (!/^\P{C}{1,32}$/u.test(text)) throw new PaymentSettingError(name, '1 to 32 printable characters')
   return text
 }
 
 function wholeNumber(name: Name, text: string, min: number, max: number): number {
   const value = /^[0-9]{1,16}$/.test(text) ? Number(text) : Number.NaN
-  if (!(value >= min && value <= max)) throw wrong(name, text, `a whole number from ${min} to ${max}`)
+  if (!(value >= min && value <= max))
+    throw new PaymentSettingError(name, `a whole number from ${min} to ${max}`)
   return value
-}
-
-function wrong(name: Name, value: string, right: string): EvmSettingError {
-  return new EvmSettingError(`${name} is "${value}", but must be ${right}`)
 }
