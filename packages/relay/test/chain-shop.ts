@@ -16,7 +16,6 @@ import { EvmPayments } from '../src/payments/providers/evm.ts'
 import { evmConfigOf } from '../src/payments/providers/evm-config.ts'
 import type { Storage } from '../src/storage/storage.ts'
 import { vanityGoods } from '../src/vanity/vanity.ts'
-import type { TestStore } from './engines.ts'
 
 /** A phrase from the test vectors of BIP-39; never hold money under it. Not that of the accounts that anvil gives coins to. */
 export const PHRASE = 'legal winner thank year wave sausage worth useful legal winner thank yellow'
@@ -40,7 +39,7 @@ export type EvmSettings = Readonly<Record<string, string | number>>
 export type ChainShop = Awaited<ReturnType<typeof openChainShop>>
 
 /** Opens a shop on a store. Ends with the store: stop it first. */
-export async function openChainShop(store: TestStore, settings: EvmSettings, storage = store.storage) {
+export async function openChainShop(storage: Storage, settings: EvmSettings) {
   const limits = { ...defaultLimits(), pendingOrders: 2000, orderSeconds: 86_400 }
   const log: LogLine[] = []
   const parts = { storage, limits, clock: systemClock, randomBytes: systemRandom, bus: createInProcessBus() }

@@ -35,7 +35,7 @@ export interface TestToken {
   payAll(to: readonly string[], amount: bigint): Promise<Hex>
   emitCollectible(to: string, id: bigint): Promise<Hex>
   /** What `pay` sends, for a block that a reorganisation makes. */
-  payment(to: string, amount: bigint): { from: Address; to: Address; data: Hex }
+  payment(to: string, amount: bigint): { from: Address; to: Address; data: Hex; gas: Hex }
 }
 
 /** Starts a chain. @param options.quick keeps no history: many blocks quickly, but no reorganisations */
@@ -114,7 +114,18 @@ async function chainAt(url: string, chainId: number, anvil: Keeper): Promise<Tes
     rpc,
     mine: async (count = 1) => void (await rpc('anvil_mine', [hex(count)])),
     height: async () => Number(await rpc<Hex>('eth_blockNumber')),
-    reorganise: async (depth, transactions = []) => void (await rpc('anvil_reorg', [depth, transactions])),
+    reorganise: async (depth, transactions = []) => {
+      const height = Number(await rpc<Hex>('eth_blockNumber'))
+      let nonce = Number(await rpc<Hex>('eth_getTransactionCount', [payer, hex(height - depth)]))
+      // Else they would be numbered as if what falls away had stayed.
+      const numbered = transactions.map(([transaction, block]) => [
+        typeof transaction === 'string' || 'nonce' in transaction
+          ? transaction
+          : { ...transaction, nonce: hex(nonce++) },
+        block,
+      ])
+      await rpc('anvil_reorg', [depth, numbered])
+    },
     send,
     rawTransaction: (hash) => rpc<Hex>('eth_getRawTransactionByHash', [hash]),
     deployToken: async (decimals) => {
@@ -130,7 +141,10 @@ async function chainAt(url: string, chainId: number, anvil: Keeper): Promise<Tes
         pay: (to, amount) => send({ to: address, data: data('transfer', [to, amount]) }),
         payAll: (to, amount) => send({ to: address, data: data('transferAll', [to, amount]) }),
         emitCollectible: (to, id) => send({ to: address, data: data('emitCollectible', [to, id]) }),
-        payment: (to, amount) => ({ from: payer, to: address, data: data('transfer', [to, amount]) }),
+        payment: (to, amount) => ({
+          ...{ from: payer, to: address, data: data('transfer', [to, amount]) },
+          gas: '0x30000', // What would be estimated holds for what falls away.
+        }),
       }
     },
     stop: () => end(anvil),

@@ -88,7 +88,8 @@ export class ChainReader {
     return this.#scope
   }
 
-  // No order was opened before there was a position, so nothing older can be a payment.
+  // No order is opened before there is a position, so nothing older can be a payment. The same holds where two nodes begin at
+  // once, each from a block of its own: both blocks were there before either position was.
   async #begin(): Promise<void> {
     const head = await this.#parts.rpc.ask((chain) => chain.head())
     if (!head) return
@@ -261,7 +262,9 @@ export class ChainReader {
 }
 
 function keep(sql: Sql, scope: string, { height, hash, at }: Position): Promise<unknown> {
-  return sql`INSERT INTO chain_blocks (scope, height, hash, at) VALUES (${scope}, ${height}, ${hash}, ${at})`
+  return sql`
+    INSERT INTO chain_blocks (scope, height, hash, at) VALUES (${scope}, ${height}, ${hash}, ${at})
+    ON CONFLICT (scope, height) DO NOTHING`
 }
 
 // Whether this is still how far the chain has been read. Locks the row, so that of two nodes that read the same block one

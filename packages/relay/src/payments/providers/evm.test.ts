@@ -25,7 +25,11 @@ afterEach(async () => {
 })
 
 async function openShop(settings: Record<string, string | number> = {}): Promise<ChainShop> {
-  const shop = await openChainShop(store, { EVM_RPC_URLS: chain.url, EVM_TOKEN: token.address, ...settings })
+  const shop = await openChainShop(store.storage, {
+    EVM_RPC_URLS: chain.url,
+    EVM_TOKEN: token.address,
+    ...settings,
+  })
   opened.push({ stop: () => shop.stop() })
   return shop
 }
