@@ -28,13 +28,15 @@ contract TestToken {
         for (uint256 i = 0; i < to.length; i++) transfer(to[i], value);
     }
 
-    /// The same event as a collectible's (ERC-721) has it: the third word is an index, not an amount.
+    /// The same event as a collectible's (ERC-721) has it: the third word is an index, not an amount. And with an amount besides.
     function emitCollectible(address to, uint256 id) external {
         bytes32 signature = keccak256("Transfer(address,address,uint256)");
         bytes32 sender = bytes32(uint256(uint160(msg.sender)));
         bytes32 receiver = bytes32(uint256(uint160(to)));
         assembly {
             log4(0, 0, signature, sender, receiver, id)
+            mstore(0, id)
+            log4(0, 32, signature, sender, receiver, id)
         }
     }
 }

@@ -88,13 +88,6 @@ describe('an endpoint', () => {
       ({ result }) => result({ number: '0x999999', hash, parentHash: 'x', timestamp: '-1' }),
       ({ error }) => error(-32000, 'header not found'),
       ({ error }) => error(-32603, 'execution reverted'),
-      // Another block than was asked for, and logs of another.
-      async ({ method, pass, result }) => {
-        if (method === 'eth_getLogs') return result([{ blockHash: hash }])
-        if (method !== 'eth_getBlockByNumber') return await pass()
-        const answer = await (await pass()).json()
-        return result({ ...answer.result, number: `0x${(Number(answer.result?.number) + 1).toString(16)}` })
-      },
     ]
     await token.pay(order.pay_to, PRICE)
     for (const [index, answer] of nonsense.entries()) {
@@ -118,6 +111,28 @@ describe('an endpoint', () => {
     await until('it is confirmed', async () => (await shop.status(order)) === 'confirmed')
     expect(await shop.outcomes(order)).toEqual(['counted'])
     expect(events(shop).filter((event) => !event.startsWith('rpc_endpoint'))).toEqual([])
+  })
+
+  test.each([
+    ['a block other than that of the height', 'eth_getBlockByNumber', { number: '0x7fffffff' }],
+    ['events of another block', 'eth_getLogs', { blockHash: `0x${'ee'.repeat(32)}` }],
+  ])('that answers %s is not believed', async (_what, wrong, change) => {
+    const endpoint = await openEndpoint()
+    const shop = await openShop([endpoint.url])
+    const order = await shop.order()
+    endpoint.behave = async ({ method, params, pass, result }) => {
+      if (method !== wrong || params[0] === 'latest') return await pass()
+      const { result: right } = await (await pass()).json()
+      return result(
+        Array.isArray(right) ? right.map((one) => ({ ...one, ...change })) : { ...right, ...change },
+      )
+    }
+    await token.pay(order.pay_to, PRICE)
+    await until('it is noticed', () => events(shop).includes('rpc_endpoint_failing'))
+    expect(shop.log).toMatchObject([{ reason: 'its answer makes no sense' }])
+    expect(await shop.payments(order)).toEqual([])
+    endpoint.behave = undefined
+    await until('it is confirmed', async () => (await shop.status(order)) === 'confirmed')
   })
 
   test.each([
@@ -389,3 +404,40 @@ for (const engine of engines) {
     expect(wrong).toEqual([])
   })
 }
+
+test('a relay that was overtaken while it read a block records nothing of it', async () => {
+  const forked = await startChain()
+  opened.push(forked)
+  const coin = await forked.deployToken(6)
+  const endpoint = await startEndpoint(forked.url)
+  opened.push(endpoint)
+  const settings = { EVM_TOKEN: coin.address, EVM_CONFIRMATIONS: 2 }
+  const slow = await openShop([endpoint.url], settings)
+  const order = await slow.order()
+  const other = await openShop([forked.url], settings)
+  await other.stop()
+  let release = (): void => undefined
+  let isHeld = false
+  endpoint.behave = async ({ method, pass }) => {
+    const answer = await pass()
+    if (method === 'eth_getBlockByHash' && !isHeld) {
+      isHeld = true
+      await new Promise<void>((resolve) => {
+        release = resolve
+      })
+    }
+    return answer
+  }
+  await coin.pay(order.pay_to, PRICE)
+  await until('the block is on its way', () => isHeld)
+  await forked.reorganise(1)
+  await forked.mine(5)
+  other.again()
+  await other.start()
+  await other.hasRead(await forked.height())
+  release()
+  await forked.mine()
+  await slow.hasRead(await forked.height())
+  expect(await slow.payments(order)).toEqual([])
+  expect(slow.log).toEqual([])
+})

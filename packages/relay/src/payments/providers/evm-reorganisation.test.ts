@@ -119,20 +119,24 @@ test('a reorganisation far below the head, found out after a long absence, is no
 })
 
 test('what was final stays, and is not paid twice where its block is made anew', async () => {
-  shop.again({ EVM_CONFIRMATIONS: 2 })
-  await shop.open()
-  const [order, other] = [await shop.order(), await shop.order()]
-  const raw = await chain.rawTransaction(await token.pay(order.pay_to, PRICE))
-  await readOn(2)
-  expect(await shop.status(order)).toBe('confirmed')
-  // In its new block another comes first, so that it has another place there.
   const mover = `0x${'77'.repeat(20)}` as const
   await chain.rpc('anvil_setBalance', [mover, '0xde0b6b3a7640000'])
   await chain.rpc('anvil_impersonateAccount', [mover])
+  await chain.mine()
+  shop.again({ EVM_CONFIRMATIONS: 2 })
+  await shop.open()
+  const [order, other] = [await shop.order(), await shop.order()]
+  const hash = await token.pay(order.pay_to, PRICE)
+  const raw = await chain.rawTransaction(hash)
+  await readOn(2)
+  expect(await shop.status(order)).toBe('confirmed')
+  // In its new block another comes first, so that it has another place there.
   await chain.reorganise(3, [
     [{ ...token.payment(other.pay_to, 0n), from: mover, nonce: '0x0' }, 0],
     [raw, 0],
   ])
+  const receipt = await chain.rpc<{ logs: { logIndex: string }[] }>('eth_getTransactionReceipt', [hash])
+  expect(receipt.logs).toMatchObject([{ logIndex: '0x1' }])
   await readOn(4)
   const [payment, ...more] = await shop.payments(order)
   expect(more).toEqual([])

@@ -155,12 +155,15 @@ describe('a payment', () => {
   })
 
   test('of nothing, and a collectible, are none', async () => {
-    const shop = await openStartedShop({ EVM_CONFIRMATIONS: 1 })
+    const endpoint = await startEndpoint(chain.url)
+    opened.push(endpoint)
+    const shop = await openStartedShop({ EVM_RPC_URLS: endpoint.url, EVM_CONFIRMATIONS: 1 })
     const order = await shop.order()
     await token.pay(order.pay_to, 0n)
     await token.emitCollectible(order.pay_to, PRICE)
     await shop.hasRead(await chain.height())
     expect(await shop.payments(order)).toEqual([])
+    expect(endpoint.asked).not.toContain('eth_getTransactionReceipt')
     expect(shop.log).toEqual([])
   })
 
