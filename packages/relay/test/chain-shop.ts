@@ -5,7 +5,7 @@ import { addAccount, findAccountByAlias } from '../src/accounts/accounts.ts'
 import { channelGoods, seatGoods } from '../src/channels/channels.ts'
 import { orderSeat } from '../src/channels/trade.ts'
 import { createInProcessBus } from '../src/cluster/in-process-bus.ts'
-import { systemClock } from '../src/operations/clock.ts'
+import { type Clock, systemClock } from '../src/operations/clock.ts'
 import type { Log, LogFields } from '../src/operations/log.ts'
 import { systemRandom } from '../src/operations/random.ts'
 import { PaymentLedger } from '../src/payments/ledger.ts'
@@ -42,15 +42,17 @@ export type ChainShop = Awaited<ReturnType<typeof openChainShop>>
 export async function openChainShop(storage: Storage, settings: EvmSettings) {
   const limits = { ...defaultLimits(), pendingOrders: 2000, orderSeconds: 86_400 }
   const log: LogLine[] = []
+  // Time that never jumps, but for a test that wants it to.
+  const clock = { ...systemClock, aheadMs: 0, monotonic: () => systemClock.monotonic() + clock.aheadMs }
   const parts = { storage, limits, clock: systemClock, randomBytes: systemRandom, bus: createInProcessBus() }
   const goods = { vanity: vanityGoods, reserve: vanityGoods, channel: channelGoods, quota: seatGoods }
   const ledger = new PaymentLedger({ ...parts, goods })
-  let provider = createEvm(settings, storage, log)
+  let provider = createEvm(settings, { storage, log, clock })
   let orders = new Orders({ ...parts, provider })
   const buyer = await addBuyer(storage)
 
   const shop = {
-    ...{ storage, ledger, log },
+    ...{ storage, ledger, log, clock },
     get provider() {
       return provider
     },
@@ -84,7 +86,7 @@ export async function openChainShop(storage: Storage, settings: EvmSettings) {
     },
     /** A relay that comes back, perhaps with other settings, on the same store. Not started yet. */
     again: (changed: EvmSettings = {}): void => {
-      provider = createEvm({ ...settings, ...changed }, storage, log)
+      provider = createEvm({ ...settings, ...changed }, { storage, log, clock })
       orders = new Orders({ ...parts, provider })
     },
     /** Waits until the chain is read up to this height. */
@@ -94,14 +96,17 @@ export async function openChainShop(storage: Storage, settings: EvmSettings) {
   return shop
 }
 
-function createEvm(settings: EvmSettings, storage: Storage, log: LogLine[]): EvmPayments {
+function createEvm(
+  settings: EvmSettings,
+  { storage, log, clock }: { storage: Storage; log: LogLine[]; clock: Clock },
+): EvmPayments {
   const given: EvmSettings = {
     ...{ EVM_CHAIN_ID: 31337, EVM_TOKEN_DECIMALS: 6, EVM_TOKEN_SYMBOL: 'USDT', EVM_NETWORK: 'Test' },
     ...{ EVM_XPUB: XPUB, EVM_CONFIRMATIONS: 3, EVM_OTHER_RPC_URLS: '' },
     ...settings,
   }
   const config = evmConfigOf((name) => String(given[name] ?? ''))
-  const parts = { storage, clock: systemClock, randomBytes: systemRandom, log: logInto(log), pollMs: POLL_MS }
+  const parts = { storage, clock, randomBytes: systemRandom, log: logInto(log), pollMs: POLL_MS }
   return new EvmPayments(config, parts)
 }
 

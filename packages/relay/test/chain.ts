@@ -1,5 +1,6 @@
 // A real EVM chain for tests (anvil), with tokens of our own on it, and an endpoint in front of it that misbehaves on demand.
 
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -66,7 +67,9 @@ type Keeper = Subprocess<'pipe', 'ignore', 'inherit'>
 
 function launch(words: readonly string[]): Keeper {
   const machine = process.arch === 'x64' ? 'amd64' : process.arch
-  const require = createRequire(import.meta.url)
+  // The program itself, in the package of this machine that the package named here brings: its own start script would stand
+  // between us and it.
+  const require = createRequire(import.meta.resolve('@foundry-rs/anvil/package.json'))
   const binary = require.resolve(`@foundry-rs/anvil-${process.platform}-${machine}/bin/anvil`)
   return Bun.spawn(['sh', '-c', keeperScript, 'keeper', binary, ...words], {
     stdin: 'pipe',
@@ -156,7 +159,7 @@ let compiled: { abi: Abi; code: Hex } | undefined
 // Takes a second, so once a test process and only where there is a token.
 function compiledToken(): { abi: Abi; code: Hex } {
   if (compiled) return compiled
-  const content = require('node:fs').readFileSync(join(import.meta.dir, 'chain/TestToken.sol'), 'utf8')
+  const content = readFileSync(join(import.meta.dir, 'chain/TestToken.sol'), 'utf8')
   const input = {
     language: 'Solidity',
     sources: { 'TestToken.sol': { content } },

@@ -19,13 +19,14 @@ export class CallReverted extends Error {
 
 /**
  * One JSON-RPC call to one endpoint. `read` makes sense of the result; whatever it throws counts as an answer that makes none.
- * @param isLarge whether it can be asked for in parts, so that a refusal means {@link TooMuchAsked}
+ * @param parts whether it can be asked for in parts: then {@link TooMuchAsked} is thrown where a block has too much in it, and
+ *   for several blocks wherever an endpoint does not want to
  */
 export type Call = <T>(
   method: string,
   params: readonly unknown[],
   read: (result: unknown) => T,
-  isLarge?: boolean,
+  parts?: 'block' | 'blocks',
 ) => Promise<T>
 
 const hex = (digits: string) =>
@@ -47,8 +48,9 @@ const BlockAnswer = v.pipe(
 )
 const BodyAnswer = v.object({
   hash: Hash,
-  transactions: v.array(v.object({ hash: Hash, to: v.nullish(EvmAddress), value: Quantity })),
+  transactions: v.array(v.unknown()),
 })
+const TransactionAnswer = v.object({ hash: Hash, to: EvmAddress, value: Quantity })
 const LogAnswer = v.object({
   address: EvmAddress,
   topics: v.array(Hash),
@@ -59,11 +61,7 @@ const LogAnswer = v.object({
   logIndex: Whole,
   removed: v.optional(v.boolean(), false),
 })
-const ReceiptAnswer = v.object({
-  blockHash: Hash,
-  status: v.optional(Quantity, '0x1'),
-  logs: v.array(v.object({ logIndex: Whole })),
-})
+const ReceiptAnswer = v.object({ blockHash: Hash, status: v.optional(Quantity, '0x1') })
 
 /** A block, without what is in it. */
 export interface Block {
@@ -73,6 +71,9 @@ export interface Block {
   /** Milliseconds since 1970. */
   readonly at: number
 }
+
+/** One block, or all from one height to another. */
+type Where = { readonly blockHash: string } | { readonly from: number; readonly to: number }
 
 /** Tokens that moved. */
 export interface Transfer {
@@ -98,8 +99,6 @@ export interface CoinTransfer {
 export interface Receipt {
   readonly blockHash: string
   readonly hasSucceeded: boolean
-  /** The places among all logs of the block, in the order the transaction made them. */
-  readonly logIndexes: readonly number[]
 }
 
 const TRANSFER = toEventSelector('Transfer(address,address,uint256)')
@@ -139,46 +138,51 @@ export class EvmCalls {
     return this.#call('eth_getBlockByHash', [blockHash, true], (result) => {
       const { hash, transactions } = v.parse(BodyAnswer, here(result))
       if (hash !== blockHash) throw new Error('another block')
-      return transactions.flatMap(({ hash: transaction, to, value }) =>
-        to && value > 0n ? [{ to, amount: value, transaction }] : [],
-      )
+      return transactions.flatMap((one) => {
+        // Chains have kinds of transactions of their own, and some go to nobody; those are no payments.
+        const { success, output } = v.safeParse(TransactionAnswer, one)
+        return success && output.value > 0n
+          ? [{ to: output.to, amount: output.value, transaction: output.hash }]
+          : []
+      })
     })
   }
 
-  /** Every token that came to one of `addresses` (in lower case) in one block, or from one height to another. */
-  async transfers(
-    where: { readonly blockHash: string } | { readonly from: number; readonly to: number },
-    addresses: Iterable<string>,
-  ): Promise<Transfer[]> {
-    const [range, isLarge] =
-      'from' in where
-        ? [{ fromBlock: quantity(where.from), toBlock: quantity(where.to) }, where.to > where.from]
-        : [where, false]
+  /**
+   * Every token that came to one of `addresses` (in lower case), in one block or from one height to another.
+   * @param token of all that came, only this
+   * @throws TooMuchAsked
+   */
+  async transfers(where: Where, addresses: Iterable<string>, token?: string): Promise<Transfer[]> {
+    const isOneBlock = 'blockHash' in where
+    const blocks = isOneBlock ? where : { fromBlock: quantity(where.from), toBlock: quantity(where.to) }
+    const filter = token === undefined ? blocks : { ...blocks, address: token }
+    const parts = token !== undefined ? undefined : isOneBlock ? 'block' : 'blocks'
     const wanted = [...addresses]
     const found: Transfer[] = []
     for (let first = 0; first < wanted.length; first += MOST_ADDRESSES) {
       const chunk = wanted.slice(first, first + MOST_ADDRESSES)
       const topics = [TRANSFER, null, chunk.map(wordOf)]
       const read = (result: unknown): Transfer[] =>
-        v.parse(v.array(LogAnswer), result).flatMap((log) => {
-          const isAsked =
-            'from' in where
-              ? log.blockNumber >= where.from && log.blockNumber <= where.to
-              : log.blockHash === where.blockHash
-          if (!isAsked) throw new Error('another block')
-          return transferOf(log, chunk)
-        })
-      found.push(...(await this.#call('eth_getLogs', [{ ...range, topics }], read, isLarge)))
+        logsOf(result, where).flatMap((log) => transferOf(log, chunk))
+      found.push(...(await this.#call('eth_getLogs', [{ ...filter, topics }], read, parts)))
     }
     return found
+  }
+
+  /** All transfers of a token in a block: of which transaction each is, by its place among all logs of the block. */
+  transactionsOf(token: string, where: { readonly blockHash: string }): Promise<ReadonlyMap<number, string>> {
+    return this.#call('eth_getLogs', [{ ...where, address: token, topics: [TRANSFER] }], (result) => {
+      const logs = logsOf(result, where).toSorted((a, b) => a.logIndex - b.logIndex)
+      return new Map(logs.map(({ logIndex, transactionHash }) => [logIndex, transactionHash]))
+    })
   }
 
   /** @throws NotHere */
   receipt(transaction: string): Promise<Receipt> {
     return this.#call('eth_getTransactionReceipt', [transaction], (result) => {
-      const { blockHash, status, logs } = v.parse(ReceiptAnswer, here(result))
-      const logIndexes = logs.map(({ logIndex }) => logIndex)
-      return { blockHash, hasSucceeded: status === 1n, logIndexes }
+      const { blockHash, status } = v.parse(ReceiptAnswer, here(result))
+      return { blockHash, hasSucceeded: status === 1n }
     })
   }
 
@@ -200,6 +204,18 @@ export class EvmCalls {
 function here(result: unknown): unknown {
   if (result === null || result === undefined) throw new NotHere()
   return result
+}
+
+function logsOf(result: unknown, where: Where): v.InferOutput<typeof LogAnswer>[] {
+  const logs = v.parse(v.array(LogAnswer), result)
+  for (const { blockHash, blockNumber } of logs) {
+    const isAsked =
+      'blockHash' in where
+        ? blockHash === where.blockHash
+        : blockNumber >= where.from && blockNumber <= where.to
+    if (!isAsked) throw new Error('another block')
+  }
+  return logs
 }
 
 // A collectible's event (ERC-721) has the same name and one topic more: not an amount, so not a payment.

@@ -17,8 +17,8 @@ interface ChainReaderParts {
   readonly provider: string
   /** Blocks a payment needs, counting its own. */
   readonly confirmations: number
-  /** Why a payment in this asset pays for nothing here. */
-  readonly problemOf: (asset: string) => PaymentSeen['problem']
+  /** The token that is paid in, in lower case; undefined on a chain where nothing should be paid at all. */
+  readonly token: string | undefined
 }
 
 /** What is to be done at a position. */
@@ -26,8 +26,17 @@ type Step =
   | { readonly kind: 'read'; readonly position: Position; readonly payments: readonly PaymentSeen[] }
   | { readonly kind: 'back'; readonly position: Position; readonly isBeyondMemory: boolean }
 
+interface Money {
+  readonly reference: string
+  readonly asset: string
+  readonly payTo: string
+  readonly amount: bigint
+}
+
 const LEAST_REACH = 64
 const WIDEST_RANGE = 2000
+/** Worthless tokens are sent to anybody: of one address, no more than these are recorded until the relay starts again. */
+const MOST_OTHERS = 20
 
 /**
  * Reads one chain from the position kept in the store; at the very first, from its newest block.
@@ -42,6 +51,7 @@ export class ChainReader {
   #scope: string | undefined
   #position: Position | undefined
   #range = WIDEST_RANGE
+  readonly #others = new Map<string, Set<string>>()
 
   constructor(parts: ChainReaderParts) {
     this.#parts = parts
@@ -101,18 +111,18 @@ export class ChainReader {
   }
 
   async #nextStep(position: Position, head: number): Promise<Step | undefined> {
-    if (head - position.height <= this.#reach) {
-      return await this.#parts.rpc.ask((chain) => this.#readBlock(chain, position))
-    }
     for (;;) {
+      if (head - position.height <= this.#reach || this.#range < 2) {
+        this.#range = Math.max(2, this.#range)
+        return await this.#parts.rpc.ask((chain) => this.#readBlock(chain, position))
+      }
       try {
         const step = await this.#parts.rpc.ask((chain) => this.#readRange(chain, position, head))
         this.#range = Math.min(WIDEST_RANGE, Math.ceil(this.#range * 1.25))
         return step
       } catch (error) {
-        // A range of one block is never too much (TooMuchAsked): this ends.
         if (!(error instanceof TooMuchAsked)) throw error
-        this.#range = Math.max(1, Math.floor(this.#range / 2))
+        this.#range = Math.floor(this.#range / 2)
       }
     }
   }
@@ -124,10 +134,27 @@ export class ChainReader {
     // First the block, then who is watched: an order is opened before it can be paid, so whoever was paid in a block that
     // is there already is among them. The other way round, an order opened and paid in between would be overlooked.
     const watched = await this.#watched()
-    const transfers =
-      watched.size === 0 ? [] : await chain.transfers({ blockHash: block.hash }, watched.keys())
+    const transfers = await this.#transfersIn(chain, block, watched)
     const payments = await this.#paymentsOf(chain, transfers, watched, () => block)
     return { kind: 'read', position: block, payments: [...payments, ...(await this.#coinsIn(chain, block))] }
+  }
+
+  async #transfersIn(
+    chain: EvmCalls,
+    block: Block,
+    watched: ReadonlyMap<string, string>,
+  ): Promise<Transfer[]> {
+    if (watched.size === 0) return []
+    const where = { blockHash: block.hash }
+    try {
+      return await chain.transfers(where, watched.keys())
+    } catch (error) {
+      if (!(error instanceof TooMuchAsked)) throw error
+      // Anybody can fill a block with worthless tokens for our addresses. What is paid in cannot be had for nothing.
+      this.#parts.log.warn('chain_block_crowded', { reason: this.#name, count: block.height })
+      const { token } = this.#parts
+      return token === undefined ? [] : await chain.transfers(where, watched.keys(), token)
+    }
   }
 
   // Out of reach: many blocks at once, by height.
@@ -177,17 +204,32 @@ export class ChainReader {
     blockOf: (transfer: Transfer) => Block | Promise<Block>,
   ): Promise<PaymentSeen[]> {
     const payments: PaymentSeen[] = []
+    const moves = new Map<string, ReadonlyMap<number, string>>()
     for (const transfer of transfers) {
       const { token, to, amount, transaction, blockHash, logIndex } = transfer
+      const payTo = watched.get(to) ?? to
+      const isOther = token !== this.#parts.token
+      if (isOther && !this.#isWorthRecording(payTo, `${transaction}/${logIndex}`)) continue
       const block = await blockOf(transfer)
-      const receipt = await chain.receipt(transaction)
-      // Its place in its transaction, not in its block: the same payment has it in whatever block it ends up.
-      const place = receipt.logIndexes.indexOf(logIndex)
-      if (block.hash !== blockHash || receipt.blockHash !== blockHash || place < 0) throw new NotHere()
+      if (block.hash !== blockHash) throw new NotHere()
+      const moved = isOther
+        ? undefined
+        : (moves.get(blockHash) ?? (await chain.transactionsOf(token, { blockHash })))
+      if (moved) moves.set(blockHash, moved)
+      // A payment is named by its place among the transfers its transaction made of the token, not by that in its block: so
+      // it is the same payment in whatever block a reorganisation puts it.
+      const place = moved ? placeOf(moved, transfer) : `${token}/${logIndex}`
       const reference = `${this.#name}/${transaction}/${place}`
-      payments.push(this.#payment(block, { reference, asset: token, to: watched.get(to) ?? to, amount }))
+      payments.push(this.#payment(block, { reference, asset: token, payTo, amount }))
     }
     return payments
+  }
+
+  #isWorthRecording(payTo: string, transfer: string): boolean {
+    const known = this.#others.get(payTo) ?? new Set()
+    this.#others.set(payTo, known)
+    if (known.size < MOST_OTHERS) known.add(transfer)
+    return known.has(transfer)
   }
 
   // The whole of a block's transactions is large, so this is done only while somebody is about to pay.
@@ -203,25 +245,16 @@ export class ChainReader {
       if (receipt.blockHash !== block.hash) throw new NotHere()
       if (!receipt.hasSucceeded) continue
       const reference = `${this.#name}/${transaction}/native`
-      payments.push(this.#payment(block, { reference, asset: 'native', to: payTo, amount }))
+      payments.push(this.#payment(block, { reference, asset: 'native', payTo, amount }))
     }
     return payments
   }
 
-  #payment(
-    { height, at }: Block,
-    money: { reference: string; asset: string; to: string; amount: bigint },
-  ): PaymentSeen {
-    const asset = `${this.#name}/${money.asset}`
-    const problem = this.#parts.problemOf(asset)
+  #payment({ height, at }: Block, { reference, asset, payTo, amount }: Money): PaymentSeen {
+    const { token } = this.#parts
+    const problem = token === undefined ? 'wrong_chain' : asset === token ? undefined : 'wrong_token'
     return {
-      ...{
-        reference: money.reference,
-        scope: this.#name,
-        for: { payTo: money.to },
-        asset,
-        amount: money.amount,
-      },
+      ...{ reference, scope: this.#name, for: { payTo }, asset: `${this.#name}/${asset}`, amount },
       ...{ at, height, isFinal: false },
       ...(problem === undefined ? {} : { problem }),
     }
@@ -241,8 +274,8 @@ export class ChainReader {
       if (!(await holdPosition(sql, scope, from))) return false
       if (step.kind === 'back') {
         await entries.retractAbove(scope, height)
-        await sql`DELETE FROM chain_blocks WHERE scope = ${scope} AND height > ${height}`
-        if (step.isBeyondMemory) await keep(sql, scope, step.position)
+        await sql`DELETE FROM chain_blocks WHERE scope = ${scope} AND height >= ${height}`
+        await keep(sql, scope, step.position)
         return true
       }
       for (const payment of step.payments) await entries.record(payment)
@@ -259,6 +292,11 @@ export class ChainReader {
     }
     return isTaken
   }
+}
+
+function placeOf(moved: ReadonlyMap<number, string>, { transaction, logIndex }: Transfer): number {
+  if (moved.get(logIndex) !== transaction) throw new NotHere()
+  return [...moved].filter(([index, each]) => index < logIndex && each === transaction).length
 }
 
 function keep(sql: Sql, scope: string, { height, hash, at }: Position): Promise<unknown> {

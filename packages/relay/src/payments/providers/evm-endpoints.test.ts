@@ -156,6 +156,19 @@ describe('an endpoint', () => {
     await until('it is confirmed', async () => (await shop.status(order)) === 'confirmed')
   })
 
+  test('that gives only so much of a block gives what is paid in', async () => {
+    const endpoint = await openEndpoint()
+    const shop = await openShop([endpoint.url])
+    const order = await shop.order()
+    endpoint.behave = ({ method, params, pass, error }) =>
+      method === 'eth_getLogs' && !params[0].address
+        ? error(-32005, 'query returned more than 10000 results')
+        : pass()
+    await token.pay(order.pay_to, PRICE)
+    await until('it is confirmed', async () => (await shop.status(order)) === 'confirmed')
+    expect(shop.log).toMatchObject([{ level: 'warn', event: 'chain_block_crowded' }])
+  })
+
   test('that says when to come back is not asked before', async () => {
     const endpoint = await openEndpoint()
     const shop = await openShop([endpoint.url])
@@ -232,6 +245,23 @@ describe('an endpoint', () => {
   })
 })
 
+test('a chain that stands still is reported once', async () => {
+  const still = await startChain()
+  opened.push(still)
+  const coin = await still.deployToken(6)
+  const shop = await openShop([still.url], { EVM_TOKEN: coin.address })
+  shop.clock.aheadMs = 599_000
+  await Bun.sleep(200)
+  expect(shop.log).toEqual([])
+  shop.clock.aheadMs = 605_000
+  await until('it is said', () => shop.log.length > 0)
+  shop.clock.aheadMs = 7_000_000
+  await Bun.sleep(200)
+  expect(shop.log).toMatchObject([{ level: 'error', event: 'chain_stands_still' }])
+  await still.mine()
+  await shop.hasRead(await still.height())
+})
+
 describe('of two endpoints', () => {
   test('the second is asked where the first fails', async () => {
     const [first, second] = [await openEndpoint(), await openEndpoint()]
@@ -240,6 +270,16 @@ describe('of two endpoints', () => {
     await first.down()
     await token.pay(order.pay_to, PRICE)
     await until('it is confirmed', async () => (await shop.status(order)) === 'confirmed')
+  })
+
+  test('the second is asked where the first never answers', async () => {
+    const [first, second] = [await openEndpoint(), await openEndpoint()]
+    const shop = await openShop([first.url, second.url])
+    const order = await shop.order()
+    first.behave = () => new Promise<Response>(() => undefined)
+    await token.pay(order.pay_to, PRICE)
+    await until('it is confirmed', async () => (await shop.status(order)) === 'confirmed')
+    expect(shop.log).toMatchObject([{ reason: 'it did not answer in time' }])
   })
 
   test('one that is behind holds nothing up and takes nothing back', async () => {

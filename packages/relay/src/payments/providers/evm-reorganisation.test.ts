@@ -1,6 +1,6 @@
 // Reorganisations of a real chain: what fell away is taken back, what came instead is read, and final is final.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { startChain, type TestChain, type TestToken } from '../../../test/chain.ts'
+import { startChain, startEndpoint, type TestChain, type TestToken } from '../../../test/chain.ts'
 import { type ChainShop, openChainShop, PRICE, until } from '../../../test/chain-shop.ts'
 import { engines, type TestStore } from '../../../test/engines.ts'
 
@@ -164,4 +164,35 @@ test('the memory goes no further back than a reorganisation may', async () => {
   expect(blocks.length).toBeLessThanOrEqual(65)
   expect(blocks.length).toBeGreaterThan(60)
   await expectWholeMemory()
+})
+
+test('a chain made anew under the same number is read from its beginning', async () => {
+  const [old, anew] = [await startChain(), await startChain()]
+  try {
+    await anew.rpc('evm_increaseTime', [100])
+    const endpoint = await startEndpoint(old.url)
+    shop.again({ EVM_RPC_URLS: endpoint.url })
+    await shop.start()
+    await until('the very first block is known', async () => (await shop.blocks('evm:31337')).length === 1)
+    const coin = await old.deployToken(6)
+    expect(coin.address).toBe(token.address)
+    await shop.hasRead(1)
+    await until('an order can be opened', () =>
+      shop.order().then(
+        () => true,
+        () => false,
+      ),
+    )
+    const order = await shop.order()
+    await (await anew.deployToken(6)).pay(order.pay_to, PRICE)
+    await anew.mine(5)
+    endpoint.behave = async ({ method, params, result }) => result(await anew.rpc(method, params))
+    await until('it is confirmed', async () => (await shop.status(order)) === 'confirmed')
+    expect(shop.log.filter(({ event }) => event === 'chain_reorganised_beyond_memory')).toHaveLength(1)
+    await shop.stop()
+    await endpoint.stop()
+  } finally {
+    await old.stop()
+    await anew.stop()
+  }
 })

@@ -29,7 +29,7 @@ const ANSWER_WITHIN_MS = 10_000
 const LONGEST_REST = 8
 const LONGEST_RETRY_AFTER_MS = 300_000
 /** A block with the whole of its transactions. */
-const MOST_ANSWER_BYTES = 32 * 1024 * 1024
+const MOST_ANSWER_BYTES = 64 * 1024 * 1024
 
 /** The endpoints of one chain. */
 export class Rpc {
@@ -114,6 +114,8 @@ const RpcAnswer = v.union([
 // also said of a range that is too wide.
 const LIMITED_CODES: readonly number[] = [429, -32007, -32016]
 const MAYBE_LIMITED_CODE = -32005
+// And of a single block that has too much in it.
+const CROWDED = /results|response size|too large/i
 const LIMITED = /limit|too many requests|capacity|quota|throttl/i
 
 class Endpoint {
@@ -180,7 +182,7 @@ class Endpoint {
   }
 
   // One after the other: what #response says is of this call.
-  readonly #call: Call = async (method, params, read, isLarge = false) => {
+  readonly #call: Call = async (method, params, read, parts) => {
     const { stopping } = this.#parts
     const ending = new AbortController()
     const end = (): void => ending.abort()
@@ -194,17 +196,25 @@ class Endpoint {
         body: { method, params },
         fetchOptions: { signal: ending.signal },
       })
-    } catch {
-      // What it says is left unsaid: it repeats the URL.
-      throw this.#failureOf(ending.signal.aborted, isLarge)
+    } catch (error) {
+      // Its own words are left unsaid: they repeat the URL.
+      const isTooLarge = error instanceof Error && error.name === 'ResponseBodyTooLargeError'
+      if (isTooLarge && parts) throw new TooMuchAsked()
+      throw this.#failureOf(ending.signal.aborted, parts === 'blocks')
     } finally {
       clearTimeout(timer)
       stopping.removeEventListener('abort', end)
     }
-    return this.#resultOf(method, answer, read, isLarge)
+    const result = this.#resultOf(method, answer, parts)
+    try {
+      return read(result)
+    } catch (error) {
+      if (error instanceof NotHere) throw error
+      throw new RpcFailure('its answer makes no sense')
+    }
   }
 
-  #resultOf<T>(method: string, answer: unknown, read: (result: unknown) => T, isLarge: boolean): T {
+  #resultOf(method: string, answer: unknown, parts: Parameters<Call>[3]): unknown {
     const parsed = v.safeParse(RpcAnswer, answer)
     if (!parsed.success) throw new RpcFailure('its answer is no JSON-RPC')
     const { output } = parsed
@@ -212,23 +222,18 @@ class Endpoint {
       const { code, message } = output.error
       if (this.#response?.status === 429 || LIMITED_CODES.includes(code)) throw this.#limited()
       // Providers have a hundred ways to say that a range is too wide; asked for less, it shows whether that was it.
-      if (isLarge) throw new TooMuchAsked()
+      if (parts === 'blocks' || (parts === 'block' && CROWDED.test(message))) throw new TooMuchAsked()
       if (code === MAYBE_LIMITED_CODE || LIMITED.test(message)) throw this.#limited()
       if (method === 'eth_call' && (code === 3 || /revert/i.test(message))) throw new CallReverted()
       throw new RpcFailure(`it answered JSON-RPC error ${code}`)
     }
-    try {
-      return read(output.result)
-    } catch (error) {
-      if (error instanceof NotHere) throw error
-      throw new RpcFailure('its answer makes no sense')
-    }
+    return output.result
   }
 
-  #failureOf(isTimedOut: boolean, isLarge: boolean): RpcFailure | TooMuchAsked {
+  #failureOf(isTimedOut: boolean, isRange: boolean): RpcFailure | TooMuchAsked {
     const status = this.#response?.status
     if (status === 429) return this.#limited()
-    if (isLarge && (isTimedOut || status !== undefined)) return new TooMuchAsked()
+    if (isRange && (isTimedOut || status !== undefined)) return new TooMuchAsked()
     if (isTimedOut) return new RpcFailure('it did not answer in time')
     if (status === undefined) return new RpcFailure('it cannot be reached')
     const isGood = status >= 200 && status < 300

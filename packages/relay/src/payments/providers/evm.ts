@@ -64,24 +64,20 @@ export class EvmPayments implements PaymentProvider {
 
   /** Resolves without waiting for the chain, which may not be reachable now. Once only. */
   async start(ledger: Ledger): Promise<void> {
-    const { chainId, rpcUrls, otherRpcUrls, confirmations } = this.#config
+    const { chainId, token, rpcUrls, otherRpcUrls, confirmations } = this.#config
     const { storage, log } = this.#parts
     const shared = { ledger, storage, log, provider: this.name, confirmations }
     const rpc = this.#rpcOf(rpcUrls, { chainId })
-    const reader = new ChainReader({
-      ...shared,
-      rpc,
-      problemOf: (asset) => (asset === this.#asset ? undefined : 'wrong_token'),
-    })
+    const reader = new ChainReader({ ...shared, rpc, token })
     await reader.resume(`evm:${chainId}`)
     this.#reader = reader
     this.#poll(reader, rpcUrls, async () => {
-      // First, so that nothing is opened before it is known, and nothing is lost where it is wrong.
+      // Until then no order is opened, but those of before are read for.
       if (!this.#isTokenRight) await this.#checkToken(rpc)
     })
     for (const url of otherRpcUrls) {
       const other = this.#rpcOf([url], { chainId: undefined, notChainId: chainId })
-      this.#poll(new ChainReader({ ...shared, rpc: other, problemOf: () => 'wrong_chain' }), [url])
+      this.#poll(new ChainReader({ ...shared, rpc: other, token: undefined }), [url])
     }
   }
 
