@@ -4,7 +4,7 @@ import { purgeExpired } from './accounts/purge.ts'
 import { openRelayKeys } from './accounts/relay-keys.ts'
 import { accountRoutes } from './accounts/routes.ts'
 import { Tokens } from './accounts/tokens.ts'
-import { createChannels, eraseChannels } from './channels/channels.ts'
+import { channelGoods, createChannels, eraseChannels, seatGoods } from './channels/channels.ts'
 import { createInProcessBus } from './cluster/in-process-bus.ts'
 import type { Config } from './config.ts'
 import { eraseFriendships, friendRoutes } from './friends/friends.ts'
@@ -16,9 +16,10 @@ import type { Clock } from './operations/clock.ts'
 import type { Log } from './operations/log.ts'
 import { startMaintenance } from './operations/maintenance.ts'
 import type { RandomBytes } from './operations/random.ts'
+import { createPayments, createProvider, eraseOrders } from './payments/payments.ts'
 import { openStorage } from './storage/open-storage.ts'
 import type { Storage } from './storage/storage.ts'
-import { VanityRules, vanityRoutes } from './vanity/vanity.ts'
+import { VanityRules, vanityGoods, vanityRoutes } from './vanity/vanity.ts'
 import { version } from './version.ts'
 
 const MAINTENANCE_EVERY_MS = 60_000
@@ -51,7 +52,7 @@ export async function startRelay(config: Config, parts: Parts): Promise<Relay> {
 
 async function startOn(storage: Storage, config: Config, parts: Parts): Promise<Relay> {
   const { clock, randomBytes, log } = parts
-  const { limits } = config
+  const { limits, publicUrl } = config
   const bus = createInProcessBus()
   const shared = { storage, bus, clock, randomBytes, limits, log }
 
@@ -59,7 +60,14 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
   const keys = await openRelayKeys(storage, 'token', parts)
   const tokens = new Tokens({ ...shared, keys, lifeSeconds: limits.tokenSeconds })
   const messages = createMessages(shared)
-  const channels = createChannels(shared)
+  const payments = createPayments({
+    ...shared,
+    publicUrl,
+    provider: createProvider(config.payments, { ...parts, publicUrl }),
+    goods: { vanity: vanityGoods, reserve: vanityGoods, channel: channelGoods, quota: seatGoods },
+  })
+  const { orders } = payments
+  const channels = createChannels({ ...shared, orders, publicUrl })
   const vanityRules = new VanityRules(config.vanityRules, parts)
   const gateway = new Gateway({
     ...shared,
@@ -77,7 +85,8 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
     gateway,
     rates,
     version,
-    publicHost: config.publicUrl?.host,
+    publicHost: publicUrl?.host,
+    pages: payments.pages,
     authenticate: (token) => authenticate(token, { tokens }),
     admit: (credentials) => admit(credentials, { storage, tokens, clock }),
     handlers: {
@@ -85,12 +94,13 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
         ...shared,
         tokens,
         challengeKeys,
-        erasers: [eraseMailbox, eraseFriendships, eraseChannels],
+        erasers: [eraseMailbox, eraseFriendships, eraseChannels, eraseOrders],
       }),
       ...friendRoutes(shared),
       ...messages.routes,
       ...channels.routes,
-      ...vanityRoutes({ storage, rules: vanityRules }),
+      ...payments.routes,
+      ...vanityRoutes({ ...shared, rules: vanityRules, orders, publicUrl }),
     },
     readiness: async () => {
       const answers = await within(READY_WITHIN_MS, storage.ping()).catch(() => false)
@@ -101,6 +111,7 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
       }
     },
   })
+  await payments.start()
   const maintenance = startMaintenance(
     [
       { name: 'expiry', run: (signal) => messages.expiry.sweep(signal) },
@@ -111,6 +122,7 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
           if (!(await messages.expiry.isStopped())) await purgeExpired(storage, clock.now())
         },
       },
+      { name: 'orders', run: () => payments.sweep() },
       { name: 'rates', run: () => rates.forget() },
       { name: 'paces', run: () => gateway.forgetPaces() },
     ],
@@ -123,7 +135,7 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
       const mostMs = config.drainSeconds * 1000
       listener.refuse()
       gateway.stopReceiving()
-      await within(mostMs, Promise.all([maintenance.stop(), messages.settle()]))
+      await within(mostMs, Promise.all([maintenance.stop(), payments.stop(), messages.settle()]))
       await gateway.closeAll(mostMs)
       await listener.close(mostMs)
       await within(mostMs, storage.close())

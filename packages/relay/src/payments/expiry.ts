@@ -47,7 +47,8 @@ export async function sweepOrders(parts: {
   const now = clock.now()
   const over = await storage.sql<Order>`
     SELECT * FROM orders WHERE status = 'pending' AND expires_at < ${now} ORDER BY expires_at LIMIT ${MOST_A_ROUND}`
-  for (const { id } of over.filter((order) => isOver(order, provider, now))) await expireOne(storage, id, parts)
+  for (const { id } of over.filter((order) => isOver(order, provider, now)))
+    await expireOne(storage, id, parts)
   // Addresses are kept no longer than they are needed.
   const before = now - limits.holdAgainSeconds * 1000
   await storage.transaction(

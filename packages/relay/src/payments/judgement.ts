@@ -54,7 +54,7 @@ export async function judge(sql: Sql, number: OrderNumber, by: By): Promise<Orde
 }
 
 async function confirm(sql: Sql, order: Order, { now, who, goods }: By): Promise<void> {
-  const holds = goods[order.kind].isKept ? order.holds ?? holdOf(order) : null
+  const holds = goods[order.kind].isKept ? (order.holds ?? holdOf(order)) : null
   await sql`
     UPDATE orders SET status = 'confirmed', confirmed_at = ${now}, holds = ${holds} WHERE id = ${order.id}`
   const why = order.status === 'pending' ? 'it was paid' : 'it was paid late, and still free'
@@ -67,7 +67,7 @@ async function confirm(sql: Sql, order: Order, { now, who, goods }: By): Promise
 }
 
 /** What an order holds while it can be paid; undefined for what any number can be had of. */
-export function holdOf({ kind, ref_id }: Pick<Order, 'kind' | 'ref_id'>): string | null {
+function holdOf({ kind, ref_id }: Pick<Order, 'kind' | 'ref_id'>): string | null {
   switch (kind) {
     case 'vanity':
     case 'reserve':

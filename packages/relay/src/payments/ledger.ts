@@ -78,11 +78,11 @@ class Entries implements LedgerEntries {
     this.#parts = parts
   }
 
-  async record(seen: PaymentSeen): Promise<void> {
+  async record(seen: PaymentSeen): Promise<boolean> {
     const sql = this.#sql
-    if (seen.amount <= 0n) return
     const order = await this.#orderOf(seen)
-    if (order === undefined) return
+    if (order === undefined) return false
+    if (seen.amount <= 0n) return true
     const state = seen.isFinal ? 'final' : 'seen'
     const height = seen.height ?? null
     // What is final stays as it is, whatever is told later.
@@ -90,17 +90,22 @@ class Entries implements LedgerEntries {
       INSERT INTO payments (reference, scope, order_number, asset, amount, at, height, state, problem, created_at)
       VALUES (${seen.reference}, ${seen.scope}, ${order}, ${seen.asset}, ${seen.amount.toString()}, ${seen.at},
         ${height}, ${state}, ${seen.problem ?? null}, ${this.#parts.clock.now()})
-      ON CONFLICT (reference) DO UPDATE SET state = ${state}, height = ${height}, at = ${seen.at},
+      ON CONFLICT (reference) DO UPDATE SET state = ${state}, height = ${height},
+        at = CASE WHEN payments.state = 'seen' AND payments.at < ${seen.at} THEN payments.at ELSE ${seen.at} END,
         amount = ${seen.amount.toString()}
-      WHERE payments.state <> 'final'
+      WHERE payments.state <> 'final' AND payments.order_number = ${order}
       RETURNING *`
     for (const payment of changed) await this.#judge(payment.order_number)
+    return true
+  }
+
+  async retract(reference: string): Promise<void> {
+    await this.#sql`UPDATE payments SET state = 'gone' WHERE reference = ${reference} AND state = 'seen'`
   }
 
   async retractAbove(scope: string, height: number): Promise<void> {
-    const gone = await this.#sql<Payment>`
-      UPDATE payments SET state = 'gone' WHERE scope = ${scope} AND height > ${height} AND state = 'seen' RETURNING *`
-    for (const order of ordersOf(gone)) await this.#judge(order)
+    await this.#sql`
+      UPDATE payments SET state = 'gone' WHERE scope = ${scope} AND height > ${height} AND state = 'seen'`
   }
 
   async finalizeUpTo(scope: string, height: number): Promise<void> {

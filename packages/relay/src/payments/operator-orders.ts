@@ -2,7 +2,7 @@
 import { OrderId, OrderKind, OrderState } from '@sotto/protocol'
 import * as v from 'valibot'
 import type { Clock } from '../operations/clock.ts'
-import { type OperatorCommand, operatorCommand, OperatorRefusal } from '../operations/operator-command.ts'
+import { type OperatorCommand, OperatorRefusal, operatorCommand } from '../operations/operator-command.ts'
 import type { AccountId, Sql, Storage } from '../storage/storage.ts'
 import type { PaymentLedger } from './ledger.ts'
 import { addEvent, findOrder, lockOrder, type Order, type OrderEvent } from './order.ts'

@@ -12,6 +12,8 @@ export interface Order {
   readonly order_id: OrderId
   readonly kind: OrderKind
   readonly ref_id: RefId
+  /** What is bought, for people to read: `the id ada`. */
+  readonly title: string
   /** What nobody else can order meanwhile. */
   readonly holds: string | null
   /** Nobody, for an id that is reserved for whoever binds it. */

@@ -66,20 +66,16 @@ export class Orders {
         const request = await prepare(sql)
         tried.request = request
         const held = await this.#findHeld(sql, buyer, request)
-        return { request, order: held ?? (await this.#add(sql, buyer, request)) }
+        return held ?? (await this.#add(sql, buyer, request))
       })
       .catch((error) => {
         throw tried.request && isUniqueViolation(error) ? new ProtocolError(tried.request.taken) : error
       })
-    return placed.order.pay_to === '' ? await this.#open(placed.order, placed.request.title) : placed.order
+    return placed.pay_to === '' ? await this.#open(placed) : placed
   }
 
   /** The order that holds the thing, if it is the same buyer's. @throws ProtocolError where it is another's */
-  async #findHeld(
-    sql: Sql,
-    buyer: AccountId | undefined,
-    request: OrderRequest,
-  ): Promise<Order | undefined> {
+  async #findHeld(sql: Sql, buyer: AccountId | undefined, request: OrderRequest): Promise<Order | undefined> {
     if (request.holds === undefined) return undefined
     const [found] = await sql<{ id: OrderNumber }>`SELECT id FROM orders WHERE holds = ${request.holds}`
     if (!found) return undefined
@@ -106,10 +102,10 @@ export class Orders {
     }
     if (request.holds !== undefined) await this.#checkParty(sql, request, now)
     const [order] = await sql<Order>`
-      INSERT INTO orders (order_id, kind, ref_id, holds, buyer_id, seller_id, party, price, provider, deposit_index,
+      INSERT INTO orders (order_id, kind, ref_id, title, holds, buyer_id, seller_id, party, price, provider, deposit_index,
         pay_to, asset, amount, page_token, status, created_at, expires_at)
-      VALUES (${`ord_${randomText(randomBytes, 18)}`}, ${request.kind}, ${request.refId}, ${request.holds ?? null},
-        ${buyer ?? null}, ${request.seller ?? null}, ${request.party}, ${request.price}, ${provider.name},
+      VALUES (${`ord_${randomText(randomBytes, 18)}`}, ${request.kind}, ${request.refId}, ${request.title},
+        ${request.holds ?? null}, ${buyer ?? null}, ${request.seller ?? null}, ${request.party}, ${request.price}, ${provider.name},
         ${await nextDepositIndex(sql)}, '', '', '', ${randomText(randomBytes, 24)}, 'pending', ${now},
         ${now + limits.orderSeconds * 1000})
       RETURNING *`
@@ -132,9 +128,9 @@ export class Orders {
   }
 
   // Outside of the transaction that placed it: a processor may have to be asked.
-  async #open(order: Order, title: string): Promise<Order> {
+  async #open(order: Order): Promise<Order> {
     const { storage, provider } = this.#parts
-    const { id, order_id: orderId, deposit_index: depositIndex, price, expires_at: expiresAt } = order
+    const { id, order_id: orderId, deposit_index: depositIndex, price, expires_at: expiresAt, title } = order
     try {
       const { payTo, asset, amount, hostedPage } = await provider.open({
         ...{ orderId, depositIndex, price, expiresAt, title },

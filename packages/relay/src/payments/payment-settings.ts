@@ -52,3 +52,18 @@ export const paymentSettings = {
   WEBHOOK_SECRET: { default: '', means: 'webhook: secret its notifications are signed with' },
   WEBHOOK_STORE: { default: '', means: 'webhook: id of the store, for btcpay' },
 } as const
+
+/** Gives a setting's text, its default where the operator gave none. */
+export type PaymentSettingText = (name: keyof typeof paymentSettings) => string
+
+/** A setting that cannot be used. The message never holds its value, which may be a secret. */
+export class PaymentSettingError extends Error {
+  override readonly name = 'PaymentSettingError'
+  readonly setting: string
+
+  /** @param rule what the setting must be, as it follows "must be" */
+  constructor(setting: string, rule: string) {
+    super(`${setting} must be ${rule}`)
+    this.setting = setting
+  }
+}

@@ -16,6 +16,7 @@ export { eraseOrders } from './erase.ts'
 export type { Goods } from './goods.ts'
 export { isHeld, lockOrder, markBound, type Order, soldAt } from './order.ts'
 export { moveDepositIndexAhead, type Orders } from './orders.ts'
+export { createProvider, describePayments } from './payment-config.ts'
 export { aliasOf, paymentUrlOf, tradeOrderOf } from './routes.ts'
 
 /** Puts payments together. */
@@ -36,6 +37,7 @@ export function createPayments(parts: {
     orders: new Orders(parts),
     routes: orderRoutes(parts),
     ledger,
+    pages: [],
     start: () => provider.start(ledger),
     stop: () => provider.stop(),
     sweep: () => sweepOrders(parts),

@@ -1,5 +1,5 @@
 // The endpoints that are the same for everything that is bought, and what an order looks like from outside.
-import { AliasId, check, type ChannelTradeOrder, type OwnOrder, ProtocolError } from '@sotto/protocol'
+import { AliasId, type ChannelTradeOrder, check, type OwnOrder, ProtocolError } from '@sotto/protocol'
 import type { Handlers } from '../listener/route.ts'
 import type { Storage } from '../storage/storage.ts'
 import { findOrder, listOrders, type Order } from './order.ts'

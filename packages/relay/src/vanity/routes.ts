@@ -1,5 +1,5 @@
 // The endpoints of the shop of custom ids.
-import { type AliasId, check, AliasId as AliasIdSchema } from '@sotto/protocol'
+import { type AliasId, AliasId as AliasIdSchema, check } from '@sotto/protocol'
 import type { Bus } from '../cluster/bus.ts'
 import { renameFrames } from '../friends/friends.ts'
 import type { Handlers } from '../listener/route.ts'
