@@ -3,6 +3,7 @@
 import { chmodSync, lstatSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ProtocolError } from '@sotto/protocol'
+import type { Server } from 'bun'
 import * as v from 'valibot'
 import { readJsonBody } from '../listener/body.ts'
 import { version } from '../version.ts'
@@ -69,7 +70,10 @@ async function listen(path: string, parts: DoorParts) {
 
 function listenAt(path: string, { commands, log }: DoorParts) {
   const answers = Object.entries(commands).map(([name, command]) => {
-    const answer = (request: Request): Promise<Response> => answerTo(request, name, command, log)
+    const answer = (request: Request, server: Server<undefined>): Promise<Response> => {
+      server.timeout(request, IDLE_SECONDS)
+      return answerTo(request, name, command, log)
+    }
     return [`/${name}`, { POST: answer }] as const
   })
   const umask = process.umask(0o177) // The socket is made with it: there is no moment at which others may open it.
@@ -77,7 +81,6 @@ function listenAt(path: string, { commands, log }: DoorParts) {
     const server = Bun.serve({
       unix: path,
       maxRequestBodySize: MOST_BODY_BYTES,
-      idleTimeout: IDLE_SECONDS,
       development: false,
       routes: Object.fromEntries(answers),
       fetch: () => answerOf(404, { error: 'there is no such command' }),

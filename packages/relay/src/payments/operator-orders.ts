@@ -5,14 +5,8 @@ import type { Clock } from '../operations/clock.ts'
 import { type OperatorCommand, OperatorRefusal, operatorCommand } from '../operations/operator-command.ts'
 import type { AccountId, Sql, Storage } from '../storage/storage.ts'
 import type { PaymentLedger } from './ledger.ts'
+import type { OrderCommandName, OrderDetail, OrderLine, PaymentLine, PayoutLine } from './operator-answers.ts'
 import { addEvent, findOrder, lockOrder, type Order, type OrderEvent } from './order.ts'
-import type {
-  OrderCommandName,
-  OrderDetail,
-  OrderLine,
-  PaymentLine,
-  PayoutLine,
-} from './operator-answers.ts'
 import { listPayments, type Payment } from './payment.ts'
 
 const text = (most: number) => v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(most))
@@ -91,7 +85,8 @@ export function orderCommands(parts: {
         await ledger.transaction(async (entries, sql) => {
           const order = await lockOrder(sql, order_id)
           if (!order) throw new OperatorRefusal(`there is no order ${order_id}`)
-          if (order.pay_to === '') throw new OperatorRefusal(`nobody was told yet where to pay for ${order_id}`)
+          if (order.pay_to === '')
+            throw new OperatorRefusal(`nobody was told yet where to pay for ${order_id}`)
           if (order.status === 'confirmed') throw new OperatorRefusal(`${order_id} is confirmed already`)
           const used = await sql<{ id: number }>`SELECT id FROM payments WHERE reference = ${seen}`
           if (used.length > 0) throw new OperatorRefusal(`a payment ${seen} is recorded already`)
