@@ -1,12 +1,13 @@
 // What an operator can see and do of orders. Every change is kept with who, when and why.
 import { OrderId, OrderKind, OrderState } from '@sotto/protocol'
 import * as v from 'valibot'
+import { lockAccounts } from '../accounts/accounts.ts'
 import type { Clock } from '../operations/clock.ts'
 import { type OperatorCommand, OperatorRefusal, operatorCommand } from '../operations/operator-command.ts'
 import type { AccountId, Sql, Storage } from '../storage/storage.ts'
 import type { PaymentLedger } from './ledger.ts'
 import type { OrderCommandName, OrderDetail, OrderLine, PaymentLine, PayoutLine } from './operator-answers.ts'
-import { addEvent, findOrder, lockOrder, type Order, type OrderEvent } from './order.ts'
+import { addEvent, findOrder, lockOrder, type Order, type OrderEvent, type OrderNumber } from './order.ts'
 import { listPayments, type Payment } from './payment.ts'
 
 const text = (most: number) => v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(most))
@@ -83,6 +84,8 @@ export function orderCommands(parts: {
       async ({ order_id, reference, who, why }): Promise<OrderLine> => {
         const seen = `manual/${reference ?? order_id}`
         await ledger.transaction(async (entries, sql) => {
+          const { buyer_id: buyer } = await getOrder(sql, order_id)
+          if (buyer !== null) await lockAccounts(sql, [buyer]) // Before the order, as everywhere.
           const order = await lockOrder(sql, order_id)
           if (!order) throw new OperatorRefusal(`there is no order ${order_id}`)
           if (order.pay_to === '')
@@ -95,6 +98,11 @@ export function orderCommands(parts: {
             ...{ reference: seen, scope: 'manual', for: { orderId: order_id }, asset: order.asset },
             ...{ amount: BigInt(order.amount), at: clock.now(), isFinal: true },
           })
+          // Of two at once that name one payment, the second finds it taken only now.
+          const [recorded] = await sql<{ order_number: OrderNumber }>`
+            SELECT order_number FROM payments WHERE reference = ${seen}`
+          if (recorded?.order_number !== order.id)
+            throw new OperatorRefusal(`a payment ${seen} is recorded already`)
         }, who)
         const order = await getOrder(storage.sql, order_id)
         return await lineWith(storage.sql, order, await listPayments(storage.sql, order.id))
