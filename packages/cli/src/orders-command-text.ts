@@ -1,6 +1,6 @@
 // Orders as a person at a terminal reads them.
 import type { OrderDetail, OrderLine, PaymentLine, PayoutLine } from '@sotto/relay'
-import { cells, cut, sanitizeLine } from './sanitize.ts'
+import { cells, cut, sanitizeLine, sanitizeText } from './sanitize.ts'
 
 const COLUMNS = 100
 const LONGEST = 600
@@ -109,10 +109,9 @@ function table(titles: readonly string[], rows: readonly (readonly string[])[], 
 
 const NUMBERS = ['PRICE', 'OWED', 'REFUNDS']
 
-// Leading spaces are ours; all else may be somebody's.
+// All that stands in a line may be somebody else's text, and none of it may begin another line.
 function clean(line: string): string {
-  const [indent = ''] = /^ */.exec(line) ?? []
-  return indent + sanitizeLine(line, LONGEST)
+  return cut(sanitizeText(line).replaceAll('\n', ' '), LONGEST)
 }
 
 function secondsOf(time: string): string {

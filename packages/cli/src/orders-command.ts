@@ -1,5 +1,4 @@
 // sotto orders: what an operator sees and does of orders, at the relay that runs or, where none does, at its store.
-import { userInfo } from 'node:os'
 import type { OrderLine } from '@sotto/relay'
 import { CommandError, type CommandGroup, type Flags, neededFlag, textFlag, UsageError } from './command.ts'
 import { jsonOf, ordersTable, orderText, payoutsTable } from './orders-command-text.ts'
@@ -162,10 +161,16 @@ function signed(flags: Flags): { who: string; why: string } {
 function whoRunsThis(): string {
   const { SUDO_USER } = process.env
   if (SUDO_USER) return `${SUDO_USER} (sudo)`
+  return nameOfUser() ?? `user ${process.getuid?.() ?? 'unknown'}`
+}
+
+// Asked of the system, since Bun's userInfo believes the variable USER. A container may have no `id`, or no name to tell.
+function nameOfUser(): string | undefined {
   try {
-    return userInfo().username
+    const { success, stdout } = Bun.spawnSync(['id', '-un'], { stderr: 'ignore' })
+    return success ? stdout.toString().trim() : undefined
   } catch {
-    return `user ${process.getuid?.() ?? 'unknown'}` // A container's user may have no name.
+    return undefined
   }
 }
 

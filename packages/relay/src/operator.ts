@@ -14,6 +14,7 @@ import { PaymentLedger } from './payments/ledger.ts'
 import { type OrderAnswer, type OrderCommandName, orderAnswers } from './payments/operator-answers.ts'
 import { orderCommands } from './payments/operator-orders.ts'
 import { moveDepositIndexAhead } from './payments/payments.ts'
+import { isUpToDate, StorageTooNew } from './storage/migrate.ts'
 import { openStorage } from './storage/open-storage.ts'
 import { openSqliteBeside, StorageInUse, StorageMissing } from './storage/sqlite.ts'
 import type { Storage } from './storage/storage.ts'
@@ -106,9 +107,8 @@ async function withStore<T>(
   work: (storage: Storage) => Promise<T>,
 ): Promise<T> {
   const storage = await open(configOf(environment)).catch((error) => {
-    throw error instanceof StorageMissing || error instanceof StorageInUse
-      ? new OperatorError(error.message)
-      : error
+    const isTold = [StorageMissing, StorageInUse, StorageTooNew].some((known) => error instanceof known)
+    throw isTold ? new OperatorError(error.message) : error
   })
   try {
     return await work(storage)
@@ -125,8 +125,14 @@ function configOf(environment: Environment): Config {
   }
 }
 
-function openBeside(config: Config): Promise<Storage> {
-  return config.databaseUrl ? openStorage(config) : openSqliteBeside(config.dataDir)
+async function openBeside(config: Config): Promise<Storage> {
+  if (config.databaseUrl) return await openStorage(config)
+  const storage = await openSqliteBeside(config.dataDir)
+  if (await isUpToDate(storage)) return storage
+  await storage.close()
+  throw new OperatorError(
+    `${config.dataDir} holds a store of another version of the relay; if it is older, start this one on it once`,
+  )
 }
 
 // A relay that is running would go on with the numbers it knows. (With PostgreSQL nobody can tell: the document says so.)

@@ -101,7 +101,15 @@ describe('what is served there', () => {
   test('nothing else: no other path or method, no body that is no object, none above 64 KiB', async () => {
     const relay = await start()
     const path = operatorDoorOf(relay.dataDir)
-    for (const target of ['', 'health', 'api/v1/me', 'orders.drop', 'constructor', 'orders.list/x', '__proto__'])
+    for (const target of [
+      '',
+      'health',
+      'api/v1/me',
+      'orders.drop',
+      'constructor',
+      'orders.list/x',
+      '__proto__',
+    ])
       expect(await send(path, target)).toMatchObject({ status: 404 })
     for (const method of ['GET', 'PUT', 'DELETE', 'OPTIONS'])
       expect(await send(path, 'orders.list', { method, body: null })).toMatchObject({ status: 404 })
@@ -244,7 +252,9 @@ describe('a door by itself', () => {
 
   test('a relay of another version that does not know a command says which it is', async () => {
     const { path, door } = await open({})
-    await expect(knock(path, 'orders.list', {})).rejects.toThrow(`version ${version} and does not know orders.list`)
+    await expect(knock(path, 'orders.list', {})).rejects.toThrow(
+      `version ${version} and does not know orders.list`,
+    )
     await door.stop()
   })
 

@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'bun:test'
 import { mkdtemp, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { backUp, OperatorError, operatorCommands } from '../src/operator.ts'
+import { backUp, OperatorError, operatorCommands, tellRelay } from '../src/operator.ts'
 import { type RelayProcess, startRelay } from './relay-process.ts'
 import { message, wireFriends } from './wire.ts'
 
@@ -71,6 +71,16 @@ test('after-restore is refused while a relay runs on the store', async () => {
 test('resume-expiry works beside a running relay', async () => {
   const relay = await start()
   expect(await operatorCommands['resume-expiry']({ DATA_DIR: relay.dataDir })).toContain('Expiry goes on')
+})
+
+test('a store of another version is not touched', async () => {
+  const relay = await start()
+  await relay.kill('SIGTERM')
+  using database = new Database(join(relay.dataDir, 'sotto.db'))
+  database.run('INSERT INTO schema_migrations (version) SELECT MAX(version) + 1 FROM schema_migrations')
+  for (const run of Object.values(operatorCommands))
+    await expect(run({ DATA_DIR: relay.dataDir })).rejects.toBeInstanceOf(OperatorError)
+  await expect(tellRelay({ DATA_DIR: relay.dataDir }, 'orders.list', {})).rejects.toThrow('another version')
 })
 
 test('nothing is made where there is no store, and no backup is overwritten', async () => {

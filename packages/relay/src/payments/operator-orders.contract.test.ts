@@ -39,7 +39,8 @@ for (const engine of engines) {
       const ocean = await shop.reserve('192.0.2.1', 'ocean')
       await shop.pay(seat)
       await shop.pay(river, { amount: UNIT })
-      const ids = async (filter: object) => (await tell('orders.list', filter)).map(({ order_id }) => order_id)
+      const ids = async (filter: object) =>
+        (await tell('orders.list', filter)).map(({ order_id }) => order_id)
       expect(await ids({})).toEqual([ocean.order_id, seat.order_id, river.order_id])
       expect(await ids({ limit: 1 })).toEqual([ocean.order_id])
       expect(await ids({ status: 'confirmed' })).toEqual([seat.order_id])
@@ -89,9 +90,9 @@ for (const engine of engines) {
     test('one reference confirms one order', async () => {
       const [first, second] = [await shop.buySeat(shop.alice), await shop.buySeat(shop.bob)]
       await tell('orders.confirm', { order_id: first.order_id, reference: 'wire 7', ...BY })
-      expect(
-        await refusal('orders.confirm', { order_id: second.order_id, reference: 'wire 7', ...BY }),
-      ).toBe('a payment manual/wire 7 is recorded already')
+      expect(await refusal('orders.confirm', { order_id: second.order_id, reference: 'wire 7', ...BY })).toBe(
+        'a payment manual/wire 7 is recorded already',
+      )
       expect(await shop.status(second)).toBe('pending')
     })
 
@@ -107,7 +108,10 @@ for (const engine of engines) {
     })
 
     test('what is over and still free is confirmed; what is gone is noted for refund, and the line says so', async () => {
-      const [free, gone] = [await shop.buyAlias(shop.alice, 'river'), await shop.buyAlias(shop.alice, 'ocean')]
+      const [free, gone] = [
+        await shop.buyAlias(shop.alice, 'river'),
+        await shop.buyAlias(shop.alice, 'ocean'),
+      ]
       shop.clock.advance(30 * MINUTE_MS)
       await shop.sweep()
       const taken = await shop.buyAlias(shop.bob, 'ocean')
@@ -182,7 +186,9 @@ for (const engine of engines) {
       const { order_id } = await shop.buySeat(shop.alice)
       for (const by of [{ who: 'ada' }, { why: 'so' }, { who: 'ada', why: '  ' }, { who: '', why: 'so' }])
         expect(await refusal('orders.confirm', { order_id, ...by })).toMatch(/^wh[oy]: /)
-      expect(await refusal('orders.confirm', { order_id, who: 'ada', why: 'x'.repeat(501) })).toStartWith('why: ')
+      expect(await refusal('orders.confirm', { order_id, who: 'ada', why: 'x'.repeat(501) })).toStartWith(
+        'why: ',
+      )
       expect((await tell('orders.show', { order_id })).events).toHaveLength(1)
     })
   })
