@@ -12,7 +12,7 @@ import { version } from '../src/version.ts'
 import { engines } from './engines.ts'
 import { type RelayProcess, startRelay } from './relay-process.ts'
 import { errorLines } from './use-relay.ts'
-import { call } from './wire.ts'
+import { call, wireAccount } from './wire.ts'
 
 const endings: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -161,11 +161,21 @@ describe('when relays come and go', () => {
     const dataDir = await temporaryFolder()
     const path = operatorDoorOf(dataDir)
     await Bun.write(path, 'somebody’s notes')
-    const relay = await start({ DATA_DIR: dataDir })
+    const relay = await start({ DATA_DIR: dataDir, MANUAL_PAY_TO: 'the till' })
     expect(warnings(relay)).toHaveLength(1)
+    const alice = await wireAccount(relay.url)
+    const order = async (alias_id: string) =>
+      (await alice.post('/vanity/purchase', { alias_id })).body.order_id
+    const [first, second] = [await order('riverbed'), await order('mountain')]
+    for (const order_id of [first, second]) {
+      const input = { order_id, who: 'ada', why: 'it was paid' }
+      expect(await tellRelay({ DATA_DIR: dataDir }, 'orders.confirm', input)).toMatchObject({ order_id })
+      expect((await alice.post('/vanity/bind', { order_id })).status).toBe(200)
+    }
+    const socket = await alice.connect()
+    expect(await socket.next('payment_confirmed')).toMatchObject({ order_id: first })
+    expect(await socket.next('payment_confirmed')).toMatchObject({ order_id: second })
     expect(errorLines(relay.errors())).toEqual([])
-    expect(await tellRelay({ DATA_DIR: dataDir }, 'orders.list', {})).toEqual([])
-    expect((await call(`${relay.url}/ready`)).status).toBe(200)
     expect(await relay.kill('SIGTERM')).toBe(0)
     expect(await Bun.file(path).text()).toBe('somebody’s notes')
   })
