@@ -102,8 +102,7 @@ export class WebhookPayments implements PaymentProvider {
     if (request.method !== 'POST') return new Response(null, { status: 405, headers: { allow: 'POST' } })
     const body = await readBody(request)
     if (body === undefined) return new Response(null, { status: 413 })
-    if (!this.#processor.isSigned(body, request.headers))
-      return this.#refuse(401, 'its signature is missing or wrong')
+    if (!this.#processor.isSigned(body, request.headers)) return this.#refuseUnsigned()
     try {
       const told = await this.#processor.read(Buffer.from(body).toString('utf8'))
       return await this.#record(told)
