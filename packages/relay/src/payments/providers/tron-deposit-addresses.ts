@@ -6,7 +6,9 @@ import { HDKey } from '@scure/bip32'
 import { bytesToHex, hexToBytes, publicKeyToAddress } from 'viem/utils'
 import { PaymentSettingError } from '../payment-settings.ts'
 
-const base58check = createBase58check((bytes) => new Uint8Array(createHash('sha256').update(bytes).digest()))
+const base58check = createBase58check(
+  (bytes: Uint8Array) => new Uint8Array(createHash('sha256').update(bytes).digest()),
+)
 const PREFIX = 0x41
 
 /** Deposit addresses below an extended public key, at `0/<index>` (BIP-32). */
