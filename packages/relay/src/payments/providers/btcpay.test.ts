@@ -167,11 +167,11 @@ describe('a notification', () => {
       { amount: '0.00015530', payments: [payment({ id: 'a', value: '0.00005176', status: 'Settled' })] },
       {
         amount: '0.09999999',
-        payments: [payment({ id: 'b', value: '0.06667096', status: 'Settled', receivedDate: PAID_AT + 60 })],
+        payments: [payment({ id: 'b', value: '0.06667095', status: 'Settled', receivedDate: PAID_AT + 60 })],
       },
     ]
     await call(event('InvoiceSettled'))
-    // Rounded by the processor, the two come to 9.9999999; that it is settled is its word that all is paid.
+    // Rounded by the processor, the two come to 9.9999997; that it is settled is its word that all is paid.
     expect(book.lines()).toEqual([`btcpay/${INVOICE}/a 3332904 final`, `btcpay/${INVOICE}/b 6667096 final`])
   })
 
