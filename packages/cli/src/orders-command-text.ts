@@ -4,6 +4,8 @@ import { cells, cut, sanitizeLine, sanitizeText } from './sanitize.ts'
 
 const COLUMNS = 100
 const LONGEST = 600
+/** Providers that give each order an address of its own, below an extended key. */
+const HAVE_ADDRESSES = ['evm', 'tron']
 
 /** One line an order. */
 export function ordersTable(orders: readonly OrderLine[]): string {
@@ -25,7 +27,8 @@ export function payoutsTable(payouts: readonly PayoutLine[]): string {
 }
 
 /** All of one order. */
-export function orderText({ order, asset, amount, is_bound, payments, payout, events }: OrderDetail): string {
+export function orderText(detail: OrderDetail): string {
+  const { order, asset, amount, deposit_index, is_bound, payments, payout, events } = detail
   const isId = order.kind === 'vanity' || order.kind === 'reserve'
   const facts: [string, string][] = [
     ['Order', order.order_id],
@@ -37,7 +40,12 @@ export function orderText({ order, asset, amount, is_bound, payments, payout, ev
     ['Price', String(order.price_usdt)],
     ['To pay', amount === '' ? 'not known yet' : amountOf(amount, asset)],
     ['Pay to', order.pay_to || 'not known yet'],
-    ['Provider', order.provider],
+    [
+      'Provider',
+      HAVE_ADDRESSES.includes(order.provider)
+        ? `${order.provider}, address number ${deposit_index}`
+        : order.provider,
+    ],
     ['Buyer', order.buyer ?? 'nobody: whoever binds it'],
     ['Placed', secondsOf(order.created_at)],
     ['Ends', secondsOf(order.expires_at)],

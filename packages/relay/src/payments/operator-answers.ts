@@ -62,6 +62,8 @@ export const OrderDetail = v.object({
   asset: v.string(),
   /** In the asset's smallest unit. */
   amount: v.string(),
+  /** What its address was made from, where it has one of its own. */
+  deposit_index: v.number(),
   is_bound: v.boolean(),
   payments: v.array(PaymentLine),
   payout: v.nullable(PayoutLine),

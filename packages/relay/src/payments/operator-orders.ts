@@ -67,6 +67,7 @@ export function orderCommands(parts: {
           order: await lineWith(storage.sql, order, payments),
           asset: order.asset,
           amount: order.amount,
+          deposit_index: order.deposit_index,
           is_bound: order.bound_at !== null,
           payments: payments.map(paymentLineOf),
           payout: payout ?? null,

@@ -5,11 +5,13 @@ import { PaymentSettingError, type PaymentSettingText } from './payment-settings
 import type { PaymentProvider } from './provider.ts'
 import { DevPayments } from './providers/dev.ts'
 import { type ManualConfig, ManualPayments, manualConfigOf } from './providers/manual.ts'
+import { type TronConfig, TronPayments, tronConfigOf } from './providers/tron.ts'
 import { type WebhookConfig, WebhookPayments, webhookConfigOf } from './providers/webhook.ts'
 
 /** The provider chosen, and its own settings. */
 export type PaymentConfig =
   | { readonly provider: 'manual'; readonly manual: ManualConfig }
+  | { readonly provider: 'tron'; readonly tron: TronConfig }
   | { readonly provider: 'webhook'; readonly webhook: WebhookConfig }
   | { readonly provider: 'dev' }
 
@@ -19,6 +21,8 @@ export function paymentConfigOf(text: PaymentSettingText): PaymentConfig {
   switch (provider) {
     case 'manual':
       return { provider, manual: manualConfigOf(text) }
+    case 'tron':
+      return { provider, tron: tronConfigOf(text) }
     case 'webhook':
       return { provider, webhook: webhookConfigOf(text) }
     case 'dev':
@@ -35,6 +39,8 @@ export function describePayments(config: PaymentConfig): string {
       return config.manual.payTo === ''
         ? 'Payments: none, so nothing can be bought (MANUAL_PAY_TO or PAYMENTS says how to be paid)'
         : 'Payments: by hand; `sotto orders confirm` says what arrived'
+    case 'tron':
+      return 'Payments: by TRC-20 token'
     case 'webhook':
       return `Payments: by ${config.webhook.processor}`
     case 'dev':
@@ -52,6 +58,8 @@ export function createProvider(
   switch (config.provider) {
     case 'manual':
       return new ManualPayments(config.manual)
+    case 'tron':
+      return new TronPayments(config.tron, parts)
     case 'webhook':
       return new WebhookPayments(config.webhook, publicUrl, parts)
     case 'dev':
