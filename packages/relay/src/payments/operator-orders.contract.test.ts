@@ -78,6 +78,15 @@ for (const engine of engines) {
       ])
     })
 
+    test('confirming what is paid in part records the rest alone', async () => {
+      const order = await shop.buyAlias(shop.alice)
+      await shop.pay(order, { amount: UNIT })
+      await tell('orders.confirm', { order_id: order.order_id, ...BY })
+      expect(await shop.outcomes(order)).toEqual(['counted', 'counted'])
+      const { payments } = await tell('orders.show', { order_id: order.order_id })
+      expect(payments.map(({ amount }) => BigInt(amount))).toEqual([UNIT, BigInt(order.amount) - UNIT])
+    })
+
     test('two who confirm at once confirm once', async () => {
       const { order_id } = await shop.buySeat(shop.alice)
       const commands = [1, 2].map(() => tell('orders.confirm', { order_id, ...BY }))

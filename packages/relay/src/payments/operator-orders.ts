@@ -97,7 +97,11 @@ export function orderCommands(parts: {
           await addEvent(sql, order.id, { at: clock.now(), who, what: 'told that it was paid', why })
           await entries.record({
             ...{ reference: seen, scope: 'manual', for: { orderId: order_id }, asset: order.asset },
-            ...{ amount: BigInt(order.amount), at: clock.now(), isFinal: true },
+            ...{
+              amount: missingOf(order, await listPayments(sql, order.id)),
+              at: clock.now(),
+              isFinal: true,
+            },
           })
           // Of two at once that name one payment, the second finds it taken only now.
           const [recorded] = await sql<{ order_number: OrderNumber }>`
@@ -149,6 +153,15 @@ export function orderCommands(parts: {
         }),
     ),
   }
+}
+
+// What counts of the payments that are there needs no second telling. An order whose time is over keeps none.
+function missingOf(order: Order, payments: readonly Payment[]): bigint {
+  const there = payments.filter(
+    ({ state, outcome, asset, problem }) =>
+      state === 'final' && outcome === null && problem === null && asset === order.asset,
+  )
+  return there.reduce((missing, { amount }) => missing - BigInt(amount), BigInt(order.amount))
 }
 
 async function getOrder(sql: Sql, id: OrderId): Promise<Order> {
