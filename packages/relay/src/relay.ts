@@ -66,7 +66,7 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
   const payments = createPayments({
     ...shared,
     publicUrl,
-    provider: createProvider(config.payments, { ...parts, publicUrl }),
+    provider: createProvider(config.payments, { ...shared, publicUrl }),
     goods,
   })
   const { orders, ledger } = payments
