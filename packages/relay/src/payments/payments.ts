@@ -9,6 +9,8 @@ import { sweepOrders } from './expiry.ts'
 import type { AllGoods } from './goods.ts'
 import { PaymentLedger } from './ledger.ts'
 import { Orders } from './orders.ts'
+import { PaymentPages } from './page/payment-page.ts'
+import { findPaymentView } from './payment-views.ts'
 import type { PaymentProvider } from './provider.ts'
 import { orderRoutes } from './routes.ts'
 
@@ -37,7 +39,7 @@ export function createPayments(parts: {
     orders: new Orders(parts),
     routes: orderRoutes(parts),
     ledger,
-    pages: [],
+    pages: new PaymentPages({ ...parts, find: (token) => findPaymentView(token, parts) }).pages,
     start: () => provider.start(ledger),
     stop: () => provider.stop(),
     sweep: () => sweepOrders(parts),

@@ -6,6 +6,9 @@ export class Unreachable extends Error {
   override readonly name = 'Unreachable'
 }
 
+/** It answered, but with more than was allowed; it would again. */
+export class AnswerTooLarge extends Unreachable {}
+
 /** A request, and what is allowed of its answer. */
 export interface BoundedRequest {
   readonly method: 'GET' | 'POST'
@@ -39,7 +42,7 @@ export async function request(url: string, asked: BoundedRequest): Promise<Bound
       ...(asked.body === undefined ? {} : { body: asked.body }),
     })
     const bytes = await readBytes(response.body, asked.mostBytes)
-    if (bytes === undefined) throw new Unreachable('its answer is too large')
+    if (bytes === undefined) throw new AnswerTooLarge('its answer is too large')
     return {
       status: response.status,
       text: new TextDecoder().decode(bytes),

@@ -66,20 +66,20 @@ export class BtcPay implements Processor {
     return (await this.#ask('', asked, Opened)).checkoutLink
   }
 
-  isSigned(body: Uint8Array, headers: Headers): boolean {
+  signedText(body: Uint8Array, headers: Headers): string | undefined {
     const given = /^sha256=(?<hex>[0-9a-f]{64})$/i.exec(headers.get('btcpay-sig') ?? '')?.groups?.hex
-    if (given === undefined) return false
+    if (given === undefined) return undefined
     const right = createHmac('sha256', this.#config.secret).update(body).digest()
-    return timingSafeEqual(right, Buffer.from(given, 'hex'))
+    return timingSafeEqual(right, Buffer.from(given, 'hex')) ? Buffer.from(body).toString('utf8') : undefined
   }
 
   // A notification names a payment in its own coin without saying what that is worth, and may come late or out of order.
   // So it is only the doorbell: what the invoice has received by now is asked for, and all of it told.
-  async read(body: string): Promise<Told> {
-    const { type, storeId } = readNotification(Event, body)
+  async read(signed: string): Promise<Told> {
+    const { type, storeId } = readNotification(Event, signed)
     if (storeId !== this.#config.store) throw new Nonsense('storeId')
     if (!telling.includes(type)) return { seen: [], gone: [] }
-    const { invoiceId, metadata } = readNotification(InvoiceEvent, body)
+    const { invoiceId, metadata } = readNotification(InvoiceEvent, signed)
     const asked = { method: 'GET' } as const
     const invoice = await this.#ask(`/${invoiceId}`, asked, Invoice)
     const methods = await this.#ask(`/${invoiceId}/payment-methods`, asked, PaymentMethods)

@@ -16,6 +16,8 @@ export interface EvmConfig {
   readonly network: string
   readonly deposits: DepositAddresses
   readonly confirmations: number
+  /** How often the chain is looked at. */
+  readonly pollMs: number
   /** Endpoints of other chains; they may hold credentials. */
   readonly otherRpcUrls: readonly string[]
 }
@@ -38,6 +40,7 @@ export function evmConfigOf(text: PaymentSettingText): EvmConfig {
     network: short('EVM_NETWORK', text('EVM_NETWORK')),
     deposits: deposits(text('EVM_XPUB')),
     confirmations: whole('EVM_CONFIRMATIONS', 1, 1000),
+    pollMs: whole('EVM_POLL_MS', 50, 600_000),
     otherRpcUrls: urls('EVM_OTHER_RPC_URLS', text('EVM_OTHER_RPC_URLS')),
   }
 }

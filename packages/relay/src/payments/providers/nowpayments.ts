@@ -4,7 +4,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { OrderId } from '@sotto/protocol'
 import * as v from 'valibot'
 import type { OrderToOpen } from '../provider.ts'
-import { millionthsOf, partOf, shareOf } from './webhook-decimal.ts'
+import { millionthsOf, partOf, partOfRoundedUp, shareOf } from './webhook-decimal.ts'
 import { Amount, parseJson, sortedJson, Written } from './webhook-json.ts'
 import {
   ask,
@@ -75,17 +75,21 @@ export class NowPayments implements Processor {
   }
 
   // The signature is over the body with its keys in order, not over the bytes, so they have to be taken apart for it;
-  // until it fits, nothing in them is looked at.
-  isSigned(body: Uint8Array, headers: Headers): boolean {
+  // what fits is what is read then, and nothing else of them.
+  signedText(body: Uint8Array, headers: Headers): string | undefined {
     const given = headers.get('x-nowpayments-sig') ?? ''
     const value = parseJson(Buffer.from(body).toString('utf8'))
-    if (!/^[0-9a-f]{128}$/i.test(given) || value === undefined) return false
-    const right = createHmac('sha512', this.#config.secret).update(sortedJson(value)).digest()
-    return timingSafeEqual(right, Buffer.from(given, 'hex'))
+    if (!/^[0-9a-f]{128}$/i.test(given) || value === undefined) return undefined
+    // Documented is to write the numbers as JavaScript does. That is how they are sent, so mostly the two are one.
+    const candidates = [sortedJson(value), sortedJson(value, (number) => JSON.stringify(Number(number)))]
+    return candidates.find((text) => {
+      const right = createHmac('sha512', this.#config.secret).update(text).digest()
+      return timingSafeEqual(right, Buffer.from(given, 'hex'))
+    })
   }
 
-  async read(body: string): Promise<Told> {
-    const told = readNotification(Notification, body)
+  async read(signed: string): Promise<Told> {
+    const told = readNotification(Notification, signed)
     const reference = `nowpayments/${told.payment_id}`
     const meaning = meanings[told.payment_status]
     if (meaning === undefined) {
@@ -109,7 +113,7 @@ export class NowPayments implements Processor {
   }
 }
 
-// Whatever coin it was paid in: the share of what was asked for in that coin is the share of the price, rounded down.
+// Whatever coin it was paid in: the share of what was asked for in that coin is the share of the price.
 function amountOf(told: Notification): bigint {
   if (told.price_currency.toLowerCase() !== 'usd') throw new Nonsense('price_currency')
   const price = millionthsOf(told.price_amount)
@@ -117,9 +121,11 @@ function amountOf(told: Notification): bigint {
   const { pay_amount: asked, actually_paid: paid } = told
   if (asked && asked.digits <= 0n) throw new Nonsense('pay_amount')
   if (paid && paid.digits < 0n) throw new Nonsense('actually_paid')
-  const amount = asked && paid ? partOf(price, shareOf(paid, asked)) : 0n
-  // `finished` is the processor's word that it was paid in full, within what the operator tolerates there. Not of a
-  // further deposit on the same address: that one names its parent, and is whatever it is.
-  const isFull = told.payment_status === 'finished' && told.parent_payment_id == null
-  return isFull && amount < price ? price : amount
+  const share = asked && paid ? shareOf(paid, asked) : { numerator: 0n, denominator: 1n }
+  // A further deposit on the same address names the first. It is rounded up where the first is rounded down, or what was
+  // paid in two parts would be short by a millionth.
+  if (told.parent_payment_id != null) return partOfRoundedUp(price, share)
+  const amount = partOf(price, share)
+  // `finished` is the processor's word that it was paid in full, within what the operator tolerates there.
+  return told.payment_status === 'finished' && amount < price ? price : amount
 }

@@ -45,6 +45,11 @@ export function partOf(whole: bigint, { numerator, denominator }: Share): bigint
   return (whole * numerator) / denominator
 }
 
+/** The same, rounded up. */
+export function partOfRoundedUp(whole: bigint, { numerator, denominator }: Share): bigint {
+  return (whole * numerator + denominator - 1n) / denominator
+}
+
 /** A price in USD in millionths, rounded down: how `usdt` is counted. */
 export function millionthsOf({ digits, scale }: Decimal): bigint {
   return (digits * 1_000_000n) / 10n ** BigInt(scale)

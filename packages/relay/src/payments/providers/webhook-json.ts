@@ -26,13 +26,13 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** JSON without spaces whose objects have their keys in order, at every depth. */
-export function sortedJson(value: unknown): string {
-  if (value instanceof JsonNumber) return value.text
-  if (Array.isArray(value)) return `[${value.map(sortedJson).join()}]`
+/** JSON without spaces whose objects have their keys in order, at every depth. @param write how a number is written */
+export function sortedJson(value: unknown, write: (number: string) => string = (number) => number): string {
+  if (value instanceof JsonNumber) return write(value.text)
+  if (Array.isArray(value)) return `[${value.map((member) => sortedJson(member, write)).join()}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   const members = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))
-  return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${sortedJson(member)}`).join()}}`
+  return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${sortedJson(member, write)}`).join()}}`
 }
 
 /** Text, or a number as its text: processors write ids and amounts either way. */

@@ -12,10 +12,10 @@ import { parseJson } from './webhook-json.ts'
 export interface Processor {
   /** Opens an invoice. @returns the page to pay on @throws Unreachable */
   open(order: OrderToOpen): Promise<string>
-  /** Whether the processor signed these bytes. Asked before anything in them is believed. */
-  isSigned(body: Uint8Array, headers: Headers): boolean
+  /** The text that the processor signed, of these bytes; undefined where it did not. Nothing else is ever read. */
+  signedText(body: Uint8Array, headers: Headers): string | undefined
   /** What a signed notification says. @throws Nonsense, or Unreachable where the processor had to be asked */
-  read(body: string): Promise<Told>
+  read(signed: string): Promise<Told>
 }
 
 /** What a notification says of an order. */

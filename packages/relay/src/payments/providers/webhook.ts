@@ -102,10 +102,10 @@ export class WebhookPayments implements PaymentProvider {
     if (request.method !== 'POST') return new Response(null, { status: 405, headers: { allow: 'POST' } })
     const body = await readBody(request)
     if (body === undefined) return new Response(null, { status: 413 })
-    if (!this.#processor.isSigned(body, request.headers))
-      return this.#refuse(401, 'its signature is missing or wrong')
+    const signed = this.#processor.signedText(body, request.headers)
+    if (signed === undefined) return this.#refuseUnsigned()
     try {
-      const told = await this.#processor.read(Buffer.from(body).toString('utf8'))
+      const told = await this.#processor.read(signed)
       return await this.#record(told)
     } catch (error) {
       // What failed is told again by the processor after anything but a 200.
