@@ -24,7 +24,7 @@ export const XPUB = mnemonicToAccount(PHRASE, { path: "m/44'/60'/0'" }).getHdKey
 /** The price of everything here, in the smallest unit of a token with six decimals. */
 export const PRICE = BigInt(QUOTA_PRICE) * 1_000_000n
 /** How often these shops look at their chains. */
-const POLL_MS = 40
+const POLL_MS = 50
 
 /** A line of the log. */
 export interface LogLine extends LogFields {
@@ -102,11 +102,11 @@ function createEvm(
 ): EvmPayments {
   const given: EvmSettings = {
     ...{ EVM_CHAIN_ID: 31337, EVM_TOKEN_DECIMALS: 6, EVM_TOKEN_SYMBOL: 'USDT', EVM_NETWORK: 'Test' },
-    ...{ EVM_XPUB: XPUB, EVM_CONFIRMATIONS: 3, EVM_OTHER_RPC_URLS: '' },
+    ...{ EVM_XPUB: XPUB, EVM_CONFIRMATIONS: 3, EVM_OTHER_RPC_URLS: '', EVM_POLL_MS: POLL_MS },
     ...settings,
   }
   const config = evmConfigOf((name) => String(given[name] ?? ''))
-  const parts = { storage, clock, randomBytes: systemRandom, log: logInto(log), pollMs: POLL_MS }
+  const parts = { storage, clock, randomBytes: systemRandom, log: logInto(log), pollMs: config.pollMs }
   return new EvmPayments(config, parts)
 }
 

@@ -39,15 +39,22 @@ export interface TestToken {
   payment(to: string, amount: bigint): { from: Address; to: Address; data: Hex; gas: Hex }
 }
 
-/** Starts a chain. @param options.quick keeps no history: many blocks quickly, but no reorganisations */
-export async function startChain(options: { chainId?: number; quick?: boolean } = {}): Promise<TestChain> {
-  const { chainId = 31337, quick = false } = options
+/**
+ * Starts a chain.
+ * @param options.quick keeps no history: many blocks quickly, but no reorganisations
+ * @param options.since the time of its first block, in seconds since 1970; now, unless told
+ */
+export async function startChain(
+  options: { chainId?: number; quick?: boolean; since?: number } = {},
+): Promise<TestChain> {
+  const { chainId = 31337, quick = false, since } = options
   for (let triesLeft = 5; ; triesLeft--) {
     const port = await findFreePort()
     const url = `http://127.0.0.1:${port}`
     const anvil = launch([
       ...['--port', String(port), '--chain-id', String(chainId), '--silent', '--accounts', '1'],
       ...(quick ? ['--prune-history'] : []),
+      ...(since === undefined ? [] : ['--timestamp', String(since)]),
     ])
     if (await isUp(url, anvil)) return chainAt(url, chainId, anvil)
     await end(anvil)

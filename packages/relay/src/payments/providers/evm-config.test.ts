@@ -33,6 +33,7 @@ test('an endpoint, the token and the key are enough', () => {
     decimals: 6,
     network: 'Ethereum',
     confirmations: 12,
+    pollMs: 4000,
     otherRpcUrls: [],
   })
   expect(config.deposits.at(0)).toBe(new DepositAddresses(XPUB).at(0))
@@ -64,6 +65,7 @@ describe('a bad value is told by setting and rule', () => {
     ['EVM_TOKEN', TOKEN.slice(0, -1), 'the address of an ERC-20 token'],
     ['EVM_TOKEN_DECIMALS', '19', 'a whole number from 0 to 18'],
     ['EVM_TOKEN_SYMBOL', 'a\nb', '1 to 32 printable characters'],
+    ['EVM_POLL_MS', '49', 'a whole number from 50 to 600000'],
     ['EVM_CONFIRMATIONS', '0', 'a whole number from 1 to 1000'],
     ['EVM_XPUB', 'seed words that are secret', 'an extended public key, which begins with xpub'],
     ['EVM_XPUB', 'xprv9s21ZrQH143K', 'no relay may hold it'],

@@ -166,10 +166,29 @@ test('the memory goes no further back than a reorganisation may', async () => {
   await expectWholeMemory()
 })
 
+test('an order opened and paid while a block is being replaced is found in what replaces it', async () => {
+  const endpoint = await startEndpoint(chain.url)
+  shop.again({ EVM_RPC_URLS: endpoint.url })
+  await shop.open()
+  const next = (await chain.height()) + 1
+  let order: Awaited<ReturnType<ChainShop['order']>> | undefined
+  endpoint.behave = async ({ method, params, pass }) => {
+    if (method === 'eth_getBlockByNumber' && Number(params[0]) === next && !order) {
+      order = await shop.order()
+      await chain.reorganise(1, [[token.payment(order.pay_to, PRICE), 0]])
+    }
+    return await pass()
+  }
+  await chain.mine()
+  await until('the payment is seen', async () => !!order && (await shop.outcomes(order)).length === 1)
+  await shop.stop()
+  await endpoint.stop()
+})
+
 test('a chain made anew under the same number is read from its beginning', async () => {
-  const [old, anew] = [await startChain(), await startChain()]
+  const old = await startChain({ since: 1_700_000_000 })
+  const anew = await startChain()
   try {
-    await anew.rpc('evm_increaseTime', [100])
     const endpoint = await startEndpoint(old.url)
     shop.again({ EVM_RPC_URLS: endpoint.url })
     await shop.start()

@@ -17,10 +17,9 @@ interface Parts {
   readonly randomBytes: RandomBytes
   readonly log: Log
   /** How often the chain is looked at. */
-  readonly pollMs?: number
+  readonly pollMs: number
 }
 
-const POLL_MS = 4000
 /** Longer than any chain goes without a block. */
 const STALLED_AFTER_MS = 600_000
 
@@ -97,13 +96,13 @@ export class EvmPayments implements PaymentProvider {
   }
 
   #rpcOf(urls: readonly string[], which: { chainId: number | undefined; notChainId?: number }): Rpc {
-    const { clock, randomBytes, log, pollMs = POLL_MS } = this.#parts
+    const { clock, randomBytes, log, pollMs } = this.#parts
     const stopping = this.#stopping.signal
     return new Rpc(urls, { clock, randomBytes, log, stopping, restMs: pollMs, ...which })
   }
 
   #poll(reader: ChainReader, urls: readonly string[], before?: () => Promise<void>): void {
-    const { clock, log, pollMs = POLL_MS } = this.#parts
+    const { clock, log, pollMs } = this.#parts
     const { signal } = this.#stopping
     const url = urls.map((each) => new URL(each).host).join(' ')
     let movedAt = clock.monotonic()
