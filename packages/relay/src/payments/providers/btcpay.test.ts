@@ -2,9 +2,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import type { OrderId } from '@sotto/protocol'
+import { anOrderId, type LedgerWorld, openLedgerWorld } from '../../../test/ledger-world.ts'
 import { type LocalHttp, serveLocally } from '../../../test/local-http.ts'
-import { anOrderId, PaymentBook } from '../../../test/payment-book.ts'
 import { recordingLog } from '../../../test/payment-watch.ts'
+import type { Order } from '../order.ts'
 import { WebhookPayments } from './webhook.ts'
 
 const SECRET = 'webhook-secret'
@@ -23,7 +24,8 @@ let api: LocalHttp
 let status: string
 let methods: { amount: string; payments: FakePayment[] }[]
 let isDown: boolean
-let book: PaymentBook
+let book: LedgerWorld
+let order: Order
 let orderId: OrderId
 let provider: WebhookPayments
 let log: ReturnType<typeof recordingLog>
@@ -42,8 +44,7 @@ beforeEach(async () => {
     return Response.json(methods.map((one) => ({ paymentMethodId: 'BTC-CHAIN', currency: 'BTC', ...one })))
   })
   log = recordingLog()
-  book = new PaymentBook()
-  orderId = book.add({ amount: 10_000_000n })
+  book = await openLedgerWorld(clock)
   const config = {
     processor: 'btcpay',
     apiUrl: api.url,
@@ -52,10 +53,14 @@ beforeEach(async () => {
     store: 'store1',
   } as const
   provider = new WebhookPayments(config, new URL('https://relay.example'), { clock, log: log.log })
-  await provider.start(book)
+  order = await book.place(provider, 10)
+  orderId = order.order_id
+  api.asked.length = 0
+  await provider.start(book.ledger)
 })
 afterEach(async () => {
   await provider.stop()
+  await book.close()
   api[Symbol.dispose]()
 })
 
@@ -92,9 +97,9 @@ async function call(
 describe('an invoice', () => {
   test('is asked for in dollars with the order’s id and end, and its page is where to pay', async () => {
     const expiresAt = clock.now() + 14.5 * 60_000
-    const order = { orderId, depositIndex: 0, price: 10, expiresAt, title: 'the id ada' }
+    const toOpen = { orderId, depositIndex: 0, price: 10, expiresAt, title: 'the id ada' }
     const page = `https://pay.example/i/${INVOICE}`
-    expect(await provider.open(order)).toEqual({
+    expect(await provider.open(toOpen)).toEqual({
       payTo: page,
       hostedPage: page,
       asset: 'usdt',
@@ -116,18 +121,13 @@ describe('a notification', () => {
   test('lets the invoice be looked at, and its payments recorded by their own ids and time', async () => {
     methods = [{ amount: '0.00015530', payments: [payment()] }]
     expect(await call(event('InvoiceReceivedPayment'))).toBe(200)
-    expect([...book.payments.values()]).toEqual([
+    expect(book.payments()).toMatchObject([
       {
-        reference: `btcpay/${INVOICE}/f00d-0`,
-        scope: 'webhook',
-        for: { orderId },
-        asset: 'usdt',
-        amount: 10_000_000n,
-        at: PAID_AT * 1000,
-        isFinal: false,
-        isGone: false,
+        ...{ reference: `btcpay/${INVOICE}/f00d-0`, scope: 'webhook', order_number: order.id },
+        ...{ asset: 'usdt', amount: '10000000', at: PAID_AT * 1000, state: 'seen' },
       },
     ])
+    expect(book.status(order)).toBe('pending')
   })
 
   test('that the invoice is settled makes its payments final, once, however often it is delivered', async () => {
@@ -158,7 +158,7 @@ describe('a notification', () => {
     expect(await call(body, {})).toBe(401)
     expect(await call(`${body} `, { 'btcpay-sig': right })).toBe(401)
     expect(api.asked).toEqual([])
-    expect(book.commits).toBe(0)
+    expect(book.payments()).toEqual([])
   })
 
   test('of parts in two coins gives each its part, and all of them the price', async () => {
@@ -235,6 +235,6 @@ describe('a notification', () => {
   test('about amounts that make no sense records nothing', async () => {
     methods = [{ amount: '0', payments: [payment()] }]
     expect(await call(event('InvoiceReceivedPayment'))).toBe(503)
-    expect(book.commits).toBe(0)
+    expect(book.payments()).toEqual([])
   })
 })

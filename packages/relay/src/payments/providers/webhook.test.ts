@@ -1,7 +1,7 @@
 // What processors share: settings, the callback's bounds, and until when orders do not expire.
 import { describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
-import { PaymentBook } from '../../../test/payment-book.ts'
+import { openLedgerWorld } from '../../../test/ledger-world.ts'
 import { recordingLog } from '../../../test/payment-watch.ts'
 import { PaymentSettingError, type paymentSettings } from '../payment-settings.ts'
 import { WebhookPayments, webhookConfigOf } from './webhook.ts'
@@ -88,10 +88,13 @@ describe('the callback', () => {
   test('keeps orders open for as long as a processor may still tell of what it could not tell', async () => {
     const provider = make()
     expect(provider.seenUntil(clock.now())).toBe(0)
-    await provider.start(new PaymentBook())
+    const book = await openLedgerWorld(clock)
+    await provider.start(book.ledger)
     expect(provider.seenUntil(clock.now())).toBe(0)
     passed = 600_000
     expect(provider.seenUntil(clock.now())).toBe(clock.now() - 120_000)
+    await provider.stop()
+    await book.close()
   })
 
   test('an event that is none of payments is thanked for', async () => {
