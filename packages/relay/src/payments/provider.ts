@@ -108,6 +108,7 @@ export interface Unit {
 export interface Callback {
   /** Under `/payments/`. */
   readonly name: string
+  /** Only ever asked with POST. The body is not read yet, and may be of any length. */
   answer(request: Request): Promise<Response>
 }
 

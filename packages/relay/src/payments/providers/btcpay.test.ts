@@ -22,6 +22,7 @@ interface FakePayment {
 
 let api: LocalHttp
 let status: string
+let additionalStatus: string
 let methods: { amount: string; payments: FakePayment[] }[]
 let isDown: boolean
 let book: LedgerWorld
@@ -32,15 +33,17 @@ let log: ReturnType<typeof recordingLog>
 
 beforeEach(async () => {
   status = 'New'
+  additionalStatus = 'None'
   methods = []
   isDown = false
   api = serveLocally(({ method, path }) => {
     if (isDown) return new Response('inner words', { status: 502 })
-    const invoice = { id: INVOICE, status, additionalStatus: 'None', amount: '10', currency: 'USD' }
+    const invoice = { id: INVOICE, status, additionalStatus, amount: '10', currency: 'USD' }
     const checkoutLink = `https://pay.example/i/${INVOICE}`
     if (method === 'POST') return Response.json({ ...invoice, checkoutLink })
-    if (path.endsWith(`/invoices/${INVOICE}`)) return Response.json(invoice)
-    if (!path.endsWith('/payment-methods')) return new Response(null, { status: 404 })
+    if (path.endsWith(`/invoices/${INVOICE}`)) return Response.json({ ...invoice, metadata: { orderId } })
+    if (!path.endsWith('/payment-methods?onlyAccountedPayments=false'))
+      return new Response(null, { status: 404 })
     return Response.json(methods.map((one) => ({ paymentMethodId: 'BTC-CHAIN', currency: 'BTC', ...one })))
   })
   log = recordingLog()
@@ -53,10 +56,10 @@ beforeEach(async () => {
     store: 'store1',
   } as const
   provider = new WebhookPayments(config, new URL('https://relay.example'), { clock, log: log.log })
+  await provider.start(book.ledger)
   order = await book.place(provider, 10)
   orderId = order.order_id
   api.asked.length = 0
-  await provider.start(book.ledger)
 })
 afterEach(async () => {
   await provider.stop()
@@ -184,6 +187,16 @@ describe('a notification', () => {
     expect(book.lines()).toEqual([`btcpay/${INVOICE}/f00d-0 5000000 final`])
   })
 
+  test('of parts that came late and are all of it gives the last one what rounding left', async () => {
+    status = 'Expired'
+    additionalStatus = 'PaidLate'
+    const third = { value: '0.00001', status: 'Settled' } as const
+    const late = ['a', 'b', 'c'].map((id, at) => payment({ id, ...third, receivedDate: PAID_AT + at }))
+    methods = [{ amount: '0.00003', payments: late }]
+    await call(event('InvoiceReceivedPayment', { afterExpiration: true }))
+    expect(book.lines().map((line) => line.split(' ')[1])).toEqual(['3333333', '3333333', '3333334'])
+  })
+
   test('of more than the price records all of it', async () => {
     status = 'Settled'
     const more = payment({ id: 'more', status: 'Settled', receivedDate: PAID_AT + 1 })
@@ -215,7 +228,8 @@ describe('a notification', () => {
 
   test('for an order that is not known is thanked for and recorded nowhere', async () => {
     methods = [{ amount: '0.00015530', payments: [payment()] }]
-    expect(await call(event('InvoiceReceivedPayment', { metadata: { orderId: anOrderId(99) } }))).toBe(200)
+    orderId = anOrderId(99)
+    expect(await call(event('InvoiceReceivedPayment'))).toBe(200)
     expect(book.lines()).toEqual([])
     expect(log.events).toEqual([['warn', 'payment_notification_refused']])
   })
@@ -233,8 +247,30 @@ describe('a notification', () => {
   })
 
   test('about amounts that make no sense records nothing', async () => {
-    methods = [{ amount: '0', payments: [payment()] }]
-    expect(await call(event('InvoiceReceivedPayment'))).toBe(503)
+    const senseless: [string, string][] = [
+      ['0', '1'],
+      ['-1', '1'],
+      ['1', '-1'],
+      ['1', '1e999999999'],
+      ['1', '１'],
+    ]
+    for (const [amount, value] of senseless) {
+      methods = [{ amount, payments: [payment({ value })] }]
+      expect(await call(event('InvoiceReceivedPayment'))).toBe(503)
+    }
     expect(book.payments()).toEqual([])
+  })
+
+  test('that a payment was replaced by another takes it back', async () => {
+    methods = [{ amount: '0.00015530', payments: [payment()] }]
+    await call(event('InvoiceReceivedPayment'))
+    methods = [
+      { amount: '0.00015530', payments: [payment({ status: 'Invalid' }), payment({ id: 'f00e-0' })] },
+    ]
+    await call(event('InvoiceReceivedPayment'))
+    expect(book.lines()).toEqual([
+      `btcpay/${INVOICE}/f00d-0 10000000 gone`,
+      `btcpay/${INVOICE}/f00e-0 10000000 seen`,
+    ])
   })
 })

@@ -192,6 +192,20 @@ describe('a notification', () => {
     expect(log.events).toEqual([['warn', 'payment_notification_refused']]) // Said once, not once a forgery.
   })
 
+  test('cannot be added to: what is read is what was signed', async () => {
+    const genuine = notification({ payment_status: '"waiting"', actually_paid: '0', burning_percent: 'null' })
+    const headers = { 'x-nowpayments-sig': signatureOf(genuine) }
+    const before = genuine.replace('{', '{"payment_status":"finished", "actually_paid":1, ')
+    const after = genuine.replace(/}$/, ', "payment_status":"finished", "actually_paid":1}')
+    const deeper = genuine.replace('"fee": {', '"fee": {"__proto__":{"payment_status":"finished"},')
+    const other = genuine.replace('"burning_percent": null', '"burning_percent": 1e999')
+    expect(await call(before, headers)).toBe(200)
+    expect(await call(after, headers)).toBe(401)
+    expect(await call(deeper, headers)).toBe(401)
+    expect(await call(other, headers)).toBe(200) // Written as JavaScript writes it, it is null, as it was signed.
+    expect(book.payments()).toEqual([])
+  })
+
   test('that is replayed counts once', async () => {
     const body = notification()
     for (let times = 0; times < 3; times++) expect(await call(body)).toBe(200)
@@ -292,6 +306,11 @@ describe('a notification', () => {
     'a payment id': { payment_id: '"a/b"' },
     'an amount': { actually_paid: '"much"' },
     'a negative amount': { actually_paid: '-1' },
+    'a negative price': { price_amount: '-6' },
+    'less than nothing asked for': { pay_amount: '-0.04781784', actually_paid: '-0.04781784' },
+    'an amount without end': { actually_paid: '"1e999999999"' },
+    'an amount in other digits': { actually_paid: '"١"' },
+    'a payment id in other digits': { payment_id: '"５"' },
     'nothing asked for': { pay_amount: '0' },
     'no price': { price_amount: '0' },
     'another currency': { price_currency: '"eur"' },

@@ -292,6 +292,13 @@ describe('watching', () => {
     await expect(provider.open(order)).rejects.toMatchObject({ code: 'PAYMENTS_UNAVAILABLE' })
   })
 
+  test('a token whose decimals would take a book to write is not believed', async () => {
+    const endless = { constant_result: ['f'.repeat(1_000_000)] }
+    grid.instead = ({ path }) => (path.includes('triggerconstant') ? Response.json(endless) : undefined)
+    await provider.start(book.ledger)
+    await eventually(() => expect(log.events).toEqual([['warn', 'payments_unreachable']]))
+  })
+
   test('stopping ends it in the middle of a wait', async () => {
     grid.instead = () => new Response(null, { status: 429, headers: { 'retry-after': '60' } })
     await addOrder()
