@@ -59,6 +59,13 @@ export const limits = {
     setting: 'LIMIT_OUTBOUND_BYTES',
     means: 'unread answers of one connection; more closes with 1013',
   },
+  unreadBytes: {
+    default: 512 * MIB,
+    min: MIB,
+    max: 1024 * 1024 * MIB,
+    setting: 'LIMIT_UNREAD_BYTES',
+    means: 'unread answers and posts of all connections of a node; more closes the fullest with 1013',
+  },
   windowBytes: {
     default: 256 * KIB,
     min: 16 * KIB,

@@ -9,7 +9,8 @@ import { explain, StartError } from './start-error.ts'
 import { version } from './version.ts'
 
 export { settings } from './config.ts'
-export { backUp, OperatorError, operatorCommands } from './operator.ts'
+export { backUp, OperatorError, operatorCommands, tellRelay } from './operator.ts'
+export type { OrderDetail, OrderLine, PaymentLine, PayoutLine } from './payments/operator-answers.ts'
 export { StartError } from './start-error.ts'
 
 /**

@@ -4,22 +4,25 @@ import { purgeExpired } from './accounts/purge.ts'
 import { openRelayKeys } from './accounts/relay-keys.ts'
 import { accountRoutes } from './accounts/routes.ts'
 import { Tokens } from './accounts/tokens.ts'
-import { channelGoods, createChannels, eraseChannels, seatGoods } from './channels/channels.ts'
+import { createChannels, eraseChannels } from './channels/channels.ts'
 import { createInProcessBus } from './cluster/in-process-bus.ts'
 import type { Config } from './config.ts'
 import { eraseFriendships, friendRoutes } from './friends/friends.ts'
 import { Gateway } from './gateway/gateway.ts'
+import { goods } from './goods.ts'
 import { startListener } from './listener/listener.ts'
 import { RateLimiter } from './listener/rate-limiter.ts'
 import { createMessages, eraseMailbox } from './messages/messages.ts'
 import type { Clock } from './operations/clock.ts'
 import type { Log } from './operations/log.ts'
 import { startMaintenance } from './operations/maintenance.ts'
+import { operatorDoorOf, startOperatorDoor } from './operations/operator-door.ts'
 import type { RandomBytes } from './operations/random.ts'
+import { orderCommands } from './payments/operator-orders.ts'
 import { createPayments, createProvider, eraseOrders } from './payments/payments.ts'
 import { openStorage } from './storage/open-storage.ts'
 import type { Storage } from './storage/storage.ts'
-import { VanityRules, vanityGoods, vanityRoutes } from './vanity/vanity.ts'
+import { VanityRules, vanityRoutes } from './vanity/vanity.ts'
 import { version } from './version.ts'
 
 const MAINTENANCE_EVERY_MS = 60_000
@@ -63,10 +66,10 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
   const payments = createPayments({
     ...shared,
     publicUrl,
-    provider: createProvider(config.payments, { ...parts, publicUrl }),
-    goods: { vanity: vanityGoods, reserve: vanityGoods, channel: channelGoods, quota: seatGoods },
+    provider: createProvider(config.payments, { ...shared, publicUrl }),
+    goods,
   })
-  const { orders } = payments
+  const { orders, ledger } = payments
   const channels = createChannels({ ...shared, orders, publicUrl })
   const vanityRules = new VanityRules(config.vanityRules, parts)
   const gateway = new Gateway({
@@ -112,6 +115,11 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
     },
   })
   await payments.start()
+  const door = await startOperatorDoor({
+    path: operatorDoorOf(config.dataDir),
+    commands: orderCommands({ storage, ledger, clock }),
+    log,
+  })
   const maintenance = startMaintenance(
     [
       { name: 'expiry', run: (signal) => messages.expiry.sweep(signal) },
@@ -135,7 +143,8 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
       const mostMs = config.drainSeconds * 1000
       listener.refuse()
       gateway.stopReceiving()
-      await within(mostMs, Promise.all([maintenance.stop(), payments.stop(), messages.settle()]))
+      const parts = [door.stop(), maintenance.stop(), payments.stop(), messages.settle()]
+      await within(mostMs, Promise.all(parts))
       await gateway.closeAll(mostMs)
       await listener.close(mostMs)
       await within(mostMs, storage.close())

@@ -1,41 +1,94 @@
-// A subscriber that does not read is sent away; whoever else is subscribed hears every post meanwhile.
-import { expect, test } from 'bun:test'
+// Subscribers that do not read are sent away, each and all together; whoever else is subscribed hears every post meanwhile.
+import { describe, expect, test } from 'bun:test'
 import { RawSocket } from './raw.ts'
 import { useRelay } from './use-relay.ts'
-import { wireAccount } from './wire.ts'
+import { type WireAccount, wireAccount } from './wire.ts'
 
-const relay = useRelay({
-  LIMIT_OUTBOUND_BYTES: '262144',
-  LIMIT_WINDOW_BYTES: '65536',
-  LIMIT_FRAME_BYTES: '131072',
-})
-const POSTS = 400
+const content = 'x'.repeat(60_000)
 
-test('a slow subscriber hurts nobody else', async () => {
-  const [owner, slow, quick] = [
-    await wireAccount(relay.url),
-    await wireAccount(relay.url),
-    await wireAccount(relay.url),
-  ]
-  const { body } = await owner.post('/channels', { name: 'Loud' })
-  for (const reader of [slow, quick]) await reader.bare('POST', `/channels/${body.channel_id}/subscribe`)
-  const deaf = await RawSocket.open(slow)
-  const { socket } = await quick.online()
-  await socket.untilPong()
+async function subscribed(url: string, channel: string): Promise<WireAccount> {
+  const account = await wireAccount(url)
+  await account.bare('POST', `/channels/${channel}/subscribe`)
+  return account
+}
+
+async function deafReader(account: WireAccount): Promise<RawSocket> {
+  const deaf = await RawSocket.open(account)
   deaf.socket.pause()
-  const content = 'x'.repeat(60_000)
-  for (let n = 0; n < POSTS; n++) {
-    const made = await owner.post(`/channels/${body.channel_id}/posts`, { content, type: `n${n}` })
+  return deaf
+}
+
+async function postAll(owner: WireAccount, channel: string, posts: number): Promise<void> {
+  for (let n = 0; n < posts; n++) {
+    const made = await owner.post(`/channels/${channel}/posts`, { content, type: `n${n}` })
     expect(made.status).toBe(200)
   }
-  const heard = await socket.take(POSTS, 'channel_post')
-  expect(heard.map(({ post_type }) => post_type)).toEqual(Array.from({ length: POSTS }, (_, n) => `n${n}`))
-  deaf.socket.resume()
-  await deaf.ended
-  // It comes back, and finds what it missed.
-  const { socket: again } = await slow.online()
-  const page = await slow.get(`/channels/${body.channel_id}/posts?limit=5`)
-  const found = page.body.map(({ type }: { type: string }) => type)
-  expect(found).toEqual(['n399', 'n398', 'n397', 'n396', 'n395'])
-  await again.close()
+}
+
+const names = (posts: readonly { post_type: string }[]): string[] => posts.map(({ post_type }) => post_type)
+const expected = (posts: number): string[] => Array.from({ length: posts }, (_, n) => `n${n}`)
+
+describe('one that does not read', () => {
+  const relay = useRelay({
+    LIMIT_OUTBOUND_BYTES: '262144',
+    LIMIT_WINDOW_BYTES: '65536',
+    LIMIT_FRAME_BYTES: '131072',
+  })
+  const POSTS = 400
+
+  test('a slow subscriber hurts nobody else', async () => {
+    const owner = await wireAccount(relay.url)
+    const { body } = await owner.post('/channels', { name: 'Loud' })
+    const [slow, quick] = [
+      await subscribed(relay.url, body.channel_id),
+      await subscribed(relay.url, body.channel_id),
+    ]
+    const deaf = await deafReader(slow)
+    const { socket } = await quick.online()
+    await socket.untilPong()
+    await postAll(owner, body.channel_id, POSTS)
+    expect(names(await socket.take(POSTS, 'channel_post'))).toEqual(expected(POSTS))
+    deaf.socket.resume()
+    await deaf.ended
+    // It comes back, and finds what it missed.
+    const { socket: again } = await slow.online()
+    const page = await slow.get(`/channels/${body.channel_id}/posts?limit=5`)
+    const found = page.body.map(({ type }: { type: string }) => type)
+    expect(found).toEqual(['n399', 'n398', 'n397', 'n396', 'n395'])
+    await again.close()
+  })
 })
+
+describe('many that do not read', () => {
+  const MIB = 1024 * 1024
+  const DEAF = 24
+  const POSTS = 150
+  // Each of them alone might leave 16 MiB unread.
+  const relay = useRelay({ LIMIT_UNREAD_BYTES: String(32 * MIB) })
+
+  test('all together hold no more of the relay’s memory than may be, and hurt nobody else', async () => {
+    const owner = await wireAccount(relay.url)
+    const { body } = await owner.post('/channels', { name: 'Loud' })
+    const deaf: RawSocket[] = []
+    for (let n = 0; n < DEAF; n++) deaf.push(await deafReader(await subscribed(relay.url, body.channel_id)))
+    const { socket } = await (await subscribed(relay.url, body.channel_id)).online()
+    await socket.untilPong()
+    const before = await residentBytes(relay.process.pid)
+    await postAll(owner, body.channel_id, POSTS)
+    expect(names(await socket.take(POSTS, 'channel_post'))).toEqual(expected(POSTS))
+    // Unbounded it would be 24 times 8.6 MB.
+    expect((await residentBytes(relay.process.pid)) - before).toBeLessThan(120 * MIB)
+    for (const each of deaf) each.socket.resume()
+    const ended = await Promise.all(
+      deaf.map((each) => Promise.race([each.ended.then(() => 1), Bun.sleep(3000).then(() => 0)])),
+    )
+    expect(ended.reduce<number>((sum, one) => sum + one, 0)).toBeGreaterThan(DEAF / 4)
+    for (const each of deaf) each.socket.destroy()
+    await socket.close()
+  }, 60_000)
+})
+
+async function residentBytes(pid: number): Promise<number> {
+  const [, resident] = (await Bun.file(`/proc/${pid}/statm`).text()).split(' ')
+  return Number(resident) * 4096
+}

@@ -28,6 +28,7 @@ import type {
   FrameHandlers,
 } from './frame-handlers.ts'
 import { AccountPace, PacedFrames } from './pacing.ts'
+import { UnreadBytes } from './unread-bytes.ts'
 
 /** Why a token of ours opens no WebSocket. */
 export type Farewell = 'jwt_revoked' | 'new_device_login'
@@ -75,12 +76,14 @@ export class Gateway {
   readonly #connections: Connections
   readonly #paces = new Map<AccountId, AccountPace>()
   readonly #sockets = new Set<Socket>()
+  readonly #unread: UnreadBytes
   #silenceCheck: ReturnType<typeof setInterval> | undefined
   #isDraining = false
 
   constructor(parts: GatewayParts) {
     this.#parts = parts
     this.#connections = new Connections(parts)
+    this.#unread = new UnreadBytes(parts.limits.unreadBytes, () => this.#connections.all())
     parts.bus.listen((account, ring) => this.#connections.hear(account, ring))
   }
 
@@ -116,8 +119,14 @@ export class Gateway {
   }
 
   /** Lets what is published go out through the server the sockets belong to. */
-  attach(server: { publish(topic: string, data: string): unknown }): void {
-    this.#parts.bus.listenToTopics((topic, frame) => server.publish(topic, frame))
+  attach(server: {
+    publish(topic: string, data: string): unknown
+    subscriberCount(topic: string): number
+  }): void {
+    this.#parts.bus.listenToTopics((topic, frame) => {
+      server.publish(topic, frame)
+      this.#unread.wrote(frame.length * server.subscriberCount(topic))
+    })
   }
 
   /** Takes no new frames from here on. Those that wait for their rate were not acknowledged and are dropped. */
@@ -194,6 +203,7 @@ export class Gateway {
   // as there is something to tell it.
   #endSilent(): void {
     const { clock, limits } = this.#parts
+    this.#unread.bound()
     const before = clock.monotonic() - limits.idleSeconds * 1000
     for (const socket of this.#sockets) {
       if (socket.data.session && socket.data.session.heardAt < before) socket.terminate()

@@ -1,57 +1,19 @@
 // What an operator can see and do of orders. Every change is kept with who, when and why.
 import { OrderId, OrderKind, OrderState } from '@sotto/protocol'
 import * as v from 'valibot'
+import { lockAccounts } from '../accounts/accounts.ts'
 import type { Clock } from '../operations/clock.ts'
 import { type OperatorCommand, OperatorRefusal, operatorCommand } from '../operations/operator-command.ts'
 import type { AccountId, Sql, Storage } from '../storage/storage.ts'
 import type { PaymentLedger } from './ledger.ts'
-import { addEvent, findOrder, lockOrder, type Order, type OrderEvent } from './order.ts'
+import type { OrderCommandName, OrderDetail, OrderLine, PaymentLine, PayoutLine } from './operator-answers.ts'
+import { addEvent, findOrder, lockOrder, type Order, type OrderEvent, type OrderNumber } from './order.ts'
 import { listPayments, type Payment } from './payment.ts'
 
 const text = (most: number) => v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(most))
 /** Who did something, and why: kept with it. */
 const By = { who: text(64), why: text(500) }
 const ById = v.object({ order_id: OrderId, ...By })
-const Empty = v.object({})
-
-interface OrderLine {
-  readonly order_id: OrderId
-  readonly kind: OrderKind
-  readonly ref_id: string
-  readonly status: OrderState
-  readonly price_usdt: number
-  readonly buyer: string | null
-  readonly pay_to: string
-  readonly provider: string
-  readonly created_at: string
-  readonly expires_at: string
-  readonly confirmed_at: string | null
-  /** Payments of it that are to be given back and are not yet. */
-  readonly refunds_due: number
-}
-
-interface PaymentLine {
-  readonly reference: string
-  readonly asset: string
-  readonly amount: string
-  readonly at: string
-  readonly state: Payment['state']
-  readonly outcome: Payment['outcome']
-  readonly refund_amount: string | null
-  readonly reason: string | null
-  readonly refunded_at: string | null
-  readonly refund_reference: string | null
-}
-
-interface PayoutLine {
-  readonly order_id: OrderId
-  readonly channel_id: string
-  readonly seller: string
-  readonly price_usdt: number
-  readonly due_at: string
-  readonly paid_at: string | null
-  readonly paid_reference: string | null
-}
 
 type ListedOrder = Order & { readonly buyer: string | null; readonly refunds_due: number }
 interface PayoutRow {
@@ -69,7 +31,7 @@ export function orderCommands(parts: {
   storage: Storage
   ledger: PaymentLedger
   clock: Clock
-}): Readonly<Record<string, OperatorCommand>> {
+}): Readonly<Record<OrderCommandName, OperatorCommand>> {
   const { storage, ledger, clock } = parts
   return {
     /** Orders, the newest first: all, of one status, or those with money to be given back. */
@@ -95,47 +57,67 @@ export function orderCommands(parts: {
     ),
 
     /** One order with its payments, what was done to it, and what its seller is owed. */
-    'orders.show': operatorCommand(v.object({ order_id: OrderId }), async ({ order_id }) => {
-      const order = await getOrder(storage.sql, order_id)
-      const payments = await listPayments(storage.sql, order.id)
-      const refunds_due = payments.filter(isRefundDue).length
-      const [payout] = await payoutsOf(storage.sql, order)
-      return {
-        order: lineOf({ ...order, buyer: await aliasOfAccount(storage.sql, order.buyer_id), refunds_due }),
-        asset: order.asset,
-        amount: order.amount,
-        is_bound: order.bound_at !== null,
-        payments: payments.map(paymentLineOf),
-        payout: payout ?? null,
-        events: await eventsOf(storage.sql, order),
-      }
-    }),
+    'orders.show': operatorCommand(
+      v.object({ order_id: OrderId }),
+      async ({ order_id }): Promise<OrderDetail> => {
+        const order = await getOrder(storage.sql, order_id)
+        const payments = await listPayments(storage.sql, order.id)
+        const [payout] = await payoutsOf(storage.sql, order)
+        return {
+          order: await lineWith(storage.sql, order, payments),
+          asset: order.asset,
+          amount: order.amount,
+          deposit_index: order.deposit_index,
+          is_bound: order.bound_at !== null,
+          payments: payments.map(paymentLineOf),
+          payout: payout ?? null,
+          events: await eventsOf(storage.sql, order),
+        }
+      },
+    ),
 
-    /** Confirms an order by the operator's own word that it was paid. */
+    /**
+     * Takes the operator's own word that an order was paid in full. It is confirmed by that, or, where it is over and what was
+     * ordered is free no more, the money is recorded to be given back: its status tells.
+     */
     'orders.confirm': operatorCommand(
       v.object({ ...ById.entries, reference: v.optional(text(200)) }),
-      async ({ order_id, reference, who, why }) => {
+      async ({ order_id, reference, who, why }): Promise<OrderLine> => {
         const seen = `manual/${reference ?? order_id}`
         await ledger.transaction(async (entries, sql) => {
+          const { buyer_id: buyer } = await getOrder(sql, order_id)
+          if (buyer !== null) await lockAccounts(sql, [buyer]) // Before the order, as everywhere.
           const order = await lockOrder(sql, order_id)
-          if (!order || order.pay_to === '') throw new OperatorRefusal(`there is no order ${order_id}`)
+          if (!order) throw new OperatorRefusal(`there is no order ${order_id}`)
+          if (order.pay_to === '')
+            throw new OperatorRefusal(`nobody was told yet where to pay for ${order_id}`)
           if (order.status === 'confirmed') throw new OperatorRefusal(`${order_id} is confirmed already`)
           const used = await sql<{ id: number }>`SELECT id FROM payments WHERE reference = ${seen}`
           if (used.length > 0) throw new OperatorRefusal(`a payment ${seen} is recorded already`)
           await addEvent(sql, order.id, { at: clock.now(), who, what: 'told that it was paid', why })
           await entries.record({
             ...{ reference: seen, scope: 'manual', for: { orderId: order_id }, asset: order.asset },
-            ...{ amount: BigInt(order.amount), at: clock.now(), isFinal: true },
+            ...{
+              amount: missingOf(order, await listPayments(sql, order.id)),
+              at: clock.now(),
+              isFinal: true,
+            },
           })
+          // Of two at once that name one payment, the second finds it taken only now.
+          const [recorded] = await sql<{ order_number: OrderNumber }>`
+            SELECT order_number FROM payments WHERE reference = ${seen}`
+          if (recorded?.order_number !== order.id)
+            throw new OperatorRefusal(`a payment ${seen} is recorded already`)
         }, who)
-        return lineOf({ ...(await getOrder(storage.sql, order_id)), buyer: null, refunds_due: 0 })
+        const order = await getOrder(storage.sql, order_id)
+        return await lineWith(storage.sql, order, await listPayments(storage.sql, order.id))
       },
     ),
 
     /** Notes that money was given back. */
     'orders.refund-recorded': operatorCommand(
       v.object({ payment: text(300), reference: text(200), ...By }),
-      ({ payment: name, reference, who, why }) =>
+      ({ payment: name, reference, who, why }): Promise<PaymentLine> =>
         storage.transaction(async (sql) => {
           const now = clock.now()
           const [payment] = await sql<Payment>`
@@ -149,12 +131,12 @@ export function orderCommands(parts: {
     ),
 
     /** What sellers of channels are owed. */
-    'payouts.due': operatorCommand(Empty, () => payoutsOf(storage.sql)),
+    'payouts.due': operatorCommand(v.object({}), () => payoutsOf(storage.sql)),
 
     /** Notes that a seller was paid. */
     'payouts.paid': operatorCommand(
       v.object({ ...ById.entries, reference: text(200) }),
-      ({ order_id, reference, who, why }) =>
+      ({ order_id, reference, who, why }): Promise<PayoutLine> =>
         storage.transaction(async (sql) => {
           const now = clock.now()
           const order = await lockOrder(sql, order_id)
@@ -166,16 +148,31 @@ export function orderCommands(parts: {
           if (!order || !paid?.length) throw new OperatorRefusal(`no payout of ${order_id} is due`)
           await addEvent(sql, order.id, { at: now, who, what: `paid its seller by ${reference}`, why })
           const [payout] = await payoutsOf(sql, order)
+          if (!payout) throw new Error('a payout is not there any more')
           return payout
         }),
     ),
   }
 }
 
+// What counts of the payments that are there needs no second telling. An order whose time is over keeps none.
+function missingOf(order: Order, payments: readonly Payment[]): bigint {
+  const there = payments.filter(
+    ({ state, outcome, asset, problem }) =>
+      state === 'final' && outcome === null && problem === null && asset === order.asset,
+  )
+  return there.reduce((missing, { amount }) => missing - BigInt(amount), BigInt(order.amount))
+}
+
 async function getOrder(sql: Sql, id: OrderId): Promise<Order> {
   const order = await findOrder(sql, id)
   if (!order) throw new OperatorRefusal(`there is no order ${id}`)
   return order
+}
+
+async function lineWith(sql: Sql, order: Order, payments: readonly Payment[]): Promise<OrderLine> {
+  const refunds_due = payments.filter(isRefundDue).length
+  return lineOf({ ...order, buyer: await aliasOfAccount(sql, order.buyer_id), refunds_due })
 }
 
 async function aliasOfAccount(sql: Sql, id: AccountId | null): Promise<string | null> {

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { engines } from '../../test/engines.ts'
 import { MINUTE_MS, openShopWorld, type ShopWorld } from '../../test/shop-world.ts'
+import { moveDepositIndexAhead } from './orders.ts'
 
 for (const engine of engines) {
   describe(`orders on ${engine.name}`, () => {
@@ -20,6 +21,13 @@ for (const engine of engines) {
       expect(order.pay_to).not.toBe(other.pay_to)
       expect(order.order_id).toMatch(/^ord_[\w-]{24}$/)
       expect(order.page_token).not.toContain(order.order_id.slice(4))
+    })
+
+    test('after a backup was put back no address is given a second time, also if it knew of no order', async () => {
+      await shop.storage.transaction((sql) => moveDepositIndexAhead(sql, 1000))
+      expect((await shop.buySeat(shop.alice)).deposit_index).toBe(1001)
+      await shop.storage.transaction((sql) => moveDepositIndexAhead(sql, 1000))
+      expect((await shop.buySeat(shop.alice)).deposit_index).toBe(2002)
     })
 
     test('of many who order one id at once exactly one has it, the others are told that it is taken', async () => {

@@ -155,8 +155,10 @@ export class Orders {
 
 /** Moves deposit indexes ahead, once after a backup was put back: an address must not be given to a second order. */
 export async function moveDepositIndexAhead(sql: Sql, by: number): Promise<void> {
+  // Also where the backup knows of no order: there may have been some since.
   await sql`
-    UPDATE relay_state SET value = CAST(CAST(value AS BIGINT) + ${by} AS TEXT) WHERE name = ${INDEX_ROW}`
+    INSERT INTO relay_state (name, value) VALUES (${INDEX_ROW}, ${String(by)})
+    ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(relay_state.value AS BIGINT) + ${by} AS TEXT)`
 }
 
 async function nextDepositIndex(sql: Sql): Promise<number> {

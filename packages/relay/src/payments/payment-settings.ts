@@ -27,6 +27,7 @@ export const paymentSettings = {
     means: 'evm: extended public key (BIP-32) that deposit addresses are derived from; never a private one',
   },
   EVM_CONFIRMATIONS: { default: '12', means: 'evm: blocks a payment needs, 1 to 1000' },
+  EVM_POLL_MS: { default: '4000', means: 'evm: how often the chain is looked at, 50 to 600000 ms' },
   EVM_OTHER_RPC_URLS: {
     default: '',
     means:

@@ -10,6 +10,8 @@ import { sweepOrders } from './expiry.ts'
 import type { AllGoods } from './goods.ts'
 import { PaymentLedger } from './ledger.ts'
 import { Orders } from './orders.ts'
+import { PaymentPages } from './page/payment-page.ts'
+import { findPaymentView } from './payment-views.ts'
 import type { PaymentProvider } from './provider.ts'
 import { orderRoutes } from './routes.ts'
 
@@ -38,7 +40,10 @@ export function createPayments(parts: {
     orders: new Orders(parts),
     routes: orderRoutes(parts),
     ledger,
-    pages: callbackPages(provider),
+    pages: [
+      ...new PaymentPages({ ...parts, find: (token) => findPaymentView(token, parts) }).pages,
+      ...callbackPages(provider),
+    ],
     start: () => provider.start(ledger),
     stop: () => provider.stop(),
     sweep: () => sweepOrders(parts),

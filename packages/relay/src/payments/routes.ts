@@ -3,6 +3,7 @@ import { AliasId, type ChannelTradeOrder, check, type OwnOrder, ProtocolError } 
 import type { Handlers } from '../listener/route.ts'
 import type { Storage } from '../storage/storage.ts'
 import { findOrder, listOrders, type Order } from './order.ts'
+import { paymentPagePath } from './page/payment-page.ts'
 
 const MOST_ORDERS = 200
 
@@ -38,7 +39,7 @@ export function paymentUrlOf(
   order: Order,
   { publicUrl, host }: { publicUrl: URL | undefined; host: string },
 ): string {
-  return order.hosted_page ?? new URL(`/pay/${order.page_token}`, publicUrl ?? `http://${host}`).href
+  return order.hosted_page ?? new URL(paymentPagePath(order.page_token), publicUrl ?? `http://${host}`).href
 }
 
 /** The order of a channel or a seat, as its buyer is told of it. */

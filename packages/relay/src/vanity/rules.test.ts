@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { AliasId, check } from '@sotto/protocol'
+import { systemClock } from '../operations/clock.ts'
 import { createLog } from '../operations/log.ts'
 import { VanityRules, VanityRulesError } from './rules.ts'
 
@@ -98,4 +99,20 @@ describe('at the start a file is refused that', () => {
       'cannot be read',
     )
   })
+})
+
+test('a pattern that would hold up every search is refused, the others are not', () => {
+  const parts = { clock: systemClock, log: createLog('silent') }
+  for (const pattern of ['(a+)+b', '([a-z]+)*_', '(?:a|a)*b', '(.*)*x']) {
+    write({ rules: [...SIMPLE.rules, { pattern, tier: 'top', price_usdt: 1 }] })
+    expect(() => new VanityRules(file, parts)).toThrow('rules.2.pattern takes too long for some ids')
+  }
+  write({
+    rules: Array.from({ length: 200 }, () => ({
+      pattern: '[a-z][a-z0-9_]{2,31}',
+      tier: 'top',
+      price_usdt: 1,
+    })),
+  })
+  expect(new VanityRules(file, parts).valuate(id('river'))).toMatchObject({ price: 1 })
 })

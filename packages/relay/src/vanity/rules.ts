@@ -5,6 +5,7 @@ import * as v from 'valibot'
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import defaultRules from './default-rules.json'
+import { isQuick } from './pattern-time.ts'
 
 /** What the rules say of one id. */
 export interface Valuation {
@@ -67,7 +68,7 @@ export class VanityRules {
     this.#log = parts.log
     this.#lookedAt = parts.clock.monotonic()
     this.#version = file === undefined ? '' : versionOf(file)
-    this.#rules = file === undefined ? compile(defaultRules) : read(file)
+    this.#rules = file === undefined ? compile(defaultRules, parts.clock) : read(file, parts.clock)
   }
 
   /** What an id costs now; undefined where no rule prices it or it is reserved. */
@@ -92,7 +93,7 @@ export class VanityRules {
       const version = versionOf(this.#file)
       if (version === this.#version) return this.#rules
       this.#version = version
-      this.#rules = read(this.#file)
+      this.#rules = read(this.#file, this.#clock)
       this.#log.info('vanity_rules_read', { count: this.#rules.rules.length })
     } catch (error) {
       this.#log.error('vanity_rules_refused', {
@@ -112,7 +113,7 @@ function versionOf(file: string): string {
   }
 }
 
-function read(file: string): Rules {
+function read(file: string, clock: Clock): Rules {
   let text = ''
   try {
     text = readFileSync(file, 'utf8')
@@ -120,25 +121,28 @@ function read(file: string): Rules {
     throw new VanityRulesError(`${file} cannot be read`)
   }
   try {
-    return compile(JSON.parse(text))
+    return compile(JSON.parse(text), clock)
   } catch (error) {
     const what = error instanceof VanityRulesError ? error.message : 'is not JSON'
     throw new VanityRulesError(`${file}: ${what}`)
   }
 }
 
-function compile(given: unknown): Rules {
+function compile(given: unknown, clock: Clock): Rules {
   const { success, issues, output } = v.safeParse(RulesFile, given)
   if (!success) {
     const [issue] = issues
     throw new VanityRulesError(`${v.getDotPath(issue) ?? 'the file'} ${issue.message}`)
   }
+  const rules = output.rules.map(({ pattern, tier, price_usdt }) => ({
+    matches: new RegExp(`^(?:${pattern})$`, 'u'),
+    tier,
+    price: price_usdt,
+  }))
+  const slow = rules.findIndex(({ matches }) => !isQuick(matches, clock))
+  if (slow >= 0) throw new VanityRulesError(`rules.${slow}.pattern takes too long for some ids`)
   return {
-    rules: output.rules.map(({ pattern, tier, price_usdt }) => ({
-      matches: new RegExp(`^(?:${pattern})$`, 'u'),
-      tier,
-      price: price_usdt,
-    })),
+    rules,
     featured: new Set(output.featured),
     reserved: new Set(output.reserved),
   }
