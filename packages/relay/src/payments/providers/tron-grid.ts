@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import * as v from 'valibot'
 import type { Clock } from '../../operations/clock.ts'
 import { type BoundedAnswer, request, Unreachable } from './bounded-request.ts'
-import { addressOf } from './tron-deposit-addresses.ts'
+import { addressOf } from './tron-address.ts'
 
 /** A block's number and time. */
 export interface Block {

@@ -48,7 +48,8 @@ describe('settings', () => {
       expect.unreachable()
     } catch (error) {
       expect(error).toBeInstanceOf(PaymentSettingError)
-      const message = 'TRON_XPUB must be an extended public key (xpub…), never a private one'
+      const message =
+        'TRON_XPUB must be an extended public key (xpub…); what is there is private, and no relay may hold it'
       expect(error).toMatchObject({ message, setting: 'TRON_XPUB' })
       expect(Bun.inspect(error)).not.toContain(secret.slice(4, 20))
     }
