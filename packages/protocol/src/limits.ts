@@ -300,6 +300,13 @@ export const rates = {
     setting: 'RATE_PAGE',
     means: 'payment pages, and looks at their state',
   },
+  callback: {
+    burst: 1200,
+    perSeconds: 60,
+    by: 'address',
+    setting: 'RATE_CALLBACK',
+    means: 'notifications of payment processors',
+  },
   search: { burst: 30, perSeconds: 60, by: 'account', setting: 'RATE_SEARCH', means: 'searches' },
   post: { burst: 60, perSeconds: 60, by: 'account', setting: 'RATE_POST', means: 'posts to channels' },
   history: { burst: 60, perSeconds: 60, by: 'account', setting: 'RATE_HISTORY', means: 'pages of posts' },

@@ -20,11 +20,11 @@ export function recordingLog(): { log: Log; events: [Level, string][]; fields: L
   }
 }
 
-/** Resolves once `holds` throws no more; with its last error after ten seconds. */
-export async function eventually(holds: () => void): Promise<void> {
+/** Resolves once `holds` throws no more; rejects with its last error after ten seconds. */
+export async function eventually(holds: () => void | Promise<void>): Promise<void> {
   for (let tries = 0; ; tries++) {
     try {
-      return holds()
+      return await holds()
     } catch (error) {
       if (tries === 500) throw error
       await Bun.sleep(20)

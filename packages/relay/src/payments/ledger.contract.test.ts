@@ -68,6 +68,21 @@ for (const engine of engines) {
       expect(await shop.outcomes(order)).toEqual(['counted'])
     })
 
+    test('a final payment that is told to be more counts as more, until it is decided about', async () => {
+      const order = await shop.buyAlias(shop.alice)
+      const price = BigInt(order.amount)
+      const reference = await shop.pay(order, { amount: price - 1n })
+      for (const less of [{ amount: 9n }, { amount: price, isFinal: false }, { amount: price - 1n }]) {
+        await shop.pay(order, { reference, ...less })
+        expect([await shop.status(order), await shop.outcomes(order)]).toEqual(['pending', ['final']])
+      }
+      shop.clock.advance(20 * MINUTE_MS)
+      await shop.pay(order, { reference, amount: price })
+      expect(await shop.status(order)).toBe('confirmed')
+      await shop.pay(order, { reference, amount: price * 10n })
+      expect(await shop.outcomes(order)).toEqual(['counted'])
+    })
+
     test('two parts make a whole; what is over goes back', async () => {
       const order = await shop.buyAlias(shop.alice)
       await shop.pay(order, { amount: UNIT })

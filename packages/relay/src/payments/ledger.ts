@@ -85,15 +85,19 @@ class Entries implements LedgerEntries {
     if (seen.amount <= 0n) return true
     const state = seen.isFinal ? 'final' : 'seen'
     const height = seen.height ?? null
-    // What is final stays as it is, whatever is told later.
+    const amount = seen.amount.toString()
+    // What is final stays as it is, whatever is told later; but that it became more counts until it is decided about: a
+    // processor calls one payment short, and then, of the same one, that it was completed.
     const changed = await sql<Payment>`
       INSERT INTO payments (reference, scope, order_number, asset, amount, at, height, state, problem, created_at)
-      VALUES (${seen.reference}, ${seen.scope}, ${order}, ${seen.asset}, ${seen.amount.toString()}, ${seen.at},
+      VALUES (${seen.reference}, ${seen.scope}, ${order}, ${seen.asset}, ${amount}, ${seen.at},
         ${height}, ${state}, ${seen.problem ?? null}, ${this.#parts.clock.now()})
       ON CONFLICT (reference) DO UPDATE SET state = ${state}, height = ${height},
-        at = CASE WHEN payments.state = 'seen' AND payments.at < ${seen.at} THEN payments.at ELSE ${seen.at} END,
-        amount = ${seen.amount.toString()}
-      WHERE payments.state <> 'final' AND payments.order_number = ${order}
+        at = CASE WHEN payments.state <> 'gone' AND payments.at < ${seen.at} THEN payments.at ELSE ${seen.at} END,
+        amount = ${amount}
+      WHERE payments.order_number = ${order} AND (payments.state <> 'final'
+        OR (${state} = 'final' AND payments.outcome IS NULL AND (LENGTH(payments.amount) < LENGTH(${amount})
+          OR (LENGTH(payments.amount) = LENGTH(${amount}) AND payments.amount < ${amount}))))
       RETURNING *`
     for (const payment of changed) await this.#judge(payment.order_number)
     return true

@@ -1,6 +1,7 @@
 // Payments as the rest of the relay knows them: placing orders, what is held, and what goes with an account.
 import type { Limits } from '@sotto/protocol'
 import type { Bus } from '../cluster/bus.ts'
+import type { Page } from '../listener/pages.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import type { RandomBytes } from '../operations/random.ts'
@@ -39,9 +40,18 @@ export function createPayments(parts: {
     orders: new Orders(parts),
     routes: orderRoutes(parts),
     ledger,
-    pages: new PaymentPages({ ...parts, find: (token) => findPaymentView(token, parts) }).pages,
+    pages: [
+      ...new PaymentPages({ ...parts, find: (token) => findPaymentView(token, parts) }).pages,
+      ...callbackPages(provider),
+    ],
     start: () => provider.start(ledger),
     stop: () => provider.stop(),
     sweep: () => sweepOrders(parts),
   }
+}
+
+function callbackPages({ callback }: PaymentProvider): Page[] {
+  if (!callback) return []
+  const path = `/payments/${callback.name}`
+  return [{ path, methods: ['POST'], rate: 'callback', answer: ({ request }) => callback.answer(request) }]
 }

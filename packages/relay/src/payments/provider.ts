@@ -52,8 +52,9 @@ export interface PaymentSeen {
 /** Entries made in one transaction. */
 export interface LedgerEntries {
   /**
-   * Records a payment, or that one seen before is final now. Until it is final the last word on its amount, time and
-   * block counts; then nothing changes it. One that was retracted and is recorded again is back.
+   * Records a payment, or that one seen before is final now. Until it is final the last word on its amount and block
+   * counts, and the earliest time; then nothing changes it but that it became more, as long as nothing was decided about
+   * it. One that was retracted and is recorded again is back.
    * @returns false where no order is known that it could be for, and nothing was recorded
    */
   record(payment: PaymentSeen): Promise<boolean>
@@ -107,6 +108,7 @@ export interface Unit {
 export interface Callback {
   /** Under `/payments/`. */
   readonly name: string
+  /** Only ever asked with POST. The body is not read yet, and may be of any length. */
   answer(request: Request): Promise<Response>
 }
 

@@ -2,9 +2,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import type { OrderId } from '@sotto/protocol'
+import { anOrderId, type LedgerWorld, openLedgerWorld } from '../../../test/ledger-world.ts'
 import { type LocalHttp, serveLocally } from '../../../test/local-http.ts'
-import { anOrderId, PaymentBook } from '../../../test/payment-book.ts'
 import { recordingLog } from '../../../test/payment-watch.ts'
+import type { Order } from '../order.ts'
 import { WebhookPayments } from './webhook.ts'
 
 const SECRET = 'webhook-secret'
@@ -21,29 +22,32 @@ interface FakePayment {
 
 let api: LocalHttp
 let status: string
+let additionalStatus: string
 let methods: { amount: string; payments: FakePayment[] }[]
 let isDown: boolean
-let book: PaymentBook
+let book: LedgerWorld
+let order: Order
 let orderId: OrderId
 let provider: WebhookPayments
 let log: ReturnType<typeof recordingLog>
 
 beforeEach(async () => {
   status = 'New'
+  additionalStatus = 'None'
   methods = []
   isDown = false
   api = serveLocally(({ method, path }) => {
     if (isDown) return new Response('inner words', { status: 502 })
-    const invoice = { id: INVOICE, status, additionalStatus: 'None', amount: '10', currency: 'USD' }
+    const invoice = { id: INVOICE, status, additionalStatus, amount: '10', currency: 'USD' }
     const checkoutLink = `https://pay.example/i/${INVOICE}`
     if (method === 'POST') return Response.json({ ...invoice, checkoutLink })
-    if (path.endsWith(`/invoices/${INVOICE}`)) return Response.json(invoice)
-    if (!path.endsWith('/payment-methods')) return new Response(null, { status: 404 })
+    if (path.endsWith(`/invoices/${INVOICE}`)) return Response.json({ ...invoice, metadata: { orderId } })
+    if (!path.endsWith('/payment-methods?onlyAccountedPayments=false'))
+      return new Response(null, { status: 404 })
     return Response.json(methods.map((one) => ({ paymentMethodId: 'BTC-CHAIN', currency: 'BTC', ...one })))
   })
   log = recordingLog()
-  book = new PaymentBook()
-  orderId = book.add({ amount: 10_000_000n })
+  book = await openLedgerWorld(clock)
   const config = {
     processor: 'btcpay',
     apiUrl: api.url,
@@ -52,10 +56,14 @@ beforeEach(async () => {
     store: 'store1',
   } as const
   provider = new WebhookPayments(config, new URL('https://relay.example'), { clock, log: log.log })
-  await provider.start(book)
+  await provider.start(book.ledger)
+  order = await book.place(provider, 10)
+  orderId = order.order_id
+  api.asked.length = 0
 })
 afterEach(async () => {
   await provider.stop()
+  await book.close()
   api[Symbol.dispose]()
 })
 
@@ -92,9 +100,9 @@ async function call(
 describe('an invoice', () => {
   test('is asked for in dollars with the order’s id and end, and its page is where to pay', async () => {
     const expiresAt = clock.now() + 14.5 * 60_000
-    const order = { orderId, depositIndex: 0, price: 10, expiresAt, title: 'the id ada' }
+    const toOpen = { orderId, depositIndex: 0, price: 10, expiresAt, title: 'the id ada' }
     const page = `https://pay.example/i/${INVOICE}`
-    expect(await provider.open(order)).toEqual({
+    expect(await provider.open(toOpen)).toEqual({
       payTo: page,
       hostedPage: page,
       asset: 'usdt',
@@ -116,18 +124,13 @@ describe('a notification', () => {
   test('lets the invoice be looked at, and its payments recorded by their own ids and time', async () => {
     methods = [{ amount: '0.00015530', payments: [payment()] }]
     expect(await call(event('InvoiceReceivedPayment'))).toBe(200)
-    expect([...book.payments.values()]).toEqual([
+    expect(book.payments()).toMatchObject([
       {
-        reference: `btcpay/${INVOICE}/f00d-0`,
-        scope: 'webhook',
-        for: { orderId },
-        asset: 'usdt',
-        amount: 10_000_000n,
-        at: PAID_AT * 1000,
-        isFinal: false,
-        isGone: false,
+        ...{ reference: `btcpay/${INVOICE}/f00d-0`, scope: 'webhook', order_number: order.id },
+        ...{ asset: 'usdt', amount: '10000000', at: PAID_AT * 1000, state: 'seen' },
       },
     ])
+    expect(book.status(order)).toBe('pending')
   })
 
   test('that the invoice is settled makes its payments final, once, however often it is delivered', async () => {
@@ -158,7 +161,7 @@ describe('a notification', () => {
     expect(await call(body, {})).toBe(401)
     expect(await call(`${body} `, { 'btcpay-sig': right })).toBe(401)
     expect(api.asked).toEqual([])
-    expect(book.commits).toBe(0)
+    expect(book.payments()).toEqual([])
   })
 
   test('of parts in two coins gives each its part, and all of them the price', async () => {
@@ -182,6 +185,16 @@ describe('a notification', () => {
     status = 'Expired'
     await call(event('InvoiceExpired', { partiallyPaid: true }))
     expect(book.lines()).toEqual([`btcpay/${INVOICE}/f00d-0 5000000 final`])
+  })
+
+  test('of parts that came late and are all of it gives the last one what rounding left', async () => {
+    status = 'Expired'
+    additionalStatus = 'PaidLate'
+    const third = { value: '0.00001', status: 'Settled' } as const
+    const late = ['a', 'b', 'c'].map((id, at) => payment({ id, ...third, receivedDate: PAID_AT + at }))
+    methods = [{ amount: '0.00003', payments: late }]
+    await call(event('InvoiceReceivedPayment', { afterExpiration: true }))
+    expect(book.lines().map((line) => line.split(' ')[1])).toEqual(['3333333', '3333333', '3333334'])
   })
 
   test('of more than the price records all of it', async () => {
@@ -215,7 +228,8 @@ describe('a notification', () => {
 
   test('for an order that is not known is thanked for and recorded nowhere', async () => {
     methods = [{ amount: '0.00015530', payments: [payment()] }]
-    expect(await call(event('InvoiceReceivedPayment', { metadata: { orderId: anOrderId(99) } }))).toBe(200)
+    orderId = anOrderId(99)
+    expect(await call(event('InvoiceReceivedPayment'))).toBe(200)
     expect(book.lines()).toEqual([])
     expect(log.events).toEqual([['warn', 'payment_notification_refused']])
   })
@@ -233,8 +247,30 @@ describe('a notification', () => {
   })
 
   test('about amounts that make no sense records nothing', async () => {
-    methods = [{ amount: '0', payments: [payment()] }]
-    expect(await call(event('InvoiceReceivedPayment'))).toBe(503)
-    expect(book.commits).toBe(0)
+    const senseless: [string, string][] = [
+      ['0', '1'],
+      ['-1', '1'],
+      ['1', '-1'],
+      ['1', '1e999999999'],
+      ['1', '１'],
+    ]
+    for (const [amount, value] of senseless) {
+      methods = [{ amount, payments: [payment({ value })] }]
+      expect(await call(event('InvoiceReceivedPayment'))).toBe(503)
+    }
+    expect(book.payments()).toEqual([])
+  })
+
+  test('that a payment was replaced by another takes it back', async () => {
+    methods = [{ amount: '0.00015530', payments: [payment()] }]
+    await call(event('InvoiceReceivedPayment'))
+    methods = [
+      { amount: '0.00015530', payments: [payment({ status: 'Invalid' }), payment({ id: 'f00e-0' })] },
+    ]
+    await call(event('InvoiceReceivedPayment'))
+    expect(book.lines()).toEqual([
+      `btcpay/${INVOICE}/f00d-0 10000000 gone`,
+      `btcpay/${INVOICE}/f00e-0 10000000 seen`,
+    ])
   })
 })

@@ -4,34 +4,44 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { OrderId } from '@sotto/protocol'
 import * as v from 'valibot'
 import type { OrderToOpen, PaymentSeen } from '../provider.ts'
-import { type BoundedRequest, Unreachable } from './bounded-request.ts'
-import { addShares, type Decimal, millionthsOf, partOf, type Share, shareOf } from './webhook-decimal.ts'
+import type { BoundedRequest } from './bounded-request.ts'
+import { type Decimal, millionthsOf, partOf, type Share, shareOf } from './webhook-decimal.ts'
 import { Amount, Written } from './webhook-json.ts'
 import {
   ask,
   HostedPage,
   Nonsense,
+  type Opened,
   type Processor,
   type ProcessorConfig,
   type ProcessorParts,
   paymentSeen,
   readNotification,
   type Told,
+  Unusable,
 } from './webhook-processor.ts'
 
 const Id = v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,200}$/))
 const InvoiceId = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,64}$/))
-const Opened = v.object({ id: InvoiceId, checkoutLink: HostedPage })
+const Created = v.object({ id: InvoiceId, checkoutLink: HostedPage })
 
 const Event = v.object({ type: v.string(), storeId: v.string() })
-const InvoiceEvent = v.object({ invoiceId: InvoiceId, metadata: v.object({ orderId: OrderId }) })
+const Metadata = v.object({ orderId: OrderId })
+const InvoiceEvent = v.object({ invoiceId: InvoiceId, metadata: Metadata })
 /** The events after which an invoice's payments are looked at. */
 const telling = [
   ...['InvoiceReceivedPayment', 'InvoicePaymentSettled', 'InvoiceProcessing'],
   ...['InvoiceSettled', 'InvoiceExpired', 'InvoiceInvalid'],
 ]
 
-const Invoice = v.object({ status: v.string(), amount: Amount, currency: v.string() })
+const Invoice = v.object({
+  status: v.string(),
+  additionalStatus: v.nullish(v.string(), ''),
+  amount: Amount,
+  currency: v.string(),
+  metadata: Metadata,
+})
+type Invoice = v.InferOutput<typeof Invoice>
 const Payment = v.object({
   id: Id,
   receivedDate: v.pipe(Written, v.regex(/^[0-9]{1,11}$/), v.transform(Number)),
@@ -46,6 +56,7 @@ type Paid = Payment & { readonly share: Share }
 
 /** See {@link Processor}. */
 export class BtcPay implements Processor {
+  readonly name = 'btcpay'
   readonly #config: ProcessorConfig
   readonly #parts: ProcessorParts
 
@@ -54,7 +65,7 @@ export class BtcPay implements Processor {
     this.#parts = parts
   }
 
-  async open({ orderId, price, expiresAt, title }: OrderToOpen): Promise<string> {
+  async open({ orderId, price, expiresAt, title }: OrderToOpen): Promise<Opened> {
     const minutes = Math.ceil((expiresAt - this.#parts.clock.now()) / 60_000)
     const invoice = {
       amount: price.toString(),
@@ -63,14 +74,18 @@ export class BtcPay implements Processor {
       checkout: { expirationMinutes: Math.max(1, minutes) },
     }
     const asked = { method: 'POST', body: JSON.stringify(invoice) } as const
-    return (await this.#ask('', asked, Opened)).checkoutLink
+    const { id, checkoutLink } = await this.#ask('', asked, Created)
+    return { page: checkoutLink, name: id }
   }
 
-  signedText(body: Uint8Array, headers: Headers): string | undefined {
-    const given = /^sha256=(?<hex>[0-9a-f]{64})$/i.exec(headers.get('btcpay-sig') ?? '')?.groups?.hex
-    if (given === undefined) return undefined
+  signatureOf(headers: Headers): string | undefined {
+    return /^sha256=(?<hex>[0-9a-f]{64})$/i.exec(headers.get('btcpay-sig') ?? '')?.groups?.hex
+  }
+
+  signedText(body: Uint8Array, signature: string): string | undefined {
     const right = createHmac('sha256', this.#config.secret).update(body).digest()
-    return timingSafeEqual(right, Buffer.from(given, 'hex')) ? Buffer.from(body).toString('utf8') : undefined
+    const isRight = timingSafeEqual(right, Buffer.from(signature, 'hex'))
+    return isRight ? Buffer.from(body).toString('utf8') : undefined
   }
 
   // A notification names a payment in its own coin without saying what that is worth, and may come late or out of order.
@@ -79,39 +94,40 @@ export class BtcPay implements Processor {
     const { type, storeId } = readNotification(Event, signed)
     if (storeId !== this.#config.store) throw new Nonsense('storeId')
     if (!telling.includes(type)) return { seen: [], gone: [] }
-    const { invoiceId, metadata } = readNotification(InvoiceEvent, signed)
+    return await this.look(readNotification(InvoiceEvent, signed).invoiceId)
+  }
+
+  async look(name: string): Promise<Told> {
     const asked = { method: 'GET' } as const
-    const invoice = await this.#ask(`/${invoiceId}`, asked, Invoice)
-    const methods = await this.#ask(`/${invoiceId}/payment-methods`, asked, PaymentMethods)
-    const price = millionthsOf(invoice.amount)
-    if (invoice.currency.toUpperCase() !== 'USD' || price <= 0n) throw new Nonsense('the invoice’s amount')
+    const invoice = await this.#ask(`/${name}`, asked, Invoice)
+    // Without being asked to, it leaves out payments that came to nothing.
+    const path = `/${name}/payment-methods?onlyAccountedPayments=false`
+    const methods = await this.#ask(path, asked, PaymentMethods)
+    if (invoice.currency.toUpperCase() !== 'USD' || millionthsOf(invoice.amount) <= 0n)
+      throw new Nonsense('the invoice’s amount')
 
     const payments = methods.flatMap(({ amount, payments }) =>
       payments.map((payment) => withShare(payment, amount)),
     )
-    const reference = ({ id }: Payment): string => `btcpay/${invoiceId}/${id}`
+    const reference = ({ id }: Payment): string => `${this.name}/${name}/${id}`
     const standing = payments.filter((payment) => isStanding(payment, invoice.status))
     const fallen = payments.filter((payment) => !standing.includes(payment))
-    return {
-      seen: this.#seen(metadata.orderId, standing, { ...invoice, price }, reference),
-      gone: fallen.map(reference),
-    }
+    return { seen: this.#seen(invoice, standing, reference), gone: fallen.map(reference) }
   }
 
   #seen(
-    orderId: OrderId,
+    { status, additionalStatus, amount: price, metadata }: Invoice,
     payments: readonly Paid[],
-    { status, price }: { status: string; price: bigint },
     reference: (payment: Payment) => string,
   ): PaymentSeen[] {
-    const isFull = status === 'Processing' || status === 'Settled'
+    const isFull = status === 'Processing' || status === 'Settled' || additionalStatus === 'PaidLate'
     // An invoice that is still open may get more: only what became of it ends a payment.
     const isOver = status !== 'New' && status !== 'Processing'
-    const amounts = amountsOf(payments.toSorted(byTime), price, isFull)
+    const amounts = amountsOf(payments.toSorted(byTime), millionthsOf(price), isFull)
     return [...amounts].map(([payment, amount]) => {
       const at = Math.min(payment.receivedDate * 1000, this.#parts.clock.now())
       const isFinal = isOver && payment.status === 'Settled'
-      return paymentSeen(orderId, { reference: reference(payment), amount, at, isFinal })
+      return paymentSeen(metadata.orderId, { reference: reference(payment), amount, at, isFinal })
     })
   }
 
@@ -124,7 +140,7 @@ export class BtcPay implements Processor {
     const headers = { authorization: `token ${apiKey}` }
     return ask(
       `${apiUrl}/api/v1/stores/${encodeURIComponent(store)}/invoices${path}`,
-      { ...asked, headers },
+      { ...asked, headers, signal: this.#parts.stopping },
       schema,
     )
   }
@@ -132,7 +148,7 @@ export class BtcPay implements Processor {
 
 function withShare(payment: Payment, asked: Decimal | null | undefined): Paid {
   if (!asked || asked.digits <= 0n || payment.value.digits < 0n) {
-    throw new Unreachable('its amounts make no sense')
+    throw new Unusable('its amounts make no sense')
   }
   return { ...payment, share: shareOf(payment.value, asked) }
 }
@@ -146,19 +162,17 @@ function byTime(one: Payment, other: Payment): number {
   return one.receivedDate - other.receivedDate || (one.id < other.id ? -1 : 1)
 }
 
-// Whatever coin each was paid in: its share of what was asked for in that coin is its share of the price. The sum is
-// rounded down and not each by itself, or what was paid in two parts would be short by a millionth. Where the processor
-// says that all is paid (it rounds too, and the operator may tolerate a little there), the last one has the rest.
+// Whatever coin each was paid in: its share of what was asked for in that coin is its share of the price, rounded down.
+// Where the processor says that all is paid (it rounds too, and the operator may tolerate a little there), the last one has
+// the rest.
 function amountsOf(payments: readonly Paid[], price: bigint, isFull: boolean): Map<Payment, bigint> {
   const amounts = new Map<Payment, bigint>()
-  let shares: Share = { numerator: 0n, denominator: 1n }
   let before = 0n
   for (const [index, payment] of payments.entries()) {
-    shares = addShares(shares, payment.share)
-    const sum = partOf(price, shares)
-    const isShort = isFull && index === payments.length - 1 && sum < price
-    amounts.set(payment, (isShort ? price : sum) - before)
-    before = sum
+    const part = partOf(price, payment.share)
+    const isShort = isFull && index === payments.length - 1 && before + part < price
+    amounts.set(payment, isShort ? price - before : part)
+    before += part
   }
   return amounts
 }

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'bun:test'
 import { XPUB } from '../../../test/chain-shop.ts'
 import { PaymentSettingError, paymentSettings } from '../payment-settings.ts'
+import { DepositAddresses } from './deposit-keys.ts'
 import { type EvmConfig, evmConfigOf } from './evm-config.ts'
-import { DepositAddresses } from './evm-deposit-addresses.ts'
 
 const TOKEN = '0xdAC17F958D2ee523a2206206994597C13D831ec7'
 const needed = { EVM_RPC_URLS: 'https://one.example/secret', EVM_TOKEN: TOKEN, EVM_XPUB: XPUB }
@@ -36,7 +36,7 @@ test('an endpoint, the token and the key are enough', () => {
     pollMs: 4000,
     otherRpcUrls: [],
   })
-  expect(config.deposits.at(0)).toBe(new DepositAddresses(XPUB).at(0))
+  expect(config.deposits.at(0)).toBe(new DepositAddresses('EVM_XPUB', XPUB).at(0))
 })
 
 test('lists are split, addresses are taken in one case or with a checksum that holds', () => {

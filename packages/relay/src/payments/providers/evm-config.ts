@@ -2,7 +2,7 @@
 import type { Address } from 'viem'
 import { isAddress } from 'viem/utils'
 import { PaymentSettingError, type PaymentSettingText, type paymentSettings } from '../payment-settings.ts'
-import { DepositAddresses, DepositKeyError } from './evm-deposit-addresses.ts'
+import { DepositAddresses } from './deposit-keys.ts'
 
 /** What the provider needs to know. */
 export interface EvmConfig {
@@ -38,7 +38,7 @@ export function evmConfigOf(text: PaymentSettingText): EvmConfig {
     symbol: short('EVM_TOKEN_SYMBOL', text('EVM_TOKEN_SYMBOL')),
     decimals: whole('EVM_TOKEN_DECIMALS', 0, 18),
     network: short('EVM_NETWORK', text('EVM_NETWORK')),
-    deposits: deposits(text('EVM_XPUB')),
+    deposits: new DepositAddresses('EVM_XPUB', text('EVM_XPUB')),
     confirmations: whole('EVM_CONFIRMATIONS', 1, 1000),
     pollMs: whole('EVM_POLL_MS', 50, 600_000),
     otherRpcUrls: urls('EVM_OTHER_RPC_URLS', text('EVM_OTHER_RPC_URLS')),
@@ -62,15 +62,6 @@ function token(text: string): Address {
   const lower = text.toLowerCase()
   if ((isOneCase || isAddress(text)) && isAddress(lower)) return lower
   throw new PaymentSettingError('EVM_TOKEN', 'the address of an ERC-20 token, 0x and 40 hexadecimal digits')
-}
-
-function deposits(text: string): DepositAddresses {
-  try {
-    return new DepositAddresses(text)
-  } catch (error) {
-    if (error instanceof DepositKeyError) throw new PaymentSettingError('EVM_XPUB', error.message)
-    throw error
-  }
 }
 
 function short(name: Name, text: string): string {

@@ -1,6 +1,6 @@
 // By hand: buyers are told what the operator wrote, or that nothing can be bought.
 import { expect, test } from 'bun:test'
-import { anOrderId } from '../../../test/payment-book.ts'
+import { anOrderId } from '../../../test/ledger-world.ts'
 import { PaymentSettingError } from '../payment-settings.ts'
 import { ManualPayments, manualConfigOf } from './manual.ts'
 

@@ -2,9 +2,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import type { OrderId } from '@sotto/protocol'
+import { anOrderId, type LedgerWorld, openLedgerWorld } from '../../../test/ledger-world.ts'
 import { type LocalHttp, serveLocally } from '../../../test/local-http.ts'
-import { anOrderId, PaymentBook } from '../../../test/payment-book.ts'
 import { recordingLog } from '../../../test/payment-watch.ts'
+import type { Order } from '../order.ts'
 import { WebhookPayments } from './webhook.ts'
 
 const SECRET = 'ipn-secret'
@@ -13,7 +14,8 @@ const clock = { now: () => AT + 60_000, monotonic: () => 0 }
 
 let api: LocalHttp
 let reply: () => Response
-let book: PaymentBook
+let book: LedgerWorld
+let order: Order
 let orderId: OrderId
 let provider: WebhookPayments
 let log: ReturnType<typeof recordingLog>
@@ -27,13 +29,16 @@ beforeEach(async () => {
     })
   api = serveLocally(() => reply())
   log = recordingLog()
-  book = new PaymentBook()
-  orderId = book.add({ amount: 6_000_000n })
+  book = await openLedgerWorld(clock)
   provider = makeProvider(api.url)
-  await provider.start(book)
+  order = await book.place(provider, 6)
+  orderId = order.order_id
+  api.asked.length = 0
+  await provider.start(book.ledger)
 })
 afterEach(async () => {
   await provider.stop()
+  await book.close()
   api[Symbol.dispose]()
 })
 
@@ -100,10 +105,10 @@ async function call(
 const tell = (changed: Record<string, string>) => call(notification(changed))
 
 describe('an invoice', () => {
-  const order = { depositIndex: 0, price: 6, expiresAt: AT, title: 'the id ada' }
+  const toOpen = { depositIndex: 0, price: 6, expiresAt: AT, title: 'the id ada' }
 
   test('is asked for with the price, the order and where to call back, and its page is where to pay', async () => {
-    expect(await provider.open({ ...order, orderId })).toEqual({
+    expect(await provider.open({ ...toOpen, orderId })).toEqual({
       payTo: 'https://nowpayments.io/payment/?iid=4522625843',
       hostedPage: 'https://nowpayments.io/payment/?iid=4522625843',
       asset: 'usdt',
@@ -142,7 +147,7 @@ describe('an invoice', () => {
   for (const [what, answer] of useless) {
     test(`is refused where the processor answers with ${what}, in words of ours`, async () => {
       reply = answer
-      await expect(provider.open({ ...order, orderId })).rejects.toMatchObject({
+      await expect(provider.open({ ...toOpen, orderId })).rejects.toMatchObject({
         code: 'PAYMENTS_UNAVAILABLE',
       })
       expect(log.events).toEqual([['warn', 'payment_processor_unreachable']])
@@ -153,25 +158,20 @@ describe('an invoice', () => {
 
   test('is refused where nobody answers', async () => {
     const nobody = makeProvider('http://127.0.0.1:9')
-    await expect(nobody.open({ ...order, orderId })).rejects.toMatchObject({ code: 'PAYMENTS_UNAVAILABLE' })
+    await expect(nobody.open({ ...toOpen, orderId })).rejects.toMatchObject({ code: 'PAYMENTS_UNAVAILABLE' })
   })
 })
 
 describe('a notification', () => {
   test('that an invoice is paid records it', async () => {
     expect(await tell({})).toBe(200)
-    expect([...book.payments.values()]).toEqual([
+    expect(book.payments()).toMatchObject([
       {
-        reference: 'nowpayments/5333977169',
-        scope: 'webhook',
-        for: { orderId },
-        asset: 'usdt',
-        amount: 6_000_000n,
-        at: AT,
-        isFinal: true,
-        isGone: false,
+        ...{ reference: 'nowpayments/5333977169', scope: 'webhook', order_number: order.id, at: AT },
+        ...{ asset: 'usdt', amount: '6000000', state: 'final', outcome: 'counted' },
       },
     ])
+    expect(book.status(order)).toBe('confirmed')
   })
 
   test('that is forged is refused, and nothing is recorded', async () => {
@@ -188,8 +188,22 @@ describe('a notification', () => {
     for (const headers of forged) expect(await call(body, headers)).toBe(401)
     expect(await call(notification({ price_amount: '7' }), { 'x-nowpayments-sig': right })).toBe(401)
     expect(await call('not json', { 'x-nowpayments-sig': right })).toBe(401)
-    expect(book.commits).toBe(0)
+    expect(book.payments()).toEqual([])
     expect(log.events).toEqual([['warn', 'payment_notification_refused']]) // Said once, not once a forgery.
+  })
+
+  test('cannot be added to: what is read is what was signed', async () => {
+    const genuine = notification({ payment_status: '"waiting"', actually_paid: '0', burning_percent: 'null' })
+    const headers = { 'x-nowpayments-sig': signatureOf(genuine) }
+    const before = genuine.replace('{', '{"payment_status":"finished", "actually_paid":1, ')
+    const after = genuine.replace(/}$/, ', "payment_status":"finished", "actually_paid":1}')
+    const deeper = genuine.replace('"fee": {', '"fee": {"__proto__":{"payment_status":"finished"},')
+    const other = genuine.replace('"burning_percent": null', '"burning_percent": 1e999')
+    expect(await call(before, headers)).toBe(200)
+    expect(await call(after, headers)).toBe(401)
+    expect(await call(deeper, headers)).toBe(401)
+    expect(await call(other, headers)).toBe(200) // Written as JavaScript writes it, it is null, as it was signed.
+    expect(book.payments()).toEqual([])
   })
 
   test('that is replayed counts once', async () => {
@@ -210,6 +224,19 @@ describe('a notification', () => {
       expect(await tell({ payment_status, actually_paid })).toBe(200)
       expect(book.lines()).toEqual([...lines])
     }
+  })
+
+  test('that a payment was short and then completed is one payment of the whole, in whatever order they come', async () => {
+    const partly = { payment_status: '"partially_paid"', actually_paid: '0.02' }
+    await tell({ payment_status: '"waiting"', actually_paid: '0' })
+    await tell(partly)
+    expect(book.lines()).toEqual(['nowpayments/5333977169 2509523 final'])
+    expect(book.status(order)).toBe('pending')
+    await tell({})
+    expect(book.status(order)).toBe('confirmed')
+    for (let times = 0; times < 2; times++) await tell(partly)
+    expect(book.lines()).toEqual(['nowpayments/5333977169 6000000 final'])
+    expect(book.payments()).toMatchObject([{ outcome: 'counted', refund_amount: null }])
   })
 
   test('that comes out of order takes nothing back', async () => {
@@ -279,6 +306,11 @@ describe('a notification', () => {
     'a payment id': { payment_id: '"a/b"' },
     'an amount': { actually_paid: '"much"' },
     'a negative amount': { actually_paid: '-1' },
+    'a negative price': { price_amount: '-6' },
+    'less than nothing asked for': { pay_amount: '-0.04781784', actually_paid: '-0.04781784' },
+    'an amount without end': { actually_paid: '"1e999999999"' },
+    'an amount in other digits': { actually_paid: '"١"' },
+    'a payment id in other digits': { payment_id: '"５"' },
     'nothing asked for': { pay_amount: '0' },
     'no price': { price_amount: '0' },
     'another currency': { price_currency: '"eur"' },
@@ -286,37 +318,34 @@ describe('a notification', () => {
   for (const [what, changed] of Object.entries(nonsense)) {
     test(`that names ${what} that makes no sense is refused`, async () => {
       expect(await tell(changed)).toBe(400)
-      expect(book.commits).toBe(0)
+      expect(book.payments()).toEqual([])
     })
   }
 
   test('in a status nobody knows changes nothing', async () => {
     expect(await tell({ payment_status: '"wrong_asset_confirmed"' })).toBe(200)
-    expect(book.commits).toBe(0)
+    expect(book.payments()).toEqual([])
     expect(log.events).toEqual([['warn', 'payment_status_unknown']])
   })
 
   test('is dated by the processor, but never ahead of now', async () => {
     await tell({ updated_at: '9999999999999' })
-    expect(book.payments.get('nowpayments/5333977169')?.at).toBe(clock.now())
+    expect(book.payment('nowpayments/5333977169')?.at).toBe(clock.now())
     await tell({ payment_id: '1', updated_at: '"2025-12-30T08:18:07.409Z"' })
-    expect(book.payments.get('nowpayments/1')?.at).toBe(AT)
+    expect(book.payment('nowpayments/1')?.at).toBe(AT)
     await tell({ payment_id: '2', updated_at: 'null' })
-    expect(book.payments.get('nowpayments/2')?.at).toBe(clock.now())
+    expect(book.payment('nowpayments/2')?.at).toBe(clock.now())
   })
 
-  test('is answered only once it is on stable storage', async () => {
-    const disk = Promise.withResolvers<void>()
-    book.disk = disk.promise
-    let isAnswered = false
-    const answer = tell({}).then((status) => {
-      isAnswered = true
-      return status
-    })
-    await Bun.sleep(50)
-    expect(isAnswered).toBe(false)
-    disk.resolve()
-    expect(await answer).toBe(200)
+  test('is answered once others see it in the store', async () => {
+    const statuses = await Promise.all(
+      ['1', '2', '3'].map(async (payment_id) => {
+        const status = await tell({ payment_id })
+        expect(book.lines()).toContain(`nowpayments/${payment_id} 6000000 final`)
+        return status
+      }),
+    )
+    expect(statuses).toEqual([200, 200, 200])
   })
 })
 

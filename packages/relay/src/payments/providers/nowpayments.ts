@@ -10,6 +10,7 @@ import {
   ask,
   HostedPage,
   Nonsense,
+  type Opened,
   type Processor,
   type ProcessorConfig,
   type ProcessorParts,
@@ -21,9 +22,8 @@ import {
 const Invoice = v.object({ id: Written, invoice_url: HostedPage })
 
 const PaymentId = v.pipe(Written, v.regex(/^[0-9]{1,20}$/))
-const Notification = v.object({
+const Payment = v.object({
   payment_id: PaymentId,
-  parent_payment_id: v.nullish(PaymentId),
   payment_status: v.string(),
   order_id: OrderId,
   price_amount: Amount,
@@ -32,7 +32,8 @@ const Notification = v.object({
   actually_paid: v.nullish(Amount),
   updated_at: v.nullish(Written),
 })
-type Notification = v.InferOutput<typeof Notification>
+type Payment = v.InferOutput<typeof Payment>
+const Notification = v.object({ ...Payment.entries, parent_payment_id: v.nullish(PaymentId) })
 
 /** What each status says of the payment. A payment under way can still fail; one that fell short will not grow. */
 const meanings: Readonly<Record<string, 'nothing' | 'under way' | 'final' | 'gone'>> = {
@@ -49,6 +50,7 @@ const meanings: Readonly<Record<string, 'nothing' | 'under way' | 'final' | 'gon
 
 /** See {@link Processor}. */
 export class NowPayments implements Processor {
+  readonly name = 'nowpayments'
   readonly #config: ProcessorConfig
   readonly #parts: ProcessorParts
 
@@ -57,8 +59,8 @@ export class NowPayments implements Processor {
     this.#parts = parts
   }
 
-  async open({ orderId, price, title }: OrderToOpen): Promise<string> {
-    const { apiUrl, apiKey, callbackUrl } = this.#config
+  async open({ orderId, price, title }: OrderToOpen): Promise<Opened> {
+    const { apiUrl, callbackUrl } = this.#config
     const invoice = {
       price_amount: price,
       price_currency: 'usd',
@@ -66,32 +68,47 @@ export class NowPayments implements Processor {
       order_description: title,
       ipn_callback_url: callbackUrl,
     }
-    const asked = {
-      method: 'POST',
-      headers: { 'x-api-key': apiKey },
-      body: JSON.stringify(invoice),
-    } as const
-    return (await ask(`${apiUrl}/v1/invoice`, asked, Invoice)).invoice_url
+    const asked = { method: 'POST', headers: this.#headers(), body: JSON.stringify(invoice) } as const
+    // What was paid for an invoice is told to nobody who has the API key alone; payments are, by their ids.
+    return { page: (await ask(`${apiUrl}/v1/invoice`, asked, Invoice)).invoice_url }
+  }
+
+  signatureOf(headers: Headers): string | undefined {
+    return /^[0-9a-f]{128}$/i.exec(headers.get('x-nowpayments-sig') ?? '')?.[0]
   }
 
   // The signature is over the body with its keys in order, not over the bytes, so they have to be taken apart for it;
   // what fits is what is read then, and nothing else of them.
-  signedText(body: Uint8Array, headers: Headers): string | undefined {
-    const given = headers.get('x-nowpayments-sig') ?? ''
+  signedText(body: Uint8Array, signature: string): string | undefined {
     const value = parseJson(Buffer.from(body).toString('utf8'))
-    if (!/^[0-9a-f]{128}$/i.test(given) || value === undefined) return undefined
+    if (value === undefined) return undefined
     // Documented is to write the numbers as JavaScript does. That is how they are sent, so mostly the two are one.
     const candidates = [sortedJson(value), sortedJson(value, (number) => JSON.stringify(Number(number)))]
     return candidates.find((text) => {
       const right = createHmac('sha512', this.#config.secret).update(text).digest()
-      return timingSafeEqual(right, Buffer.from(given, 'hex'))
+      return timingSafeEqual(right, Buffer.from(signature, 'hex'))
     })
   }
 
   async read(signed: string): Promise<Told> {
-    const told = readNotification(Notification, signed)
-    const reference = `nowpayments/${told.payment_id}`
-    const meaning = meanings[told.payment_status]
+    const payment = readNotification(Notification, signed)
+    const isFurther = payment.parent_payment_id != null
+    const told = this.#told(payment, isFurther)
+    // Of a payment that is asked for it is not said whether it is a further one; they would be taken for whole ones.
+    return isFurther ? told : { ...told, ask: { name: payment.payment_id, orderId: payment.order_id } }
+  }
+
+  async look(name: string): Promise<Told> {
+    const signal = this.#parts.stopping
+    const asked = { method: 'GET', headers: this.#headers(), signal } as const
+    const payment = await ask(`${this.#config.apiUrl}/v1/payment/${name}`, asked, Payment)
+    if (payment.payment_id !== name) throw new Nonsense('payment_id')
+    return this.#told(payment, false)
+  }
+
+  #told(payment: Payment, isFurther: boolean): Told {
+    const reference = `${this.name}/${payment.payment_id}`
+    const meaning = meanings[payment.payment_status]
     if (meaning === undefined) {
       this.#parts.log.warn('payment_status_unknown', {
         reason: 'NOWPayments sent a status that is not documented',
@@ -99,14 +116,18 @@ export class NowPayments implements Processor {
     }
     if (meaning === 'gone') return { seen: [], gone: [reference] }
     if (meaning === undefined || meaning === 'nothing') return { seen: [], gone: [] }
-    const amount = amountOf(told)
+    const amount = amountOf(payment, isFurther)
     if (amount === 0n) return { seen: [], gone: [] }
-    const payment = { reference, amount, at: this.#timeOf(told), isFinal: meaning === 'final' }
-    return { seen: [paymentSeen(told.order_id, payment)], gone: [] }
+    const seen = { reference, amount, at: this.#timeOf(payment), isFinal: meaning === 'final' }
+    return { seen: [paymentSeen(payment.order_id, seen)], gone: [] }
+  }
+
+  #headers(): Record<string, string> {
+    return { 'x-api-key': this.#config.apiKey }
   }
 
   // When the payer paid is not said; the last change of the payment is the nearest to it.
-  #timeOf({ updated_at: told }: Notification): number {
+  #timeOf({ updated_at: told }: Payment): number {
     const now = this.#parts.clock.now()
     const at = told && /^[0-9]{13}$/.test(told) ? Number(told) : Date.parse(told ?? '')
     return at > 0 && at < now ? at : now
@@ -114,7 +135,7 @@ export class NowPayments implements Processor {
 }
 
 // Whatever coin it was paid in: the share of what was asked for in that coin is the share of the price.
-function amountOf(told: Notification): bigint {
+function amountOf(told: Payment, isFurther: boolean): bigint {
   if (told.price_currency.toLowerCase() !== 'usd') throw new Nonsense('price_currency')
   const price = millionthsOf(told.price_amount)
   if (price <= 0n) throw new Nonsense('price_amount')
@@ -122,9 +143,9 @@ function amountOf(told: Notification): bigint {
   if (asked && asked.digits <= 0n) throw new Nonsense('pay_amount')
   if (paid && paid.digits < 0n) throw new Nonsense('actually_paid')
   const share = asked && paid ? shareOf(paid, asked) : { numerator: 0n, denominator: 1n }
-  // A further deposit on the same address names the first. It is rounded up where the first is rounded down, or what was
+  // A further deposit on the same address counts beside the first. It is rounded up where the first is rounded down, or what was
   // paid in two parts would be short by a millionth.
-  if (told.parent_payment_id != null) return partOfRoundedUp(price, share)
+  if (isFurther) return partOfRoundedUp(price, share)
   const amount = partOf(price, share)
   // `finished` is the processor's word that it was paid in full, within what the operator tolerates there.
   return told.payment_status === 'finished' && amount < price ? price : amount

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import * as v from 'valibot'
 import type { Clock } from '../../operations/clock.ts'
 import { type BoundedAnswer, request, Unreachable } from './bounded-request.ts'
-import { addressOf } from './tron-deposit-addresses.ts'
+import { addressOf } from './tron-address.ts'
 
 /** A block's number and time. */
 export interface Block {
@@ -73,7 +73,8 @@ const TransactionInfo = v.union([
   }),
   v.strictObject({}),
 ])
-const ConstantResult = v.object({ constant_result: v.tuple([Hex]) })
+/** One number of 32 bytes; anything longer would take long to write out. */
+const ConstantResult = v.object({ constant_result: v.tuple([v.pipe(Hex, v.maxLength(64))]) })
 
 /** See above. Every method throws Unreachable where there is no answer that can be used. */
 export class TronGrid {

@@ -1,7 +1,7 @@
 // TRC-20: held to the documented TronGrid interface, which a local HTTP server acts; there is no TRON node to test with.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { HDKey } from '@scure/bip32'
-import { anOrderId, PaymentBook } from '../../../test/payment-book.ts'
+import { anOrderId, type LedgerWorld, openLedgerWorld } from '../../../test/ledger-world.ts'
 import { eventually, recordingLog } from '../../../test/payment-watch.ts'
 import { TronGridServer } from '../../../test/tron-grid-server.ts'
 import { systemClock } from '../../operations/clock.ts'
@@ -25,6 +25,8 @@ const USDC = {
   address: 'TEkxiTehnzSmSe2XqrBj4w32RUN966rdz8',
   hex: '3487b63d30b5b2c87fb7ffa8bcfade38eaac1abe',
 }
+/** A block of the far future, where every order is over. */
+const FAR_BLOCK = 1_000_000_000
 
 type Name = keyof typeof paymentSettings
 const read = (changed: Partial<Record<Name, string>>) => {
@@ -46,7 +48,8 @@ describe('settings', () => {
       expect.unreachable()
     } catch (error) {
       expect(error).toBeInstanceOf(PaymentSettingError)
-      const message = 'TRON_XPUB must be an extended public key (xpub…), never a private one'
+      const message =
+        'TRON_XPUB must be an extended public key (xpub…); what is there is private, and no relay may hold it'
       expect(error).toMatchObject({ message, setting: 'TRON_XPUB' })
       expect(Bun.inspect(error)).not.toContain(secret.slice(4, 20))
     }
@@ -83,18 +86,19 @@ test('an order has the address that wallets show at its place below the key', as
 
 describe('watching', () => {
   let grid: TronGridServer
-  let book: PaymentBook
+  let book: LedgerWorld
   let provider: TronPayments
   let log: ReturnType<typeof recordingLog>
 
-  beforeEach(() => {
+  beforeEach(async () => {
     grid = new TronGridServer(new Map([FIRST, USDT, USDC].map(({ address, hex }) => [address, hex])))
-    book = new PaymentBook()
+    book = await openLedgerWorld()
     log = recordingLog()
     provider = makeProvider()
   })
   afterEach(async () => {
     await provider.stop()
+    await book.close()
     grid[Symbol.dispose]()
   })
 
@@ -104,44 +108,48 @@ describe('watching', () => {
     return new TronPayments(config, { clock: systemClock, log: log.log, pace })
   }
 
-  const addOrder = (isPending = true) => book.add({ payTo: FIRST.address, isPending })
+  /** The first order, which has the first address. */
+  const addOrder = (price = 5) => book.place(provider, price)
   const usdt = (amount: bigint, to = FIRST.hex) => ({ token: USDT.hex, to, amount })
   const referenceOf = (id: string, index = 0) => `tron:mainnet/${id}/${index}`
   const linesBecome = (lines: string[]) => eventually(() => expect(book.lines()).toEqual(lines))
 
   test('a payment is seen at once and final at the depth asked for', async () => {
-    addOrder()
-    await provider.start(book)
+    const placed = await addOrder()
+    expect(placed.pay_to).toBe(FIRST.address)
+    await provider.start(book.ledger)
     const { id } = grid.add(1, 1000, [usdt(5_000_000n)])
     await linesBecome([`${referenceOf(id)} 5000000 seen`])
     expect(provider.confirmations(1000)).toEqual({ have: 1, need: 3 })
-    const { commits } = book
+    const version = book.version()
     grid.head = 1001
     await eventually(() => expect(provider.confirmations(1000)).toEqual({ have: 2, need: 3 }))
     expect(book.lines()).toEqual([`${referenceOf(id)} 5000000 seen`])
+    expect(book.version()).toBe(version) // What is unchanged is not written again.
+    expect(book.status(placed)).toBe('pending')
     grid.head = 1002
     await linesBecome([`${referenceOf(id)} 5000000 final`])
-    expect(book.payments.get(referenceOf(id))).toMatchObject({
-      for: { payTo: FIRST.address },
+    expect(book.payment(referenceOf(id))).toMatchObject({
+      order_number: placed.id,
       scope: 'tron:mainnet',
       asset: `tron:mainnet/${USDT.address}`,
       at: grid.timeOf(1000),
       height: 1000,
     })
     expect(grid.http.asked[0]?.headers.get('tron-pro-api-key')).toBe('the-key')
-    expect(book.commits).toBe(commits + 1) // What is unchanged is not written again.
+    expect(book.status(placed)).toBe('confirmed')
   })
 
   test('two transfers of one transaction are two payments, and those to others none', async () => {
-    addOrder()
+    await addOrder()
     const { id } = grid.add(1, 900, [usdt(2n), usdt(3n), usdt(4n, USDC.hex), usdt(0n)])
-    await provider.start(book)
+    await provider.start(book.ledger)
     await linesBecome([`${referenceOf(id, 0)} 2 final`, `${referenceOf(id, 1)} 3 final`])
   })
 
   test('a payment that a reorganisation took away is taken back, once its block can change no more', async () => {
-    addOrder()
-    await provider.start(book)
+    await addOrder()
+    await provider.start(book.ledger)
     const { id } = grid.add(1, 1000, [usdt(5n)])
     await linesBecome([`${referenceOf(id)} 5 seen`])
     grid.transactions.pop()
@@ -157,60 +165,64 @@ describe('watching', () => {
   })
 
   test('a payment that moved to another block is what it is there, and is taken back where it failed there', async () => {
-    addOrder()
-    await provider.start(book)
+    await addOrder()
+    await provider.start(book.ledger)
     const transaction = grid.add(1, 999, [usdt(5n)])
     await linesBecome([`${referenceOf(transaction.id)} 5 seen`])
     transaction.height = 1000
-    await eventually(() => expect(book.payments.get(referenceOf(transaction.id))?.height).toBe(1000))
+    await eventually(() => expect(book.payment(referenceOf(transaction.id))?.height).toBe(1000))
     transaction.result = 'FAILED'
     grid.head = 1002
     await linesBecome([`${referenceOf(transaction.id)} 5 gone`])
   })
 
   test('what was taken back while the relay was away is taken back when it returns', async () => {
-    addOrder()
+    await addOrder()
     const { id } = grid.add(1, 1000, [usdt(5n)])
     const other = grid.add(2, 1000, [usdt(7n)])
-    await provider.start(book)
-    await eventually(() => expect(book.payments.size).toBe(2))
+    await provider.start(book.ledger)
+    await eventually(() => expect(book.payments().length).toBe(2))
     await provider.stop()
     grid.transactions.shift()
     provider = makeProvider()
-    await provider.start(book)
+    await provider.start(book.ledger)
     await linesBecome([`${referenceOf(id)} 5 gone`, `${referenceOf(other.id)} 7 seen`])
     grid.head = 1010
-    await eventually(() => expect(book.payments.get(referenceOf(other.id))?.isFinal).toBe(true))
+    await eventually(() => expect(book.payment(referenceOf(other.id))?.state).toBe('final'))
   })
 
   test('another token sent to an address of ours is recorded as the wrong one', async () => {
-    addOrder()
+    await addOrder()
     const { id } = grid.add(1, 900, [{ token: USDC.hex, to: FIRST.hex, amount: 9n }])
-    await provider.start(book)
+    await provider.start(book.ledger)
     await linesBecome([`${referenceOf(id)} 9 final wrong_token`])
-    expect(book.payments.get(referenceOf(id))?.asset).toBe(`tron:mainnet/${USDC.address}`)
+    expect(book.payment(referenceOf(id))?.asset).toBe(`tron:mainnet/${USDC.address}`)
   })
 
   test('an order that is over is watched on', async () => {
-    addOrder(false)
-    await provider.start(book)
-    await Bun.sleep(100)
-    const { id } = grid.add(1, 900, [usdt(5n)])
+    const placed = await addOrder()
+    grid.head = FAR_BLOCK
+    await provider.start(book.ledger)
+    await eventually(() => expect(provider.seenUntil()).toBeGreaterThan(placed.expires_at))
+    await book.end(provider)
+    expect(book.status(placed)).toBe('expired')
+    const { id } = grid.add(1, FAR_BLOCK - 2, [usdt(5n)])
     await linesBecome([`${referenceOf(id)} 5 final`])
+    expect(book.payment(referenceOf(id))).toMatchObject({ outcome: 'refund', reason: 'short' })
   })
 
   test('every page of transfers is read', async () => {
-    addOrder()
+    await addOrder()
     grid.page = 2
     for (let number = 1; number <= 5; number++) grid.add(number, 900 + number, [usdt(BigInt(number))])
-    await provider.start(book)
-    await eventually(() => expect(book.payments.size).toBe(5))
+    await provider.start(book.ledger)
+    await eventually(() => expect(book.payments().length).toBe(5))
   })
 
   test('it is known what was paid up to the newest block, less what the lists may lag behind', async () => {
-    addOrder()
+    await addOrder()
     expect(provider.seenUntil()).toBe(0)
-    await provider.start(book)
+    await provider.start(book.ledger)
     await eventually(() => expect(provider.seenUntil()).toBe(grid.timeOf(1000) - 30_000))
     grid.instead = () => new Response(null, { status: 500 })
     grid.head = 2000
@@ -226,7 +238,7 @@ describe('watching', () => {
 
   test('where nobody is to pay, nothing is asked', async () => {
     const before = systemClock.now()
-    await provider.start(book)
+    await provider.start(book.ledger)
     await eventually(() => expect(provider.seenUntil()).toBeGreaterThanOrEqual(before))
     await Bun.sleep(100)
     expect(grid.paths()).toEqual(['/wallet/triggerconstantcontract'])
@@ -241,8 +253,8 @@ describe('watching', () => {
       if (times.length === 3) return new Response(null, { status: 429, headers: { 'retry-after': '1' } })
       return undefined
     }
-    addOrder()
-    await provider.start(book)
+    await addOrder()
+    await provider.start(book.ledger)
     await eventually(() => expect(times.length).toBeGreaterThan(3))
     const [first = 0, second = 0, third = 0, fourth = 0] = times
     expect(second - first).toBeGreaterThanOrEqual(19)
@@ -251,9 +263,9 @@ describe('watching', () => {
   })
 
   test('an answer that is not as documented changes nothing', async () => {
-    addOrder()
+    await addOrder()
     const { id } = grid.add(1, 1000, [usdt(5n)])
-    await provider.start(book)
+    await provider.start(book.ledger)
     await linesBecome([`${referenceOf(id)} 5 seen`])
     grid.instead = ({ path }) =>
       path.includes('gettransactioninfo') ? Response.json({ Error: 'inner' }) : undefined
@@ -264,11 +276,11 @@ describe('watching', () => {
   })
 
   test('one monstrous transaction does not keep the others from being read', async () => {
-    addOrder()
+    await addOrder()
     const monster = grid.add(1, 900, [usdt(1n)])
     const { id } = grid.add(2, 900, [usdt(5n)])
     grid.instead = ({ body }) => (body.includes(monster.id) ? new Response('x'.repeat(4_194_305)) : undefined)
-    await provider.start(book)
+    await provider.start(book.ledger)
     await linesBecome([`${referenceOf(id)} 5 final`])
     await Bun.sleep(100)
     expect(log.events).toEqual([['error', 'payments_transaction_refused']]) // Once, not in every round.
@@ -276,15 +288,22 @@ describe('watching', () => {
 
   test('a token of other decimals is refused: every amount would be wrong', async () => {
     grid.decimals = 18
-    await provider.start(book)
+    await provider.start(book.ledger)
     await eventually(() => expect(log.events).toEqual([['error', 'payments_token_refused']]))
     await expect(provider.open(order)).rejects.toMatchObject({ code: 'PAYMENTS_UNAVAILABLE' })
   })
 
+  test('a token whose decimals would take a book to write is not believed', async () => {
+    const endless = { constant_result: ['f'.repeat(1_000_000)] }
+    grid.instead = ({ path }) => (path.includes('triggerconstant') ? Response.json(endless) : undefined)
+    await provider.start(book.ledger)
+    await eventually(() => expect(log.events).toEqual([['warn', 'payments_unreachable']]))
+  })
+
   test('stopping ends it in the middle of a wait', async () => {
     grid.instead = () => new Response(null, { status: 429, headers: { 'retry-after': '60' } })
-    addOrder()
-    await provider.start(book)
+    await addOrder()
+    await provider.start(book.ledger)
     await eventually(() => expect(grid.http.asked.length).toBe(1))
     await provider.stop()
     expect(log.events).toEqual([])

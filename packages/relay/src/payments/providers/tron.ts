@@ -2,6 +2,7 @@
 // TRON node to test with: the tests hold this to the documented interface, served by a server of their own.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ProtocolError } from '@sotto/protocol'
+import { hexToBytes } from 'viem/utils'
 import type { Clock } from '../../operations/clock.ts'
 import type { Log } from '../../operations/log.ts'
 import { PaymentSettingError, type PaymentSettingText } from '../payment-settings.ts'
@@ -15,7 +16,8 @@ import type {
   Unit,
 } from '../provider.ts'
 import { AnswerTooLarge, interfaceUrlOf, Unreachable } from './bounded-request.ts'
-import { DepositAddresses, isAddress } from './tron-deposit-addresses.ts'
+import { DepositAddresses } from './deposit-keys.ts'
+import { addressOf, isAddress } from './tron-address.ts'
 import { type Block, type GridPace, gridPace, type Transaction, TronGrid } from './tron-grid.ts'
 
 /** What the operator set. */
@@ -24,7 +26,7 @@ export interface TronConfig {
   /** Empty: it asks for none. */
   readonly apiKey: string
   readonly token: string
-  readonly xpub: string
+  readonly deposits: DepositAddresses
   readonly confirmations: number
 }
 
@@ -56,12 +58,11 @@ export function tronConfigOf(text: PaymentSettingText): TronConfig {
     throw new PaymentSettingError('TRON_TOKEN', 'the address of a TRC-20 token (T…)')
   if (!/^[\x21-\x7e]{0,500}$/.test(text('TRON_API_KEY')))
     throw new PaymentSettingError('TRON_API_KEY', 'the key TronGrid gave you, without spaces, or empty')
-  new DepositAddresses(text('TRON_XPUB')).at(0)
   return {
     apiUrl: interfaceUrlOf('TRON_API_URL', text('TRON_API_URL')),
     apiKey: text('TRON_API_KEY'),
     token: text('TRON_TOKEN'),
-    xpub: text('TRON_XPUB'),
+    deposits: new DepositAddresses('TRON_XPUB', text('TRON_XPUB')),
     confirmations: Number(confirmations),
   }
 }
@@ -87,7 +88,6 @@ export class TronPayments implements PaymentProvider {
   readonly #clock: Clock
   readonly #log: Log
   readonly #pace: TronPace
-  readonly #addresses: DepositAddresses
   readonly #grid: TronGrid
   readonly #stopping = new AbortController()
   /** By transaction id: what is looked at again in every round. */
@@ -108,7 +108,6 @@ export class TronPayments implements PaymentProvider {
     this.#clock = parts.clock
     this.#log = parts.log
     this.#pace = parts.pace ?? tronPace
-    this.#addresses = new DepositAddresses(config.xpub)
     const stopping = this.#stopping.signal
     this.#grid = new TronGrid(config, { clock: parts.clock, pace: this.#pace, stopping })
   }
@@ -117,7 +116,7 @@ export class TronPayments implements PaymentProvider {
     // With other decimals every amount would be wrong by powers of ten.
     if (this.#isToken === false) throw new ProtocolError('PAYMENTS_UNAVAILABLE')
     return {
-      payTo: this.#addresses.at(depositIndex),
+      payTo: addressOf(hexToBytes(this.#config.deposits.at(depositIndex))),
       asset: assetOf(this.#config.token),
       amount: BigInt(price) * 10n ** BigInt(DECIMALS),
     }

@@ -1,7 +1,7 @@
 // Amounts come out as they were written, whatever a double would make of them.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { addShares, decimalOf, millionthsOf, partOf, partOfRoundedUp, shareOf } from './webhook-decimal.ts'
+import { decimalOf, millionthsOf, partOf, partOfRoundedUp, shareOf } from './webhook-decimal.ts'
 import { JsonNumber, parseJson, sortedJson } from './webhook-json.ts'
 
 function decimal(text: string) {
@@ -19,8 +19,29 @@ test('a number keeps every digit it was sent with', () => {
 
 test('what is nested too deep, or is no JSON, is nothing', () => {
   expect(parseJson(`${'['.repeat(60_000)}${']'.repeat(60_000)}`)).toBeUndefined()
-  expect(parseJson(`${'['.repeat(20)}${']'.repeat(20)}`)).toBeUndefined()
-  expect(parseJson('{"a":')).toBeUndefined()
+  expect(parseJson(`${'['.repeat(17)}${']'.repeat(17)}`)).toBeUndefined()
+  expect(parseJson(`${'{"a":'.repeat(17)}1${'}'.repeat(17)}`)).toBeUndefined()
+  expect(parseJson(`${'['.repeat(16)}${']'.repeat(16)}`)).toBeDefined()
+  const brackets = '[{'.repeat(40)
+  expect(parseJson(`["${brackets}","\\"${brackets}","\\\\"]`)).toEqual([brackets, `"${brackets}`, '\\'])
+  const broken = [
+    '{"a":',
+    '"',
+    `"${'\\"'.repeat(30_000)}`,
+    '['.repeat(16),
+    ']'.repeat(60_000),
+    '\u0661',
+    '1n',
+  ]
+  for (const text of broken) expect(parseJson(text)).toBeUndefined()
+})
+
+test('a list of any length is read', () => {
+  expect(parseJson(`[${'0,'.repeat(130_000)}0]`)).toHaveLength(130_001)
+})
+
+test('of a key that is there twice the last counts, for what is signed as for what is read', () => {
+  expect(sortedJson(parseJson('{"paid":1,"paid":2}'))).toBe('{"paid":2}')
 })
 
 test('keys are put in order at every depth, and what they hold is unchanged', () => {
@@ -33,8 +54,31 @@ test('a decimal is read with its sign, its point and its exponent', () => {
   expect(decimal('-0.5')).toEqual({ digits: -5n, scale: 1 })
   expect(decimal('1.5e-7')).toEqual({ digits: 15n, scale: 8 })
   expect(decimal('2e3')).toEqual({ digits: 2000n, scale: 0 })
-  for (const text of ['', ' 1', '1,5', '.5', '1.', '0x10', 'NaN', '1e100', '9'.repeat(41)]) {
+  for (const text of [
+    '',
+    ' 1',
+    '1,5',
+    '.5',
+    '1.',
+    '0x10',
+    'NaN',
+    '1e100',
+    '9'.repeat(41),
+    '1\n',
+    '+1',
+    '--1',
+  ]) {
     expect(decimalOf(text)).toBeUndefined()
+  }
+  // Other scripts' digits, and what a language might take for a number.
+  for (const text of ['١٢', '１２', '²', '1_000', '1e٢', 'Infinity', '0b1'])
+    expect(decimalOf(text)).toBeUndefined()
+})
+
+test('a number that would fill the memory is none', () => {
+  for (const text of ['1e999999999', '1e-999999999', '-1e+999', '1e0000000099', '9'.repeat(60_000)]) {
+    expect(decimalOf(text)).toBeUndefined()
+    expect(parseJson(`[${text}]`)).toEqual([new JsonNumber(text)])
   }
 })
 
@@ -51,7 +95,7 @@ test('parts of a price never come to more than the price, and all of it comes to
       const shares = parts.map((digits) => shareOf({ digits, scale: 18 }, whole))
       const rounded = shares.reduce((sum, share) => sum + partOf(price, share), 0n)
       expect(rounded <= price).toBe(true)
-      expect(partOf(price, shares.reduce(addShares))).toBe(price)
+      expect(partOf(price, shareOf(whole, whole))).toBe(price)
       const [first, ...further] = shares
       const together = further.reduce(
         (sum, share) => sum + partOfRoundedUp(price, share),

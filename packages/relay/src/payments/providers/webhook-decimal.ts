@@ -33,13 +33,6 @@ export function shareOf(paid: Decimal, of: Decimal): Share {
   }
 }
 
-export function addShares(one: Share, other: Share): Share {
-  return {
-    numerator: one.numerator * other.denominator + other.numerator * one.denominator,
-    denominator: one.denominator * other.denominator,
-  }
-}
-
 /** That share of a whole, in the whole's smallest unit, rounded down. */
 export function partOf(whole: bigint, { numerator, denominator }: Share): bigint {
   return (whole * numerator) / denominator

@@ -15,12 +15,12 @@ const DEEPEST = 16
 
 /** Undefined where it is not JSON, or nested more than 16 deep. */
 export function parseJson(text: string): unknown {
+  if (isTooDeep(text)) return undefined
   try {
     // The engine hands over each number's source text (ECMAScript, "JSON.parse source text access").
-    const value: unknown = JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
+    return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
       typeof value === 'number' ? new JsonNumber(context?.source ?? '') : value,
     )
-    return depthOf(value) > DEEPEST ? undefined : value
   } catch {
     return undefined
   }
@@ -52,7 +52,18 @@ export const Amount = v.pipe(
   }),
 )
 
-function depthOf(value: unknown): number {
-  if (typeof value !== 'object' || value === null || value instanceof JsonNumber) return 0
-  return 1 + Math.max(0, ...Object.values(value).map(depthOf))
+// Looked at before it is taken apart, which goes as deep as the text does.
+function isTooDeep(text: string): boolean {
+  let depth = 0
+  let isInString = false
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]
+    if (character === '"') isInString = !isInString
+    else if (isInString && character === '\\') at += 1
+    else if (isInString) continue
+    else if (character === '[' || character === '{') depth += 1
+    else if (character === ']' || character === '}') depth -= 1
+    if (depth > DEEPEST) return true
+  }
+  return false
 }

@@ -10,25 +10,44 @@ import { parseJson } from './webhook-json.ts'
 
 /** One make of processor. */
 export interface Processor {
-  /** Opens an invoice. @returns the page to pay on @throws Unreachable */
-  open(order: OrderToOpen): Promise<string>
+  /** As in the setting `WEBHOOK_PROCESSOR`; references begin with it. */
+  readonly name: string
+  /** Opens an invoice. @throws Unreachable */
+  open(order: OrderToOpen): Promise<Opened>
+  /** What a notification's headers claim to be its signature; undefined where it cannot be one. */
+  signatureOf(headers: Headers): string | undefined
   /** The text that the processor signed, of these bytes; undefined where it did not. Nothing else is ever read. */
-  signedText(body: Uint8Array, headers: Headers): string | undefined
+  signedText(body: Uint8Array, signature: string): string | undefined
   /** What a signed notification says. @throws Nonsense, or Unreachable where the processor had to be asked */
   read(signed: string): Promise<Told>
+  /** The same of something it was to be asked for. @throws Nonsense, Unreachable */
+  look(name: string): Promise<Told>
 }
 
-/** What a notification says of an order. */
+/** An invoice. */
+export interface Opened {
+  /** The page to pay on. */
+  readonly page: string
+  /** By which name the processor can be asked for it, if it can. */
+  readonly name?: string
+}
+
+/** What a processor says of an order. */
 export interface Told {
   readonly seen: readonly PaymentSeen[]
   /** References of payments that came to nothing. */
   readonly gone: readonly string[]
+  /** What it can be asked for from now on. */
+  readonly ask?: { readonly name: string; readonly orderId: OrderId }
 }
 
 /** Who signed is the processor, but what it says makes no sense here. */
 export class Nonsense extends Error {
   override readonly name = 'Nonsense'
 }
+
+/** The processor answered, but nothing that can be used; it would again. */
+export class Unusable extends Unreachable {}
 
 /** What the operator set, with the relay's own address. */
 export interface ProcessorConfig {
@@ -45,6 +64,8 @@ export interface ProcessorConfig {
 export interface ProcessorParts {
   readonly clock: Clock
   readonly log: Log
+  /** Ends what is being asked when the relay stops. */
+  readonly stopping: AbortSignal
 }
 
 /** The name of what amounts are counted in: millionths of a US dollar, one for one with the stablecoin. */
@@ -52,11 +73,13 @@ export const ASSET = 'usdt'
 export const DECIMALS = 6
 
 const MOST_REPLY_BYTES = 262_144
+/** What it answers to anybody while something is wrong with the key or the pace, or with itself. */
+const PASSING = [401, 403, 408, 429]
 
-/** Asks the processor, and checks what it answers. @throws Unreachable */
+/** Asks the processor, and checks what it answers. @throws Unreachable, and of that Unusable */
 export async function ask<T>(
   url: string,
-  asked: Pick<BoundedRequest, 'method' | 'headers' | 'body'>,
+  asked: Pick<BoundedRequest, 'method' | 'headers' | 'body' | 'signal'>,
   schema: v.GenericSchema<unknown, T>,
 ): Promise<T> {
   const { status, text } = await request(url, {
@@ -64,9 +87,12 @@ export async function ask<T>(
     headers: { 'content-type': 'application/json', ...asked.headers },
     mostBytes: MOST_REPLY_BYTES,
   })
-  if (status < 200 || status > 299) throw new Unreachable(`it answered with status ${status}`)
+  if (status < 200 || status > 299) {
+    const refusal = `it answered with status ${status}`
+    throw status < 500 && !PASSING.includes(status) ? new Unusable(refusal) : new Unreachable(refusal)
+  }
   const { success, output } = v.safeParse(schema, parseJson(text))
-  if (!success) throw new Unreachable('its answer is not as documented')
+  if (!success) throw new Unusable('its answer is not as documented')
   return output
 }
 

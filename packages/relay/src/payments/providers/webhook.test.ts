@@ -1,8 +1,8 @@
 // What processors share: settings, the callback's bounds, and until when orders do not expire.
 import { describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
-import { PaymentBook } from '../../../test/payment-book.ts'
-import { recordingLog } from '../../../test/payment-watch.ts'
+import { openLedgerWorld } from '../../../test/ledger-world.ts'
+import { eventually, recordingLog } from '../../../test/payment-watch.ts'
 import { PaymentSettingError, type paymentSettings } from '../payment-settings.ts'
 import { WebhookPayments, webhookConfigOf } from './webhook.ts'
 
@@ -70,28 +70,37 @@ describe('the callback', () => {
     new WebhookPayments(read({}), new URL('https://relay.example'), { clock, log: recordingLog().log })
   const url = 'https://relay.example/payments/webhook'
 
-  test('takes POST alone', async () => {
-    const { status, headers } = await make().callback.answer(new Request(url))
-    expect([status, headers.get('allow')]).toEqual([405, 'POST'])
-  })
+  const unsigned = { 'btcpay-sig': `sha256=${'0'.repeat(64)}` }
 
   test('reads no more than 64 KiB, whether it says its length or not', async () => {
     const body = new Uint8Array(65_537)
-    const said = new Request(url, { method: 'POST', body, headers: { 'content-length': '65537' } })
-    const unsaid = new Request(url, { method: 'POST', body: new Blob([body]).stream() })
-    const least = new Request(url, { method: 'POST', body: body.slice(1) })
+    const length = { ...unsigned, 'content-length': '65537' }
+    const said = new Request(url, { method: 'POST', body, headers: length })
+    const unsaid = new Request(url, { method: 'POST', body: new Blob([body]).stream(), headers: unsigned })
+    const least = new Request(url, { method: 'POST', body: body.slice(1), headers: unsigned })
     expect((await make().callback.answer(said)).status).toBe(413)
     expect((await make().callback.answer(unsaid)).status).toBe(413)
     expect((await make().callback.answer(least)).status).toBe(401)
   })
 
+  test('reads nothing of what does not even claim to be signed', async () => {
+    for (const headers of [{}, { 'btcpay-sig': 'sha256=' }, { 'btcpay-sig': `${unsigned['btcpay-sig']}0` }]) {
+      const request = new Request(url, { method: 'POST', body: '{}', headers })
+      expect((await make().callback.answer(request)).status).toBe(401)
+      expect(request.bodyUsed).toBe(false)
+    }
+  })
+
   test('keeps orders open for as long as a processor may still tell of what it could not tell', async () => {
     const provider = make()
     expect(provider.seenUntil(clock.now())).toBe(0)
-    await provider.start(new PaymentBook())
+    const book = await openLedgerWorld(clock)
+    await provider.start(book.ledger)
     expect(provider.seenUntil(clock.now())).toBe(0)
     passed = 600_000
-    expect(provider.seenUntil(clock.now())).toBe(clock.now() - 120_000)
+    await eventually(() => expect(provider.seenUntil(clock.now())).toBe(clock.now() - 120_000))
+    await provider.stop()
+    await book.close()
   })
 
   test('an event that is none of payments is thanked for', async () => {

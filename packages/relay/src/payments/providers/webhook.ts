@@ -6,6 +6,7 @@ import type { Callback, Destination, Ledger, OrderToOpen, PaymentProvider, Unit 
 import { interfaceUrlOf, readBytes, Unreachable } from './bounded-request.ts'
 import { BtcPay } from './btcpay.ts'
 import { NowPayments } from './nowpayments.ts'
+import { Asking, type AskingPace, askingPace, keepReference } from './webhook-asking.ts'
 import { ASSET, DECIMALS, Nonsense, type Processor, type Told, unavailable } from './webhook-processor.ts'
 
 const processors = {
@@ -57,7 +58,10 @@ export class WebhookPayments implements PaymentProvider {
   readonly #processor: Processor
   readonly #clock: Clock
   readonly #log: Log
+  readonly #pace: AskingPace
+  readonly #stopping = new AbortController()
   #ledger: Ledger | undefined
+  #asking: Asking | undefined
   #startedAt = Number.POSITIVE_INFINITY
   #warnedAt = Number.NEGATIVE_INFINITY
 
@@ -65,18 +69,30 @@ export class WebhookPayments implements PaymentProvider {
    * @param publicUrl how the processor reaches the relay
    * @throws PaymentSettingError without it
    */
-  constructor(config: WebhookConfig, publicUrl: URL | undefined, parts: { clock: Clock; log: Log }) {
+  constructor(
+    config: WebhookConfig,
+    publicUrl: URL | undefined,
+    parts: { clock: Clock; log: Log; pace?: AskingPace },
+  ) {
     if (!publicUrl)
       throw new PaymentSettingError('PUBLIC_URL', 'set, so that the payment processor can call back')
     const callbackUrl = new URL(`/payments/${CALLBACK}`, publicUrl).href
-    this.#processor = new processors[config.processor].make({ ...config, callbackUrl }, parts)
+    const stopping = this.#stopping.signal
+    this.#processor = new processors[config.processor].make(
+      { ...config, callbackUrl },
+      { ...parts, stopping },
+    )
     this.#clock = parts.clock
     this.#log = parts.log
+    this.#pace = parts.pace ?? askingPace
   }
 
   async open(order: OrderToOpen): Promise<Destination> {
     try {
-      const page = await this.#processor.open(order)
+      const { page, name } = await this.#processor.open(order)
+      // Kept before anybody is told of the page: whoever pays there can be asked for.
+      if (name !== undefined)
+        await this.#record({ seen: [], gone: [], ask: { name, orderId: order.orderId } })
       const amount = BigInt(order.price) * 10n ** BigInt(DECIMALS)
       return { payTo: page, asset: ASSET, amount, hostedPage: page }
     } catch (error) {
@@ -87,26 +103,34 @@ export class WebhookPayments implements PaymentProvider {
   async start(ledger: Ledger): Promise<void> {
     this.#ledger = ledger
     this.#startedAt = this.#clock.monotonic()
+    const record = (told: Told) => this.#record(told)
+    const parts = { ledger, record, processor: this.#processor, clock: this.#clock, log: this.#log }
+    this.#asking = new Asking({ ...parts, pace: this.#pace }, this.#stopping.signal)
   }
 
   async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#asking?.stopped
     this.#ledger = undefined
   }
 
   seenUntil(now: number): number {
     const isSettled = this.#clock.monotonic() - this.#startedAt >= TOLD_AGAIN_MS
-    return isSettled ? now - DELAY_MS : 0
+    return isSettled ? Math.min(now, this.#asking?.completeUntil ?? 0) - DELAY_MS : 0
   }
 
   async #answer(request: Request): Promise<Response> {
-    if (request.method !== 'POST') return new Response(null, { status: 405, headers: { allow: 'POST' } })
+    // Anybody can call. What is not signed costs no more than a look at it.
+    const signature = this.#processor.signatureOf(request.headers)
+    if (signature === undefined) return this.#refuseUnsigned()
     const body = await readBody(request)
     if (body === undefined) return new Response(null, { status: 413 })
-    const signed = this.#processor.signedText(body, request.headers)
+    const signed = this.#processor.signedText(body, signature)
     if (signed === undefined) return this.#refuseUnsigned()
     try {
-      const told = await this.#processor.read(signed)
-      return await this.#record(told)
+      const isKnown = await this.#record(await this.#processor.read(signed))
+      if (!isKnown) this.#warn('it is for an order that is not known')
+      return new Response(null, { status: 200 })
     } catch (error) {
       // What failed is told again by the processor after anything but a 200.
       if (error instanceof Nonsense) return this.#refuse(400, `it makes no sense: ${error.message}`)
@@ -116,18 +140,25 @@ export class WebhookPayments implements PaymentProvider {
     }
   }
 
-  // Resolves after the commit is on stable storage: the processor forgets what it was thanked for.
-  async #record({ seen, gone }: Told): Promise<Response> {
-    if (seen.length + gone.length === 0) return new Response(null, { status: 200 })
-    if (!this.#ledger) return new Response(null, { status: 503 })
-    const isKnown = await this.#ledger.transaction(async (entries) => {
-      let known = true
+  /**
+   * Resolves after the commit is on stable storage: the processor forgets what it was thanked for.
+   * @returns false where it is for an order that is not known
+   * @throws Unreachable while there is no book to write in
+   */
+  async #record({ seen, gone, ask }: Told): Promise<boolean> {
+    if (seen.length + gone.length === 0 && !ask) return true
+    if (!this.#ledger) throw new Unreachable('the relay is only starting, or stopping')
+    const now = this.#clock.now()
+    return await this.#ledger.transaction(async (entries, sql) => {
+      let isKnown = true
       for (const reference of gone) await entries.retract(reference)
-      for (const payment of seen) known = (await entries.record(payment)) && known
-      return known
+      for (const payment of seen) isKnown = (await entries.record(payment)) && isKnown
+      if (ask) {
+        const reference = `${this.#processor.name}/${ask.name}`
+        await keepReference(sql, { reference, orderId: ask.orderId, now })
+      }
+      return isKnown
     })
-    if (!isKnown) this.#warn('it is for an order that is not known')
-    return new Response(null, { status: 200 })
   }
 
   #refuse(status: number, reason: string): Response {

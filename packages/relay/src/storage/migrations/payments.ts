@@ -89,6 +89,12 @@ export const payments: Migration = (dialect) => {
     )`,
     `CREATE INDEX order_events_by_order ON order_events (order_number, id)`,
 
+    // What a payment processor can be asked for: its invoices or payments by its own names, and since when.
+    `CREATE TABLE processor_references (
+      reference TEXT PRIMARY KEY,
+      since BIGINT NOT NULL
+    ) ${clustered}`,
+
     // How far each chain has been read: its blocks' hashes, for as far back as a reorganisation may reach.
     `CREATE TABLE chain_blocks (
       scope TEXT NOT NULL,

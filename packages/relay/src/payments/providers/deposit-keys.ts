@@ -3,22 +3,21 @@ import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { HDKey } from '@scure/bip32'
 import type { Address } from 'viem'
 import { bytesToHex, publicKeyToAddress } from 'viem/utils'
-
-/** What was given is no extended public key. Its message never contains what was given. */
-export class DepositKeyError extends Error {
-  override readonly name = 'DepositKeyError'
-}
+import { PaymentSettingError } from '../payment-settings.ts'
 
 /** The addresses below one extended public key (BIP-32): the one of index `i` is at `0/i`, where wallets have theirs. */
 export class DepositAddresses {
   readonly #receiving: HDKey
 
-  /** @throws DepositKeyError where `key` is private, or no such key at all */
-  constructor(key: string) {
-    this.#receiving = publicKeyOf(key).deriveChild(0)
+  /**
+   * @param setting what `key` was given in
+   * @throws PaymentSettingError where `key` is private, or no such key at all; what it is, is not said
+   */
+  constructor(setting: string, key: string) {
+    this.#receiving = publicKeyOf(setting, key).deriveChild(0)
   }
 
-  /** The address of an index from 0 to 2^31 - 1, in EIP-55's spelling. */
+  /** The address of an index from 0 to 2^31 - 1, in EIP-55's spelling. TRON spells the same 20 bytes in its own way. */
   at(index: number): Address {
     const { publicKey } = this.#receiving.deriveChild(index)
     if (!publicKey) throw new Error('a child of a public key has none')
@@ -27,16 +26,15 @@ export class DepositAddresses {
   }
 }
 
-function publicKeyOf(text: string): HDKey {
+function publicKeyOf(setting: string, text: string): HDKey {
   // A key that can spend must not be looked at any closer: what a library says of it could end in a log.
   if (/^.?prv/i.test(text)) {
-    throw new DepositKeyError(
-      'an extended public key (xpub…); what is there is private, and no relay may hold it',
-    )
+    const rule = 'an extended public key (xpub…); what is there is private, and no relay may hold it'
+    throw new PaymentSettingError(setting, rule)
   }
   try {
     return HDKey.fromExtendedKey(text)
   } catch {
-    throw new DepositKeyError('an extended public key, which begins with xpub')
+    throw new PaymentSettingError(setting, 'an extended public key, which begins with xpub')
   }
 }

@@ -2,22 +2,23 @@
 import { expect, test } from 'bun:test'
 import { mnemonicToAccount } from 'viem/accounts'
 import { PHRASE, XPUB } from '../../../test/chain-shop.ts'
-import { DepositAddresses, DepositKeyError } from './evm-deposit-addresses.ts'
+import { PaymentSettingError } from '../payment-settings.ts'
+import { DepositAddresses } from './deposit-keys.ts'
 
 const hdKey = mnemonicToAccount(PHRASE, { path: "m/44'/60'/0'" }).getHdKey()
 
 function messageFor(key: string): string {
   try {
-    new DepositAddresses(key)
+    new DepositAddresses('EVM_XPUB', key)
   } catch (error) {
-    if (error instanceof DepositKeyError) return error.message
+    if (error instanceof PaymentSettingError) return error.message
     throw error
   }
   return 'it was taken'
 }
 
 test('the address of an index is the wallet’s of the same index', () => {
-  const addresses = new DepositAddresses(XPUB)
+  const addresses = new DepositAddresses('EVM_XPUB', XPUB)
   for (const index of [0, 1, 2, 19, 1000, 2 ** 31 - 1]) {
     const wallet = mnemonicToAccount(PHRASE, { path: `m/44'/60'/0'/0/${index}` })
     expect(addresses.at(index)).toBe(wallet.address)
@@ -28,7 +29,7 @@ test('the address of an index is the wallet’s of the same index', () => {
 test('the address of a phrase is the one published for it everywhere', () => {
   const phrase = 'test test test test test test test test test test test junk'
   const key = mnemonicToAccount(phrase, { path: "m/44'/60'/0'" }).getHdKey().publicExtendedKey
-  expect(new DepositAddresses(key).at(0)).toBe('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266')
+  expect(new DepositAddresses('EVM_XPUB', key).at(0)).toBe('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266')
 })
 
 test('a private key is refused, and not repeated', () => {
@@ -51,6 +52,6 @@ test('what is no extended key is refused', () => {
     XPUB.slice(0, -1),
     'zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAc',
   ]) {
-    expect(messageFor(key)).toBe('an extended public key, which begins with xpub')
+    expect(messageFor(key)).toBe('EVM_XPUB must be an extended public key, which begins with xpub')
   }
 })

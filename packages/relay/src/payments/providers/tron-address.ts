@@ -1,0 +1,22 @@
+// TRON addresses: the 20 bytes that an EVM chain has too, as people know them there.
+import { createHash } from 'node:crypto'
+import { createBase58check } from '@scure/base'
+
+const base58check = createBase58check(
+  (bytes: Uint8Array) => new Uint8Array(createHash('sha256').update(bytes).digest()),
+)
+const PREFIX = 0x41
+
+/** The address of 20 bytes as people know it: `T…`. */
+export function addressOf(bytes: Uint8Array): string {
+  return base58check.encode(Uint8Array.of(PREFIX, ...bytes))
+}
+
+export function isAddress(text: string): boolean {
+  try {
+    const bytes = base58check.decode(text)
+    return bytes.length === 21 && bytes[0] === PREFIX
+  } catch {
+    return false
+  }
+}
