@@ -62,9 +62,13 @@ export class CallSignals {
   }
 
   closed(connection: Presence): void {
-    if (this.#present.get(connection.account) !== connection) return
-    this.#present.delete(connection.account)
-    this.#parts.offers.eraseOf(connection.account)
+    const { account } = connection
+    // A newer connection ends the older one just before it is heard of here.
+    queueMicrotask(() => {
+      if (this.#present.get(account) !== connection) return
+      this.#present.delete(account)
+      this.#parts.offers.eraseOf(account)
+    })
   }
 
   #pass(by: Presence, peer: AccountId, frame: CallFrame, text: string): void {
