@@ -30,8 +30,8 @@ const object = fc.array(member, { minLength: 1, maxLength: 8 }).map((members) =>
   text: ` {${members.map(({ text }) => text).join(',')}} `,
 }))
 
-test('whatever stands in a frame, a known name is refused where it is there twice and only then', () => {
-  fc.assert(
+test('whatever stands in a frame, a known name is refused where it is there twice and only then', async () => {
+  await fc.assert(
     fc.property(object, ({ keys, text }) => {
       JSON.parse(text) // It is JSON, as everything that comes here.
       const isTwice = known.some((each) => keys.filter((key) => key === each).length > 1)
@@ -41,8 +41,8 @@ test('whatever stands in a frame, a known name is refused where it is there twic
   )
 })
 
-test('`from` is added and everything else stays as it was', () => {
-  fc.assert(
+test('`from` is added and everything else stays as it was', async () => {
+  await fc.assert(
     fc.property(object, ({ text }) => {
       const filled = withFrom(text, from)
       expect(JSON.parse(filled).from).toBe(from)
