@@ -11,18 +11,22 @@ async function callAway(relayUrl: string) {
   return { ...friends, alices }
 }
 
-/** Comes online. @returns the frames of calls that came with it, once they are through */
+/**
+ * Comes online.
+ * @param caller who may have called: what waits comes in that account's turn, so that has to be through
+ * @returns the frames of calls that came, and their text
+ */
 async function arrive(
   account: WireAccount,
+  caller?: readonly [WireSocket, WireAccount],
 ): Promise<{ socket: WireSocket; calls: unknown[]; texts: string[] }> {
   const socket = await account.connect()
   const texts = textsOf(socket)
-  await socket.next('sync_end')
-  await settled(socket, account)
-  await Bun.sleep(20) // What waits comes in its caller's turn, not in one's own.
-  const calls = socket.frames.filter(({ type }) => String(type).startsWith('call_'))
-  socket.frames.length = 0
-  return { socket, calls, texts: texts.filter((text) => text.includes('"call_')) }
+  const backlog = await socket.untilSynced()
+  if (caller) await settled(...caller)
+  const frames = [...backlog, ...(await socket.untilPong())]
+  const isOfCall = ({ type }: { type: string }): boolean => type.startsWith('call_')
+  return { socket, calls: frames.filter(isOfCall), texts: texts.filter((text) => text.includes('"call_')) }
 }
 
 onEveryEngine((relay) => {
@@ -33,7 +37,7 @@ onEveryEngine((relay) => {
     const candidates = Array.from({ length: 20 }, (_, n) => candidate(n, [alice, bob]))
     for (const each of candidates) alices.send(each)
     await settled(alices, alice)
-    const { socket, calls, texts } = await arrive(bob)
+    const { socket, calls, texts } = await arrive(bob, [alices, alice])
     expect(calls).toEqual([JSON.parse(offer), ...candidates])
     expect(texts[0]).toBe(offer)
     // The call goes on from there.
@@ -41,7 +45,7 @@ onEveryEngine((relay) => {
     expect(await socket.next()).toMatchObject({ type: 'call_ice', n: 20 })
     socket.send(signal('call_answer', [bob, alice]))
     expect(await alices.next()).toMatchObject({ type: 'call_answer' })
-    expect((await arrive(bob)).calls).toEqual([])
+    expect((await arrive(bob, [alices, alice])).calls).toEqual([])
   })
 
   test('at most 64 candidates wait with it: the first', async () => {
@@ -49,7 +53,7 @@ onEveryEngine((relay) => {
     alices.send(signal('call_offer', [alice, bob]))
     for (let n = 0; n < 70; n++) alices.send(candidate(n, [alice, bob]))
     await settled(alices, alice)
-    const { calls } = await arrive(bob)
+    const { calls } = await arrive(bob, [alices, alice])
     expect(calls.slice(1)).toMatchObject([...Array(64).keys()].map((n) => ({ type: 'call_ice', n })))
   })
 
@@ -62,7 +66,10 @@ onEveryEngine((relay) => {
     alices.send(candidate(0, [alice, bob], { call_id: 'call-1' }))
     alices.send(candidate(1, [alice, bob], { call_id: 'call-2' }))
     await settled(alices, alice)
-    expect((await arrive(bob)).calls).toMatchObject([{ type: 'call_offer' }, { type: 'call_ice', n: 1 }])
+    expect((await arrive(bob, [alices, alice])).calls).toMatchObject([
+      { type: 'call_offer' },
+      { type: 'call_ice', n: 1 },
+    ])
   })
 
   test('a later offer takes the place of the one before, of the same call or another', async () => {
@@ -74,7 +81,7 @@ onEveryEngine((relay) => {
     const last = signal('call_offer', [alice, bob], { call_id: 'call-2' })
     alices.send(last)
     await settled(alices, alice)
-    expect((await arrive(bob)).calls).toEqual([last])
+    expect((await arrive(bob, [alices, alice])).calls).toEqual([last])
   })
 
   test('the caller’s hangup erases it, one of another call does not', async () => {
@@ -82,12 +89,12 @@ onEveryEngine((relay) => {
     alices.send(signal('call_offer', [alice, bob]))
     alices.send(signal('call_hangup', [alice, bob], { call_id: 'another' }))
     await settled(alices, alice)
-    const { socket, calls } = await arrive(bob)
+    const { socket, calls } = await arrive(bob, [alices, alice])
     expect(calls).toHaveLength(1)
     await socket.close()
     alices.send(signal('call_hangup', [alice, bob]))
     await settled(alices, alice)
-    expect((await arrive(bob)).calls).toEqual([])
+    expect((await arrive(bob, [alices, alice])).calls).toEqual([])
   })
 
   test.each(['call_answer', 'call_reject', 'call_hangup'] as const)(
@@ -96,16 +103,16 @@ onEveryEngine((relay) => {
       const { alice, bob, alices } = await callAway(relay.url)
       alices.send(signal('call_offer', [alice, bob]))
       await settled(alices, alice)
-      const first = await arrive(bob)
+      const first = await arrive(bob, [alices, alice])
       expect(first.calls).toHaveLength(1)
       first.socket.send(candidate(0, [bob, alice]))
       first.socket.send(signal(type, [bob, alice], { call_id: 'another' }))
       await settled(first.socket, bob)
-      const second = await arrive(bob)
+      const second = await arrive(bob, [alices, alice])
       expect(second.calls).toHaveLength(1)
       second.socket.send(signal(type, [bob, alice]))
       await settled(second.socket, bob)
-      expect((await arrive(bob)).calls).toEqual([])
+      expect((await arrive(bob, [alices, alice])).calls).toEqual([])
     },
   )
 
@@ -116,7 +123,7 @@ onEveryEngine((relay) => {
     alices.send(candidate(0, [alice, bob]))
     await dead.take(2)
     for (let times = 0; times < 3; times++) {
-      const { socket, calls } = await arrive(bob)
+      const { socket, calls } = await arrive(bob, [alices, alice])
       expect(calls).toMatchObject([{ type: 'call_offer' }, { n: 0 }])
       if (times === 1) await socket.close()
     }
@@ -140,11 +147,11 @@ onEveryEngine((relay) => {
     await settled(alices, alice)
     const { socket: back } = await alice.online() // The same token.
     await alices.closed
-    expect((await arrive(bob)).calls).toHaveLength(1)
+    expect((await arrive(bob, [back, alice])).calls).toHaveLength(1)
     await alice.login()
     const { socket: device } = await alice.online()
     await back.closed
-    expect((await arrive(bob)).calls).toEqual([])
+    expect((await arrive(bob, [device, alice])).calls).toEqual([])
     expect(await device.untilPong()).toEqual([])
   })
 
@@ -153,15 +160,15 @@ onEveryEngine((relay) => {
     alices.send(signal('call_offer', [alice, bob]))
     await settled(alices, alice)
     await bob.bare('PUT', `/blocks/${alice.alias}`)
-    expect((await arrive(bob)).calls).toEqual([])
+    expect((await arrive(bob, [alices, alice])).calls).toEqual([])
     await bob.bare('DELETE', `/blocks/${alice.alias}`)
     await befriend(alice, bob)
-    expect((await arrive(bob)).calls).toEqual([])
+    expect((await arrive(bob, [alices, alice])).calls).toEqual([])
 
     alices.send(signal('call_offer', [alice, bob]))
     await settled(alices, alice)
     await alice.bare('DELETE', `/friends/${(await bob.get('/friends')).body[0].friendship_id}`)
-    expect((await arrive(bob)).calls).toEqual([])
+    expect((await arrive(bob, [alices, alice])).calls).toEqual([])
   })
 
   test('an offer comes beside what waits in the mailbox and changes nothing about it', async () => {
@@ -218,17 +225,26 @@ describe('bounds', () => {
 
   test('of many who call one, the last few are kept', async () => {
     const bob = await wireAccount(relay.url)
-    const callers: WireAccount[] = []
+    const callers: [WireSocket, WireAccount][] = []
     for (let n = 0; n < 5; n++) {
       const caller = await wireAccount(relay.url)
       await befriend(caller, bob)
       const { socket } = await caller.online()
       socket.send(signal('call_offer', [caller, bob]))
       await settled(socket, caller)
-      callers.push(caller)
+      callers.push([socket, caller])
     }
-    const { calls } = await arrive(bob)
-    expect(calls).toMatchObject(callers.slice(2).map(({ alias }) => ({ from: alias })))
+    const socket = await bob.connect()
+    const backlog = await socket.untilSynced()
+    for (const caller of callers) await settled(...caller)
+    const offers = [...backlog, ...(await socket.untilPong())].filter(({ type }) => type === 'call_offer')
+    const seen = offers.map(({ from }) => from)
+    expect(seen.toSorted()).toEqual(
+      callers
+        .slice(2)
+        .map(([, { alias }]) => alias)
+        .toSorted(),
+    )
   })
 
   test('of many whom one calls, the last few are kept', async () => {
@@ -240,7 +256,7 @@ describe('bounds', () => {
     for (const friend of friends) socket.send(signal('call_offer', [alice, friend]))
     await settled(socket, alice)
     const counts: number[] = []
-    for (const friend of friends) counts.push((await arrive(friend)).calls.length)
+    for (const friend of friends) counts.push((await arrive(friend, [socket, alice])).calls.length)
     expect(counts).toEqual([0, 0, 1, 1, 1])
   })
 
@@ -250,7 +266,7 @@ describe('bounds', () => {
     alices.send(signal('call_offer', [alice, bob]))
     for (let n = 0; n < 10; n++) alices.send(candidate(n, [alice, bob], { ballast }))
     await settled(alices, alice)
-    const { socket, calls } = await arrive(bob)
+    const { socket, calls } = await arrive(bob, [alices, alice])
     expect(calls.slice(1)).toMatchObject([{ n: 0 }, { n: 1 }])
     alices.send(candidate(10, [alice, bob], { ballast }))
     expect(await socket.next()).toMatchObject({ n: 10 })
