@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { findChromium } from './find-chromium.mjs'
+import { findCoturn } from './find-coturn.mjs'
 import { findPostgres, oldestPostgres } from './find-postgres.mjs'
 
 const systemPackages = [
@@ -17,6 +18,13 @@ const systemPackages = [
     isPresent: () => findChromium() !== undefined,
     hint: 'If it is installed in a place of its own, set CHROMIUM to the program.',
     debian: 'chromium',
+  },
+  {
+    name: 'coturn (turnserver and turnutils_uclient)',
+    isPresent: () => findCoturn() !== undefined,
+    hint: 'If it is installed in a place of its own, set COTURN_BIN to the folder that holds both programs.',
+    debian: 'coturn',
+    around: withoutService,
   },
 ]
 
@@ -93,6 +101,20 @@ function withoutDefaultCluster(runAsRoot, install) {
   } finally {
     asRoot('rm', '-f', file)
     if (!hadFolder) asRoot('rmdir', '--ignore-fail-on-non-empty', folder)
+  }
+}
+
+// Debian starts coturn as it is installed, and with the machine from then on. We want the programs only.
+function withoutService(runAsRoot, install) {
+  const file = '/usr/sbin/policy-rc.d' // What Debian asks before it starts a service. Containers have one that says no.
+  const asRoot = (...words) => spawnSync([...runAsRoot, ...words][0], [...runAsRoot, ...words].slice(1))
+  const hadFile = existsSync(file)
+  if (!hadFile) asRoot('sh', '-c', `printf '#!/bin/sh\\nexit 101\\n' >${file} && chmod 755 ${file}`)
+  try {
+    return install()
+  } finally {
+    if (!hadFile) asRoot('rm', '-f', file)
+    asRoot('update-rc.d', 'coturn', 'disable')
   }
 }
 

@@ -154,6 +154,12 @@ export class Engine {
       case 'pong':
       case 'goaway':
         return
+      case 'call_offer':
+      case 'call_answer':
+      case 'call_reject':
+      case 'call_ice':
+      case 'call_hangup':
+        return // This client takes no calls.
       default:
         return unhandled(frame)
     }

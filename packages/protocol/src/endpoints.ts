@@ -2,6 +2,7 @@
 // them.
 import type * as v from 'valibot'
 import { accountEndpoints } from './endpoints/accounts.ts'
+import { callEndpoints } from './endpoints/calls.ts'
 import { channelEndpoints } from './endpoints/channels.ts'
 import { friendEndpoints } from './endpoints/friends.ts'
 import { vanityEndpoints } from './endpoints/vanity.ts'
@@ -18,6 +19,7 @@ export const endpoints = {
   ...friendEndpoints,
   ...channelEndpoints,
   ...vanityEndpoints,
+  ...callEndpoints,
 } as const
 
 /** An endpoint's name. */

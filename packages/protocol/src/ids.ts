@@ -32,6 +32,12 @@ export const MessageId = v.pipe(
   v.regex(/^[\x21-\x7e]{1,128}$/, 'must be 1 to 128 printable ASCII characters without spaces'),
 )
 
+/** A call's id, chosen by its caller: 1 to 128 printable ASCII characters. */
+export const CallId = v.pipe(
+  v.string(),
+  v.regex(/^[\x21-\x7e]{1,128}$/, 'must be 1 to 128 printable ASCII characters without spaces'),
+)
+
 /** A position in a conversation: integer from 1, one counter for both sides, each number used once. */
 export const Seq = v.pipe(
   v.number('must be an integer from 1'),

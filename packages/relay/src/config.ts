@@ -8,6 +8,7 @@ import {
   type Rates,
   rates,
 } from '@sotto/protocol'
+import { type IceServers, IceSettingError, iceServersOf, iceSettings } from './calls/ice-settings.ts'
 import { type LogLevel, logLevels } from './operations/log.ts'
 import { type PaymentConfig, paymentConfigOf } from './payments/payment-config.ts'
 import { PaymentSettingError, paymentSettings } from './payments/payment-settings.ts'
@@ -32,6 +33,7 @@ export interface Config {
   /** The operator's price list; undefined: the one that comes with the relay. */
   readonly vanityRules: string | undefined
   readonly payments: PaymentConfig
+  readonly iceServers: IceServers
   readonly limits: Limits
   readonly rates: Rates
 }
@@ -66,6 +68,7 @@ export const settings = {
       'file with the prices of custom ids, read again when it changes; empty: the rules that come with the relay',
   },
   ...paymentSettings,
+  ...iceSettings,
   RATE_LIMITS: {
     default: 'on',
     means: 'off lifts every rate (never a size), for benchmarks and closed networks',
@@ -91,18 +94,20 @@ export function readConfig(environment: Environment): Config {
     logLevel: oneOf('LOG_LEVEL', text('LOG_LEVEL'), logLevels),
     drainSeconds: whole('DRAIN_SECONDS', 1, 300),
     vanityRules: text('VANITY_RULES') || undefined,
-    payments: readPayments(text),
+    payments: checked(() => paymentConfigOf(text)),
+    iceServers: checked(() => iceServersOf(text)),
     limits: readLimits(environment),
     rates:
       oneOf('RATE_LIMITS', text('RATE_LIMITS'), ['on', 'off']) === 'on' ? readRates(environment) : undefined,
   }
 }
 
-function readPayments(text: (name: keyof typeof paymentSettings) => string): PaymentConfig {
+function checked<T>(read: () => T): T {
   try {
-    return paymentConfigOf(text)
+    return read()
   } catch (error) {
-    throw error instanceof PaymentSettingError ? new ConfigError(error.message) : error
+    const isOfSetting = error instanceof PaymentSettingError || error instanceof IceSettingError
+    throw isOfSetting ? new ConfigError(error.message) : error
   }
 }
 

@@ -4,6 +4,7 @@ import { purgeExpired } from './accounts/purge.ts'
 import { openRelayKeys } from './accounts/relay-keys.ts'
 import { accountRoutes } from './accounts/routes.ts'
 import { Tokens } from './accounts/tokens.ts'
+import { createCalls } from './calls/calls.ts'
 import { createChannels, eraseChannels } from './channels/channels.ts'
 import { createInProcessBus } from './cluster/in-process-bus.ts'
 import type { Config } from './config.ts'
@@ -71,13 +72,15 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
   })
   const { orders, ledger } = payments
   const channels = createChannels({ ...shared, orders, publicUrl })
+  const calls = createCalls({ ...shared, iceServers: config.iceServers })
   const vanityRules = new VanityRules(config.vanityRules, parts)
   const gateway = new Gateway({
     ...shared,
     rates: config.rates,
     handlers: messages.frames,
+    calls: calls.handler,
     follower: messages.follower,
-    watchers: [channels.follower],
+    watchers: [channels.follower, calls.follower],
     farewellOf: (owner) => farewellOf(owner, { storage }),
     retireToken: ({ jti, tokenExpiresAt }) => tokens.kill(jti, 'replaced', tokenExpiresAt),
   })
@@ -102,6 +105,7 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
       ...friendRoutes(shared),
       ...messages.routes,
       ...channels.routes,
+      ...calls.routes,
       ...payments.routes,
       ...vanityRoutes({ ...shared, rules: vanityRules, orders, publicUrl }),
     },
@@ -132,6 +136,7 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
       },
       { name: 'orders', run: () => payments.sweep() },
       { name: 'rates', run: () => rates.forget() },
+      { name: 'offers', run: () => calls.forget() },
       { name: 'paces', run: () => gateway.forgetPaces() },
     ],
     MAINTENANCE_EVERY_MS,

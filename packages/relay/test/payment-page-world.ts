@@ -84,6 +84,7 @@ export class PaymentWorld {
         ...shared,
         rates: undefined,
         handlers: messages.frames,
+        calls: refuse,
         follower: messages.follower,
         watchers: [],
         farewellOf: async () => undefined,

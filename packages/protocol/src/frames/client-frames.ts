@@ -1,6 +1,7 @@
 // The frames a client may send. The relay's own are in relay-frames.ts: two closed unions, one a direction.
 import * as v from 'valibot'
 import { AliasId, ConversationId, CryptoVersion, MessageId, Payload, Seq } from '../ids.ts'
+import { sentCallFrames } from './call-frames.ts'
 
 const Receipt = { conv_id: ConversationId, seq: Seq, to: AliasId }
 
@@ -27,6 +28,7 @@ export const clientFrames = {
   typing: v.object({ type: v.literal('typing'), to: AliasId, conv_id: ConversationId }),
   /** Takes back one of the sender's own messages. */
   retract: v.object({ type: v.literal('retract'), id: MessageId, to: AliasId, conv_id: ConversationId }),
+  ...sentCallFrames,
 } as const
 
 /** The `type` of a frame a client may send. */

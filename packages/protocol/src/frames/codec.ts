@@ -5,13 +5,14 @@ import type { ErrorCode } from '../errors.ts'
 import { type ClientFrame, clientFrames, isClientFrameType } from './client-frames.ts'
 import { isRelayFrameType, type RelayFrame, relayFrames } from './relay-frames.ts'
 
-/** Why a frame could not be decoded. `id` and `conv_id` are the frame's own where it has them as text. */
+/** Why a frame could not be decoded. `id`, `conv_id` and `call_id` are the frame's own where it has them as text. */
 export interface FrameFault {
   readonly code: Extract<ErrorCode, 'INVALID_JSON' | 'INVALID_FIELD' | 'UNKNOWN_FRAME'>
   readonly field?: string
   readonly rule?: string
   readonly id?: string
   readonly conv_id?: string
+  readonly call_id?: string
 }
 
 /** A decoded frame, or what is wrong with it. */
@@ -68,9 +69,10 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 // Echoed so that a client can tell which of its frames was refused; cut short, since the peer chose them.
-function namesOf(value: Record<string, unknown>): { id?: string; conv_id?: string } {
+function namesOf(value: Record<string, unknown>): { id?: string; conv_id?: string; call_id?: string } {
   return {
     ...(typeof value.id === 'string' ? { id: value.id.slice(0, 128) } : {}),
     ...(typeof value.conv_id === 'string' ? { conv_id: value.conv_id.slice(0, 64) } : {}),
+    ...(typeof value.call_id === 'string' ? { call_id: value.call_id.slice(0, 128) } : {}),
   }
 }

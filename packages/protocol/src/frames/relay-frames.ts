@@ -16,6 +16,7 @@ import {
   Seq,
   Timestamp,
 } from '../ids.ts'
+import { forwardedCallFrames } from './call-frames.ts'
 
 const Receipt = { conv_id: ConversationId, seq: Seq, to: AliasId, from: AliasId }
 
@@ -89,6 +90,7 @@ export const relayFrames = {
   }),
   /** An order of one’s own was paid; kept for the payer until it is known to have arrived. */
   payment_confirmed: v.object({ type: v.literal('payment_confirmed'), order_id: OrderId, ref_id: RefId }),
+  ...forwardedCallFrames,
   /** The connection is about to be closed for good. */
   goaway: v.object({
     type: v.literal('goaway'),
@@ -101,6 +103,7 @@ export const relayFrames = {
     message: v.string(),
     id: v.optional(v.string()),
     conv_id: v.optional(v.string()),
+    call_id: v.optional(v.string()),
     retry_after_ms: v.optional(v.pipe(v.number(), v.minValue(0))),
   }),
 } as const

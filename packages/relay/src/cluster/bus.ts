@@ -14,6 +14,8 @@ export type Ring =
     }
   /** A frame that is kept nowhere or kept elsewhere: a hint, a receipt, a typing notice. */
   | { readonly kind: 'frame'; readonly frame: string }
+  /** A signal of a call: kept nowhere, and lost to a reader that is too far behind. */
+  | { readonly kind: 'signal'; readonly frame: string }
   /** A receipt mark: kept in the store until it is known to have arrived. */
   | {
       readonly kind: 'receipt'

@@ -4,6 +4,14 @@ import type { AccountId, Sql } from '../storage/storage.ts'
 export { renameFrames } from './rename.ts'
 export { friendRoutes } from './routes.ts'
 
+/** True where the one has accepted the other, and neither has ended it since. */
+export async function areFriends(sql: Sql, a: AccountId, b: AccountId): Promise<boolean> {
+  const [low, high] = a < b ? [a, b] : [b, a]
+  const rows = await sql<{ id: number }>`
+    SELECT id FROM friendships WHERE low_id = ${low} AND high_id = ${high} AND status = 'accepted'`
+  return rows.length > 0
+}
+
 /** Erases an account's friendships and blocks, in both directions. */
 export async function eraseFriendships(sql: Sql, account: AccountId): Promise<void> {
   await sql`DELETE FROM friendships WHERE requester_id = ${account} OR recipient_id = ${account}`

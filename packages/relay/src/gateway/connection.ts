@@ -24,6 +24,7 @@ export class Connection {
   readonly #socket: Socket
   readonly #outboundBytes: number
   readonly #windowBytes: number
+  readonly #signalBytes: number
   #isClosing = false
   #unsent: string[] = []
   #unsentBytes = 0
@@ -31,7 +32,7 @@ export class Connection {
   constructor(
     socket: Socket,
     owner: ConnectionOwner,
-    options: { id: string; outboundBytes: number; windowBytes: number },
+    options: { id: string; outboundBytes: number; windowBytes: number; frameBytes: number },
   ) {
     this.account = owner.account
     this.jti = owner.jti
@@ -40,6 +41,7 @@ export class Connection {
     this.#socket = socket
     this.#outboundBytes = options.outboundBytes
     this.#windowBytes = options.windowBytes
+    this.#signalBytes = options.windowBytes + options.frameBytes
   }
 
   /**
@@ -51,6 +53,14 @@ export class Connection {
     this.#unsent.push(frame)
     this.#unsentBytes += frame.length
     if (this.#unsent.length === 1) queueMicrotask(() => this.#endTurn())
+  }
+
+  /**
+   * Sends an encoded frame that may be lost, unless the peer is behind already: nobody can end somebody else's connection
+   * by sending more than it takes, nor have it wait for its messages.
+   */
+  sendUnlessBehind(frame: string): void {
+    if (this.bufferedBytes + frame.length <= this.#signalBytes) this.send(frame)
   }
 
   /** Sends encoded frames. */

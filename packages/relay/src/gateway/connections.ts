@@ -45,6 +45,9 @@ export class Connections {
       case 'frame':
         connection.send(ring.frame)
         return
+      case 'signal':
+        connection.sendUnlessBehind(ring.frame)
+        return
       case 'connected':
         if (ring.connection === connection.id) return
         this.#byAccount.delete(account)

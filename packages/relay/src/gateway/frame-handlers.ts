@@ -1,5 +1,12 @@
 // How a feature answers frames: a function from a valid frame to what its sender is told.
-import type { ClientFrameOf, ClientFrameType, RelayFrame } from '@sotto/protocol'
+import type {
+  CallFrame,
+  CallFrameType,
+  ClientFrame,
+  ClientFrameOf,
+  ClientFrameType,
+  RelayFrame,
+} from '@sotto/protocol'
 import type { Connection } from './connection.ts'
 
 /** Frames for the sender; a ProtocolError becomes an `error` frame. */
@@ -11,7 +18,20 @@ export type FrameHandlers<T extends ClientFrameType> = {
 }
 
 /** Every frame that features answer. */
-export type FeatureFrame = Exclude<ClientFrameType, 'ping'>
+export type FeatureFrame = Exclude<ClientFrameType, 'ping' | CallFrameType>
+
+/** Every frame but those of calls, which go a way of their own. */
+export type PlainFrame = Exclude<ClientFrame, CallFrame>
+
+/** A frame of a call, with its text: it is forwarded as it came. */
+export interface CallSignal {
+  readonly type: CallFrameType
+  readonly frame: CallFrame
+  readonly text: string
+}
+
+/** Takes frames of calls; a ProtocolError becomes an `error` frame. */
+export type CallHandler = (signal: CallSignal, connection: Connection) => Promise<void>
 
 /** A feature that follows connections from their beginning to their end. */
 export interface ConnectionFollower {

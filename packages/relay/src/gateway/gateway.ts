@@ -6,6 +6,7 @@ import {
   encodeFrame,
   errors,
   type FrameFault,
+  isCallFrame,
   type Limits,
   ProtocolError,
   type Rates,
@@ -22,10 +23,13 @@ import { Connection, type ConnectionOwner } from './connection.ts'
 import { Connections, type RetireToken } from './connections.ts'
 import type {
   Answers,
+  CallHandler,
+  CallSignal,
   ConnectionFollower,
   DeliveryFollower,
   FeatureFrame,
   FrameHandlers,
+  PlainFrame,
 } from './frame-handlers.ts'
 import { AccountPace, PacedFrames } from './pacing.ts'
 import { UnreadBytes } from './unread-bytes.ts'
@@ -46,7 +50,9 @@ export interface SocketData {
 
 interface Session {
   readonly connection: Connection
-  readonly frames: PacedFrames
+  readonly frames: PacedFrames<PlainFrame>
+  /** A line of their own, from the first on: neither do they wait behind messages nor messages behind them. */
+  calls: PacedFrames<CallSignal> | undefined
   badFrames: number
   /** When the peer was last heard of, in monotonic milliseconds. */
   heardAt: number
@@ -57,6 +63,7 @@ type Socket = ServerWebSocket<SocketData>
 /** What the gateway is built from. */
 export interface GatewayParts {
   readonly handlers: FrameHandlers<FeatureFrame>
+  readonly calls: CallHandler
   readonly follower: DeliveryFollower
   /** Features that only want to know who is there. */
   readonly watchers: readonly ConnectionFollower[]
@@ -166,13 +173,14 @@ export class Gateway {
       return
     }
     const { limits, randomBytes, bus, follower } = this.#parts
-    const { outboundBytes, windowBytes } = limits
-    const options = { id: randomText(randomBytes, 9), outboundBytes, windowBytes }
+    const { outboundBytes, windowBytes, frameBytes } = limits
+    const options = { id: randomText(randomBytes, 9), outboundBytes, windowBytes, frameBytes }
     const connection = new Connection(socket, admission.owner, options)
-    const frames = new PacedFrames(this.#paceOf(connection.account), limits.heldBytes, (frame) =>
+    const frames = new PacedFrames(this.#paceOf(connection.account), limits.heldBytes, (frame: PlainFrame) =>
       this.#dispatch(frame, connection),
     )
-    socket.data.session = { connection, frames, badFrames: 0, heardAt: this.#parts.clock.monotonic() }
+    const heardAt = this.#parts.clock.monotonic()
+    socket.data.session = { connection, frames, calls: undefined, badFrames: 0, heardAt }
     this.#sockets.add(socket)
     this.#connections.add(connection)
     bus.ring(connection.account, { kind: 'connected', connection: connection.id, jti: connection.jti })
@@ -244,20 +252,23 @@ export class Gateway {
       session.connection.send(encodeFrame({ type: 'pong', at: this.#parts.clock.now() }))
       return
     }
-    if (!session.frames.push(frame, data.length)) session.connection.close('overload')
+    const isTaken = isCallFrame(frame)
+      ? this.#callsOf(session).push({ type: frame.type, frame, text: data.toString() }, data.length)
+      : session.frames.push(frame, data.length)
+    if (!isTaken) session.connection.close('overload')
   }
 
   #refuse(session: Session, fault: FrameFault): void {
-    const { code, field, rule, id, conv_id } = fault
+    const { code, field, rule, id, conv_id, call_id } = fault
     session.connection.send(
-      encodeFrame(errorFrame(new ProtocolError(code, { field, rule }), { id, conv_id })),
+      encodeFrame(errorFrame(new ProtocolError(code, { field, rule }), { id, conv_id, call_id })),
     )
     if (code !== 'INVALID_JSON') return
     session.badFrames += 1
     if (session.badFrames >= this.#parts.limits.badFrames) session.connection.close('badFrames')
   }
 
-  #dispatch(frame: ClientFrame, connection: Connection): void {
+  #dispatch(frame: PlainFrame, connection: Connection): void {
     this.#handle(frame, connection)?.then(
       (frames) => {
         for (const answer of frames) connection.send(encodeFrame(answer))
@@ -266,7 +277,19 @@ export class Gateway {
     )
   }
 
-  #handle(frame: ClientFrame, connection: Connection): Promise<Answers> | undefined {
+  #callsOf(session: Session): PacedFrames<CallSignal> {
+    const { connection } = session
+    session.calls ??= new PacedFrames(
+      this.#paceOf(connection.account),
+      this.#parts.limits.heldBytes,
+      (signal: CallSignal) => {
+        this.#parts.calls(signal, connection).catch((error) => this.#failed(signal.frame, connection, error))
+      },
+    )
+    return session.calls
+  }
+
+  #handle(frame: PlainFrame, connection: Connection): Promise<Answers> | undefined {
     const { handlers } = this.#parts
     switch (frame.type) {
       case 'ping':
@@ -292,6 +315,7 @@ export class Gateway {
     const names = {
       id: 'id' in frame ? frame.id : undefined,
       conv_id: 'conv_id' in frame ? frame.conv_id : undefined,
+      call_id: 'call_id' in frame ? frame.call_id : undefined,
     }
     const known = error instanceof ProtocolError ? error : new ProtocolError('INTERNAL')
     if (known !== error)
@@ -304,6 +328,7 @@ export class Gateway {
     const { session } = socket.data
     if (!session) return
     session.frames.stop()
+    session.calls?.stop()
     this.#connections.remove(session.connection)
     this.#parts.follower.closed(session.connection)
     for (const watcher of this.#parts.watchers) watcher.closed(session.connection)
@@ -322,7 +347,7 @@ export class Gateway {
 /** What a frame was refused for. */
 function errorFrame(
   error: ProtocolError,
-  names: { id?: string | undefined; conv_id?: string | undefined },
+  names: { id?: string | undefined; conv_id?: string | undefined; call_id?: string | undefined },
 ): RelayFrameOf<'error'> & RelayFrame {
   const { field, rule, retryAfterMs } = error.details
   return {
@@ -331,6 +356,7 @@ function errorFrame(
     message: field ? `${field} ${rule ?? 'is not valid'}` : errors[error.code].means,
     ...(names.id === undefined ? {} : { id: names.id }),
     ...(names.conv_id === undefined ? {} : { conv_id: names.conv_id }),
+    ...(names.call_id === undefined ? {} : { call_id: names.call_id }),
     ...(retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }),
   }
 }

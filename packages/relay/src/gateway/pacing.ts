@@ -4,7 +4,7 @@ import type { ClientFrame, RateName, Rates } from '@sotto/protocol'
 import type { Clock } from '../operations/clock.ts'
 import { TokenBucket } from '../operations/token-bucket.ts'
 
-type PaceName = Extract<RateName, 'message' | 'frame' | 'sync' | 'atOnce'>
+type PaceName = Extract<RateName, 'message' | 'frame' | 'sync' | 'call' | 'atOnce'>
 
 /** The rates of one account, which outlive its connections. */
 export class AccountPace {
@@ -47,35 +47,40 @@ export class AccountPace {
 
 function paceOf(type: ClientFrame['type']): PaceName {
   if (type === 'msg' || type === 'retract') return 'message'
-  return type === 'sync' ? 'sync' : 'frame'
+  if (type === 'sync') return 'sync'
+  return type.startsWith('call_') ? 'call' : 'frame'
 }
 
-interface Held {
-  readonly frame: ClientFrame
+interface Paced {
+  readonly type: ClientFrame['type']
+}
+
+interface Held<Frame> {
+  readonly frame: Frame
   readonly bytes: number
 }
 
 // What a frame costs in memory beside its text.
 const FRAME_OVERHEAD_BYTES = 512
 
-/** The frames of one connection, carried out in the order they came. */
-export class PacedFrames {
+/** The frames of one connection, or those of its calls, carried out in the order they came. */
+export class PacedFrames<Frame extends Paced> {
   readonly #pace: AccountPace
-  readonly #carryOut: (frame: ClientFrame) => void
+  readonly #carryOut: (frame: Frame) => void
   readonly #heldBytesLimit: number
-  #waiting: Held[] | undefined
+  #waiting: Held<Frame>[] | undefined
   #next = 0
   #heldBytes = 0
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(pace: AccountPace, heldBytesLimit: number, carryOut: (frame: ClientFrame) => void) {
+  constructor(pace: AccountPace, heldBytesLimit: number, carryOut: (frame: Frame) => void) {
     this.#pace = pace
     this.#heldBytesLimit = heldBytesLimit
     this.#carryOut = carryOut
   }
 
   /** Carries a frame out, now or when its time comes. @returns false where too much is waiting already. */
-  push(frame: ClientFrame, characters: number): boolean {
+  push(frame: Frame, characters: number): boolean {
     if (!this.#waiting) {
       const delay = this.#pace.delayMs(frame.type)
       if (delay === 0) {

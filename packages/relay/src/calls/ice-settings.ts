@@ -1,0 +1,77 @@
+// The settings of the servers that carry the media of calls. Read by config.ts, which is the only reader of the environment.
+
+/** Settings of STUN and TURN. */
+export const iceSettings = {
+  TURN_URLS: {
+    default: '',
+    means:
+      'TURN servers for calls, comma-separated, such as turn:turn.example:3478,turns:turn.example:5349?transport=tcp',
+  },
+  TURN_SECRET: {
+    default: '',
+    means: 'secret shared with them (coturn: static-auth-secret), at least 16 characters',
+  },
+  TURN_TTL_SECONDS: { default: '43200', means: 'life of TURN credentials, 60 to 604800' },
+  STUN_URLS: {
+    default: '',
+    means: 'STUN servers for calls, comma-separated, such as stun:turn.example:3478',
+  },
+} as const
+
+/** The servers, and the secret shared with those that relay. */
+export interface IceServers {
+  readonly stunUrls: readonly string[]
+  readonly turnUrls: readonly string[]
+  /** Empty where there is no TURN server. */
+  readonly turnSecret: string
+  readonly ttlSeconds: number
+}
+
+/** A setting that cannot be used. The message never holds its value, which may be a secret. */
+export class IceSettingError extends Error {
+  override readonly name = 'IceSettingError'
+
+  /** @param rule what the setting must be, as it follows "must be" */
+  constructor(setting: keyof typeof iceSettings, rule: string) {
+    super(`${setting} must be ${rule}`)
+  }
+}
+
+// RFC 7064 and RFC 7065: no user, no path. WebRTC knows no other transport.
+const HOST_AND_PORT = String.raw`(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::[1-9][0-9]{0,4})?`
+const STUN_URL = new RegExp(`^stuns?:${HOST_AND_PORT}$`)
+const TURN_URL = new RegExp(String.raw`^turns?:${HOST_AND_PORT}(?:\?transport=(?:udp|tcp))?$`)
+
+// One look at any credential lets its owner try secrets as fast as HMAC-SHA1 goes.
+const LEAST_SECRET_CHARACTERS = 16
+
+/** @throws IceSettingError at the first setting that cannot be used */
+export function iceServersOf(text: (name: keyof typeof iceSettings) => string): IceServers {
+  const list = (name: 'TURN_URLS' | 'STUN_URLS', form: RegExp, right: string): string[] => {
+    const urls = text(name)
+      .split(',')
+      .map((url) => url.trim())
+      .filter((url) => url !== '')
+    if (urls.every((url) => form.test(url))) return urls
+    throw new IceSettingError(name, right)
+  }
+  const turnUrls = list(
+    'TURN_URLS',
+    TURN_URL,
+    'URLs such as turn:turn.example:3478 or turns:turn.example:5349?transport=tcp',
+  )
+  const stunUrls = list('STUN_URLS', STUN_URL, 'URLs such as stun:turn.example:3478')
+  const turnSecret = text('TURN_SECRET')
+  if (turnUrls.length > 0 && turnSecret.length < LEAST_SECRET_CHARACTERS) {
+    throw new IceSettingError(
+      'TURN_SECRET',
+      `at least ${LEAST_SECRET_CHARACTERS} characters where TURN_URLS is set, the same as the TURN servers have`,
+    )
+  }
+  const ttl = text('TURN_TTL_SECONDS')
+  const ttlSeconds = /^[0-9]{1,6}$/.test(ttl) ? Number(ttl) : 0
+  if (ttlSeconds < 60 || ttlSeconds > 604_800) {
+    throw new IceSettingError('TURN_TTL_SECONDS', 'a whole number from 60 to 604800')
+  }
+  return { stunUrls, turnUrls, turnSecret, ttlSeconds }
+}

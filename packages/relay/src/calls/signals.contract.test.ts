@@ -1,0 +1,193 @@
+// Offers that wait, by a clock of the test's own: for how long, whom they wake, and how much of them is kept.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import {
+  AliasId,
+  type CallFrameType,
+  check,
+  decodeClientFrame,
+  defaultLimits,
+  isCallFrame,
+} from '@sotto/protocol'
+import { engines, type TestStore } from '../../test/engines.ts'
+import { clockAt } from '../../test/mailbox-world.ts'
+import { addAccount, findAccountByAlias } from '../accounts/accounts.ts'
+import { createInProcessBus } from '../cluster/in-process-bus.ts'
+import { requestFriendship } from '../friends/friendships.ts'
+import { createLog } from '../operations/log.ts'
+import { systemRandom } from '../operations/random.ts'
+import type { AccountId } from '../storage/storage.ts'
+import { CallSignals, type Presence } from './signals.ts'
+import { WaitingOffers } from './waiting-offers.ts'
+
+interface Person extends Presence {
+  readonly alias: AliasId
+}
+
+describe.each(engines)('$name', (engine) => {
+  let store: TestStore
+  const clock = clockAt(1_800_000_000_000)
+
+  beforeEach(async () => {
+    store = await engine.open()
+  })
+  afterEach(() => store.remove())
+
+  async function open(changed: Partial<ReturnType<typeof defaultLimits>> = {}) {
+    const bus = createInProcessBus()
+    const heard = new Map<AccountId, string[]>()
+    bus.listen((account, ring) => {
+      if (ring.kind === 'signal') heard.set(account, [...(heard.get(account) ?? []), ring.frame])
+    })
+    const woken: AccountId[] = []
+    const limits = { ...defaultLimits(), ...changed }
+    const signals = new CallSignals({
+      ...{ storage: store.storage, bus, log: createLog('error') },
+      offers: new WaitingOffers({ limits, clock }),
+      onOfferWaits: (account) => woken.push(account),
+    })
+    return {
+      signals,
+      woken,
+      take: (by: Presence): string[] => {
+        const frames = heard.get(by.account) ?? []
+        heard.delete(by.account)
+        return frames
+      },
+    }
+  }
+
+  async function person(): Promise<Person> {
+    const parts = { clock, randomBytes: systemRandom }
+    return await store.storage.transaction(async (sql) => {
+      const keys = { ed25519PublicKey: crypto.randomUUID(), x25519PublicKey: crypto.randomUUID() }
+      const alias = check(AliasId, (await addAccount(sql, { ...keys, nickname: 'n' }, parts))?.alias_id)
+      const account = await findAccountByAlias(sql, alias)
+      if (!account) throw new Error('no account was added')
+      return { account: account.id, jti: crypto.randomUUID(), alias }
+    })
+  }
+
+  async function friends(): Promise<[Person, Person]> {
+    const [alice, bob] = [await person(), await person()]
+    const parts = { clock, randomBytes: systemRandom, limits: defaultLimits() }
+    for (const [one, other] of [
+      [alice, bob],
+      [bob, alice],
+    ] as const) {
+      const pair = { requester: one.account, recipient: other.account }
+      await store.storage.transaction((sql) => requestFriendship(sql, pair, parts))
+    }
+    return [alice, bob]
+  }
+
+  function signal(type: CallFrameType, [from, to]: readonly [Person, Person], callId = 'call', more = {}) {
+    const fields = { to: to.alias, call_id: callId, from: from.alias, crypto_v: 2, payload: 'AAAA' }
+    const text = JSON.stringify({ type, ...fields, ...more })
+    const { frame } = decodeClientFrame(text)
+    if (!frame || !isCallFrame(frame)) throw new Error('no frame of a call')
+    return { type, frame, text }
+  }
+
+  test('an offer waits for 45 seconds, and not a moment longer', async () => {
+    const { signals, take } = await open()
+    const [alice, bob] = await friends()
+    signals.opened(alice)
+    const offer = signal('call_offer', [alice, bob])
+    for (const [waitMs, found] of [
+      [44_999, [offer.text]],
+      [45_000, []],
+    ] as const) {
+      await signals.forward(alice, offer)
+      take(bob)
+      clock.advance(waitMs)
+      signals.opened(bob)
+      await signals.forward(alice, signal('call_hangup', [alice, bob], 'another'))
+      expect(take(bob).slice(0, -1)).toEqual([...found])
+      signals.closed(bob)
+      await Bun.sleep(0)
+    }
+  })
+
+  test('setting the clock makes it wait neither longer nor shorter', async () => {
+    const { signals, take } = await open()
+    const [alice, bob] = await friends()
+    signals.opened(alice)
+    await signals.forward(alice, signal('call_offer', [alice, bob]))
+    clock.jump(86_400_000)
+    take(bob)
+    signals.opened(bob)
+    await signals.forward(alice, signal('call_ice', [alice, bob]))
+    expect(take(bob)).toHaveLength(2)
+  })
+
+  test('who is not there is woken by an offer, each time, and by nothing else; who is there is not', async () => {
+    const { signals, woken } = await open()
+    const [alice, bob] = await friends()
+    signals.opened(alice)
+    await signals.forward(alice, signal('call_ice', [alice, bob]))
+    await signals.forward(alice, signal('call_hangup', [alice, bob]))
+    expect(woken).toEqual([])
+    await signals.forward(alice, signal('call_offer', [alice, bob]))
+    await signals.forward(alice, signal('call_ice', [alice, bob]))
+    expect(woken).toEqual([bob.account])
+    signals.opened(bob)
+    await signals.forward(alice, signal('call_offer', [alice, bob]))
+    expect(woken).toEqual([bob.account])
+    signals.closed(bob)
+    await Bun.sleep(0)
+    await signals.forward(alice, signal('call_offer', [alice, bob]))
+    expect(woken).toEqual([bob.account, bob.account])
+  })
+
+  test('nobody is woken by a stranger, nor by who is gone before the offer was looked at', async () => {
+    const { signals, woken, take } = await open()
+    const [[alice, bob], eve] = [await friends(), await person()]
+    for (const each of [alice, eve]) signals.opened(each)
+    expect(signals.forward(eve, signal('call_offer', [eve, bob]))).rejects.toThrow('NOT_FRIENDS')
+    const forwarding = signals.forward(alice, signal('call_offer', [alice, bob]))
+    signals.closed(alice)
+    await forwarding
+    expect([woken, take(bob)]).toEqual([[], []])
+  })
+
+  test('an offer that is larger than may be kept wakes nobody, and goes through where somebody is there', async () => {
+    const { signals, woken, take } = await open({ offerBytes: 4096 })
+    const [alice, bob] = await friends()
+    signals.opened(alice)
+    const large = signal('call_offer', [alice, bob], 'call', { more: 'x'.repeat(5000) })
+    await signals.forward(alice, large)
+    expect(woken).toEqual([])
+    take(bob)
+    signals.opened(bob)
+    await signals.forward(alice, large)
+    expect(take(bob)).toEqual([large.text])
+  })
+
+  test('of all that waits, the oldest gives way once it is too much', async () => {
+    const { signals, take } = await open({ allOffersBytes: 20_000, offerBytes: 9000 })
+    const pairs = [await friends(), await friends(), await friends()]
+    for (const pair of pairs) {
+      signals.opened(pair[0])
+      await signals.forward(pair[0], signal('call_offer', pair, 'call', { more: 'x'.repeat(8000) }))
+    }
+    const counts: number[] = []
+    for (const [alice, bob] of pairs) {
+      take(bob)
+      signals.opened(bob)
+      await signals.forward(alice, signal('call_hangup', [alice, bob], 'another'))
+      counts.push(take(bob).length - 1)
+    }
+    expect(counts).toEqual([0, 1, 1])
+  })
+
+  test('what is not forwarded yet is counted, and nothing is once it is', async () => {
+    const { signals } = await open()
+    const [alice, bob] = await friends()
+    signals.opened(alice)
+    const ice = signal('call_ice', [alice, bob])
+    const forwarding = [signals.forward(alice, ice), signals.forward(alice, ice)]
+    expect(signals.pendingOf(alice.account)).toBe(ice.text.length * 2)
+    await Promise.all(forwarding)
+    expect(signals.pendingOf(alice.account)).toBe(0)
+  })
+})

@@ -1,0 +1,121 @@
+// A real TURN server for tests: Debian's coturn, with the configuration docs/operations.md gives operators, on loopback.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { findCoturn } from '../../../scripts/find-coturn.mjs'
+
+/** A TURN server that runs. */
+export interface Coturn {
+  readonly port: number
+  /** True where these credentials get relays, and what is sent through them arrives. */
+  carries(credentials: { username: string; credential: string }, over: 'udp' | 'tcp'): Promise<boolean>
+  stop(): Promise<void>
+}
+
+/** Starts a TURN server with this secret. */
+export async function startCoturn(secret: string): Promise<Coturn> {
+  const programs = findCoturn()
+  if (!programs) throw new Error('no coturn: npm test installs it, or set COTURN_BIN to its folder')
+  const folder = await mkdtemp(join(tmpdir(), 'sotto-coturn-'))
+  for (let triesLeft = 5; ; triesLeft--) {
+    const port = await findFreePort()
+    const file = join(folder, 'turnserver.conf')
+    await Bun.write(file, await configuration({ folder, port, secret }))
+    // Ended by the kernel if this process is killed before it can stop it.
+    const server = Bun.spawn(
+      ['setpriv', '--pdeathsig', 'KILL', '--', join(programs, 'turnserver'), '-c', file],
+      { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' },
+    )
+    if (await listens(port, () => server.exitCode !== null)) {
+      return {
+        port,
+        carries: (credentials, over) => carries(join(programs, 'turnutils_uclient'), port, credentials, over),
+        stop: async () => {
+          server.kill('SIGKILL')
+          await server.exited
+          await rm(folder, { recursive: true, force: true })
+        },
+      }
+    }
+    server.kill('SIGKILL')
+    await server.exited
+    if (triesLeft === 0) throw new Error(`coturn did not start; its configuration is ${file}`)
+  }
+}
+
+/** The operators' configuration, but on this machine alone, on free ports, and without a certificate. */
+async function configuration(of: { folder: string; port: number; secret: string }): Promise<string> {
+  const guide = await Bun.file(join(import.meta.dir, '../../../docs/operations.md')).text()
+  const block = /<!-- coturn -->\n```conf\n(?<conf>[\s\S]+?)```\n<!-- \/coturn -->/.exec(guide)?.groups?.conf
+  if (!block) throw new Error('docs/operations.md has no configuration for coturn')
+  const own: Record<string, string | undefined> = {
+    'listening-port': `listening-port=${of.port}`,
+    'static-auth-secret': `static-auth-secret=${of.secret}`,
+    'tls-listening-port': 'no-tls',
+    cert: 'no-dtls',
+    pkey: '',
+    'min-port': 'min-port=20000',
+    'max-port': 'max-port=32767',
+  }
+  const lines = block.split('\n').map((line) => own[line.split('=')[0] ?? ''] ?? line)
+  const here = [
+    ...['listening-ip=127.0.0.1', 'relay-ip=127.0.0.1', 'allow-loopback-peers'],
+    ...[`userdb=${of.folder}/users`, `pidfile=${of.folder}/pid`, 'log-file=stdout', 'simple-log'],
+  ]
+  return [...lines, ...here, ''].join('\n')
+}
+
+// Two clients of coturn's own get a relay each and send to each other through both.
+async function carries(
+  program: string,
+  port: number,
+  { username, credential }: { username: string; credential: string },
+  over: 'udp' | 'tcp',
+): Promise<boolean> {
+  const client = Bun.spawn(
+    [
+      ...[program, ...(over === 'tcp' ? ['-t'] : []), '-y', '-c', '-n', '2', '-p', String(port)],
+      ...['-u', username, '-w', credential, '127.0.0.1'],
+    ],
+    { stdin: 'ignore', stdout: 'pipe', stderr: 'ignore' },
+  )
+  const late = setTimeout(() => client.kill('SIGKILL'), 45_000)
+  const [output] = await Promise.all([new Response(client.stdout).text(), client.exited])
+  clearTimeout(late)
+  return client.exitCode === 0 && output.includes('tot_send_msgs=4, tot_recv_msgs=4')
+}
+
+async function listens(port: number, hasEnded: () => boolean): Promise<boolean> {
+  for (const late = performance.now() + 15_000; performance.now() < late; await Bun.sleep(50)) {
+    if (hasEnded()) return false
+    if (await canConnect(port)) return true
+  }
+  return false
+}
+
+function canConnect(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.once('connect', () => resolve(true))
+    socket.once('error', () => resolve(false))
+    socket.once('connect', () => socket.destroy())
+  })
+}
+
+// Below 32768, where no system takes the port of an outgoing connection from.
+async function findFreePort(): Promise<number> {
+  for (let tries = 0; tries < 100; tries++) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000)
+    if (await isFree(port)) return port
+  }
+  throw new Error('no free port')
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer()
+    probe.once('error', () => resolve(false))
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
+  })
+}
