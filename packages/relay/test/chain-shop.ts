@@ -97,7 +97,7 @@ export async function openChainShop(storage: Storage, settings: EvmSettings) {
 function createEvm(settings: EvmSettings, storage: Storage, log: LogLine[]): EvmPayments {
   const given: EvmSettings = {
     ...{ EVM_CHAIN_ID: 31337, EVM_TOKEN_DECIMALS: 6, EVM_TOKEN_SYMBOL: 'USDT', EVM_NETWORK: 'Test' },
-    ...{ EVM_XPUB: XPUB, EVM_CONFIRMATIONS: 3, EVM_OTHER_RPC_URLS: '' },
+    ...{ EVM_XPUB: XPUB, EVM_CONFIRMATIONS: 3, EVM_OTHER_RPC_URLS: '', EVM_POLL_MS: 50 },
     ...settings,
   }
   const config = evmConfigOf((name) => String(given[name] ?? ''))
