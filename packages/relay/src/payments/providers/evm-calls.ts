@@ -104,7 +104,9 @@ export interface Receipt {
 
 const TRANSFER = toEventSelector('Transfer(address,address,uint256)')
 const DECIMALS = '0x313ce567' // decimals()
-const MOST_ADDRESSES = 200
+const ADDRESSES_AT_ONCE = 200
+/** With more of them it takes less to ask for every transfer there is. */
+const MOST_ADDRESSES = 2000
 
 /** The chain, as one endpoint sees it. */
 export class EvmCalls {
@@ -145,30 +147,33 @@ export class EvmCalls {
     })
   }
 
-  /** Every token that came to one of `addresses` (in lower case) in one block, or from one height to another. */
+  /**
+   * Every token, or `token` alone, that came to one of `addresses` (all in lower case) in one block, or from one height to
+   * another.
+   */
   async transfers(
     where: { readonly blockHash: string } | { readonly from: number; readonly to: number },
     addresses: Iterable<string>,
+    token?: string,
   ): Promise<Transfer[]> {
     const [range, isLarge] =
       'from' in where
         ? [{ fromBlock: quantity(where.from), toBlock: quantity(where.to) }, where.to > where.from]
         : [where, false]
-    const wanted = [...addresses]
+    const wanted = new Set(addresses)
+    const read = (result: unknown): Transfer[] =>
+      v.parse(v.array(LogAnswer), result).flatMap((log) => {
+        const isAsked =
+          'from' in where
+            ? log.blockNumber >= where.from && log.blockNumber <= where.to
+            : log.blockHash === where.blockHash
+        if (!isAsked) throw new Error('another block')
+        return transferOf(log, wanted)
+      })
     const found: Transfer[] = []
-    for (let first = 0; first < wanted.length; first += MOST_ADDRESSES) {
-      const chunk = wanted.slice(first, first + MOST_ADDRESSES)
-      const topics = [TRANSFER, null, chunk.map(wordOf)]
-      const read = (result: unknown): Transfer[] =>
-        v.parse(v.array(LogAnswer), result).flatMap((log) => {
-          const isAsked =
-            'from' in where
-              ? log.blockNumber >= where.from && log.blockNumber <= where.to
-              : log.blockHash === where.blockHash
-          if (!isAsked) throw new Error('another block')
-          return transferOf(log, chunk)
-        })
-      found.push(...(await this.#call('eth_getLogs', [{ ...range, topics }], read, isLarge)))
+    for (const topics of topicsOf([...wanted])) {
+      const filter = { ...range, ...(token === undefined ? {} : { address: token }), topics }
+      found.push(...(await this.#call('eth_getLogs', [filter], read, isLarge)))
     }
     return found
   }
@@ -197,19 +202,29 @@ export class EvmCalls {
   }
 }
 
+// What the logs of transfers to these addresses are asked for by, in as many questions as it takes.
+function topicsOf(addresses: readonly string[]): unknown[][] {
+  if (addresses.length > MOST_ADDRESSES) return [[TRANSFER]]
+  const topics: unknown[][] = []
+  for (let first = 0; first < addresses.length; first += ADDRESSES_AT_ONCE) {
+    topics.push([TRANSFER, null, addresses.slice(first, first + ADDRESSES_AT_ONCE).map(wordOf)])
+  }
+  return topics
+}
+
 function here(result: unknown): unknown {
   if (result === null || result === undefined) throw new NotHere()
   return result
 }
 
 // A collectible's event (ERC-721) has the same name and one topic more: not an amount, so not a payment.
-function transferOf(log: v.InferOutput<typeof LogAnswer>, wanted: readonly string[]): Transfer[] {
+function transferOf(log: v.InferOutput<typeof LogAnswer>, wanted: ReadonlySet<string>): Transfer[] {
   const [event, , receiver] = log.topics
   if (log.removed || event !== TRANSFER || receiver === undefined || log.topics.length !== 3) return []
   if (log.data.length !== 66) return []
   const to = `0x${receiver.slice(-40)}`
   const amount = BigInt(log.data)
-  if (wordOf(to) !== receiver || !wanted.includes(to) || amount === 0n) return []
+  if (wordOf(to) !== receiver || !wanted.has(to) || amount === 0n) return []
   const { address: token, blockNumber: height, blockHash, transactionHash: transaction, logIndex } = log
   return [{ token, to, amount, height, blockHash, transaction, logIndex }]
 }

@@ -2,8 +2,8 @@
 import type { Log } from '../../operations/log.ts'
 import type { Sql, Storage } from '../../storage/storage.ts'
 import type { Ledger, PaymentSeen } from '../provider.ts'
-import { type Block, type EvmCalls, NotHere, TooMuchAsked, type Transfer } from './evm-calls.ts'
-import type { Rpc } from './evm-rpc.ts'
+import { type Block, type EvmCalls, NotHere, type Receipt, TooMuchAsked, type Transfer } from './evm-calls.ts'
+import { ChainUnreachable, type Rpc } from './evm-rpc.ts'
 
 /** A block up to which everything was read. */
 export type Position = Omit<Block, 'parentHash'>
@@ -17,6 +17,8 @@ interface ChainReaderParts {
   readonly provider: string
   /** Blocks a payment needs, counting its own. */
   readonly confirmations: number
+  /** What pays here, in lower case; undefined on a chain where nothing does. */
+  readonly token: string | undefined
   /** Why a payment in this asset pays for nothing here. */
   readonly problemOf: (asset: string) => PaymentSeen['problem']
 }
@@ -28,6 +30,8 @@ type Step =
 
 const LEAST_REACH = 64
 const WIDEST_RANGE = 2000
+/** So often a block is asked for all that was sent in it, before it is read for what pays alone. */
+const MOST_FAILURES = 10
 
 /**
  * Reads one chain from the position kept in the store; at the very first, from its newest block.
@@ -42,6 +46,7 @@ export class ChainReader {
   #scope: string | undefined
   #position: Position | undefined
   #range = WIDEST_RANGE
+  #failures = { above: -1, count: 0 }
 
   constructor(parts: ChainReaderParts) {
     this.#parts = parts
@@ -76,7 +81,7 @@ export class ChainReader {
       return newest.height > from ? newest : undefined
     })
     while (head && position.height < head.height && !stopping.aborted) {
-      const step = await this.#nextStep(position, head.height)
+      const step = await this.#tryStep(position, head.height)
       if (!step || !(await this.#take(step, position))) return
       position = step.position
       this.#position = position
@@ -98,6 +103,29 @@ export class ChainReader {
       if (!taken) await keep(sql, this.#name, head)
     })
     await this.resume(this.#name)
+  }
+
+  // Anybody can fill a block with events and calls that cost next to nothing, until no endpoint answers with all of them. That
+  // must not end the reading: what pays cannot be made up, so it can always be read.
+  async #tryStep(position: Position, head: number): Promise<Step | undefined> {
+    if (this.#failures.above !== position.height) this.#failures = { above: position.height, count: 0 }
+    try {
+      return await this.#nextStep(position, head)
+    } catch (error) {
+      if (error instanceof ChainUnreachable) this.#failures.count++
+      if (this.#failures.count === MOST_FAILURES) {
+        const what =
+          'is read for what pays alone; other tokens and coins sent to deposit addresses are not recorded'
+        this.#parts.log.error('chain_block_too_full', {
+          reason: `${this.#name} block ${position.height + 1} ${what}`,
+        })
+      }
+      throw error
+    }
+  }
+
+  get #isSparing(): boolean {
+    return this.#failures.count >= MOST_FAILURES
   }
 
   async #nextStep(position: Position, head: number): Promise<Step | undefined> {
@@ -124,10 +152,10 @@ export class ChainReader {
     // First the block, then who is watched: an order is opened before it can be paid, so whoever was paid in a block that
     // is there already is among them. The other way round, an order opened and paid in between would be overlooked.
     const watched = await this.#watched()
-    const transfers =
-      watched.size === 0 ? [] : await chain.transfers({ blockHash: block.hash }, watched.keys())
+    const transfers = await this.#transfers(chain, { blockHash: block.hash }, watched)
     const payments = await this.#paymentsOf(chain, transfers, watched, () => block)
-    return { kind: 'read', position: block, payments: [...payments, ...(await this.#coinsIn(chain, block))] }
+    const coins = this.#isSparing ? [] : await this.#coinsIn(chain, block)
+    return { kind: 'read', position: block, payments: [...payments, ...coins] }
   }
 
   // Out of reach: many blocks at once, by height.
@@ -137,11 +165,11 @@ export class ChainReader {
     // After the head is known, as with single blocks.
     const watched = await this.#watched()
     const end = head - this.#reach
-    const to = watched.size === 0 ? end : Math.min(position.height + this.#range, end)
+    const range = this.#isSparing ? 1 : this.#range
+    const to = watched.size === 0 ? end : Math.min(position.height + range, end)
     // An endpoint that is behind would answer with what it has, without saying so: asked for this block, it says so.
     const last = await chain.block(to)
-    const range = { from: position.height + 1, to }
-    const transfers = watched.size === 0 ? [] : await chain.transfers(range, watched.keys())
+    const transfers = await this.#transfers(chain, { from: position.height + 1, to }, watched)
     const blocks = new Map<number, Block>([[to, last]])
     const payments = await this.#paymentsOf(chain, transfers, watched, async ({ height }) => {
       const block = blocks.get(height) ?? (await chain.block(height))
@@ -170,6 +198,16 @@ export class ChainReader {
     return { kind: 'back', position, isBeyondMemory: true }
   }
 
+  async #transfers(
+    chain: EvmCalls,
+    where: Parameters<EvmCalls['transfers']>[0],
+    watched: ReadonlyMap<string, string>,
+  ): Promise<Transfer[]> {
+    const { token } = this.#parts
+    if (watched.size === 0 || (this.#isSparing && token === undefined)) return []
+    return await chain.transfers(where, watched.keys(), this.#isSparing ? token : undefined)
+  }
+
   async #paymentsOf(
     chain: EvmCalls,
     transfers: readonly Transfer[],
@@ -177,13 +215,16 @@ export class ChainReader {
     blockOf: (transfer: Transfer) => Block | Promise<Block>,
   ): Promise<PaymentSeen[]> {
     const payments: PaymentSeen[] = []
+    const receipts = new Map<string, { blockHash: string; places: ReadonlyMap<number, number> }>()
     for (const transfer of transfers) {
       const { token, to, amount, transaction, blockHash, logIndex } = transfer
       const block = await blockOf(transfer)
-      const receipt = await chain.receipt(transaction)
+      const receipt = receipts.get(transaction) ?? placesIn(await chain.receipt(transaction))
+      receipts.set(transaction, receipt)
       // Its place in its transaction, not in its block: the same payment has it in whatever block it ends up.
-      const place = receipt.logIndexes.indexOf(logIndex)
-      if (block.hash !== blockHash || receipt.blockHash !== blockHash || place < 0) throw new NotHere()
+      const place = receipt.places.get(logIndex)
+      if (block.hash !== blockHash || receipt.blockHash !== blockHash || place === undefined)
+        throw new NotHere()
       const reference = `${this.#name}/${transaction}/${place}`
       payments.push(this.#payment(block, { reference, asset: token, to: watched.get(to) ?? to, amount }))
     }
@@ -259,6 +300,10 @@ export class ChainReader {
     }
     return isTaken
   }
+}
+
+function placesIn({ blockHash, logIndexes }: Receipt) {
+  return { blockHash, places: new Map(logIndexes.map((logIndex, place) => [logIndex, place])) }
 }
 
 function keep(sql: Sql, scope: string, { height, hash, at }: Position): Promise<unknown> {

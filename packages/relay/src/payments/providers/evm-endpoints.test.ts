@@ -141,6 +141,48 @@ describe('an endpoint', () => {
     await until('it is confirmed', async () => (await shop.status(order)) === 'confirmed')
   })
 
+  test('that gives no block as full as somebody made this one does not end the reading', async () => {
+    const endpoint = await openEndpoint()
+    const shop = await openShop([endpoint.url])
+    const order = await shop.order()
+    const other = await chain.deployToken(6)
+    endpoint.behave = async ({ method, params: [filter], error, pass }) => {
+      const isOfAll = method === 'eth_getLogs' && !Reflect.has(Object(filter), 'address')
+      return isOfAll ? error(-32005, 'query returned more than 10000 results') : await pass()
+    }
+    await other.pay(order.pay_to, 1n)
+    await token.pay(order.pay_to, PRICE)
+    await until('it is confirmed', async () => (await shop.status(order)) === 'confirmed')
+    expect(events(shop)).toContain('chain_block_too_full')
+  })
+
+  test('is asked once of a transaction with many payments, and not by address for very many', async () => {
+    const endpoint = await openEndpoint()
+    const shop = await openShop([endpoint.url])
+    const order = await shop.order()
+    const others = Array.from({ length: 2001 }, (_, at) => `0x${(at + 1).toString(16).padStart(40, '0')}`)
+    await store.storage.transaction(async (sql) => {
+      for (const address of others)
+        await sql`
+          INSERT INTO orders (order_id, kind, ref_id, title, price, provider, deposit_index, pay_to, asset, amount,
+            page_token, status, created_at, expires_at)
+          VALUES (${address}, 'quota', 'channel_quota', '', 5, 'evm', 0, ${address}, '', '', ${address}, 'expired', 0,
+            ${order.expires_at})`
+    })
+    const before = endpoint.asked.length
+    const filters: unknown[] = []
+    endpoint.behave = async ({ method, params, pass }) => {
+      if (method === 'eth_getLogs') filters.push(params)
+      return await pass()
+    }
+    await token.payAll([order.pay_to, ...others.slice(0, 20)], PRICE)
+    await until('it is confirmed', async () => (await shop.status(order)) === 'confirmed')
+    const asked = endpoint.asked.slice(before)
+    expect(asked.filter((method) => method === 'eth_getTransactionReceipt')).toHaveLength(1)
+    expect(filters).toHaveLength(1)
+    expect(await store.storage.sql`SELECT id FROM payments`).toHaveLength(21)
+  })
+
   test('that says when to come back is not asked before', async () => {
     const endpoint = await openEndpoint()
     const shop = await openShop([endpoint.url])

@@ -71,6 +71,7 @@ export class EvmPayments implements PaymentProvider {
     const reader = new ChainReader({
       ...shared,
       rpc,
+      token: this.#config.token,
       problemOf: (asset) => (asset === this.#asset ? undefined : 'wrong_token'),
     })
     await reader.resume(`evm:${chainId}`)
@@ -81,7 +82,10 @@ export class EvmPayments implements PaymentProvider {
     })
     for (const url of otherRpcUrls) {
       const other = this.#rpcOf([url], { chainId: undefined, notChainId: chainId })
-      this.#poll(new ChainReader({ ...shared, rpc: other, problemOf: () => 'wrong_chain' }), [url])
+      this.#poll(
+        new ChainReader({ ...shared, rpc: other, token: undefined, problemOf: () => 'wrong_chain' }),
+        [url],
+      )
     }
   }
 
