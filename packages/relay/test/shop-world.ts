@@ -15,6 +15,7 @@ import { Orders } from '../src/payments/orders.ts'
 import { listPayments } from '../src/payments/payment.ts'
 import { eraseOrders } from '../src/payments/payments.ts'
 import type { PaymentProvider, PaymentSeen } from '../src/payments/provider.ts'
+import type { Storage } from '../src/storage/storage.ts'
 import { bind } from '../src/vanity/bind.ts'
 import { purchase } from '../src/vanity/purchase.ts'
 import { VanityRules, vanityGoods } from '../src/vanity/vanity.ts'
@@ -82,6 +83,11 @@ export async function openShopWorld(engine: (typeof engines)[number], changed: P
       bus: parts.bus,
       provider,
     },
+    /** The same book and the same counter on another way into the store. */
+    on: (other: Storage) => ({
+      ledger: new PaymentLedger({ ...parts, storage: other, goods }),
+      orders: new Orders({ ...parts, storage: other, provider }),
+    }),
     /** Orders an id. */
     buyAlias: (buyer: Person, alias = 'river') =>
       purchase(check(AliasId, alias), { account: buyer.id }, { orders, rules }),

@@ -3,7 +3,7 @@ import { type ChannelId, ProtocolError, QUOTA_PRICE, QUOTA_REF } from '@sotto/pr
 import type { Clock } from '../operations/clock.ts'
 import { type Goods, type Order, type Orders, soldAt } from '../payments/payments.ts'
 import type { AccountId, Sql } from '../storage/storage.ts'
-import { getChannel, lockChannel } from './catalog.ts'
+import { getChannel } from './catalog.ts'
 
 /** How long whoever comes too late is told that somebody was faster, rather than that nothing is for sale. */
 const JUST_BOUGHT_MS = 3_600_000
@@ -18,7 +18,6 @@ export function orderChannel(
   { orders, clock }: { orders: Orders; clock: Clock },
 ): Promise<Order> {
   return orders.place(buyer, async (sql) => {
-    await lockChannel(sql, channel) // It must not change hands before the order is there.
     const { owner_id: seller, name, sale_price: price } = await getChannel(sql, channel, buyer)
     if (seller === buyer) throw new ProtocolError('OWN_CHANNEL')
     if (price === null) {
@@ -32,8 +31,20 @@ export function orderChannel(
       party: `account ${buyer}`,
       taken: 'CHANNEL_TAKEN',
       title: `the channel ${name}`,
+      isFree: (sql) => lockOffer(sql, { channel, seller, price }),
     }
   })
+}
+
+// The channel after the order, as where it is handed over; it must not change hands before the order is there.
+async function lockOffer(
+  sql: Sql,
+  { channel, seller, price }: { channel: ChannelId; seller: AccountId; price: number },
+): Promise<boolean> {
+  const [row] = await sql<{ id: number }>`
+    UPDATE channels SET sale_price = sale_price
+    WHERE channel_id = ${channel} AND owner_id = ${seller} AND sale_price = ${price} RETURNING id`
+  return row !== undefined
 }
 
 /** Orders a seat for one more channel. @throws ProtocolError what placing an order may throw */

@@ -12,15 +12,28 @@ interface By {
   readonly who: string
 }
 
+/** Locks the buyers of orders, lesser first, before any order is: as every transaction does that locks both. */
+export async function lockBuyers(sql: Sql, orders: readonly OrderNumber[]): Promise<void> {
+  const buyers = new Set<AccountId>()
+  for (const number of orders) {
+    const buyer = await findBuyer(sql, number)
+    if (buyer !== null) buyers.add(buyer)
+  }
+  for (const buyer of [...buyers].sort((a, b) => a - b)) await lockAccounts(sql, [buyer])
+}
+
+async function findBuyer(sql: Sql, number: OrderNumber): Promise<AccountId | null> {
+  const [order] = await sql<{ buyer_id: AccountId | null }>`SELECT buyer_id FROM orders WHERE id = ${number}`
+  return order?.buyer_id ?? null
+}
+
 /**
  * Judges every payment of an order that is final and not judged yet.
  * @returns the order, where this confirmed it
  */
 export async function judge(sql: Sql, number: OrderNumber, by: By): Promise<Order | undefined> {
-  const [named] = await sql<{ buyer_id: AccountId | null }>`SELECT buyer_id FROM orders WHERE id = ${number}`
-  // The account before the order, as in every transaction that locks both.
-  const hasBuyer = named?.buyer_id != null
-  const buyerExists = !named?.buyer_id || (await lockAccounts(sql, [named.buyer_id]))
+  const buyer = await findBuyer(sql, number)
+  const isBuyerGone = buyer !== null && !(await lockAccounts(sql, [buyer]))
   const order = await lockOrderNumber(sql, number)
   const unjudged = (await listPayments(sql, number)).filter(
     ({ state, outcome }) => state === 'final' && outcome === null,
@@ -33,7 +46,7 @@ export async function judge(sql: Sql, number: OrderNumber, by: By): Promise<Orde
   }
   if (good.length === 0) return undefined
   if (order.status === 'confirmed') return await refundAll(sql, good, 'twice', by)
-  if (hasBuyer && !buyerExists) return await refundAll(sql, good, 'account_deleted', by)
+  if (isBuyerGone) return await refundAll(sql, good, 'account_deleted', by)
   const paying = enough(good, BigInt(order.amount))
   if (!paying) {
     // An order that waits may still be topped up; what comes to less than the price of one that is over goes back.

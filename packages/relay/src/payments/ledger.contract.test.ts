@@ -1,7 +1,12 @@
 // What money does to orders, on every engine: it confirms, or it is recorded for refund. None is lost, none counts twice.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { ProtocolError } from '@sotto/protocol'
 import { engines } from '../../test/engines.ts'
 import { MINUTE_MS, openShopWorld, type ShopWorld, UNIT } from '../../test/shop-world.ts'
+import { lockAccounts } from '../accounts/accounts.ts'
+import { channelGoods } from '../channels/channels.ts'
+import { orderChannel } from '../channels/trade.ts'
+import { lockOrder } from './order.ts'
 
 for (const engine of engines) {
   describe(`the ledger on ${engine.name}`, () => {
@@ -261,6 +266,98 @@ for (const engine of engines) {
       await Promise.all(Array.from({ length: 8 }, () => shop.pay(order, same)))
       expect(await shop.outcomes(order)).toEqual(['counted'])
       expect(await shop.notices(shop.alice)).toHaveLength(1)
+    })
+
+    test('a block full of dust takes work by its size, not by its square', async () => {
+      const order = await shop.buyAlias(shop.alice)
+      const read = { rows: 0 }
+      const counting: typeof shop.storage = {
+        ...shop.storage,
+        transaction: (work) =>
+          shop.storage.transaction((sql) =>
+            work(async <Row extends object>(...query: Parameters<typeof sql>) => {
+              const rows = await sql<Row>(...query)
+              read.rows += rows.length
+              return rows
+            }),
+          ),
+      }
+      const { ledger } = shop.on(counting)
+      const dust = {
+        scope: 'chain:1',
+        for: { payTo: order.pay_to },
+        asset: 'chain:1/dust',
+        amount: 1n,
+      } as const
+      for (const isFinal of [false, true])
+        await ledger.transaction(async (entries) => {
+          for (let place = 0; place < 200; place++) {
+            const reference = `chain:1/${isFinal}/${place}`
+            await entries.record({
+              ...dust,
+              reference,
+              at: shop.clock.now(),
+              isFinal,
+              problem: 'wrong_token',
+            })
+          }
+        })
+      expect(read.rows).toBeLessThan(2000)
+      await shop.pay(order)
+      expect(await shop.status(order)).toBe('confirmed')
+    })
+
+    test('judging many orders waits for nobody who waits for it', async () => {
+      const [first, second] = [await shop.buyAlias(shop.bob), await shop.buyAlias(shop.alice, 'mountain')]
+      const runs = { judged: 0, other: 0 }
+      const isFirstLocked = Promise.withResolvers<void>()
+      const other = shop.storage.transaction(async (sql) => {
+        runs.other += 1
+        await lockAccounts(sql, [shop.alice.id])
+        isFirstLocked.resolve()
+        await Bun.sleep(200) // The judge is under way by now, if it does not have to wait for this.
+        await lockAccounts(sql, [shop.bob.id])
+      })
+      await isFirstLocked.promise
+      const judged = shop.ledger.transaction(async (entries) => {
+        runs.judged += 1
+        for (const { order_id: orderId, asset, amount } of [first, second])
+          await entries.record({
+            ...{ reference: `manual/${orderId}`, scope: 'manual', for: { orderId }, asset },
+            ...{ amount: BigInt(amount), at: shop.clock.now(), isFinal: true },
+          })
+      })
+      await Promise.all([other, judged])
+      expect(runs).toEqual({ judged: 1, other: 1 })
+      expect([await shop.status(first), await shop.status(second)]).toEqual(['confirmed', 'confirmed'])
+    })
+
+    test('a channel is handed over while others ask for it, and neither waits for the other', async () => {
+      const channel = await shop.offer(shop.bob)
+      const order = await shop.buyChannel(shop.alice, channel)
+      const runs = { handedOver: 0, asked: 0 }
+      const { orders } = shop.on({
+        ...shop.storage,
+        transaction: (work) =>
+          shop.storage.transaction((sql) => {
+            runs.asked += 1
+            return work(sql)
+          }),
+      })
+      const isLocked = Promise.withResolvers<void>()
+      // As the judge does it: the order, then what is handed over.
+      const handingOver = shop.storage.transaction(async (sql) => {
+        runs.handedOver += 1
+        const locked = await lockOrder(sql, order.order_id)
+        isLocked.resolve()
+        await Bun.sleep(200)
+        if (locked) await channelGoods.deliver(sql, locked)
+      })
+      await isLocked.promise
+      const asked = orderChannel({ channel, buyer: shop.carol.id }, { orders, clock: shop.clock })
+      await expect(asked).rejects.toBeInstanceOf(ProtocolError)
+      await handingOver
+      expect(runs).toEqual({ handedOver: 1, asked: 1 })
     })
 
     test('everything that happened to an order is kept, with when, who and why', async () => {

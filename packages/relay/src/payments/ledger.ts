@@ -3,9 +3,9 @@ import { encodeFrame, type Limits, type OrderId, type RefId } from '@sotto/proto
 import type { Bus } from '../cluster/bus.ts'
 import { addNotice } from '../messages/messages.ts'
 import type { Clock } from '../operations/clock.ts'
-import type { AccountId, Sql, Storage } from '../storage/storage.ts'
+import { type AccountId, isUniqueViolation, type Sql, type Storage } from '../storage/storage.ts'
 import type { AllGoods } from './goods.ts'
-import { judge } from './judgement.ts'
+import { judge, lockBuyers } from './judgement.ts'
 import type { Order, OrderNumber } from './order.ts'
 import type { Payment } from './payment.ts'
 import type { Ledger, LedgerEntries, OrderPending, PaymentSeen } from './provider.ts'
@@ -40,9 +40,16 @@ export class PaymentLedger implements Ledger {
     who: string = 'relay',
   ): Promise<T> {
     const { storage, bus } = this.#parts
-    const { result, notices } = await storage.transaction(async (sql) => {
-      const entries = new Entries(sql, who, this.#parts)
-      return { result: await work(entries, sql), notices: entries.notices }
+    const enter = () =>
+      storage.transaction(async (sql) => {
+        const entries = new Entries(sql, who, this.#parts)
+        const result = await work(entries, sql)
+        return { result, notices: await entries.judge() }
+      })
+    const { result, notices } = await enter().catch((error) => {
+      // Somebody ordered, at the same moment, what money that came late found free. Once more, and it is seen to be held.
+      if (isUniqueViolation(error)) return enter()
+      throw error
     })
     for (const { account, id, frame } of notices) bus.ring(account, { kind: 'notice', id, frame })
     return result
@@ -53,7 +60,8 @@ export class PaymentLedger implements Ledger {
     const since = clock.now() - limits.watchDays * DAY_MS
     const rows = await storage.sql<{ pay_to: string }>`
       SELECT pay_to FROM orders
-      WHERE provider = ${provider} AND pay_to <> '' AND (status = 'pending' OR expires_at > ${since}) ORDER BY id`
+      WHERE provider = ${provider} AND expires_at > ${since} AND status <> 'pending' AND pay_to <> ''
+      UNION ALL SELECT pay_to FROM orders WHERE provider = ${provider} AND status = 'pending' AND pay_to <> ''`
     return rows.map(({ pay_to }) => pay_to)
   }
 
@@ -67,7 +75,8 @@ export class PaymentLedger implements Ledger {
 }
 
 class Entries implements LedgerEntries {
-  readonly notices: ToTell[] = []
+  /** Orders with money that became final. Each is judged once: anybody can send dust to an address, a thousand times in a block. */
+  readonly #changed = new Set<OrderNumber>()
   readonly #sql: Sql
   readonly #who: string
   readonly #parts: LedgerParts
@@ -99,7 +108,7 @@ class Entries implements LedgerEntries {
         OR (${state} = 'final' AND payments.outcome IS NULL AND (LENGTH(payments.amount) < LENGTH(${amount})
           OR (LENGTH(payments.amount) = LENGTH(${amount}) AND payments.amount < ${amount}))))
       RETURNING *`
-    for (const payment of changed) await this.#judge(payment.order_number)
+    this.#note(changed)
     return true
   }
 
@@ -115,7 +124,27 @@ class Entries implements LedgerEntries {
   async finalizeUpTo(scope: string, height: number): Promise<void> {
     const final = await this.#sql<Payment>`
       UPDATE payments SET state = 'final' WHERE scope = ${scope} AND height <= ${height} AND state = 'seen' RETURNING *`
-    for (const order of ordersOf(final)) await this.#judge(order)
+    this.#note(final)
+  }
+
+  /**
+   * Judges what was entered.
+   * @returns whom to tell of what was confirmed
+   */
+  async judge(): Promise<ToTell[]> {
+    const toTell: ToTell[] = []
+    // In one order, whatever came first, so that two who judge the same orders do not wait for each other.
+    const orders = [...this.#changed].sort((a, b) => a - b)
+    await lockBuyers(this.#sql, orders)
+    for (const order of orders) {
+      const told = await this.#judge(order)
+      if (told) toTell.push(told)
+    }
+    return toTell
+  }
+
+  #note(payments: readonly Payment[]): void {
+    for (const { state, order_number } of payments) if (state === 'final') this.#changed.add(order_number)
   }
 
   async #orderOf({ for: target, scope }: PaymentSeen): Promise<OrderNumber | undefined> {
@@ -130,22 +159,17 @@ class Entries implements LedgerEntries {
     return order?.id
   }
 
-  async #judge(order: OrderNumber): Promise<void> {
+  async #judge(order: OrderNumber): Promise<ToTell | undefined> {
     const { clock, goods } = this.#parts
     const now = clock.now()
     const confirmed = await judge(this.#sql, order, { now, goods, who: this.#who })
-    if (!confirmed || confirmed.buyer_id === null) return
+    if (!confirmed || confirmed.buyer_id === null) return undefined
     const frame = confirmedFrame(confirmed)
     const id = await addNotice(this.#sql, confirmed.buyer_id, frame, now)
-    this.notices.push({ account: confirmed.buyer_id, id, frame })
+    return { account: confirmed.buyer_id, id, frame }
   }
 }
 
 function confirmedFrame(order: { order_id: OrderId; ref_id: RefId }): string {
   return encodeFrame({ type: 'payment_confirmed', order_id: order.order_id, ref_id: order.ref_id })
-}
-
-// In one order, whatever order the store answers in, so that two who judge the same orders do not wait for each other.
-function ordersOf(payments: readonly Payment[]): OrderNumber[] {
-  return [...new Set(payments.map(({ order_number }) => order_number))].sort((a, b) => a - b)
 }

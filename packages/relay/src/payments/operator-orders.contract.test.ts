@@ -191,6 +191,18 @@ for (const engine of engines) {
       expect(await refusal('orders.confirm', { order_id, ...BY })).toContain('nobody was told yet')
     })
 
+    test('what was over and is given back stays so; the rest is due where its payer goes without the id', async () => {
+      const order = await shop.buyAlias(shop.alice)
+      const payment = await shop.pay(order, { amount: BigInt(order.amount) + 7n })
+      await tell('orders.refund-recorded', { payment, reference: '0xcafe', ...BY })
+      await shop.remove(shop.alice)
+      const { payments, events } = await tell('orders.show', { order_id: order.order_id })
+      const due = { refund_amount: order.amount, reason: 'account_deleted', refunded_at: null }
+      expect(payments).toMatchObject([{ ...due, refund_reference: null }])
+      expect(events).toContainEqual(expect.objectContaining({ what: 'refunded 7 by 0xcafe' }))
+      expect(await tell('orders.list', { refunds: true })).toMatchObject([{ refunds_due: 1 }])
+    })
+
     test('nothing is changed without a name and a reason', async () => {
       const { order_id } = await shop.buySeat(shop.alice)
       for (const by of [{ who: 'ada' }, { why: 'so' }, { who: 'ada', why: '  ' }, { who: '', why: 'so' }])

@@ -7,7 +7,15 @@ import { type OperatorCommand, OperatorRefusal, operatorCommand } from '../opera
 import type { AccountId, Sql, Storage } from '../storage/storage.ts'
 import type { PaymentLedger } from './ledger.ts'
 import type { OrderCommandName, OrderDetail, OrderLine, PaymentLine, PayoutLine } from './operator-answers.ts'
-import { addEvent, findOrder, lockOrder, type Order, type OrderEvent, type OrderNumber } from './order.ts'
+import {
+  addEvent,
+  findOrder,
+  lockOrder,
+  lockOrderNumber,
+  type Order,
+  type OrderEvent,
+  type OrderNumber,
+} from './order.ts'
 import { listPayments, type Payment } from './payment.ts'
 
 const text = (most: number) => v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(most))
@@ -120,6 +128,10 @@ export function orderCommands(parts: {
       ({ payment: name, reference, who, why }): Promise<PaymentLine> =>
         storage.transaction(async (sql) => {
           const now = clock.now()
+          // Together with its order: what is to be given back may be about to change.
+          const [named] = await sql<Pick<Payment, 'order_number'>>`
+            SELECT order_number FROM payments WHERE reference = ${name}`
+          if (named) await lockOrderNumber(sql, named.order_number)
           const [payment] = await sql<Payment>`
             UPDATE payments SET refunded_at = ${now}, refund_reference = ${reference}
             WHERE reference = ${name} AND refund_amount IS NOT NULL AND refunded_at IS NULL RETURNING *`

@@ -137,6 +137,17 @@ for (const engine of engines) {
       await shop.buyAlias(shop.bob)
     })
 
+    test('an order that was left unopened belongs to the provider that opens it, and is paid there', async () => {
+      const left = await shop.buyAlias(shop.alice)
+      await shop.storage.transaction(
+        (sql) => sql`UPDATE orders SET pay_to = '', asset = '', amount = '', provider = 'another'`,
+      )
+      const order = await shop.buyAlias(shop.alice)
+      expect(order).toMatchObject({ order_id: left.order_id, provider: 'chain' })
+      await shop.pay(order)
+      expect(await shop.status(order)).toBe('confirmed')
+    })
+
     test('a deposit address is never given to a second order', async () => {
       const addresses = new Set<string>()
       const buyers = [shop.alice, shop.bob, shop.carol]

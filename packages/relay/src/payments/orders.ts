@@ -137,7 +137,7 @@ export class Orders {
       })
       return await storage.transaction(async (sql) => {
         await sql`
-          UPDATE orders SET pay_to = ${payTo}, asset = ${asset}, amount = ${amount.toString()},
+          UPDATE orders SET provider = ${provider.name}, pay_to = ${payTo}, asset = ${asset}, amount = ${amount.toString()},
             hosted_page = ${hostedPage ?? null}
           WHERE id = ${id} AND pay_to = ''`
         return await lockOrderNumber(sql, id)

@@ -22,9 +22,11 @@ export async function findPaymentView(token: string, parts: ViewParts): Promise<
 
 function viewOf(order: Order, payments: readonly Payment[], { provider, clock }: ViewParts): PaymentView {
   const price = BigInt(order.amount)
-  const arrived = payments.filter(({ state, problem }) => state !== 'gone' && problem === null)
+  // Amounts of other tokens are in units of their own, and anybody can send some.
+  const right = payments.filter(({ asset, problem }) => asset === order.asset && problem === null)
+  const arrived = right.filter(({ state }) => state !== 'gone')
   const received = sum(arrived.map(({ amount }) => amount))
-  const excess = sum(payments.map(({ refund_amount }) => refund_amount ?? '0'))
+  const excess = sum(right.map(({ refund_amount }) => refund_amount ?? '0'))
   const missing = received < price ? price - received : 0n
   const text = (amount: bigint): string => decimalText(amount, decimalsOf(order))
   const isOurs = order.provider === provider.name

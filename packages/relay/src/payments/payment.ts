@@ -45,15 +45,19 @@ export function listPayments(sql: Sql, order: OrderNumber): Promise<Payment[]> {
   return sql<Payment>`SELECT * FROM payments WHERE order_number = ${order} ORDER BY at, id`
 }
 
-/** A payment pays for nothing: all of it is to be given back. */
+/** A payment pays for nothing: all of it is to be given back, but what of it was given back before. */
 export async function refund(
   sql: Sql,
   payment: Payment,
   reason: RefundReason,
   by: { now: number; who: string },
 ): Promise<void> {
+  // What was over the price may have been given back already; the order's events tell of that.
+  const back = payment.refunded_at === null ? 0n : BigInt(payment.refund_amount ?? 0)
   await sql`
-    UPDATE payments SET outcome = 'refund', refund_amount = amount, reason = ${reason} WHERE id = ${payment.id}`
+    UPDATE payments SET outcome = 'refund', refund_amount = ${(BigInt(payment.amount) - back).toString()},
+      reason = ${reason}, refunded_at = NULL, refund_reference = NULL
+    WHERE id = ${payment.id}`
   await noteRefund(sql, payment, reason, by)
 }
 

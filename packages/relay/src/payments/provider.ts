@@ -49,7 +49,7 @@ export interface PaymentSeen {
   readonly problem?: 'wrong_token' | 'wrong_chain'
 }
 
-/** Entries made in one transaction. */
+/** Entries made in one transaction; what they mean for orders is judged at its end. */
 export interface LedgerEntries {
   /**
    * Records a payment, or that one seen before is final now. Until it is final the last word on its amount and block

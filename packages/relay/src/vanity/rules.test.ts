@@ -47,11 +47,12 @@ test('the first pattern that matches the whole id decides', () => {
   expect(rules.valuate(id('zabc'))).toBeUndefined()
 })
 
-test('what is reserved, or what the relay gives out itself, has no price', () => {
+test('what is reserved, what the relay gives out itself, or what stands for a seat has no price', () => {
   const rules = open({ ...SIMPLE, rules: [{ pattern: '.*', tier: 'top', price_usdt: 5 }] })
   expect(rules.valuate(id('add'))).toBeUndefined()
   expect(rules.valuate(id('u12345678'))).toBeUndefined()
   expect(rules.valuate(id('u1234567'))).toBeDefined()
+  expect(rules.valuate(id('channel_quota'))).toBeUndefined()
 })
 
 test('a changed file is read again, within a second', () => {

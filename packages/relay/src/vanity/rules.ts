@@ -1,6 +1,6 @@
 // What an id costs: a file the operator edits, checked when it is read and read again when it has changed.
 import { readFileSync, statSync } from 'node:fs'
-import { AliasId, type VanityTier, VanityTier as VanityTierSchema } from '@sotto/protocol'
+import { AliasId, QUOTA_REF, type VanityTier, VanityTier as VanityTierSchema } from '@sotto/protocol'
 import * as v from 'valibot'
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
@@ -22,7 +22,7 @@ export class VanityRulesError extends Error {
 
 /** How often the file is looked at for changes, at most. */
 const LOOK_EVERY_MS = 1000
-/** What the relay gives out itself is never sold. */
+/** What the relay gives out itself is never sold, nor what stands for a seat in orders. */
 const ASSIGNED = /^u[0-9]{8,}$/
 const MOST_ENTRIES = 100_000
 
@@ -74,7 +74,7 @@ export class VanityRules {
   /** What an id costs now; undefined where no rule prices it or it is reserved. */
   valuate(id: AliasId): Valuation | undefined {
     const { rules, featured, reserved } = this.#current()
-    if (ASSIGNED.test(id) || reserved.has(id)) return undefined
+    if (ASSIGNED.test(id) || id === QUOTA_REF || reserved.has(id)) return undefined
     const rule = rules.find(({ matches }) => matches.test(id))
     return rule && { tier: rule.tier, price: rule.price, isFeatured: featured.has(id) }
   }

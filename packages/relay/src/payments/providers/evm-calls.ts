@@ -103,7 +103,9 @@ export interface Receipt {
 
 const TRANSFER = toEventSelector('Transfer(address,address,uint256)')
 const DECIMALS = '0x313ce567' // decimals()
-const MOST_ADDRESSES = 200
+const ADDRESSES_AT_ONCE = 200
+/** With more of them it takes less to ask for every transfer there is. */
+const MOST_ADDRESSES = 2000
 
 /** The chain, as one endpoint sees it. */
 export class EvmCalls {
@@ -133,19 +135,24 @@ export class EvmCalls {
     })
   }
 
-  /** The coins that the transactions of a block themselves carry; what contracts send on from there cannot be seen. @throws NotHere */
+  /** The coins that the transactions of a block themselves carry; what contracts send on from there cannot be seen. @throws NotHere, TooMuchAsked */
   coins(blockHash: string): Promise<readonly CoinTransfer[]> {
-    return this.#call('eth_getBlockByHash', [blockHash, true], (result) => {
-      const { hash, transactions } = v.parse(BodyAnswer, here(result))
-      if (hash !== blockHash) throw new Error('another block')
-      return transactions.flatMap((one) => {
-        // Chains have kinds of transactions of their own, and some go to nobody; those are no payments.
-        const { success, output } = v.safeParse(TransactionAnswer, one)
-        return success && output.value > 0n
-          ? [{ to: output.to, amount: output.value, transaction: output.hash }]
-          : []
-      })
-    })
+    return this.#call(
+      'eth_getBlockByHash',
+      [blockHash, true],
+      (result) => {
+        const { hash, transactions } = v.parse(BodyAnswer, here(result))
+        if (hash !== blockHash) throw new Error('another block')
+        return transactions.flatMap((one) => {
+          // Chains have kinds of transactions of their own, and some go to nobody; those are no payments.
+          const { success, output } = v.safeParse(TransactionAnswer, one)
+          return success && output.value > 0n
+            ? [{ to: output.to, amount: output.value, transaction: output.hash }]
+            : []
+        })
+      },
+      'block',
+    )
   }
 
   /**
@@ -158,13 +165,11 @@ export class EvmCalls {
     const blocks = isOneBlock ? where : { fromBlock: quantity(where.from), toBlock: quantity(where.to) }
     const filter = token === undefined ? blocks : { ...blocks, address: token }
     const parts = token !== undefined ? undefined : isOneBlock ? 'block' : 'blocks'
-    const wanted = [...addresses]
+    const wanted = new Set(addresses)
+    const read = (result: unknown): Transfer[] =>
+      logsOf(result, where).flatMap((log) => transferOf(log, wanted))
     const found: Transfer[] = []
-    for (let first = 0; first < wanted.length; first += MOST_ADDRESSES) {
-      const chunk = wanted.slice(first, first + MOST_ADDRESSES)
-      const topics = [TRANSFER, null, chunk.map(wordOf)]
-      const read = (result: unknown): Transfer[] =>
-        logsOf(result, where).flatMap((log) => transferOf(log, chunk))
+    for (const topics of topicsOf([...wanted])) {
       found.push(...(await this.#call('eth_getLogs', [{ ...filter, topics }], read, parts)))
     }
     return found
@@ -201,6 +206,16 @@ export class EvmCalls {
   }
 }
 
+// What the logs of transfers to these addresses are asked for by, in as many questions as it takes.
+function topicsOf(addresses: readonly string[]): unknown[][] {
+  if (addresses.length > MOST_ADDRESSES) return [[TRANSFER]]
+  const topics: unknown[][] = []
+  for (let first = 0; first < addresses.length; first += ADDRESSES_AT_ONCE) {
+    topics.push([TRANSFER, null, addresses.slice(first, first + ADDRESSES_AT_ONCE).map(wordOf)])
+  }
+  return topics
+}
+
 function here(result: unknown): unknown {
   if (result === null || result === undefined) throw new NotHere()
   return result
@@ -219,13 +234,13 @@ function logsOf(result: unknown, where: Where): v.InferOutput<typeof LogAnswer>[
 }
 
 // A collectible's event (ERC-721) has the same name and one topic more: not an amount, so not a payment.
-function transferOf(log: v.InferOutput<typeof LogAnswer>, wanted: readonly string[]): Transfer[] {
+function transferOf(log: v.InferOutput<typeof LogAnswer>, wanted: ReadonlySet<string>): Transfer[] {
   const [event, , receiver] = log.topics
   if (log.removed || event !== TRANSFER || receiver === undefined || log.topics.length !== 3) return []
   if (log.data.length !== 66) return []
   const to = `0x${receiver.slice(-40)}`
   const amount = BigInt(log.data)
-  if (wordOf(to) !== receiver || !wanted.includes(to) || amount === 0n) return []
+  if (wordOf(to) !== receiver || !wanted.has(to) || amount === 0n) return []
   const { address: token, blockNumber: height, blockHash, transactionHash: transaction, logIndex } = log
   return [{ token, to, amount, height, blockHash, transaction, logIndex }]
 }

@@ -2,8 +2,15 @@
 import type { Log } from '../../operations/log.ts'
 import type { Sql, Storage } from '../../storage/storage.ts'
 import type { Ledger, PaymentSeen } from '../provider.ts'
-import { type Block, type EvmCalls, NotHere, TooMuchAsked, type Transfer } from './evm-calls.ts'
-import type { Rpc } from './evm-rpc.ts'
+import {
+  type Block,
+  type CoinTransfer,
+  type EvmCalls,
+  NotHere,
+  TooMuchAsked,
+  type Transfer,
+} from './evm-calls.ts'
+import { ChainUnreachable, type Rpc } from './evm-rpc.ts'
 
 /** A block up to which everything was read. */
 export type Position = Omit<Block, 'parentHash'>
@@ -35,6 +42,8 @@ interface Money {
 
 const LEAST_REACH = 64
 const WIDEST_RANGE = 2000
+/** So often a block is asked for all that was sent in it, before it is read for what pays alone. */
+const MOST_FAILURES = 10
 /** Worthless tokens are sent to anybody: of one address, no more than these are recorded until the relay starts again. */
 const MOST_OTHERS = 20
 
@@ -51,6 +60,8 @@ export class ChainReader {
   #scope: string | undefined
   #position: Position | undefined
   #range = WIDEST_RANGE
+  /** Rounds in which what follows this height could not be read, though the chain answered. */
+  #failures = { above: -1, count: 0 }
   readonly #others = new Map<string, Set<string>>()
 
   constructor(parts: ChainReaderParts) {
@@ -86,7 +97,7 @@ export class ChainReader {
       return newest.height > from ? newest : undefined
     })
     while (head && position.height < head.height && !stopping.aborted) {
-      const step = await this.#nextStep(position, head.height)
+      const step = await this.#tryStep(position, head.height)
       if (!step || !(await this.#take(step, position))) return
       position = step.position
       this.#position = position
@@ -110,9 +121,25 @@ export class ChainReader {
     await this.resume(this.#name)
   }
 
+  // Anybody can fill a block with events and calls that cost next to nothing, until no endpoint answers with all of them, in
+  // whatever words. That must not end the reading: what pays cannot be made up, so it can always be read.
+  async #tryStep(position: Position, head: number): Promise<Step | undefined> {
+    if (this.#failures.above !== position.height) this.#failures = { above: position.height, count: 0 }
+    try {
+      return await this.#nextStep(position, head)
+    } catch (error) {
+      if (error instanceof ChainUnreachable) this.#failures.count += 1
+      throw error
+    }
+  }
+
+  get #isSparing(): boolean {
+    return this.#failures.count >= MOST_FAILURES
+  }
+
   async #nextStep(position: Position, head: number): Promise<Step | undefined> {
     for (;;) {
-      if (head - position.height <= this.#reach || this.#range < 2) {
+      if (head - position.height <= this.#reach || this.#range < 2 || this.#isSparing) {
         this.#range = Math.max(2, this.#range)
         return await this.#parts.rpc.ask((chain) => this.#readBlock(chain, position))
       }
@@ -147,14 +174,18 @@ export class ChainReader {
     if (watched.size === 0) return []
     const where = { blockHash: block.hash }
     try {
-      return await chain.transfers(where, watched.keys())
+      if (!this.#isSparing) return await chain.transfers(where, watched.keys())
     } catch (error) {
       if (!(error instanceof TooMuchAsked)) throw error
-      // Anybody can fill a block with worthless tokens for our addresses. What is paid in cannot be had for nothing.
-      this.#parts.log.warn('chain_block_crowded', { reason: this.#name, count: block.height })
-      const { token } = this.#parts
-      return token === undefined ? [] : await chain.transfers(where, watched.keys(), token)
     }
+    // Anybody can fill a block with worthless tokens for our addresses. What is paid in cannot be had for nothing.
+    this.#sayCrowded(block)
+    const { token } = this.#parts
+    return token === undefined ? [] : await chain.transfers(where, watched.keys(), token)
+  }
+
+  #sayCrowded({ height }: Block): void {
+    this.#parts.log.warn('chain_block_crowded', { reason: this.#name, count: height })
   }
 
   // Out of reach: many blocks at once, by height.
@@ -235,10 +266,10 @@ export class ChainReader {
   // The whole of a block's transactions is large, so this is done only while somebody is about to pay.
   async #coinsIn(chain: EvmCalls, block: Block): Promise<PaymentSeen[]> {
     const pending = await this.#parts.ledger.pending(this.#parts.provider)
-    if (pending.length === 0) return []
+    if (pending.length === 0 || this.#isSparing) return []
     const wanted = new Map(pending.map(({ payTo }) => [payTo.toLowerCase(), payTo]))
     const payments: PaymentSeen[] = []
-    for (const { to, amount, transaction } of await chain.coins(block.hash)) {
+    for (const { to, amount, transaction } of await this.#allCoins(chain, block)) {
       const payTo = wanted.get(to)
       if (payTo === undefined) continue
       const receipt = await chain.receipt(transaction)
@@ -248,6 +279,16 @@ export class ChainReader {
       payments.push(this.#payment(block, { reference, asset: 'native', payTo, amount }))
     }
     return payments
+  }
+
+  async #allCoins(chain: EvmCalls, block: Block): Promise<readonly CoinTransfer[]> {
+    try {
+      return await chain.coins(block.hash)
+    } catch (error) {
+      if (!(error instanceof TooMuchAsked)) throw error
+      this.#sayCrowded(block)
+      return []
+    }
   }
 
   #payment({ height, at }: Block, { reference, asset, payTo, amount }: Money): PaymentSeen {

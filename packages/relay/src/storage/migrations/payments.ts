@@ -39,7 +39,10 @@ export const payments: Migration = (dialect) => {
     `CREATE UNIQUE INDEX orders_by_hold ON orders (holds) WHERE holds IS NOT NULL`,
     `CREATE INDEX orders_by_buyer ON orders (buyer_id, id)`,
     `CREATE INDEX orders_by_address ON orders (pay_to)`,
-    `CREATE INDEX orders_by_end ON orders (status, expires_at)`,
+    // Each for one of the questions that are asked all the time, however many orders there have been.
+    `CREATE INDEX orders_pending ON orders (status, expires_at) WHERE status = 'pending'`,
+    `CREATE INDEX orders_watched ON orders (provider, expires_at) WHERE status <> 'pending'`,
+    `CREATE INDEX orders_sold ON orders (ref_id) WHERE status = 'confirmed'`,
     `CREATE INDEX orders_by_party ON orders (party, ref_id) WHERE party IS NOT NULL`,
 
     // What was seen of money, by the provider's own reference: the same payment twice is one row. None is ever deleted.
@@ -65,7 +68,7 @@ export const payments: Migration = (dialect) => {
       created_at BIGINT NOT NULL
     )`,
     `CREATE INDEX payments_by_order ON payments (order_number)`,
-    `CREATE INDEX payments_by_height ON payments (scope, height)`,
+    `CREATE INDEX payments_not_final ON payments (scope, height) WHERE state = 'seen'`,
     `CREATE INDEX payments_to_refund ON payments (id) WHERE refund_amount IS NOT NULL AND refunded_at IS NULL`,
 
     // What the operator owes sellers of channels, in whole units.
