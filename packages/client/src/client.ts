@@ -1,5 +1,5 @@
 // The library's entry: SottoClient, through which an application speaks with a relay. What else it gives away is in names.ts.
-import type { OutgoingContent } from '@sotto/crypto'
+import { loadPrimitives, type OutgoingContent } from '@sotto/crypto'
 import type { FriendProfile, FriendshipStatus, ReplyOf, UserLookup } from '@sotto/protocol'
 import { ClientError } from './client-error.ts'
 import { type Conversation, describeConversation } from './conversations.ts'
@@ -65,11 +65,13 @@ export class SottoClient {
   /**
    * Opens a client on its store, with the identity saved there if there is one. Speaks with nobody yet. Locked, where the
    * store is sealed by a passphrase: `unlock` comes first.
-   * @throws ClientError `INVALID_ARGUMENT`, `NO_WEBSOCKET`, `STORE_FAILED`, `LOCKED` for a sealed store without `secrets`.
+   * @throws ClientError `INVALID_ARGUMENT`, `NO_WEBSOCKET`, `STORE_FAILED`, `UNSUPPORTED`, `LOCKED` for a sealed store
+   *   without `secrets`.
    */
   static async open(options: ClientOptions): Promise<SottoClient> {
     const platform = decideOptions(options)
     const { store, random } = platform
+    await loadCryptography()
     const secrets = await SealedStore.open({ store, randomBytes: random, vault: options.secrets })
     const client = new SottoClient(platform, secrets)
     if (!client.isLocked) await client.#load()
@@ -412,5 +414,14 @@ export class SottoClient {
 
   #checkNotClosed(): void {
     if (this.#closed) throw new ClientError('CLOSED', 'the client is closed')
+  }
+}
+
+/** Loads what this runtime lacks of cryptography, now: nothing that is received may fail for a script that did not come. */
+async function loadCryptography(): Promise<void> {
+  try {
+    await loadPrimitives()
+  } catch (cause) {
+    throw new ClientError('UNSUPPORTED', 'the cryptography this browser lacks could not be loaded', { cause })
   }
 }
