@@ -1,8 +1,15 @@
 // The library's entry: SottoClient, through which an application speaks with a relay. What else it gives away is in names.ts.
-import { loadPrimitives, type OutgoingContent } from '@sotto/crypto'
-import type { FriendProfile, FriendshipStatus, ReplyOf, UserLookup } from '@sotto/protocol'
+import type { OutgoingContent } from '@sotto/crypto'
+import {
+  accountEndpoints,
+  type FriendProfile,
+  type FriendshipStatus,
+  type ReplyOf,
+  type UserLookup,
+} from '@sotto/protocol'
 import { ClientError } from './client-error.ts'
 import { type Conversation, describeConversation } from './conversations.ts'
+import { loadCryptography } from './cryptography.ts'
 import { Engine } from './engine.ts'
 import type { EventStreamOptions } from './event-stream.ts'
 import {
@@ -200,7 +207,9 @@ export class SottoClient {
   /** Changes the nickname friends see. */
   async setNickname(nickname: string): Promise<void> {
     const engine = this.#get()
-    const me = await engine.http.call('patchMe', { body: { nickname: checkNickname(nickname) } })
+    const me = await engine.http.call(accountEndpoints.patchMe, {
+      body: { nickname: checkNickname(nickname) },
+    })
     const { stored } = this.#get().identity
     if (stored.signingPublicKey !== engine.identity.stored.signingPublicKey)
       throw new ClientError('NO_IDENTITY', 'another identity was taken up meanwhile')
@@ -210,7 +219,7 @@ export class SottoClient {
   /** Deletes the account at the relay, for good, and then everything on this device. */
   async deleteAccount(): Promise<void> {
     const engine = this.#get()
-    await engine.http.call('deleteMe', {})
+    await engine.http.call(accountEndpoints.deleteMe, {})
     await this.#stopEngine()
     await engine.journal.write([{ change: 'clear' }])
   }
@@ -414,14 +423,5 @@ export class SottoClient {
 
   #checkNotClosed(): void {
     if (this.#closed) throw new ClientError('CLOSED', 'the client is closed')
-  }
-}
-
-/** Loads what this runtime lacks of cryptography, now: nothing that is received may fail for a script that did not come. */
-async function loadCryptography(): Promise<void> {
-  try {
-    await loadPrimitives()
-  } catch (cause) {
-    throw new ClientError('UNSUPPORTED', 'the cryptography this browser lacks could not be loaded', { cause })
   }
 }

@@ -1,5 +1,12 @@
 // The life of the WebSocket: opened with a ticket, watched by heartbeats, opened again after a wait when it is lost.
-import { type ClientFrame, closeCodes, decodeRelayFrame, encodeFrame, type RelayFrame } from '@sotto/protocol'
+import {
+  accountEndpoints,
+  type ClientFrame,
+  closeCodes,
+  decodeRelayFrame,
+  encodeFrame,
+  type RelayFrame,
+} from '@sotto/protocol'
 import { asClientError, ClientError } from './client-error.ts'
 import { Backoff } from './clock.ts'
 import type { NetworkState } from './events.ts'
@@ -111,7 +118,7 @@ export class Connection {
     this.#attemptedAt = this.#platform.clock.now()
     this.#setState('connecting')
     try {
-      const { ticket } = await this.#http.call('wsTicket', {}, { retry: 'none' })
+      const { ticket } = await this.#http.call(accountEndpoints.wsTicket, {}, { retry: 'none' })
       if (life === this.#life) this.#open(ticket)
     } catch (thrown) {
       if (life !== this.#life) return

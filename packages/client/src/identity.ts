@@ -7,7 +7,7 @@ import {
   normalizeMnemonic,
   validateMnemonic,
 } from '@sotto/crypto'
-import { check, Nickname } from '@sotto/protocol'
+import { accountEndpoints, check, Nickname } from '@sotto/protocol'
 import { ClientError } from './client-error.ts'
 import { Http } from './http.ts'
 import { Login } from './login.ts'
@@ -110,7 +110,7 @@ async function settle(
   http.useTokens(login)
   const nickname =
     account.recovered || input.nickname === undefined
-      ? (await http.call('getMe', {}, { signal: input.signal })).nickname
+      ? (await http.call(accountEndpoints.getMe, {}, { signal: input.signal })).nickname
       : input.nickname
   const stored: StoredIdentity = {
     uuid: account.uuid,

@@ -1,6 +1,6 @@
 // Proving to a relay who one is: challenge, signature, token; and renewing the token before it ends.
 import { parseAuthChallenge, signAuthChallenge } from '@sotto/crypto'
-import type { AccountUuid } from '@sotto/protocol'
+import { type AccountUuid, accountEndpoints } from '@sotto/protocol'
 import { ClientError, throwIfAborted } from './client-error.ts'
 import { Backoff, delay } from './clock.ts'
 import { type Http, type TokenSource, waitBeforeRetry } from './http.ts'
@@ -102,7 +102,7 @@ export class Login implements TokenSource {
     const { uuid, signingPrivateKey } = this.#identity
     onStep?.('challenge')
     const { challenge } = await this.#http.call(
-      'authChallenge',
+      accountEndpoints.authChallenge,
       { body: { user_uuid: uuid } },
       { retry: 'none', signal },
     )
@@ -121,7 +121,7 @@ export class Login implements TokenSource {
     onStep?.('verify')
     const askedAt = this.#platform.clock.now()
     const reply = await this.#http.call(
-      'authVerify',
+      accountEndpoints.authVerify,
       { body: { user_uuid: uuid, challenge, signature } },
       { retry: 'none', signal },
     )

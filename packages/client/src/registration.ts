@@ -1,6 +1,6 @@
 // The way to an account at the relay: keys, work, registration, login. Six steps, told one by one, that can be ended.
 import { deriveIdentityKeys, encodeBase64, type IdentityKeys } from '@sotto/crypto'
-import { AccountUuid, AliasId, check } from '@sotto/protocol'
+import { AccountUuid, AliasId, accountEndpoints, check } from '@sotto/protocol'
 import { asClientError, ClientError, throwIfAborted } from './client-error.ts'
 import { Http } from './http.ts'
 import { Login } from './login.ts'
@@ -75,12 +75,12 @@ export class Registration {
     const { signal } = this.#watch
     for (let attempt = 1; ; attempt += 1) {
       begin(this.#watch, 'proof_of_work')
-      const work = await this.#http.call('powChallenge', {}, { signal })
+      const work = await this.#http.call(accountEndpoints.powChallenge, {}, { signal })
       try {
         const pow_nonce = await this.#work(work.challenge_string, work.difficulty)
         begin(this.#watch, 'register')
         const body = { ...this.#publicKeys(), nickname, pow_nonce, pow_challenge: work.challenge_string }
-        const reply = await this.#http.call('register', { body }, { signal })
+        const reply = await this.#http.call(accountEndpoints.register, { body }, { signal })
         return { uuid: reply.uuid, aliasId: reply.alias_id, recovered: false }
       } catch (thrown) {
         throwIfAborted(signal)
@@ -103,7 +103,7 @@ export class Registration {
     begin(this.#watch, 'register')
     const body = { ...this.#publicKeys(), nickname: 'recovery' }
     try {
-      const reply = await this.#http.call('register', { body }, { signal: this.#watch.signal })
+      const reply = await this.#http.call(accountEndpoints.register, { body }, { signal: this.#watch.signal })
       return { uuid: reply.uuid, aliasId: reply.alias_id, recovered: false }
     } catch (error) {
       if (!(error instanceof ClientError)) throw error

@@ -7,10 +7,9 @@ import { friendEndpoints } from './endpoints/friends.ts'
 import { vanityEndpoints } from './endpoints/vanity.ts'
 import type { ErrorCode } from './errors.ts'
 
-export type { Endpoint } from './endpoints/endpoint.ts'
-
-/** The prefix of every endpoint's path. */
-export const API_BASE = '/api/v1'
+export { API_BASE, type Endpoint } from './endpoints/endpoint.ts'
+// Each feature's by itself too, so that a client takes along no more than it calls.
+export { accountEndpoints, channelEndpoints, friendEndpoints, vanityEndpoints }
 
 /** Every endpoint under `/api/v1`, by name. */
 export const endpoints = {

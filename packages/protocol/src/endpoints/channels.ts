@@ -29,6 +29,7 @@ export const channelEndpoints = define({
   createChannel: {
     method: 'POST',
     path: '/channels',
+    notIdempotent: true,
     auth: 'account',
     rate: 'write',
     body: channels.CreateChannelBody,
@@ -107,6 +108,7 @@ export const channelEndpoints = define({
   createPost: {
     method: 'POST',
     path: '/channels/{id}/posts',
+    notIdempotent: true,
     auth: 'account',
     rate: 'post',
     params: channels.ChannelPath,
@@ -162,6 +164,7 @@ export const channelEndpoints = define({
   buyQuota: {
     method: 'POST',
     path: '/channels/quota/buy',
+    notIdempotent: true,
     auth: 'account',
     rate: 'order',
     status: 200,

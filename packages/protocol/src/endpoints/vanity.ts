@@ -40,6 +40,7 @@ export const vanityEndpoints = define({
   reserveVanity: {
     method: 'POST',
     path: '/vanity/reserve',
+    notIdempotent: true,
     auth: 'none',
     rate: 'reserve',
     body: payments.AliasBody,
