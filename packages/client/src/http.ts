@@ -198,16 +198,13 @@ function refusal(status: number, text: string): ClientError {
     if (status >= 500) return new ClientError('NETWORK', `the relay answered ${status}`)
     return new ClientError('BAD_REPLY', `the relay answered ${status} without a known code`)
   }
-  const { uuid, alias_id, retry_after_ms, detail } = problem ?? {}
-  return new ClientError(
-    'REFUSED',
-    typeof detail === 'string' ? `${code}: ${detail}` : `${code}: ${errors[code].means}`,
-    {
-      refusal: code,
-      ...(typeof uuid === 'string' && typeof alias_id === 'string' ? { account: { uuid, alias_id } } : {}),
-      ...(typeof retry_after_ms === 'number' ? { retryAfterMs: retry_after_ms } : {}),
-    },
-  )
+  const { uuid, alias_id, retry_after_ms, detail, title } = problem ?? {}
+  const words = [detail, title].find((text) => typeof text === 'string')
+  return new ClientError('REFUSED', words === undefined ? code : `${code}: ${words}`, {
+    refusal: code,
+    ...(typeof uuid === 'string' && typeof alias_id === 'string' ? { account: { uuid, alias_id } } : {}),
+    ...(typeof retry_after_ms === 'number' ? { retryAfterMs: retry_after_ms } : {}),
+  })
 }
 
 function parseRecord(text: string): Record<string, unknown> | undefined {
