@@ -35,7 +35,7 @@ export class Engine {
   readonly #inbox: Inbox
   readonly #incoming: Incoming
   /** What is being decided on. */
-  readonly #working = new Set<Promise<void>>()
+  readonly #working = new Set<Promise<unknown>>()
   #stopped = false
 
   constructor(platform: Platform, identity: ActiveIdentity, emitter: Emitter) {
@@ -80,7 +80,7 @@ export class Engine {
     this.typing = new Typing(context)
     this.#inbox = new Inbox(context, this.#confirmations)
     this.#incoming = new Incoming({
-      handle: (frame) => this.#work(this.#handle(frame)),
+      handle: (frame) => this.work(this.#handle(frame)),
       onError: (error) => emitter.emit('error', error),
       onFlood: () => this.connection.reopen(),
     })
@@ -116,7 +116,8 @@ export class Engine {
     forgetKeys(this.identity)
   }
 
-  #work(work: Promise<void>): Promise<void> {
+  /** Has `stop` wait for what was begun: what it writes must not come after the end. */
+  work<T>(work: Promise<T>): Promise<T> {
     const tracked = work.finally(() => this.#working.delete(tracked))
     this.#working.add(tracked)
     return tracked
@@ -195,7 +196,7 @@ export class Engine {
 
   #onReadable(): void {
     // Not of the present call: sessions are decided on at once, and what waits for them follows.
-    this.#work(this.#inbox.retryAllOffline()).catch((error: unknown) =>
+    this.work(this.#inbox.retryAllOffline()).catch((error: unknown) =>
       this.#onStoreFailure(toStoreFailure(error)),
     )
     this.outbox.resume()

@@ -2,6 +2,7 @@
 import { type ClientOptions, SottoClient } from '../client.ts'
 import { ClientError } from '../client-error.ts'
 import type { ClientEventName, ClientEvents } from '../events.ts'
+import { publicPart } from '../stores/records.ts'
 import { eventNames } from './events.ts'
 import { findMethod } from './methods.ts'
 import type { TabState } from './tab-channel.ts'
@@ -34,8 +35,12 @@ export class Lead {
   get state(): TabState {
     const { identity, networkState, isLocked, isSealed } = this.client
     if (!identity) return { networkState, isLocked, isSealed }
-    const { mnemonic: _, ...shared } = identity
-    return { identity: shared, networkState, isLocked, isSealed }
+    return { identity: publicPart(identity), networkState, isLocked, isSealed }
+  }
+
+  /** Whether a call must be brought to its end here, since it cannot be made again elsewhere. */
+  mustEnd(name: string, args: readonly unknown[]): boolean {
+    return findMethod(name)?.mayRepeat(args) === false
   }
 
   /** Runs a method another tab asks for. */

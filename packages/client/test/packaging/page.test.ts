@@ -87,6 +87,13 @@ describe('what it weighs, minified by Vite, gzip -9', () => {
       maxBytes: 57_000,
       script: exchange("await IndexedDbStore.open('app')", indexedDb),
     },
+    {
+      name: 'with a store in memory, channels and the shop',
+      maxBytes: 57_000,
+      script: `${exchange('new MemoryStore()', memory)}
+import { Channels, VanityShop } from '@sotto/client'
+show((await new Channels(client).mine()).length + (await new VanityShop(client).search()).length)`,
+    },
   ]
   for (const { name, maxBytes, script } of apps) {
     test(
@@ -101,6 +108,12 @@ describe('what it weighs, minified by Vite, gzip -9', () => {
         expect(bytes).toBeLessThanOrEqual(maxBytes)
         // The whole of it: an application that was cut down to nothing would be small as well.
         expect(bytes).toBeGreaterThan(20_000)
+        // Modules are paid for by who imports them.
+        const text = [...app.scripts.values()].join()
+        expect([text.includes('/channels/search'), text.includes('/vanity/search')]).toEqual([
+          script.includes('Channels'),
+          script.includes('VanityShop'),
+        ])
         await app.remove()
       },
       LIMIT_MS,
