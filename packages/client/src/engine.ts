@@ -125,6 +125,8 @@ export class Engine {
 
   async #handle(frame: RelayFrame): Promise<void> {
     await this.journal.room()
+    if ('from' in frame && 'conv_id' in frame && this.#isNewAlias(frame.conv_id, frame.from))
+      this.friends.hint()
     switch (frame.type) {
       case 'msg':
         return this.#kept(frame.conv_id, this.#inbox.onMsg(frame))
@@ -158,6 +160,12 @@ export class Engine {
       default:
         return unhandled(frame)
     }
+  }
+
+  /** Whether a peer seems to go by another alias than before, which the friend list would explain. */
+  #isNewAlias(conversationId: string | undefined, aliasId: string): boolean {
+    const session = conversationId === undefined ? undefined : this.sessions.find(conversationId)
+    return session !== undefined && !this.sessions.isTheirAlias(session, aliasId)
   }
 
   // A mark for what follows would confirm this, too.

@@ -99,7 +99,7 @@ export class Inbox {
   #open(offline: OfflineMessage): StoredMessage | undefined {
     const { sessions } = this.#context
     const session = sessions.find(offline.conversationId)
-    if (!session || !sessions.isTheirAlias(session, offline.fromAliasId)) return undefined
+    if (!session || sessions.isAnothersAlias(session, offline.fromAliasId)) return undefined
     if (offline.cryptoVersion !== MESSAGE_CRYPTO_VERSION || !sessions.guard(session)) return undefined
     const base = {
       id: offline.id,
@@ -111,6 +111,8 @@ export class Inbox {
       fromAliasId: session.theirAliasId,
     } as const
     const plaintext = this.#decrypt(offline, session)
+    // Under a name nobody has explained yet, it may be somebody else's.
+    if (plaintext === undefined && !sessions.isTheirAlias(session, offline.fromAliasId)) return undefined
     if (plaintext === undefined) return { ...base, text: '', msgType: 'undecryptable' }
     const content = decodeContent(plaintext)
     const replyToId = content.replyToId
