@@ -62,6 +62,7 @@ class Bench {
       onState: (state) => this.states.push(state),
       onOpen: () => {},
       onFrame: () => {},
+      onHeartbeat: () => {},
       onPing: () => {},
       onPong: () => {},
       onGoaway: (reason) => this.goaways.push(reason),

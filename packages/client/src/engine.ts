@@ -58,7 +58,8 @@ export class Engine {
       onState: (state) => this.#onState(state),
       onOpen: () => this.#onOpen(),
       onFrame: (frame, bytes) => this.#incoming.push(frame, bytes),
-      onPing: () => this.#onPing(),
+      onHeartbeat: () => this.outbox.onHeartbeat(),
+      onPing: () => this.receipts.onPing(),
       onPong: () => this.receipts.onPong(),
       onGoaway: (reason) => emitter.emit('goaway', { reason }),
       onError: (error) => emitter.emit('error', error),
@@ -195,11 +196,6 @@ export class Engine {
   #onState(state: Connection['state']): void {
     if (state !== 'connected') this.outbox.onDown()
     this.#emitter.emit('network_state', state)
-  }
-
-  #onPing(): void {
-    this.outbox.onPing()
-    this.receipts.onPing()
   }
 
   #onReadable(): void {

@@ -227,6 +227,42 @@ test('the keys of an identity are zeros once it was put away', async () => {
   await bob.client.close()
 })
 
+test('what waits to be sent is counted while the client is locked, too', async () => {
+  const alice = await Person.join('alice', relay.url, { secrets: keyVault(key()) })
+  const bob = await Person.join('bob', relay.url)
+  await alice.befriend(bob)
+  alice.client.disconnect()
+  await alice.client.send(bob.alias, 'one')
+  await alice.client.send(bob.alias, 'two')
+  await alice.client.lock()
+  expect(await alice.client.countUnsent()).toBe(2)
+  await alice.client.close()
+  await expect(alice.client.countUnsent()).rejects.toMatchObject({ code: 'CLOSED' })
+  await bob.client.close()
+})
+
+test('locking and unlocking are told, and so is what identity there is', async () => {
+  const alice = await Person.join('alice', relay.url, { secrets: keyVault(key()) })
+  const { mnemonic: _, ...identity } = alice.client.identity ?? { mnemonic: '' }
+  expect(alice.heard.identity_changed).toEqual([{ identity: identity as never }])
+  const locking = alice.client.lock()
+  // From the call on, as everything else.
+  expect(alice.heard.lock_state).toEqual(['locked'])
+  await locking
+  await alice.client.unlock()
+  await alice.client.unlock()
+  expect(alice.heard.lock_state).toEqual(['locked', 'unlocked'])
+  await alice.client.setNickname('Alice B.')
+  expect(alice.heard.identity_changed.map((event) => event.identity?.nickname)).toEqual([
+    'alice',
+    undefined,
+    'alice',
+    'Alice B.',
+  ])
+  expect(JSON.stringify(alice.heard.identity_changed)).not.toContain('mnemonic')
+  await alice.client.close()
+})
+
 test('a store without a vault cannot be locked, and one with a vault is not opened without it', async () => {
   const alice = await Person.join('alice', relay.url)
   expect(alice.client.isSealed).toBe(false)
