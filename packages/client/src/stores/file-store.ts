@@ -125,6 +125,13 @@ export class FileStore extends InMemoryReads {
     await this.#lock.release()
   }
 
+  async abandon(): Promise<void> {
+    const reason = new ClientError('CLOSED', 'the store was given up')
+    this.#failure ??= reason
+    for (const waiting of this.#waiting.splice(0)) waiting.reject(reason)
+    await this.close()
+  }
+
   async #drain(): Promise<void> {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting
@@ -132,6 +139,8 @@ export class FileStore extends InMemoryReads {
       try {
         if (batch.some(({ erases }) => erases)) {
           await this.#removeDamaged()
+          // Given up meanwhile: what is in memory is no longer what is to be written.
+          if (this.#failure) throw this.#failure
           // What has been written to memory meanwhile is in the new file as well, and so written.
           batch.push(...this.#waiting)
           this.#waiting = []
@@ -158,7 +167,7 @@ export class FileStore extends InMemoryReads {
 
   async #compactIfGrown(): Promise<void> {
     // Only while nothing waits: then what is in memory is what is in the file.
-    if (this.#waiting.length > 0) return
+    if (this.#waiting.length > 0 || this.#failure) return
     if (this.#bytes < COMPACT_BYTES || this.#bytes < COMPACT_FACTOR * this.#compactedBytes) return
     await this.#compact()
   }

@@ -221,6 +221,11 @@ export class SealedStore implements ClientStore {
     this.lock()
   }
 
+  async abandon(): Promise<void> {
+    await this.#store.abandon()
+    this.lock()
+  }
+
   /** Seals what is there, in the one write that sets the vault. */
   async #sealAll(vault: VaultRecord, dataKey: Uint8Array): Promise<void> {
     this.#held = []

@@ -334,6 +334,29 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
     )
   })
 
+  test('an abandoned store refuses what it has not begun, and writes none of it later', async () => {
+    const { store, reopen } = await open()
+    await store.write([{ change: 'message', message: messageOf({ id: 'before' }) }])
+    const writes = Array.from({ length: 40 }, (_, at) =>
+      store.write([{ change: 'message', message: messageOf({ id: `m${at}` }) }]),
+    )
+    const settled = Promise.allSettled(writes)
+    await store.abandon()
+    const outcomes = await settled
+    await expect(store.write([{ change: 'clear' }])).rejects.toMatchObject({ code: 'CLOSED' })
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'CLOSED' })
+    const durable = outcomes.flatMap(({ status }, at) => (status === 'fulfilled' ? [`m${at}`] : []))
+    const again = await reopen()
+    const idsOf = async (): Promise<string[]> =>
+      (await again.listMessages(conversationId)).map(({ id }) => id)
+    const found = await idsOf()
+    expect(found).toEqual(['before', ...Array.from({ length: found.length - 1 }, (_, at) => `m${at}`)])
+    expect(found).toEqual(expect.arrayContaining(['before', ...durable]))
+    await again.write([])
+    expect(await idsOf()).toEqual(found)
+  })
+
   test('a closed store takes nothing', async () => {
     const { store } = await open()
     await store.close()

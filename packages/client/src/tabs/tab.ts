@@ -141,11 +141,12 @@ export class Tab {
 
   // A page that is frozen, or kept for the back button, runs nothing: another tab must get the lock now, not after what
   // is still being written. What the database has been given comes before whatever the next tab reads; what still waited
-  // is written when this page runs again, and is known by its id if it was asked of the next tab meanwhile.
+  // is given up, since written when this page runs again it would undo what others have written by then. Calls it was
+  // for are asked of the next tab; what came from the relay was not confirmed, and comes again.
   #go(): void {
     if (!this.#isHere) return
     this.#isHere = false
-    void this.#dropLead()
+    void this.#dropLead('abandon')
     this.#lock.leave()
     this.#channel.close()
   }
@@ -180,14 +181,14 @@ export class Tab {
   }
 
   /** Gives up the lead, if this tab has it; resolves once the client has ended. */
-  #dropLead(): Promise<void> {
+  #dropLead(how: 'stop' | 'abandon' = 'stop'): Promise<void> {
     this.#life += 1
     const lead = this.#lead
     this.#lead = undefined
     this.#leader = undefined
     if (lead) {
       const isWanted = this.voice.state.networkState !== 'disconnected'
-      this.#stopping = lead.stop().catch((error: unknown) => {
+      this.#stopping = lead[how]().catch((error: unknown) => {
         this.voice.emit('error', asClientError(error, 'STORE_FAILED'))
       })
       this.voice.setNetworkState(isWanted ? 'connecting' : 'disconnected')

@@ -157,6 +157,29 @@ test('what a frozen tab was asked for is done when it runs again, once', async (
   expect((await alice.transcript(b)).length).toBe(3)
 })
 
+test('what a frozen tab had not written yet it never writes, but has the next one do it once it runs again', async () => {
+  const { alice, second, bob, b } = await pair()
+  const texts = Array.from({ length: 400 }, (_, at) => `message ${at}`)
+  // Frozen as a page is, but for its scripts going on at once: as if it were thawed right away.
+  const sending = alice.page.evaluate(
+    ([b, texts]) => {
+      const all = app.sendAll(b, texts)
+      setTimeout(() => document.dispatchEvent(new Event('freeze')), 10)
+      return all
+    },
+    [b, texts] as const,
+  )
+  await until('the second leads', async () => (await second.heard('takeover')).length === 1)
+  const written = (await second.transcript(b)).length
+  await Bun.sleep(500)
+  expect((await second.transcript(b)).length).toBe(written)
+  expect(written).toBeLessThan(texts.length)
+  await alice.page.evaluate(() => document.dispatchEvent(new Event('resume')))
+  for (const outcome of await sending) expect(outcome).toHaveProperty('answer')
+  await until('bob has all', async () => (await bob.heardTexts()).length >= texts.length, 20_000)
+  expect(await bob.heardTexts()).toEqual(texts)
+})
+
 test('connect and disconnect of one tab are those of all', async () => {
   const { alice, second } = await pair()
   await second.call('disconnect')
