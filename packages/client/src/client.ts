@@ -2,6 +2,7 @@
 import type { OutgoingContent } from '@sotto/crypto'
 import type { FriendProfile, FriendshipStatus, ReplyOf, UserLookup } from '@sotto/protocol'
 import { type Conversation, describeConversation } from './conversations.ts'
+import { loadCryptography } from './cryptography.ts'
 import { Device } from './device.ts'
 import { giveDoor } from './door.ts'
 import type { Engine } from './engine.ts'
@@ -53,11 +54,13 @@ export class SottoClient {
   /**
    * Opens a client on its store, with the identity saved there if there is one. Speaks with nobody yet. Locked, where the
    * store is sealed by a passphrase: `unlock` comes first.
-   * @throws ClientError `INVALID_ARGUMENT`, `NO_WEBSOCKET`, `STORE_FAILED`, `LOCKED` for a sealed store without `secrets`.
+   * @throws ClientError `INVALID_ARGUMENT`, `NO_WEBSOCKET`, `STORE_FAILED`, `UNSUPPORTED`, `LOCKED` for a sealed store
+   *   without `secrets`.
    */
   static async open(options: ClientOptions): Promise<SottoClient> {
     const platform = decideOptions(options)
     const { store, random } = platform
+    await loadCryptography()
     const secrets = await SealedStore.open({ store, randomBytes: random, vault: options.secrets })
     const emitter = new Emitter()
     const device = new Device(platform, secrets, emitter)

@@ -34,6 +34,8 @@ export class Engine {
   readonly #confirmations: Confirmations
   readonly #inbox: Inbox
   readonly #incoming: Incoming
+  /** Resolves when the frame, or what else is received, is decided on: the next comes after it. */
+  #turn: Promise<void> = Promise.resolve()
   /** What is being decided on. */
   readonly #working = new Set<Promise<unknown>>()
   #stopped = false
@@ -81,7 +83,7 @@ export class Engine {
     this.typing = new Typing(context)
     this.#inbox = new Inbox(context, this.#confirmations)
     this.#incoming = new Incoming({
-      handle: (frame) => this.work(this.#handle(frame)),
+      handle: (frame) => this.#inTurn(() => this.#handle(frame)),
       onError: (error) => emitter.emit('error', error),
       onFlood: () => this.connection.reopen(),
     })
@@ -115,6 +117,13 @@ export class Engine {
   forgetKeys(): void {
     this.sessions.forgetKeys()
     forgetKeys(this.identity)
+  }
+
+  /** One after another: what was kept for later must not be read while a frame takes it back. */
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = this.work(this.#turn.then(work))
+    this.#turn = turn.catch(() => {})
+    return turn
   }
 
   /** Has `stop` wait for what was begun: what it writes must not come after the end. */
@@ -200,7 +209,7 @@ export class Engine {
 
   #onReadable(): void {
     // Not of the present call: sessions are decided on at once, and what waits for them follows.
-    this.work(this.#inbox.retryAllOffline()).catch((error: unknown) =>
+    this.#inTurn(() => this.#inbox.retryAllOffline()).catch((error: unknown) =>
       this.#onStoreFailure(toStoreFailure(error)),
     )
     this.outbox.resume()

@@ -166,11 +166,13 @@ export class Friends {
   async #syncOnce(): Promise<readonly FriendProfile[]> {
     const { http, sessions, journal, onReadable } = this.#context
     const friends = await http.call(friendEndpoints.listFriends, {})
+    // Before anything is changed: from here on nobody may come between.
+    const keys = await sessions.deriveKeys(friends)
     if (this.#stopped) return this.#list
     const before = this.#list
     this.#list = friends
     if (JSON.stringify(before) !== JSON.stringify(friends)) journal.record([{ change: 'friends', friends }])
-    const readable = sessions.reconcile(friends)
+    const readable = sessions.reconcile(friends, keys)
     if (readable.length > 0) onReadable(readable)
     this.#announce(before, friends)
     return friends

@@ -1,5 +1,5 @@
 // The way of a peer's message into the store: checked, guarded, decrypted, kept, and only then confirmed.
-import { decodeContent, decryptMessage, MESSAGE_CRYPTO_VERSION } from '@sotto/crypto'
+import { CryptoError, decodeContent, decryptMessage, MESSAGE_CRYPTO_VERSION } from '@sotto/crypto'
 import type { ConversationId, RelayFrame } from '@sotto/protocol'
 import { ClientError } from './client-error.ts'
 import type { Confirmations } from './confirmations.ts'
@@ -38,7 +38,7 @@ export class Inbox {
       fromAliasId: frame.from,
       cryptoVersion: frame.crypto_v,
     }
-    const message = this.#open(offline)
+    const message = await this.#open(offline)
     if (message) {
       this.#keep(frame, [{ change: 'message', message }], () => this.#announce(message))
       return
@@ -65,7 +65,7 @@ export class Inbox {
         journal.record([removed])
         continue
       }
-      const message = this.#open(offline)
+      const message = await this.#open(offline)
       if (message) journal.record([removed, { change: 'message', message }], () => this.#announce(message))
     }
   }
@@ -96,38 +96,39 @@ export class Inbox {
   }
 
   /** The message, or undefined for one that cannot be read now and may be later. */
-  #open(offline: OfflineMessage): StoredMessage | undefined {
+  async #open(offline: OfflineMessage): Promise<StoredMessage | undefined> {
+    if (offline.cryptoVersion !== MESSAGE_CRYPTO_VERSION) return undefined
+    for (;;) {
+      const session = this.#findSession(offline)
+      if (!session) return undefined
+      const plaintext = await this.#decrypt(offline, session)
+      const { sessions } = this.#context
+      // A friend list came meanwhile: the keys are others, and what these open, or do not, says nothing.
+      if (!sessions.isCurrent(session)) continue
+      // Under a name nobody has explained yet, it may be somebody else's.
+      if (plaintext === undefined && !sessions.isTheirAlias(session, offline.fromAliasId)) return undefined
+      return messageOf(offline, session, plaintext)
+    }
+  }
+
+  /** The session a message can be read with now. */
+  #findSession(offline: OfflineMessage): SessionRecord | undefined {
     const { sessions } = this.#context
     const session = sessions.find(offline.conversationId)
     if (!session || sessions.isAnothersAlias(session, offline.fromAliasId)) return undefined
-    if (offline.cryptoVersion !== MESSAGE_CRYPTO_VERSION || !sessions.guard(session)) return undefined
-    const base = {
-      id: offline.id,
-      conversationId: offline.conversationId,
-      isMe: false,
-      time: offline.createdAt,
-      status: 'delivered',
-      seq: offline.seq,
-      fromAliasId: session.theirAliasId,
-    } as const
-    const plaintext = this.#decrypt(offline, session)
-    // Under a name nobody has explained yet, it may be somebody else's.
-    if (plaintext === undefined && !sessions.isTheirAlias(session, offline.fromAliasId)) return undefined
-    if (plaintext === undefined) return { ...base, text: '', msgType: 'undecryptable' }
-    const content = decodeContent(plaintext)
-    const replyToId = content.replyToId
-    const nonce = nonceOf(offline.payloadEncrypted)
-    return { ...base, nonce, ...fieldsOf(content), ...(replyToId === undefined ? {} : { replyToId }) }
+    return sessions.guard(session) ? session : undefined
   }
 
-  #decrypt(offline: OfflineMessage, session: SessionRecord): string | undefined {
+  /** The plaintext, or undefined for a payload that this key does not open. */
+  async #decrypt(offline: OfflineMessage, session: SessionRecord): Promise<string | undefined> {
     try {
-      return decryptMessage({
+      return await decryptMessage({
         sessionKey: this.#context.sessions.keyOf(session),
         payload: offline.payloadEncrypted,
       })
-    } catch {
-      return undefined
+    } catch (error) {
+      if (error instanceof CryptoError) return undefined
+      throw error
     }
   }
 
@@ -141,6 +142,27 @@ export class Inbox {
       this.#context.emitter.emit('error', error)
     }
   }
+}
+
+function messageOf(
+  offline: OfflineMessage,
+  session: SessionRecord,
+  plaintext: string | undefined,
+): StoredMessage {
+  const base = {
+    id: offline.id,
+    conversationId: offline.conversationId,
+    isMe: false,
+    time: offline.createdAt,
+    status: 'delivered',
+    seq: offline.seq,
+    fromAliasId: session.theirAliasId,
+  } as const
+  if (plaintext === undefined) return { ...base, text: '', msgType: 'undecryptable' }
+  const content = decodeContent(plaintext)
+  const replyToId = content.replyToId
+  const nonce = nonceOf(offline.payloadEncrypted)
+  return { ...base, nonce, ...fieldsOf(content), ...(replyToId === undefined ? {} : { replyToId }) }
 }
 
 /** The nonce of a payload: its first 12 bytes, which are its first 16 characters. */

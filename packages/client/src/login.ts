@@ -95,6 +95,10 @@ export class Login implements TokenSource {
     }
   }
 
+  #checkNotForgotten(): void {
+    if (this.#isForgotten) throw new ClientError('LOCKED', 'the client is locked')
+  }
+
   async #logInOnce({ onStep, signal }: LoginWatch): Promise<Token> {
     const { uuid, signingPrivateKey } = this.#identity
     onStep?.('challenge')
@@ -112,8 +116,9 @@ export class Login implements TokenSource {
         `the relay asks to sign a login at ${parts?.host ?? 'an unknown place'}, not here`,
       )
     }
-    if (this.#isForgotten) throw new ClientError('LOCKED', 'the client is locked')
-    const signature = signAuthChallenge(signingPrivateKey, challenge)
+    this.#checkNotForgotten()
+    const signature = await signAuthChallenge(signingPrivateKey, challenge)
+    this.#checkNotForgotten()
     onStep?.('verify')
     const askedAt = this.#platform.clock.now()
     const reply = await this.#http.call(

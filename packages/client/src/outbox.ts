@@ -131,7 +131,9 @@ export class Outbox {
     }
     if (!sessions.guard(session)) throw keyChanged(session.theirAliasId)
     const { plaintext, fields } = outgoing(content, options.replyToId)
-    const payload = this.#encrypt(plaintext, session)
+    const payload = await this.#encrypt(plaintext, session)
+    // Encrypted for keys that a friend list has shown to be wrong meanwhile, or that were forgotten.
+    if (!sessions.isCurrent(session)) throw keyChanged(session.theirAliasId)
     if (payload.length > PAYLOAD_CHARACTERS) {
       throw new ClientError('MESSAGE_TOO_LARGE', 'this message is too long to be sent')
     }
@@ -357,7 +359,7 @@ export class Outbox {
     return true
   }
 
-  #encrypt(plaintext: string, session: SessionRecord): string {
+  #encrypt(plaintext: string, session: SessionRecord): Promise<string> {
     const { sessions, platform } = this.#context
     return encryptMessage({ sessionKey: sessions.keyOf(session), plaintext, randomBytes: platform.random })
   }

@@ -123,8 +123,8 @@ test('phrase and private keys are never sent, nor session keys or anything that 
   await alice.client.recover({ mnemonic })
   await alice.connect()
 
-  const { signing, agreement } = deriveIdentityKeys(mnemonic)
-  const seed = mnemonicToSeed(mnemonic)
+  const { signing, agreement } = await deriveIdentityKeys(mnemonic)
+  const seed = await mnemonicToSeed(mnemonic)
   const [session] = await alice.store.listSessions()
   const sessionKey = decodeBase64(session?.sessionKeyBase64 ?? '')
   const bytes = [signing.privateKey, agreement.privateKey, seed, seed.slice(0, 32), sessionKey]

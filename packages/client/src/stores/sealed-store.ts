@@ -15,15 +15,7 @@ import type {
   TrustState,
   VaultRecord,
 } from './records.ts'
-import {
-  isSealed,
-  openIdentity,
-  openSession,
-  type Seal,
-  sealChange,
-  sealIdentity,
-  sealSession,
-} from './sealed-fields.ts'
+import { hasSecret, isSealed, openIdentity, openSession, type Seal, sealChange } from './sealed-fields.ts'
 import type { ClientStore, MessageRange } from './store.ts'
 import { DATA_KEY_BYTES, type Vault } from './vault.ts'
 
@@ -49,8 +41,9 @@ export class SealedStore implements ClientStore {
   readonly #vault: Vault | undefined
   #record: VaultRecord | undefined
   #dataKey: Uint8Array | undefined
-  /** Calls that came while what is there is being sealed: what was written in between would be left plain. */
-  #held: (() => void)[] | undefined
+  /** Whether something is being sealed, and the calls that came meanwhile: none may overtake what is written then. */
+  #isSealing = false
+  readonly #held: (() => void)[] = []
 
   private constructor({ store, randomBytes, vault }: SealedStoreOptions) {
     this.#store = store
@@ -125,7 +118,13 @@ export class SealedStore implements ClientStore {
   }
 
   write(changes: readonly StoreChange[]): Promise<void> {
-    return this.#inTurn(async () => this.#store.write(this.#sealed(changes)))
+    return this.#inTurn(async () => {
+      if (changes.some(({ change }) => change === 'vault'))
+        throw new ClientError('INVALID_ARGUMENT', 'the vault of a sealed store is set by `protect`')
+      const seal = changes.some(hasSecret) ? this.#seal() : undefined
+      if (!seal) return this.#store.write(changes)
+      return this.#writeSealed(() => Promise.all(changes.map((change) => sealChange(seal, change))))
+    })
   }
 
   getVault(): Promise<VaultRecord | undefined> {
@@ -140,7 +139,8 @@ export class SealedStore implements ClientStore {
       // Locked meanwhile, the key is zeros.
       if (this.isLocked) throw locked()
       if (!identity) return undefined
-      return seal ? openIdentity(seal, identity) : plain(identity, identity.mnemonic)
+      if (!seal) return plain(identity, identity.mnemonic)
+      return this.#unlessLocked(await openIdentity(seal, identity))
     })
   }
 
@@ -150,9 +150,8 @@ export class SealedStore implements ClientStore {
       const seal = this.#seal()
       const sessions = await this.#store.listSessions()
       if (this.isLocked) throw locked()
-      return sessions.map((session) =>
-        seal ? openSession(seal, session) : plain(session, session.sessionKeyBase64),
-      )
+      if (!seal) return sessions.map((session) => plain(session, session.sessionKeyBase64))
+      return this.#unlessLocked(await Promise.all(sessions.map((session) => openSession(seal, session))))
     })
   }
 
@@ -228,40 +227,57 @@ export class SealedStore implements ClientStore {
 
   /** Seals what is there, in the one write that sets the vault. */
   async #sealAll(vault: VaultRecord, dataKey: Uint8Array): Promise<void> {
-    this.#held = []
+    // What was written while this goes on would be left plain.
+    this.#isSealing = true
     try {
       const seal = { dataKey, randomBytes: this.#randomBytes }
       const identity = await this.#store.getIdentity()
       const sessions = await this.#store.listSessions()
-      await this.#store.write([
-        { change: 'vault', vault },
-        ...(identity ? [{ change: 'identity', identity: sealIdentity(seal, identity) } as const] : []),
-        ...sessions.map((session) => ({ change: 'session', session: sealSession(seal, session) }) as const),
-      ])
+      const secrets: readonly StoreChange[] = [
+        ...(identity ? [{ change: 'identity', identity } as const] : []),
+        ...sessions.map((session) => ({ change: 'session', session }) as const),
+      ]
+      const sealed = await Promise.all(secrets.map((change) => sealChange(seal, change)))
+      await this.#store.write([{ change: 'vault', vault }, ...sealed])
       this.#record = vault
       this.#dataKey = dataKey.slice()
     } finally {
-      const held = this.#held
-      this.#held = undefined
-      for (const call of held) call()
+      this.#release()
     }
   }
 
-  /** Makes a call now, or once what is there has been sealed, in the order of the calls. */
-  #inTurn<T>(call: () => Promise<T>): Promise<T> {
-    const held = this.#held
-    if (!held) return call()
-    return new Promise((resolve, reject) => held.push(() => void call().then(resolve, reject)))
+  /** Seals changes and gives them to the store, before any call that comes meanwhile. Resolves once they are written. */
+  async #writeSealed(seal: () => Promise<readonly StoreChange[]>): Promise<void> {
+    this.#isSealing = true
+    let written: Promise<void>
+    try {
+      written = this.#store.write(await seal())
+    } finally {
+      this.#release()
+    }
+    await written
   }
 
-  #sealed(changes: readonly StoreChange[]): readonly StoreChange[] {
-    return changes.map((change) => {
-      if (change.change === 'vault')
-        throw new ClientError('INVALID_ARGUMENT', 'the vault of a sealed store is set by `protect`')
-      if (change.change !== 'identity' && change.change !== 'session') return change
-      const seal = this.#seal()
-      return seal ? sealChange(seal, change) : change
-    })
+  /** Makes a call now, or once what is being sealed is with the store, in the order of the calls. */
+  #inTurn<T>(call: () => Promise<T>): Promise<T> {
+    if (!this.#isSealing) return call()
+    return new Promise((resolve, reject) => this.#held.push(() => void call().then(resolve, reject)))
+  }
+
+  /** Makes the calls that were held, up to one that seals again. */
+  #release(): void {
+    this.#isSealing = false
+    while (!this.#isSealing) {
+      const call = this.#held.shift()
+      if (!call) return
+      call()
+    }
+  }
+
+  /** What was opened, unless the key was dropped while it was. */
+  #unlessLocked<T>(opened: T): T {
+    if (this.isLocked) throw locked()
+    return opened
   }
 
   /** What seals and opens; undefined where nothing is sealed. */
