@@ -61,7 +61,11 @@ export class SottoClient {
     const platform = decideOptions(options)
     const { store, random } = platform
     await loadCryptography()
-    const secrets = await SealedStore.open({ store, randomBytes: random, vault: options.secrets })
+    const secrets = await SealedStore.open({
+      store,
+      randomBytes: random,
+      vaults: [options.secrets ?? []].flat(),
+    })
     const emitter = new Emitter()
     const device = new Device(platform, secrets, emitter)
     if (!device.isLocked) await device.load()
@@ -105,11 +109,12 @@ export class SottoClient {
   }
 
   /**
-   * Sets the passphrase, or changes it. The first time, what is stored already is sealed in one write. For clients with
-   * `secrets: passphraseVault()`.
+   * Sets the passphrase, changes it, or takes it away (`undefined`); for clients with a `passphraseVault()` in `secrets`. Each
+   * is one write. What lay open is sealed; without a passphrase the secrets are kept by the vault in `secrets` that needs
+   * none, and lie open where there is none.
    * @throws ClientError `LOCKED`, `INVALID_ARGUMENT`, `STORE_FAILED`.
    */
-  async setPassphrase(passphrase: string): Promise<void> {
+  async setPassphrase(passphrase: string | undefined): Promise<void> {
     this.#device.checkOpen()
     await this.#device.lock.setPassphrase(passphrase)
   }

@@ -69,7 +69,7 @@ export class Lock {
     })
   }
 
-  setPassphrase(passphrase: string): Promise<void> {
+  setPassphrase(passphrase: string | undefined): Promise<void> {
     return this.#turns.take(() => this.#secrets.protect(passphrase))
   }
 

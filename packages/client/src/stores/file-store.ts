@@ -26,6 +26,9 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
+/** Changes for which the file is written anew: what they replace is not to lie in it any longer. */
+const REWRITING: ReadonlySet<StoreChange['change']> = new Set(['clear', 'vault', 'vault_removed'])
+
 /**
  * A store in a folder of its own (0700; files 0600). A write resolves after `fdatasync`; writes that arrive while one is
  * being synced share the next. A write torn by a crash is dropped as a whole on opening and costs nothing before it. A
@@ -109,7 +112,7 @@ export class FileStore extends InMemoryReads {
     if (this.#failure) return Promise.reject(this.#failure)
     for (const change of changes) this.state.apply(change)
     const line = encodeWrite(changes)
-    const erases = changes.some(({ change }) => change === 'vault' || change === 'clear')
+    const erases = changes.some(({ change }) => REWRITING.has(change))
     const written = new Promise<void>((resolve, reject) =>
       this.#waiting.push({ line, erases, resolve, reject }),
     )

@@ -176,6 +176,7 @@ export type VaultRecord = Readonly<v.InferOutput<typeof VaultRecord>>
 export const StoreChange = v.variant('change', [
   v.object({ change: v.literal('clear') }),
   v.object({ change: v.literal('vault'), vault: VaultRecord }),
+  v.object({ change: v.literal('vault_removed') }),
   v.object({ change: v.literal('identity'), identity: StoredIdentity }),
   v.object({ change: v.literal('session'), session: SessionRecord }),
   v.object({ change: v.literal('session_removed'), conversationId: ConversationId }),

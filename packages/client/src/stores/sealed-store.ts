@@ -17,14 +17,14 @@ import type {
 } from './records.ts'
 import { hasSecret, isSealed, openIdentity, openSession, type Seal, sealChange } from './sealed-fields.ts'
 import type { ClientStore, MessageRange } from './store.ts'
-import { DATA_KEY_BYTES, type Vault } from './vault.ts'
+import { DATA_KEY_BYTES, otherVault, type Vault } from './vault.ts'
 
 /** What a sealed store is made of. */
 export interface SealedStoreOptions {
   readonly store: ClientStore
   readonly randomBytes: RandomBytes
-  /** Without one, a store that is not sealed is passed through as it is. */
-  readonly vault: Vault | undefined
+  /** At most one that needs a passphrase, and one that needs none. Without any, a store that is not sealed stays so. */
+  readonly vaults: readonly Vault[]
 }
 
 /**
@@ -38,17 +38,17 @@ export interface SealedStoreOptions {
 export class SealedStore implements ClientStore {
   readonly #store: ClientStore
   readonly #randomBytes: RandomBytes
-  readonly #vault: Vault | undefined
+  readonly #vaults: readonly Vault[]
   #record: VaultRecord | undefined
   #dataKey: Uint8Array | undefined
   /** Whether something is being sealed, and the calls that came meanwhile: none may overtake what is written then. */
   #isSealing = false
   readonly #held: (() => void)[] = []
 
-  private constructor({ store, randomBytes, vault }: SealedStoreOptions) {
+  private constructor({ store, randomBytes, vaults }: SealedStoreOptions) {
     this.#store = store
     this.#randomBytes = randomBytes
-    this.#vault = vault
+    this.#vaults = vaults
   }
 
   /**
@@ -59,12 +59,9 @@ export class SealedStore implements ClientStore {
   static async open(options: SealedStoreOptions): Promise<SealedStore> {
     const sealed = new SealedStore(options)
     sealed.#record = await options.store.getVault()
-    if (sealed.#record && !options.vault)
-      throw new ClientError('LOCKED', 'the secrets of this store are sealed: pass the option `secrets`')
-    if (options.vault && !options.vault.needsPassphrase) {
-      if (sealed.#record) await sealed.unlock()
-      else await sealed.protect()
-    }
+    if (sealed.#record) {
+      if (!sealed.#opener(sealed.#record).needsPassphrase) await sealed.unlock()
+    } else if (options.vaults.length > 0) await sealed.protect()
     return sealed
   }
 
@@ -90,25 +87,29 @@ export class SealedStore implements ClientStore {
    */
   async unlock(passphrase?: string): Promise<void> {
     if (!this.#record || this.#dataKey) return
-    const dataKey = await this.#needVault().unwrap(this.#record, passphrase)
+    const dataKey = await this.#opener(this.#record).unwrap(this.#record, passphrase)
     this.lock()
     this.#dataKey = dataKey
   }
 
   /**
-   * Sets the vault, or the passphrase of the one there is. The first time, everything that is there is sealed in the same
-   * write; later the data key is wrapped anew and nothing else is touched.
-   * @throws ClientError `LOCKED`, `STORE_FAILED`, `INVALID_ARGUMENT` without a vault or passphrase.
+   * Keeps the secrets by the vault for a passphrase or, without one, by that which needs none. What lies open is sealed in
+   * the same write; of what is sealed the data key is wrapped anew, and nothing else is touched. Without a passphrase and
+   * a vault that needs none, the secrets are laid open again.
+   * @throws ClientError `LOCKED`, `STORE_FAILED`, `INVALID_ARGUMENT` without such a vault.
    */
   async protect(passphrase?: string): Promise<void> {
     if (this.isLocked) throw locked()
-    if (passphrase !== undefined && !this.#needVault().needsPassphrase)
-      throw new ClientError('INVALID_ARGUMENT', 'this vault takes no passphrase')
+    const needsPassphrase = passphrase !== undefined
+    const keeper = this.#vaults.find((vault) => vault.needsPassphrase === needsPassphrase)
+    if (!keeper && needsPassphrase)
+      throw new ClientError('INVALID_ARGUMENT', 'no vault among the option `secrets` takes a passphrase')
+    if (!keeper) return this.#layOpen()
     const record = this.#record
     // A copy: who locks meanwhile turns the key itself to zeros.
     const dataKey = this.#dataKey?.slice() ?? new Uint8Array(this.#randomBytes(DATA_KEY_BYTES))
     try {
-      const vault = await this.#needVault().wrap({ dataKey, passphrase, randomBytes: this.#randomBytes })
+      const vault = await keeper.wrap({ dataKey, passphrase, randomBytes: this.#randomBytes })
       if (record) await this.#store.write([{ change: 'vault', vault }])
       else await this.#sealAll(vault, dataKey)
       this.#record = vault
@@ -119,7 +120,7 @@ export class SealedStore implements ClientStore {
 
   write(changes: readonly StoreChange[]): Promise<void> {
     return this.#inTurn(async () => {
-      if (changes.some(({ change }) => change === 'vault'))
+      if (changes.some(({ change }) => change === 'vault' || change === 'vault_removed'))
         throw new ClientError('INVALID_ARGUMENT', 'the vault of a sealed store is set by `protect`')
       const seal = changes.some(hasSecret) ? this.#seal() : undefined
       if (!seal) return this.#store.write(changes)
@@ -246,6 +247,30 @@ export class SealedStore implements ClientStore {
     }
   }
 
+  /** Opens what is there, in the one write that takes the vault away. */
+  async #layOpen(): Promise<void> {
+    const seal = this.#seal()
+    if (!seal) return
+    this.#isSealing = true
+    try {
+      const identity = await this.#store.getIdentity()
+      const sessions = await this.#store.listSessions()
+      const opened: readonly StoreChange[] = [
+        ...(identity ? [{ change: 'identity', identity: await openIdentity(seal, identity) } as const] : []),
+        ...(await Promise.all(
+          sessions.map(
+            async (session) => ({ change: 'session', session: await openSession(seal, session) }) as const,
+          ),
+        )),
+      ]
+      await this.#store.write([{ change: 'vault_removed' }, ...this.#unlessLocked(opened)])
+      this.#record = undefined
+      this.lock()
+    } finally {
+      this.#release()
+    }
+  }
+
   /** Seals changes and gives them to the store, before any call that comes meanwhile. Resolves once they are written. */
   async #writeSealed(seal: () => Promise<readonly StoreChange[]>): Promise<void> {
     this.#isSealing = true
@@ -286,9 +311,13 @@ export class SealedStore implements ClientStore {
     return this.#dataKey && { dataKey: this.#dataKey, randomBytes: this.#randomBytes }
   }
 
-  #needVault(): Vault {
-    if (this.#vault) return this.#vault
-    throw new ClientError('INVALID_ARGUMENT', 'the client was given no vault: pass the option `secrets`')
+  /** The vault that opens a record. */
+  #opener(record: VaultRecord): Vault {
+    if (this.#vaults.length === 0)
+      throw new ClientError('LOCKED', 'the secrets of this store are sealed: pass the option `secrets`')
+    const opener = this.#vaults.find(({ kind }) => kind === record.kind)
+    if (!opener) throw otherVault(record)
+    return opener
   }
 }
 

@@ -164,7 +164,7 @@ export class SharedClient implements SharedMethods {
   }
 
   /** See `SottoClient.setPassphrase`. Done by this tab. */
-  setPassphrase(passphrase: string): Promise<void> {
+  setPassphrase(passphrase: string | undefined): Promise<void> {
     return this.#tab.runHere((client) => client.setPassphrase(passphrase))
   }
 
