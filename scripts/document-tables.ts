@@ -6,7 +6,9 @@ import {
   clientFrames,
   closeCodes,
   type Endpoint,
+  endpointSummaries,
   endpoints,
+  errorMeanings,
   errors,
   limits,
   rates,
@@ -19,15 +21,18 @@ const DOCS = join(import.meta.dir, '..', 'docs')
 /** The documents with tables of the code in them. */
 export const documentsWithTables = ['protocol.md', 'operations.md'].map((name) => join(DOCS, name))
 
+const summaries: Readonly<Record<string, string>> = endpointSummaries
+const meanings: Readonly<Record<string, string>> = errorMeanings
+
 const tables: Readonly<Record<string, () => string>> = {
   endpoints: () =>
     table(
       ['method, path', 'login', 'body → reply', 'what it is', 'own errors', 'rate'],
-      Object.values<Endpoint>(endpoints).map((endpoint) => [
+      Object.entries<Endpoint>(endpoints).map(([name, endpoint]) => [
         `${[endpoint.method, endpoint.alsoMethod].filter(Boolean).join(' or ')} \`${API_BASE}${endpoint.path}\``,
         endpoint.auth === 'account' ? 'yes' : 'no',
         `${inputOf(endpoint)} → ${endpoint.status} ${fieldsOf(endpoint.reply) || '`{}`'}`,
-        endpoint.summary,
+        summaries[name] ?? '',
         endpoint.errors.map((code) => `\`${code}\``).join(', '),
         `\`${endpoint.rate}\``,
       ]),
@@ -35,11 +40,11 @@ const tables: Readonly<Record<string, () => string>> = {
   errors: () =>
     table(
       ['code', 'status', 'try again', 'meaning'],
-      Object.entries(errors).map(([code, { status, retry, means }]) => [
+      Object.entries(errors).map(([code, { status, retry }]) => [
         `\`${code}\``,
         `${status}`,
         retry,
-        means,
+        meanings[code] ?? '',
       ]),
     ),
   'client-frames': () => table(['frame', 'fields'], framesOf(clientFrames)),

@@ -115,7 +115,7 @@ export class Device {
       if (!(error instanceof ClientError && error.code === 'ACCOUNT_NOT_FOUND')) throw error
     }
     if (this.#engine !== engine)
-      throw new ClientError('NO_IDENTITY', 'the identity was put away or replaced meanwhile')
+      throw new ClientError('NO_IDENTITY', 'another identity was taken up meanwhile')
     await this.#stopEngine()
     await engine.journal.write([{ change: 'clear' }])
     this.#tell()

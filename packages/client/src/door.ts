@@ -1,7 +1,14 @@
 // How modules reach the relay through a client, whether it runs here or in another tab: channels, the shop.
 import type { Endpoint } from '@sotto/protocol'
 import { ClientError } from './client-error.ts'
-import { type CallInput, type CallReply, type RelayRequest, readReply, requestOf } from './relay-request.ts'
+import {
+  type CallInput,
+  type CallReply,
+  checkInput,
+  type RelayRequest,
+  readReply,
+  requestOf,
+} from './relay-request.ts'
 
 /** What a module can be made of: a `SottoClient` or, in browsers, a `SharedClient`. */
 export interface AnyClient {
@@ -34,5 +41,7 @@ export async function callThrough<E extends Endpoint>(
   endpoint: E,
   input: CallInput<E>,
 ): Promise<CallReply<E>> {
-  return readReply(endpoint, await doorOf(client)(requestOf(endpoint, input)))
+  const door = doorOf(client)
+  checkInput(endpoint, input)
+  return readReply(endpoint, await door(requestOf(endpoint, input)))
 }

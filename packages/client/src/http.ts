@@ -168,13 +168,9 @@ function mayBeDone({ code, refusal }: ClientError): boolean {
 }
 
 function outcomeUnknown(cause: ClientError): ClientError {
-  return new ClientError(
-    'OUTCOME_UNKNOWN',
-    'the relay did not say whether it was done: look, before asking again',
-    {
-      cause,
-    },
-  )
+  return new ClientError('OUTCOME_UNKNOWN', 'it may have been done or not: look, before asking again', {
+    cause,
+  })
 }
 
 /** The relay's address without a slash at its end. */
@@ -198,16 +194,13 @@ function refusal(status: number, text: string): ClientError {
     if (status >= 500) return new ClientError('NETWORK', `the relay answered ${status}`)
     return new ClientError('BAD_REPLY', `the relay answered ${status} without a known code`)
   }
-  const { uuid, alias_id, retry_after_ms, detail } = problem ?? {}
-  return new ClientError(
-    'REFUSED',
-    typeof detail === 'string' ? `${code}: ${detail}` : `${code}: ${errors[code].means}`,
-    {
-      refusal: code,
-      ...(typeof uuid === 'string' && typeof alias_id === 'string' ? { account: { uuid, alias_id } } : {}),
-      ...(typeof retry_after_ms === 'number' ? { retryAfterMs: retry_after_ms } : {}),
-    },
-  )
+  const { uuid, alias_id, retry_after_ms, detail, title } = problem ?? {}
+  const words = [detail, title].find((text) => typeof text === 'string')
+  return new ClientError('REFUSED', words === undefined ? code : `${code}: ${words}`, {
+    refusal: code,
+    ...(typeof uuid === 'string' && typeof alias_id === 'string' ? { account: { uuid, alias_id } } : {}),
+    ...(typeof retry_after_ms === 'number' ? { retryAfterMs: retry_after_ms } : {}),
+  })
 }
 
 function parseRecord(text: string): Record<string, unknown> | undefined {

@@ -132,12 +132,8 @@ export class Login implements TokenSource {
 
 // An account that was deleted has no keys any more: what is signed with these is nobody's signature.
 function accountGone(cause: ClientError): ClientError {
-  return new ClientError(
-    'ACCOUNT_NOT_FOUND',
-    'this relay has no such account with these keys, or none any more',
-    {
-      cause,
-      refusal: 'SIGNATURE_INVALID',
-    },
-  )
+  return new ClientError('ACCOUNT_NOT_FOUND', 'this relay has no account with these keys', {
+    cause,
+    refusal: 'SIGNATURE_INVALID',
+  })
 }

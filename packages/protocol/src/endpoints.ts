@@ -1,10 +1,10 @@
 // Every HTTP endpoint, by feature. The relay serves them, the client calls them, and the OpenAPI document is made from
 // them.
 import type * as v from 'valibot'
-import { accountEndpoints } from './endpoints/accounts.ts'
-import { channelEndpoints } from './endpoints/channels.ts'
-import { friendEndpoints } from './endpoints/friends.ts'
-import { vanityEndpoints } from './endpoints/vanity.ts'
+import { accountEndpoints, accountSummaries } from './endpoints/accounts.ts'
+import { channelEndpoints, channelSummaries } from './endpoints/channels.ts'
+import { friendEndpoints, friendSummaries } from './endpoints/friends.ts'
+import { vanityEndpoints, vanitySummaries } from './endpoints/vanity.ts'
 import type { ErrorCode } from './errors.ts'
 
 export { API_BASE, type Endpoint } from './endpoints/endpoint.ts'
@@ -18,6 +18,14 @@ export const endpoints = {
   ...channelEndpoints,
   ...vanityEndpoints,
 } as const
+
+/** What each endpoint does, in a line. */
+export const endpointSummaries: Readonly<Record<EndpointName, string>> = {
+  ...accountSummaries,
+  ...friendSummaries,
+  ...channelSummaries,
+  ...vanitySummaries,
+}
 
 /** An endpoint's name. */
 export type EndpointName = keyof typeof endpoints

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { copyFile, type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { asClientError, ClientError } from '../client-error.ts'
+import { changesOf } from './device-changes.ts'
 import { decodeFile, encodeFile, encodeHeader, encodeWrite } from './file-log.ts'
 import { type FolderLock, lockFolder } from './folder-lock.ts'
 import { InMemoryReads } from './in-memory-reads.ts'
@@ -183,7 +184,7 @@ export class FileStore extends InMemoryReads {
 
   // The new file is whole and synced before it takes the old one's name, so a crash leaves one or the other.
   async #compact(): Promise<void> {
-    const bytes = Buffer.from(encodeFile(this.state.changes()))
+    const bytes = Buffer.from(encodeFile(changesOf(this.state)))
 
     const next = `${this.#path}.next`
     await rm(next, { force: true })

@@ -27,8 +27,10 @@ export interface Endpoint {
   readonly notIdempotent?: true
   /** Codes it answers besides those any endpoint can. */
   readonly errors: readonly ErrorCode[]
-  readonly summary: string
 }
+
+/** A line on each endpoint of a table. Apart from it: clients take the table along, and show no lines. */
+export type Summaries<T> = Readonly<Record<keyof T, string>>
 
 /** Keeps each endpoint's own type. */
 export function define<const T extends Record<string, Endpoint>>(table: T): T {

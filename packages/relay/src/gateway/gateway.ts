@@ -4,7 +4,7 @@ import {
   closeCodes,
   decodeClientFrame,
   encodeFrame,
-  errors,
+  errorMeanings,
   type FrameFault,
   type Limits,
   ProtocolError,
@@ -318,7 +318,7 @@ function errorFrame(
   return {
     type: 'error',
     error: error.code,
-    message: field ? `${field} ${rule ?? 'is not valid'}` : errors[error.code].means,
+    message: field ? `${field} ${rule ?? 'is not valid'}` : errorMeanings[error.code],
     ...(names.id === undefined ? {} : { id: names.id }),
     ...(names.conv_id === undefined ? {} : { conv_id: names.conv_id }),
     ...(retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }),

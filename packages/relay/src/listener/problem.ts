@@ -1,5 +1,5 @@
 // Errors as problem documents (RFC 9457). Nothing internal and nothing random is ever in one.
-import { type ErrorDetails, errors, type ProblemDocument, ProtocolError } from '@sotto/protocol'
+import { type ErrorDetails, errorMeanings, type ProblemDocument, ProtocolError } from '@sotto/protocol'
 import type { Log } from '../operations/log.ts'
 
 /** The answer to a request that failed. Anything but a ProtocolError is a bug: logged, and answered `INTERNAL`. */
@@ -22,7 +22,7 @@ function toResponse(error: ProtocolError): Response {
 
 function documentOf(error: ProtocolError): ProblemDocument {
   const { code, status, details } = error
-  const document = { type: `urn:sotto:error:${code}`, title: errors[code].means, status, error: code }
+  const document = { type: `urn:sotto:error:${code}`, title: errorMeanings[code], status, error: code }
   const full = { ...document, ...specificsOf(details) }
   // A published client takes any text with 409 in it for a recovery, so no other answer may hold those digits.
   return status !== 409 && JSON.stringify(full).includes('409') ? document : full
