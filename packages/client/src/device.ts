@@ -123,9 +123,9 @@ export class Device {
 
   /** Makes a request in the name of the account, or of nobody where it needs no account. */
   async request(request: RelayRequest): Promise<string> {
-    if (request.auth === 'account') return this.needEngine().http.request(request)
     this.checkNotClosed()
-    return new Http(this.#platform).request(request)
+    const http = request.auth === 'none' ? new Http(this.#platform) : this.needEngine().http
+    return http.request(request)
   }
 
   /** Ends everything, and closes the store. */

@@ -16,6 +16,7 @@ import { Outbox } from './outbox.ts'
 import { Receipts } from './receipts.ts'
 import { Retractions } from './retractions.ts'
 import { Sessions } from './sessions.ts'
+import { Turns } from './turns.ts'
 import { Typing } from './typing.ts'
 
 /** All that works for one identity. */
@@ -34,8 +35,8 @@ export class Engine {
   readonly #confirmations: Confirmations
   readonly #inbox: Inbox
   readonly #incoming: Incoming
-  /** Resolves when the frame, or what else is received, is decided on: the next comes after it. */
-  #turn: Promise<void> = Promise.resolve()
+  /** Of frames and what else is received: each is decided on before the next. */
+  readonly #turns = new Turns()
   /** What is being decided on. */
   readonly #working = new Set<Promise<unknown>>()
   #stopped = false
@@ -121,9 +122,7 @@ export class Engine {
 
   /** One after another: what was kept for later must not be read while a frame takes it back. */
   #inTurn(work: () => Promise<void>): Promise<void> {
-    const turn = this.work(this.#turn.then(work))
-    this.#turn = turn.catch(() => {})
-    return turn
+    return this.work(this.#turns.take(work))
   }
 
   /** Has `stop` wait for what was begun: what it writes must not come after the end. */

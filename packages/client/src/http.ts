@@ -168,7 +168,7 @@ function mayBeDone({ code, refusal }: ClientError): boolean {
 }
 
 function outcomeUnknown(cause: ClientError): ClientError {
-  return new ClientError('OUTCOME_UNKNOWN', 'it may have been done or not: look, before asking again', {
+  return new ClientError('OUTCOME_UNKNOWN', 'it may have been done or not', {
     cause,
   })
 }

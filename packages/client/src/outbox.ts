@@ -22,6 +22,7 @@ import type {
   SessionRecord,
   StoredMessage,
 } from './stores/records.ts'
+import { Turns } from './turns.ts'
 
 const RETRY = { firstMs: 1000, maxMs: 60_000 }
 /** The longest wait a relay may ask for before a message is tried again. */
@@ -83,9 +84,9 @@ export class Outbox {
   readonly #pauses = new Map<string, Pause>()
   /** What is being stored, by id. */
   readonly #begun = new Map<string, ConversationId>()
+  readonly #turns = new Turns()
   #isOpen = false
   #inFlight = 0
-  #turn: Promise<unknown> = Promise.resolve()
 
   constructor(context: Context) {
     this.#context = context
@@ -110,9 +111,7 @@ export class Outbox {
     options: SendOptions,
   ): Promise<StoredMessage> {
     // Looking for an earlier message of the same id takes time, in which none posted later may overtake this one.
-    const begun = this.#turn.then(() => this.#begin(contact, content, options))
-    this.#turn = begun.catch(() => {})
-    const { message, written } = await begun
+    const { message, written } = await this.#turns.take(() => this.#begin(contact, content, options))
     await written
     return message
   }
@@ -211,8 +210,8 @@ export class Outbox {
   }
 
   /** Resolves when every post so far has been given to the store. */
-  async settled(): Promise<void> {
-    await this.#turn
+  settled(): Promise<void> {
+    return this.#turns.settled()
   }
 
   stop(): void {

@@ -15,7 +15,15 @@ import type {
   TrustState,
   VaultRecord,
 } from './records.ts'
-import { hasSecret, isSealed, openIdentity, openSession, type Seal, sealChange } from './sealed-fields.ts'
+import {
+  hasSecret,
+  isSealed,
+  openChange,
+  openIdentity,
+  openSession,
+  type Seal,
+  sealChange,
+} from './sealed-fields.ts'
 import type { ClientStore, MessageRange } from './store.ts'
 import { DATA_KEY_BYTES, otherVault, type Vault } from './vault.ts'
 
@@ -103,15 +111,19 @@ export class SealedStore implements ClientStore {
     const needsPassphrase = passphrase !== undefined
     const keeper = this.#vaults.find((vault) => vault.needsPassphrase === needsPassphrase)
     if (!keeper && needsPassphrase)
-      throw new ClientError('INVALID_ARGUMENT', 'no vault among the option `secrets` takes a passphrase')
-    if (!keeper) return this.#layOpen()
-    const record = this.#record
+      throw new ClientError('INVALID_ARGUMENT', 'no vault of this client takes a passphrase')
+    if (!keeper) {
+      const seal = this.#seal()
+      if (seal) await this.#rewrite(undefined, undefined, (change) => openChange(seal, change))
+      return
+    }
+    const [record, randomBytes] = [this.#record, this.#randomBytes]
     // A copy: who locks meanwhile turns the key itself to zeros.
     const dataKey = this.#dataKey?.slice() ?? new Uint8Array(this.#randomBytes(DATA_KEY_BYTES))
     try {
-      const vault = await keeper.wrap({ dataKey, passphrase, randomBytes: this.#randomBytes })
+      const vault = await keeper.wrap({ dataKey, passphrase, randomBytes })
       if (record) await this.#store.write([{ change: 'vault', vault }])
-      else await this.#sealAll(vault, dataKey)
+      else await this.#rewrite(vault, dataKey, (change) => sealChange({ dataKey, randomBytes }, change))
       this.#record = vault
     } finally {
       dataKey.fill(0)
@@ -226,46 +238,28 @@ export class SealedStore implements ClientStore {
     this.lock()
   }
 
-  /** Seals what is there, in the one write that sets the vault. */
-  async #sealAll(vault: VaultRecord, dataKey: Uint8Array): Promise<void> {
-    // What was written while this goes on would be left plain.
+  /** Writes all secrets anew in the one write that sets the vault or takes it away, before any call that comes meanwhile. */
+  async #rewrite(
+    vault: VaultRecord | undefined,
+    dataKey: Uint8Array | undefined,
+    convert: (change: StoreChange) => Promise<StoreChange>,
+  ): Promise<void> {
     this.#isSealing = true
     try {
-      const seal = { dataKey, randomBytes: this.#randomBytes }
       const identity = await this.#store.getIdentity()
       const sessions = await this.#store.listSessions()
       const secrets: readonly StoreChange[] = [
         ...(identity ? [{ change: 'identity', identity } as const] : []),
         ...sessions.map((session) => ({ change: 'session', session }) as const),
       ]
-      const sealed = await Promise.all(secrets.map((change) => sealChange(seal, change)))
-      await this.#store.write([{ change: 'vault', vault }, ...sealed])
-      this.#record = vault
-      this.#dataKey = dataKey.slice()
-    } finally {
-      this.#release()
-    }
-  }
-
-  /** Opens what is there, in the one write that takes the vault away. */
-  async #layOpen(): Promise<void> {
-    const seal = this.#seal()
-    if (!seal) return
-    this.#isSealing = true
-    try {
-      const identity = await this.#store.getIdentity()
-      const sessions = await this.#store.listSessions()
-      const opened: readonly StoreChange[] = [
-        ...(identity ? [{ change: 'identity', identity: await openIdentity(seal, identity) } as const] : []),
-        ...(await Promise.all(
-          sessions.map(
-            async (session) => ({ change: 'session', session: await openSession(seal, session) }) as const,
-          ),
-        )),
-      ]
-      await this.#store.write([{ change: 'vault_removed' }, ...this.#unlessLocked(opened)])
-      this.#record = undefined
+      const converted = await Promise.all(secrets.map(convert))
+      await this.#store.write([
+        vault ? { change: 'vault', vault } : { change: 'vault_removed' },
+        ...converted,
+      ])
       this.lock()
+      this.#record = vault
+      this.#dataKey = dataKey?.slice()
     } finally {
       this.#release()
     }
