@@ -60,14 +60,14 @@ export class Channels {
    * @throws ClientError `REFUSED` with `QUOTA_EXCEEDED` where all seats are taken (`buyQuota`), `OUTCOME_UNKNOWN` where it may
    *   have been made or not (`mine` shows).
    */
-  async create({ name, description, isPublic }: NewChannel): Promise<string> {
-    const body = { name, ...channelFields({ description, isPublic }) }
+  async create(channel: NewChannel): Promise<string> {
+    const body = { ...fieldsOf(channel), name: channel.name }
     return (await callThrough(this.#client, endpoints.createChannel, { body })).channel_id
   }
 
   /** Changes what is given of a channel of one's own, and answers it as it is then. */
   edit(channelId: string, changes: Partial<NewChannel>): Promise<ChannelInfo> {
-    const body = channelFields(changes)
+    const body = fieldsOf(changes)
     return callThrough(this.#client, endpoints.patchChannel, { params: { id: channelId }, body })
   }
 
@@ -87,7 +87,8 @@ export class Channels {
   }
 
   /** Posts of a channel, the newest first. */
-  posts(channelId: string, { before, limit }: PostRange = {}): Promise<readonly ChannelPost[]> {
+  posts(channelId: string, range: PostRange = {}): Promise<readonly ChannelPost[]> {
+    const { before, limit } = range
     return callThrough(this.#client, endpoints.listPosts, {
       params: { id: channelId },
       query: { before, limit },
@@ -140,11 +141,8 @@ export class Channels {
   }
 }
 
-function channelFields({
-  name,
-  description,
-  isPublic,
-}: { readonly [K in keyof NewChannel]?: NewChannel[K] | undefined }): {
+/** What was given of a channel, by the relay's names. */
+function fieldsOf({ name, description, isPublic }: Partial<NewChannel>): {
   name?: string
   description?: string
   is_public?: boolean
