@@ -6,10 +6,10 @@ import { folderOf, openHome } from './chat/home.ts'
 import { onboard } from './chat/onboarding.ts'
 import { PlainTerminal } from './chat/plain-terminal.ts'
 import { qrOf } from './chat/qr.ts'
-import { sanitizeLine } from './chat/sanitize.ts'
 import type { Terminal } from './chat/terminal.ts'
 import { TtyTerminal } from './chat/tty-terminal.ts'
 import { type Command, CommandError, type Flags, textFlag, UsageError } from './command.ts'
+import { sanitizeLine } from './sanitize.ts'
 
 const DEFAULT_RELAY = 'http://localhost:8080'
 /** How long leaving waits for messages that are still on their way. */

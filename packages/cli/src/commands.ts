@@ -1,12 +1,14 @@
 // Every command of the command line.
 import { chatCommand } from './chat-command.ts'
-import type { Command } from './command.ts'
+import type { Command, CommandGroup } from './command.ts'
 import { afterRestoreCommand, backupCommand, resumeExpiryCommand } from './operator-commands.ts'
+import { ordersCommand } from './orders-command.ts'
 import { serveCommand } from './serve-command.ts'
 
-export const commands: readonly Command[] = [
+export const commands: readonly (Command | CommandGroup)[] = [
   serveCommand,
   chatCommand,
+  ordersCommand,
   backupCommand,
   afterRestoreCommand,
   resumeExpiryCommand,

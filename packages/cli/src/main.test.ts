@@ -22,8 +22,9 @@ test('help is everywhere', async () => {
     expect(code).toBe(0)
     expect(output).toContain('sotto serve')
     expect(output).toContain('sotto chat')
+    expect(output).toContain('sotto orders')
   }
-  for (const command of ['serve', 'chat']) {
+  for (const command of ['serve', 'chat', 'orders', 'backup']) {
     const help = await sotto('help', command)
     expect(help.output).toStartWith(`Usage: sotto ${command}`)
     expect((await sotto(command, '--help')).output).toBe(help.output)

@@ -1,7 +1,7 @@
 // The command line: finds the command, reads its flags, and says what is wrong in one line.
 import { parseArgs } from 'node:util'
 import manifest from '../package.json' with { type: 'json' }
-import { type Command, CommandError, type Flags, UsageError } from './command.ts'
+import { type Command, CommandError, type CommandGroup, type Flags, UsageError } from './command.ts'
 import { commands } from './commands.ts'
 
 /**
@@ -29,23 +29,50 @@ async function runCommand(args: readonly string[]): Promise<number> {
   if (name === 'help') return print(rest[0] === undefined ? overview() : find(rest[0]).help)
   if (name.startsWith('-')) throw new UsageError(`there is no flag ${name}; "sotto help" lists what there is`)
   const command = find(name)
-  const flags = readFlags(command, rest)
-  return flags.help ? print(command.help) : command.run(flags)
+  if (!('actions' in command)) return await runOne(command, rest, command)
+  const [first, ...others] = rest
+  if (first === '--help' || first === '-h') return print(command.help)
+  const action = command.actions.find((each) => each.name === first)
+  if (action) return await runOne(action, others, command)
+  const names = command.actions.map((each) => each.name).join(', ')
+  throw new UsageError(`"sotto ${name}" is followed by one of ${names}; "sotto ${name} --help" tells more`)
 }
 
-function find(name: string): Command {
+async function runOne(
+  command: Action,
+  args: readonly string[],
+  { name, help }: { name: string; help: string },
+): Promise<number> {
+  const { flags, words } = readArguments(command, args, name)
+  if (flags.help) return print(help)
+  const missing = command.words?.[words.length]
+  if (missing !== undefined) throw new UsageError(`${missing} is missing; "sotto ${name} --help" tells more`)
+  return await command.run(flags, words)
+}
+
+type Action = CommandGroup['actions'][number]
+
+function find(name: string): Command | CommandGroup {
   const command = commands.find((each) => each.name === name)
   if (!command) throw new UsageError(`there is no command "${name}"; "sotto help" lists them`)
   return command
 }
 
-function readFlags(command: Command, args: readonly string[]): Flags {
+function readArguments(
+  { words = [], ...command }: Action,
+  args: readonly string[],
+  name: string,
+): { flags: Flags; words: readonly string[] } {
   try {
     const options = { ...command.options, help: { type: 'boolean', short: 'h' } } as const
-    return parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values
+    const allowPositionals = words.length > 0
+    const { values, positionals } = parseArgs({ args: [...args], options, strict: true, allowPositionals })
+    const surplus = positionals[words.length]
+    if (surplus !== undefined) throw new Error(`Unexpected argument '${surplus}'`)
+    return { flags: values, words: positionals }
   } catch (error) {
     const [reason] = (error instanceof Error ? error.message : String(error)).split(/[.\n]/)
-    throw new UsageError(`${reason}; "sotto ${command.name} --help" lists its flags`)
+    throw new UsageError(`${reason}; "sotto ${name} --help" lists its flags`)
   }
 }
 

@@ -1,5 +1,6 @@
 // What an operator tells the store of a relay: backup, after-restore, resume-expiry.
-import { type Command, CommandError, type Flags, textFlag, UsageError } from './command.ts'
+import { type Command, neededFlag } from './command.ts'
+import { atRelay, environmentOf, type Relay } from './relay-environment.ts'
 
 const STORE = `  --data-dir D    the relay's data folder (default: DATA_DIR, else ./data)
 
@@ -19,19 +20,19 @@ To put a copy back: stop the relay, make the copy sotto.db in an empty folder, r
 sotto after-restore, and start the relay on that folder.`,
   options: { to: { type: 'string' }, 'data-dir': { type: 'string' } },
   run: async (flags) => {
-    const file = textFlag(flags, 'to')
-    if (file === undefined) throw new UsageError('--to says where to put the copy, and is missing')
+    const file = neededFlag(flags, 'to', 'where to put the copy')
     return await tell(async (relay) => relay.backUp(environmentOf(flags), file))
   },
 }
 
 export const afterRestoreCommand: Command = {
   name: 'after-restore',
-  summary: 'once after a backup was put back: repeat no number a client has seen',
+  summary: 'once after a backup was put back: repeat no number anybody has seen',
   help: `Usage: sotto after-restore [--data-dir D]
 
 Moves every conversation ahead by a million, since clients may have seen messages that the
-backup does not know. The relay must not be running.
+backup does not know, and with them the number that deposit addresses are made from, since
+it may not know every order either. The relay must not be running.
 
 ${STORE}`,
   options: { 'data-dir': { type: 'string' } },
@@ -51,19 +52,7 @@ ${STORE}`,
   run: (flags) => tell((relay) => relay.operatorCommands['resume-expiry'](environmentOf(flags))),
 }
 
-type Relay = typeof import('@sotto/relay')
-
 async function tell(act: (relay: Relay) => Promise<string>): Promise<number> {
-  const relay = await import('@sotto/relay') // Only here: nobody who chats loads the relay.
-  try {
-    process.stdout.write(`${await act(relay)}\n`)
-    return 0
-  } catch (error) {
-    throw error instanceof relay.OperatorError ? new CommandError(error.message) : error
-  }
-}
-
-function environmentOf(flags: Flags): Record<string, string | undefined> {
-  const folder = textFlag(flags, 'data-dir')
-  return folder === undefined ? { ...process.env } : { ...process.env, DATA_DIR: folder }
+  process.stdout.write(`${await atRelay(act)}\n`)
+  return 0
 }

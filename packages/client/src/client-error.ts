@@ -41,7 +41,7 @@ export const clientErrorCodes = [
  * - `NO_IDENTITY`: nothing can be done before an identity was created or recovered.
  * - `IDENTITY_EXISTS`: the device holds another identity; `replace: true` overwrites it.
  * - `INVALID_PHRASE`: not 12 BIP-39 English words with a valid checksum.
- * - `ACCOUNT_NOT_FOUND`: no account has this phrase's keys.
+ * - `ACCOUNT_NOT_FOUND`: no account has this phrase's keys, or none any more: it was deleted.
  * - `CHALLENGE_REFUSED`: the relay asked to sign something that is not this login; nothing was signed.
  * - `NETWORK`: the relay cannot be reached, or took too long.
  * - `BAD_REPLY`: the relay answered what the protocol does not allow.

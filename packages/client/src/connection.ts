@@ -33,7 +33,9 @@ export interface ConnectionListener {
   onOpen(): void
   /** `bytes` is the frame's length, for whoever must bound what waits. */
   onFrame(frame: RelayFrame, bytes: number): void
-  /** A heartbeat left. */
+  /** It is time to look whether what was sent was answered. Told also while a pong is missing. */
+  onHeartbeat(): void
+  /** A ping left. */
   onPing(): void
   /** The relay has handled everything sent before the latest heartbeat. */
   onPong(): void
@@ -218,6 +220,9 @@ export class Connection {
 
   #scheduleHeartbeat(): void {
     this.#after(this.#platform.heartbeatMs, () => {
+      this.#listener.onHeartbeat()
+      // Who heard it may have given the connection up.
+      if (!this.#isOpen) return
       this.#probe(PONG_TIMEOUT_MS)
       this.#scheduleHeartbeat()
     })

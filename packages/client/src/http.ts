@@ -168,13 +168,9 @@ function mayBeDone({ code, refusal }: ClientError): boolean {
 }
 
 function outcomeUnknown(cause: ClientError): ClientError {
-  return new ClientError(
-    'OUTCOME_UNKNOWN',
-    'the relay did not say whether it was done: look, before asking again',
-    {
-      cause,
-    },
-  )
+  return new ClientError('OUTCOME_UNKNOWN', 'it may have been done or not', {
+    cause,
+  })
 }
 
 /** The relay's address without a slash at its end. */

@@ -105,8 +105,11 @@ export class Inbox {
       const session = this.#findSession(offline)
       if (!session) return false
       const plaintext = await this.#decrypt(offline, session)
-      // Else a friend list came meanwhile: the keys are others, and what they open, or do not, says nothing.
-      if (!this.#context.sessions.isCurrent(session)) continue
+      const { sessions } = this.#context
+      // A friend list came meanwhile: the keys are others, and what these open, or do not, says nothing.
+      if (!sessions.isCurrent(session)) continue
+      // Under a name nobody has explained yet, it may be somebody else's.
+      if (plaintext === undefined && !sessions.isTheirAlias(session, offline.fromAliasId)) return false
       keep(messageOf(offline, session, plaintext))
       return true
     }
@@ -116,7 +119,7 @@ export class Inbox {
   #findSession(offline: OfflineMessage): SessionRecord | undefined {
     const { sessions } = this.#context
     const session = sessions.find(offline.conversationId)
-    if (!session || !sessions.isTheirAlias(session, offline.fromAliasId)) return undefined
+    if (!session || sessions.isAnothersAlias(session, offline.fromAliasId)) return undefined
     return sessions.guard(session) ? session : undefined
   }
 

@@ -85,6 +85,7 @@ export class Login implements TokenSource {
         return await this.#logInOnce(watch)
       } catch (error) {
         if (!(error instanceof ClientError) || attempt >= ATTEMPTS) throw error
+        if (error.refusal === 'SIGNATURE_INVALID') throw accountGone(error)
         // The challenge expired, or was spent on an answer that got lost: a new one helps.
         const waitMs = error.refusal === 'CHALLENGE_INVALID' ? 0 : waitBeforeRetry(error, backoff)
         if (waitMs === undefined) throw error
@@ -127,4 +128,12 @@ export class Login implements TokenSource {
     )
     return { value: reply.token, renewAt: askedAt + reply.expires_in * 1000 * RENEW_AT }
   }
+}
+
+// An account that was deleted has no keys any more: what is signed with these is nobody's signature.
+function accountGone(cause: ClientError): ClientError {
+  return new ClientError('ACCOUNT_NOT_FOUND', 'this relay has no account with these keys', {
+    cause,
+    refusal: 'SIGNATURE_INVALID',
+  })
 }

@@ -39,42 +39,41 @@ interface Parts {
   readonly body?: unknown
 }
 
-/**
- * The request that a call is.
- * @throws ClientError `INVALID_ARGUMENT` for what the relay would refuse as a field that breaks its rule
- */
+/** The request that a call is. */
 export function requestOf<E extends Endpoint>(endpoint: E, input: CallInput<E>): RelayRequest {
-  const { params = {}, query = {}, body }: Parts = input
-  const [pathTexts, queryTexts] = [textsOf(params), textsOf(query)]
-  checkInput(endpoint.params, pathTexts)
-  checkInput(endpoint.query, queryTexts)
-  checkInput(endpoint.body, body)
+  const { params = {}, query, body }: Parts = input
   const path = endpoint.path.replace(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(pathTexts[name] ?? ''),
+    encodeURIComponent(String(params[name])),
   )
-  const search = new URLSearchParams(queryTexts).toString()
+  const search = query ? `?${new URLSearchParams(textsOf(query))}` : ''
   return {
     method: endpoint.method,
-    path: `${API_BASE}${path}${search && `?${search}`}`,
+    path: API_BASE + path + search,
     auth: endpoint.auth,
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    ...(endpoint.notIdempotent ? { notIdempotent: true } : {}),
+    body: body === undefined ? undefined : JSON.stringify(body),
+    notIdempotent: endpoint.notIdempotent,
+  }
+}
+
+/**
+ * What a call is given, held to its endpoint's schemas: for callers who pass on what an application gave them.
+ * @throws ClientError `INVALID_ARGUMENT`
+ */
+export function checkInput<E extends Endpoint>(endpoint: E, input: CallInput<E>): void {
+  const { params, query, body }: Parts = input
+  try {
+    if (endpoint.params) check(endpoint.params, textsOf(params ?? {}))
+    if (endpoint.query) check(endpoint.query, textsOf(query ?? {}))
+    if (endpoint.body) check(endpoint.body, body)
+  } catch (cause) {
+    if (!(cause instanceof ProtocolError)) throw cause
+    throw new ClientError('INVALID_ARGUMENT', `${cause.details.field} ${cause.details.rule}`, { cause })
   }
 }
 
 function textsOf(values: Readonly<Record<string, Text | undefined>>): Record<string, string> {
   const given = Object.entries(values).filter(([, value]) => value !== undefined)
   return Object.fromEntries(given.map(([name, value]) => [name, String(value)]))
-}
-
-function checkInput(schema: v.GenericSchema | undefined, value: unknown): void {
-  if (!schema) return
-  try {
-    check(schema, value)
-  } catch (cause) {
-    const { field, rule } = cause instanceof ProtocolError ? cause.details : {}
-    throw new ClientError('INVALID_ARGUMENT', `${field} ${rule}`, { cause })
-  }
 }
 
 /** The reply in a relay's answer. @throws ClientError `BAD_REPLY` */

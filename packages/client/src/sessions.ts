@@ -93,6 +93,15 @@ export class Sessions {
     )
   }
 
+  /**
+   * Whether `aliasId` is or was another contact's. An alias nobody has had yet may be a new one of this contact: keys say
+   * whose a message is, an alias is only a name.
+   */
+  isAnothersAlias(session: SessionRecord, aliasId: string): boolean {
+    if (this.isTheirAlias(session, aliasId)) return false
+    return this.list().some((other) => this.isTheirAlias(other, aliasId))
+  }
+
   /** Whether the relay gives other keys for this contact than those recorded. */
   hasChangedKeys(session: SessionRecord): boolean {
     return this.#changedKeys.has(session.conversationId)

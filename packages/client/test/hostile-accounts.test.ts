@@ -180,7 +180,10 @@ test('a contact that took another alias is followed, and answers to both', async
   relay.friends = [friendOf(bob, { alias_id: 'robert' })]
   relay.send(msg(bob, person, 1, 'new name', { from: 'robert' }))
   await person.receives('new name')
-  expect((await person.client.conversation('bob')).contactId).toBe('robert')
+  await until(
+    'the list explains it',
+    async () => (await person.client.conversation('bob')).contactId === 'robert',
+  )
   expect((await person.client.conversation('robert')).conversationId).toBe(bob.conversationId)
 })
 

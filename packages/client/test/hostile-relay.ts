@@ -75,6 +75,7 @@ export class HostileRelay {
   readonly uuid = crypto.randomUUID()
   readonly aliasId = 'u12345678'
   friends: unknown = []
+  answersPings = true
   /** Answers in place of its own, by method and path. */
   readonly answers: Record<string, Answer> = {}
   /** What was called, by method and path. */
@@ -103,7 +104,7 @@ export class HostileRelay {
           const frame: Json = JSON.parse(String(text))
           this.received.push(frame)
           if (frame.type === 'sync') this.send({ type: 'sync_end', count: 0 })
-          if (frame.type === 'ping') this.send({ type: 'pong', at: 1 })
+          if (frame.type === 'ping' && this.answersPings) this.send({ type: 'pong', at: 1 })
         },
       },
     })

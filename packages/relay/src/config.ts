@@ -9,6 +9,8 @@ import {
   rates,
 } from '@sotto/protocol'
 import { type LogLevel, logLevels } from './operations/log.ts'
+import { type PaymentConfig, paymentConfigOf } from './payments/payment-config.ts'
+import { PaymentSettingError, paymentSettings } from './payments/payment-settings.ts'
 
 /** A setting that cannot be used; the message names it, its value and what would be right. */
 export class ConfigError extends Error {
@@ -29,6 +31,7 @@ export interface Config {
   readonly drainSeconds: number
   /** The operator's price list; undefined: the one that comes with the relay. */
   readonly vanityRules: string | undefined
+  readonly payments: PaymentConfig
   readonly limits: Limits
   readonly rates: Rates
 }
@@ -62,6 +65,7 @@ export const settings = {
     means:
       'file with the prices of custom ids, read again when it changes; empty: the rules that come with the relay',
   },
+  ...paymentSettings,
   RATE_LIMITS: {
     default: 'on',
     means: 'off lifts every rate (never a size), for benchmarks and closed networks',
@@ -87,9 +91,18 @@ export function readConfig(environment: Environment): Config {
     logLevel: oneOf('LOG_LEVEL', text('LOG_LEVEL'), logLevels),
     drainSeconds: whole('DRAIN_SECONDS', 1, 300),
     vanityRules: text('VANITY_RULES') || undefined,
+    payments: readPayments(text),
     limits: readLimits(environment),
     rates:
       oneOf('RATE_LIMITS', text('RATE_LIMITS'), ['on', 'off']) === 'on' ? readRates(environment) : undefined,
+  }
+}
+
+function readPayments(text: (name: keyof typeof paymentSettings) => string): PaymentConfig {
+  try {
+    return paymentConfigOf(text)
+  } catch (error) {
+    throw error instanceof PaymentSettingError ? new ConfigError(error.message) : error
   }
 }
 

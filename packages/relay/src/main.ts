@@ -3,12 +3,14 @@ import { type Config, ConfigError, readConfig } from './config.ts'
 import { systemClock } from './operations/clock.ts'
 import { createLog } from './operations/log.ts'
 import { systemRandom } from './operations/random.ts'
+import { describePayments } from './payments/payments.ts'
 import { startRelay } from './relay.ts'
 import { explain, StartError } from './start-error.ts'
 import { version } from './version.ts'
 
 export { settings } from './config.ts'
-export { backUp, OperatorError, operatorCommands } from './operator.ts'
+export { backUp, OperatorError, operatorCommands, tellRelay } from './operator.ts'
+export type { OrderDetail, OrderLine, PaymentLine, PayoutLine } from './payments/operator-answers.ts'
 export { StartError } from './start-error.ts'
 
 /**
@@ -34,6 +36,7 @@ export async function serve(
   if (!config.rates) log.warn('rate_limits_off', { setting: 'RATE_LIMITS', reason: 'every rate is lifted' })
   print(`Sotto ${version} listens on ${url}`)
   print(config.databaseUrl ? 'Data: PostgreSQL' : `Data: ${config.dataDir} (SQLite)`)
+  print(describePayments(config.payments))
   const flag = relay.port === 8080 ? '' : ` --relay ${url}`
   print(`Next: open a second terminal here and run  npx sotto chat${flag}`)
 

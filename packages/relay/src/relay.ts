@@ -9,13 +9,17 @@ import { createInProcessBus } from './cluster/in-process-bus.ts'
 import type { Config } from './config.ts'
 import { eraseFriendships, friendRoutes } from './friends/friends.ts'
 import { Gateway } from './gateway/gateway.ts'
+import { goods } from './goods.ts'
 import { startListener } from './listener/listener.ts'
 import { RateLimiter } from './listener/rate-limiter.ts'
 import { createMessages, eraseMailbox } from './messages/messages.ts'
 import type { Clock } from './operations/clock.ts'
 import type { Log } from './operations/log.ts'
 import { startMaintenance } from './operations/maintenance.ts'
+import { operatorDoorOf, startOperatorDoor } from './operations/operator-door.ts'
 import type { RandomBytes } from './operations/random.ts'
+import { orderCommands } from './payments/operator-orders.ts'
+import { createPayments, createProvider, eraseOrders } from './payments/payments.ts'
 import { openStorage } from './storage/open-storage.ts'
 import type { Storage } from './storage/storage.ts'
 import { VanityRules, vanityRoutes } from './vanity/vanity.ts'
@@ -51,7 +55,7 @@ export async function startRelay(config: Config, parts: Parts): Promise<Relay> {
 
 async function startOn(storage: Storage, config: Config, parts: Parts): Promise<Relay> {
   const { clock, randomBytes, log } = parts
-  const { limits } = config
+  const { limits, publicUrl } = config
   const bus = createInProcessBus()
   const shared = { storage, bus, clock, randomBytes, limits, log }
 
@@ -59,7 +63,14 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
   const keys = await openRelayKeys(storage, 'token', parts)
   const tokens = new Tokens({ ...shared, keys, lifeSeconds: limits.tokenSeconds })
   const messages = createMessages(shared)
-  const channels = createChannels(shared)
+  const payments = createPayments({
+    ...shared,
+    publicUrl,
+    provider: createProvider(config.payments, { ...shared, publicUrl }),
+    goods,
+  })
+  const { orders, ledger } = payments
+  const channels = createChannels({ ...shared, orders, publicUrl })
   const vanityRules = new VanityRules(config.vanityRules, parts)
   const gateway = new Gateway({
     ...shared,
@@ -77,7 +88,8 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
     gateway,
     rates,
     version,
-    publicHost: config.publicUrl?.host,
+    publicHost: publicUrl?.host,
+    pages: payments.pages,
     authenticate: (token) => authenticate(token, { tokens }),
     admit: (credentials) => admit(credentials, { storage, tokens, clock }),
     handlers: {
@@ -85,12 +97,13 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
         ...shared,
         tokens,
         challengeKeys,
-        erasers: [eraseMailbox, eraseFriendships, eraseChannels],
+        erasers: [eraseMailbox, eraseFriendships, eraseChannels, eraseOrders],
       }),
       ...friendRoutes(shared),
       ...messages.routes,
       ...channels.routes,
-      ...vanityRoutes({ storage, rules: vanityRules }),
+      ...payments.routes,
+      ...vanityRoutes({ ...shared, rules: vanityRules, orders, publicUrl }),
     },
     readiness: async () => {
       const answers = await within(READY_WITHIN_MS, storage.ping()).catch(() => false)
@@ -100,6 +113,12 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
         parts: { storage: answers ? 'ok' : 'failing', expiry: isStopped ? 'stopped' : 'ok' },
       }
     },
+  })
+  await payments.start()
+  const door = await startOperatorDoor({
+    path: operatorDoorOf(config.dataDir),
+    commands: orderCommands({ storage, ledger, clock }),
+    log,
   })
   const maintenance = startMaintenance(
     [
@@ -111,6 +130,7 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
           if (!(await messages.expiry.isStopped())) await purgeExpired(storage, clock.now())
         },
       },
+      { name: 'orders', run: () => payments.sweep() },
       { name: 'rates', run: () => rates.forget() },
       { name: 'paces', run: () => gateway.forgetPaces() },
     ],
@@ -123,7 +143,8 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
       const mostMs = config.drainSeconds * 1000
       listener.refuse()
       gateway.stopReceiving()
-      await within(mostMs, Promise.all([maintenance.stop(), messages.settle()]))
+      const parts = [door.stop(), maintenance.stop(), payments.stop(), messages.settle()]
+      await within(mostMs, Promise.all(parts))
       await gateway.closeAll(mostMs)
       await listener.close(mostMs)
       await within(mostMs, storage.close())

@@ -1,9 +1,10 @@
 // What an operator does: back up beside a running relay, put the copy back, go on without repeating a number.
+import { Database } from 'bun:sqlite'
 import { afterEach, expect, test } from 'bun:test'
 import { mkdtemp, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { backUp, OperatorError, operatorCommands } from '../src/operator.ts'
+import { backUp, OperatorError, operatorCommands, tellRelay } from '../src/operator.ts'
 import { type RelayProcess, startRelay } from './relay-process.ts'
 import { message, wireFriends } from './wire.ts'
 
@@ -26,6 +27,12 @@ async function temporaryFolder(): Promise<string> {
   return folder
 }
 
+function depositIndexIn(dataDir: string): unknown {
+  using database = new Database(join(dataDir, 'sotto.db'), { readonly: true })
+  const row = database.prepare("SELECT value FROM relay_state WHERE name = 'deposit_index'").get()
+  return Reflect.get(Object(row), 'value')
+}
+
 test('a backup taken under way is put back, and conversations go on a million further', async () => {
   const relay = await start()
   const { alice, bob, conv } = await wireFriends(relay.url)
@@ -42,7 +49,9 @@ test('a backup taken under way is put back, and conversations go on a million fu
 
   const dataDir = await temporaryFolder()
   await rename(copy, join(dataDir, 'sotto.db'))
-  await operatorCommands['after-restore']({ DATA_DIR: dataDir })
+  const said = await operatorCommands['after-restore']({ DATA_DIR: dataDir })
+  expect(said).toContain('Deposit addresses go on a million further')
+  expect(depositIndexIn(dataDir)).toBe('1000000')
   const restored = await start({ DATA_DIR: dataDir })
   for (const account of [alice, bob]) Object.assign(account, { base: restored.url })
   const again = await alice.connect()
@@ -62,6 +71,16 @@ test('after-restore is refused while a relay runs on the store', async () => {
 test('resume-expiry works beside a running relay', async () => {
   const relay = await start()
   expect(await operatorCommands['resume-expiry']({ DATA_DIR: relay.dataDir })).toContain('Expiry goes on')
+})
+
+test('a store of another version is not touched', async () => {
+  const relay = await start()
+  await relay.kill('SIGTERM')
+  using database = new Database(join(relay.dataDir, 'sotto.db'))
+  database.run('INSERT INTO schema_migrations (version) SELECT MAX(version) + 1 FROM schema_migrations')
+  for (const run of Object.values(operatorCommands))
+    await expect(run({ DATA_DIR: relay.dataDir })).rejects.toBeInstanceOf(OperatorError)
+  await expect(tellRelay({ DATA_DIR: relay.dataDir }, 'orders.list', {})).rejects.toThrow('another version')
 })
 
 test('nothing is made where there is no store, and no backup is overwritten', async () => {

@@ -1,8 +1,8 @@
 // What can be typed after "/" in a chat: one row a command, and /help is made of the rows.
 import type { FriendProfile } from '@sotto/client'
+import { sanitizeLine } from '../sanitize.ts'
 import type { Chat } from './chat.ts'
 import { qrOf } from './qr.ts'
-import { sanitizeLine } from './sanitize.ts'
 import { clockTime } from './transcript.ts'
 
 interface ChatCommand {

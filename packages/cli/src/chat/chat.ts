@@ -1,6 +1,6 @@
 // The chat: what is open, what is shown of what happens, and what a typed line does.
 import { ClientError, type ClientEvents, type SottoClient, type StoredMessage } from '@sotto/client'
-import { cut, sanitizeLine } from './sanitize.ts'
+import { cut, sanitizeLine } from '../sanitize.ts'
 import type { Terminal } from './terminal.ts'
 import { keyOf, Transcript } from './transcript.ts'
 

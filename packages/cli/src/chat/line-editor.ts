@@ -1,5 +1,5 @@
 // The line being typed: a text, a cursor, a history, and what each key does to them. Knows no terminal.
-import { cells, graphemes } from './sanitize.ts'
+import { cells, graphemes } from '../sanitize.ts'
 
 /** A key, as node:readline's keypress events give it. */
 export interface Key {

@@ -1,8 +1,8 @@
 // The first start: a new identity or one recovered by its words, the words shown once, the alias and its code.
 import { ClientError, type SottoClient, validateMnemonic } from '@sotto/client'
 import { CommandError } from '../command.ts'
+import { sanitizeLine } from '../sanitize.ts'
 import { readPhrase, writePhrase } from './home.ts'
-import { sanitizeLine } from './sanitize.ts'
 import type { Terminal } from './terminal.ts'
 
 /** What the flags have settled already. */

@@ -1,6 +1,6 @@
 // How messages look: time, mark, number, author, text.
 import type { StoredMessage } from '@sotto/client'
-import { sanitizeLine, sanitizeText } from './sanitize.ts'
+import { sanitizeLine, sanitizeText } from '../sanitize.ts'
 import type { MarkedLine } from './terminal.ts'
 
 type Status = StoredMessage['status']

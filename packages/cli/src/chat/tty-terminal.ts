@@ -2,8 +2,8 @@
 // below it each time, so that nothing that comes in ever garbles what is being typed.
 import { emitKeypressEvents } from 'node:readline'
 import type { ReadStream, WriteStream } from 'node:tty'
+import { cells, cut } from '../sanitize.ts'
 import { type Key, LineEditor } from './line-editor.ts'
-import { cells, cut } from './sanitize.ts'
 import type { MarkedLine, Terminal, TerminalHandlers } from './terminal.ts'
 
 const MIN_ANSWER_CELLS = 20

@@ -67,6 +67,9 @@ export class DeviceState {
       case 'vault':
         this.vault = change.vault
         return
+      case 'vault_removed':
+        this.vault = undefined
+        return
       case 'identity':
         this.identity = change.identity
         return

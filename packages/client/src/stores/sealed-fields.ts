@@ -27,6 +27,13 @@ export async function sealChange(seal: Seal, change: StoreChange): Promise<Store
   return change
 }
 
+/** A change as it is read. */
+export async function openChange(seal: Seal, change: StoreChange): Promise<StoreChange> {
+  if (change.change === 'identity') return { ...change, identity: await openIdentity(seal, change.identity) }
+  if (change.change === 'session') return { ...change, session: await openSession(seal, change.session) }
+  return change
+}
+
 async function sealIdentity(seal: Seal, identity: StoredIdentity): Promise<StoredIdentity> {
   return { ...identity, mnemonic: await sealField(seal, identity.mnemonic, placeOfPhrase(identity)) }
 }

@@ -2,13 +2,14 @@
 import { expect, test } from 'bun:test'
 import { keyVault } from './key-vault.ts'
 import { MemoryStore } from './memory-store.ts'
+import { passphraseVault } from './passphrase-vault.ts'
 import type { SessionRecord } from './records.ts'
 import { SealedStore } from './sealed-store.ts'
 import { identity, messageOf, otherConversationId, session } from './store-contract.ts'
 
 const randomBytes = (length: number) => crypto.getRandomValues(new Uint8Array(length))
 const key = randomBytes(32)
-const seal = (store: MemoryStore) => SealedStore.open({ store, vault: keyVault(key), randomBytes })
+const seal = (store: MemoryStore) => SealedStore.open({ store, vaults: [keyVault(key)], randomBytes })
 const other: SessionRecord = { ...session, conversationId: otherConversationId }
 
 /** A store that says in what order it was written to. */
@@ -41,7 +42,7 @@ test('while a secret is sealed no write and no read overtakes what is being seal
 test('a write that cannot be sealed holds up nothing', async () => {
   const sealed = await SealedStore.open({
     store: new MemoryStore(),
-    vault: keyVault(key),
+    vaults: [keyVault(key)],
     randomBytes: (() => {
       let left = 2
       return (length: number) => (left-- > 0 ? randomBytes(length) : new Uint8Array(0))
@@ -72,4 +73,14 @@ test('locking seals nothing with a key of zeros, and gives away nothing that was
   sealed.lock()
   for (const outcome of await Promise.allSettled(reads))
     expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'LOCKED' } })
+})
+
+test('what is being sealed when the secrets are laid open again is laid open, too', async () => {
+  const store = new MemoryStore()
+  const sealed = await SealedStore.open({ store, vaults: [passphraseVault()], randomBytes })
+  await sealed.protect('a passphrase')
+  const written = sealed.write([{ change: 'session', session }])
+  await Promise.all([written, sealed.protect()])
+  expect(await store.listSessions()).toEqual([session])
+  expect(await sealed.listSessions()).toEqual([session])
 })

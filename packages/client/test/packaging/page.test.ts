@@ -84,7 +84,7 @@ const stores = [
   },
   {
     name: 'with IndexedDB',
-    maxBytes: 37_000,
+    maxBytes: 37_500,
     script: exchange(
       "await IndexedDbStore.open('app')",
       "import { IndexedDbStore } from '@sotto/client/browser'",
@@ -187,6 +187,31 @@ describe('registering, making friends and exchanging messages in Chromium', () =
     })
   }
 })
+
+test(
+  'channels and the shop are paid for by who imports them, and cost 3 kB',
+  async () => {
+    const without = exchange('new MemoryStore()', "import { MemoryStore } from '@sotto/client'")
+    const modules = `import { Channels, VanityShop } from '@sotto/client'
+show((await new Channels(client).mine()).length + (await new VanityShop(client).search()).length)`
+    const weigh = async (script: string): Promise<{ bytes: number; hasModules: boolean }> => {
+      const app = await buildPage(client, script)
+      const scripts = [...app.scripts.values()]
+      await app.remove()
+      return {
+        bytes: scripts.reduce((sum, text) => sum + gzipSync(text, { level: 9 }).length, 0),
+        hasModules: scripts.some(
+          (text) => text.includes('/channels/search') || text.includes('/vanity/search'),
+        ),
+      }
+    }
+    const [core, all] = [await weigh(without), await weigh(`${without}\n${modules}`)]
+    console.log(`channels and the shop: ${all.bytes - core.bytes} bytes gzip -9`)
+    expect([core.hasModules, all.hasModules]).toEqual([false, true])
+    expect(all.bytes - core.bytes).toBeLessThan(3000)
+  },
+  LIMIT_MS,
+)
 
 // Registers with the work done in a worker, accepts who asks, and answers.
 const script = `

@@ -27,6 +27,8 @@ export const QUOTA_PRICE = 5
 
 /** What an order is for: an id, a channel's id, or `channel_quota`. */
 export const RefId = v.union([AliasId, ChannelId, v.literal(QUOTA_REF)])
+/** See {@link RefId}. */
+export type RefId = v.InferOutput<typeof RefId>
 
 /** The order of a channel or a seat. */
 export const ChannelTradeOrder = v.object({
@@ -75,6 +77,7 @@ export type OrderStatus = v.InferOutput<typeof OrderStatus>
 export const OwnOrder = v.object({
   order_id: OrderId,
   kind: OrderKind,
+  /** The id, the channel's id, or `channel_quota`. */
   ref_id: RefId,
   status: OrderState,
   price_usdt: Price,

@@ -105,8 +105,14 @@ export async function lockAccounts(sql: Sql, ids: readonly AccountId[]): Promise
   return true
 }
 
+/** Has an account go by another alias from now on, which must be nobody's. The one before stays its own. */
+export async function changeAlias(sql: Sql, id: AccountId, alias: AliasId): Promise<void> {
+  await sql`INSERT INTO aliases (alias_id, account_id) VALUES (${alias}, ${id})`
+  await sql`UPDATE accounts SET alias_id = ${alias} WHERE id = ${id}`
+}
+
 /** What else has to go with an account, each in the transaction that deletes it. */
-export type AccountEraser = (sql: Sql, account: AccountId) => Promise<void>
+export type AccountEraser = (sql: Sql, account: AccountId, parts: { clock: Clock }) => Promise<void>
 
 /** Deletes an account. Its row stays, without keys or name, so that uuid and aliases stay taken for good. */
 export async function deleteAccount(
@@ -116,7 +122,7 @@ export async function deleteAccount(
 ): Promise<void> {
   await storage.transaction(async (sql) => {
     if (!(await lockAccounts(sql, [account]))) return // Somebody was faster.
-    for (const erase of parts.erasers) await erase(sql, account)
+    for (const erase of parts.erasers) await erase(sql, account, parts)
     await sql`
       UPDATE accounts SET deleted_at = ${parts.clock.now()}, nickname = '', ed25519_public_key = NULL,
         x25519_public_key = NULL

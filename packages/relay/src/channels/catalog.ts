@@ -91,6 +91,14 @@ export async function setSalePrice(
   await sql`UPDATE channels SET sale_price = ${price} WHERE id = ${id}`
 }
 
+/** Locks a channel, so that it is neither deleted nor changed before the transaction ends. @throws ProtocolError `NOT_FOUND` */
+export async function lockChannel(sql: Sql, id: ChannelId): Promise<ChannelNumber> {
+  const [row] = await sql<{ id: ChannelNumber }>`
+    UPDATE channels SET name = name WHERE channel_id = ${id} RETURNING id`
+  if (!row) throw new ProtocolError('NOT_FOUND')
+  return row.id
+}
+
 /** The channel with this id, as `viewer` sees it. @throws ProtocolError `NOT_FOUND` */
 export async function getChannel(sql: Sql, id: ChannelId, viewer: AccountId): Promise<ChannelRow> {
   const [row] = await sql<ChannelRow>`

@@ -4,6 +4,7 @@ import { type ChannelParts, channelRoutes } from './routes.ts'
 import { SubscribedConnections } from './subscriptions.ts'
 
 export { eraseChannels } from './catalog.ts'
+export { channelGoods, seatGoods } from './trade.ts'
 
 /** Puts channels together. */
 export function createChannels(parts: ChannelParts & { readonly log: Log }) {

@@ -4,6 +4,7 @@ import type { Bus } from '../cluster/bus.ts'
 import type { Handlers } from '../listener/route.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { RandomBytes } from '../operations/random.ts'
+import { type Orders, paymentUrlOf, tradeOrderOf } from '../payments/payments.ts'
 import type { Storage } from '../storage/storage.ts'
 import {
   channelInfoOf,
@@ -17,6 +18,7 @@ import {
 import { channelPostFrame, createPost, deletePost, listPosts } from './posts.ts'
 import { searchChannels } from './search.ts'
 import { subscribe, topicOf, unsubscribe } from './subscriptions.ts'
+import { orderChannel, orderSeat } from './trade.ts'
 
 /** What the channel endpoints are built from. */
 export interface ChannelParts {
@@ -25,6 +27,8 @@ export interface ChannelParts {
   readonly clock: Clock
   readonly randomBytes: RandomBytes
   readonly limits: Limits
+  readonly orders: Orders
+  readonly publicUrl: URL | undefined
 }
 
 type Names =
@@ -41,9 +45,11 @@ type Names =
   | 'deletePost'
   | 'listChannel'
   | 'unlistChannel'
+  | 'buyChannel'
+  | 'buyQuota'
 
 export function channelRoutes(parts: ChannelParts): Handlers<Names> {
-  const { storage, bus, limits } = parts
+  const { storage, bus, limits, publicUrl } = parts
   return {
     searchChannels: async ({ caller, query }) => {
       const rows = await searchChannels(storage.sql, query.q, caller.id)
@@ -121,6 +127,16 @@ export function channelRoutes(parts: ChannelParts): Handlers<Names> {
     unlistChannel: async ({ caller, params }) => {
       const target = { id: params.id, caller: caller.id }
       await storage.transaction((sql) => setSalePrice(sql, target, null))
+    },
+
+    buyChannel: async ({ caller, params, host }) => {
+      const order = await orderChannel({ channel: params.id, buyer: caller.id }, parts)
+      return tradeOrderOf(order, paymentUrlOf(order, { publicUrl, host }))
+    },
+
+    buyQuota: async ({ caller, host }) => {
+      const order = await orderSeat(caller.id, parts)
+      return tradeOrderOf(order, paymentUrlOf(order, { publicUrl, host }))
     },
   }
 }

@@ -6,7 +6,7 @@ import type { Connection } from '../gateway/connection.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import type { AccountId, Sql, Storage } from '../storage/storage.ts'
-import type { ChannelNumber } from './catalog.ts'
+import { type ChannelNumber, lockChannel } from './catalog.ts'
 
 /** Subscribes an account. @returns the channel's number @throws ProtocolError `NOT_FOUND`, `TOO_MANY_SUBSCRIPTIONS` */
 export async function subscribe(
@@ -102,12 +102,4 @@ export class SubscribedConnections {
     } while (held.touched.size > 0)
     held.isLoading = false
   }
-}
-
-// Locked, so that it is not deleted before the subscription is there.
-async function lockChannel(sql: Sql, id: ChannelId): Promise<ChannelNumber> {
-  const [row] = await sql<{ id: ChannelNumber }>`
-    UPDATE channels SET name = name WHERE channel_id = ${id} RETURNING id`
-  if (!row) throw new ProtocolError('NOT_FOUND')
-  return row.id
 }

@@ -1,6 +1,7 @@
 // Friendship as the rest of the relay knows it: its endpoints, and what goes with a deleted account.
 import type { AccountId, Sql } from '../storage/storage.ts'
 
+export { renameFrames } from './rename.ts'
 export { friendRoutes } from './routes.ts'
 
 /** Erases an account's friendships and blocks, in both directions. */

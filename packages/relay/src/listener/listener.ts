@@ -5,7 +5,8 @@ import type { Server } from 'bun'
 import type { Admission, Gateway, SocketData } from '../gateway/gateway.ts'
 import type { Log } from '../operations/log.ts'
 import { clientAddress } from './address.ts'
-import { problemResponse } from './problem.ts'
+import type { Page } from './pages.ts'
+import { plainResponse, problemResponse } from './problem.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 import { bearerToken, createRoutes, type RouterParts } from './router.ts'
 
@@ -19,6 +20,8 @@ export interface Credentials {
 /** What the listener is built from. */
 export interface ListenerParts extends RouterParts {
   readonly gateway: Gateway
+  /** What features serve beside the interface. */
+  readonly pages: readonly Page[]
   /** @throws ProtocolError `UNAUTHENTICATED` or `TICKET_INVALID` where nothing of ours was presented */
   readonly admit: (credentials: Credentials) => Promise<Admission>
   /** Whether the relay can do its work. */
@@ -52,6 +55,9 @@ export interface Listener {
 
 type Requested = Request & { params?: Record<string, string> }
 type RelayServer = Server<SocketData>
+type Answer = (request: Requested, server: RelayServer) => Promise<Response | undefined>
+/** The last touch to a response. */
+type Finish = (request: Request, response: Response) => Response
 
 /** Beyond any body there can be, so that it is this house that refuses one, with a problem document. */
 const MOST_BODY_BYTES = Number.MAX_SAFE_INTEGER
@@ -60,17 +66,20 @@ export function startListener(parts: ListenerParts): Listener {
   const cors = corsOf(parts.corsOrigins)
   let isRefusing = false
 
-  const guarded =
-    (endpoint: string, answer: (request: Requested, server: RelayServer) => Promise<Response | undefined>) =>
-    async (request: Requested, server: RelayServer): Promise<Response | undefined> => {
+  const guardedBy =
+    (refuse: typeof problemResponse, finish: Finish) =>
+    (endpoint: string, answer: Answer): Answer =>
+    async (request, server) => {
       try {
         if (isRefusing) throw new ProtocolError('SHUTTING_DOWN')
         const response = await answer(request, server)
-        return response && cors(request, response)
+        return response && finish(request, response)
       } catch (error) {
-        return cors(request, problemResponse(error, parts.log, endpoint))
+        return finish(request, refuse(error, parts.log, endpoint))
       }
     }
+  const guarded = guardedBy(problemResponse, cors)
+  const guardedPage = guardedBy(plainResponse, pageOf)
 
   const addressOf = (request: Request, server: RelayServer): string =>
     clientAddress(
@@ -78,6 +87,8 @@ export function startListener(parts: ListenerParts): Listener {
       request.headers.get('x-forwarded-for'),
       parts.trustedProxies,
     )
+
+  const hostFor = (request: Request): string => parts.publicHost ?? hostOf(request)
 
   const upgrade = async (request: Requested, server: RelayServer): Promise<undefined> => {
     parts.rates.take('upgrade', addressOf(request, server))
@@ -91,7 +102,11 @@ export function startListener(parts: ListenerParts): Listener {
   const preflight = (request: Request): Response =>
     cors(request, new Response(null, { status: 204, headers: PREFLIGHT }))
   const apiRoutes = createRoutes(parts)
-  const table: Record<string, Record<string, ReturnType<typeof guarded>>> = {}
+  const table: Record<string, Record<string, Answer>> = {}
+  const serve = (path: string, methods: readonly string[], answer: Answer): void => {
+    table[path] ??= {}
+    for (const method of methods) Object.assign(table[path], { [method]: answer })
+  }
   for (const route of apiRoutes) {
     const answer = guarded(route.name, (request, server) =>
       route.answer({
@@ -99,11 +114,18 @@ export function startListener(parts: ListenerParts): Listener {
         pathParams: request.params ?? {},
         query: Object.fromEntries(new URLSearchParams(targetOf(request).query)),
         address: addressOf(request, server),
-        host: parts.publicHost ?? hostOf(request),
+        host: hostFor(request),
       }),
     )
-    table[route.path] ??= {}
-    for (const method of route.methods) Object.assign(table[route.path] ?? {}, { [method]: answer })
+    serve(route.path, route.methods, answer)
+  }
+  for (const page of parts.pages) {
+    const answer = guardedPage(page.path, async (request, server) => {
+      const address = addressOf(request, server)
+      parts.rates.take(page.rate, address)
+      return page.answer({ request, params: request.params ?? {}, address, host: hostFor(request) })
+    })
+    serve(page.path, page.methods, answer)
   }
   const documents = {
     '/openapi.json': openApiDocument(parts.version),
@@ -205,7 +227,7 @@ const PREFLIGHT = {
   'access-control-max-age': '86400',
 }
 
-function corsOf(origins: readonly string[] | 'any'): (request: Request, response: Response) => Response {
+function corsOf(origins: readonly string[] | 'any'): Finish {
   return (request, response) => {
     const origin = request.headers.get('origin')
     response.headers.set('x-content-type-options', 'nosniff')
@@ -217,6 +239,12 @@ function corsOf(origins: readonly string[] | 'any'): (request: Request, response
     response.headers.set('access-control-expose-headers', 'retry-after')
     return response
   }
+}
+
+// Pages are for whoever looks at them, and for no script of another origin.
+function pageOf(_request: Request, response: Response): Response {
+  response.headers.set('x-content-type-options', 'nosniff')
+  return response
 }
 
 function welcome(version: string): string {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { errorMeanings, errors, isErrorCode, ProtocolError } from '@sotto/protocol'
 import type { Log, LogFields } from '../operations/log.ts'
-import { problemResponse } from './problem.ts'
+import { plainResponse, problemResponse } from './problem.ts'
 
 function logInto(lines: [string, LogFields | undefined][]): Log {
   const add = (event: string, fields?: LogFields) => void lines.push([event, fields])
@@ -70,4 +70,24 @@ test('anything else is a bug: logged with its cause, answered INTERNAL without i
   expect(response.status).toBe(500)
   expect(await response.text()).not.toContain('secret')
   expect(lines).toEqual([['request_failed', { error: bug, endpoint: 'getMe' }]])
+})
+
+describe('whoever asked for a page', () => {
+  test.each(codes)('reads what %s means, as plain text', async (code) => {
+    const response = plainResponse(new ProtocolError(code, { retryAfterMs: 1500 }), silent, '/pay/:token')
+    expect(response.status).toBe(errors[code].status)
+    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+    expect(response.headers.get('cache-control')).toBe('no-store')
+    expect(response.headers.get('retry-after')).toBe('2')
+    expect(await response.text()).toMatch(/^[A-Z][^`{]+\.\n$/)
+  })
+
+  test('reads nothing of what went wrong inside', async () => {
+    const lines: [string, LogFields | undefined][] = []
+    const bug = new TypeError('secret.password is undefined')
+    const response = plainResponse(bug, logInto(lines), '/pay/:token')
+    expect(response.status).toBe(500)
+    expect(await response.text()).not.toContain('secret')
+    expect(lines).toEqual([['request_failed', { error: bug, endpoint: '/pay/:token' }]])
+  })
 })

@@ -17,6 +17,7 @@ import { createSqliteBatchStore } from './sqlite-batch-store.ts'
 
 export { closeConversation, eraseMailbox, moveSequencesAhead, openConversation } from './conversations.ts'
 export { resumeExpiry } from './expiry.ts'
+export { addNotice } from './notices.ts'
 
 /** Puts messaging together. */
 export function createMessages(parts: {

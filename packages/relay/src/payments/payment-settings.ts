@@ -27,6 +27,7 @@ export const paymentSettings = {
     means: 'evm: extended public key (BIP-32) that deposit addresses are derived from; never a private one',
   },
   EVM_CONFIRMATIONS: { default: '12', means: 'evm: blocks a payment needs, 1 to 1000' },
+  EVM_POLL_MS: { default: '4000', means: 'evm: how often the chain is looked at, 50 to 600000 ms' },
   EVM_OTHER_RPC_URLS: {
     default: '',
     means:
@@ -52,3 +53,18 @@ export const paymentSettings = {
   WEBHOOK_SECRET: { default: '', means: 'webhook: secret its notifications are signed with' },
   WEBHOOK_STORE: { default: '', means: 'webhook: id of the store, for btcpay' },
 } as const
+
+/** Gives a setting's text, its default where the operator gave none. */
+export type PaymentSettingText = (name: keyof typeof paymentSettings) => string
+
+/** A setting that cannot be used. The message never holds its value, which may be a secret. */
+export class PaymentSettingError extends Error {
+  override readonly name = 'PaymentSettingError'
+  readonly setting: string
+
+  /** @param rule what the setting must be, as it follows "must be" */
+  constructor(setting: string, rule: string) {
+    super(`${setting} must be ${rule}`)
+    this.setting = setting
+  }
+}

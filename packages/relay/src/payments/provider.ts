@@ -51,8 +51,14 @@ export interface PaymentSeen {
 
 /** Entries made in one transaction. */
 export interface LedgerEntries {
-  /** Records a payment, or that one seen before is final now. */
-  record(payment: PaymentSeen): Promise<void>
+  /**
+   * Records a payment, or that one seen before is final now. Until it is final the last word on its amount, time and
+   * block counts; then nothing changes it. One that was retracted and is recorded again is back.
+   * @returns false where no order is known that it could be for, and nothing was recorded
+   */
+  record(payment: PaymentSeen): Promise<boolean>
+  /** One payment that was not final is not there any more; says nothing of a final one or one never recorded. */
+  retract(reference: string): Promise<void>
   /** A reorganisation took away every payment of this scope above this height that was not final. */
   retractAbove(scope: string, height: number): Promise<void>
   /** Every payment of this scope up to this height is final. */

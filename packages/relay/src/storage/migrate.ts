@@ -1,6 +1,6 @@
 // Brings a store's schema forward, one migration after the other, each in a transaction. There is no way back.
 import { migrations } from './migrations.ts'
-import type { Storage } from './storage.ts'
+import type { Sql, Storage } from './storage.ts'
 
 /** The store was last opened by a newer relay. */
 export class StorageTooNew extends Error {
@@ -12,10 +12,7 @@ export async function migrate(storage: Storage): Promise<void> {
   await storage.transaction(async (sql) => {
     if (storage.engine.dialect === 'postgres') await sql`SELECT pg_advisory_xact_lock(7305803)`
     await sql`CREATE TABLE IF NOT EXISTS schema_migrations (version INTEGER PRIMARY KEY)`
-    const [applied] = await sql<{
-      version: number
-    }>`SELECT COALESCE(MAX(version), 0) AS version FROM schema_migrations`
-    const version = applied?.version ?? 0
+    const version = await versionOf(sql)
     if (version > migrations.length) {
       throw new StorageTooNew(`the store is at schema ${version}, this relay knows ${migrations.length}`)
     }
@@ -25,6 +22,18 @@ export async function migrate(storage: Storage): Promise<void> {
       await sql`INSERT INTO schema_migrations (version) VALUES (${index + 1})`
     }
   })
+}
+
+/** Whether a store's schema is the one this version works on, neither older nor newer. */
+export async function isUpToDate(storage: Storage): Promise<boolean> {
+  return (await versionOf(storage.sql)) === migrations.length
+}
+
+async function versionOf(sql: Sql): Promise<number> {
+  const [applied] = await sql<{
+    version: number
+  }>`SELECT COALESCE(MAX(version), 0) AS version FROM schema_migrations`
+  return applied?.version ?? 0
 }
 
 // Schema statements are fixed text of ours, so they may stand where a template without values does.

@@ -3,6 +3,7 @@ import { AliasId, type VanityItem } from '@sotto/protocol'
 import * as v from 'valibot'
 import type { Sql } from '../storage/storage.ts'
 import type { VanityRules } from './rules.ts'
+import { isTaken } from './taken.ts'
 
 const MOST_RESULTS = 20
 /** What makes a name of a beginning that is taken, or too short: short words people remember. */
@@ -45,7 +46,7 @@ const COMPLETIONS = [
 
 /**
  * The featured ids by rising price where `query` is empty, else the query itself, if it is an id, and memorable ids
- * that begin with it: none that is taken, reserved or without a price.
+ * that begin with it: none that is taken, held, reserved or without a price.
  */
 export async function searchVanity(sql: Sql, rules: VanityRules, query: string): Promise<VanityItem[]> {
   if (query === '') {
@@ -65,12 +66,6 @@ async function available(sql: Sql, rules: VanityRules, ids: readonly AliasId[]):
     items.push({ alias_id: id, price_usdt: price, tier, is_featured: isFeatured })
   }
   return items
-}
-
-/** True for every id ever given to an account, also one that it goes by no more. */
-async function isTaken(sql: Sql, id: AliasId): Promise<boolean> {
-  const rows = await sql<{ account_id: number }>`SELECT account_id FROM aliases WHERE alias_id = ${id}`
-  return rows.length > 0
 }
 
 function isAlias(text: string): text is AliasId {

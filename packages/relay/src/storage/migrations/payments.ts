@@ -5,6 +5,7 @@ export const payments: Migration = (dialect) => {
   const { identity, clustered } = words(dialect)
   return [
     // kind: vanity, reserve, channel, quota; ref_id: the id, the channel's id or 'channel_quota'.
+    // title: what is bought, for people to read.
     // holds: what nobody else can order while it is set, such as 'alias:ada' or 'channel:ch_…'.
     // party: who may not hold the same thing again for a while, if this comes to nothing.
     // pay_to, asset, amount: where to pay and what, in the asset's smallest unit; empty until the provider gave them.
@@ -14,6 +15,7 @@ export const payments: Migration = (dialect) => {
       order_id TEXT NOT NULL UNIQUE,
       kind TEXT NOT NULL,
       ref_id TEXT NOT NULL,
+      title TEXT NOT NULL,
       holds TEXT,
       buyer_id BIGINT REFERENCES accounts (id),
       seller_id BIGINT REFERENCES accounts (id),

@@ -1,0 +1,131 @@
+// Orders as a person at a terminal reads them.
+import type { OrderDetail, OrderLine, PaymentLine, PayoutLine } from '@sotto/relay'
+import { cells, cut, sanitizeLine, sanitizeText } from './sanitize.ts'
+
+const COLUMNS = 100
+const LONGEST = 600
+/** Providers that give each order an address of its own, below an extended key. */
+const HAVE_ADDRESSES = ['evm', 'tron']
+
+/** One line an order. */
+export function ordersTable(orders: readonly OrderLine[]): string {
+  const hasRefunds = orders.some(({ refunds_due }) => refunds_due > 0)
+  const rows = orders.map(({ order_id, kind, ref_id, price_usdt, status, created_at, refunds_due }) => [
+    ...[order_id, kind, ref_id, String(price_usdt), status, minutesOf(created_at)],
+    ...(hasRefunds ? [refunds_due === 0 ? '' : String(refunds_due)] : []),
+  ])
+  const titles = ['ORDER', 'KIND', 'FOR', 'PRICE', 'STATUS', 'PLACED', ...(hasRefunds ? ['REFUNDS'] : [])]
+  return table(titles, rows, 2)
+}
+
+/** One line a seller and sale. */
+export function payoutsTable(payouts: readonly PayoutLine[]): string {
+  const rows = payouts.map(({ order_id, seller, price_usdt, due_at, channel_id }) => [
+    ...[order_id, seller, String(price_usdt), minutesOf(due_at), channel_id],
+  ])
+  return table(['ORDER', 'SELLER', 'OWED', 'SINCE', 'CHANNEL'], rows, 4)
+}
+
+/** All of one order. */
+export function orderText(detail: OrderDetail): string {
+  const { order, asset, amount, deposit_index, is_bound, payments, payout, events } = detail
+  const isId = order.kind === 'vanity' || order.kind === 'reserve'
+  const facts: [string, string][] = [
+    ['Order', order.order_id],
+    ['For', `${order.ref_id} (${order.kind}${isId && is_bound ? ', bound' : ''})`],
+    [
+      'Status',
+      order.confirmed_at === null ? order.status : `${order.status} ${secondsOf(order.confirmed_at)}`,
+    ],
+    ['Price', String(order.price_usdt)],
+    ['To pay', amount === '' ? 'not known yet' : amountOf(amount, asset)],
+    ['Pay to', order.pay_to || 'not known yet'],
+    [
+      'Provider',
+      HAVE_ADDRESSES.includes(order.provider)
+        ? `${order.provider}, address number ${deposit_index}`
+        : order.provider,
+    ],
+    ['Buyer', order.buyer ?? 'nobody: whoever binds it'],
+    ['Placed', secondsOf(order.created_at)],
+    ['Ends', secondsOf(order.expires_at)],
+  ]
+  const seen =
+    payments.length === 0 ? ['No payment was seen.'] : ['Payments', ...payments.flatMap(paymentText)]
+  const owed = payout ? ['', 'Payout', `  ${payoutText(payout)}`] : []
+  const happened = events.map(({ at, who, what, why }) => `  ${secondsOf(at)}  ${who}: ${what} (${why})`)
+  const lines = [...facts.map(([name, value]) => `${name.padEnd(8)}  ${value}`), '', ...seen, ...owed]
+  return [...lines, '', 'What happened', ...happened].map(clean).join('\n')
+}
+
+/** JSON that a terminal takes for nothing else: what could move its cursor or reorder a line is written as an escape. */
+export function jsonOf(value: unknown): string {
+  return JSON.stringify(value, null, 2).replace(/[\u007f-\u009f\p{Cf}\u2028\u2029]/gu, (character) =>
+    Array.from({ length: character.length }, (_, at) => {
+      const code = character.charCodeAt(at).toString(16).padStart(4, '0')
+      return `\\u${code}`
+    }).join(''),
+  )
+}
+
+function paymentText(payment: PaymentLine): string[] {
+  const { reference, amount, asset, at, state, outcome, refund_amount, reason } = payment
+  const became = outcome === null ? [] : [outcome === 'counted' ? 'counted' : 'not counted']
+  const lines = [
+    `  ${reference}`,
+    `    ${amountOf(amount, asset)}, ${secondsOf(at)}: ${[state, ...became].join(', ')}`,
+  ]
+  if (refund_amount === null) return lines
+  const { refunded_at, refund_reference } = payment
+  const back =
+    refunded_at === null
+      ? `${refund_amount} to be given back (${reason})`
+      : `${refund_amount} given back (${reason}) ${secondsOf(refunded_at)}: ${refund_reference}`
+  return [...lines, `    ${back}`]
+}
+
+function payoutText({ seller, price_usdt, due_at, paid_at, paid_reference }: PayoutLine): string {
+  return paid_at === null
+    ? `${price_usdt} owed to ${seller} since ${secondsOf(due_at)}`
+    : `${price_usdt} paid to ${seller} ${secondsOf(paid_at)}: ${paid_reference}`
+}
+
+function amountOf(amount: string, asset: string): string {
+  return `${amount} (smallest units of ${asset})`
+}
+
+/** Columns side by side; those of numbers stand on the right. One of them is cut so that all fit. */
+function table(titles: readonly string[], rows: readonly (readonly string[])[], flexible: number): string {
+  const lines = [titles, ...rows].map((line) => line.map((cell) => sanitizeLine(cell, COLUMNS)))
+  const widths = titles.map((_, at) => Math.max(...lines.map((line) => cells(line[at] ?? ''))))
+  const others = widths.reduce((sum, width, at) => (at === flexible ? sum + 2 : sum + width + 2), -2)
+  widths[flexible] = Math.min(widths[flexible] ?? 0, Math.max(12, COLUMNS - others))
+  return lines
+    .map((line) =>
+      line
+        .map((cell, at) => {
+          const width = widths[at] ?? 0
+          const text = cut(cell, width)
+          const space = ' '.repeat(width - cells(text))
+          return NUMBERS.includes(titles[at] ?? '') ? space + text : text + space
+        })
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+const NUMBERS = ['PRICE', 'OWED', 'REFUNDS']
+
+// All that stands in a line may be somebody else's text, and none of it may begin another line.
+function clean(line: string): string {
+  return cut(sanitizeText(line).replaceAll('\n', ' '), LONGEST)
+}
+
+function secondsOf(time: string): string {
+  return time.replace(/\.\d+Z$/, 'Z')
+}
+
+function minutesOf(time: string): string {
+  return time.replace(/:\d\d(?:\.\d+)?Z$/, 'Z')
+}

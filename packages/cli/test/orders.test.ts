@@ -1,0 +1,247 @@
+// `sotto orders` as operators run it: beside a relay that runs, and on the store of one that does not.
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { OrderDetail, OrderLine } from '@sotto/relay'
+import { type RelayProcess, startRelay } from '@sotto/relay/testing'
+import { type WireAccount, wireAccount } from '@sotto/relay/testing/wire'
+
+const MAIN = join(import.meta.dir, '../src/main.ts')
+
+async function sotto(args: readonly string[], env: Record<string, string> = {}) {
+  const child = Bun.spawn([process.execPath, MAIN, 'orders', ...args], {
+    env: { PATH: process.env.PATH ?? '', USER: 'somebody else', ...env },
+    ...{ stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },
+  })
+  const texts = [new Response(child.stdout).text(), new Response(child.stderr).text()]
+  const [output = '', errors = ''] = await Promise.all(texts)
+  return { code: await child.exited, output, errors }
+}
+
+const BY = ['--why', 'the bank says so']
+const ME = Bun.spawnSync(['id', '-un']).stdout.toString().trim()
+
+/** Changes the store as nobody may, to have what takes months or somebody's malice. */
+function tamper(relay: RelayProcess, statement: string, ...values: string[]): void {
+  using database = new Database(join(relay.dataDir, 'sotto.db'))
+  database.run('PRAGMA busy_timeout = 5000')
+  database.run(statement, values)
+}
+
+for (const way of ['through the relay that runs', 'on the store of a relay that does not run'] as const) {
+  const isRunning = way === 'through the relay that runs'
+
+  describe(way, () => {
+    let relay: RelayProcess
+    let alice: WireAccount
+    let bob: WireAccount
+    beforeAll(async () => {
+      relay = await startRelay({ env: { MANUAL_PAY_TO: 'the bank’s till' } })
+      alice = await wireAccount(relay.url)
+      bob = await wireAccount(relay.url)
+    })
+    afterAll(() => relay.stop())
+
+    /** Does something with the relay, and leaves it as this way of the tests has it. */
+    async function withRelay<T>(work: () => Promise<T>): Promise<T> {
+      if (isRunning) return await work()
+      if (!isUp) await relay.start()
+      const result = await work()
+      await relay.kill('SIGTERM')
+      isUp = false
+      return result
+    }
+    let isUp = true
+
+    async function buy(account: WireAccount, alias: string): Promise<string> {
+      const { body } = await withRelay(() => account.post('/vanity/purchase', { alias_id: alias }))
+      return body.order_id
+    }
+
+    const orders = (...args: string[]) => sotto(args, { DATA_DIR: relay.dataDir })
+    async function json<T>(...args: string[]): Promise<T> {
+      const { code, output, errors } = await orders(...args, '--json')
+      expect({ code, errors }).toEqual({ code: 0, errors: '' })
+      return JSON.parse(output)
+    }
+
+    test('nothing to show is said in a sentence', async () => {
+      await withRelay(async () => undefined)
+      const said = async (...args: string[]) => (await orders(...args)).output
+      expect(await said('list')).toBe('There are no orders.\n')
+      expect(await said('list', '--refunds')).toBe('There are no such orders.\n')
+      expect(await said('payouts')).toBe('No seller is owed anything.\n')
+      expect(await json<unknown>('list')).toEqual([])
+    })
+
+    test('an order is listed, confirmed with who and why, and its payer hears of it', async () => {
+      const order = await buy(alice, 'riverbed')
+      const list = await orders('list', '--status', 'pending')
+      expect(list.output).toMatch(
+        new RegExp(
+          `^ORDER +KIND +FOR +PRICE +STATUS +PLACED\\n${order} +vanity +riverbed +10 +pending +\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\dZ\\n$`,
+        ),
+      )
+      for (const line of list.output.split('\n')) expect(line.length).toBeLessThanOrEqual(100)
+
+      const socket = isRunning ? await alice.connect() : undefined
+      expect(await orders('confirm', order, '--reference', 'wire 7', ...BY)).toEqual({
+        ...{ code: 0, errors: '', output: `${order} is confirmed.\n` },
+      })
+      const notice = { type: 'payment_confirmed', order_id: order, ref_id: 'riverbed' }
+      if (socket) expect(await socket.next('payment_confirmed')).toEqual(notice)
+      else
+        await withRelay(async () => {
+          expect(await (await alice.connect()).next('payment_confirmed')).toEqual(notice)
+        })
+
+      const { output } = await orders('show', order)
+      expect(output).toContain(`For       riverbed (vanity)\n`)
+      expect(output).toContain('To pay    10000000 (smallest units of manual)\nPay to    the bank’s till\n')
+      expect(output).toContain(`Buyer     ${alice.alias}\n`)
+      expect(output).toMatch(/\nPayments\n {2}manual\/wire 7\n {4}10000000 .*: final, counted\n/)
+      expect(output).toContain(`Z  ${ME}: told that it was paid (the bank says so)\n`)
+      const detail = await json<OrderDetail>('show', order)
+      expect(detail.order).toMatchObject({ order_id: order, status: 'confirmed', buyer: alice.alias })
+      expect(detail.events.filter(({ who }) => who === ME)).toHaveLength(2)
+
+      expect(await orders('confirm', order, ...BY)).toEqual({
+        ...{ code: 1, output: '', errors: `sotto: ${order} is confirmed already\n` },
+      })
+    })
+
+    test('what cannot be had any more is not confirmed but to be given back: said, exit code 1, then noted', async () => {
+      const order = await buy(alice, 'mountain')
+      tamper(relay, 'UPDATE orders SET expires_at = 1 WHERE order_id = ?', order)
+      const taken = await buy(bob, 'mountain')
+      expect(taken).not.toBe(order)
+      const { code, output, errors } = await orders('confirm', order, '--json', ...BY)
+      expect({ code, status: JSON.parse(output).status }).toEqual({ code: 1, status: 'expired' })
+      expect(errors).toMatch(/^sotto: NOT confirmed: .*to be given back; "sotto orders show ord_.*\n$/)
+
+      expect((await orders('list', '--refunds')).output).toMatch(
+        new RegExp(`REFUNDS\\n${order} .* expired .* 1\\n$`),
+      )
+      const payment = `manual/${order}`
+      expect((await orders('show', order)).output).toContain('    10000000 to be given back (late)\n')
+      const noted = await orders('refund-recorded', payment, '--reference', 'wire 8', ...BY)
+      expect(noted).toEqual({
+        ...{ code: 0, errors: '' },
+        output: `Noted: 10000000 (smallest units of manual) of ${payment} was given back.\n`,
+      })
+      expect((await orders('refund-recorded', payment, '--reference', 'wire 8', ...BY)).code).toBe(1)
+      expect((await orders('show', order)).output).toMatch(/10000000 given back \(late\) \S+Z: wire 8\n/)
+      expect(await json<OrderLine[]>('list', '--refunds')).toEqual([])
+    })
+
+    test('a seller is owed the price of a channel until it is noted that they were paid', async () => {
+      const order = await withRelay(async () => {
+        const details = { name: 'Cats', description: '', is_public: true }
+        const { channel_id } = (await bob.post('/channels', details)).body
+        await bob.post('/vanity/list-channel', { channel_id, price_usdt: 40 })
+        return (await alice.bare('POST', `/channels/${channel_id}/buy`)).body.order_id
+      })
+      await orders('confirm', order, ...BY)
+      const due = (await orders('payouts')).output
+      expect(due).toMatch(
+        new RegExp(`^ORDER +SELLER +OWED +SINCE +CHANNEL\\n${order} +${bob.alias} +40 +\\S+Z +ch_\\S+\\n$`),
+      )
+      expect(Math.max(...due.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(100)
+      expect(await orders('payout-paid', order, '--reference', 'wire 9', ...BY)).toEqual({
+        ...{ code: 0, errors: '', output: `Noted: ${bob.alias} was paid 40 for ${order}.\n` },
+      })
+      expect(await json<unknown>('payouts')).toEqual([])
+      expect((await orders('show', order)).output).toMatch(
+        new RegExp(`\\nPayout\\n  40 paid to ${bob.alias} \\S+Z: wire 9\\n`),
+      )
+    })
+
+    test('the list can be narrowed and shortened', async () => {
+      const all = await json<OrderLine[]>('list')
+      expect(all.length).toBeGreaterThan(2)
+      const channels = all.filter(({ kind }) => kind === 'channel')
+      expect(await json<OrderLine[]>('list', '--kind', 'channel')).toEqual(channels)
+      expect(await json<OrderLine[]>('list', '--limit', '1')).toEqual(all.slice(0, 1))
+      expect((await orders('list', '--limit', '1')).output).toEndWith('\nThe newest 1; --limit shows more.\n')
+    })
+
+    test('what others wrote can neither move the cursor nor reorder a line', async () => {
+      const order = await buy(bob, 'oceanside')
+      const nasty = 'a\u001b[2J\u009b31m\u202eb\u0007\nc'
+      tamper(relay, 'UPDATE orders SET pay_to = ?, asset = ? WHERE order_id = ?', nasty, nasty, order)
+      tamper(relay, "UPDATE order_events SET why = ? WHERE what = 'placed'", nasty)
+      const { output } = await orders('show', order)
+      const json = await orders('show', order, '--json')
+      for (const text of [output, json.output]) expect(text).not.toMatch(/[^\P{C}\n]/u)
+      expect(output).toContain('Pay to    a\ufffd[2J\ufffd31mb\ufffd c\n')
+      expect(JSON.parse(json.output).order.pay_to).toBe(nasty)
+    })
+
+    test('an order that is not there is a refusal in one line', async () => {
+      expect(await orders('show', `ord_${'x'.repeat(24)}`)).toEqual({
+        ...{ code: 1, output: '', errors: `sotto: there is no order ord_${'x'.repeat(24)}\n` },
+      })
+      expect((await orders('show', 'river')).errors).toBe('sotto: order_id: must be an order id\n')
+    })
+  })
+}
+
+test('where there is neither a relay nor a store, it says so and makes none', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'sotto-orders-'))
+  const { code, errors } = await sotto(['list', '--data-dir', join(folder, 'none')])
+  expect({ code, errors }).toEqual({
+    code: 1,
+    errors: `sotto: ${join(folder, 'none')} holds no store of a relay\n`,
+  })
+  expect(await readdir(folder)).toEqual([])
+  await rm(folder, { recursive: true })
+})
+
+test('who used sudo is named as such', async () => {
+  const relay = await startRelay({ env: { MANUAL_PAY_TO: 'x' } })
+  const alice = await wireAccount(relay.url)
+  const { body } = await alice.post('/vanity/purchase', { alias_id: 'riverbed' })
+  await sotto(['confirm', body.order_id, ...BY, '--data-dir', relay.dataDir], { SUDO_USER: 'ada' })
+  const shown = await sotto(['show', body.order_id, '--data-dir', relay.dataDir])
+  expect(shown.output).toContain('Z  ada (sudo): confirmed (it was paid)\n')
+  await relay.stop()
+})
+
+test('called wrongly, it says in one line what is missing, with exit code 2', async () => {
+  const order = `ord_${'x'.repeat(24)}`
+  const mistakes: [string[], RegExp][] = [
+    [[], /"sotto orders" is followed by one of list, show, confirm, refund-recorded, payouts, payout-paid/],
+    [['dance'], /is followed by one of/],
+    [['--json'], /is followed by one of/],
+    [['list', 'river'], /Unexpected argument 'river'/],
+    [['list', '--dance'], /Unknown option '--dance'/],
+    [['list', '--why', 'so'], /Unknown option '--why'/],
+    [['list', '--status', 'paid'], /--status takes pending, confirmed or expired, not "paid"/],
+    [['list', '--kind', 'boat'], /--kind takes vanity, reserve, channel or quota, not "boat"/],
+    [['list', '--limit', '0'], /--limit takes a number from 1 to 1000/],
+    [['list', '--limit', '1001'], /--limit takes a number from 1 to 1000/],
+    [['show'], /ORDER is missing/],
+    [['show', order, order], /Unexpected argument/],
+    [['confirm', order], /--why says why this is done, and is missing/],
+    [['confirm', order, '--why', ' '], /--why says why this is done, and is missing/],
+    [['refund-recorded'], /PAYMENT is missing/],
+    [['refund-recorded', 'x', ...BY], /--reference says what the refund can be found by, and is missing/],
+    [['payout-paid', order, '--reference', 'x'], /--why says why/],
+  ]
+  for (const [args, message] of mistakes) {
+    const { code, output, errors } = await sotto(args)
+    expect({ args, code, output }).toEqual({ args, code: 2, output: '' })
+    expect(errors).toMatch(message)
+    expect(errors).toMatch(/^sotto: .+\n$/)
+  }
+})
+
+test('its help is the same wherever it is asked for, and fits a terminal', async () => {
+  const { code, output } = await sotto(['--help'])
+  expect(code).toBe(0)
+  expect(output).toStartWith('Usage: sotto orders list')
+  expect(await sotto(['confirm', '--help'])).toEqual({ code, output, errors: '' })
+  for (const line of output.split('\n')) expect(line.length).toBeLessThanOrEqual(100)
+})

@@ -1,0 +1,69 @@
+// The end of orders nobody paid for in time. An order that may have been paid keeps what it holds until that is known.
+import type { Limits } from '@sotto/protocol'
+import type { Clock } from '../operations/clock.ts'
+import type { Sql, Storage } from '../storage/storage.ts'
+import { addEvent, lockOrderNumber, type Order, type OrderNumber } from './order.ts'
+import { listPayments, refund } from './payment.ts'
+import type { PaymentProvider } from './provider.ts'
+
+const MOST_A_ROUND = 500
+
+/** Whether an order's time is over, and it is known what was paid until then. */
+export function isOver(order: Order, provider: PaymentProvider, now: number): boolean {
+  // Of a provider that is not set up any more nothing will be heard.
+  const seenUntil = order.provider === provider.name ? provider.seenUntil(now) : now
+  return order.status === 'pending' && order.expires_at < Math.min(now, seenUntil)
+}
+
+/**
+ * Ends an order whose time is over, unless enough was paid in time that may still be confirmed. Whatever arrived of it is
+ * to be given back.
+ * @returns whether it is expired now
+ */
+export async function expireOrder(sql: Sql, order: Order, now: number): Promise<boolean> {
+  const payments = await listPayments(sql, order.id)
+  const inTime = payments.filter(({ at, problem }) => at <= order.expires_at && problem === null)
+  const alive = inTime.filter(({ state, outcome }) => state !== 'gone' && outcome === null)
+  const paid = alive.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
+  if (order.pay_to !== '' && paid >= BigInt(order.amount) && alive.some(({ state }) => state === 'seen'))
+    return false
+  await sql`UPDATE orders SET status = 'expired', holds = NULL WHERE id = ${order.id}`
+  await addEvent(sql, order.id, { at: now, who: 'relay', what: 'expired', why: 'it was not paid in time' })
+  for (const payment of payments) {
+    if (payment.state === 'final' && payment.outcome === null)
+      await refund(sql, payment, 'short', { now, who: 'relay' })
+  }
+  return true
+}
+
+/** Ends what is over. Run again and again. */
+export async function sweepOrders(parts: {
+  storage: Storage
+  provider: PaymentProvider
+  clock: Clock
+  limits: Limits
+}): Promise<void> {
+  const { storage, provider, clock, limits } = parts
+  const now = clock.now()
+  const over = await storage.sql<Order>`
+    SELECT * FROM orders WHERE status = 'pending' AND expires_at < ${now} ORDER BY expires_at LIMIT ${MOST_A_ROUND}`
+  for (const { id } of over.filter((order) => isOver(order, provider, now)))
+    await expireOne(storage, id, parts)
+  // Addresses are kept no longer than they are needed.
+  const before = now - limits.holdAgainSeconds * 1000
+  await storage.transaction(
+    (sql) =>
+      sql`UPDATE orders SET party = NULL WHERE party IS NOT NULL AND status <> 'pending' AND expires_at < ${before}`,
+  )
+}
+
+async function expireOne(
+  storage: Storage,
+  id: OrderNumber,
+  { provider, clock }: { provider: PaymentProvider; clock: Clock },
+): Promise<void> {
+  await storage.transaction(async (sql) => {
+    const order = await lockOrderNumber(sql, id)
+    if (isOver(order, provider, clock.now())) await expireOrder(sql, order, clock.now())
+  })
+}

@@ -1,0 +1,264 @@
+// What money does to orders, on every engine: it confirms, or it is recorded for refund. None is lost, none counts twice.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { engines } from '../../test/engines.ts'
+import { MINUTE_MS, openShopWorld, type ShopWorld, UNIT } from '../../test/shop-world.ts'
+
+for (const engine of engines) {
+  describe(`the ledger on ${engine.name}`, () => {
+    let shop: ShopWorld
+    beforeEach(async () => {
+      shop = await openShopWorld(engine)
+    })
+    afterEach(() => shop.store.remove())
+
+    test('the price in time confirms the order, once, and its payer is told', async () => {
+      const order = await shop.buyAlias(shop.alice)
+      const rung: unknown[] = []
+      shop.bus.listen((account, ring) => rung.push([account, ring.kind]))
+      const reference = await shop.pay(order)
+      await shop.pay(order, { reference })
+      expect(await shop.status(order)).toBe('confirmed')
+      expect(await shop.outcomes(order)).toEqual(['counted'])
+      const frame = { type: 'payment_confirmed', order_id: order.order_id, ref_id: 'river' }
+      expect(await shop.notices(shop.alice)).toEqual([frame])
+      expect(rung).toEqual([[shop.alice.id, 'notice']])
+    })
+
+    test('a payment counts once it is final, and the order keeps its hold meanwhile', async () => {
+      const order = await shop.buyAlias(shop.alice)
+      const reference = await shop.pay(order, { isFinal: false, height: 7 })
+      expect(await shop.status(order)).toBe('pending')
+      shop.clock.advance(60 * MINUTE_MS)
+      await shop.sweep()
+      expect(await shop.status(order)).toBe('pending')
+      await expect(shop.buyAlias(shop.bob)).rejects.toMatchObject({ code: 'ALIAS_TAKEN' })
+      await shop.ledger.transaction((entries) => entries.finalizeUpTo('chain:1', 7))
+      expect(await shop.status(order)).toBe('confirmed')
+      expect(await shop.outcomes(order)).toEqual(['counted'])
+      expect(reference).toBe('chain:1/1')
+    })
+
+    test('a payment that a reorganisation took away holds nothing any more', async () => {
+      const order = await shop.buyAlias(shop.alice)
+      await shop.pay(order, { isFinal: false, height: 7 })
+      shop.clock.advance(60 * MINUTE_MS)
+      await shop.ledger.transaction((entries) => entries.retractAbove('chain:1', 6))
+      await shop.ledger.transaction((entries) => entries.finalizeUpTo('chain:1', 9))
+      await shop.sweep()
+      expect(await shop.status(order)).toBe('expired')
+      expect(await shop.outcomes(order)).toEqual(['gone'])
+    })
+
+    test('a payment that a reorganisation moved to another block counts there', async () => {
+      const order = await shop.buyAlias(shop.alice)
+      const reference = await shop.pay(order, { isFinal: false, height: 7 })
+      await shop.ledger.transaction((entries) => entries.retractAbove('chain:1', 6))
+      await shop.pay(order, { reference, isFinal: false, height: 8 })
+      await shop.ledger.transaction((entries) => entries.finalizeUpTo('chain:1', 7))
+      expect(await shop.status(order)).toBe('pending')
+      await shop.ledger.transaction((entries) => entries.finalizeUpTo('chain:1', 8))
+      expect(await shop.status(order)).toBe('confirmed')
+    })
+
+    test('what is final is never taken back', async () => {
+      const order = await shop.buyAlias(shop.alice)
+      const reference = await shop.pay(order, { height: 7 })
+      await shop.ledger.transaction((entries) => entries.retractAbove('chain:1', 1))
+      await shop.pay(order, { reference, isFinal: false, height: 9, amount: 1n })
+      expect(await shop.outcomes(order)).toEqual(['counted'])
+    })
+
+    test('two parts make a whole; what is over goes back', async () => {
+      const order = await shop.buyAlias(shop.alice)
+      await shop.pay(order, { amount: UNIT })
+      expect(await shop.status(order)).toBe('pending')
+      await shop.pay(order, { amount: BigInt(order.amount) })
+      expect(await shop.status(order)).toBe('confirmed')
+      expect(await shop.outcomes(order)).toEqual(['counted', 'counted over 1000000'])
+    })
+
+    test('too little goes back when the order ends, and so does what is added later', async () => {
+      const order = await shop.buyAlias(shop.alice)
+      await shop.pay(order, { amount: BigInt(order.amount) - 1n })
+      shop.clock.advance(15 * MINUTE_MS + 1)
+      await shop.sweep()
+      expect(await shop.status(order)).toBe('expired')
+      await shop.pay(order, { amount: 1n })
+      expect(await shop.outcomes(order)).toEqual(['refund short all', 'refund short all'])
+      expect(await shop.notices(shop.alice)).toEqual([])
+    })
+
+    test('too little holds nothing back, seen or final', async () => {
+      const order = await shop.buyAlias(shop.alice)
+      await shop.pay(order, { amount: UNIT, isFinal: false, height: 3 })
+      shop.clock.advance(15 * MINUTE_MS + 1)
+      await shop.sweep()
+      expect(await shop.status(order)).toBe('expired')
+      await shop.ledger.transaction((entries) => entries.finalizeUpTo('chain:1', 3))
+      expect(await shop.outcomes(order)).toEqual(['refund short all'])
+    })
+
+    test('what is paid twice goes back', async () => {
+      const order = await shop.buyAlias(shop.alice)
+      await shop.pay(order)
+      await shop.pay(order)
+      expect(await shop.outcomes(order)).toEqual(['counted', 'refund twice all'])
+      expect(await shop.notices(shop.alice)).toHaveLength(1)
+    })
+
+    test('another token, or another chain, pays for nothing and goes back', async () => {
+      const order = await shop.buyAlias(shop.alice)
+      await shop.pay(order, { asset: 'chain:1/other' })
+      await shop.pay(order, { asset: 'chain:1/other', problem: 'wrong_token' })
+      await shop.pay(order, { scope: 'chain:2', problem: 'wrong_chain' })
+      expect(await shop.status(order)).toBe('pending')
+      const all = ['refund wrong_token all', 'refund wrong_token all', 'refund wrong_chain all']
+      expect(await shop.outcomes(order)).toEqual(all)
+    })
+
+    test('money that is late confirms what is still free', async () => {
+      const order = await shop.buyAlias(shop.alice)
+      shop.clock.advance(16 * MINUTE_MS)
+      await shop.sweep()
+      await shop.pay(order)
+      expect(await shop.status(order)).toBe('confirmed')
+      await expect(shop.buyAlias(shop.bob)).rejects.toMatchObject({ code: 'ALIAS_TAKEN' })
+      await shop.bind(shop.alice, order.order_id)
+    })
+
+    test('money that is late and for what is gone goes back', async () => {
+      const order = await shop.buyAlias(shop.alice)
+      shop.clock.advance(16 * MINUTE_MS)
+      const next = await shop.buyAlias(shop.bob)
+      await shop.pay(order)
+      expect(await shop.status(order)).toBe('expired')
+      expect(await shop.outcomes(order)).toEqual(['refund late all'])
+      await shop.pay(next)
+      await shop.bind(shop.bob, next.order_id)
+      await shop.pay(order)
+      expect(await shop.outcomes(order)).toEqual(['refund late all', 'refund late all'])
+    })
+
+    test('money for nobody’s address is nobody’s', async () => {
+      const order = await shop.buyAlias(shop.alice)
+      await shop.pay(order, { for: { payTo: 'address 77' } })
+      await shop.pay(order, { amount: 0n })
+      expect(await shop.storage.sql`SELECT id FROM payments`).toEqual([])
+    })
+
+    test('a channel changes hands in one transaction, its listing goes, its seller is owed the price', async () => {
+      const channel = await shop.offer(shop.alice, 40)
+      const order = await shop.buyChannel(shop.bob, channel)
+      expect(order.price).toBe(40)
+      await shop.pay(order)
+      const sold = await shop.channel(channel, shop.bob)
+      expect(sold).toMatchObject({ owner_id: shop.bob.id, sale_price: null })
+      const payouts = await shop.storage.sql`SELECT order_number, seller_id, amount, paid_at FROM payouts`
+      expect([...payouts]).toEqual([
+        { order_number: order.id, seller_id: shop.alice.id, amount: 40, paid_at: null } as never,
+      ])
+      const frame = { type: 'payment_confirmed', order_id: order.order_id, ref_id: channel }
+      expect(await shop.notices(shop.bob)).toEqual([frame])
+    })
+
+    test('the price of a channel is that of its order, whatever it is listed for afterwards', async () => {
+      const channel = await shop.offer(shop.alice, 40)
+      const order = await shop.buyChannel(shop.bob, channel)
+      await shop.storage.transaction(
+        (sql) => sql`UPDATE channels SET sale_price = NULL WHERE channel_id = ${channel}`,
+      )
+      await shop.pay(order)
+      expect(await shop.status(order)).toBe('confirmed')
+      expect((await shop.channel(channel, shop.bob)).owner_id).toBe(shop.bob.id)
+    })
+
+    test('a channel that is gone when it is paid is not: the money goes back', async () => {
+      const channel = await shop.offer(shop.alice)
+      const order = await shop.buyChannel(shop.bob, channel)
+      await shop.remove(shop.alice)
+      await shop.pay(order)
+      expect(await shop.status(order)).toBe('expired')
+      expect(await shop.outcomes(order)).toEqual(['refund gone all'])
+      expect(await shop.storage.sql`SELECT id FROM payouts`).toEqual([])
+    })
+
+    test('a late payment for a channel that is on offer no more goes back', async () => {
+      const channel = await shop.offer(shop.alice, 40)
+      const order = await shop.buyChannel(shop.bob, channel)
+      shop.clock.advance(16 * MINUTE_MS)
+      await shop.sweep()
+      await shop.storage.transaction(
+        (sql) => sql`UPDATE channels SET sale_price = 50 WHERE channel_id = ${channel}`,
+      )
+      await shop.pay(order)
+      expect(await shop.outcomes(order)).toEqual(['refund late all'])
+      expect(await shop.storage.sql`SELECT id FROM orders WHERE holds IS NOT NULL`).toEqual([])
+    })
+
+    test('each seat that is paid for is one more channel', async () => {
+      for (const order of [await shop.buySeat(shop.alice), await shop.buySeat(shop.alice)])
+        await shop.pay(order)
+      expect([...(await shop.storage.sql`SELECT account_id, bought FROM channel_seats`)]).toEqual([
+        { account_id: shop.alice.id, bought: 2 } as never,
+      ])
+    })
+
+    test('an id that is paid for stays its payer’s until it is bound, and is bound once', async () => {
+      const order = await shop.buyAlias(shop.alice)
+      await expect(shop.bind(shop.alice, order.order_id)).rejects.toMatchObject({
+        code: 'ORDER_NOT_CONFIRMED',
+      })
+      await shop.pay(order)
+      shop.clock.advance(365 * 24 * 60 * MINUTE_MS)
+      await shop.sweep()
+      await expect(shop.bind(shop.bob, order.order_id)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+      expect(await shop.bind(shop.alice, order.order_id)).toEqual({ alias: 'river' as never, isNew: true })
+      expect(await shop.bind(shop.alice, order.order_id)).toEqual({ alias: 'river' as never, isNew: false })
+    })
+
+    test('a reserve is whoever’s presents it first', async () => {
+      const order = await shop.reserve('203.0.113.7')
+      await shop.pay(order)
+      const results = await Promise.allSettled([
+        shop.bind(shop.alice, order.order_id),
+        shop.bind(shop.bob, order.order_id),
+      ])
+      expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+      for (const result of results)
+        if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'NOT_FOUND' })
+    })
+
+    test('an account that goes ends its orders; what it paid and did not use goes back', async () => {
+      const paid = await shop.buyAlias(shop.alice)
+      await shop.pay(paid)
+      const waiting = await shop.buyAlias(shop.alice, 'mountain')
+      await shop.remove(shop.alice)
+      await shop.pay(waiting)
+      expect(await shop.outcomes(paid)).toEqual(['refund account_deleted all'])
+      expect(await shop.outcomes(waiting)).toEqual(['refund account_deleted all'])
+      await shop.buyAlias(shop.bob)
+      await shop.buyAlias(shop.bob, 'mountain')
+    })
+
+    test('payments told many times at once count once', async () => {
+      const order = await shop.buyAlias(shop.alice)
+      const same = { reference: 'chain:1/same' }
+      await Promise.all(Array.from({ length: 8 }, () => shop.pay(order, same)))
+      expect(await shop.outcomes(order)).toEqual(['counted'])
+      expect(await shop.notices(shop.alice)).toHaveLength(1)
+    })
+
+    test('everything that happened to an order is kept, with when, who and why', async () => {
+      const order = await shop.buyAlias(shop.alice)
+      await shop.pay(order)
+      await shop.pay(order)
+      const events = await shop.storage.sql<{ who: string; what: string }>`
+        SELECT who, what FROM order_events ORDER BY id`
+      expect(events.map(({ who, what }) => `${who}: ${what}`)).toEqual([
+        'relay: placed',
+        'relay: confirmed',
+        'relay: refund due',
+      ])
+    })
+  })
+}

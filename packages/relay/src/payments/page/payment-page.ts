@@ -1,0 +1,118 @@
+// The payment page: where a buyer sees what to pay and how far it has come. Its token is all the right one needs.
+import { readFileSync } from 'node:fs'
+import { renderSVG } from 'uqr'
+import type { Page, Visit } from '../../listener/pages.ts'
+import type { Clock } from '../../operations/clock.ts'
+import { type AssetNames, codeText, pageIcon, paymentPageHtml, unknownPageHtml } from './page-html.ts'
+import { isPayable, pageStateOf } from './page-state.ts'
+import type { PaymentView } from './payment-view.ts'
+
+/** What the payment page is built from. */
+export interface PaymentPagesParts {
+  /** The order whose page has this token. Asked only for what can be one. */
+  readonly find: (token: string) => Promise<PaymentView | undefined>
+  readonly clock: Clock
+}
+
+/** Where the page of a token is, under the relay's own address. */
+export function paymentPagePath(token: string): string {
+  return `/pay/${token}`
+}
+
+/** The pages of all orders, for the listener to serve. */
+export class PaymentPages {
+  readonly pages: readonly Page[]
+  readonly #parts: PaymentPagesParts
+  readonly #version: string
+
+  constructor(parts: PaymentPagesParts) {
+    this.#parts = parts
+    const style = readFileSync(new URL('./page.css', import.meta.url), 'utf8')
+    const source = readFileSync(new URL('./page-script.ts', import.meta.url), 'utf8')
+    const script = new Bun.Transpiler({ loader: 'ts', target: 'browser' }).transformSync(source)
+    this.#version = new Bun.CryptoHasher('sha256')
+      .update(style)
+      .update(script)
+      .update(pageIcon)
+      .digest('hex')
+      .slice(0, 16)
+    const page = paymentPagePath(':token')
+    this.pages = [
+      got(page, (visit) => this.#page(visit)),
+      got(`${page}/state`, (visit) => this.#state(visit)),
+      got(`${page}/code.svg`, (visit) => this.#code(visit)),
+      got('/pay/assets/:version/page.css', (visit) => this.#asset(visit, style, 'text/css')),
+      got('/pay/assets/:version/page.js', (visit) => this.#asset(visit, script, 'text/javascript')),
+      got('/pay/assets/:version/icon.svg', (visit) => this.#asset(visit, pageIcon, 'image/svg+xml')),
+    ]
+  }
+
+  async #page({ params, host }: Visit): Promise<Response> {
+    const { token = '' } = params
+    const view = await this.#find(token)
+    if (!view) return this.#unknown()
+    const state = pageStateOf(view, this.#parts.clock.now())
+    return respond(paymentPageHtml({ view, state, token, host, assets: this.#assetNames() }), HTML)
+  }
+
+  async #state({ params }: Visit): Promise<Response> {
+    const view = await this.#find(params.token)
+    if (!view) return this.#unknown()
+    return respond(JSON.stringify(pageStateOf(view, this.#parts.clock.now())), 'application/json')
+  }
+
+  async #code({ params }: Visit): Promise<Response> {
+    const view = await this.#find(params.token)
+    const text = view && isPayable(view.state) ? codeText(view) : undefined
+    return text === undefined ? this.#unknown() : respond(renderSVG(text, QR), 'image/svg+xml')
+  }
+
+  // A page of another version may ask during an update: it gets ours, but must not keep it under that name.
+  async #asset({ params }: Visit, text: string, type: string): Promise<Response> {
+    const cacheControl = params.version === this.#version ? 'public, max-age=31536000, immutable' : 'no-store'
+    return respond(text, `${type}; charset=utf-8`, { cacheControl })
+  }
+
+  async #find(token = ''): Promise<PaymentView | undefined> {
+    return /^[\w-]{22,128}$/.test(token) ? await this.#parts.find(token) : undefined
+  }
+
+  #unknown(): Response {
+    return respond(unknownPageHtml(this.#assetNames()), HTML, { status: 404 })
+  }
+
+  // Named from the page's own address, so that the relay may live under any path of a proxy.
+  #assetNames(): AssetNames {
+    const folder = `assets/${this.#version}`
+    return { style: `${folder}/page.css`, script: `${folder}/page.js`, icon: `${folder}/icon.svg` }
+  }
+}
+
+function got(path: string, answer: Page['answer']): Page {
+  return { path, methods: ['GET'], rate: 'page', answer }
+}
+
+/** Read well from a screen at an angle; the border is the one the standard asks for. */
+const QR = { ecc: 'M', border: 4 } as const
+const HTML = 'text/html; charset=utf-8'
+
+/** Nothing from elsewhere, nothing inline, in no frame; and the page's address, which is a secret, goes nowhere. */
+const GUARDS = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'x-frame-options': 'DENY',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'x-robots-tag': 'noindex',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+}
+
+function respond(
+  body: string,
+  type: string,
+  { status = 200, cacheControl = 'no-store' }: { status?: number; cacheControl?: string } = {},
+): Response {
+  const headers = { ...GUARDS, 'content-type': type, 'cache-control': cacheControl }
+  return new Response(body, { status, headers })
+}

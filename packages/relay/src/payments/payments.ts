@@ -1,0 +1,47 @@
+// Payments as the rest of the relay knows them: placing orders, what is held, and what goes with an account.
+import type { Limits } from '@sotto/protocol'
+import type { Bus } from '../cluster/bus.ts'
+import type { Clock } from '../operations/clock.ts'
+import type { Log } from '../operations/log.ts'
+import type { RandomBytes } from '../operations/random.ts'
+import type { Storage } from '../storage/storage.ts'
+import { sweepOrders } from './expiry.ts'
+import type { AllGoods } from './goods.ts'
+import { PaymentLedger } from './ledger.ts'
+import { Orders } from './orders.ts'
+import { PaymentPages } from './page/payment-page.ts'
+import { findPaymentView } from './payment-views.ts'
+import type { PaymentProvider } from './provider.ts'
+import { orderRoutes } from './routes.ts'
+
+export { eraseOrders } from './erase.ts'
+export type { Goods } from './goods.ts'
+export { isHeld, lockOrder, markBound, type Order, soldAt } from './order.ts'
+export { moveDepositIndexAhead, type Orders } from './orders.ts'
+export { createProvider, describePayments } from './payment-config.ts'
+export { aliasOf, paymentUrlOf, tradeOrderOf } from './routes.ts'
+
+/** Puts payments together. */
+export function createPayments(parts: {
+  storage: Storage
+  bus: Bus
+  clock: Clock
+  randomBytes: RandomBytes
+  limits: Limits
+  log: Log
+  publicUrl: URL | undefined
+  provider: PaymentProvider
+  goods: AllGoods
+}) {
+  const { provider } = parts
+  const ledger = new PaymentLedger(parts)
+  return {
+    orders: new Orders(parts),
+    routes: orderRoutes(parts),
+    ledger,
+    pages: new PaymentPages({ ...parts, find: (token) => findPaymentView(token, parts) }).pages,
+    start: () => provider.start(ledger),
+    stop: () => provider.stop(),
+    sweep: () => sweepOrders(parts),
+  }
+}

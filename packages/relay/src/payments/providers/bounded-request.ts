@@ -1,0 +1,92 @@
+// Asking somebody else's HTTP interface: in bounded time, for a bounded answer, never led elsewhere, never quoted.
+import { PaymentSettingError } from '../payment-settings.ts'
+
+/** The other side gave no answer that can be used. The reason is in our words, never in theirs. */
+export class Unreachable extends Error {
+  override readonly name = 'Unreachable'
+}
+
+/** It answered, but with more than was allowed; it would again. */
+export class AnswerTooLarge extends Unreachable {}
+
+/** A request, and what is allowed of its answer. */
+export interface BoundedRequest {
+  readonly method: 'GET' | 'POST'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly mostBytes: number
+  /** Ends the request early. */
+  readonly signal?: AbortSignal
+}
+
+/** An answer of any status. */
+export interface BoundedAnswer {
+  readonly status: number
+  readonly text: string
+  /** Milliseconds the other side asks to be left alone; undefined where it does not say. */
+  readonly retryAfterMs: number | undefined
+}
+
+const MOST_MS = 10_000
+
+/** @throws Unreachable where nothing answers in time, or with more than allowed */
+export async function request(url: string, asked: BoundedRequest): Promise<BoundedAnswer> {
+  const timeout = AbortSignal.timeout(MOST_MS)
+  try {
+    const response = await fetch(url, {
+      method: asked.method,
+      // Compressed, a small answer could become a large one.
+      headers: { accept: 'application/json', 'accept-encoding': 'identity', ...asked.headers },
+      redirect: 'manual',
+      signal: asked.signal ? AbortSignal.any([timeout, asked.signal]) : timeout,
+      ...(asked.body === undefined ? {} : { body: asked.body }),
+    })
+    const bytes = await readBytes(response.body, asked.mostBytes)
+    if (bytes === undefined) throw new AnswerTooLarge('its answer is too large')
+    return {
+      status: response.status,
+      text: new TextDecoder().decode(bytes),
+      retryAfterMs: secondsOf(response.headers.get('retry-after')),
+    }
+  } catch (error) {
+    if (error instanceof Unreachable) throw error
+    throw new Unreachable(timeout.aborted ? 'no answer in time' : 'no connection')
+  }
+}
+
+/** The bytes of a body; undefined where there are more than `mostBytes`, which are then not read. */
+export async function readBytes(
+  body: ReadableStream<Uint8Array> | null,
+  mostBytes: number,
+): Promise<Uint8Array | undefined> {
+  const pieces: Uint8Array[] = []
+  let length = 0
+  for await (const piece of body ?? []) {
+    length += piece.byteLength
+    if (length > mostBytes) return undefined
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces)
+}
+
+/**
+ * The setting as the address of an interface, without a slash at its end.
+ * @throws PaymentSettingError
+ */
+export function interfaceUrlOf(setting: string, text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || !isConfidential(url) || url.search || url.hash || url.username || url.password) {
+    throw new PaymentSettingError(setting, 'a URL that begins with https://, without a query or a password')
+  }
+  return url.href.replace(/\/+$/, '')
+}
+
+/** Whether nobody on the way can read it: https, or http that does not leave the machine. */
+export function isConfidential({ protocol, hostname }: URL): boolean {
+  const isLoopback = /^(?:127(?:\.[0-9]{1,3}){3}|localhost|\[::1\])$/.test(hostname)
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback)
+}
+
+function secondsOf(header: string | null): number | undefined {
+  return header !== null && /^[0-9]{1,5}$/.test(header) ? Number(header) * 1000 : undefined
+}

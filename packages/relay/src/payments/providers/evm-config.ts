@@ -1,0 +1,86 @@
+// The settings of being paid on an EVM chain, read and checked.
+import type { Address } from 'viem'
+import { isAddress } from 'viem/utils'
+import { PaymentSettingError, type PaymentSettingText, type paymentSettings } from '../payment-settings.ts'
+import { DepositAddresses, DepositKeyError } from './evm-deposit-addresses.ts'
+
+/** What the provider needs to know. */
+export interface EvmConfig {
+  /** Endpoints of the chain; they may hold credentials. */
+  readonly rpcUrls: readonly string[]
+  readonly chainId: number
+  /** In lower case. */
+  readonly token: Address
+  readonly symbol: string
+  readonly decimals: number
+  readonly network: string
+  readonly deposits: DepositAddresses
+  readonly confirmations: number
+  /** How often the chain is looked at. */
+  readonly pollMs: number
+  /** Endpoints of other chains; they may hold credentials. */
+  readonly otherRpcUrls: readonly string[]
+}
+
+type Name = Extract<keyof typeof paymentSettings, `EVM_${string}`>
+
+/** @throws PaymentSettingError at the first setting that cannot be used */
+export function evmConfigOf(text: PaymentSettingText): EvmConfig {
+  const whole = (name: Name, min: number, max: number): number => wholeNumber(name, text(name), min, max)
+  const rpcUrls = urls('EVM_RPC_URLS', text('EVM_RPC_URLS'))
+  if (rpcUrls.length === 0) {
+    throw new PaymentSettingError('EVM_RPC_URLS', 'the URL of at least one JSON-RPC endpoint')
+  }
+  return {
+    rpcUrls,
+    chainId: whole('EVM_CHAIN_ID', 1, Number.MAX_SAFE_INTEGER),
+    token: token(text('EVM_TOKEN')),
+    symbol: short('EVM_TOKEN_SYMBOL', text('EVM_TOKEN_SYMBOL')),
+    decimals: whole('EVM_TOKEN_DECIMALS', 0, 18),
+    network: short('EVM_NETWORK', text('EVM_NETWORK')),
+    deposits: deposits(text('EVM_XPUB')),
+    confirmations: whole('EVM_CONFIRMATIONS', 1, 1000),
+    pollMs: whole('EVM_POLL_MS', 50, 600_000),
+    otherRpcUrls: urls('EVM_OTHER_RPC_URLS', text('EVM_OTHER_RPC_URLS')),
+  }
+}
+
+function urls(name: Name, text: string): readonly string[] {
+  const list = text.split(',').map((url) => url.trim())
+  const given = list.filter((url) => url !== '')
+  for (const url of given) {
+    const protocol = URL.canParse(url) ? new URL(url).protocol : undefined
+    if (protocol === 'https:' || protocol === 'http:') continue
+    throw new PaymentSettingError(name, 'URLs that begin with https:// or http://, with commas between them')
+  }
+  return given
+}
+
+function token(text: string): Address {
+  // In one case all letters are taken; in mixed case they are a checksum (EIP-55), which has to hold.
+  const isOneCase = /^0x(?:[0-9a-f]{40}|[0-9A-F]{40})$/.test(text)
+  const lower = text.toLowerCase()
+  if ((isOneCase || isAddress(text)) && isAddress(lower)) return lower
+  throw new PaymentSettingError('EVM_TOKEN', 'the address of an ERC-20 token, 0x and 40 hexadecimal digits')
+}
+
+function deposits(text: string): DepositAddresses {
+  try {
+    return new DepositAddresses(text)
+  } catch (error) {
+    if (error instanceof DepositKeyError) throw new PaymentSettingError('EVM_XPUB', error.message)
+    throw error
+  }
+}
+
+function short(name: Name, text: string): string {
+  if (!/^\P{C}{1,32}$/u.test(text)) throw new PaymentSettingError(name, '1 to 32 printable characters')
+  return text
+}
+
+function wholeNumber(name: Name, text: string, min: number, max: number): number {
+  const value = /^[0-9]{1,16}$/.test(text) ? Number(text) : Number.NaN
+  if (!(value >= min && value <= max))
+    throw new PaymentSettingError(name, `a whole number from ${min} to ${max}`)
+  return value
+}

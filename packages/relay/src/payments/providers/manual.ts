@@ -1,0 +1,45 @@
+// Being paid by hand: buyers are told where to pay, and the operator says what arrived.
+import { ProtocolError } from '@sotto/protocol'
+import { PaymentSettingError, type PaymentSettingText } from '../payment-settings.ts'
+import type { Destination, OrderToOpen, PaymentProvider, Unit } from '../provider.ts'
+
+/** What the operator set. */
+export interface ManualConfig {
+  /** Where to pay; empty: nothing can be bought. */
+  readonly payTo: string
+}
+
+const MOST_CHARACTERS = 200
+const DECIMALS = 6
+
+/** @throws PaymentSettingError */
+export function manualConfigOf(text: PaymentSettingText): ManualConfig {
+  const payTo = text('MANUAL_PAY_TO')
+  if (payTo.length > MOST_CHARACTERS || /\p{Cc}/u.test(payTo))
+    throw new PaymentSettingError('MANUAL_PAY_TO', `one line of at most ${MOST_CHARACTERS} characters`)
+  return { payTo }
+}
+
+/** The same address for every order; payments come from the operator's command line. */
+export class ManualPayments implements PaymentProvider {
+  readonly name = 'manual'
+  readonly unit: Unit = { symbol: 'USDT', decimals: DECIMALS, network: '' }
+  readonly #payTo: string
+
+  constructor(config: ManualConfig) {
+    this.#payTo = config.payTo
+  }
+
+  async open({ price }: OrderToOpen): Promise<Destination> {
+    if (this.#payTo === '') throw new ProtocolError('PAYMENTS_UNAVAILABLE')
+    return { payTo: this.#payTo, asset: 'manual', amount: BigInt(price) * 10n ** BigInt(DECIMALS) }
+  }
+
+  async start(): Promise<void> {}
+
+  async stop(): Promise<void> {}
+
+  seenUntil(now: number): number {
+    return now
+  }
+}

@@ -1,0 +1,233 @@
+// The TronGrid HTTP interface, as far as payments need it: paced, waiting where it asks for patience, answers checked.
+import { setTimeout as sleep } from 'node:timers/promises'
+import * as v from 'valibot'
+import type { Clock } from '../../operations/clock.ts'
+import { type BoundedAnswer, request, Unreachable } from './bounded-request.ts'
+import { addressOf } from './tron-deposit-addresses.ts'
+
+/** A block's number and time. */
+export interface Block {
+  readonly height: number
+  /** Milliseconds since 1970. */
+  readonly at: number
+}
+
+/** A transaction that is in a block, with the tokens it moved. */
+export interface Transaction extends Block {
+  readonly transfers: readonly Transfer[]
+}
+
+/** One `Transfer` event. */
+export interface Transfer {
+  /** Its place among the transaction's events. */
+  readonly index: number
+  /** Address of the token. */
+  readonly token: string
+  readonly to: string
+  readonly amount: bigint
+}
+
+/** How fast it is asked. */
+export interface GridPace {
+  /** Between two requests. */
+  readonly betweenMs: number
+  /** Before the first repetition; twice as long before each further one. */
+  readonly backOffMs: number
+}
+
+/** Four a second: well below what TronGrid allows a key. */
+export const gridPace: GridPace = { betweenMs: 250, backOffMs: 2000 }
+
+const PAGE = 200
+const MOST_PAGES = 20
+const MOST_LIST_BYTES = 1_048_576
+const MOST_TRANSACTION_BYTES = 4_194_304
+const MOST_TRIES = 5
+const LONGEST_WAIT_MS = 60_000
+/** Too fast: 429, and by some of its parts 403 and 503. */
+const PATIENCE = [403, 429, 503]
+/** Keccak-256 of `Transfer(address,address,uint256)`. */
+const TRANSFER = 'ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
+
+const Height = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+const TransactionId = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
+const Hex = v.pipe(v.string(), v.regex(/^(?:[0-9a-fA-F]{2})*$/))
+const NowBlock = v.object({
+  block_header: v.object({ raw_data: v.object({ number: Height, timestamp: Height }) }),
+})
+const Transfers = v.object({
+  success: v.literal(true),
+  data: v.array(v.object({ transaction_id: TransactionId })),
+  meta: v.object({ fingerprint: v.optional(v.pipe(v.string(), v.maxLength(1000))) }),
+})
+const TransactionInfo = v.union([
+  v.object({
+    id: TransactionId,
+    blockNumber: Height,
+    blockTimeStamp: Height,
+    result: v.optional(v.string()),
+    log: v.optional(
+      v.array(v.object({ address: Hex, topics: v.optional(v.array(Hex), []), data: v.optional(Hex, '') })),
+      [],
+    ),
+  }),
+  v.strictObject({}),
+])
+const ConstantResult = v.object({ constant_result: v.tuple([Hex]) })
+
+/** See above. Every method throws Unreachable where there is no answer that can be used. */
+export class TronGrid {
+  readonly #url: string
+  readonly #key: string
+  readonly #clock: Clock
+  readonly #pace: GridPace
+  readonly #stopping: AbortSignal
+  #freeAt = 0
+
+  constructor(
+    config: { readonly apiUrl: string; readonly apiKey: string },
+    parts: { readonly clock: Clock; readonly pace: GridPace; readonly stopping: AbortSignal },
+  ) {
+    this.#url = config.apiUrl
+    this.#key = config.apiKey
+    this.#clock = parts.clock
+    this.#pace = parts.pace
+    this.#stopping = parts.stopping
+  }
+
+  /** The newest block. */
+  head(): Promise<Block> {
+    return this.#nowBlock('/wallet/getnowblock')
+  }
+
+  /** The newest block that no reorganisation can take away. */
+  solidHead(): Promise<Block> {
+    return this.#nowBlock('/walletsolidity/getnowblock')
+  }
+
+  /** Transactions that brought an address this token: all of them, in blocks of any age, up to 4,000. */
+  async idsOfTransfers(to: string, token: string): Promise<string[]> {
+    const ids: string[] = []
+    let fingerprint: string | undefined
+    for (let page = 0; page < MOST_PAGES; page++) {
+      const listed = await this.#listed(to, {
+        contract_address: token,
+        limit: PAGE.toString(),
+        ...(fingerprint === undefined ? {} : { fingerprint }),
+      })
+      ids.push(...listed.data.map(({ transaction_id }) => transaction_id))
+      fingerprint = listed.meta.fingerprint
+      if (fingerprint === undefined || listed.data.length === 0) break
+    }
+    return ids
+  }
+
+  /** The newest transactions that brought an address any token, up to `most`. */
+  async idsOfNewestTransfers(to: string, most: number): Promise<string[]> {
+    const { data } = await this.#listed(to, { limit: most.toString() })
+    return data.map(({ transaction_id }) => transaction_id)
+  }
+
+  /** Undefined where it is in no block now. */
+  async findTransaction(id: string): Promise<Transaction | undefined> {
+    const body = { value: id }
+    const info = await this.#post(
+      '/wallet/gettransactioninfobyid',
+      body,
+      TransactionInfo,
+      MOST_TRANSACTION_BYTES,
+    )
+    if (!('id' in info)) return undefined
+    const logs = info.result === 'FAILED' ? [] : info.log
+    return { height: info.blockNumber, at: info.blockTimeStamp, transfers: logs.flatMap(transferOf) }
+  }
+
+  /** How many digits a token's smallest unit has behind the point. */
+  async decimalsOf(token: string): Promise<bigint> {
+    const body = {
+      owner_address: token,
+      contract_address: token,
+      function_selector: 'decimals()',
+      visible: true,
+    }
+    const { constant_result } = await this.#post('/wallet/triggerconstantcontract', body, ConstantResult)
+    return BigInt(`0x${constant_result[0] || '0'}`)
+  }
+
+  async #nowBlock(path: string): Promise<Block> {
+    const { block_header } = await this.#post(path, {}, NowBlock)
+    return { height: block_header.raw_data.number, at: block_header.raw_data.timestamp }
+  }
+
+  #listed(to: string, query: Record<string, string>): Promise<v.InferOutput<typeof Transfers>> {
+    const parameters = new URLSearchParams({ only_to: 'true', ...query })
+    const path = `/v1/accounts/${to}/transactions/trc20?${parameters}`
+    return this.#ask(path, { method: 'GET' }, Transfers, MOST_LIST_BYTES)
+  }
+
+  #post<T>(
+    path: string,
+    body: object,
+    schema: v.GenericSchema<unknown, T>,
+    mostBytes = MOST_LIST_BYTES,
+  ): Promise<T> {
+    return this.#ask(path, { method: 'POST', body: JSON.stringify(body) }, schema, mostBytes)
+  }
+
+  async #ask<T>(
+    path: string,
+    asked: { readonly method: 'GET' | 'POST'; readonly body?: string },
+    schema: v.GenericSchema<unknown, T>,
+    mostBytes: number,
+  ): Promise<T> {
+    const headers = {
+      'content-type': 'application/json',
+      ...(this.#key === '' ? {} : { 'tron-pro-api-key': this.#key }),
+    }
+    const answer = await this.#patiently(() =>
+      request(`${this.#url}${path}`, { ...asked, headers, mostBytes, signal: this.#stopping }),
+    )
+    if (answer.status !== 200) throw new Unreachable(`it answered with status ${answer.status}`)
+    const { success, output } = v.safeParse(schema, parsed(answer.text))
+    if (!success) throw new Unreachable('its answer is not as documented')
+    return output
+  }
+
+  async #patiently(ask: () => Promise<BoundedAnswer>): Promise<BoundedAnswer> {
+    for (let tries = 1; ; tries++) {
+      await this.#turn()
+      const answer = await ask()
+      if (!PATIENCE.includes(answer.status) || tries === MOST_TRIES) return answer
+      const wait = Math.max(answer.retryAfterMs ?? 0, this.#pace.backOffMs * 2 ** (tries - 1))
+      this.#freeAt = this.#clock.monotonic() + Math.min(wait, LONGEST_WAIT_MS)
+    }
+  }
+
+  async #turn(): Promise<void> {
+    const wait = this.#freeAt - this.#clock.monotonic()
+    // Rejects when the provider stops.
+    if (wait > 0) await sleep(wait, undefined, { signal: this.#stopping })
+    this.#freeAt = this.#clock.monotonic() + this.#pace.betweenMs
+  }
+}
+
+type Log = Extract<v.InferOutput<typeof TransactionInfo>, { id: string }>['log'][number]
+
+function transferOf({ address, topics, data }: Log, index: number): Transfer[] {
+  const [event, , to] = topics
+  // Three topics and 32 bytes: a fungible token's. Whatever else calls itself a transfer moved no amount.
+  if (event?.toLowerCase() !== TRANSFER || to?.length !== 64 || topics.length !== 3 || data.length !== 64)
+    return []
+  const amount = BigInt(`0x${data}`)
+  const bytesOf = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex.slice(-40), 'hex'))
+  if (amount === 0n || address.length < 40) return []
+  return [{ index, token: addressOf(bytesOf(address)), to: addressOf(bytesOf(to)), amount }]
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,292 @@
+// TRC-20: held to the documented TronGrid interface, which a local HTTP server acts; there is no TRON node to test with.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { HDKey } from '@scure/bip32'
+import { anOrderId, PaymentBook } from '../../../test/payment-book.ts'
+import { eventually, recordingLog } from '../../../test/payment-watch.ts'
+import { TronGridServer } from '../../../test/tron-grid-server.ts'
+import { systemClock } from '../../operations/clock.ts'
+import { PaymentSettingError, type paymentSettings } from '../payment-settings.ts'
+import { TronPayments, tronConfigOf } from './tron.ts'
+
+// Of the mnemonic every wallet knows from BIP-39: eleven times `abandon`, then `about`.
+const SEED =
+  '5eb00bbddcf069084889a8ab9155568165f5c453ccb85e70811aaed6f6da5fc19a5ac40b389cd370d086206dec8aa6c43daea6690f20ad3d8d48b2d2ce9e38e4'
+const ACCOUNT = HDKey.fromMasterSeed(Buffer.from(SEED, 'hex')).derive("m/44'/195'/0'")
+/** Addresses, each with its 20 bytes. */
+const FIRST = {
+  address: 'TUEZSdKsoDHQMeZwihtdoBiN46zxhGWYdH',
+  hex: 'c8599111f29c1e1e061265b4af93ea1f274ad78a',
+}
+const USDT = {
+  address: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
+  hex: 'a614f803b6fd780986a42c78ec9c7f77e6ded13c',
+}
+const USDC = {
+  address: 'TEkxiTehnzSmSe2XqrBj4w32RUN966rdz8',
+  hex: '3487b63d30b5b2c87fb7ffa8bcfade38eaac1abe',
+}
+
+type Name = keyof typeof paymentSettings
+const read = (changed: Partial<Record<Name, string>>) => {
+  const good: Partial<Record<Name, string>> = {
+    TRON_API_URL: 'https://api.trongrid.io',
+    TRON_TOKEN: USDT.address,
+    TRON_XPUB: ACCOUNT.publicExtendedKey,
+    TRON_CONFIRMATIONS: '3',
+  }
+  return tronConfigOf((name) => ({ ...good, ...changed })[name] ?? '')
+}
+const order = { orderId: anOrderId(1), depositIndex: 0, price: 5, expiresAt: 0, title: 'the id ada' }
+
+describe('settings', () => {
+  test('a private key is refused, and no part of it is said', () => {
+    const secret = ACCOUNT.privateExtendedKey
+    try {
+      read({ TRON_XPUB: secret })
+      expect.unreachable()
+    } catch (error) {
+      expect(error).toBeInstanceOf(PaymentSettingError)
+      const message = 'TRON_XPUB must be an extended public key (xpub…), never a private one'
+      expect(error).toMatchObject({ message, setting: 'TRON_XPUB' })
+      expect(Bun.inspect(error)).not.toContain(secret.slice(4, 20))
+    }
+  })
+
+  const wrong: [Name, string, string][] = [
+    ['TRON_XPUB', '', 'TRON_XPUB must be an extended public key'],
+    ['TRON_XPUB', 'xpub661MyMwAqRbcFtXgS5s', 'TRON_XPUB must be an extended public key'],
+    [
+      'TRON_TOKEN',
+      '0xdAC17F958D2ee523a2206206994597C13D831ec7',
+      'TRON_TOKEN must be the address of a TRC-20 token',
+    ],
+    ['TRON_TOKEN', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6u', 'TRON_TOKEN must be the address of a TRC-20 token'],
+    ['TRON_CONFIRMATIONS', '0', 'TRON_CONFIRMATIONS must be a whole number from 1 to 1000'],
+    ['TRON_CONFIRMATIONS', '1001', 'TRON_CONFIRMATIONS must be a whole number from 1 to 1000'],
+    ['TRON_API_URL', 'http://api.trongrid.io', 'TRON_API_URL must be a URL that begins with https://'],
+    ['TRON_API_KEY', 'a b', 'TRON_API_KEY must be the key TronGrid gave you'],
+  ]
+  for (const [name, value, message] of wrong) {
+    test(`${name}="${value}" is refused by name`, () => {
+      expect(() => read({ [name]: value })).toThrow(message)
+    })
+  }
+})
+
+test('an order has the address that wallets show at its place below the key', async () => {
+  const provider = new TronPayments(read({}), { clock: systemClock, log: recordingLog().log })
+  const asset = `tron:mainnet/${USDT.address}`
+  expect(await provider.open(order)).toEqual({ payTo: FIRST.address, asset, amount: 5_000_000n })
+  const payTo = 'TSeJkUh4Qv67VNFwY8LaAxERygNdy6NQZK'
+  expect(await provider.open({ ...order, depositIndex: 1 })).toMatchObject({ payTo })
+})
+
+describe('watching', () => {
+  let grid: TronGridServer
+  let book: PaymentBook
+  let provider: TronPayments
+  let log: ReturnType<typeof recordingLog>
+
+  beforeEach(() => {
+    grid = new TronGridServer(new Map([FIRST, USDT, USDC].map(({ address, hex }) => [address, hex])))
+    book = new PaymentBook()
+    log = recordingLog()
+    provider = makeProvider()
+  })
+  afterEach(async () => {
+    await provider.stop()
+    grid[Symbol.dispose]()
+  })
+
+  function makeProvider(): TronPayments {
+    const pace = { betweenMs: 1, backOffMs: 20, roundMs: 10, watchedMs: 50 }
+    const config = { ...read({}), apiUrl: grid.http.url, apiKey: 'the-key' }
+    return new TronPayments(config, { clock: systemClock, log: log.log, pace })
+  }
+
+  const addOrder = (isPending = true) => book.add({ payTo: FIRST.address, isPending })
+  const usdt = (amount: bigint, to = FIRST.hex) => ({ token: USDT.hex, to, amount })
+  const referenceOf = (id: string, index = 0) => `tron:mainnet/${id}/${index}`
+  const linesBecome = (lines: string[]) => eventually(() => expect(book.lines()).toEqual(lines))
+
+  test('a payment is seen at once and final at the depth asked for', async () => {
+    addOrder()
+    await provider.start(book)
+    const { id } = grid.add(1, 1000, [usdt(5_000_000n)])
+    await linesBecome([`${referenceOf(id)} 5000000 seen`])
+    expect(provider.confirmations(1000)).toEqual({ have: 1, need: 3 })
+    const { commits } = book
+    grid.head = 1001
+    await eventually(() => expect(provider.confirmations(1000)).toEqual({ have: 2, need: 3 }))
+    expect(book.lines()).toEqual([`${referenceOf(id)} 5000000 seen`])
+    grid.head = 1002
+    await linesBecome([`${referenceOf(id)} 5000000 final`])
+    expect(book.payments.get(referenceOf(id))).toMatchObject({
+      for: { payTo: FIRST.address },
+      scope: 'tron:mainnet',
+      asset: `tron:mainnet/${USDT.address}`,
+      at: grid.timeOf(1000),
+      height: 1000,
+    })
+    expect(grid.http.asked[0]?.headers.get('tron-pro-api-key')).toBe('the-key')
+    expect(book.commits).toBe(commits + 1) // What is unchanged is not written again.
+  })
+
+  test('two transfers of one transaction are two payments, and those to others none', async () => {
+    addOrder()
+    const { id } = grid.add(1, 900, [usdt(2n), usdt(3n), usdt(4n, USDC.hex), usdt(0n)])
+    await provider.start(book)
+    await linesBecome([`${referenceOf(id, 0)} 2 final`, `${referenceOf(id, 1)} 3 final`])
+  })
+
+  test('a payment that a reorganisation took away is taken back, once its block can change no more', async () => {
+    addOrder()
+    await provider.start(book)
+    const { id } = grid.add(1, 1000, [usdt(5n)])
+    await linesBecome([`${referenceOf(id)} 5 seen`])
+    grid.transactions.pop()
+    const before = grid.http.asked.length
+    await eventually(() => expect(grid.http.asked.length).toBeGreaterThan(before + 10))
+    // Nodes lag behind: as long as its block is not settled, that one does not know it proves nothing.
+    expect(book.lines()).toEqual([`${referenceOf(id)} 5 seen`])
+    grid.solid = 1000
+    await linesBecome([`${referenceOf(id)} 5 gone`])
+    grid.add(1, 1001, [usdt(5n)])
+    grid.head = 1003
+    await linesBecome([`${referenceOf(id)} 5 final`])
+  })
+
+  test('a payment that moved to another block is what it is there, and is taken back where it failed there', async () => {
+    addOrder()
+    await provider.start(book)
+    const transaction = grid.add(1, 999, [usdt(5n)])
+    await linesBecome([`${referenceOf(transaction.id)} 5 seen`])
+    transaction.height = 1000
+    await eventually(() => expect(book.payments.get(referenceOf(transaction.id))?.height).toBe(1000))
+    transaction.result = 'FAILED'
+    grid.head = 1002
+    await linesBecome([`${referenceOf(transaction.id)} 5 gone`])
+  })
+
+  test('what was taken back while the relay was away is taken back when it returns', async () => {
+    addOrder()
+    const { id } = grid.add(1, 1000, [usdt(5n)])
+    const other = grid.add(2, 1000, [usdt(7n)])
+    await provider.start(book)
+    await eventually(() => expect(book.payments.size).toBe(2))
+    await provider.stop()
+    grid.transactions.shift()
+    provider = makeProvider()
+    await provider.start(book)
+    await linesBecome([`${referenceOf(id)} 5 gone`, `${referenceOf(other.id)} 7 seen`])
+    grid.head = 1010
+    await eventually(() => expect(book.payments.get(referenceOf(other.id))?.isFinal).toBe(true))
+  })
+
+  test('another token sent to an address of ours is recorded as the wrong one', async () => {
+    addOrder()
+    const { id } = grid.add(1, 900, [{ token: USDC.hex, to: FIRST.hex, amount: 9n }])
+    await provider.start(book)
+    await linesBecome([`${referenceOf(id)} 9 final wrong_token`])
+    expect(book.payments.get(referenceOf(id))?.asset).toBe(`tron:mainnet/${USDC.address}`)
+  })
+
+  test('an order that is over is watched on', async () => {
+    addOrder(false)
+    await provider.start(book)
+    await Bun.sleep(100)
+    const { id } = grid.add(1, 900, [usdt(5n)])
+    await linesBecome([`${referenceOf(id)} 5 final`])
+  })
+
+  test('every page of transfers is read', async () => {
+    addOrder()
+    grid.page = 2
+    for (let number = 1; number <= 5; number++) grid.add(number, 900 + number, [usdt(BigInt(number))])
+    await provider.start(book)
+    await eventually(() => expect(book.payments.size).toBe(5))
+  })
+
+  test('it is known what was paid up to the newest block, less what the lists may lag behind', async () => {
+    addOrder()
+    expect(provider.seenUntil()).toBe(0)
+    await provider.start(book)
+    await eventually(() => expect(provider.seenUntil()).toBe(grid.timeOf(1000) - 30_000))
+    grid.instead = () => new Response(null, { status: 500 })
+    grid.head = 2000
+    await Bun.sleep(100)
+    expect(provider.seenUntil()).toBe(grid.timeOf(1000) - 30_000)
+    grid.instead = () => undefined
+    await eventually(() => expect(provider.seenUntil()).toBe(grid.timeOf(2000) - 30_000))
+    expect(log.events).toEqual([
+      ['warn', 'payments_unreachable'], // Once, however long it lasts.
+      ['info', 'payments_reachable_again'],
+    ])
+  })
+
+  test('where nobody is to pay, nothing is asked', async () => {
+    const before = systemClock.now()
+    await provider.start(book)
+    await eventually(() => expect(provider.seenUntil()).toBeGreaterThanOrEqual(before))
+    await Bun.sleep(100)
+    expect(grid.paths()).toEqual(['/wallet/triggerconstantcontract'])
+  })
+
+  test('when it asks too fast it waits, longer each time, or as long as it is told', async () => {
+    const times: number[] = []
+    grid.instead = () => {
+      times.push(performance.now())
+      if (times.length === 1) return new Response(null, { status: 429 })
+      if (times.length === 2) return new Response(null, { status: 403 })
+      if (times.length === 3) return new Response(null, { status: 429, headers: { 'retry-after': '1' } })
+      return undefined
+    }
+    addOrder()
+    await provider.start(book)
+    await eventually(() => expect(times.length).toBeGreaterThan(3))
+    const [first = 0, second = 0, third = 0, fourth = 0] = times
+    expect(second - first).toBeGreaterThanOrEqual(19)
+    expect(third - second).toBeGreaterThanOrEqual(39)
+    expect(fourth - third).toBeGreaterThanOrEqual(999)
+  })
+
+  test('an answer that is not as documented changes nothing', async () => {
+    addOrder()
+    const { id } = grid.add(1, 1000, [usdt(5n)])
+    await provider.start(book)
+    await linesBecome([`${referenceOf(id)} 5 seen`])
+    grid.instead = ({ path }) =>
+      path.includes('gettransactioninfo') ? Response.json({ Error: 'inner' }) : undefined
+    grid.solid = 2000
+    await eventually(() => expect(log.events).toContainEqual(['warn', 'payments_unreachable']))
+    expect(book.lines()).toEqual([`${referenceOf(id)} 5 seen`])
+    expect(JSON.stringify(log.fields)).not.toContain('inner')
+  })
+
+  test('one monstrous transaction does not keep the others from being read', async () => {
+    addOrder()
+    const monster = grid.add(1, 900, [usdt(1n)])
+    const { id } = grid.add(2, 900, [usdt(5n)])
+    grid.instead = ({ body }) => (body.includes(monster.id) ? new Response('x'.repeat(4_194_305)) : undefined)
+    await provider.start(book)
+    await linesBecome([`${referenceOf(id)} 5 final`])
+    await Bun.sleep(100)
+    expect(log.events).toEqual([['error', 'payments_transaction_refused']]) // Once, not in every round.
+  })
+
+  test('a token of other decimals is refused: every amount would be wrong', async () => {
+    grid.decimals = 18
+    await provider.start(book)
+    await eventually(() => expect(log.events).toEqual([['error', 'payments_token_refused']]))
+    await expect(provider.open(order)).rejects.toMatchObject({ code: 'PAYMENTS_UNAVAILABLE' })
+  })
+
+  test('stopping ends it in the middle of a wait', async () => {
+    grid.instead = () => new Response(null, { status: 429, headers: { 'retry-after': '60' } })
+    addOrder()
+    await provider.start(book)
+    await eventually(() => expect(grid.http.asked.length).toBe(1))
+    await provider.stop()
+    expect(log.events).toEqual([])
+  })
+})

@@ -1,0 +1,103 @@
+// What processors share: settings, the callback's bounds, and until when orders do not expire.
+import { describe, expect, test } from 'bun:test'
+import { createHmac } from 'node:crypto'
+import { PaymentBook } from '../../../test/payment-book.ts'
+import { recordingLog } from '../../../test/payment-watch.ts'
+import { PaymentSettingError, type paymentSettings } from '../payment-settings.ts'
+import { WebhookPayments, webhookConfigOf } from './webhook.ts'
+
+type Name = keyof typeof paymentSettings
+
+const good: Partial<Record<Name, string>> = {
+  WEBHOOK_PROCESSOR: 'btcpay',
+  WEBHOOK_API_URL: 'https://pay.example/',
+  WEBHOOK_API_KEY: 'key',
+  WEBHOOK_SECRET: 'hush',
+  WEBHOOK_STORE: 'store1',
+}
+const read = (changed: Partial<Record<Name, string>>) =>
+  webhookConfigOf((name) => ({ ...good, ...changed })[name] ?? '')
+
+describe('settings', () => {
+  test('are taken as they are, and NOWPayments needs no address', () => {
+    expect(read({})).toEqual({
+      processor: 'btcpay',
+      apiUrl: 'https://pay.example',
+      apiKey: 'key',
+      secret: 'hush',
+      store: 'store1',
+    })
+    const nowpayments = read({ WEBHOOK_PROCESSOR: 'nowpayments', WEBHOOK_API_URL: '', WEBHOOK_STORE: '' })
+    expect(nowpayments.apiUrl).toBe('https://api.nowpayments.io')
+  })
+
+  const wrong: [Name, string, string][] = [
+    ['WEBHOOK_PROCESSOR', 'paypal', 'WEBHOOK_PROCESSOR must be one of nowpayments, btcpay'],
+    [
+      'WEBHOOK_API_URL',
+      '',
+      'WEBHOOK_API_URL must be a URL that begins with https://, without a query or a password',
+    ],
+    ['WEBHOOK_API_URL', 'http://pay.example', 'WEBHOOK_API_URL must be a URL that begins with https://'],
+    [
+      'WEBHOOK_API_URL',
+      'https://me:hush@pay.example',
+      'WEBHOOK_API_URL must be a URL that begins with https://',
+    ],
+    ['WEBHOOK_API_KEY', '', 'WEBHOOK_API_KEY must be the key the processor gave you'],
+    ['WEBHOOK_SECRET', '', 'WEBHOOK_SECRET must be the secret'],
+    ['WEBHOOK_SECRET', 'a b', 'WEBHOOK_SECRET must be the secret'],
+    ['WEBHOOK_STORE', '', 'WEBHOOK_STORE must be the id of the store'],
+  ]
+  for (const [name, value, message] of wrong) {
+    test(`${name}="${value}" is refused by name, without its value`, () => {
+      expect(() => read({ [name]: value })).toThrow(PaymentSettingError)
+      expect(() => read({ [name]: value })).toThrow(message)
+      if (value.includes('hush')) expect(() => read({ [name]: value })).not.toThrow('hush')
+    })
+  }
+
+  test('without the relay’s own address nobody could call back, so it does not start', () => {
+    const parts = { clock: { now: () => 0, monotonic: () => 0 }, log: recordingLog().log }
+    expect(() => new WebhookPayments(read({}), undefined, parts)).toThrow('PUBLIC_URL must be set')
+  })
+})
+
+describe('the callback', () => {
+  const clock = { now: () => 1_000_000_000, monotonic: () => passed }
+  let passed = 0
+  const make = () =>
+    new WebhookPayments(read({}), new URL('https://relay.example'), { clock, log: recordingLog().log })
+  const url = 'https://relay.example/payments/webhook'
+
+  test('takes POST alone', async () => {
+    const { status, headers } = await make().callback.answer(new Request(url))
+    expect([status, headers.get('allow')]).toEqual([405, 'POST'])
+  })
+
+  test('reads no more than 64 KiB, whether it says its length or not', async () => {
+    const body = new Uint8Array(65_537)
+    const said = new Request(url, { method: 'POST', body, headers: { 'content-length': '65537' } })
+    const unsaid = new Request(url, { method: 'POST', body: new Blob([body]).stream() })
+    const least = new Request(url, { method: 'POST', body: body.slice(1) })
+    expect((await make().callback.answer(said)).status).toBe(413)
+    expect((await make().callback.answer(unsaid)).status).toBe(413)
+    expect((await make().callback.answer(least)).status).toBe(401)
+  })
+
+  test('keeps orders open for as long as a processor may still tell of what it could not tell', async () => {
+    const provider = make()
+    expect(provider.seenUntil(clock.now())).toBe(0)
+    await provider.start(new PaymentBook())
+    expect(provider.seenUntil(clock.now())).toBe(0)
+    passed = 600_000
+    expect(provider.seenUntil(clock.now())).toBe(clock.now() - 120_000)
+  })
+
+  test('an event that is none of payments is thanked for', async () => {
+    const body = JSON.stringify({ type: 'InvoiceCreated', storeId: 'store1' })
+    const signature = `sha256=${createHmac('sha256', 'hush').update(body).digest('hex')}`
+    const request = new Request(url, { method: 'POST', body, headers: { 'btcpay-sig': signature } })
+    expect((await make().callback.answer(request)).status).toBe(200)
+  })
+})

@@ -1,0 +1,160 @@
+// Being paid through a processor that calls back: what its adapters share (docs/operations.md, "Being paid").
+import type { Clock } from '../../operations/clock.ts'
+import type { Log } from '../../operations/log.ts'
+import { PaymentSettingError, type PaymentSettingText } from '../payment-settings.ts'
+import type { Callback, Destination, Ledger, OrderToOpen, PaymentProvider, Unit } from '../provider.ts'
+import { interfaceUrlOf, readBytes, Unreachable } from './bounded-request.ts'
+import { BtcPay } from './btcpay.ts'
+import { NowPayments } from './nowpayments.ts'
+import { ASSET, DECIMALS, Nonsense, type Processor, type Told, unavailable } from './webhook-processor.ts'
+
+const processors = {
+  nowpayments: { make: NowPayments, apiUrl: 'https://api.nowpayments.io' },
+  btcpay: { make: BtcPay, apiUrl: '' },
+} as const
+
+/** What the operator set. */
+export interface WebhookConfig {
+  readonly processor: keyof typeof processors
+  readonly apiUrl: string
+  readonly apiKey: string
+  readonly secret: string
+  /** Empty where the processor has none. */
+  readonly store: string
+}
+
+const CALLBACK = 'webhook'
+const MOST_BODY_BYTES = 65_536
+/** How long a notification may take to arrive. */
+const DELAY_MS = 120_000
+/** Within which a processor has told again what it could not tell a relay that was away. */
+const TOLD_AGAIN_MS = 600_000
+const WARN_EVERY_MS = 60_000
+
+/** @throws PaymentSettingError */
+export function webhookConfigOf(text: PaymentSettingText): WebhookConfig {
+  const name = text('WEBHOOK_PROCESSOR')
+  if (name !== 'nowpayments' && name !== 'btcpay')
+    throw new PaymentSettingError('WEBHOOK_PROCESSOR', 'one of nowpayments, btcpay')
+  const given = (setting: 'WEBHOOK_API_KEY' | 'WEBHOOK_SECRET' | 'WEBHOOK_STORE', what: string): string => {
+    if (!/^[\x21-\x7e]{1,500}$/.test(text(setting))) throw new PaymentSettingError(setting, what)
+    return text(setting)
+  }
+  return {
+    processor: name,
+    apiUrl: interfaceUrlOf('WEBHOOK_API_URL', text('WEBHOOK_API_URL') || processors[name].apiUrl),
+    apiKey: given('WEBHOOK_API_KEY', 'the key the processor gave you, without spaces'),
+    secret: given('WEBHOOK_SECRET', 'the secret the processor signs its notifications with, without spaces'),
+    store: name === 'btcpay' ? given('WEBHOOK_STORE', 'the id of the store') : '',
+  }
+}
+
+/** Opens an invoice for each order, and records what the processor's signed notifications tell. */
+export class WebhookPayments implements PaymentProvider {
+  readonly name = 'webhook'
+  readonly unit: Unit = { symbol: 'USDT', decimals: DECIMALS, network: '' }
+  readonly callback: Callback = { name: CALLBACK, answer: (request) => this.#answer(request) }
+  readonly #processor: Processor
+  readonly #clock: Clock
+  readonly #log: Log
+  #ledger: Ledger | undefined
+  #startedAt = Number.POSITIVE_INFINITY
+  #warnedAt = Number.NEGATIVE_INFINITY
+
+  /**
+   * @param publicUrl how the processor reaches the relay
+   * @throws PaymentSettingError without it
+   */
+  constructor(config: WebhookConfig, publicUrl: URL | undefined, parts: { clock: Clock; log: Log }) {
+    if (!publicUrl)
+      throw new PaymentSettingError('PUBLIC_URL', 'set, so that the payment processor can call back')
+    const callbackUrl = new URL(`/payments/${CALLBACK}`, publicUrl).href
+    this.#processor = new processors[config.processor].make({ ...config, callbackUrl }, parts)
+    this.#clock = parts.clock
+    this.#log = parts.log
+  }
+
+  async open(order: OrderToOpen): Promise<Destination> {
+    try {
+      const page = await this.#processor.open(order)
+      const amount = BigInt(order.price) * 10n ** BigInt(DECIMALS)
+      return { payTo: page, asset: ASSET, amount, hostedPage: page }
+    } catch (error) {
+      throw unavailable(error, this.#log)
+    }
+  }
+
+  async start(ledger: Ledger): Promise<void> {
+    this.#ledger = ledger
+    this.#startedAt = this.#clock.monotonic()
+  }
+
+  async stop(): Promise<void> {
+    this.#ledger = undefined
+  }
+
+  seenUntil(now: number): number {
+    const isSettled = this.#clock.monotonic() - this.#startedAt >= TOLD_AGAIN_MS
+    return isSettled ? now - DELAY_MS : 0
+  }
+
+  async #answer(request: Request): Promise<Response> {
+    if (request.method !== 'POST') return new Response(null, { status: 405, headers: { allow: 'POST' } })
+    const body = await readBody(request)
+    if (body === undefined) return new Response(null, { status: 413 })
+    const signed = this.#processor.signedText(body, request.headers)
+    if (signed === undefined) return this.#refuseUnsigned()
+    try {
+      const told = await this.#processor.read(signed)
+      return await this.#record(told)
+    } catch (error) {
+      // What failed is told again by the processor after anything but a 200.
+      if (error instanceof Nonsense) return this.#refuse(400, `it makes no sense: ${error.message}`)
+      if (error instanceof Unreachable)
+        return this.#refuse(503, `what it is about cannot be asked for: ${error.message}`)
+      throw error
+    }
+  }
+
+  // Resolves after the commit is on stable storage: the processor forgets what it was thanked for.
+  async #record({ seen, gone }: Told): Promise<Response> {
+    if (seen.length + gone.length === 0) return new Response(null, { status: 200 })
+    if (!this.#ledger) return new Response(null, { status: 503 })
+    const isKnown = await this.#ledger.transaction(async (entries) => {
+      let known = true
+      for (const reference of gone) await entries.retract(reference)
+      for (const payment of seen) known = (await entries.record(payment)) && known
+      return known
+    })
+    if (!isKnown) this.#warn('it is for an order that is not known')
+    return new Response(null, { status: 200 })
+  }
+
+  #refuse(status: number, reason: string): Response {
+    this.#warn(reason)
+    return new Response(null, { status })
+  }
+
+  // Anybody can call without a signature: their calls must not fill the log.
+  #refuseUnsigned(): Response {
+    const now = this.#clock.monotonic()
+    if (now - this.#warnedAt >= WARN_EVERY_MS) {
+      this.#warnedAt = now
+      this.#warn('its signature is missing or wrong; if it was the processor’s, look at WEBHOOK_SECRET')
+    }
+    return new Response(null, { status: 401 })
+  }
+
+  #warn(reason: string): void {
+    this.#log.warn('payment_notification_refused', { reason })
+  }
+}
+
+async function readBody(request: Request): Promise<Uint8Array | undefined> {
+  if (Number(request.headers.get('content-length') ?? 0) > MOST_BODY_BYTES) return undefined
+  try {
+    return await readBytes(request.body, MOST_BODY_BYTES)
+  } catch {
+    return new Uint8Array() // It went away in the middle: nothing that could be signed.
+  }
+}

@@ -1,0 +1,58 @@
+// The endpoints of the shop of custom ids.
+import { type AliasId, AliasId as AliasIdSchema, check } from '@sotto/protocol'
+import type { Bus } from '../cluster/bus.ts'
+import { renameFrames } from '../friends/friends.ts'
+import type { Handlers } from '../listener/route.ts'
+import type { Clock } from '../operations/clock.ts'
+import { type Order, type Orders, paymentUrlOf } from '../payments/payments.ts'
+import type { Storage } from '../storage/storage.ts'
+import { bind } from './bind.ts'
+import { purchase } from './purchase.ts'
+import type { VanityRules } from './rules.ts'
+import { searchVanity } from './search.ts'
+
+/** What the shop's endpoints are built from. */
+export interface VanityParts {
+  readonly storage: Storage
+  readonly bus: Bus
+  readonly clock: Clock
+  readonly rules: VanityRules
+  readonly orders: Orders
+  readonly publicUrl: URL | undefined
+}
+
+type Names = 'searchVanity' | 'purchaseVanity' | 'reserveVanity' | 'bindVanity'
+
+export function vanityRoutes(parts: VanityParts): Handlers<Names> {
+  const { storage, bus, rules, publicUrl } = parts
+  return {
+    searchVanity: ({ query }) => searchVanity(storage.sql, rules, query.q),
+
+    purchaseVanity: async ({ caller, body, host }) => {
+      const order = await purchase(body.alias_id, { account: caller.id }, parts)
+      return { ...orderOf(order, body.alias_id), payment_url: paymentUrlOf(order, { publicUrl, host }) }
+    },
+
+    reserveVanity: async ({ body, address }) =>
+      orderOf(await purchase(body.alias_id, { address }, parts), body.alias_id),
+
+    bindVanity: async ({ caller, body }) => {
+      const { bound, frames } = await storage.transaction(async (sql) => {
+        const done = await bind(sql, { order: body.order_id, account: caller.id }, parts)
+        return { bound: done, frames: done.isNew ? await renameFrames(sql, caller.id, done.alias) : [] }
+      })
+      for (const { account, frame } of frames) bus.ring(account, { kind: 'frame', frame })
+      return { alias_id: bound.alias }
+    },
+  }
+}
+
+function orderOf(order: Order, alias: AliasId) {
+  return {
+    order_id: order.order_id,
+    alias_id: check(AliasIdSchema, alias),
+    price_usdt: order.price,
+    pay_to: order.pay_to,
+    expired_at: new Date(order.expires_at).toISOString(),
+  }
+}

@@ -1,0 +1,266 @@
+// A real EVM chain for tests (anvil), with tokens of our own on it, and an endpoint in front of it that misbehaves on demand.
+
+import { createRequire } from 'node:module'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import type { Subprocess } from 'bun'
+import solc from 'solc'
+import { type Abi, type Address, encodeAbiParameters, encodeFunctionData, type Hex } from 'viem'
+
+/** A chain of its own, in a process of its own. */
+export interface TestChain {
+  readonly url: string
+  readonly chainId: number
+  /** An account with coins, unlocked. */
+  readonly payer: Address
+  rpc<T = unknown>(method: string, params?: readonly unknown[]): Promise<T>
+  /** Makes empty blocks. */
+  mine(count?: number): Promise<void>
+  height(): Promise<number>
+  /** Replaces the newest `depth` blocks; `transactions` are put into the new ones, each with the place of its block. */
+  reorganise(depth: number, transactions?: readonly (readonly [Hex | object, number])[]): Promise<void>
+  /** Sends a transaction of the payer, in a block of its own. @returns its hash */
+  send(transaction: { to?: Address; data?: Hex; value?: Hex }): Promise<Hex>
+  /** A signed transaction as it went over the wire, to be put into another block. */
+  rawTransaction(hash: Hex): Promise<Hex>
+  deployToken(decimals: number): Promise<TestToken>
+  stop(): Promise<void>
+}
+
+/** test/chain/TestToken.sol, deployed; the payer owns all of it. */
+export interface TestToken {
+  /** In lower case. */
+  readonly address: Address
+  pay(to: string, amount: bigint): Promise<Hex>
+  payAll(to: readonly string[], amount: bigint): Promise<Hex>
+  emitCollectible(to: string, id: bigint): Promise<Hex>
+  /** What `pay` sends, for a block that a reorganisation makes. */
+  payment(to: string, amount: bigint): { from: Address; to: Address; data: Hex; gas: Hex }
+}
+
+/** Starts a chain. @param options.quick keeps no history: many blocks quickly, but no reorganisations */
+export async function startChain(options: { chainId?: number; quick?: boolean } = {}): Promise<TestChain> {
+  const { chainId = 31337, quick = false } = options
+  for (let triesLeft = 5; ; triesLeft--) {
+    const port = await findFreePort()
+    const url = `http://127.0.0.1:${port}`
+    const anvil = launch([
+      ...['--port', String(port), '--chain-id', String(chainId), '--silent', '--accounts', '1'],
+      ...(quick ? ['--prune-history'] : []),
+    ])
+    if (await isUp(url, anvil)) return chainAt(url, chainId, anvil)
+    await end(anvil)
+    // Someone else may have taken the port between our look and its start.
+    if (triesLeft === 0) throw new Error('anvil did not start')
+  }
+}
+
+// The shell ends anvil when its own standard input is closed: by us, or by our end, however we end.
+const keeperScript = `trap '' HUP INT TERM
+"$@" </dev/null >/dev/null 2>&1 &
+read -r _
+kill -KILL $!
+wait`
+
+type Keeper = Subprocess<'pipe', 'ignore', 'inherit'>
+
+function launch(words: readonly string[]): Keeper {
+  const machine = process.arch === 'x64' ? 'amd64' : process.arch
+  const require = createRequire(import.meta.url)
+  const binary = require.resolve(`@foundry-rs/anvil-${process.platform}-${machine}/bin/anvil`)
+  return Bun.spawn(['sh', '-c', keeperScript, 'keeper', binary, ...words], {
+    stdin: 'pipe',
+    stdout: 'ignore',
+    stderr: 'inherit',
+  })
+}
+
+async function end(anvil: Keeper): Promise<void> {
+  await anvil.stdin.end()
+  await anvil.exited
+}
+
+async function isUp(url: string, anvil: Keeper): Promise<boolean> {
+  for (let tries = 0; tries < 200 && anvil.exitCode === null; tries++) {
+    const isAnswered = await call(url, 'eth_chainId', []).then(
+      () => true,
+      () => false,
+    )
+    if (isAnswered) return true
+    await Bun.sleep(50)
+  }
+  return false
+}
+
+async function chainAt(url: string, chainId: number, anvil: Keeper): Promise<TestChain> {
+  const rpc = <T>(method: string, params: readonly unknown[] = []): Promise<T> =>
+    call(url, method, params) as Promise<T>
+  const [payer] = await rpc<Address[]>('eth_accounts')
+  if (!payer) throw new Error('anvil has no account')
+  const send = async (transaction: { to?: Address; data?: Hex; value?: Hex }): Promise<Hex> => {
+    const hash = await rpc<Hex>('eth_sendTransaction', [{ from: payer, gas: '0xf00000', ...transaction }])
+    for (let tries = 0; tries < 500; tries++) {
+      const receipt = await rpc<{ status: string } | null>('eth_getTransactionReceipt', [hash])
+      if (receipt?.status === '0x1') return hash
+      if (receipt) throw new Error('a transaction failed')
+      await Bun.sleep(10)
+    }
+    throw new Error('a transaction was not taken into a block')
+  }
+  return {
+    url,
+    chainId,
+    payer,
+    rpc,
+    mine: async (count = 1) => void (await rpc('anvil_mine', [hex(count)])),
+    height: async () => Number(await rpc<Hex>('eth_blockNumber')),
+    reorganise: async (depth, transactions = []) => {
+      const height = Number(await rpc<Hex>('eth_blockNumber'))
+      let nonce = Number(await rpc<Hex>('eth_getTransactionCount', [payer, hex(height - depth)]))
+      // Else they would be numbered as if what falls away had stayed.
+      const numbered = transactions.map(([transaction, block]) => [
+        typeof transaction === 'string' || 'nonce' in transaction
+          ? transaction
+          : { ...transaction, nonce: hex(nonce++) },
+        block,
+      ])
+      await rpc('anvil_reorg', [depth, numbered])
+    },
+    send,
+    rawTransaction: (hash) => rpc<Hex>('eth_getRawTransactionByHash', [hash]),
+    deployToken: async (decimals) => {
+      const { abi, code } = compiledToken()
+      const digits = encodeAbiParameters([{ type: 'uint8' }], [decimals])
+      const hash = await send({ data: `${code}${digits.slice(2)}` as Hex })
+      const receipt = await rpc<{ contractAddress: Address }>('eth_getTransactionReceipt', [hash])
+      const address = receipt.contractAddress
+      const data = (functionName: string, args: readonly unknown[]) =>
+        encodeFunctionData({ abi, functionName, args })
+      return {
+        address,
+        pay: (to, amount) => send({ to: address, data: data('transfer', [to, amount]) }),
+        payAll: (to, amount) => send({ to: address, data: data('transferAll', [to, amount]) }),
+        emitCollectible: (to, id) => send({ to: address, data: data('emitCollectible', [to, id]) }),
+        payment: (to, amount) => ({
+          ...{ from: payer, to: address, data: data('transfer', [to, amount]) },
+          gas: '0x30000', // What would be estimated holds for what falls away.
+        }),
+      }
+    },
+    stop: () => end(anvil),
+  }
+}
+
+let compiled: { abi: Abi; code: Hex } | undefined
+
+// Takes a second, so once a test process and only where there is a token.
+function compiledToken(): { abi: Abi; code: Hex } {
+  if (compiled) return compiled
+  const content = require('node:fs').readFileSync(join(import.meta.dir, 'chain/TestToken.sol'), 'utf8')
+  const input = {
+    language: 'Solidity',
+    sources: { 'TestToken.sol': { content } },
+    settings: { outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object'] } } },
+  }
+  const output = JSON.parse(solc.compile(JSON.stringify(input)))
+  const contract = output.contracts?.['TestToken.sol']?.TestToken
+  if (!contract) throw new Error(`the token does not compile: ${JSON.stringify(output.errors)}`)
+  compiled = { abi: contract.abi, code: `0x${contract.evm.bytecode.object}` }
+  return compiled
+}
+
+async function call(url: string, method: string, params: readonly unknown[]): Promise<unknown> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  })
+  const answer = (await response.json()) as { result?: unknown; error?: { message: string } }
+  if (answer.error) throw new Error(`${method}: ${answer.error.message}`)
+  return answer.result
+}
+
+/** A JSON-RPC request on its way to the chain. */
+export interface Passing {
+  readonly method: string
+  // biome-ignore lint/suspicious/noExplicitAny: whatever a JSON-RPC call carries
+  readonly params: any[]
+  /** What the chain says to it. */
+  pass(): Promise<Response>
+  /** An answer instead of it. */
+  result(result: unknown): Response
+  error(code: number, message: string, init?: ResponseInit): Response
+}
+
+/** An endpoint in front of a chain. */
+export interface Endpoint {
+  readonly url: string
+  /** The methods it was asked for, in order. */
+  readonly asked: string[]
+  /** What it does with a request; undefined: passes it on. */
+  behave: ((request: Passing) => Response | Promise<Response>) | undefined
+  /** Refuses connections from now on. */
+  down(): Promise<void>
+  /** Takes them again, on the same port. */
+  up(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Puts an endpoint in front of `target`. */
+export async function startEndpoint(target: string): Promise<Endpoint> {
+  const port = await findFreePort()
+  const endpoint = { asked: [] as string[], behave: undefined as Endpoint['behave'] }
+  const open = () =>
+    Bun.serve({
+      hostname: '127.0.0.1',
+      port,
+      idleTimeout: 60,
+      fetch: async (request) => {
+        const text = await request.text()
+        const { id, method, params } = JSON.parse(text)
+        endpoint.asked.push(method)
+        const reply = (body: object, init?: ResponseInit): Response =>
+          Response.json({ jsonrpc: '2.0', id, ...body }, init)
+        const passing: Passing = {
+          method,
+          params,
+          pass: () =>
+            fetch(target, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: text }),
+          result: (result) => reply({ result }),
+          error: (code, message, init) => reply({ error: { code, message } }, init),
+        }
+        return (await endpoint.behave?.(passing)) ?? (await passing.pass())
+      },
+    })
+  let server: ReturnType<typeof open> | undefined = open()
+  const down = async (): Promise<void> => {
+    await server?.stop(true)
+    server = undefined
+  }
+  return Object.assign(endpoint, {
+    url: `http://127.0.0.1:${port}`,
+    down,
+    up: async () => {
+      server ??= open()
+    },
+    stop: down,
+  })
+}
+
+// Below the ports that outgoing connections are given, so that none of those takes it before it is used again.
+async function findFreePort(): Promise<number> {
+  for (let tries = 0; tries < 100; tries++) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000)
+    const isFree = await new Promise<boolean>((resolve) => {
+      const server = createServer()
+      server.once('error', () => resolve(false))
+      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+    })
+    if (isFree) return port
+  }
+  throw new Error('no free port')
+}
+
+function hex(number: number): string {
+  return `0x${number.toString(16)}`
+}

@@ -1,0 +1,246 @@
+// The payment page on the wire: what it tells whom, and what it guards against.
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { ProtocolError } from '@sotto/protocol'
+import { readConfig } from '../src/config.ts'
+import type { Page } from '../src/listener/pages.ts'
+import { PaymentWorld } from './payment-page-world.ts'
+
+setDefaultTimeout(30_000)
+
+const callbacks: Page[] = [
+  {
+    path: '/payments/example',
+    methods: ['POST'],
+    rate: 'page',
+    answer: async ({ request, address }) => Response.json({ address, body: await request.text() }),
+  },
+  {
+    path: '/payments/refused',
+    methods: ['POST'],
+    rate: 'page',
+    answer: async () => {
+      throw new ProtocolError('PAYMENTS_UNAVAILABLE')
+    },
+  },
+]
+
+let world: PaymentWorld
+const others: PaymentWorld[] = []
+beforeAll(async () => {
+  world = await PaymentWorld.start({ pages: callbacks })
+})
+afterEach(async () => {
+  for (const other of others.splice(0)) await other.stop()
+})
+afterAll(() => world?.stop())
+
+const SECRETIVE = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'x-frame-options': 'DENY',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'x-robots-tag': 'noindex',
+}
+
+function expectSecretive(response: Response): void {
+  for (const [name, value] of Object.entries(SECRETIVE)) expect(response.headers.get(name)).toBe(value)
+  for (const name of response.headers.keys()) expect(name).not.toStartWith('access-control-')
+}
+
+describe('the page, its state and its code', () => {
+  test.each(['', '/state', '/code.svg'])('%p is kept by nobody and open to nobody else', async (part) => {
+    const response = await fetch(world.pageOf(world.place()) + part, {
+      headers: { origin: 'https://evil.example' },
+    })
+    expect(response.status).toBe(200)
+    expectSecretive(response)
+    expect(response.headers.get('cache-control')).toBe('no-store')
+  })
+
+  test('the page shows what is to be paid, without any script', async () => {
+    const response = await fetch(world.pageOf(world.place()))
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    const text = await response.text()
+    for (const shown of ['the id ada', '25.5', 'USDT', 'Ethereum', '14:30', 'Waiting for your payment'])
+      expect(text).toContain(shown)
+    expect(text.replaceAll(/<\/?b>/g, '')).toContain('>0x52908400098527886E0F7030069857D2E4169EE7<')
+    expect(text).toContain('Send exactly this amount of USDT on Ethereum.')
+    // Nothing that the policy would forbid.
+    expect(text).not.toMatch(/<style|style=|<script(?! type="module" src=")|\son\w+=/)
+  })
+
+  test('the page names nothing from elsewhere, and nothing by an absolute path', async () => {
+    const text = await (await fetch(world.pageOf(world.place()))).text()
+    const named = [...text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, url = '']) => url)
+    expect(
+      named.filter(
+        (url) => !/^(?:assets\/\w{16}\/[\w.]+|[\w-]{22}\/code\.svg\?25\.5|ethereum:.*)$/.test(url),
+      ),
+    ).toEqual([])
+    expect(named.length).toBe(5)
+  })
+
+  test('the state is what the script needs, and no more', async () => {
+    const response = await fetch(`${world.pageOf(world.place())}/state`)
+    expect(response.headers.get('content-type')).toBe('application/json')
+    expect(Object.keys(Object(await response.json())).toSorted()).toEqual([
+      'againMs',
+      'detail',
+      'due',
+      'dueLabel',
+      'expiresAt',
+      'headline',
+      'now',
+      'payUri',
+      'state',
+    ])
+  })
+
+  test('the code is there as long as there is something to pay', async () => {
+    const token = world.place()
+    const code = await fetch(`${world.pageOf(token)}/code.svg`)
+    expect(code.headers.get('content-type')).toBe('image/svg+xml')
+    expect(await code.text()).toStartWith('<svg xmlns="http://www.w3.org/2000/svg"')
+    world.change(token, { state: 'confirmed', received: '25.5', missing: '0' })
+    expect((await fetch(`${world.pageOf(token)}/code.svg`)).status).toBe(404)
+  })
+})
+
+describe('what others chose', () => {
+  test.each([
+    ['<script>alert(1)</script>'],
+    [`the channel "><img src=x onerror=alert(1)>'`],
+    ['</title><script>'],
+    ['the channel \u202egnp.exe'],
+    [`the channel ${'W'.repeat(64)}`],
+  ])('cannot be anything but text: %p', async (title) => {
+    const text = await (await fetch(world.pageOf(world.place({ title, payTo: title })))).text()
+    expect(text).not.toMatch(/<script(?! type="module" src="assets)|<img(?! class="code")|\u202e.*<\/h1>/)
+    expect(text.match(/<\/title>/g)?.length).toBe(1)
+    expect(text).toContain('<bdi>')
+  })
+
+  test('a long text of the operator is shown whole, and gets no code', async () => {
+    const payTo = 'Bank transfer, IBAN DE00 0000.\n'.repeat(200)
+    const token = world.place({ method: 'manual', payTo, network: '', payUri: undefined })
+    const text = await (await fetch(world.pageOf(token))).text()
+    expect(text).toContain(payTo)
+    expect(text).toContain('The operator confirms payments by hand')
+    expect(text).not.toContain('code.svg')
+    expect((await fetch(`${world.pageOf(token)}/code.svg`)).status).toBe(404)
+  })
+
+  test('a pretended payment says loudly that nothing is to be paid', async () => {
+    const text = await (await fetch(world.pageOf(world.place({ method: 'dev', payUri: undefined })))).text()
+    expect(text).toContain('Nothing is to be paid here')
+    expect(text).not.toContain('code.svg')
+  })
+})
+
+describe('a token that is none', () => {
+  const wrong = [
+    'A'.repeat(22),
+    'short',
+    'A'.repeat(129),
+    '%3Cscript%3E'.repeat(3),
+    '..%2F..%2Fetc%2Fpasswd',
+    '%00'.repeat(22),
+    '%ff'.repeat(22),
+    "'%20OR%201=1%20--%20aaaaaaaaaaaa",
+  ]
+  test.each(wrong)('is answered like any other: %s', async (token) => {
+    const answers = await Promise.all(
+      ['', '/state', '/code.svg'].map((part) => fetch(`${world.url}/pay/${token}${part}`)),
+    )
+    const unknown = await (await fetch(`${world.url}/pay/${'B'.repeat(22)}`)).text()
+    for (const response of answers) {
+      expect(response.status).toBe(404)
+      expectSecretive(response)
+      expect(response.headers.get('cache-control')).toBe('no-store')
+      expect(await response.text()).toBe(unknown)
+    }
+    expect(unknown).toContain('There is no such payment page')
+  })
+})
+
+test('looks at pages are counted by address, however they are spread, and those refused wait', async () => {
+  const { rates } = readConfig({})
+  if (!rates) throw new Error('there are rates by default')
+  const limited = await PaymentWorld.start({ rates: { ...rates, page: { burst: 5, perSeconds: 600 } } })
+  others.push(limited)
+  const token = limited.place()
+  const statuses: number[] = []
+  for (const part of ['', '/state', '/code.svg'])
+    statuses.push((await fetch(limited.pageOf(token) + part)).status)
+  for (let guess = 0; guess < 2; guess += 1)
+    statuses.push((await fetch(`${limited.url}/pay/${'A'.repeat(21)}${guess}`)).status)
+  expect(statuses).toEqual([200, 200, 200, 404, 404])
+  const refused = await fetch(limited.pageOf(token))
+  expect(refused.status).toBe(429)
+  expect(refused.headers.get('retry-after')).toBe('120')
+  expect(refused.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+  expect(refused.headers.get('x-content-type-options')).toBe('nosniff')
+  expect(refused.headers.get('access-control-allow-origin')).toBe(null)
+})
+
+describe('style and script', () => {
+  async function assets(): Promise<string[]> {
+    const text = await (await fetch(world.pageOf(world.place()))).text()
+    return [...text.matchAll(/"(assets\/[^"]+)"/g)].map(([, path = '']) => `${world.url}/pay/${path}`)
+  }
+
+  test('may be kept for good, and are what browsers understand', async () => {
+    const urls = await assets()
+    expect(urls.length).toBe(3)
+    for (const url of urls) {
+      const response = await fetch(url)
+      expect(response.status).toBe(200)
+      expectSecretive(response)
+      expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+      const type = { css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' }[
+        url.split('.').at(-1) ?? ''
+      ]
+      expect(response.headers.get('content-type')).toBe(`${type}; charset=utf-8`)
+      expect(await response.text()).not.toMatch(/import |: string/)
+    }
+  })
+
+  test('of another version are these, but not to be kept', async () => {
+    for (const url of await assets()) {
+      const response = await fetch(url.replace(/assets\/\w+/, 'assets/0000000000000000'))
+      expect(response.status).toBe(200)
+      expect(response.headers.get('cache-control')).toBe('no-store')
+    }
+  })
+})
+
+describe('pages beside the interface', () => {
+  test('an address others call back gets its body as it was sent', async () => {
+    const response = await fetch(`${world.url}/payments/example`, { method: 'POST', body: '{"a": 1 }' })
+    expect(await response.json()).toEqual({ address: '127.0.0.1', body: '{"a": 1 }' })
+    expect(response.headers.get('access-control-allow-origin')).toBe(null)
+  })
+
+  test('what it refuses is told as text', async () => {
+    const response = await fetch(`${world.url}/payments/refused`, { method: 'POST' })
+    expect(response.status).toBe(503)
+    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+    expect(await response.text()).toBe('The relay has nothing set up to be paid with, or cannot reach it.\n')
+  })
+
+  test('other methods and other paths are told apart', async () => {
+    const posted = await fetch(world.pageOf(world.place()), { method: 'POST' })
+    expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET'])
+    const got = await fetch(`${world.url}/payments/example`)
+    expect([got.status, got.headers.get('allow')]).toEqual([405, 'POST'])
+    for (const path of [
+      '/pay',
+      '/pay/',
+      `/pay/${'A'.repeat(22)}/`,
+      `/pay/${'A'.repeat(22)}/other`,
+      '/pay/assets/x/other.css',
+    ])
+      expect((await fetch(world.url + path)).status).toBe(404)
+  })
+})

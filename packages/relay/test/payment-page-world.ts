@@ -1,0 +1,137 @@
+// Payment pages served by the relay's own listener, showing orders that the test holds in its hands.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { defaultLimits, endpoints, ProtocolError, type Rates } from '@sotto/protocol'
+import { createInProcessBus } from '../src/cluster/in-process-bus.ts'
+import { readConfig } from '../src/config.ts'
+import { Gateway } from '../src/gateway/gateway.ts'
+import { startListener } from '../src/listener/listener.ts'
+import type { Page } from '../src/listener/pages.ts'
+import { RateLimiter } from '../src/listener/rate-limiter.ts'
+import { createMessages } from '../src/messages/messages.ts'
+import { systemClock } from '../src/operations/clock.ts'
+import { createLog } from '../src/operations/log.ts'
+import { systemRandom } from '../src/operations/random.ts'
+import { PaymentPages, paymentPagePath } from '../src/payments/page/payment-page.ts'
+import type { PaymentView } from '../src/payments/page/payment-view.ts'
+import { openStorage } from '../src/storage/open-storage.ts'
+
+/** An order that waits for 25.5 USDT, as a provider of a chain has it. */
+export const WAITING: PaymentView = {
+  state: 'waiting',
+  method: 'transfer',
+  title: 'the id ada',
+  payTo: '0x52908400098527886E0F7030069857D2E4169EE7',
+  amount: '25.5',
+  symbol: 'USDT',
+  network: 'Ethereum',
+  received: '0',
+  missing: '25.5',
+  expiresAt: 0,
+  payUri:
+    'ethereum:0xdAC17F958D2ee523a2206206994597C13D831ec7@1/transfer?address=0x52908400098527886E0F7030069857D2E4169EE7&uint256=25500000',
+}
+
+interface Options {
+  readonly rates?: Rates
+  readonly port?: number
+  /** Served beside the payment pages. */
+  readonly pages?: readonly Page[]
+  /** How far the relay's clock is ahead of this machine's. */
+  readonly aheadMs?: number
+}
+
+interface Running {
+  readonly port: number
+  readonly now: () => number
+  readonly views: Map<string, PaymentView>
+  readonly stop: () => Promise<void>
+}
+
+/** Pages and the orders they show. */
+export class PaymentWorld {
+  readonly url: string
+  readonly port: number
+  readonly #running: Running
+
+  private constructor(running: Running) {
+    this.port = running.port
+    this.url = `http://127.0.0.1:${running.port}`
+    this.#running = running
+  }
+
+  static async start(options: Options = {}): Promise<PaymentWorld> {
+    const dataDir = await mkdtemp(join(tmpdir(), 'sotto-page-'))
+    const config = readConfig({ PORT: String(options.port ?? 0), DATA_DIR: dataDir })
+    const storage = await openStorage(config)
+    const log = createLog('warn')
+    const clock = { ...systemClock, now: () => systemClock.now() + (options.aheadMs ?? 0) }
+    const limits = defaultLimits()
+    const shared = { storage, bus: createInProcessBus(), clock, randomBytes: systemRandom, limits, log }
+    const messages = createMessages(shared)
+    const views = new Map<string, PaymentView>()
+    const refuse = async () => {
+      throw new ProtocolError('NOT_FOUND')
+    }
+    const refusals = Object.keys(endpoints).map((name) => [name, refuse])
+    const listener = startListener({
+      ...config,
+      log,
+      publicHost: undefined,
+      version: '0.0.0',
+      gateway: new Gateway({
+        ...shared,
+        rates: undefined,
+        handlers: messages.frames,
+        follower: messages.follower,
+        watchers: [],
+        farewellOf: async () => undefined,
+        retireToken: async () => undefined,
+      }),
+      rates: new RateLimiter(options.rates, clock),
+      pages: [
+        ...new PaymentPages({ find: async (token) => views.get(token), clock }).pages,
+        ...(options.pages ?? []),
+      ],
+      authenticate: refuse,
+      admit: refuse,
+      // Nobody calls the interface here.
+      handlers: Object.fromEntries(refusals),
+      readiness: async () => ({ ready: true, parts: {} }),
+    })
+    return new PaymentWorld({
+      port: listener.port,
+      now: clock.now,
+      views,
+      stop: async () => {
+        await listener.close(0)
+        await storage.close()
+        await rm(dataDir, { recursive: true, force: true })
+      },
+    })
+  }
+
+  /** Places an order that waits, but for what is said otherwise. @returns its token */
+  place(view: Partial<PaymentView> = {}): string {
+    const token = Buffer.from(systemRandom(16)).toString('base64url')
+    this.#running.views.set(token, { ...WAITING, expiresAt: this.#running.now() + 870_500, ...view })
+    return token
+  }
+
+  /** Lets something become of an order. */
+  change(token: string, change: Partial<PaymentView>): void {
+    const view = this.#running.views.get(token)
+    if (!view) throw new Error('no such order')
+    this.#running.views.set(token, { ...view, ...change })
+  }
+
+  /** Where the page of an order is. */
+  pageOf(token: string): string {
+    return this.url + paymentPagePath(token)
+  }
+
+  stop(): Promise<void> {
+    return this.#running.stop()
+  }
+}

@@ -1,0 +1,127 @@
+// TronGrid's documented HTTP interface, as far as payments use it, over a small chain that tests write themselves.
+import { type Asked, type LocalHttp, serveLocally } from './local-http.ts'
+
+/** `Transfer(address,address,uint256)` of one token, addresses as 20 bytes in hex. */
+export interface GridTransfer {
+  readonly token: string
+  readonly to: string
+  readonly amount: bigint
+}
+
+interface GridTransaction {
+  readonly id: string
+  height: number
+  readonly transfers: readonly GridTransfer[]
+  result?: 'FAILED'
+}
+
+const TRANSFER = 'ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
+const word = (hex: string): string => hex.padStart(64, '0')
+
+export class TronGridServer implements Disposable {
+  readonly http: LocalHttp
+  /** Number of the newest block; each is three seconds after the one before it. */
+  head = 1000
+  solid = 981
+  decimals = 6
+  /** Answered instead, where it gives something. */
+  instead: (asked: Asked) => Response | undefined = () => undefined
+  /** How many transfers a page holds, whatever is asked for. */
+  page = 200
+  readonly transactions: GridTransaction[] = []
+  readonly #addresses: ReadonlyMap<string, string>
+
+  /** @param addresses 20 bytes in hex of each address, of accounts and tokens alike */
+  constructor(addresses: ReadonlyMap<string, string>) {
+    this.#addresses = addresses
+    this.http = serveLocally((asked) => this.instead(asked) ?? this.#answer(asked))
+  }
+
+  /** Puts a transaction into a block; its number makes its id. */
+  add(number: number, height: number, transfers: readonly GridTransfer[]): GridTransaction {
+    const transaction = { id: word(number.toString(16)), height, transfers }
+    this.transactions.push(transaction)
+    return transaction
+  }
+
+  timeOf(height: number): number {
+    return 1_700_000_000_000 + height * 3000
+  }
+
+  /** Paths asked so far, without query. */
+  paths(): string[] {
+    return this.http.asked.map(({ path }) => path.replace(/\?.*/, ''))
+  }
+
+  [Symbol.dispose](): void {
+    this.http[Symbol.dispose]()
+  }
+
+  #answer({ path, body }: Asked): Response {
+    const url = new URL(path, this.http.url)
+    const account = /^\/v1\/accounts\/(\w+)\/transactions\/trc20$/.exec(url.pathname)?.[1]
+    if (account !== undefined) return this.#listed(account, url.searchParams)
+    if (url.pathname === '/wallet/getnowblock') return this.#block(this.head)
+    if (url.pathname === '/walletsolidity/getnowblock') return this.#block(this.solid)
+    if (url.pathname === '/wallet/gettransactioninfobyid') return this.#info(JSON.parse(body).value)
+    if (url.pathname === '/wallet/triggerconstantcontract') {
+      return Response.json({ result: { result: true }, constant_result: [word(this.decimals.toString(16))] })
+    }
+    return Response.json({ success: false, error: 'not found', statusCode: 404 }, { status: 404 })
+  }
+
+  #block(number: number): Response {
+    const raw_data = { number, timestamp: this.timeOf(number), version: 30 }
+    return Response.json({ blockID: word(number.toString(16)), block_header: { raw_data } })
+  }
+
+  #listed(account: string, query: URLSearchParams): Response {
+    const to = this.#addresses.get(account)
+    const token = this.#addresses.get(query.get('contract_address') ?? '')
+    const all = this.transactions
+      .flatMap(({ id, height, transfers }) => transfers.map((transfer) => ({ id, height, ...transfer })))
+      .filter(
+        (transfer) => transfer.to === to && (!query.has('contract_address') || transfer.token === token),
+      )
+      .sort((a, b) => b.height - a.height)
+    const from = Number(query.get('fingerprint') ?? 0)
+    const size = Math.min(this.page, Number(query.get('limit') ?? 20))
+    const data = all.slice(from, from + size).map(({ id, height, amount }) => ({
+      transaction_id: id,
+      token_info: { symbol: 'USDT', address: query.get('contract_address'), decimals: 6, name: 'Tether USD' },
+      block_timestamp: this.timeOf(height),
+      from: 'TYE218dMfzo2TH348AbKyHD2G8PjGo7ESS',
+      to: account,
+      type: 'Transfer',
+      value: amount.toString(),
+    }))
+    const more = from + size < all.length ? { fingerprint: (from + size).toString() } : {}
+    return Response.json({
+      data,
+      success: true,
+      meta: { at: this.timeOf(this.head), page_size: data.length, ...more },
+    })
+  }
+
+  #info(id: string): Response {
+    const found = this.transactions.find(
+      (transaction) => transaction.id === id && transaction.height <= this.head,
+    )
+    if (!found) return Response.json({})
+    const { height, transfers, result } = found
+    return Response.json({
+      id,
+      fee: 13_844_850,
+      blockNumber: height,
+      blockTimeStamp: this.timeOf(height),
+      contractResult: [''],
+      receipt: { energy_usage_total: 64_285, net_usage: 345, result: result ?? 'SUCCESS' },
+      ...(result ? { result } : {}),
+      log: transfers.map(({ token, to, amount }) => ({
+        address: token,
+        topics: [TRANSFER, word('fb'), word(to)],
+        data: word(amount.toString(16)),
+      })),
+    })
+  }
+}

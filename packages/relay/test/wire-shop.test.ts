@@ -1,0 +1,332 @@
+// Buying from outside: ids, channels and seats, what an order looks like, what refuses one, and what being paid for does.
+// Here payments are pretended (PAYMENTS=dev) or confirmed by nobody; on a real chain in evm-shop.test.ts.
+import { describe, expect, test } from 'bun:test'
+import { expectFields, expectInvalidField, expectProblem, FORMS } from './expect.ts'
+import { onEveryEngine } from './use-relay.ts'
+import { befriend, call, message, post, type WireAccount, wireAccount, wireFriends } from './wire.ts'
+
+const ORDER = /^ord_[A-Za-z0-9_-]{20,64}$/
+const NOBODYS = `ord_${'x'.repeat(24)}`
+const MINUTE_MS = 60_000
+let names = 0
+/** An id nobody else of these tests asks for. */
+function freshId(): string {
+  names += 1
+  return `river_${names}`
+}
+
+async function confirmed(account: WireAccount, orderId: string): Promise<void> {
+  for (let tries = 0; tries < 150; tries++) {
+    const { body } = await call(account.api(`/vanity/order/${orderId}/status`))
+    if (body.status === 'confirmed') return
+    await Bun.sleep(100)
+  }
+  throw new Error('the order was not confirmed')
+}
+
+async function bought(account: WireAccount, alias: string): Promise<string> {
+  const { body } = await account.post('/vanity/purchase', { alias_id: alias })
+  await confirmed(account, body.order_id)
+  return body.order_id
+}
+
+async function offered(owner: WireAccount, price = 40): Promise<string> {
+  const { body } = await owner.post('/channels', { name: 'Cats' })
+  await owner.post('/vanity/list-channel', { channel_id: body.channel_id, price_usdt: price })
+  return body.channel_id
+}
+
+describe('where payments are pretended', () => {
+  onEveryEngine(
+    (relay) => {
+      test('an id is bought, told of, bound, and is the account’s everywhere at once', async () => {
+        const { alice, bob, conv } = await wireFriends(relay.url)
+        const alias = freshId()
+        const bobOnline = (await bob.online()).socket
+        const { socket } = await alice.online()
+        const order = await alice.post('/vanity/purchase', { alias_id: alias })
+        expect(order.status).toBe(200)
+        const fields = ['order_id', 'alias_id', 'price_usdt', 'payment_url', 'pay_to', 'expired_at']
+        expectFields(order.body, fields)
+        expect(order.body.alias_id).toBe(alias)
+        expect(order.body.order_id).toMatch(ORDER)
+        expect(order.body.expired_at).toMatch(FORMS.timestamp)
+        const left = Date.parse(order.body.expired_at) - Date.now()
+        expect(left).toBeGreaterThan(14 * MINUTE_MS)
+        expect(left).toBeLessThanOrEqual(15 * MINUTE_MS)
+        expect(order.body.payment_url).toStartWith(`${relay.url}/pay/`)
+        expect(order.body.payment_url).not.toContain(order.body.order_id.slice(4))
+
+        const frame = { type: 'payment_confirmed', order_id: order.body.order_id, ref_id: alias }
+        expect(await socket.next('payment_confirmed')).toEqual(frame)
+        expect((await alice.get('/me')).body.alias_id).not.toBe(alias)
+        const bound = await alice.post('/vanity/bind', { order_id: order.body.order_id })
+        expect([bound.status, bound.body]).toEqual([200, { alias_id: alias }])
+
+        expect((await alice.get('/me')).body.alias_id).toBe(alias)
+        expect((await bob.get(`/users/${alias}`)).body.alias_id).toBe(alias)
+        expectProblem(await bob.get(`/users/${alice.alias}`), 404, 'NOT_FOUND')
+        expect((await bob.get('/friends')).body[0]).toMatchObject({ alias_id: alias, conversation_id: conv })
+        expect(await bobOnline.next('friend_accepted')).toMatchObject({ from: alias, conv_id: conv })
+
+        // Frames on connections that were there before: from the new alias, and to either.
+        socket.send(message(bob.alias, conv, 'from the new one'))
+        expect(await bobOnline.next('msg')).toMatchObject({ from: alias, to: bob.alias })
+        bobOnline.send(message(alias, conv, 'to the new one'))
+        expect(await socket.next('msg')).toMatchObject({ to: alias, from: bob.alias })
+        bobOnline.send(message(alice.alias, conv, 'to the old one'))
+        expect(await socket.next('msg')).toMatchObject({ to: alias, from: bob.alias })
+        bobOnline.send({ type: 'typing', to: alice.alias, conv_id: conv })
+        expect(await socket.next('typing')).toMatchObject({ from: bob.alias })
+        expectProblem(await bob.post('/friends/request', { to_alias_id: alice.alias }), 404, 'NOT_FOUND')
+        expectProblem(await bob.post('/friends/request', { to_alias_id: alias }), 409, 'ALREADY_FRIENDS')
+        await socket.close()
+        await bobOnline.close()
+      })
+
+      test('who was away is told of a payment later, once it is known to have arrived no more', async () => {
+        const alice = await wireAccount(relay.url)
+        const alias = freshId()
+        const order = await bought(alice, alias)
+        const { socket, backlog } = await alice.online()
+        const frame = { type: 'payment_confirmed', order_id: order, ref_id: alias }
+        expect(backlog.filter(({ type }) => type === 'payment_confirmed')).toEqual([frame])
+        await socket.close()
+        const again = await alice.online()
+        expect(again.backlog).toContainEqual(frame)
+        await again.socket.close()
+      })
+
+      test('binding twice changes nothing; an id bound before stays one’s own', async () => {
+        const [alice, bob] = [await wireAccount(relay.url), await wireAccount(relay.url)]
+        const [first, second] = [freshId(), freshId()]
+        const order = await bought(alice, first)
+        await alice.post('/vanity/bind', { order_id: order })
+        expect((await alice.post('/vanity/bind', { order_id: order })).body).toEqual({ alias_id: first })
+        const next = await bought(alice, second)
+        expect((await alice.post('/vanity/bind', { order_id: next })).body).toEqual({ alias_id: second })
+        expectProblem(await alice.post('/vanity/bind', { order_id: order }), 409, 'ALIAS_TAKEN')
+        for (const taken of [first, second]) {
+          expectProblem(await bob.post('/vanity/purchase', { alias_id: taken }), 409, 'ALIAS_TAKEN')
+          const found = await call(`${relay.url}/api/v1/vanity/search?q=${taken}`)
+          expect(found.body.map(({ alias_id }: { alias_id: string }) => alias_id)).not.toContain(taken)
+        }
+        expectProblem(await bob.post('/vanity/bind', { order_id: order }), 404, 'NOT_FOUND')
+        expect(await befriend(bob, Object.assign(alice, { alias: second }))).toMatch(FORMS.uuid)
+      })
+
+      test('a channel is bought: its owner, its listing and the seats of both follow', async () => {
+        const [seller, buyer] = [await wireAccount(relay.url), await wireAccount(relay.url)]
+        const channel = await offered(seller, 40)
+        await seller.post('/channels', { name: 'b' })
+        await seller.post('/channels', { name: 'c' })
+        expectProblem(await seller.post('/channels', { name: 'd' }), 403, 'QUOTA_EXCEEDED')
+        const { socket } = await buyer.online()
+        const order = await buyer.bare('POST', `/channels/${channel}/buy`)
+        expect(order.status).toBe(200)
+        expectFields(order.body, ['order_id', 'price_usdt', 'pay_to', 'payment_url', 'expired_at'])
+        expect(order.body.price_usdt).toBe(40)
+        const frame = { type: 'payment_confirmed', order_id: order.body.order_id, ref_id: channel }
+        expect(await socket.next('payment_confirmed')).toEqual(frame)
+        const detail = (await buyer.get(`/channels/${channel}`)).body
+        expect(detail).toMatchObject({ role: 'owner', for_sale: false })
+        expect(detail).not.toHaveProperty('sale_price')
+        expect((await seller.get(`/channels/${channel}`)).body).not.toHaveProperty('role')
+        expectProblem(
+          await seller.post(`/channels/${channel}/posts`, { content: 'x' }),
+          403,
+          'NOT_CHANNEL_OWNER',
+        )
+        expect((await buyer.post(`/channels/${channel}/posts`, { content: 'mine now' })).status).toBe(200)
+        expect((await seller.post('/channels', { name: 'd' })).status).toBe(200)
+        const mine = (await buyer.get('/vanity/orders')).body
+        expect(mine).toEqual([
+          {
+            ...{ order_id: order.body.order_id, kind: 'channel', ref_id: channel, status: 'confirmed' },
+            ...{ price_usdt: 40, pay_to: order.body.pay_to, payment_url: order.body.payment_url },
+            ...{ created_at: expect.any(String), expired_at: order.body.expired_at },
+          },
+        ])
+        expect((await seller.get('/vanity/orders')).body).toEqual([])
+        await socket.close()
+      })
+
+      test('a seat is bought, and one more channel can be made, not two', async () => {
+        const owner = await wireAccount(relay.url)
+        for (const name of ['a', 'b', 'c']) await owner.post('/channels', { name })
+        expectProblem(await owner.post('/channels', { name: 'd' }), 403, 'QUOTA_EXCEEDED')
+        const { socket } = await owner.online()
+        const order = (await owner.bare('POST', '/channels/quota/buy')).body
+        expect(order.price_usdt).toBe(5)
+        const frame = { type: 'payment_confirmed', order_id: order.order_id, ref_id: 'channel_quota' }
+        expect(await socket.next('payment_confirmed')).toEqual(frame)
+        const status = await call(owner.api(`/vanity/order/${order.order_id}/status`))
+        expect(status.body).toEqual({ status: 'confirmed', alias_id: '' })
+        expect((await owner.post('/channels', { name: 'd' })).status).toBe(200)
+        expectProblem(await owner.post('/channels', { name: 'e' }), 403, 'QUOTA_EXCEEDED')
+        await socket.close()
+      })
+
+      test('a reserve is nobody’s until it is paid and bound', async () => {
+        const [alice, bob] = [await wireAccount(relay.url), await wireAccount(relay.url)]
+        const alias = freshId()
+        const reserved = await post(`${relay.url}/api/v1/vanity/reserve`, { alias_id: alias })
+        expect(reserved.status).toBe(200)
+        expectFields(reserved.body, ['order_id', 'alias_id', 'price_usdt', 'pay_to', 'expired_at'])
+        await confirmed(alice, reserved.body.order_id)
+        const status = await call(alice.api(`/vanity/order/${reserved.body.order_id}/status`))
+        expect(status.body).toEqual({ status: 'confirmed', alias_id: alias })
+        const bound = await alice.post('/vanity/bind', { order_id: reserved.body.order_id })
+        expect(bound.body).toEqual({ alias_id: alias })
+        expectProblem(await bob.post('/vanity/bind', { order_id: reserved.body.order_id }), 404, 'NOT_FOUND')
+      })
+
+      test('an account that is deleted takes what it ordered out of the shop, and its ids with it', async () => {
+        const [alice, bob] = [await wireAccount(relay.url), await wireAccount(relay.url)]
+        const [unbound, bound] = [freshId(), freshId()]
+        await bought(alice, unbound)
+        await alice.post('/vanity/bind', { order_id: await bought(alice, bound) })
+        await alice.bare('DELETE', '/me')
+        expect((await bob.post('/vanity/purchase', { alias_id: unbound })).status).toBe(200)
+        expectProblem(await bob.post('/vanity/purchase', { alias_id: bound }), 409, 'ALIAS_TAKEN')
+      })
+    },
+    { PAYMENTS: 'dev' },
+  )
+})
+
+describe('where nobody has paid', () => {
+  onEveryEngine(
+    (relay) => {
+      test('of two who buy one id, or one channel, at once, one has the order, the other a 409', async () => {
+        const [seller, ...buyers] = await Promise.all(Array.from({ length: 5 }, () => wireAccount(relay.url)))
+        if (!seller) throw new Error('no seller')
+        const alias = freshId()
+        const ids = await Promise.all(
+          buyers.map((buyer) => buyer.post('/vanity/purchase', { alias_id: alias })),
+        )
+        expect(ids.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409])
+        const channel = await offered(seller)
+        const channels = await Promise.all(
+          buyers.map((buyer) => buyer.bare('POST', `/channels/${channel}/buy`)),
+        )
+        expect(channels.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409])
+        for (const answer of ids) if (answer.status === 409) expectProblem(answer, 409, 'ALIAS_TAKEN')
+        for (const answer of channels) if (answer.status === 409) expectProblem(answer, 409, 'CHANNEL_TAKEN')
+      })
+
+      test('who asks again gets the same order', async () => {
+        const alice = await wireAccount(relay.url)
+        const alias = freshId()
+        const first = await alice.post('/vanity/purchase', { alias_id: alias })
+        expect((await alice.post('/vanity/purchase', { alias_id: alias })).body).toEqual(first.body)
+        const channel = await offered(await wireAccount(relay.url))
+        const bid = await alice.bare('POST', `/channels/${channel}/buy`)
+        expect((await alice.bare('POST', `/channels/${channel}/buy`)).body).toEqual(bid.body)
+      })
+
+      test('what is held is not offered, and no longer than it is held', async () => {
+        const alice = await wireAccount(relay.url)
+        const alias = freshId()
+        const search = async (): Promise<string[]> =>
+          (await call(`${relay.url}/api/v1/vanity/search?q=${alias}`)).body.map(
+            ({ alias_id }: { alias_id: string }) => alias_id,
+          )
+        expect(await search()).toContain(alias)
+        await alice.post('/vanity/purchase', { alias_id: alias })
+        expect(await search()).not.toContain(alias)
+      })
+
+      test('an order that is not paid binds nothing; one of somebody else’s or nobody’s is not found', async () => {
+        const [alice, bob] = [await wireAccount(relay.url), await wireAccount(relay.url)]
+        const { body } = await alice.post('/vanity/purchase', { alias_id: freshId() })
+        expectProblem(
+          await alice.post('/vanity/bind', { order_id: body.order_id }),
+          409,
+          'ORDER_NOT_CONFIRMED',
+        )
+        expectProblem(await bob.post('/vanity/bind', { order_id: body.order_id }), 404, 'NOT_FOUND')
+        expectProblem(await alice.post('/vanity/bind', { order_id: NOBODYS }), 404, 'NOT_FOUND')
+        const seat = await alice.bare('POST', '/channels/quota/buy')
+        expectProblem(await alice.post('/vanity/bind', { order_id: seat.body.order_id }), 404, 'NOT_FOUND')
+        expectProblem(await call(alice.api(`/vanity/order/${NOBODYS}/status`)), 404, 'NOT_FOUND')
+        expectProblem(await call(alice.api('/vanity/order/x/status')), 404, 'NOT_FOUND')
+        const status = await call(alice.api(`/vanity/order/${body.order_id}/status`))
+        expect(status.body).toEqual({ status: 'pending', alias_id: body.alias_id })
+      })
+
+      test('a channel that is not there, not for sale, or one’s own cannot be bought', async () => {
+        const [seller, buyer] = [await wireAccount(relay.url), await wireAccount(relay.url)]
+        expectProblem(await buyer.bare('POST', `/channels/ch_${'x'.repeat(22)}/buy`), 404, 'NOT_FOUND')
+        const channel = await offered(seller)
+        expectProblem(await seller.bare('POST', `/channels/${channel}/buy`), 400, 'OWN_CHANNEL')
+        await seller.bare('DELETE', `/channels/${channel}/listing`)
+        expectProblem(await buyer.bare('POST', `/channels/${channel}/buy`), 404, 'NOT_FOUND')
+      })
+
+      test('an id without a price does not exist; what is no id names the field', async () => {
+        const alice = await wireAccount(relay.url)
+        for (const path of ['/vanity/purchase', '/vanity/reserve']) {
+          expectProblem(await alice.post(path, { alias_id: 'u12345678' }), 404, 'NOT_FOUND')
+          expectProblem(await alice.post(path, { alias_id: 'sotto' }), 404, 'NOT_FOUND')
+          for (const alias_id of ['', 'ab', 'Ada', 'a b c', 'x'.repeat(33), 7, null])
+            expectInvalidField(await alice.post(path, { alias_id }), 'alias_id')
+          expectInvalidField(await alice.post(path, {}), 'alias_id')
+        }
+        for (const order_id of ['', 'x', 'ord_', `ord_${'x'.repeat(65)}`, 7, null])
+          expectInvalidField(await alice.post('/vanity/bind', { order_id }), 'order_id')
+      })
+
+      test('more than three unpaid orders at once are refused', async () => {
+        const alice = await wireAccount(relay.url)
+        for (let n = 0; n < 3; n++) await alice.post('/vanity/purchase', { alias_id: freshId() })
+        expectProblem(await alice.bare('POST', '/channels/quota/buy'), 409, 'TOO_MANY_ORDERS')
+        expect((await alice.get('/vanity/orders')).body).toHaveLength(3)
+      })
+
+      test('nothing is bought without a login but a reserve', async () => {
+        const channel = await offered(await wireAccount(relay.url))
+        const paths = ['/channels/quota/buy', `/channels/${channel}/buy`, '/vanity/purchase', '/vanity/bind']
+        for (const path of paths) {
+          const answer = await post(`${relay.url}/api/v1${path}`, { alias_id: freshId() })
+          expectProblem(answer, 401, 'UNAUTHENTICATED')
+        }
+        expectProblem(await call(`${relay.url}/api/v1/vanity/orders`), 401, 'UNAUTHENTICATED')
+      })
+    },
+    { MANUAL_PAY_TO: 'IBAN XX00 0000' },
+  )
+})
+
+describe('where nothing is set up to be paid with', () => {
+  onEveryEngine((relay) => {
+    test('nothing can be bought, and nothing is left of trying', async () => {
+      const [alice, seller] = [await wireAccount(relay.url), await wireAccount(relay.url)]
+      const channel = await offered(seller)
+      const alias = freshId()
+      for (let n = 0; n < 5; n++) {
+        const tried = await alice.post('/vanity/purchase', { alias_id: alias })
+        expectProblem(tried, 503, 'PAYMENTS_UNAVAILABLE')
+      }
+      expectProblem(await alice.bare('POST', `/channels/${channel}/buy`), 503, 'PAYMENTS_UNAVAILABLE')
+      expectProblem(await alice.bare('POST', '/channels/quota/buy'), 503, 'PAYMENTS_UNAVAILABLE')
+      expectProblem(await alice.post('/vanity/purchase', { alias_id: 'sotto' }), 404, 'NOT_FOUND')
+      expect((await alice.get('/vanity/orders')).body).toEqual([])
+    })
+  })
+})
+
+describe('the rates of the shop', () => {
+  onEveryEngine(
+    (relay) => {
+      test('an address can reserve three ids a day', async () => {
+        const reserve = () => post(`${relay.url}/api/v1/vanity/reserve`, { alias_id: freshId() })
+        for (let n = 0; n < 3; n++) expect((await reserve()).status).toBe(200)
+        const refused = await reserve()
+        expectProblem(refused, 429, 'RATE_LIMITED', { limit: 'reserve' })
+        expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3600)
+      })
+    },
+    { MANUAL_PAY_TO: 'IBAN XX00 0000', RATE_LIMITS: 'on' },
+  )
+})
