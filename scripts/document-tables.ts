@@ -5,8 +5,11 @@ import {
   API_BASE,
   clientFrames,
   closeCodes,
+  closeMeanings,
   type Endpoint,
+  endpointSummaries,
   endpoints,
+  errorMeanings,
   errors,
   limits,
   rates,
@@ -19,15 +22,18 @@ const DOCS = join(import.meta.dir, '..', 'docs')
 /** The documents with tables of the code in them. */
 export const documentsWithTables = ['protocol.md', 'operations.md'].map((name) => join(DOCS, name))
 
+const summaries: Readonly<Record<string, string>> = endpointSummaries
+const meanings: Readonly<Record<string, string>> = { ...errorMeanings, ...closeMeanings }
+
 const tables: Readonly<Record<string, () => string>> = {
   endpoints: () =>
     table(
       ['method, path', 'login', 'body → reply', 'what it is', 'own errors', 'rate'],
-      Object.values<Endpoint>(endpoints).map((endpoint) => [
+      Object.entries<Endpoint>(endpoints).map(([name, endpoint]) => [
         `${[endpoint.method, endpoint.alsoMethod].filter(Boolean).join(' or ')} \`${API_BASE}${endpoint.path}\``,
         endpoint.auth === 'account' ? 'yes' : 'no',
         `${inputOf(endpoint)} → ${endpoint.status} ${fieldsOf(endpoint.reply) || '`{}`'}`,
-        endpoint.summary,
+        summaries[name] ?? '',
         endpoint.errors.map((code) => `\`${code}\``).join(', '),
         `\`${endpoint.rate}\``,
       ]),
@@ -35,11 +41,11 @@ const tables: Readonly<Record<string, () => string>> = {
   errors: () =>
     table(
       ['code', 'status', 'try again', 'meaning'],
-      Object.entries(errors).map(([code, { status, retry, means }]) => [
+      Object.entries(errors).map(([code, { status, retry }]) => [
         `\`${code}\``,
         `${status}`,
         retry,
-        means,
+        meanings[code] ?? '',
       ]),
     ),
   'client-frames': () => table(['frame', 'fields'], framesOf(clientFrames)),
@@ -47,7 +53,7 @@ const tables: Readonly<Record<string, () => string>> = {
   'close-codes': () =>
     table(
       ['code', 'meaning'],
-      Object.values(closeCodes).map(({ code, means }) => [`${code}`, means]),
+      Object.entries(closeCodes).map(([reason, code]) => [`${code}`, meanings[reason] ?? '']),
     ),
   limits: () =>
     table(

@@ -28,6 +28,7 @@ export const clientErrorCodes = [
   'ABORTED',
   'UNSUPPORTED',
   'NO_ANSWER',
+  'OUTCOME_UNKNOWN',
   'OUTDATED_TAB',
   'CLOSED',
 ] as const
@@ -40,7 +41,7 @@ export const clientErrorCodes = [
  * - `NO_IDENTITY`: nothing can be done before an identity was created or recovered.
  * - `IDENTITY_EXISTS`: the device holds another identity; `replace: true` overwrites it.
  * - `INVALID_PHRASE`: not 12 BIP-39 English words with a valid checksum.
- * - `ACCOUNT_NOT_FOUND`: no account has this phrase's keys.
+ * - `ACCOUNT_NOT_FOUND`: no account has this phrase's keys, or none any more: it was deleted.
  * - `CHALLENGE_REFUSED`: the relay asked to sign something that is not this login; nothing was signed.
  * - `NETWORK`: the relay cannot be reached, or took too long.
  * - `BAD_REPLY`: the relay answered what the protocol does not allow.
@@ -60,6 +61,7 @@ export const clientErrorCodes = [
  * - `ABORTED`: the caller's signal ended it; `cause` is the signal's reason.
  * - `UNSUPPORTED`: this browser lacks what is needed; a page served neither over https nor by localhost always does.
  * - `NO_ANSWER`: the tab that runs the client did not answer in time; what was asked may have been done all the same.
+ * - `OUTCOME_UNKNOWN`: no answer came to something that is done twice if asked twice; it may have been done or not. Look.
  * - `OUTDATED_TAB`: another tab runs a newer version of the app; this one has to be loaded again.
  * - `CLOSED`: the client or store was closed.
  */

@@ -1,9 +1,11 @@
 // The library's entry: SottoClient, through which an application speaks with a relay. What else it gives away is in names.ts.
 import type { OutgoingContent } from '@sotto/crypto'
 import type { FriendProfile, FriendshipStatus, ReplyOf, UserLookup } from '@sotto/protocol'
-import { ClientError } from './client-error.ts'
 import { type Conversation, describeConversation } from './conversations.ts'
-import { Engine } from './engine.ts'
+import { loadCryptography } from './cryptography.ts'
+import { Device } from './device.ts'
+import { giveDoor } from './door.ts'
+import type { Engine } from './engine.ts'
 import type { EventStreamOptions } from './event-stream.ts'
 import {
   type ClientEventHandler,
@@ -13,17 +15,12 @@ import {
   type NetworkState,
 } from './events.ts'
 import {
-  type ActiveIdentity,
   type CreateIdentityInput,
-  checkNickname,
   createIdentity,
-  loadIdentity,
-  type PreparedIdentity,
   type RecoverIdentityInput,
   recoverIdentity,
 } from './identity.ts'
-import { Lock } from './lock.ts'
-import { type ClientOptions, decideOptions, type Platform } from './options.ts'
+import { type ClientOptions, decideOptions } from './options.ts'
 import type { SendOptions } from './outbox.ts'
 import type { SecurityCode } from './sessions.ts'
 import type { StoredIdentity, StoredMessage, TrustState } from './stores/records.ts'
@@ -45,50 +42,49 @@ export interface Account {
  * something resolve once the change is stored; none but those of friends and account needs a connection.
  */
 export class SottoClient {
-  readonly #platform: Platform
-  readonly #emitter = new Emitter()
-  #engine: Engine | undefined
-  readonly #lock: Lock
-  #closed = false
-  #taking: Promise<unknown> = Promise.resolve()
+  readonly #device: Device
+  readonly #emitter: Emitter
 
-  private constructor(platform: Platform, secrets: SealedStore) {
-    this.#platform = { ...platform, store: secrets }
-    this.#lock = new Lock(secrets, {
-      load: () => this.#load(),
-      stop: () => this.#stopEngine(),
-      isConnecting: () => this.networkState !== 'disconnected',
-      connect: () => this.#engine?.connection.start(),
-    })
+  private constructor(device: Device, emitter: Emitter) {
+    this.#device = device
+    this.#emitter = emitter
+    giveDoor(this, (request) => device.request(request))
   }
 
   /**
    * Opens a client on its store, with the identity saved there if there is one. Speaks with nobody yet. Locked, where the
    * store is sealed by a passphrase: `unlock` comes first.
-   * @throws ClientError `INVALID_ARGUMENT`, `NO_WEBSOCKET`, `STORE_FAILED`, `LOCKED` for a sealed store without `secrets`.
+   * @throws ClientError `INVALID_ARGUMENT`, `NO_WEBSOCKET`, `STORE_FAILED`, `LOCKED` for a sealed store without `secrets`,
+   *   `UNSUPPORTED` where the cryptography that this browser lacks could not be loaded.
    */
   static async open(options: ClientOptions): Promise<SottoClient> {
     const platform = decideOptions(options)
     const { store, random } = platform
-    const secrets = await SealedStore.open({ store, randomBytes: random, vault: options.secrets })
-    const client = new SottoClient(platform, secrets)
-    if (!client.isLocked) await client.#load()
-    return client
+    await loadCryptography()
+    const secrets = await SealedStore.open({
+      store,
+      randomBytes: random,
+      vaults: [options.secrets ?? []].flat(),
+    })
+    const emitter = new Emitter()
+    const device = new Device(platform, secrets, emitter)
+    if (!device.isLocked) await device.load()
+    return new SottoClient(device, emitter)
   }
 
   /** The identity of this device, if it has one; none while the client is locked. */
   get identity(): StoredIdentity | undefined {
-    return this.isLocked ? undefined : this.#engine?.identity.stored
+    return this.#device.identity
   }
 
   /** Whether the keys are put away. Everything that needs an identity throws `LOCKED` then. */
   get isLocked(): boolean {
-    return this.#lock.isLocked
+    return this.#device.isLocked
   }
 
   /** Whether the recovery phrase and the session keys are sealed in the store. */
   get isSealed(): boolean {
-    return this.#lock.isSealed
+    return this.#device.lock.isSealed
   }
 
   /**
@@ -98,8 +94,8 @@ export class SottoClient {
    * @throws ClientError `INVALID_ARGUMENT` where nothing is sealed.
    */
   async lock(): Promise<void> {
-    this.#checkNotClosed()
-    await this.#lock.lock()
+    this.#device.checkNotClosed()
+    await this.#device.lock.lock()
   }
 
   /**
@@ -108,23 +104,24 @@ export class SottoClient {
    * @throws ClientError `WRONG_PASSPHRASE`, `STORE_FAILED` where the vault or a secret was altered.
    */
   async unlock(passphrase?: string): Promise<void> {
-    this.#checkNotClosed()
-    await this.#lock.unlock(passphrase)
+    this.#device.checkNotClosed()
+    await this.#device.lock.unlock(passphrase)
   }
 
   /**
-   * Sets the passphrase, or changes it. The first time, what is stored already is sealed in one write. For clients with
-   * `secrets: passphraseVault()`.
+   * Sets the passphrase, changes it, or takes it away (`undefined`); for clients with a `passphraseVault()` in `secrets`. Each
+   * is one write. What lay open is sealed; without a passphrase the secrets are kept by the vault in `secrets` that needs
+   * none, and lie open where there is none.
    * @throws ClientError `LOCKED`, `INVALID_ARGUMENT`, `STORE_FAILED`.
    */
-  async setPassphrase(passphrase: string): Promise<void> {
-    this.#checkOpen()
-    await this.#lock.setPassphrase(passphrase)
+  async setPassphrase(passphrase: string | undefined): Promise<void> {
+    this.#device.checkOpen()
+    await this.#device.lock.setPassphrase(passphrase)
   }
 
   /** Whether there is a connection to the relay. Changes come as `network_state`. */
   get networkState(): NetworkState {
-    return this.#engine?.connection.state ?? 'disconnected'
+    return this.#device.engine?.connection.state ?? 'disconnected'
   }
 
   /** Hears an event; returns what stops hearing it. */
@@ -142,7 +139,7 @@ export class SottoClient {
     options: EventStreamOptions = {},
   ): AsyncIterableIterator<ClientEvents[N], undefined> {
     const stream = this.#emitter.stream(name, options)
-    if (this.#closed) stream.end()
+    if (this.#device.isClosed) stream.end()
     return stream
   }
 
@@ -152,7 +149,7 @@ export class SottoClient {
    * @throws ClientError `IDENTITY_EXISTS` unless `replace`, `INVALID_PHRASE`, `INVALID_ARGUMENT`, `CHALLENGE_REFUSED`, …
    */
   async create(input: CreateIdentityInput): Promise<StoredIdentity> {
-    return this.#inTurn(async () => this.#take(await createIdentity(this.#platform, input)))
+    return this.#device.take(() => createIdentity(this.#device.platform, input))
   }
 
   /**
@@ -160,17 +157,21 @@ export class SottoClient {
    * @throws ClientError `ACCOUNT_NOT_FOUND`, `IDENTITY_EXISTS` unless `replace`, `INVALID_PHRASE`, `CHALLENGE_REFUSED`, …
    */
   async recover(input: RecoverIdentityInput): Promise<StoredIdentity> {
-    return this.#inTurn(async () => this.#take(await recoverIdentity(this.#platform, input)))
+    return this.#device.take(() => recoverIdentity(this.#device.platform, input))
   }
 
-  /** Logs the saved identity in with a fresh token, or answers null where none is saved. */
+  /**
+   * Logs the saved identity in with a fresh token, sees by what alias and nickname it goes now, or answers null where none
+   * is saved.
+   * @throws ClientError `ACCOUNT_NOT_FOUND` where the account was deleted; `deleteAccount` then clears this device.
+   */
   async restore(): Promise<Account | null> {
-    this.#checkOpen()
-    if (!this.#engine) return null
-    const { login, stored } = this.#engine.identity
-    login.dropAnyToken()
-    await login.getToken()
-    return { aliasId: stored.aliasId, nickname: stored.nickname }
+    this.#device.checkOpen()
+    const { engine } = this.#device
+    if (!engine) return null
+    engine.identity.login.dropAnyToken()
+    const { aliasId, nickname } = await this.#device.sync()
+    return { aliasId, nickname }
   }
 
   /** Connects, and stays connected until `disconnect`, `close` or a goaway that is for good. @throws `NO_IDENTITY` */
@@ -180,37 +181,31 @@ export class SottoClient {
 
   /** Ends the connection, until `connect`. What is posted meanwhile waits. */
   disconnect(): void {
-    this.#lock.stayDisconnected()
-    this.#engine?.connection.stop()
+    this.#device.lock.stayDisconnected()
+    this.#device.engine?.connection.stop()
   }
 
   /** Ends the client and closes its store. */
-  async close(): Promise<void> {
-    if (this.#closed) return
-    this.#closed = true
-    await this.#lock.settled()
-    await this.#engine?.stop()
-    this.#engine?.forgetKeys()
-    this.#emitter.end()
-    await this.#platform.store.close()
+  close(): Promise<void> {
+    return this.#device.close()
+  }
+
+  /**
+   * Asks the relay by what alias and nickname the account goes now, as another device may have changed them, and keeps
+   * that. What has changed comes as `identity_changed`.
+   */
+  syncIdentity(): Promise<StoredIdentity> {
+    return this.#device.sync()
   }
 
   /** Changes the nickname friends see. */
-  async setNickname(nickname: string): Promise<void> {
-    const engine = this.#get()
-    const me = await engine.http.call('patchMe', { body: { nickname: checkNickname(nickname) } })
-    const { stored } = this.#get().identity
-    if (stored.signingPublicKey !== engine.identity.stored.signingPublicKey)
-      throw new ClientError('NO_IDENTITY', 'another identity was taken up meanwhile')
-    await this.#changeIdentity({ ...stored, nickname: me.nickname })
+  setNickname(nickname: string): Promise<void> {
+    return this.#device.setNickname(nickname)
   }
 
-  /** Deletes the account at the relay, for good, and then everything on this device. */
-  async deleteAccount(): Promise<void> {
-    const engine = this.#get()
-    await engine.http.call('deleteMe', {})
-    await this.#stopEngine()
-    await engine.journal.write([{ change: 'clear' }])
+  /** Deletes the account at the relay, for good, and then everything on this device. To be called again if it fails. */
+  deleteAccount(): Promise<void> {
+    return this.#device.deleteAccount()
   }
 
   /** The friend list as last synchronised: friends, and requests sent and received. */
@@ -277,16 +272,17 @@ export class SottoClient {
     return this.#get().outbox.post(contact, content, options)
   }
 
-  /** How many own messages and retractions the relay has not acknowledged yet. */
+  /** How many own messages and retractions the relay has not acknowledged yet. Needs no keys: answers while locked, too. */
   async countUnsent(): Promise<number> {
-    const { store } = this.#platform
+    this.#device.checkNotClosed()
+    const { store } = this.#device.platform
     return (await store.listOutbox()).length + (await store.listRetractIntents()).length
   }
 
   /** Takes an own message back, here at once and at the peer as soon as it can be. @throws `UNKNOWN_MESSAGE`, … */
   async retract(contact: string, messageId: string): Promise<StoredMessage> {
-    const { retractions, sessions } = this.#get()
-    return retractions.retract(sessions.get(contact), messageId)
+    const engine = this.#get()
+    return engine.work(engine.retractions.retract(engine.sessions.get(contact), messageId))
   }
 
   /** Tells the contact that one is typing. To be called on every key; most calls send nothing. */
@@ -297,13 +293,13 @@ export class SottoClient {
 
   /** Marks everything the contact has sent so far as read. */
   async markRead(contact: string): Promise<void> {
-    const { receipts, sessions } = this.#get()
-    await receipts.markRead(sessions.get(contact))
+    const engine = this.#get()
+    await engine.work(engine.receipts.markRead(engine.sessions.get(contact)))
   }
 
   /** Messages of a conversation, in order. */
   async messages(contact: string, range?: MessageRange): Promise<readonly StoredMessage[]> {
-    return this.#platform.store.listMessages(this.#get().sessions.get(contact).conversationId, range)
+    return this.#device.platform.store.listMessages(this.#get().sessions.get(contact).conversationId, range)
   }
 
   /** Every conversation, by the time of its last message, the latest first. */
@@ -315,7 +311,7 @@ export class SottoClient {
 
   /** One conversation. @throws ClientError `UNKNOWN_CONTACT` */
   async conversation(contact: string): Promise<Conversation> {
-    return describeConversation(this.#platform.store, this.#get(), contact)
+    return describeConversation(this.#device.platform.store, this.#get(), contact)
   }
 
   /** The code both sides compare to know that nobody sits between them. */
@@ -353,64 +349,7 @@ export class SottoClient {
     await friends.sync()
   }
 
-  /** One after another: each must see what identity the one before has left. */
-  #inTurn<T>(run: () => Promise<T>): Promise<T> {
-    const result = this.#taking.then(() => {
-      this.#checkOpen()
-      return run()
-    })
-    this.#taking = result.catch(() => {})
-    return result
-  }
-
-  async #take({ identity, changes }: PreparedIdentity): Promise<StoredIdentity> {
-    this.#checkOpen()
-    // What the identity before is still writing must not come after its end.
-    await this.#stopEngine()
-    await this.#platform.store.write(changes)
-    await this.#use(identity)
-    return identity.stored
-  }
-
-  async #load(): Promise<void> {
-    const identity = await loadIdentity(this.#platform)
-    if (identity) await this.#use(identity)
-  }
-
-  async #use(identity: ActiveIdentity): Promise<void> {
-    const engine = new Engine(this.#platform, identity, this.#emitter)
-    await engine.load()
-    this.#engine = engine
-    // Closed or locked meanwhile.
-    if (this.#closed || this.isLocked) await this.#stopEngine()
-    this.#checkOpen()
-  }
-
-  async #stopEngine(): Promise<void> {
-    const engine = this.#engine
-    this.#engine = undefined
-    await engine?.stop()
-    engine?.forgetKeys()
-  }
-
-  async #changeIdentity(stored: StoredIdentity): Promise<void> {
-    const engine = this.#get()
-    await engine.journal.write([{ change: 'identity', identity: stored }])
-    engine.identity = { ...engine.identity, stored }
-  }
-
   #get(): Engine {
-    this.#checkOpen()
-    if (!this.#engine) throw new ClientError('NO_IDENTITY', 'no identity on this device yet')
-    return this.#engine
-  }
-
-  #checkOpen(): void {
-    this.#checkNotClosed()
-    if (this.isLocked) throw new ClientError('LOCKED', 'the client is locked')
-  }
-
-  #checkNotClosed(): void {
-    if (this.#closed) throw new ClientError('CLOSED', 'the client is closed')
+    return this.#device.needEngine()
   }
 }

@@ -62,6 +62,7 @@ class Bench {
       onState: (state) => this.states.push(state),
       onOpen: () => {},
       onFrame: () => {},
+      onHeartbeat: () => {},
       onPing: () => {},
       onPong: () => {},
       onGoaway: (reason) => this.goaways.push(reason),
@@ -97,7 +98,7 @@ class Bench {
   }
 
   async #untilSocket(count: number): Promise<void> {
-    for (let turn = 0; turn < 50 && this.sockets.length < count; turn += 1) {
+    for (let turn = 0; turn < 2000 && this.sockets.length < count; turn += 1) {
       await settle()
       await Bun.sleep(1)
     }

@@ -1,5 +1,12 @@
 // The life of the WebSocket: opened with a ticket, watched by heartbeats, opened again after a wait when it is lost.
-import { type ClientFrame, closeCodes, decodeRelayFrame, encodeFrame, type RelayFrame } from '@sotto/protocol'
+import {
+  accountEndpoints,
+  type ClientFrame,
+  closeCodes,
+  decodeRelayFrame,
+  encodeFrame,
+  type RelayFrame,
+} from '@sotto/protocol'
 import { asClientError, ClientError } from './client-error.ts'
 import { Backoff } from './clock.ts'
 import type { NetworkState } from './events.ts'
@@ -26,7 +33,9 @@ export interface ConnectionListener {
   onOpen(): void
   /** `bytes` is the frame's length, for whoever must bound what waits. */
   onFrame(frame: RelayFrame, bytes: number): void
-  /** A heartbeat left. */
+  /** It is time to look whether what was sent was answered. Told also while a pong is missing. */
+  onHeartbeat(): void
+  /** A ping left. */
   onPing(): void
   /** The relay has handled everything sent before the latest heartbeat. */
   onPong(): void
@@ -111,7 +120,7 @@ export class Connection {
     this.#attemptedAt = this.#platform.clock.now()
     this.#setState('connecting')
     try {
-      const { ticket } = await this.#http.call('wsTicket', {}, { retry: 'none' })
+      const { ticket } = await this.#http.call(accountEndpoints.wsTicket, {}, { retry: 'none' })
       if (life === this.#life) this.#open(ticket)
     } catch (thrown) {
       if (life !== this.#life) return
@@ -186,7 +195,7 @@ export class Connection {
   }
 
   #lost(code: number): void {
-    if (code === closeCodes.tokenDead.code) this.#login.dropAnyToken()
+    if (code === closeCodes.tokenDead) this.#login.dropAnyToken()
     this.#abandon()
     this.#reconnectLater()
   }
@@ -211,6 +220,9 @@ export class Connection {
 
   #scheduleHeartbeat(): void {
     this.#after(this.#platform.heartbeatMs, () => {
+      this.#listener.onHeartbeat()
+      // Who heard it may have given the connection up.
+      if (!this.#isOpen) return
       this.#probe(PONG_TIMEOUT_MS)
       this.#scheduleHeartbeat()
     })

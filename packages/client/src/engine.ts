@@ -16,6 +16,7 @@ import { Outbox } from './outbox.ts'
 import { Receipts } from './receipts.ts'
 import { Retractions } from './retractions.ts'
 import { Sessions } from './sessions.ts'
+import { Turns } from './turns.ts'
 import { Typing } from './typing.ts'
 
 /** All that works for one identity. */
@@ -34,8 +35,10 @@ export class Engine {
   readonly #confirmations: Confirmations
   readonly #inbox: Inbox
   readonly #incoming: Incoming
+  /** Of frames and what else is received: each is decided on before the next. */
+  readonly #turns = new Turns()
   /** What is being decided on. */
-  readonly #working = new Set<Promise<void>>()
+  readonly #working = new Set<Promise<unknown>>()
   #stopped = false
 
   constructor(platform: Platform, identity: ActiveIdentity, emitter: Emitter) {
@@ -58,7 +61,8 @@ export class Engine {
       onState: (state) => this.#onState(state),
       onOpen: () => this.#onOpen(),
       onFrame: (frame, bytes) => this.#incoming.push(frame, bytes),
-      onPing: () => this.#onPing(),
+      onHeartbeat: () => this.outbox.onHeartbeat(),
+      onPing: () => this.receipts.onPing(),
       onPong: () => this.receipts.onPong(),
       onGoaway: (reason) => emitter.emit('goaway', { reason }),
       onError: (error) => emitter.emit('error', error),
@@ -80,7 +84,7 @@ export class Engine {
     this.typing = new Typing(context)
     this.#inbox = new Inbox(context, this.#confirmations)
     this.#incoming = new Incoming({
-      handle: (frame) => this.#work(this.#handle(frame)),
+      handle: (frame) => this.#inTurn(() => this.#handle(frame)),
       onError: (error) => emitter.emit('error', error),
       onFlood: () => this.connection.reopen(),
     })
@@ -116,7 +120,13 @@ export class Engine {
     forgetKeys(this.identity)
   }
 
-  #work(work: Promise<void>): Promise<void> {
+  /** One after another: what was kept for later must not be read while a frame takes it back. */
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    return this.work(this.#turns.take(work))
+  }
+
+  /** Has `stop` wait for what was begun: what it writes must not come after the end. */
+  work<T>(work: Promise<T>): Promise<T> {
     const tracked = work.finally(() => this.#working.delete(tracked))
     this.#working.add(tracked)
     return tracked
@@ -124,6 +134,8 @@ export class Engine {
 
   async #handle(frame: RelayFrame): Promise<void> {
     await this.journal.room()
+    if ('from' in frame && 'conv_id' in frame && this.#isNewAlias(frame.conv_id, frame.from))
+      this.friends.hint()
     switch (frame.type) {
       case 'msg':
         return this.#kept(frame.conv_id, this.#inbox.onMsg(frame))
@@ -165,6 +177,12 @@ export class Engine {
     }
   }
 
+  /** Whether a peer seems to go by another alias than before, which the friend list would explain. */
+  #isNewAlias(conversationId: string | undefined, aliasId: string): boolean {
+    const session = conversationId === undefined ? undefined : this.sessions.find(conversationId)
+    return session !== undefined && !this.sessions.isTheirAlias(session, aliasId)
+  }
+
   // A mark for what follows would confirm this, too.
   async #kept(conversationId: string, handled: Promise<void>): Promise<void> {
     try {
@@ -194,14 +212,9 @@ export class Engine {
     this.#emitter.emit('network_state', state)
   }
 
-  #onPing(): void {
-    this.outbox.onPing()
-    this.receipts.onPing()
-  }
-
   #onReadable(): void {
     // Not of the present call: sessions are decided on at once, and what waits for them follows.
-    this.#work(this.#inbox.retryAllOffline()).catch((error: unknown) =>
+    this.#inTurn(() => this.#inbox.retryAllOffline()).catch((error: unknown) =>
       this.#onStoreFailure(toStoreFailure(error)),
     )
     this.outbox.resume()

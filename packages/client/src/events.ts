@@ -2,10 +2,13 @@
 import type { ChannelPost, FriendProfile } from '@sotto/protocol'
 import { ClientError } from './client-error.ts'
 import { EventStream, type EventStreamOptions } from './event-stream.ts'
-import type { MessageStatus, StoredMessage } from './stores/records.ts'
+import type { MessageStatus, PublicIdentity, StoredMessage } from './stores/records.ts'
 
 /** Whether there is a connection to the relay. */
 export type NetworkState = 'connected' | 'connecting' | 'disconnected'
+
+/** Whether the keys are put away. */
+export type LockState = 'locked' | 'unlocked'
 
 /** A contact's keys are not those recorded. Fingerprints are security codes: 60 hex digits. */
 export interface SecurityViolationEvent {
@@ -26,6 +29,13 @@ export interface ClientEvents {
   /** A message of either side was taken back; its text is gone. */
   retracted: StoredMessage
   network_state: NetworkState
+  /** `isLocked` has changed; where tabs share a client, also because another tab has taken over. */
+  lock_state: LockState
+  /**
+   * `identity` is another: made, recovered or deleted, renamed, known by another alias, or out of reach or back again with
+   * `lock_state`. Without the phrase.
+   */
+  identity_changed: { readonly identity: PublicIdentity | undefined }
   /** What was waiting at the relay when the connection was made has been received and stored. */
   synced: { readonly count: number }
   /** A new post of a channel one is subscribed to. */

@@ -1,9 +1,11 @@
 // The friend list: what can be done with it, and keeping this device's copy, its sessions and its events in step.
 import {
   AliasId,
+  accountEndpoints,
   check,
   type FriendProfile,
   type FriendshipStatus,
+  friendEndpoints,
   type ReplyOf,
   type UserLookup,
 } from '@sotto/protocol'
@@ -90,7 +92,7 @@ export class Friends {
   /** Asks for friendship. @throws ClientError `REFUSED`, `INVALID_ARGUMENT`, `NETWORK`. */
   async request(aliasId: string): Promise<FriendshipStatus> {
     const body = { to_alias_id: parseAlias(aliasId) }
-    const { friendship_id, status } = await this.#context.http.call('requestFriend', { body })
+    const { friendship_id, status } = await this.#context.http.call(friendEndpoints.requestFriend, { body })
     if (status === 'pending') this.#asked.add(friendship_id)
     await this.sync()
     return status
@@ -98,40 +100,40 @@ export class Friends {
 
   /** Accepts a request that was made to this account. */
   async accept(friendshipId: number): Promise<void> {
-    await this.#context.http.call('acceptFriend', { params: { id: friendshipId } })
+    await this.#context.http.call(friendEndpoints.acceptFriend, { params: { id: friendshipId } })
     await this.sync()
   }
 
   /** Rejects a request that was made to this account; who made it is told nothing. */
   async reject(friendshipId: number): Promise<void> {
-    await this.#context.http.call('rejectFriend', { params: { id: friendshipId } })
+    await this.#context.http.call(friendEndpoints.rejectFriend, { params: { id: friendshipId } })
     await this.sync()
   }
 
   /** Ends a friendship, or takes back a request. */
   async remove(friendshipId: number): Promise<void> {
-    await this.#context.http.call('removeFriend', { params: { id: friendshipId } })
+    await this.#context.http.call(friendEndpoints.removeFriend, { params: { id: friendshipId } })
     await this.sync()
   }
 
   async block(aliasId: string): Promise<void> {
-    await this.#context.http.call('block', { params: { alias_id: parseAlias(aliasId) } })
+    await this.#context.http.call(friendEndpoints.block, { params: { alias_id: parseAlias(aliasId) } })
     await this.sync()
   }
 
   async unblock(aliasId: string): Promise<void> {
-    await this.#context.http.call('unblock', { params: { alias_id: parseAlias(aliasId) } })
+    await this.#context.http.call(friendEndpoints.unblock, { params: { alias_id: parseAlias(aliasId) } })
   }
 
   listBlocks(): Promise<ReplyOf<'listBlocks'>> {
-    return this.#context.http.call('listBlocks', {})
+    return this.#context.http.call(friendEndpoints.listBlocks, {})
   }
 
   /** Looks an account up. Where it is a contact and the keys are not those recorded, a `security_violation` is raised. */
   async lookUp(aliasId: string): Promise<UserLookup> {
     const { http, sessions } = this.#context
     const alias_id = parseAlias(aliasId)
-    const found = await http.call('lookUpUser', { params: { alias_id } })
+    const found = await http.call(accountEndpoints.lookUpUser, { params: { alias_id } })
     if (found.alias_id !== alias_id)
       throw new ClientError('BAD_REPLY', 'the relay answered with another account than was asked for')
     const current = { x25519: found.x25519_public_key, ed25519: found.ed25519_public_key }
@@ -163,12 +165,14 @@ export class Friends {
 
   async #syncOnce(): Promise<readonly FriendProfile[]> {
     const { http, sessions, journal, onReadable } = this.#context
-    const friends = await http.call('listFriends', {})
+    const friends = await http.call(friendEndpoints.listFriends, {})
+    // Before anything is changed: from here on nobody may come between.
+    const keys = await sessions.deriveKeys(friends)
     if (this.#stopped) return this.#list
     const before = this.#list
     this.#list = friends
     if (JSON.stringify(before) !== JSON.stringify(friends)) journal.record([{ change: 'friends', friends }])
-    const readable = sessions.reconcile(friends)
+    const readable = sessions.reconcile(friends, keys)
     if (readable.length > 0) onReadable(readable)
     this.#announce(before, friends)
     return friends

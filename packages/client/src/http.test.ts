@@ -1,11 +1,13 @@
 // Which calls are made again, after what wait, and what an answer has to be.
 import { expect, test } from 'bun:test'
-import { errors, isErrorCode } from '@sotto/protocol'
+import { accountEndpoints, channelEndpoints, errors, friendEndpoints, isErrorCode } from '@sotto/protocol'
 import { settle, TestClock } from '../test/fakes.ts'
 import { ClientError } from './client-error.ts'
 import { Http } from './http.ts'
 import { decideOptions } from './options.ts'
 import { MemoryStore } from './stores/memory-store.ts'
+
+const CHANNEL = `ch_${'a'.repeat(22)}`
 
 interface Request {
   readonly url: string
@@ -75,8 +77,7 @@ const broken = () => Promise.reject(new TypeError('connection refused'))
 
 test('a call goes where the table of endpoints says, with token and body', async () => {
   const { http, requests } = bench(() => Response.json({ friendship_id: 7, status: 'pending' }))
-  const alias = 'bob' as never
-  await http.call('requestFriend', { body: { to_alias_id: alias } })
+  await http.call(friendEndpoints.requestFriend, { body: { to_alias_id: 'bob' } })
   const [request] = requests
   expect(request?.url).toBe('http://localhost:8080/api/v1/friends/request')
   expect(request?.init).toMatchObject({
@@ -90,8 +91,43 @@ test('a call goes where the table of endpoints says, with token and body', async
 
 test('parameters are escaped', async () => {
   const { http, requests } = bench(problem(404, 'NOT_FOUND'))
-  await http.call('lookUpUser', { params: { alias_id: '../me?x=1' } }).catch(() => {})
+  await http.call(accountEndpoints.lookUpUser, { params: { alias_id: '../me?x=1' } }).catch(() => {})
   expect(requests[0]?.url).toBe('http://localhost:8080/api/v1/users/..%2Fme%3Fx%3D1')
+})
+
+test('a query goes behind the path, escaped, without what was not given', async () => {
+  const { http, requests } = bench(() => Response.json([]))
+  await http.call(channelEndpoints.searchChannels, { query: { q: 'tea & more?' } })
+  await http.call(channelEndpoints.listPosts, {
+    params: { id: CHANNEL },
+    query: { limit: 10, before: undefined },
+  })
+  await http.call(channelEndpoints.myChannels, {})
+  expect(requests.map(({ url }) => url.replace('http://localhost:8080/api/v1', ''))).toEqual([
+    '/channels/search?q=tea+%26+more%3F',
+    `/channels/${CHANNEL}/posts?limit=10`,
+    '/channels/mine',
+  ])
+})
+
+test('what is done twice when asked twice is asked once, unless the relay says that it was not done', async () => {
+  const made = (): Response => Response.json({ channel_id: CHANNEL })
+  const create = ({ http }: ReturnType<typeof bench>) =>
+    http.call(channelEndpoints.createChannel, { body: { name: 'Tea' } })
+  for (const answer of [broken, () => new Response('<html>', { status: 502 }), problem(500, 'INTERNAL')]) {
+    const lost = bench(answer, made)
+    expect((await outcome(lost.clock, create(lost))).error).toMatchObject({ code: 'OUTCOME_UNKNOWN' })
+    expect(lost.requests.length).toBe(1)
+  }
+  for (const answer of [
+    problem(429, 'RATE_LIMITED', { 'retry-after': '1' }),
+    problem(401, 'TOKEN_DEAD'),
+    problem(503, 'SHUTTING_DOWN'),
+  ]) {
+    const refused = bench(answer, made)
+    expect((await outcome(refused.clock, create(refused))).value).toMatchObject({ channel_id: CHANNEL })
+    expect(refused.requests.length).toBe(2)
+  }
 })
 
 test('a broken network and a failing relay are tried again, a few times', async () => {
@@ -101,10 +137,14 @@ test('a broken network and a failing relay are tried again, a few times', async 
     () => new Response('<html>', { status: 502 }),
     friends,
   )
-  expect(await outcome(once.clock, once.http.call('listFriends', {}))).toMatchObject({ value: [] })
+  expect(await outcome(once.clock, once.http.call(friendEndpoints.listFriends, {}))).toMatchObject({
+    value: [],
+  })
   expect(once.requests.length).toBe(4)
   const always = bench(broken)
-  expect((await outcome(always.clock, always.http.call('listFriends', {}))).error).toMatchObject({
+  expect(
+    (await outcome(always.clock, always.http.call(friendEndpoints.listFriends, {}))).error,
+  ).toMatchObject({
     code: 'NETWORK',
   })
   expect(always.requests.length).toBe(4)
@@ -113,28 +153,32 @@ test('a broken network and a failing relay are tried again, a few times', async 
 test('what the registry says can never help is not tried again, nor is a full list', async () => {
   for (const answer of [problem(404, 'NOT_FOUND'), problem(409, 'TOO_MANY_FRIENDS')]) {
     const { http, clock, requests } = bench(answer)
-    expect((await outcome(clock, http.call('listFriends', {}))).error).toMatchObject({ code: 'REFUSED' })
+    expect((await outcome(clock, http.call(friendEndpoints.listFriends, {}))).error).toMatchObject({
+      code: 'REFUSED',
+    })
     expect(requests.length).toBe(1)
   }
 })
 
 test('a short wait is waited out, a long one is told', async () => {
   const short = bench(problem(429, 'RATE_LIMITED', { 'retry-after': '3' }), friends)
-  expect(await outcome(short.clock, short.http.call('listFriends', {}))).toEqual({
+  expect(await outcome(short.clock, short.http.call(friendEndpoints.listFriends, {}))).toEqual({
     value: [],
     waitedMs: 3000,
   })
   const long = bench(problem(429, 'RATE_LIMITED', { 'retry-after': '60' }))
-  const { error } = await outcome(long.clock, long.http.call('listFriends', {}))
+  const { error } = await outcome(long.clock, long.http.call(friendEndpoints.listFriends, {}))
   expect(error).toMatchObject({ refusal: 'RATE_LIMITED', retryAfterMs: 60_000 })
 })
 
 test('a dead token is replaced once', async () => {
   const one = bench(problem(401, 'TOKEN_DEAD'), friends)
-  expect(await outcome(one.clock, one.http.call('listFriends', {}))).toMatchObject({ value: [] })
+  expect(await outcome(one.clock, one.http.call(friendEndpoints.listFriends, {}))).toMatchObject({
+    value: [],
+  })
   expect(one.dropped).toEqual(['token1'])
   const all = bench(problem(401, 'TOKEN_DEAD'))
-  expect((await outcome(all.clock, all.http.call('listFriends', {}))).error).toMatchObject({
+  expect((await outcome(all.clock, all.http.call(friendEndpoints.listFriends, {}))).error).toMatchObject({
     refusal: 'TOKEN_DEAD',
   })
   expect(all.requests.length).toBe(2)
@@ -152,7 +196,7 @@ test('an answer that takes longer than 15 seconds is given up', async () => {
   })
   const { error, waitedMs } = await outcome(
     clock,
-    new Http(hanging).call('powChallenge', {}, { retry: 'none' }),
+    new Http(hanging).call(accountEndpoints.powChallenge, {}, { retry: 'none' }),
   )
   expect(error).toMatchObject({ code: 'NETWORK' })
   expect(waitedMs).toBe(15_000)
@@ -167,7 +211,7 @@ test('an answer without end is cut off', async () => {
         }),
       ),
   )
-  await expect(http.call('listFriends', {})).rejects.toMatchObject({ code: 'BAD_REPLY' })
+  await expect(http.call(friendEndpoints.listFriends, {})).rejects.toMatchObject({ code: 'BAD_REPLY' })
 })
 
 test('an address that is none is refused before anything is called', () => {
@@ -181,7 +225,7 @@ test('every code of the registry is tried again, or not, by the word it has ther
     if (!isErrorCode(code)) throw new Error(code)
     const { status, retry } = errors[code]
     const { http, clock, requests, dropped } = bench(problem(status, code, { 'retry-after': '1' }), friends)
-    const { value, error, waitedMs } = await outcome(clock, http.call('listFriends', {}))
+    const { value, error, waitedMs } = await outcome(clock, http.call(friendEndpoints.listFriends, {}))
     // What stays as it is while a caller waits is told at once, with the registry's word for the caller to go by.
     const isForCaller = retry === 'never' || (retry === 'later' && status < 500)
     expect([code, requests.length]).toEqual([code, isForCaller ? 1 : 2])
@@ -194,7 +238,7 @@ test('every code of the registry is tried again, or not, by the word it has ther
 
 test('a signal ends a call: before it, during it, and in the wait for the next attempt', async () => {
   const early = bench(friends)
-  const call = early.http.call('listFriends', {}, { signal: AbortSignal.abort('enough') })
+  const call = early.http.call(friendEndpoints.listFriends, {}, { signal: AbortSignal.abort('enough') })
   await expect(call).rejects.toMatchObject({ code: 'ABORTED', cause: 'enough' })
   expect(early.requests.length).toBe(0)
 
@@ -205,14 +249,14 @@ test('a signal ends a call: before it, during it, and in the wait for the next a
         hanging.requests[0]?.init.signal?.addEventListener('abort', () => reject(new Error('aborted'))),
       ),
   )
-  const during = hanging.http.call('listFriends', {}, { signal: abort.signal })
+  const during = hanging.http.call(friendEndpoints.listFriends, {}, { signal: abort.signal })
   await settle()
   abort.abort()
   await expect(during).rejects.toMatchObject({ code: 'ABORTED' })
 
   const again = new AbortController()
   const waiting = bench(broken)
-  const wait = waiting.http.call('listFriends', {}, { signal: again.signal })
+  const wait = waiting.http.call(friendEndpoints.listFriends, {}, { signal: again.signal })
   await settle()
   again.abort()
   await expect(wait).rejects.toBeInstanceOf(ClientError)

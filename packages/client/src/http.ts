@@ -1,31 +1,15 @@
 // Calls of the relay's HTTP endpoints: one request in, a checked reply or a ClientError out.
-import {
-  API_BASE,
-  type BodyOf,
-  check,
-  type Endpoint,
-  type EndpointName,
-  endpoints,
-  errors,
-  isErrorCode,
-  type ParamsOf,
-  type ReplyOf,
-} from '@sotto/protocol'
+import { type Endpoint, errors, isErrorCode } from '@sotto/protocol'
 import { ClientError, throwIfAborted } from './client-error.ts'
 import { Backoff, delay } from './clock.ts'
 import type { Platform } from './options.ts'
+import { type CallInput, type CallReply, type RelayRequest, readReply, requestOf } from './relay-request.ts'
 
 const TIMEOUT_MS = 15_000
 const MAX_REPLY_BYTES = 16 * 1024 * 1024
 /** A wait a relay asks for is waited out within a call if it is at most this; a longer one is the caller's to know. */
 const MAX_WAIT_IN_CALL_MS = 5000
 const ATTEMPTS = 4
-
-/** What a call takes, by endpoint. */
-export type CallInput<N extends EndpointName> = (ParamsOf<N> extends undefined
-  ? object
-  : { params: { [K in keyof ParamsOf<N>]: string | number } }) &
-  (BodyOf<N> extends undefined ? object : { body: BodyOf<N> })
 
 /** How a call is made. */
 export interface CallOptions {
@@ -59,23 +43,31 @@ export class Http {
   /**
    * Calls an endpoint, again where the registry says that it can help: after a failure of the network or the relay, after
    * the wait the relay asks for, and once with a fresh token.
-   * @throws ClientError `NETWORK`, `REFUSED`, `BAD_REPLY`, `ABORTED`, and what logging in may throw.
+   * @throws ClientError `NETWORK`, `REFUSED`, `BAD_REPLY`, `ABORTED`, and what logging in may throw; `OUTCOME_UNKNOWN` in
+   *   place of `NETWORK` where asking again might do it twice.
    */
-  async call<N extends EndpointName>(
-    name: N,
-    input: CallInput<N>,
+  async call<E extends Endpoint>(
+    endpoint: E,
+    input: CallInput<E>,
     options: CallOptions = {},
-  ): Promise<ReplyOf<N>> {
+  ): Promise<CallReply<E>> {
+    return readReply(endpoint, await this.request(requestOf(endpoint, input), options))
+  }
+
+  /** Makes the request of a call, in the same way, and answers what the relay answered. @throws what `call` throws */
+  async request(request: RelayRequest, options: CallOptions = {}): Promise<string> {
     const attempts = options.retry === 'none' ? 1 : ATTEMPTS
     const backoff = new Backoff(this.#platform.random, { firstMs: 500, maxMs: 4000 })
     let freshToken = false
     for (let attempt = 1; ; attempt += 1) {
       throwIfAborted(options.signal)
-      const token = endpoints[name].auth === 'account' ? await this.#token() : undefined
+      const token = request.auth === 'account' ? await this.#token() : undefined
       try {
-        return await this.#callOnce(name, input, token, options.signal)
+        return await this.#requestOnce(request, token, options.signal)
       } catch (error) {
-        if (!(error instanceof ClientError) || attempt >= attempts) throw error
+        if (!(error instanceof ClientError)) throw error
+        if (request.notIdempotent && mayBeDone(error)) throw outcomeUnknown(error)
+        if (attempt >= attempts) throw error
         if (token !== undefined && error.retry === 'login') {
           this.#tokens?.dropToken(token)
           if (freshToken) throw error
@@ -94,34 +86,31 @@ export class Http {
     return this.#tokens.getToken()
   }
 
-  async #callOnce<N extends EndpointName>(
-    name: N,
-    input: CallInput<N>,
+  async #requestOnce(
+    { method, path, body }: RelayRequest,
     token: string | undefined,
     signal: AbortSignal | undefined,
-  ): Promise<ReplyOf<N>> {
-    const endpoint: Endpoint = endpoints[name]
-    const parts: { params?: Record<string, string | number>; body?: unknown } = input
+  ): Promise<string> {
     const headers = new Headers({ accept: 'application/json' })
-    if (parts.body !== undefined) headers.set('content-type', 'application/json')
+    if (body !== undefined) headers.set('content-type', 'application/json')
     if (token !== undefined) headers.set('authorization', `Bearer ${token}`)
-    const { status, text } = await this.#request(
-      urlOf(this.#platform.relayUrl, endpoint, parts.params ?? {}),
+    const { status, text } = await this.#fetch(
+      `${baseOf(this.#platform.relayUrl)}${path}`,
       {
-        method: endpoint.method,
+        method,
         headers,
         // A relay that sends elsewhere would have the token sent there.
         redirect: 'error',
         credentials: 'omit',
-        ...(parts.body === undefined ? {} : { body: JSON.stringify(parts.body) }),
+        ...(body === undefined ? {} : { body }),
       },
       signal,
     )
     if (status < 200 || status > 299) throw refusal(status, text)
-    return checkedReply<N>(endpoint, text)
+    return text
   }
 
-  async #request(
+  async #fetch(
     url: string,
     init: RequestInit,
     signal: AbortSignal | undefined,
@@ -173,28 +162,20 @@ function unknownRule(rule: never): never {
   throw new TypeError(`no such rule: ${JSON.stringify(rule)}`)
 }
 
-function urlOf(relayUrl: URL, endpoint: Endpoint, params: Record<string, string | number>): string {
-  const path = endpoint.path.replace(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(String(params[name] ?? '')),
-  )
-  return `${baseOf(relayUrl)}${API_BASE}${path}`
+/** Whether a call that failed like this may have been done all the same. */
+function mayBeDone({ code, refusal }: ClientError): boolean {
+  return code === 'NETWORK' || refusal === 'INTERNAL'
+}
+
+function outcomeUnknown(cause: ClientError): ClientError {
+  return new ClientError('OUTCOME_UNKNOWN', 'it may have been done or not', {
+    cause,
+  })
 }
 
 /** The relay's address without a slash at its end. */
 export function baseOf(relayUrl: URL): string {
   return `${relayUrl.origin}${relayUrl.pathname.replace(/\/+$/, '')}`
-}
-
-function checkedReply<N extends EndpointName>(endpoint: Endpoint, text: string): ReplyOf<N> {
-  try {
-    const reply: unknown = endpoint.reply ? check(endpoint.reply, JSON.parse(text)) : undefined
-    // `endpoint` is the table's entry N, and its reply schema has just accepted the value.
-    return reply as ReplyOf<N>
-  } catch (error) {
-    throw new ClientError('BAD_REPLY', `the relay answered what ${endpoint.path} never answers`, {
-      cause: error,
-    })
-  }
 }
 
 // `Retry-After` travels in a header; put beside the rest so that a refusal is read from one place.
@@ -213,16 +194,13 @@ function refusal(status: number, text: string): ClientError {
     if (status >= 500) return new ClientError('NETWORK', `the relay answered ${status}`)
     return new ClientError('BAD_REPLY', `the relay answered ${status} without a known code`)
   }
-  const { uuid, alias_id, retry_after_ms, detail } = problem ?? {}
-  return new ClientError(
-    'REFUSED',
-    typeof detail === 'string' ? `${code}: ${detail}` : `${code}: ${errors[code].means}`,
-    {
-      refusal: code,
-      ...(typeof uuid === 'string' && typeof alias_id === 'string' ? { account: { uuid, alias_id } } : {}),
-      ...(typeof retry_after_ms === 'number' ? { retryAfterMs: retry_after_ms } : {}),
-    },
-  )
+  const { uuid, alias_id, retry_after_ms, detail, title } = problem ?? {}
+  const words = [detail, title].find((text) => typeof text === 'string')
+  return new ClientError('REFUSED', words === undefined ? code : `${code}: ${words}`, {
+    refusal: code,
+    ...(typeof uuid === 'string' && typeof alias_id === 'string' ? { account: { uuid, alias_id } } : {}),
+    ...(typeof retry_after_ms === 'number' ? { retryAfterMs: retry_after_ms } : {}),
+  })
 }
 
 function parseRecord(text: string): Record<string, unknown> | undefined {

@@ -7,7 +7,7 @@ import {
   normalizeMnemonic,
   validateMnemonic,
 } from '@sotto/crypto'
-import { check, Nickname } from '@sotto/protocol'
+import { accountEndpoints, check, Nickname } from '@sotto/protocol'
 import { ClientError } from './client-error.ts'
 import { Http } from './http.ts'
 import { Login } from './login.ts'
@@ -49,7 +49,7 @@ export interface PreparedIdentity {
 export async function loadIdentity(platform: Platform): Promise<ActiveIdentity | undefined> {
   const stored = await platform.store.getIdentity()
   if (!stored) return undefined
-  const keys = deriveIdentityKeys(stored.mnemonic)
+  const keys = await deriveIdentityKeys(stored.mnemonic)
   if (encodeBase64(keys.signing.publicKey) !== stored.signingPublicKey) {
     throw new ClientError('STORE_FAILED', 'the stored phrase is not that of the stored keys')
   }
@@ -78,7 +78,7 @@ export async function createIdentity(
   const nickname = checkNickname(input.nickname)
   const mnemonic = phraseOf(input.mnemonic ?? generateMnemonic(platform.random))
   await checkReplace(platform, mnemonic, input.replace)
-  const registration = new Registration(platform, mnemonic, input)
+  const registration = await Registration.begin(platform, mnemonic, input)
   const account = await registration.register(nickname)
   return settle(platform, mnemonic, registration, account, { ...input, nickname })
 }
@@ -93,7 +93,7 @@ export async function recoverIdentity(
 ): Promise<PreparedIdentity> {
   const mnemonic = phraseOf(input.mnemonic)
   await checkReplace(platform, mnemonic, input.replace)
-  const registration = new Registration(platform, mnemonic, input)
+  const registration = await Registration.begin(platform, mnemonic, input)
   return settle(platform, mnemonic, registration, await registration.find(), input)
 }
 
@@ -110,7 +110,7 @@ async function settle(
   http.useTokens(login)
   const nickname =
     account.recovered || input.nickname === undefined
-      ? (await http.call('getMe', {}, { signal: input.signal })).nickname
+      ? (await http.call(accountEndpoints.getMe, {}, { signal: input.signal })).nickname
       : input.nickname
   const stored: StoredIdentity = {
     uuid: account.uuid,

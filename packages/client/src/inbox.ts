@@ -1,5 +1,5 @@
 // The way of a peer's message into the store: checked, guarded, decrypted, kept, and only then confirmed.
-import { decodeContent, decryptMessage, MESSAGE_CRYPTO_VERSION } from '@sotto/crypto'
+import { CryptoError, decodeContent, decryptMessage, MESSAGE_CRYPTO_VERSION } from '@sotto/crypto'
 import type { ConversationId, RelayFrame } from '@sotto/protocol'
 import { ClientError } from './client-error.ts'
 import type { Confirmations } from './confirmations.ts'
@@ -38,11 +38,10 @@ export class Inbox {
       fromAliasId: frame.from,
       cryptoVersion: frame.crypto_v,
     }
-    const message = this.#open(offline)
-    if (message) {
-      this.#keep(frame, [{ change: 'message', message }], () => this.#announce(message))
-      return
-    }
+    const isRead = await this.#read(offline, (message) =>
+      this.#keep(frame, [{ change: 'message', message }], () => this.#announce(message)),
+    )
+    if (isRead) return
     this.#context.hintFriendSync()
     if ((await this.#context.store.countOfflineMessages()) >= MAX_OFFLINE_MESSAGES) {
       this.#confirmations.hold(frame.conv_id)
@@ -65,8 +64,9 @@ export class Inbox {
         journal.record([removed])
         continue
       }
-      const message = this.#open(offline)
-      if (message) journal.record([removed, { change: 'message', message }], () => this.#announce(message))
+      await this.#read(offline, (message) =>
+        journal.record([removed, { change: 'message', message }], () => this.#announce(message)),
+      )
     }
   }
 
@@ -95,37 +95,44 @@ export class Inbox {
     })
   }
 
-  /** The message, or undefined for one that cannot be read now and may be later. */
-  #open(offline: OfflineMessage): StoredMessage | undefined {
-    const { sessions } = this.#context
-    const session = sessions.find(offline.conversationId)
-    if (!session || !sessions.isTheirAlias(session, offline.fromAliasId)) return undefined
-    if (offline.cryptoVersion !== MESSAGE_CRYPTO_VERSION || !sessions.guard(session)) return undefined
-    const base = {
-      id: offline.id,
-      conversationId: offline.conversationId,
-      isMe: false,
-      time: offline.createdAt,
-      status: 'delivered',
-      seq: offline.seq,
-      fromAliasId: session.theirAliasId,
-    } as const
-    const plaintext = this.#decrypt(offline, session)
-    if (plaintext === undefined) return { ...base, text: '', msgType: 'undecryptable' }
-    const content = decodeContent(plaintext)
-    const replyToId = content.replyToId
-    const nonce = nonceOf(offline.payloadEncrypted)
-    return { ...base, nonce, ...fieldsOf(content), ...(replyToId === undefined ? {} : { replyToId }) }
+  /**
+   * Reads a message and keeps it; false for one that cannot be read now and may be later. It is kept in the step in which
+   * its session was last looked at: between the two nobody can refuse the keys.
+   */
+  async #read(offline: OfflineMessage, keep: (message: StoredMessage) => void): Promise<boolean> {
+    if (offline.cryptoVersion !== MESSAGE_CRYPTO_VERSION) return false
+    for (;;) {
+      const session = this.#findSession(offline)
+      if (!session) return false
+      const plaintext = await this.#decrypt(offline, session)
+      const { sessions } = this.#context
+      // A friend list came meanwhile: the keys are others, and what these open, or do not, says nothing.
+      if (!sessions.isCurrent(session)) continue
+      // Under a name nobody has explained yet, it may be somebody else's.
+      if (plaintext === undefined && !sessions.isTheirAlias(session, offline.fromAliasId)) return false
+      keep(messageOf(offline, session, plaintext))
+      return true
+    }
   }
 
-  #decrypt(offline: OfflineMessage, session: SessionRecord): string | undefined {
+  /** The session a message can be read with now. */
+  #findSession(offline: OfflineMessage): SessionRecord | undefined {
+    const { sessions } = this.#context
+    const session = sessions.find(offline.conversationId)
+    if (!session || sessions.isAnothersAlias(session, offline.fromAliasId)) return undefined
+    return sessions.guard(session) ? session : undefined
+  }
+
+  /** The plaintext, or undefined for a payload that this key does not open. */
+  async #decrypt(offline: OfflineMessage, session: SessionRecord): Promise<string | undefined> {
     try {
-      return decryptMessage({
+      return await decryptMessage({
         sessionKey: this.#context.sessions.keyOf(session),
         payload: offline.payloadEncrypted,
       })
-    } catch {
-      return undefined
+    } catch (error) {
+      if (error instanceof CryptoError) return undefined
+      throw error
     }
   }
 
@@ -139,6 +146,27 @@ export class Inbox {
       this.#context.emitter.emit('error', error)
     }
   }
+}
+
+function messageOf(
+  offline: OfflineMessage,
+  session: SessionRecord,
+  plaintext: string | undefined,
+): StoredMessage {
+  const base = {
+    id: offline.id,
+    conversationId: offline.conversationId,
+    isMe: false,
+    time: offline.createdAt,
+    status: 'delivered',
+    seq: offline.seq,
+    fromAliasId: session.theirAliasId,
+  } as const
+  if (plaintext === undefined) return { ...base, text: '', msgType: 'undecryptable' }
+  const content = decodeContent(plaintext)
+  const replyToId = content.replyToId
+  const nonce = nonceOf(offline.payloadEncrypted)
+  return { ...base, nonce, ...fieldsOf(content), ...(replyToId === undefined ? {} : { replyToId }) }
 }
 
 /** The nonce of a payload: its first 12 bytes, which are its first 16 characters. */

@@ -1,6 +1,7 @@
 // Locking and unlocking a client: one after another, however the calls come.
 import { ClientError } from './client-error.ts'
 import type { SealedStore } from './stores/sealed-store.ts'
+import { Turns } from './turns.ts'
 
 /** The client, as it is locked. */
 export interface Lockable {
@@ -11,15 +12,17 @@ export interface Lockable {
   /** Whether it is connected, or tries to be. */
   isConnecting(): boolean
   connect(): void
+  /** It is locked, or is not any more. */
+  changed(): void
 }
 
 /** Whether a client is locked. */
 export class Lock {
   readonly #secrets: SealedStore
   readonly #client: Lockable
+  readonly #turns = new Turns()
   #isLocked: boolean
   #connectsOnUnlock = false
-  #last: Promise<unknown> = Promise.resolve()
 
   constructor(secrets: SealedStore, client: Lockable) {
     this.#secrets = secrets
@@ -38,9 +41,11 @@ export class Lock {
   async lock(): Promise<void> {
     if (!this.isSealed) throw new ClientError('INVALID_ARGUMENT', 'nothing to lock: no secrets are sealed')
     this.#isLocked = true
-    await this.#inTurn(async () => {
+    this.#client.changed()
+    await this.#turns.take(async () => {
       // An unlocking that was under way has come to its end.
       this.#isLocked = true
+      this.#client.changed()
       if (this.#client.isConnecting()) this.#connectsOnUnlock = true
       await this.#client.stop()
       this.#secrets.lock()
@@ -48,7 +53,7 @@ export class Lock {
   }
 
   unlock(passphrase: string | undefined): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.take(async () => {
       if (!this.#isLocked) return
       await this.#secrets.unlock(passphrase)
       this.#isLocked = false
@@ -64,8 +69,8 @@ export class Lock {
     })
   }
 
-  setPassphrase(passphrase: string): Promise<void> {
-    return this.#inTurn(() => this.#secrets.protect(passphrase))
+  setPassphrase(passphrase: string | undefined): Promise<void> {
+    return this.#turns.take(() => this.#secrets.protect(passphrase))
   }
 
   /** Unlocking connects no more. */
@@ -74,13 +79,7 @@ export class Lock {
   }
 
   /** Resolves when nothing of this is under way. */
-  async settled(): Promise<void> {
-    await this.#last
-  }
-
-  #inTurn<T>(run: () => Promise<T>): Promise<T> {
-    const result = this.#last.then(run)
-    this.#last = result.catch(() => {})
-    return result
+  settled(): Promise<void> {
+    return this.#turns.settled()
   }
 }

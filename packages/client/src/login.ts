@@ -1,6 +1,6 @@
 // Proving to a relay who one is: challenge, signature, token; and renewing the token before it ends.
 import { parseAuthChallenge, signAuthChallenge } from '@sotto/crypto'
-import type { AccountUuid } from '@sotto/protocol'
+import { type AccountUuid, accountEndpoints } from '@sotto/protocol'
 import { ClientError, throwIfAborted } from './client-error.ts'
 import { Backoff, delay } from './clock.ts'
 import { type Http, type TokenSource, waitBeforeRetry } from './http.ts'
@@ -85,6 +85,7 @@ export class Login implements TokenSource {
         return await this.#logInOnce(watch)
       } catch (error) {
         if (!(error instanceof ClientError) || attempt >= ATTEMPTS) throw error
+        if (error.refusal === 'SIGNATURE_INVALID') throw accountGone(error)
         // The challenge expired, or was spent on an answer that got lost: a new one helps.
         const waitMs = error.refusal === 'CHALLENGE_INVALID' ? 0 : waitBeforeRetry(error, backoff)
         if (waitMs === undefined) throw error
@@ -94,11 +95,15 @@ export class Login implements TokenSource {
     }
   }
 
+  #checkNotForgotten(): void {
+    if (this.#isForgotten) throw new ClientError('LOCKED', 'the client is locked')
+  }
+
   async #logInOnce({ onStep, signal }: LoginWatch): Promise<Token> {
     const { uuid, signingPrivateKey } = this.#identity
     onStep?.('challenge')
     const { challenge } = await this.#http.call(
-      'authChallenge',
+      accountEndpoints.authChallenge,
       { body: { user_uuid: uuid } },
       { retry: 'none', signal },
     )
@@ -111,15 +116,24 @@ export class Login implements TokenSource {
         `the relay asks to sign a login at ${parts?.host ?? 'an unknown place'}, not here`,
       )
     }
-    if (this.#isForgotten) throw new ClientError('LOCKED', 'the client is locked')
-    const signature = signAuthChallenge(signingPrivateKey, challenge)
+    this.#checkNotForgotten()
+    const signature = await signAuthChallenge(signingPrivateKey, challenge)
+    this.#checkNotForgotten()
     onStep?.('verify')
     const askedAt = this.#platform.clock.now()
     const reply = await this.#http.call(
-      'authVerify',
+      accountEndpoints.authVerify,
       { body: { user_uuid: uuid, challenge, signature } },
       { retry: 'none', signal },
     )
     return { value: reply.token, renewAt: askedAt + reply.expires_in * 1000 * RENEW_AT }
   }
+}
+
+// An account that was deleted has no keys any more: what is signed with these is nobody's signature.
+function accountGone(cause: ClientError): ClientError {
+  return new ClientError('ACCOUNT_NOT_FOUND', 'this relay has no account with these keys', {
+    cause,
+    refusal: 'SIGNATURE_INVALID',
+  })
 }

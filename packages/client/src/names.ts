@@ -9,15 +9,28 @@ export type {
   VoiceContent,
 } from '@sotto/crypto'
 export { generateMnemonic, normalizeMnemonic, validateMnemonic } from '@sotto/crypto'
-export type { FriendProfile, UserLookup } from '@sotto/protocol'
+export type {
+  ChannelInfo,
+  ChannelPost,
+  ChannelTradeOrder,
+  FriendProfile,
+  OrderStatus,
+  OwnOrder,
+  PurchaseOrder,
+  UserLookup,
+  VanityItem,
+} from '@sotto/protocol'
+export { Channels, type NewChannel, type PostRange } from './channels.ts'
 export { ClientError, type ClientErrorCode } from './client-error.ts'
 export { contentOf } from './content.ts'
 export type { Conversation } from './conversations.ts'
+export type { AnyClient } from './door.ts'
 export type { EventStreamOptions } from './event-stream.ts'
 export type {
   ClientEventHandler,
   ClientEventName,
   ClientEvents,
+  LockState,
   NetworkState,
   SecurityViolationEvent,
 } from './events.ts'
@@ -38,6 +51,7 @@ export type {
   MessageStatus,
   OfflineMessage,
   OutboxIntent,
+  PublicIdentity,
   SessionRecord,
   StoredIdentity,
   StoredMessage,
@@ -46,3 +60,4 @@ export type {
 } from './stores/records.ts'
 export type { ClientStore, MessageRange } from './stores/store.ts'
 export type { Vault } from './stores/vault.ts'
+export { VanityShop } from './vanity.ts'

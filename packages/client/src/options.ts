@@ -46,8 +46,11 @@ export interface ClientOptions {
    * Seals the recovery phrase and the session keys in the store: `passphraseVault()`, `keyVault(key)`, or `deviceKeyVault()`
    * in browsers. Messages and contacts are not sealed. A passphrase is set by `setPassphrase`, before `create` if nothing is
    * ever to lie open; the other two seal on opening, also what was stored before.
+   *
+   * Two of them, one by passphrase and one of the others, let the user have a passphrase or none: by `setPassphrase` the
+   * secrets go from one vault to the other.
    */
-  readonly secrets?: Vault
+  readonly secrets?: Vault | readonly Vault[]
   readonly fetch?: FetchLike
   /** The WebSocket class; the global one unless told. Node 20 has none: pass the class of `ws`. */
   readonly WebSocket?: SocketClass

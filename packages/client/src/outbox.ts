@@ -22,10 +22,13 @@ import type {
   SessionRecord,
   StoredMessage,
 } from './stores/records.ts'
+import { Turns } from './turns.ts'
 
 const RETRY = { firstMs: 1000, maxMs: 60_000 }
 /** The longest wait a relay may ask for before a message is tried again. */
 const MAX_ASKED_WAIT_MS = 300_000
+/** How often in a row a message may be refused for what this version does not know. */
+const MAX_UNKNOWN_REFUSALS = 5
 /** An open connection on which a message has waited this long for its acknowledgement does not work. */
 const ACK_TIMEOUT_MS = 60_000
 
@@ -38,6 +41,8 @@ interface Entry {
   sentAt: number | undefined
   /** Whether it was ever sent in this run: an acknowledgement of anything else is not one. */
   wasSent: boolean
+  /** How often it was refused for what this version does not know. */
+  unknownRefusals: number
 }
 
 /** A conversation the relay takes no messages for at present. */
@@ -79,9 +84,9 @@ export class Outbox {
   readonly #pauses = new Map<string, Pause>()
   /** What is being stored, by id. */
   readonly #begun = new Map<string, ConversationId>()
+  readonly #turns = new Turns()
   #isOpen = false
   #inFlight = 0
-  #turn: Promise<unknown> = Promise.resolve()
 
   constructor(context: Context) {
     this.#context = context
@@ -106,9 +111,7 @@ export class Outbox {
     options: SendOptions,
   ): Promise<StoredMessage> {
     // Looking for an earlier message of the same id takes time, in which none posted later may overtake this one.
-    const begun = this.#turn.then(() => this.#begin(contact, content, options))
-    this.#turn = begun.catch(() => {})
-    const { message, written } = await begun
+    const { message, written } = await this.#turns.take(() => this.#begin(contact, content, options))
     await written
     return message
   }
@@ -127,7 +130,9 @@ export class Outbox {
     }
     if (!sessions.guard(session)) throw keyChanged(session.theirAliasId)
     const { plaintext, fields } = outgoing(content, options.replyToId)
-    const payload = this.#encrypt(plaintext, session)
+    const payload = await this.#encrypt(plaintext, session)
+    // Encrypted for keys that a friend list has shown to be wrong meanwhile, or that were forgotten.
+    if (!sessions.isCurrent(session)) throw keyChanged(session.theirAliasId)
     if (payload.length > PAYLOAD_CHARACTERS) {
       throw new ClientError('MESSAGE_TOO_LARGE', 'this message is too long to be sent')
     }
@@ -195,7 +200,7 @@ export class Outbox {
   }
 
   /** Looks for acknowledgements that are overdue. */
-  onPing(): void {
+  onHeartbeat(): void {
     const overdue = this.#context.platform.clock.now() - ACK_TIMEOUT_MS
     for (const [first] of this.#queues.values()) {
       if (first?.sentAt === undefined || first.sentAt >= overdue) continue
@@ -205,8 +210,8 @@ export class Outbox {
   }
 
   /** Resolves when every post so far has been given to the store. */
-  async settled(): Promise<void> {
-    await this.#turn
+  settled(): Promise<void> {
+    return this.#turns.settled()
   }
 
   stop(): void {
@@ -239,21 +244,33 @@ export class Outbox {
     if (!entry) return this.#expire(frame)
     if (!entry.wasSent) return false
     const { conversationId, internalId } = entry.intent
-    if (isErrorCode(frame.error) && errors[frame.error].retry === 'never') {
+    if (
+      isErrorCode(frame.error) ? errors[frame.error].retry === 'never' : this.#isRefusedForGood(entry, frame)
+    ) {
       const message = await this.#context.store.findMessage(conversationId, true, internalId)
       this.#remove(internalId)
       if (message) this.#settle(message, { status: 'failed', failure: frame.error })
       this.#pump()
       return true
     }
-    // A newer relay's code says nothing of whether it helps to try again. It is tried, and nobody is left in the dark.
-    if (!isErrorCode(frame.error)) {
-      const text = `the relay refused a message for ${frame.error}, which this version does not know`
-      this.#context.emitter.emit('error', new ClientError('REFUSED', text))
-    }
     this.#takeBack(entry)
     this.#pause(conversationId, frame.retry_after_ms)
     return true
+  }
+
+  /**
+   * A newer relay's code says nothing of whether it helps to try again. It is tried a few times, and nobody is left in the
+   * dark; then what comes after the message has waited long enough.
+   */
+  #isRefusedForGood(entry: Entry, { error }: ErrorFrame): boolean {
+    // Taken back already, and to be sent again: said twice, it is one refusal.
+    if (entry.sentAt === undefined) return false
+    entry.unknownRefusals += 1
+    if (entry.unknownRefusals === 1) {
+      const text = `the relay refused a message for ${error}, which this version does not know`
+      this.#context.emitter.emit('error', new ClientError('REFUSED', text))
+    }
+    return entry.unknownRefusals >= MAX_UNKNOWN_REFUSALS
   }
 
   /** The relay gave up a message it had acknowledged: the recipient never came for it. */
@@ -283,7 +300,7 @@ export class Outbox {
   }
 
   #add(intent: OutboxIntent): void {
-    const entry = { intent, sentAt: undefined, wasSent: false }
+    const entry = { intent, sentAt: undefined, wasSent: false, unknownRefusals: 0 }
     this.#entries.set(intent.internalId, entry)
     const queue = this.#queues.get(intent.conversationId) ?? new Set()
     this.#queues.set(intent.conversationId, queue.add(entry))
@@ -341,7 +358,7 @@ export class Outbox {
     return true
   }
 
-  #encrypt(plaintext: string, session: SessionRecord): string {
+  #encrypt(plaintext: string, session: SessionRecord): Promise<string> {
     const { sessions, platform } = this.#context
     return encryptMessage({ sessionKey: sessions.keyOf(session), plaintext, randomBytes: platform.random })
   }

@@ -42,7 +42,9 @@ export class Receipts {
   async onReceipt(frame: ReceiptFrame): Promise<void> {
     const { sessions, store, journal, emitter } = this.#context
     const session = sessions.find(frame.conv_id)
-    if (!session || this.#isAnothersAlias(session, frame.from)) return
+    // A receipt proves nothing beyond the relay's word, and is judged by its conversation; only what is plainly about
+    // someone else is dropped.
+    if (!session || sessions.isAnothersAlias(session, frame.from)) return
     const { conversationId } = session
     for (const message of await store.listOwnMessages(conversationId, frame.seq, MOVES[frame.type])) {
       const previous = message.status
@@ -139,13 +141,5 @@ export class Receipts {
       to: session.theirAliasId,
     })
     if (sent) this.#told.set(conversationId, readSeq)
-  }
-
-  // A receipt proves nothing beyond the relay's word, and is judged by its conversation; only what is plainly about
-  // someone else is dropped.
-  #isAnothersAlias(session: SessionRecord, aliasId: string): boolean {
-    const { sessions } = this.#context
-    if (sessions.isTheirAlias(session, aliasId)) return false
-    return sessions.list().some((other) => sessions.isTheirAlias(other, aliasId))
   }
 }

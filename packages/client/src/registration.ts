@@ -1,6 +1,6 @@
 // The way to an account at the relay: keys, work, registration, login. Six steps, told one by one, that can be ended.
 import { deriveIdentityKeys, encodeBase64, type IdentityKeys } from '@sotto/crypto'
-import { AccountUuid, AliasId, check } from '@sotto/protocol'
+import { AccountUuid, AliasId, accountEndpoints, check } from '@sotto/protocol'
 import { asClientError, ClientError, throwIfAborted } from './client-error.ts'
 import { Http } from './http.ts'
 import { Login } from './login.ts'
@@ -57,26 +57,30 @@ export class Registration {
   readonly #watch: RegistrationWatch
   readonly #http: Http
 
-  /** @param mnemonic a valid phrase, normalised */
-  constructor(platform: Platform, mnemonic: string, watch: RegistrationWatch) {
+  private constructor(platform: Platform, keys: IdentityKeys, watch: RegistrationWatch) {
+    this.keys = keys
     this.#platform = platform
     this.#watch = watch
     this.#http = new Http(platform)
-    this.#begin('derive_keys')
-    this.keys = deriveIdentityKeys(mnemonic)
+  }
+
+  /** Derives the keys. @param mnemonic a valid phrase, normalised */
+  static async begin(platform: Platform, mnemonic: string, watch: RegistrationWatch): Promise<Registration> {
+    begin(watch, 'derive_keys')
+    return new Registration(platform, await deriveIdentityKeys(mnemonic), watch)
   }
 
   /** Registers the keys, or finds the account they have already. */
   async register(nickname: string): Promise<NamedAccount> {
     const { signal } = this.#watch
     for (let attempt = 1; ; attempt += 1) {
-      this.#begin('proof_of_work')
-      const work = await this.#http.call('powChallenge', {}, { signal })
+      begin(this.#watch, 'proof_of_work')
+      const work = await this.#http.call(accountEndpoints.powChallenge, {}, { signal })
       try {
         const pow_nonce = await this.#work(work.challenge_string, work.difficulty)
-        this.#begin('register')
+        begin(this.#watch, 'register')
         const body = { ...this.#publicKeys(), nickname, pow_nonce, pow_challenge: work.challenge_string }
-        const reply = await this.#http.call('register', { body }, { signal })
+        const reply = await this.#http.call(accountEndpoints.register, { body }, { signal })
         return { uuid: reply.uuid, aliasId: reply.alias_id, recovered: false }
       } catch (thrown) {
         throwIfAborted(signal)
@@ -96,10 +100,10 @@ export class Registration {
    * @throws ClientError `ACCOUNT_NOT_FOUND`
    */
   async find(): Promise<NamedAccount> {
-    this.#begin('register')
+    begin(this.#watch, 'register')
     const body = { ...this.#publicKeys(), nickname: 'recovery' }
     try {
-      const reply = await this.#http.call('register', { body }, { signal: this.#watch.signal })
+      const reply = await this.#http.call(accountEndpoints.register, { body }, { signal: this.#watch.signal })
       return { uuid: reply.uuid, aliasId: reply.alias_id, recovered: false }
     } catch (error) {
       if (!(error instanceof ClientError)) throw error
@@ -119,7 +123,7 @@ export class Registration {
       uuid: account.uuid,
       signingPrivateKey: signing.privateKey,
     })
-    await login.logIn({ onStep: (step) => this.#begin(step), signal: this.#watch.signal })
+    await login.logIn({ onStep: (step) => begin(this.#watch, step), signal: this.#watch.signal })
     return login
   }
 
@@ -128,27 +132,13 @@ export class Registration {
     throwIfAborted(this.#watch.signal)
   }
 
-  #begin(step: RegistrationStep, shareOfExpectedWork?: number): void {
-    throwIfAborted(this.#watch.signal)
-    const number = REGISTRATION_STEPS.indexOf(step) + 1
-    try {
-      this.#watch.onProgress?.({
-        step,
-        number,
-        ...(shareOfExpectedWork === undefined ? {} : { shareOfExpectedWork }),
-      })
-    } catch (cause) {
-      throw new ClientError('HANDLER_FAILED', 'onProgress threw', { cause })
-    }
-  }
-
   #work(challenge: string, difficulty: number): Promise<string> {
     const expected = 16 ** difficulty
     return this.#platform.solveProofOfWork({
       challenge,
       difficulty,
       maxAttempts: WORK_FACTOR * expected,
-      onProgress: (attempts) => this.#begin('proof_of_work', attempts / expected),
+      onProgress: (attempts) => begin(this.#watch, 'proof_of_work', attempts / expected),
       signal: this.#watch.signal,
     })
   }
@@ -158,6 +148,21 @@ export class Registration {
       ed25519_public_key: encodeBase64(this.keys.signing.publicKey),
       x25519_public_key: encodeBase64(this.keys.agreement.publicKey),
     }
+  }
+}
+
+/** Tells of a step, unless all has been ended. */
+function begin(watch: RegistrationWatch, step: RegistrationStep, shareOfExpectedWork?: number): void {
+  throwIfAborted(watch.signal)
+  const number = REGISTRATION_STEPS.indexOf(step) + 1
+  try {
+    watch.onProgress?.({
+      step,
+      number,
+      ...(shareOfExpectedWork === undefined ? {} : { shareOfExpectedWork }),
+    })
+  } catch (cause) {
+    throw new ClientError('HANDLER_FAILED', 'onProgress threw', { cause })
   }
 }
 

@@ -117,13 +117,14 @@ export class Retractions {
     const changes: StoreChange[] = []
     const session = sessions.find(frame.conv_id)
     const message =
-      session && sessions.isTheirAlias(session, frame.from)
+      session && !sessions.isAnothersAlias(session, frame.from)
         ? await store.findMessage(frame.conv_id, false, frame.id)
         : undefined
     const retracted = message && !message.retracted ? bare({ ...message, ...RETRACTED }) : undefined
     if (retracted) changes.push({ change: 'message', message: retracted })
     for (const offline of await store.listOfflineMessages(frame.conv_id)) {
-      if (offline.id !== frame.id || offline.fromAliasId !== frame.from) continue
+      // Whatever alias it came under: what waits in a conversation is all its one peer's.
+      if (offline.id !== frame.id || (session && sessions.isAnothersAlias(session, frame.from))) continue
       changes.push({ change: 'offline_removed', conversationId: frame.conv_id, seq: offline.seq })
     }
     journal.record(changes, () => {

@@ -28,6 +28,9 @@ interface CurrentKeys {
   readonly ed25519: string
 }
 
+/** Session keys in Base64, by `placeOf`. */
+type DerivedKeys = ReadonlyMap<string, string>
+
 /** What the sessions work with. */
 export interface SessionsContext {
   readonly store: ClientStore
@@ -90,6 +93,15 @@ export class Sessions {
     )
   }
 
+  /**
+   * Whether `aliasId` is or was another contact's. An alias nobody has had yet may be a new one of this contact: keys say
+   * whose a message is, an alias is only a name.
+   */
+  isAnothersAlias(session: SessionRecord, aliasId: string): boolean {
+    if (this.isTheirAlias(session, aliasId)) return false
+    return this.list().some((other) => this.isTheirAlias(other, aliasId))
+  }
+
   /** Whether the relay gives other keys for this contact than those recorded. */
   hasChangedKeys(session: SessionRecord): boolean {
     return this.#changedKeys.has(session.conversationId)
@@ -103,11 +115,36 @@ export class Sessions {
     return false
   }
 
+  /** Whether a session may be used, and has the key it had: what was done with that key while others worked holds. */
+  isCurrent(session: SessionRecord): boolean {
+    const { conversationId, sessionKeyBase64 } = session
+    return (
+      this.#sessions.get(conversationId)?.sessionKeyBase64 === sessionKeyBase64 &&
+      !this.#changedKeys.has(conversationId)
+    )
+  }
+
+  /** The keys of the sessions that a friend list asks for and that are not there. Changes nothing. */
+  async deriveKeys(friends: readonly FriendProfile[]): Promise<DerivedKeys> {
+    const derived = new Map<string, string>()
+    const { privateKey } = this.#context.keys.agreement
+    for (const friend of friends) {
+      if (!asksForSession(friend) || this.#sessions.has(friend.conversation_id)) continue
+      const theirPublicKey = decodeBase64(friend.x25519_public_key)
+      if (!this.#canBeTheirs(theirPublicKey)) continue
+      const conversationId = friend.conversation_id
+      const key = await deriveSessionKey({ privateKey, theirPublicKey, conversationId })
+      derived.set(placeOf(friend), encodeBase64(key))
+      key.fill(0)
+    }
+    return derived
+  }
+
   /**
-   * Makes the sessions that a friend list asks for, and never changes the keys of one that is there. Answers the
-   * conversations in which something can be decrypted that could not be before.
+   * Makes the sessions that a friend list asks for, with the keys derived for it, and never changes the keys of one that
+   * is there. Answers the conversations in which something can be decrypted that could not be before.
    */
-  reconcile(friends: readonly FriendProfile[]): readonly ConversationId[] {
+  reconcile(friends: readonly FriendProfile[], derived: DerivedKeys): readonly ConversationId[] {
     const refusedBefore = new Set(this.#changedKeys.keys())
     this.#compareKeys(friends)
     for (const [conversationId, current] of this.#changedKeys) {
@@ -117,11 +154,11 @@ export class Sessions {
     }
     const readable: ConversationId[] = []
     for (const friend of friends) {
-      if (friend.status !== 'accepted' || friend.conversation_id === '') continue
+      if (!asksForSession(friend)) continue
       const session = this.#sessions.get(friend.conversation_id)
       const isReadable = session
         ? this.#rename(session, friend)
-        : this.#create(friend, friend.conversation_id)
+        : this.#create(friend, friend.conversation_id, derived.get(placeOf(friend)))
       const isBack =
         refusedBefore.has(friend.conversation_id) && !this.#changedKeys.has(friend.conversation_id)
       if (isReadable || isBack) readable.push(friend.conversation_id)
@@ -243,13 +280,15 @@ export class Sessions {
     this.#context.emitter.emit('security_violation', violation)
   }
 
-  #create(friend: FriendProfile, conversationId: ConversationId): boolean {
+  #create(
+    friend: FriendProfile,
+    conversationId: ConversationId,
+    sessionKeyBase64: string | undefined,
+  ): boolean {
     const known = this.#findByAlias(friend.alias_id)
     // A known alias under a new conversation, with other keys: `#compareKeys` has told; no session is made for it.
     if (known && this.#changedKeys.has(known.conversationId)) return false
-    const theirPublicKey = decodeBase64(friend.x25519_public_key)
-    const isOwnKey = friend.x25519_public_key === encodeBase64(this.#context.keys.agreement.publicKey)
-    if (isOwnKey || !isValidX25519PublicKey(theirPublicKey)) {
+    if (!this.#canBeTheirs(decodeBase64(friend.x25519_public_key))) {
       const error = new ClientError(
         'BAD_REPLY',
         `the relay gives a key for ${friend.alias_id} that cannot be theirs`,
@@ -257,19 +296,26 @@ export class Sessions {
       this.#context.emitter.emit('error', error)
       return false
     }
-    const { privateKey } = this.#context.keys.agreement
+    // Forgotten since its keys were asked for: whoever forgets a session has the list fetched again.
+    if (sessionKeyBase64 === undefined) return false
     const session: SessionRecord = {
       conversationId,
       theirAliasId: friend.alias_id,
       theirEcdhPublicKey: friend.x25519_public_key,
       theirEd25519PublicKey: friend.ed25519_public_key,
-      sessionKeyBase64: encodeBase64(deriveSessionKey({ privateKey, theirPublicKey, conversationId })),
+      sessionKeyBase64,
       trustState: 'unverified',
       createdAt: this.#context.clock.now(),
     }
     this.#remember(session)
     this.#context.journal.record([{ change: 'session', session }])
     return true
+  }
+
+  /** One's own key, and keys that give no secret, are those of a relay that cheats. */
+  #canBeTheirs(publicKey: Uint8Array): boolean {
+    const own = this.#context.keys.agreement.publicKey
+    return isValidX25519PublicKey(publicKey) && encodeBase64(publicKey) !== encodeBase64(own)
   }
 
   /** Follows a contact to its new alias, unless that was ever another contact's. */
@@ -292,6 +338,18 @@ export class Sessions {
   #fingerprint(theirPublicKey: string): string {
     return securityCode(this.#context.keys.agreement.publicKey, decodeBase64(theirPublicKey))
   }
+}
+
+type AcceptedFriend = FriendProfile & { readonly conversation_id: ConversationId }
+
+function asksForSession(friend: FriendProfile): friend is AcceptedFriend {
+  return friend.status === 'accepted' && friend.conversation_id !== ''
+}
+
+// By the contact's key as well: a relay that gives one conversation to two must not have the key made with one of them
+// stand beside the security code of the other.
+function placeOf(friend: FriendProfile): string {
+  return `${friend.conversation_id} ${friend.x25519_public_key}`
 }
 
 function hasKeys(session: SessionRecord, current: CurrentKeys): boolean {

@@ -29,7 +29,7 @@ export class Typing {
   onTyping(frame: TypingFrame): void {
     const { sessions, emitter } = this.#context
     const session = sessions.find(frame.conv_id)
-    if (!session || !sessions.isTheirAlias(session, frame.from)) return
+    if (!session || sessions.isAnothersAlias(session, frame.from)) return
     emitter.emit('typing', { fromAliasId: session.theirAliasId, conversationId: session.conversationId })
   }
 }

@@ -1,7 +1,7 @@
 // Two people and a real relay: everything they can do to each other.
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { type RelayProcess, startRelay } from '@sotto/relay/testing'
-import { MemoryStore } from '../src/client.ts'
+import { type FetchLike, MemoryStore } from '../src/client.ts'
 import { Person, until } from './people.ts'
 
 // A busy machine is slow; what a test waits for says itself what did not come.
@@ -297,6 +297,39 @@ test('a client opened again on its store is who it was', async () => {
   await again.connect()
   await bob.client.send(again.alias, 'welcome back')
   await again.receives('welcome back')
+})
+
+test('a deletion that died before this device was cleared is a clear state, and is finished by asking again', async () => {
+  const store = new MemoryStore()
+  const gone = Promise.withResolvers<void>()
+  const fetchAndDie: FetchLike = async (url, init) => {
+    const response = await fetch(url, init)
+    if (init.method !== 'DELETE') return response
+    gone.resolve()
+    return new Promise(() => {})
+  }
+  const dying = await open('alice', { store, fetch: fetchAndDie })
+  await dying.client.create({ nickname: 'alice' })
+  void dying.client.deleteAccount()
+  await gone.promise
+
+  const alice = await open('alice', { store })
+  expect(alice.client.identity).toBeDefined()
+  const accountGone = { code: 'ACCOUNT_NOT_FOUND', refusal: 'SIGNATURE_INVALID' }
+  await expect(alice.client.restore()).rejects.toMatchObject(accountGone)
+  await expect(alice.client.syncFriends()).rejects.toMatchObject(accountGone)
+  alice.client.connect()
+  await until('it is told', () => alice.heard.error.length > 0)
+  expect(alice.heard.error).toMatchObject([accountGone])
+  expect(alice.client.networkState).toBe('disconnected')
+  expect(await store.getIdentity()).toBeDefined()
+
+  await alice.client.deleteAccount()
+  expect(alice.client.identity).toBeUndefined()
+  expect(await store.getIdentity()).toBeUndefined()
+  expect(alice.heard.identity_changed).toEqual([{ identity: undefined }])
+  expect(await alice.client.restore()).toBeNull()
+  expect((await alice.client.create({ nickname: 'anew' })).nickname).toBe('anew')
 })
 
 test('a deleted account is gone here and there', async () => {

@@ -56,9 +56,11 @@ test('a forged 409 does not change the account of a device that has one', async 
     body: { error: 'ACCOUNT_EXISTS', uuid: crypto.randomUUID(), alias_id: 'somebody_else' },
   })
   relay.answers['POST /auth/verify'] = () => ({ status: 401, body: { error: 'SIGNATURE_INVALID' } })
-  await expect(person.client.recover({ mnemonic, replace: true })).rejects.toMatchObject({ code: 'REFUSED' })
+  await expect(person.client.recover({ mnemonic, replace: true })).rejects.toMatchObject({
+    code: 'ACCOUNT_NOT_FOUND',
+  })
   await expect(person.client.create({ nickname: 'x', mnemonic, replace: true })).rejects.toMatchObject({
-    code: 'REFUSED',
+    code: 'ACCOUNT_NOT_FOUND',
   })
   expect(await sacred(person)).toEqual(before)
 })

@@ -108,7 +108,7 @@ test('a message in one conversation under the name of another is not shown', asy
   const person = await world.victim([bob, mallory])
   relay.send({ ...msg(bob, person, 1, 'to whom?'), from: 'mallory' })
   relay.send({ ...msg(mallory, person, 1, 'as bob'), conv_id: bob.conversationId, from: 'bob' })
-  relay.send({ ...msg(mallory, person, 2, 'by mallory'), from: 'stranger' })
+  relay.send({ ...msg(bob, person, 2, 'unexplained'), conv_id: mallory.conversationId, from: 'stranger' })
   relay.send(msg(bob, person, 9, 'real'))
   await person.receives('real')
   // The second one had to be kept, since it carries bob's name, but opens with no key of his.

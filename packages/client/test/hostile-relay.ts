@@ -1,17 +1,17 @@
 // A relay that plays the adversary: it speaks the protocol well enough to be believed, and says what the test tells it to.
 import {
-  decodeBase64,
-  deriveIdentityKeys,
-  deriveSessionKey,
-  encodeBase64,
-  encryptMessage,
-  generateMnemonic,
-} from '@sotto/crypto'
+  createCipheriv,
+  createHash,
+  createPublicKey,
+  diffieHellman,
+  generateKeyPairSync,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto'
 
 type Json = Record<string, unknown>
 type Answer = (body: Json) => { readonly status?: number; readonly body: unknown }
-
-const random = (length: number) => crypto.getRandomValues(new Uint8Array(length))
 
 /** A peer the relay has, or has made up. */
 export interface Peer {
@@ -23,24 +23,34 @@ export interface Peer {
   payloadTo(publicKey: string, text: string): string
 }
 
-/** A peer with keys of its own. */
+/** A peer with keys of its own, whose cryptography is Node's: it shares no line with the client's. */
 export function makePeer(aliasId: string, conversationId: string = crypto.randomUUID()): Peer {
-  const keys = deriveIdentityKeys(generateMnemonic(random))
+  const agreement = generateKeyPairSync('x25519')
   return {
     aliasId,
     conversationId,
-    x25519: encodeBase64(keys.agreement.publicKey),
-    ed25519: encodeBase64(keys.signing.publicKey),
+    x25519: rawOf(agreement.publicKey),
+    ed25519: rawOf(generateKeyPairSync('ed25519').publicKey),
     payloadTo: (publicKey, text) => {
-      const { privateKey } = keys.agreement
-      const sessionKey = deriveSessionKey({
-        privateKey,
-        theirPublicKey: decodeBase64(publicKey),
-        conversationId,
-      })
-      return encryptMessage({ sessionKey, plaintext: text, randomBytes: random })
+      const secret = diffieHellman({ privateKey: agreement.privateKey, publicKey: x25519Of(publicKey) })
+      const salt = createHash('sha256').update(conversationId).digest()
+      const sessionKey = Buffer.from(hkdfSync('sha256', secret, salt, 'securechat-session-v1', 32))
+      const nonce = randomBytes(12)
+      const cipher = createCipheriv('aes-256-gcm', sessionKey, nonce)
+      const sealed = [nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]
+      return Buffer.concat(sealed).toString('base64')
     },
   }
+}
+
+/** The 32 bytes of a public key, in Base64. */
+function rawOf(publicKey: KeyObject): string {
+  return Buffer.from(publicKey.export({ format: 'jwk' }).x ?? '', 'base64url').toString('base64')
+}
+
+function x25519Of(publicKey: string): KeyObject {
+  const x = Buffer.from(publicKey, 'base64').toString('base64url')
+  return createPublicKey({ key: { kty: 'OKP', crv: 'X25519', x }, format: 'jwk' })
 }
 
 /** A row of the friend list for a peer. */
@@ -65,6 +75,7 @@ export class HostileRelay {
   readonly uuid = crypto.randomUUID()
   readonly aliasId = 'u12345678'
   friends: unknown = []
+  answersPings = true
   /** Answers in place of its own, by method and path. */
   readonly answers: Record<string, Answer> = {}
   /** What was called, by method and path. */
@@ -93,7 +104,7 @@ export class HostileRelay {
           const frame: Json = JSON.parse(String(text))
           this.received.push(frame)
           if (frame.type === 'sync') this.send({ type: 'sync_end', count: 0 })
-          if (frame.type === 'ping') this.send({ type: 'pong', at: 1 })
+          if (frame.type === 'ping' && this.answersPings) this.send({ type: 'pong', at: 1 })
         },
       },
     })
@@ -106,7 +117,7 @@ export class HostileRelay {
 
   /** A challenge as an honest relay would make it. */
   challengeFor(uuid: string, host: string = this.host): string {
-    return `relay-auth-v1:${host}:${uuid}:${Buffer.from(random(32)).toString('base64url')}`
+    return `relay-auth-v1:${host}:${uuid}:${randomBytes(32).toString('base64url')}`
   }
 
   /** Sends to every connection; text goes as it is. */

@@ -227,6 +227,100 @@ test('the keys of an identity are zeros once it was put away', async () => {
   await bob.client.close()
 })
 
+test('a passphrase can be taken away again, and set again', async () => {
+  const folder = join(root, 'taken-away')
+  const open = async () =>
+    SottoClient.open({ relayUrl: relay.url, store: await FileStore.open(folder), secrets: passphraseVault() })
+  const first = await open()
+  await first.setPassphrase('plum otter canyon velvet')
+  const { mnemonic } = await first.create({ nickname: 'alice' })
+  await first.setPassphrase(undefined)
+  expect([first.isSealed, first.isLocked, first.identity?.mnemonic]).toEqual([false, false, mnemonic])
+  await expect(first.lock()).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+  await first.setNickname('Alice B.')
+  await first.close()
+
+  const second = await open()
+  expect([second.isLocked, second.identity?.mnemonic]).toEqual([false, mnemonic])
+  await second.setPassphrase('another one')
+  await second.close()
+  expect(await readFile(join(folder, 'store.log'), 'utf8')).not.toContain(mnemonic)
+  const third = await open()
+  await expect(third.setPassphrase(undefined)).rejects.toMatchObject({ code: 'LOCKED' })
+  await third.unlock('another one')
+  expect(third.identity).toMatchObject({ mnemonic, nickname: 'Alice B.' })
+  await expect(third.setPassphrase('')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+  await third.close()
+}, 40_000)
+
+test('the secrets go from one vault to another and back, and open by whichever has them', async () => {
+  const folder = join(root, 'two-vaults')
+  const secrets = [keyVault(key()), passphraseVault()]
+  const open = async () =>
+    SottoClient.open({ relayUrl: relay.url, store: await FileStore.open(folder), secrets })
+  const kindOf = async () => /"kind":"(\w+)"/.exec(await readFile(join(folder, 'store.log'), 'utf8'))?.[1]
+  const first = await open()
+  const { mnemonic } = await first.create({ nickname: 'alice' })
+  expect([first.isSealed, await kindOf()]).toEqual([true, 'key'])
+  await first.setPassphrase('plum otter canyon velvet')
+  expect(await kindOf()).toBe('passphrase')
+  await first.close()
+
+  const second = await open()
+  expect(second.isLocked).toBe(true)
+  await second.unlock('plum otter canyon velvet')
+  await second.setPassphrase(undefined)
+  expect([second.isSealed, await kindOf()]).toEqual([true, 'key'])
+  await second.lock()
+  await second.unlock()
+  await second.close()
+
+  const third = await open()
+  expect([third.isLocked, third.identity?.mnemonic]).toEqual([false, mnemonic])
+  await third.close()
+  expect(await readFile(join(folder, 'store.log'), 'utf8')).not.toContain(mnemonic)
+  const store = await FileStore.open(folder)
+  const wrong = SottoClient.open({ relayUrl: relay.url, store, secrets: passphraseVault() })
+  await expect(wrong).rejects.toMatchObject({ code: 'STORE_FAILED' })
+  await store.close()
+}, 40_000)
+
+test('what waits to be sent is counted while the client is locked, too', async () => {
+  const alice = await Person.join('alice', relay.url, { secrets: keyVault(key()) })
+  const bob = await Person.join('bob', relay.url)
+  await alice.befriend(bob)
+  alice.client.disconnect()
+  await alice.client.send(bob.alias, 'one')
+  await alice.client.send(bob.alias, 'two')
+  await alice.client.lock()
+  expect(await alice.client.countUnsent()).toBe(2)
+  await alice.client.close()
+  await expect(alice.client.countUnsent()).rejects.toMatchObject({ code: 'CLOSED' })
+  await bob.client.close()
+})
+
+test('locking and unlocking are told, and so is what identity there is', async () => {
+  const alice = await Person.join('alice', relay.url, { secrets: keyVault(key()) })
+  const { mnemonic: _, ...identity } = alice.client.identity ?? { mnemonic: '' }
+  expect(alice.heard.identity_changed).toEqual([{ identity: identity as never }])
+  const locking = alice.client.lock()
+  // From the call on, as everything else.
+  expect(alice.heard.lock_state).toEqual(['locked'])
+  await locking
+  await alice.client.unlock()
+  await alice.client.unlock()
+  expect(alice.heard.lock_state).toEqual(['locked', 'unlocked'])
+  await alice.client.setNickname('Alice B.')
+  expect(alice.heard.identity_changed.map((event) => event.identity?.nickname)).toEqual([
+    'alice',
+    undefined,
+    'alice',
+    'Alice B.',
+  ])
+  expect(JSON.stringify(alice.heard.identity_changed)).not.toContain('mnemonic')
+  await alice.client.close()
+})
+
 test('a store without a vault cannot be locked, and one with a vault is not opened without it', async () => {
   const alice = await Person.join('alice', relay.url)
   expect(alice.client.isSealed).toBe(false)

@@ -2,8 +2,8 @@
 // identity is written over another. Each was found by somebody who looked for it.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { ClientError, MemoryStore, SottoClient, type StoredMessage } from '../src/client.ts'
-import { makePeer } from './hostile-relay.ts'
-import { HostileWorld, msg } from './hostile-world.ts'
+import { friendOf, makePeer } from './hostile-relay.ts'
+import { HostileWorld, idOf, msg } from './hostile-world.ts'
 import { until } from './people.ts'
 
 setDefaultTimeout(20_000)
@@ -21,9 +21,15 @@ class SlowStore extends MemoryStore {
     await Bun.sleep(100)
     return identity
   }
-  override async findMessage(conversationId: string, isMe: boolean, id: string) {
+  override async latestPeerSeq(conversationId: string) {
+    const seq = await super.latestPeerSeq(conversationId)
     await Bun.sleep(30)
-    return super.findMessage(conversationId, isMe, id)
+    return seq
+  }
+  override async findMessage(conversationId: string, isMe: boolean, id: string) {
+    const found = await super.findMessage(conversationId, isMe, id)
+    await Bun.sleep(30)
+    return found
   }
   override async findMessageBySeq(conversationId: string, seq: number): Promise<StoredMessage | undefined> {
     if (this.failsOnce) {
@@ -99,6 +105,45 @@ test('what is being sent when the account is deleted leaves nothing behind', asy
   expect(await store.listMessages(bob.conversationId)).toEqual([])
 })
 
+test('what is taken back or marked read when the account is deleted leaves nothing behind', async () => {
+  const [store, bob] = [new SlowStore(), makePeer('bob')]
+  const alice = await world.victim([bob], store)
+  world.relay.send(msg(bob, alice, 1, 'read me'))
+  await alice.receives('read me')
+  const sent = await alice.client.send('bob', 'take me back')
+  const begun: Promise<unknown>[] = []
+  world.relay.answers['DELETE /me'] = () => {
+    begun.push(alice.client.retract('bob', sent.id).catch(codeOf), alice.client.markRead('bob').catch(codeOf))
+    return { body: {} }
+  }
+  await alice.client.deleteAccount()
+  await Promise.all(begun)
+  expect(begun.length).toBe(2)
+  expect(await store.listRetractIntents()).toEqual([])
+  expect(await store.listReadMarks()).toEqual([])
+  expect(await store.listMessages(bob.conversationId)).toEqual([])
+})
+
+test('an identity made while the account before is deleted is not cleared with it', async () => {
+  const { store } = await world.victim([])
+  const made = Promise.withResolvers<void>()
+  const client = await SottoClient.open({
+    relayUrl: world.relay.url,
+    store,
+    fetch: async (url, init) => {
+      const response = await fetch(url, init)
+      if (init.method === 'DELETE') await made.promise
+      return response
+    },
+  })
+  const deleted = client.deleteAccount().catch(codeOf)
+  const next = await client.create({ nickname: 'next', replace: true })
+  made.resolve()
+  expect(await deleted).toBe('NO_IDENTITY')
+  expect((await store.getIdentity())?.mnemonic).toBe(next.mnemonic)
+  await client.close()
+})
+
 test('an id that is on its way to one contact is refused for another', async () => {
   const [bob, carol] = [makePeer('bob'), makePeer('carol')]
   const alice = await world.victim([bob, carol])
@@ -120,19 +165,27 @@ test('whoever disconnects when told of a lost connection stays disconnected', as
   expect(alice.client.networkState).toBe('disconnected')
 })
 
-test('a refusal this version does not know is told, and the message stays to be sent', async () => {
+test('a message taken back while it becomes readable is not shown after that', async () => {
   const bob = makePeer('bob')
-  const alice = await world.victim([bob])
-  await alice.client.send('bob', 'first', { id: 'f' })
-  await until('it was sent', () => world.relay.framesOf('msg').length > 0)
-  world.relay.send({
-    type: 'error',
-    error: 'CONTENT_REFUSED',
-    message: '',
-    id: 'f',
-    conv_id: bob.conversationId,
-  })
-  const told = await until('it is told', () => alice.heard.error[0])
-  expect(told.message).toContain('CONTENT_REFUSED')
-  expect(await alice.client.countUnsent()).toBe(1)
+  const store = new SlowStore()
+  const alice = await world.victim([], store)
+  world.relay.send(msg(bob, alice, 1, 'a slip'))
+  await until('it waits', async () => (await alice.store.countOfflineMessages()) === 1)
+  // Asked before a message is shown, and by nobody who takes one back.
+  store.hasNonce = async () => {
+    await Bun.sleep(100)
+    return false
+  }
+  world.relay.friends = [friendOf(bob)]
+  const synced = alice.client.syncFriends()
+  await until('there is a session', async () => (await alice.store.listSessions()).length === 1)
+  const { conversationId: conv_id } = bob
+  const names = { to: alice.alias, from: 'bob', conv_id }
+  world.relay.send({ type: 'retract', id: idOf('a slip'), ...names, seq: 2, at: 1002 })
+  await synced
+  await world.settled(alice)
+  await Bun.sleep(200)
+  const texts = (await alice.store.listMessages(conv_id)).map(({ text }) => text)
+  expect(texts).not.toContain('a slip')
+  expect(await alice.store.countOfflineMessages()).toBe(0)
 })

@@ -216,7 +216,7 @@ test('a relay that lost everything is an error with a code, and costs nothing th
   await relay.kill('SIGKILL')
   await rm(relay.dataDir, { recursive: true })
   await relay.start()
-  await expect(alice.client.restore()).rejects.toMatchObject({ code: 'REFUSED' })
+  await expect(alice.client.restore()).rejects.toMatchObject({ code: 'ACCOUNT_NOT_FOUND' })
   expect(alice.client.identity?.nickname).toBe('alice')
   expect((await alice.client.messages(bob.alias)).map(({ text }) => text)).toEqual(['kept'])
 })

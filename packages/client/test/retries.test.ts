@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { type ErrorCode, errors, isErrorCode } from '@sotto/protocol'
 import { MemoryStore } from '../src/client.ts'
+import { TestClock } from './fakes.ts'
 import { friendOf, type HostileRelay, makePeer } from './hostile-relay.ts'
 import { HostileWorld, msg } from './hostile-world.ts'
 import { Person, until } from './people.ts'
@@ -45,6 +46,66 @@ test('a refused message fails or is sent again, by the registry, under every cod
     }
   }
   expect(await person.client.countUnsent()).toBe(0)
+  await person.client.close()
+})
+
+test('a refusal this version does not know is told, tried again a few times, and then is one for good', async () => {
+  const bob = makePeer('bob')
+  relay.friends = [friendOf(bob)]
+  const person = await Person.open('victim', relay.url, { store: new MemoryStore(), random: noWaits })
+  await person.client.create({ nickname: 'victim' })
+  await person.connect()
+  await until('a session', async () => (await person.client.conversations()).length === 1)
+  const { id } = await person.client.send('bob', 'refused')
+  const next = await person.client.send('bob', 'waits behind it')
+  const sent = (of: string) => relay.framesOf('msg').filter((frame) => frame.id === of).length
+  const refuse = (fields: object = {}) =>
+    relay.send({
+      type: 'error',
+      error: 'CONTENT_REFUSED',
+      message: '',
+      id,
+      conv_id: bob.conversationId,
+      ...fields,
+    })
+  for (let attempt = 1; attempt <= 5; attempt += 1) {
+    await until(`attempt ${attempt}`, () => sent(id) === attempt)
+    expect(sent(next.id)).toBe(0)
+    refuse(attempt === 2 ? { retry_after_ms: 20 } : {})
+  }
+  expect(await person.sees('bob', id, 'failed')).toMatchObject({ failure: 'CONTENT_REFUSED' })
+  await until('the next is sent', () => sent(next.id) === 1)
+  expect(sent(id)).toBe(5)
+  // Once, not with every attempt.
+  expect(person.heard.error.map(({ message }) => message.includes('CONTENT_REFUSED'))).toEqual([true])
+  await person.client.close()
+})
+
+test('an acknowledgement that is overdue is looked for, although no pong comes', async () => {
+  const [store, bob] = [new MemoryStore(), makePeer('bob')]
+  const before = await world.victim([bob], store)
+  await before.client.close()
+  store.reopen()
+  const clock = new TestClock()
+  const person = await Person.open('victim', relay.url, { store, clock })
+  relay.answersPings = false
+  await person.connect()
+  await person.client.send('bob', 'not acknowledged')
+  await until('it is sent', () => relay.framesOf('msg').length === 1)
+  const tickets = () => relay.called.filter((path) => path === 'POST /ws/ticket').length
+  const ticketsBefore = tickets()
+  // The relay is heard all the time: nothing is missing but the acknowledgement, and the pongs.
+  for (let second = 0; second < 120 && person.client.networkState === 'connected'; second += 5) {
+    const heard = person.heard.typing.length
+    relay.send({ type: 'typing', to: person.alias, conv_id: bob.conversationId, from: 'bob' })
+    await until('it is heard', () => person.heard.typing.length > heard)
+    await clock.advance(5000)
+  }
+  expect(person.client.networkState).toBe('connecting')
+  await until('the connection is made anew', async () => {
+    await clock.advance(1000)
+    return tickets() > ticketsBefore
+  })
   await person.client.close()
 })
 

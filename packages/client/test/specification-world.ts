@@ -9,9 +9,10 @@ export class SpecificationWorld {
   readonly #people: Person[] = []
   #relay: RelayProcess | undefined
 
-  constructor() {
+  /** @param env settings of the relay */
+  constructor(env: Readonly<Record<string, string>> = {}) {
     beforeAll(async () => {
-      this.#relay = await startRelay()
+      this.#relay = await startRelay({ env })
     })
     afterAll(() => this.#relay?.stop())
     afterEach(async () => {

@@ -31,7 +31,7 @@ test('recovery phrase: 12 English words from the BIP-39 list, which stay on the 
 
 test('key pairs: Ed25519 at 44/0/0/0/0 and X25519 at 44/1/0/0/0, of the phrase alone', async () => {
   const mnemonic = generateMnemonic(random)
-  const { signing, agreement } = deriveIdentityKeys(mnemonic)
+  const { signing, agreement } = await deriveIdentityKeys(mnemonic)
   for (const pair of [signing, agreement]) {
     expect(pair.privateKey).toBeInstanceOf(Uint8Array)
     expect([pair.privateKey.length, pair.publicKey.length]).toEqual([32, 32])

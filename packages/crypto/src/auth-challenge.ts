@@ -37,21 +37,27 @@ export function parseAuthChallenge(challenge: string): AuthChallenge | undefined
  * that is not a challenge, because the same key signs calls: a relay must not be able to have one signed
  * here. Throws `INVALID_KEY`.
  */
-export function signAuthChallenge(privateKey: Uint8Array, challenge: string): string {
+export async function signAuthChallenge(privateKey: Uint8Array, challenge: string): Promise<string> {
   if (parseAuthChallenge(challenge) === undefined) {
     throw new CryptoError('INVALID_CHALLENGE', 'not an authentication challenge')
   }
-  return encodeBase64(sign(privateKey, challenge))
+  return encodeBase64(await sign(privateKey, challenge))
 }
 
-/** Whether `signature` (Base64) is the holder of `publicKey`'s over this challenge. Never throws. */
-export function verifyAuthChallenge(publicKey: Uint8Array, challenge: string, signature: string): boolean {
+/** Whether `signature` (Base64) is the holder of `publicKey`'s over this challenge; false for whatever is malformed. */
+export async function verifyAuthChallenge(
+  publicKey: Uint8Array,
+  challenge: string,
+  signature: string,
+): Promise<boolean> {
   if (parseAuthChallenge(challenge) === undefined) return false
+  let bytes: Uint8Array
   try {
-    return verifySignature(publicKey, challenge, decodeBase64(signature))
+    bytes = decodeBase64(signature)
   } catch {
     return false
   }
+  return verifySignature(publicKey, challenge, bytes)
 }
 
 function isNonce(text: string): boolean {

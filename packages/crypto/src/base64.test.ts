@@ -16,23 +16,23 @@ describe('RFC 4648', () => {
     })
   }
 
-  test('section 5: the two alphabets differ in two characters', () => {
+  test('section 5: the two alphabets differ in two characters', async () => {
     const { bytes_hex, base64, base64url } = standard.alphabets
     expect(encodeBase64(hexToBytes(bytes_hex))).toBe(base64)
     expect(encodeBase64Url(hexToBytes(bytes_hex))).toBe(base64url)
-    expectCode('INVALID_ENCODING', () => decodeBase64(base64url))
-    expectCode('INVALID_ENCODING', () => decodeBase64Url(base64))
+    await expectCode('INVALID_ENCODING', () => decodeBase64(base64url))
+    await expectCode('INVALID_ENCODING', () => decodeBase64Url(base64))
   })
 
   for (const text of standard.non_canonical) {
-    test(`section 3: ${JSON.stringify(text)} is refused`, () => {
-      expectCode('INVALID_ENCODING', () => decodeBase64(text))
+    test(`section 3: ${JSON.stringify(text)} is refused`, async () => {
+      await expectCode('INVALID_ENCODING', () => decodeBase64(text))
     })
   }
 
-  test('Base64url has no padding, no stray bits and no lone character', () => {
+  test('Base64url has no padding, no stray bits and no lone character', async () => {
     for (const text of ['Zg==', 'Zh', 'Zm9', 'Z', 'Zm9vY'])
-      expectCode('INVALID_ENCODING', () => decodeBase64Url(text))
+      await expectCode('INVALID_ENCODING', () => decodeBase64Url(text))
   })
 })
 
@@ -46,12 +46,12 @@ test('what is encoded decodes to itself, and as the platform encodes it', () => 
   )
 })
 
-test('one value has one text: whatever decodes is what would have been encoded', () => {
+test('one value has one text: whatever decodes is what would have been encoded', async () => {
   const lookalike = fc.string({ unit: fc.constantFrom(...'ABCZabcz0189+/-_= \n'), maxLength: 12 })
-  fc.assert(
-    fc.property(fc.oneof(lookalike, anyString()), (text) => {
-      const plain = codeOf(() => expect(encodeBase64(decodeBase64(text))).toBe(text))
-      const url = codeOf(() => expect(encodeBase64Url(decodeBase64Url(text))).toBe(text))
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(lookalike, anyString()), async (text) => {
+      const plain = await codeOf(() => expect(encodeBase64(decodeBase64(text))).toBe(text))
+      const url = await codeOf(() => expect(encodeBase64Url(decodeBase64Url(text))).toBe(text))
       for (const code of [plain, url]) expect([undefined, 'INVALID_ENCODING']).toContain(code)
     }),
     { numRuns: 2000 },

@@ -1,5 +1,4 @@
 // Byte arrays: the checks at the entry of every construction, joining, UTF-8, and randomness from outside.
-import { isBytes } from '@noble/hashes/utils.js'
 import { CryptoError, type CryptoErrorCode } from './crypto-error.ts'
 
 /** What this package returns: bytes of plain memory, which `fetch` and `WebSocket.send` take as they are. */
@@ -11,6 +10,11 @@ export type Bytes = Uint8Array<ArrayBuffer>
  * ones again.
  */
 export type RandomBytes = (length: number) => Uint8Array
+
+/** Whether `value` is a byte array, of whatever realm: test runners have several. */
+export function isBytes(value: unknown): value is Uint8Array {
+  return ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === '[object Uint8Array]'
+}
 
 /** Throws `code` unless `value` is a byte array, of exactly `length` bytes where given. `what` names it. */
 export function checkBytes(
@@ -60,6 +64,13 @@ export function joinBytes(parts: readonly Uint8Array[]): Bytes {
     at += part.length
   }
   return joined
+}
+
+/** The number that bytes stand for with the least significant first, as keys of both curves are written. */
+export function readLittleEndian(bytes: Uint8Array): bigint {
+  let number = 0n
+  for (const byte of bytes.toReversed()) number = (number << 8n) | BigInt(byte)
+  return number
 }
 
 const encoder = new TextEncoder()

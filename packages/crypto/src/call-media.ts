@@ -1,9 +1,8 @@
 // Call media: one key for each sender, track and epoch; frames under a counter; a window against replay.
-import { gcm } from '@noble/ciphers/aes.js'
-import { hkdf } from '@noble/hashes/hkdf.js'
-import { sha256 } from '@noble/hashes/sha2.js'
 import { type Bytes, checkBytes, checkKey, checkText, concatBytes, encodeUtf8 } from './bytes.ts'
 import { CryptoError } from './crypto-error.ts'
+import { withSecret } from './primitives.ts'
+import { sha256 } from './sha256.ts'
 
 /** A 32-byte AES-256-GCM key and a 12-byte base IV. */
 export const CALL_MEDIA_KEY_BYTES = 44
@@ -38,16 +37,16 @@ export interface CallMediaKeyInput {
 /**
  * The 44 bytes of key material for one sender, track and epoch: HKDF-SHA256 (RFC 5869) of the session key,
  * with the SHA-256 of the call's id as salt. Whoever sends must never use the same one with two counters that
- * both start over: a sender that lost its counter takes the next epoch. Throws `INVALID_KEY`,
+ * both start over: a sender that lost its counter takes the next epoch. Rejects with `INVALID_KEY`,
  * `INVALID_ARGUMENT`.
  */
-export function deriveCallMediaKey({
+export async function deriveCallMediaKey({
   sessionKey,
   callId,
   senderAlias,
   mid,
   epoch,
-}: CallMediaKeyInput): Bytes {
+}: CallMediaKeyInput): Promise<Bytes> {
   checkKey(sessionKey, 'sessionKey')
   checkText(callId, 'callId')
   checkText(senderAlias, 'senderAlias')
@@ -57,7 +56,10 @@ export function deriveCallMediaKey({
   if (!Number.isSafeInteger(epoch) || epoch < 1)
     throw new CryptoError('INVALID_ARGUMENT', 'epoch must count from 1')
   const info = encodeUtf8(`call-media-v1|${senderAlias}|${mid}|${epoch}`)
-  return hkdf(sha256, sessionKey, sha256(encodeUtf8(callId)), info, CALL_MEDIA_KEY_BYTES)
+  const salt = sha256(encodeUtf8(callId))
+  return withSecret(sessionKey, ({ hkdfSha256 }, secret) =>
+    hkdfSha256({ secret, salt, info, length: CALL_MEDIA_KEY_BYTES }),
+  )
 }
 
 /** What `encryptCallFrame` needs: 44 bytes of key material, a counter it never had before, and the frame. */
@@ -79,30 +81,36 @@ export interface DecryptCallFrameInput {
  * IV with its first 8 bytes XORed with the counter, little-endian. `CallFrameSender` keeps the counter;
  * prefer it.
  */
-export function encryptCallFrame({ keyMaterial, counter, plaintext }: EncryptCallFrameInput): Bytes {
+export async function encryptCallFrame(input: EncryptCallFrameInput): Promise<Bytes> {
+  const { keyMaterial, counter, plaintext } = input
   checkBytes(keyMaterial, 'keyMaterial', CALL_MEDIA_KEY_BYTES, 'INVALID_KEY')
   checkBytes(plaintext, 'plaintext')
   checkCounter(counter)
   const header = new Uint8Array(COUNTER_BYTES)
   new DataView(header.buffer).setBigUint64(0, counter)
-  return concatBytes(header, frameCipher(keyMaterial, counter).encrypt(plaintext))
+  const sealed = await withSecret(keyMaterial, ({ encryptAesGcm }, secret) =>
+    encryptAesGcm({ ...keyAndNonce(secret, counter), data: plaintext }),
+  )
+  return concatBytes(header, sealed)
 }
 
 /**
- * The counter and plaintext of a frame. Throws `DECRYPTION_FAILED`. Says nothing about replay:
+ * The counter and plaintext of a frame. Rejects with `DECRYPTION_FAILED`. Says nothing about replay:
  * `CallFrameReceiver` does; prefer it.
  */
-export function decryptCallFrame({ keyMaterial, frame }: DecryptCallFrameInput): {
-  counter: bigint
-  plaintext: Bytes
-} {
+export async function decryptCallFrame({
+  keyMaterial,
+  frame,
+}: DecryptCallFrameInput): Promise<{ counter: bigint; plaintext: Bytes }> {
   checkBytes(keyMaterial, 'keyMaterial', CALL_MEDIA_KEY_BYTES, 'INVALID_KEY')
   const counter = readCounter(frame)
-  try {
-    return { counter, plaintext: frameCipher(keyMaterial, counter).decrypt(frame.subarray(COUNTER_BYTES)) }
-  } catch {
-    throw failed()
-  }
+  const data = frame.subarray(COUNTER_BYTES)
+  return withSecret(keyMaterial, async ({ decryptAesGcm }, secret) => {
+    const plaintext = await decryptAesGcm({ ...keyAndNonce(secret, counter), data }).catch(() => {
+      throw failed()
+    })
+    return { counter, plaintext }
+  })
 }
 
 /** Encrypts one track's frames under one key, each with a counter of its own. */
@@ -116,8 +124,8 @@ export class CallFrameSender {
     this.#keyMaterial = concatBytes(keyMaterial)
   }
 
-  /** The next frame. Throws `COUNTER_EXHAUSTED` once this epoch has sent `MAX_CALL_FRAMES_PER_EPOCH`. */
-  encrypt(plaintext: Uint8Array): Bytes {
+  /** The next frame. Rejects with `COUNTER_EXHAUSTED` once this epoch has sent `MAX_CALL_FRAMES_PER_EPOCH`. */
+  async encrypt(plaintext: Uint8Array): Promise<Bytes> {
     if (this.#sent >= MAX_CALL_FRAMES_PER_EPOCH) {
       throw new CryptoError('COUNTER_EXHAUSTED', 'this epoch is used up; start the next')
     }
@@ -139,15 +147,20 @@ export class CallFrameReceiver {
     this.#keyMaterial = concatBytes(keyMaterial)
   }
 
-  /** The plaintext of a frame. Throws `DECRYPTION_FAILED`, and `REPLAYED` for a counter seen or too old. */
-  decrypt(frame: Uint8Array): Bytes {
-    if (!this.#window.isFresh(readCounter(frame))) {
-      throw new CryptoError('REPLAYED', 'this call frame was seen before or is too old')
-    }
-    const { counter, plaintext } = decryptCallFrame({ keyMaterial: this.#keyMaterial, frame })
+  /** The plaintext of a frame. Rejects with `DECRYPTION_FAILED`, and `REPLAYED` for a counter seen or too old. */
+  async decrypt(frame: Uint8Array): Promise<Bytes> {
+    this.#checkFresh(readCounter(frame))
+    const { counter, plaintext } = await decryptCallFrame({ keyMaterial: this.#keyMaterial, frame })
+    // Again: the same frame may have been decrypted meanwhile.
+    this.#checkFresh(counter)
     // Only now: a forged frame must not move the window.
     this.#window.add(counter)
     return plaintext
+  }
+
+  #checkFresh(counter: bigint): void {
+    if (!this.#window.isFresh(counter))
+      throw new CryptoError('REPLAYED', 'this call frame was seen before or is too old')
   }
 }
 
@@ -179,12 +192,12 @@ export class ReplayWindow {
   }
 }
 
-function frameCipher(keyMaterial: Uint8Array, counter: bigint): ReturnType<typeof gcm> {
-  // A copy by all means: on a Node Buffer `slice` is a view, and the XOR below would change the caller's key.
-  const iv = new Uint8Array(keyMaterial.subarray(KEY_BYTES))
-  const view = new DataView(iv.buffer)
+function keyAndNonce(keyMaterial: Uint8Array, counter: bigint): { key: Uint8Array; nonce: Uint8Array } {
+  // A copy: the XOR below must not change the key material, which is for other frames as well.
+  const nonce = new Uint8Array(keyMaterial.subarray(KEY_BYTES))
+  const view = new DataView(nonce.buffer)
   view.setBigUint64(0, view.getBigUint64(0, true) ^ counter, true)
-  return gcm(keyMaterial.subarray(0, KEY_BYTES), iv)
+  return { key: keyMaterial.subarray(0, KEY_BYTES), nonce }
 }
 
 function readCounter(frame: Uint8Array): bigint {

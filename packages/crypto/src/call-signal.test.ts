@@ -45,9 +45,9 @@ function open(frame: CallSignalFrame, changed: Partial<OpenCallSignalInput> = {}
 }
 
 /** A frame whose inner object is exactly this one, signed. */
-function frameOf(signed: CallSignalFields): CallSignalFrame {
-  const plaintext = JSON.stringify({ ...signed, _sig: signCallSignal(signing.privateKey, signed) })
-  const payload = encryptMessage({ sessionKey, plaintext, randomBytes })
+async function frameOf(signed: CallSignalFields): Promise<CallSignalFrame> {
+  const plaintext = JSON.stringify({ ...signed, _sig: await signCallSignal(signing.privateKey, signed) })
+  const payload = await encryptMessage({ sessionKey, plaintext, randomBytes })
   return {
     type: 'call_offer',
     to: 'u00000002',
@@ -58,12 +58,12 @@ function frameOf(signed: CallSignalFields): CallSignalFrame {
   }
 }
 
-test('the canonical text and signature of the vectors', () => {
+test('the canonical text and signature of the vectors', async () => {
   expect(canonicalCallSignal(inner)).toBe(canonical)
   expect(canonicalCallSignal({ ...inner, _sig: sig_hex })).toBe(canonical)
-  expect(signCallSignal(signing.privateKey, inner)).toBe(sig_hex)
-  expect(verifyCallSignal(signing.publicKey, { ...inner, _sig: sig_hex })).toBe(true)
-  expect(verifyCallSignal(stranger.publicKey, { ...inner, _sig: sig_hex })).toBe(false)
+  expect(await signCallSignal(signing.privateKey, inner)).toBe(sig_hex)
+  expect(await verifyCallSignal(signing.publicKey, { ...inner, _sig: sig_hex })).toBe(true)
+  expect(await verifyCallSignal(stranger.publicKey, { ...inner, _sig: sig_hex })).toBe(false)
 })
 
 test('the key list filters nested objects too, as clients in use sign', () => {
@@ -71,8 +71,8 @@ test('the key list filters nested objects too, as clients in use sign', () => {
   expect(canonicalCallSignal(nested)).toBe('{"a":[{"b":3}],"b":{"a":2}}')
 })
 
-test('a sealed signal opens as it was', () => {
-  const frame = sealCallSignal(offer)
+test('a sealed signal opens as it was', async () => {
+  const frame = await sealCallSignal(offer)
   expect(frame).toMatchObject({
     type: 'call_offer',
     to: 'u00000002',
@@ -82,7 +82,7 @@ test('a sealed signal opens as it was', () => {
   })
   expect(Object.keys(frame).sort()).toEqual(['call_id', 'crypto_v', 'from', 'payload', 'to', 'type'])
 
-  const opened = open(frame)
+  const opened = await open(frame)
   expect(opened).toMatchObject({
     ok: true,
     signal: {
@@ -93,17 +93,17 @@ test('a sealed signal opens as it was', () => {
       fields: offer.fields,
     },
   })
-  const sealed: unknown = JSON.parse(decryptMessage({ sessionKey, payload: frame.payload }))
+  const sealed: unknown = JSON.parse(await decryptMessage({ sessionKey, payload: frame.payload }))
   expect(sealed).toMatchObject({ ...offer.fields, type: 'call_offer', call_id: inner.call_id, _ts: NOW })
 })
 
-test('any JSON travels in the fields', () => {
+test('any JSON travels in the fields', async () => {
   const name = fc
     .string()
     .filter((key) => !['type', 'call_id', 'from', '_ts', '_nonce', '_sig', '__proto__'].includes(key))
-  fc.assert(
-    fc.property(fc.dictionary(name, fc.jsonValue({ maxDepth: 5 })), (fields) => {
-      const opened = open(sealCallSignal({ ...offer, fields }))
+  await fc.assert(
+    fc.asyncProperty(fc.dictionary(name, fc.jsonValue({ maxDepth: 5 })), async (fields) => {
+      const opened = await open(await sealCallSignal({ ...offer, fields }))
       expect(opened.ok && JSON.stringify(opened.signal.fields)).toBe(
         JSON.stringify(JSON.parse(JSON.stringify(fields))),
       )
@@ -112,82 +112,86 @@ test('any JSON travels in the fields', () => {
   )
 })
 
-test('what JSON leaves out is left out before signing, so that both sides sign the same', () => {
+test('what JSON leaves out is left out before signing, so that both sides sign the same', async () => {
   const fields = { sdp: 'v=0', missing: undefined, nested: { missing: 1, sdp: 2 } }
-  expect(open(sealCallSignal({ ...offer, fields }))).toMatchObject({ ok: true })
+  expect(await open(await sealCallSignal({ ...offer, fields }))).toMatchObject({ ok: true })
 })
 
-test('the sender of a signal is told of fields it cannot have', () => {
+test('the sender of a signal is told of fields it cannot have', async () => {
   const cycle: Record<string, unknown> = {}
   cycle.self = cycle
   for (const fields of [{ from: 'x' }, { _sig: '' }, { type: 'offer' }, { n: 1n }, cycle]) {
-    expectCode('INVALID_ARGUMENT', () => sealCallSignal({ ...offer, fields }))
+    await expectCode('INVALID_ARGUMENT', () => sealCallSignal({ ...offer, fields }))
   }
-  expectCode('INVALID_KEY', () => sealCallSignal({ ...offer, sessionKey: new Uint8Array(16) }))
-  expectCode('INVALID_KEY', () => sealCallSignal({ ...offer, signingPrivateKey: new Uint8Array(16) }))
-  expectCode('INVALID_ARGUMENT', () => sealCallSignal({ ...offer, nowMs: Number.NaN }))
+  await expectCode('INVALID_KEY', () => sealCallSignal({ ...offer, sessionKey: new Uint8Array(16) }))
+  await expectCode('INVALID_KEY', () => sealCallSignal({ ...offer, signingPrivateKey: new Uint8Array(16) }))
+  await expectCode('INVALID_ARGUMENT', () => sealCallSignal({ ...offer, nowMs: Number.NaN }))
 })
 
-describe('a receiver drops', () => {
-  const frame = sealCallSignal(offer)
+describe('a receiver drops', async () => {
+  const frame = await sealCallSignal(offer)
 
-  test('another crypto_v', () => {
-    expect(open(frame, { frame: { ...frame, crypto_v: 1 } })).toEqual({ ok: false, reason: 'WRONG_VERSION' })
+  test('another crypto_v', async () => {
+    expect(await open(frame, { frame: { ...frame, crypto_v: 1 } })).toEqual({
+      ok: false,
+      reason: 'WRONG_VERSION',
+    })
   })
 
-  test('any bit turned over in the payload', () => {
+  test('any bit turned over in the payload', async () => {
     const bytes = decodeBase64(frame.payload)
-    fc.assert(
-      fc.property(fc.nat(), (bit) => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(), async (bit) => {
         const payload = encodeBase64(flipBit(bytes, bit))
-        expect(open({ ...frame, payload })).toEqual({ ok: false, reason: 'DECRYPTION_FAILED' })
+        expect(await open({ ...frame, payload })).toEqual({ ok: false, reason: 'DECRYPTION_FAILED' })
       }),
     )
   })
 
-  test('a signature of somebody else, who may well know the session key', () => {
-    expect(open(sealCallSignal({ ...offer, signingPrivateKey: stranger.privateKey }))).toEqual({
+  test('a signature of somebody else, who may well know the session key', async () => {
+    expect(await open(await sealCallSignal({ ...offer, signingPrivateKey: stranger.privateKey }))).toEqual({
       ok: false,
       reason: 'BAD_SIGNATURE',
     })
   })
 
-  test('its own signal, sent back by the relay', () => {
-    expect(open(frame, { signingPublicKey: identity(1).signing.publicKey })).toEqual({
+  test('its own signal, sent back by the relay', async () => {
+    expect(await open(frame, { signingPublicKey: identity(1).signing.publicKey })).toEqual({
       ok: false,
       reason: 'BAD_SIGNATURE',
     })
   })
 
-  test('a field changed after signing, by someone with the session key', () => {
-    const plaintext = decryptMessage({ sessionKey, payload: frame.payload }).replace('v=0', 'v=1')
-    const payload = encryptMessage({ sessionKey, plaintext, randomBytes })
-    expect(open({ ...frame, payload })).toEqual({ ok: false, reason: 'BAD_SIGNATURE' })
+  test('a field changed after signing, by someone with the session key', async () => {
+    const plaintext = (await decryptMessage({ sessionKey, payload: frame.payload })).replace('v=0', 'v=1')
+    const payload = await encryptMessage({ sessionKey, plaintext, randomBytes })
+    expect(await open({ ...frame, payload })).toEqual({ ok: false, reason: 'BAD_SIGNATURE' })
   })
 
-  test('an outer type, from or call_id that is not the inner one', () => {
+  test('an outer type, from or call_id that is not the inner one', async () => {
     for (const changed of [{ type: 'call_hangup' }, { from: 'u00000009' }, { call_id: 'other' }] as const) {
-      expect(open({ ...frame, ...changed })).toEqual({ ok: false, reason: 'MISMATCH' })
+      expect(await open({ ...frame, ...changed })).toEqual({ ok: false, reason: 'MISMATCH' })
     }
   })
 
-  test('a _ts more than 60 s off, to either side', () => {
-    for (const offMs of [-60_000, 0, 60_000]) expect(open(frame, { nowMs: NOW + offMs }).ok).toBe(true)
+  test('a _ts more than 60 s off, to either side', async () => {
+    for (const offMs of [-60_000, 0, 60_000])
+      expect((await open(frame, { nowMs: NOW + offMs })).ok).toBe(true)
     for (const offMs of [-60_001, 60_001, Number.NaN]) {
-      expect(open(frame, { nowMs: NOW + offMs })).toEqual({ ok: false, reason: 'STALE' })
+      expect(await open(frame, { nowMs: NOW + offMs })).toEqual({ ok: false, reason: 'STALE' })
     }
   })
 
-  test('a nonce seen in the last five minutes', () => {
+  test('a nonce seen in the last five minutes', async () => {
     const seenNonces = new SeenCallNonces()
-    const first = open(frame, { seenNonces })
+    const first = await open(frame, { seenNonces })
     if (!first.ok) throw new Error(first.reason)
     seenNonces.add(first.signal.nonce, NOW)
-    expect(open(frame, { seenNonces, nowMs: NOW + 30_000 })).toEqual({ ok: false, reason: 'REPLAYED' })
-    expect(open(sealCallSignal(offer), { seenNonces }).ok).toBe(true)
+    expect(await open(frame, { seenNonces, nowMs: NOW + 30_000 })).toEqual({ ok: false, reason: 'REPLAYED' })
+    expect((await open(await sealCallSignal(offer), { seenNonces })).ok).toBe(true)
   })
 
-  test('signed objects that are not signals', () => {
+  test('signed objects that are not signals', async () => {
     const malformed: CallSignalFields[] = [
       {},
       { ...inner, type: 'msg' },
@@ -196,30 +200,34 @@ describe('a receiver drops', () => {
       { ...inner, _ts: String(NOW) },
       { ...inner, _nonce: 'short' },
     ]
-    for (const object of malformed) expect(open(frameOf(object))).toEqual({ ok: false, reason: 'MALFORMED' })
-    expect(open(frameOf(inner)).ok).toBe(true)
+    for (const object of malformed)
+      expect(await open(await frameOf(object))).toEqual({ ok: false, reason: 'MALFORMED' })
+    expect((await open(await frameOf(inner))).ok).toBe(true)
   })
 
-  test('authentic plaintexts of any other kind', () => {
+  test('authentic plaintexts of any other kind', async () => {
     const plaintexts = fc.oneof(
       anyString(),
       fc.json(),
       fc.constant('{"_sig":"zz"}'),
       fc.constant(`{"_sig":"${sig_hex}"}`),
     )
-    fc.assert(
-      fc.property(plaintexts, (plaintext) => {
-        const payload = encryptMessage({ sessionKey, plaintext, randomBytes })
-        expect(open({ ...frame, payload }).ok).toBe(false)
+    await fc.assert(
+      fc.asyncProperty(plaintexts, async (plaintext) => {
+        const payload = await encryptMessage({ sessionKey, plaintext, randomBytes })
+        expect((await open({ ...frame, payload })).ok).toBe(false)
       }),
     )
   })
 })
 
-test('deep nesting, which engines write in quadratic time, is dropped before anything is written', () => {
+test('deep nesting, which engines write in quadratic time, is dropped before anything is written', async () => {
   const plaintext = `{"a":${'['.repeat(50_000)}${']'.repeat(50_000)},"_sig":"${sig_hex}"}`
-  const payload = encryptMessage({ sessionKey, plaintext, randomBytes })
-  expect(open({ ...sealCallSignal(offer), payload })).toEqual({ ok: false, reason: 'MALFORMED' })
+  const payload = await encryptMessage({ sessionKey, plaintext, randomBytes })
+  expect(await open({ ...(await sealCallSignal(offer)), payload })).toEqual({
+    ok: false,
+    reason: 'MALFORMED',
+  })
 })
 
 test('nonces are remembered for five minutes and then forgotten', () => {

@@ -126,29 +126,39 @@ export function canonicalCallSignal(inner: CallSignalFields): string {
   return JSON.stringify(inner, keys.sort())
 }
 
-/** The lower-case hex Ed25519 signature (RFC 8032) of a signal's canonical text. Throws `INVALID_KEY`. */
-export function signCallSignal(signingPrivateKey: Uint8Array, inner: CallSignalFields): string {
-  return bytesToHex(sign(signingPrivateKey, canonicalCallSignal(inner)))
+/** The lower-case hex Ed25519 signature (RFC 8032) of a signal's canonical text. Rejects with `INVALID_KEY`. */
+export async function signCallSignal(
+  signingPrivateKey: Uint8Array,
+  inner: CallSignalFields,
+): Promise<string> {
+  return bytesToHex(await sign(signingPrivateKey, canonicalCallSignal(inner)))
 }
 
-/** Whether the inner object's `_sig` is the holder of `signingPublicKey`'s. Never throws. */
-export function verifyCallSignal(signingPublicKey: Uint8Array, inner: CallSignalFields): boolean {
-  const { _sig: signature } = inner
-  if (typeof signature !== 'string') return false
+/** Whether the inner object's `_sig` is the holder of `signingPublicKey`'s; false for whatever is malformed. */
+export async function verifyCallSignal(
+  signingPublicKey: Uint8Array,
+  inner: CallSignalFields,
+): Promise<boolean> {
+  const { _sig: hex } = inner
+  if (typeof hex !== 'string') return false
+  let text: string
+  let signature: Uint8Array
   try {
-    return verifySignature(signingPublicKey, canonicalCallSignal(inner), hexToBytes(signature))
+    text = canonicalCallSignal(inner)
+    signature = hexToBytes(hex)
   } catch {
     // Not hex, or an object that JSON cannot write.
     return false
   }
+  return verifySignature(signingPublicKey, text, signature)
 }
 
 /**
  * The frame to send: the fields with `type`, `call_id`, `from`, `_ts` and a fresh `_nonce`, signed as `_sig`,
- * encrypted like a message's payload. Throws `INVALID_ARGUMENT` (fields that are not JSON, are nested deeper
+ * encrypted like a message's payload. Rejects with `INVALID_ARGUMENT` (fields that are not JSON, are nested deeper
  * than 32 levels or use a reserved name), `INVALID_KEY`.
  */
-export function sealCallSignal(input: SealCallSignalInput): CallSignalFrame {
+export async function sealCallSignal(input: SealCallSignalInput): Promise<CallSignalFrame> {
   const { type, to, from, callId, sessionKey, signingPrivateKey, nowMs, randomBytes } = input
   if (!isCallSignalType(type)) throw new CryptoError('INVALID_ARGUMENT', 'type is not a call signal')
   checkText(to, 'to')
@@ -165,25 +175,25 @@ export function sealCallSignal(input: SealCallSignalInput): CallSignalFrame {
     _ts: nowMs,
     _nonce: bytesToHex(takeRandomBytes(randomBytes, NONCE_BYTES)),
   }
-  const plaintext = JSON.stringify({ ...inner, _sig: signCallSignal(signingPrivateKey, inner) })
-  const payload = encryptMessage({ sessionKey, plaintext, randomBytes })
+  const plaintext = JSON.stringify({ ...inner, _sig: await signCallSignal(signingPrivateKey, inner) })
+  const payload = await encryptMessage({ sessionKey, plaintext, randomBytes })
   return { type, to, call_id: callId, from, crypto_v: CALL_SIGNAL_CRYPTO_VERSION, payload }
 }
 
 /**
  * Opens a received signal and makes every check of the protocol: version, encryption, form, signature, inner
- * `type`, `from` and `call_id` against the frame's, age, and replay. Pure: after a signal is accepted the
- * caller remembers its nonce. Throws `INVALID_KEY` for a session key or public key that is none; everything
- * else is a refusal.
+ * `type`, `from` and `call_id` against the frame's, age, and replay. Changes nothing: after a signal is accepted
+ * the caller remembers its nonce, before it looks at another: the same signal may be being opened twice. Rejects
+ * with `INVALID_KEY` for a session key or public key that is none; everything else is a refusal.
  */
-export function openCallSignal(input: OpenCallSignalInput): OpenedCallSignal {
+export async function openCallSignal(input: OpenCallSignalInput): Promise<OpenedCallSignal> {
   const { frame, sessionKey, signingPublicKey, nowMs, seenNonces } = input
   checkKey(signingPublicKey, 'signingPublicKey')
   if (frame.crypto_v !== CALL_SIGNAL_CRYPTO_VERSION) return refuse('WRONG_VERSION')
 
   let plaintext: string
   try {
-    plaintext = decryptMessage({ sessionKey, payload: frame.payload })
+    plaintext = await decryptMessage({ sessionKey, payload: frame.payload })
   } catch (error) {
     if (error instanceof CryptoError && error.code === 'DECRYPTION_FAILED') return refuse('DECRYPTION_FAILED')
     throw error
@@ -191,7 +201,7 @@ export function openCallSignal(input: OpenCallSignalInput): OpenedCallSignal {
 
   const inner = parseInner(plaintext)
   if (inner === undefined) return refuse('MALFORMED')
-  if (!verifyCallSignal(signingPublicKey, inner)) return refuse('BAD_SIGNATURE')
+  if (!(await verifyCallSignal(signingPublicKey, inner))) return refuse('BAD_SIGNATURE')
   const signal = readSignal(inner)
   if (signal === undefined) return refuse('MALFORMED')
 

@@ -17,6 +17,7 @@
  * - `COUNTER_EXHAUSTED`: a call frame key that may encrypt no more; start a new epoch.
  * - `WORK_NOT_FOUND`: no proof of work within the attempts allowed.
  * - `ABORTED`: the caller's abort signal stopped the work.
+ * - `UNAVAILABLE`: the script with the cryptography that this runtime lacks could not be loaded.
  */
 export type CryptoErrorCode =
   | 'INVALID_ARGUMENT'
@@ -32,6 +33,7 @@ export type CryptoErrorCode =
   | 'COUNTER_EXHAUSTED'
   | 'WORK_NOT_FOUND'
   | 'ABORTED'
+  | 'UNAVAILABLE'
 
 /** The only error this package throws on purpose. It never carries a `cause`: causes quote their input. */
 export class CryptoError extends Error {

@@ -81,6 +81,7 @@ export {
   MESSAGE_CRYPTO_VERSION,
 } from './message-envelope.ts'
 export { generateMnemonic, mnemonicToSeed, normalizeMnemonic, validateMnemonic } from './mnemonic.ts'
+export { loadPrimitives } from './primitives.ts'
 export {
   type ProofOfWorkChallenge,
   type SolveProofOfWorkInput,
@@ -93,5 +94,5 @@ export {
 export { type OpenValueInput, openValue, type SealValueInput, sealValue } from './sealed-value.ts'
 export { formatSecurityCode, securityCode } from './security-code.ts'
 export { deriveSessionKey, type SessionKeyInput } from './session-key.ts'
-export { isValidEd25519PublicKey, sign, verifySignature } from './signature.ts'
+export { sign, verifySignature } from './signature.ts'
 export { deriveEd25519Path, type Slip10Node } from './slip10.ts'

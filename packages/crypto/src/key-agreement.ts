@@ -1,8 +1,7 @@
 // X25519 (RFC 7748), and which public keys may take part.
-import { x25519 } from '@noble/curves/ed25519.js'
-import { isBytes } from '@noble/hashes/utils.js'
-import { type Bytes, checkKey } from './bytes.ts'
+import { type Bytes, checkKey, isBytes, readLittleEndian } from './bytes.ts'
 import { CryptoError } from './crypto-error.ts'
+import { withSecret } from './primitives.ts'
 
 const P = 2n ** 255n - 19n
 
@@ -18,21 +17,18 @@ const SMALL_ORDER = new Set([
 ])
 
 /**
- * The 32-byte X25519 shared secret. Throws `INVALID_KEY` for wrong lengths and `WEAK_KEY` where the secret
+ * The 32-byte X25519 shared secret. Rejects with `INVALID_KEY` for wrong lengths and `WEAK_KEY` where the secret
  * would be all zeros. Hash it before use: its bits are not uniform.
  */
-export function agreeSharedSecret(privateKey: Uint8Array, theirPublicKey: Uint8Array): Bytes {
+export async function agreeSharedSecret(privateKey: Uint8Array, theirPublicKey: Uint8Array): Promise<Bytes> {
   checkKey(privateKey, 'privateKey')
   checkKey(theirPublicKey, 'theirPublicKey')
-  let secret: Bytes
-  try {
-    secret = x25519.getSharedSecret(privateKey, theirPublicKey)
-  } catch {
-    throw weakKey()
-  }
-  // The library refuses these already; the rule is ours, so it does not hang on the library's.
-  if (secret.every((byte) => byte === 0)) throw weakKey()
-  return secret
+  return withSecret(privateKey, async ({ x25519SharedSecret }, key) => {
+    const secret = await x25519SharedSecret(key, theirPublicKey).catch(() => undefined)
+    // Both implementations refuse these already; the rule is ours, so it does not hang on theirs.
+    if (!secret?.some((byte) => byte !== 0)) throw weakKey()
+    return secret
+  })
 }
 
 /**
@@ -42,8 +38,7 @@ export function agreeSharedSecret(privateKey: Uint8Array, theirPublicKey: Uint8A
  */
 export function isValidX25519PublicKey(bytes: Uint8Array): boolean {
   if (!isBytes(bytes) || bytes.length !== 32) return false
-  let u = 0n
-  for (const byte of bytes.toReversed()) u = (u << 8n) | BigInt(byte)
+  const u = readLittleEndian(bytes)
   return u < P && !SMALL_ORDER.has(u)
 }
 

@@ -6,19 +6,19 @@ import { mnemonicToSeed } from './mnemonic.ts'
 import { expectCode, vectors } from './test-support.ts'
 
 for (const [index, identity] of vectors.identities.entries()) {
-  test(`identity ${index}: both key pairs come from the phrase`, () => {
-    const { signing, agreement } = deriveIdentityKeys(identity.mnemonic)
+  test(`identity ${index}: both key pairs come from the phrase`, async () => {
+    const { signing, agreement } = await deriveIdentityKeys(identity.mnemonic)
     expect(bytesToHex(signing.privateKey)).toBe(identity.ed25519_private_hex)
     expect(encodeBase64(signing.publicKey)).toBe(identity.ed25519_public_b64)
     expect(bytesToHex(agreement.privateKey)).toBe(identity.x25519_private_hex)
     expect(encodeBase64(agreement.publicKey)).toBe(identity.x25519_public_b64)
 
-    const seed = mnemonicToSeed(identity.mnemonic)
-    expect(deriveSigningKeyPair(seed)).toEqual(signing)
-    expect(deriveAgreementKeyPair(seed)).toEqual(agreement)
+    const seed = await mnemonicToSeed(identity.mnemonic)
+    expect(await deriveSigningKeyPair(seed)).toEqual(signing)
+    expect(await deriveAgreementKeyPair(seed)).toEqual(agreement)
   })
 }
 
-test('an invalid phrase gives no keys', () => {
-  expectCode('INVALID_PHRASE', () => deriveIdentityKeys('not a phrase'))
+test('an invalid phrase gives no keys', async () => {
+  await expectCode('INVALID_PHRASE', () => deriveIdentityKeys('not a phrase'))
 })

@@ -1,7 +1,7 @@
 // The two key pairs of an identity, derived from its recovery phrase.
-import { ed25519, x25519 } from '@noble/curves/ed25519.js'
 import type { Bytes } from './bytes.ts'
 import { mnemonicToSeed } from './mnemonic.ts'
+import { withSecret } from './primitives.ts'
 import { deriveEd25519Path } from './slip10.ts'
 
 /** A private key and its public key, 32 bytes each. */
@@ -20,24 +20,29 @@ const SIGNING_PATH = [44, 0, 0, 0, 0]
 const AGREEMENT_PATH = [44, 1, 0, 0, 0]
 
 /** The Ed25519 pair at `m/44'/0'/0'/0'/0'` of a 64-byte BIP-39 seed (SLIP-0010, RFC 8032). */
-export function deriveSigningKeyPair(seed: Uint8Array): KeyPair {
-  const { privateKey } = deriveEd25519Path(seed, SIGNING_PATH)
-  return { privateKey, publicKey: ed25519.getPublicKey(privateKey) }
+export async function deriveSigningKeyPair(seed: Uint8Array): Promise<KeyPair> {
+  const { privateKey } = await deriveEd25519Path(seed, SIGNING_PATH)
+  const publicKey = await withSecret(privateKey, ({ ed25519PublicKey }, key) => ed25519PublicKey(key))
+  return { privateKey, publicKey }
 }
 
 /**
  * The X25519 pair at `m/44'/1'/0'/0'/0'` of a 64-byte BIP-39 seed (SLIP-0010, RFC 7748). The node's 32 bytes
  * are the scalar as they are; X25519 clamps them itself.
  */
-export function deriveAgreementKeyPair(seed: Uint8Array): KeyPair {
-  const { privateKey } = deriveEd25519Path(seed, AGREEMENT_PATH)
-  return { privateKey, publicKey: x25519.getPublicKey(privateKey) }
+export async function deriveAgreementKeyPair(seed: Uint8Array): Promise<KeyPair> {
+  const { privateKey } = await deriveEd25519Path(seed, AGREEMENT_PATH)
+  const publicKey = await withSecret(privateKey, ({ x25519PublicKey }, key) => x25519PublicKey(key))
+  return { privateKey, publicKey }
 }
 
-/** Both pairs of a recovery phrase. Throws `INVALID_PHRASE`. */
-export function deriveIdentityKeys(mnemonic: string): IdentityKeys {
-  const seed = mnemonicToSeed(mnemonic)
-  const keys = { signing: deriveSigningKeyPair(seed), agreement: deriveAgreementKeyPair(seed) }
-  seed.fill(0)
-  return keys
+/** Both pairs of a recovery phrase. Rejects with `INVALID_PHRASE`. */
+export async function deriveIdentityKeys(mnemonic: string): Promise<IdentityKeys> {
+  const seed = await mnemonicToSeed(mnemonic)
+  try {
+    const [signing, agreement] = await Promise.all([deriveSigningKeyPair(seed), deriveAgreementKeyPair(seed)])
+    return { signing, agreement }
+  } finally {
+    seed.fill(0)
+  }
 }

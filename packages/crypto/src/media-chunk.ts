@@ -1,5 +1,4 @@
 // Encrypted media: a row of self-contained chunks under the session key (crypto_v 1).
-import { gcm } from '@noble/ciphers/aes.js'
 import {
   type Bytes,
   checkBytes,
@@ -10,6 +9,7 @@ import {
   takeRandomBytes,
 } from './bytes.ts'
 import { CryptoError } from './crypto-error.ts'
+import { withSecret } from './primitives.ts'
 
 /** The most plaintext one chunk may hold: 5 MiB. */
 export const MAX_CHUNK_PLAINTEXT_BYTES = 5 * 1024 * 1024
@@ -37,9 +37,10 @@ export interface DecryptChunkInput {
 
 /**
  * One chunk: u32 big-endian length of ciphertext and tag, nonce (12 bytes), ciphertext, tag (AES-256-GCM,
- * NIST SP 800-38D). Throws `INVALID_CHUNK` above 5 MiB of plaintext.
+ * NIST SP 800-38D). Rejects with `INVALID_CHUNK` above 5 MiB of plaintext.
  */
-export function encryptChunk({ sessionKey, plaintext, randomBytes }: EncryptChunkInput): Bytes {
+export async function encryptChunk(input: EncryptChunkInput): Promise<Bytes> {
+  const { sessionKey, plaintext, randomBytes } = input
   checkKey(sessionKey, 'sessionKey')
   checkBytes(plaintext, 'plaintext')
   if (plaintext.length > MAX_CHUNK_PLAINTEXT_BYTES)
@@ -47,22 +48,26 @@ export function encryptChunk({ sessionKey, plaintext, randomBytes }: EncryptChun
   const nonce = takeRandomBytes(randomBytes, NONCE_BYTES)
   const length = new Uint8Array(LENGTH_BYTES)
   new DataView(length.buffer).setUint32(0, plaintext.length + TAG_BYTES)
-  return concatBytes(length, nonce, gcm(sessionKey, nonce).encrypt(plaintext))
+  const sealed = await withSecret(sessionKey, ({ encryptAesGcm }, key) =>
+    encryptAesGcm({ key, nonce, data: plaintext }),
+  )
+  return concatBytes(length, nonce, sealed)
 }
 
 /**
- * The plaintext of exactly one chunk. Throws `INVALID_CHUNK` where its length is not what it says,
+ * The plaintext of exactly one chunk. Rejects with `INVALID_CHUNK` where its length is not what it says,
  * `DECRYPTION_FAILED` where its content is not authentic.
  */
-export function decryptChunk({ sessionKey, chunk }: DecryptChunkInput): Bytes {
+export async function decryptChunk({ sessionKey, chunk }: DecryptChunkInput): Promise<Bytes> {
   checkKey(sessionKey, 'sessionKey')
   checkBytes(chunk, 'chunk')
   if (readChunkLength(chunk, 0) !== chunk.length) throw cutShort()
-  try {
-    return gcm(sessionKey, chunk.subarray(LENGTH_BYTES, HEADER_BYTES)).decrypt(chunk.subarray(HEADER_BYTES))
-  } catch {
-    throw new CryptoError('DECRYPTION_FAILED', 'the chunk could not be decrypted')
-  }
+  const [nonce, data] = [chunk.subarray(LENGTH_BYTES, HEADER_BYTES), chunk.subarray(HEADER_BYTES)]
+  return withSecret(sessionKey, ({ decryptAesGcm }, key) =>
+    decryptAesGcm({ key, nonce, data }).catch(() => {
+      throw new CryptoError('DECRYPTION_FAILED', 'the chunk could not be decrypted')
+    }),
+  )
 }
 
 /**

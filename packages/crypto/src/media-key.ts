@@ -1,8 +1,8 @@
 // Media keys, and the digest that shows whether a blob was shortened or rearranged.
-import { sha256 } from '@noble/hashes/sha2.js'
 import { encodeBase64Url } from './base64.ts'
 import { checkBytes } from './bytes.ts'
 import { CryptoError } from './crypto-error.ts'
+import { primitives } from './primitives.ts'
 
 const MEDIA_KEY = /^[A-Za-z0-9._~-]{1,256}$/
 const DIGEST = /\.h([A-Za-z0-9_-]{43})$/
@@ -14,12 +14,13 @@ export function isMediaKey(text: unknown): text is string {
 
 /**
  * The media key to write into a message: `mediaKey`, `.h` and the Base64url SHA-256 of the blob as stored,
- * that is of all its encrypted chunks in a row. Throws `INVALID_ARGUMENT` for a key that is none, or has a
+ * that is of all its encrypted chunks in a row. Rejects with `INVALID_ARGUMENT` for a key that is none, or has a
  * digest already.
  */
-export function appendMediaDigest(mediaKey: string, blob: Uint8Array): string {
+export async function appendMediaDigest(mediaKey: string, blob: Uint8Array): Promise<string> {
   checkBytes(blob, 'blob')
-  return appendMediaSha256(mediaKey, sha256(blob))
+  const { sha256 } = await primitives()
+  return appendMediaSha256(mediaKey, await sha256(blob))
 }
 
 /** As `appendMediaDigest`, for callers that hashed the blob as they went. `digest` is 32 bytes. */
@@ -34,10 +35,14 @@ export function appendMediaSha256(mediaKey: string, digest: Uint8Array): string 
  * Whether a downloaded blob is the one its sender stored: `verified`, `altered`, or `unproven` where the key
  * carries no digest and nobody can tell.
  */
-export function checkMediaDigest(mediaKey: string, blob: Uint8Array): 'verified' | 'altered' | 'unproven' {
+export async function checkMediaDigest(
+  mediaKey: string,
+  blob: Uint8Array,
+): Promise<'verified' | 'altered' | 'unproven'> {
   checkBytes(blob, 'blob')
   const digest = DIGEST.exec(mediaKey)?.[1]
   if (digest === undefined) return 'unproven'
   // Nothing secret is compared: the blob and the digest are both in the hands of whoever asks.
-  return digest === encodeBase64Url(sha256(blob)) ? 'verified' : 'altered'
+  const { sha256 } = await primitives()
+  return digest === encodeBase64Url(await sha256(blob)) ? 'verified' : 'altered'
 }

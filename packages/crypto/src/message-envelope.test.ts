@@ -28,8 +28,8 @@ describe('AES-256-GCM (McGrew and Viega)', () => {
     })
   }
 
-  test('Test Case 13 as a message: the empty text', () => {
-    const payload = encryptMessage({
+  test('Test Case 13 as a message: the empty text', async () => {
+    const payload = await encryptMessage({
       sessionKey: new Uint8Array(32),
       plaintext: '',
       randomBytes: fixedBytes('00'.repeat(12)),
@@ -39,53 +39,60 @@ describe('AES-256-GCM (McGrew and Viega)', () => {
 })
 
 for (const { plaintext, nonce_hex, payload_b64 } of vectors.messages_v1) {
-  test(`the payload of ${plaintext}`, () => {
-    expect(encryptMessage({ sessionKey, plaintext, randomBytes: fixedBytes(nonce_hex) })).toBe(payload_b64)
-    expect(decryptMessage({ sessionKey, payload: payload_b64 })).toBe(plaintext)
+  test(`the payload of ${plaintext}`, async () => {
+    expect(await encryptMessage({ sessionKey, plaintext, randomBytes: fixedBytes(nonce_hex) })).toBe(
+      payload_b64,
+    )
+    expect(await decryptMessage({ sessionKey, payload: payload_b64 })).toBe(plaintext)
   })
 }
 
-test('a text comes back as it was, byte order marks and all', () => {
-  fc.assert(
-    fc.property(fc.oneof(anyText(), fc.constant('\ufefftext')), (plaintext) => {
+test('a text comes back as it was, byte order marks and all', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(anyText(), fc.constant('\ufefftext')), async (plaintext) => {
       expect(
-        decryptMessage({ sessionKey, payload: encryptMessage({ sessionKey, plaintext, randomBytes }) }),
+        await decryptMessage({
+          sessionKey,
+          payload: await encryptMessage({ sessionKey, plaintext, randomBytes }),
+        }),
       ).toBe(plaintext)
     }),
   )
 })
 
-test('a lone surrogate, which UTF-8 cannot say, arrives as U+FFFD', () => {
-  const payload = encryptMessage({ sessionKey, plaintext: 'a\ud800b', randomBytes })
-  expect(decryptMessage({ sessionKey, payload })).toBe('a\ufffdb')
+test('a lone surrogate, which UTF-8 cannot say, arrives as U+FFFD', async () => {
+  const payload = await encryptMessage({ sessionKey, plaintext: 'a\ud800b', randomBytes })
+  expect(await decryptMessage({ sessionKey, payload })).toBe('a\ufffdb')
 })
 
-test('any bit turned over in a payload is refused, and so is any cut', () => {
-  const sealed = decodeBase64(encryptMessage({ sessionKey, plaintext: 'déjà vu 🔐', randomBytes }))
+test('any bit turned over in a payload is refused, and so is any cut', async () => {
+  const sealed = decodeBase64(await encryptMessage({ sessionKey, plaintext: 'déjà vu 🔐', randomBytes }))
   for (let bit = 0; bit < sealed.length * 8; bit += 1) {
-    expectCode('DECRYPTION_FAILED', () =>
-      decryptMessage({ sessionKey, payload: encodeBase64(flipBit(sealed, bit)) }),
+    await expectCode(
+      'DECRYPTION_FAILED',
+      async () => await decryptMessage({ sessionKey, payload: encodeBase64(flipBit(sealed, bit)) }),
     )
   }
   for (let length = 0; length < sealed.length; length += 1) {
-    expectCode('DECRYPTION_FAILED', () =>
-      decryptMessage({ sessionKey, payload: encodeBase64(sealed.subarray(0, length)) }),
+    await expectCode(
+      'DECRYPTION_FAILED',
+      async () => await decryptMessage({ sessionKey, payload: encodeBase64(sealed.subarray(0, length)) }),
     )
   }
 })
 
-test('another key does not open it', () => {
-  const payload = encryptMessage({ sessionKey, plaintext: 'hello', randomBytes })
-  expectCode('DECRYPTION_FAILED', () => decryptMessage({ sessionKey: flipBit(sessionKey, 3), payload }))
+test('another key does not open it', async () => {
+  const payload = await encryptMessage({ sessionKey, plaintext: 'hello', randomBytes })
+  await expectCode('DECRYPTION_FAILED', () => decryptMessage({ sessionKey: flipBit(sessionKey, 3), payload }))
 })
 
-test('whatever arrives as a payload, the answer is one error without detail', () => {
+test('whatever arrives as a payload, the answer is one error without detail', async () => {
   const payloads = fc.oneof(anyString(), anyBytes().map(encodeBase64))
   const messages = new Set<string>()
-  fc.assert(
-    fc.property(payloads, (payload) => {
+  await fc.assert(
+    fc.asyncProperty(payloads, async (payload) => {
       try {
-        decryptMessage({ sessionKey, payload })
+        await decryptMessage({ sessionKey, payload })
         throw new Error('decrypted')
       } catch (error) {
         messages.add(String(error))
@@ -95,30 +102,34 @@ test('whatever arrives as a payload, the answer is one error without detail', ()
   expect([...messages]).toEqual(['CryptoError: the message could not be decrypted'])
 })
 
-test('authentic bytes that are not UTF-8 are refused, not repaired', () => {
+test('authentic bytes that are not UTF-8 are refused, not repaired', async () => {
   const nonce = new Uint8Array(12)
   const sealed = gcm(sessionKey, nonce).encrypt(new Uint8Array([0xc3, 0x28]))
-  expectCode('DECRYPTION_FAILED', () =>
-    decryptMessage({ sessionKey, payload: encodeBase64(concatBytes(nonce, sealed)) }),
+  await expectCode(
+    'DECRYPTION_FAILED',
+    async () => await decryptMessage({ sessionKey, payload: encodeBase64(concatBytes(nonce, sealed)) }),
   )
 })
 
-test('a key of the wrong size and a source of the wrong amount are refused', () => {
+test('a key of the wrong size and a source of the wrong amount are refused', async () => {
   for (const length of [0, 16, 24, 31, 33]) {
     const short = new Uint8Array(length)
-    expect(codeOf(() => encryptMessage({ sessionKey: short, plaintext: '', randomBytes }))).toBe(
+    expect(await codeOf(() => encryptMessage({ sessionKey: short, plaintext: '', randomBytes }))).toBe(
       'INVALID_KEY',
     )
-    expect(codeOf(() => decryptMessage({ sessionKey: short, payload: '' }))).toBe('INVALID_KEY')
+    expect(await codeOf(() => decryptMessage({ sessionKey: short, payload: '' }))).toBe('INVALID_KEY')
   }
   for (const source of [() => new Uint8Array(11), () => new Uint8Array(16)]) {
-    expectCode('INVALID_ARGUMENT', () => encryptMessage({ sessionKey, plaintext: '', randomBytes: source }))
+    await expectCode('INVALID_ARGUMENT', () =>
+      encryptMessage({ sessionKey, plaintext: '', randomBytes: source }),
+    )
   }
 })
 
-test('each message takes a nonce of its own', () => {
-  const payloads = Array.from({ length: 50 }, () =>
-    encryptMessage({ sessionKey, plaintext: 'same', randomBytes }),
+test('each message takes a nonce of its own', async () => {
+  const payloads = Array.from(
+    { length: 50 },
+    async () => await encryptMessage({ sessionKey, plaintext: 'same', randomBytes }),
   )
   expect(new Set(payloads).size).toBe(50)
 })

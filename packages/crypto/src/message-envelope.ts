@@ -1,8 +1,8 @@
 // A message's payload: AES-256-GCM under the session key (crypto_v 1).
-import { gcm } from '@noble/ciphers/aes.js'
 import { decodeBase64, encodeBase64 } from './base64.ts'
 import { checkKey, concatBytes, decodeUtf8, encodeUtf8, type RandomBytes, takeRandomBytes } from './bytes.ts'
 import { CryptoError } from './crypto-error.ts'
+import { withSecret } from './primitives.ts'
 
 /** The `crypto_v` of the scheme in this file. */
 export const MESSAGE_CRYPTO_VERSION = 1
@@ -28,26 +28,32 @@ export interface DecryptMessageInput {
  * SP 800-38D) without additional data. The nonce is random, so one session key is good for about 2^32
  * messages.
  */
-export function encryptMessage({ sessionKey, plaintext, randomBytes }: EncryptMessageInput): string {
+export async function encryptMessage(input: EncryptMessageInput): Promise<string> {
+  const { sessionKey, plaintext, randomBytes } = input
   checkKey(sessionKey, 'sessionKey')
   if (typeof plaintext !== 'string') throw new CryptoError('INVALID_ARGUMENT', 'plaintext must be a string')
   const nonce = takeRandomBytes(randomBytes, NONCE_BYTES)
-  return encodeBase64(concatBytes(nonce, gcm(sessionKey, nonce).encrypt(encodeUtf8(plaintext))))
+  const data = encodeUtf8(plaintext)
+  const sealed = await withSecret(sessionKey, ({ encryptAesGcm }, key) => encryptAesGcm({ key, nonce, data }))
+  return encodeBase64(concatBytes(nonce, sealed))
 }
 
 /**
- * The text of a payload. Throws `DECRYPTION_FAILED` for everything that can be wrong with it, bad Base64 and
+ * The text of a payload. Rejects with `DECRYPTION_FAILED` for everything that can be wrong with it, bad Base64 and
  * bad UTF-8 included: what a sender could learn from the difference is nobody's business.
  */
-export function decryptMessage({ sessionKey, payload }: DecryptMessageInput): string {
+export async function decryptMessage({ sessionKey, payload }: DecryptMessageInput): Promise<string> {
   checkKey(sessionKey, 'sessionKey')
-  try {
-    const sealed = decodeBase64(payload)
-    if (sealed.length < NONCE_BYTES + TAG_BYTES) throw failed()
-    return decodeUtf8(gcm(sessionKey, sealed.subarray(0, NONCE_BYTES)).decrypt(sealed.subarray(NONCE_BYTES)))
-  } catch {
-    throw failed()
-  }
+  return withSecret(sessionKey, async ({ decryptAesGcm }, key) => {
+    try {
+      const sealed = decodeBase64(payload)
+      if (sealed.length < NONCE_BYTES + TAG_BYTES) throw failed()
+      const [nonce, data] = [sealed.subarray(0, NONCE_BYTES), sealed.subarray(NONCE_BYTES)]
+      return decodeUtf8(await decryptAesGcm({ key, nonce, data }))
+    } catch {
+      throw failed()
+    }
+  })
 }
 
 function failed(): CryptoError {

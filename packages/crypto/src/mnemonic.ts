@@ -1,18 +1,24 @@
 // The recovery phrase: 12 English words that stand for 128 random bits (BIP-39).
-import { entropyToMnemonic, validateMnemonic as isBip39Mnemonic, mnemonicToSeedSync } from '@scure/bip39'
 import { wordlist } from '@scure/bip39/wordlists/english.js'
-import { type Bytes, type RandomBytes, takeRandomBytes } from './bytes.ts'
+import { type Bytes, encodeUtf8, type RandomBytes, takeRandomBytes } from './bytes.ts'
 import { CryptoError } from './crypto-error.ts'
+import { withSecret } from './primitives.ts'
+import { sha256 } from './sha256.ts'
 
 const ENTROPY_BYTES = 16
+const ENTROPY_BITS = 128
 const WORDS = 12
+const SEED_ITERATIONS = 2048
 
 /**
  * A new recovery phrase: 12 lower-case English words, one space between (BIP-39, 128 bits from
  * `randomBytes`).
  */
 export function generateMnemonic(randomBytes: RandomBytes): string {
-  return entropyToMnemonic(takeRandomBytes(randomBytes, ENTROPY_BYTES), wordlist)
+  const bits = withChecksum(takeRandomBytes(randomBytes, ENTROPY_BYTES))
+  return numbersOf(bits, 11)
+    .map((index) => wordlist[index])
+    .join(' ')
 }
 
 /**
@@ -32,17 +38,39 @@ export function validateMnemonic(phrase: string): boolean {
 }
 
 /**
- * The 64-byte BIP-39 seed of a phrase, with the empty passphrase. The phrase is normalised first, so that
- * every spelling `validateMnemonic` accepts gives the same seed. Throws `INVALID_PHRASE`. Takes some tens of
- * milliseconds.
+ * The 64-byte BIP-39 seed of a phrase, with the empty passphrase: PBKDF2-HMAC-SHA512, 2,048 rounds. The phrase is
+ * normalised first, so that every spelling `validateMnemonic` accepts gives the same seed. Rejects with
+ * `INVALID_PHRASE`.
  */
-export function mnemonicToSeed(phrase: string): Bytes {
+export async function mnemonicToSeed(phrase: string): Promise<Bytes> {
   const normalized = typeof phrase === 'string' ? normalizeMnemonic(phrase) : ''
   if (!isValidNormalized(normalized)) throw new CryptoError('INVALID_PHRASE', 'not a 12-word BIP-39 phrase')
-  return mnemonicToSeedSync(normalized)
+  const salt = encodeUtf8('mnemonic')
+  return withSecret(encodeUtf8(normalized), ({ pbkdf2Sha512 }, password) =>
+    pbkdf2Sha512({ password, salt, iterations: SEED_ITERATIONS }),
+  )
 }
 
 function isValidNormalized(phrase: string): boolean {
   // BIP-39 knows longer phrases too; Sotto's are always of 12 words.
-  return phrase.split(' ').length === WORDS && isBip39Mnemonic(phrase, wordlist)
+  const indexes = phrase.split(' ').map((word) => wordlist.indexOf(word))
+  if (indexes.length !== WORDS || indexes.includes(-1)) return false
+  const bits = indexes.map((index) => binary(index, 11)).join('')
+  return withChecksum(Uint8Array.from(numbersOf(bits.slice(0, ENTROPY_BITS), 8))) === bits
+}
+
+/** The 132 bits that 12 words stand for: the entropy, and the first 4 bits of its SHA-256. */
+function withChecksum(entropy: Uint8Array): string {
+  const bits = Array.from(entropy, (byte) => binary(byte, 8)).join('')
+  return bits + binary(sha256(entropy)[0] ?? 0, 8).slice(0, 4)
+}
+
+function binary(number: number, digits: number): string {
+  return number.toString(2).padStart(digits, '0')
+}
+
+function numbersOf(bits: string, digits: number): number[] {
+  return Array.from({ length: bits.length / digits }, (_, at) =>
+    Number.parseInt(bits.slice(at * digits, (at + 1) * digits), 2),
+  )
 }

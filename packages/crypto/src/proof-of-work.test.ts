@@ -50,17 +50,19 @@ test('an odd zero is half a byte, no more and no less', () => {
   }
 })
 
-test('the last attempt allowed is made', () => {
+test('the last attempt allowed is made', async () => {
   const { challenge_string: challenge = '', difficulty = 0, first_nonce = '' } = vectors.pow[1] ?? {}
   const attempts = Number(first_nonce) + 1
   expect(solveProofOfWork({ challenge, difficulty, maxAttempts: attempts })).toBe(first_nonce)
-  expectCode('WORK_NOT_FOUND', () => solveProofOfWork({ challenge, difficulty, maxAttempts: attempts - 1 }))
+  await expectCode('WORK_NOT_FOUND', () =>
+    solveProofOfWork({ challenge, difficulty, maxAttempts: attempts - 1 }),
+  )
 })
 
 test('progress is told after each step, and the attempts have an end', async () => {
   const told: number[] = []
   const hopeless = { challenge: 'x', difficulty: 64, maxAttempts: 1000, attemptsPerStep: 300 }
-  expectCode('WORK_NOT_FOUND', () =>
+  await expectCode('WORK_NOT_FOUND', () =>
     solveProofOfWork({ ...hopeless, onProgress: (attempts) => told.push(attempts) }),
   )
   expect(told).toEqual([300, 600, 900])
@@ -74,14 +76,16 @@ test('the event loop turns between steps, and an abort is heard there', async ()
   await expect(solveProofOfWorkInSteps(endless)).rejects.toMatchObject({ code: 'ABORTED' })
 })
 
-test('nonsense is refused', () => {
+test('nonsense is refused', async () => {
   for (const difficulty of [-1, 0.5, 65, Number.NaN]) {
-    expectCode('INVALID_ARGUMENT', () => solveProofOfWork({ challenge: 'x', difficulty }))
-    expectCode('INVALID_ARGUMENT', () => verifyProofOfWork({ challenge: 'x', nonce: '0', difficulty }))
+    await expectCode('INVALID_ARGUMENT', () => solveProofOfWork({ challenge: 'x', difficulty }))
+    await expectCode('INVALID_ARGUMENT', () => verifyProofOfWork({ challenge: 'x', nonce: '0', difficulty }))
   }
-  expectCode('INVALID_ARGUMENT', () => solveProofOfWork({ challenge: '', difficulty: 1 }))
-  expectCode('INVALID_ARGUMENT', () => solveProofOfWork({ challenge: 'x', difficulty: 1, maxAttempts: 0 }))
-  expectCode('INVALID_ARGUMENT', () =>
+  await expectCode('INVALID_ARGUMENT', () => solveProofOfWork({ challenge: '', difficulty: 1 }))
+  await expectCode('INVALID_ARGUMENT', () =>
+    solveProofOfWork({ challenge: 'x', difficulty: 1, maxAttempts: 0 }),
+  )
+  await expectCode('INVALID_ARGUMENT', () =>
     solveProofOfWork({ challenge: 'x', difficulty: 1, attemptsPerStep: Number.NaN }),
   )
 })

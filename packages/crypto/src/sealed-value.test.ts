@@ -7,10 +7,10 @@ import { expectCode, fixedBytes, flipBit, randomBytes } from './test-support.ts'
 
 const key = new Uint8Array(32).fill(7)
 
-test('a sealed value is AES-256-GCM with the context as additional data', () => {
+test('a sealed value is AES-256-GCM with the context as additional data', async () => {
   // The key, nonce and plaintext of test case 16 of McGrew and Viega, "The Galois/Counter Mode of Operation". The context
   // differs, as it is text here: so does the tag, which is what OpenSSL gives. The ciphertext is the paper's.
-  const sealed = sealValue({
+  const sealed = await sealValue({
     key: hexToBytes('feffe9928665731c6d6a8f9467308308feffe9928665731c6d6a8f9467308308'),
     secret: hexToBytes(
       'd9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a721c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39',
@@ -27,29 +27,29 @@ test('a sealed value is AES-256-GCM with the context as additional data', () => 
   )
 })
 
-test('a value opens with its key, in its place, and nowhere else', () => {
+test('a value opens with its key, in its place, and nowhere else', async () => {
   const secret = encodeUtf8('the secret')
-  const sealed = sealValue({ key, secret, context: 'here', randomBytes })
-  expect(openValue({ key, sealed, context: 'here' })).toEqual(secret)
-  expectCode('DECRYPTION_FAILED', () => openValue({ key, sealed, context: 'there' }))
-  expectCode('DECRYPTION_FAILED', () => openValue({ key: new Uint8Array(32), sealed, context: 'here' }))
+  const sealed = await sealValue({ key, secret, context: 'here', randomBytes })
+  expect(await openValue({ key, sealed, context: 'here' })).toEqual(secret)
+  await expectCode('DECRYPTION_FAILED', () => openValue({ key, sealed, context: 'there' }))
+  await expectCode('DECRYPTION_FAILED', () => openValue({ key: new Uint8Array(32), sealed, context: 'here' }))
 })
 
-test('what was altered, cut short or is no sealed value does not open', () => {
-  const sealed = sealValue({ key, secret: encodeUtf8('s'), context: 'here', randomBytes })
+test('what was altered, cut short or is no sealed value does not open', async () => {
+  const sealed = await sealValue({ key, secret: encodeUtf8('s'), context: 'here', randomBytes })
   const bytes = decodeBase64(sealed)
   for (let bit = 0; bit < bytes.length * 8; bit += 1) {
     const altered = encodeBase64(flipBit(bytes, bit))
-    expectCode('DECRYPTION_FAILED', () => openValue({ key, sealed: altered, context: 'here' }))
+    await expectCode('DECRYPTION_FAILED', () => openValue({ key, sealed: altered, context: 'here' }))
   }
   for (const text of ['', 'rubbish!', sealed.slice(0, -4), encodeBase64(bytes.subarray(0, 27))])
-    expectCode('DECRYPTION_FAILED', () => openValue({ key, sealed: text, context: 'here' }))
+    await expectCode('DECRYPTION_FAILED', () => openValue({ key, sealed: text, context: 'here' }))
 })
 
-test('arguments are checked', () => {
+test('arguments are checked', async () => {
   const secret = new Uint8Array(1)
-  expectCode('INVALID_KEY', () =>
+  await expectCode('INVALID_KEY', () =>
     sealValue({ key: new Uint8Array(16), secret, context: 'here', randomBytes }),
   )
-  expectCode('INVALID_ARGUMENT', () => sealValue({ key, secret, context: '', randomBytes }))
+  await expectCode('INVALID_ARGUMENT', () => sealValue({ key, secret, context: '', randomBytes }))
 })

@@ -1,5 +1,4 @@
 // A secret kept at rest: AES-256-GCM, bound to the place it was sealed for.
-import { gcm } from '@noble/ciphers/aes.js'
 import { decodeBase64, encodeBase64 } from './base64.ts'
 import {
   type Bytes,
@@ -12,6 +11,7 @@ import {
   takeRandomBytes,
 } from './bytes.ts'
 import { CryptoError } from './crypto-error.ts'
+import { withSecret } from './primitives.ts'
 
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
@@ -34,28 +34,35 @@ export interface OpenValueInput {
 
 /**
  * Base64 of nonce (12 bytes), ciphertext and tag (16 bytes): AES-256-GCM (NIST SP 800-38D) with the context's UTF-8 as
- * additional data. The nonce is random, so one key is good for about 2^32 values.
+ * additional data. The nonce is random, so one key is good for about 2^32 values. The secret is to stay as it is meanwhile.
  */
-export function sealValue({ key, secret, context, randomBytes }: SealValueInput): string {
+export async function sealValue(input: SealValueInput): Promise<string> {
+  const { key, secret, context, randomBytes } = input
   checkKey(key, 'key')
   checkBytes(secret, 'secret')
   checkText(context, 'context')
   const nonce = takeRandomBytes(randomBytes, NONCE_BYTES)
-  return encodeBase64(concatBytes(nonce, gcm(key, nonce, encodeUtf8(context)).encrypt(secret)))
+  const additionalData = encodeUtf8(context)
+  const sealed = await withSecret(key, ({ encryptAesGcm }, copy) =>
+    encryptAesGcm({ key: copy, nonce, data: secret, additionalData }),
+  )
+  return encodeBase64(concatBytes(nonce, sealed))
 }
 
-/** The secret of a sealed value. Throws `DECRYPTION_FAILED` for whatever can be wrong with it. */
-export function openValue({ key, sealed, context }: OpenValueInput): Bytes {
+/** The secret of a sealed value. Rejects with `DECRYPTION_FAILED` for whatever can be wrong with it. */
+export async function openValue({ key, sealed, context }: OpenValueInput): Promise<Bytes> {
   checkKey(key, 'key')
   checkText(context, 'context')
-  try {
-    const bytes = decodeBase64(sealed)
-    if (bytes.length < NONCE_BYTES + TAG_BYTES) throw failed()
-    const cipher = gcm(key, bytes.subarray(0, NONCE_BYTES), encodeUtf8(context))
-    return cipher.decrypt(bytes.subarray(NONCE_BYTES))
-  } catch {
-    throw failed()
-  }
+  return withSecret(key, async ({ decryptAesGcm }, copy) => {
+    try {
+      const bytes = decodeBase64(sealed)
+      if (bytes.length < NONCE_BYTES + TAG_BYTES) throw failed()
+      const [nonce, data] = [bytes.subarray(0, NONCE_BYTES), bytes.subarray(NONCE_BYTES)]
+      return await decryptAesGcm({ key: copy, nonce, data, additionalData: encodeUtf8(context) })
+    } catch {
+      throw failed()
+    }
+  })
 }
 
 function failed(): CryptoError {

@@ -1,8 +1,8 @@
 // The code two people compare to know that nobody sits between them.
-import { sha256 } from '@noble/hashes/sha2.js'
 import { checkKey, concatBytes } from './bytes.ts'
 import { CryptoError } from './crypto-error.ts'
 import { bytesToHex } from './hex.ts'
+import { sha256 } from './sha256.ts'
 
 const CODE_LENGTH = 60
 

@@ -18,15 +18,23 @@ const { conv_id: conversationId, session_key_hex } = vectors.session
 const a = identity(vectors.session.a).agreement
 const b = identity(vectors.session.b).agreement
 
-test('both friends derive the key of the vectors', () => {
-  const mine = deriveSessionKey({ privateKey: a.privateKey, theirPublicKey: b.publicKey, conversationId })
-  const theirs = deriveSessionKey({ privateKey: b.privateKey, theirPublicKey: a.publicKey, conversationId })
+test('both friends derive the key of the vectors', async () => {
+  const mine = await deriveSessionKey({
+    privateKey: a.privateKey,
+    theirPublicKey: b.publicKey,
+    conversationId,
+  })
+  const theirs = await deriveSessionKey({
+    privateKey: b.privateKey,
+    theirPublicKey: a.publicKey,
+    conversationId,
+  })
   expect(bytesToHex(mine)).toBe(session_key_hex)
   expect(bytesToHex(theirs)).toBe(session_key_hex)
 })
 
-test('another conversation has another key', () => {
-  const other = deriveSessionKey({
+test('another conversation has another key', async () => {
+  const other = await deriveSessionKey({
     privateKey: a.privateKey,
     theirPublicKey: b.publicKey,
     conversationId: `${conversationId}x`,
@@ -34,14 +42,16 @@ test('another conversation has another key', () => {
   expect(bytesToHex(other)).not.toBe(session_key_hex)
 })
 
-test('a key that would make the secret zero is refused', () => {
+test('a key that would make the secret zero is refused', async () => {
   const theirPublicKey = new Uint8Array(32)
-  expectCode('WEAK_KEY', () => deriveSessionKey({ privateKey: a.privateKey, theirPublicKey, conversationId }))
+  await expectCode('WEAK_KEY', () =>
+    deriveSessionKey({ privateKey: a.privateKey, theirPublicKey, conversationId }),
+  )
 })
 
-test('inputs of the wrong size are refused', () => {
+test('inputs of the wrong size are refused', async () => {
   const good = { privateKey: a.privateKey, theirPublicKey: b.publicKey, conversationId }
-  expectCode('INVALID_KEY', () => deriveSessionKey({ ...good, privateKey: new Uint8Array(31) }))
-  expectCode('INVALID_KEY', () => deriveSessionKey({ ...good, theirPublicKey: new Uint8Array(33) }))
-  expectCode('INVALID_ARGUMENT', () => deriveSessionKey({ ...good, conversationId: '' }))
+  await expectCode('INVALID_KEY', () => deriveSessionKey({ ...good, privateKey: new Uint8Array(31) }))
+  await expectCode('INVALID_KEY', () => deriveSessionKey({ ...good, theirPublicKey: new Uint8Array(33) }))
+  await expectCode('INVALID_ARGUMENT', () => deriveSessionKey({ ...good, conversationId: '' }))
 })

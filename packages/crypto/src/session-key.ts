@@ -1,9 +1,10 @@
 // The key two friends share for one conversation (crypto_v 1).
-import { hkdf } from '@noble/hashes/hkdf.js'
-import { sha256 } from '@noble/hashes/sha2.js'
 import { type Bytes, checkText, encodeUtf8 } from './bytes.ts'
 import { agreeSharedSecret } from './key-agreement.ts'
+import { withSecret } from './primitives.ts'
+import { sha256 } from './sha256.ts'
 
+const KEY_BYTES = 32
 const INFO = encodeUtf8('securechat-session-v1')
 
 /**
@@ -18,13 +19,17 @@ export interface SessionKeyInput {
 
 /**
  * The 32-byte session key: HKDF-SHA256 (RFC 5869) of the X25519 shared secret (RFC 7748), with the SHA-256 of
- * the conversation's id as salt. Both friends derive the same one. Throws `INVALID_KEY`, `WEAK_KEY`,
+ * the conversation's id as salt. Both friends derive the same one. Rejects with `INVALID_KEY`, `WEAK_KEY`,
  * `INVALID_ARGUMENT`.
  */
-export function deriveSessionKey({ privateKey, theirPublicKey, conversationId }: SessionKeyInput): Bytes {
+export async function deriveSessionKey(input: SessionKeyInput): Promise<Bytes> {
+  const { privateKey, theirPublicKey, conversationId } = input
   checkText(conversationId, 'conversationId')
-  const secret = agreeSharedSecret(privateKey, theirPublicKey)
-  const key = hkdf(sha256, secret, sha256(encodeUtf8(conversationId)), INFO, 32)
-  secret.fill(0)
+  const agreed = await agreeSharedSecret(privateKey, theirPublicKey)
+  const salt = sha256(encodeUtf8(conversationId))
+  const key = withSecret(agreed, ({ hkdfSha256 }, secret) =>
+    hkdfSha256({ secret, salt, info: INFO, length: KEY_BYTES }),
+  )
+  agreed.fill(0)
   return key
 }

@@ -1,46 +1,49 @@
 // Ed25519 signatures (RFC 8032), verified strictly.
-import { ed25519 } from '@noble/curves/ed25519.js'
-import { isBytes } from '@noble/hashes/utils.js'
-import { type Bytes, checkBytes, checkKey, encodeUtf8 } from './bytes.ts'
+import { type Bytes, checkBytes, checkKey, encodeUtf8, isBytes, readLittleEndian } from './bytes.ts'
+import { primitives, withSecret } from './primitives.ts'
 
-/** The 64-byte Ed25519 signature of `message` (a text stands for its UTF-8). Throws `INVALID_KEY`. */
-export function sign(privateKey: Uint8Array, message: Uint8Array | string): Bytes {
+const KEY_BYTES = 32
+const SIGNATURE_BYTES = 64
+const P = 2n ** 255n - 19n
+
+// The y-coordinates of the eight points of small order. Under such a key one signature can fit any message.
+const SMALL_ORDER = new Set([
+  0n,
+  1n,
+  0x05fc536d880238b13933c6d3acdfd5f098eff289f4c345b027b2c228e8958f26n,
+  0x7a03ac9277fdc74ec6cc392cfa53202a0f67100d760b3cba4fd84d3d706a17c7n,
+  P - 1n,
+])
+
+/** The 64-byte Ed25519 signature of `message` (a text stands for its UTF-8). Rejects with `INVALID_KEY`. */
+export async function sign(privateKey: Uint8Array, message: Uint8Array | string): Promise<Bytes> {
   checkKey(privateKey, 'privateKey')
   const bytes = typeof message === 'string' ? encodeUtf8(message) : message
   checkBytes(bytes, 'message')
-  return ed25519.sign(bytes, privateKey)
+  return withSecret(privateKey, ({ signEd25519 }, key) => signEd25519(key, bytes))
 }
 
 /**
- * Whether `signature` is the holder of `publicKey`'s over `message`. Never throws: whatever is malformed is
- * false.
+ * Whether `signature` is the holder of `publicKey`'s over `message`; false for whatever is malformed.
  *
  * Strict: unreduced scalars and non-canonical points (RFC 8032, section 5.1.7) are refused, so a signature
  * cannot be rewritten into another valid one, and so are public keys of small order, for which one signature
  * can fit any message.
  */
-export function verifySignature(
+export async function verifySignature(
   publicKey: Uint8Array,
   message: Uint8Array | string,
   signature: Uint8Array,
-): boolean {
+): Promise<boolean> {
+  const bytes = typeof message === 'string' ? encodeUtf8(message) : message
+  if (!isBytes(bytes) || !isBytes(signature) || signature.length !== SIGNATURE_BYTES) return false
+  if (!isBytes(publicKey) || publicKey.length !== KEY_BYTES) return false
+  // WebCrypto's implementations differ in what they refuse of these.
+  const y = readLittleEndian(publicKey) % 2n ** 255n
+  if (y >= P || SMALL_ORDER.has(y)) return false
+  const { verifyEd25519 } = await primitives()
   try {
-    const bytes = typeof message === 'string' ? encodeUtf8(message) : message
-    return ed25519.verify(signature, bytes, publicKey, { zip215: false })
-  } catch {
-    return false
-  }
-}
-
-/**
- * Whether `bytes` are a key that an honest holder can have: a canonical point of the prime-order group. Never
- * throws; costs about as much as verifying a signature.
- */
-export function isValidEd25519PublicKey(bytes: Uint8Array): boolean {
-  if (!isBytes(bytes) || bytes.length !== 32) return false
-  try {
-    const point = ed25519.Point.fromBytes(bytes, false)
-    return !point.isSmallOrder() && point.isTorsionFree()
+    return await verifyEd25519(publicKey, bytes, signature)
   } catch {
     return false
   }

@@ -1,8 +1,7 @@
 // Hierarchical keys on the ed25519 curve, every level hardened (SLIP-0010).
-import { hmac } from '@noble/hashes/hmac.js'
-import { sha512 } from '@noble/hashes/sha2.js'
 import { type Bytes, checkBytes, concatBytes, encodeUtf8 } from './bytes.ts'
 import { CryptoError } from './crypto-error.ts'
+import { type Primitives, withSecret } from './primitives.ts'
 
 const HARDENED = 0x8000_0000
 const MASTER_KEY = encodeUtf8('ed25519 seed')
@@ -18,26 +17,35 @@ export interface Slip10Node {
  *
  * `path` is either the levels' numbers without the hardening bit (`[44, 0, 0, 0, 0]`), or a text in which
  * every level is marked hardened (`m/44'/0'/0'/0'/0'`). SLIP-0010 defines no other children on this curve, so
- * an unmarked level in a text is refused, not silently hardened. Throws `INVALID_PATH`, or `INVALID_ARGUMENT`
- * for the seed.
+ * an unmarked level in a text is refused, not silently hardened. Rejects with `INVALID_PATH`, or
+ * `INVALID_ARGUMENT` for the seed.
  */
-export function deriveEd25519Path(seed: Uint8Array, path: readonly number[] | string): Slip10Node {
+export async function deriveEd25519Path(
+  seed: Uint8Array,
+  path: readonly number[] | string,
+): Promise<Slip10Node> {
   checkBytes(seed, 'seed')
   if (seed.length < 16 || seed.length > 64)
     throw new CryptoError('INVALID_ARGUMENT', 'seed must be 16 to 64 bytes')
   const levels = typeof path === 'string' ? parsePath(path) : path
   if (!Array.isArray(levels) || !levels.every(isLevel)) throw invalidPath()
 
-  let node = split(hmac(sha512, MASTER_KEY, seed))
-  for (const level of levels) node = child(node, level)
-  return node
+  return withSecret(seed, async ({ hmacSha512 }, secret) => {
+    let node = split(await hmacSha512(MASTER_KEY, secret))
+    for (const level of levels) node = await child(hmacSha512, node, level)
+    return node
+  })
 }
 
-function child({ privateKey, chainCode }: Slip10Node, level: number): Slip10Node {
+async function child(
+  hmacSha512: Primitives['hmacSha512'],
+  { privateKey, chainCode }: Slip10Node,
+  level: number,
+): Promise<Slip10Node> {
   const data = new Uint8Array(1 + 32 + 4)
   data.set(privateKey, 1)
   new DataView(data.buffer).setUint32(33, HARDENED + level)
-  return split(hmac(sha512, chainCode, data))
+  return split(await hmacSha512(chainCode, data))
 }
 
 function split(digest: Uint8Array): Slip10Node {

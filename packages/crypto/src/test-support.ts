@@ -2,10 +2,11 @@
 import { expect } from 'bun:test'
 import fc from 'fast-check'
 import vectors from '../../../vectors/crypto.json'
+import { decodeBase64 } from './base64.ts'
 import type { RandomBytes } from './bytes.ts'
 import { CryptoError, type CryptoErrorCode } from './crypto-error.ts'
 import { hexToBytes } from './hex.ts'
-import { deriveIdentityKeys, type IdentityKeys } from './key-pairs.ts'
+import type { IdentityKeys } from './key-pairs.ts'
 
 export { vectors }
 
@@ -21,7 +22,16 @@ export function fixedBytes(hex: string): RandomBytes {
 export function identity(index: number): IdentityKeys {
   const found = vectors.identities[index]
   if (found === undefined) throw new Error(`no identity ${index} in vectors/crypto.json`)
-  return deriveIdentityKeys(found.mnemonic)
+  return {
+    signing: {
+      privateKey: hexToBytes(found.ed25519_private_hex),
+      publicKey: decodeBase64(found.ed25519_public_b64),
+    },
+    agreement: {
+      privateKey: hexToBytes(found.x25519_private_hex),
+      publicKey: decodeBase64(found.x25519_public_b64),
+    },
+  }
 }
 
 /** The session key of the vectors' two friends. */
@@ -37,15 +47,15 @@ export const anyString = () =>
 /** Text a person could write: well-formed Unicode, of which some looks like our own forms. */
 export const anyText = () => fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }))
 
-/** Runs `act` and expects a CryptoError with this code. */
-export function expectCode(code: CryptoErrorCode, act: () => unknown): void {
-  expect(codeOf(act)).toBe(code)
+/** Runs `act` and expects a CryptoError with this code, thrown or rejected with. */
+export async function expectCode(code: CryptoErrorCode, act: () => unknown): Promise<void> {
+  expect(await codeOf(act)).toBe(code)
 }
 
-/** The code `act` throws, or undefined if it throws nothing. Any other error is a bug and passes through. */
-export function codeOf(act: () => unknown): CryptoErrorCode | undefined {
+/** The code `act` fails with, or undefined if it does not. Any other error is a bug and passes through. */
+export async function codeOf(act: () => unknown): Promise<CryptoErrorCode | undefined> {
   try {
-    act()
+    await act()
     return undefined
   } catch (error) {
     if (error instanceof CryptoError) return error.code

@@ -1,13 +1,16 @@
 // The interface as documents: OpenAPI 3.1 for HTTP, AsyncAPI 3 for the WebSocket, made from the schemas.
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type * as v from 'valibot'
-import { API_BASE, type Endpoint, endpoints } from './endpoints.ts'
-import { type ErrorCode, errors } from './errors.ts'
+import { API_BASE, type Endpoint, endpointSummaries, endpoints } from './endpoints.ts'
+import { type ErrorCode, errorMeanings, errors } from './errors.ts'
 import { clientFrames } from './frames/client-frames.ts'
-import { closeCodes, relayFrames } from './frames/relay-frames.ts'
+import { closeCodes, closeMeanings, relayFrames } from './frames/relay-frames.ts'
 import { rates } from './limits.ts'
 
 type Json = { readonly [key: string]: unknown }
+
+/** By any name: the type holds it to have that of every endpoint. */
+const summaries: Readonly<Record<string, string>> = endpointSummaries
 
 const LICENSE = { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' }
 
@@ -28,9 +31,14 @@ export function openApiDocument(version: string): Json {
   for (const [name, endpoint] of Object.entries<Endpoint>(endpoints)) {
     const path = paths[API_BASE + endpoint.path] ?? {}
     paths[API_BASE + endpoint.path] = path
-    path[endpoint.method.toLowerCase()] = operation(name, endpoint)
+    const summary = summaries[name] ?? ''
+    path[endpoint.method.toLowerCase()] = operation(name, endpoint, summary)
     if (endpoint.alsoMethod) {
-      path[endpoint.alsoMethod.toLowerCase()] = operation(`${name}By${endpoint.alsoMethod}`, endpoint)
+      path[endpoint.alsoMethod.toLowerCase()] = operation(
+        `${name}By${endpoint.alsoMethod}`,
+        endpoint,
+        summary,
+      )
     }
   }
   return {
@@ -90,12 +98,12 @@ export function asyncApiDocument(version: string): Json {
   }
 }
 
-function operation(name: string, endpoint: Endpoint): Json {
+function operation(name: string, endpoint: Endpoint, summary: string): Json {
   const rate = rates[endpoint.rate]
   const codes = [...endpoint.errors, ...COMMON_ERRORS, ...(endpoint.auth === 'account' ? ACCOUNT_ERRORS : [])]
   return {
     operationId: name,
-    summary: endpoint.summary,
+    summary,
     description: `Rate \`${endpoint.rate}\`: ${rate.burst} in ${rate.perSeconds} s by ${rate.by}, unless set otherwise.`,
     ...(endpoint.auth === 'account' ? { security: [{ token: [] }] } : {}),
     ...parametersOf(endpoint),
@@ -107,14 +115,14 @@ function operation(name: string, endpoint: Endpoint): Json {
           },
         }
       : {}),
-    responses: { [endpoint.status]: replyOf(endpoint), ...problemsOf(codes) },
+    responses: { [endpoint.status]: replyOf(endpoint, summary), ...problemsOf(codes) },
   }
 }
 
-function replyOf(endpoint: Endpoint): Json {
+function replyOf(endpoint: Endpoint, summary: string): Json {
   if (!endpoint.reply) return { description: 'Done' }
   return {
-    description: endpoint.summary,
+    description: summary,
     content: { 'application/json': { schema: schemaOf(endpoint.reply) } },
   }
 }
@@ -124,7 +132,7 @@ function problemsOf(codes: readonly ErrorCode[]): Json {
   const entries = [...byStatus].map(([status, of]) => [
     status,
     {
-      description: of.map((code) => `\`${code}\`: ${errors[code].means}`).join('\n\n'),
+      description: of.map((code) => `\`${code}\`: ${errorMeanings[code]}`).join('\n\n'),
       content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
     },
   ])
@@ -185,8 +193,9 @@ function messagesOf(frames: Readonly<Record<string, v.GenericSchema>>, sender: '
 }
 
 function closeCodeText(): string {
-  return Object.values(closeCodes)
-    .map(({ code, means }) => `Closes with ${code}: ${means}.`)
+  const meanings: Readonly<Record<string, string>> = closeMeanings
+  return Object.entries(closeCodes)
+    .map(([reason, code]) => `Closes with ${code}: ${meanings[reason] ?? ''}.`)
     .join(' ')
 }
 

@@ -1,17 +1,16 @@
 // Every HTTP endpoint, by feature. The relay serves them, the client calls them, and the OpenAPI document is made from
 // them.
 import type * as v from 'valibot'
-import { accountEndpoints } from './endpoints/accounts.ts'
-import { callEndpoints } from './endpoints/calls.ts'
-import { channelEndpoints } from './endpoints/channels.ts'
-import { friendEndpoints } from './endpoints/friends.ts'
-import { vanityEndpoints } from './endpoints/vanity.ts'
+import { accountEndpoints, accountSummaries } from './endpoints/accounts.ts'
+import { callEndpoints, callSummaries } from './endpoints/calls.ts'
+import { channelEndpoints, channelSummaries } from './endpoints/channels.ts'
+import { friendEndpoints, friendSummaries } from './endpoints/friends.ts'
+import { vanityEndpoints, vanitySummaries } from './endpoints/vanity.ts'
 import type { ErrorCode } from './errors.ts'
 
-export type { Endpoint } from './endpoints/endpoint.ts'
-
-/** The prefix of every endpoint's path. */
-export const API_BASE = '/api/v1'
+export { API_BASE, type Endpoint } from './endpoints/endpoint.ts'
+// Each feature's by itself too, so that a client takes along no more than it calls.
+export { accountEndpoints, callEndpoints, channelEndpoints, friendEndpoints, vanityEndpoints }
 
 /** Every endpoint under `/api/v1`, by name. */
 export const endpoints = {
@@ -21,6 +20,15 @@ export const endpoints = {
   ...vanityEndpoints,
   ...callEndpoints,
 } as const
+
+/** What each endpoint does, in a line. */
+export const endpointSummaries: Readonly<Record<EndpointName, string>> = {
+  ...accountSummaries,
+  ...friendSummaries,
+  ...channelSummaries,
+  ...vanitySummaries,
+  ...callSummaries,
+}
 
 /** An endpoint's name. */
 export type EndpointName = keyof typeof endpoints

@@ -67,6 +67,9 @@ export class DeviceState {
       case 'vault':
         this.vault = change.vault
         return
+      case 'vault_removed':
+        this.vault = undefined
+        return
       case 'identity':
         this.identity = change.identity
         return
@@ -116,23 +119,9 @@ export class DeviceState {
     }
   }
 
-  /** Changes that make this state out of an empty one. */
-  *changes(): Generator<StoreChange> {
-    if (this.vault) yield { change: 'vault', vault: this.vault }
-    if (this.identity) yield { change: 'identity', identity: this.identity }
-    if (this.friends.length > 0) yield { change: 'friends', friends: [...this.friends] }
-    for (const session of this.sessions.values()) yield { change: 'session', session }
-    for (const [conversationId, trust] of this.trust) {
-      const session = this.sessions.get(conversationId)
-      if (session) yield { change: 'trust', conversationId: session.conversationId, trust }
-    }
-    for (const conversation of this.#conversations.values()) {
-      for (const message of conversation.byKey.values()) yield { change: 'message', message }
-    }
-    for (const intent of this.outbox.values()) yield { change: 'outbox_added', intent }
-    for (const intent of this.retractIntents.values()) yield { change: 'retract_added', intent }
-    for (const message of this.offline.values()) yield { change: 'offline_added', message }
-    for (const mark of this.readMarks.values()) yield { change: 'read_mark', mark }
+  /** Every message, of every conversation. */
+  *messages(): Generator<StoredMessage> {
+    for (const conversation of this.#conversations.values()) yield* conversation.byKey.values()
   }
 
   findMessage(conversationId: string, isMe: boolean, id: string): StoredMessage | undefined {

@@ -19,14 +19,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { FileStore } from './file-store.ts'
 import { SCHEMA_VERSION } from './migrations.ts'
-import {
-  conversationId,
-  identity,
-  messageOf,
-  session,
-  storeContract,
-  vaultContract,
-} from './store-contract.ts'
+import { conversationId, identity, messageOf, session, storeContract } from './store-contract.ts'
+import { vaultContract } from './vault-contract.ts'
 
 /** Written by the first version of the store; `store.log` as it stood after a few writes. */
 const versionOne = join(import.meta.dir, '../../test/fixtures/file-store-version-1.txt')

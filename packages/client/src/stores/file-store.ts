@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { copyFile, type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { asClientError, ClientError } from '../client-error.ts'
+import { changesOf } from './device-changes.ts'
 import { decodeFile, encodeFile, encodeHeader, encodeWrite } from './file-log.ts'
 import { type FolderLock, lockFolder } from './folder-lock.ts'
 import { InMemoryReads } from './in-memory-reads.ts'
@@ -25,6 +26,9 @@ interface Waiting {
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
+
+/** Changes for which the file is written anew: what they replace is not to lie in it any longer. */
+const REWRITING: ReadonlySet<StoreChange['change']> = new Set(['clear', 'vault', 'vault_removed'])
 
 /**
  * A store in a folder of its own (0700; files 0600). A write resolves after `fdatasync`; writes that arrive while one is
@@ -109,7 +113,7 @@ export class FileStore extends InMemoryReads {
     if (this.#failure) return Promise.reject(this.#failure)
     for (const change of changes) this.state.apply(change)
     const line = encodeWrite(changes)
-    const erases = changes.some(({ change }) => change === 'vault' || change === 'clear')
+    const erases = changes.some(({ change }) => REWRITING.has(change))
     const written = new Promise<void>((resolve, reject) =>
       this.#waiting.push({ line, erases, resolve, reject }),
     )
@@ -125,6 +129,13 @@ export class FileStore extends InMemoryReads {
     await this.#lock.release()
   }
 
+  async abandon(): Promise<void> {
+    const reason = new ClientError('CLOSED', 'the store was given up')
+    this.#failure ??= reason
+    for (const waiting of this.#waiting.splice(0)) waiting.reject(reason)
+    await this.close()
+  }
+
   async #drain(): Promise<void> {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting
@@ -132,6 +143,8 @@ export class FileStore extends InMemoryReads {
       try {
         if (batch.some(({ erases }) => erases)) {
           await this.#removeDamaged()
+          // Given up meanwhile: what is in memory is no longer what is to be written.
+          if (this.#failure) throw this.#failure
           // What has been written to memory meanwhile is in the new file as well, and so written.
           batch.push(...this.#waiting)
           this.#waiting = []
@@ -158,7 +171,7 @@ export class FileStore extends InMemoryReads {
 
   async #compactIfGrown(): Promise<void> {
     // Only while nothing waits: then what is in memory is what is in the file.
-    if (this.#waiting.length > 0) return
+    if (this.#waiting.length > 0 || this.#failure) return
     if (this.#bytes < COMPACT_BYTES || this.#bytes < COMPACT_FACTOR * this.#compactedBytes) return
     await this.#compact()
   }
@@ -171,7 +184,7 @@ export class FileStore extends InMemoryReads {
 
   // The new file is whole and synced before it takes the old one's name, so a crash leaves one or the other.
   async #compact(): Promise<void> {
-    const bytes = Buffer.from(encodeFile(this.state.changes()))
+    const bytes = Buffer.from(encodeFile(changesOf(this.state)))
 
     const next = `${this.#path}.next`
     await rm(next, { force: true })

@@ -22,6 +22,7 @@ export abstract class InMemoryReads implements ClientStore {
 
   abstract write(changes: readonly StoreChange[]): Promise<void>
   abstract close(): Promise<void>
+  abstract abandon(): Promise<void>
 
   async getVault(): Promise<VaultRecord | undefined> {
     return this.state.vault

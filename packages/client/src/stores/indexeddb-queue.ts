@@ -134,6 +134,7 @@ export class WorkQueue {
   }
 
   #begin(isWriting: boolean): Batch {
+    if (isWriting && this.#failure) throw this.#failure
     // Every table: of transactions that have one in common the earlier is durable before the later begins.
     const transaction = this.#database.transaction(
       this.#tables,

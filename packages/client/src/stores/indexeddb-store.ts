@@ -180,6 +180,11 @@ export class IndexedDbStore implements ClientStore {
     this.#database.close()
   }
 
+  async abandon(): Promise<void> {
+    this.#queue.abandon(new ClientError('CLOSED', 'the store was given up'))
+    await this.close()
+  }
+
   // Whoever wants the database waits until it is closed, and it closes once what is under way has come to its end.
   #giveUp(reason: string): void {
     this.#queue.abandon(new ClientError('STORE_FAILED', reason))

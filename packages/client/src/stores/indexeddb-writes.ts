@@ -36,6 +36,9 @@ export async function writeChange(transaction: IDBTransaction, change: StoreChan
     case 'vault':
       await done(table('vault').put(change.vault, 'vault'))
       return
+    case 'vault_removed':
+      await done(table('vault').clear())
+      return
     case 'identity':
       await done(table('values').put(change.identity, 'identity'))
       return

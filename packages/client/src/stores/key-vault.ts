@@ -16,7 +16,7 @@ export function keyVault(key: Uint8Array): Vault {
     needsPassphrase: false,
     async wrap(input) {
       const record = { kind: 'key' } as const
-      return { ...record, wrappedKey: wrapKey(wrappingKey, input, record) }
+      return { ...record, wrappedKey: await wrapKey(wrappingKey, input, record) }
     },
     async unwrap(record) {
       if (record.kind !== 'key') throw otherVault(record)

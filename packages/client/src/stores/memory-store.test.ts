@@ -1,7 +1,8 @@
 // The memory store, held to the store contract.
 import { describe } from 'bun:test'
 import { MemoryStore } from './memory-store.ts'
-import { storeContract, vaultContract } from './store-contract.ts'
+import { storeContract } from './store-contract.ts'
+import { vaultContract } from './vault-contract.ts'
 
 describe('memory store', () => {
   const open = async () => {

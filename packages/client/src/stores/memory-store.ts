@@ -16,6 +16,10 @@ export class MemoryStore extends InMemoryReads {
     this.#closed = true
   }
 
+  async abandon(): Promise<void> {
+    this.#closed = true
+  }
+
   /** Opens the store again after `close`, as a file store is opened by the next process. */
   reopen(): void {
     this.#closed = false

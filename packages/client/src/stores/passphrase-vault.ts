@@ -31,7 +31,7 @@ export function passphraseVault(): Vault {
       const record = { kind: 'passphrase', ...COST, salt: encodeBase64(salt) } as const
       const key = await derivePassphraseKey({ passphrase: given(input.passphrase), salt, cost: COST })
       try {
-        return { ...record, wrappedKey: wrapKey(key, input, record) }
+        return { ...record, wrappedKey: await wrapKey(key, input, record) }
       } finally {
         key.fill(0)
       }
@@ -42,7 +42,7 @@ export function passphraseVault(): Vault {
       const salt = checkedSalt(record)
       const key = await derivePassphraseKey({ passphrase: given(passphrase), salt, cost: { n, r, p } })
       try {
-        return unwrapKey(key, record, 'WRONG_PASSPHRASE')
+        return await unwrapKey(key, record, 'WRONG_PASSPHRASE')
       } finally {
         key.fill(0)
       }

@@ -25,6 +25,13 @@ export const StoredIdentity = v.object({
 /** See {@link StoredIdentity}. */
 export type StoredIdentity = Readonly<v.InferOutput<typeof StoredIdentity>>
 
+/** The identity without its phrase: what may be shown, and told to other tabs. */
+export type PublicIdentity = Omit<StoredIdentity, 'mnemonic'>
+
+export function publicPart({ mnemonic: _, ...identity }: StoredIdentity): PublicIdentity {
+  return identity
+}
+
 export const MessageStatus = v.picklist(['sending', 'sent', 'delivered', 'read', 'failed'])
 /** How far an own message has come. A peer's message is `delivered` once it is stored here. */
 export type MessageStatus = v.InferOutput<typeof MessageStatus>
@@ -169,6 +176,7 @@ export type VaultRecord = Readonly<v.InferOutput<typeof VaultRecord>>
 export const StoreChange = v.variant('change', [
   v.object({ change: v.literal('clear') }),
   v.object({ change: v.literal('vault'), vault: VaultRecord }),
+  v.object({ change: v.literal('vault_removed') }),
   v.object({ change: v.literal('identity'), identity: StoredIdentity }),
   v.object({ change: v.literal('session'), session: SessionRecord }),
   v.object({ change: v.literal('session_removed'), conversationId: ConversationId }),

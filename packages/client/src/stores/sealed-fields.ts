@@ -15,27 +15,45 @@ export interface Seal {
   readonly randomBytes: RandomBytes
 }
 
+/** Whether a change holds a secret. */
+export function hasSecret({ change }: StoreChange): boolean {
+  return change === 'identity' || change === 'session'
+}
+
 /** A change as it may lie in a store. */
-export function sealChange(seal: Seal, change: StoreChange): StoreChange {
-  if (change.change === 'identity') return { ...change, identity: sealIdentity(seal, change.identity) }
-  if (change.change === 'session') return { ...change, session: sealSession(seal, change.session) }
+export async function sealChange(seal: Seal, change: StoreChange): Promise<StoreChange> {
+  if (change.change === 'identity') return { ...change, identity: await sealIdentity(seal, change.identity) }
+  if (change.change === 'session') return { ...change, session: await sealSession(seal, change.session) }
   return change
 }
 
-export function sealIdentity(seal: Seal, identity: StoredIdentity): StoredIdentity {
-  return { ...identity, mnemonic: sealField(seal, identity.mnemonic, placeOfPhrase(identity)) }
+/** A change as it is read. */
+export async function openChange(seal: Seal, change: StoreChange): Promise<StoreChange> {
+  if (change.change === 'identity') return { ...change, identity: await openIdentity(seal, change.identity) }
+  if (change.change === 'session') return { ...change, session: await openSession(seal, change.session) }
+  return change
 }
 
-export function openIdentity(seal: Seal, identity: StoredIdentity): StoredIdentity {
-  return { ...identity, mnemonic: openField(seal, identity.mnemonic, placeOfPhrase(identity)) }
+async function sealIdentity(seal: Seal, identity: StoredIdentity): Promise<StoredIdentity> {
+  return { ...identity, mnemonic: await sealField(seal, identity.mnemonic, placeOfPhrase(identity)) }
 }
 
-export function sealSession(seal: Seal, session: SessionRecord): SessionRecord {
-  return { ...session, sessionKeyBase64: sealField(seal, session.sessionKeyBase64, placeOfKey(session)) }
+export async function openIdentity(seal: Seal, identity: StoredIdentity): Promise<StoredIdentity> {
+  return { ...identity, mnemonic: await openField(seal, identity.mnemonic, placeOfPhrase(identity)) }
 }
 
-export function openSession(seal: Seal, session: SessionRecord): SessionRecord {
-  return { ...session, sessionKeyBase64: openField(seal, session.sessionKeyBase64, placeOfKey(session)) }
+async function sealSession(seal: Seal, session: SessionRecord): Promise<SessionRecord> {
+  return {
+    ...session,
+    sessionKeyBase64: await sealField(seal, session.sessionKeyBase64, placeOfKey(session)),
+  }
+}
+
+export async function openSession(seal: Seal, session: SessionRecord): Promise<SessionRecord> {
+  return {
+    ...session,
+    sessionKeyBase64: await openField(seal, session.sessionKeyBase64, placeOfKey(session)),
+  }
 }
 
 /** Whether a field holds a sealed value. */
@@ -53,20 +71,20 @@ function placeOfKey({ conversationId, theirEcdhPublicKey }: SessionRecord): stri
   return JSON.stringify(['sotto session.sessionKeyBase64 1', conversationId, theirEcdhPublicKey])
 }
 
-function sealField({ dataKey, randomBytes }: Seal, text: string, context: string): string {
+async function sealField({ dataKey, randomBytes }: Seal, text: string, context: string): Promise<string> {
   const secret = encoder.encode(text)
   try {
-    return PREFIX + sealValue({ key: dataKey, secret, context, randomBytes })
+    return PREFIX + (await sealValue({ key: dataKey, secret, context, randomBytes }))
   } finally {
     secret.fill(0)
   }
 }
 
-function openField({ dataKey }: Seal, text: string, context: string): string {
+async function openField({ dataKey }: Seal, text: string, context: string): Promise<string> {
   // Plain text in a sealed store was put there by someone else, and is not taken for ours.
   if (!isSealed(text)) throw altered()
   try {
-    const secret = openValue({ key: dataKey, sealed: text.slice(PREFIX.length), context })
+    const secret = await openValue({ key: dataKey, sealed: text.slice(PREFIX.length), context })
     try {
       return decoder.decode(secret)
     } finally {

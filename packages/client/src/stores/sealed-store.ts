@@ -16,23 +16,23 @@ import type {
   VaultRecord,
 } from './records.ts'
 import {
+  hasSecret,
   isSealed,
+  openChange,
   openIdentity,
   openSession,
   type Seal,
   sealChange,
-  sealIdentity,
-  sealSession,
 } from './sealed-fields.ts'
 import type { ClientStore, MessageRange } from './store.ts'
-import { DATA_KEY_BYTES, type Vault } from './vault.ts'
+import { DATA_KEY_BYTES, otherVault, type Vault } from './vault.ts'
 
 /** What a sealed store is made of. */
 export interface SealedStoreOptions {
   readonly store: ClientStore
   readonly randomBytes: RandomBytes
-  /** Without one, a store that is not sealed is passed through as it is. */
-  readonly vault: Vault | undefined
+  /** At most one that needs a passphrase, and one that needs none. Without any, a store that is not sealed stays so. */
+  readonly vaults: readonly Vault[]
 }
 
 /**
@@ -46,16 +46,17 @@ export interface SealedStoreOptions {
 export class SealedStore implements ClientStore {
   readonly #store: ClientStore
   readonly #randomBytes: RandomBytes
-  readonly #vault: Vault | undefined
+  readonly #vaults: readonly Vault[]
   #record: VaultRecord | undefined
   #dataKey: Uint8Array | undefined
-  /** Calls that came while what is there is being sealed: what was written in between would be left plain. */
-  #held: (() => void)[] | undefined
+  /** Whether something is being sealed, and the calls that came meanwhile: none may overtake what is written then. */
+  #isSealing = false
+  readonly #held: (() => void)[] = []
 
-  private constructor({ store, randomBytes, vault }: SealedStoreOptions) {
+  private constructor({ store, randomBytes, vaults }: SealedStoreOptions) {
     this.#store = store
     this.#randomBytes = randomBytes
-    this.#vault = vault
+    this.#vaults = vaults
   }
 
   /**
@@ -66,12 +67,9 @@ export class SealedStore implements ClientStore {
   static async open(options: SealedStoreOptions): Promise<SealedStore> {
     const sealed = new SealedStore(options)
     sealed.#record = await options.store.getVault()
-    if (sealed.#record && !options.vault)
-      throw new ClientError('LOCKED', 'the secrets of this store are sealed: pass the option `secrets`')
-    if (options.vault && !options.vault.needsPassphrase) {
-      if (sealed.#record) await sealed.unlock()
-      else await sealed.protect()
-    }
+    if (sealed.#record) {
+      if (!sealed.#opener(sealed.#record).needsPassphrase) await sealed.unlock()
+    } else if (options.vaults.length > 0) await sealed.protect()
     return sealed
   }
 
@@ -97,27 +95,35 @@ export class SealedStore implements ClientStore {
    */
   async unlock(passphrase?: string): Promise<void> {
     if (!this.#record || this.#dataKey) return
-    const dataKey = await this.#needVault().unwrap(this.#record, passphrase)
+    const dataKey = await this.#opener(this.#record).unwrap(this.#record, passphrase)
     this.lock()
     this.#dataKey = dataKey
   }
 
   /**
-   * Sets the vault, or the passphrase of the one there is. The first time, everything that is there is sealed in the same
-   * write; later the data key is wrapped anew and nothing else is touched.
-   * @throws ClientError `LOCKED`, `STORE_FAILED`, `INVALID_ARGUMENT` without a vault or passphrase.
+   * Keeps the secrets by the vault for a passphrase or, without one, by that which needs none. What lies open is sealed in
+   * the same write; of what is sealed the data key is wrapped anew, and nothing else is touched. Without a passphrase and
+   * a vault that needs none, the secrets are laid open again.
+   * @throws ClientError `LOCKED`, `STORE_FAILED`, `INVALID_ARGUMENT` without such a vault.
    */
   async protect(passphrase?: string): Promise<void> {
     if (this.isLocked) throw locked()
-    if (passphrase !== undefined && !this.#needVault().needsPassphrase)
-      throw new ClientError('INVALID_ARGUMENT', 'this vault takes no passphrase')
-    const record = this.#record
+    const needsPassphrase = passphrase !== undefined
+    const keeper = this.#vaults.find((vault) => vault.needsPassphrase === needsPassphrase)
+    if (!keeper && needsPassphrase)
+      throw new ClientError('INVALID_ARGUMENT', 'no vault of this client takes a passphrase')
+    if (!keeper) {
+      const seal = this.#seal()
+      if (seal) await this.#rewrite(undefined, undefined, (change) => openChange(seal, change))
+      return
+    }
+    const [record, randomBytes] = [this.#record, this.#randomBytes]
     // A copy: who locks meanwhile turns the key itself to zeros.
     const dataKey = this.#dataKey?.slice() ?? new Uint8Array(this.#randomBytes(DATA_KEY_BYTES))
     try {
-      const vault = await this.#needVault().wrap({ dataKey, passphrase, randomBytes: this.#randomBytes })
+      const vault = await keeper.wrap({ dataKey, passphrase, randomBytes })
       if (record) await this.#store.write([{ change: 'vault', vault }])
-      else await this.#sealAll(vault, dataKey)
+      else await this.#rewrite(vault, dataKey, (change) => sealChange({ dataKey, randomBytes }, change))
       this.#record = vault
     } finally {
       dataKey.fill(0)
@@ -125,7 +131,13 @@ export class SealedStore implements ClientStore {
   }
 
   write(changes: readonly StoreChange[]): Promise<void> {
-    return this.#inTurn(async () => this.#store.write(this.#sealed(changes)))
+    return this.#inTurn(async () => {
+      if (changes.some(({ change }) => change === 'vault' || change === 'vault_removed'))
+        throw new ClientError('INVALID_ARGUMENT', 'the vault of a sealed store is set by `protect`')
+      const seal = changes.some(hasSecret) ? this.#seal() : undefined
+      if (!seal) return this.#store.write(changes)
+      return this.#writeSealed(() => Promise.all(changes.map((change) => sealChange(seal, change))))
+    })
   }
 
   getVault(): Promise<VaultRecord | undefined> {
@@ -140,7 +152,8 @@ export class SealedStore implements ClientStore {
       // Locked meanwhile, the key is zeros.
       if (this.isLocked) throw locked()
       if (!identity) return undefined
-      return seal ? openIdentity(seal, identity) : plain(identity, identity.mnemonic)
+      if (!seal) return plain(identity, identity.mnemonic)
+      return this.#unlessLocked(await openIdentity(seal, identity))
     })
   }
 
@@ -150,9 +163,8 @@ export class SealedStore implements ClientStore {
       const seal = this.#seal()
       const sessions = await this.#store.listSessions()
       if (this.isLocked) throw locked()
-      return sessions.map((session) =>
-        seal ? openSession(seal, session) : plain(session, session.sessionKeyBase64),
-      )
+      if (!seal) return sessions.map((session) => plain(session, session.sessionKeyBase64))
+      return this.#unlessLocked(await Promise.all(sessions.map((session) => openSession(seal, session))))
     })
   }
 
@@ -221,42 +233,73 @@ export class SealedStore implements ClientStore {
     this.lock()
   }
 
-  /** Seals what is there, in the one write that sets the vault. */
-  async #sealAll(vault: VaultRecord, dataKey: Uint8Array): Promise<void> {
-    this.#held = []
+  async abandon(): Promise<void> {
+    await this.#store.abandon()
+    this.lock()
+  }
+
+  /** Writes all secrets anew in the one write that sets the vault or takes it away, before any call that comes meanwhile. */
+  #rewrite(
+    vault: VaultRecord | undefined,
+    dataKey: Uint8Array | undefined,
+    convert: (change: StoreChange) => Promise<StoreChange>,
+  ): Promise<void> {
+    // In turn itself: what is being sealed at this moment is written under the vault there is.
+    return this.#inTurn(async () => {
+      this.#isSealing = true
+      try {
+        const identity = await this.#store.getIdentity()
+        const sessions = await this.#store.listSessions()
+        const secrets: readonly StoreChange[] = [
+          ...(identity ? [{ change: 'identity', identity } as const] : []),
+          ...sessions.map((session) => ({ change: 'session', session }) as const),
+        ]
+        const converted = await Promise.all(secrets.map(convert))
+        await this.#store.write([
+          vault ? { change: 'vault', vault } : { change: 'vault_removed' },
+          ...converted,
+        ])
+        this.lock()
+        this.#record = vault
+        this.#dataKey = dataKey?.slice()
+      } finally {
+        this.#release()
+      }
+    })
+  }
+
+  /** Seals changes and gives them to the store, before any call that comes meanwhile. Resolves once they are written. */
+  async #writeSealed(seal: () => Promise<readonly StoreChange[]>): Promise<void> {
+    this.#isSealing = true
+    let written: Promise<void>
     try {
-      const seal = { dataKey, randomBytes: this.#randomBytes }
-      const identity = await this.#store.getIdentity()
-      const sessions = await this.#store.listSessions()
-      await this.#store.write([
-        { change: 'vault', vault },
-        ...(identity ? [{ change: 'identity', identity: sealIdentity(seal, identity) } as const] : []),
-        ...sessions.map((session) => ({ change: 'session', session: sealSession(seal, session) }) as const),
-      ])
-      this.#record = vault
-      this.#dataKey = dataKey.slice()
+      written = this.#store.write(await seal())
     } finally {
-      const held = this.#held
-      this.#held = undefined
-      for (const call of held) call()
+      this.#release()
+    }
+    await written
+  }
+
+  /** Makes a call now, or once what is being sealed is with the store, in the order of the calls. */
+  #inTurn<T>(call: () => Promise<T>): Promise<T> {
+    if (!this.#isSealing) return call()
+    return new Promise((resolve, reject) => this.#held.push(() => void call().then(resolve, reject)))
+  }
+
+  /** Makes the calls that were held, up to one that seals again. */
+  #release(): void {
+    this.#isSealing = false
+    while (!this.#isSealing) {
+      const call = this.#held.shift()
+      if (!call) return
+      call()
     }
   }
 
-  /** Makes a call now, or once what is there has been sealed, in the order of the calls. */
-  #inTurn<T>(call: () => Promise<T>): Promise<T> {
-    const held = this.#held
-    if (!held) return call()
-    return new Promise((resolve, reject) => held.push(() => void call().then(resolve, reject)))
-  }
-
-  #sealed(changes: readonly StoreChange[]): readonly StoreChange[] {
-    return changes.map((change) => {
-      if (change.change === 'vault')
-        throw new ClientError('INVALID_ARGUMENT', 'the vault of a sealed store is set by `protect`')
-      if (change.change !== 'identity' && change.change !== 'session') return change
-      const seal = this.#seal()
-      return seal ? sealChange(seal, change) : change
-    })
+  /** What was opened, unless the key was dropped while it was. */
+  #unlessLocked<T>(opened: T): T {
+    if (this.isLocked) throw locked()
+    return opened
   }
 
   /** What seals and opens; undefined where nothing is sealed. */
@@ -265,9 +308,13 @@ export class SealedStore implements ClientStore {
     return this.#dataKey && { dataKey: this.#dataKey, randomBytes: this.#randomBytes }
   }
 
-  #needVault(): Vault {
-    if (this.#vault) return this.#vault
-    throw new ClientError('INVALID_ARGUMENT', 'the client was given no vault: pass the option `secrets`')
+  /** The vault that opens a record. */
+  #opener(record: VaultRecord): Vault {
+    if (this.#vaults.length === 0)
+      throw new ClientError('LOCKED', 'the secrets of this store are sealed: pass the option `secrets`')
+    const opener = this.#vaults.find(({ kind }) => kind === record.kind)
+    if (!opener) throw otherVault(record)
+    return opener
   }
 }
 

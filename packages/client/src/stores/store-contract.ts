@@ -1,7 +1,7 @@
 // The contract of a store as a suite of tests, run on every store there is.
 import { expect, test } from 'bun:test'
 import { AliasId, ConversationId, check, FriendProfile, PublicKey } from '@sotto/protocol'
-import type { OutboxIntent, SessionRecord, StoredIdentity, StoredMessage, VaultRecord } from './records.ts'
+import type { OutboxIntent, SessionRecord, StoredIdentity, StoredMessage } from './records.ts'
 import { StoredIdentity as StoredIdentitySchema } from './records.ts'
 import type { ClientStore } from './store.ts'
 
@@ -49,7 +49,7 @@ export function messageOf(fields: Partial<StoredMessage> & { readonly id: string
   return { conversationId, text: 'text', isMe: false, time: 1, status: 'delivered', ...fields }
 }
 
-function intentOf(id: string): OutboxIntent {
+export function intentOf(id: string): OutboxIntent {
   return {
     internalId: id,
     conversationId,
@@ -61,7 +61,7 @@ function intentOf(id: string): OutboxIntent {
 }
 
 /** Looks at a store before and after it was opened again. */
-async function onBoth({ store, reopen }: StoreUnderTest, look: (store: ClientStore) => Promise<void>) {
+export async function onBoth({ store, reopen }: StoreUnderTest, look: (store: ClientStore) => Promise<void>) {
   await look(store)
   await look(await reopen())
 }
@@ -334,52 +334,32 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
     )
   })
 
+  test('an abandoned store refuses what it has not begun, and writes none of it later', async () => {
+    const { store, reopen } = await open()
+    await store.write([{ change: 'message', message: messageOf({ id: 'before' }) }])
+    const writes = Array.from({ length: 40 }, (_, at) =>
+      store.write([{ change: 'message', message: messageOf({ id: `m${at}` }) }]),
+    )
+    const settled = Promise.allSettled(writes)
+    await store.abandon()
+    const outcomes = await settled
+    await expect(store.write([{ change: 'clear' }])).rejects.toMatchObject({ code: 'CLOSED' })
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'CLOSED' })
+    const durable = outcomes.flatMap(({ status }, at) => (status === 'fulfilled' ? [`m${at}`] : []))
+    const again = await reopen()
+    const idsOf = async (): Promise<string[]> =>
+      (await again.listMessages(conversationId)).map(({ id }) => id)
+    const found = await idsOf()
+    expect(found).toEqual(['before', ...Array.from({ length: found.length - 1 }, (_, at) => `m${at}`)])
+    expect(found).toEqual(expect.arrayContaining(['before', ...durable]))
+    await again.write([])
+    expect(await idsOf()).toEqual(found)
+  })
+
   test('a closed store takes nothing', async () => {
     const { store } = await open()
     await store.close()
     await expect(store.write([{ change: 'clear' }])).rejects.toMatchObject({ code: 'CLOSED' })
-  })
-}
-
-/** Declares what a store does with a vault record, for those that only keep it. */
-export function vaultContract(open: () => Promise<StoreUnderTest>): void {
-  const first: VaultRecord = { kind: 'passphrase', n: 131_072, r: 8, p: 1, salt: 'AAAA', wrappedKey: 'BBBB' }
-  const second: VaultRecord = { kind: 'device_key', keyName: 'device', wrappedKey: 'CCCC' }
-
-  test('the vault is kept as it is, and the latest counts', async () => {
-    const { store, reopen } = await open()
-    expect(await store.getVault()).toBeUndefined()
-    await store.write([{ change: 'vault', vault: first }])
-    expect(await store.getVault()).toEqual(first)
-    await store.write([{ change: 'vault', vault: second }])
-    expect(await (await reopen()).getVault()).toEqual(second)
-  })
-
-  test('the vault stays when everything else is cleared', async () => {
-    const { store, reopen } = await open()
-    await store.write([
-      { change: 'vault', vault: first },
-      { change: 'identity', identity },
-    ])
-    await store.write([{ change: 'clear' }])
-    await onBoth({ store, reopen }, async (opened) => {
-      expect(await opened.getVault()).toEqual(first)
-      expect(await opened.getIdentity()).toBeUndefined()
-    })
-  })
-
-  test('a vault among many writes costs none of them', async () => {
-    const { store, reopen } = await open()
-    const writes = Array.from({ length: 40 }, (_, at) =>
-      store.write(
-        at % 10 === 5
-          ? [{ change: 'vault', vault: at === 35 ? second : first }]
-          : [{ change: 'outbox_added', intent: intentOf(`m${at}`) }],
-      ),
-    )
-    await Promise.all(writes)
-    const again = await reopen()
-    expect(await again.getVault()).toEqual(second)
-    expect((await again.listOutbox()).length).toBe(36)
   })
 }

@@ -69,4 +69,9 @@ export interface ClientStore {
   listReadMarks(): Promise<readonly ReadMark[]>
   /** Lets go of files and locks, once every write has settled. */
   close(): Promise<void>
+  /**
+   * Closes without waiting: somebody else is about to write. What was not begun is refused with `CLOSED`, and is not written
+   * later either; resolves once what was begun has ended.
+   */
+  abandon(): Promise<void>
 }

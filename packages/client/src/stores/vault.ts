@@ -42,7 +42,7 @@ export function wrapKey(
   wrappingKey: Uint8Array,
   input: WrapInput,
   record: Omit<VaultRecord, 'wrappedKey'>,
-): string {
+): Promise<string> {
   return sealValue({
     key: wrappingKey,
     secret: input.dataKey,
@@ -52,10 +52,14 @@ export function wrapKey(
 }
 
 /** Unwraps the data key of a record. @throws ClientError `code`, where the key is another or the record was altered. */
-export function unwrapKey(wrappingKey: Uint8Array, record: VaultRecord, code: ClientErrorCode): Uint8Array {
+export async function unwrapKey(
+  wrappingKey: Uint8Array,
+  record: VaultRecord,
+  code: ClientErrorCode,
+): Promise<Uint8Array> {
   try {
     const context = vaultContext(record)
-    return checkDataKey(openValue({ key: wrappingKey, sealed: record.wrappedKey, context }))
+    return checkDataKey(await openValue({ key: wrappingKey, sealed: record.wrappedKey, context }))
   } catch (cause) {
     const message =
       code === 'WRONG_PASSPHRASE'

@@ -12,6 +12,8 @@ export interface WaitingCall {
   readonly args: readonly unknown[]
   /** Whether it was asked before, so that it may have been done already. */
   wasAsked: boolean
+  /** Whether it may be asked again where it may have been done. */
+  readonly mayRepeat: boolean
   /** Runs it here. Resolves once that has ended; a failure counts only while `isValid` says so. */
   runOn(client: SottoClient, isValid: () => boolean): Promise<void>
   /** Settles it with an answer as another tab sent it. */
@@ -31,6 +33,7 @@ export class Call<A extends readonly unknown[], R> implements WaitingCall {
   readonly args: A
   readonly answer: Promise<R>
   wasAsked = false
+  readonly mayRepeat: boolean
   readonly #method: TabMethod<A, R>
   readonly #clock: Clock
   readonly #resolve: (answer: R) => void
@@ -43,6 +46,7 @@ export class Call<A extends readonly unknown[], R> implements WaitingCall {
     this.name = nameOf(method)
     this.args = args
     this.answer = promise
+    this.mayRepeat = method.mayRepeat(args)
     this.#method = method
     this.#clock = clock
     this.#resolve = resolve

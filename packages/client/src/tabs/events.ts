@@ -3,8 +3,11 @@ import { ChannelPost, FriendProfile } from '@sotto/protocol'
 import * as v from 'valibot'
 import { ClientError } from '../client-error.ts'
 import type { ClientEventName, ClientEvents } from '../events.ts'
-import { MessageStatus, StoredMessage } from '../stores/records.ts'
+import { MessageStatus, StoredIdentity, StoredMessage } from '../stores/records.ts'
 import { CarriedError, carryError, toClientError } from './carried-error.ts'
+
+/** The identity of this device without its phrase, which stays in the tab that runs the client. */
+export const PublicIdentity = v.omit(StoredIdentity, ['mnemonic'])
 
 /** A network state. */
 export const NetworkState = v.picklist(['connected', 'connecting', 'disconnected'])
@@ -17,6 +20,8 @@ export const readEvent: Readers = {
   status_change: reader(v.object({ message: StoredMessage, previous: MessageStatus })),
   retracted: reader(StoredMessage),
   network_state: reader(NetworkState),
+  lock_state: reader(v.picklist(['locked', 'unlocked'])),
+  identity_changed: reader(v.object({ identity: v.union([PublicIdentity, v.undefined()]) })),
   synced: reader(v.object({ count: v.number() })),
   channel_post: reader(v.object({ channelId: v.string(), post: ChannelPost })),
   typing: reader(v.object({ fromAliasId: v.string(), conversationId: v.string() })),

@@ -2,6 +2,8 @@
 import { type ClientOptions, SottoClient } from '../client.ts'
 import { ClientError } from '../client-error.ts'
 import type { ClientEventName, ClientEvents } from '../events.ts'
+import { publicPart } from '../stores/records.ts'
+import type { ClientStore } from '../stores/store.ts'
 import { eventNames } from './events.ts'
 import { findMethod } from './methods.ts'
 import type { TabState } from './tab-channel.ts'
@@ -14,10 +16,12 @@ export class Lead {
   /** New with every lead, so that what was asked of one is never taken for asked of another. */
   readonly id: string
   readonly client: SottoClient
+  readonly #store: ClientStore
 
-  private constructor(id: string, client: SottoClient) {
+  private constructor(id: string, client: SottoClient, store: ClientStore) {
     this.id = id
     this.client = client
+    this.#store = store
   }
 
   /** @throws ClientError what `SottoClient.open` throws. */
@@ -27,15 +31,19 @@ export class Lead {
       client.on(name, (event) => listener(name, event))
     }
     for (const name of eventNames) forward(name)
-    return new Lead(id, client)
+    return new Lead(id, client, options.store)
   }
 
   /** What every tab is told. */
   get state(): TabState {
     const { identity, networkState, isLocked, isSealed } = this.client
     if (!identity) return { networkState, isLocked, isSealed }
-    const { mnemonic: _, ...shared } = identity
-    return { identity: shared, networkState, isLocked, isSealed }
+    return { identity: publicPart(identity), networkState, isLocked, isSealed }
+  }
+
+  /** Whether a call must be brought to its end here, since it cannot be made again elsewhere. */
+  mustEnd(name: string, args: readonly unknown[]): boolean {
+    return findMethod(name)?.mayRepeat(args) === false
   }
 
   /** Runs a method another tab asks for. */
@@ -48,6 +56,11 @@ export class Lead {
   /** Ends the client and closes its store. The connection ends at once. */
   stop(): Promise<void> {
     return this.client.close()
+  }
+
+  /** Ends the client, and writes nothing more that has not been begun: another tab is about to. */
+  async abandon(): Promise<void> {
+    await Promise.all([this.#store.abandon(), this.client.close()])
   }
 }
 

@@ -1,14 +1,12 @@
 // What one tab can ask another to do: each method's parameters and answer, and why doing it twice is doing it once.
-import { endpoints, FriendProfile, FriendshipStatus } from '@sotto/protocol'
+import { accountEndpoints, FriendProfile, FriendshipStatus, friendEndpoints } from '@sotto/protocol'
 import * as v from 'valibot'
 import type { SottoClient } from '../client.ts'
 import { asClientError, ClientError } from '../client-error.ts'
-import { StoredIdentity, StoredMessage, TrustState } from '../stores/records.ts'
-
-/** The identity of this device without its phrase, which stays in the tab that runs the client. */
-export const SharedIdentity = v.omit(StoredIdentity, ['mnemonic'])
-/** See {@link SharedIdentity}. */
-export type SharedIdentity = Readonly<v.InferOutput<typeof SharedIdentity>>
+import { doorOf } from '../door.ts'
+import { RelayRequest } from '../relay-request.ts'
+import { publicPart, StoredMessage, TrustState } from '../stores/records.ts'
+import { PublicIdentity } from './events.ts'
 
 /** A method that one tab can ask another to run. */
 export interface TabMethod<A extends readonly unknown[], R> {
@@ -16,6 +14,8 @@ export interface TabMethod<A extends readonly unknown[], R> {
   run(client: SottoClient, args: A, again: boolean): Promise<R>
   /** Runs it with parameters as another tab sent them. @throws ClientError `INVALID_ARGUMENT`, and what it throws itself. */
   runCarried(client: SottoClient, args: readonly unknown[], again: boolean): Promise<unknown>
+  /** Whether it may be asked for again where it may have been done already. */
+  mayRepeat(args: readonly unknown[]): boolean
   /** Reads an answer as another tab sent it; throws for what is none. */
   readAnswer(answer: unknown): R
 }
@@ -24,6 +24,8 @@ interface Definition<A extends readonly unknown[], R> {
   readonly takes: v.GenericSchema<unknown, A>
   readonly answers: v.GenericSchema<unknown, R>
   readonly run: (client: SottoClient, ...args: A) => R | Promise<R>
+  /** Which calls may be made twice; all of them unless told. */
+  readonly mayRepeat?: (...args: A) => boolean
   /** The answer where this refusal of a repeated call shows that it was done the first time. */
   readonly alreadyDone?: (refusal: ClientError) => { readonly answer: NoInfer<R> } | undefined
 }
@@ -49,6 +51,10 @@ function method<A extends readonly unknown[], R>(definition: Definition<A, R>): 
         'INVALID_ARGUMENT',
         `a parameter cannot be what it is: ${v.summarize(args.issues)}`,
       )
+    },
+    mayRepeat: (carried) => {
+      const args = v.safeParse(takes, carried)
+      return !args.success || (definition.mayRepeat?.(...args.output) ?? true)
     },
     readAnswer: (answer) => v.parse(answers, answer),
   }
@@ -95,7 +101,7 @@ const SendOptions = v.object({ replyToId: v.exactOptional(v.string()), id: v.str
 
 /**
  * Every method a tab may ask for. A tab that runs the client may go in the middle of one; whoever asked then asks the next,
- * which does not know how far the first had come. So each of them may be done twice:
+ * which does not know how far the first had come. So each of them but one may be done twice:
  *
  * | Method | Done a second time |
  * |---|---|
@@ -104,7 +110,7 @@ const SendOptions = v.object({ replyToId: v.exactOptional(v.string()), id: v.str
  * | `markRead` | marks what has come since the first time, too |
  * | `notifyTyping` | sends a second notice; notices mean nothing after a moment |
  * | `connect`, `disconnect`, `lock` | is so already |
- * | `restore`, `syncFriends`, `lookUpUser` and all that only read | reads again |
+ * | `restore`, `syncIdentity`, `syncFriends`, `lookUpUser` and all that only read | reads again |
  * | `setNickname` | sets the same |
  * | `requestFriend` | the relay answers the request that is there; `ALREADY_FRIENDS` is answered as `accepted` |
  * | `acceptFriend`, `rejectFriend`, `block`, `unblock` | is so already, says the relay |
@@ -112,6 +118,12 @@ const SendOptions = v.object({ replyToId: v.exactOptional(v.string()), id: v.str
  * | `markVerified`, `verifySecurityCode`, `resetTrust` | sets the same, with a later time |
  * | `renewSession` | records once more what the relay gives now |
  * | `deleteAccount` | `NO_IDENTITY` is answered as done |
+ * | `request`, by which `Channels` and `VanityShop` ask the relay | is so already, or is the same order again; see below |
+ *
+ * Requests to make a channel, to post to one and to order a seat are done twice when made twice: the relay has nothing to
+ * know the second by. Those are never made again. Where the tab that was asked is gone, `OUTCOME_UNKNOWN` says what is
+ * true, that it may have been done or not, and the application looks; where it only hands the client over, it does not
+ * before they are answered.
  *
  * `create`, `recover`, `unlock`, `setPassphrase` and the phrase are not here: they carry or answer a secret, so the tab
  * that asks takes the client over and runs them itself. `on`, `events` and `close` are each tab's own.
@@ -131,6 +143,17 @@ export const methods = {
     answers: Done,
     run: (client) => client.deleteAccount(),
     alreadyDone: ({ code }) => (code === 'NO_IDENTITY' ? { answer: undefined } : undefined),
+  }),
+  syncIdentity: method({
+    takes: Nothing,
+    answers: PublicIdentity,
+    run: async (client) => publicPart(await client.syncIdentity()),
+  }),
+  request: method({
+    takes: v.tuple([RelayRequest]),
+    answers: v.string(),
+    run: (client, request) => doorOf(client)(request),
+    mayRepeat: ({ notIdempotent }) => notIdempotent !== true,
   }),
   friends: method({ takes: Nothing, answers: Friends, run: (client) => client.friends() }),
   syncFriends: method({ takes: Nothing, answers: Friends, run: (client) => client.syncFriends() }),
@@ -161,12 +184,12 @@ export const methods = {
   unblock: method({ takes: Contact, answers: Done, run: (client, aliasId) => client.unblock(aliasId) }),
   listBlocks: method({
     takes: Nothing,
-    answers: endpoints.listBlocks.reply,
+    answers: friendEndpoints.listBlocks.reply,
     run: (client) => client.listBlocks(),
   }),
   lookUpUser: method({
     takes: Contact,
-    answers: endpoints.lookUpUser.reply,
+    answers: accountEndpoints.lookUpUser.reply,
     run: (client, aliasId) => client.lookUpUser(aliasId),
   }),
   send: method({
@@ -233,7 +256,9 @@ const byName = new Map<string, TabMethod<never, unknown>>(Object.entries(methods
 const names = new Map<unknown, string>(Object.entries(methods).map(([name, found]) => [found, name]))
 
 /** The method of a name another tab sent, or undefined where there is none. */
-export function findMethod(name: string): Pick<TabMethod<never, unknown>, 'runCarried'> | undefined {
+export function findMethod(
+  name: string,
+): Pick<TabMethod<never, unknown>, 'runCarried' | 'mayRepeat'> | undefined {
   return byName.get(name)
 }
 

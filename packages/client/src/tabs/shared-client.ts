@@ -6,6 +6,7 @@ import type { Account, SottoClient } from '../client.ts'
 import { ClientError } from '../client-error.ts'
 import { randomUuid } from '../clock.ts'
 import type { Conversation } from '../conversations.ts'
+import { giveDoor } from '../door.ts'
 import type { EventStreamOptions } from '../event-stream.ts'
 import type { ClientEventHandler, ClientEventName, ClientEvents, NetworkState } from '../events.ts'
 import type { CreateIdentityInput, RecoverIdentityInput } from '../identity.ts'
@@ -13,9 +14,9 @@ import { type ClientOptions, decideSurroundings, type Platform } from '../option
 import type { SendOptions } from '../outbox.ts'
 import type { SecurityCode } from '../sessions.ts'
 import { IndexedDbStore } from '../stores/indexeddb-store.ts'
-import type { StoredMessage, TrustState } from '../stores/records.ts'
+import { type PublicIdentity, publicPart, type StoredMessage, type TrustState } from '../stores/records.ts'
 import type { ClientStore, MessageRange } from '../stores/store.ts'
-import { methods, type SharedIdentity } from './methods.ts'
+import { methods } from './methods.ts'
 import { Tab } from './tab.ts'
 
 /** Options of `SharedClient.open`. */
@@ -36,7 +37,7 @@ type Promised<T> = {
     : never
 }
 type AtHand = 'identity' | 'networkState' | 'isLocked' | 'isSealed'
-type EachTabsOwn = 'on' | 'events' | 'create' | 'recover' | 'close'
+type EachTabsOwn = 'on' | 'events' | 'create' | 'recover' | 'close' | 'syncIdentity'
 type SharedMethods = Promised<Omit<SottoClient, AtHand | EachTabsOwn>>
 
 /**
@@ -67,6 +68,7 @@ export class SharedClient implements SharedMethods {
   private constructor(tab: Tab, platform: Omit<Platform, 'store'>) {
     this.#tab = tab
     this.#platform = platform
+    giveDoor(this, (request) => tab.ask(methods.request, [request]))
   }
 
   /**
@@ -86,7 +88,7 @@ export class SharedClient implements SharedMethods {
   }
 
   /** The identity of this device, if it has one, without its phrase. */
-  get identity(): SharedIdentity | undefined {
+  get identity(): PublicIdentity | undefined {
     return this.#tab.voice.state.identity
   }
 
@@ -129,15 +131,15 @@ export class SharedClient implements SharedMethods {
    * See `SottoClient.create`. Done by this tab. The phrase is `mnemonic`, or to be had from `recoveryPhrase`.
    * @throws ClientError also `NO_ANSWER`, where another tab is busy with an identity.
    */
-  async create(input: CreateIdentityInput): Promise<SharedIdentity> {
+  async create(input: CreateIdentityInput): Promise<PublicIdentity> {
     // Decided on here, so that a second try, after this tab was frozen in the middle, is for the same account.
     const mnemonic = input.mnemonic ?? generateMnemonic(this.#platform.random)
-    return this.#tab.runHere(async (client) => withoutPhrase(await client.create({ ...input, mnemonic })))
+    return this.#tab.runHere(async (client) => publicPart(await client.create({ ...input, mnemonic })))
   }
 
   /** See `SottoClient.recover`. Done by this tab. */
-  recover(input: RecoverIdentityInput): Promise<SharedIdentity> {
-    return this.#tab.runHere(async (client) => withoutPhrase(await client.recover(input)))
+  recover(input: RecoverIdentityInput): Promise<PublicIdentity> {
+    return this.#tab.runHere(async (client) => publicPart(await client.recover(input)))
   }
 
   /**
@@ -162,7 +164,7 @@ export class SharedClient implements SharedMethods {
   }
 
   /** See `SottoClient.setPassphrase`. Done by this tab. */
-  setPassphrase(passphrase: string): Promise<void> {
+  setPassphrase(passphrase: string | undefined): Promise<void> {
     return this.#tab.runHere((client) => client.setPassphrase(passphrase))
   }
 
@@ -184,6 +186,11 @@ export class SharedClient implements SharedMethods {
   /** Disconnects the client that all tabs share. */
   disconnect(): Promise<void> {
     return this.#tab.ask(methods.disconnect, [])
+  }
+
+  /** See `SottoClient.syncIdentity`. */
+  syncIdentity(): Promise<PublicIdentity> {
+    return this.#tab.ask(methods.syncIdentity, [])
   }
 
   /** See `SottoClient.setNickname`. */
@@ -321,8 +328,4 @@ export class SharedClient implements SharedMethods {
   renewSession(contact: string): Promise<void> {
     return this.#tab.ask(methods.renewSession, [contact])
   }
-}
-
-function withoutPhrase({ mnemonic: _, ...identity }: SharedIdentity & { mnemonic: string }): SharedIdentity {
-  return identity
 }

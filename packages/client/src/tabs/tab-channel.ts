@@ -1,15 +1,14 @@
 // The channel between the tabs of one origin: what they say to each other, versioned, and checked when it arrives.
 import * as v from 'valibot'
 import { CarriedError } from './carried-error.ts'
-import { NetworkState } from './events.ts'
-import { SharedIdentity } from './methods.ts'
+import { NetworkState, PublicIdentity } from './events.ts'
 
 /** Raised with every change of what crosses the channel. A tab that hears a higher one than its own retires. */
-const CHANNEL_VERSION = 1
+const CHANNEL_VERSION = 2
 
 /** What every tab knows of the client that one of them runs. */
 export const TabState = v.object({
-  identity: v.optional(SharedIdentity),
+  identity: v.optional(PublicIdentity),
   networkState: NetworkState,
   isLocked: v.boolean(),
   isSealed: v.boolean(),

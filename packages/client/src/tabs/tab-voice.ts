@@ -1,6 +1,7 @@
 // What a tab tells its application: the state of the shared client, its events, and that another tab has taken over.
 import { ClientError } from '../client-error.ts'
 import { type ClientEventName, type ClientEvents, Emitter } from '../events.ts'
+import { tellChanges } from '../state-events.ts'
 import { isEventName, readEvent } from './events.ts'
 import type { TabState } from './tab-channel.ts'
 
@@ -15,9 +16,10 @@ export class TabVoice {
   }
 
   setState(state: TabState): void {
-    const before = this.#state.networkState
+    const before = this.#state
     this.#state = state
-    if (state.networkState !== before) this.emitter.emit('network_state', state.networkState)
+    if (state.networkState !== before.networkState) this.emitter.emit('network_state', state.networkState)
+    tellChanges(this.emitter, before, state)
   }
 
   setNetworkState(networkState: TabState['networkState']): void {

@@ -102,17 +102,25 @@ export class Tab {
   async runHere<R>(run: (client: SottoClient) => Promise<R>): Promise<R> {
     for (;;) {
       const lead = await this.#takeLead()
-      this.#exclusive += 1
+      const release = this.#hold()
       try {
         return await run(lead.client)
       } catch (error) {
         if (this.#ended) throw this.#ended
         if (this.#lead === lead) throw error
       } finally {
-        this.#exclusive -= 1
-        this.#share()
-        if (this.#isAskedToHandOver) void this.#handOver()
+        release()
       }
+    }
+  }
+
+  /** Keeps the lead from being handed over, until what this answers is called. */
+  #hold(): () => void {
+    this.#exclusive += 1
+    return () => {
+      this.#exclusive -= 1
+      this.#share()
+      if (this.#isAskedToHandOver) void this.#handOver()
     }
   }
 
@@ -133,11 +141,12 @@ export class Tab {
 
   // A page that is frozen, or kept for the back button, runs nothing: another tab must get the lock now, not after what
   // is still being written. What the database has been given comes before whatever the next tab reads; what still waited
-  // is written when this page runs again, and is known by its id if it was asked of the next tab meanwhile.
+  // is given up, since written when this page runs again it would undo what others have written by then. Calls it was
+  // for are asked of the next tab; what came from the relay was not confirmed, and comes again.
   #go(): void {
     if (!this.#isHere) return
     this.#isHere = false
-    void this.#dropLead()
+    void this.#dropLead('abandon')
     this.#lock.leave()
     this.#channel.close()
   }
@@ -172,14 +181,14 @@ export class Tab {
   }
 
   /** Gives up the lead, if this tab has it; resolves once the client has ended. */
-  #dropLead(): Promise<void> {
+  #dropLead(how: 'stop' | 'abandon' = 'stop'): Promise<void> {
     this.#life += 1
     const lead = this.#lead
     this.#lead = undefined
     this.#leader = undefined
     if (lead) {
       const isWanted = this.voice.state.networkState !== 'disconnected'
-      this.#stopping = lead.stop().catch((error: unknown) => {
+      this.#stopping = lead[how]().catch((error: unknown) => {
         this.voice.emit('error', asClientError(error, 'STORE_FAILED'))
       })
       this.voice.setNetworkState(isWanted ? 'connecting' : 'disconnected')
@@ -260,10 +269,16 @@ export class Tab {
   /** Asks whoever leads; where nobody does yet, the next to lead is asked. */
   #dispatch(call: WaitingCall): void {
     const lead = this.#lead
+    if (call.wasAsked && !call.mayRepeat) {
+      const text = `the tab that was asked for ${call.name} is gone: it may have been done or not`
+      call.fail(new ClientError('OUTCOME_UNKNOWN', text))
+      return
+    }
     if (lead) {
       call.expectSometime()
       // A lead that was lost in the middle may fail for just that; the next is asked.
-      void call.runOn(lead.client, () => this.#lead === lead).then(() => this.#share())
+      const release = call.mayRepeat ? undefined : this.#hold()
+      void call.runOn(lead.client, () => this.#lead === lead).then(release ?? (() => this.#share()))
     } else {
       this.#calls.startWaiting(call)
       if (this.#leader === undefined) return
@@ -293,6 +308,7 @@ export class Tab {
     const lead = this.#lead
     if (!lead || leader !== lead.id) return
     this.#channel.post({ type: 'taken', id })
+    const release = lead.mustEnd(method, args) ? this.#hold() : undefined
     try {
       const answer = await lead.runCarried(method, args, again)
       this.#channel.post({ type: 'answer', id, answer })
@@ -303,13 +319,14 @@ export class Tab {
         this.#channel.post({ type: 'failure', id, error })
       }
     }
-    this.#share()
+    if (release) release()
+    else this.#share()
   }
 
   /** An event of the client that runs here: for this tab and all others. */
   #tell<N extends ClientEventName>(name: N, event: ClientEvents[N]): void {
-    // Part of the state, and told as that.
-    if (name === 'network_state') return this.#share()
+    // Parts of the state, and told as that.
+    if (name === 'network_state' || name === 'lock_state' || name === 'identity_changed') return this.#share()
     this.#channel.post({ type: 'event', name, event: carryEvent(event) })
     this.voice.emit(name, event)
   }

@@ -2,7 +2,13 @@
 
 import { SharedClient } from '../../src/browser.ts'
 import type { ClientOptions, SendOptions } from '../../src/client.ts'
-import { ClientError, type ClientErrorCode, type ClientEventName } from '../../src/client.ts'
+import {
+  Channels,
+  ClientError,
+  type ClientErrorCode,
+  type ClientEventName,
+  VanityShop,
+} from '../../src/client.ts'
 import { passphraseVault } from '../../src/stores/passphrase-vault.ts'
 
 /** What a test tells the app before its script runs. */
@@ -29,17 +35,25 @@ export interface HeardEvent {
 
 class TestApp {
   readonly client: SharedClient
+  readonly channels: Channels
+  readonly shop: VanityShop
   readonly heard: HeardEvent[] = []
   /** Milliseconds since the page began to load. */
   readonly marks: Record<string, number> = {}
 
   constructor(client: SharedClient) {
     this.client = client
+    this.channels = new Channels(client)
+    this.shop = new VanityShop(client)
     const names: ClientEventName[] = [
       'message',
       'status_change',
       'retracted',
       'network_state',
+      'lock_state',
+      'identity_changed',
+      'channel_post',
+      'payment_confirmed',
       'synced',
       'typing',
       'goaway',
@@ -58,12 +72,14 @@ class TestApp {
     this.marks[name] ??= performance.now()
   }
 
-  /** Calls a method of the client. */
+  /** Calls a method of the client, or of one of its modules: `channels.create`. */
   async call(name: string, args: readonly unknown[]): Promise<Outcome> {
-    const method: unknown = Reflect.get(this.client, name)
+    const [ownName = '', moduleName] = name.split('.').toReversed()
+    const owner = { channels: this.channels, shop: this.shop }[moduleName ?? ''] ?? this.client
+    const method: unknown = Reflect.get(owner, ownName)
     if (typeof method !== 'function') throw new TypeError(`no method ${name}`)
     try {
-      return { answer: await Reflect.apply(method, this.client, [...args]) }
+      return { answer: await Reflect.apply(method, owner, [...args]) }
     } catch (error) {
       return describe(error)
     }

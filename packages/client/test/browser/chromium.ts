@@ -12,7 +12,11 @@ const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  '--host-resolver-rules=MAP sotto.test 127.0.0.1',
 ]
+
+/** A host name that is this machine and, unlike its address, no secure context: pages there have no `crypto.subtle`. */
+export const INSECURE_HOST = 'sotto.test'
 
 /** Starts Chromium. Its profile is fresh and goes with it. */
 export async function startChromium(): Promise<Browser> {

@@ -36,7 +36,7 @@ const page = {
     outcome(async () => {
       const store = await IndexedDbStore.open(database)
       const vault = deviceKeyVault({ keyName: database })
-      stores.set(name, isSealed ? await SealedStore.open({ store, vault, randomBytes }) : store)
+      stores.set(name, isSealed ? await SealedStore.open({ store, vaults: [vault], randomBytes }) : store)
     }),
 
   callStore: ({ store, method, args }: PageCall): Promise<Outcome> =>

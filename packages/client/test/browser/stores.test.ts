@@ -12,8 +12,8 @@ import {
   messageOf,
   session,
   storeContract,
-  vaultContract,
 } from '../../src/stores/store-contract.ts'
+import { vaultContract } from '../../src/stores/vault-contract.ts'
 import { openTab, type ServedApp, serveApp, startChromium, startChromiumWith } from './chromium.ts'
 import { inPage, storeIn } from './page-store.ts'
 

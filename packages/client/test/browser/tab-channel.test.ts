@@ -1,48 +1,12 @@
 // What tabs say to each other: of other versions, unreadable, unanswered, and asked a second time.
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { join } from 'node:path'
-import { type RelayProcess, startRelay } from '@sotto/relay/testing'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import type { BrowserContext, Page } from 'playwright-core'
 import { until } from '../people.ts'
-import type { AppSettings } from './app.ts'
-import { AppTab, prepare } from './app-tab.ts'
-import { type ServedApp, serveApp, startChromium } from './chromium.ts'
+import { BrowserWorld } from './world.ts'
 
 setDefaultTimeout(60_000)
 
-let browser: Browser
-let relay: RelayProcess
-let app: ServedApp
-const contexts: BrowserContext[] = []
-
-beforeAll(async () => {
-  ;[browser, relay, app] = await Promise.all([
-    startChromium(),
-    startRelay(),
-    serveApp(join(import.meta.dir, 'app.ts')),
-  ])
-})
-afterEach(async () => {
-  for (const context of contexts.splice(0)) await context.close()
-})
-afterAll(async () => {
-  await browser?.close()
-  await relay?.stop()
-  await app?.stop()
-})
-
-async function newContext(settings: Partial<AppSettings> = {}): Promise<BrowserContext> {
-  const context = await browser.newContext()
-  contexts.push(context)
-  await prepare(context, { relayUrl: relay.url, ...settings })
-  return context
-}
-
-async function enter(nickname: string): Promise<AppTab> {
-  const tab = await AppTab.open(await newContext(), app)
-  await tab.register(nickname)
-  return tab
-}
+const world = new BrowserWorld()
 
 /** A page of the same origin on which a test speaks for itself. */
 class Stranger {
@@ -57,7 +21,7 @@ class Stranger {
     await page.route('**/stranger', (route) =>
       route.fulfill({ contentType: 'text/html', body: '<title>x</title>' }),
     )
-    await page.goto(`${app.url}/stranger`)
+    await page.goto(`${world.app.url}/stranger`)
     await page.evaluate(() => {
       const heard: unknown[] = []
       const channel = new BroadcastChannel('sotto test')
@@ -112,17 +76,17 @@ class Stranger {
       const state = { networkState: 'disconnected', isLocked: false, isSealed: false }
       const message = { type: 'leading', leader: 'nobody', state }
       channel.addEventListener('message', ({ data }) => {
-        if (data.message.type === 'hello') channel.postMessage({ version: 1, message })
+        if (data.message.type === 'hello') channel.postMessage({ version: 2, message })
       })
     })
   }
 
   /** Asks the leader as another tab does. Gives the answer, or the failure's code. */
   async ask(method: string, args: readonly unknown[], again: boolean): Promise<unknown> {
-    await this.say({ version: 1, message: { type: 'hello' } })
+    await this.say({ version: 2, message: { type: 'hello' } })
     const leader = await until('the leader', async () => (await this.heard('leading')).at(-1)?.leader)
     const id = `${method} ${args} ${again}`
-    await this.say({ version: 1, message: { type: 'call', id, leader, method, args, again } })
+    await this.say({ version: 2, message: { type: 'call', id, leader, method, args, again } })
     return until('its answer', async () => {
       const answer = (await this.heard('answer')).find((message) => message.id === id)
       const failure = (await this.heard('failure')).find((message) => message.id === id)
@@ -136,10 +100,10 @@ class Stranger {
 }
 
 test('tabs retire when a newer version of the app is there, and say so', async () => {
-  const alice = await enter('alice')
-  const second = await AppTab.open(alice.page.context(), app)
+  const alice = await world.enter('alice')
+  const second = await world.open(alice.page.context())
   const stranger = await Stranger.open(alice.page.context())
-  await stranger.say({ version: 2, message: { type: 'what this version does not know' } })
+  await stranger.say({ version: 3, message: { type: 'what this version does not know' } })
   for (const tab of [alice, second]) {
     await until('it says so', async () => (await tab.heard('error')).length > 0)
     expect(await tab.heard('error')).toEqual([{ code: 'OUTDATED_TAB' }])
@@ -152,9 +116,9 @@ test('tabs retire when a newer version of the app is there, and say so', async (
 })
 
 test('what an older version says is not listened to, and it is told', async () => {
-  const alice = await enter('alice')
+  const alice = await world.enter('alice')
   const stranger = await Stranger.open(alice.page.context())
-  await stranger.say({ version: 0, message: { type: 'hand_over', to: 'me' } })
+  await stranger.say({ version: 1, message: { type: 'hand_over', to: 'me' } })
   await until('it is told', async () => (await stranger.heard('hello')).length > 0)
   expect(await alice.heard('error')).toEqual([])
   expect(await alice.call<number>('countUnsent')).toBe(0)
@@ -162,14 +126,14 @@ test('what an older version says is not listened to, and it is told', async () =
 })
 
 test('what no tab says is reported, and changes nothing', async () => {
-  const alice = await enter('alice')
+  const alice = await world.enter('alice')
   const stranger = await Stranger.open(alice.page.context())
   const nonsense = [
     'hello',
     { message: { type: 'hello' } },
-    { version: 1, message: { type: 'leading', leader: 'x', state: { networkState: 'perhaps' } } },
-    { version: 1, message: { type: 'event', name: 'message', event: { text: 'from nowhere' } } },
-    { version: 1, message: { type: 'no such type' } },
+    { version: 2, message: { type: 'leading', leader: 'x', state: { networkState: 'perhaps' } } },
+    { version: 2, message: { type: 'event', name: 'message', event: { text: 'from nowhere' } } },
+    { version: 2, message: { type: 'no such type' } },
   ]
   for (const data of nonsense) await stranger.say(data)
   await until('all are reported', async () => (await alice.heard('error')).length === nonsense.length)
@@ -184,12 +148,12 @@ test('what no tab says is reported, and changes nothing', async () => {
 })
 
 test('a tab whose leader does not answer says so, and takes over once that is gone', async () => {
-  const context = await newContext({ hurry: 50 })
+  const context = await world.newContext({ hurry: 50 })
   const stranger = await Stranger.open(context)
   await stranger.takeLock()
-  await expect(AppTab.open(context, app)).rejects.toMatchObject({ code: 'NO_ANSWER' })
+  await expect(world.open(context)).rejects.toMatchObject({ code: 'NO_ANSWER' })
   await stranger.pretendToLead()
-  const tab = await AppTab.open(context, app)
+  const tab = await world.open(context)
   await expect(tab.call('countUnsent')).rejects.toMatchObject({ code: 'NO_ANSWER' })
   await expect(tab.call('recoveryPhrase')).rejects.toMatchObject({ code: 'NO_ANSWER' })
   const asked = tab.call('recoveryPhrase').catch((error: unknown) => error)
@@ -199,7 +163,7 @@ test('a tab whose leader does not answer says so, and takes over once that is go
 })
 
 test('what was asked twice is done once, and no refusal', async () => {
-  const [alice, bob] = [await enter('alice'), await enter('bob')]
+  const [alice, bob] = [await world.enter('alice'), await world.enter('bob')]
   await alice.befriend(bob)
   const b = await bob.alias()
   const stranger = await Stranger.open(alice.page.context())
@@ -221,9 +185,9 @@ test('what was asked twice is done once, and no refusal', async () => {
 })
 
 test('a tab that cannot open the store says why, and stands in no other tab’s way', async () => {
-  const context = await newContext()
+  const context = await world.newContext()
   const stranger = await Stranger.open(context)
   await stranger.writeNewerStore()
-  await expect(AppTab.open(context, app)).rejects.toMatchObject({ code: 'STORE_FAILED' })
+  await expect(world.open(context)).rejects.toMatchObject({ code: 'STORE_FAILED' })
   await stranger.takeLock()
 })

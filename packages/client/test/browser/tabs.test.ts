@@ -1,56 +1,28 @@
 // Several tabs of one person: one connection, every event in each, and no break when the tab that has it goes.
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { join } from 'node:path'
-import { type RelayProcess, startRelay } from '@sotto/relay/testing'
-import type { Browser, BrowserContext } from 'playwright-core'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { until } from '../people.ts'
-import { AppTab, prepare } from './app-tab.ts'
-import { type ServedApp, serveApp, startChromium } from './chromium.ts'
+import type { AppTab } from './app-tab.ts'
+import { BrowserWorld } from './world.ts'
 
 setDefaultTimeout(60_000)
 
-let browser: Browser
-let relay: RelayProcess
-let app: ServedApp
-const contexts: BrowserContext[] = []
-
-beforeAll(async () => {
-  ;[browser, relay, app] = await Promise.all([
-    startChromium(),
-    startRelay(),
-    serveApp(join(import.meta.dir, 'app.ts')),
-  ])
-})
-afterEach(async () => {
-  for (const context of contexts.splice(0)) await context.close()
-})
-afterAll(async () => {
-  await browser?.close()
-  await relay?.stop()
-  await app?.stop()
-})
-
-async function enter(nickname: string): Promise<AppTab> {
-  const context = await browser.newContext()
-  contexts.push(context)
-  await prepare(context, { relayUrl: relay.url })
-  const tab = await AppTab.open(context, app)
-  await tab.register(nickname)
-  return tab
-}
-
-/** Another tab of the same person. */
-async function duplicate(tab: AppTab): Promise<AppTab> {
-  const second = await AppTab.open(tab.page.context(), app)
-  await second.connected()
-  return second
-}
+const world = new BrowserWorld()
 
 async function pair(): Promise<{ alice: AppTab; second: AppTab; bob: AppTab; a: string; b: string }> {
-  const [alice, bob] = [await enter('alice'), await enter('bob')]
+  const [alice, bob] = [await world.enter('alice'), await world.enter('bob')]
   await alice.befriend(bob)
-  const second = await duplicate(alice)
+  const second = await world.duplicate(alice)
   return { alice, second, bob, a: await alice.alias(), b: await bob.alias() }
+}
+
+/** Lets everything leave a tab but its answers, as if it always went just before. */
+async function keepAnswers(tab: AppTab): Promise<void> {
+  await tab.page.evaluate(() => {
+    const { postMessage } = BroadcastChannel.prototype
+    BroadcastChannel.prototype.postMessage = function post(data): void {
+      if (data.message.type !== 'answer') postMessage.call(this, data)
+    }
+  })
 }
 
 test('two tabs have one connection, and each hears everything once', async () => {
@@ -74,11 +46,14 @@ test('two tabs have one connection, and each hears everything once', async () =>
     expect(await tab.heard('takeover')).toEqual([])
     expect((await tab.call<unknown[]>('conversations')).length).toBe(1)
   }
+  const before = (await alice.heard('identity_changed')).length
   await second.call('setNickname', 'Alice B.')
   for (const tab of [alice, second])
     await until('it has the new name', () =>
       tab.page.evaluate(() => globalThis.app.client.identity?.nickname === 'Alice B.'),
     )
+  expect((await alice.heard('identity_changed')).length).toBe(before + 1)
+  expect(await second.heard('identity_changed')).toMatchObject([{ identity: { nickname: 'Alice B.' } }])
   expect([alice.sockets, second.sockets]).toEqual([
     { open: 1, ever: 1 },
     { open: 0, ever: 0 },
@@ -105,13 +80,7 @@ test('a tab that is closed while another sends through it loses and repeats noth
 
 test('what a tab has done and could not answer is not done again by the next', async () => {
   const { alice, second, bob, b } = await pair()
-  // Everything leaves the first tab but its answers, as if it always went just before.
-  await alice.page.evaluate(() => {
-    const { postMessage } = BroadcastChannel.prototype
-    BroadcastChannel.prototype.postMessage = function post(data): void {
-      if (data.message.type !== 'answer') postMessage.call(this, data)
-    }
-  })
+  await keepAnswers(alice)
   const texts = Array.from({ length: 10 }, (_, at) => `message ${at}`)
   const sending = second.sendAll(b, texts)
   await until('bob has all', async () => (await bob.heardTexts()).length === texts.length)
@@ -188,6 +157,29 @@ test('what a frozen tab was asked for is done when it runs again, once', async (
   expect((await alice.transcript(b)).length).toBe(3)
 })
 
+test('what a frozen tab had not written yet it never writes, but has the next one do it once it runs again', async () => {
+  const { alice, second, bob, b } = await pair()
+  const texts = Array.from({ length: 400 }, (_, at) => `message ${at}`)
+  // Frozen as a page is, but for its scripts going on at once: as if it were thawed right away.
+  const sending = alice.page.evaluate(
+    ([b, texts]) => {
+      const all = app.sendAll(b, texts)
+      setTimeout(() => document.dispatchEvent(new Event('freeze')), 10)
+      return all
+    },
+    [b, texts] as const,
+  )
+  await until('the second leads', async () => (await second.heard('takeover')).length === 1)
+  const written = (await second.transcript(b)).length
+  await Bun.sleep(500)
+  expect((await second.transcript(b)).length).toBe(written)
+  expect(written).toBeLessThan(texts.length)
+  await alice.page.evaluate(() => document.dispatchEvent(new Event('resume')))
+  for (const outcome of await sending) expect(outcome).toHaveProperty('answer')
+  await until('bob has all', async () => (await bob.heardTexts()).length >= texts.length, 20_000)
+  expect(await bob.heardTexts()).toEqual(texts)
+})
+
 test('connect and disconnect of one tab are those of all', async () => {
   const { alice, second } = await pair()
   await second.call('disconnect')
@@ -201,10 +193,8 @@ test('connect and disconnect of one tab are those of all', async () => {
 })
 
 test('the phrase stays in the tab that is to show it', async () => {
-  const context = await browser.newContext()
-  contexts.push(context)
-  await prepare(context, { relayUrl: relay.url })
-  const [first, second] = [await AppTab.open(context, app), await AppTab.open(context, app)]
+  const context = await world.newContext()
+  const [first, second] = [await world.open(context), await world.open(context)]
   const overheard = await first.page.evaluateHandle(() => {
     const said: string[] = []
     new BroadcastChannel('sotto test').addEventListener('message', ({ data }) =>
@@ -244,7 +234,7 @@ test('what fails in another tab fails here with the same code', async () => {
 
 test('many tabs that want the client at once all get it', async () => {
   const { alice, second, bob, b } = await pair()
-  const third = await duplicate(alice)
+  const third = await world.duplicate(alice)
   const tabs = [alice, second, third]
   const phrases = await Promise.all(tabs.map((tab) => tab.call<string>('recoveryPhrase')))
   expect(new Set(phrases).size).toBe(1)
@@ -257,7 +247,7 @@ test('many tabs that want the client at once all get it', async () => {
 
 test('a tab that needs the client gets it past those that only wait in line', async () => {
   const { alice, second } = await pair()
-  const third = await duplicate(alice)
+  const third = await world.duplicate(alice)
   await third.call('recoveryPhrase')
   await third.connected()
   for (const tab of [alice, second]) expect((await tab.heard('takeover')).length).toBe(1)
@@ -266,7 +256,7 @@ test('a tab that needs the client gets it past those that only wait in line', as
 
 test('what is sent while the client changes hands arrives once and in order', async () => {
   const { alice, second, bob, b } = await pair()
-  const third = await duplicate(alice)
+  const third = await world.duplicate(alice)
   const texts = Array.from({ length: 100 }, (_, at) => `message ${at}`)
   const sending = second.sendAll(b, texts)
   await third.call('recoveryPhrase')
@@ -278,10 +268,8 @@ test('what is sent while the client changes hands arrives once and in order', as
 })
 
 test('a tab that makes an identity keeps the client until that is done', async () => {
-  const context = await browser.newContext()
-  contexts.push(context)
-  await prepare(context, { relayUrl: relay.url })
-  const [first, second] = [await AppTab.open(context, app), await AppTab.open(context, app)]
+  const context = await world.newContext()
+  const [first, second] = [await world.open(context), await world.open(context)]
   const asked = Promise.withResolvers<void>()
   const mayGo = Promise.withResolvers<void>()
   let registrations = 0
@@ -303,12 +291,10 @@ test('a tab that makes an identity keeps the client until that is done', async (
 })
 
 test('a client locked in one tab is locked in all, and opens in the tab that has the passphrase', async () => {
-  const context = await browser.newContext()
-  contexts.push(context)
-  await prepare(context, { relayUrl: relay.url, isSealed: true })
-  const alice = await AppTab.open(context, app)
+  const context = await world.newContext({ isSealed: true })
+  const alice = await world.open(context)
   await alice.register('alice')
-  const second = await duplicate(alice)
+  const second = await world.duplicate(alice)
   const passphrase = 'plum otter canyon velvet'
   const overheard = await alice.page.evaluateHandle(() => {
     const said: string[] = []
@@ -333,10 +319,60 @@ test('a client locked in one tab is locked in all, and opens in the tab that has
     await until('it is open', () => tab.page.evaluate(() => !globalThis.app.client.isLocked))
   await second.call('connect')
   await second.connected()
+  expect(await second.heard('lock_state')).toEqual(['locked', 'unlocked'])
   // Who closes the tab that was unlocked, locks.
   await alice.page.close()
+  await until('it is told', async () => (await second.heard('lock_state')).at(-1) === 'locked')
   await until('it is locked', () => second.page.evaluate(() => globalThis.app.client.isLocked))
   await second.call('unlock', passphrase)
   expect(await second.call('friends')).toEqual([])
   expect(await second.page.evaluate(() => globalThis.app.client.isSealed)).toBe(true)
+})
+
+test('channels are every tab’s, and a post comes to each', async () => {
+  const { alice, second, bob } = await pair()
+  const id = await second.call<string>('channels.create', { name: 'From the second tab' })
+  await bob.call('channels.subscribe', id)
+  await second.call('channels.post', id, 'hello readers')
+  await until('bob hears it', async () => (await bob.heard('channel_post')).length === 1)
+  const posts = await alice.call<{ content: string }[]>('channels.posts', id)
+  expect(posts.map(({ content }) => content)).toEqual(['hello readers'])
+  await expect(second.call('channels.get', 'ch_nothing')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+  await expect(second.call('channels.deletePost', id, `p_${'x'.repeat(22)}`)).rejects.toMatchObject({
+    code: 'REFUSED',
+    refusal: 'NOT_FOUND',
+  })
+  expect((await second.call<unknown[]>('shop.search')).length).toBeGreaterThan(0)
+})
+
+test('a channel that a tab was asked to make as it went is not made twice, and nobody is told that it was not', async () => {
+  const { alice, second } = await pair()
+  await keepAnswers(alice)
+  const made = second.call('channels.create', { name: 'Only one' })
+  await until('it is made', async () => (await alice.call<unknown[]>('channels.mine')).length === 1)
+  await alice.page.close()
+  await expect(made).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' })
+  await second.connected()
+  const mine = await second.call<{ name: string }[]>('channels.mine')
+  expect(mine.map(({ name }) => name)).toEqual(['Only one'])
+})
+
+test('a tab that is asked for the client first finishes what could not be asked for again', async () => {
+  const { alice, second } = await pair()
+  const third = await world.duplicate(alice)
+  const asked = Promise.withResolvers<void>()
+  const mayGo = Promise.withResolvers<void>()
+  await alice.page.route('**/api/v1/channels', async (route) => {
+    asked.resolve()
+    await mayGo.promise
+    await route.continue()
+  })
+  const made = second.call<string>('channels.create', { name: 'Only one' })
+  await asked.promise
+  const phrase = third.call<string>('recoveryPhrase')
+  // Its wish has been heard once an answer to something later has.
+  expect(await third.call<number>('countUnsent')).toBe(0)
+  mayGo.resolve()
+  expect(await made).toStartWith('ch_')
+  expect((await phrase).split(' ').length).toBe(12)
 })

@@ -1,49 +1,18 @@
 // Two people in two browsers and a real relay: they meet, talk, and go on talking after whatever comes between.
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type RelayProcess, startRelay } from '@sotto/relay/testing'
-import type { Browser, BrowserContext } from 'playwright-core'
 import { until } from '../people.ts'
-import type { AppSettings } from './app.ts'
-import { AppTab, prepare } from './app-tab.ts'
-import { type ServedApp, serveApp, startChromium, startChromiumWith } from './chromium.ts'
+import { startChromiumWith } from './chromium.ts'
+import { BrowserWorld } from './world.ts'
 
 setDefaultTimeout(60_000)
 
-let browser: Browser
-let relay: RelayProcess
-let app: ServedApp
-const contexts: BrowserContext[] = []
-
-beforeAll(async () => {
-  ;[browser, relay, app] = await Promise.all([
-    startChromium(),
-    startRelay(),
-    serveApp(join(import.meta.dir, 'app.ts')),
-  ])
-})
-afterEach(async () => {
-  for (const context of contexts.splice(0)) await context.close()
-})
-afterAll(async () => {
-  await browser?.close()
-  await relay?.stop()
-  await app?.stop()
-})
-
-async function enter(nickname: string, settings: Partial<AppSettings> = {}): Promise<AppTab> {
-  const context = await browser.newContext()
-  contexts.push(context)
-  await prepare(context, { relayUrl: relay.url, ...settings })
-  const tab = await AppTab.open(context, app)
-  await tab.register(nickname)
-  return tab
-}
+const world = new BrowserWorld()
 
 test('two people meet and talk, and see how far each message has come', async () => {
-  const [alice, bob] = [await enter('alice'), await enter('bob')]
+  const [alice, bob] = [await world.enter('alice'), await world.enter('bob')]
   await alice.befriend(bob)
   const [a, b] = [await alice.alias(), await bob.alias()]
   await alice.call('send', b, 'hello')
@@ -59,7 +28,7 @@ test('two people meet and talk, and see how far each message has come', async ()
 })
 
 test('a page loaded again goes on where it was, and misses nothing said meanwhile', async () => {
-  const [alice, bob] = [await enter('alice'), await enter('bob')]
+  const [alice, bob] = [await world.enter('alice'), await world.enter('bob')]
   await alice.befriend(bob)
   const [a, b] = [await alice.alias(), await bob.alias()]
   await alice.sendAll(b, ['one', 'two'])
@@ -76,8 +45,8 @@ test('a page loaded again goes on where it was, and misses nothing said meanwhil
 })
 
 test('what is written offline goes out when the network is back, and that at once', async () => {
-  const alice = await enter('alice', { isPatient: true })
-  const bob = await enter('bob')
+  const alice = await world.enter('alice', { isPatient: true })
+  const bob = await world.enter('bob')
   await alice.befriend(bob)
   const [a, b] = [await alice.alias(), await bob.alias()]
   let attempts = 0
@@ -86,8 +55,8 @@ test('what is written offline goes out when the network is back, and that at onc
   })
   await alice.page.context().setOffline(true)
   // Chromium leaves open sockets alone; a network that is gone does not.
-  await relay.kill('SIGKILL')
-  await relay.start()
+  await world.relay.kill('SIGKILL')
+  await world.relay.start()
   await until('alice has lost it', async () => (await alice.networkState()) === 'connecting')
   await alice.sendAll(b, ['one', 'two'])
   await until('bob is back', async () => (await bob.networkState()) === 'connected', 20_000)
@@ -105,17 +74,17 @@ test('what is written offline goes out when the network is back, and that at onc
 })
 
 test('a relay that is killed and started again loses nothing, repeats nothing and keeps the order', async () => {
-  const [alice, bob] = [await enter('alice'), await enter('bob')]
+  const [alice, bob] = [await world.enter('alice'), await world.enter('bob')]
   await alice.befriend(bob)
   const [a, b] = [await alice.alias(), await bob.alias()]
   const mine = Array.from({ length: 60 }, (_, at) => `alice ${at}`)
   const his = Array.from({ length: 60 }, (_, at) => `bob ${at}`)
   const half = [alice.sendAll(b, mine.slice(0, 30)), bob.sendAll(a, his.slice(0, 30))]
   await until('some have arrived', async () => (await bob.heardTexts()).length > 5)
-  await relay.kill('SIGKILL')
+  await world.relay.kill('SIGKILL')
   await Promise.all(half)
   await Promise.all([alice.sendAll(b, mine.slice(30)), bob.sendAll(a, his.slice(30))])
-  await relay.start()
+  await world.relay.start()
   await until('bob has all', async () => (await bob.heardTexts()).length >= mine.length, 30_000)
   await until('alice has all', async () => (await alice.heardTexts()).length >= his.length, 30_000)
   await Promise.all([alice.call('markRead', b), bob.call('markRead', a)])
@@ -132,11 +101,10 @@ test('a relay that is killed and started again loses nothing, repeats nothing an
 test('a browser that is closed and started again is still the same person', async () => {
   const profile = await mkdtemp(join(tmpdir(), 'sotto-profile-'))
   try {
-    const bob = await enter('bob')
+    const bob = await world.enter('bob')
     const b = await bob.alias()
-    const before = await startChromiumWith(profile)
-    await prepare(before, { relayUrl: relay.url })
-    const alice = await AppTab.open(before, app)
+    const before = await world.keep(await startChromiumWith(profile))
+    const alice = await world.open(before)
     await alice.register('alice')
     await alice.befriend(bob)
     const a = await alice.alias()
@@ -149,10 +117,8 @@ test('a browser that is closed and started again is still the same person', asyn
     await before.close()
     await bob.call('send', a, 'while you were away')
 
-    const after = await startChromiumWith(profile)
-    contexts.push(after)
-    await prepare(after, { relayUrl: relay.url })
-    const again = await AppTab.open(after, app)
+    const after = await world.keep(await startChromiumWith(profile))
+    const again = await world.open(after)
     expect(await again.alias()).toBe(a)
     const all = ['me: before [delivered]', 'them: while you were away']
     await until('all is there, once', async () => Bun.deepEquals(await again.transcript(b), all))

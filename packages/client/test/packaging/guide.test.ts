@@ -28,7 +28,7 @@ describe('the guide’s program', () => {
   let client: PackedClient
   beforeAll(async () => {
     client = await packClient()
-    relay = await startRelay()
+    relay = await startRelay({ env: { PAYMENTS: 'dev' } })
   }, LIMIT_MS)
   afterAll(() => relay.stop())
 

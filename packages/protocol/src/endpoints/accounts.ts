@@ -1,7 +1,7 @@
 // Endpoints of accounts: proof of work, registration, login, one's own account, lookup.
 import * as accounts from '../bodies/accounts.ts'
 import * as friends from '../bodies/friends.ts'
-import { define } from './endpoint.ts'
+import { define, type Summaries } from './endpoint.ts'
 
 export const accountEndpoints = define({
   powChallenge: {
@@ -12,7 +12,6 @@ export const accountEndpoints = define({
     status: 200,
     reply: accounts.PowChallengeReply,
     errors: [],
-    summary: 'A challenge to solve before registering',
   },
   register: {
     method: 'POST',
@@ -23,7 +22,6 @@ export const accountEndpoints = define({
     status: 201,
     reply: accounts.RegisterReply,
     errors: ['ACCOUNT_EXISTS', 'POW_REQUIRED', 'POW_INVALID'],
-    summary: 'Registers a pair of public keys; a registered one answers 409 with its account',
   },
   authChallenge: {
     method: 'POST',
@@ -34,7 +32,6 @@ export const accountEndpoints = define({
     status: 200,
     reply: accounts.AuthChallengeReply,
     errors: [],
-    summary: 'A challenge to sign; an unknown uuid gets one too',
   },
   authVerify: {
     method: 'POST',
@@ -45,7 +42,6 @@ export const accountEndpoints = define({
     status: 200,
     reply: accounts.AuthVerifyReply,
     errors: ['CHALLENGE_INVALID', 'SIGNATURE_INVALID'],
-    summary: 'Exchanges a signed challenge for a token',
   },
   authLogout: {
     method: 'POST',
@@ -54,7 +50,6 @@ export const accountEndpoints = define({
     rate: 'write',
     status: 204,
     errors: [],
-    summary: 'Kills the token at once, and its WebSocket',
   },
   wsTicket: {
     method: 'POST',
@@ -64,7 +59,6 @@ export const accountEndpoints = define({
     status: 200,
     reply: accounts.WsTicketReply,
     errors: [],
-    summary: 'A ticket that opens one WebSocket',
   },
   getMe: {
     method: 'GET',
@@ -74,7 +68,6 @@ export const accountEndpoints = define({
     status: 200,
     reply: accounts.Me,
     errors: [],
-    summary: 'One’s own account',
   },
   patchMe: {
     method: 'PATCH',
@@ -85,7 +78,6 @@ export const accountEndpoints = define({
     status: 200,
     reply: accounts.Me,
     errors: [],
-    summary: 'Changes one’s nickname',
   },
   deleteMe: {
     method: 'DELETE',
@@ -94,7 +86,6 @@ export const accountEndpoints = define({
     rate: 'write',
     status: 204,
     errors: [],
-    summary: 'Deletes one’s account; its uuid and aliases are never given out again',
   },
   lookUpUser: {
     method: 'GET',
@@ -105,7 +96,6 @@ export const accountEndpoints = define({
     status: 200,
     reply: accounts.UserLookup,
     errors: ['NOT_FOUND'],
-    summary: 'The public keys and nickname behind an alias',
   },
   activeConversations: {
     method: 'GET',
@@ -115,6 +105,20 @@ export const accountEndpoints = define({
     status: 200,
     reply: accounts.ActiveConversationsReply,
     errors: [],
-    summary: 'The conversations one can write in',
   },
 })
+
+/** What each does, for the documents. */
+export const accountSummaries: Summaries<typeof accountEndpoints> = {
+  powChallenge: 'A challenge to solve before registering',
+  register: 'Registers a pair of public keys; a registered one answers 409 with its account',
+  authChallenge: 'A challenge to sign; an unknown uuid gets one too',
+  authVerify: 'Exchanges a signed challenge for a token',
+  authLogout: 'Kills the token at once, and its WebSocket',
+  wsTicket: 'A ticket that opens one WebSocket',
+  getMe: 'One’s own account',
+  patchMe: 'Changes one’s nickname',
+  deleteMe: 'Deletes one’s account; its uuid and aliases are never given out again',
+  lookUpUser: 'The public keys and nickname behind an alias',
+  activeConversations: 'The conversations one can write in',
+}

@@ -1,6 +1,6 @@
 // Endpoints of calls. Their signals travel as frames.
 import * as calls from '../bodies/calls.ts'
-import { define } from './endpoint.ts'
+import { define, type Summaries } from './endpoint.ts'
 
 export const callEndpoints = define({
   iceConfig: {
@@ -12,6 +12,10 @@ export const callEndpoints = define({
     status: 200,
     reply: calls.IceConfig,
     errors: [],
-    summary: 'Servers for the media of calls; with `mode=relay` TURN servers only',
   },
 })
+
+/** What each does, for the documents. */
+export const callSummaries: Summaries<typeof callEndpoints> = {
+  iceConfig: 'Servers for the media of calls; with `mode=relay` TURN servers only',
+}

@@ -1,7 +1,7 @@
 // Endpoints of channels: catalogue, subscriptions, posts, offering one for sale.
 import * as channels from '../bodies/channels.ts'
 import * as payments from '../bodies/payments.ts'
-import { define, ORDERING } from './endpoint.ts'
+import { define, ORDERING, type Summaries } from './endpoint.ts'
 
 export const channelEndpoints = define({
   searchChannels: {
@@ -13,8 +13,6 @@ export const channelEndpoints = define({
     status: 200,
     reply: channels.ChannelList,
     errors: [],
-    summary:
-      'Public channels whose name or description has all words of `q`, the best first; none for no words',
   },
   myChannels: {
     method: 'GET',
@@ -24,18 +22,17 @@ export const channelEndpoints = define({
     status: 200,
     reply: channels.ChannelList,
     errors: [],
-    summary: 'The channels one owns or is subscribed to',
   },
   createChannel: {
     method: 'POST',
     path: '/channels',
+    notIdempotent: true,
     auth: 'account',
     rate: 'write',
     body: channels.CreateChannelBody,
     status: 200,
     reply: channels.CreateChannelReply,
     errors: ['QUOTA_EXCEEDED'],
-    summary: 'Makes a channel on one of one’s seats',
   },
   getChannel: {
     method: 'GET',
@@ -46,7 +43,6 @@ export const channelEndpoints = define({
     status: 200,
     reply: channels.ChannelInfo,
     errors: ['NOT_FOUND'],
-    summary: 'A channel, and what one is to it. Whoever has the id of one that is not public was given it',
   },
   patchChannel: {
     method: 'PATCH',
@@ -58,7 +54,6 @@ export const channelEndpoints = define({
     status: 200,
     reply: channels.ChannelInfo,
     errors: ['NOT_FOUND', 'NOT_CHANNEL_OWNER'],
-    summary: 'Changes what is given of a channel; its owner only',
   },
   deleteChannel: {
     method: 'DELETE',
@@ -68,7 +63,6 @@ export const channelEndpoints = define({
     params: channels.ChannelPath,
     status: 204,
     errors: ['NOT_FOUND', 'NOT_CHANNEL_OWNER'],
-    summary: 'Deletes a channel and its posts, and frees its seat; its owner only',
   },
   subscribe: {
     method: 'POST',
@@ -79,7 +73,6 @@ export const channelEndpoints = define({
     status: 200,
     reply: channels.Done,
     errors: ['NOT_FOUND', 'TOO_MANY_SUBSCRIPTIONS'],
-    summary: 'Subscribes to a channel; twice changes nothing',
   },
   unsubscribe: {
     method: 'DELETE',
@@ -90,7 +83,6 @@ export const channelEndpoints = define({
     status: 200,
     reply: channels.Done,
     errors: ['NOT_FOUND'],
-    summary: 'Ends a subscription; twice changes nothing',
   },
   listPosts: {
     method: 'GET',
@@ -102,11 +94,11 @@ export const channelEndpoints = define({
     status: 200,
     reply: channels.ChannelPostList,
     errors: ['NOT_FOUND'],
-    summary: 'Posts of a channel, the newest first, before one of them if told; a page of none is the end',
   },
   createPost: {
     method: 'POST',
     path: '/channels/{id}/posts',
+    notIdempotent: true,
     auth: 'account',
     rate: 'post',
     params: channels.ChannelPath,
@@ -115,7 +107,6 @@ export const channelEndpoints = define({
     status: 200,
     reply: channels.CreatePostReply,
     errors: ['NOT_FOUND', 'NOT_CHANNEL_OWNER'],
-    summary: 'Posts to a channel, and to everybody subscribed who is there; its owner only',
   },
   deletePost: {
     method: 'DELETE',
@@ -125,7 +116,6 @@ export const channelEndpoints = define({
     params: channels.ChannelPostPath,
     status: 204,
     errors: ['NOT_FOUND', 'NOT_CHANNEL_OWNER'],
-    summary: 'Deletes a post; the channel’s owner only',
   },
   listChannel: {
     method: 'POST',
@@ -136,7 +126,6 @@ export const channelEndpoints = define({
     status: 200,
     reply: channels.Done,
     errors: ['NOT_FOUND', 'NOT_CHANNEL_OWNER'],
-    summary: 'Offers a channel for sale, or changes its price; its owner only',
   },
   unlistChannel: {
     method: 'DELETE',
@@ -146,7 +135,6 @@ export const channelEndpoints = define({
     params: channels.ChannelPath,
     status: 204,
     errors: ['NOT_FOUND', 'NOT_CHANNEL_OWNER'],
-    summary: 'Takes a channel off sale; its owner only',
   },
   buyChannel: {
     method: 'POST',
@@ -157,16 +145,35 @@ export const channelEndpoints = define({
     status: 200,
     reply: payments.ChannelTradeOrder,
     errors: [...ORDERING, 'NOT_FOUND', 'OWN_CHANNEL', 'CHANNEL_TAKEN'],
-    summary: 'Orders a channel that is for sale; asking again while it is held answers the same order',
   },
   buyQuota: {
     method: 'POST',
     path: '/channels/quota/buy',
+    notIdempotent: true,
     auth: 'account',
     rate: 'order',
     status: 200,
     reply: payments.ChannelTradeOrder,
     errors: [...ORDERING],
-    summary: 'Orders a seat for one more channel',
   },
 })
+
+/** What each does, for the documents. */
+export const channelSummaries: Summaries<typeof channelEndpoints> = {
+  searchChannels:
+    'Public channels whose name or description has all words of `q`, the best first; none for no words',
+  myChannels: 'The channels one owns or is subscribed to',
+  createChannel: 'Makes a channel on one of one’s seats',
+  getChannel: 'A channel, and what one is to it. Whoever has the id of one that is not public was given it',
+  patchChannel: 'Changes what is given of a channel; its owner only',
+  deleteChannel: 'Deletes a channel and its posts, and frees its seat; its owner only',
+  subscribe: 'Subscribes to a channel; twice changes nothing',
+  unsubscribe: 'Ends a subscription; twice changes nothing',
+  listPosts: 'Posts of a channel, the newest first, before one of them if told; a page of none is the end',
+  createPost: 'Posts to a channel, and to everybody subscribed who is there; its owner only',
+  deletePost: 'Deletes a post; the channel’s owner only',
+  listChannel: 'Offers a channel for sale, or changes its price; its owner only',
+  unlistChannel: 'Takes a channel off sale; its owner only',
+  buyChannel: 'Orders a channel that is for sale; asking again while it is held answers the same order',
+  buyQuota: 'Orders a seat for one more channel',
+}

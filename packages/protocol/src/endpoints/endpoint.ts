@@ -3,6 +3,9 @@ import type * as v from 'valibot'
 import type { ErrorCode } from '../errors.ts'
 import type { LimitName, RateName } from '../limits.ts'
 
+/** The prefix of every endpoint's path. */
+export const API_BASE = '/api/v1'
+
 /** One endpoint, as data. */
 export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -20,10 +23,14 @@ export interface Endpoint {
   readonly largeBody?: LimitName
   readonly status: 200 | 201 | 204
   readonly reply?: v.GenericSchema
+  /** Done twice, it is done twice: who got no answer must look before asking again. */
+  readonly notIdempotent?: true
   /** Codes it answers besides those any endpoint can. */
   readonly errors: readonly ErrorCode[]
-  readonly summary: string
 }
+
+/** A line on each endpoint of a table. Apart from it: clients take the table along, and show no lines. */
+export type Summaries<T> = Readonly<Record<keyof T, string>>
 
 /** Keeps each endpoint's own type. */
 export function define<const T extends Record<string, Endpoint>>(table: T): T {

@@ -1,6 +1,6 @@
 // Endpoints of friends: requests, acceptance, blocks.
 import * as friends from '../bodies/friends.ts'
-import { define } from './endpoint.ts'
+import { define, type Summaries } from './endpoint.ts'
 
 export const friendEndpoints = define({
   listFriends: {
@@ -11,7 +11,6 @@ export const friendEndpoints = define({
     status: 200,
     reply: friends.FriendList,
     errors: [],
-    summary: 'Friends, and requests sent and received',
   },
   requestFriend: {
     method: 'POST',
@@ -22,7 +21,6 @@ export const friendEndpoints = define({
     status: 200,
     reply: friends.FriendRequestReply,
     errors: ['NOT_FOUND', 'SELF_REQUEST', 'ALREADY_FRIENDS', 'UNBLOCK_FIRST', 'TOO_MANY_FRIENDS'],
-    summary: 'Asks for friendship; asking someone who has asked accepts',
   },
   acceptFriend: {
     method: 'PUT',
@@ -34,7 +32,6 @@ export const friendEndpoints = define({
     status: 200,
     reply: friends.FriendAcceptReply,
     errors: ['NOT_FOUND', 'TOO_MANY_FRIENDS'],
-    summary: 'Accepts a request made to the caller',
   },
   rejectFriend: {
     method: 'POST',
@@ -44,7 +41,6 @@ export const friendEndpoints = define({
     params: friends.FriendPath,
     status: 204,
     errors: ['NOT_FOUND'],
-    summary: 'Rejects a request made to the caller; the requester is told nothing',
   },
   removeFriend: {
     method: 'DELETE',
@@ -54,7 +50,6 @@ export const friendEndpoints = define({
     params: friends.FriendPath,
     status: 204,
     errors: ['NOT_FOUND'],
-    summary: 'Ends a friendship, or takes back a request',
   },
   block: {
     method: 'PUT',
@@ -64,7 +59,6 @@ export const friendEndpoints = define({
     params: friends.AliasPath,
     status: 204,
     errors: ['NOT_FOUND', 'SELF_REQUEST', 'TOO_MANY_FRIENDS'],
-    summary: 'Blocks an account',
   },
   unblock: {
     method: 'DELETE',
@@ -74,7 +68,6 @@ export const friendEndpoints = define({
     params: friends.AliasPath,
     status: 204,
     errors: ['NOT_FOUND'],
-    summary: 'Lifts a block',
   },
   listBlocks: {
     method: 'GET',
@@ -84,6 +77,17 @@ export const friendEndpoints = define({
     status: 200,
     reply: friends.BlockList,
     errors: [],
-    summary: 'The accounts one has blocked',
   },
 })
+
+/** What each does, for the documents. */
+export const friendSummaries: Summaries<typeof friendEndpoints> = {
+  listFriends: 'Friends, and requests sent and received',
+  requestFriend: 'Asks for friendship; asking someone who has asked accepts',
+  acceptFriend: 'Accepts a request made to the caller',
+  rejectFriend: 'Rejects a request made to the caller; the requester is told nothing',
+  removeFriend: 'Ends a friendship, or takes back a request',
+  block: 'Blocks an account',
+  unblock: 'Lifts a block',
+  listBlocks: 'The accounts one has blocked',
+}

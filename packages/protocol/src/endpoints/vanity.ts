@@ -1,7 +1,7 @@
 // Endpoints of the shop of custom ids, and of the orders of everything that is bought.
 import * as payments from '../bodies/payments.ts'
 import * as vanity from '../bodies/vanity.ts'
-import { define, ORDERING } from './endpoint.ts'
+import { define, ORDERING, type Summaries } from './endpoint.ts'
 
 export const vanityEndpoints = define({
   searchVanity: {
@@ -13,7 +13,6 @@ export const vanityEndpoints = define({
     status: 200,
     reply: vanity.VanityItemList,
     errors: [],
-    summary: 'Ids that can be bought: those put forward, or those that begin with `q`',
   },
   purchaseVanity: {
     method: 'POST',
@@ -24,7 +23,6 @@ export const vanityEndpoints = define({
     status: 200,
     reply: payments.PurchaseOrder,
     errors: [...ORDERING, 'NOT_FOUND', 'ALIAS_TAKEN'],
-    summary: 'Orders an id and holds it; asking again while it is held answers the same order',
   },
   bindVanity: {
     method: 'POST',
@@ -35,18 +33,17 @@ export const vanityEndpoints = define({
     status: 200,
     reply: payments.BindReply,
     errors: ['NOT_FOUND', 'ORDER_NOT_CONFIRMED', 'ALIAS_TAKEN'],
-    summary: 'Goes by the id of a confirmed order from now on; the id before stays one’s own',
   },
   reserveVanity: {
     method: 'POST',
     path: '/vanity/reserve',
+    notIdempotent: true,
     auth: 'none',
     rate: 'reserve',
     body: payments.AliasBody,
     status: 200,
     reply: payments.ReserveOrder,
     errors: [...ORDERING, 'NOT_FOUND', 'ALIAS_TAKEN'],
-    summary: 'Deprecated: orders an id for whoever binds it',
   },
   listOrders: {
     method: 'GET',
@@ -56,7 +53,6 @@ export const vanityEndpoints = define({
     status: 200,
     reply: payments.OwnOrderList,
     errors: [],
-    summary: 'One’s own orders of every kind, the newest first',
   },
   orderStatus: {
     method: 'GET',
@@ -67,6 +63,15 @@ export const vanityEndpoints = define({
     status: 200,
     reply: payments.OrderStatus,
     errors: ['NOT_FOUND'],
-    summary: 'How far an order of any kind is',
   },
 })
+
+/** What each does, for the documents. */
+export const vanitySummaries: Summaries<typeof vanityEndpoints> = {
+  searchVanity: 'Ids that can be bought: those put forward, or those that begin with `q`',
+  purchaseVanity: 'Orders an id and holds it; asking again while it is held answers the same order',
+  bindVanity: 'Goes by the id of a confirmed order from now on; the id before stays one’s own',
+  reserveVanity: 'Deprecated: orders an id for whoever binds it',
+  listOrders: 'One’s own orders of every kind, the newest first',
+  orderStatus: 'How far an order of any kind is',
+}

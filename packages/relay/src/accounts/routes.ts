@@ -1,5 +1,6 @@
 // The endpoints of registration, login and one's own account.
-import { decodeBase64, isValidEd25519PublicKey, isValidX25519PublicKey } from '@sotto/crypto'
+import { decodeBase64, isValidX25519PublicKey } from '@sotto/crypto'
+import { isValidEd25519PublicKey } from '@sotto/crypto/ed25519-public-key'
 import { AccountUuid, AliasId, check, type Limits, ProtocolError } from '@sotto/protocol'
 import type { Bus } from '../cluster/bus.ts'
 import type { Handlers } from '../listener/route.ts'

@@ -2,9 +2,10 @@
 import {
   type ClientFrame,
   closeCodes,
+  closeMeanings,
   decodeClientFrame,
   encodeFrame,
-  errors,
+  errorMeanings,
   type FrameFault,
   isCallFrame,
   type Limits,
@@ -169,7 +170,7 @@ export class Gateway {
       return
     }
     if (this.#isDraining) {
-      socket.close(closeCodes.restart.code, closeCodes.restart.means)
+      socket.close(closeCodes.restart, closeMeanings.restart)
       return
     }
     const { limits, randomBytes, bus, follower } = this.#parts
@@ -202,9 +203,9 @@ export class Gateway {
 
   // Published clients learn from this, and only from this, that they have to log in again or to stay away.
   #sayFarewell(socket: Socket, reason: Farewell): void {
-    const close = reason === 'jwt_revoked' ? closeCodes.tokenDead : closeCodes.replaced
+    const close = reason === 'jwt_revoked' ? 'tokenDead' : 'replaced'
     socket.sendText(encodeFrame({ type: 'goaway', reason }))
-    socket.close(close.code, close.means)
+    socket.close(closeCodes[close], closeMeanings[close])
   }
 
   // The server's own idle timeout is set back by whatever is sent, too: a peer that is gone would stay for as long
@@ -353,7 +354,7 @@ function errorFrame(
   return {
     type: 'error',
     error: error.code,
-    message: field ? `${field} ${rule ?? 'is not valid'}` : errors[error.code].means,
+    message: field ? `${field} ${rule ?? 'is not valid'}` : errorMeanings[error.code],
     ...(names.id === undefined ? {} : { id: names.id }),
     ...(names.conv_id === undefined ? {} : { conv_id: names.conv_id }),
     ...(names.call_id === undefined ? {} : { call_id: names.call_id }),

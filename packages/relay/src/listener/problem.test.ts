@@ -1,6 +1,6 @@
 // Problem documents: every code of the registry, the details that belong to it, and nothing internal.
 import { describe, expect, test } from 'bun:test'
-import { errors, isErrorCode, ProtocolError } from '@sotto/protocol'
+import { errorMeanings, errors, isErrorCode, ProtocolError } from '@sotto/protocol'
 import type { Log, LogFields } from '../operations/log.ts'
 import { plainResponse, problemResponse } from './problem.ts'
 
@@ -21,7 +21,7 @@ test.each(codes)('%s is answered with its status, its meaning and its code', asy
   const text = await response.text()
   expect(JSON.parse(text)).toEqual({
     type: `urn:sotto:error:${code}`,
-    title: errors[code].means,
+    title: errorMeanings[code],
     status: errors[code].status,
     error: code,
   })

@@ -1,5 +1,5 @@
 // Errors as problem documents (RFC 9457), or as text where a page was asked for. Nothing internal and nothing random is ever in one.
-import { type ErrorDetails, errors, type ProblemDocument, ProtocolError } from '@sotto/protocol'
+import { type ErrorDetails, errorMeanings, type ProblemDocument, ProtocolError } from '@sotto/protocol'
 import type { Log } from '../operations/log.ts'
 
 /** The answer to a request that failed. Anything but a ProtocolError is a bug: logged, and answered `INTERNAL`. */
@@ -11,7 +11,7 @@ export function problemResponse(error: unknown, log: Log, endpoint: string): Res
 /** The same for whoever asked for a page: what it means, as plain text. */
 export function plainResponse(error: unknown, log: Log, endpoint: string): Response {
   const refusal = refusalOf(error, log, endpoint)
-  const means = errors[refusal.code].means.replaceAll('`', '')
+  const means = errorMeanings[refusal.code].replaceAll('`', '')
   return toResponse(refusal, 'text/plain; charset=utf-8', `${means}\n`)
 }
 
@@ -34,7 +34,7 @@ function toResponse(error: ProtocolError, type: string, body: string): Response 
 
 function documentOf(error: ProtocolError): ProblemDocument {
   const { code, status, details } = error
-  const document = { type: `urn:sotto:error:${code}`, title: errors[code].means, status, error: code }
+  const document = { type: `urn:sotto:error:${code}`, title: errorMeanings[code], status, error: code }
   const full = { ...document, ...specificsOf(details) }
   // A published client takes any text with 409 in it for a recovery, so no other answer may hold those digits.
   return status !== 409 && JSON.stringify(full).includes('409') ? document : full

@@ -1,6 +1,6 @@
 // The end of a message's life: what nobody fetched in time is erased, and its sender is told. Expiry trusts the
 // clock only while it agrees with the monotonic one.
-import { encodeFrame, errors, type Limits } from '@sotto/protocol'
+import { encodeFrame, errorMeanings, type Limits } from '@sotto/protocol'
 import type { Bus } from '../cluster/bus.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
@@ -128,7 +128,7 @@ export class Expiry {
       if (!row || !direction) throw new Error('a lane without its conversation')
       const notices: { id: number; frame: string }[] = []
       for (const { message_id: id } of messages) {
-        const message = errors.EXPIRED.means
+        const message = errorMeanings.EXPIRED
         const frame = encodeFrame({ type: 'error', error: 'EXPIRED', message, id, conv_id: row.conv_id })
         notices.push({ id: await addNotice(sql, direction.sender_id, frame, clock.now()), frame })
       }

@@ -1,0 +1,103 @@
+// Channels and the search of the shop, against a real relay.
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { Channels, MemoryStore, SottoClient, VanityShop } from '../src/client.ts'
+import { until } from './people.ts'
+import { SpecificationWorld } from './specification-world.ts'
+
+setDefaultTimeout(30_000)
+const world = new SpecificationWorld()
+const idsOf = (items: readonly { readonly id: string }[]): string[] => items.map(({ id }) => id)
+
+test('a channel is made, found, subscribed to, written in and read', async () => {
+  const [alice, bob] = [await world.join('alice'), await world.join('bob')]
+  const [hers, his] = [new Channels(alice.client), new Channels(bob.client)]
+  const id = await hers.create({ name: 'Tea & more', description: 'All about oolong' })
+  const found: readonly object[] = await his.search('oolong')
+  expect(found).toEqual([
+    { id, name: 'Tea & more', description: 'All about oolong', is_subscribed: false, for_sale: false },
+  ])
+  await his.subscribe(id)
+  await his.subscribe(id)
+  expect(await his.get(id)).toMatchObject({ role: 'subscriber', is_subscribed: true })
+  expect(idsOf(await his.mine())).toEqual([id])
+
+  const first = await hers.post(id, 'Water first.')
+  const second = await hers.post(id, '{"steeped":3}', 'note')
+  await until('bob hears both', () => bob.heard.channel_post.length === 2)
+  const heard: readonly object[] = bob.heard.channel_post
+  expect(heard).toMatchObject([
+    {
+      channelId: id,
+      post: { id: first, type: 'text', content: 'Water first.', author_alias_id: alice.alias },
+    },
+    { channelId: id, post: { id: second, type: 'note', content: '{"steeped":3}' } },
+  ])
+  expect(idsOf(await his.posts(id))).toEqual([second, first])
+  expect(idsOf(await his.posts(id, { limit: 1 }))).toEqual([second])
+  expect(idsOf(await his.posts(id, { before: second }))).toEqual([first])
+
+  await hers.deletePost(id, first)
+  expect(idsOf(await his.posts(id))).toEqual([second])
+  await his.unsubscribe(id)
+  expect(await his.mine()).toEqual([])
+  await hers.delete(id)
+  await expect(his.get(id)).rejects.toMatchObject({ code: 'REFUSED', refusal: 'NOT_FOUND' })
+})
+
+test('a channel is its owner’s alone to change and to offer', async () => {
+  const [alice, bob] = [await world.join('alice'), await world.join('bob')]
+  const [hers, his] = [new Channels(alice.client), new Channels(bob.client)]
+  const id = await hers.create({ name: 'Quiet corner', isPublic: false })
+  expect(await his.search('quiet corner')).toEqual([])
+  expect(await hers.edit(id, { name: 'Loud corner', isPublic: true })).toMatchObject({ name: 'Loud corner' })
+  expect(idsOf(await his.search('loud'))).toEqual([id])
+  await hers.listForSale(id, 120)
+  expect(await his.get(id)).toMatchObject({ for_sale: true, sale_price: 120 })
+  await hers.unlist(id)
+  expect(await his.get(id)).not.toHaveProperty('sale_price')
+  const refused = { code: 'REFUSED', refusal: 'NOT_CHANNEL_OWNER' }
+  await expect(his.edit(id, { name: 'Mine now' })).rejects.toMatchObject(refused)
+  await expect(his.post(id, 'hello')).rejects.toMatchObject(refused)
+  await expect(his.listForSale(id, 1)).rejects.toMatchObject(refused)
+  await expect(his.delete(id)).rejects.toMatchObject(refused)
+})
+
+test('past the seats that are free no channel is made', async () => {
+  const channels = new Channels((await world.join('alice')).client)
+  for (const name of ['one', 'two', 'three']) await channels.create({ name })
+  await expect(channels.create({ name: 'four' })).rejects.toMatchObject({ refusal: 'QUOTA_EXCEEDED' })
+})
+
+test('what breaks a rule is refused before anybody is asked', async () => {
+  const channels = new Channels((await world.join('alice')).client)
+  const id = await channels.create({ name: 'Rules' })
+  const broken = [
+    () => channels.get('../me'),
+    () => channels.create({ name: ' ' }),
+    () => channels.post(id, ''),
+    () => channels.post(id, 'x', 'No Such Type'),
+    () => channels.posts(id, { limit: 0 }),
+    () => channels.listForSale(id, 1.5),
+  ]
+  for (const call of broken) await expect(call()).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+  // What was left out and what is undefined are the same.
+  const left: object = { name: 'Rules', description: undefined }
+  expect(await channels.edit(id, left)).toMatchObject({ name: 'Rules', description: '' })
+})
+
+test('a module needs what its client needs, and the search of the shop needs no identity', async () => {
+  const client = await SottoClient.open({ relayUrl: world.relay.url, store: new MemoryStore() })
+  const [channels, shop] = [new Channels(client), new VanityShop(client)]
+  await expect(channels.mine()).rejects.toMatchObject({ code: 'NO_IDENTITY' })
+  const featured = await shop.search()
+  expect(featured.length).toBeGreaterThan(0)
+  expect(featured.every((item) => item.is_featured)).toBe(true)
+  const found = await shop.search('tea')
+  expect(found.length).toBeGreaterThan(0)
+  expect(found.every((item) => item.alias_id.startsWith('tea'))).toBe(true)
+  await client.close()
+  await expect(shop.search()).rejects.toMatchObject({ code: 'CLOSED' })
+  await expect(channels.mine()).rejects.toMatchObject({ code: 'CLOSED' })
+  const stranger = { syncIdentity: async () => ({ aliasId: 'x' }) }
+  await expect(new Channels(stranger).mine()).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+})

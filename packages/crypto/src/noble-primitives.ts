@@ -1,0 +1,29 @@
+// The primitives in JavaScript, for runtimes whose WebCrypto lacks some, and for Bun and Node: https://paulmillr.com/noble/
+import { gcm } from '@noble/ciphers/aes.js'
+import { ed25519, x25519 } from '@noble/curves/ed25519.js'
+import { hkdf } from '@noble/hashes/hkdf.js'
+import { hmac } from '@noble/hashes/hmac.js'
+import { pbkdf2Async } from '@noble/hashes/pbkdf2.js'
+import { sha256, sha512 } from '@noble/hashes/sha2.js'
+import type { Primitives } from './primitives.ts'
+
+/** The primitives of noble. */
+export const noblePrimitives: Primitives = {
+  implementation: 'noble',
+  sha256: async (bytes) => sha256(bytes),
+  hmacSha512: async (key, message) => hmac(sha512, key, message),
+  pbkdf2Sha512: ({ password, salt, iterations }) =>
+    pbkdf2Async(sha512, password, salt, { c: iterations, dkLen: 64 }),
+  hkdfSha256: async ({ secret, salt, info, length }) => hkdf(sha256, secret, salt, info, length),
+  encryptAesGcm: async ({ key, nonce, data, additionalData }) =>
+    gcm(key, nonce, additionalData).encrypt(data),
+  decryptAesGcm: async ({ key, nonce, data, additionalData }) =>
+    gcm(key, nonce, additionalData).decrypt(data),
+  ed25519PublicKey: async (privateKey) => ed25519.getPublicKey(privateKey),
+  signEd25519: async (privateKey, message) => ed25519.sign(message, privateKey),
+  verifyEd25519: async (publicKey, message, signature) =>
+    ed25519.verify(signature, message, publicKey, { zip215: false }),
+  x25519PublicKey: async (privateKey) => x25519.getPublicKey(privateKey),
+  x25519SharedSecret: async (privateKey, theirPublicKey) =>
+    x25519.getSharedSecret(privateKey, theirPublicKey),
+}
