@@ -5,6 +5,7 @@ import {
   API_BASE,
   clientFrames,
   closeCodes,
+  closeMeanings,
   type Endpoint,
   endpointSummaries,
   endpoints,
@@ -22,7 +23,7 @@ const DOCS = join(import.meta.dir, '..', 'docs')
 export const documentsWithTables = ['protocol.md', 'operations.md'].map((name) => join(DOCS, name))
 
 const summaries: Readonly<Record<string, string>> = endpointSummaries
-const meanings: Readonly<Record<string, string>> = errorMeanings
+const meanings: Readonly<Record<string, string>> = { ...errorMeanings, ...closeMeanings }
 
 const tables: Readonly<Record<string, () => string>> = {
   endpoints: () =>
@@ -52,7 +53,7 @@ const tables: Readonly<Record<string, () => string>> = {
   'close-codes': () =>
     table(
       ['code', 'meaning'],
-      Object.values(closeCodes).map(({ code, means }) => [`${code}`, means]),
+      Object.entries(closeCodes).map(([reason, code]) => [`${code}`, meanings[reason] ?? '']),
     ),
   limits: () =>
     table(

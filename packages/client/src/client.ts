@@ -54,8 +54,8 @@ export class SottoClient {
   /**
    * Opens a client on its store, with the identity saved there if there is one. Speaks with nobody yet. Locked, where the
    * store is sealed by a passphrase: `unlock` comes first.
-   * @throws ClientError `INVALID_ARGUMENT`, `NO_WEBSOCKET`, `STORE_FAILED`, `UNSUPPORTED`, `LOCKED` for a sealed store
-   *   without `secrets`.
+   * @throws ClientError `INVALID_ARGUMENT`, `NO_WEBSOCKET`, `STORE_FAILED`, `LOCKED` for a sealed store without `secrets`,
+   *   `UNSUPPORTED` where the cryptography that this browser lacks could not be loaded.
    */
   static async open(options: ClientOptions): Promise<SottoClient> {
     const platform = decideOptions(options)

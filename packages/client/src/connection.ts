@@ -195,7 +195,7 @@ export class Connection {
   }
 
   #lost(code: number): void {
-    if (code === closeCodes.tokenDead.code) this.#login.dropAnyToken()
+    if (code === closeCodes.tokenDead) this.#login.dropAnyToken()
     this.#abandon()
     this.#reconnectLater()
   }

@@ -38,11 +38,10 @@ export class Inbox {
       fromAliasId: frame.from,
       cryptoVersion: frame.crypto_v,
     }
-    const message = await this.#open(offline)
-    if (message) {
-      this.#keep(frame, [{ change: 'message', message }], () => this.#announce(message))
-      return
-    }
+    const isRead = await this.#read(offline, (message) =>
+      this.#keep(frame, [{ change: 'message', message }], () => this.#announce(message)),
+    )
+    if (isRead) return
     this.#context.hintFriendSync()
     if ((await this.#context.store.countOfflineMessages()) >= MAX_OFFLINE_MESSAGES) {
       this.#confirmations.hold(frame.conv_id)
@@ -65,8 +64,9 @@ export class Inbox {
         journal.record([removed])
         continue
       }
-      const message = await this.#open(offline)
-      if (message) journal.record([removed, { change: 'message', message }], () => this.#announce(message))
+      await this.#read(offline, (message) =>
+        journal.record([removed, { change: 'message', message }], () => this.#announce(message)),
+      )
     }
   }
 
@@ -95,19 +95,23 @@ export class Inbox {
     })
   }
 
-  /** The message, or undefined for one that cannot be read now and may be later. */
-  async #open(offline: OfflineMessage): Promise<StoredMessage | undefined> {
-    if (offline.cryptoVersion !== MESSAGE_CRYPTO_VERSION) return undefined
+  /**
+   * Reads a message and keeps it; false for one that cannot be read now and may be later. It is kept in the step in which
+   * its session was last looked at: between the two nobody can refuse the keys.
+   */
+  async #read(offline: OfflineMessage, keep: (message: StoredMessage) => void): Promise<boolean> {
+    if (offline.cryptoVersion !== MESSAGE_CRYPTO_VERSION) return false
     for (;;) {
       const session = this.#findSession(offline)
-      if (!session) return undefined
+      if (!session) return false
       const plaintext = await this.#decrypt(offline, session)
       const { sessions } = this.#context
       // A friend list came meanwhile: the keys are others, and what these open, or do not, says nothing.
       if (!sessions.isCurrent(session)) continue
       // Under a name nobody has explained yet, it may be somebody else's.
-      if (plaintext === undefined && !sessions.isTheirAlias(session, offline.fromAliasId)) return undefined
-      return messageOf(offline, session, plaintext)
+      if (plaintext === undefined && !sessions.isTheirAlias(session, offline.fromAliasId)) return false
+      keep(messageOf(offline, session, plaintext))
+      return true
     }
   }
 

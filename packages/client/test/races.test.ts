@@ -2,8 +2,8 @@
 // identity is written over another. Each was found by somebody who looked for it.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { ClientError, MemoryStore, SottoClient, type StoredMessage } from '../src/client.ts'
-import { makePeer } from './hostile-relay.ts'
-import { HostileWorld, msg } from './hostile-world.ts'
+import { friendOf, makePeer } from './hostile-relay.ts'
+import { HostileWorld, idOf, msg } from './hostile-world.ts'
 import { until } from './people.ts'
 
 setDefaultTimeout(20_000)
@@ -163,4 +163,29 @@ test('whoever disconnects when told of a lost connection stays disconnected', as
   await until('it is told', () => alice.heard.network_state.includes('disconnected'))
   await Bun.sleep(2000)
   expect(alice.client.networkState).toBe('disconnected')
+})
+
+test('a message taken back while it becomes readable is not shown after that', async () => {
+  const bob = makePeer('bob')
+  const store = new SlowStore()
+  const alice = await world.victim([], store)
+  world.relay.send(msg(bob, alice, 1, 'a slip'))
+  await until('it waits', async () => (await alice.store.countOfflineMessages()) === 1)
+  // Asked before a message is shown, and by nobody who takes one back.
+  store.hasNonce = async () => {
+    await Bun.sleep(100)
+    return false
+  }
+  world.relay.friends = [friendOf(bob)]
+  const synced = alice.client.syncFriends()
+  await until('there is a session', async () => (await alice.store.listSessions()).length === 1)
+  const { conversationId: conv_id } = bob
+  const names = { to: alice.alias, from: 'bob', conv_id }
+  world.relay.send({ type: 'retract', id: idOf('a slip'), ...names, seq: 2, at: 1002 })
+  await synced
+  await world.settled(alice)
+  await Bun.sleep(200)
+  const texts = (await alice.store.listMessages(conv_id)).map(({ text }) => text)
+  expect(texts).not.toContain('a slip')
+  expect(await alice.store.countOfflineMessages()).toBe(0)
 })

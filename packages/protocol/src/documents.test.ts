@@ -89,7 +89,6 @@ describe('the AsyncAPI document', () => {
   })
 
   test('names every close code', () => {
-    for (const { code } of Object.values(closeCodes))
-      expect(document.info.description).toContain(String(code))
+    for (const code of Object.values(closeCodes)) expect(document.info.description).toContain(String(code))
   })
 })

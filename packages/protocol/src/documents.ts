@@ -4,7 +4,7 @@ import type * as v from 'valibot'
 import { API_BASE, type Endpoint, endpointSummaries, endpoints } from './endpoints.ts'
 import { type ErrorCode, errorMeanings, errors } from './errors.ts'
 import { clientFrames } from './frames/client-frames.ts'
-import { closeCodes, relayFrames } from './frames/relay-frames.ts'
+import { closeCodes, closeMeanings, relayFrames } from './frames/relay-frames.ts'
 import { rates } from './limits.ts'
 
 type Json = { readonly [key: string]: unknown }
@@ -193,8 +193,9 @@ function messagesOf(frames: Readonly<Record<string, v.GenericSchema>>, sender: '
 }
 
 function closeCodeText(): string {
-  return Object.values(closeCodes)
-    .map(({ code, means }) => `Closes with ${code}: ${means}.`)
+  const meanings: Readonly<Record<string, string>> = closeMeanings
+  return Object.entries(closeCodes)
+    .map(([reason, code]) => `Closes with ${code}: ${meanings[reason] ?? ''}.`)
     .join(' ')
 }
 

@@ -117,12 +117,25 @@ export function isRelayFrameType(type: string): type is RelayFrameType {
   return Object.hasOwn(relayFrames, type)
 }
 
-/** WebSocket close codes a relay uses, and what they mean. */
+/** WebSocket close codes a relay uses. */
 export const closeCodes = {
-  badFrames: { code: 1008, means: 'the peer keeps sending what is not JSON' },
-  tooLarge: { code: 1009, means: 'a frame was too large' },
-  restart: { code: 1012, means: 'the relay restarts; come back' },
-  overload: { code: 1013, means: 'overload, or too slow a reader; come back later' },
-  tokenDead: { code: 4401, means: 'the token is dead; log in again' },
-  replaced: { code: 4409, means: 'replaced by a newer connection' },
+  badFrames: 1008,
+  tooLarge: 1009,
+  restart: 1012,
+  overload: 1013,
+  tokenDead: 4401,
+  replaced: 4409,
 } as const
+
+/** Why a relay closes a WebSocket. */
+export type CloseReason = keyof typeof closeCodes
+
+/** What each close code means, as the relay says it. */
+export const closeMeanings: Readonly<Record<CloseReason, string>> = {
+  badFrames: 'the peer keeps sending what is not JSON',
+  tooLarge: 'a frame was too large',
+  restart: 'the relay restarts; come back',
+  overload: 'overload, or too slow a reader; come back later',
+  tokenDead: 'the token is dead; log in again',
+  replaced: 'replaced by a newer connection',
+}

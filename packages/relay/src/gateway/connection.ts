@@ -1,5 +1,5 @@
 // One authenticated WebSocket, as features see it.
-import { closeCodes, type RelayFrameOf } from '@sotto/protocol'
+import { type CloseReason, closeCodes, closeMeanings, type RelayFrameOf } from '@sotto/protocol'
 import type { ServerWebSocket } from 'bun'
 import type { AccountId } from '../storage/storage.ts'
 
@@ -9,9 +9,6 @@ export interface ConnectionOwner {
   readonly jti: string
   readonly tokenExpiresAt: number
 }
-
-/** Why a connection ends, by the name of its close code. */
-export type CloseReason = keyof typeof closeCodes
 
 type Socket = ServerWebSocket<unknown>
 
@@ -97,7 +94,7 @@ export class Connection {
     const isUnread =
       (reason === 'overload' || reason === 'replaced') && this.bufferedBytes > this.#windowBytes
     if (isUnread) this.#socket.terminate()
-    else this.#socket.close(closeCodes[reason].code, closeCodes[reason].means)
+    else this.#socket.close(closeCodes[reason], closeMeanings[reason])
   }
 
   /** Says why, then closes for good: published clients do not come back after a `goaway`. */

@@ -2,6 +2,7 @@
 import {
   type ClientFrame,
   closeCodes,
+  closeMeanings,
   decodeClientFrame,
   encodeFrame,
   errorMeanings,
@@ -153,7 +154,7 @@ export class Gateway {
       return
     }
     if (this.#isDraining) {
-      socket.close(closeCodes.restart.code, closeCodes.restart.means)
+      socket.close(closeCodes.restart, closeMeanings.restart)
       return
     }
     const { limits, randomBytes, bus, follower } = this.#parts
@@ -185,9 +186,9 @@ export class Gateway {
 
   // Published clients learn from this, and only from this, that they have to log in again or to stay away.
   #sayFarewell(socket: Socket, reason: Farewell): void {
-    const close = reason === 'jwt_revoked' ? closeCodes.tokenDead : closeCodes.replaced
+    const close = reason === 'jwt_revoked' ? 'tokenDead' : 'replaced'
     socket.sendText(encodeFrame({ type: 'goaway', reason }))
-    socket.close(close.code, close.means)
+    socket.close(closeCodes[close], closeMeanings[close])
   }
 
   // The server's own idle timeout is set back by whatever is sent, too: a peer that is gone would stay for as long
