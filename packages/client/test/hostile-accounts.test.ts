@@ -195,5 +195,7 @@ test('keys that nobody can have are not taken', async () => {
     await person.client.syncFriends()
   }
   expect(await person.store.listSessions()).toEqual([])
-  expect(person.heard.error.map(({ code }) => code)).toEqual(['BAD_REPLY', 'BAD_REPLY'])
+  // Told with each list, and the connection may have asked for one of its own.
+  expect(person.heard.error.length).toBeGreaterThanOrEqual(2)
+  expect(new Set(person.heard.error.map(({ code }) => code))).toEqual(new Set(['BAD_REPLY'] as const))
 })

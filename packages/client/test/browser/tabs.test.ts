@@ -345,6 +345,24 @@ test('channels are every tab’s, and a post comes to each', async () => {
   expect((await second.call<unknown[]>('shop.search')).length).toBeGreaterThan(0)
 })
 
+test('an alias bound in one tab is every tab’s, and each hears of it', async () => {
+  const { alice, second } = await pair()
+  const [item] = await second.call<{ alias_id: string }[]>('shop.search', 'tabs')
+  const order = await second.call<{ order_id: string }>('shop.purchase', item?.alias_id)
+  const before = (await alice.heard('identity_changed')).length
+  for (const tab of [alice, second])
+    await until(
+      'it hears of the payment',
+      async () => (await tab.heard('payment_confirmed')).length === 1,
+      20_000,
+    )
+  expect(await second.call<string>('shop.bind', order.order_id)).toBe(item?.alias_id ?? '')
+  for (const tab of [alice, second]) expect(await tab.alias()).toBe(item?.alias_id ?? '')
+  expect((await alice.heard('identity_changed')).length).toBe(before + 1)
+  expect(await second.heard('identity_changed')).toMatchObject([{ identity: { aliasId: item?.alias_id } }])
+  expect(alice.sockets).toEqual({ open: 1, ever: 1 })
+})
+
 test('a channel that a tab was asked to make as it went is not made twice, and nobody is told that it was not', async () => {
   const { alice, second } = await pair()
   await keepAnswers(alice)

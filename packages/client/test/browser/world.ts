@@ -15,7 +15,7 @@ export class BrowserWorld {
     beforeAll(async () => {
       const [browser, relay, app] = await Promise.all([
         startChromium(),
-        startRelay(),
+        startRelay({ env: { PAYMENTS: 'dev' } }),
         serveApp(join(import.meta.dir, 'app.ts')),
       ])
       this.#started = { browser, relay, app }
