@@ -111,6 +111,11 @@ export const errors = {
     retry: 'later',
     means: 'The relay has nothing set up to be paid with, or cannot reach it.',
   },
+  PUSH_UNAVAILABLE: {
+    status: 503,
+    retry: 'never',
+    means: 'The relay is not set up to wake devices of this kind.',
+  },
   SHUTTING_DOWN: { status: 503, retry: 'later', means: 'The relay is stopping and takes no new work.' },
 } as const satisfies Record<string, ErrorEntry>
 

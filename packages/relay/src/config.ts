@@ -11,6 +11,7 @@ import {
 import { type LogLevel, logLevels } from './operations/log.ts'
 import { type PaymentConfig, paymentConfigOf } from './payments/payment-config.ts'
 import { PaymentSettingError, paymentSettings } from './payments/payment-settings.ts'
+import { type PushConfig, PushSettingError, pushConfigOf, pushSettings } from './push/push-config.ts'
 
 /** A setting that cannot be used; the message names it, its value and what would be right. */
 export class ConfigError extends Error {
@@ -32,6 +33,7 @@ export interface Config {
   /** The operator's price list; undefined: the one that comes with the relay. */
   readonly vanityRules: string | undefined
   readonly payments: PaymentConfig
+  readonly push: PushConfig
   readonly limits: Limits
   readonly rates: Rates
 }
@@ -66,6 +68,7 @@ export const settings = {
       'file with the prices of custom ids, read again when it changes; empty: the rules that come with the relay',
   },
   ...paymentSettings,
+  ...pushSettings,
   RATE_LIMITS: {
     default: 'on',
     means: 'off lifts every rate (never a size), for benchmarks and closed networks',
@@ -79,10 +82,11 @@ export function readConfig(environment: Environment): Config {
   const text = (name: keyof typeof settings): string => environment[name]?.trim() || settings[name].default
   const whole = (name: keyof typeof settings, min: number, max: number): number =>
     wholeNumber(name, text(name), min, max)
+  const url = publicUrl(text('PUBLIC_URL'))
   return {
     port: whole('PORT', 0, 65_535),
     host: text('HOST'),
-    publicUrl: publicUrl(text('PUBLIC_URL')),
+    publicUrl: url,
     dataDir: text('DATA_DIR'),
     databaseUrl: databaseUrl(text('DATABASE_URL')),
     databaseConnections: whole('DATABASE_CONNECTIONS', 2, 200),
@@ -92,6 +96,7 @@ export function readConfig(environment: Environment): Config {
     drainSeconds: whole('DRAIN_SECONDS', 1, 300),
     vanityRules: text('VANITY_RULES') || undefined,
     payments: readPayments(text),
+    push: readPush(text, url),
     limits: readLimits(environment),
     rates:
       oneOf('RATE_LIMITS', text('RATE_LIMITS'), ['on', 'off']) === 'on' ? readRates(environment) : undefined,
@@ -103,6 +108,14 @@ function readPayments(text: (name: keyof typeof paymentSettings) => string): Pay
     return paymentConfigOf(text)
   } catch (error) {
     throw error instanceof PaymentSettingError ? new ConfigError(error.message) : error
+  }
+}
+
+function readPush(text: (name: keyof typeof pushSettings) => string, url: URL | undefined): PushConfig {
+  try {
+    return pushConfigOf(text, url)
+  } catch (error) {
+    throw error instanceof PushSettingError ? new ConfigError(error.message) : error
   }
 }
 

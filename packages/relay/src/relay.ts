@@ -17,6 +17,7 @@ import type { Log } from './operations/log.ts'
 import { startMaintenance } from './operations/maintenance.ts'
 import type { RandomBytes } from './operations/random.ts'
 import { createPayments, createProvider, eraseOrders } from './payments/payments.ts'
+import { createPush, erasePush, makeVapidSecret } from './push/push.ts'
 import { openStorage } from './storage/open-storage.ts'
 import type { Storage } from './storage/storage.ts'
 import { VanityRules, vanityGoods, vanityRoutes } from './vanity/vanity.ts'
@@ -58,6 +59,7 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
 
   const challengeKeys = await openRelayKeys(storage, 'challenge', parts)
   const keys = await openRelayKeys(storage, 'token', parts)
+  const vapidKeys = await openRelayKeys(storage, 'vapid', { ...parts, makeSecret: makeVapidSecret })
   const tokens = new Tokens({ ...shared, keys, lifeSeconds: limits.tokenSeconds })
   const messages = createMessages(shared)
   const payments = createPayments({
@@ -69,12 +71,13 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
   const { orders } = payments
   const channels = createChannels({ ...shared, orders, publicUrl })
   const vanityRules = new VanityRules(config.vanityRules, parts)
+  const push = createPush({ ...shared, config: config.push, vapidKeys })
   const gateway = new Gateway({
     ...shared,
     rates: config.rates,
     handlers: messages.frames,
     follower: messages.follower,
-    watchers: [channels.follower],
+    watchers: [channels.follower, push.follower],
     farewellOf: (owner) => farewellOf(owner, { storage }),
     retireToken: ({ jti, tokenExpiresAt }) => tokens.kill(jti, 'replaced', tokenExpiresAt),
   })
@@ -94,13 +97,14 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
         ...shared,
         tokens,
         challengeKeys,
-        erasers: [eraseMailbox, eraseFriendships, eraseChannels, eraseOrders],
+        erasers: [eraseMailbox, eraseFriendships, eraseChannels, eraseOrders, erasePush],
       }),
       ...friendRoutes(shared),
       ...messages.routes,
       ...channels.routes,
       ...payments.routes,
       ...vanityRoutes({ ...shared, rules: vanityRules, orders, publicUrl }),
+      ...push.routes,
     },
     readiness: async () => {
       const answers = await within(READY_WITHIN_MS, storage.ping()).catch(() => false)
@@ -112,6 +116,7 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
     },
   })
   await payments.start()
+  await push.start()
   const maintenance = startMaintenance(
     [
       { name: 'expiry', run: (signal) => messages.expiry.sweep(signal) },
@@ -123,6 +128,7 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
         },
       },
       { name: 'orders', run: () => payments.sweep() },
+      { name: 'push', run: (signal) => push.sweep(signal) },
       { name: 'rates', run: () => rates.forget() },
       { name: 'paces', run: () => gateway.forgetPaces() },
     ],
@@ -135,7 +141,7 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
       const mostMs = config.drainSeconds * 1000
       listener.refuse()
       gateway.stopReceiving()
-      await within(mostMs, Promise.all([maintenance.stop(), payments.stop(), messages.settle()]))
+      await within(mostMs, Promise.all([maintenance.stop(), payments.stop(), push.stop(), messages.settle()]))
       await gateway.closeAll(mostMs)
       await listener.close(mostMs)
       await within(mostMs, storage.close())

@@ -1,0 +1,129 @@
+// Asking endpoints that an attacker may have chosen: https only, public addresses only, never led elsewhere, in bounded time.
+// What was checked is what is connected to: a name is resolved once, and the address, not the name, is asked.
+import { isIP } from 'node:net'
+import { type AllowedHosts, isPublicAddress } from './public-addresses.ts'
+import { SEND_MS } from './push-service.ts'
+
+/** Nothing is sent to such an endpoint. The message says why, in our words. */
+export class EndpointRefused extends Error {
+  override readonly name = 'EndpointRefused'
+}
+
+/** The endpoint gave no answer. The message says why, in our words. */
+export class EndpointUnreachable extends Error {
+  override readonly name = 'EndpointUnreachable'
+}
+
+/** Finds the addresses of a host. @throws where there are none */
+export type Resolve = (host: string) => Promise<readonly string[]>
+
+/** An answer. Its body was not read. */
+export interface EndpointAnswer {
+  readonly status: number
+  readonly retryAfter: string | null
+}
+
+/** Ports below are those of other protocols, which an attacker might like to have spoken to. */
+const LEAST_OTHER_PORT = 1024
+const MOST_ADDRESSES = 3
+
+export class Endpoints {
+  readonly #allowed: AllowedHosts
+  readonly #resolve: Resolve
+
+  constructor(parts: { allowed: AllowedHosts; resolve: Resolve }) {
+    this.#allowed = parts.allowed
+    this.#resolve = parts.resolve
+  }
+
+  /**
+   * The URL of an endpoint that may be asked, as far as its text tells.
+   * @throws EndpointRefused
+   */
+  parse(text: string): URL {
+    const url = URL.canParse(text) ? new URL(text) : undefined
+    if (url?.protocol !== 'https:') throw new EndpointRefused('must be a URL that begins with https://')
+    if (url.username !== '' || url.password !== '') throw new EndpointRefused('must hold no password')
+    const host = hostOf(url)
+    if (this.#allowed.hasHost(host)) return url
+    const isName = /^(?:[a-z0-9_-]{1,63}\.)+[a-z0-9-]{2,63}$/.test(host)
+    if (isIP(host) ? !isPublicAddress(host) : !isName) throw new EndpointRefused('must be on a public host')
+    if (url.port !== '' && Number(url.port) < LEAST_OTHER_PORT)
+      throw new EndpointRefused(`must be on port 443 or one from ${LEAST_OTHER_PORT}`)
+    return url
+  }
+
+  /**
+   * Posts to an endpoint.
+   * @throws EndpointRefused, and EndpointUnreachable where nothing answers in time
+   */
+  async post(
+    text: string,
+    message: { headers: Readonly<Record<string, string>>; body: Uint8Array<ArrayBuffer> },
+    signal: AbortSignal,
+  ): Promise<EndpointAnswer> {
+    const url = this.parse(text)
+    const ends = AbortSignal.any([signal, AbortSignal.timeout(SEND_MS)])
+    const addresses = await orAborted(this.#addressesOf(hostOf(url)), ends)
+    for (const [index, address] of addresses.entries()) {
+      try {
+        return await postTo(address, url, message, ends)
+      } catch {
+        if (ends.aborted || index === addresses.length - 1) break
+      }
+    }
+    throw new EndpointUnreachable(ends.aborted ? 'no answer in time' : 'no connection')
+  }
+
+  async #addressesOf(host: string): Promise<readonly string[]> {
+    const found = isIP(host) ? [host] : await this.#resolve(host).catch(() => [])
+    if (found.length === 0) throw new EndpointUnreachable('the name has no address')
+    // One that is not public among others that are is somebody's attempt, not somebody's push service.
+    const isAllowed = (address: string): boolean =>
+      isPublicAddress(address) || this.#allowed.hasHost(host) || this.#allowed.hasAddress(address)
+    if (!found.every(isAllowed)) throw new EndpointRefused('its address is not public')
+    return found.slice(0, MOST_ADDRESSES)
+  }
+}
+
+// The URL names the address, so that nothing is resolved a second time. The certificate has to be the host's all the
+// same, and a connection is not kept: two hosts can share an address.
+async function postTo(
+  address: string,
+  url: URL,
+  { headers, body }: { headers: Readonly<Record<string, string>>; body: Uint8Array<ArrayBuffer> },
+  signal: AbortSignal,
+): Promise<EndpointAnswer> {
+  const direct = new URL(url)
+  direct.hostname = isIP(address) === 6 ? `[${address}]` : address
+  direct.hash = ''
+  const host = hostOf(url)
+  const response = await fetch(direct, {
+    method: 'POST',
+    headers: { ...headers, host: url.host },
+    body,
+    redirect: 'manual',
+    decompress: false,
+    keepalive: false,
+    signal,
+    ...(isIP(host) ? {} : { tls: { serverName: host } }),
+  })
+  const { status } = response
+  const retryAfter = response.headers.get('retry-after')
+  await response.body?.cancel() // Unread: the status is all that counts, and a body may have no end.
+  return { status, retryAfter }
+}
+
+function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[(.*)\]$/, '$1')
+}
+
+/** The work's result, unless the signal comes first. The work itself goes on; nobody looks at it. */
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(new EndpointUnreachable('no answer in time'))
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}
