@@ -1,5 +1,6 @@
 // Asking endpoints that an attacker may have chosen: https only, public addresses only, never led elsewhere, in bounded time.
 // What was checked is what is connected to: a name is resolved once, and the address, not the name, is asked.
+import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { type AllowedHosts, isPublicAddress } from './public-addresses.ts'
 import { SEND_MS } from './push-service.ts'
@@ -14,8 +15,27 @@ export class EndpointUnreachable extends Error {
   override readonly name = 'EndpointUnreachable'
 }
 
-/** Finds the addresses of a host. @throws where there are none */
-export type Resolve = (host: string) => Promise<readonly string[]>
+/** How hosts are found and believed. */
+export interface Network {
+  /** The addresses of a host. @throws where there are none */
+  resolve(host: string): Promise<readonly string[]>
+  /** Certificate authorities in place of those the system trusts, as PEM. */
+  readonly authorities?: string
+}
+
+/** The system's own. Further authorities are named by `NODE_EXTRA_CA_CERTS`. */
+export const systemNetwork: Network = {
+  resolve: async (host) => {
+    const found = await lookup(host, { all: true })
+    return found.map(({ address }) => address)
+  },
+}
+
+/** What is posted. */
+export interface PushRequest {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array<ArrayBuffer>
+}
 
 /** An answer. Its body was not read. */
 export interface EndpointAnswer {
@@ -29,11 +49,11 @@ const MOST_ADDRESSES = 3
 
 export class Endpoints {
   readonly #allowed: AllowedHosts
-  readonly #resolve: Resolve
+  readonly #network: Network
 
-  constructor(parts: { allowed: AllowedHosts; resolve: Resolve }) {
+  constructor(parts: { allowed: AllowedHosts; network: Network }) {
     this.#allowed = parts.allowed
-    this.#resolve = parts.resolve
+    this.#network = parts.network
   }
 
   /**
@@ -57,17 +77,13 @@ export class Endpoints {
    * Posts to an endpoint.
    * @throws EndpointRefused, and EndpointUnreachable where nothing answers in time
    */
-  async post(
-    text: string,
-    message: { headers: Readonly<Record<string, string>>; body: Uint8Array<ArrayBuffer> },
-    signal: AbortSignal,
-  ): Promise<EndpointAnswer> {
+  async post(text: string, message: PushRequest, signal: AbortSignal): Promise<EndpointAnswer> {
     const url = this.parse(text)
     const ends = AbortSignal.any([signal, AbortSignal.timeout(SEND_MS)])
     const addresses = await orAborted(this.#addressesOf(hostOf(url)), ends)
     for (const [index, address] of addresses.entries()) {
       try {
-        return await postTo(address, url, message, ends)
+        return await this.#postTo(address, url, message, ends)
       } catch {
         if (ends.aborted || index === addresses.length - 1) break
       }
@@ -76,7 +92,7 @@ export class Endpoints {
   }
 
   async #addressesOf(host: string): Promise<readonly string[]> {
-    const found = isIP(host) ? [host] : await this.#resolve(host).catch(() => [])
+    const found = isIP(host) ? [host] : await this.#network.resolve(host).catch(() => [])
     if (found.length === 0) throw new EndpointUnreachable('the name has no address')
     // One that is not public among others that are is somebody's attempt, not somebody's push service.
     const isAllowed = (address: string): boolean =>
@@ -84,34 +100,36 @@ export class Endpoints {
     if (!found.every(isAllowed)) throw new EndpointRefused('its address is not public')
     return found.slice(0, MOST_ADDRESSES)
   }
-}
 
-// The URL names the address, so that nothing is resolved a second time. The certificate has to be the host's all the
-// same, and a connection is not kept: two hosts can share an address.
-async function postTo(
-  address: string,
-  url: URL,
-  { headers, body }: { headers: Readonly<Record<string, string>>; body: Uint8Array<ArrayBuffer> },
-  signal: AbortSignal,
-): Promise<EndpointAnswer> {
-  const direct = new URL(url)
-  direct.hostname = isIP(address) === 6 ? `[${address}]` : address
-  direct.hash = ''
-  const host = hostOf(url)
-  const response = await fetch(direct, {
-    method: 'POST',
-    headers: { ...headers, host: url.host },
-    body,
-    redirect: 'manual',
-    decompress: false,
-    keepalive: false,
-    signal,
-    ...(isIP(host) ? {} : { tls: { serverName: host } }),
-  })
-  const { status } = response
-  const retryAfter = response.headers.get('retry-after')
-  await response.body?.cancel() // Unread: the status is all that counts, and a body may have no end.
-  return { status, retryAfter }
+  // The URL names the address, so that nothing is resolved a second time. The certificate has to be the host's all the
+  // same, and a connection is not kept: two hosts can share an address.
+  async #postTo(
+    address: string,
+    url: URL,
+    { headers, body }: PushRequest,
+    signal: AbortSignal,
+  ): Promise<EndpointAnswer> {
+    const direct = new URL(url)
+    direct.hostname = isIP(address) === 6 ? `[${address}]` : address
+    direct.hash = ''
+    const host = hostOf(url)
+    const { authorities: ca } = this.#network
+    const tls = { ...(isIP(host) ? {} : { serverName: host }), ...(ca === undefined ? {} : { ca }) }
+    const response = await fetch(direct, {
+      method: 'POST',
+      headers: { ...headers, host: url.host },
+      body,
+      redirect: 'manual',
+      decompress: false,
+      keepalive: false,
+      signal,
+      tls,
+    })
+    const { status } = response
+    const retryAfter = response.headers.get('retry-after')
+    await response.body?.cancel() // Unread: the status is all that counts, and a body may have no end.
+    return { status, retryAfter }
+  }
 }
 
 function hostOf(url: URL): string {

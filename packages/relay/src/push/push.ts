@@ -1,5 +1,4 @@
 // Push as the rest of the relay knows it: its endpoints, whom it wakes and when, and what goes with an account.
-import { lookup } from 'node:dns/promises'
 import type { Limits } from '@sotto/protocol'
 import type { Bus } from '../cluster/bus.ts'
 import type { ConnectionFollower } from '../gateway/frame-handlers.ts'
@@ -7,7 +6,7 @@ import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import type { RandomBytes } from '../operations/random.ts'
 import type { AccountId, Storage } from '../storage/storage.ts'
-import { Endpoints, type Resolve } from './endpoints.ts'
+import { Endpoints, type Network, systemNetwork } from './endpoints.ts'
 import { Fcm } from './fcm.ts'
 import type { PushConfig } from './push-config.ts'
 import type { PushService } from './push-service.ts'
@@ -31,20 +30,20 @@ export interface PushParts {
   readonly config: PushConfig
   /** Keys on P-256, the newest first. */
   readonly vapidKeys: readonly [VapidKey, ...VapidKey[]]
-  /** Finds the addresses of push services; the system's resolver where there is none. */
-  readonly resolve?: Resolve
+  /** How push services are found and believed; the system's way where there is none. */
+  readonly network?: Network
 }
 
 /** Puts push together. @throws PushSettingError where a setting names a file that cannot be used */
 export function createPush(parts: PushParts) {
   const { config, clock, vapidKeys: keys } = parts
   const vapid = new Vapid({ keys, subject: config.subject, clock })
-  const endpoints = new Endpoints({ allowed: config.allowed, resolve: parts.resolve ?? resolveBySystem })
+  const endpoints = new Endpoints({ allowed: config.allowed, network: parts.network ?? systemNetwork })
   const fcm = config.fcm && new Fcm(config.fcm, parts)
   const services = { web: new WebPush({ ...parts, endpoints, vapid }), fcm: fcm ?? notSetUp }
   const sender = new Sender({ ...parts, services })
   const wakes = new Wakes({ ...parts, queued: () => sender.look() })
-  const fcmHost = config.fcm && new URL(config.fcm.apiUrl).host
+  const fcmHost = config.fcm && new URL(config.fcm.apiUrl).hostname
   const follower: ConnectionFollower = wakes
   return {
     routes: pushRoutes({ ...parts, vapid, endpoints, wakes, fcmHost }),
@@ -62,11 +61,6 @@ export function createPush(parts: PushParts) {
       await sender.stop()
     },
   }
-}
-
-const resolveBySystem: Resolve = async (host) => {
-  const found = await lookup(host, { all: true })
-  return found.map(({ address }) => address)
 }
 
 // Devices that registered while it was set up are kept for the day it is again.

@@ -53,7 +53,7 @@ export function pushRoutes(parts: PushRouteParts): Handlers<Names> {
 /** @throws ProtocolError `INVALID_FIELD` where the endpoint may not be asked, or the key is none */
 function browserOf({ endpoint, keys }: SubscribeBody, { endpoints, vapid }: PushRouteParts): Target {
   try {
-    const { host } = endpoints.parse(endpoint)
+    const { hostname: host } = endpoints.parse(endpoint)
     if (!isPublicKey(Buffer.from(keys.p256dh, 'base64url')))
       throw new ProtocolError('INVALID_FIELD', { field: 'keys.p256dh', rule: 'must be a point on P-256' })
     return { kind: 'web', target: endpoint, p256dh: keys.p256dh, auth: keys.auth, kid: vapid.kid, host }
