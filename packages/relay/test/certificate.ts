@@ -70,7 +70,10 @@ function nameOf(text: string): Buffer {
 }
 
 function time(ms: number): Buffer {
-  const digits = new Date(ms).toISOString().replaceAll(/[-:T]|\.\d+/g, '').slice(2)
+  const digits = new Date(ms)
+    .toISOString()
+    .replaceAll(/[-:T]|\.\d+/g, '')
+    .slice(2)
   return der(0x17, Buffer.from(digits))
 }
 

@@ -67,17 +67,20 @@ describe('a push service that answers', () => {
     expect(service.at(path)).toHaveLength(1)
   })
 
-  test.concurrent.each([400, 401, 403, 413])('%p is not asked again for that wake, and again for the next', async (status) => {
-    const { send, path } = await sleeper(relay.url, service)
-    service.on(path, answer(status))
-    await send()
-    await service.until(path)
-    await Bun.sleep(7500)
-    expect(service.at(path)).toHaveLength(1)
-    service.on(path, answer(201))
-    await send()
-    await service.until(path, 2)
-  })
+  test.concurrent.each([400, 401, 403, 413])(
+    '%p is not asked again for that wake, and again for the next',
+    async (status) => {
+      const { send, path } = await sleeper(relay.url, service)
+      service.on(path, answer(status))
+      await send()
+      await service.until(path)
+      await Bun.sleep(7500)
+      expect(service.at(path)).toHaveLength(1)
+      service.on(path, answer(201))
+      await send()
+      await service.until(path, 2)
+    },
+  )
 
   test.concurrent('a redirect is not followed', async () => {
     const { send, path } = await sleeper(relay.url, service)
@@ -114,7 +117,7 @@ describe('a push service that does not answer', () => {
   const relay = useRelay(settings)
 
   test('holds up nobody who is woken by another', async () => {
-    const stuck = []
+    const stuck: Awaited<ReturnType<typeof sleeper>>[] = []
     for (let i = 0; i < 14; i++) {
       const path = `/${crypto.randomUUID()}`
       service.on(path, () => undefined)

@@ -88,7 +88,11 @@ onEveryEngine((relay) => {
     service.on(path, answer(201))
     await Bun.sleep(8000)
     expect(service.at(path)).toHaveLength(1)
-    expectProblem(await bob.post('/push/subscribe', (await subscriber(service.url('/late'))).body), 401, 'TOKEN_DEAD')
+    expectProblem(
+      await bob.post('/push/subscribe', (await subscriber(service.url('/late'))).body),
+      401,
+      'TOKEN_DEAD',
+    )
   })
 }, settings)
 
@@ -98,7 +102,11 @@ describe('subscribing is refused', () => {
   test('without a token', async () => {
     const { body } = await subscriber(service.url('/x'))
     const headers = { 'content-type': 'application/json' }
-    for (const [path, sent] of [['subscribe', body], ['register', { token: 't', platform: 'android' }], ['disable', {}]]) {
+    for (const [path, sent] of [
+      ['subscribe', body],
+      ['register', { token: 't', platform: 'android' }],
+      ['disable', {}],
+    ]) {
       const url = `${relay.url}/api/v1/push/${path}`
       const refused = await call(url, { method: 'POST', headers, body: JSON.stringify(sent) })
       expectProblem(refused, 401, 'UNAUTHENTICATED')
@@ -109,7 +117,16 @@ describe('subscribing is refused', () => {
     const account = await wireAccount(relay.url)
     const { body } = await subscriber('')
     for (const endpoint of [
-      ...[undefined, null, 7, '', 'x', 'http://push.example.org/x', 'https://push.example.org/ x', 'https://[/'],
+      ...[
+        undefined,
+        null,
+        7,
+        '',
+        'x',
+        'http://push.example.org/x',
+        'https://push.example.org/ x',
+        'https://[/',
+      ],
       ...['https://10.0.0.1/', 'https://[::1]:8443/', 'https://127.0.0.2:8443/', 'https://169.254.169.254/'],
       ...['https://router/', 'https://a:b@push.example.org/', 'https://push.example.org:25/'],
       `https://push.example.org/${'x'.repeat(2048)}`,
@@ -129,7 +146,10 @@ describe('subscribing is refused', () => {
       expectInvalidField(refused, 'keys.p256dh')
     }
     for (const bad of [undefined, null, '', `${auth}==`, auth.slice(1), `+/${auth.slice(2)}`]) {
-      expectInvalidField(await account.post('/push/subscribe', { ...body, keys: { p256dh, auth: bad } }), 'keys.auth')
+      expectInvalidField(
+        await account.post('/push/subscribe', { ...body, keys: { p256dh, auth: bad } }),
+        'keys.auth',
+      )
     }
     expectInvalidField(await account.post('/push/subscribe', { endpoint: body.endpoint }), 'keys')
     expect((await account.post('/push/subscribe', body)).status).toBe(200)
@@ -141,7 +161,10 @@ describe('subscribing is refused', () => {
     expectProblem(refused, 503, 'PUSH_UNAVAILABLE')
     expectInvalidField(await account.post('/push/register', { token: '', platform: 'android' }), 'token')
     expectInvalidField(await account.post('/push/register', { token: 'a b', platform: 'android' }), 'token')
-    expectInvalidField(await account.post('/push/register', { token: 'token', platform: 'Android!' }), 'platform')
+    expectInvalidField(
+      await account.post('/push/register', { token: 'token', platform: 'Android!' }),
+      'platform',
+    )
   })
 })
 

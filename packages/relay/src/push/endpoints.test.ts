@@ -49,18 +49,34 @@ describe('an endpoint may not be', () => {
   const { endpoints } = world([], ['gateway.internal', '10.9.0.0/16'])
   test.each([
     ...['http://push.example.org/x', 'ws://push.example.org/', 'file:///etc/passwd', 'https://', 'x', ''],
-    ...['https://me@push.example.org/', 'https://me:secret@push.example.org/', 'https://:secret@push.example.org/'],
+    ...[
+      'https://me@push.example.org/',
+      'https://me:secret@push.example.org/',
+      'https://:secret@push.example.org/',
+    ],
     ...['https://push.example.org:22/', 'https://push.example.org:80/', 'https://push.example.org:1023/'],
     ...['https://localhost/', 'https://localhost:8443/', 'https://router/', 'https://push.example.org./'],
-    ...['https://127.0.0.1/', 'https://127.1/', 'https://0x7f.1/', 'https://2130706433/', 'https://0177.0.0.1/'],
-    ...['https://0.0.0.0/', 'https://10.0.0.1/', 'https://10.10.0.1/', 'https://169.254.169.254/latest/meta-data/'],
+    ...[
+      'https://127.0.0.1/',
+      'https://127.1/',
+      'https://0x7f.1/',
+      'https://2130706433/',
+      'https://0177.0.0.1/',
+    ],
+    ...[
+      'https://0.0.0.0/',
+      'https://10.0.0.1/',
+      'https://10.10.0.1/',
+      'https://169.254.169.254/latest/meta-data/',
+    ],
     ...['https://[::1]/', 'https://[::]/', 'https://[::ffff:127.0.0.1]/', 'https://[::ffff:8.8.8.8]/'],
     ...['https://[fe80::1]/', 'https://[fd00::1]/', 'https://[64:ff9b::7f00:1]/', 'https://[2002:7f00:1::]/'],
     ...['https://internal/', 'https://other.internal:22/'],
   ])('"%s"', (url) => expect(() => endpoints.parse(url)).toThrow(EndpointRefused))
 
-  test.each(['https://gateway.internal:22/', 'https://10.9.1.1:22/x'])('unless the operator excepts it: %s', (url) =>
-    expect(endpoints.parse(url).port).toBe('22'),
+  test.each(['https://gateway.internal:22/', 'https://10.9.1.1:22/x'])(
+    'unless the operator excepts it: %s',
+    (url) => expect(endpoints.parse(url).port).toBe('22'),
   )
 })
 
@@ -99,10 +115,14 @@ describe('a post', () => {
 
   test('goes nowhere where the certificate is not the host’s, or nobody’s we know', async () => {
     const other = world([['127.0.0.1']], ['other.test']).endpoints
-    await expect(other.post(service.url('/cert', 'other.test'), message, never)).rejects.toThrow(EndpointUnreachable)
+    await expect(other.post(service.url('/cert', 'other.test'), message, never)).rejects.toThrow(
+      EndpointUnreachable,
+    )
     const allowed = new AllowedHosts(['push.test'])
     const strange = new Endpoints({ allowed, network: { resolve: async () => ['127.0.0.1'] } })
-    await expect(strange.post(service.url('/cert', 'push.test'), message, never)).rejects.toThrow(EndpointUnreachable)
+    await expect(strange.post(service.url('/cert', 'push.test'), message, never)).rejects.toThrow(
+      EndpointUnreachable,
+    )
     expect(service.at('/cert')).toEqual([])
   })
 
@@ -117,7 +137,9 @@ describe('a post', () => {
     [['fe80::1%lo']],
   ])('goes nowhere where the name leads inside: %p', async (addresses) => {
     const { endpoints } = world([addresses])
-    await expect(endpoints.post(service.url('/inside', 'push.test'), message, never)).rejects.toThrow(EndpointRefused)
+    await expect(endpoints.post(service.url('/inside', 'push.test'), message, never)).rejects.toThrow(
+      EndpointRefused,
+    )
     expect(service.at('/inside')).toEqual([])
   })
 
@@ -131,7 +153,9 @@ describe('a post', () => {
     expect(asked).toEqual(['push.test'])
     expect(service.at('/rebound')).toEqual([])
     // The second time it does lead inside, and that is seen.
-    await expect(endpoints.post(service.url('/rebound', 'push.test'), message, never)).rejects.toThrow(EndpointRefused)
+    await expect(endpoints.post(service.url('/rebound', 'push.test'), message, never)).rejects.toThrow(
+      EndpointRefused,
+    )
     expect(service.at('/rebound')).toEqual([])
   })
 
@@ -183,7 +207,9 @@ describe('a post', () => {
     const address = plain.address()
     const port = typeof address === 'object' && address ? address.port : 0
     const excepted = world([['127.0.0.1']], ['push.test']).endpoints
-    await expect(excepted.post(`https://push.test:${port}/`, message, never)).rejects.toThrow(EndpointUnreachable)
+    await expect(excepted.post(`https://push.test:${port}/`, message, never)).rejects.toThrow(
+      EndpointUnreachable,
+    )
     plain.close()
   })
 

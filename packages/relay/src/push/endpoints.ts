@@ -2,6 +2,7 @@
 // What was checked is what is connected to: a name is resolved once, and the address, not the name, is asked.
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
+import { inTime } from './in-time.ts'
 import { type AllowedHosts, isPublicAddress } from './public-addresses.ts'
 import { SEND_MS } from './push-service.ts'
 
@@ -80,15 +81,23 @@ export class Endpoints {
   async post(text: string, message: PushRequest, signal: AbortSignal): Promise<EndpointAnswer> {
     const url = this.parse(text)
     const ends = AbortSignal.any([signal, AbortSignal.timeout(SEND_MS)])
-    const addresses = await orAborted(this.#addressesOf(hostOf(url)), ends)
-    for (const [index, address] of addresses.entries()) {
+    try {
+      return await this.#postToAny(url, message, ends)
+    } catch (error) {
+      if (ends.aborted) throw new EndpointUnreachable('no answer in time')
+      throw error
+    }
+  }
+
+  async #postToAny(url: URL, message: PushRequest, signal: AbortSignal): Promise<EndpointAnswer> {
+    for (const address of await inTime(this.#addressesOf(hostOf(url)), signal)) {
       try {
-        return await this.#postTo(address, url, message, ends)
+        return await this.#postTo(address, url, message, signal)
       } catch {
-        if (ends.aborted || index === addresses.length - 1) break
+        if (signal.aborted) break // Whatever went wrong with this address, the next may do.
       }
     }
-    throw new EndpointUnreachable(ends.aborted ? 'no answer in time' : 'no connection')
+    throw new EndpointUnreachable('no connection')
   }
 
   async #addressesOf(host: string): Promise<readonly string[]> {
@@ -134,14 +143,4 @@ export class Endpoints {
 
 function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, '$1')
-}
-
-/** The work's result, unless the signal comes first. The work itself goes on; nobody looks at it. */
-function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(new EndpointUnreachable('no answer in time'))
-    if (signal.aborted) abort()
-    signal.addEventListener('abort', abort, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
 }

@@ -5,6 +5,7 @@ import type { Limits } from '@sotto/protocol'
 import { createSigner, type SignerSync } from 'fast-jwt'
 import * as v from 'valibot'
 import type { Clock } from '../operations/clock.ts'
+import { inTime } from './in-time.ts'
 import { type FcmConfig, PushSettingError } from './push-config.ts'
 import {
   type Outcome,
@@ -59,7 +60,7 @@ export class Fcm implements PushService {
   async send(to: Subscription, kind: WakeKind, signal: AbortSignal): Promise<Outcome> {
     const ends = AbortSignal.any([signal, AbortSignal.timeout(SEND_MS)])
     try {
-      const token = await orAborted(this.#accessToken(), ends)
+      const token = await inTime(this.#accessToken(), ends)
       const response = await fetch(this.#url, {
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -153,14 +154,4 @@ async function readText(response: Response): Promise<string> {
     pieces.push(piece)
   }
   return Buffer.concat(pieces).toString()
-}
-
-/** The work's result, unless the signal comes first. */
-function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(new Unusable('no answer in time'))
-    if (signal.aborted) abort()
-    signal.addEventListener('abort', abort, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
 }
