@@ -16,7 +16,6 @@ export interface QueuedWake {
 const HELD_MS = 30_000
 /** Nothing is put off for longer: what seems to be was queued before the clock was set back. */
 const MOST_AHEAD_MS = 7_200_000
-const BUSY_MS = 1000
 
 /** Has an account's browsers and devices woken. What waits for one of them already is not put first in line again. */
 export async function enqueue(
@@ -24,18 +23,18 @@ export async function enqueue(
   { account, kind, now, lifeMs }: { account: AccountId; kind: WakeKind; now: number; lifeMs: number },
 ): Promise<void> {
   await sql`
-    INSERT INTO push_queue (subscription_id, kind, due_at, expires_at, attempts)
-    SELECT id, CAST(${kind} AS TEXT), CAST(${now} AS BIGINT), CAST(${now + lifeMs} AS BIGINT), 0
+    INSERT INTO push_queue (subscription_id, kind, host, due_at, expires_at, attempts)
+    SELECT id, CAST(${kind} AS TEXT), host, CAST(${now} AS BIGINT), CAST(${now + lifeMs} AS BIGINT), 0
     FROM push_subscriptions WHERE account_id = ${account}
     ON CONFLICT (subscription_id, kind) DO UPDATE
       SET due_at = excluded.due_at, expires_at = excluded.expires_at, attempts = 0
       WHERE push_queue.due_at > ${now + MOST_AHEAD_MS}`
 }
 
-/** Whether anything is due. Writes nothing, so that a relay that has nobody to wake leaves its disk alone. */
-export async function isAnyDue(sql: Sql, now: number): Promise<boolean> {
-  const [row] = await sql<{ due_at: number }>`SELECT due_at FROM push_queue WHERE due_at <= ${now} LIMIT 1`
-  return row !== undefined
+/** The hosts that something is due for. */
+export async function listDueHosts(sql: Sql, now: number): Promise<string[]> {
+  const rows = await sql<{ host: string }>`SELECT DISTINCT host FROM push_queue WHERE due_at <= ${now}`
+  return rows.map(({ host }) => host)
 }
 
 interface Row {
@@ -47,22 +46,20 @@ interface Row {
 }
 
 /**
- * Takes out what is due, the longest due first.
- * @param options.isBusy whether no more can be sent to a host for now; what is for it goes to the back of the line
+ * Takes out what is due for a host, the longest due first.
  * @returns the wakes, and whether there may be more
  */
 export async function takeDue(
   sql: Sql,
-  options: { now: number; most: number; isBusy: (host: string) => boolean },
-): Promise<{ taken: QueuedWake[]; isAll: boolean }> {
-  const { now, most, isBusy } = options
+  { host, now, most }: { host: string; now: number; most: number },
+): Promise<{ taken: QueuedWake[]; isMore: boolean }> {
   const rows = await sql<Row & Subscription>`
     SELECT queue.kind AS wake, queue.due_at, queue.expires_at, queue.attempts, subscriptions.*,
       CASE WHEN queue.kind = 'call' OR EXISTS (
         SELECT 1 FROM messages WHERE messages.recipient_id = subscriptions.account_id AND messages.kind = 0
       ) THEN 1 ELSE 0 END AS is_wanted
     FROM push_queue AS queue JOIN push_subscriptions AS subscriptions ON subscriptions.id = queue.subscription_id
-    WHERE queue.due_at <= ${now}
+    WHERE queue.host = ${host} AND queue.due_at <= ${now}
     ORDER BY queue.due_at LIMIT ${most}`
   const taken: QueuedWake[] = []
   for (const { wake: kind, due_at, expires_at: expiresAt, attempts, is_wanted, ...to } of rows) {
@@ -70,14 +67,12 @@ export async function takeDue(
       await remove(sql, { kind, to })
       continue
     }
-    const isPutOff = isBusy(to.host)
-    const until = now + (isPutOff ? BUSY_MS : HELD_MS)
     const [mine] = await sql<{ subscription_id: number }>`
-      UPDATE push_queue SET due_at = ${until}, attempts = ${isPutOff ? attempts : attempts + 1}
+      UPDATE push_queue SET due_at = ${now + HELD_MS}, attempts = ${attempts + 1}
       WHERE subscription_id = ${to.id} AND kind = ${kind} AND due_at = ${due_at} RETURNING subscription_id`
-    if (mine && !isPutOff) taken.push({ kind, expiresAt, attempts, to })
+    if (mine) taken.push({ kind, expiresAt, attempts, to })
   }
-  return { taken, isAll: rows.length < most }
+  return { taken, isMore: rows.length === most }
 }
 
 /** A wake needs nothing more to be done. */

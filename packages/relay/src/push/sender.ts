@@ -5,11 +5,13 @@ import type { Log } from '../operations/log.ts'
 import { type RandomBytes, randomBelow } from '../operations/random.ts'
 import type { Sql, Storage } from '../storage/storage.ts'
 import type { Outcome, PushService } from './push-service.ts'
-import { isAnyDue, putBack, type QueuedWake, remove, takeDue } from './queue.ts'
+import { listDueHosts, putBack, type QueuedWake, remove, takeDue } from './queue.ts'
 import { removeSubscription, type Target } from './subscriptions.ts'
 
-const MOST_AT_ONCE = 64
-const MOST_TO_ONE_HOST = 8
+const MOST_AT_ONCE = 256
+const MOST_TO_ONE_HOST = 32
+/** How many for one host are taken out before the next host has its turn. */
+const MOST_IN_TURN = 8
 const LOOK_EVERY_MS = 1000
 /** How long a subscription may refuse everything before it is taken for dead. */
 const FAILING_MS = 7 * 86_400_000
@@ -33,7 +35,9 @@ export class Sender {
   readonly #stopping = new AbortController()
   #timer: ReturnType<typeof setInterval> | undefined
   #round: Promise<void> | undefined
-  #isWanted = false
+  /** Hosts that something may be due for, the one whose turn it is first. */
+  readonly #hosts = new Set<string>()
+  #looksAround = false
 
   constructor(parts: SenderParts) {
     this.#parts = parts
@@ -55,7 +59,12 @@ export class Sender {
 
   /** Sends what is due. To be called when something was queued. */
   look(): void {
-    this.#isWanted = true
+    this.#looksAround = true
+    this.#wake()
+  }
+
+  #wake(): void {
+    if (this.#stopping.signal.aborted) return
     this.#round ??= this.#sendDue()
       .catch((error) => this.#parts.log.error('push_queue_failed', { error }))
       .finally(() => {
@@ -65,23 +74,39 @@ export class Sender {
 
   async #sendDue(): Promise<void> {
     const { storage, clock } = this.#parts
-    while (this.#isWanted && !this.#stopping.signal.aborted) {
-      this.#isWanted = false
-      const most = MOST_AT_ONCE - this.#sends.size
-      if (most <= 0) return // Whoever is through looks again.
-      const now = clock.now()
-      if (!(await isAnyDue(storage.sql, now))) return
-      const planned = new Map(this.#toHost)
-      const isBusy = (host: string): boolean => {
-        const count = (planned.get(host) ?? 0) + 1
-        if (count > MOST_TO_ONE_HOST) return true
-        planned.set(host, count)
-        return false
+    do {
+      if (this.#looksAround) {
+        this.#looksAround = false
+        for (const host of await listDueHosts(storage.sql, clock.now())) this.#hosts.add(host)
       }
-      const { taken, isAll } = await storage.passing((sql) => takeDue(sql, { now, most, isBusy }))
-      for (const wake of taken) this.#begin(wake)
-      if (!isAll) this.#isWanted = true
+      const plan = this.#plan()
+      if (plan.length === 0) continue // Nothing is written by a relay that has nobody to wake.
+      const now = clock.now()
+      const found = await storage.passing(async (sql) => {
+        const each: (Awaited<ReturnType<typeof takeDue>> & { host: string })[] = []
+        for (const { host, most } of plan) each.push({ host, ...(await takeDue(sql, { host, now, most })) })
+        return each
+      })
+      for (const { host, taken, isMore } of found) {
+        // Whoever has more goes to the end of the line, behind the other hosts.
+        this.#hosts.delete(host)
+        if (isMore) this.#hosts.add(host)
+        for (const wake of taken) this.#begin(wake)
+      }
+    } while ((this.#looksAround || this.#plan().length > 0) && !this.#stopping.signal.aborted)
+  }
+
+  /** How many wakes to take out for which host: as far as there are places, and a few at a time. */
+  #plan(): { host: string; most: number }[] {
+    const plan: { host: string; most: number }[] = []
+    let places = MOST_AT_ONCE - this.#sends.size
+    for (const host of this.#hosts) {
+      const most = Math.min(places, MOST_IN_TURN, MOST_TO_ONE_HOST - (this.#toHost.get(host) ?? 0))
+      if (most > 0) plan.push({ host, most })
+      places -= Math.max(0, most)
+      if (places <= 0) break
     }
+    return plan
   }
 
   #begin(wake: QueuedWake): void {
@@ -94,7 +119,7 @@ export class Sender {
         const left = (this.#toHost.get(host) ?? 1) - 1
         if (left === 0) this.#toHost.delete(host)
         else this.#toHost.set(host, left)
-        if (!this.#stopping.signal.aborted) this.look()
+        this.#wake() // Somebody may wait for the place.
       })
     this.#sends.add(send)
   }

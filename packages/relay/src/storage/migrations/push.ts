@@ -32,11 +32,13 @@ export const push: Migration = (dialect) => {
     `CREATE TABLE push_queue (
       subscription_id BIGINT NOT NULL,
       kind TEXT NOT NULL,
+      host TEXT NOT NULL,
       due_at BIGINT NOT NULL,
       expires_at BIGINT NOT NULL,
       attempts BIGINT NOT NULL,
       PRIMARY KEY (subscription_id, kind)
     ) ${clustered}`,
-    `CREATE INDEX push_queue_by_due ON push_queue (due_at)`,
+    `CREATE INDEX push_queue_by_due ON push_queue (due_at, host)`,
+    `CREATE INDEX push_queue_by_host ON push_queue (host, due_at)`,
   ]
 }
