@@ -13,8 +13,9 @@ import { hasSubscription, listSubscribers } from './subscriptions.ts'
 const LOOK_EVERY_MS = 250
 /** Messages rarely come alone: what comes within this is one wake. */
 const SETTLE_MS = 1000
-/** Bounds the time one look takes. */
-const MOST_AT_ONCE = 200
+/** Bounds the time one look takes, and that others wait for it. */
+const MOST_AT_ONCE = 500
+const MOST_IN_TURN = 50
 const PAGE = 500
 
 /** Messages that nobody may have seen. */
@@ -25,6 +26,8 @@ interface Doubt {
   readonly since: number
   /** When to look whether they are still there. */
   readonly dueAt: number
+  /** Whether their recipient may be connected to another node, which this one would not know. */
+  readonly isFromAfar: boolean
 }
 
 /** What deciding about wakes is built from. */
@@ -103,7 +106,7 @@ export class Wakes implements ConnectionFollower {
     await this.#read((account) => {
       if (this.#doubts.has(account)) return
       const since = this.#parts.clock.monotonic()
-      this.#doubts.set(account, { position: 0, since, dueAt: since })
+      this.#doubts.set(account, { position: 0, since, dueAt: since, isFromAfar: true })
     }, signal)
   }
 
@@ -131,27 +134,38 @@ export class Wakes implements ConnectionFollower {
     this.#doubts.set(account, {
       position: ring.lastPosition,
       since,
-      dueAt: since + this.#patienceMs(account),
+      dueAt: since + this.#patienceMs(account, false),
+      isFromAfar: false,
     })
   }
 
   /** How long messages may be where they are before their recipient is woken. */
-  #patienceMs(account: AccountId): number {
-    return this.#connections.has(account) ? this.#parts.limits.pushUnconfirmedSeconds * 1000 : SETTLE_MS
+  #patienceMs(account: AccountId, isFromAfar: boolean): number {
+    const isConnected = isFromAfar || this.#connections.has(account)
+    return isConnected ? this.#parts.limits.pushUnconfirmedSeconds * 1000 : SETTLE_MS
   }
 
   async #look(): Promise<void> {
     const now = this.#parts.clock.monotonic()
     const due: [AccountId, Doubt][] = []
     for (const [account, doubt] of this.#doubts) {
-      if (doubt.dueAt > now) continue
-      due.push([account, doubt])
+      if (doubt.dueAt <= now) due.push([account, doubt])
       if (due.length === MOST_AT_ONCE) break
     }
+    for (let i = 0; i < due.length; i += MOST_IN_TURN) {
+      await this.#lookAt(due.slice(i, i + MOST_IN_TURN))
+      await new Promise((resolve) => setImmediate(resolve)) // Messages come first.
+    }
+  }
+
+  async #lookAt(due: readonly [AccountId, Doubt][]): Promise<void> {
     // Rings that come from here on begin doubts of their own.
     for (const [account] of due) this.#doubts.delete(account)
-    const judged = await Promise.all(due.map(([account, doubt]) => this.#judge(account, doubt)))
-    const toWake = judged.filter((each) => each !== undefined)
+    const toWake: { account: AccountId; position: number }[] = []
+    for (const [account, doubt] of due) {
+      const judged = await this.#judge(account, doubt)
+      if (judged) toWake.push(judged)
+    }
     if (toWake.length === 0) return
     await this.#parts.storage.passing(async (sql) => {
       for (const { account, position } of toWake) await this.#wake(sql, account, position)
@@ -168,13 +182,14 @@ export class Wakes implements ConnectionFollower {
     const oldest = await findUnconfirmed(storage.sql, account)
     if (!oldest) return undefined
     const now = clock.monotonic()
-    const patienceMs = this.#patienceMs(account)
+    const { isFromAfar } = doubt
+    const patienceMs = this.#patienceMs(account, isFromAfar)
     const isSame = oldest.position <= doubt.position
     if (isSame && now - doubt.since >= patienceMs) return { account, position: oldest.position }
     // What was doubted has been confirmed and newer messages have come, or the account has connected meanwhile.
     const ageMs = Math.min(Math.max(clock.now() - oldest.at, 0), limits.pushUnconfirmedSeconds * 1000)
     const since = isSame ? doubt.since : now - ageMs
-    this.#doubts.set(account, { position: oldest.position, since, dueAt: since + patienceMs })
+    this.#doubts.set(account, { position: oldest.position, since, dueAt: since + patienceMs, isFromAfar })
     return undefined
   }
 
@@ -197,7 +212,7 @@ export class Wakes implements ConnectionFollower {
       SELECT message_at FROM push_wakes WHERE account_id = ${account}`
     const since = clock.monotonic()
     const dueAt = since + Math.max(0, (last?.message_at ?? 0) + gapMs - now)
-    this.#doubts.set(account, { position, since, dueAt })
+    this.#doubts.set(account, { position, since, dueAt, isFromAfar: false })
   }
 
   async #wakeForCall(account: AccountId): Promise<void> {
