@@ -41,18 +41,25 @@ describe('it is named, with what would be right:', () => {
     expect(() => readConfig({ [setting]: value })).toThrow(right)
   })
 
-  test.each(['http://fcm.googleapis.com', 'fcm.googleapis.com', 'https://u:p@fcm.example', 'https://fcm.example/?a'])(
-    'FCM_API_URL=%s',
-    (value) => {
-      const environment = { FCM_SERVICE_ACCOUNT: '/x.json', FCM_API_URL: value }
-      expect(() => readConfig(environment)).toThrow('FCM_API_URL must be a URL that begins with https://')
-    },
-  )
+  test.each([
+    'http://fcm.googleapis.com',
+    'fcm.googleapis.com',
+    'https://u:p@fcm.example',
+    'https://fcm.example/?a',
+  ])('FCM_API_URL=%s', (value) => {
+    const environment = { FCM_SERVICE_ACCOUNT: '/x.json', FCM_API_URL: value }
+    expect(() => readConfig(environment)).toThrow('FCM_API_URL must be a URL that begins with https://')
+  })
 
   test('FCM_SERVICE_ACCOUNT, of which nothing is shown', async () => {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const wrongKey = privateKey.export({ type: 'pkcs8', format: 'pem' })
-    const account = { project_id: 'p', client_email: 'e', token_uri: 'https://x.example', private_key: wrongKey }
+    const account = {
+      project_id: 'p',
+      client_email: 'e',
+      token_uri: 'https://x.example',
+      private_key: wrongKey,
+    }
     const files = { 'no.json': undefined, 'text.json': 'secret', 'part.json': '{"private_key":"secret"}' }
     for (const [name, text] of Object.entries({ ...files, 'key.json': JSON.stringify(account) })) {
       const file = join(folder, name)

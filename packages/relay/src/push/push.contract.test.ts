@@ -150,6 +150,19 @@ for (const engine of engines) {
       await service.until(path)
     })
 
+    test('of nodes that all hear of a message and all send what is queued, one sends', async () => {
+      for (let more = 0; more < 3; more++) await open().start()
+      for (let round = 1; round <= 3; round++) {
+        await send()
+        push.wakeForCall(world.bob.id)
+        world.clock.advance(1000)
+        await service.until(path, round * 2)
+        await settle()
+        expect(service.at(path)).toHaveLength(round * 2)
+        world.clock.advance(10_000)
+      }
+    })
+
     test('a clock that is set back by a year keeps nobody asleep', async () => {
       service.on(path, answer(503))
       await send()
