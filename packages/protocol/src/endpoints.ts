@@ -5,12 +5,13 @@ import { accountEndpoints, accountSummaries } from './endpoints/accounts.ts'
 import { callEndpoints, callSummaries } from './endpoints/calls.ts'
 import { channelEndpoints, channelSummaries } from './endpoints/channels.ts'
 import { friendEndpoints, friendSummaries } from './endpoints/friends.ts'
+import { pushEndpoints, pushSummaries } from './endpoints/push.ts'
 import { vanityEndpoints, vanitySummaries } from './endpoints/vanity.ts'
 import type { ErrorCode } from './errors.ts'
 
 export { API_BASE, type Endpoint } from './endpoints/endpoint.ts'
 // Each feature's by itself too, so that a client takes along no more than it calls.
-export { accountEndpoints, callEndpoints, channelEndpoints, friendEndpoints, vanityEndpoints }
+export { accountEndpoints, callEndpoints, channelEndpoints, friendEndpoints, pushEndpoints, vanityEndpoints }
 
 /** Every endpoint under `/api/v1`, by name. */
 export const endpoints = {
@@ -19,6 +20,7 @@ export const endpoints = {
   ...channelEndpoints,
   ...vanityEndpoints,
   ...callEndpoints,
+  ...pushEndpoints,
 } as const
 
 /** What each endpoint does, in a line. */
@@ -28,6 +30,7 @@ export const endpointSummaries: Readonly<Record<EndpointName, string>> = {
   ...channelSummaries,
   ...vanitySummaries,
   ...callSummaries,
+  ...pushSummaries,
 }
 
 /** An endpoint's name. */

@@ -50,6 +50,7 @@ export const errors = {
   RATE_LIMITED: { status: 429, retry: 'after' },
   INTERNAL: { status: 500, retry: 'later' },
   PAYMENTS_UNAVAILABLE: { status: 503, retry: 'later' },
+  PUSH_UNAVAILABLE: { status: 503, retry: 'never' },
   SHUTTING_DOWN: { status: 503, retry: 'later' },
 } as const satisfies Record<string, ErrorEntry>
 
@@ -95,6 +96,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   RATE_LIMITED: 'A rate was exceeded; `limit` names it and `Retry-After` says when to come back.',
   INTERNAL: 'The relay failed; the operator’s log has the cause.',
   PAYMENTS_UNAVAILABLE: 'The relay has nothing set up to be paid with, or cannot reach it.',
+  PUSH_UNAVAILABLE: 'The relay is not set up to wake devices of this kind.',
   SHUTTING_DOWN: 'The relay is stopping and takes no new work.',
 }
 

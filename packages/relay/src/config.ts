@@ -1,4 +1,5 @@
 // Every setting: name, default, meaning. The only reader of the environment.
+
 import {
   type LimitName,
   type Limits,
@@ -8,10 +9,12 @@ import {
   type Rates,
   rates,
 } from '@sotto/protocol'
-import { type IceServers, IceSettingError, iceServersOf, iceSettings } from './calls/ice-settings.ts'
+import { type IceServers, iceServersOf, iceSettings } from './calls/ice-settings.ts'
 import { type LogLevel, logLevels } from './operations/log.ts'
+import { SettingError } from './operations/setting-error.ts'
 import { type PaymentConfig, paymentConfigOf } from './payments/payment-config.ts'
-import { PaymentSettingError, paymentSettings } from './payments/payment-settings.ts'
+import { paymentSettings } from './payments/payment-settings.ts'
+import { type PushConfig, pushConfigOf, pushSettings } from './push/push-config.ts'
 
 /** A setting that cannot be used; the message names it, its value and what would be right. */
 export class ConfigError extends Error {
@@ -34,6 +37,7 @@ export interface Config {
   readonly vanityRules: string | undefined
   readonly payments: PaymentConfig
   readonly iceServers: IceServers
+  readonly push: PushConfig
   readonly limits: Limits
   readonly rates: Rates
 }
@@ -69,6 +73,7 @@ export const settings = {
   },
   ...paymentSettings,
   ...iceSettings,
+  ...pushSettings,
   RATE_LIMITS: {
     default: 'on',
     means: 'off lifts every rate (never a size), for benchmarks and closed networks',
@@ -82,10 +87,11 @@ export function readConfig(environment: Environment): Config {
   const text = (name: keyof typeof settings): string => environment[name]?.trim() || settings[name].default
   const whole = (name: keyof typeof settings, min: number, max: number): number =>
     wholeNumber(name, text(name), min, max)
+  const url = publicUrl(text('PUBLIC_URL'))
   return {
     port: whole('PORT', 0, 65_535),
     host: text('HOST'),
-    publicUrl: publicUrl(text('PUBLIC_URL')),
+    publicUrl: url,
     dataDir: text('DATA_DIR'),
     databaseUrl: databaseUrl(text('DATABASE_URL')),
     databaseConnections: whole('DATABASE_CONNECTIONS', 2, 200),
@@ -96,6 +102,7 @@ export function readConfig(environment: Environment): Config {
     vanityRules: text('VANITY_RULES') || undefined,
     payments: checked(() => paymentConfigOf(text)),
     iceServers: checked(() => iceServersOf(text)),
+    push: checked(() => pushConfigOf(text, url)),
     limits: readLimits(environment),
     rates:
       oneOf('RATE_LIMITS', text('RATE_LIMITS'), ['on', 'off']) === 'on' ? readRates(environment) : undefined,
@@ -106,8 +113,7 @@ function checked<T>(read: () => T): T {
   try {
     return read()
   } catch (error) {
-    const isOfSetting = error instanceof PaymentSettingError || error instanceof IceSettingError
-    throw isOfSetting ? new ConfigError(error.message) : error
+    throw error instanceof SettingError ? new ConfigError(error.message) : error
   }
 }
 

@@ -21,6 +21,7 @@ import { operatorDoorOf, startOperatorDoor } from './operations/operator-door.ts
 import type { RandomBytes } from './operations/random.ts'
 import { orderCommands } from './payments/operator-orders.ts'
 import { createPayments, createProvider, eraseOrders } from './payments/payments.ts'
+import { createPush, erasePush, makeVapidSecret } from './push/push.ts'
 import { openStorage } from './storage/open-storage.ts'
 import type { Storage } from './storage/storage.ts'
 import { VanityRules, vanityRoutes } from './vanity/vanity.ts'
@@ -62,6 +63,7 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
 
   const challengeKeys = await openRelayKeys(storage, 'challenge', parts)
   const keys = await openRelayKeys(storage, 'token', parts)
+  const vapidKeys = await openRelayKeys(storage, 'vapid', { ...parts, makeSecret: makeVapidSecret })
   const tokens = new Tokens({ ...shared, keys, lifeSeconds: limits.tokenSeconds })
   const messages = createMessages(shared)
   const payments = createPayments({
@@ -72,15 +74,20 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
   })
   const { orders, ledger } = payments
   const channels = createChannels({ ...shared, orders, publicUrl })
-  const calls = createCalls({ ...shared, iceServers: config.iceServers })
   const vanityRules = new VanityRules(config.vanityRules, parts)
+  const push = createPush({ ...shared, config: config.push, vapidKeys })
+  const calls = createCalls({
+    ...shared,
+    iceServers: config.iceServers,
+    onOfferWaits: (account) => push.wakeForCall(account),
+  })
   const gateway = new Gateway({
     ...shared,
     rates: config.rates,
     handlers: messages.frames,
     calls: calls.handler,
     follower: messages.follower,
-    watchers: [channels.follower, calls.follower],
+    watchers: [channels.follower, calls.follower, push.follower],
     farewellOf: (owner) => farewellOf(owner, { storage }),
     retireToken: ({ jti, tokenExpiresAt }) => tokens.kill(jti, 'replaced', tokenExpiresAt),
   })
@@ -100,7 +107,7 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
         ...shared,
         tokens,
         challengeKeys,
-        erasers: [eraseMailbox, eraseFriendships, eraseChannels, eraseOrders],
+        erasers: [eraseMailbox, eraseFriendships, eraseChannels, eraseOrders, erasePush],
       }),
       ...friendRoutes(shared),
       ...messages.routes,
@@ -108,6 +115,7 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
       ...calls.routes,
       ...payments.routes,
       ...vanityRoutes({ ...shared, rules: vanityRules, orders, publicUrl }),
+      ...push.routes,
     },
     readiness: async () => {
       const answers = await within(READY_WITHIN_MS, storage.ping()).catch(() => false)
@@ -119,6 +127,7 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
     },
   })
   await payments.start()
+  await push.start()
   const door = await startOperatorDoor({
     path: operatorDoorOf(config.dataDir),
     commands: orderCommands({ storage, ledger, clock }),
@@ -135,6 +144,7 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
         },
       },
       { name: 'orders', run: () => payments.sweep() },
+      { name: 'push', run: (signal) => push.sweep(signal) },
       { name: 'rates', run: () => rates.forget() },
       { name: 'offers', run: () => calls.forget() },
       { name: 'paces', run: () => gateway.forgetPaces() },
@@ -148,7 +158,7 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
       const mostMs = config.drainSeconds * 1000
       listener.refuse()
       gateway.stopReceiving()
-      const parts = [door.stop(), maintenance.stop(), payments.stop(), messages.settle()]
+      const parts = [door.stop(), maintenance.stop(), payments.stop(), push.stop(), messages.settle()]
       await within(mostMs, Promise.all(parts))
       await gateway.closeAll(mostMs)
       await listener.close(mostMs)

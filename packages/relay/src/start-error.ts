@@ -1,6 +1,8 @@
 // Why a relay does not start, in words its operator can act on.
+
 import { SQL } from 'bun'
 import type { Config } from './config.ts'
+import { SettingError } from './operations/setting-error.ts'
 import { StorageTooNew } from './storage/migrate.ts'
 import { StorageInUse } from './storage/sqlite.ts'
 import { VanityRulesError } from './vanity/vanity.ts'
@@ -18,6 +20,7 @@ export function explain(error: unknown, config: Config): unknown {
 
 function reasonOf(error: unknown, config: Config): string | undefined {
   if (error instanceof StorageInUse || error instanceof StorageTooNew) return error.message
+  if (error instanceof SettingError) return error.message
   if (error instanceof VanityRulesError) return `VANITY_RULES: ${error.message}`
   if (config.databaseUrl && error instanceof SQL.PostgresError) {
     return `DATABASE_URL names a PostgreSQL that cannot be used: ${error.message}`

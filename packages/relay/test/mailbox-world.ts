@@ -10,7 +10,7 @@ import {
   type RelayFrame,
 } from '@sotto/protocol'
 import { addAccount, findAccountByAlias } from '../src/accounts/accounts.ts'
-import type { Ring } from '../src/cluster/bus.ts'
+import type { Bus, Ring } from '../src/cluster/bus.ts'
 import { createInProcessBus } from '../src/cluster/in-process-bus.ts'
 import type { Operation } from '../src/messages/batch.ts'
 import { GroupCommit } from '../src/messages/group-commit.ts'
@@ -93,6 +93,7 @@ export interface MailboxWorld {
   readonly carol: Person
   /** Alice's and Bob's conversation. */
   readonly conv: string
+  readonly bus: Bus
   readonly rings: readonly { account: AccountId; ring: Ring }[]
   readonly commits: GroupCommit
   readonly reader: MailboxReader
@@ -123,7 +124,7 @@ export async function openMailboxWorld(engine: (typeof engines)[number]): Promis
   const commits = new GroupCommit({ ...parts, lookAgain: () => undefined })
   const reader = new MailboxReader(store.storage)
   return {
-    ...{ store, clock, log, limits, alice, bob, carol, conv, rings, commits, reader },
+    ...{ store, clock, log, limits, alice, bob, carol, conv, bus, rings, commits, reader },
     run: async (operation) => {
       const outcome = await commits.submit(operation)
       if ('refused' in outcome) throw outcome.refused

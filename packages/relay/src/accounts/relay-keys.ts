@@ -12,18 +12,22 @@ export interface RelayKey {
 /** Secrets of one purpose: the first signs, all of them verify. */
 export type RelayKeys = readonly [RelayKey, ...RelayKey[]]
 
-/** The keys of a purpose, newest first; made where there are none. */
+/**
+ * The keys of a purpose, newest first; made where there are none.
+ * @param parts.makeSecret makes a secret where 32 random bytes will not do
+ */
 export async function openRelayKeys(
   storage: Storage,
-  purpose: 'token' | 'challenge',
-  parts: { clock: Clock; randomBytes: RandomBytes },
+  purpose: 'token' | 'challenge' | 'vapid',
+  parts: { clock: Clock; randomBytes: RandomBytes; makeSecret?: (randomBytes: RandomBytes) => Uint8Array },
 ): Promise<RelayKeys> {
   return await storage.transaction(async (sql) => {
     // Two nodes on their first start must not each sign with a key the other does not know.
     if (storage.engine.dialect === 'postgres') await sql`SELECT pg_advisory_xact_lock(7305804)`
     const [newest, ...older] = await readKeys(sql, purpose)
     if (newest) return [newest, ...older]
-    const key = { kid: randomText(parts.randomBytes, 9), secret: parts.randomBytes(32) }
+    const secret = parts.makeSecret?.(parts.randomBytes) ?? parts.randomBytes(32)
+    const key = { kid: randomText(parts.randomBytes, 9), secret }
     await sql`
       INSERT INTO relay_keys (kid, purpose, secret, created_at)
       VALUES (${key.kid}, ${purpose}, ${key.secret}, ${parts.clock.now()})`

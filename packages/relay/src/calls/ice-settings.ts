@@ -1,4 +1,5 @@
 // The settings of the servers that carry the media of calls. Read by config.ts, which is the only reader of the environment.
+import { SettingError } from '../operations/setting-error.ts'
 
 /** Settings of STUN and TURN. */
 export const iceSettings = {
@@ -27,16 +28,6 @@ export interface IceServers {
   readonly ttlSeconds: number
 }
 
-/** A setting that cannot be used. The message never holds its value, which may be a secret. */
-export class IceSettingError extends Error {
-  override readonly name = 'IceSettingError'
-
-  /** @param rule what the setting must be, as it follows "must be" */
-  constructor(setting: keyof typeof iceSettings, rule: string) {
-    super(`${setting} must be ${rule}`)
-  }
-}
-
 // RFC 7064 and RFC 7065: no user, no path. WebRTC knows no other transport.
 const HOST_AND_PORT = String.raw`(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::[1-9][0-9]{0,4})?`
 const STUN_URL = new RegExp(`^stuns?:${HOST_AND_PORT}$`)
@@ -45,7 +36,7 @@ const TURN_URL = new RegExp(String.raw`^turns?:${HOST_AND_PORT}(?:\?transport=(?
 // One look at any credential lets its owner try secrets as fast as HMAC-SHA1 goes.
 const LEAST_SECRET_CHARACTERS = 16
 
-/** @throws IceSettingError at the first setting that cannot be used */
+/** @throws SettingError at the first setting that cannot be used */
 export function iceServersOf(text: (name: keyof typeof iceSettings) => string): IceServers {
   const list = (name: 'TURN_URLS' | 'STUN_URLS', form: RegExp, right: string): string[] => {
     const urls = text(name)
@@ -53,7 +44,7 @@ export function iceServersOf(text: (name: keyof typeof iceSettings) => string): 
       .map((url) => url.trim())
       .filter((url) => url !== '')
     if (urls.every((url) => form.test(url))) return urls
-    throw new IceSettingError(name, right)
+    throw new SettingError(name, right)
   }
   const turnUrls = list(
     'TURN_URLS',
@@ -63,7 +54,7 @@ export function iceServersOf(text: (name: keyof typeof iceSettings) => string): 
   const stunUrls = list('STUN_URLS', STUN_URL, 'URLs such as stun:turn.example:3478')
   const turnSecret = text('TURN_SECRET')
   if (turnUrls.length > 0 && turnSecret.length < LEAST_SECRET_CHARACTERS) {
-    throw new IceSettingError(
+    throw new SettingError(
       'TURN_SECRET',
       `at least ${LEAST_SECRET_CHARACTERS} characters where TURN_URLS is set, the same as the TURN servers have`,
     )
@@ -71,7 +62,7 @@ export function iceServersOf(text: (name: keyof typeof iceSettings) => string): 
   const ttl = text('TURN_TTL_SECONDS')
   const ttlSeconds = /^[0-9]{1,6}$/.test(ttl) ? Number(ttl) : 0
   if (ttlSeconds < 60 || ttlSeconds > 604_800) {
-    throw new IceSettingError('TURN_TTL_SECONDS', 'a whole number from 60 to 604800')
+    throw new SettingError('TURN_TTL_SECONDS', 'a whole number from 60 to 604800')
   }
   return { stunUrls, turnUrls, turnSecret, ttlSeconds }
 }

@@ -1,9 +1,11 @@
 // How a relay is paid: which provider the operator chose, what it was set to, and the provider made of it.
+
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import type { RandomBytes } from '../operations/random.ts'
+import { SettingError } from '../operations/setting-error.ts'
 import type { Storage } from '../storage/storage.ts'
-import { PaymentSettingError, type PaymentSettingText } from './payment-settings.ts'
+import type { PaymentSettingText } from './payment-settings.ts'
 import type { PaymentProvider } from './provider.ts'
 import { DevPayments } from './providers/dev.ts'
 import { EvmPayments } from './providers/evm.ts'
@@ -20,7 +22,7 @@ export type PaymentConfig =
   | { readonly provider: 'webhook'; readonly webhook: WebhookConfig }
   | { readonly provider: 'dev' }
 
-/** @throws PaymentSettingError at the first setting that cannot be used */
+/** @throws SettingError at the first setting that cannot be used */
 export function paymentConfigOf(text: PaymentSettingText): PaymentConfig {
   const provider = text('PAYMENTS')
   switch (provider) {
@@ -35,7 +37,7 @@ export function paymentConfigOf(text: PaymentSettingText): PaymentConfig {
     case 'dev':
       return { provider }
     default:
-      throw new PaymentSettingError('PAYMENTS', 'one of manual, evm, tron, webhook, dev')
+      throw new SettingError('PAYMENTS', 'one of manual, evm, tron, webhook, dev')
   }
 }
 
@@ -68,7 +70,7 @@ export interface ProviderParts {
   readonly log: Log
 }
 
-/** @throws PaymentSettingError where the provider lacks what another setting should have given */
+/** @throws SettingError where the provider lacks what another setting should have given */
 export function createProvider(
   config: PaymentConfig,
   { publicUrl, ...parts }: ProviderParts,

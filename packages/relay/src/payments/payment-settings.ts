@@ -56,15 +56,3 @@ export const paymentSettings = {
 
 /** Gives a setting's text, its default where the operator gave none. */
 export type PaymentSettingText = (name: keyof typeof paymentSettings) => string
-
-/** A setting that cannot be used. The message never holds its value, which may be a secret. */
-export class PaymentSettingError extends Error {
-  override readonly name = 'PaymentSettingError'
-  readonly setting: string
-
-  /** @param rule what the setting must be, as it follows "must be" */
-  constructor(setting: string, rule: string) {
-    super(`${setting} must be ${rule}`)
-    this.setting = setting
-  }
-}

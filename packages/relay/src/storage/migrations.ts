@@ -3,6 +3,7 @@ import { channels } from './migrations/channels.ts'
 import { foundation } from './migrations/foundation.ts'
 import type { Migration } from './migrations/migration.ts'
 import { payments } from './migrations/payments.ts'
+import { push } from './migrations/push.ts'
 
 /** Every step from an empty store to this relay's schema, oldest first. */
-export const migrations: readonly Migration[] = [foundation, channels, payments]
+export const migrations: readonly Migration[] = [foundation, channels, payments, push]

@@ -1,5 +1,5 @@
 // Asking somebody else's HTTP interface: in bounded time, for a bounded answer, never led elsewhere, never quoted.
-import { PaymentSettingError } from '../payment-settings.ts'
+import { SettingError } from '../../operations/setting-error.ts'
 
 /** The other side gave no answer that can be used. The reason is in our words, never in theirs. */
 export class Unreachable extends Error {
@@ -71,12 +71,12 @@ export async function readBytes(
 
 /**
  * The setting as the address of an interface, without a slash at its end.
- * @throws PaymentSettingError
+ * @throws SettingError
  */
 export function interfaceUrlOf(setting: string, text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !isConfidential(url) || url.search || url.hash || url.username || url.password) {
-    throw new PaymentSettingError(setting, 'a URL that begins with https://, without a query or a password')
+    throw new SettingError(setting, 'a URL that begins with https://, without a query or a password')
   }
   return url.href.replace(/\/+$/, '')
 }

@@ -1,8 +1,9 @@
 // Deposit addresses are those a wallet of the same phrase shows, and no key that can spend is ever taken.
+
 import { expect, test } from 'bun:test'
 import { mnemonicToAccount } from 'viem/accounts'
 import { PHRASE, XPUB } from '../../../test/chain-shop.ts'
-import { PaymentSettingError } from '../payment-settings.ts'
+import { SettingError } from '../../operations/setting-error.ts'
 import { DepositAddresses } from './deposit-keys.ts'
 
 const hdKey = mnemonicToAccount(PHRASE, { path: "m/44'/60'/0'" }).getHdKey()
@@ -11,7 +12,7 @@ function messageFor(key: string): string {
   try {
     new DepositAddresses('EVM_XPUB', key)
   } catch (error) {
-    if (error instanceof PaymentSettingError) return error.message
+    if (error instanceof SettingError) return error.message
     throw error
   }
   return 'it was taken'

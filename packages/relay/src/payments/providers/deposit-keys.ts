@@ -1,9 +1,10 @@
 // A fresh address for every order, from an extended public key: the relay holds no key that can spend.
+
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { HDKey } from '@scure/bip32'
 import type { Address } from 'viem'
 import { bytesToHex, publicKeyToAddress } from 'viem/utils'
-import { PaymentSettingError } from '../payment-settings.ts'
+import { SettingError } from '../../operations/setting-error.ts'
 
 /** The addresses below one extended public key (BIP-32): the one of index `i` is at `0/i`, where wallets have theirs. */
 export class DepositAddresses {
@@ -11,7 +12,7 @@ export class DepositAddresses {
 
   /**
    * @param setting what `key` was given in
-   * @throws PaymentSettingError where `key` is private, or no such key at all; what it is, is not said
+   * @throws SettingError where `key` is private, or no such key at all; what it is, is not said
    */
   constructor(setting: string, key: string) {
     this.#receiving = publicKeyOf(setting, key).deriveChild(0)
@@ -30,11 +31,11 @@ function publicKeyOf(setting: string, text: string): HDKey {
   // A key that can spend must not be looked at any closer: what a library says of it could end in a log.
   if (/^.?prv/i.test(text)) {
     const rule = 'an extended public key (xpub…); what is there is private, and no relay may hold it'
-    throw new PaymentSettingError(setting, rule)
+    throw new SettingError(setting, rule)
   }
   try {
     return HDKey.fromExtendedKey(text)
   } catch {
-    throw new PaymentSettingError(setting, 'an extended public key, which begins with xpub')
+    throw new SettingError(setting, 'an extended public key, which begins with xpub')
   }
 }

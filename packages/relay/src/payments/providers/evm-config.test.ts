@@ -1,7 +1,9 @@
 // The settings of `evm`: what each takes, and that a bad one is told by name and rule, without its value.
+
 import { describe, expect, test } from 'bun:test'
 import { XPUB } from '../../../test/chain-shop.ts'
-import { PaymentSettingError, paymentSettings } from '../payment-settings.ts'
+import { SettingError } from '../../operations/setting-error.ts'
+import { paymentSettings } from '../payment-settings.ts'
 import { DepositAddresses } from './deposit-keys.ts'
 import { type EvmConfig, evmConfigOf } from './evm-config.ts'
 
@@ -17,7 +19,7 @@ function messageOf(changed: Record<string, string>): string {
   try {
     read(changed)
   } catch (error) {
-    if (error instanceof PaymentSettingError) return error.message
+    if (error instanceof SettingError) return error.message
     throw error
   }
   return 'it was taken'

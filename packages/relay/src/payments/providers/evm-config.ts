@@ -1,7 +1,9 @@
 // The settings of being paid on an EVM chain, read and checked.
+
 import type { Address } from 'viem'
 import { isAddress } from 'viem/utils'
-import { PaymentSettingError, type PaymentSettingText, type paymentSettings } from '../payment-settings.ts'
+import { SettingError } from '../../operations/setting-error.ts'
+import type { PaymentSettingText, paymentSettings } from '../payment-settings.ts'
 import { DepositAddresses } from './deposit-keys.ts'
 
 /** What the provider needs to know. */
@@ -24,12 +26,12 @@ export interface EvmConfig {
 
 type Name = Extract<keyof typeof paymentSettings, `EVM_${string}`>
 
-/** @throws PaymentSettingError at the first setting that cannot be used */
+/** @throws SettingError at the first setting that cannot be used */
 export function evmConfigOf(text: PaymentSettingText): EvmConfig {
   const whole = (name: Name, min: number, max: number): number => wholeNumber(name, text(name), min, max)
   const rpcUrls = urls('EVM_RPC_URLS', text('EVM_RPC_URLS'))
   if (rpcUrls.length === 0) {
-    throw new PaymentSettingError('EVM_RPC_URLS', 'the URL of at least one JSON-RPC endpoint')
+    throw new SettingError('EVM_RPC_URLS', 'the URL of at least one JSON-RPC endpoint')
   }
   return {
     rpcUrls,
@@ -51,7 +53,7 @@ function urls(name: Name, text: string): readonly string[] {
   for (const url of given) {
     const protocol = URL.canParse(url) ? new URL(url).protocol : undefined
     if (protocol === 'https:' || protocol === 'http:') continue
-    throw new PaymentSettingError(name, 'URLs that begin with https:// or http://, with commas between them')
+    throw new SettingError(name, 'URLs that begin with https:// or http://, with commas between them')
   }
   return given
 }
@@ -61,17 +63,16 @@ function token(text: string): Address {
   const isOneCase = /^0x(?:[0-9a-f]{40}|[0-9A-F]{40})$/.test(text)
   const lower = text.toLowerCase()
   if ((isOneCase || isAddress(text)) && isAddress(lower)) return lower
-  throw new PaymentSettingError('EVM_TOKEN', 'the address of an ERC-20 token, 0x and 40 hexadecimal digits')
+  throw new SettingError('EVM_TOKEN', 'the address of an ERC-20 token, 0x and 40 hexadecimal digits')
 }
 
 function short(name: Name, text: string): string {
-  if (!/^\P{C}{1,32}$/u.test(text)) throw new PaymentSettingError(name, '1 to 32 printable characters')
+  if (!/^\P{C}{1,32}$/u.test(text)) throw new SettingError(name, '1 to 32 printable characters')
   return text
 }
 
 function wholeNumber(name: Name, text: string, min: number, max: number): number {
   const value = /^[0-9]{1,16}$/.test(text) ? Number(text) : Number.NaN
-  if (!(value >= min && value <= max))
-    throw new PaymentSettingError(name, `a whole number from ${min} to ${max}`)
+  if (!(value >= min && value <= max)) throw new SettingError(name, `a whole number from ${min} to ${max}`)
   return value
 }

@@ -1,7 +1,8 @@
 // By hand: buyers are told what the operator wrote, or that nothing can be bought.
+
 import { expect, test } from 'bun:test'
 import { anOrderId } from '../../../test/ledger-world.ts'
-import { PaymentSettingError } from '../payment-settings.ts'
+import { SettingError } from '../../operations/setting-error.ts'
 import { ManualPayments, manualConfigOf } from './manual.ts'
 
 const order = { orderId: anOrderId(1), depositIndex: 0, price: 50, expiresAt: 1, title: 'the id ada' }
@@ -23,7 +24,7 @@ test('nothing can be bought while the operator has not said where to pay', async
 
 test('where to pay is one short line', () => {
   for (const text of ['a\nb', 'x'.repeat(201)]) {
-    expect(() => manualConfigOf(() => text)).toThrow(PaymentSettingError)
+    expect(() => manualConfigOf(() => text)).toThrow(SettingError)
     expect(() => manualConfigOf(() => text)).toThrow(
       'MANUAL_PAY_TO must be one line of at most 200 characters',
     )

@@ -1,6 +1,8 @@
 // Being paid by hand: buyers are told where to pay, and the operator says what arrived.
+
 import { ProtocolError } from '@sotto/protocol'
-import { PaymentSettingError, type PaymentSettingText } from '../payment-settings.ts'
+import { SettingError } from '../../operations/setting-error.ts'
+import type { PaymentSettingText } from '../payment-settings.ts'
 import type { Destination, OrderToOpen, PaymentProvider, Unit } from '../provider.ts'
 
 /** What the operator set. */
@@ -12,11 +14,11 @@ export interface ManualConfig {
 const MOST_CHARACTERS = 200
 const DECIMALS = 6
 
-/** @throws PaymentSettingError */
+/** @throws SettingError */
 export function manualConfigOf(text: PaymentSettingText): ManualConfig {
   const payTo = text('MANUAL_PAY_TO')
   if (payTo.length > MOST_CHARACTERS || /\p{Cc}/u.test(payTo))
-    throw new PaymentSettingError('MANUAL_PAY_TO', `one line of at most ${MOST_CHARACTERS} characters`)
+    throw new SettingError('MANUAL_PAY_TO', `one line of at most ${MOST_CHARACTERS} characters`)
   return { payTo }
 }
 

@@ -1,11 +1,13 @@
 // TRC-20: held to the documented TronGrid interface, which a local HTTP server acts; there is no TRON node to test with.
+
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { HDKey } from '@scure/bip32'
 import { anOrderId, type LedgerWorld, openLedgerWorld } from '../../../test/ledger-world.ts'
 import { eventually, recordingLog } from '../../../test/payment-watch.ts'
 import { TronGridServer } from '../../../test/tron-grid-server.ts'
 import { systemClock } from '../../operations/clock.ts'
-import { PaymentSettingError, type paymentSettings } from '../payment-settings.ts'
+import { SettingError } from '../../operations/setting-error.ts'
+import type { paymentSettings } from '../payment-settings.ts'
 import { TronPayments, tronConfigOf } from './tron.ts'
 
 // Of the mnemonic every wallet knows from BIP-39: eleven times `abandon`, then `about`.
@@ -47,7 +49,7 @@ describe('settings', () => {
       read({ TRON_XPUB: secret })
       expect.unreachable()
     } catch (error) {
-      expect(error).toBeInstanceOf(PaymentSettingError)
+      expect(error).toBeInstanceOf(SettingError)
       const message =
         'TRON_XPUB must be an extended public key (xpub…); what is there is private, and no relay may hold it'
       expect(error).toMatchObject({ message, setting: 'TRON_XPUB' })

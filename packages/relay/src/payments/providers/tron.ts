@@ -1,11 +1,13 @@
 // Being paid in a TRC-20 token, seen by the TronGrid HTTP interface: an address of its own for each order. There is no
 // TRON node to test with: the tests hold this to the documented interface, served by a server of their own.
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ProtocolError } from '@sotto/protocol'
 import { hexToBytes } from 'viem/utils'
 import type { Clock } from '../../operations/clock.ts'
 import type { Log } from '../../operations/log.ts'
-import { PaymentSettingError, type PaymentSettingText } from '../payment-settings.ts'
+import { SettingError } from '../../operations/setting-error.ts'
+import type { PaymentSettingText } from '../payment-settings.ts'
 import type {
   Confirmations,
   Destination,
@@ -49,15 +51,15 @@ const WATCHED_A_ROUND = 20
 const MOST_OTHERS = 20
 const MOST_SETTLED = 100_000
 
-/** @throws PaymentSettingError */
+/** @throws SettingError */
 export function tronConfigOf(text: PaymentSettingText): TronConfig {
   const confirmations = text('TRON_CONFIRMATIONS')
   if (!/^[1-9][0-9]{0,3}$/.test(confirmations) || Number(confirmations) > 1000)
-    throw new PaymentSettingError('TRON_CONFIRMATIONS', 'a whole number from 1 to 1000')
+    throw new SettingError('TRON_CONFIRMATIONS', 'a whole number from 1 to 1000')
   if (!isAddress(text('TRON_TOKEN')))
-    throw new PaymentSettingError('TRON_TOKEN', 'the address of a TRC-20 token (T…)')
+    throw new SettingError('TRON_TOKEN', 'the address of a TRC-20 token (T…)')
   if (!/^[\x21-\x7e]{0,500}$/.test(text('TRON_API_KEY')))
-    throw new PaymentSettingError('TRON_API_KEY', 'the key TronGrid gave you, without spaces, or empty')
+    throw new SettingError('TRON_API_KEY', 'the key TronGrid gave you, without spaces, or empty')
   return {
     apiUrl: interfaceUrlOf('TRON_API_URL', text('TRON_API_URL')),
     apiKey: text('TRON_API_KEY'),

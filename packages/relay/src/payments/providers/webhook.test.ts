@@ -1,9 +1,11 @@
 // What processors share: settings, the callback's bounds, and until when orders do not expire.
+
 import { describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { openLedgerWorld } from '../../../test/ledger-world.ts'
 import { eventually, recordingLog } from '../../../test/payment-watch.ts'
-import { PaymentSettingError, type paymentSettings } from '../payment-settings.ts'
+import { SettingError } from '../../operations/setting-error.ts'
+import type { paymentSettings } from '../payment-settings.ts'
 import { WebhookPayments, webhookConfigOf } from './webhook.ts'
 
 type Name = keyof typeof paymentSettings
@@ -51,7 +53,7 @@ describe('settings', () => {
   ]
   for (const [name, value, message] of wrong) {
     test(`${name}="${value}" is refused by name, without its value`, () => {
-      expect(() => read({ [name]: value })).toThrow(PaymentSettingError)
+      expect(() => read({ [name]: value })).toThrow(SettingError)
       expect(() => read({ [name]: value })).toThrow(message)
       if (value.includes('hush')) expect(() => read({ [name]: value })).not.toThrow('hush')
     })

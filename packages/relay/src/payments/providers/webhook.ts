@@ -1,7 +1,9 @@
 // Being paid through a processor that calls back: what its adapters share (docs/operations.md, "Being paid").
+
 import type { Clock } from '../../operations/clock.ts'
 import type { Log } from '../../operations/log.ts'
-import { PaymentSettingError, type PaymentSettingText } from '../payment-settings.ts'
+import { SettingError } from '../../operations/setting-error.ts'
+import type { PaymentSettingText } from '../payment-settings.ts'
 import type { Callback, Destination, Ledger, OrderToOpen, PaymentProvider, Unit } from '../provider.ts'
 import { interfaceUrlOf, readBytes, Unreachable } from './bounded-request.ts'
 import { BtcPay } from './btcpay.ts'
@@ -32,13 +34,13 @@ const DELAY_MS = 120_000
 const TOLD_AGAIN_MS = 600_000
 const WARN_EVERY_MS = 60_000
 
-/** @throws PaymentSettingError */
+/** @throws SettingError */
 export function webhookConfigOf(text: PaymentSettingText): WebhookConfig {
   const name = text('WEBHOOK_PROCESSOR')
   if (name !== 'nowpayments' && name !== 'btcpay')
-    throw new PaymentSettingError('WEBHOOK_PROCESSOR', 'one of nowpayments, btcpay')
+    throw new SettingError('WEBHOOK_PROCESSOR', 'one of nowpayments, btcpay')
   const given = (setting: 'WEBHOOK_API_KEY' | 'WEBHOOK_SECRET' | 'WEBHOOK_STORE', what: string): string => {
-    if (!/^[\x21-\x7e]{1,500}$/.test(text(setting))) throw new PaymentSettingError(setting, what)
+    if (!/^[\x21-\x7e]{1,500}$/.test(text(setting))) throw new SettingError(setting, what)
     return text(setting)
   }
   return {
@@ -67,15 +69,14 @@ export class WebhookPayments implements PaymentProvider {
 
   /**
    * @param publicUrl how the processor reaches the relay
-   * @throws PaymentSettingError without it
+   * @throws SettingError without it
    */
   constructor(
     config: WebhookConfig,
     publicUrl: URL | undefined,
     parts: { clock: Clock; log: Log; pace?: AskingPace },
   ) {
-    if (!publicUrl)
-      throw new PaymentSettingError('PUBLIC_URL', 'set, so that the payment processor can call back')
+    if (!publicUrl) throw new SettingError('PUBLIC_URL', 'set, so that the payment processor can call back')
     const callbackUrl = new URL(`/payments/${CALLBACK}`, publicUrl).href
     const stopping = this.#stopping.signal
     this.#processor = new processors[config.processor].make(

@@ -1,0 +1,240 @@
+// What push promises on both engines where time, nodes and keys have to be the test's own.
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { engines } from '../../test/engines.ts'
+import { type MailboxWorld, openMailboxWorld, type Person } from '../../test/mailbox-world.ts'
+import { answer, type Push, startPushEndpoint } from '../../test/push-endpoint.ts'
+import { readPush, type Subscriber, subscriber } from '../../test/push-subscriber.ts'
+import { createLog } from '../operations/log.ts'
+import { systemRandom } from '../operations/random.ts'
+import { publicKeyOf } from './p256.ts'
+import { AllowedHosts } from './public-addresses.ts'
+import { createPush, erasePush, makeVapidSecret } from './push.ts'
+
+const never = new AbortController().signal
+const DAY_MS = 86_400_000
+const service = await startPushEndpoint()
+afterAll(() => service.stop())
+const key = { kid: 'first', secret: makeVapidSecret(systemRandom) }
+const publicKey = Buffer.from(publicKeyOf(key.secret)).toString('base64url')
+
+for (const engine of engines) {
+  describe(`push on ${engine.name}`, () => {
+    let world: MailboxWorld
+    let push: ReturnType<typeof createPush>
+    let browser: Subscriber
+    let path: string
+    const opened: { stop(): Promise<void> }[] = []
+
+    const open = (changed: Partial<Parameters<typeof createPush>[0]> = {}) => {
+      const config = { subject: undefined, allowed: new AllowedHosts(['push.test']), fcm: undefined }
+      const network = { authorities: service.authority, resolve: async () => ['127.0.0.1'] }
+      const { store, bus, clock, limits } = world
+      const parts = { storage: store.storage, bus, clock, limits, log: createLog('silent') }
+      const made = createPush({
+        ...parts,
+        config,
+        network,
+        vapidKeys: [key],
+        randomBytes: systemRandom,
+        ...changed,
+      })
+      opened.push(made)
+      return made
+    }
+    const callOf = ({ id }: Person) => ({
+      caller: { id, jti: '', tokenExpiresAt: 0 },
+      ...{ params: undefined, query: undefined, address: '', host: '' },
+    })
+    const subscribe = (person: Person): Promise<unknown> =>
+      push.routes.pushSubscribe({ ...callOf(person), body: browser.body })
+    const send = async (): Promise<void> => {
+      await world.run(world.send(world.alice, world.bob, crypto.randomUUID()))
+    }
+    const tell = (which: Push | undefined): Promise<string> =>
+      readPush(browser, which?.body ?? new Uint8Array())
+    const rows = async (): Promise<number> => {
+      const [row] = await world.store.storage.sql<{ count: number }>`
+        SELECT (SELECT COUNT(*) FROM push_subscriptions) + (SELECT COUNT(*) FROM push_queue)
+          + (SELECT COUNT(*) FROM push_wakes) AS count`
+      return Number(row?.count)
+    }
+    /** Time for what is due to be done: looks come every quarter of a second, and every second. */
+    const settle = (): Promise<void> => Bun.sleep(1600)
+
+    beforeEach(async () => {
+      world = await openMailboxWorld(engine)
+      path = `/${crypto.randomUUID()}`
+      browser = await subscriber(service.url(path, 'push.test'))
+      push = open()
+      await push.start()
+      await subscribe(world.bob)
+    })
+    afterEach(async () => {
+      for (const each of opened.splice(0)) await each.stop()
+      await world.store.remove()
+    })
+
+    test('a call wakes at once, at most every five seconds, and for as long as it waits', async () => {
+      push.wakeForCall(world.bob.id)
+      push.wakeForCall(world.bob.id)
+      const [first] = await service.until(path)
+      expect(await tell(first)).toBe('{"type":"call"}')
+      expect(first?.headers).toMatchObject({ ttl: '45', topic: 'call', urgency: 'high' })
+      world.clock.advance(4999)
+      push.wakeForCall(world.bob.id)
+      await settle()
+      expect(service.at(path)).toHaveLength(1)
+      world.clock.advance(1)
+      push.wakeForCall(world.bob.id)
+      await service.until(path, 2)
+    })
+
+    test('calls and messages have limits of their own', async () => {
+      await send()
+      world.clock.advance(1000)
+      const [first] = await service.until(path)
+      expect(await tell(first)).toBe('{"type":"new_msg"}')
+      push.wakeForCall(world.bob.id)
+      const [, second] = await service.until(path, 2)
+      expect(await tell(second)).toBe('{"type":"call"}')
+    })
+
+    test('nobody is woken for a call who did not subscribe', async () => {
+      push.wakeForCall(world.carol.id)
+      await push.routes.pushDisable({ ...callOf(world.bob), body: undefined })
+      push.wakeForCall(world.bob.id)
+      await settle()
+      expect(service.at(path)).toEqual([])
+      expect(await rows()).toBe(0)
+    })
+
+    test('a call that nobody waits for any more is not tried again', async () => {
+      service.on(path, answer(503))
+      push.wakeForCall(world.bob.id)
+      await service.until(path)
+      await settle()
+      world.clock.advance(45_000)
+      service.on(path, answer(201))
+      await settle()
+      expect(service.at(path)).toHaveLength(1)
+      world.clock.advance(5000)
+      push.wakeForCall(world.bob.id)
+      await service.until(path, 2)
+    })
+
+    test('a message no ring told of is found by looking, once it is old enough, and woken for once', async () => {
+      await push.stop() // The process ended between the acknowledgement and the wake.
+      await send()
+      const next = open()
+      await next.start()
+      await next.sweep(never)
+      world.clock.advance(4999) // Its recipient may be connected to another node, on its way to confirming it.
+      await settle()
+      expect(service.at(path)).toEqual([])
+      world.clock.advance(1)
+      await service.until(path)
+      world.clock.advance(60_000)
+      await next.sweep(never)
+      await settle()
+      expect(service.at(path)).toHaveLength(1)
+    })
+
+    test('whoever subscribes at another node is woken by this one after a look', async () => {
+      await push.routes.pushDisable({ ...callOf(world.bob), body: undefined })
+      const here = open()
+      await here.start()
+      await send()
+      await open().routes.pushSubscribe({ ...callOf(world.bob), body: browser.body })
+      await here.sweep(never)
+      world.clock.advance(5000)
+      await service.until(path)
+    })
+
+    test('of nodes that all hear of a message and all send what is queued, one sends', async () => {
+      for (let more = 0; more < 3; more++) await open().start()
+      for (let round = 1; round <= 3; round++) {
+        await send()
+        push.wakeForCall(world.bob.id)
+        world.clock.advance(1000)
+        await service.until(path, round * 2)
+        await settle()
+        expect(service.at(path)).toHaveLength(round * 2)
+        world.clock.advance(10_000)
+      }
+    })
+
+    test('a clock that is set back by a year keeps nobody asleep', async () => {
+      service.on(path, answer(503))
+      await send()
+      world.clock.advance(1000)
+      push.wakeForCall(world.bob.id)
+      await service.until(path, 2)
+      await settle()
+      service.on(path, answer(201))
+      world.clock.jump(-365 * DAY_MS)
+      await send()
+      push.wakeForCall(world.bob.id)
+      world.clock.advance(1000)
+      const pushes = await service.until(path, 4)
+      const told = await Promise.all(pushes.slice(2).map(tell))
+      expect(told.toSorted()).toEqual(['{"type":"call"}', '{"type":"new_msg"}'])
+    })
+
+    test('a browser that refused everything for a week is forgotten, one that did not is not', async () => {
+      service.on(path, answer(400))
+      const wake = async (count: number): Promise<void> => {
+        await send()
+        world.clock.advance(1000)
+        await service.until(path, count)
+        await settle()
+        await world.run(world.receipt(world.bob, world.alice, 'delivered', count))
+      }
+      await wake(1)
+      world.clock.advance(6 * DAY_MS)
+      service.on(path, answer(201))
+      await wake(2)
+      service.on(path, answer(400))
+      world.clock.advance(2 * DAY_MS)
+      await wake(3)
+      world.clock.advance(6 * DAY_MS)
+      await wake(4)
+      expect(await rows()).toBe(2) // The subscription, and how far it was woken.
+      world.clock.advance(2 * DAY_MS)
+      await wake(5)
+      expect(await rows()).toBe(1)
+    })
+
+    test('a browser that subscribed with a key the relay has no more is forgotten', async () => {
+      await push.stop()
+      const next = open({ vapidKeys: [{ kid: 'second', secret: makeVapidSecret(systemRandom) }] })
+      await next.start()
+      await send()
+      world.clock.advance(1000)
+      await settle()
+      expect(service.at(path)).toEqual([])
+      expect(await rows()).toBe(1)
+    })
+
+    test('keys that were followed by others still sign for whoever subscribed with them', async () => {
+      await push.stop()
+      const next = open({ vapidKeys: [{ kid: 'second', secret: makeVapidSecret(systemRandom) }, key] })
+      await next.start()
+      await send()
+      world.clock.advance(1000)
+      const [first] = await service.until(path)
+      expect(first?.headers.authorization).toEndWith(`k=${publicKey}`)
+    })
+
+    test('a deleted account leaves nothing of push behind', async () => {
+      service.on(path, answer(503))
+      await send()
+      push.wakeForCall(world.bob.id)
+      world.clock.advance(1000)
+      await service.until(path, 2)
+      expect(await rows()).toBe(4)
+      await world.store.storage.transaction((sql) => erasePush(sql, world.bob.id))
+      await settle()
+      expect(await rows()).toBe(0)
+    })
+  })
+}

@@ -1,0 +1,91 @@
+// The wakes still to be handed over, as rows: one a subscription and kind, so that they survive a restart and never pile up.
+import type { AccountId, Sql } from '../storage/storage.ts'
+import type { WakeKind } from './push-service.ts'
+import type { Subscription } from './subscriptions.ts'
+
+/** A wake taken out to be sent. */
+export interface QueuedWake {
+  readonly kind: WakeKind
+  readonly expiresAt: number
+  /** How often it was taken out before. */
+  readonly attempts: number
+  readonly to: Subscription
+}
+
+/** How long a wake that was taken out is nobody else's. Whoever takes longer than that has died. */
+const HELD_MS = 30_000
+/** Nothing is put off for longer: what seems to be was queued before the clock was set back. */
+const MOST_AHEAD_MS = 7_200_000
+
+/** Has an account's browsers and devices woken. What waits for one of them already is not put first in line again. */
+export async function enqueue(
+  sql: Sql,
+  { account, kind, now, lifeMs }: { account: AccountId; kind: WakeKind; now: number; lifeMs: number },
+): Promise<void> {
+  await sql`
+    INSERT INTO push_queue (subscription_id, kind, host, due_at, expires_at, attempts)
+    SELECT id, CAST(${kind} AS TEXT), host, CAST(${now} AS BIGINT), CAST(${now + lifeMs} AS BIGINT), 0
+    FROM push_subscriptions WHERE account_id = ${account}
+    ON CONFLICT (subscription_id, kind) DO UPDATE
+      SET due_at = excluded.due_at, expires_at = excluded.expires_at, attempts = 0
+      WHERE push_queue.due_at > ${now + MOST_AHEAD_MS}`
+}
+
+/** The hosts that something is due for. */
+export async function listDueHosts(sql: Sql, now: number): Promise<string[]> {
+  const rows = await sql<{ host: string }>`SELECT DISTINCT host FROM push_queue WHERE due_at <= ${now}`
+  return rows.map(({ host }) => host)
+}
+
+interface Row {
+  readonly wake: WakeKind
+  readonly due_at: number
+  readonly expires_at: number
+  readonly attempts: number
+  readonly is_wanted: number
+}
+
+/**
+ * Takes out what is due for a host, the longest due first.
+ * @returns the wakes, and whether there may be more
+ */
+export async function takeDue(
+  sql: Sql,
+  { host, now, most }: { host: string; now: number; most: number },
+): Promise<{ taken: QueuedWake[]; isMore: boolean }> {
+  const rows = await sql<Row & Subscription>`
+    SELECT queue.kind AS wake, queue.due_at, queue.expires_at, queue.attempts, subscriptions.*,
+      CASE WHEN queue.kind = 'call' OR EXISTS (
+        SELECT 1 FROM messages WHERE messages.recipient_id = subscriptions.account_id AND messages.kind = 0
+      ) THEN 1 ELSE 0 END AS is_wanted
+    FROM push_queue AS queue JOIN push_subscriptions AS subscriptions ON subscriptions.id = queue.subscription_id
+    WHERE queue.host = ${host} AND queue.due_at <= ${now}
+    ORDER BY queue.due_at LIMIT ${most}`
+  const taken: QueuedWake[] = []
+  for (const { wake: kind, due_at, expires_at: expiresAt, attempts, is_wanted, ...to } of rows) {
+    if (expiresAt <= now || is_wanted === 0) {
+      await remove(sql, { kind, to })
+      continue
+    }
+    const [mine] = await sql<{ subscription_id: number }>`
+      UPDATE push_queue SET due_at = ${now + HELD_MS}, attempts = ${attempts + 1}
+      WHERE subscription_id = ${to.id} AND kind = ${kind} AND due_at = ${due_at} RETURNING subscription_id`
+    if (mine) taken.push({ kind, expiresAt, attempts, to })
+  }
+  return { taken, isMore: rows.length === most }
+}
+
+/** A wake needs nothing more to be done. */
+export async function remove(sql: Sql, wake: { kind: WakeKind; to: { id: number } }): Promise<void> {
+  await sql`DELETE FROM push_queue WHERE subscription_id = ${wake.to.id} AND kind = ${wake.kind}`
+}
+
+/** A wake is to be tried again. */
+export async function putBack(
+  sql: Sql,
+  wake: { kind: WakeKind; to: { id: number } },
+  dueAt: number,
+): Promise<void> {
+  await sql`
+    UPDATE push_queue SET due_at = ${dueAt} WHERE subscription_id = ${wake.to.id} AND kind = ${wake.kind}`
+}

@@ -1,0 +1,64 @@
+// The endpoints of push.
+import { type Limits, ProtocolError, type SubscribeBody } from '@sotto/protocol'
+import type { Handlers } from '../listener/route.ts'
+import type { Clock } from '../operations/clock.ts'
+import type { Storage } from '../storage/storage.ts'
+import { EndpointRefused, type Endpoints } from './endpoints.ts'
+import { isPublicKey } from './p256.ts'
+import { disablePush, subscribe, type Target } from './subscriptions.ts'
+import type { Vapid } from './vapid.ts'
+import type { Wakes } from './wakes.ts'
+
+/** What the push endpoints are built from. */
+export interface PushRouteParts {
+  readonly storage: Storage
+  readonly clock: Clock
+  readonly limits: Limits
+  readonly vapid: Vapid
+  readonly endpoints: Endpoints
+  readonly wakes: Wakes
+  /** The host of Firebase Cloud Messaging's interface; undefined where it is not set up. */
+  readonly fcmHost: string | undefined
+}
+
+type Names = 'pushVapidKey' | 'pushSubscribe' | 'pushRegister' | 'pushDisable'
+
+export function pushRoutes(parts: PushRouteParts): Handlers<Names> {
+  const { storage, vapid, wakes, fcmHost } = parts
+  return {
+    pushVapidKey: async () => ({ vapid_public_key: vapid.publicKey }),
+
+    pushSubscribe: async ({ caller, body }) => {
+      const target = browserOf(body, parts)
+      await storage.transaction((sql) => subscribe(sql, caller.id, target, parts))
+      wakes.subscribed(caller.id)
+      return {}
+    },
+
+    pushRegister: async ({ caller, body }) => {
+      if (fcmHost === undefined) throw new ProtocolError('PUSH_UNAVAILABLE')
+      const target: Target = { kind: 'fcm', target: body.token, p256dh: '', auth: '', kid: '', host: fcmHost }
+      await storage.transaction((sql) => subscribe(sql, caller.id, target, parts))
+      wakes.subscribed(caller.id)
+      return {}
+    },
+
+    pushDisable: async ({ caller }) => {
+      await storage.transaction((sql) => disablePush(sql, caller.id))
+      return {}
+    },
+  }
+}
+
+/** @throws ProtocolError `INVALID_FIELD` where the endpoint may not be asked, or the key is none */
+function browserOf({ endpoint, keys }: SubscribeBody, { endpoints, vapid }: PushRouteParts): Target {
+  try {
+    const { hostname: host } = endpoints.parse(endpoint)
+    if (!isPublicKey(Buffer.from(keys.p256dh, 'base64url')))
+      throw new ProtocolError('INVALID_FIELD', { field: 'keys.p256dh', rule: 'must be a point on P-256' })
+    return { kind: 'web', target: endpoint, p256dh: keys.p256dh, auth: keys.auth, kid: vapid.kid, host }
+  } catch (error) {
+    if (!(error instanceof EndpointRefused)) throw error
+    throw new ProtocolError('INVALID_FIELD', { field: 'endpoint', rule: error.message })
+  }
+}
