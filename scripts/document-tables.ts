@@ -19,6 +19,9 @@ const DOCS = join(import.meta.dir, '..', 'docs')
 /** The documents with tables of the code in them. */
 export const documentsWithTables = ['protocol.md', 'operations.md'].map((name) => join(DOCS, name))
 
+/** A body that is no JSON. */
+const BYTES = 'bytes'
+
 const tables: Readonly<Record<string, () => string>> = {
   endpoints: () =>
     table(
@@ -26,7 +29,7 @@ const tables: Readonly<Record<string, () => string>> = {
       Object.values<Endpoint>(endpoints).map((endpoint) => [
         `${[endpoint.method, endpoint.alsoMethod].filter(Boolean).join(' or ')} \`${API_BASE}${endpoint.path}\``,
         endpoint.auth === 'account' ? 'yes' : 'no',
-        `${inputOf(endpoint)} → ${endpoint.status} ${fieldsOf(endpoint.reply) || '`{}`'}`,
+        `${inputOf(endpoint)} → ${endpoint.status} ${endpoint.rawReply ? BYTES : fieldsOf(endpoint.reply) || '`{}`'}`,
         endpoint.summary,
         endpoint.errors.map((code) => `\`${code}\``).join(', '),
         `\`${endpoint.rate}\``,
@@ -105,8 +108,10 @@ function framesOf(frames: Readonly<Record<string, unknown>>): string[][] {
 
 // Field names as the schemas have them: `?` after what may be left out, [] around what is a list.
 // What stands in the query is told apart by its question mark in front.
-function inputOf({ query, body }: Endpoint): string {
-  return query ? `?${fieldsOf(query)}` : fieldsOf(body)
+function inputOf({ query, body, rawBody }: Endpoint): string {
+  const inBody = rawBody ? BYTES : fieldsOf(body)
+  if (!query) return inBody
+  return rawBody ? `?${fieldsOf(query)}, ${inBody}` : `?${fieldsOf(query)}`
 }
 
 function fieldsOf(schema: unknown, without: readonly string[] = []): string {

@@ -4,6 +4,7 @@ import type * as v from 'valibot'
 import { accountEndpoints } from './endpoints/accounts.ts'
 import { channelEndpoints } from './endpoints/channels.ts'
 import { friendEndpoints } from './endpoints/friends.ts'
+import { mediaEndpoints } from './endpoints/media.ts'
 import { vanityEndpoints } from './endpoints/vanity.ts'
 import type { ErrorCode } from './errors.ts'
 
@@ -18,6 +19,7 @@ export const endpoints = {
   ...friendEndpoints,
   ...channelEndpoints,
   ...vanityEndpoints,
+  ...mediaEndpoints,
 } as const
 
 /** An endpoint's name. */

@@ -14,6 +14,11 @@ interface ErrorEntry {
 
 /** Every code an answer's `error` member or an `error` frame can carry. */
 export const errors = {
+  BODY_INCOMPLETE: {
+    status: 400,
+    retry: 'later',
+    means: 'The body ended before its announced length, or took too long; nothing of it was kept.',
+  },
   INVALID_JSON: { status: 400, retry: 'never', means: 'The body or frame is not one JSON object.' },
   INVALID_FIELD: {
     status: 400,
@@ -56,6 +61,11 @@ export const errors = {
     means: 'All of the account’s channel seats are taken; another can be bought.',
   },
   OWN_CHANNEL: { status: 400, retry: 'never', means: 'One cannot buy a channel of one’s own.' },
+  STORAGE_FULL: {
+    status: 403,
+    retry: 'later',
+    means: 'The account’s media takes as much room as it may, uploads under way included.',
+  },
   NOT_FOUND: { status: 404, retry: 'never', means: 'There is no such thing, or not for the caller.' },
   METHOD_NOT_ALLOWED: { status: 405, retry: 'never', means: 'The path exists, but not with this method.' },
   ACCOUNT_EXISTS: {
@@ -93,6 +103,21 @@ export const errors = {
     retry: 'later',
     means: 'The account has as many unpaid orders as may be; pay one or let it expire.',
   },
+  TOO_MANY_UPLOADS: {
+    status: 409,
+    retry: 'later',
+    means: 'The account has as many uploads under way as may be; complete one or give one up.',
+  },
+  PARTS_MISMATCH: {
+    status: 409,
+    retry: 'never',
+    means: 'The parts named are not those that are there, numbered from 1 and in order; ask which are.',
+  },
+  ALREADY_STORED: {
+    status: 409,
+    retry: 'never',
+    means: 'What the link was for is stored already; a link writes once.',
+  },
   MAILBOX_FULL: { status: 409, retry: 'later', means: 'The recipient has too much undelivered.' },
   EXPIRED: {
     status: 410,
@@ -100,6 +125,11 @@ export const errors = {
     means: 'The message reached the end of its life before it was delivered.',
   },
   PAYLOAD_TOO_LARGE: { status: 413, retry: 'never', means: 'The body or frame is larger than allowed.' },
+  RANGE_NOT_SATISFIABLE: {
+    status: 416,
+    retry: 'never',
+    means: 'The range begins behind the end; `Content-Range` has the size.',
+  },
   RATE_LIMITED: {
     status: 429,
     retry: 'after',
@@ -110,6 +140,11 @@ export const errors = {
     status: 503,
     retry: 'later',
     means: 'The relay has nothing set up to be paid with, or cannot reach it.',
+  },
+  MEDIA_UNAVAILABLE: {
+    status: 503,
+    retry: 'later',
+    means: 'The relay cannot reach its blobs, or has no room for more.',
   },
   SHUTTING_DOWN: { status: 503, retry: 'later', means: 'The relay is stopping and takes no new work.' },
 } as const satisfies Record<string, ErrorEntry>
@@ -134,6 +169,8 @@ export interface ErrorDetails {
   readonly retryAfterMs?: number | undefined
   /** The methods a path is served with (`METHOD_NOT_ALLOWED` alone). */
   readonly allow?: readonly string[]
+  /** The size of what a range was asked of (`RANGE_NOT_SATISFIABLE` alone). */
+  readonly totalBytes?: number
   /** The account that exists already (`ACCOUNT_EXISTS` alone). */
   readonly account?: { readonly uuid: string; readonly alias_id: string }
 }

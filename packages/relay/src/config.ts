@@ -8,6 +8,7 @@ import {
   type Rates,
   rates,
 } from '@sotto/protocol'
+import { type MediaConfig, MediaSettingError, mediaConfigOf, mediaSettings } from './media/media-settings.ts'
 import { type LogLevel, logLevels } from './operations/log.ts'
 import { type PaymentConfig, paymentConfigOf } from './payments/payment-config.ts'
 import { PaymentSettingError, paymentSettings } from './payments/payment-settings.ts'
@@ -32,6 +33,7 @@ export interface Config {
   /** The operator's price list; undefined: the one that comes with the relay. */
   readonly vanityRules: string | undefined
   readonly payments: PaymentConfig
+  readonly media: MediaConfig
   readonly limits: Limits
   readonly rates: Rates
 }
@@ -66,6 +68,7 @@ export const settings = {
       'file with the prices of custom ids, read again when it changes; empty: the rules that come with the relay',
   },
   ...paymentSettings,
+  ...mediaSettings,
   RATE_LIMITS: {
     default: 'on',
     means: 'off lifts every rate (never a size), for benchmarks and closed networks',
@@ -92,6 +95,7 @@ export function readConfig(environment: Environment): Config {
     drainSeconds: whole('DRAIN_SECONDS', 1, 300),
     vanityRules: text('VANITY_RULES') || undefined,
     payments: readPayments(text),
+    media: readMedia(text),
     limits: readLimits(environment),
     rates:
       oneOf('RATE_LIMITS', text('RATE_LIMITS'), ['on', 'off']) === 'on' ? readRates(environment) : undefined,
@@ -103,6 +107,14 @@ function readPayments(text: (name: keyof typeof paymentSettings) => string): Pay
     return paymentConfigOf(text)
   } catch (error) {
     throw error instanceof PaymentSettingError ? new ConfigError(error.message) : error
+  }
+}
+
+function readMedia(text: (name: keyof typeof mediaSettings) => string): MediaConfig {
+  try {
+    return mediaConfigOf(text)
+  } catch (error) {
+    throw error instanceof MediaSettingError ? new ConfigError(error.message) : error
   }
 }
 

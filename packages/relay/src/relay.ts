@@ -11,6 +11,7 @@ import { eraseFriendships, friendRoutes } from './friends/friends.ts'
 import { Gateway } from './gateway/gateway.ts'
 import { startListener } from './listener/listener.ts'
 import { RateLimiter } from './listener/rate-limiter.ts'
+import { createMedia, eraseMedia, openBlobStore } from './media/media.ts'
 import { createMessages, eraseMailbox } from './messages/messages.ts'
 import type { Clock } from './operations/clock.ts'
 import type { Log } from './operations/log.ts'
@@ -68,6 +69,12 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
   })
   const { orders } = payments
   const channels = createChannels({ ...shared, orders, publicUrl })
+  const media = createMedia({
+    ...shared,
+    publicUrl,
+    store: await openBlobStore(config),
+    linkKeys: await openRelayKeys(storage, 'media', parts),
+  })
   const vanityRules = new VanityRules(config.vanityRules, parts)
   const gateway = new Gateway({
     ...shared,
@@ -94,12 +101,13 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
         ...shared,
         tokens,
         challengeKeys,
-        erasers: [eraseMailbox, eraseFriendships, eraseChannels, eraseOrders],
+        erasers: [eraseMailbox, eraseFriendships, eraseChannels, eraseOrders, eraseMedia],
       }),
       ...friendRoutes(shared),
       ...messages.routes,
       ...channels.routes,
       ...payments.routes,
+      ...media.routes,
       ...vanityRoutes({ ...shared, rules: vanityRules, orders, publicUrl }),
     },
     readiness: async () => {
@@ -121,6 +129,10 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
           // A clock that jumped ahead must not make the relay forget which tokens were revoked.
           if (!(await messages.expiry.isStopped())) await purgeExpired(storage, clock.now())
         },
+      },
+      {
+        name: 'media',
+        run: async (signal) => media.sweep(signal, !(await messages.expiry.isStopped())),
       },
       { name: 'orders', run: () => payments.sweep() },
       { name: 'rates', run: () => rates.forget() },

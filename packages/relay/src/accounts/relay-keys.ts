@@ -15,7 +15,7 @@ export type RelayKeys = readonly [RelayKey, ...RelayKey[]]
 /** The keys of a purpose, newest first; made where there are none. */
 export async function openRelayKeys(
   storage: Storage,
-  purpose: 'token' | 'challenge',
+  purpose: 'token' | 'challenge' | 'media',
   parts: { clock: Clock; randomBytes: RandomBytes },
 ): Promise<RelayKeys> {
   return await storage.transaction(async (sql) => {

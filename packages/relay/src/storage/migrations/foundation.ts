@@ -41,7 +41,8 @@ export const foundation: Migration = (dialect) => {
     // reason: 'revoked' opens nothing any more, 'replaced' opens no WebSocket.
     `CREATE TABLE dead_tokens (jti TEXT PRIMARY KEY, reason TEXT NOT NULL, expires_at BIGINT NOT NULL)`,
     `CREATE INDEX dead_tokens_by_expiry ON dead_tokens (expires_at)`,
-    // The relay's own secrets: 'token' signs JSON web tokens, 'challenge' authenticates login challenges.
+    // The relay's own secrets: 'token' signs JSON web tokens, 'challenge' authenticates login challenges,
+    // 'media' links to blobs.
     `CREATE TABLE relay_keys (
       kid TEXT PRIMARY KEY,
       purpose TEXT NOT NULL,

@@ -1,0 +1,30 @@
+// The writes of this process, by what they write: never two at once to one place.
+
+interface UnderWay {
+  readonly ending: AbortController
+  readonly ended: Promise<unknown>
+}
+
+/** Whoever writes the same thing again has most often lost the connection the first attempt came by, so that one is ended. */
+export class WriteQueue {
+  readonly #underWay = new Map<string, UnderWay>()
+
+  /**
+   * Ends the write of that name that is under way, waits until it has, and does `work`.
+   * @param work its signal is given when another one wants to write, or `mostSeconds` are over
+   */
+  async take<T>(name: string, mostSeconds: number, work: (ending: AbortSignal) => Promise<T>): Promise<T> {
+    for (let before = this.#underWay.get(name); before; before = this.#underWay.get(name)) {
+      before.ending.abort()
+      await before.ended
+    }
+    const ending = new AbortController()
+    const timer = setTimeout(() => ending.abort(), mostSeconds * 1000)
+    const done = work(ending.signal).finally(() => {
+      clearTimeout(timer)
+      this.#underWay.delete(name)
+    })
+    this.#underWay.set(name, { ending, ended: done.catch(() => undefined) })
+    return await done
+  }
+}
