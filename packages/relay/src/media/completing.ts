@@ -8,6 +8,7 @@ import {
   type BlobRow,
   doomBlob,
   doomObject,
+  findStoredBlob,
   isStill,
   listParts,
   lockUpload,
@@ -66,7 +67,9 @@ export async function putTogether(
   if (completion !== 'done') throw await reopened(blob, completion, parts)
   const bytes = there.reduce((sum, part) => sum + part.bytes, 0)
   const stored = { id: blob.id, from: 'completing', object: blob.object, bytes } as const
-  await storage.transaction((sql) => markStored(sql, stored, parts))
+  const isStored = await storage.transaction((sql) => markStored(sql, stored, parts))
+  // Else somebody was faster, or it is gone: its owner is, or its time was up.
+  if (!isStored && !(await findStoredBlob(storage.sql, blob.media_key))) throw new ProtocolError('NOT_FOUND')
   return bytes
 }
 

@@ -63,18 +63,14 @@ class FolderStore implements BlobStore {
   complete({ object }: UploadPlace, parts: readonly StoredPart[], version: string): Promise<Completion> {
     return failing(async () => {
       const whole = this.#fileOf(object)
-      if ((await sizeIfThere(whole)) !== undefined) return 'done'
-      const files: string[] = []
-      for (const { part_number, etag, bytes } of parts) {
-        const file = join(this.#partsOf(object), fileOf(part_number, etag))
-        // After a power cut a part may be gone, or shorter than it was.
-        if ((await sizeIfThere(file)) !== bytes) return 'changed'
-        files.push(file)
-      }
-      const [only] = files
-      const joined = files.length === 1 && only ? only : join(this.#partsOf(object), `whole.${version}`)
-      await (joined === only ? syncFile(joined) : joinFiles(files, joined))
-      await rename(joined, whole)
+      const isThere = async (): Promise<boolean> => (await sizeIfThere(whole)) !== undefined
+      if (await isThere()) return 'done'
+      const isJoined = await this.#join(object, parts, version).catch((error) => {
+        if (isMissing(error)) return false
+        throw error
+      })
+      // Somebody else may have completed it meanwhile, and taken the parts away.
+      if (!isJoined) return (await isThere()) ? 'done' : 'changed'
       await this.#syncFoldersOf(object)
       await this.tidy(object)
       return 'done'
@@ -115,6 +111,21 @@ class FolderStore implements BlobStore {
       }
       return { objects, next: shard }
     })
+  }
+
+  /** @returns false where a power cut made a part shorter than it was */
+  async #join(object: string, parts: readonly StoredPart[], version: string): Promise<boolean> {
+    const files: string[] = []
+    for (const { part_number, etag, bytes } of parts) {
+      const file = join(this.#partsOf(object), fileOf(part_number, etag))
+      if ((await stat(file)).size !== bytes) return false
+      files.push(file)
+    }
+    const [only] = files
+    const joined = files.length === 1 && only ? only : join(this.#partsOf(object), `whole.${version}`)
+    await (joined === only ? syncFile(joined) : joinFiles(files, joined))
+    await rename(joined, this.#fileOf(object))
+    return true
   }
 
   #fileOf(object: string): string {
