@@ -72,7 +72,7 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
   const media = createMedia({
     ...shared,
     publicUrl,
-    store: await openBlobStore(config),
+    store: await openBlobStore(config, { storage, ...parts }),
     linkKeys: await openRelayKeys(storage, 'media', parts),
   })
   const vanityRules = new VanityRules(config.vanityRules, parts)

@@ -7,6 +7,8 @@ export interface MediaPlace {
   readonly name: string
   /** True where parts but the last have to be of 5 MiB. */
   readonly wantsLargeParts: boolean
+  /** True where a download says how long it is, however long. */
+  readonly tellsLength: boolean
   /** Settings that make a relay use it. */
   environment(): Promise<Record<string, string>>
 }
@@ -28,7 +30,8 @@ export const mediaPlaces: readonly MediaPlace[] = [
   ...engines.map((engine) => ({
     name: `a folder, on ${engine.name}`,
     wantsLargeParts: false,
+    tellsLength: true,
     environment: () => engine.environment(),
   })),
-  { name: 'Swift', wantsLargeParts: true, environment: swiftEnvironment },
+  { name: 'Swift', wantsLargeParts: true, tellsLength: false, environment: swiftEnvironment },
 ]

@@ -96,6 +96,7 @@ memcache_servers = 127.0.0.1:9
 [filter:s3api]
 use = egg:swift#s3api
 location = ${REGION}
+max_upload_part_num = 10000
 [filter:tempauth]
 use = egg:swift#tempauth
 user_${ACCESS_KEY.replace(':', '_')} = ${SECRET_KEY} .admin

@@ -17,9 +17,17 @@ import {
   newObject,
   type UploadOf,
 } from './blobs.ts'
+import type { WriteQueue } from './write-queue.ts'
 
-interface Parts extends BlobParts {
+/** What uploads are made with. */
+export interface UploadParts extends BlobParts {
   readonly store: BlobStore
+  readonly queue: WriteQueue
+}
+
+/** What an upload is known by in the queue: its owner first, so that nobody else's id ends a write. */
+export function queueNameOf({ account, uploadId }: UploadOf): string {
+  return `${account} ${uploadId}`
 }
 
 /** A part as whoever completes an upload names it. */
@@ -36,9 +44,9 @@ export interface NamedPart {
 export async function completeUpload(
   upload: UploadOf & { mediaKey: MediaKey },
   named: readonly NamedPart[],
-  parts: Parts,
+  parts: UploadParts,
 ): Promise<number> {
-  const { storage } = parts
+  const { storage, queue } = parts
   const { blob, there } = await storage.transaction(async (sql) => {
     const locked = await lockUpload(sql, upload)
     if (locked.media_key !== upload.mediaKey) throw new ProtocolError('NOT_FOUND')
@@ -49,6 +57,8 @@ export async function completeUpload(
     return { blob: locked, there: present }
   })
   if (blob.state === 'stored') return blob.bytes
+  // A part that came to the store later would change the blob on some: Swift keeps parts as they are and reads them in turn.
+  await queue.end(queueNameOf(upload))
   return await putTogether(blob, there, parts)
 }
 
@@ -60,7 +70,7 @@ export async function completeUpload(
 export async function putTogether(
   blob: BlobRow,
   there: readonly StoredPart[],
-  parts: Parts,
+  parts: UploadParts,
 ): Promise<number> {
   const { storage, store, randomBytes } = parts
   const completion = await store.complete(blob, there, randomText(randomBytes, 12))
@@ -74,20 +84,21 @@ export async function putTogether(
 }
 
 /** Gives an upload up. @throws ProtocolError `NOT_FOUND` where none is under way */
-export async function abortUpload(upload: UploadOf, { storage, store }: Parts): Promise<void> {
+export async function abortUpload(upload: UploadOf, { storage, store, queue }: UploadParts): Promise<void> {
   const object = await storage.transaction(async (sql) => {
     const blob = await lockUpload(sql, upload)
     if (blob.state !== 'open') throw new ProtocolError('NOT_FOUND')
     await doomBlob(sql, blob)
     return blob.object
   })
+  await queue.end(queueNameOf(upload))
   await removeDoomed(object, { storage, store })
 }
 
 /** Removes an object that nothing names any more. Where that fails, the sweep tries again. */
 export async function removeDoomed(
   object: string,
-  { storage, store }: Pick<Parts, 'storage' | 'store'>,
+  { storage, store }: Pick<UploadParts, 'storage' | 'store'>,
 ): Promise<void> {
   await store.remove(object)
   await storage.passing((sql) => sql`DELETE FROM media_doomed WHERE object = ${object}`)
@@ -98,7 +109,7 @@ export async function removeDoomed(
  * lead: whoever has the link cannot change it any more, and its size is known.
  * @returns the blob; undefined where nothing was written yet, or nothing that may be kept
  */
-export async function adopt(blob: BlobRow, parts: Parts): Promise<StoredBlob | undefined> {
+export async function adopt(blob: BlobRow, parts: UploadParts): Promise<StoredBlob | undefined> {
   const { storage, store } = parts
   if (!store.direct) return undefined
   const object = newObject(parts.randomBytes)
@@ -126,7 +137,7 @@ export async function adopt(blob: BlobRow, parts: Parts): Promise<StoredBlob | u
 async function reopened(
   blob: BlobRow,
   completion: Exclude<Completion, 'done'>,
-  { storage }: Pick<Parts, 'storage'>,
+  { storage }: Pick<UploadParts, 'storage'>,
 ): Promise<ProtocolError> {
   await storage.transaction(async (sql) => {
     if (!(await isStill(sql, blob, 'completing'))) return

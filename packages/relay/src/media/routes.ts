@@ -13,13 +13,13 @@ import {
   listParts,
   usageOf,
 } from './blobs.ts'
-import { abortUpload, adopt, completeUpload } from './completing.ts'
+import { abortUpload, adopt, completeUpload, type UploadParts } from './completing.ts'
 import { createLink, type LinkKeys, type LinkPurpose, readLink } from './links.ts'
 import { serveBlob } from './serving.ts'
-import { type WritingParts, writePart, writeWhole } from './writing.ts'
+import { writePart, writeWhole } from './writing.ts'
 
 /** What the media endpoints are built from. */
-export interface MediaParts extends WritingParts {
+export interface MediaParts extends UploadParts {
   readonly log: Log
   readonly linkKeys: LinkKeys
   readonly publicUrl: URL | undefined

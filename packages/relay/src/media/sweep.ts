@@ -2,8 +2,8 @@
 // only after the database has forgotten it; whatever a row names stays.
 import type { Log } from '../operations/log.ts'
 import { type BlobRow, doomBlob, doomObject, isStill } from './blobs.ts'
-import { adopt, removeDoomed } from './completing.ts'
-import { endDeadWrites, type WritingParts } from './writing.ts'
+import { adopt, removeDoomed, type UploadParts } from './completing.ts'
+import { endDeadWrites } from './writing.ts'
 
 /** What one round looks at before the next goes on there: its cost does not grow with the store. */
 const A_ROUND = 500
@@ -12,11 +12,11 @@ const STRANGER_MS = 3_600_000
 
 /** Keeps the store and the database at one. */
 export class Sweep {
-  readonly #parts: WritingParts & { readonly log: Log }
+  readonly #parts: UploadParts & { readonly log: Log }
   /** Where the last look at what is in the store ended. */
   #seenTo: string | undefined
 
-  constructor(parts: WritingParts & { readonly log: Log }) {
+  constructor(parts: UploadParts & { readonly log: Log }) {
     this.#parts = parts
   }
 

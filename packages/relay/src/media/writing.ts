@@ -5,7 +5,6 @@ import { lockAccounts } from '../accounts/accounts.ts'
 import type { RawBody } from '../listener/route.ts'
 import { randomText } from '../operations/random.ts'
 import type { Sql } from '../storage/storage.ts'
-import type { BlobStore } from './blob-store.ts'
 import {
   type BlobNumber,
   type BlobParts,
@@ -15,18 +14,11 @@ import {
   markCompleting,
   type UploadOf,
 } from './blobs.ts'
-import { putTogether } from './completing.ts'
+import { putTogether, queueNameOf, type UploadParts } from './completing.ts'
 import { incoming } from './incoming.ts'
-import type { WriteQueue } from './write-queue.ts'
 
 /** How long after its last moment a write is taken for dead. */
 const GRACE_MS = 60_000
-
-/** What writing is done with. */
-export interface WritingParts extends BlobParts {
-  readonly store: BlobStore
-  readonly queue: WriteQueue
-}
 
 /** One attempt to write a part; `version` names it. */
 interface Attempt {
@@ -48,10 +40,10 @@ interface Written {
 export async function writePart(
   upload: UploadOf & { mediaKey: string; number: number },
   body: RawBody,
-  parts: WritingParts,
+  parts: UploadParts,
 ): Promise<string> {
-  const name = `${upload.account} ${upload.uploadId} ${upload.number}`
-  return await parts.queue.take(name, parts.limits.mediaPartSeconds, async (ending) => {
+  const target = { upload: queueNameOf(upload), number: upload.number }
+  return await parts.queue.take(target, parts.limits.mediaPartSeconds, async (ending) => {
     const { attempt, mostBytes } = await takeRoom(upload, body, parts)
     const written = await carryOut(attempt, { ...body, mostBytes }, ending, parts)
     const { isKept, unwanted } = await parts.storage.passing((sql) => keepPart(sql, attempt, written))
@@ -67,11 +59,11 @@ export async function writePart(
  * Writes the whole of a blob that a link was given out for.
  * @throws ProtocolError `ALREADY_STORED`, `PAYLOAD_TOO_LARGE`, `BODY_INCOMPLETE`
  */
-export async function writeWhole(blob: BlobRow, body: RawBody, parts: WritingParts): Promise<void> {
+export async function writeWhole(blob: BlobRow, body: RawBody, parts: UploadParts): Promise<void> {
   const { storage, store, limits } = parts
   const exact = blob.exact_bytes ?? undefined
   if (exact !== undefined && body.length !== undefined && body.length !== exact) throw wrongSize(exact)
-  await parts.queue.take(blob.object, limits.mediaPartSeconds, async (ending) => {
+  await parts.queue.take({ upload: blob.object, number: 1 }, limits.mediaPartSeconds, async (ending) => {
     const attempt = await storage.passing(async (sql) => {
       if (!(await isStill(sql, blob, 'awaited'))) throw new ProtocolError('ALREADY_STORED')
       const fresh = { blob, number: 1, version: randomText(parts.randomBytes, 12) }
@@ -96,7 +88,7 @@ export async function writeWhole(blob: BlobRow, body: RawBody, parts: WritingPar
 }
 
 /** Ends writes that outlived their time: the process that made them is gone. */
-export async function endDeadWrites({ storage, store, clock }: WritingParts): Promise<void> {
+export async function endDeadWrites({ storage, store, clock }: UploadParts): Promise<void> {
   const dead = await storage.sql<{ blob: BlobNumber; part_number: number; version: string }>`
     SELECT blob, part_number, version FROM media_writes WHERE expires_at <= ${clock.now()} LIMIT 200`
   for (const { blob: id, part_number: number, version } of dead) {
@@ -114,7 +106,7 @@ export async function endDeadWrites({ storage, store, clock }: WritingParts): Pr
 async function takeRoom(
   { uploadId, account, mediaKey, number }: UploadOf & { mediaKey: string; number: number },
   body: RawBody,
-  parts: WritingParts,
+  parts: UploadParts,
 ): Promise<{ attempt: Attempt; mostBytes: number }> {
   const { storage, limits } = parts
   return await storage.passing(async (sql) => {
@@ -162,7 +154,7 @@ async function carryOut(
   attempt: Attempt,
   body: RawBody,
   ending: AbortSignal,
-  { storage, store }: WritingParts,
+  { storage, store }: UploadParts,
 ): Promise<Written> {
   try {
     return await store.writePart(attempt.blob, attempt, incoming(body, ending))
