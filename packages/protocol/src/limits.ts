@@ -167,11 +167,11 @@ export const limits = {
     means: 'one part of an upload: a chunk of 5 MiB and what encrypting it adds',
   },
   mediaBytes: {
-    default: 100 * MIB,
+    default: 20 * MEDIA_PART_BYTES,
     min: MIB,
     max: 10 * 1024 * MIB,
     setting: 'LIMIT_MEDIA_BYTES',
-    means: 'one blob',
+    means: 'one blob: a file of 100 MiB and what encrypting it adds',
   },
   mediaAccountBytes: {
     default: 1024 * MIB,

@@ -148,8 +148,14 @@ async function writeAll(handle: FileHandle, body: IncomingBytes): Promise<number
   for await (const piece of body.pieces) {
     await failing(() => writePiece(handle, piece))
     bytes += piece.byteLength
+    freeNow(piece)
   }
   return bytes
+}
+
+// What came in is of no more use, and waiting for the garbage collector would be tens of MiB a large file.
+function freeNow({ buffer, byteLength }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
 }
 
 async function writePiece(handle: FileHandle, piece: Uint8Array): Promise<void> {
