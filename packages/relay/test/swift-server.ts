@@ -83,13 +83,14 @@ use = egg:swift#${kind}
 `
   }
 
-  // What tempauth would keep in a memcached is tokens of Swift's own interface: nobody has to listen there.
+  // The proxy may be up before the others: it must not give them up for a minute. What tempauth would keep in a memcached is tokens of Swift's own interface: nobody has to listen there.
   function proxyConf(): string {
     return `${common('proxy')}[pipeline:main]
 pipeline = catch_errors gatekeeper healthcheck cache listing_formats bulk s3api tempauth copy slo dlo proxy-server
 [app:proxy-server]
 use = egg:swift#proxy
 account_autocreate = true
+error_suppression_limit = 1000000
 [filter:cache]
 use = egg:swift#memcache
 memcache_servers = 127.0.0.1:9

@@ -6,6 +6,8 @@ import type { AccountId } from '../storage/storage.ts'
 import { BlobStoreError, type StoredBlob } from './blob-store.ts'
 import {
   addBlob,
+  type BlobRow,
+  doomBlob,
   findAwaitedBlob,
   findStoredBlob,
   findStoredObject,
@@ -63,6 +65,16 @@ export function mediaRoutes(parts: MediaParts): Handlers<Names> {
     return adopted
   }
 
+  // An upload that could not begin must not count as one under way.
+  const begin = async (blob: BlobRow): Promise<string> => {
+    try {
+      return await store.begin(blob.object)
+    } catch (error) {
+      await storage.transaction((sql) => doomBlob(sql, blob))
+      throw error
+    }
+  }
+
   const ownLink = (purpose: LinkPurpose, object: string, host: string): string => {
     const link = createLink(purpose, object, {
       keys: parts.linkKeys,
@@ -81,7 +93,7 @@ export function mediaRoutes(parts: MediaParts): Handlers<Names> {
     initUpload: ({ caller }) =>
       using(async () => {
         const { blob, uploadId } = await addBlob(caller.id, { state: 'open' }, parts)
-        const handle = await store.begin(blob.object)
+        const handle = await begin(blob)
         if (handle !== '') {
           await storage.transaction(
             (sql) => sql`UPDATE media_blobs SET handle = ${handle} WHERE id = ${blob.id}`,
@@ -124,7 +136,7 @@ export function mediaRoutes(parts: MediaParts): Handlers<Names> {
       using(async () => {
         if ((body.size ?? 0) > limits.mediaBytes) throw new ProtocolError('PAYLOAD_TOO_LARGE')
         const { blob } = await addBlob(caller.id, { state: 'awaited', exactBytes: body.size }, parts)
-        if (!store.direct) await store.begin(blob.object)
+        if (!store.direct) await begin(blob)
         const upload_url = store.direct
           ? await store.direct.linkToWrite(blob.object, { seconds, bytes: body.size })
           : ownLink('write', blob.object, host)
