@@ -3,7 +3,10 @@
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 
-const file = join(process.env.DATA_DIR ?? '.', 'file')
+const folder = process.env.DATA_DIR ?? '.'
+// A new file for every upload, as a relay has: writing over pages that are in memory already costs the kernel far less.
+let files = 0
+const newest = (): string => join(folder, `file-${files}`)
 
 const server = Bun.serve({
   port: 0,
@@ -13,13 +16,14 @@ const server = Bun.serve({
     '/file': {
       PUT: async (request) => {
         const { searchParams } = new URL(request.url)
-        const handle = await open(file, searchParams.has('more') ? 'a' : 'w')
+        if (!searchParams.has('more')) files += 1
+        const handle = await open(newest(), 'a')
         for await (const piece of request.body ?? []) await handle.write(piece)
         if (!searchParams.has('open')) await handle.sync()
         await handle.close()
         return new Response(null, { status: 204 })
       },
-      GET: () => new Response(Bun.file(file)),
+      GET: () => new Response(Bun.file(newest())),
     },
   },
 })
