@@ -21,16 +21,17 @@ export const media: Bench = {
     const floor = await startMediaFloor()
     const account = await wireAccount(relay.url)
     const part = new Uint8Array(PART_BYTES).fill(7)
+    const whole = new Blob(Array.from({ length: PARTS }, () => part))
     const idleKib = [residentKib(relay.pid), residentKib(floor.pid)] as const
     const peaks = [watch(relay), watch(floor)] as const
     const [bareParts, byParts, bare, byLink]: [Round[], Round[], Round[], Round[]] = [[], [], [], []]
     await measureParts(account, part) // What is compiled at the first request is no part of it.
-    await measureBare(floor, part)
+    await measureBare(floor, whole)
     for (let round = 0; round < ROUNDS; round++) {
       bareParts.push(await measureBareParts(floor, part))
       byParts.push(await measureParts(account, part))
-      bare.push(await measureBare(floor, part))
-      byLink.push(await measureLink(account, part))
+      bare.push(await measureBare(floor, whole))
+      byLink.push(await measureLink(account, whole))
     }
     const [relayPeak, floorPeak] = [peaks[0](), peaks[1]()]
     const grewMib = (of: 0 | 1, peakKib: number): number => Math.round((peakKib - idleKib[of]) / 1024)
@@ -69,17 +70,17 @@ async function measureParts(account: WireAccount, part: Uint8Array<ArrayBuffer>)
   return { upMs, downMs: await download(account, upload.media_key) }
 }
 
-async function measureLink(account: WireAccount, part: Uint8Array<ArrayBuffer>): Promise<Round> {
+async function measureLink(account: WireAccount, whole: Blob): Promise<Round> {
   const start = performance.now()
   const { body: link } = await account.post('/media/upload-url', { size: FILE_BYTES })
-  await put(link.upload_url, part)
+  await put(link.upload_url, whole)
   const upMs = performance.now() - start
   return { upMs, downMs: await download(account, link.media_key) }
 }
 
-async function measureBare(floor: MeasuredServer, part: Uint8Array<ArrayBuffer>): Promise<Round> {
+async function measureBare(floor: MeasuredServer, whole: Blob): Promise<Round> {
   const start = performance.now()
-  await put(`${floor.url}/file`, part)
+  await put(`${floor.url}/file`, whole)
   const upMs = performance.now() - start
   return { upMs, downMs: await drain(await fetch(`${floor.url}/file`)) }
 }
@@ -94,9 +95,8 @@ async function measureBareParts(floor: MeasuredServer, part: Uint8Array<ArrayBuf
   return { upMs, downMs: await drain(await fetch(`${floor.url}/file`)) }
 }
 
-async function put(url: string, part: Uint8Array<ArrayBuffer>): Promise<void> {
-  const body = new Blob(Array.from({ length: PARTS }, () => part))
-  const { status } = await fetch(url, { method: 'PUT', body })
+async function put(url: string, whole: Blob): Promise<void> {
+  const { status } = await fetch(url, { method: 'PUT', body: whole })
   if (status !== 204) throw new Error(`the upload was answered with ${status}`)
 }
 

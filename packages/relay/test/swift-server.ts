@@ -1,7 +1,7 @@
 // A real S3-compatible store for tests: OpenStack Swift with its `s3api`, one node of it, in a temporary folder. It checks
 // signatures. One for a test process, gone when that process is.
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
@@ -131,7 +131,7 @@ function makeFolder(): string {
     const folder = mkdtempSync(join(place, 'sotto-swift-'))
     const look = 'import os, sys; os.setxattr(sys.argv[1], "user.swift.test", b"x" * 1024)'
     if (spawnSync('/usr/bin/python3', ['-c', look, folder]).status === 0) {
-      for (const each of ['disks', 'disks/disk']) spawnSync('mkdir', [join(folder, each)])
+      mkdirSync(join(folder, 'disks', 'disk'), { recursive: true })
       return folder
     }
     rmSync(folder, { recursive: true })
@@ -181,9 +181,7 @@ async function makeBucket(server: SwiftServer, folder: string): Promise<void> {
       return
     await Bun.sleep(100)
   }
-  const logs = KINDS.map(
-    (kind) => spawnSync('tail', [join(folder, `${kind}.log`)], { encoding: 'utf8' }).stdout,
-  )
+  const logs = KINDS.map((kind) => readFileSync(join(folder, `${kind}.log`), 'utf8').slice(-1000))
   throw new Error(`Swift did not start:\n${logs.join('\n')}`)
 }
 

@@ -1,6 +1,6 @@
-// Blobs in a folder: one file each, and while it is uploaded a folder beside it with a file for each part. Completing copies
-// the parts into one file within the page cache, syncs that file alone and renames it, so that a blob is on stable storage
-// from then on, is sent by the kernel, and its parts, if it went quickly, never reach the disk (docs/decisions/0012-media.md).
+// Blobs in a folder: one file each, and while it is uploaded a folder beside it. Parts that come in order, as clients send them,
+// are written one behind the other into one file, a run, which becomes the blob by its name alone; any other part has a file
+// of its own until all are copied into one. No byte that was acknowledged is ever written over (docs/decisions/0012-media.md).
 import { constants } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -27,6 +27,8 @@ export async function openFolderStore(folder: string): Promise<BlobStore> {
 
 class FolderStore implements BlobStore {
   readonly #root: string
+  /** The runs this process has begun; it goes on with no other, so that no two processes write to one. */
+  readonly #runs = new Map<string, Run>()
 
   constructor(root: string) {
     this.#root = root
@@ -44,18 +46,20 @@ class FolderStore implements BlobStore {
     { number, version }: { number: number; version: string },
     body: IncomingBytes,
   ): Promise<{ etag: string; bytes: number }> {
-    const file = join(this.#partsOf(object), fileOf(number, version))
-    const handle = await failing(() => open(file, 'wx', 0o600))
+    const { name, at, etag } = this.#placeFor(object, number, version, body.length)
+    const file = join(this.#partsOf(object), name)
+    const handle = await failing(() => open(file, constants.O_WRONLY | constants.O_CREAT, 0o600))
     try {
-      return { etag: version, bytes: await writeAll(handle, body) }
+      return { etag, bytes: await writeAll(handle, at, body) }
     } catch (error) {
-      await unlinkIfThere(file)
+      if (etag === version) await unlinkIfThere(file)
       throw error
     } finally {
       await handle.close()
     }
   }
 
+  // What is in a run stays until the upload ends.
   dropPart({ object }: UploadPlace, part: { number: number; etag: string }): Promise<void> {
     return failing(() => unlinkIfThere(join(this.#partsOf(object), fileOf(part.number, part.etag))))
   }
@@ -80,7 +84,8 @@ class FolderStore implements BlobStore {
   read({ object, bytes }: StoredBlob, { from, to }: ByteRange): Promise<Blob> {
     return failing(async () => {
       const file = this.#fileOf(object)
-      if ((await stat(file)).size !== bytes) throw new Error('a blob is not as long as it was')
+      // It may be longer: behind its end is what was on its way when it was completed.
+      if ((await stat(file)).size < bytes) throw new Error('a blob is not as long as it was')
       return Bun.file(file).slice(from, to + 1)
     })
   }
@@ -93,6 +98,7 @@ class FolderStore implements BlobStore {
   }
 
   tidy(object: string): Promise<void> {
+    this.#runs.delete(object)
     return failing(() => rm(this.#partsOf(object), { recursive: true, force: true }))
   }
 
@@ -113,17 +119,39 @@ class FolderStore implements BlobStore {
     })
   }
 
+  // A part is written to the run where it is the next one and says how long it is. Each number gets one place in the run, once:
+  // what is written again, or comes out of turn, has a file of its own.
+  #placeFor(
+    object: string,
+    number: number,
+    version: string,
+    length: number | undefined,
+  ): { name: string; at: number; etag: string } {
+    const run = this.#runs.get(object) ?? { name: `run_${version}`, next: 1, end: 0 }
+    if (length === undefined || number !== run.next) {
+      return { name: fileOf(number, version), at: 0, etag: version }
+    }
+    const at = run.end
+    this.#runs.set(object, { name: run.name, next: number + 1, end: at + length })
+    return { name: run.name, at, etag: `${run.name}-${at}` }
+  }
+
   /** @returns false where a power cut made a part shorter than it was */
   async #join(object: string, parts: readonly StoredPart[], version: string): Promise<boolean> {
-    const files: string[] = []
+    const slices: Slice[] = []
     for (const { part_number, etag, bytes } of parts) {
-      const file = join(this.#partsOf(object), fileOf(part_number, etag))
-      if ((await stat(file)).size !== bytes) return false
-      files.push(file)
+      const { name, at } = /^(?<name>run_[\w-]+)-(?<at>\d+)$/.exec(etag)?.groups ?? {}
+      const slice = {
+        file: join(this.#partsOf(object), name ?? fileOf(part_number, etag)),
+        at: Number(at ?? 0),
+        bytes,
+      }
+      if ((await stat(slice.file)).size < slice.at + bytes) return false
+      slices.push(slice)
     }
-    const [only] = files
-    const joined = files.length === 1 && only ? only : join(this.#partsOf(object), `whole.${version}`)
-    await (joined === only ? syncFile(joined) : joinFiles(files, joined))
+    const whole = wholeOf(slices)
+    const joined = whole ?? join(this.#partsOf(object), `whole.${version}`)
+    await (whole === undefined ? joinSlices(slices, joined) : syncFile(joined))
     await rename(joined, this.#fileOf(object))
     return true
   }
@@ -143,10 +171,35 @@ class FolderStore implements BlobStore {
   }
 }
 
-async function writeAll(handle: FileHandle, body: IncomingBytes): Promise<number> {
+/** A file that parts are written to one behind the other. */
+interface Run {
+  readonly name: string
+  /** The number of the part whose place is next, and where that is. */
+  readonly next: number
+  readonly end: number
+}
+
+/** Where a part is. */
+interface Slice {
+  readonly file: string
+  readonly at: number
+  readonly bytes: number
+}
+
+/** The file that these slices, one behind the other, are the beginning of. */
+function wholeOf(slices: readonly Slice[]): string | undefined {
+  let end = 0
+  for (const { file, at, bytes } of slices) {
+    if (file !== slices[0]?.file || at !== end) return undefined
+    end += bytes
+  }
+  return slices[0]?.file
+}
+
+async function writeAll(handle: FileHandle, at: number, body: IncomingBytes): Promise<number> {
   let bytes = 0
   for await (const piece of body.pieces) {
-    await failing(() => writePiece(handle, piece))
+    await failing(() => writePiece(handle, piece, at + bytes))
     bytes += piece.byteLength
     freeNow(piece)
   }
@@ -158,21 +211,26 @@ function freeNow({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
 }
 
-async function writePiece(handle: FileHandle, piece: Uint8Array): Promise<void> {
-  for (let at = 0; at < piece.byteLength; ) at += (await handle.write(piece, at)).bytesWritten
+async function writePiece(handle: FileHandle, piece: Uint8Array, at: number): Promise<void> {
+  for (let done = 0; done < piece.byteLength; ) {
+    done += (await handle.write(piece, done, piece.byteLength - done, at + done)).bytesWritten
+  }
 }
 
-async function joinFiles(files: readonly string[], target: string): Promise<void> {
+async function joinSlices(slices: readonly Slice[], target: string): Promise<void> {
   const out = await open(target, 'wx', 0o600)
   try {
     const buffer = Buffer.allocUnsafeSlow(COPY_BYTES)
-    for (const file of files) {
+    let end = 0
+    for (const { file, at, bytes } of slices) {
       const input = await open(file, constants.O_RDONLY)
       try {
-        for (;;) {
-          const { bytesRead } = await input.read(buffer, 0, buffer.length)
-          if (bytesRead === 0) break
-          await writePiece(out, buffer.subarray(0, bytesRead))
+        for (let done = 0; done < bytes; ) {
+          const { bytesRead } = await input.read(buffer, 0, Math.min(COPY_BYTES, bytes - done), at + done)
+          if (bytesRead === 0) throw new Error('a part ended before its end')
+          await writePiece(out, buffer.subarray(0, bytesRead), end)
+          done += bytesRead
+          end += bytesRead
         }
       } finally {
         await input.close()
