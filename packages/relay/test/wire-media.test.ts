@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { connect } from 'node:net'
 import { expectFields, expectInvalidField, expectProblem } from './expect.ts'
 import { mediaPlaces } from './media-stores.ts'
-import { bytesOf, MediaAccount, noise, PART_BYTES } from './media-wire.ts'
+import { answerOf, bytesOf, half, MediaAccount, noise, PART_BYTES } from './media-wire.ts'
 import { useRelayWith } from './use-relay.ts'
 import { call } from './wire.ts'
 
@@ -188,6 +188,19 @@ for (const place of mediaPlaces) {
         await settled(async () => (await alice.usedBytes()) === before + 100)
         expect((await alice.look(upload)).body.parts).toEqual([{ part_number: 1, size: 100, etag }])
         expect((await alice.complete(upload, [{ part_number: 1, etag }])).status).toBe(200)
+      })
+
+      test('whoever lost the connection begins a part anew without waiting for the end of the first', async () => {
+        const alice = await MediaAccount.make(relay.url)
+        const upload = await alice.begin()
+        const socket = await half(alice, upload, 1)
+        const [text, again] = await Promise.all([answerOf(socket), alice.put(upload, 1, noise(500))])
+        expect(text).toContain('BODY_INCOMPLETE')
+        expect(again.status).toBe(200)
+        expect((await alice.look(upload)).body.parts).toEqual([
+          { part_number: 1, size: 500, etag: again.body.etag },
+        ])
+        expect(await alice.usedBytes()).toBe(500)
       })
 
       test('given up or completed while a part is on its way, does without it', async () => {
