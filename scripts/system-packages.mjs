@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { findChromium } from './find-chromium.mjs'
 import { findCoturn } from './find-coturn.mjs'
 import { findPostgres, oldestPostgres } from './find-postgres.mjs'
+import { findSwift } from './find-swift.mjs'
 
 const systemPackages = [
   {
@@ -24,6 +25,13 @@ const systemPackages = [
     isPresent: () => findCoturn() !== undefined,
     hint: 'If it is installed in a place of its own, set COTURN_BIN to the folder that holds both programs.',
     debian: 'coturn',
+    around: withoutService,
+  },
+  {
+    name: 'OpenStack Swift (an S3-compatible store: its servers and swift-ring-builder)',
+    isPresent: () => findSwift() !== undefined,
+    hint: 'If it is installed in a place of its own, set SWIFT_BIN to the folder that holds swift-proxy-server.',
+    debian: 'swift-proxy swift-account swift-container swift-object',
     around: withoutService,
   },
 ]
@@ -52,7 +60,7 @@ function findWayToRoot() {
 }
 
 function installAll(missing, runAsRoot) {
-  const names = missing.map((needed) => needed.debian)
+  const names = missing.flatMap((needed) => needed.debian.split(' '))
   process.stderr.write(`Installing from Debian's packages: ${names.join(', ')}…\n`)
   let install = () => aptInstall(names, runAsRoot)
   for (const { around } of missing) {

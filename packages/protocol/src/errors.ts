@@ -51,6 +51,13 @@ export const errors = {
   INTERNAL: { status: 500, retry: 'later' },
   PAYMENTS_UNAVAILABLE: { status: 503, retry: 'later' },
   PUSH_UNAVAILABLE: { status: 503, retry: 'never' },
+  BODY_INCOMPLETE: { status: 400, retry: 'later' },
+  STORAGE_FULL: { status: 403, retry: 'later' },
+  TOO_MANY_UPLOADS: { status: 409, retry: 'later' },
+  PARTS_MISMATCH: { status: 409, retry: 'never' },
+  ALREADY_STORED: { status: 409, retry: 'never' },
+  RANGE_NOT_SATISFIABLE: { status: 416, retry: 'never' },
+  MEDIA_UNAVAILABLE: { status: 503, retry: 'later' },
   SHUTTING_DOWN: { status: 503, retry: 'later' },
 } as const satisfies Record<string, ErrorEntry>
 
@@ -97,6 +104,14 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   INTERNAL: 'The relay failed; the operator’s log has the cause.',
   PAYMENTS_UNAVAILABLE: 'The relay has nothing set up to be paid with, or cannot reach it.',
   PUSH_UNAVAILABLE: 'The relay is not set up to wake devices of this kind.',
+  BODY_INCOMPLETE: 'The body ended before its announced length, or took too long; nothing of it was kept.',
+  STORAGE_FULL: 'The account’s media takes as much room as it may, uploads under way included.',
+  TOO_MANY_UPLOADS: 'The account has as many uploads under way as may be; complete one or give one up.',
+  PARTS_MISMATCH:
+    'The parts named are not those that are there, numbered from 1 and in order; ask which are.',
+  ALREADY_STORED: 'What the link was for is stored already; a link writes once.',
+  RANGE_NOT_SATISFIABLE: 'The range begins behind the end; `Content-Range` has the size.',
+  MEDIA_UNAVAILABLE: 'The relay cannot reach its blobs, or has no room for more.',
   SHUTTING_DOWN: 'The relay is stopping and takes no new work.',
 }
 
@@ -117,6 +132,8 @@ export interface ErrorDetails {
   readonly retryAfterMs?: number | undefined
   /** The methods a path is served with (`METHOD_NOT_ALLOWED` alone). */
   readonly allow?: readonly string[]
+  /** The size of what a range was asked of (`RANGE_NOT_SATISFIABLE` alone). */
+  readonly totalBytes?: number
   /** The account that exists already (`ACCOUNT_EXISTS` alone). */
   readonly account?: { readonly uuid: string; readonly alias_id: string }
 }

@@ -1,0 +1,138 @@
+// Endpoints of media: blobs the relay cannot read, uploaded in parts or by a link, downloaded by whoever has the key.
+import * as media from '../bodies/media.ts'
+import type { ErrorCode } from '../errors.ts'
+import { define, type Summaries } from './endpoint.ts'
+
+const STORING = ['STORAGE_FULL', 'MEDIA_UNAVAILABLE'] as const satisfies ErrorCode[]
+const READING = ['NOT_FOUND', 'RANGE_NOT_SATISFIABLE', 'MEDIA_UNAVAILABLE'] as const satisfies ErrorCode[]
+
+export const mediaEndpoints = define({
+  initUpload: {
+    method: 'POST',
+    path: '/media/upload-parts/init',
+    auth: 'account',
+    rate: 'upload',
+    body: media.InitUploadBody,
+    status: 200,
+    reply: media.InitUploadReply,
+    errors: [...STORING, 'TOO_MANY_UPLOADS'],
+  },
+  uploadPart: {
+    method: 'POST',
+    path: '/media/upload-parts/{upload_id}/chunk',
+    auth: 'account',
+    rate: 'part',
+    params: media.UploadPath,
+    query: media.PartQuery,
+    rawBody: 'mediaPartBytes',
+    status: 200,
+    reply: media.PartReply,
+    errors: [...STORING, 'NOT_FOUND', 'BODY_INCOMPLETE'],
+  },
+  getUpload: {
+    method: 'GET',
+    path: '/media/upload-parts/{upload_id}',
+    auth: 'account',
+    rate: 'read',
+    params: media.UploadPath,
+    status: 200,
+    reply: media.UploadReply,
+    errors: ['NOT_FOUND'],
+  },
+  completeUpload: {
+    method: 'POST',
+    path: '/media/upload-parts/{upload_id}/complete',
+    auth: 'account',
+    rate: 'upload',
+    params: media.UploadPath,
+    body: media.CompleteUploadBody,
+    largeBody: 'bodyBytes',
+    status: 200,
+    reply: media.CompleteUploadReply,
+    errors: ['NOT_FOUND', 'PARTS_MISMATCH', 'MEDIA_UNAVAILABLE'],
+  },
+  abortUpload: {
+    method: 'DELETE',
+    path: '/media/upload-parts/{upload_id}',
+    auth: 'account',
+    rate: 'upload',
+    params: media.UploadPath,
+    status: 204,
+    errors: ['NOT_FOUND'],
+  },
+  uploadUrl: {
+    method: 'POST',
+    path: '/media/upload-url',
+    auth: 'account',
+    rate: 'upload',
+    body: media.UploadUrlBody,
+    status: 200,
+    reply: media.UploadUrlReply,
+    errors: [...STORING, 'TOO_MANY_UPLOADS', 'PAYLOAD_TOO_LARGE'],
+  },
+  downloadMedia: {
+    method: 'GET',
+    path: '/media/download',
+    auth: 'account',
+    rate: 'download',
+    query: media.MediaQuery,
+    rawReply: true,
+    status: 200,
+    errors: READING,
+  },
+  downloadUrl: {
+    method: 'GET',
+    path: '/media/download-url',
+    auth: 'account',
+    rate: 'download',
+    query: media.MediaQuery,
+    status: 200,
+    reply: media.DownloadUrlReply,
+    errors: ['NOT_FOUND', 'MEDIA_UNAVAILABLE'],
+  },
+  putMediaLink: {
+    method: 'PUT',
+    path: '/media/links/{link}',
+    auth: 'none',
+    rate: 'link',
+    params: media.MediaLinkPath,
+    rawBody: 'mediaBytes',
+    status: 204,
+    errors: ['NOT_FOUND', 'ALREADY_STORED', 'BODY_INCOMPLETE', 'MEDIA_UNAVAILABLE'],
+  },
+  getMediaLink: {
+    method: 'GET',
+    path: '/media/links/{link}',
+    auth: 'none',
+    rate: 'link',
+    params: media.MediaLinkPath,
+    rawReply: true,
+    status: 200,
+    errors: READING,
+  },
+  storageEstimate: {
+    method: 'GET',
+    path: '/storage/estimate',
+    auth: 'account',
+    rate: 'read',
+    status: 200,
+    reply: media.StorageEstimate,
+    errors: [],
+  },
+})
+
+/** What each does, for the documents. */
+export const mediaSummaries: Summaries<typeof mediaEndpoints> = {
+  initUpload: 'Begins an upload in parts',
+  uploadPart: 'Uploads a part; repeating one replaces it',
+  getUpload: 'Which parts of an upload are there',
+  completeUpload: 'Makes the parts one blob: all of them, numbered from 1, in order; twice answers the same',
+  abortUpload: 'Gives an upload up, and frees its room',
+  uploadUrl: 'A link to upload a whole blob to with one PUT',
+  downloadMedia: 'A blob’s bytes, or a range of them, for any account that knows its key',
+  downloadUrl: 'A link to download a blob from without a token',
+  putMediaLink: 'Where `upload_url` leads on a relay that keeps blobs itself; writes once',
+  getMediaLink: 'Where `download_url` leads on a relay that keeps blobs itself',
+  storageEstimate:
+    'What one’s media takes of its room, uploads under way included, and how many messages wait for one',
+}
