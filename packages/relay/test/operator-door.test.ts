@@ -200,9 +200,10 @@ describe('when relays come and go', () => {
     expect(await knock(operatorDoorOf(join(folder, 'data')), 'orders.list', {})).toEqual({ answer: [] })
 
     await Bun.write(join(folder, 'file'), '')
-    const without = await start({ ...env, DATA_DIR: join(folder, 'file', 'data') })
+    const nowhere = { ...env, DATA_DIR: join(folder, 'file', 'data'), MEDIA_DIR: join(folder, 'media') }
+    const without = await start(nowhere)
     expect(warnings(without)).toHaveLength(1)
-    expect(await tellRelay({ ...env, DATA_DIR: join(folder, 'file', 'data') }, 'orders.list', {})).toEqual([])
+    expect(await tellRelay(nowhere, 'orders.list', {})).toEqual([])
   })
 })
 
