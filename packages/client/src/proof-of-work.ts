@@ -1,5 +1,5 @@
 // The work before a registration: what it is, who may do it, and doing it in slices on the thread that asks.
-import { solveProofOfWorkInSteps } from '@sotto/crypto'
+import { solveProofOfWork } from '@sotto/crypto'
 import { delay } from './clock.ts'
 import type { Clock } from './options.ts'
 
@@ -20,5 +20,5 @@ export type ProofOfWorkSolver = (work: ProofOfWork) => Promise<string>
 
 /** A solver that works on its own thread, some milliseconds at a time. */
 export function solveInSlices(clock: Clock): ProofOfWorkSolver {
-  return (work) => solveProofOfWorkInSteps({ ...work, pause: () => delay(clock, 0) })
+  return (work) => solveProofOfWork({ ...work, pause: () => delay(clock, 0) })
 }
