@@ -180,7 +180,9 @@ export class Device {
     const isOther =
       me.uuid !== stored.uuid ||
       me.ed25519_public_key !== stored.signingPublicKey ||
-      me.x25519_public_key !== stored.ecdhPublicKey
+      me.x25519_public_key !== stored.ecdhPublicKey ||
+      // No alias is ever given to two.
+      engine.sessions.isAlias(me.alias_id)
     if (isOther) throw new ClientError('BAD_REPLY', 'the relay answered with another account')
     const followed: StoredIdentity = { ...stored, aliasId: me.alias_id, nickname: me.nickname }
     await engine.journal.write([{ change: 'identity', identity: followed }])

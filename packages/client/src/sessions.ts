@@ -118,6 +118,11 @@ export class Sessions {
     return this.list().some((other) => this.isTheirAlias(other, aliasId))
   }
 
+  /** Whether `aliasId` is or was any contact's. */
+  isAlias(aliasId: string): boolean {
+    return this.#findByAlias(aliasId) !== undefined
+  }
+
   /** Whether the relay gives other keys for this contact than those recorded. */
   hasChangedKeys(session: SessionRecord): boolean {
     return this.#changedKeys.has(session.conversationId)
@@ -385,7 +390,11 @@ export class Sessions {
   }
 }
 
-function keysIn({ x25519_public_key, ed25519_public_key }: FriendProfile): CurrentKeys {
+/** The keys the relay gives for somebody. */
+export function keysIn({
+  x25519_public_key,
+  ed25519_public_key,
+}: Pick<FriendProfile, 'x25519_public_key' | 'ed25519_public_key'>): CurrentKeys {
   return { x25519: x25519_public_key, ed25519: ed25519_public_key }
 }
 

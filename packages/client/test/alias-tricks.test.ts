@@ -71,3 +71,28 @@ test('a relay that renames a contact without end is followed to a bounded number
   for (const alias of ['bob', 'bob_0', session?.theirAliasId ?? ''])
     expect((await person.client.conversation(alias)).conversationId).toBe(bob.conversationId)
 })
+
+test('nobody is made to go by the alias of a contact', async () => {
+  const [store, bob] = [new MemoryStore(), makePeer('bob')]
+  const person = await world.victim([bob], store)
+  await lists(person, [friendOf(bob, { alias_id: 'robert' })])
+  const { identity } = person.client
+  const me = (alias_id: string) => () => ({
+    body: {
+      uuid: identity?.uuid,
+      alias_id,
+      nickname: 'victim',
+      ed25519_public_key: identity?.signingPublicKey,
+      x25519_public_key: identity?.ecdhPublicKey,
+      created_at: '2026-01-01T00:00:00.000Z',
+    },
+  })
+  for (const alias of ['bob', 'robert', 'Not an alias', '__proto__ ', '']) {
+    relay.answers['GET /me'] = me(alias)
+    await expect(person.client.syncIdentity()).rejects.toMatchObject({ code: 'BAD_REPLY' })
+    expect(person.client.identity).toEqual(identity)
+    expect(await store.getIdentity()).toEqual(identity)
+  }
+  relay.answers['GET /me'] = me('mine')
+  expect((await person.client.syncIdentity()).aliasId).toBe('mine')
+})
