@@ -8,6 +8,7 @@ import { firstMessage } from './first-message.ts'
 import { idle } from './idle.ts'
 import { login } from './login.ts'
 import { machine } from './measure.ts'
+import { media } from './media.ts'
 import { peers } from './peers/peers.ts'
 import { relay } from './relay.ts'
 import { hasTwoCores, takeLoadCore } from './server-process.ts'
@@ -22,6 +23,7 @@ const benches: Readonly<Record<string, Bench>> = {
   size,
   soak,
   fanout,
+  media,
   'first-message': firstMessage,
   peers,
 }

@@ -53,6 +53,11 @@ export function startFanoutFloor(): Promise<MeasuredServer> {
   return startServer([process.execPath, join(import.meta.dir, 'fanout-floor.ts')], {})
 }
 
+/** Starts the floor of media: see media-floor.ts. */
+export function startMediaFloor(): Promise<MeasuredServer> {
+  return startServer([process.execPath, join(import.meta.dir, 'media-floor.ts')], {})
+}
+
 async function startServer(
   command: string[],
   env: Readonly<Record<string, string>>,
@@ -96,7 +101,8 @@ async function startServer(
 async function listeningUrl(output: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
-  for await (const piece of output) {
+  // Its later lines are read by nobody, but it must not fail by them.
+  for await (const piece of output.values({ preventCancel: true })) {
     text += decoder.decode(piece, { stream: true })
     const url = /listens on (?<url>http:\S+)/.exec(text)?.groups?.url
     if (url) return url

@@ -24,6 +24,8 @@ export const documentsWithTables = ['protocol.md', 'operations.md'].map((name) =
 
 const summaries: Readonly<Record<string, string>> = endpointSummaries
 const meanings: Readonly<Record<string, string>> = { ...errorMeanings, ...closeMeanings }
+/** A body that is no JSON. */
+const BYTES = 'bytes'
 
 const tables: Readonly<Record<string, () => string>> = {
   endpoints: () =>
@@ -32,7 +34,7 @@ const tables: Readonly<Record<string, () => string>> = {
       Object.entries<Endpoint>(endpoints).map(([name, endpoint]) => [
         `${[endpoint.method, endpoint.alsoMethod].filter(Boolean).join(' or ')} \`${API_BASE}${endpoint.path}\``,
         endpoint.auth === 'account' ? 'yes' : 'no',
-        `${inputOf(endpoint)} → ${endpoint.status} ${fieldsOf(endpoint.reply) || '`{}`'}`,
+        `${inputOf(endpoint)} → ${endpoint.status} ${endpoint.rawReply ? BYTES : fieldsOf(endpoint.reply) || '`{}`'}`,
         summaries[name] ?? '',
         endpoint.errors.map((code) => `\`${code}\``).join(', '),
         `\`${endpoint.rate}\``,
@@ -111,8 +113,10 @@ function framesOf(frames: Readonly<Record<string, unknown>>): string[][] {
 
 // Field names as the schemas have them: `?` after what may be left out, [] around what is a list.
 // What stands in the query is told apart by its question mark in front.
-function inputOf({ query, body }: Endpoint): string {
-  return query ? `?${fieldsOf(query)}` : fieldsOf(body)
+function inputOf({ query, body, rawBody }: Endpoint): string {
+  const inBody = rawBody ? BYTES : fieldsOf(body)
+  if (!query) return inBody
+  return rawBody ? `?${fieldsOf(query)}, ${inBody}` : `?${fieldsOf(query)}`
 }
 
 function fieldsOf(schema: unknown, without: readonly string[] = []): string {

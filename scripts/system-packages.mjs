@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { findChromium } from './find-chromium.mjs'
 import { findCoturn } from './find-coturn.mjs'
 import { findPostgres, oldestPostgres } from './find-postgres.mjs'
+import { findSwift } from './find-swift.mjs'
 
 const systemPackages = [
   {
@@ -25,6 +26,13 @@ const systemPackages = [
     hint: 'If it is installed in a place of its own, set COTURN_BIN to the folder that holds both programs.',
     debian: 'coturn',
     around: withoutService,
+  },
+  {
+    name: 'OpenStack Swift (an S3-compatible store: its servers and swift-ring-builder)',
+    isPresent: () => findSwift() !== undefined,
+    hint: 'If it is installed in a place of its own, set SWIFT_BIN to the folder that holds swift-proxy-server.',
+    debian: 'swift-proxy swift-account swift-container swift-object',
+    around: withoutServices,
   },
 ]
 
@@ -52,7 +60,7 @@ function findWayToRoot() {
 }
 
 function installAll(missing, runAsRoot) {
-  const names = missing.map((needed) => needed.debian)
+  const names = missing.flatMap((needed) => needed.debian.split(' '))
   process.stderr.write(`Installing from Debian's packages: ${names.join(', ')}…\n`)
   let install = () => aptInstall(names, runAsRoot)
   for (const { around } of missing) {
@@ -115,6 +123,19 @@ function withoutService(runAsRoot, install) {
   } finally {
     if (!hadFile) asRoot('rm', '-f', file)
     asRoot('update-rc.d', 'coturn', 'disable')
+  }
+}
+
+// Debian starts servers of its own, system-wide, as soon as Swift is installed. Its own way to say no is this program.
+function withoutServices(runAsRoot, install) {
+  const file = '/usr/sbin/policy-rc.d'
+  const asRoot = (...words) => spawnSync([...runAsRoot, ...words][0], [...runAsRoot, ...words].slice(1))
+  const hadPolicy = existsSync(file)
+  if (!hadPolicy) asRoot('sh', '-c', `printf '#!/bin/sh\\nexit 101\\n' >${file} && chmod 755 ${file}`)
+  try {
+    return install()
+  } finally {
+    if (!hadPolicy) asRoot('rm', '-f', file)
   }
 }
 

@@ -34,7 +34,7 @@ describe('the OpenAPI document', () => {
     for (const endpoint of Object.values<Endpoint>(endpoints)) {
       const operation = document.paths[API_BASE + endpoint.path][endpoint.method.toLowerCase()]
       expect(Object.keys(operation.responses)).toContain(String(endpoint.status))
-      expect('requestBody' in operation).toBe(endpoint.body !== undefined)
+      expect('requestBody' in operation).toBe((endpoint.body ?? endpoint.rawBody) !== undefined)
       expect('security' in operation).toBe(endpoint.auth === 'account')
       const given: { in: string }[] = operation.parameters ?? []
       expect(given.filter((each) => each.in === 'path')).toHaveLength(endpoint.path.split('{').length - 1)

@@ -107,15 +107,30 @@ function operation(name: string, endpoint: Endpoint, summary: string): Json {
     description: `Rate \`${endpoint.rate}\`: ${rate.burst} in ${rate.perSeconds} s by ${rate.by}, unless set otherwise.`,
     ...(endpoint.auth === 'account' ? { security: [{ token: [] }] } : {}),
     ...parametersOf(endpoint),
-    ...(endpoint.body
-      ? {
-          requestBody: {
-            required: true,
-            content: { 'application/json': { schema: schemaOf(endpoint.body) } },
-          },
-        }
-      : {}),
-    responses: { [endpoint.status]: replyOf(endpoint, summary), ...problemsOf(codes) },
+    ...bodyOf(endpoint),
+    responses: { ...repliesOf(endpoint, summary), ...problemsOf(codes) },
+  }
+}
+
+// Bytes are said by the media type alone (OpenAPI 3.1, "Considerations for File Uploads").
+function bodyOf({ body, rawBody }: Endpoint): Json {
+  if (!body && !rawBody) return {}
+  const content = body
+    ? { 'application/json': { schema: schemaOf(body) } }
+    : { 'application/octet-stream': {} }
+  return { requestBody: { required: true, content } }
+}
+
+function repliesOf(endpoint: Endpoint, summary: string): Json {
+  if (!endpoint.rawReply) return { [endpoint.status]: replyOf(endpoint, summary) }
+  const bytes = (description: string): Json => ({
+    description,
+    content: { 'application/octet-stream': {} },
+  })
+  return {
+    200: bytes('The whole blob'),
+    206: bytes('The range asked for'),
+    304: { description: 'The blob is the one whose ETag was named' },
   }
 }
 
@@ -141,11 +156,11 @@ function problemsOf(codes: readonly ErrorCode[]): Json {
 
 function parametersOf({ params, query }: Endpoint): Json {
   const listed = (schema: v.GenericSchema | undefined, where: 'path' | 'query'): Json[] => {
-    const { properties = {} } = schema ? schemaOf(schema) : {}
+    const { properties = {}, required = [] } = schema ? schemaOf(schema) : {}
     return Object.entries(properties as Json).map(([name, each]) => ({
       name,
       in: where,
-      required: where === 'path',
+      required: where === 'path' || (Array.isArray(required) && required.includes(name)),
       schema: each,
     }))
   }

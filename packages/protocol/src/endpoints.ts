@@ -5,13 +5,14 @@ import { accountEndpoints, accountSummaries } from './endpoints/accounts.ts'
 import { callEndpoints, callSummaries } from './endpoints/calls.ts'
 import { channelEndpoints, channelSummaries } from './endpoints/channels.ts'
 import { friendEndpoints, friendSummaries } from './endpoints/friends.ts'
+import { mediaEndpoints, mediaSummaries } from './endpoints/media.ts'
 import { pushEndpoints, pushSummaries } from './endpoints/push.ts'
 import { vanityEndpoints, vanitySummaries } from './endpoints/vanity.ts'
 import type { ErrorCode } from './errors.ts'
 
 export { API_BASE, type Endpoint } from './endpoints/endpoint.ts'
 // Each feature's by itself too, so that a client takes along no more than it calls.
-export { accountEndpoints, callEndpoints, channelEndpoints, friendEndpoints, pushEndpoints, vanityEndpoints }
+export { accountEndpoints, callEndpoints, channelEndpoints, friendEndpoints, mediaEndpoints, pushEndpoints, vanityEndpoints }
 
 /** Every endpoint under `/api/v1`, by name. */
 export const endpoints = {
@@ -21,6 +22,7 @@ export const endpoints = {
   ...vanityEndpoints,
   ...callEndpoints,
   ...pushEndpoints,
+  ...mediaEndpoints,
 } as const
 
 /** What each endpoint does, in a line. */
@@ -31,6 +33,7 @@ export const endpointSummaries: Readonly<Record<EndpointName, string>> = {
   ...vanitySummaries,
   ...callSummaries,
   ...pushSummaries,
+  ...mediaSummaries,
 }
 
 /** An endpoint's name. */

@@ -14,6 +14,8 @@ interface Limit {
 
 const KIB = 1024
 const MIB = 1024 * KIB
+/** What published clients send as one part: 5 MiB, and length, nonce and tag of its encryption. */
+const MEDIA_PART_BYTES = 5 * MIB + 32
 
 /** Sizes, counts and lifetimes. The unit is in the name. */
 export const limits = {
@@ -198,6 +200,68 @@ export const limits = {
     max: 64 * 1024 * MIB,
     setting: 'LIMIT_ALL_OFFERS_BYTES',
     means: 'offers of everybody that wait; the oldest gives way',
+  mediaPartBytes: {
+    default: MEDIA_PART_BYTES,
+    min: MEDIA_PART_BYTES,
+    max: 64 * MIB,
+    setting: 'LIMIT_MEDIA_PART_BYTES',
+    means: 'one part of an upload: a chunk of 5 MiB and what encrypting it adds',
+  },
+  mediaBytes: {
+    default: 20 * MEDIA_PART_BYTES,
+    min: MIB,
+    max: 10 * 1024 * MIB,
+    setting: 'LIMIT_MEDIA_BYTES',
+    means: 'one blob: a file of 100 MiB and what encrypting it adds',
+  },
+  mediaAccountBytes: {
+    default: 1024 * MIB,
+    min: MIB,
+    max: 1024 * 1024 * MIB,
+    setting: 'LIMIT_MEDIA_ACCOUNT_BYTES',
+    means: 'blobs of one account, uploads under way included',
+  },
+  mediaAccountParts: {
+    default: 10_000,
+    min: 10,
+    max: 10_000_000,
+    setting: 'LIMIT_MEDIA_ACCOUNT_PARTS',
+    means: 'parts that the blobs of one account consist of',
+  },
+  mediaUploads: {
+    default: 16,
+    min: 1,
+    max: 10_000,
+    setting: 'LIMIT_MEDIA_UPLOADS',
+    means: 'uploads of one account under way',
+  },
+  mediaUploadHours: {
+    default: 24,
+    min: 1,
+    max: 720,
+    setting: 'LIMIT_MEDIA_UPLOAD_HOURS',
+    means: 'how long an upload can take before it is given up',
+  },
+  mediaPartSeconds: {
+    default: 3600,
+    min: 1,
+    max: 86_400,
+    setting: 'LIMIT_MEDIA_PART_SECONDS',
+    means: 'how long one request can take to upload its bytes',
+  },
+  mediaLinkSeconds: {
+    default: 900,
+    min: 1,
+    max: 86_400,
+    setting: 'LIMIT_MEDIA_LINK_SECONDS',
+    means: 'life of a link to upload or download by',
+  },
+  mediaLifeDays: {
+    default: 60,
+    min: 1,
+    max: 36_500,
+    setting: 'LIMIT_MEDIA_LIFE_DAYS',
+    means: 'how long a blob is kept',
   },
   pendingOrders: {
     default: 3,
@@ -401,6 +465,28 @@ export const rates = {
   search: { burst: 30, perSeconds: 60, by: 'account', setting: 'RATE_SEARCH', means: 'searches' },
   post: { burst: 60, perSeconds: 60, by: 'account', setting: 'RATE_POST', means: 'posts to channels' },
   history: { burst: 60, perSeconds: 60, by: 'account', setting: 'RATE_HISTORY', means: 'pages of posts' },
+  upload: {
+    burst: 120,
+    perSeconds: 60,
+    by: 'account',
+    setting: 'RATE_UPLOAD',
+    means: 'uploads begun, completed and given up',
+  },
+  part: { burst: 600, perSeconds: 60, by: 'account', setting: 'RATE_PART', means: 'parts uploaded' },
+  download: {
+    burst: 600,
+    perSeconds: 60,
+    by: 'account',
+    setting: 'RATE_DOWNLOAD',
+    means: 'downloads, each range of one included',
+  },
+  link: {
+    burst: 600,
+    perSeconds: 60,
+    by: 'address',
+    setting: 'RATE_LINK',
+    means: 'uploads and downloads by a link of the relay',
+  },
   read: { burst: 600, perSeconds: 60, by: 'account', setting: 'RATE_READ', means: 'other reading requests' },
   write: {
     burst: 120,

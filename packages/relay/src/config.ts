@@ -10,6 +10,7 @@ import {
   rates,
 } from '@sotto/protocol'
 import { type IceServers, iceServersOf, iceSettings } from './calls/ice-settings.ts'
+import { type MediaConfig, mediaConfigOf, mediaSettings } from './media/media-settings.ts'
 import { type LogLevel, logLevels } from './operations/log.ts'
 import { SettingError } from './operations/setting-error.ts'
 import { type PaymentConfig, paymentConfigOf } from './payments/payment-config.ts'
@@ -38,6 +39,7 @@ export interface Config {
   readonly payments: PaymentConfig
   readonly iceServers: IceServers
   readonly push: PushConfig
+  readonly media: MediaConfig
   readonly limits: Limits
   readonly rates: Rates
 }
@@ -74,6 +76,7 @@ export const settings = {
   ...paymentSettings,
   ...iceSettings,
   ...pushSettings,
+  ...mediaSettings,
   RATE_LIMITS: {
     default: 'on',
     means: 'off lifts every rate (never a size), for benchmarks and closed networks',
@@ -103,6 +106,7 @@ export function readConfig(environment: Environment): Config {
     payments: checked(() => paymentConfigOf(text)),
     iceServers: checked(() => iceServersOf(text)),
     push: checked(() => pushConfigOf(text, url)),
+    media: checked(() => mediaConfigOf(text)),
     limits: readLimits(environment),
     rates:
       oneOf('RATE_LIMITS', text('RATE_LIMITS'), ['on', 'off']) === 'on' ? readRates(environment) : undefined,

@@ -1,5 +1,6 @@
 // The process: read the configuration, start, stop cleanly on a signal.
 import { type Config, ConfigError, readConfig } from './config.ts'
+import { describeMedia } from './media/media.ts'
 import { systemClock } from './operations/clock.ts'
 import { createLog } from './operations/log.ts'
 import { systemRandom } from './operations/random.ts'
@@ -36,6 +37,7 @@ export async function serve(
   if (!config.rates) log.warn('rate_limits_off', { setting: 'RATE_LIMITS', reason: 'every rate is lifted' })
   print(`Sotto ${version} listens on ${url}`)
   print(config.databaseUrl ? 'Data: PostgreSQL' : `Data: ${config.dataDir} (SQLite)`)
+  print(describeMedia(config.media, config.dataDir))
   print(describePayments(config.payments))
   const flag = relay.port === 8080 ? '' : ` --relay ${url}`
   print(`Next: open a second terminal here and run  npx sotto chat${flag}`)

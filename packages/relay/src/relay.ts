@@ -13,6 +13,7 @@ import { Gateway } from './gateway/gateway.ts'
 import { goods } from './goods.ts'
 import { startListener } from './listener/listener.ts'
 import { RateLimiter } from './listener/rate-limiter.ts'
+import { createMedia, eraseMedia, openBlobStore } from './media/media.ts'
 import { createMessages, eraseMailbox } from './messages/messages.ts'
 import type { Clock } from './operations/clock.ts'
 import type { Log } from './operations/log.ts'
@@ -74,6 +75,12 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
   })
   const { orders, ledger } = payments
   const channels = createChannels({ ...shared, orders, publicUrl })
+  const media = createMedia({
+    ...shared,
+    publicUrl,
+    store: await openBlobStore(config, { storage, ...parts }),
+    linkKeys: await openRelayKeys(storage, 'media', parts),
+  })
   const vanityRules = new VanityRules(config.vanityRules, parts)
   const push = createPush({ ...shared, config: config.push, vapidKeys })
   const calls = createCalls({
@@ -107,13 +114,14 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
         ...shared,
         tokens,
         challengeKeys,
-        erasers: [eraseMailbox, eraseFriendships, eraseChannels, eraseOrders, erasePush],
+        erasers: [eraseMailbox, eraseFriendships, eraseChannels, eraseOrders, erasePush, eraseMedia],
       }),
       ...friendRoutes(shared),
       ...messages.routes,
       ...channels.routes,
       ...calls.routes,
       ...payments.routes,
+      ...media.routes,
       ...vanityRoutes({ ...shared, rules: vanityRules, orders, publicUrl }),
       ...push.routes,
     },
@@ -142,6 +150,10 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
           // A clock that jumped ahead must not make the relay forget which tokens were revoked.
           if (!(await messages.expiry.isStopped())) await purgeExpired(storage, clock.now())
         },
+      },
+      {
+        name: 'media',
+        run: async (signal) => media.sweep(signal, !(await messages.expiry.isStopped())),
       },
       { name: 'orders', run: () => payments.sweep() },
       { name: 'push', run: (signal) => push.sweep(signal) },

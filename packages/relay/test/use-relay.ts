@@ -29,6 +29,11 @@ export function useRelayOn(engine: TestEngine, env: Settings = {}): UsedRelay {
   return use(async () => startRelay({ env: { ...env, ...(await engine.environment()) } }))
 }
 
+/** Has a relay for the tests of the describe it is called in, with settings that take a while to have. */
+export function useRelayWith(environment: () => Promise<Settings>): UsedRelay {
+  return use(async () => startRelay({ env: await environment() }))
+}
+
 function use(start: () => Promise<RelayProcess>): UsedRelay {
   let running: RelayProcess | undefined
   beforeAll(async () => {

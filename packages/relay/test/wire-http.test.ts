@@ -224,7 +224,9 @@ describe('cross-origin calls', () => {
       expect([answer.status, answer.text]).toEqual([204, ''])
       const allowed = answer.headers.get('access-control-allow-methods')?.split(', ').toSorted()
       expect(allowed).toEqual(['DELETE', 'GET', 'PATCH', 'POST', 'PUT'])
-      expect(answer.headers.get('access-control-allow-headers')).toBe('authorization, content-type')
+      expect(answer.headers.get('access-control-allow-headers')).toBe(
+        'authorization, content-type, range, if-range, if-none-match',
+      )
       expect(Number(answer.headers.get('access-control-max-age'))).toBeGreaterThan(0)
     }
   })

@@ -16,11 +16,15 @@ export interface Endpoint {
   readonly auth: 'none' | 'account'
   readonly rate: RateName
   readonly params?: v.GenericSchema<unknown, Record<string, unknown>>
-  /** What may stand behind `?`; everything in it is text, and optional. */
+  /** What may stand behind `?`; everything in it is text. */
   readonly query?: v.GenericSchema<unknown, Record<string, unknown>>
   readonly body?: v.GenericSchema
   /** Where a body may be larger than `bodyBytes`: by six times this limit, for what JSON can make of it. */
   readonly largeBody?: LimitName
+  /** Where the body is bytes and no JSON: the limit that says how many. Its handler reads them as they come. */
+  readonly rawBody?: LimitName
+  /** Where the reply is bytes: its handler answers the whole response, of HEAD too. */
+  readonly rawReply?: true
   readonly status: 200 | 201 | 204
   readonly reply?: v.GenericSchema
   /** Done twice, it is done twice: who got no answer must look before asking again. */

@@ -223,7 +223,7 @@ function hostOf(request: Request): string {
 
 const PREFLIGHT = {
   'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
-  'access-control-allow-headers': 'authorization, content-type',
+  'access-control-allow-headers': 'authorization, content-type, range, if-range, if-none-match',
   'access-control-max-age': '86400',
 }
 
@@ -236,7 +236,7 @@ function corsOf(origins: readonly string[] | 'any'): Finish {
       response.headers.set('vary', 'Origin')
       if (origin && origins.includes(origin)) response.headers.set('access-control-allow-origin', origin)
     }
-    response.headers.set('access-control-expose-headers', 'retry-after')
+    response.headers.set('access-control-expose-headers', 'retry-after, etag, content-range')
     return response
   }
 }

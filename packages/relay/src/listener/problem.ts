@@ -22,12 +22,13 @@ function refusalOf(error: unknown, log: Log, endpoint: string): ProtocolError {
 }
 
 function toResponse(error: ProtocolError, type: string, body: string): Response {
-  const { retryAfterMs, allow } = error.details
+  const { retryAfterMs, allow, totalBytes } = error.details
   const headers = new Headers({ 'content-type': type, 'cache-control': 'no-store' })
   if (retryAfterMs !== undefined)
     headers.set('retry-after', Math.max(1, Math.ceil(retryAfterMs / 1000)).toString())
   if (error.status === 401) headers.set('www-authenticate', 'Bearer')
   if (error.status === 405 && allow) headers.set('allow', allow.join(', '))
+  if (error.status === 416 && totalBytes !== undefined) headers.set('content-range', `bytes */${totalBytes}`)
   if (error.status === 426) headers.set('upgrade', 'websocket')
   return new Response(body, { status: error.status, headers })
 }

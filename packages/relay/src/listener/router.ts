@@ -10,7 +10,7 @@ import {
 } from '@sotto/protocol'
 import { checkLength, readJsonBody } from './body.ts'
 import type { RateLimiter } from './rate-limiter.ts'
-import type { Call, Caller, Handlers } from './route.ts'
+import type { Call, Caller, Handlers, RawBody } from './route.ts'
 
 /** A request with what the server knows of it. */
 export interface Incoming {
@@ -53,11 +53,16 @@ function createRoute<N extends EndpointName>(name: N, parts: RouterParts): Route
   return {
     name,
     path: API_BASE + endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    methods: [endpoint.method, ...(endpoint.alsoMethod ? [endpoint.alsoMethod] : [])],
+    methods: [
+      endpoint.method,
+      ...(endpoint.alsoMethod ? [endpoint.alsoMethod] : []),
+      ...(endpoint.rawReply ? ['HEAD'] : []),
+    ],
     answer: async (incoming) => {
       // The endpoint's own schemas have just checked it, so this is the call its handler is declared for.
       const call = (await checkCall(endpoint, incoming, parts)) as Call<N>
       const reply = await handle(call)
+      if (reply instanceof Response) return reply
       if (endpoint.status === 204) return new Response(null, { status: 204 })
       return Response.json(reply, { status: endpoint.status, headers: { 'cache-control': 'no-store' } })
     },
@@ -74,12 +79,28 @@ async function checkCall(endpoint: Endpoint, incoming: Incoming, parts: RouterPa
   checkLength(request, mostBytes)
   const params = endpoint.params ? checkParams(endpoint.params, incoming.pathParams) : undefined
   const query = endpoint.query ? check(endpoint.query, incoming.query) : undefined
-  const body = endpoint.body ? check(endpoint.body, await readJsonBody(request, mostBytes)) : undefined
-  return { caller, address, host, params, query, body }
+  const asked = endpoint.rawReply ? request : undefined
+  const body = await bodyOf(endpoint, request, mostBytes)
+  return { caller, address, host, params, query, body, asked }
+}
+
+async function bodyOf(endpoint: Endpoint, request: Request, mostBytes: number): Promise<unknown> {
+  if (endpoint.rawBody) return rawBodyOf(request, mostBytes)
+  return endpoint.body ? check(endpoint.body, await readJsonBody(request, mostBytes)) : undefined
+}
+
+function rawBodyOf(request: Request, mostBytes: number): RawBody {
+  const length = request.headers.get('content-length')
+  return {
+    pieces: request.body ?? undefined,
+    length: length === null ? undefined : Number(length),
+    mostBytes,
+  }
 }
 
 // JSON can write a character of two bytes with six.
-function mostBytesOf({ largeBody }: Endpoint, limits: Limits): number {
+function mostBytesOf({ largeBody, rawBody }: Endpoint, limits: Limits): number {
+  if (rawBody) return limits[rawBody]
   return limits.bodyBytes + (largeBody ? limits[largeBody] * 6 : 0)
 }
 

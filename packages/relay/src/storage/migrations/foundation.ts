@@ -42,7 +42,7 @@ export const foundation: Migration = (dialect) => {
     `CREATE TABLE dead_tokens (jti TEXT PRIMARY KEY, reason TEXT NOT NULL, expires_at BIGINT NOT NULL)`,
     `CREATE INDEX dead_tokens_by_expiry ON dead_tokens (expires_at)`,
     // The relay's own secrets: 'token' signs JSON web tokens, 'challenge' authenticates login challenges, 'vapid' signs
-    // what is sent to push services.
+    // what is sent to push services, 'media' links to blobs.
     `CREATE TABLE relay_keys (
       kid TEXT PRIMARY KEY,
       purpose TEXT NOT NULL,

@@ -1,0 +1,249 @@
+// What every place for blobs has to do: one suite, run on a folder and on Swift.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtemp, rm, truncate } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startSwift } from '../../test/swift-server.ts'
+import { systemClock } from '../operations/clock.ts'
+import { systemRandom } from '../operations/random.ts'
+import type { BlobStore, StoredPart, UploadPlace } from './blob-store.ts'
+import { newObject } from './blobs.ts'
+import { openFolderStore } from './folder-store.ts'
+import { S3Requests } from './s3-requests.ts'
+import { S3Store } from './s3-store.ts'
+
+const MIB = 1024 * 1024
+const LARGE = 5 * MIB
+
+const swift = async (): Promise<BlobStore> => {
+  const { endpoint, bucket, ...rest } = await startSwift()
+  const address = new URL(endpoint)
+  const config = { kind: 's3', bucket, ...rest, endpoint: address, publicEndpoint: address } as const
+  const requests = new S3Requests({ ...config, isPathStyle: true }, systemClock)
+  return new S3Store(requests, { bucket, prefix: `${newObject(systemRandom)}/` })
+}
+
+const folders: string[] = []
+const folder = async (): Promise<BlobStore> => {
+  const path = await mkdtemp(join(tmpdir(), 'sotto-media-'))
+  folders.push(path)
+  return await openFolderStore(path)
+}
+
+afterAll(async () => {
+  for (const path of folders) await rm(path, { recursive: true })
+})
+
+for (const { name, open } of [
+  { name: 'a folder', open: folder },
+  { name: 'Swift', open: swift },
+]) {
+  describe(name, () => {
+    let store: BlobStore
+    let versions = 0
+    beforeAll(async () => {
+      store = await open()
+    }, 60_000)
+
+    const version = (): string => `v${++versions}`
+    const begin = async (): Promise<UploadPlace> => {
+      const object = newObject(systemRandom)
+      return { object, handle: await store.begin(object) }
+    }
+    const put = async (place: UploadPlace, number: number, bytes: Uint8Array): Promise<StoredPart> => {
+      const body = { pieces: inPieces(bytes), length: bytes.byteLength }
+      const written = await store.writePart(place, { number, version: version() }, body)
+      return { part_number: number, ...written }
+    }
+    const read = async (object: string, bytes: number, from = 0, to = bytes - 1): Promise<Buffer> =>
+      Buffer.from(await new Response(await store.read({ object, bytes }, { from, to })).bytes())
+
+    test('reads what was written, whole and in ranges across parts', async () => {
+      const place = await begin()
+      const [first, second] = [bytesOf(LARGE), bytesOf(1000)]
+      const parts = [await put(place, 1, first), await put(place, 2, second)]
+      expect(parts.map(({ bytes }) => bytes)).toEqual([LARGE, 1000])
+      expect(await store.complete(place, parts, version())).toBe('done')
+      const whole = Buffer.concat([first, second])
+      expect(Buffer.compare(await read(place.object, LARGE + 1000), whole)).toBe(0)
+      for (const [from, to] of [
+        [0, 0],
+        [LARGE - 3, LARGE + 2],
+        [LARGE, LARGE + 999],
+        [10, LARGE + 10],
+      ] as const) {
+        const range = await read(place.object, LARGE + 1000, from, to)
+        expect(Buffer.compare(range, whole.subarray(from, to + 1))).toBe(0)
+      }
+    }, 60_000)
+
+    test('completes again as if once, and by two at the same time', async () => {
+      const place = await begin()
+      const parts = [await put(place, 1, bytesOf(LARGE)), await put(place, 2, bytesOf(10))]
+      const twice = await Promise.all([
+        store.complete(place, parts, version()),
+        store.complete(place, parts, version()),
+      ])
+      expect(twice).toEqual(['done', 'done'])
+      expect(await store.complete(place, parts, version())).toBe('done')
+      await store.tidy(place.object)
+      expect((await read(place.object, LARGE + 10)).length).toBe(LARGE + 10)
+    }, 60_000)
+
+    test('has the version of a part that was named, and says so where it has not', async () => {
+      const place = await begin()
+      const before = await put(place, 1, bytesOf(100))
+      const bytes = bytesOf(200)
+      const after = await put(place, 1, bytes)
+      expect(after.etag).not.toBe(before.etag)
+      await store.dropPart(place, { number: 1, etag: before.etag })
+      const unknown = { ...after, etag: '0'.repeat(32) }
+      expect(await store.complete(place, [unknown], version())).toBe('changed')
+      expect(await store.complete(place, [after], version())).toBe('done')
+      expect(Buffer.compare(await read(place.object, 200), Buffer.from(bytes))).toBe(0)
+    }, 60_000)
+
+    test('keeps nothing of a part that broke off', async () => {
+      const place = await begin()
+      async function* broken(): AsyncGenerator<Uint8Array> {
+        yield bytesOf(70_000)
+        await Bun.sleep(50)
+        throw new Error('cut')
+      }
+      for (const length of [100_000, undefined]) {
+        const body = { pieces: broken(), length }
+        const writing = store.writePart(place, { number: 1, version: version() }, body)
+        expect(await writing.catch((error) => String(error))).toContain('cut')
+      }
+      const part = await put(place, 1, bytesOf(5))
+      expect(await store.complete(place, [part], version())).toBe('done')
+      expect((await read(place.object, 5)).length).toBe(5)
+    }, 60_000)
+
+    test('takes a part that does not say how long it is', async () => {
+      const place = await begin()
+      const bytes = bytesOf(300_000)
+      const body = { pieces: inPieces(bytes), length: undefined }
+      const { etag, bytes: written } = await store.writePart(place, { number: 1, version: version() }, body)
+      expect(written).toBe(300_000)
+      await store.complete(place, [{ part_number: 1, etag, bytes: written }], version())
+      expect(Buffer.compare(await read(place.object, 300_000), Buffer.from(bytes))).toBe(0)
+    }, 60_000)
+
+    test('removes an object whatever state it is in, again as if once, and lists what is left', async () => {
+      const [open, complete, kept] = [await begin(), await begin(), await begin()]
+      await put(open, 1, bytesOf(10))
+      for (const place of [complete, kept]) {
+        await store.complete(place, [await put(place, 1, bytesOf(10))], version())
+      }
+      expect(await listAll(store)).toEqual(expect.arrayContaining([complete.object, kept.object]))
+      for (let times = 0; times < 2; times++) {
+        for (const { object } of [open, complete]) await store.remove(object)
+      }
+      const left = await listAll(store)
+      expect(left).toContain(kept.object)
+      expect(left).not.toContain(complete.object)
+      expect(left).not.toContain(open.object)
+      await expect(read(complete.object, 10)).rejects.toThrow()
+      const late = put(open, 2, bytesOf(10)).then(
+        () => 'written',
+        () => 'refused',
+      )
+      expect(await late).toBe('refused')
+    }, 60_000)
+  })
+}
+
+test('a folder gives back what was written, in whatever order, again, broken off, and by processes that died', async () => {
+  const mine = await folder()
+  const later = await openFolderStore(folders.at(-1) ?? '')
+  for (let round = 0; round < 150; round++) {
+    const object = newObject(systemRandom)
+    const place = { object, handle: await mine.begin(object) }
+    const there = new Map<number, { part: StoredPart; bytes: Uint8Array }>()
+    const count = 1 + Math.floor(Math.random() * 6)
+    const numbers = Array.from({ length: count }, (_, i) => i + 1)
+    const extra = numbers.filter(() => Math.random() < 0.3)
+    const order = Math.random() < 0.5 ? [...numbers, ...extra] : [...extra, ...numbers].toReversed()
+    let writes = 0
+    for (const number of order) {
+      const store = Math.random() < 0.2 ? later : mine
+      const bytes = bytesOf(1 + Math.floor(Math.random() * 3000))
+      const version = `${round}_${++writes}`
+      const length = Math.random() < 0.8 ? bytes.length : undefined
+      if (Math.random() < 0.3) {
+        const cut = { pieces: cutOff(bytes), length }
+        await store.writePart(place, { number, version: `${version}_cut` }, cut).catch(() => undefined)
+      }
+      const written = await store.writePart(place, { number, version }, { pieces: inPieces(bytes), length })
+      const before = there.get(number)
+      there.set(number, { part: { part_number: number, ...written }, bytes })
+      if (before) await store.dropPart(place, { number, etag: before.part.etag })
+    }
+    const parts = numbers.flatMap((number) => there.get(number) ?? [])
+    const whole = Buffer.concat(parts.map(({ bytes }) => bytes))
+    const completing = parts.map(({ part }) => part)
+    expect(await later.complete(place, completing, `${round}`)).toBe('done')
+    const range = { from: 0, to: whole.length - 1 }
+    const got = await new Response(await mine.read({ object, bytes: whole.length }, range)).bytes()
+    expect(Buffer.compare(got, whole)).toBe(0)
+  }
+}, 60_000)
+
+async function* cutOff(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes.slice(0, bytes.length / 2)
+  throw new Error('cut')
+}
+
+test('a folder whose part a power cut made shorter does not take it for the part', async () => {
+  const store = await folder()
+  const place = { object: newObject(systemRandom), handle: '' }
+  await store.begin(place.object)
+  const body = { pieces: inPieces(bytesOf(1000)), length: 1000 }
+  const { etag } = await store.writePart(place, { number: 1, version: 'v' }, body)
+  const file = join(folders.at(-1) ?? '', place.object.slice(0, 2), `${place.object}.parts`, 'run_v')
+  await truncate(file, 500)
+  const part = { part_number: 1, bytes: 1000, etag }
+  expect(await store.complete(place, [part], 'w')).toBe('changed')
+  await rm(file)
+  expect(await store.complete(place, [part], 'x')).toBe('changed')
+})
+
+test('what was written by a link is copied once, so that the link changes it no more', async () => {
+  const { direct } = await swift()
+  if (!direct) throw new Error('Swift can be reached by links')
+  const [from, to] = [newObject(systemRandom), newObject(systemRandom)]
+  expect(await direct.adopt(from, to, 1000)).toBeUndefined()
+  const link = await direct.linkToWrite(from, { seconds: 60, bytes: undefined })
+  expect((await fetch(link, { method: 'PUT', body: bytesOf(2000) })).ok).toBe(true)
+  expect(await direct.adopt(from, to, 1000)).toBe('too large')
+  expect(await direct.adopt(from, to, 2000)).toBe(2000)
+  await fetch(link, { method: 'PUT', body: bytesOf(5) })
+  const readLink = await direct.linkToRead(to, { seconds: 60 })
+  expect((await (await fetch(readLink)).bytes()).length).toBe(2000)
+}, 60_000)
+
+async function listAll(store: BlobStore): Promise<string[]> {
+  const found: string[] = []
+  let after: string | undefined
+  do {
+    const { objects, next } = await store.list(after)
+    for (const { object, modifiedAt } of objects) {
+      expect(Math.abs(Date.now() - modifiedAt)).toBeLessThan(600_000)
+      found.push(object)
+    }
+    after = next
+  } while (after !== undefined)
+  return found
+}
+
+function bytesOf(length: number): Uint8Array<ArrayBuffer> {
+  return crypto.getRandomValues(new Uint8Array(Math.min(length, 65_536))).length === length
+    ? crypto.getRandomValues(new Uint8Array(length))
+    : new Uint8Array(Buffer.alloc(length, crypto.getRandomValues(new Uint8Array(65_521))))
+}
+
+// In pieces of their own: a store may do with each what it likes.
+async function* inPieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += 100_000) yield bytes.slice(at, at + 100_000)
+}

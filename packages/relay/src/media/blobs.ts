@@ -1,0 +1,209 @@
+// Blobs as rows: begun, filled part by part, completed, given up; and what they take of their owner's room. Room is taken
+// before a byte is written and under the account's lock, so that no two uploads share the last of it.
+import { type Limits, type MediaKey, ProtocolError } from '@sotto/protocol'
+import { lockAccounts } from '../accounts/accounts.ts'
+import type { Clock } from '../operations/clock.ts'
+import { type RandomBytes, randomText } from '../operations/random.ts'
+import type { AccountId, Sql, Storage } from '../storage/storage.ts'
+import type { StoredBlob, StoredPart, UploadPlace } from './blob-store.ts'
+
+declare const blobNumber: unique symbol
+/** The database's number of a blob. */
+export type BlobNumber = number & { readonly [blobNumber]: true }
+
+/** What rows of blobs are kept with. */
+export interface BlobParts {
+  readonly storage: Storage
+  readonly clock: Clock
+  readonly randomBytes: RandomBytes
+  readonly limits: Limits
+}
+
+/** A blob's row. */
+export interface BlobRow extends UploadPlace {
+  readonly id: BlobNumber
+  readonly media_key: MediaKey
+  readonly state: 'open' | 'completing' | 'awaited' | 'stored'
+  readonly bytes: number
+  readonly exact_bytes: number | null
+}
+
+/** What an account's media takes, and how many parts it consists of. */
+export interface Usage {
+  readonly bytes: number
+  readonly parts: number
+}
+
+/** An upload its owner names. */
+export interface UploadOf {
+  readonly uploadId: string
+  readonly account: AccountId
+}
+
+/**
+ * Adds a row for a blob to come: in parts, or by a link, for which its room is taken at once.
+ * @throws ProtocolError `TOO_MANY_UPLOADS`, `STORAGE_FULL`, `TOKEN_DEAD`
+ */
+export async function addBlob(
+  account: AccountId,
+  kind: { state: 'open' } | { state: 'awaited'; exactBytes: number | undefined },
+  parts: BlobParts,
+): Promise<{ blob: BlobRow; uploadId: string }> {
+  const { storage, clock, randomBytes, limits } = parts
+  const isAwaited = kind.state === 'awaited'
+  const bytes = isAwaited ? (kind.exactBytes ?? limits.mediaBytes) : 0
+  const lifeMs = (isAwaited ? limits.mediaLinkSeconds : limits.mediaUploadHours * 3600) * 1000
+  const uploadId = `up_${randomText(randomBytes, 16)}`
+  const blob = await storage.transaction(async (sql) => {
+    if (!(await lockAccounts(sql, [account]))) throw new ProtocolError('TOKEN_DEAD')
+    const [underWay] = await sql<{ count: number }>`
+      SELECT COUNT(*) AS count FROM media_blobs WHERE account_id = ${account} AND state <> 'stored'`
+    if ((underWay?.count ?? 0) >= limits.mediaUploads) throw new ProtocolError('TOO_MANY_UPLOADS')
+    await checkRoom(sql, account, { bytes, parts: 1 }, limits)
+    const [row] = await sql<BlobRow>`
+      INSERT INTO media_blobs (media_key, upload_id, account_id, state, object, handle, bytes, parts, exact_bytes, expires_at)
+      VALUES (${`m_${randomText(randomBytes, 16)}`}, ${uploadId}, ${account}, ${kind.state}, ${newObject(randomBytes)}, '',
+        ${bytes}, ${isAwaited ? 1 : 0}, ${isAwaited ? (kind.exactBytes ?? null) : null}, ${clock.now() + lifeMs})
+      RETURNING id, media_key, state, object, handle, bytes, exact_bytes`
+    return row
+  })
+  if (!blob) throw new Error('a blob was not added')
+  return { blob, uploadId }
+}
+
+/** A name for an object, under which there never was another. */
+export function newObject(randomBytes: RandomBytes): string {
+  return Buffer.from(randomBytes(16)).toString('hex')
+}
+
+/** An upload in parts of the account's, perhaps complete. @throws ProtocolError `NOT_FOUND` */
+export async function getUpload(sql: Sql, { uploadId, account }: UploadOf): Promise<BlobRow> {
+  const [row] = await sql<BlobRow>`
+    SELECT id, media_key, state, object, handle, bytes, exact_bytes FROM media_blobs
+    WHERE upload_id = ${uploadId} AND account_id = ${account} AND state <> 'awaited'`
+  if (!row) throw new ProtocolError('NOT_FOUND')
+  return row
+}
+
+/** The same, locked against whoever else would change it. @throws ProtocolError `NOT_FOUND` */
+export async function lockUpload(sql: Sql, { uploadId, account }: UploadOf): Promise<BlobRow> {
+  const [row] = await sql<BlobRow>`
+    UPDATE media_blobs SET state = state
+    WHERE upload_id = ${uploadId} AND account_id = ${account} AND state <> 'awaited'
+    RETURNING id, media_key, state, object, handle, bytes, exact_bytes`
+  if (!row) throw new ProtocolError('NOT_FOUND')
+  return row
+}
+
+/** The parts that are there, in order. */
+export async function listParts(sql: Sql, blob: BlobNumber): Promise<StoredPart[]> {
+  return await sql<StoredPart>`
+    SELECT part_number, bytes, etag FROM media_parts WHERE blob = ${blob} ORDER BY part_number`
+}
+
+/** The blob with this key, if it can be read. */
+export async function findStoredBlob(sql: Sql, key: MediaKey): Promise<StoredBlob | undefined> {
+  const [row] = await sql<BlobRow>`
+    SELECT id, media_key, state, object, handle, bytes, exact_bytes FROM media_blobs
+    WHERE media_key = ${key} AND state = 'stored'`
+  return row && { object: row.object, bytes: row.bytes }
+}
+
+/** The blob whose object is called so, if it can be read. */
+export async function findStoredObject(sql: Sql, object: string): Promise<StoredBlob | undefined> {
+  const [row] = await sql<BlobRow>`
+    SELECT id, media_key, state, object, handle, bytes, exact_bytes FROM media_blobs
+    WHERE object = ${object} AND state = 'stored'`
+  return row && { object, bytes: row.bytes }
+}
+
+/** A blob a link was given out for, by its key or by its object's name. */
+export async function findAwaitedBlob(
+  sql: Sql,
+  by: { key: MediaKey } | { object: string },
+): Promise<BlobRow | undefined> {
+  const [row] =
+    'key' in by
+      ? await sql<BlobRow>`
+          SELECT id, media_key, state, object, handle, bytes, exact_bytes FROM media_blobs
+          WHERE media_key = ${by.key} AND state = 'awaited'`
+      : await sql<BlobRow>`
+          SELECT id, media_key, state, object, handle, bytes, exact_bytes FROM media_blobs
+          WHERE object = ${by.object} AND state = 'awaited'`
+  return row
+}
+
+/** What an account's media takes, uploads under way included. */
+export async function usageOf(sql: Sql, account: AccountId): Promise<Usage> {
+  const [usage] = await sql<Usage>`
+    SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) AS bytes, CAST(COALESCE(SUM(parts), 0) AS BIGINT) AS parts
+    FROM media_blobs WHERE account_id = ${account}`
+  return usage ?? { bytes: 0, parts: 0 }
+}
+
+/** @throws ProtocolError `STORAGE_FULL` where the account has no room for so much more */
+export async function checkRoom(sql: Sql, account: AccountId, more: Usage, limits: Limits): Promise<void> {
+  const used = await usageOf(sql, account)
+  const isFull =
+    used.bytes + more.bytes > limits.mediaAccountBytes || used.parts + more.parts > limits.mediaAccountParts
+  if (isFull) throw new ProtocolError('STORAGE_FULL')
+}
+
+/** Locks a blob. @returns whether it is there, in that state */
+export async function isStill(
+  sql: Sql,
+  { id }: Pick<BlobRow, 'id'>,
+  state: BlobRow['state'],
+): Promise<boolean> {
+  const rows = await sql<{ id: BlobNumber }>`
+    UPDATE media_blobs SET state = state WHERE id = ${id} AND state = ${state} RETURNING id`
+  return rows.length > 0
+}
+
+/** Has a blob's parts be put together, for which there is as much time as for an upload. */
+export async function markCompleting(
+  sql: Sql,
+  { id }: Pick<BlobRow, 'id'>,
+  { clock, limits }: Pick<BlobParts, 'clock' | 'limits'>,
+): Promise<void> {
+  const endsAt = clock.now() + limits.mediaUploadHours * 3_600_000
+  await sql`UPDATE media_blobs SET state = 'completing', expires_at = ${endsAt} WHERE id = ${id}`
+}
+
+/** Makes a blob readable, for as long as blobs are kept. @returns false where it is not in that state any more */
+export async function markStored(
+  sql: Sql,
+  blob: { id: BlobNumber; from: 'completing' | 'awaited'; object: string; bytes: number },
+  { clock, limits }: Pick<BlobParts, 'clock' | 'limits'>,
+): Promise<boolean> {
+  const endsAt = clock.now() + limits.mediaLifeDays * 86_400_000
+  const rows = await sql<{ id: BlobNumber }>`
+    UPDATE media_blobs SET state = 'stored', object = ${blob.object}, bytes = ${blob.bytes}, parts = 1, handle = '',
+      expires_at = ${endsAt}
+    WHERE id = ${blob.id} AND state = ${blob.from} RETURNING id`
+  if (rows.length === 0) return false
+  // What is still being written comes too late, and must find no room to give back.
+  await sql`DELETE FROM media_writes WHERE blob = ${blob.id}`
+  await sql`DELETE FROM media_parts WHERE blob = ${blob.id}`
+  return true
+}
+
+/** Forgets a blob and leaves its object to the sweep. */
+export async function doomBlob(sql: Sql, { id, object }: { id: BlobNumber; object: string }): Promise<void> {
+  await doomObject(sql, object)
+  await sql`DELETE FROM media_writes WHERE blob = ${id}`
+  await sql`DELETE FROM media_parts WHERE blob = ${id}`
+  await sql`DELETE FROM media_blobs WHERE id = ${id}`
+}
+
+/** Leaves an object to the sweep. */
+export async function doomObject(sql: Sql, object: string): Promise<void> {
+  await sql`INSERT INTO media_doomed (object) VALUES (${object}) ON CONFLICT DO NOTHING`
+}
+
+/** Forgets all blobs of an account that goes. */
+export async function eraseMedia(sql: Sql, account: AccountId): Promise<void> {
+  const blobs = await sql<{ id: BlobNumber; object: string }>`
+    UPDATE media_blobs SET state = state WHERE account_id = ${account} RETURNING id, object`
+  for (const blob of blobs) await doomBlob(sql, blob)
+}

@@ -1,0 +1,50 @@
+// The settings of media: a folder unless a bucket is named, and then all that a bucket needs.
+import { describe, expect, test } from 'bun:test'
+import { readConfig } from '../config.ts'
+
+const BUCKET = {
+  MEDIA_S3_BUCKET: 'media',
+  MEDIA_S3_ENDPOINT: 'https://s3.example',
+  MEDIA_S3_ACCESS_KEY: 'name',
+  MEDIA_S3_SECRET_KEY: 'hush-hush',
+}
+
+test('nothing set is a folder in DATA_DIR, and MEDIA_DIR another one', () => {
+  expect(readConfig({}).media).toEqual({ kind: 'folder', folder: undefined })
+  expect(readConfig({ MEDIA_DIR: '/srv/media' }).media).toEqual({ kind: 'folder', folder: '/srv/media' })
+})
+
+test('a bucket is read with its addresses, region and style', () => {
+  const { media } = readConfig(BUCKET)
+  expect(media).toMatchObject({ kind: 's3', bucket: 'media', region: 'us-east-1', isPathStyle: true })
+  if (media.kind !== 's3') throw new Error('a bucket was named')
+  expect([media.endpoint.href, media.publicEndpoint.href]).toEqual([
+    'https://s3.example/',
+    'https://s3.example/',
+  ])
+  const other = { ...BUCKET, MEDIA_S3_PUBLIC_ENDPOINT: 'https://cdn.example', MEDIA_S3_PATH_STYLE: 'off' }
+  expect(readConfig(other).media).toMatchObject({
+    publicEndpoint: new URL('https://cdn.example'),
+    isPathStyle: false,
+  })
+})
+
+describe('what cannot be used is told by name, and never with its value', () => {
+  test.each([
+    [{ MEDIA_S3_BUCKET: 'No/Bucket' }, 'MEDIA_S3_BUCKET must be the name of a bucket'],
+    [{ MEDIA_S3_ENDPOINT: '' }, 'MEDIA_S3_ENDPOINT must be given, since MEDIA_S3_BUCKET is'],
+    [{ MEDIA_S3_ACCESS_KEY: '' }, 'MEDIA_S3_ACCESS_KEY must be given, since MEDIA_S3_BUCKET is'],
+    [{ MEDIA_S3_SECRET_KEY: '' }, 'MEDIA_S3_SECRET_KEY must be given, since MEDIA_S3_BUCKET is'],
+    [
+      { MEDIA_S3_ENDPOINT: 's3.example' },
+      'MEDIA_S3_ENDPOINT must be a URL without a path, such as https://s3.example',
+    ],
+    [
+      { MEDIA_S3_PUBLIC_ENDPOINT: 'https://s3.example/media' },
+      'MEDIA_S3_PUBLIC_ENDPOINT must be a URL without a path, such as https://s3.example',
+    ],
+    [{ MEDIA_S3_PATH_STYLE: 'maybe' }, 'MEDIA_S3_PATH_STYLE must be on or off'],
+  ])('%p', (wrong, message) => {
+    expect(() => readConfig({ ...BUCKET, ...wrong })).toThrow(message)
+  })
+})

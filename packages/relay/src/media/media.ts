@@ -1,0 +1,72 @@
+// Media as the rest of the relay knows it: blobs nobody here can read, kept in a folder or in an S3-compatible store.
+import { join } from 'node:path'
+import type { Limits } from '@sotto/protocol'
+import type { Clock } from '../operations/clock.ts'
+import type { Log } from '../operations/log.ts'
+import type { RandomBytes } from '../operations/random.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { BlobStore } from './blob-store.ts'
+import { openFolderStore } from './folder-store.ts'
+import type { LinkKeys } from './links.ts'
+import type { MediaConfig } from './media-settings.ts'
+import { mediaRoutes } from './routes.ts'
+import { S3Requests } from './s3-requests.ts'
+import { S3Store } from './s3-store.ts'
+import { Sweep } from './sweep.ts'
+import { WriteQueue } from './write-queue.ts'
+
+export { eraseMedia } from './blobs.ts'
+
+/** Opens the store that blobs are kept in. */
+export async function openBlobStore(
+  { media, dataDir }: { media: MediaConfig; dataDir: string },
+  parts: { storage: Storage; clock: Clock; randomBytes: RandomBytes },
+): Promise<BlobStore> {
+  if (media.kind === 'folder') return await openFolderStore(media.folder ?? join(dataDir, 'media'))
+  const prefix = `${await storeNameOf(parts)}/`
+  return new S3Store(new S3Requests(media, parts.clock), { bucket: media.bucket, prefix })
+}
+
+/** Where blobs are kept, for a person at the terminal. */
+export function describeMedia(media: MediaConfig, dataDir: string): string {
+  if (media.kind === 'folder') return `Media: ${media.folder ?? join(dataDir, 'media')}`
+  return `Media: bucket ${media.bucket} at ${media.endpoint.origin}`
+}
+
+// Where this database's objects are in a bucket, so that a relay with another database that was given the same bucket never takes
+// them for what nobody names.
+async function storeNameOf({
+  storage,
+  randomBytes,
+}: {
+  storage: Storage
+  randomBytes: RandomBytes
+}): Promise<string> {
+  const [row] = await storage.transaction(async (sql) => {
+    const fresh = Buffer.from(randomBytes(8)).toString('hex')
+    await sql`INSERT INTO relay_state (name, value) VALUES ('media_store', ${fresh}) ON CONFLICT DO NOTHING`
+    return await sql<{ value: string }>`SELECT value FROM relay_state WHERE name = 'media_store'`
+  })
+  if (!row) throw new Error('the media store has no name')
+  return row.value
+}
+
+/** Puts media together. */
+export function createMedia(parts: {
+  storage: Storage
+  store: BlobStore
+  clock: Clock
+  randomBytes: RandomBytes
+  limits: Limits
+  log: Log
+  linkKeys: LinkKeys
+  publicUrl: URL | undefined
+}) {
+  const whole = { ...parts, queue: new WriteQueue() }
+  const sweep = new Sweep(whole)
+  return {
+    routes: mediaRoutes(whole),
+    /** One round of what comes round. @param mayExpire false while the clock is not to be believed */
+    sweep: (signal: AbortSignal, mayExpire: boolean): Promise<void> => sweep.run(signal, mayExpire),
+  }
+}

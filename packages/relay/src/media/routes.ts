@@ -1,0 +1,194 @@
+// The endpoints of media.
+import { API_BASE, type MediaKey, ProtocolError } from '@sotto/protocol'
+import type { Handlers } from '../listener/route.ts'
+import type { Log } from '../operations/log.ts'
+import type { AccountId } from '../storage/storage.ts'
+import { BlobStoreError, type StoredBlob } from './blob-store.ts'
+import {
+  addBlob,
+  type BlobRow,
+  doomBlob,
+  findAwaitedBlob,
+  findStoredBlob,
+  findStoredObject,
+  getUpload,
+  listParts,
+  usageOf,
+} from './blobs.ts'
+import { abortUpload, adopt, completeUpload, type UploadParts } from './completing.ts'
+import { createLink, type LinkKeys, type LinkPurpose, readLink } from './links.ts'
+import { serveBlob } from './serving.ts'
+import { writePart, writeWhole } from './writing.ts'
+
+/** What the media endpoints are built from. */
+export interface MediaParts extends UploadParts {
+  readonly log: Log
+  readonly linkKeys: LinkKeys
+  readonly publicUrl: URL | undefined
+}
+
+type Names =
+  | 'initUpload'
+  | 'uploadPart'
+  | 'getUpload'
+  | 'completeUpload'
+  | 'abortUpload'
+  | 'uploadUrl'
+  | 'downloadMedia'
+  | 'downloadUrl'
+  | 'putMediaLink'
+  | 'getMediaLink'
+  | 'storageEstimate'
+
+export function mediaRoutes(parts: MediaParts): Handlers<Names> {
+  const { storage, store, clock, limits, log } = parts
+  const seconds = limits.mediaLinkSeconds
+
+  /** What the relay cannot help is told apart from what it does wrong. */
+  const using = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof BlobStoreError)) throw error
+      log.error('media_failed', { error })
+      throw new ProtocolError('MEDIA_UNAVAILABLE')
+    }
+  }
+
+  const getBlob = async (key: MediaKey): Promise<StoredBlob> => {
+    const found = await findStoredBlob(storage.sql, key)
+    if (found) return found
+    const awaited = store.direct && (await findAwaitedBlob(storage.sql, { key }))
+    // Somebody else may have adopted it at the same moment.
+    const adopted = awaited && ((await adopt(awaited, parts)) ?? (await findStoredBlob(storage.sql, key)))
+    if (!adopted) throw new ProtocolError('NOT_FOUND')
+    return adopted
+  }
+
+  // An upload that could not begin must not count as one under way.
+  const begin = async (blob: BlobRow): Promise<string> => {
+    try {
+      return await store.begin(blob.object)
+    } catch (error) {
+      await storage.transaction((sql) => doomBlob(sql, blob))
+      throw error
+    }
+  }
+
+  const ownLink = (purpose: LinkPurpose, object: string, host: string): string => {
+    const link = createLink(purpose, object, {
+      keys: parts.linkKeys,
+      expiresAt: clock.now() + seconds * 1000,
+    })
+    return new URL(`${API_BASE}/media/links/${link}`, parts.publicUrl ?? `http://${host}`).href
+  }
+
+  const objectOf = (purpose: LinkPurpose, link: string): string => {
+    const object = readLink(purpose, link, { keys: parts.linkKeys, now: clock.now() })
+    if (object === undefined) throw new ProtocolError('NOT_FOUND')
+    return object
+  }
+
+  return {
+    initUpload: ({ caller }) =>
+      using(async () => {
+        const { blob, uploadId } = await addBlob(caller.id, { state: 'open' }, parts)
+        const handle = await begin(blob)
+        if (handle !== '') {
+          await storage.transaction(
+            (sql) => sql`UPDATE media_blobs SET handle = ${handle} WHERE id = ${blob.id}`,
+          )
+        }
+        return { upload_id: uploadId, media_key: blob.media_key }
+      }),
+
+    uploadPart: ({ caller, params, query, body }) =>
+      using(async () => {
+        const { mediaKey, partNumber: number } = query
+        const upload = { uploadId: params.upload_id, account: caller.id, mediaKey, number }
+        return { etag: await writePart(upload, body, parts) }
+      }),
+
+    getUpload: async ({ caller, params }) => {
+      const blob = await getUpload(storage.sql, { uploadId: params.upload_id, account: caller.id })
+      if (blob.state === 'stored') throw new ProtocolError('NOT_FOUND')
+      const there = await listParts(storage.sql, blob.id)
+      return {
+        media_key: blob.media_key,
+        parts: there.map(({ part_number, bytes, etag }) => ({ part_number, size: bytes, etag })),
+      }
+    },
+
+    completeUpload: ({ caller, params, body }) =>
+      using(async () => {
+        const { media_key: mediaKey, parts: named } = body
+        const upload = { uploadId: params.upload_id, account: caller.id, mediaKey }
+        return { media_key: mediaKey, size: await completeUpload(upload, named, parts) }
+      }),
+
+    abortUpload: ({ caller, params }) =>
+      using(async () => {
+        await abortUpload({ uploadId: params.upload_id, account: caller.id }, parts)
+        return undefined
+      }),
+
+    uploadUrl: ({ caller, body, host }) =>
+      using(async () => {
+        if ((body.size ?? 0) > limits.mediaBytes) throw new ProtocolError('PAYLOAD_TOO_LARGE')
+        const { blob } = await addBlob(caller.id, { state: 'awaited', exactBytes: body.size }, parts)
+        if (!store.direct) await begin(blob)
+        const upload_url = store.direct
+          ? await store.direct.linkToWrite(blob.object, { seconds, bytes: body.size })
+          : ownLink('write', blob.object, host)
+        return { upload_url, media_key: blob.media_key, expires_in: seconds }
+      }),
+
+    downloadMedia: ({ query, asked }) =>
+      using(async () => serveBlob(await getBlob(query.key), query.key, { asked, store })),
+
+    downloadUrl: ({ query, host }) =>
+      using(async () => {
+        const { object } = await getBlob(query.key)
+        const download_url = store.direct
+          ? await store.direct.linkToRead(object, { seconds })
+          : ownLink('read', object, host)
+        return { download_url, expires_in: seconds }
+      }),
+
+    putMediaLink: ({ params, body }) =>
+      using(async () => {
+        const object = objectOf('write', params.link)
+        const awaited = await findAwaitedBlob(storage.sql, { object })
+        if (!awaited) {
+          const stored = await findStoredObject(storage.sql, object)
+          throw new ProtocolError(stored ? 'ALREADY_STORED' : 'NOT_FOUND')
+        }
+        await writeWhole(awaited, body, parts)
+        return undefined
+      }),
+
+    getMediaLink: ({ params, asked }) =>
+      using(async () => {
+        const object = objectOf('read', params.link)
+        const blob = await findStoredObject(storage.sql, object)
+        if (!blob) throw new ProtocolError('NOT_FOUND')
+        return await serveBlob(blob, object, { asked, store })
+      }),
+
+    storageEstimate: async ({ caller }) => {
+      const { bytes } = await usageOf(storage.sql, caller.id)
+      return {
+        used_bytes: bytes,
+        total_bytes: bytes,
+        quota_bytes: limits.mediaAccountBytes,
+        message_count: await countWaiting(caller.id),
+      }
+    },
+  }
+
+  async function countWaiting(account: AccountId): Promise<number> {
+    const [row] = await storage.sql<{ count: number }>`
+      SELECT pending_count AS count FROM mailboxes WHERE account_id = ${account}`
+    return row?.count ?? 0
+  }
+}

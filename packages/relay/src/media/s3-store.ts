@@ -1,0 +1,219 @@
+// Blobs in a bucket of an S3-compatible store: an object each, uploaded by the store's own uploads in parts.
+import { ProtocolError } from '@sotto/protocol'
+import {
+  type BlobStore,
+  BlobStoreError,
+  type ByteRange,
+  type Completion,
+  type DirectAccess,
+  type IncomingBytes,
+  type ObjectPage,
+  type StoredBlob,
+  type StoredPart,
+  type UploadPlace,
+} from './blob-store.ts'
+import { elementOf, elementsOf, failing, type S3Requests } from './s3-requests.ts'
+
+/** Up to so many bytes are read whole, so that the answer can say how many they are: the runtime says it of no stream. */
+const READ_WHOLE_BYTES = 256 * 1024
+const ADOPT_ATTEMPTS = 3
+const XML = { 'content-type': 'application/xml' }
+
+export class S3Store implements BlobStore {
+  readonly direct: DirectAccess
+  readonly #requests: S3Requests
+  readonly #prefix: string
+  readonly #bucket: string
+
+  /** @param prefix what the keys of all objects begin with; nothing else may be under it */
+  constructor(requests: S3Requests, { bucket, prefix }: { bucket: string; prefix: string }) {
+    this.#requests = requests
+    this.#bucket = bucket
+    this.#prefix = prefix
+    this.direct = {
+      linkToWrite: (object, { seconds, bytes }) => {
+        // Signed, the length is one that the store holds the writer to.
+        const headers = bytes === undefined ? {} : { 'content-length': `${bytes}` }
+        return requests.link({ method: 'PUT', key: this.#keyOf(object), headers }, seconds)
+      },
+      linkToRead: (object, { seconds }) => {
+        const query = {
+          'response-content-type': 'application/octet-stream',
+          'response-content-disposition': 'attachment',
+        }
+        return requests.link({ method: 'GET', key: this.#keyOf(object), query }, seconds)
+      },
+      adopt: (from, to, mostBytes) => this.#adopt(from, to, mostBytes),
+    }
+  }
+
+  async begin(object: string): Promise<string> {
+    const key = this.#keyOf(object)
+    const { text } = await this.#requests.send({ method: 'POST', key, query: { uploads: '' } })
+    const id = elementOf(text, 'UploadId')
+    if (id === undefined) throw new BlobStoreError('the S3 store began no upload')
+    return id
+  }
+
+  async writePart(
+    { object, handle }: UploadPlace,
+    { number }: { number: number },
+    body: IncomingBytes,
+  ): Promise<{ etag: string; bytes: number }> {
+    const counted = countedStream(body)
+    const request = {
+      method: 'PUT',
+      key: this.#keyOf(object),
+      query: { partNumber: `${number}`, uploadId: handle },
+    } as const
+    // The store wants to know the length beforehand. A part that does not say it is read first; it is no more than a part.
+    const sent =
+      body.length === undefined
+        ? { body: await readAll(counted.stream, counted.failure) }
+        : { body: counted.stream, headers: { 'content-length': `${body.length}` } }
+    const { response, code } = await this.#requests.send({ ...request, ...sent }).catch((error) => {
+      throw counted.failure() ?? error
+    })
+    const failure = counted.failure()
+    if (failure) throw failure
+    if (code === 'NoSuchUpload') throw new ProtocolError('NOT_FOUND')
+    const etag = response.headers.get('etag')?.replaceAll('"', '')
+    if (code !== undefined || !etag)
+      throw new BlobStoreError(`the S3 store took no part: ${code ?? 'no ETag'}`)
+    return { etag, bytes: counted.bytes() }
+  }
+
+  // The next attempt takes its place, and what is never completed goes as a whole.
+  async dropPart(): Promise<void> {}
+
+  async complete({ object, handle }: UploadPlace, parts: readonly StoredPart[]): Promise<Completion> {
+    const key = this.#keyOf(object)
+    const named = parts.map(
+      ({ part_number, etag }) => `<Part><PartNumber>${part_number}</PartNumber><ETag>"${etag}"</ETag></Part>`,
+    )
+    const body = `<CompleteMultipartUpload>${named.join('')}</CompleteMultipartUpload>`
+    const query = { uploadId: handle }
+    const { code } = await this.#requests.send({ method: 'POST', key, query, headers: XML, body })
+    if (code === undefined) return 'done'
+    if (code === 'EntityTooSmall') return 'too small'
+    if (code === 'InvalidPart' || code === 'InvalidPartOrder') return 'changed'
+    if (code !== 'NoSuchUpload') throw new BlobStoreError(`the S3 store put nothing together: ${code}`)
+    // It was completed before, and the answer was lost.
+    const bytes = parts.reduce((sum, part) => sum + part.bytes, 0)
+    return (await this.#look(object))?.bytes === bytes ? 'done' : 'changed'
+  }
+
+  async read(
+    { object, bytes }: StoredBlob,
+    { from, to }: ByteRange,
+  ): Promise<ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>> {
+    const headers = { range: `bytes=${from}-${to}` }
+    const response = await this.#requests.open({ method: 'GET', key: this.#keyOf(object), headers })
+    const isAsked = response.headers.get('content-range') === `bytes ${from}-${to}/${bytes}`
+    if (!isAsked || !response.body) throw new BlobStoreError('the S3 store answered another range')
+    return to - from < READ_WHOLE_BYTES ? await failing(() => response.bytes()) : response.body
+  }
+
+  async remove(object: string): Promise<void> {
+    const key = this.#keyOf(object)
+    const query = { uploads: '', prefix: key }
+    const { text } = await this.#requests.send({ method: 'GET', key: '', query })
+    for (const uploadId of elementsOf(text, 'UploadId')) {
+      await this.#requests.send({ method: 'DELETE', key, query: { uploadId } })
+    }
+    const { code } = await this.#requests.send({ method: 'DELETE', key })
+    if (code !== undefined && code !== 'NoSuchKey') {
+      throw new BlobStoreError(`the S3 store removed nothing: ${code}`)
+    }
+  }
+
+  // Parts of a completed upload are the store's own concern.
+  async tidy(): Promise<void> {}
+
+  async list(after: string | undefined): Promise<ObjectPage> {
+    const start: Record<string, string> = after === undefined ? {} : { 'start-after': this.#keyOf(after) }
+    const query = { 'list-type': '2', 'max-keys': '500', prefix: this.#prefix, ...start }
+    const { text, code } = await this.#requests.send({ method: 'GET', key: '', query })
+    if (code !== undefined) throw new BlobStoreError(`the S3 store listed nothing: ${code}`)
+    const objects = Array.from(text.matchAll(/<Contents>.*?<\/Contents>/gs), ([entry]) => ({
+      object: (elementOf(entry, 'Key') ?? '').slice(this.#prefix.length),
+      modifiedAt: Date.parse(elementOf(entry, 'LastModified') ?? ''),
+    }))
+    const isMore = elementOf(text, 'IsTruncated') === 'true'
+    return { objects, next: isMore ? objects.at(-1)?.object : undefined }
+  }
+
+  async #adopt(from: string, to: string, mostBytes: number): Promise<number | 'too large' | undefined> {
+    for (let attempt = 1; attempt <= ADOPT_ATTEMPTS; attempt++) {
+      const found = await this.#look(from)
+      if (!found) return undefined
+      if (found.bytes > mostBytes) return 'too large'
+      const headers = {
+        'x-amz-copy-source': `/${this.#bucket}/${this.#keyOf(from)}`,
+        'x-amz-copy-source-if-match': found.etag,
+      }
+      const { code } = await this.#requests.send({ method: 'PUT', key: this.#keyOf(to), headers })
+      if (code === undefined) return found.bytes
+      // Written anew since it was looked at.
+      if (code !== 'PreconditionFailed' && code !== 'NoSuchKey') {
+        throw new BlobStoreError(`the S3 store copied nothing: ${code}`)
+      }
+    }
+    return undefined
+  }
+
+  async #look(object: string): Promise<{ bytes: number; etag: string } | undefined> {
+    const { response, code } = await this.#requests.send({ method: 'HEAD', key: this.#keyOf(object) })
+    if (response.status === 404) return undefined
+    const etag = response.headers.get('etag')
+    if (code !== undefined || !etag)
+      throw new BlobStoreError(`the S3 store looked for nothing: ${code ?? 'no ETag'}`)
+    return { bytes: Number(response.headers.get('content-length')), etag }
+  }
+
+  #keyOf(object: string): string {
+    return this.#prefix + object
+  }
+}
+
+// A body on its way to the store. Why it ended early is told by `failure`: the request that carried it says only that it did.
+function countedStream(body: IncomingBytes): {
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>
+  bytes(): number
+  failure(): unknown
+} {
+  let bytes = 0
+  let failure: unknown
+  const pieces = body.pieces[Symbol.asyncIterator]()
+  const stream = new ReadableStream<Uint8Array<ArrayBuffer>>(
+    {
+      pull: async (controller) => {
+        try {
+          const { value, done } = await pieces.next()
+          if (done) return controller.close()
+          bytes += value.byteLength
+          controller.enqueue(new Uint8Array(value))
+        } catch (error) {
+          failure = error
+          controller.error(error)
+        }
+      },
+      cancel: async () => {
+        await pieces.return?.()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  return { stream, bytes: () => bytes, failure: () => failure }
+}
+
+async function readAll(
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
+  failure: () => unknown,
+): Promise<Uint8Array<ArrayBuffer>> {
+  try {
+    return await new Response(stream).bytes()
+  } catch (error) {
+    throw failure() ?? error
+  }
+}

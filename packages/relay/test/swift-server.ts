@@ -1,0 +1,204 @@
+// A real S3-compatible store for tests: OpenStack Swift with its `s3api`, one node of it, in a temporary folder. It checks
+// signatures. One for a test process, gone when that process is.
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import { AwsV4Signer } from 'aws4fetch'
+import { findSwift } from '../../../scripts/find-swift.mjs'
+
+/** The store that runs. */
+export interface SwiftServer {
+  /** `http://127.0.0.1:<port>` */
+  readonly endpoint: string
+  readonly accessKey: string
+  readonly secretKey: string
+  readonly region: string
+  /** A bucket that is there. */
+  readonly bucket: string
+}
+
+let shared: Promise<SwiftServer> | undefined
+
+/** Starts the store of this process, or shares the one that runs. */
+export function startSwift(): Promise<SwiftServer> {
+  shared ??= start()
+  return shared
+}
+
+const KINDS = ['account', 'container', 'object', 'proxy'] as const
+const ACCESS_KEY = 'test:tester'
+const SECRET_KEY = 'testing'
+const REGION = 'us-east-1'
+
+async function start(): Promise<SwiftServer> {
+  const bin = findSwift()
+  if (bin === undefined) {
+    throw new Error(
+      'OpenStack Swift is needed: its programs are in neither SWIFT_BIN nor /usr/bin. `npm test` says more.',
+    )
+  }
+  const folder = makeFolder()
+  const ports = await freePorts(KINDS.length)
+  const portOf = (kind: (typeof KINDS)[number]): number => ports[KINDS.indexOf(kind)] ?? 0
+  writeFileSync(
+    join(folder, 'swift.conf'),
+    '[swift-hash]\nswift_hash_path_suffix = tests\nswift_hash_path_prefix = tests\n[storage-policy:0]\nname = only\ndefault = yes\n',
+  )
+  for (const kind of KINDS) {
+    writeFileSync(join(folder, `${kind}.conf`), kind === 'proxy' ? proxyConf() : storageConf(kind))
+    if (kind !== 'proxy') buildRing(kind, portOf(kind))
+  }
+  startKeeper(bin, folder)
+  const server = {
+    endpoint: `http://127.0.0.1:${portOf('proxy')}`,
+    accessKey: ACCESS_KEY,
+    secretKey: SECRET_KEY,
+    region: REGION,
+    bucket: 'media',
+  }
+  await makeBucket(server, folder)
+  return server
+
+  function common(kind: (typeof KINDS)[number]): string {
+    return `[DEFAULT]
+bind_ip = 127.0.0.1
+bind_port = ${portOf(kind)}
+workers = 0
+user = ${userInfo().username}
+swift_dir = ${folder}
+log_address = ${folder}/no-log
+`
+  }
+
+  function storageConf(kind: 'account' | 'container' | 'object'): string {
+    return `${common(kind)}devices = ${folder}/disks
+mount_check = false
+fallocate_reserve = 0
+[pipeline:main]
+pipeline = ${kind}-server
+[app:${kind}-server]
+use = egg:swift#${kind}
+`
+  }
+
+  // The proxy may be up before the others: it must not give them up for a minute. What tempauth would keep in a memcached is tokens of Swift's own interface: nobody has to listen there.
+  function proxyConf(): string {
+    return `${common('proxy')}[pipeline:main]
+pipeline = catch_errors gatekeeper healthcheck cache listing_formats bulk s3api tempauth copy slo dlo proxy-server
+[app:proxy-server]
+use = egg:swift#proxy
+account_autocreate = true
+error_suppression_limit = 1000000
+[filter:cache]
+use = egg:swift#memcache
+memcache_servers = 127.0.0.1:9
+[filter:s3api]
+use = egg:swift#s3api
+location = ${REGION}
+max_upload_part_num = 10000
+[filter:tempauth]
+use = egg:swift#tempauth
+user_${ACCESS_KEY.replace(':', '_')} = ${SECRET_KEY} .admin
+${['catch_errors', 'gatekeeper', 'healthcheck', 'listing_formats', 'bulk', 'copy', 'slo', 'dlo']
+  .map((name) => `[filter:${name}]\nuse = egg:swift#${name}\n`)
+  .join('')}`
+  }
+
+  function buildRing(kind: 'account' | 'container' | 'object', port: number): void {
+    const builder = join(folder, `${kind}.builder`)
+    for (const words of [
+      ['create', '2', '1', '1'],
+      ['add', `r1z1-127.0.0.1:${port}/disk`, '1'],
+      ['rebalance'],
+    ]) {
+      const { status, stdout, stderr } = spawnSync(
+        join(bin ?? '', 'swift-ring-builder'),
+        [builder, ...words],
+        {
+          encoding: 'utf8',
+        },
+      )
+      if (status !== 0) throw new Error(`swift-ring-builder ${words.join(' ')}: ${stdout}${stderr}`)
+    }
+  }
+}
+
+// Swift keeps what it knows of an object in extended attributes, which not every file system has.
+function makeFolder(): string {
+  for (const place of [tmpdir(), '/var/tmp']) {
+    const folder = mkdtempSync(join(place, 'sotto-swift-'))
+    const look = 'import os, sys; os.setxattr(sys.argv[1], "user.swift.test", b"x" * 1024)'
+    if (spawnSync('/usr/bin/python3', ['-c', look, folder]).status === 0) {
+      mkdirSync(join(folder, 'disks', 'disk'), { recursive: true })
+      return folder
+    }
+    rmSync(folder, { recursive: true })
+  }
+  throw new Error('Swift needs a file system with extended attributes, for TMPDIR or /var/tmp.')
+}
+
+// A shell between this process and the servers, and their parent: it learns of our end, however we end, because its
+// standard input closes. Then it ends them and removes the folder.
+const keeperScript = `
+bin=$1 folder=$2
+trap '' HUP INT TERM
+for kind in ${KINDS.join(' ')}; do
+  (trap - HUP INT TERM; exec "$bin/swift-$kind-server" "$folder/$kind.conf" --verbose) >"$folder/$kind.log" 2>&1 </dev/null &
+  servers="$servers $!"
+done
+read -r _
+kill -s KILL $servers
+wait
+rm -rf "$folder"
+`
+
+function startKeeper(bin: string, folder: string): void {
+  const shell = spawn('sh', ['-c', keeperScript, 'keeper', bin, folder], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'inherit'],
+  })
+  shell.unref()
+  const { stdin } = shell
+  if (stdin && 'unref' in stdin && typeof stdin.unref === 'function') stdin.unref()
+}
+
+// All four of them work once a bucket can be made.
+async function makeBucket(server: SwiftServer, folder: string): Promise<void> {
+  for (let triesLeft = 300; triesLeft > 0; triesLeft--) {
+    const signer = new AwsV4Signer({
+      ...{ method: 'PUT', url: `${server.endpoint}/${server.bucket}`, service: 's3', region: server.region },
+      ...{ accessKeyId: server.accessKey, secretAccessKey: server.secretKey },
+    })
+    const { url, headers } = await signer.sign()
+    if (
+      await fetch(url, { method: 'PUT', headers }).then(
+        ({ ok }) => ok,
+        () => false,
+      )
+    )
+      return
+    await Bun.sleep(100)
+  }
+  const logs = KINDS.map((kind) => readFileSync(join(folder, `${kind}.log`), 'utf8').slice(-1000))
+  throw new Error(`Swift did not start:\n${logs.join('\n')}`)
+}
+
+// Below 32768, where no system takes the port of an outgoing connection from.
+async function freePorts(count: number): Promise<number[]> {
+  const found = new Set<number>()
+  while (found.size < count) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000)
+    if (await isFree(port)) found.add(port)
+  }
+  return [...found]
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+  })
+}
