@@ -12,7 +12,15 @@ import type { ErrorCode } from './errors.ts'
 
 export { API_BASE, type Endpoint } from './endpoints/endpoint.ts'
 // Each feature's by itself too, so that a client takes along no more than it calls.
-export { accountEndpoints, callEndpoints, channelEndpoints, friendEndpoints, mediaEndpoints, pushEndpoints, vanityEndpoints }
+export {
+  accountEndpoints,
+  callEndpoints,
+  channelEndpoints,
+  friendEndpoints,
+  mediaEndpoints,
+  pushEndpoints,
+  vanityEndpoints,
+}
 
 /** Every endpoint under `/api/v1`, by name. */
 export const endpoints = {

@@ -100,7 +100,8 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   ORDER_NOT_CONFIRMED: 'The order is not paid, or its payment not confirmed yet.',
   TOO_MANY_ORDERS: 'The account has as many unpaid orders as may be; pay one or let it expire.',
   TOO_MANY_UPLOADS: 'The account has as many uploads under way as may be; complete one or give one up.',
-  PARTS_MISMATCH: 'The parts named are not those that are there, numbered from 1 and in order; ask which are.',
+  PARTS_MISMATCH:
+    'The parts named are not those that are there, numbered from 1 and in order; ask which are.',
   ALREADY_STORED: 'What the link was for is stored already; a link writes once.',
   MAILBOX_FULL: 'The recipient has too much undelivered.',
   EXPIRED: 'The message reached the end of its life before it was delivered.',

@@ -200,6 +200,7 @@ export const limits = {
     max: 64 * 1024 * MIB,
     setting: 'LIMIT_ALL_OFFERS_BYTES',
     means: 'offers of everybody that wait; the oldest gives way',
+  },
   mediaPartBytes: {
     default: MEDIA_PART_BYTES,
     min: MEDIA_PART_BYTES,

@@ -133,5 +133,6 @@ export const mediaSummaries: Summaries<typeof mediaEndpoints> = {
   downloadUrl: 'A link to download a blob from without a token',
   putMediaLink: 'Where `upload_url` leads on a relay that keeps blobs itself; writes once',
   getMediaLink: 'Where `download_url` leads on a relay that keeps blobs itself',
-  storageEstimate: 'What one’s media takes of its room, uploads under way included, and how many messages wait for one',
+  storageEstimate:
+    'What one’s media takes of its room, uploads under way included, and how many messages wait for one',
 }
