@@ -51,6 +51,7 @@ export type { UploadedMedia } from './media/upload.ts'
 export type { ClientOptions, Clock, FetchLike, SocketClass, SocketLike, WakeSource } from './options.ts'
 export type { SendOptions } from './outbox.ts'
 export type { ProofOfWork, ProofOfWorkSolver } from './proof-of-work.ts'
+export { Push, type PushRegistration, type PushSubscriptionLike } from './push/push.ts'
 export {
   REGISTRATION_STEPS,
   type RegistrationProgress,
