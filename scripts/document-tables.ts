@@ -24,6 +24,7 @@ export const documentsWithTables = ['protocol.md', 'operations.md'].map((name) =
 
 const summaries: Readonly<Record<string, string>> = endpointSummaries
 const meanings: Readonly<Record<string, string>> = { ...errorMeanings, ...closeMeanings }
+
 /** A body that is no JSON. */
 const BYTES = 'bytes'
 

@@ -32,7 +32,7 @@ const systemPackages = [
     isPresent: () => findSwift() !== undefined,
     hint: 'If it is installed in a place of its own, set SWIFT_BIN to the folder that holds swift-proxy-server.',
     debian: 'swift-proxy swift-account swift-container swift-object',
-    around: withoutServices,
+    around: withoutService,
   },
 ]
 
@@ -123,19 +123,6 @@ function withoutService(runAsRoot, install) {
   } finally {
     if (!hadFile) asRoot('rm', '-f', file)
     asRoot('update-rc.d', 'coturn', 'disable')
-  }
-}
-
-// Debian starts servers of its own, system-wide, as soon as Swift is installed. Its own way to say no is this program.
-function withoutServices(runAsRoot, install) {
-  const file = '/usr/sbin/policy-rc.d'
-  const asRoot = (...words) => spawnSync([...runAsRoot, ...words][0], [...runAsRoot, ...words].slice(1))
-  const hadPolicy = existsSync(file)
-  if (!hadPolicy) asRoot('sh', '-c', `printf '#!/bin/sh\\nexit 101\\n' >${file} && chmod 755 ${file}`)
-  try {
-    return install()
-  } finally {
-    if (!hadPolicy) asRoot('rm', '-f', file)
   }
 }
 

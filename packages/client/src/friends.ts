@@ -137,8 +137,9 @@ export class Friends {
     if (found.alias_id !== alias_id)
       throw new ClientError('BAD_REPLY', 'the relay answered with another account than was asked for')
     const current = { x25519: found.x25519_public_key, ed25519: found.ed25519_public_key }
+    const codes = await sessions.codesOf([current.x25519])
     // Nothing goes out to that contact until the friend list has shown the recorded keys again.
-    if (!sessions.compare(alias_id, current)) this.hint()
+    if (!sessions.compare(alias_id, current, codes)) this.hint()
     return found
   }
 

@@ -76,7 +76,7 @@ export async function createIdentity(
   input: CreateIdentityInput,
 ): Promise<PreparedIdentity> {
   const nickname = checkNickname(input.nickname)
-  const mnemonic = phraseOf(input.mnemonic ?? generateMnemonic(platform.random))
+  const mnemonic = await phraseOf(input.mnemonic ?? (await generateMnemonic(platform.random)))
   await checkReplace(platform, mnemonic, input.replace)
   const registration = await Registration.begin(platform, mnemonic, input)
   const account = await registration.register(nickname)
@@ -91,7 +91,7 @@ export async function recoverIdentity(
   platform: Platform,
   input: RecoverIdentityInput,
 ): Promise<PreparedIdentity> {
-  const mnemonic = phraseOf(input.mnemonic)
+  const mnemonic = await phraseOf(input.mnemonic)
   await checkReplace(platform, mnemonic, input.replace)
   const registration = await Registration.begin(platform, mnemonic, input)
   return settle(platform, mnemonic, registration, await registration.find(), input)
@@ -138,8 +138,8 @@ async function checkReplace(
   if (before && before.mnemonic !== mnemonic && !replace) throw identityExists()
 }
 
-function phraseOf(text: string): string {
-  if (!validateMnemonic(text))
+async function phraseOf(text: string): Promise<string> {
+  if (!(await validateMnemonic(text)))
     throw new ClientError('INVALID_PHRASE', 'these are not the 12 words of a recovery phrase')
   return normalizeMnemonic(text)
 }

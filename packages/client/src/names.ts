@@ -8,7 +8,7 @@ export type {
   TextContent,
   VoiceContent,
 } from '@sotto/crypto'
-export { generateMnemonic, normalizeMnemonic, validateMnemonic } from '@sotto/crypto'
+export { normalizeMnemonic } from '@sotto/crypto'
 export type {
   ChannelInfo,
   ChannelPost,
@@ -24,6 +24,7 @@ export { Channels, type NewChannel, type PostRange } from './channels.ts'
 export { ClientError, type ClientErrorCode } from './client-error.ts'
 export { contentOf } from './content.ts'
 export type { Conversation } from './conversations.ts'
+export { generateMnemonic, validateMnemonic } from './cryptography.ts'
 export type { AnyClient } from './door.ts'
 export type { EventStreamOptions } from './event-stream.ts'
 export type {

@@ -28,8 +28,15 @@ interface CurrentKeys {
   readonly ed25519: string
 }
 
-/** Session keys in Base64, by `placeOf`. */
-type DerivedKeys = ReadonlyMap<string, string>
+/** What a friend list takes that has to be computed. */
+interface DerivedKeys {
+  /** Session keys in Base64, by `placeOf`. */
+  readonly sessions: ReadonlyMap<string, string>
+  readonly codes: SecurityCodes
+}
+
+/** Security codes, by the contact's X25519 key. */
+type SecurityCodes = ReadonlyMap<string, string>
 
 /** What the sessions work with. */
 export interface SessionsContext {
@@ -48,6 +55,8 @@ export class Sessions {
   /** Keys the relay gives now for a session made with others, by conversation. */
   readonly #changedKeys = new Map<string, CurrentKeys>()
   readonly #raised = new Map<string, string>()
+  /** Of every key in the two above: at hand before, as a violation is told in the step that finds it. */
+  #codes: SecurityCodes = new Map()
 
   constructor(context: SessionsContext) {
     this.#context = context
@@ -55,8 +64,12 @@ export class Sessions {
 
   /** Reads the sessions, and compares them with the friend list as it was last. */
   async load(): Promise<void> {
-    for (const session of await this.#context.store.listSessions()) this.#remember(session)
-    this.#compareKeys(await this.#context.store.listFriends())
+    const sessions = await this.#context.store.listSessions()
+    const friends = await this.#context.store.listFriends()
+    const keys = sessions.map(({ theirEcdhPublicKey }) => theirEcdhPublicKey)
+    this.#codes = await this.codesOf([...keys, ...keysOf(friends)])
+    for (const session of sessions) this.#remember(session)
+    this.#compareKeys(friends)
   }
 
   list(): readonly SessionRecord[] {
@@ -124,9 +137,9 @@ export class Sessions {
     )
   }
 
-  /** The keys of the sessions that a friend list asks for and that are not there. Changes nothing. */
+  /** The keys of the sessions that a friend list asks for and that are not there, and security codes. Changes nothing. */
   async deriveKeys(friends: readonly FriendProfile[]): Promise<DerivedKeys> {
-    const derived = new Map<string, string>()
+    const sessions = new Map<string, string>()
     const { privateKey } = this.#context.keys.agreement
     for (const friend of friends) {
       if (!asksForSession(friend) || this.#sessions.has(friend.conversation_id)) continue
@@ -134,10 +147,19 @@ export class Sessions {
       if (!this.#canBeTheirs(theirPublicKey)) continue
       const conversationId = friend.conversation_id
       const key = await deriveSessionKey({ privateKey, theirPublicKey, conversationId })
-      derived.set(placeOf(friend), encodeBase64(key))
+      sessions.set(placeOf(friend), encodeBase64(key))
       key.fill(0)
     }
-    return derived
+    return { sessions, codes: await this.codesOf(keysOf(friends)) }
+  }
+
+  /** The security codes of X25519 keys. Changes nothing. */
+  async codesOf(publicKeys: readonly string[]): Promise<SecurityCodes> {
+    const own = this.#context.keys.agreement.publicKey
+    const codes = publicKeys.map(
+      async (key) => [key, this.#codes.get(key) ?? (await securityCode(own, decodeBase64(key)))] as const,
+    )
+    return new Map(await Promise.all(codes))
   }
 
   /**
@@ -146,6 +168,7 @@ export class Sessions {
    */
   reconcile(friends: readonly FriendProfile[], derived: DerivedKeys): readonly ConversationId[] {
     const refusedBefore = new Set(this.#changedKeys.keys())
+    this.#codes = new Map([...this.#codes, ...derived.codes])
     this.#compareKeys(friends)
     for (const [conversationId, current] of this.#changedKeys) {
       const session = this.#sessions.get(conversationId)
@@ -158,18 +181,20 @@ export class Sessions {
       const session = this.#sessions.get(friend.conversation_id)
       const isReadable = session
         ? this.#rename(session, friend)
-        : this.#create(friend, friend.conversation_id, derived.get(placeOf(friend)))
+        : this.#create(friend, friend.conversation_id, derived.sessions.get(placeOf(friend)))
       const isBack =
         refusedBefore.has(friend.conversation_id) && !this.#changedKeys.has(friend.conversation_id)
       if (isReadable || isBack) readable.push(friend.conversation_id)
     }
+    this.#dropCodes()
     return readable
   }
 
   /** Looks at keys the relay gives outside the friend list: false, and a `security_violation`, where they are others. */
-  compare(aliasId: string, current: CurrentKeys): boolean {
+  compare(aliasId: string, current: CurrentKeys, codes: SecurityCodes): boolean {
     const session = this.#findByAlias(aliasId)
     if (!session || hasKeys(session, current)) return true
+    this.#codes = new Map([...this.#codes, ...codes])
     this.#changedKeys.set(session.conversationId, current)
     this.#raise(session, current)
     return false
@@ -207,11 +232,9 @@ export class Sessions {
 
   /** Verified only while the code that was compared is the code of the keys in use. */
   async trustState(contact: string): Promise<TrustState> {
-    const session = this.get(contact)
-    const trust = await this.#context.store.getTrust(session.conversationId)
-    const holds =
-      trust.status === 'verified' &&
-      trust.fingerprintSnapshot === this.#fingerprint(session.theirEcdhPublicKey)
+    const { fingerprintHex } = this.securityCode(contact)
+    const trust = await this.#context.store.getTrust(this.get(contact).conversationId)
+    const holds = trust.status === 'verified' && trust.fingerprintSnapshot === fingerprintHex
     return holds ? trust : { status: 'unverified' }
   }
 
@@ -336,8 +359,21 @@ export class Sessions {
   }
 
   #fingerprint(theirPublicKey: string): string {
-    return securityCode(this.#context.keys.agreement.publicKey, decodeBase64(theirPublicKey))
+    const code = this.#codes.get(theirPublicKey)
+    if (code === undefined) throw new TypeError('the security code of a key in use was not computed')
+    return code
   }
+
+  // A relay can give other keys each time.
+  #dropCodes(): void {
+    const used = new Set(this.list().map(({ theirEcdhPublicKey }) => theirEcdhPublicKey))
+    for (const { x25519 } of this.#changedKeys.values()) used.add(x25519)
+    this.#codes = new Map([...this.#codes].filter(([key]) => used.has(key)))
+  }
+}
+
+function keysOf(friends: readonly FriendProfile[]): readonly string[] {
+  return friends.flatMap((friend) => (friend.status === 'accepted' ? [friend.x25519_public_key] : []))
 }
 
 type AcceptedFriend = FriendProfile & { readonly conversation_id: ConversationId }

@@ -36,7 +36,7 @@ async function makeParts() {
   const journal = new Journal(store, (error) => {
     throw error
   })
-  const keys = await deriveIdentityKeys(generateMnemonic(platform.random))
+  const keys = await deriveIdentityKeys(await generateMnemonic(platform.random))
   const sessions = new Sessions({ store, journal, emitter, clock: platform.clock, keys })
   const friends = check(FriendList, [friendOf(bob)])
   const meet = async () => sessions.reconcile(friends, await sessions.deriveKeys(friends))
@@ -56,7 +56,8 @@ async function makeParts() {
   const outbox = new Outbox(context)
   const impostor = makePeer('bob', bob.conversationId)
   /** The relay gives other keys for bob than those of the session. */
-  const change = () => sessions.compare('bob', { x25519: impostor.x25519, ed25519: impostor.ed25519 })
+  const codes = await sessions.codesOf([impostor.x25519])
+  const change = () => sessions.compare('bob', { x25519: impostor.x25519, ed25519: impostor.ed25519 }, codes)
   const frame = (seq: number): Extract<RelayFrame, { type: 'msg' }> =>
     check(relayFrames.msg, {
       type: 'msg',

@@ -129,7 +129,7 @@ for (const [name, bundle] of [
     const workers: string[] = []
     page.on('worker', (worker) => workers.push(worker.url()))
     const { nonce, told, longestMs } = await work(page, `${name} 1`, 5)
-    expect(verifyProofOfWork({ challenge: `${name} 1`, nonce, difficulty: 5 })).toBe(true)
+    expect(await verifyProofOfWork({ challenge: `${name} 1`, nonce, difficulty: 5 })).toBe(true)
     expect(workers.length).toBe(1)
     expect(workers[0]).toContain('pow-worker')
     expect(told.length).toBeGreaterThan(0)
@@ -141,14 +141,14 @@ for (const [name, bundle] of [
 test('a bundle that left the worker out still registers, in slices', async () => {
   const page = await open(serve(await bundledByBun(false)))
   const { nonce } = await work(page, 'no worker', 3)
-  expect(verifyProofOfWork({ challenge: 'no worker', nonce, difficulty: 3 })).toBe(true)
+  expect(await verifyProofOfWork({ challenge: 'no worker', nonce, difficulty: 3 })).toBe(true)
 })
 
 test('a page whose policy forbids workers still registers, in slices', async () => {
   const policy = { 'content-security-policy': "worker-src 'none'" }
   const page = await open(serve(await bundledByBun(true), policy))
   const { nonce } = await work(page, 'no worker', 3)
-  expect(verifyProofOfWork({ challenge: 'no worker', nonce, difficulty: 3 })).toBe(true)
+  expect(await verifyProofOfWork({ challenge: 'no worker', nonce, difficulty: 3 })).toBe(true)
 })
 
 test('a page registers at a relay on another origin with the work in its worker, and a signal ends that', async () => {

@@ -3,9 +3,11 @@ import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 
 import { type RelayProcess, startRelay } from '@sotto/relay/testing'
 import {
   generateMnemonic,
+  MemoryStore,
   type ProofOfWork,
   type RegistrationProgress,
   type RegistrationStep,
+  SottoClient,
 } from '../src/client.ts'
 import { systemClock } from '../src/options.ts'
 import { solveInSlices } from '../src/proof-of-work.ts'
@@ -90,6 +92,32 @@ test('a signal ends it at any step, and nothing on the device has changed', asyn
   }
 })
 
+test('a client closed at any moment while it begins an identity has made none', async () => {
+  for (let step = 0; step < 25; step += 1) {
+    const store = new MemoryStore()
+    const client = await SottoClient.open({ relayUrl: relay.url, store })
+    const creation = client.create({ nickname: 'alice' }).catch((error: { code: string }) => error.code)
+    for (let turn = 0; turn < step; turn += 1) await null
+    await client.close()
+    expect([step, await creation]).toEqual([step, 'CLOSED'])
+    store.reopen()
+    expect(await store.getIdentity()).toBeUndefined()
+  }
+})
+
+test('of two identities made at once a device has the first', async () => {
+  const person = await open()
+  const mnemonic = await newPhrase()
+  // The first has to make its words, which the second has.
+  const [first, second] = await Promise.allSettled([
+    person.client.create({ nickname: 'first' }),
+    person.client.create({ nickname: 'second', mnemonic }),
+  ])
+  expect(first).toMatchObject({ status: 'fulfilled', value: { nickname: 'first' } })
+  expect(second).toMatchObject({ status: 'rejected', reason: { code: 'IDENTITY_EXISTS' } })
+  expect((await person.store.getIdentity())?.nickname).toBe('first')
+})
+
 test('a signal ends the work in the middle', async () => {
   const works: ProofOfWork[] = []
   const person = await open({
@@ -149,7 +177,7 @@ test('a handler that throws ends it with its own error', async () => {
 })
 
 test('the words of a phrase are what counts, not how they are typed', async () => {
-  const mnemonic = newPhrase()
+  const mnemonic = await newPhrase()
   const first = await open()
   const { uuid } = await first.client.create({ nickname: 'alice', mnemonic })
   const second = await open()

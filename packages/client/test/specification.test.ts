@@ -26,11 +26,11 @@ const MEDIA_KEY = `m_${'A'.repeat(22)}`
 test('recovery phrase: 12 English words from the BIP-39 list, which stay on the device', async () => {
   const { mnemonic } = await (await world.open('alice')).client.create({ nickname: 'alice' })
   expect(mnemonic.split(' ').length).toBe(12)
-  expect(validateMnemonic(mnemonic)).toBe(true)
+  expect(await validateMnemonic(mnemonic)).toBe(true)
 })
 
 test('key pairs: Ed25519 at 44/0/0/0/0 and X25519 at 44/1/0/0/0, of the phrase alone', async () => {
-  const mnemonic = generateMnemonic(random)
+  const mnemonic = await generateMnemonic(random)
   const { signing, agreement } = await deriveIdentityKeys(mnemonic)
   for (const pair of [signing, agreement]) {
     expect(pair.privateKey).toBeInstanceOf(Uint8Array)

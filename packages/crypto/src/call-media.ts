@@ -2,7 +2,6 @@
 import { type Bytes, checkBytes, checkKey, checkText, concatBytes, encodeUtf8 } from './bytes.ts'
 import { CryptoError } from './crypto-error.ts'
 import { withSecret } from './primitives.ts'
-import { sha256 } from './sha256.ts'
 
 /** A 32-byte AES-256-GCM key and a 12-byte base IV. */
 export const CALL_MEDIA_KEY_BYTES = 44
@@ -56,10 +55,10 @@ export async function deriveCallMediaKey({
   if (!Number.isSafeInteger(epoch) || epoch < 1)
     throw new CryptoError('INVALID_ARGUMENT', 'epoch must count from 1')
   const info = encodeUtf8(`call-media-v1|${senderAlias}|${mid}|${epoch}`)
-  const salt = sha256(encodeUtf8(callId))
-  return withSecret(sessionKey, ({ hkdfSha256 }, secret) =>
-    hkdfSha256({ secret, salt, info, length: CALL_MEDIA_KEY_BYTES }),
-  )
+  return withSecret(sessionKey, async ({ sha256, hkdfSha256 }, secret) => {
+    const salt = await sha256(encodeUtf8(callId))
+    return hkdfSha256({ secret, salt, info, length: CALL_MEDIA_KEY_BYTES })
+  })
 }
 
 /** What `encryptCallFrame` needs: 44 bytes of key material, a counter it never had before, and the frame. */

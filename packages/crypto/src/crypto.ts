@@ -81,16 +81,9 @@ export {
   MESSAGE_CRYPTO_VERSION,
 } from './message-envelope.ts'
 export { generateMnemonic, mnemonicToSeed, normalizeMnemonic, validateMnemonic } from './mnemonic.ts'
+export type { ProofOfWorkChallenge, SolveProofOfWorkInput } from './nonce-search.ts'
 export { loadPrimitives } from './primitives.ts'
-export {
-  type ProofOfWorkChallenge,
-  type SolveProofOfWorkInput,
-  type SolveProofOfWorkInStepsInput,
-  solveProofOfWork,
-  solveProofOfWorkInSteps,
-  type VerifyProofOfWorkInput,
-  verifyProofOfWork,
-} from './proof-of-work.ts'
+export { solveProofOfWork, type VerifyProofOfWorkInput, verifyProofOfWork } from './proof-of-work.ts'
 export { type OpenValueInput, openValue, type SealValueInput, sealValue } from './sealed-value.ts'
 export { formatSecurityCode, securityCode } from './security-code.ts'
 export { deriveSessionKey, type SessionKeyInput } from './session-key.ts'

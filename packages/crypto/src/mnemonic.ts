@@ -3,7 +3,6 @@ import { wordlist } from '@scure/bip39/wordlists/english.js'
 import { type Bytes, encodeUtf8, type RandomBytes, takeRandomBytes } from './bytes.ts'
 import { CryptoError } from './crypto-error.ts'
 import { withSecret } from './primitives.ts'
-import { sha256 } from './sha256.ts'
 
 const ENTROPY_BYTES = 16
 const ENTROPY_BITS = 128
@@ -12,10 +11,10 @@ const SEED_ITERATIONS = 2048
 
 /**
  * A new recovery phrase: 12 lower-case English words, one space between (BIP-39, 128 bits from
- * `randomBytes`).
+ * `randomBytes`). Rejects with `INVALID_ARGUMENT` where these are not as many as asked for.
  */
-export function generateMnemonic(randomBytes: RandomBytes): string {
-  const bits = withChecksum(takeRandomBytes(randomBytes, ENTROPY_BYTES))
+export async function generateMnemonic(randomBytes: RandomBytes): Promise<string> {
+  const bits = await withChecksum(takeRandomBytes(randomBytes, ENTROPY_BYTES))
   return numbersOf(bits, 11)
     .map((index) => wordlist[index])
     .join(' ')
@@ -30,10 +29,9 @@ export function normalizeMnemonic(phrase: string): string {
 }
 
 /**
- * Whether `phrase`, once normalised, is 12 words of the English BIP-39 list with the right checksum. Never
- * throws.
+ * Whether `phrase`, once normalised, is 12 words of the English BIP-39 list with the right checksum; false for all else.
  */
-export function validateMnemonic(phrase: string): boolean {
+export async function validateMnemonic(phrase: string): Promise<boolean> {
   return typeof phrase === 'string' && isValidNormalized(normalizeMnemonic(phrase))
 }
 
@@ -44,25 +42,30 @@ export function validateMnemonic(phrase: string): boolean {
  */
 export async function mnemonicToSeed(phrase: string): Promise<Bytes> {
   const normalized = typeof phrase === 'string' ? normalizeMnemonic(phrase) : ''
-  if (!isValidNormalized(normalized)) throw new CryptoError('INVALID_PHRASE', 'not a 12-word BIP-39 phrase')
+  if (!(await isValidNormalized(normalized)))
+    throw new CryptoError('INVALID_PHRASE', 'not a 12-word BIP-39 phrase')
   const salt = encodeUtf8('mnemonic')
   return withSecret(encodeUtf8(normalized), ({ pbkdf2Sha512 }, password) =>
     pbkdf2Sha512({ password, salt, iterations: SEED_ITERATIONS }),
   )
 }
 
-function isValidNormalized(phrase: string): boolean {
+async function isValidNormalized(phrase: string): Promise<boolean> {
   // BIP-39 knows longer phrases too; Sotto's are always of 12 words.
   const indexes = phrase.split(' ').map((word) => wordlist.indexOf(word))
   if (indexes.length !== WORDS || indexes.includes(-1)) return false
   const bits = indexes.map((index) => binary(index, 11)).join('')
-  return withChecksum(Uint8Array.from(numbersOf(bits.slice(0, ENTROPY_BITS), 8))) === bits
+  return (await withChecksum(Uint8Array.from(numbersOf(bits.slice(0, ENTROPY_BITS), 8)))) === bits
 }
 
 /** The 132 bits that 12 words stand for: the entropy, and the first 4 bits of its SHA-256. */
-function withChecksum(entropy: Uint8Array): string {
-  const bits = Array.from(entropy, (byte) => binary(byte, 8)).join('')
-  return bits + binary(sha256(entropy)[0] ?? 0, 8).slice(0, 4)
+function withChecksum(entropy: Uint8Array): Promise<string> {
+  return withSecret(entropy, async ({ sha256 }, copy) => {
+    const [first = 0] = await sha256(copy)
+    return Array.from([...copy, first], (byte) => binary(byte, 8))
+      .join('')
+      .slice(0, -4)
+  })
 }
 
 function binary(number: number, digits: number): string {

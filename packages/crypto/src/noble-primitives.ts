@@ -5,6 +5,7 @@ import { hkdf } from '@noble/hashes/hkdf.js'
 import { hmac } from '@noble/hashes/hmac.js'
 import { pbkdf2Async } from '@noble/hashes/pbkdf2.js'
 import { sha256, sha512 } from '@noble/hashes/sha2.js'
+import { findNonce } from './noble-nonce.ts'
 import type { Primitives } from './primitives.ts'
 
 /** The primitives of noble. */
@@ -26,4 +27,5 @@ export const noblePrimitives: Primitives = {
   x25519PublicKey: async (privateKey) => x25519.getPublicKey(privateKey),
   x25519SharedSecret: async (privateKey, theirPublicKey) =>
     x25519.getSharedSecret(privateKey, theirPublicKey),
+  findNonce,
 }

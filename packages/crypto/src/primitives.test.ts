@@ -19,10 +19,16 @@ const GROUP_ORDER = 2n ** 252n + 27742317777372353535851937790883648493n
 
 for (const primitives of [web, noblePrimitives]) {
   describe(`the primitives of ${primitives.implementation}`, () => {
-    test('SHA-256 of "abc" (FIPS 180-4)', async () => {
-      expect(bytesToHex(await primitives.sha256(encodeUtf8('abc')))).toBe(
-        'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
-      )
+    test('SHA-256: the examples of FIPS 180-4, of none, one and two blocks and a million characters', async () => {
+      const examples = {
+        '': 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+        abc: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+        abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq:
+          '248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1',
+        ['a'.repeat(1_000_000)]: 'cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0',
+      }
+      for (const [text, digest] of Object.entries(examples))
+        expect(bytesToHex(await primitives.sha256(encodeUtf8(text)))).toBe(digest)
     })
 
     test('HMAC-SHA512 (RFC 4231, test case 2)', async () => {

@@ -1,6 +1,7 @@
 // The cryptographic primitives under every construction: one interface, and which of its two implementations runs here.
 import { type Bytes, concatBytes } from './bytes.ts'
 import { CryptoError } from './crypto-error.ts'
+import type { FindNonce } from './nonce-search.ts'
 import { webPrimitives } from './web-primitives.ts'
 
 /** AES-256-GCM (NIST SP 800-38D): a 32-byte key and a 12-byte nonce, used together once. The tag follows the ciphertext. */
@@ -52,6 +53,8 @@ export interface Primitives {
   x25519PublicKey(privateKey: Uint8Array): Promise<Bytes>
   /** Rejects, or answers zeros, where the secret would be zeros. */
   x25519SharedSecret(privateKey: Uint8Array, theirPublicKey: Uint8Array): Promise<Bytes>
+  /** The proof of work: here because one of them hashes at once, and the other is asked for many hashes at a time. */
+  readonly findNonce: FindNonce
 }
 
 let loading: Promise<Primitives> | undefined

@@ -2,20 +2,22 @@
 import { checkKey, concatBytes } from './bytes.ts'
 import { CryptoError } from './crypto-error.ts'
 import { bytesToHex } from './hex.ts'
-import { sha256 } from './sha256.ts'
+import { primitives } from './primitives.ts'
 
 const CODE_LENGTH = 60
 
 /**
  * The security code of two X25519 public keys (32 bytes each): the first 60 hex digits of SHA-256 over the
- * lesser key and the greater one, compared as bytes. The order of the arguments makes no difference. Throws
+ * lesser key and the greater one, compared as bytes. The order of the arguments makes no difference. Rejects with
  * `INVALID_KEY`.
  */
-export function securityCode(a: Uint8Array, b: Uint8Array): string {
+export async function securityCode(a: Uint8Array, b: Uint8Array): Promise<string> {
   checkKey(a, 'a')
   checkKey(b, 'b')
   const [lesser, greater] = isLess(b, a) ? [b, a] : [a, b]
-  return bytesToHex(sha256(concatBytes(lesser, greater))).slice(0, CODE_LENGTH)
+  const keys = concatBytes(lesser, greater)
+  const { sha256 } = await primitives()
+  return bytesToHex(await sha256(keys)).slice(0, CODE_LENGTH)
 }
 
 /**

@@ -2,7 +2,6 @@
 import { type Bytes, checkText, encodeUtf8 } from './bytes.ts'
 import { agreeSharedSecret } from './key-agreement.ts'
 import { withSecret } from './primitives.ts'
-import { sha256 } from './sha256.ts'
 
 const KEY_BYTES = 32
 const INFO = encodeUtf8('securechat-session-v1')
@@ -26,10 +25,10 @@ export async function deriveSessionKey(input: SessionKeyInput): Promise<Bytes> {
   const { privateKey, theirPublicKey, conversationId } = input
   checkText(conversationId, 'conversationId')
   const agreed = await agreeSharedSecret(privateKey, theirPublicKey)
-  const salt = sha256(encodeUtf8(conversationId))
-  const key = withSecret(agreed, ({ hkdfSha256 }, secret) =>
-    hkdfSha256({ secret, salt, info: INFO, length: KEY_BYTES }),
-  )
+  const key = withSecret(agreed, async ({ sha256, hkdfSha256 }, secret) => {
+    const salt = await sha256(encodeUtf8(conversationId))
+    return hkdfSha256({ secret, salt, info: INFO, length: KEY_BYTES })
+  })
   agreed.fill(0)
   return key
 }

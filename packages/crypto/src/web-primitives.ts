@@ -1,6 +1,7 @@
 // The primitives by WebCrypto, as browsers have it: https://w3c.github.io/webcrypto/
 import { decodeBase64Url } from './base64.ts'
 import { type Bytes, concatBytes } from './bytes.ts'
+import { findInBatches } from './nonce-search.ts'
 import type { AesGcmInput, Primitives } from './primitives.ts'
 
 /** PKCS #8 of a private key on these curves, but for the 32 bytes of the key itself (RFC 8410, section 7). */
@@ -56,9 +57,11 @@ export function webPrimitives(subtle: SubtleCrypto): Primitives {
   ): Promise<Bytes> =>
     bytesOf(subtle.deriveBits(algorithm, await importKey(secret, algorithm.name, ['deriveBits']), length * 8))
 
+  const sha256 = (bytes: Uint8Array): Promise<Bytes> => bytesOf(subtle.digest('SHA-256', plain(bytes)))
+
   return {
     implementation: 'web',
-    sha256: (bytes) => bytesOf(subtle.digest('SHA-256', plain(bytes))),
+    sha256,
     async hmacSha512(key, message) {
       const imported = await importKey(key, { name: 'HMAC', hash: 'SHA-512' }, ['sign'])
       return bytesOf(subtle.sign('HMAC', imported, plain(message)))
@@ -85,6 +88,7 @@ export function webPrimitives(subtle: SubtleCrypto): Primitives {
     },
     x25519PublicKey: (privateKey) => x25519(privateKey, new Uint8Array(32).fill(BASE_POINT, 0, 1)),
     x25519SharedSecret: x25519,
+    findNonce: findInBatches(sha256),
   }
 }
 

@@ -13,7 +13,6 @@ interface ErrorEntry {
 
 /** Every code an answer's `error` member or an `error` frame can carry. */
 export const errors = {
-  BODY_INCOMPLETE: { status: 400, retry: 'later' },
   INVALID_JSON: { status: 400, retry: 'never' },
   INVALID_FIELD: { status: 400, retry: 'never' },
   UPGRADE_REQUIRED: { status: 426, retry: 'never' },
@@ -32,7 +31,6 @@ export const errors = {
   NOT_CHANNEL_OWNER: { status: 403, retry: 'never' },
   QUOTA_EXCEEDED: { status: 403, retry: 'never' },
   OWN_CHANNEL: { status: 400, retry: 'never' },
-  STORAGE_FULL: { status: 403, retry: 'later' },
   NOT_FOUND: { status: 404, retry: 'never' },
   METHOD_NOT_ALLOWED: { status: 405, retry: 'never' },
   ACCOUNT_EXISTS: { status: 409, retry: 'never' },
@@ -46,18 +44,20 @@ export const errors = {
   CHANNEL_TAKEN: { status: 409, retry: 'later' },
   ORDER_NOT_CONFIRMED: { status: 409, retry: 'later' },
   TOO_MANY_ORDERS: { status: 409, retry: 'later' },
-  TOO_MANY_UPLOADS: { status: 409, retry: 'later' },
-  PARTS_MISMATCH: { status: 409, retry: 'never' },
-  ALREADY_STORED: { status: 409, retry: 'never' },
   MAILBOX_FULL: { status: 409, retry: 'later' },
   EXPIRED: { status: 410, retry: 'never' },
   PAYLOAD_TOO_LARGE: { status: 413, retry: 'never' },
-  RANGE_NOT_SATISFIABLE: { status: 416, retry: 'never' },
   RATE_LIMITED: { status: 429, retry: 'after' },
   INTERNAL: { status: 500, retry: 'later' },
   PAYMENTS_UNAVAILABLE: { status: 503, retry: 'later' },
-  MEDIA_UNAVAILABLE: { status: 503, retry: 'later' },
   PUSH_UNAVAILABLE: { status: 503, retry: 'never' },
+  BODY_INCOMPLETE: { status: 400, retry: 'later' },
+  STORAGE_FULL: { status: 403, retry: 'later' },
+  TOO_MANY_UPLOADS: { status: 409, retry: 'later' },
+  PARTS_MISMATCH: { status: 409, retry: 'never' },
+  ALREADY_STORED: { status: 409, retry: 'never' },
+  RANGE_NOT_SATISFIABLE: { status: 416, retry: 'never' },
+  MEDIA_UNAVAILABLE: { status: 503, retry: 'later' },
   SHUTTING_DOWN: { status: 503, retry: 'later' },
 } as const satisfies Record<string, ErrorEntry>
 
@@ -66,7 +66,6 @@ export type ErrorCode = keyof typeof errors
 
 /** What each code means. Apart from the registry: clients take that along, and are told the meaning by the relay. */
 export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
-  BODY_INCOMPLETE: 'The body ended before its announced length, or took too long; nothing of it was kept.',
   INVALID_JSON: 'The body or frame is not one JSON object.',
   INVALID_FIELD: 'A field is missing or breaks its rule; `field` and `detail` name both.',
   UPGRADE_REQUIRED: 'This path speaks WebSocket only.',
@@ -85,7 +84,6 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   NOT_CHANNEL_OWNER: 'Only the channel’s owner can do that.',
   QUOTA_EXCEEDED: 'All of the account’s channel seats are taken; another can be bought.',
   OWN_CHANNEL: 'One cannot buy a channel of one’s own.',
-  STORAGE_FULL: 'The account’s media takes as much room as it may, uploads under way included.',
   NOT_FOUND: 'There is no such thing, or not for the caller.',
   METHOD_NOT_ALLOWED: 'The path exists, but not with this method.',
   ACCOUNT_EXISTS: 'The public key is registered; `uuid` and `alias_id` name its account.',
@@ -99,19 +97,21 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   CHANNEL_TAKEN: 'Somebody else is buying the channel, or has just bought it.',
   ORDER_NOT_CONFIRMED: 'The order is not paid, or its payment not confirmed yet.',
   TOO_MANY_ORDERS: 'The account has as many unpaid orders as may be; pay one or let it expire.',
+  MAILBOX_FULL: 'The recipient has too much undelivered.',
+  EXPIRED: 'The message reached the end of its life before it was delivered.',
+  PAYLOAD_TOO_LARGE: 'The body or frame is larger than allowed.',
+  RATE_LIMITED: 'A rate was exceeded; `limit` names it and `Retry-After` says when to come back.',
+  INTERNAL: 'The relay failed; the operator’s log has the cause.',
+  PAYMENTS_UNAVAILABLE: 'The relay has nothing set up to be paid with, or cannot reach it.',
+  PUSH_UNAVAILABLE: 'The relay is not set up to wake devices of this kind.',
+  BODY_INCOMPLETE: 'The body ended before its announced length, or took too long; nothing of it was kept.',
+  STORAGE_FULL: 'The account’s media takes as much room as it may, uploads under way included.',
   TOO_MANY_UPLOADS: 'The account has as many uploads under way as may be; complete one or give one up.',
   PARTS_MISMATCH:
     'The parts named are not those that are there, numbered from 1 and in order; ask which are.',
   ALREADY_STORED: 'What the link was for is stored already; a link writes once.',
-  MAILBOX_FULL: 'The recipient has too much undelivered.',
-  EXPIRED: 'The message reached the end of its life before it was delivered.',
-  PAYLOAD_TOO_LARGE: 'The body or frame is larger than allowed.',
   RANGE_NOT_SATISFIABLE: 'The range begins behind the end; `Content-Range` has the size.',
-  RATE_LIMITED: 'A rate was exceeded; `limit` names it and `Retry-After` says when to come back.',
-  INTERNAL: 'The relay failed; the operator’s log has the cause.',
-  PAYMENTS_UNAVAILABLE: 'The relay has nothing set up to be paid with, or cannot reach it.',
   MEDIA_UNAVAILABLE: 'The relay cannot reach its blobs, or has no room for more.',
-  PUSH_UNAVAILABLE: 'The relay is not set up to wake devices of this kind.',
   SHUTTING_DOWN: 'The relay is stopping and takes no new work.',
 }
 

@@ -1,5 +1,6 @@
 // What the wire tests of media are made of: uploads and downloads as published clients make them.
 import { randomBytes } from 'node:crypto'
+import { connect, type Socket } from 'node:net'
 import { type Answer, call, type WireAccount, wireAccount } from './wire.ts'
 
 /** A part of published clients: 5 MiB and what encrypting it adds. */
@@ -99,4 +100,35 @@ export class MediaAccount {
 /** The bytes of an answer. */
 export async function bytesOf(response: Response): Promise<Uint8Array> {
   return new Uint8Array(await response.arrayBuffer())
+}
+
+/** Sends the head of a part's request and some of its bytes. */
+export async function half(
+  { account }: MediaAccount,
+  upload: { upload_id: string; media_key: string },
+  number: number,
+): Promise<Socket> {
+  const socket = connect(Number(new URL(account.base).port), '127.0.0.1')
+  await new Promise((resolve) => socket.once('connect', resolve))
+  const path = `/api/v1/media/upload-parts/${upload.upload_id}/chunk?mediaKey=${upload.media_key}&partNumber=${number}`
+  const head = [`POST ${path} HTTP/1.1`, 'host: relay', `authorization: Bearer ${account.token}`]
+  socket.write(`${[...head, 'content-length: 2000000'].join('\r\n')}\r\n\r\n`)
+  socket.write(noise(100_000))
+  await Bun.sleep(200)
+  return socket
+}
+
+/** What came back, once it did or the connection ended. */
+export async function answerOf(socket: Socket): Promise<string> {
+  let text = ''
+  socket.on('data', (data: Buffer) => {
+    text += data.toString('latin1')
+  })
+  socket.on('error', () => undefined)
+  for (const late = performance.now() + 15_000; performance.now() < late && !text.includes('}'); ) {
+    if (socket.closed) break
+    await Bun.sleep(20)
+  }
+  socket.destroy()
+  return text
 }

@@ -1,5 +1,6 @@
 // Who is woken by push, and when: by a real push service over TLS that reads what it gets as a browser would.
 import { afterAll, describe, expect, test } from 'bun:test'
+import { candidate, signal } from './call-frames.ts'
 import { startPushEndpoint } from './push-endpoint.ts'
 import { readVapid } from './push-subscriber.ts'
 import { settingsFor, sleeper, subscribed, told } from './push-world.ts'
@@ -20,6 +21,19 @@ onEveryEngine((relay) => {
     expect((push?.at ?? 0) - began).toBeLessThan(10_000)
     expect(await told(woken, push)).toBe('{"type":"new_msg"}')
     await Bun.sleep(5000)
+    expect(service.at(path)).toHaveLength(1)
+  })
+
+  test.concurrent('who is called and not there is woken for the call, at once and once', async () => {
+    const { socket, alice, bob, path, ...woken } = await sleeper(relay.url, service)
+    const began = performance.now()
+    socket.send(signal('call_offer', [alice, bob]))
+    for (let n = 0; n < 10; n++) socket.send(candidate(n, [alice, bob]))
+    const [push] = await service.until(path)
+    expect((push?.at ?? 0) - began).toBeLessThan(5000)
+    expect(await told(woken, push)).toBe('{"type":"call"}')
+    expect(push?.headers).toMatchObject({ ttl: '45', topic: 'call', urgency: 'high' })
+    await Bun.sleep(3000)
     expect(service.at(path)).toHaveLength(1)
   })
 

@@ -19,7 +19,7 @@ export async function onboard(
 ): Promise<boolean> {
   const phrase = flags.phraseFile === undefined ? undefined : await readPhrase(flags.phraseFile)
   if (phrase !== undefined) {
-    if (!validateMnemonic(phrase))
+    if (!(await validateMnemonic(phrase)))
       throw new CommandError(`${flags.phraseFile} does not hold the 12 words of a recovery phrase`)
     return recover(client, terminal, phrase)
   }
@@ -80,7 +80,7 @@ async function recoverByWords(client: SottoClient, terminal: Terminal): Promise<
   for (;;) {
     const words = await terminal.ask('Your 12 words: ', { isSecret: true })
     if (words === undefined) return false
-    if (!validateMnemonic(words)) {
+    if (!(await validateMnemonic(words))) {
       terminal.print('These are not the 12 words of a recovery phrase. Check spelling and order.')
       continue
     }

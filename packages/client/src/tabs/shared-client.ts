@@ -1,11 +1,11 @@
 // The client that all tabs of an origin share: one of them runs it, the others ask it, and an application sees no difference.
 import type { OutgoingContent } from '@sotto/crypto'
-import { generateMnemonic } from '@sotto/crypto'
 import type { FriendProfile, FriendshipStatus, ReplyOf, UserLookup } from '@sotto/protocol'
 import type { Account, SottoClient } from '../client.ts'
 import { ClientError } from '../client-error.ts'
 import { randomUuid } from '../clock.ts'
 import type { Conversation } from '../conversations.ts'
+import { generateMnemonic } from '../cryptography.ts'
 import { giveDoor } from '../door.ts'
 import type { EventStreamOptions } from '../event-stream.ts'
 import type { ClientEventHandler, ClientEventName, ClientEvents, NetworkState } from '../events.ts'
@@ -14,8 +14,15 @@ import { type ClientOptions, decideSurroundings, type Platform } from '../option
 import type { SendOptions } from '../outbox.ts'
 import type { SecurityCode } from '../sessions.ts'
 import { IndexedDbStore } from '../stores/indexeddb-store.ts'
-import { type PublicIdentity, publicPart, type StoredMessage, type TrustState } from '../stores/records.ts'
+import {
+  type PublicIdentity,
+  publicPart,
+  type StoredIdentity,
+  type StoredMessage,
+  type TrustState,
+} from '../stores/records.ts'
 import type { ClientStore, MessageRange } from '../stores/store.ts'
+import { Turns } from '../turns.ts'
 import { methods } from './methods.ts'
 import { Tab } from './tab.ts'
 
@@ -64,6 +71,8 @@ type SharedMethods = Promised<Omit<SottoClient, AtHand | EachTabsOwn>>
 export class SharedClient implements SharedMethods {
   readonly #tab: Tab
   readonly #platform: Omit<Platform, 'store'>
+  /** The words of an identity take time to be made, in which none asked for later may overtake it. */
+  readonly #making = new Turns()
 
   private constructor(tab: Tab, platform: Omit<Platform, 'store'>) {
     this.#tab = tab
@@ -136,14 +145,17 @@ export class SharedClient implements SharedMethods {
    * @throws ClientError also `NO_ANSWER`, where another tab is busy with an identity.
    */
   async create(input: CreateIdentityInput): Promise<PublicIdentity> {
-    // Decided on here, so that a second try, after this tab was frozen in the middle, is for the same account.
-    const mnemonic = input.mnemonic ?? generateMnemonic(this.#platform.random)
-    return this.#tab.runHere(async (client) => publicPart(await client.create({ ...input, mnemonic })))
+    // Kept here, so that a second try, after this tab was frozen in the middle, is for the same account.
+    let mnemonic: string | Promise<string> | undefined = input.mnemonic
+    return this.#makeHere(async (client) => {
+      mnemonic ??= generateMnemonic(this.#platform.random)
+      return client.create({ ...input, mnemonic: await mnemonic })
+    })
   }
 
   /** See `SottoClient.recover`. Done by this tab. */
   recover(input: RecoverIdentityInput): Promise<PublicIdentity> {
-    return this.#tab.runHere(async (client) => publicPart(await client.recover(input)))
+    return this.#makeHere((client) => client.recover(input))
   }
 
   /**
@@ -331,5 +343,9 @@ export class SharedClient implements SharedMethods {
   /** See `SottoClient.renewSession`. */
   renewSession(contact: string): Promise<void> {
     return this.#tab.ask(methods.renewSession, [contact])
+  }
+
+  #makeHere(make: (client: SottoClient) => Promise<StoredIdentity>): Promise<PublicIdentity> {
+    return this.#making.take(() => this.#tab.runHere(async (client) => publicPart(await make(client))))
   }
 }

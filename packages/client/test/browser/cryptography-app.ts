@@ -6,6 +6,7 @@ import {
   deriveSessionKey,
   encodeBase64,
   encryptMessage,
+  generateMnemonic,
   hexToBytes,
   loadPrimitives,
   mnemonicToSeed,
@@ -17,6 +18,7 @@ import {
   validateMnemonic,
   verifySignature,
 } from '@sotto/crypto'
+import { solveProofOfWorkByNoble } from '@sotto/crypto/noble-proof-of-work'
 import vectors from '../../../../vectors/crypto.json'
 
 /** What the page found: by which implementation, and each value beside the one it should be. */
@@ -37,7 +39,9 @@ async function findings(): Promise<Findings> {
   for (const [index, identity] of vectors.identities.entries()) {
     const keys = identities[index]
     if (!keys) throw new Error('no keys')
-    find('phrase', validateMnemonic(identity.mnemonic), true)
+    find('phrase', await validateMnemonic(identity.mnemonic), true)
+    const otherWord = `${identity.mnemonic.slice(0, identity.mnemonic.lastIndexOf(' '))} zoo`
+    find('another last word', await validateMnemonic(otherWord), false)
     find('seed', hex(await mnemonicToSeed(identity.mnemonic)), identity.bip39_seed_hex)
     find('Ed25519, private', hex(keys.signing.privateKey), identity.ed25519_private_hex)
     find('Ed25519, public', encodeBase64(keys.signing.publicKey), identity.ed25519_public_b64)
@@ -59,7 +63,7 @@ async function findings(): Promise<Findings> {
   find('a weak key', await derive(new Uint8Array(32)).catch(codeOf), 'WEAK_KEY')
   find(
     'security code',
-    securityCode(a.agreement.publicKey, b.agreement.publicKey),
+    await securityCode(a.agreement.publicKey, b.agreement.publicKey),
     vectors.security_code.code,
   )
 
@@ -76,8 +80,29 @@ async function findings(): Promise<Findings> {
   find('sealed', hex(await openValue({ key: sessionKey, sealed, context: 'here' })), session_key_hex)
   const moved = openValue({ key: sessionKey, sealed, context: 'there' }).catch(codeOf)
   find('sealed elsewhere', await moved, 'DECRYPTION_FAILED')
-  for (const { challenge_string, difficulty, first_nonce } of vectors.pow)
-    find('proof of work', solveProofOfWork({ challenge: challenge_string, difficulty }), first_nonce)
+  for (const entropy of [0, 0x7f]) {
+    const phrase = await generateMnemonic((length) => new Uint8Array(length).fill(entropy))
+    find('a phrase made', phrase.endsWith(entropy === 0 ? ' abandon about' : ' thank yellow'), true)
+  }
+  for (const { challenge_string, difficulty, first_nonce } of vectors.pow) {
+    const work = { challenge: challenge_string, difficulty }
+    find('proof of work', await solveProofOfWork(work), first_nonce)
+    find('proof of work as workers do it', await solveProofOfWorkByNoble(work), first_nonce)
+    const attempts = Number(first_nonce) + 1
+    find('the last attempt', await solveProofOfWork({ ...work, maxAttempts: attempts }), first_nonce)
+    if (attempts === 1) continue
+    const tooFew = solveProofOfWork({ ...work, maxAttempts: attempts - 1 }).catch(codeOf)
+    find('too few attempts', await tooFew, 'WORK_NOT_FOUND')
+  }
+  const told: number[] = []
+  const hopeless = { challenge: 'x', difficulty: 64, maxAttempts: 2000, attemptsPerStep: 700 }
+  const ended = solveProofOfWork({ ...hopeless, onProgress: (attempts) => told.push(attempts) }).catch(codeOf)
+  find('no solution', await ended, 'WORK_NOT_FOUND')
+  find('progress', told.join(' '), '700 1400')
+  const abort = new AbortController()
+  setTimeout(() => abort.abort(), 50)
+  const endless = solveProofOfWork({ challenge: 'x', difficulty: 64, signal: abort.signal }).catch(codeOf)
+  find('aborted', await endless, 'ABORTED')
   return { implementation: await loadPrimitives(), values }
 }
 

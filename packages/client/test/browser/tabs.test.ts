@@ -290,6 +290,22 @@ test('a tab that makes an identity keeps the client until that is done', async (
   expect(registrations).toBe(1)
 })
 
+test('of two identities made at once in a tab the first is made, and none once the tab is closed', async () => {
+  const tab = await world.open(await world.newContext())
+  const outcomes = await tab.page.evaluate(async () => {
+    const { client } = globalThis.app
+    const code = (error: { code: string }) => error.code
+    const mnemonic = 'legal winner thank year wave sausage worth useful legal winner thank yellow'
+    // The first has to make its words, which the second has.
+    const made = [client.create({ nickname: 'first' }), client.create({ nickname: 'second', mnemonic })]
+    const outcomes = await Promise.all(made.map((each) => each.then(({ nickname }) => nickname, code)))
+    const late = client.create({ nickname: 'third', replace: true }).then(({ nickname }) => nickname, code)
+    await client.close()
+    return [...outcomes, await late]
+  })
+  expect(outcomes).toEqual(['first', 'IDENTITY_EXISTS', 'CLOSED'])
+})
+
 test('a client locked in one tab is locked in all, and opens in the tab that has the passphrase', async () => {
   const context = await world.newContext({ isSealed: true })
   const alice = await world.open(context)

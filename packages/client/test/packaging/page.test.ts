@@ -258,6 +258,11 @@ describe('in Chromium', () => {
         await until('the page accepts', () => bob.heard.friend_accepted[0])
         await bob.client.send(alias, 'hello page')
         await bob.receives('HELLO PAGE')
+        // Loaded once, by whoever registers, and beside the page: not in the figures above.
+        const bytes = gzipSync(app.scripts.get(worker ?? '') ?? '', { level: 9 }).length
+        console.log(`the worker for the proof of work: ${bytes} bytes gzip -9`)
+        expect(bytes).toBeGreaterThan(1000)
+        expect(bytes).toBeLessThanOrEqual(5000)
         expect(workers).toEqual([expect.stringContaining(worker ?? 'a worker of its own')])
         expect(errors).toEqual([])
         await bob.client.close()

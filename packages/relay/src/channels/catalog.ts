@@ -3,6 +3,7 @@ import { type ChannelId, type ChannelInfo, type Limits, ProtocolError } from '@s
 import { lockAccounts } from '../accounts/accounts.ts'
 import type { Clock } from '../operations/clock.ts'
 import { type RandomBytes, randomText } from '../operations/random.ts'
+import { endHold } from '../payments/payments.ts'
 import type { AccountId, Sql } from '../storage/storage.ts'
 import { forgetWords, indexWords } from './search.ts'
 
@@ -77,7 +78,12 @@ export async function editChannel(
 }
 
 /** Deletes a channel with its posts and subscriptions. @throws ProtocolError `NOT_FOUND`, `NOT_CHANNEL_OWNER` */
-export async function deleteChannel(sql: Sql, channel: { id: ChannelId; caller: AccountId }): Promise<void> {
+export async function deleteChannel(
+  sql: Sql,
+  channel: { id: ChannelId; caller: AccountId },
+  parts: { clock: Clock },
+): Promise<void> {
+  await endHold(sql, holdOf(channel.id), parts)
   await eraseChannel(sql, (await lockOwnChannel(sql, channel)).id)
 }
 
@@ -137,8 +143,16 @@ export function channelInfoOf(row: ChannelRow, viewer: AccountId): ChannelInfo {
   }
 }
 
+/** What is held while somebody is buying a channel. */
+export function holdOf(channel: string): string {
+  return `channel:${channel}`
+}
+
 /** Deletes what an account has of channels: its own, and its subscriptions. */
-export async function eraseChannels(sql: Sql, account: AccountId): Promise<void> {
+export async function eraseChannels(sql: Sql, account: AccountId, parts: { clock: Clock }): Promise<void> {
+  const own = await sql<{ channel_id: ChannelId }>`
+    SELECT channel_id FROM channels WHERE owner_id = ${account} ORDER BY id`
+  for (const { channel_id } of own) await endHold(sql, holdOf(channel_id), parts)
   // Every row that is to change, locked first and in one order: accounts that are subscribed to each other's channels
   // may go at the same time, and nothing may come into a channel between its parts being erased.
   const concerned = await sql<{ id: ChannelNumber; owner_id: AccountId }>`

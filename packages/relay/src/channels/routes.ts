@@ -80,7 +80,7 @@ export function channelRoutes(parts: ChannelParts): Handlers<Names> {
     },
 
     deleteChannel: async ({ caller, params }) => {
-      await storage.transaction((sql) => deleteChannel(sql, { id: params.id, caller: caller.id }))
+      await storage.transaction((sql) => deleteChannel(sql, { id: params.id, caller: caller.id }, parts))
     },
 
     subscribe: async ({ caller, params }) => {

@@ -3,7 +3,7 @@ import { type ChannelId, ProtocolError, QUOTA_PRICE, QUOTA_REF } from '@sotto/pr
 import type { Clock } from '../operations/clock.ts'
 import { type Goods, type Order, type Orders, soldAt } from '../payments/payments.ts'
 import type { AccountId, Sql } from '../storage/storage.ts'
-import { getChannel } from './catalog.ts'
+import { getChannel, holdOf } from './catalog.ts'
 
 /** How long whoever comes too late is told that somebody was faster, rather than that nothing is for sale. */
 const JUST_BOUGHT_MS = 3_600_000
@@ -27,7 +27,7 @@ export function orderChannel(
     }
     return {
       ...{ kind: 'channel', refId: channel, seller, price },
-      holds: `channel:${channel}`,
+      holds: holdOf(channel),
       party: `account ${buyer}`,
       taken: 'CHANNEL_TAKEN',
       title: `the channel ${name}`,

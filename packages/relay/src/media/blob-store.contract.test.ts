@@ -1,6 +1,6 @@
 // What every place for blobs has to do: one suite, run on a folder and on Swift.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtemp, rm, truncate } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, stat, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startSwift } from '../../test/swift-server.ts'
@@ -189,6 +189,24 @@ test('a folder gives back what was written, in whatever order, again, broken off
     expect(Buffer.compare(got, whole)).toBe(0)
   }
 }, 60_000)
+
+test('a folder holds no more than the run and the last version of a part that is written again and again', async () => {
+  const store = await folder()
+  const place = { object: newObject(systemRandom), handle: '' }
+  await store.begin(place.object)
+  let before: string | undefined
+  for (let times = 0; times < 20; times++) {
+    const body = { pieces: inPieces(bytesOf(1000)), length: 1000 }
+    const { etag } = await store.writePart(place, { number: 1, version: `v${times}` }, body)
+    if (before) await store.dropPart(place, { number: 1, etag: before })
+    before = etag
+  }
+  const parts = join(folders.at(-1) ?? '', place.object.slice(0, 2), `${place.object}.parts`)
+  const sizes = await Promise.all(
+    (await readdir(parts)).map(async (name) => (await stat(join(parts, name))).size),
+  )
+  expect(sizes).toEqual([1000, 1000])
+})
 
 async function* cutOff(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes.slice(0, bytes.length / 2)

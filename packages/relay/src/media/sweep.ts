@@ -7,6 +7,8 @@ import { endDeadWrites } from './writing.ts'
 
 /** What one round looks at before the next goes on there: its cost does not grow with the store. */
 const A_ROUND = 500
+/** After so many objects that cannot be removed, the store is taken to be away. */
+const MOST_FAILURES = 3
 /** A stranger this young may be about to be named. */
 const STRANGER_MS = 3_600_000
 
@@ -60,9 +62,15 @@ export class Sweep {
   async #removeDoomed(signal: AbortSignal): Promise<void> {
     const doomed = await this.#parts.storage.sql<{ object: string }>`
       SELECT object FROM media_doomed ORDER BY object LIMIT ${A_ROUND}`
+    let failures = 0
     for (const { object } of doomed) {
       if (signal.aborted) return
-      await removeDoomed(object, this.#parts)
+      await removeDoomed(object, this.#parts).catch((error) => {
+        // One that cannot be removed must not keep the others; a store that is away must not keep this round.
+        failures += 1
+        if (failures === MOST_FAILURES) throw error
+        this.#parts.log.error('media_failed', { error })
+      })
     }
   }
 

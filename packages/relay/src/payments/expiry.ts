@@ -17,16 +17,20 @@ export function isOver(order: Order, provider: PaymentProvider, now: number): bo
 
 /**
  * Ends an order whose time is over, unless enough was paid in time that may still be confirmed. Whatever arrived of it is
- * to be given back.
+ * to be given back. Of a provider that is not set up any more nothing will be confirmed, so it holds nothing back.
  * @returns whether it is expired now
  */
-export async function expireOrder(sql: Sql, order: Order, now: number): Promise<boolean> {
+export async function expireOrder(
+  sql: Sql,
+  order: Order,
+  { provider, now }: { provider: PaymentProvider; now: number },
+): Promise<boolean> {
   const payments = await listPayments(sql, order.id)
   const inTime = payments.filter(({ at, problem }) => at <= order.expires_at && problem === null)
   const alive = inTime.filter(({ state, outcome }) => state !== 'gone' && outcome === null)
   const paid = alive.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
-  if (order.pay_to !== '' && paid >= BigInt(order.amount) && alive.some(({ state }) => state === 'seen'))
-    return false
+  const mayBeConfirmed = order.provider === provider.name && alive.some(({ state }) => state === 'seen')
+  if (order.pay_to !== '' && mayBeConfirmed && paid >= BigInt(order.amount)) return false
   await sql`UPDATE orders SET status = 'expired', holds = NULL WHERE id = ${order.id}`
   await addEvent(sql, order.id, { at: now, who: 'relay', what: 'expired', why: 'it was not paid in time' })
   for (const payment of payments) {
@@ -64,6 +68,7 @@ async function expireOne(
 ): Promise<void> {
   await storage.transaction(async (sql) => {
     const order = await lockOrderNumber(sql, id)
-    if (isOver(order, provider, clock.now())) await expireOrder(sql, order, clock.now())
+    const now = clock.now()
+    if (isOver(order, provider, now)) await expireOrder(sql, order, { provider, now })
   })
 }

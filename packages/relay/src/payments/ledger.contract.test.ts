@@ -108,6 +108,16 @@ for (const engine of engines) {
       expect(await shop.notices(shop.alice)).toEqual([])
     })
 
+    test('what was seen by a provider that is not set up any more holds nothing back for ever', async () => {
+      const order = await shop.buyAlias(shop.alice)
+      await shop.pay(order, { isFinal: false, height: 7 })
+      await shop.storage.transaction((sql) => sql`UPDATE orders SET provider = 'another'`)
+      shop.clock.advance(15 * MINUTE_MS + 1)
+      await shop.sweep()
+      expect(await shop.status(order)).toBe('expired')
+      await shop.buyAlias(shop.bob)
+    })
+
     test('too little holds nothing back, seen or final', async () => {
       const order = await shop.buyAlias(shop.alice)
       await shop.pay(order, { amount: UNIT, isFinal: false, height: 3 })
@@ -192,13 +202,14 @@ for (const engine of engines) {
       expect((await shop.channel(channel, shop.bob)).owner_id).toBe(shop.bob.id)
     })
 
-    test('a channel that is gone when it is paid is not: the money goes back', async () => {
+    test('the order of a channel that is deleted ends with it, and money for it goes back', async () => {
       const channel = await shop.offer(shop.alice)
       const order = await shop.buyChannel(shop.bob, channel)
+      await shop.pay(order, { amount: UNIT })
       await shop.remove(shop.alice)
-      await shop.pay(order)
       expect(await shop.status(order)).toBe('expired')
-      expect(await shop.outcomes(order)).toEqual(['refund gone all'])
+      await shop.pay(order)
+      expect(await shop.outcomes(order)).toEqual(['refund gone all', 'refund late all'])
       expect(await shop.storage.sql`SELECT id FROM payouts`).toEqual([])
     })
 

@@ -74,6 +74,15 @@ for (const engine of engines) {
       await shop.buyAlias(shop.alice, 'forest')
     })
 
+    test('while nobody knows what was paid, orders that are over count among the three', async () => {
+      for (const alias of ['river', 'mountain', 'valley']) await shop.buyAlias(shop.alice, alias)
+      shop.chain.seenUntil = shop.clock.now()
+      shop.clock.advance(60 * MINUTE_MS)
+      await expect(shop.buyAlias(shop.alice, 'meadow')).rejects.toMatchObject({ code: 'TOO_MANY_ORDERS' })
+      shop.chain.seenUntil = shop.clock.now()
+      await shop.buyAlias(shop.alice, 'meadow')
+    })
+
     test('no more than three at once, however many are asked for together', async () => {
       const aliases = ['river', 'mountain', 'valley', 'meadow', 'forest', 'island']
       const results = await Promise.allSettled(aliases.map((alias) => shop.buyAlias(shop.alice, alias)))

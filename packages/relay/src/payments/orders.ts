@@ -82,11 +82,9 @@ export class Orders {
     const order = await lockOrderNumber(sql, found.id)
     if (order.holds === null) return undefined
     const { provider, clock } = this.#parts
-    if (isOver(order, provider, clock.now())) {
-      // The sweep has not been here yet.
-      const isExpired = await expireOrder(sql, order, clock.now())
-      if (isExpired) return undefined
-    }
+    const now = clock.now()
+    // The sweep may not have been here yet.
+    if (isOver(order, provider, now) && (await expireOrder(sql, order, { provider, now }))) return undefined
     const isOwn = order.buyer_id !== null && order.buyer_id === buyer && order.kind === request.kind
     if (!isOwn || order.status !== 'pending') throw new ProtocolError(request.taken)
     return order
@@ -95,11 +93,8 @@ export class Orders {
   async #add(sql: Sql, buyer: AccountId | undefined, request: OrderRequest): Promise<Order> {
     const { clock, randomBytes, limits, provider } = this.#parts
     const now = clock.now()
-    if (buyer !== undefined) {
-      const [pending] = await sql<{ count: number }>`
-        SELECT COUNT(*) AS count FROM orders WHERE buyer_id = ${buyer} AND status = 'pending' AND expires_at > ${now}`
-      if ((pending?.count ?? 0) >= limits.pendingOrders) throw new ProtocolError('TOO_MANY_ORDERS')
-    }
+    if (buyer !== undefined && (await this.#countPending(sql, buyer, now)) >= limits.pendingOrders)
+      throw new ProtocolError('TOO_MANY_ORDERS')
     if (request.holds !== undefined) await this.#checkParty(sql, request, now)
     const [order] = await sql<Order>`
       INSERT INTO orders (order_id, kind, ref_id, title, holds, buyer_id, seller_id, party, price, provider, deposit_index,
@@ -113,6 +108,12 @@ export class Orders {
     if (request.isFree && !(await request.isFree(sql))) throw new ProtocolError(request.taken)
     await addEvent(sql, order.id, { at: now, who: 'relay', what: 'placed', why: request.title })
     return order
+  }
+
+  // One whose time is over counts for as long as it cannot be known whether it was paid, and holds something.
+  async #countPending(sql: Sql, buyer: AccountId, now: number): Promise<number> {
+    const pending = await sql<Order>`SELECT * FROM orders WHERE buyer_id = ${buyer} AND status = 'pending'`
+    return pending.filter((order) => !isOver(order, this.#parts.provider, now)).length
   }
 
   // Against blocking sales for nothing.
@@ -140,7 +141,10 @@ export class Orders {
           UPDATE orders SET provider = ${provider.name}, pay_to = ${payTo}, asset = ${asset}, amount = ${amount.toString()},
             hosted_page = ${hostedPage ?? null}
           WHERE id = ${id} AND pay_to = ''`
-        return await lockOrderNumber(sql, id)
+        // Of two who opened it at once, the other may have failed and taken it back.
+        const [opened] = await sql<Order>`UPDATE orders SET status = status WHERE id = ${id} RETURNING *`
+        if (!opened) throw new ProtocolError('PAYMENTS_UNAVAILABLE')
+        return opened
       })
     } catch (error) {
       // Nobody was told where to pay for it.

@@ -15,7 +15,7 @@ import { findPaymentView } from './payment-views.ts'
 import type { PaymentProvider } from './provider.ts'
 import { orderRoutes } from './routes.ts'
 
-export { eraseOrders } from './erase.ts'
+export { endHold, eraseOrders } from './erase.ts'
 export type { Goods } from './goods.ts'
 export { isHeld, lockOrder, markBound, type Order, soldAt } from './order.ts'
 export { moveDepositIndexAhead, type Orders } from './orders.ts'

@@ -43,7 +43,7 @@ for (const engine of engines) {
     }
     const callOf = ({ id }: Person) => ({
       caller: { id, jti: '', tokenExpiresAt: 0 },
-      ...{ params: undefined, query: undefined, address: '', host: '', asked: undefined },
+      ...{ params: undefined, query: undefined, asked: undefined, address: '', host: '' },
     })
     const subscribe = (person: Person): Promise<unknown> =>
       push.routes.pushSubscribe({ ...callOf(person), body: browser.body })

@@ -1,0 +1,105 @@
+// Links to upload and download by, wherever blobs are kept.
+import { describe, expect, test } from 'bun:test'
+import { expectFields, expectProblem } from './expect.ts'
+import { bytesOf, MediaAccount, noise, PART_BYTES } from './media-wire.ts'
+import { inEveryPlace } from './media-world.ts'
+
+const KEY = /^m_[A-Za-z0-9_-]{22}$/
+
+inEveryPlace((world) => {
+  describe('a link', () => {
+    test('takes a whole blob once, which whoever has the key downloads by token or by link', async () => {
+      const bytes = noise(200_000)
+      const answer = await world.alice.account.post('/media/upload-url', { content_type: 'image/png' })
+      expectFields(answer.body, ['upload_url', 'media_key', 'expires_in'])
+      const { upload_url, media_key } = answer.body
+      expect(media_key).toMatch(KEY)
+      expect((await world.bob.download(media_key)).status).toBe(404)
+      const put = await fetch(upload_url, {
+        method: 'PUT',
+        body: bytes,
+        headers: { 'content-type': 'image/png' },
+      })
+      expect(put.ok).toBe(true)
+      expect(await bytesOf(await world.bob.download(media_key))).toEqual(bytes)
+      await fetch(upload_url, { method: 'PUT', body: noise(200_000) })
+      expect(await bytesOf(await world.bob.download(media_key))).toEqual(bytes)
+
+      const { body } = await world.bob.account.get(`/media/download-url?key=${media_key}.habc`)
+      expectFields(body, ['download_url', 'expires_in'])
+      const got = await fetch(body.download_url, { headers: { range: 'bytes=5-9' } })
+      expect(got.status).toBe(206)
+      expect(got.headers.get('content-type')).toBe('application/octet-stream')
+      expect(got.headers.get('content-disposition')).toBe('attachment')
+      expect(await bytesOf(got)).toEqual(bytes.subarray(5, 10))
+      expect((await fetch(body.download_url, { method: 'PUT', body: 'x' })).ok).toBe(false)
+      expect((await fetch(upload_url)).ok).toBe(false)
+    })
+
+    test('leads to a blob uploaded in parts as well', async () => {
+      const parts = [noise(PART_BYTES), noise(10)]
+      const key = await world.alice.upload(...parts)
+      const { body } = await world.bob.account.get(`/media/download-url?key=${key}`)
+      const got = await bytesOf(await fetch(body.download_url))
+      expect(Buffer.compare(got, Buffer.concat(parts))).toBe(0)
+      expectProblem(
+        await world.bob.account.get('/media/download-url?key=m_0123456789012345678901'),
+        404,
+        'NOT_FOUND',
+      )
+    })
+
+    test('for so many bytes takes just as many', async () => {
+      const { body } = await world.alice.account.post('/media/upload-url', { size: 1000 })
+      for (const bytes of [999, 1001]) {
+        expect((await fetch(body.upload_url, { method: 'PUT', body: noise(bytes) })).ok).toBe(false)
+      }
+      expect((await world.bob.download(body.media_key)).status).toBe(404)
+      expect((await fetch(body.upload_url, { method: 'PUT', body: noise(1000) })).ok).toBe(true)
+      expect((await bytesOf(await world.bob.download(body.media_key))).length).toBe(1000)
+    })
+
+    test('takes the room it may need, and gives back what it did not', async () => {
+      const before = await world.alice.usedBytes()
+      const { body } = await world.alice.account.post('/media/upload-url', { size: 5000 })
+      expect(await world.alice.usedBytes()).toBe(before + 5000)
+      const open = (await world.alice.account.post('/media/upload-url', {})).body
+      expect(await world.alice.usedBytes()).toBeGreaterThan(before + 100_000_000)
+      await fetch(open.upload_url, { method: 'PUT', body: noise(10) })
+      await world.bob.download(open.media_key)
+      await fetch(body.upload_url, { method: 'PUT', body: noise(5000) })
+      await world.bob.download(body.media_key)
+      expect(await world.alice.usedBytes()).toBe(before + 5010)
+    })
+
+    test('that was tampered with opens nothing', async () => {
+      const { body } = await world.alice.account.post('/media/upload-url', {})
+      const url: string = body.upload_url
+      const tampered = url.endsWith('a') ? `${url.slice(0, -1)}b` : `${url.slice(0, -1)}a`
+      expect((await fetch(tampered, { method: 'PUT', body: noise(5) })).ok).toBe(false)
+      expect((await world.bob.download(body.media_key)).status).toBe(404)
+    })
+  })
+
+  test('a deleted account’s media goes with it', async () => {
+    const carol = await MediaAccount.make(world.relay.url)
+    const key = await carol.upload(noise(1000))
+    const upload = await carol.begin()
+    await carol.put(upload, 1, noise(10))
+    expect((await world.bob.download(key)).status).toBe(200)
+    expect((await carol.account.bare('DELETE', '/me')).status).toBe(204)
+    expect((await world.bob.download(key)).status).toBe(404)
+  })
+
+  test('the estimate is what is used, what may be, and what waits', async () => {
+    const carol = await MediaAccount.make(world.relay.url)
+    await carol.upload(noise(1234))
+    const { body } = await carol.account.get('/storage/estimate')
+    expect(body).toEqual({
+      used_bytes: 1234,
+      total_bytes: 1234,
+      quota_bytes: 1_073_741_824,
+      message_count: 0,
+    })
+  })
+})
