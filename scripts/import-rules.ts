@@ -22,6 +22,7 @@ const mayImport: Record<string, string[]> = {
 // These run in browsers as well.
 const portablePackages = ['protocol', 'crypto', 'client']
 const mayUseBuiltins = [
+  'packages/client/src/media/into-file.ts',
   'packages/client/src/stores/file-log.ts',
   'packages/client/src/stores/file-store.ts',
   'packages/client/src/stores/folder-lock.ts',

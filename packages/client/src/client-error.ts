@@ -18,6 +18,8 @@ export const clientErrorCodes = [
   'KEY_CHANGED',
   'MESSAGE_TOO_LARGE',
   'UNDECRYPTABLE',
+  'MEDIA_ALTERED',
+  'MEDIA_TOO_LARGE',
   'SIGNED_OUT',
   'STORE_LOCKED',
   'STORE_FAILED',
@@ -27,6 +29,7 @@ export const clientErrorCodes = [
   'EVENTS_LOST',
   'ABORTED',
   'UNSUPPORTED',
+  'NOT_ALLOWED',
   'NO_ANSWER',
   'OUTCOME_UNKNOWN',
   'OUTDATED_TAB',
@@ -51,6 +54,8 @@ export const clientErrorCodes = [
  * - `KEY_CHANGED`: the contact's keys are not those recorded; nothing is sent or decrypted.
  * - `MESSAGE_TOO_LARGE`: the encrypted text would be larger than a message may be.
  * - `UNDECRYPTABLE`: a message came that the session key does not open.
+ * - `MEDIA_ALTERED`: what was downloaded is not what its sender stored for this conversation; nothing of it is shown.
+ * - `MEDIA_TOO_LARGE`: what was to be downloaded is larger than the caller allowed; nothing of it was read.
  * - `SIGNED_OUT`: the relay ended this client for good; `goaway` said why.
  * - `STORE_LOCKED`: another process uses this folder.
  * - `STORE_FAILED`: what must be kept could not be written or read.
@@ -60,6 +65,7 @@ export const clientErrorCodes = [
  * - `EVENTS_LOST`: an event stream was read more slowly than events came, and its buffer was full.
  * - `ABORTED`: the caller's signal ended it; `cause` is the signal's reason.
  * - `UNSUPPORTED`: this browser lacks what is needed; a page served neither over https nor by localhost always does.
+ * - `NOT_ALLOWED`: the user or the browser does not allow it, such as notifications.
  * - `NO_ANSWER`: the tab that runs the client did not answer in time; what was asked may have been done all the same.
  * - `OUTCOME_UNKNOWN`: no answer came to something that is done twice if asked twice; it may have been done or not. Look.
  * - `OUTDATED_TAB`: another tab runs a newer version of the app; this one has to be loaded again.

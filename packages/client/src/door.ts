@@ -1,6 +1,11 @@
 // How modules reach the relay through a client, whether it runs here or in another tab: channels, the shop.
+import type { OutgoingContent } from '@sotto/crypto'
 import type { Endpoint } from '@sotto/protocol'
 import { ClientError } from './client-error.ts'
+import type { Device } from './device.ts'
+import type { MediaPass } from './media/pass.ts'
+import type { Platform } from './options.ts'
+import type { SendOptions } from './outbox.ts'
 import {
   type CallInput,
   type CallReply,
@@ -9,15 +14,27 @@ import {
   readReply,
   requestOf,
 } from './relay-request.ts'
+import type { StoredMessage } from './stores/records.ts'
 
 /** What a module can be made of: a `SottoClient` or, in browsers, a `SharedClient`. */
 export interface AnyClient {
   /** See `SottoClient.syncIdentity`. */
   syncIdentity(): Promise<{ readonly aliasId: string }>
+  /** See `SottoClient.send`. */
+  send(contact: string, content: OutgoingContent, options?: SendOptions): Promise<StoredMessage>
 }
 
-/** Makes a request in the name of a client's account, and answers what the relay answered. */
-export type Door = (request: RelayRequest) => Promise<string>
+/** Where the client runs in another tab, or may. */
+export interface TabDoor {
+  readonly platform: Omit<Platform, 'store'>
+  /** Makes a request in the name of a client's account, and answers what the relay answered. */
+  request(request: RelayRequest): Promise<string>
+  /** See `passThrough`. */
+  askMediaPass(contact: string, deadToken: string | undefined): Promise<MediaPass>
+}
+
+/** What modules reach a client by: the device itself, where the client runs here. */
+export type Door = Pick<Device, 'platform' | 'request' | 'needEngine'> | TabDoor
 
 // Beside the clients, not in them: a client has no methods but those for applications, and a module that nobody imports
 // is in nobody's bundle.
@@ -43,5 +60,5 @@ export async function callThrough<E extends Endpoint>(
 ): Promise<CallReply<E>> {
   const door = doorOf(client)
   checkInput(endpoint, input)
-  return readReply(endpoint, await door(requestOf(endpoint, input)))
+  return readReply(endpoint, await door.request(requestOf(endpoint, input)))
 }

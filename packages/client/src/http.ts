@@ -178,15 +178,16 @@ export function baseOf(relayUrl: URL): string {
   return `${relayUrl.origin}${relayUrl.pathname.replace(/\/+$/, '')}`
 }
 
-// `Retry-After` travels in a header; put beside the rest so that a refusal is read from one place.
-function withRetryAfter(response: Response, text: string): string {
+/** A problem with its `Retry-After`, which travels in a header, put beside the rest: a refusal is read from one place. */
+export function withRetryAfter(response: Response, text: string): string {
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
   if (response.ok || !Number.isFinite(seconds) || seconds < 0) return text
   const problem = parseRecord(text)
   return problem ? JSON.stringify({ ...problem, retry_after_ms: seconds * 1000 }) : text
 }
 
-function refusal(status: number, text: string): ClientError {
+/** What a relay's answer of such a status, with such a text, refuses. */
+export function refusal(status: number, text: string): ClientError {
   const problem = parseRecord(text)
   const code = problem?.error
   if (typeof code !== 'string' || !isErrorCode(code)) {
@@ -212,7 +213,8 @@ function parseRecord(text: string): Record<string, unknown> | undefined {
   }
 }
 
-async function readText(response: Response, maxBytes: number): Promise<string> {
+/** An answer's text. @throws ClientError `BAD_REPLY` where it is larger than `maxBytes` */
+export async function readText(response: Response, maxBytes: number): Promise<string> {
   const reader = response.body?.getReader()
   if (!reader) return ''
   const decoder = new TextDecoder()

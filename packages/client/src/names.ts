@@ -36,9 +36,23 @@ export type {
   SecurityViolationEvent,
 } from './events.ts'
 export type { CreateIdentityInput, RecoverIdentityInput } from './identity.ts'
+export type { DownloadedMedia } from './media/download.ts'
+export { type ImageOptions, scaleImage } from './media/image.ts'
+export {
+  type DownloadOptions,
+  Media,
+  type SendFileOptions,
+  type SendImageOptions,
+  type SendMediaOptions,
+} from './media/media.ts'
+export type { MediaSource } from './media/pieces.ts'
+export { intoBlob, type Spool } from './media/spool.ts'
+export type { TransferOptions, TransferProgress } from './media/transfer.ts'
+export type { UploadedMedia } from './media/upload.ts'
 export type { ClientOptions, Clock, FetchLike, SocketClass, SocketLike, WakeSource } from './options.ts'
 export type { SendOptions } from './outbox.ts'
 export type { ProofOfWork, ProofOfWorkSolver } from './proof-of-work.ts'
+export { Push, type PushRegistration, type PushSubscriptionLike } from './push/push.ts'
 export {
   REGISTRATION_STEPS,
   type RegistrationProgress,

@@ -98,6 +98,9 @@ test('a module needs what its client needs, and the search of the shop needs no 
   await client.close()
   await expect(shop.search()).rejects.toMatchObject({ code: 'CLOSED' })
   await expect(channels.mine()).rejects.toMatchObject({ code: 'CLOSED' })
-  const stranger = { syncIdentity: async () => ({ aliasId: 'x' }) }
+  const stranger = {
+    syncIdentity: async () => ({ aliasId: 'x' }),
+    send: () => Promise.reject(new Error('not to be asked')),
+  }
   await expect(new Channels(stranger).mine()).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
 })

@@ -4,6 +4,7 @@ import * as v from 'valibot'
 import type { SottoClient } from '../client.ts'
 import { asClientError, ClientError } from '../client-error.ts'
 import { doorOf } from '../door.ts'
+import { MediaPass, passThrough } from '../media/pass.ts'
 import { RelayRequest } from '../relay-request.ts'
 import { publicPart, StoredMessage, TrustState } from '../stores/records.ts'
 import { PublicIdentity } from './events.ts'
@@ -118,14 +119,15 @@ const SendOptions = v.object({ replyToId: v.exactOptional(v.string()), id: v.str
  * | `markVerified`, `verifySecurityCode`, `resetTrust` | sets the same, with a later time |
  * | `renewSession` | records once more what the relay gives now |
  * | `deleteAccount` | `NO_IDENTITY` is answered as done |
- * | `request`, by which `Channels` and `VanityShop` ask the relay | is so already, or is the same order again; see below |
+ * | `mediaPass`, by which `Media` asks for a key and a token | reads again |
+ * | `request`, by which modules ask the relay | is so already, or is the same order again; see below |
  *
  * Requests to make a channel, to post to one and to order a seat are done twice when made twice: the relay has nothing to
  * know the second by. Those are never made again. Where the tab that was asked is gone, `OUTCOME_UNKNOWN` says what is
  * true, that it may have been done or not, and the application looks; where it only hands the client over, it does not
  * before they are answered.
  *
- * `create`, `recover`, `unlock`, `setPassphrase` and the phrase are not here: they carry or answer a secret, so the tab
+ * `create`, `recover`, `unlock`, `setPassphrase` and the phrase are not here: they carry or answer the user's secrets, so the tab
  * that asks takes the client over and runs them itself. `on`, `events` and `close` are each tab's own.
  */
 export const methods = {
@@ -152,8 +154,13 @@ export const methods = {
   request: method({
     takes: v.tuple([RelayRequest]),
     answers: v.string(),
-    run: (client, request) => doorOf(client)(request),
+    run: (client, request) => doorOf(client).request(request),
     mayRepeat: ({ notIdempotent }) => notIdempotent !== true,
+  }),
+  mediaPass: method({
+    takes: v.tuple([v.string(), v.optional(v.string())]),
+    answers: MediaPass,
+    run: (client, contact, deadToken) => passThrough(client, contact, deadToken),
   }),
   friends: method({ takes: Nothing, answers: Friends, run: (client) => client.friends() }),
   syncFriends: method({ takes: Nothing, answers: Friends, run: (client) => client.syncFriends() }),

@@ -77,7 +77,11 @@ export class SharedClient implements SharedMethods {
   private constructor(tab: Tab, platform: Omit<Platform, 'store'>) {
     this.#tab = tab
     this.#platform = platform
-    giveDoor(this, (request) => tab.ask(methods.request, [request]))
+    giveDoor(this, {
+      platform,
+      request: (request) => tab.ask(methods.request, [request]),
+      askMediaPass: (contact, deadToken) => tab.ask(methods.mediaPass, [contact, deadToken]),
+    })
   }
 
   /**

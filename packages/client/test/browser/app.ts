@@ -7,6 +7,7 @@ import {
   ClientError,
   type ClientErrorCode,
   type ClientEventName,
+  Media,
   VanityShop,
 } from '../../src/client.ts'
 import { passphraseVault } from '../../src/stores/passphrase-vault.ts'
@@ -37,6 +38,7 @@ class TestApp {
   readonly client: SharedClient
   readonly channels: Channels
   readonly shop: VanityShop
+  readonly media: Media
   readonly heard: HeardEvent[] = []
   /** Milliseconds since the page began to load. */
   readonly marks: Record<string, number> = {}
@@ -45,6 +47,7 @@ class TestApp {
     this.client = client
     this.channels = new Channels(client)
     this.shop = new VanityShop(client)
+    this.media = new Media(client)
     const names: ClientEventName[] = [
       'message',
       'status_change',

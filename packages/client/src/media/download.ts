@@ -1,0 +1,153 @@
+// A download: fetched in pieces that hold a chunk each, decrypted, kept aside, and handed over once all of it is proven.
+import {
+  appendMediaSha256,
+  CHUNK_OVERHEAD_BYTES,
+  ChunkReader,
+  CryptoError,
+  decryptChunk,
+  MAX_CHUNK_PLAINTEXT_BYTES,
+} from '@sotto/crypto'
+import { createBlobHash } from '@sotto/crypto/blob-hash'
+import { mediaEndpoints as endpoints } from '@sotto/protocol'
+import { ClientError } from '../client-error.ts'
+import { requestOf } from '../relay-request.ts'
+import { release } from './pieces.ts'
+import type { Spool } from './spool.ts'
+import type { Transfer } from './transfer.ts'
+
+/** The most one chunk can be: a piece of this size that begins with a chunk holds it whole. */
+const PIECE_BYTES = MAX_CHUNK_PLAINTEXT_BYTES + CHUNK_OVERHEAD_BYTES
+/** A relay that sends nothing for this long is asked again. */
+const SILENCE_MS = 30_000
+
+/** What was downloaded. */
+export interface DownloadedMedia<T> {
+  /** The file: a Blob without a type, or what it was put into. */
+  readonly data: T
+  readonly sizeBytes: number
+  /**
+   * Whether it is known to be all its sender stored, in order. Not where the key came without a digest, as published
+   * clients write it: then every chunk was encrypted for this conversation, but some may be missing or in another place.
+   */
+  readonly isProven: boolean
+}
+
+/** What is fetched. */
+export interface DownloadRequest<T> {
+  readonly mediaKey: string
+  readonly spool: Spool<T>
+  /** The most the blob may have. */
+  readonly maxBytes: number
+}
+
+/** Downloads a blob. Where that fails, nothing of it is left. */
+export async function download<T>(
+  transfer: Transfer,
+  request: DownloadRequest<T>,
+): Promise<DownloadedMedia<T>> {
+  const { spool, mediaKey } = request
+  try {
+    const { sizeBytes, digest } = await fetchAll(transfer, request)
+    const [bareKey = '', ending] = mediaKey.split(/(?=\.h)/)
+    if (ending !== undefined && appendMediaSha256(bareKey, digest) !== mediaKey) throw altered()
+    return { data: await spool.finish(), sizeBytes, isProven: ending !== undefined }
+  } catch (error) {
+    await spool.discard()
+    throw error
+  }
+}
+
+async function fetchAll<T>(
+  transfer: Transfer,
+  { mediaKey, spool, maxBytes }: DownloadRequest<T>,
+): Promise<{ sizeBytes: number; digest: Uint8Array }> {
+  const hash = createBlobHash()
+  const buffer = new Uint8Array(PIECE_BYTES)
+  let sizeBytes = 0
+  let at = 0
+  let total: number | undefined
+  while (total === undefined || at < total) {
+    const piece = await fetchPiece(transfer, mediaKey, { at, buffer })
+    total ??= piece.total
+    if (piece.total !== total) throw altered()
+    if (total > maxBytes)
+      throw new ClientError('MEDIA_TOO_LARGE', `this has ${total} bytes, and at most ${maxBytes} are allowed`)
+    const chunks = chunksIn(piece.bytes)
+    // It began with a chunk and had room for one.
+    if (chunks.length === 0) throw altered()
+    for (const chunk of chunks) {
+      const plaintext = await transfer.withKey((sessionKey) => decrypt(sessionKey, chunk))
+      hash.update(chunk)
+      await spool.write(plaintext)
+      at += chunk.length
+      sizeBytes += plaintext.length
+      release(plaintext)
+    }
+    // As far as can be told from the blob: chunks are of 5 MiB, but need not be.
+    transfer.progress(sizeBytes, total - CHUNK_OVERHEAD_BYTES * Math.ceil(total / PIECE_BYTES))
+  }
+  return { sizeBytes, digest: hash.digest() }
+}
+
+interface Piece {
+  readonly bytes: Uint8Array
+  /** Of the whole blob. */
+  readonly total: number
+}
+
+/** The bytes from `at` on, as many as a chunk can have. They are good until the next piece is written over them. */
+function fetchPiece(
+  transfer: Transfer,
+  mediaKey: string,
+  { at, buffer }: { readonly at: number; readonly buffer: Uint8Array },
+): Promise<Piece> {
+  const { method, path } = requestOf(endpoints.downloadMedia, { query: { key: mediaKey } })
+  const headers = { range: `bytes=${at}-${at + PIECE_BYTES - 1}` }
+  return transfer.fetch({ method, path, headers, silenceMs: SILENCE_MS }, async ({ response, moved }) => {
+    const range = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(response.headers.get('content-range') ?? '')
+    const [first, last, total] = (range ?? []).slice(1).map(Number)
+    if (
+      first !== at ||
+      last === undefined ||
+      total === undefined ||
+      last !== Math.min(at + PIECE_BYTES, total) - 1
+    )
+      throw new ClientError('BAD_REPLY', 'the relay answered another part of the blob than it was asked for')
+    const bytes = buffer.subarray(0, last - first + 1)
+    const reader = response.body?.getReader()
+    for (let filled = 0; filled < bytes.length; ) {
+      const { done, value } = (await reader?.read()) ?? { done: true }
+      if (done || value === undefined) throw new ClientError('NETWORK', 'the download was cut')
+      moved()
+      bytes.set(value.subarray(0, bytes.length - filled), filled)
+      filled += value.length
+    }
+    return { bytes, total }
+  })
+}
+
+function chunksIn(bytes: Uint8Array): readonly Uint8Array[] {
+  try {
+    return new ChunkReader().push(bytes)
+  } catch (error) {
+    throw asAltered(error)
+  }
+}
+
+async function decrypt(sessionKey: Uint8Array, chunk: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+  try {
+    return await decryptChunk({ sessionKey, chunk })
+  } catch (error) {
+    throw asAltered(error)
+  }
+}
+
+function asAltered(error: unknown): unknown {
+  return error instanceof CryptoError && error.code !== 'UNAVAILABLE' ? altered(error) : error
+}
+
+function altered(cause?: CryptoError): ClientError {
+  return new ClientError('MEDIA_ALTERED', 'this is not what its sender stored for this conversation', {
+    cause,
+  })
+}

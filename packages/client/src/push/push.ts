@@ -1,0 +1,91 @@
+// Push: has this browser woken while no page of the app is open. What the woken does is in push-worker.ts.
+import { encodeBase64Url } from '@sotto/crypto'
+import { pushEndpoints as endpoints } from '@sotto/protocol'
+import { ClientError } from '../client-error.ts'
+import { type AnyClient, callThrough } from '../door.ts'
+
+/** The part of a `PushSubscription` that is used. */
+export interface PushSubscriptionLike {
+  readonly options: { readonly applicationServerKey: ArrayBuffer | null }
+  toJSON(): { readonly endpoint?: string; readonly keys?: Readonly<Record<string, string>> }
+  unsubscribe(): Promise<boolean>
+}
+
+/** The part of a `ServiceWorkerRegistration` that is used. Browsers that know no push have no `pushManager`. */
+export interface PushRegistration {
+  readonly pushManager?: {
+    getSubscription(): Promise<PushSubscriptionLike | null>
+    subscribe(options: {
+      readonly userVisibleOnly: true
+      readonly applicationServerKey: string
+    }): Promise<PushSubscriptionLike>
+  }
+}
+
+/**
+ * Has browsers woken for an account: `const push = new Push(client)`. The push service of the browser's maker learns that
+ * there is something, and when; the browser is told that it is a message or a call, and nothing else.
+ *
+ * Every method throws what a call of the relay may: `REFUSED` with the relay's code, `NETWORK`, `NO_IDENTITY`.
+ */
+export class Push {
+  readonly #client: AnyClient
+
+  constructor(client: AnyClient) {
+    this.#client = client
+  }
+
+  /**
+   * Has this browser woken from now on. To be called after the user has allowed notifications, and again whenever the app
+   * starts: that costs two requests, and mends what a browser or a relay with another key has ended. A browser is one
+   * account's; an account has five at most.
+   * @throws ClientError `NOT_ALLOWED` where notifications are not, `UNSUPPORTED` where the browser knows no push or
+   *   reaches no push service
+   */
+  async subscribe(registration: PushRegistration): Promise<void> {
+    const { pushManager } = registration
+    if (!pushManager) throw new ClientError('UNSUPPORTED', 'this browser knows no push')
+    const { vapid_public_key: applicationServerKey } = await callThrough(
+      this.#client,
+      endpoints.pushVapidKey,
+      {},
+    )
+    const subscription = await orUnsupported(async () => {
+      const before = await pushManager.getSubscription()
+      if (before && keyOf(before) === applicationServerKey) return before
+      // Of another relay, or made before this one got another key: the browser makes no second one beside it.
+      await before?.unsubscribe()
+      return pushManager.subscribe({ userVisibleOnly: true, applicationServerKey })
+    })
+    const { endpoint = '', keys = {} } = subscription.toJSON()
+    const { p256dh = '', auth = '' } = keys
+    await callThrough(this.#client, endpoints.pushSubscribe, { body: { endpoint, keys: { p256dh, auth } } })
+  }
+
+  /** Has this browser woken no more. The relay learns it when it next tries. */
+  async unsubscribe(registration: PushRegistration): Promise<void> {
+    await orUnsupported(async () => {
+      const subscription = await registration.pushManager?.getSubscription()
+      await subscription?.unsubscribe()
+    })
+  }
+
+  /** Has none of the account's browsers and devices woken any more. */
+  async disable(): Promise<void> {
+    await callThrough(this.#client, endpoints.pushDisable, {})
+  }
+}
+
+function keyOf({ options }: PushSubscriptionLike): string {
+  return encodeBase64Url(new Uint8Array(options.applicationServerKey ?? new ArrayBuffer(0)))
+}
+
+async function orUnsupported<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    const isRefused = cause instanceof DOMException && cause.name === 'NotAllowedError'
+    if (isRefused) throw new ClientError('NOT_ALLOWED', 'notifications are not allowed here', { cause })
+    throw new ClientError('UNSUPPORTED', 'the browser reaches no push service', { cause })
+  }
+}

@@ -1,0 +1,159 @@
+// Media in browsers: made smaller, sent, received and shown, from whichever tab.
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import type { StoredMessage } from '../../src/client.ts'
+import { until } from '../people.ts'
+import type { AppTab } from './app-tab.ts'
+import { BrowserWorld } from './world.ts'
+
+setDefaultTimeout(60_000)
+
+const world = new BrowserWorld()
+
+async function friends(): Promise<{ alice: AppTab; bob: AppTab; a: string; b: string }> {
+  const [alice, bob] = [await world.enter('alice'), await world.enter('bob')]
+  await alice.befriend(bob)
+  return { alice, bob, a: await alice.alias(), b: await bob.alias() }
+}
+
+function received(tab: AppTab): Promise<StoredMessage> {
+  return until('it arrives', async () => (await tab.heard<StoredMessage>('message'))[0])
+}
+
+/** Sends a photo as a camera writes it, 3000 wide and 2000 high, to be turned upright, with a place in it. */
+function sendPhoto(tab: AppTab, contact: string, isOriginal: boolean): Promise<number> {
+  return tab.page.evaluate(
+    async ([contact, isOriginal]) => {
+      const canvas = new OffscreenCanvas(3000, 2000)
+      const context = canvas.getContext('2d')
+      if (!context) throw new Error('no canvas')
+      context.fillStyle = 'rgb(200, 30, 30)'
+      context.fillRect(0, 0, 1500, 2000)
+      const plain = await (await canvas.convertToBlob({ type: 'image/jpeg' })).bytes()
+      // APP1 with one entry, the orientation: the right side is the top (Exif 2.32, 4.6.4).
+      const tiff = [0x4d, 0x4d, 0, 42, 0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0, 0, 0, 0, 0]
+      const place = new TextEncoder().encode('my front door')
+      const body = [...new TextEncoder().encode('Exif\0\0'), ...tiff, ...place]
+      const photo = new Blob(
+        [plain.slice(0, 2), new Uint8Array([0xff, 0xe1, 0, body.length + 2, ...body]), plain.slice(2)],
+        { type: 'image/jpeg' },
+      )
+      await app.media.sendImage(contact, photo, { isOriginal })
+      return photo.size
+    },
+    [contact, isOriginal] as const,
+  )
+}
+
+/** Downloads what a message names and shows it as a page would. */
+function show(tab: AppTab, { conversationId, mediaUrl = '' }: StoredMessage) {
+  return tab.page.evaluate(
+    async ([contact, mediaKey]) => {
+      const { data, isProven } = await app.media.download(contact, { mediaKey })
+      const image = new Image()
+      image.src = URL.createObjectURL(data)
+      await image.decode()
+      document.body.append(image)
+      const canvas = new OffscreenCanvas(image.naturalWidth, image.naturalHeight)
+      const context = canvas.getContext('2d')
+      context?.drawImage(image, 0, 0)
+      const [red = 0, green = 0] = context?.getImageData(10, 10, 1, 1).data ?? []
+      return {
+        isProven,
+        size: data.size,
+        width: image.naturalWidth,
+        height: image.naturalHeight,
+        isRedOnTop: red > 150 && green < 80,
+        tellsPlace: (await data.text()).includes('my front door'),
+      }
+    },
+    [conversationId, mediaUrl] as const,
+  )
+}
+
+test('a photo arrives smaller, upright, and without what the camera wrote into it', async () => {
+  const { alice, bob, b } = await friends()
+  const size = await sendPhoto(alice, b, false)
+  const message = await received(bob)
+  expect(message.text).toMatch(/^\[img\]m_[\w-]{22}\.h[\w-]{43}$/)
+  const shown = await show(bob, message)
+  expect(shown).toMatchObject({
+    isProven: true,
+    width: 1067,
+    height: 1600,
+    isRedOnTop: true,
+    tellsPlace: false,
+  })
+  expect(shown.size).toBeLessThan(size)
+})
+
+test('the original arrives as it is, if that is asked for', async () => {
+  const { alice, bob, b } = await friends()
+  const size = await sendPhoto(alice, b, true)
+  expect(await show(bob, await received(bob))).toMatchObject({
+    size,
+    ...{ width: 2000, height: 3000, tellsPlace: true },
+  })
+})
+
+test('what is no image is refused before anything is uploaded', async () => {
+  const { alice, b } = await friends()
+  const code = await alice.page.evaluate(async (contact) => {
+    const text = new Blob(['hello'], { type: 'image/png' })
+    return app.media.sendImage(contact, text).catch((error: { code: string }) => error.code)
+  }, b)
+  expect(code).toBe('INVALID_ARGUMENT')
+})
+
+test('a file and a voice message go from a tab that does not run the client to one that does not either', async () => {
+  const { alice, bob, b } = await friends()
+  const [second, other] = [await world.duplicate(alice), await world.duplicate(bob)]
+  const hash = await second.page.evaluate(async (contact) => {
+    const bytes = new Uint8Array(12_000_000)
+    for (let at = 0; at < bytes.length; at += 60_000) crypto.getRandomValues(bytes.subarray(at, at + 60_000))
+    await app.media.sendFile(contact, new File([bytes], 'holiday.mp4'))
+    await app.media.sendVoice(contact, new Blob([bytes.subarray(0, 5000)]), 2500)
+    return (await crypto.subtle.digest('SHA-256', bytes).then((digest) => new Uint8Array(digest))).join()
+  }, b)
+  const messages = await until('both arrive', async () => {
+    const heard = await other.heard<StoredMessage>('message')
+    return heard.length === 2 && heard
+  })
+  expect(messages.map(({ text }) => text.replace(/m_[^|]+/, 'key'))).toEqual([
+    '[file]key|holiday.mp4|12000000',
+    '[voice]key|2500',
+  ])
+  const got = await other.page.evaluate(
+    async (messages) => {
+      const [file, voice] = await Promise.all(
+        messages.map(({ conversationId, mediaUrl = '' }) =>
+          app.media.download(conversationId, { mediaKey: mediaUrl }),
+        ),
+      )
+      const bytes = (await file?.data.arrayBuffer()) ?? new ArrayBuffer(0)
+      const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
+      return { hash: digest.join(), voiceBytes: voice?.data.size, isProven: file?.isProven }
+    },
+    messages.map(({ conversationId, mediaUrl }) => ({ conversationId, ...(mediaUrl ? { mediaUrl } : {}) })),
+  )
+  expect(got).toEqual({ hash, voiceBytes: 5000, isProven: true })
+})
+
+test('an upload in one tab goes on when the tab that runs the client is closed', async () => {
+  const { alice, bob, b } = await friends()
+  const second = await world.duplicate(alice)
+  await second.page.evaluate((contact) => {
+    const stream = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        await new Promise((resolve) => setTimeout(resolve, 100))
+        sent += 1
+        if (sent > 30) controller.close()
+        else controller.enqueue(new Uint8Array(500_000).fill(sent))
+      },
+    })
+    let sent = 0
+    app.media.sendFile(contact, stream, { name: 'long' })
+  }, b)
+  await Bun.sleep(1000)
+  await alice.page.close()
+  expect(await received(bob).then(({ text }) => text)).toMatch(/\|long\|15000000$/)
+})

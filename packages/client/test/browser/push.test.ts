@@ -1,0 +1,115 @@
+// Pushes in a real service worker, delivered by DevTools as the browser would deliver them.
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import type { Browser, CDPSession, Page } from 'playwright-core'
+import { until } from '../people.ts'
+import { startChromium } from './chromium.ts'
+
+setDefaultTimeout(60_000)
+
+let browser: Browser
+let server: ReturnType<typeof Bun.serve>
+let origin: string
+
+beforeAll(async () => {
+  const built = await Bun.build({
+    entrypoints: [join(import.meta.dir, 'push-worker-app.ts')],
+    target: 'browser',
+  })
+  const worker = await built.outputs[0]?.text()
+  server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: ({ url }) =>
+      url.endsWith('/worker.js')
+        ? new Response(worker, { headers: { 'content-type': 'text/javascript' } })
+        : new Response('<!doctype html><title>app</title>', { headers: { 'content-type': 'text/html' } }),
+  })
+  origin = `http://127.0.0.1:${server.port}`
+  browser = await startChromium()
+})
+afterAll(async () => {
+  await browser?.close()
+  await server?.stop(true)
+})
+
+/** What of a service worker's globals a test takes in hand. */
+interface WorkerGlobals {
+  readonly clients: { openWindow(url: string): Promise<unknown> }
+  readonly registration: { getNotifications(): Promise<Notification[]> }
+  readonly WindowClient: { prototype: { focus(): Promise<unknown> } }
+  readonly NotificationEvent: new (type: string, init: { notification: unknown }) => Event
+}
+
+/** A page whose service worker can be woken. */
+async function openApp(): Promise<{ page: Page; push(data: string): Promise<void> }> {
+  const context = await browser.newContext({ permissions: ['notifications'] })
+  const page = await context.newPage()
+  const devTools: CDPSession = await context.newCDPSession(page)
+  const registered = Promise.withResolvers<string>()
+  devTools.on('ServiceWorker.workerRegistrationUpdated', ({ registrations: [first] }) => {
+    if (first) registered.resolve(first.registrationId)
+  })
+  await devTools.send('ServiceWorker.enable')
+  await page.goto(origin)
+  await page.evaluate(async () => {
+    await navigator.serviceWorker.register('/worker.js')
+    await navigator.serviceWorker.ready
+  })
+  const registrationId = await registered.promise
+  return {
+    page,
+    push: async (data) => {
+      await devTools.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data })
+    },
+  }
+}
+
+async function shown(page: Page) {
+  return page.evaluate(async () => {
+    const registration = await navigator.serviceWorker.ready
+    const notifications = await registration.getNotifications()
+    return notifications.map(({ title, body, tag }) => ({ title, body, tag }))
+  })
+}
+
+test('messages and calls are told apart, and nothing else is known of them', async () => {
+  const { page, push } = await openApp()
+  const message = { title: 'New messages', body: 'look here', tag: 'sotto-message' }
+  await push('{"type":"new_msg"}')
+  await until('a notification', async () => Bun.deepEquals(await shown(page), [message]))
+  // One is over before the next comes, as push services have it.
+  await Bun.sleep(200)
+  await push('{"type":"call"}')
+  await until('another', async () => (await shown(page)).length === 2)
+  expect((await shown(page)).map(({ title }) => title).sort()).toEqual(['New messages', 'Somebody calls'])
+  // A second one of a kind, and what nobody understands, take the place of the first.
+  await push('{"type":"new_msg"}')
+  await push('not even JSON')
+  await Bun.sleep(300)
+  expect(await shown(page)).toHaveLength(2)
+  await page.context().close()
+})
+
+test('a click puts the notification away and brings the app up', async () => {
+  const { page, push } = await openApp()
+  await push('{"type":"new_msg"}')
+  await until('a notification', async () => (await shown(page)).length === 1)
+  const [worker] = page.context().serviceWorkers()
+  if (!worker) throw new Error('no service worker')
+  await worker.evaluate(async () => {
+    // Pages may be opened after a real click only, which nobody can make in a headless browser.
+    const asked: string[] = []
+    const { clients, registration, WindowClient, NotificationEvent } = globalThis as unknown as WorkerGlobals
+    WindowClient.prototype.focus = async () => asked.push('focus')
+    clients.openWindow = async (url) => asked.push(url)
+    Object.assign(globalThis, { asked })
+    const [notification] = await registration.getNotifications()
+    dispatchEvent(new NotificationEvent('notificationclick', { notification }))
+  })
+  const asked = () => worker.evaluate(() => Reflect.get(globalThis, 'asked'))
+  await until('the page is asked for', async () => (await asked()).length === 1)
+  expect(await asked()).toEqual(['focus'])
+  expect(await shown(page)).toEqual([])
+  await page.context().close()
+})

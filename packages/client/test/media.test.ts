@@ -1,0 +1,264 @@
+// Media between two people over a real relay: they arrive as they were sent, or not at all.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type RelayProcess, startRelay } from '@sotto/relay/testing'
+import {
+  ClientError,
+  contentOf,
+  type FetchLike,
+  Media,
+  type StoredMessage,
+  type TransferProgress,
+} from '../src/client.ts'
+import { intoFile } from '../src/media/into-file.ts'
+import { filesOf, MIB, noise } from './media-world.ts'
+import { Person, until } from './people.ts'
+
+const CHUNK = 5 * MIB
+const STORED_CHUNK = CHUNK + 32
+
+let relay: RelayProcess
+let folder: string
+let alice: Person
+let bob: Person
+let media: { alice: Media; bob: Media }
+
+/** What bob is served for any blob, by a relay that says that this is all there is. */
+let served: Uint8Array<ArrayBuffer> | undefined
+const fetchOrLie: FetchLike = async (url, init) => {
+  if (!served || !url.includes('/media/download')) return fetch(url, init)
+  const range = /bytes=(\d+)-(\d+)/.exec(new Headers(init.headers).get('range') ?? '')
+  const [first = 0, last = 0] = (range ?? []).slice(1).map(Number)
+  const end = Math.min(last + 1, served.length)
+  const headers = { 'content-range': `bytes ${first}-${end - 1}/${served.length}` }
+  return new Response(served.slice(first, end), { status: 206, headers })
+}
+
+beforeAll(async () => {
+  relay = await startRelay()
+  folder = await mkdtemp(join(tmpdir(), 'sotto-media-'))
+  alice = await Person.join('alice', relay.url)
+  bob = await Person.join('bob', relay.url, { fetch: fetchOrLie })
+  await alice.befriend(bob)
+  media = { alice: new Media(alice.client), bob: new Media(bob.client) }
+}, 60_000)
+afterAll(async () => {
+  await Promise.all([alice.client.close(), bob.client.close()])
+  await relay.stop()
+  await rm(folder, { recursive: true })
+})
+afterEach(async () => {
+  served = undefined
+  expect(await readdir(folder)).toEqual([])
+})
+
+/** What bob gets of a message of alice's. */
+async function received(sent: StoredMessage): Promise<StoredMessage & { mediaUrl: string }> {
+  const message = await until('it arrives', () => bob.heard.message.find(({ id }) => id === sent.id))
+  if (message.mediaUrl === undefined) throw new Error('it names no media')
+  return { ...message, mediaUrl: message.mediaUrl }
+}
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work
+    return 'done'
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error
+    return error.refusal ?? error.code
+  }
+}
+
+async function bytesOf(blob: Blob): Promise<Uint8Array> {
+  return new Uint8Array(await blob.arrayBuffer())
+}
+
+describe('what is sent arrives as it was', () => {
+  test('an image, a file and a voice message, in the forms every client knows', async () => {
+    const bytes = noise(3000)
+    const messages = [
+      await media.alice.sendImage(bob.alias, new Blob([bytes]), { isOriginal: true }),
+      await media.alice.sendFile(bob.alias, new File([bytes], 'notes.txt')),
+      await media.alice.sendVoice(bob.alias, bytes, 1500, { id: 'voice-1' }),
+    ]
+    const key = 'm_[\\w-]{22}\\.h[\\w-]{43}'
+    const forms = [`[img]${key}`, `[file]${key}\\|notes\\.txt\\|3000`, `[voice]${key}\\|1500`]
+    for (const [at, sent] of messages.entries()) {
+      const message = await received(sent)
+      expect(message.text).toMatch(
+        new RegExp(`^${forms[at]?.replaceAll('[', '\\[').replaceAll('\\[\\w', '[\\w') ?? ''}$`),
+      )
+      const content = contentOf(message)
+      if (!content || content.kind === 'text') throw new Error('it names no media')
+      const { data, isProven, sizeBytes } = await media.bob.download(message.conversationId, content)
+      expect([isProven, sizeBytes, data.type]).toEqual([true, 3000, ''])
+      expect(await bytesOf(data)).toEqual(bytes)
+    }
+    expect(messages[2]?.id).toBe('voice-1')
+  })
+
+  test.each([0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK])(
+    '%p bytes, as a file and as a stream',
+    async (size) => {
+      const bytes = noise(size)
+      const cut = Math.floor(size / 3)
+      const stream = new ReadableStream<Uint8Array>({
+        start(controller) {
+          controller.enqueue(bytes.subarray(0, cut))
+          controller.enqueue(bytes.subarray(cut))
+          controller.close()
+        },
+      })
+      for (const source of [new Blob([bytes]), stream]) {
+        const { mediaKey, sizeBytes } = await media.alice.upload(bob.alias, source)
+        const { data, isProven } = await media.bob.download(alice.alias, { mediaKey })
+        expect([sizeBytes, data.size, isProven]).toEqual([size, size, true])
+        expect(Buffer.compare(await bytesOf(data), bytes)).toBe(0)
+      }
+    },
+    60_000,
+  )
+
+  test('both directions tell how far they are', async () => {
+    const bytes = noise(2 * CHUNK + 7)
+    const up: TransferProgress[] = []
+    const down: TransferProgress[] = []
+    const { mediaKey } = await media.alice.upload(bob.alias, bytes, { onProgress: (at) => up.push(at) })
+    await media.bob.download(alice.alias, { mediaKey }, { onProgress: (at) => down.push(at) })
+    const totalBytes = bytes.length
+    const steps = [CHUNK, 2 * CHUNK, totalBytes].map((doneBytes) => ({ doneBytes, totalBytes }))
+    expect(up).toEqual(steps)
+    expect(down).toEqual(steps)
+  }, 60_000)
+
+  test('a download goes into a file, which is there once it is whole', async () => {
+    const bytes = noise(CHUNK + 7)
+    const { mediaKey } = await media.alice.upload(bob.alias, bytes)
+    const path = join(folder, 'photo.jpg')
+    const seen: string[][] = []
+    const listing = (async () => {
+      while (!(await readdir(folder)).includes('photo.jpg')) {
+        seen.push(await readdir(folder))
+        await Bun.sleep(1)
+      }
+    })()
+    const { data } = await media.bob.download(alice.alias, { mediaKey }, { into: intoFile(path) })
+    await listing
+    expect(data).toBe(path)
+    expect(new Set(seen.flat())).toEqual(new Set(['photo.jpg.part']))
+    expect(Buffer.compare(await readFile(path), bytes)).toBe(0)
+    await rm(path)
+  }, 30_000)
+})
+
+describe('what is not what was sent is refused, and nothing of it is shown', () => {
+  /** Uploads, and tells where the relay keeps it. */
+  async function uploadToFile(from: Media, bytes: Uint8Array<ArrayBuffer>) {
+    const before = await filesOf(relay.dataDir)
+    const { mediaKey } = await from.upload(bob.alias, bytes)
+    const [path = ''] = (await filesOf(relay.dataDir)).filter((path) => !before.includes(path))
+    return { mediaKey, path }
+  }
+
+  /** Uploads three chunks, changes what the relay keeps of them, and downloads by either key. */
+  async function tamper(
+    change: (stored: Buffer) => Buffer,
+  ): Promise<{ proven: string; bare: string; left: string[] }> {
+    const { mediaKey, path } = await uploadToFile(media.alice, noise(2 * CHUNK + 100))
+    await writeFile(path, change(await readFile(path)))
+    const into = join(folder, 'out')
+    const proven = await codeOf(media.bob.download(alice.alias, { mediaKey }, { into: intoFile(into) }))
+    const left = await readdir(folder)
+    const bare = await codeOf(
+      media.bob
+        .download(alice.alias, { mediaKey: mediaKey.replace(/\.h.*/, '') })
+        .then(({ isProven }) => expect(isProven).toBe(false)),
+    )
+    return { proven, bare, left }
+  }
+
+  const [one, two, three] = [
+    (stored: Buffer) => stored.subarray(0, STORED_CHUNK),
+    (stored: Buffer) => stored.subarray(STORED_CHUNK, 2 * STORED_CHUNK),
+    (stored: Buffer) => stored.subarray(2 * STORED_CHUNK),
+  ]
+  const REFUSED = { proven: 'MEDIA_ALTERED', bare: 'MEDIA_ALTERED', left: [] }
+  // Chunks say neither where they belong nor how many there are: only the digest tells.
+  const REFUSED_BY_DIGEST = { proven: 'MEDIA_ALTERED', bare: 'done', left: [] }
+
+  test('a bit turned over, in the first chunk or the last', async () => {
+    for (const at of [1000, 2 * STORED_CHUNK + 50]) {
+      const flipped = await tamper((stored) => {
+        stored[at] = (stored[at] ?? 0) ^ 1
+        return stored
+      })
+      expect(flipped).toEqual(REFUSED)
+    }
+  }, 60_000)
+
+  test('chunks in another order', async () => {
+    expect(await tamper((stored) => Buffer.concat([two(stored), one(stored), three(stored)]))).toEqual(
+      REFUSED_BY_DIGEST,
+    )
+  }, 60_000)
+
+  test('one chunk twice in place of another', async () => {
+    expect(await tamper((stored) => Buffer.concat([one(stored), one(stored), three(stored)]))).toEqual(
+      REFUSED_BY_DIGEST,
+    )
+  }, 60_000)
+
+  test('a length that leads nowhere', async () => {
+    const wrong = await tamper((stored) => {
+      stored.writeUInt32BE(0xffffffff, STORED_CHUNK)
+      return stored
+    })
+    expect(wrong).toEqual(REFUSED)
+  }, 60_000)
+
+  test('a chunk of another conversation', async () => {
+    const carol = await Person.join('carol', relay.url)
+    await carol.befriend(bob)
+    const { mediaKey, path } = await uploadToFile(new Media(carol.client), noise(CHUNK))
+    expect(await codeOf(media.bob.download(alice.alias, { mediaKey }))).toBe('MEDIA_ALTERED')
+    const theirs = await readFile(path)
+    expect(await tamper((stored) => Buffer.concat([one(stored), theirs, three(stored)]))).toEqual(REFUSED)
+    await carol.client.close()
+  }, 60_000)
+
+  test('a blob whose last chunks are missing, and one with a chunk too many', async () => {
+    const { mediaKey, path } = await uploadToFile(media.alice, noise(2 * CHUNK + 100))
+    const stored = await readFile(path)
+    const lies = [
+      { blob: one(stored), bare: 'done' },
+      { blob: Buffer.concat([stored, three(stored)]), bare: 'done' },
+      { blob: stored.subarray(0, -1), bare: 'MEDIA_ALTERED' },
+      { blob: stored.subarray(0, STORED_CHUNK + 3), bare: 'MEDIA_ALTERED' },
+    ]
+    for (const { blob, bare } of lies) {
+      served = new Uint8Array(blob)
+      const proven = await codeOf(media.bob.download(alice.alias, { mediaKey }))
+      const bareKey = mediaKey.replace(/\.h.*/, '')
+      expect([proven, await codeOf(media.bob.download(alice.alias, { mediaKey: bareKey }))]).toEqual([
+        'MEDIA_ALTERED',
+        bare,
+      ])
+    }
+  }, 60_000)
+
+  test('another blob under the same key', async () => {
+    const { mediaKey } = await media.alice.upload(bob.alias, noise(10))
+    const other = await media.alice.upload(bob.alias, noise(10))
+    const swapped = `${mediaKey.replace(/\.h.*/, '')}${other.mediaKey.replace(/^[^.]*/, '')}`
+    expect(await codeOf(media.bob.download(alice.alias, { mediaKey: swapped }))).toBe('MEDIA_ALTERED')
+  })
+
+  test('a digest that is none', async () => {
+    const { mediaKey } = await media.alice.upload(bob.alias, noise(10))
+    expect(await codeOf(media.bob.download(alice.alias, { mediaKey: mediaKey.slice(0, -1) }))).toBe(
+      'MEDIA_ALTERED',
+    )
+  })
+})
