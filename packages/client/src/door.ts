@@ -1,6 +1,8 @@
 // How modules reach the relay through a client, whether it runs here or in another tab: channels, the shop.
 import type { Endpoint } from '@sotto/protocol'
 import { ClientError } from './client-error.ts'
+import type { Device } from './device.ts'
+import type { Emitter } from './events.ts'
 import {
   type CallInput,
   type CallReply,
@@ -16,8 +18,13 @@ export interface AnyClient {
   syncIdentity(): Promise<{ readonly aliasId: string }>
 }
 
-/** Makes a request in the name of a client's account, and answers what the relay answered. */
-export type Door = (request: RelayRequest) => Promise<string>
+/** What a client gives its modules. */
+export interface Door {
+  /** Makes a request in the name of the account, and answers what the relay answered. */
+  readonly request: (request: RelayRequest) => Promise<string>
+  /** What works for the identity, and tells of it, where that is in this tab for good. */
+  readonly here?: { readonly device: Device; readonly emitter: Emitter }
+}
 
 // Beside the clients, not in them: a client has no methods but those for applications, and a module that nobody imports
 // is in nobody's bundle.
@@ -43,5 +50,5 @@ export async function callThrough<E extends Endpoint>(
 ): Promise<CallReply<E>> {
   const door = doorOf(client)
   checkInput(endpoint, input)
-  return readReply(endpoint, await door(requestOf(endpoint, input)))
+  return readReply(endpoint, await door.request(requestOf(endpoint, input)))
 }

@@ -136,6 +136,7 @@ export class Engine {
     await this.journal.room()
     if ('from' in frame && 'conv_id' in frame && this.#isNewAlias(frame.conv_id, frame.from))
       this.friends.hint()
+    if ('call_id' in frame) this.#emitter.onCall?.(frame)
     switch (frame.type) {
       case 'msg':
         return this.#kept(frame.conv_id, this.#inbox.onMsg(frame))
@@ -171,7 +172,7 @@ export class Engine {
       case 'call_reject':
       case 'call_ice':
       case 'call_hangup':
-        return // This client takes no calls.
+        return
       default:
         return unhandled(frame)
     }

@@ -20,6 +20,17 @@ export type {
   UserLookup,
   VanityItem,
 } from '@sotto/protocol'
+export type { SentMedia } from './calls/call-fields.ts'
+export type {
+  CallCandidate,
+  CallPeer,
+  CallPeerOptions,
+  CallTrackKind,
+  OpenCallPeer,
+} from './calls/call-peer.ts'
+export type { CallRefusal } from './calls/call-signals.ts'
+export type { CallEnd, CallState } from './calls/call-states.ts'
+export { type CallInfo, Calls, type CallsOptions } from './calls/calls.ts'
 export { Channels, type NewChannel, type PostRange } from './channels.ts'
 export { ClientError, type ClientErrorCode } from './client-error.ts'
 export { contentOf } from './content.ts'

@@ -152,7 +152,7 @@ export const methods = {
   request: method({
     takes: v.tuple([RelayRequest]),
     answers: v.string(),
-    run: (client, request) => doorOf(client)(request),
+    run: (client, request) => doorOf(client).request(request),
     mayRepeat: ({ notIdempotent }) => notIdempotent !== true,
   }),
   friends: method({ takes: Nothing, answers: Friends, run: (client) => client.friends() }),

@@ -68,7 +68,7 @@ export class SharedClient implements SharedMethods {
   private constructor(tab: Tab, platform: Omit<Platform, 'store'>) {
     this.#tab = tab
     this.#platform = platform
-    giveDoor(this, (request) => tab.ask(methods.request, [request]))
+    giveDoor(this, { request: (request) => tab.ask(methods.request, [request]) })
   }
 
   /**
