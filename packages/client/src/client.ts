@@ -48,7 +48,7 @@ export class SottoClient {
   private constructor(device: Device, emitter: Emitter) {
     this.#device = device
     this.#emitter = emitter
-    giveDoor(this, { request: (request) => device.request(request), here: { device, emitter } })
+    giveDoor(this, device)
   }
 
   /**

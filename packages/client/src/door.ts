@@ -1,8 +1,6 @@
 // How modules reach the relay through a client, whether it runs here or in another tab: channels, the shop.
 import type { Endpoint } from '@sotto/protocol'
 import { ClientError } from './client-error.ts'
-import type { Device } from './device.ts'
-import type { Emitter } from './events.ts'
 import {
   type CallInput,
   type CallReply,
@@ -21,9 +19,7 @@ export interface AnyClient {
 /** What a client gives its modules. */
 export interface Door {
   /** Makes a request in the name of the account, and answers what the relay answered. */
-  readonly request: (request: RelayRequest) => Promise<string>
-  /** What works for the identity, and tells of it, where that is in this tab for good. */
-  readonly here?: { readonly device: Device; readonly emitter: Emitter }
+  request(request: RelayRequest): Promise<string>
 }
 
 // Beside the clients, not in them: a client has no methods but those for applications, and a module that nobody imports

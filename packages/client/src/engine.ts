@@ -136,7 +136,10 @@ export class Engine {
     await this.journal.room()
     if ('from' in frame && 'conv_id' in frame && this.#isNewAlias(frame.conv_id, frame.from))
       this.friends.hint()
-    if ('call_id' in frame) this.#emitter.onCall?.(frame)
+    if ('call_id' in frame) {
+      this.#emitter.onCall?.(frame)
+      if (frame.type !== 'error') return
+    }
     switch (frame.type) {
       case 'msg':
         return this.#kept(frame.conv_id, this.#inbox.onMsg(frame))
@@ -166,12 +169,6 @@ export class Engine {
         return
       case 'pong':
       case 'goaway':
-        return
-      case 'call_offer':
-      case 'call_answer':
-      case 'call_reject':
-      case 'call_ice':
-      case 'call_hangup':
         return
       default:
         return unhandled(frame)

@@ -3,7 +3,7 @@ import type { CallSignalFields } from '@sotto/crypto'
 import type { SottoClient } from '../client.ts'
 import { asClientError, ClientError } from '../client-error.ts'
 import { randomUuid } from '../clock.ts'
-import type { Device } from '../device.ts'
+import { Device } from '../device.ts'
 import { doorOf } from '../door.ts'
 import type { CallFrameOrRefusal, Emitter } from '../events.ts'
 import type { SentMedia } from './call-fields.ts'
@@ -91,9 +91,10 @@ export class Calls {
    * @throws ClientError `INVALID_ARGUMENT` for a client that has calls already
    */
   constructor(client: SottoClient, openPeer: OpenCallPeer, { relayOnly = false }: CallsOptions = {}) {
-    const { here } = doorOf(client)
-    if (!here) throw new ClientError('UNSUPPORTED', 'calls need a client of this tab’s own')
-    const { device, emitter } = here
+    const device = doorOf(client)
+    if (!(device instanceof Device))
+      throw new ClientError('UNSUPPORTED', 'calls need a SottoClient, which is of one tab')
+    const { emitter } = device
     if (emitter.onCall) throw new ClientError('INVALID_ARGUMENT', 'this client has calls already')
     this.#device = device
     this.#emitter = emitter
