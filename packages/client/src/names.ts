@@ -20,13 +20,13 @@ export type {
   UserLookup,
   VanityItem,
 } from '@sotto/protocol'
-export type { SentMedia } from './calls/call-fields.ts'
 export type {
   CallCandidate,
   CallPeer,
   CallPeerOptions,
   CallTrackKind,
   OpenCallPeer,
+  SentMedia,
 } from './calls/call-peer.ts'
 export type { CallRefusal } from './calls/call-signals.ts'
 export type { CallEnd, CallState } from './calls/call-states.ts'

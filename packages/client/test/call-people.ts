@@ -1,5 +1,5 @@
 // People who call: real clients at a real relay. The media are in the hands of the test; browsers' have tests of their own.
-import type { CallCandidate, CallPeer, CallPeerOptions } from '../src/calls/call-peer.ts'
+import type { CallCandidate, CallPeer, CallPeerOptions, SentMedia } from '../src/calls/call-peer.ts'
 import { type CallInfo, Calls, type CallsOptions } from '../src/calls/calls.ts'
 import type { ClientOptions } from '../src/client.ts'
 import { systemClock } from '../src/options.ts'
@@ -15,6 +15,7 @@ export class TestPeer implements CallPeer {
   readonly sentUnder: number[] = []
   readonly receivedUnder: number[] = []
   isClosed = false
+  expected: SentMedia | undefined
 
   constructor(options: CallPeerOptions) {
     this.options = options
@@ -43,6 +44,10 @@ export class TestPeer implements CallPeer {
 
   async receiveUnder(epoch: number): Promise<void> {
     this.receivedUnder.push(epoch)
+  }
+
+  expect(media: SentMedia): void {
+    this.expected = media
   }
 
   async setTrack(kind: string, track: MediaStreamTrack | null): Promise<void> {

@@ -209,6 +209,7 @@ test('what is sent can be changed; the other side is told, and video goes first 
   await alice.calls.setTrack('video', track)
   await until('bob is told of both', () => bob.info.theirMedia.video && bob.info.theirMedia.audio)
   expect(alice.info.isVideoDropped).toBe(false)
+  expect(bob.peer.expected).toEqual({ audio: true, video: true })
   await alice.calls.setTrack('audio', null)
   await until('bob is told of the silence', () => !bob.info.theirMedia.audio)
   expect(alice.peer.tracks).toEqual(['video on', 'video off', 'audio on', 'video on', 'audio off'])

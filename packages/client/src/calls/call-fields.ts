@@ -1,12 +1,6 @@
 // What the signals of a call say, besides whose they are: written and read. All of it flat, so that all of it is signed.
 import type { CallSignalFields } from '@sotto/crypto'
-import type { CallCandidate } from './call-peer.ts'
-
-/** What a side sends now. */
-export interface SentMedia {
-  readonly audio: boolean
-  readonly video: boolean
-}
+import type { CallCandidate, SentMedia } from './call-peer.ts'
 
 /** How a side sends: what, and under the keys of which epoch. */
 export interface MediaStatus {

@@ -3,6 +3,12 @@
 /** What one side sends. */
 export type CallTrackKind = 'audio' | 'video'
 
+/** What a side sends now. */
+export interface SentMedia {
+  readonly audio: boolean
+  readonly video: boolean
+}
+
 /** A way to reach a side for its media, as `RTCIceCandidate.toJSON` gives it. */
 export interface CallCandidate {
   readonly candidate: string
@@ -46,6 +52,8 @@ export interface CallPeer {
   sendUnder(epoch: number): Promise<void>
   /** Decrypts under the keys of this epoch from now on, and for what is late under those before. */
   receiveUnder(epoch: number): Promise<void>
+  /** What the other side says it sends: the stream holds no track of what it does not. */
+  expect(media: SentMedia): void
   /** What to send of this kind; nothing where it is null. */
   setTrack(kind: CallTrackKind, track: MediaStreamTrack | null): Promise<void>
   close(): void

@@ -6,8 +6,7 @@ import { randomUuid } from '../clock.ts'
 import { Device } from '../device.ts'
 import { doorOf } from '../door.ts'
 import type { CallFrameOrRefusal, Emitter } from '../events.ts'
-import type { SentMedia } from './call-fields.ts'
-import type { CallTrackKind, OpenCallPeer } from './call-peer.ts'
+import type { CallTrackKind, OpenCallPeer, SentMedia } from './call-peer.ts'
 import { type CallRefusal, CallSignals, type IncomingSignal, type OutgoingSignal } from './call-signals.ts'
 import {
   ANSWER_WITHIN_MS,

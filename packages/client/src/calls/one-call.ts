@@ -11,10 +11,16 @@ import {
   readCandidate,
   readDescription,
   readStatus,
-  type SentMedia,
   writeStatus,
 } from './call-fields.ts'
-import type { CallCandidate, CallPeer, CallPeerOptions, CallTrackKind, OpenCallPeer } from './call-peer.ts'
+import type {
+  CallCandidate,
+  CallPeer,
+  CallPeerOptions,
+  CallTrackKind,
+  OpenCallPeer,
+  SentMedia,
+} from './call-peer.ts'
 import type { CallSignals, OutgoingSignal } from './call-signals.ts'
 
 /** Candidates kept of either side before the call has begun. A browser has a few; the relay keeps as many. */
@@ -112,6 +118,7 @@ export class OneCall {
       const peer = await this.#open()
       const sdp = await peer.createAnswer(offer.sdp)
       this.#theirEpoch = offer.epoch
+      peer.expect(this.theirMedia)
       await peer.receiveUnder(offer.epoch)
       await peer.sendUnder(this.#ownEpoch)
       for (const candidate of this.#candidatesToTake.splice(0)) await peer.addCandidate(candidate)
@@ -129,6 +136,7 @@ export class OneCall {
     this.#theirEpoch = answer.epoch
     this.#doOrFail(async (peer) => {
       await peer.takeAnswer(answer.sdp)
+      peer.expect(this.theirMedia)
       await peer.receiveUnder(answer.epoch)
     })
     return true
@@ -230,6 +238,7 @@ export class OneCall {
   #takeStatus(fields: CallSignalFields): void {
     const { epoch, media } = readStatus(fields)
     this.theirMedia = media
+    this.#peer?.expect(media)
     if (this.#theirEpoch > 0 && epoch > this.#theirEpoch) {
       this.#theirEpoch = epoch
       this.#doOrFail((peer) => peer.receiveUnder(epoch))
