@@ -16,8 +16,8 @@ import { Turns } from './turns.ts'
 /** Which identity a device has, and the engine that works for it. */
 export class Device {
   readonly lock: Lock
+  readonly emitter: Emitter
   readonly #platform: Platform
-  readonly #emitter: Emitter
   /** Each must see what identity the one before has left. */
   readonly #taking = new Turns()
   /** Of two answers of the relay the later is the newer. */
@@ -30,7 +30,7 @@ export class Device {
 
   constructor(platform: Platform, secrets: SealedStore, emitter: Emitter) {
     this.#platform = { ...platform, store: secrets }
-    this.#emitter = emitter
+    this.emitter = emitter
     this.lock = new Lock(secrets, {
       load: () => this.load(),
       stop: () => this.#stopEngine(),
@@ -139,7 +139,7 @@ export class Device {
     await this.lock.settled()
     await this.#engine?.stop()
     this.#engine?.forgetKeys()
-    this.#emitter.end()
+    this.emitter.end()
     await this.#platform.store.close()
   }
 
@@ -155,7 +155,7 @@ export class Device {
   }
 
   async #use(identity: ActiveIdentity): Promise<void> {
-    const engine = new Engine(this.#platform, identity, this.#emitter)
+    const engine = new Engine(this.#platform, identity, this.emitter)
     await engine.load()
     this.#engine = engine
     // Closed or locked meanwhile.
@@ -196,6 +196,6 @@ export class Device {
     const { identity, isLocked } = this
     const before = this.#told
     this.#told = { identity: identity && publicPart(identity), isLocked }
-    tellChanges(this.#emitter, before, this.#told)
+    tellChanges(this.emitter, before, this.#told)
   }
 }
