@@ -94,5 +94,5 @@ test('nobody is made to go by the alias of a contact', async () => {
     expect(await store.getIdentity()).toEqual(identity)
   }
   relay.answers['GET /me'] = me('mine')
-  expect((await person.client.syncIdentity()).aliasId).toBe('mine')
+  expect(await person.client.syncIdentity()).toMatchObject({ aliasId: 'mine' })
 })

@@ -196,6 +196,31 @@ test('a client locked while its account is being deleted keeps its key until wha
   await client.close()
 })
 
+test('nothing is told to be read on a new connection before it is on the disk', async () => {
+  const [bob, disk] = [makePeer('bob'), Promise.withResolvers<void>()]
+  class SlowDisk extends MemoryStore {
+    isSlow = false
+    override async write(changes: Parameters<MemoryStore['write']>[0]): Promise<void> {
+      await super.write(changes)
+      if (this.isSlow) await disk.promise
+    }
+  }
+  const store = new SlowDisk()
+  const alice = await world.victim([bob], store)
+  store.isSlow = true
+  world.relay.send(msg(bob, alice, 1, 'not on the disk yet'))
+  await until('it is read', async () => (await store.latestPeerSeq(bob.conversationId)) === 1)
+  const marked = alice.client.markRead('bob')
+  world.relay.close(1012)
+  await until('it is gone', () => alice.client.networkState !== 'connected')
+  await until('it is back', () => alice.client.networkState === 'connected')
+  await Bun.sleep(50)
+  expect([...world.relay.framesOf('read'), ...world.relay.framesOf('delivered')]).toEqual([])
+  disk.resolve()
+  await marked
+  await until('it is told', () => world.relay.framesOf('read').some(({ seq }) => seq === 1))
+})
+
 test('an id that is on its way to one contact is refused for another', async () => {
   const [bob, carol] = [makePeer('bob'), makePeer('carol')]
   const alice = await world.victim([bob, carol])
