@@ -161,6 +161,12 @@ export class Caller {
     )
   }
 
+  /** Has the connection to the relay break; the client comes back by itself. */
+  async loseConnection(): Promise<void> {
+    this.#sockets.at(-1)?.close()
+    await until('it is lost', () => this.person.client.networkState === 'connecting')
+  }
+
   /** Sends a frame past the client. */
   sendRaw(frame: object): void {
     this.#sockets.at(-1)?.send(JSON.stringify(frame))

@@ -117,12 +117,25 @@ test('a relay that is started again in the middle is told the offer anew, and wh
   await bob.calls.accept()
   await alice.is('connecting')
   expect(bob.peer.candidates).toEqual(['before', 'without a connection'])
-  // What ends a call is said as soon as it can be.
-  await world.relay.kill('SIGKILL')
-  await until('bob has lost it', () => bob.person.client.networkState === 'connecting')
+})
+
+test('what ends a call is said as soon as it can be', async () => {
+  const [alice, bob] = await callers(world)
+  await connect(alice, bob)
+  await bob.loseConnection()
   bob.calls.hangUp()
-  await world.relay.start()
-  await until('alice hears of it', () => alice.states.at(-1) === 'hangup: hung_up_by_peer', 30_000)
+  await alice.is('hangup: hung_up_by_peer')
+})
+
+test('an answer that was lost is given again', async () => {
+  const [alice, bob] = await callers(world)
+  await alice.calls.call(bob.alias)
+  await bob.is('ringing')
+  await alice.loseConnection()
+  // To the relay she is nobody now, and it keeps no answer.
+  await bob.calls.accept()
+  await alice.is('connecting')
+  await until('she has it', () => alice.peer.descriptions.length === 1)
 })
 
 test('a signal with a changed key behind it is refused, with the event, as a message is', async () => {

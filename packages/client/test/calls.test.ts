@@ -96,7 +96,8 @@ test('two who call each other at once are in one call', async () => {
     expect(alice.info.id).toBe(bob.info.id)
     expect([first.info.isCaller, second.info.isCaller]).toEqual([true, false])
     expect(first.peers).toHaveLength(1)
-    expect(second.peers.map(({ isClosed }) => isClosed)).toEqual([true, false])
+    // The media of the call given up are closed, if there were any yet.
+    expect(second.peers.filter(({ isClosed }) => !isClosed)).toEqual([second.peer])
     await until('the answer is taken', () => first.peer.receivedUnder.length === 1)
     expect(await first.peer.keyOf('own')).toBe(await second.peer.keyOf('theirs'))
     for (const { peer } of [alice, bob]) peer.options.onMedia('media_connected')

@@ -15,7 +15,10 @@ const events: CallEvent[] = [
 // One line an event: which states it matters in, and where it leads from there. All else is ignored.
 const expected: Record<CallEvent, Partial<Record<CallState, CallState>>> = {
   call: { idle: 'calling', hangup: 'calling', rejected: 'calling', ended: 'calling' },
-  call_offer: { idle: 'ringing', hangup: 'ringing', rejected: 'ringing', ended: 'ringing' },
+  call_offer: {
+    ...{ idle: 'ringing', hangup: 'ringing', rejected: 'ringing', ended: 'ringing' },
+    ...same('connecting'),
+  },
   accept: { ringing: 'connecting' },
   call_answer: { calling: 'connecting' },
   call_reject: { calling: 'rejected' },

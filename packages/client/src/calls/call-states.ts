@@ -160,6 +160,8 @@ export const callTransitions: { readonly [S in CallState]: Row } = {
 
   connecting: {
     ...answered,
+    // The caller calls again, since it was without a connection: it may not have got the answer either.
+    call_offer: { to: 'connecting', effects: ['send_again'] },
     media_connected: { to: 'connected', effects: ['stop_waiting'] },
     media_failed: { to: 'ended', effects: ['send_hangup', 'close'], end: 'no_media' },
     timeout: { to: 'ended', effects: ['send_hangup', 'close'], end: 'no_media' },

@@ -252,7 +252,10 @@ export class OneCall {
     this.#ownEpoch += 1
     const epoch = this.#ownEpoch
     this.#sendStatus(lost)
-    const begin = (): void => this.#doOrFail((peer) => peer.sendUnder(epoch))
+    const begin = (): void => {
+      // Unless the one after it has begun meanwhile.
+      if (epoch === this.#ownEpoch) this.#doOrFail((peer) => peer.sendUnder(epoch))
+    }
     if (lost) begin()
     else this.#around.device.platform.clock.after(EPOCH_NOTICE_MS, begin)
   }
