@@ -12,6 +12,8 @@ import { type Engine, prepareTarget, type Target } from './target.ts'
 export interface RoundOptions {
   readonly seed: number
   readonly seconds: number
+  /** Goes on until this has happened as well, ten times `seconds` at most: a busy machine gets less done in the same time. */
+  readonly isEnough?: (counts: Readonly<Record<string, number>>) => boolean
   readonly engine?: Engine
   readonly clients?: number
   /** Only these, of all that can be done. */
@@ -65,7 +67,11 @@ export async function runRound(options: RoundOptions): Promise<RoundResult> {
   const nemesis = new Nemesis(field)
   let errors = ''
   try {
-    await plague(nemesis, target, { ...options, random })
+    await plague(nemesis, target, {
+      ...options,
+      random,
+      isDone: () => options.isEnough?.(countsOf(history)) ?? true,
+    })
     proxy.heal()
     crowd.quieten()
     await settle(history, options.quietMs ?? 30_000)
@@ -101,15 +107,25 @@ export async function runRound(options: RoundOptions): Promise<RoundResult> {
 async function plague(
   nemesis: Nemesis,
   target: Target,
-  { only = allDeeds, random, seconds, kills = Number.POSITIVE_INFINITY }: RoundOptions & { random: Random },
+  {
+    only = allDeeds,
+    random,
+    seconds,
+    kills = Number.POSITIVE_INFINITY,
+    isDone,
+  }: RoundOptions & { random: Random; isDone: () => boolean },
 ): Promise<void> {
   const possible = possibleDeeds(target).filter((deed) => only.includes(deed))
-  const end = performance.now() + seconds * 1000
+  const began = performance.now()
+  const isOver = (): boolean => {
+    const lastedMs = performance.now() - began
+    return lastedMs > seconds * 10_000 || (lastedMs > seconds * 1000 && isDone())
+  }
   await Bun.sleep(500)
-  for (let isFirst = true; isFirst || performance.now() < end; isFirst = false) {
+  for (let isFirst = true; isFirst || !isOver(); isFirst = false) {
     for (const deed of random.shuffle(possible)) {
       if (nemesis.kills >= kills) return
-      if (!isFirst && performance.now() > end) break
+      if (!isFirst && isOver()) break
       await nemesis.strike(deed)
       await Bun.sleep(random.between(50, 500))
     }
