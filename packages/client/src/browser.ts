@@ -1,4 +1,5 @@
 // The entry for browsers: what an application in a page takes besides the core.
+export { type WebRtcOptions, webRtc } from './calls/webrtc.ts'
 export { solveInWorker, solverIn } from './solve-in-worker.ts'
 export { type DeviceKeyOptions, deviceKeyVault } from './stores/device-key-vault.ts'
 export { deleteDatabase } from './stores/indexeddb-open.ts'

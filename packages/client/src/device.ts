@@ -16,19 +16,21 @@ import { Turns } from './turns.ts'
 /** Which identity a device has, and the engine that works for it. */
 export class Device {
   readonly lock: Lock
+  readonly emitter: Emitter
   readonly #platform: Platform
-  readonly #emitter: Emitter
   /** Each must see what identity the one before has left. */
   readonly #taking = new Turns()
   /** Of two answers of the relay the later is the newer. */
   readonly #asking = new Turns()
   #engine: Engine | undefined
+  /** The end of the engine before. */
+  #stopped: Promise<void> = Promise.resolve()
   #closed = false
   #told: ToldState
 
   constructor(platform: Platform, secrets: SealedStore, emitter: Emitter) {
     this.#platform = { ...platform, store: secrets }
-    this.#emitter = emitter
+    this.emitter = emitter
     this.lock = new Lock(secrets, {
       load: () => this.load(),
       stop: () => this.#stopEngine(),
@@ -114,11 +116,13 @@ export class Device {
     } catch (error) {
       if (!(error instanceof ClientError && error.code === 'ACCOUNT_NOT_FOUND')) throw error
     }
-    if (this.#engine !== engine)
-      throw new ClientError('NO_IDENTITY', 'another identity was taken up meanwhile')
-    await this.#stopEngine()
-    await engine.journal.write([{ change: 'clear' }])
-    this.#tell()
+    await this.#taking.take(async () => {
+      if (this.#engine !== engine)
+        throw new ClientError('NO_IDENTITY', 'another identity was taken up meanwhile')
+      await this.#stopEngine()
+      await engine.journal.write([{ change: 'clear' }])
+      this.#tell()
+    })
   }
 
   /** Makes a request in the name of the account, or of nobody where it needs no account. */
@@ -135,7 +139,7 @@ export class Device {
     await this.lock.settled()
     await this.#engine?.stop()
     this.#engine?.forgetKeys()
-    this.#emitter.end()
+    this.emitter.end()
     await this.#platform.store.close()
   }
 
@@ -151,7 +155,7 @@ export class Device {
   }
 
   async #use(identity: ActiveIdentity): Promise<void> {
-    const engine = new Engine(this.#platform, identity, this.#emitter)
+    const engine = new Engine(this.#platform, identity, this.emitter)
     await engine.load()
     this.#engine = engine
     // Closed or locked meanwhile.
@@ -159,11 +163,12 @@ export class Device {
     this.checkOpen()
   }
 
-  async #stopEngine(): Promise<void> {
+  /** Resolves once no engine is at work any more, whoever has stopped it. */
+  #stopEngine(): Promise<void> {
     const engine = this.#engine
     this.#engine = undefined
-    await engine?.stop()
-    engine?.forgetKeys()
+    if (engine) this.#stopped = engine.stop().then(() => engine.forgetKeys())
+    return this.#stopped
   }
 
   /** Takes over what the relay says of the account that `asked`. Alias and nickname are its to say, the keys are not. */
@@ -175,7 +180,9 @@ export class Device {
     const isOther =
       me.uuid !== stored.uuid ||
       me.ed25519_public_key !== stored.signingPublicKey ||
-      me.x25519_public_key !== stored.ecdhPublicKey
+      me.x25519_public_key !== stored.ecdhPublicKey ||
+      // No alias is ever given to two.
+      engine.sessions.isAlias(me.alias_id)
     if (isOther) throw new ClientError('BAD_REPLY', 'the relay answered with another account')
     const followed: StoredIdentity = { ...stored, aliasId: me.alias_id, nickname: me.nickname }
     await engine.journal.write([{ change: 'identity', identity: followed }])
@@ -189,6 +196,6 @@ export class Device {
     const { identity, isLocked } = this
     const before = this.#told
     this.#told = { identity: identity && publicPart(identity), isLocked }
-    tellChanges(this.#emitter, before, this.#told)
+    tellChanges(this.emitter, before, this.#told)
   }
 }

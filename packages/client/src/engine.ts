@@ -136,6 +136,10 @@ export class Engine {
     await this.journal.room()
     if ('from' in frame && 'conv_id' in frame && this.#isNewAlias(frame.conv_id, frame.from))
       this.friends.hint()
+    if ('call_id' in frame) {
+      this.#emitter.onCall?.(frame)
+      if (frame.type !== 'error') return
+    }
     switch (frame.type) {
       case 'msg':
         return this.#kept(frame.conv_id, this.#inbox.onMsg(frame))
@@ -166,12 +170,6 @@ export class Engine {
       case 'pong':
       case 'goaway':
         return
-      case 'call_offer':
-      case 'call_answer':
-      case 'call_reject':
-      case 'call_ice':
-      case 'call_hangup':
-        return // This client takes no calls.
       default:
         return unhandled(frame)
     }

@@ -1,5 +1,5 @@
 // What a client tells its application, and how the application listens.
-import type { ChannelPost, FriendProfile } from '@sotto/protocol'
+import type { CallFrameType, ChannelPost, FriendProfile, RelayFrame } from '@sotto/protocol'
 import { ClientError } from './client-error.ts'
 import { EventStream, type EventStreamOptions } from './event-stream.ts'
 import type { MessageStatus, PublicIdentity, StoredMessage } from './stores/records.ts'
@@ -62,10 +62,15 @@ export type ClientEventName = keyof ClientEvents
 /** Takes one event. */
 export type ClientEventHandler<N extends ClientEventName> = (event: ClientEvents[N]) => void
 
+/** What the relay says of calls: the other side's signals, and that one's own was refused. */
+export type CallFrameOrRefusal = Extract<RelayFrame, { readonly type: CallFrameType | 'error' }>
+
 type HandlerSets = { [N in ClientEventName]?: Set<ClientEventHandler<N>> }
 
 /** Handlers by event. A handler that throws disturbs nobody else. */
 export class Emitter {
+  /** Takes the frames of calls, where there is who takes calls. */
+  onCall: ((frame: CallFrameOrRefusal) => void) | undefined
   readonly #handlers: HandlerSets = {}
   readonly #streams = new Set<{ end(): void }>()
 

@@ -15,7 +15,7 @@ import type { Emitter } from './events.ts'
 import type { Http } from './http.ts'
 import type { Journal } from './journal.ts'
 import type { Platform } from './options.ts'
-import type { Sessions } from './sessions.ts'
+import { keysIn, type Sessions } from './sessions.ts'
 
 /** Hints of the relay cause at most one synchronisation in this time. */
 const HINT_INTERVAL_MS = 250
@@ -136,7 +136,7 @@ export class Friends {
     const found = await http.call(accountEndpoints.lookUpUser, { params: { alias_id } })
     if (found.alias_id !== alias_id)
       throw new ClientError('BAD_REPLY', 'the relay answered with another account than was asked for')
-    const current = { x25519: found.x25519_public_key, ed25519: found.ed25519_public_key }
+    const current = keysIn(found)
     const codes = await sessions.codesOf([current.x25519])
     // Nothing goes out to that contact until the friend list has shown the recorded keys again.
     if (!sessions.compare(alias_id, current, codes)) this.hint()

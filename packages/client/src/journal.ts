@@ -11,6 +11,7 @@ export class Journal {
   readonly #store: ClientStore
   readonly #onFailure: (error: ClientError) => void
   readonly #pending = new Set<Promise<void>>()
+  #last: Promise<unknown> = Promise.resolve()
 
   /** `onFailure` hears of each write that failed while nobody waited for it. */
   constructor(store: ClientStore, onFailure: (error: ClientError) => void) {
@@ -18,10 +19,14 @@ export class Journal {
     this.#onFailure = onFailure
   }
 
-  /** Writes; resolves once durable. @throws ClientError `STORE_FAILED`, `CLOSED`. */
+  /** Writes; resolves once durable, in the order of the calls. @throws ClientError `STORE_FAILED`, `CLOSED`. */
   async write(changes: readonly StoreChange[]): Promise<void> {
+    const written = this.#store.write(changes)
+    // What is durable at once is told by a store in any order: a sealed one holds some calls back, and not others.
+    const inOrder = this.#last.then(() => written)
+    this.#last = Promise.allSettled([written, inOrder])
     try {
-      await this.#store.write(changes)
+      await inOrder
     } catch (error) {
       throw asClientError(error, 'STORE_FAILED')
     }

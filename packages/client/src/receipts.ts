@@ -91,7 +91,11 @@ export class Receipts {
   }
 
   #tellAll(): void {
-    for (const mark of this.#marks.values()) if (mark.readSeq > mark.toldSeq) this.#tell(mark)
+    const untold = [...this.#marks.values()].filter(({ readSeq, toldSeq }) => readSeq > toldSeq)
+    // What was just marked may be on its way to the disk still.
+    this.#context.journal.record([], () => {
+      for (const mark of untold) this.#tell(mark)
+    })
   }
 
   stop(): void {

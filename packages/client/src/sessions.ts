@@ -23,6 +23,9 @@ export interface SecurityCode {
   readonly fingerprintHex: string
 }
 
+/** Aliases of before that a contact may have. A relay could rename it without end. */
+const MAX_FORMER_ALIASES = 100
+
 interface CurrentKeys {
   readonly x25519: string
   readonly ed25519: string
@@ -113,6 +116,11 @@ export class Sessions {
   isAnothersAlias(session: SessionRecord, aliasId: string): boolean {
     if (this.isTheirAlias(session, aliasId)) return false
     return this.list().some((other) => this.isTheirAlias(other, aliasId))
+  }
+
+  /** Whether `aliasId` is or was any contact's. */
+  isAlias(aliasId: string): boolean {
+    return this.#findByAlias(aliasId) !== undefined
   }
 
   /** Whether the relay gives other keys for this contact than those recorded. */
@@ -262,7 +270,9 @@ export class Sessions {
       { change: 'session', session },
       { change: 'trust', conversationId: session.conversationId, trust },
     ])
-    this.#remember(session)
+    // Renamed or forgotten meanwhile, it stays so.
+    const current = this.#sessions.get(session.conversationId)
+    if (current) this.#remember({ ...current, trustState: trust.status })
   }
 
   #remember(session: SessionRecord): void {
@@ -278,15 +288,22 @@ export class Sessions {
     )
   }
 
-  /** Notes which contacts the relay now gives other keys than those recorded, by conversation or under a known alias. */
+  /**
+   * Notes which contacts the relay now gives other keys than those recorded, by conversation or under a known alias. One
+   * entry with others is enough, whatever else the list says.
+   */
   #compareKeys(friends: readonly FriendProfile[]): void {
+    const refused = new Set<string>()
     for (const friend of friends) {
       if (friend.status !== 'accepted') continue
       const session = this.#sessions.get(friend.conversation_id) ?? this.#findByAlias(friend.alias_id)
       if (!session) continue
-      const current = { x25519: friend.x25519_public_key, ed25519: friend.ed25519_public_key }
-      if (hasKeys(session, current)) this.#changedKeys.delete(session.conversationId)
-      else this.#changedKeys.set(session.conversationId, current)
+      const { conversationId } = session
+      const current = keysIn(friend)
+      if (!hasKeys(session, current)) {
+        refused.add(conversationId)
+        this.#changedKeys.set(conversationId, current)
+      } else if (!refused.has(conversationId)) this.#changedKeys.delete(conversationId)
     }
   }
 
@@ -311,14 +328,10 @@ export class Sessions {
     const known = this.#findByAlias(friend.alias_id)
     // A known alias under a new conversation, with other keys: `#compareKeys` has told; no session is made for it.
     if (known && this.#changedKeys.has(known.conversationId)) return false
-    if (!this.#canBeTheirs(decodeBase64(friend.x25519_public_key))) {
-      const error = new ClientError(
-        'BAD_REPLY',
-        `the relay gives a key for ${friend.alias_id} that cannot be theirs`,
-      )
-      this.#context.emitter.emit('error', error)
-      return false
-    }
+    // Its alias since a moment ago, when this list renamed it.
+    if (known && !hasKeys(known, keysIn(friend))) return this.#refuse(friend, 'to two contacts')
+    if (!this.#canBeTheirs(decodeBase64(friend.x25519_public_key)))
+      return this.#refuse(friend, 'a key that cannot be theirs')
     // Forgotten since its keys were asked for: whoever forgets a session has the list fetched again.
     if (sessionKeyBase64 === undefined) return false
     const session: SessionRecord = {
@@ -346,16 +359,21 @@ export class Sessions {
     if (session.theirAliasId === friend.alias_id || this.#changedKeys.has(session.conversationId))
       return false
     const other = this.#findByAlias(friend.alias_id)
-    if (other && other.conversationId !== session.conversationId) {
-      const error = new ClientError('BAD_REPLY', `the relay gives ${friend.alias_id} to two contacts`)
-      this.#context.emitter.emit('error', error)
-      return false
-    }
-    const formerAliasIds = [...(session.formerAliasIds ?? []), session.theirAliasId]
-    const renamed: SessionRecord = { ...session, theirAliasId: friend.alias_id, formerAliasIds }
+    if (other && other.conversationId !== session.conversationId)
+      return this.#refuse(friend, 'to two contacts')
+    const former = new Set([...(session.formerAliasIds ?? []), session.theirAliasId])
+    former.delete(friend.alias_id)
+    // None is forgotten instead: it could be given to somebody else then.
+    if (former.size > MAX_FORMER_ALIASES) return this.#refuse(friend, 'after too many other names')
+    const renamed: SessionRecord = { ...session, theirAliasId: friend.alias_id, formerAliasIds: [...former] }
     this.#remember(renamed)
     this.#context.journal.record([{ change: 'session', session: renamed }])
     return true
+  }
+
+  #refuse({ alias_id }: FriendProfile, what: string): false {
+    this.#context.emitter.emit('error', new ClientError('BAD_REPLY', `the relay gives ${alias_id} ${what}`))
+    return false
   }
 
   #fingerprint(theirPublicKey: string): string {
@@ -370,6 +388,14 @@ export class Sessions {
     for (const { x25519 } of this.#changedKeys.values()) used.add(x25519)
     this.#codes = new Map([...this.#codes].filter(([key]) => used.has(key)))
   }
+}
+
+/** The keys the relay gives for somebody. */
+export function keysIn({
+  x25519_public_key,
+  ed25519_public_key,
+}: Pick<FriendProfile, 'x25519_public_key' | 'ed25519_public_key'>): CurrentKeys {
+  return { x25519: x25519_public_key, ed25519: ed25519_public_key }
 }
 
 function keysOf(friends: readonly FriendProfile[]): readonly string[] {

@@ -1,10 +1,10 @@
 // What happens when two things are under way at once, or a read fails in the middle of one: nothing is lost, and no
 // identity is written over another. Each was found by somebody who looked for it.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
-import { ClientError, MemoryStore, SottoClient, type StoredMessage } from '../src/client.ts'
+import { ClientError, keyVault, MemoryStore, SottoClient, type StoredMessage } from '../src/client.ts'
 import { friendOf, makePeer } from './hostile-relay.ts'
 import { HostileWorld, idOf, msg } from './hostile-world.ts'
-import { until } from './people.ts'
+import { Person, until } from './people.ts'
 
 setDefaultTimeout(20_000)
 let world: HostileWorld
@@ -142,6 +142,83 @@ test('an identity made while the account before is deleted is not cleared with i
   expect(await deleted).toBe('NO_IDENTITY')
   expect((await store.getIdentity())?.mnemonic).toBe(next.mnemonic)
   await client.close()
+})
+
+test('an identity made while the one before comes to its end is not cleared with it', async () => {
+  const [ended, bob] = [Promise.withResolvers<void>(), makePeer('bob')]
+  class GateStore extends MemoryStore {
+    override async latestPeerSeq(conversationId: string) {
+      await ended.promise
+      return super.latestPeerSeq(conversationId)
+    }
+  }
+  const store = new GateStore()
+  const { client } = await world.victim([bob], store)
+  const reading = client.markRead('bob')
+  const deleted = client.deleteAccount()
+  await until('the identity is gone', () => client.identity === undefined)
+  const made = client.create({ nickname: 'next', replace: true })
+  await Bun.sleep(300)
+  ended.resolve()
+  await Promise.all([reading, deleted])
+  const next = await made
+  expect((await store.getIdentity())?.mnemonic).toBe(next.mnemonic)
+  expect(client.identity?.mnemonic).toBe(next.mnemonic)
+})
+
+test('a client locked while its account is being deleted keeps its key until what it writes is written', async () => {
+  const [ended, bob] = [Promise.withResolvers<void>(), makePeer('bob')]
+  class GateStore extends MemoryStore {
+    override async latestPeerSeq(conversationId: string) {
+      await ended.promise
+      return super.latestPeerSeq(conversationId)
+    }
+  }
+  const person = await Person.open('victim', world.relay.url, {
+    store: new GateStore(),
+    secrets: keyVault(crypto.getRandomValues(new Uint8Array(32))),
+  })
+  const { client } = person
+  world.relay.friends = [friendOf(bob)]
+  await client.create({ nickname: 'victim' })
+  await client.syncFriends()
+  const reading = client.markRead('bob')
+  const deleted = client.deleteAccount()
+  await until('the identity is gone', () => client.identity === undefined)
+  let isLocked = false
+  const locked = client.lock().then(() => {
+    isLocked = true
+  })
+  await Bun.sleep(50)
+  expect(isLocked).toBe(false)
+  ended.resolve()
+  await Promise.all([reading, deleted, locked])
+  await client.close()
+})
+
+test('nothing is told to be read on a new connection before it is on the disk', async () => {
+  const [bob, disk] = [makePeer('bob'), Promise.withResolvers<void>()]
+  class SlowDisk extends MemoryStore {
+    isSlow = false
+    override async write(changes: Parameters<MemoryStore['write']>[0]): Promise<void> {
+      await super.write(changes)
+      if (this.isSlow) await disk.promise
+    }
+  }
+  const store = new SlowDisk()
+  const alice = await world.victim([bob], store)
+  store.isSlow = true
+  world.relay.send(msg(bob, alice, 1, 'not on the disk yet'))
+  await until('it is read', async () => (await store.latestPeerSeq(bob.conversationId)) === 1)
+  const marked = alice.client.markRead('bob')
+  world.relay.close(1012)
+  await until('it is gone', () => alice.client.networkState !== 'connected')
+  await until('it is back', () => alice.client.networkState === 'connected')
+  await Bun.sleep(50)
+  expect([...world.relay.framesOf('read'), ...world.relay.framesOf('delivered')]).toEqual([])
+  disk.resolve()
+  await marked
+  await until('it is told', () => world.relay.framesOf('read').some(({ seq }) => seq === 1))
 })
 
 test('an id that is on its way to one contact is refused for another', async () => {

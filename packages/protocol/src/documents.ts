@@ -5,7 +5,7 @@ import { API_BASE, type Endpoint, endpointSummaries, endpoints } from './endpoin
 import { type ErrorCode, errorMeanings, errors } from './errors.ts'
 import { clientFrames } from './frames/client-frames.ts'
 import { closeCodes, closeMeanings, relayFrames } from './frames/relay-frames.ts'
-import { rates } from './limits.ts'
+import { rates } from './rates.ts'
 
 type Json = { readonly [key: string]: unknown }
 

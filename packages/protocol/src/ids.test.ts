@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'bun:test'
 import * as v from 'valibot'
 import { AccountUuid, AliasId, Nickname, PublicKey, Seq, Signature, Timestamp } from './ids.ts'
-import { defaultLimits, limits, rates } from './limits.ts'
+import { defaultLimits, limits } from './limits.ts'
+import { rates } from './rates.ts'
 
 const key = (last: string) => `${'A'.repeat(42)}${last}=`
 

@@ -19,8 +19,9 @@ const FLAGS = [
 export const INSECURE_HOST = 'sotto.test'
 
 /** Starts Chromium. Its profile is fresh and goes with it. */
-export async function startChromium(): Promise<Browser> {
-  return await chromium.launch(optionsOfChromium())
+export async function startChromium(flags: readonly string[] = []): Promise<Browser> {
+  const options = optionsOfChromium()
+  return await chromium.launch({ ...options, args: [...FLAGS, ...flags] })
 }
 
 /** Starts Chromium with the profile in a folder, where what a browser keeps is found by the next. */
@@ -42,10 +43,11 @@ export interface ServedApp {
   stop(): Promise<void>
 }
 
-/** Bundles `entry` as an application would, and serves it with an empty page at `/`. */
-export async function serveApp(entry: string): Promise<ServedApp> {
+/** Bundles `entry` as an application would, and serves it with an empty page at `/`; its workers beside it. */
+export async function serveApp(entry: string, ...workers: readonly string[]): Promise<ServedApp> {
   const built = await Bun.build({
-    entrypoints: [entry],
+    entrypoints: [entry, ...workers],
+    naming: '[name].[ext]',
     target: 'browser',
     format: 'esm',
     sourcemap: 'inline',

@@ -99,6 +99,35 @@ describe('the guide’s program', () => {
   )
 
   test(
+    'for calls is a call from its beginning to its end',
+    async () => {
+      const { source } = await programOf(GUIDE, 'ts call', relay.url)
+      const page = await buildPage(client, source)
+      const server = servePage(page)
+      const browser = await startChromium([
+        '--use-fake-ui-for-media-stream',
+        '--use-fake-device-for-media-stream',
+      ])
+      try {
+        const tab = await browser.newPage()
+        const printed: string[] = []
+        const errors: string[] = []
+        tab.on('console', (line) => printed.push(line.text()))
+        tab.on('pageerror', (error) => errors.push(String(error)))
+        await tab.goto(server.url)
+        await until('the call is over', () => errors.length > 0 || printed.includes('hangup'), 40_000)
+        expect(errors).toEqual([])
+        expect([...new Set(printed)]).toEqual(['calling', 'connecting', 'connected', 'hangup'])
+      } finally {
+        await browser.close()
+        await server.stop()
+        await page.remove()
+      }
+    },
+    LIMIT_MS,
+  )
+
+  test(
     'of the README answers whoever writes to it',
     async () => {
       const { source } = await programOf(README, 'ts', relay.url)

@@ -15,16 +15,16 @@ export interface Program {
 }
 
 /**
- * The blocks of one kind in a document, in order. `ts` is the program for Bun and Node, `ts page` the one for a page.
+ * The blocks of one kind in a document, in order. `ts` is the program for Bun and Node, `ts page` and `ts call` those for pages.
  * @param relayUrl stands in for the address in the guide
  */
 export async function programOf(
   document: string,
-  kind: 'ts' | 'ts page',
+  kind: 'ts' | 'ts page' | 'ts call',
   relayUrl: string,
 ): Promise<Program> {
   const text = await Bun.file(document).text()
-  const blocks = [...text.matchAll(/^```(ts(?: page)?)\n([\s\S]*?)^```$/gm)]
+  const blocks = [...text.matchAll(/^```(ts(?: page| call)?)\n([\s\S]*?)^```$/gm)]
   const source = blocks
     .filter(([, info]) => info === kind)
     .map(([, , code]) => code)

@@ -35,7 +35,14 @@ describe('what is imported', () => {
     return [...beyond].sort()
   }
 
-  for (const key of ['.', './browser', './passphrase-vault', './pow-worker', './push-worker']) {
+  for (const key of [
+    '.',
+    './browser',
+    './passphrase-vault',
+    './pow-worker',
+    './call-worker',
+    './push-worker',
+  ]) {
     test(`${key} needs nothing but the package`, async () => {
       expect(await importsOf(key)).toEqual([])
     })
@@ -251,6 +258,37 @@ describe('modules are paid for by who imports them', () => {
     )
   }
 })
+
+test(
+  'calls are paid for by who imports them, and their worker is found',
+  async () => {
+    const without = exchange('new MemoryStore()', "import { MemoryStore } from '@sotto/client'")
+    const calls = `import { Calls } from '@sotto/client'
+import { webRtc } from '@sotto/client/browser'
+const calls = new Calls(client, webRtc())
+calls.onChange((call) => show(call.state))
+await calls.call(alias)`
+    const build = async (script: string): Promise<{ bytes: number; texts: string; worker: boolean }> => {
+      const app = await buildPage(client, script)
+      await app.remove()
+      const isWorker = (name: string): boolean => name.startsWith('call-worker')
+      const page = [...app.scripts].filter(([name]) => !isWorker(name)).map(([, text]) => text)
+      return {
+        bytes: page.reduce((sum, text) => sum + gzipSync(text, { level: 9 }).length, 0),
+        texts: page.join('\n'),
+        worker: [...app.scripts.keys()].some(isWorker),
+      }
+    }
+    const [core, all] = [await build(without), await build(`${without}\n${calls}`)]
+    console.log(`calls: ${all.bytes - core.bytes} bytes gzip -9, without the worker`)
+    expect([core.worker, all.worker]).toEqual([false, true])
+    for (const word of ['ice-config', 'RTCPeerConnection', 'send_busy'])
+      expect(core.texts).not.toContain(word)
+    expect(all.texts).toContain('ice-config')
+    expect(all.bytes - core.bytes).toBeLessThan(10_000)
+  },
+  LIMIT_MS,
+)
 
 // Registers with the work done in a worker, accepts who asks, and answers.
 const script = `

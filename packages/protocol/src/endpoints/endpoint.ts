@@ -1,7 +1,8 @@
 // What an endpoint is: path, who may call it, its rate, body, reply and errors, as data.
 import type * as v from 'valibot'
 import type { ErrorCode } from '../errors.ts'
-import type { LimitName, RateName } from '../limits.ts'
+import type { LimitName } from '../limits.ts'
+import type { RateName } from '../rates.ts'
 
 /** The prefix of every endpoint's path. */
 export const API_BASE = '/api/v1'

@@ -1,0 +1,194 @@
+// People who call: real clients at a real relay. The media are in the hands of the test; browsers' have tests of their own.
+import type { CallCandidate, CallPeer, CallPeerOptions, SentMedia } from '../src/calls/call-peer.ts'
+import { type CallInfo, Calls, type CallsOptions } from '../src/calls/calls.ts'
+import type { ClientOptions } from '../src/client.ts'
+import { systemClock } from '../src/options.ts'
+import { type Person, until } from './people.ts'
+import type { SpecificationWorld } from './specification-world.ts'
+
+/** Media that go nowhere, and note what they were told. */
+export class TestPeer implements CallPeer {
+  readonly options: CallPeerOptions
+  readonly descriptions: string[] = []
+  readonly candidates: string[] = []
+  readonly tracks: string[] = []
+  readonly sentUnder: number[] = []
+  readonly receivedUnder: number[] = []
+  isClosed = false
+  expected: SentMedia | undefined
+
+  constructor(options: CallPeerOptions) {
+    this.options = options
+  }
+
+  async createOffer(): Promise<string> {
+    return 'sdp of an offer'
+  }
+
+  async createAnswer(offer: string): Promise<string> {
+    this.descriptions.push(offer)
+    return 'sdp of an answer'
+  }
+
+  async takeAnswer(answer: string): Promise<void> {
+    this.descriptions.push(answer)
+  }
+
+  async addCandidate({ candidate }: CallCandidate): Promise<void> {
+    this.candidates.push(candidate)
+  }
+
+  async sendUnder(epoch: number): Promise<void> {
+    this.sentUnder.push(epoch)
+  }
+
+  async receiveUnder(epoch: number): Promise<void> {
+    this.receivedUnder.push(epoch)
+  }
+
+  expect(media: SentMedia): void {
+    this.expected = media
+  }
+
+  async setTrack(kind: string, track: MediaStreamTrack | null): Promise<void> {
+    this.tracks.push(`${kind} ${track === null ? 'off' : 'on'}`)
+  }
+
+  close(): void {
+    this.isClosed = true
+  }
+
+  /** Finds a way to be reached by. */
+  find(candidate: string): void {
+    this.options.onCandidate({ candidate, sdpMid: '0', sdpMLineIndex: 0, usernameFragment: null })
+  }
+
+  keyOf(side: 'own' | 'theirs', mid = '0', epoch = 1): Promise<string> {
+    return this.options.keyOf(side, mid, epoch).then((key) => Buffer.from(key).toString('hex'))
+  }
+}
+
+/** What a caller is made with. */
+export interface CallerOptions extends CallsOptions {
+  /** Waits for an answer and for media are this many times as short. */
+  readonly hurry?: number
+  /** How far the clock is off, in milliseconds. */
+  readonly clockOffMs?: number
+}
+
+/** A person with calls. */
+export class Caller {
+  readonly person: Person
+  readonly calls: Calls
+  readonly peers: TestPeer[] = []
+  readonly states: string[] = []
+  readonly refused: { from: string; reason: string }[] = []
+  /** Every frame that left, as it stood on the wire. */
+  readonly wire: string[]
+  readonly #sockets: WebSocket[]
+
+  private constructor(person: Person, wire: string[], sockets: WebSocket[], options: CallsOptions) {
+    this.person = person
+    this.wire = wire
+    this.#sockets = sockets
+    this.calls = new Calls(
+      person.client,
+      (peerOptions) => {
+        const peer = new TestPeer(peerOptions)
+        this.peers.push(peer)
+        return peer
+      },
+      options,
+    )
+    this.calls.onChange((call) => {
+      const line = call.end === undefined ? call.state : `${call.state}: ${call.end}`
+      if (this.states.at(-1) !== line) this.states.push(line)
+    })
+    this.calls.onRefused((refused) => this.refused.push(refused))
+  }
+
+  static async join(
+    world: SpecificationWorld,
+    name: string,
+    { hurry = 1, clockOffMs = 0, ...options }: CallerOptions = {},
+  ): Promise<Caller> {
+    const wire: string[] = []
+    const sockets: WebSocket[] = []
+    const clientOptions: Partial<ClientOptions> = {
+      WebSocket: class extends WebSocket {
+        constructor(url: string) {
+          super(url)
+          sockets.push(this)
+        }
+
+        override send(text: string): void {
+          wire.push(text)
+          super.send(text)
+        }
+      },
+      clock: {
+        now: () => systemClock.now() + clockOffMs,
+        after: (ms, run) => systemClock.after(ms === 45_000 || ms === 30_000 ? ms / hurry : ms, run),
+      },
+    }
+    return new Caller(await world.join(name, clientOptions), wire, sockets, options)
+  }
+
+  get alias(): string {
+    return this.person.alias
+  }
+
+  get peer(): TestPeer {
+    const peer = this.peers.at(-1)
+    if (!peer) throw new Error('no media yet')
+    return peer
+  }
+
+  get info(): CallInfo {
+    const { current } = this.calls
+    if (!current) throw new Error('no call yet')
+    return current
+  }
+
+  /** The frames of calls that left. */
+  get signals(): { type: string; call_id: string; payload: string }[] {
+    return this.wire.filter((text) => text.includes('"call_')).map((text) => JSON.parse(text))
+  }
+
+  is(state: string): Promise<unknown> {
+    return until(`${this.person.name} is ${state}, not ${this.states.join(', ')}`, () =>
+      this.states.at(-1)?.startsWith(state),
+    )
+  }
+
+  /** Has the connection to the relay break; the client comes back by itself. */
+  async loseConnection(): Promise<void> {
+    this.#sockets.at(-1)?.close()
+    await until('it is lost', () => this.person.client.networkState === 'connecting')
+  }
+
+  /** Sends a frame past the client. */
+  sendRaw(frame: object): void {
+    this.#sockets.at(-1)?.send(JSON.stringify(frame))
+  }
+}
+
+/** Two friends who call. */
+export async function callers(
+  world: SpecificationWorld,
+  options: CallerOptions = {},
+): Promise<[Caller, Caller]> {
+  const [alice, bob] = [await Caller.join(world, 'alice', options), await Caller.join(world, 'bob', options)]
+  await alice.person.befriend(bob.person)
+  return [alice, bob]
+}
+
+/** Has one call the other and the other take it, up to where media flow. */
+export async function connect(alice: Caller, bob: Caller): Promise<void> {
+  await alice.calls.call(bob.alias)
+  await bob.is('ringing')
+  await bob.calls.accept()
+  await alice.is('connecting')
+  for (const { peer } of [alice, bob]) peer.options.onMedia('media_connected')
+  await alice.is('connected')
+}

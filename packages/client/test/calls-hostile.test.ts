@@ -1,0 +1,180 @@
+// Signals as they should not be: played again, altered, late, sent twice, by who may not, or through a relay that comes and goes.
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { Calls } from '../src/client.ts'
+import { Caller, callers, connect } from './call-people.ts'
+import { friendOf, makePeer } from './hostile-relay.ts'
+import { HostileWorld } from './hostile-world.ts'
+import { until } from './people.ts'
+import { SpecificationWorld } from './specification-world.ts'
+
+setDefaultTimeout(40_000)
+const world = new SpecificationWorld()
+const hostile = new HostileWorld()
+afterAll(() => hostile.stop())
+
+/** Waits until the other has dealt with everything sent to it before. */
+async function settled(from: Caller, to: Caller): Promise<void> {
+  const before = to.refused.length
+  from.sendRaw({
+    type: 'call_ice',
+    to: to.alias,
+    call_id: 'x',
+    from: from.alias,
+    crypto_v: 2,
+    payload: 'AAAA',
+  })
+  await until('settled', () => to.refused.slice(before).some(({ reason }) => reason === 'DECRYPTION_FAILED'))
+  to.refused.splice(
+    to.refused.findLastIndex(({ reason }) => reason === 'DECRYPTION_FAILED'),
+    1,
+  )
+}
+
+test('a signal played again does nothing', async () => {
+  const [alice, bob] = await callers(world)
+  await connect(alice, bob)
+  alice.calls.hangUp()
+  await bob.is('hangup')
+  const heard = [...bob.states]
+  for (const frame of alice.signals) alice.sendRaw(frame)
+  await settled(alice, bob)
+  expect(bob.refused.map(({ reason }) => reason)).toEqual(['REPLAYED', 'REPLAYED'])
+  expect(bob.states).toEqual(heard)
+})
+
+test('a signal whose frame was altered does nothing', async () => {
+  const [alice, bob] = await callers(world)
+  await alice.calls.call(bob.alias)
+  await bob.is('ringing')
+  alice.calls.hangUp()
+  await bob.is('hangup')
+  const [offer] = alice.signals
+  const flipped = Buffer.from(offer?.payload ?? '', 'base64')
+  flipped[40] = (flipped[40] ?? 0) ^ 1
+  for (const change of [
+    { call_id: 'another' },
+    { type: 'call_hangup' },
+    { crypto_v: 1 },
+    { payload: flipped.toString('base64') },
+  ])
+    alice.sendRaw({ ...offer, ...change })
+  await settled(alice, bob)
+  const reasons = ['MISMATCH', 'MISMATCH', 'WRONG_VERSION', 'DECRYPTION_FAILED']
+  expect(bob.refused).toEqual(reasons.map((reason) => ({ from: alice.alias, reason })) as never)
+  expect(bob.states).toEqual(['ringing', 'hangup: hung_up_by_peer'])
+})
+
+test('a signal from over a minute ago, or ahead, rings nowhere, and the application hears why', async () => {
+  const bob = await Caller.join(world, 'bob')
+  for (const clockOffMs of [-62_000, 62_000]) {
+    const alice = await Caller.join(world, 'alice', { clockOffMs })
+    await alice.person.befriend(bob.person)
+    await alice.calls.call(bob.alias)
+    await until('bob is told', () => bob.refused.some(({ from }) => from === alice.alias))
+  }
+  expect(bob.refused.map(({ reason }) => reason)).toEqual(['STALE', 'STALE'])
+  expect(bob.calls.state).toBe('idle')
+})
+
+test('answers and candidates of other calls, and those that come late or twice, do nothing', async () => {
+  const [alice, bob] = await callers(world)
+  await connect(alice, bob)
+  bob.calls.hangUp()
+  await alice.is('hangup')
+  const before = bob.peer
+  before.find('too late')
+  await alice.calls.call(bob.alias)
+  await bob.is('ringing')
+  await bob.calls.accept()
+  await alice.is('connecting')
+  await until('the answer is taken', () => alice.peer.receivedUnder.length === 1)
+  // Bob loses his connection and says all of it again.
+  const answers = bob.signals.length
+  await world.relay.kill('SIGKILL')
+  await world.relay.start()
+  await until('bob says it again', () => bob.signals.length > answers, 30_000)
+  await until('alice is back', () => alice.person.client.networkState === 'connected', 30_000)
+  await settled(bob, alice)
+  expect(alice.peer.descriptions).toEqual(['sdp of an answer'])
+  expect(alice.peer.candidates).toEqual([])
+  expect(alice.calls.state).toBe('connecting')
+})
+
+test('a relay that is started again in the middle is told the offer anew, and what was found meanwhile', async () => {
+  const [alice, bob] = await callers(world)
+  bob.person.client.disconnect()
+  await alice.calls.call(bob.alias)
+  alice.peer.find('before')
+  await until('both have left', () => alice.signals.length === 2)
+  await world.relay.kill('SIGKILL')
+  await until('alice has lost it', () => alice.person.client.networkState === 'connecting')
+  alice.peer.find('without a connection')
+  expect(alice.signals).toHaveLength(2)
+  await world.relay.start()
+  await until('alice is back', () => alice.person.client.networkState === 'connected', 30_000)
+  await bob.person.connect()
+  await bob.is('ringing')
+  await bob.calls.accept()
+  await alice.is('connecting')
+  expect(bob.peer.candidates).toEqual(['before', 'without a connection'])
+})
+
+test('what ends a call is said as soon as it can be', async () => {
+  const [alice, bob] = await callers(world)
+  await connect(alice, bob)
+  await bob.loseConnection()
+  bob.calls.hangUp()
+  await alice.is('hangup: hung_up_by_peer')
+})
+
+test('an answer that was lost is given again', async () => {
+  const [alice, bob] = await callers(world)
+  await alice.calls.call(bob.alias)
+  await bob.is('ringing')
+  await alice.loseConnection()
+  // To the relay she is nobody now, and it keeps no answer.
+  await bob.calls.accept()
+  await alice.is('connecting')
+  await until('she has it', () => alice.peer.descriptions.length === 1)
+})
+
+test('a signal with a changed key behind it is refused, with the event, as a message is', async () => {
+  const peer = makePeer('peer_one')
+  const person = await hostile.victim([peer])
+  const refused: string[] = []
+  const calls = new Calls(person.client, () => {
+    throw new Error('never called')
+  })
+  calls.onRefused(({ reason }) => refused.push(reason))
+  const offer = {
+    type: 'call_offer',
+    to: person.alias,
+    call_id: 'c',
+    from: peer.aliasId,
+    crypto_v: 2,
+    payload: 'AAAA',
+  }
+  hostile.relay.send(offer)
+  await until('it is looked at', () => refused.length === 1)
+  expect(person.heard.security_violation).toEqual([])
+
+  hostile.relay.friends = [friendOf(peer, { ed25519_public_key: makePeer('peer_one').ed25519 })]
+  await person.client.syncFriends()
+  const violations = person.heard.security_violation.length
+  hostile.relay.send(offer)
+  await until('it is refused', () => refused.length === 2)
+  hostile.relay.send({ ...offer, from: 'nobody_known' })
+  await until('so is a stranger’s', () => refused.length === 3)
+  expect(refused).toEqual(['DECRYPTION_FAILED', 'KEY_CHANGED', 'UNKNOWN_CONTACT'])
+  expect(person.heard.security_violation.length).toBe(violations + 1)
+  await expect(calls.call(peer.conversationId)).rejects.toMatchObject({ code: 'KEY_CHANGED' })
+  expect(calls.state).toBe('idle')
+})
+
+test('what the relay refuses to pass on ends the call', async () => {
+  const [alice, bob] = await callers(world)
+  const [friend] = bob.person.client.friends()
+  await bob.person.client.removeFriend(friend?.friendship_id ?? 0)
+  await alice.calls.call(bob.alias)
+  await alice.is('ended: failed')
+})
