@@ -4,28 +4,20 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type RelayProcess, startRelay } from '@sotto/relay/testing'
+import { swiftEnvironment } from '../../relay/test/media-stores.ts'
 import type { MediaOutcome, MediaTask } from './media-process.ts'
 import { type CuttableWay, MIB, noise, startWay } from './media-world.ts'
 import { Person, until } from './people.ts'
 
 const SIZE = 100_000_000
 /** The same for any size: what garbage collectors let gather of pieces of 5 MiB. */
-const MOST_GROWTH = 80 * MIB
+const MOST_GROWTH_MIB = 80
 
-let relay: RelayProcess
-let way: CuttableWay
 let folder: string
-
 beforeAll(async () => {
-  relay = await startRelay()
-  way = await startWay(relay.url)
   folder = await mkdtemp(join(tmpdir(), 'sotto-large-'))
 })
-afterAll(async () => {
-  await way.stop()
-  await relay.stop()
-  await rm(folder, { recursive: true })
-})
+afterAll(() => rm(folder, { recursive: true }))
 
 /** Has a process of its own do it. */
 function inProcess(task: MediaTask): Promise<MediaOutcome> {
@@ -48,7 +40,7 @@ function inProcess(task: MediaTask): Promise<MediaOutcome> {
 }
 
 /** Cuts the network for a moment once so many more bytes have passed, and kills the relay once as many have again. */
-async function trouble(bytes: number): Promise<void> {
+async function trouble(relay: RelayProcess, way: CuttableWay, bytes: number): Promise<void> {
   const from = way.passed()
   await until('some has passed', () => way.passed() - from > bytes, 120_000)
   way.cut()
@@ -59,28 +51,41 @@ async function trouble(bytes: number): Promise<void> {
   await relay.start()
 }
 
-test('it goes up and comes down, through cuts and a killed relay, in little memory', async () => {
-  const [alice, bob] = [await Person.join('alice', relay.url), await Person.join('bob', relay.url)]
-  await alice.befriend(bob)
-  const taskOf = (person: Person, contact: Person, path: string): MediaTask => ({
-    relayUrl: way.url,
-    mnemonic: person.client.identity?.mnemonic ?? '',
-    contact: contact.alias,
-    path: join(folder, path),
-  })
-  const file = noise(SIZE)
-  await writeFile(join(folder, 'sent'), file)
-  const [up] = await Promise.all([inProcess(taskOf(alice, bob, 'sent')), trouble(SIZE / 3)])
-  expect(up.sizeBytes).toBe(SIZE)
+const places = [
+  { name: 'a folder', environment: async () => ({}) },
+  { name: 'Swift', environment: swiftEnvironment },
+]
+for (const { name, environment } of places) {
+  test(`by a relay with its blobs in ${name}: through cuts and a kill, in little memory`, async () => {
+    const relay = await startRelay({ env: await environment() })
+    const way = await startWay(relay.url)
+    const [alice, bob] = [await Person.join('alice', relay.url), await Person.join('bob', relay.url)]
+    try {
+      await alice.befriend(bob)
+      const taskOf = (person: Person, contact: Person, path: string): MediaTask => ({
+        relayUrl: way.url,
+        mnemonic: person.client.identity?.mnemonic ?? '',
+        contact: contact.alias,
+        path: join(folder, path),
+      })
+      const file = noise(SIZE)
+      await writeFile(join(folder, 'sent'), file)
+      const going = inProcess(taskOf(alice, bob, 'sent'))
+      const [up] = await Promise.all([going, trouble(relay, way, SIZE / 3)])
+      expect(up.sizeBytes).toBe(SIZE)
 
-  const task = { ...taskOf(bob, alice, 'got'), mediaKey: up.mediaKey }
-  const [down] = await Promise.all([inProcess(task), trouble(SIZE / 3)])
-  expect(down).toMatchObject({ sizeBytes: SIZE, isProven: true })
-  expect(Buffer.compare(await readFile(join(folder, 'got')), file)).toBe(0)
-  expect((await readdir(folder)).sort()).toEqual(['got', 'sent'])
-  console.log(
-    `memory grown by ${(up.grownBytes / MIB).toFixed(1)} and ${(down.grownBytes / MIB).toFixed(1)} MiB`,
-  )
-  expect(Math.max(up.grownBytes, down.grownBytes)).toBeLessThan(MOST_GROWTH)
-  await Promise.all([alice.client.close(), bob.client.close()])
-}, 300_000)
+      const coming = inProcess({ ...taskOf(bob, alice, 'got'), mediaKey: up.mediaKey })
+      const [down] = await Promise.all([coming, trouble(relay, way, SIZE / 3)])
+      expect(down).toMatchObject({ sizeBytes: SIZE, isProven: true })
+      expect(Buffer.compare(await readFile(join(folder, 'got')), file)).toBe(0)
+      expect((await readdir(folder)).sort()).toEqual(['got', 'sent'])
+      const grown = [up, down].map(({ grownBytes }) => grownBytes / MIB)
+      console.log(`memory grown by ${grown.map((mib) => mib.toFixed(1)).join(' and ')} MiB`)
+      expect(Math.max(...grown)).toBeLessThan(MOST_GROWTH_MIB)
+    } finally {
+      await Promise.all([alice.client.close(), bob.client.close()])
+      await way.stop()
+      await relay.stop()
+    }
+  }, 300_000)
+}

@@ -42,7 +42,7 @@ async function run({ relayUrl, mnemonic, contact, path, mediaKey }: MediaTask): 
       const sent = await media.upload(contact, Bun.file(path))
       return { ...sent, grownBytes: most - before }
     }
-    const got = await media.download(contact, { mediaKey }, { into: intoFile(path) })
+    const got = await media.downloadInto(contact, { mediaKey }, { into: intoFile(path) })
     return { mediaKey, sizeBytes: got.sizeBytes, isProven: got.isProven, grownBytes: most - before }
   } finally {
     clearInterval(watching)

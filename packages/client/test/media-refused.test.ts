@@ -15,6 +15,12 @@ let media: Media
 /** What alice asked for. */
 const asked: string[] = []
 let token = ''
+/** What of the next part is lost on its way. */
+let lost: 'question' | 'answer' | undefined
+function loss(): TypeError {
+  lost = undefined
+  return new TypeError('the network is gone')
+}
 /** Whether the relay gives other keys for whom alice looks up. */
 let impostor = false
 
@@ -32,12 +38,15 @@ afterAll(() => relay.stop())
 // People of their own for each test: what one of them uploads takes their room.
 async function meet(): Promise<void> {
   impostor = false
+  lost = undefined
   alice = await Person.join('alice', relay.url, {
     secrets: keyVault(noise(32)),
     fetch: async (url, init) => {
       asked.push(`${init.method} ${new URL(url).pathname}`)
       token = new Headers(init.headers).get('authorization') ?? token
+      if (lost === 'question' && url.includes('/chunk')) throw loss()
       const response = await fetch(url, init)
+      if (lost === 'answer' && url.includes('/chunk')) throw loss()
       if (!impostor || !url.includes('/users/')) return response
       const x25519_public_key = encodeBase64(new Uint8Array(32).fill(9))
       return Response.json({ ...(await response.json()), x25519_public_key })
@@ -189,6 +198,22 @@ test('a contact whose keys change is sent nothing more, and nothing of theirs is
   expect(await failureOf(media.upload(bob.alias, slow))).toMatchObject({ code: 'KEY_CHANGED' })
   expect(await failureOf(media.download(bob.alias, { mediaKey }))).toMatchObject({ code: 'KEY_CHANGED' })
 }, 30_000)
+
+test('a part whose answer was lost is not sent again, and one that was lost is, as it was', async () => {
+  for (const [what, sent] of [
+    ['answer', 2],
+    ['question', 3],
+  ] as const) {
+    await meet()
+    lost = what
+    const { mediaKey } = await media.upload(bob.alias, noise(CHUNK + 9))
+    const parts = asked.filter((line) => line.endsWith('/chunk'))
+    const looks = asked.filter((line) => /^GET .*upload-parts/.test(line))
+    expect([parts.length, looks.length]).toEqual([sent, 1])
+    const { isProven, sizeBytes } = await new Media(bob.client).download(alice.alias, { mediaKey })
+    expect([isProven, sizeBytes]).toEqual([true, CHUNK + 9])
+  }
+}, 60_000)
 
 test('a token that dies on the way is renewed', async () => {
   await meet()

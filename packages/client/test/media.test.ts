@@ -139,18 +139,29 @@ describe('what is sent arrives as it was', () => {
     const path = join(folder, 'photo.jpg')
     const seen: string[][] = []
     const listing = (async () => {
-      while (!(await readdir(folder)).includes('photo.jpg')) {
-        seen.push(await readdir(folder))
+      for (;;) {
+        const names = await readdir(folder)
+        if (names.includes('photo.jpg')) return
+        seen.push(names)
         await Bun.sleep(1)
       }
     })()
-    const { data } = await media.bob.download(alice.alias, { mediaKey }, { into: intoFile(path) })
+    const { data } = await media.bob.downloadInto(alice.alias, { mediaKey }, { into: intoFile(path) })
     await listing
     expect(data).toBe(path)
     expect(new Set(seen.flat())).toEqual(new Set(['photo.jpg.part']))
     expect(Buffer.compare(await readFile(path), bytes)).toBe(0)
     await rm(path)
   }, 30_000)
+
+  test('a file that cannot be written is told of, and nothing is left of it', async () => {
+    const { mediaKey } = await media.alice.upload(bob.alias, noise(9))
+    for (const path of [join(folder, 'no', 'such', 'folder'), folder]) {
+      const into = intoFile(path)
+      expect(await codeOf(media.bob.downloadInto(alice.alias, { mediaKey }, { into }))).toBe('STORE_FAILED')
+    }
+    expect(await Bun.file(`${folder}.part`).exists()).toBe(false)
+  })
 })
 
 describe('what is not what was sent is refused, and nothing of it is shown', () => {
@@ -169,7 +180,7 @@ describe('what is not what was sent is refused, and nothing of it is shown', () 
     const { mediaKey, path } = await uploadToFile(media.alice, noise(2 * CHUNK + 100))
     await writeFile(path, change(await readFile(path)))
     const into = join(folder, 'out')
-    const proven = await codeOf(media.bob.download(alice.alias, { mediaKey }, { into: intoFile(into) }))
+    const proven = await codeOf(media.bob.downloadInto(alice.alias, { mediaKey }, { into: intoFile(into) }))
     const left = await readdir(folder)
     const bare = await codeOf(
       media.bob

@@ -6,7 +6,7 @@ import type { Spool } from './spool.ts'
 export type { Spool }
 
 /**
- * Holds a download in a file: `media.download(contact, content, { into: intoFile('./photo.jpg') })`. It lies in
+ * Holds a download in a file: `media.downloadInto(contact, content, { into: intoFile('./photo.jpg') })`. It lies in
  * `<path>.part`, readable by this user only, until it is proven, and is given its name then, in place of what had that name. A
  * crash may leave the `.part`; the next download into this file begins by overwriting it. Answers the path.
  *

@@ -39,7 +39,7 @@ export interface DownloadOptions extends TransferOptions {
  * under the key of the conversation, 5 MiB at a time, however large they are; the relay keeps what it cannot read for 60
  * days, in the sender's room.
  *
- * What is under way goes on after cuts of the network and restarts of the relay, and is given up once it got nowhere for
+ * What is under way goes on after cuts of the network and restarts of the relay, and is given up once nothing has worked for
  * two minutes. It ends where the client is locked or closed, and with the page: then it is to be begun anew.
  *
  * Every method throws what a call of the relay may (`NETWORK`, `REFUSED` with the relay's code, `NO_IDENTITY`, `LOCKED`, …),
@@ -106,21 +106,19 @@ export class Media {
   download(
     contact: string,
     content: { readonly mediaKey: string },
-    options?: DownloadOptions,
-  ): Promise<DownloadedMedia<Blob>>
+    options: DownloadOptions = {},
+  ): Promise<DownloadedMedia<Blob>> {
+    return this.downloadInto(contact, content, { ...options, into: intoBlob() })
+  }
+
   /** The same into a place of the caller's, such as a file: `intoFile(path)`. One place for each download. */
-  download<T>(
-    contact: string,
-    content: { readonly mediaKey: string },
-    options: DownloadOptions & { readonly into: Spool<T> },
-  ): Promise<DownloadedMedia<T>>
-  async download(
+  async downloadInto<T>(
     contact: string,
     { mediaKey }: { readonly mediaKey: string },
-    options: DownloadOptions & { readonly into?: Spool<unknown> } = {},
-  ): Promise<DownloadedMedia<unknown>> {
+    options: DownloadOptions & { readonly into: Spool<T> },
+  ): Promise<DownloadedMedia<T>> {
     if (!isMediaKey(mediaKey)) throw new ClientError('INVALID_ARGUMENT', 'this is no media key')
-    const { into: spool = intoBlob(), maxBytes = MOST_BYTES } = options
+    const { into: spool, maxBytes = MOST_BYTES } = options
     return download(new Transfer(this.#client, contact, options), { mediaKey, spool, maxBytes })
   }
 }

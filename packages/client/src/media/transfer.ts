@@ -9,7 +9,7 @@ import type { Platform } from '../options.ts'
 import { type CallInput, type CallReply, type RelayRequest, readReply, requestOf } from '../relay-request.ts'
 import { passThrough } from './pass.ts'
 
-/** A transfer that gets nowhere for this long is given up. */
+/** A transfer is given up that has been failing for this long, and got nowhere in between. */
 const PATIENCE_MS = 120_000
 /** A wait a relay asks for is waited out if it is at most this. */
 const MAX_WAIT_MS = 60_000
@@ -55,7 +55,8 @@ export class Transfer {
   readonly #contact: string
   readonly #onProgress: TransferOptions['onProgress']
   readonly #backoff: Backoff
-  #progressAt: number
+  /** Since when nothing but failures came. */
+  #failingSince: number | undefined
   #deadToken: string | undefined
   #keyHash: string | undefined
 
@@ -66,12 +67,11 @@ export class Transfer {
     this.#contact = contact
     this.#onProgress = onProgress
     this.#backoff = new Backoff(this.platform.random, RETRY)
-    this.#progressAt = this.platform.clock.now()
   }
 
   /** Says how far it is, and has another while of patience. */
   progress(doneBytes: number, totalBytes: number | undefined): void {
-    this.#progressAt = this.platform.clock.now()
+    this.#failingSince = undefined
     this.#backoff.reset()
     this.#onProgress?.({ doneBytes, totalBytes })
   }
@@ -180,7 +180,8 @@ export class Transfer {
         const isDeadToken: boolean = error.retry === 'login' && !hasFreshToken
         hasFreshToken ||= isDeadToken
         const waitMs = isDeadToken ? 0 : this.#waitAfter(error)
-        if (waitMs === undefined || clock.now() + waitMs - this.#progressAt > PATIENCE_MS) throw error
+        this.#failingSince ??= clock.now()
+        if (waitMs === undefined || clock.now() + waitMs - this.#failingSince > PATIENCE_MS) throw error
         await delay(clock, waitMs, this.signal)
       }
     }

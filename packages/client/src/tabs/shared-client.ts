@@ -65,6 +65,9 @@ type SharedMethods = Promised<Omit<SottoClient, AtHand | EachTabsOwn>>
  * over for that. So where secrets are sealed by a passphrase, the client is locked again when another tab takes over;
  * other vaults open by themselves.
  *
+ * `Media` works in the tab that asks: the key of the conversation crosses to it for each chunk, to no other origin, and
+ * is overwritten there.
+ *
  * Events that came just when one tab took over from another may be lost. `onTakeover` says that it happened: what is
  * shown is to be read again then.
  */

@@ -13,7 +13,7 @@ let origin: string
 
 beforeAll(async () => {
   const built = await Bun.build({
-    entrypoints: [join(import.meta.dir, 'push-worker-app.ts')],
+    entrypoints: [join(import.meta.dir, '../push-worker-page.ts')],
     target: 'browser',
   })
   const worker = await built.outputs[0]?.text()

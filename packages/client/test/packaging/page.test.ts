@@ -35,17 +35,26 @@ describe('what is imported', () => {
     return [...beyond].sort()
   }
 
-  for (const key of ['.', './browser', './passphrase-vault', './pow-worker', './call-worker']) {
+  for (const key of [
+    '.',
+    './browser',
+    './passphrase-vault',
+    './pow-worker',
+    './call-worker',
+    './push-worker',
+  ]) {
     test(`${key} needs nothing but the package`, async () => {
       expect(await importsOf(key)).toEqual([])
     })
   }
 
-  test('./file-store needs Node’s own modules, by their full names', async () => {
-    const beyond = await importsOf('./file-store')
-    expect(beyond.length).toBeGreaterThan(0)
-    expect(beyond.filter((path) => !path.startsWith('node:'))).toEqual([])
-  })
+  for (const key of ['./file-store', './into-file']) {
+    test(`${key} needs Node’s own modules, by their full names`, async () => {
+      const beyond = await importsOf(key)
+      expect(beyond.length).toBeGreaterThan(0)
+      expect(beyond.filter((path) => !path.startsWith('node:'))).toEqual([])
+    })
+  }
 })
 
 test('the packed words are the BIP-39 list', async () => {
@@ -188,30 +197,67 @@ describe('registering, making friends and exchanging messages in Chromium', () =
   }
 })
 
-test(
-  'channels and the shop are paid for by who imports them, and cost 3 kB',
-  async () => {
-    const without = exchange('new MemoryStore()', "import { MemoryStore } from '@sotto/client'")
-    const modules = `import { Channels, VanityShop } from '@sotto/client'
-show((await new Channels(client).mine()).length + (await new VanityShop(client).search()).length)`
-    const weigh = async (script: string): Promise<{ bytes: number; hasModules: boolean }> => {
-      const app = await buildPage(client, script)
-      const scripts = [...app.scripts.values()]
-      await app.remove()
-      return {
-        bytes: scripts.reduce((sum, text) => sum + gzipSync(text, { level: 9 }).length, 0),
-        hasModules: scripts.some(
-          (text) => text.includes('/channels/search') || text.includes('/vanity/search'),
-        ),
-      }
-    }
-    const [core, all] = [await weigh(without), await weigh(`${without}\n${modules}`)]
-    console.log(`channels and the shop: ${all.bytes - core.bytes} bytes gzip -9`)
-    expect([core.hasModules, all.hasModules]).toEqual([false, true])
-    expect(all.bytes - core.bytes).toBeLessThan(3000)
+interface Module {
+  readonly name: string
+  readonly script: string
+  /** What is in a page that has it, and in no other. */
+  readonly mark: string
+  readonly mostBytes: number
+}
+
+const modules: readonly Module[] = [
+  {
+    name: 'channels and the shop',
+    script: `import { Channels, VanityShop } from '@sotto/client'
+show((await new Channels(client).mine()).length + (await new VanityShop(client).search()).length)`,
+    mark: '/vanity/search',
+    mostBytes: 3000,
   },
-  LIMIT_MS,
-)
+  {
+    name: 'media',
+    script: `import { Media } from '@sotto/client'
+const media = new Media(client)
+await media.sendImage(alias, await (await fetch('/photo.jpg')).blob())
+client.on('message', ({ conversationId, mediaUrl: mediaKey }) => mediaKey && media.download(conversationId, { mediaKey }))`,
+    mark: '/media/upload-parts',
+    mostBytes: 7000,
+  },
+  {
+    name: 'push',
+    script: `import { Push } from '@sotto/client'
+await new Push(client).subscribe(await navigator.serviceWorker.ready)`,
+    mark: '/push/subscribe',
+    mostBytes: 1500,
+  },
+]
+
+describe('modules are paid for by who imports them', () => {
+  const weigh = async (script: string): Promise<{ bytes: number; text: string }> => {
+    const app = await buildPage(client, script)
+    const scripts = [...app.scripts.values()]
+    await app.remove()
+    const bytes = scripts.reduce((sum, text) => sum + gzipSync(text, { level: 9 }).length, 0)
+    return { bytes, text: scripts.join('\n') }
+  }
+  const without = exchange('new MemoryStore()', "import { MemoryStore } from '@sotto/client'")
+  let core: { bytes: number; text: string }
+  beforeAll(async () => {
+    core = await weigh(without)
+  }, LIMIT_MS)
+
+  for (const { name, script, mark, mostBytes } of modules) {
+    test(
+      `${name}: at most ${mostBytes} bytes`,
+      async () => {
+        const all = await weigh(`${without}\n${script}`)
+        console.log(`${name}: ${all.bytes - core.bytes} bytes gzip -9`)
+        expect([core.text.includes(mark), all.text.includes(mark)]).toEqual([false, true])
+        expect(all.bytes - core.bytes).toBeLessThan(mostBytes)
+      },
+      LIMIT_MS,
+    )
+  }
+})
 
 test(
   'calls are paid for by who imports them, and their worker is found',

@@ -1,5 +1,5 @@
 // A service worker as an application writes it.
-import { showPushes } from '../../src/push/push-worker.ts'
+import { showPushes } from '../src/push/push-worker.ts'
 
 showPushes(
   ({ type, hasVisiblePage }) => {
