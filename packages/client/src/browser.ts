@@ -1,4 +1,15 @@
 // The entry for browsers: what an application in a page takes besides the core.
+export type {
+  CallCandidate,
+  CallPeer,
+  CallPeerOptions,
+  CallTrackKind,
+  OpenCallPeer,
+  SentMedia,
+} from './calls/call-peer.ts'
+export type { CallRefusal } from './calls/call-signals.ts'
+export type { CallEnd, CallState } from './calls/call-states.ts'
+export { type CallInfo, Calls, type CallsOptions } from './calls/calls.ts'
 export { type WebRtcOptions, webRtc } from './calls/webrtc.ts'
 export { solveInWorker, solverIn } from './solve-in-worker.ts'
 export { type DeviceKeyOptions, deviceKeyVault } from './stores/device-key-vault.ts'

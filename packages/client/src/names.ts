@@ -20,17 +20,6 @@ export type {
   UserLookup,
   VanityItem,
 } from '@sotto/protocol'
-export type {
-  CallCandidate,
-  CallPeer,
-  CallPeerOptions,
-  CallTrackKind,
-  OpenCallPeer,
-  SentMedia,
-} from './calls/call-peer.ts'
-export type { CallRefusal } from './calls/call-signals.ts'
-export type { CallEnd, CallState } from './calls/call-states.ts'
-export { type CallInfo, Calls, type CallsOptions } from './calls/calls.ts'
 export { Channels, type NewChannel, type PostRange } from './channels.ts'
 export { ClientError, type ClientErrorCode } from './client-error.ts'
 export { contentOf } from './content.ts'

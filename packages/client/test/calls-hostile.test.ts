@@ -1,6 +1,6 @@
 // Signals as they should not be: played again, altered, late, sent twice, by who may not, or through a relay that comes and goes.
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { Calls } from '../src/client.ts'
+import { Calls } from '../src/calls/calls.ts'
 import { Caller, callers, connect } from './call-people.ts'
 import { friendOf, makePeer } from './hostile-relay.ts'
 import { HostileWorld } from './hostile-world.ts'

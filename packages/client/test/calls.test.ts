@@ -1,6 +1,7 @@
 // Calls between two clients through a real relay: how they begin and end, and what the relay gets to see.
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { Calls, MemoryStore, SottoClient } from '../src/client.ts'
+import { Calls } from '../src/calls/calls.ts'
+import { MemoryStore, SottoClient } from '../src/client.ts'
 import { Caller, callers, connect } from './call-people.ts'
 import { until } from './people.ts'
 import { SpecificationWorld } from './specification-world.ts'

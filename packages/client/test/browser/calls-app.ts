@@ -1,13 +1,6 @@
 // A page that calls: a client, a camera that is Chromium's own, and what is seen of the other side.
-import { webRtc } from '../../src/browser.ts'
-import {
-  type CallInfo,
-  Calls,
-  ClientError,
-  MemoryStore,
-  type OpenCallPeer,
-  SottoClient,
-} from '../../src/client.ts'
+import { type CallInfo, Calls, type OpenCallPeer, webRtc } from '../../src/browser.ts'
+import { ClientError, MemoryStore, SottoClient } from '../../src/client.ts'
 import type { TappedFrame } from './calls-tap-worker.ts'
 
 /** What a test tells the page before its script runs. */

@@ -263,8 +263,7 @@ test(
   'calls are paid for by who imports them, and their worker is found',
   async () => {
     const without = exchange('new MemoryStore()', "import { MemoryStore } from '@sotto/client'")
-    const calls = `import { Calls } from '@sotto/client'
-import { webRtc } from '@sotto/client/browser'
+    const calls = `import { Calls, webRtc } from '@sotto/client/browser'
 const calls = new Calls(client, webRtc())
 calls.onChange((call) => show(call.state))
 await calls.call(alias)`
