@@ -62,7 +62,8 @@ export const channelGoods: Goods = {
   deliver: async (sql: Sql, order: Order) => {
     const { buyer_id: buyer, seller_id: seller, ref_id: id, status, price } = order
     if (buyer === null || seller === null) return false
-    // While its order was waiting, its owner could not take it off sale. Later, it is free as long as it is on offer.
+    // For an order that waits it is the buyer's, whatever its owner lists it for meanwhile. Later it is free as long as it is on
+    // offer for the price of the order.
     const [row] =
       status === 'pending'
         ? await sql<{ id: number }>`

@@ -1,5 +1,5 @@
 // The endpoints of the shop of custom ids.
-import { type AliasId, AliasId as AliasIdSchema, check } from '@sotto/protocol'
+import type { AliasId } from '@sotto/protocol'
 import type { Bus } from '../cluster/bus.ts'
 import { renameFrames } from '../friends/friends.ts'
 import type { Handlers } from '../listener/route.ts'
@@ -50,7 +50,7 @@ export function vanityRoutes(parts: VanityParts): Handlers<Names> {
 function orderOf(order: Order, alias: AliasId) {
   return {
     order_id: order.order_id,
-    alias_id: check(AliasIdSchema, alias),
+    alias_id: alias,
     price_usdt: order.price,
     pay_to: order.pay_to,
     expired_at: new Date(order.expires_at).toISOString(),

@@ -87,6 +87,11 @@ describe('at the start a file is refused that', () => {
     ],
     ['knows another tier', { rules: [{ pattern: 'a', tier: 'gold', price_usdt: 1 }] }, 'rules.0.tier'],
     ['sells for nothing', { rules: [{ pattern: 'a', tier: 'top', price_usdt: 0 }] }, 'rules.0.price_usdt'],
+    [
+      'sells for more than an order can cost',
+      { rules: [{ pattern: 'a', tier: 'top', price_usdt: 1_000_000_001 }] },
+      'rules.0.price_usdt',
+    ],
     ['sells for parts', { rules: [{ pattern: 'a', tier: 'top', price_usdt: 1.5 }] }, 'rules.0.price_usdt'],
     ['features what is no id', { rules: [], featured: ['A!'] }, 'featured.0'],
     ['says what nobody knows', { rules: [], prices: [] }, 'prices'],

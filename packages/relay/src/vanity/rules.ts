@@ -1,6 +1,6 @@
 // What an id costs: a file the operator edits, checked when it is read and read again when it has changed.
 import { readFileSync, statSync } from 'node:fs'
-import { AliasId, QUOTA_REF, type VanityTier, VanityTier as VanityTierSchema } from '@sotto/protocol'
+import { AliasId, Price, QUOTA_REF, type VanityTier, VanityTier as VanityTierSchema } from '@sotto/protocol'
 import * as v from 'valibot'
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
@@ -30,11 +30,6 @@ const Pattern = v.pipe(
   v.string(),
   v.maxLength(256, 'must be at most 256 characters'),
   v.check(isPattern, 'must be a regular expression'),
-)
-const Price = v.pipe(
-  v.number('must be a whole number'),
-  v.safeInteger('must be a whole number'),
-  v.minValue(1),
 )
 const Ids = v.pipe(v.array(AliasId), v.maxLength(MOST_ENTRIES))
 const RulesFile = v.strictObject({
