@@ -6,7 +6,7 @@ import { addEvent, lockOrderNumber, type Order, type OrderNumber } from './order
 import { listPayments, refund } from './payment.ts'
 import type { PaymentProvider } from './provider.ts'
 
-const MOST_A_ROUND = 500
+const PAGE_SIZE = 500
 
 /** Whether an order's time is over, and it is known what was paid until then. */
 export function isOver(order: Order, provider: PaymentProvider, now: number): boolean {
@@ -41,24 +41,38 @@ export async function expireOrder(
 }
 
 /** Ends what is over. Run again and again. */
-export async function sweepOrders(parts: {
-  storage: Storage
-  provider: PaymentProvider
-  clock: Clock
-  limits: Limits
-}): Promise<void> {
+export async function sweepOrders(
+  parts: { storage: Storage; provider: PaymentProvider; clock: Clock; limits: Limits },
+  { pageSize = PAGE_SIZE } = {},
+): Promise<void> {
   const { storage, provider, clock, limits } = parts
   const now = clock.now()
-  const over = await storage.sql<Order>`
-    SELECT * FROM orders WHERE status = 'pending' AND expires_at < ${now} ORDER BY expires_at LIMIT ${MOST_A_ROUND}`
-  for (const { id } of over.filter((order) => isOver(order, provider, now)))
-    await expireOne(storage, id, parts)
+  let page = await overdueAfter(storage, { at: 0, id: 0, now, pageSize })
+  for (;;) {
+    for (const { id } of page.filter((order) => isOver(order, provider, now)))
+      await expireOne(storage, id, parts)
+    const last = page.at(-1)
+    if (!last || page.length < pageSize) break
+    // Those that may have been paid stay, and must not hide what comes after them.
+    page = await overdueAfter(storage, { at: last.expires_at, id: last.id, now, pageSize })
+  }
   // Addresses are kept no longer than they are needed.
   const before = now - limits.holdAgainSeconds * 1000
   await storage.transaction(
     (sql) =>
       sql`UPDATE orders SET party = NULL WHERE party IS NOT NULL AND status <> 'pending' AND expires_at < ${before}`,
   )
+}
+
+/** A page of the orders whose time is over, by their end. */
+async function overdueAfter(
+  { sql }: Storage,
+  { at, id, now, pageSize }: { at: number; id: number; now: number; pageSize: number },
+): Promise<Order[]> {
+  return sql<Order>`
+    SELECT * FROM orders
+    WHERE status = 'pending' AND expires_at < ${now} AND (expires_at > ${at} OR (expires_at = ${at} AND id > ${id}))
+    ORDER BY expires_at, id LIMIT ${pageSize}`
 }
 
 async function expireOne(

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { engines } from '../../test/engines.ts'
 import { MINUTE_MS, openShopWorld, type ShopWorld } from '../../test/shop-world.ts'
+import type { Order } from './order.ts'
 import { moveDepositIndexAhead } from './orders.ts'
 
 for (const engine of engines) {
@@ -135,6 +136,22 @@ for (const engine of engines) {
       shop.chain.seenUntil = order.expires_at + 1
       await shop.sweep()
       expect(await shop.status(order)).toBe('expired')
+    })
+
+    test('however many orders may have been paid, those behind them end', async () => {
+      const orders: Order[] = []
+      for (let n = 0; n < 3; n++) {
+        orders.push(await shop.buySeat(shop.alice))
+        shop.clock.advance(1)
+      }
+      for (const order of orders.slice(0, 2)) await shop.pay(order, { isFinal: false })
+      shop.clock.advance(15 * MINUTE_MS)
+      await shop.sweep({ pageSize: 2 })
+      expect(await Promise.all(orders.map((order) => shop.status(order)))).toEqual([
+        'pending',
+        'pending',
+        'expired',
+      ])
     })
 
     test('where no address can be had nothing is left of the order', async () => {
