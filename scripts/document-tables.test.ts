@@ -30,6 +30,17 @@ test('every link between the documents leads somewhere', async () => {
   }
 })
 
+test('the log has every event that operators are told to watch for, at the level they are told', async () => {
+  const text = await Bun.file(join(ROOT, 'docs/operations.md')).text()
+  const watching = /\n## Watching it\n(?<section>[\s\S]+?)\n## /.exec(text)?.groups?.section ?? ''
+  const events = [...watching.matchAll(/`(?<event>[a-z]+(?:_[a-z]+)+)`/g)].map(({ groups }) => groups?.event)
+  expect(events.length).toBeGreaterThan(7)
+  const sources = filesOf('packages/relay/src/**/*.ts').filter((file) => !file.endsWith('.test.ts'))
+  const code = (await Promise.all(sources.map((file) => Bun.file(join(ROOT, file)).text()))).join('\n')
+  const errors = [...code.matchAll(/\.error\(\s*'(?<event>[a-z_]+)'/g)].map(({ groups }) => groups?.event)
+  for (const event of events) expect(errors).toContain(event)
+})
+
 test('every dependency has its reason in a decision record', async () => {
   const manifests = filesOf('package.json', 'packages/*/package.json')
   expect(manifests.length).toBeGreaterThan(5)
