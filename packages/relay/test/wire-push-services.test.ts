@@ -151,6 +151,22 @@ describe('a push service that does not answer', () => {
     expect(service.at(path)).toHaveLength(2)
   })
 
+  test('is asked again where the relay was killed before it had an answer, in the same place', async () => {
+    const { send, path, ...woken } = await sleeper(relay.url, service)
+    service.on(path, () => undefined)
+    await send()
+    await service.until(path)
+    await relay.process.kill('SIGKILL')
+    service.on(path, answer(201))
+    await relay.process.start()
+    // Whether the first came through is not known, so it is sent once more, after the time a sender has for it.
+    const [first, again] = await service.until(path, 2, 45_000)
+    expect(again?.headers.topic).toBe(String(first?.headers.topic)) // Of two with one topic, the later stays.
+    expect(await told(woken, again)).toBe('{"type":"new_msg"}')
+    await Bun.sleep(3000)
+    expect(service.at(path)).toHaveLength(2)
+  }, 90_000)
+
   test('does not keep the relay from stopping, and is asked again after the start', async () => {
     const { send, path } = await sleeper(relay.url, service)
     service.on(path, () => undefined)
