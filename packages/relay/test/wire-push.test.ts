@@ -1,7 +1,7 @@
 // Who is woken by push, and when: by a real push service over TLS that reads what it gets as a browser would.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { candidate, signal } from './call-frames.ts'
-import { startPushEndpoint } from './push-endpoint.ts'
+import { answer, startPushEndpoint } from './push-endpoint.ts'
 import { readVapid } from './push-subscriber.ts'
 import { settingsFor, sleeper, subscribed, told } from './push-world.ts'
 import { onEveryEngine, useRelay } from './use-relay.ts'
@@ -48,8 +48,16 @@ onEveryEngine((relay) => {
       ...{ ttl: '604800', topic: 'message', urgency: 'high', host: `localhost:${service.port}` },
     })
     expect(Object.keys(headers).toSorted()).toEqual([
-      ...['accept', 'content-encoding', 'content-length', 'content-type', 'host', 'topic', 'ttl', 'urgency'],
-      'user-agent',
+      ...[
+        'connection',
+        'content-encoding',
+        'content-length',
+        'content-type',
+        'host',
+        'topic',
+        'ttl',
+        'urgency',
+      ],
     ])
     const { key, claims } = await readVapid(String(authorization))
     const { body } = await call(`${relay.url}/api/v1/push/vapid-key`)
@@ -105,6 +113,20 @@ onEveryEngine((relay) => {
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeWithin(9500, 16_000)
     await Bun.sleep(3000)
     expect(service.at(path)).toHaveLength(2)
+  })
+
+  test.concurrent('whoever blocks somebody is not woken for them any more, not even by what waits to be sent', async () => {
+    const { alice, bob, conv, socket, send, path } = await sleeper(relay.url, service)
+    service.on(path, answer(503))
+    await send()
+    await service.until(path)
+    expect((await bob.bare('PUT', `/blocks/${alice.alias}`)).status).toBe(204)
+    service.on(path, answer(201))
+    socket.send(message(bob.alias, conv, 'and another thing'))
+    socket.send(signal('call_offer', [alice, bob]))
+    await socket.take(2, 'error')
+    await Bun.sleep(8000) // It would have been tried again.
+    expect(service.at(path)).toHaveLength(1)
   })
 
   test.concurrent('neither retractions nor receipts, typing nor friend requests wake anybody', async () => {
