@@ -11,6 +11,21 @@ const service = await startPushEndpoint()
 afterAll(() => service.stop())
 const settings = settingsFor(service)
 
+/** Somebody who comes for a message, and confirms it, before anybody is woken: within a second of it. */
+async function comeInTime(relayUrl: string) {
+  for (let tries = 0; tries < 5; tries++) {
+    const back = await sleeper(relayUrl, service)
+    const began = performance.now()
+    await back.send()
+    const { socket, backlog } = await back.bob.online()
+    const tookMs = performance.now() - began
+    const seq = backlog.find(({ type }) => type === 'msg').seq
+    socket.send({ type: 'delivered', conv_id: back.conv, seq, to: back.alice.alias })
+    if (tookMs < 900) return back // Who came later may be woken, rightly: a machine that is busy tries again.
+  }
+  throw new Error('this machine is too busy to come within a second')
+}
+
 onEveryEngine((relay) => {
   test.concurrent('an offline recipient is woken once for a burst of 500 messages', async () => {
     const { socket, bob, conv, path, ...woken } = await sleeper(relay.url, service)
@@ -90,12 +105,10 @@ onEveryEngine((relay) => {
   })
 
   test.concurrent('whoever goes away without confirming is woken, and whoever comes in time is not', async () => {
-    const [gone, back] = [await sleeper(relay.url, service), await sleeper(relay.url, service)]
+    const gone = await sleeper(relay.url, service)
     const { socket } = await gone.bob.online()
-    await Promise.all([gone.send(), back.send()])
-    const { socket: returned, backlog } = await back.bob.online()
-    const seq = backlog.find(({ type }) => type === 'msg').seq
-    returned.send({ type: 'delivered', conv_id: back.conv, seq, to: back.alice.alias })
+    await gone.send()
+    const back = await comeInTime(relay.url)
     await socket.next('msg')
     await socket.close()
     await service.until(gone.path)
