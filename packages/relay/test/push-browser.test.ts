@@ -16,8 +16,12 @@ self.addEventListener('push', (event) => {
   const pushed = event.data.json()
   const isKnown = Object.keys(pushed).join() === 'type' && pushed.type === 'new_msg'
   const title = isKnown ? 'New messages' : 'What is this?'
-  event.waitUntil(self.registration.showNotification(title, { tag: pushed.type, data: pushed }))
-})`
+  event.waitUntil(show(title, { tag: pushed.type, data: pushed }))
+})
+async function show(title, options) {
+  await self.registration.showNotification(title, options)
+  for (const client of await self.clients.matchAll()) client.postMessage('shown')
+}`
 
 const service = await startPushEndpoint()
 const relay = useRelay(settingsFor(service))
@@ -64,17 +68,19 @@ test('a service worker hears of new messages and shows a notification', async ()
   await page.evaluate(async () => {
     await navigator.serviceWorker.register('/worker.js')
     await navigator.serviceWorker.ready
+    if (!navigator.serviceWorker.controller)
+      await new Promise((resolve) => navigator.serviceWorker.addEventListener('controllerchange', resolve))
+    const isShown = new Promise((resolve) => navigator.serviceWorker.addEventListener('message', resolve))
+    Object.assign(globalThis, { isShown })
+    navigator.serviceWorker.startMessages()
   })
   const registrationId = await registered
   await devTools.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data })
   const shown = await page.evaluate(async () => {
-    const registration = await navigator.serviceWorker.ready
-    for (let tries = 0; tries < 200; tries++) {
-      const notifications = await registration.getNotifications()
-      if (notifications.length > 0) return notifications.map(({ title, tag, data }) => ({ title, tag, data }))
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    }
-    return []
+    // Chromium erases a notification that is asked for while it is being shown.
+    await Reflect.get(globalThis, 'isShown')
+    const notifications = await (await navigator.serviceWorker.ready).getNotifications()
+    return notifications.map(({ title, tag, data }) => ({ title, tag, data }))
   })
   expect(shown).toEqual([{ title: 'New messages', tag: 'new_msg', data: { type: 'new_msg' } }])
   await context.close()

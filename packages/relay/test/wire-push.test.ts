@@ -1,7 +1,7 @@
 // Who is woken by push, and when: by a real push service over TLS that reads what it gets as a browser would.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { candidate, signal } from './call-frames.ts'
-import { startPushEndpoint } from './push-endpoint.ts'
+import { answer, startPushEndpoint } from './push-endpoint.ts'
 import { readVapid } from './push-subscriber.ts'
 import { settingsFor, sleeper, subscribed, told } from './push-world.ts'
 import { onEveryEngine, useRelay } from './use-relay.ts'
@@ -10,6 +10,21 @@ import { call, message, wireAccount } from './wire.ts'
 const service = await startPushEndpoint()
 afterAll(() => service.stop())
 const settings = settingsFor(service)
+
+/** Somebody who comes for a message, and confirms it, before anybody is woken: within a second of it. */
+async function comeInTime(relayUrl: string) {
+  for (let tries = 0; tries < 5; tries++) {
+    const back = await sleeper(relayUrl, service)
+    const began = performance.now()
+    await back.send()
+    const { socket, backlog } = await back.bob.online()
+    const tookMs = performance.now() - began
+    const seq = backlog.find(({ type }) => type === 'msg').seq
+    socket.send({ type: 'delivered', conv_id: back.conv, seq, to: back.alice.alias })
+    if (tookMs < 900) return back // Who came later may be woken, rightly: a machine that is busy tries again.
+  }
+  throw new Error('this machine is too busy to come within a second')
+}
 
 onEveryEngine((relay) => {
   test.concurrent('an offline recipient is woken once for a burst of 500 messages', async () => {
@@ -48,8 +63,16 @@ onEveryEngine((relay) => {
       ...{ ttl: '604800', topic: 'message', urgency: 'high', host: `localhost:${service.port}` },
     })
     expect(Object.keys(headers).toSorted()).toEqual([
-      ...['accept', 'content-encoding', 'content-length', 'content-type', 'host', 'topic', 'ttl', 'urgency'],
-      'user-agent',
+      ...[
+        'connection',
+        'content-encoding',
+        'content-length',
+        'content-type',
+        'host',
+        'topic',
+        'ttl',
+        'urgency',
+      ],
     ])
     const { key, claims } = await readVapid(String(authorization))
     const { body } = await call(`${relay.url}/api/v1/push/vapid-key`)
@@ -82,12 +105,10 @@ onEveryEngine((relay) => {
   })
 
   test.concurrent('whoever goes away without confirming is woken, and whoever comes in time is not', async () => {
-    const [gone, back] = [await sleeper(relay.url, service), await sleeper(relay.url, service)]
+    const gone = await sleeper(relay.url, service)
     const { socket } = await gone.bob.online()
-    await Promise.all([gone.send(), back.send()])
-    const { socket: returned, backlog } = await back.bob.online()
-    const seq = backlog.find(({ type }) => type === 'msg').seq
-    returned.send({ type: 'delivered', conv_id: back.conv, seq, to: back.alice.alias })
+    await gone.send()
+    const back = await comeInTime(relay.url)
     await socket.next('msg')
     await socket.close()
     await service.until(gone.path)
@@ -105,6 +126,20 @@ onEveryEngine((relay) => {
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeWithin(9500, 16_000)
     await Bun.sleep(3000)
     expect(service.at(path)).toHaveLength(2)
+  })
+
+  test.concurrent('whoever blocks somebody is not woken for them any more, not even by what waits to be sent', async () => {
+    const { alice, bob, conv, socket, send, path } = await sleeper(relay.url, service)
+    service.on(path, answer(503))
+    await send()
+    await service.until(path)
+    expect((await bob.bare('PUT', `/blocks/${alice.alias}`)).status).toBe(204)
+    service.on(path, answer(201))
+    socket.send(message(bob.alias, conv, 'and another thing'))
+    socket.send(signal('call_offer', [alice, bob]))
+    await socket.take(2, 'error')
+    await Bun.sleep(8000) // It would have been tried again.
+    expect(service.at(path)).toHaveLength(1)
   })
 
   test.concurrent('neither retractions nor receipts, typing nor friend requests wake anybody', async () => {

@@ -2,7 +2,11 @@
 import { encodeBase64Url } from '@sotto/crypto'
 import { pushEndpoints as endpoints } from '@sotto/protocol'
 import { ClientError } from '../client-error.ts'
-import { type AnyClient, callThrough } from '../door.ts'
+import { type AnyClient, callThrough, doorOf } from '../door.ts'
+import type { Clock } from '../options.ts'
+
+/** Browsers that cannot reach their push service go on trying, and say nothing meanwhile. */
+const BROWSER_PATIENCE_MS = 30_000
 
 /** The part of a `PushSubscription` that is used. */
 export interface PushSubscriptionLike {
@@ -40,7 +44,7 @@ export class Push {
    * starts: that costs two requests, and mends what a browser or a relay with another key has ended. A browser is one
    * account's; an account has five at most.
    * @throws ClientError `NOT_ALLOWED` where notifications are not, `UNSUPPORTED` where the browser knows no push or
-   *   reaches no push service
+   *   reaches no push service within 30 s
    */
   async subscribe(registration: PushRegistration): Promise<void> {
     const { pushManager } = registration
@@ -50,7 +54,8 @@ export class Push {
       endpoints.pushVapidKey,
       {},
     )
-    const subscription = await orUnsupported(async () => {
+    const { clock } = doorOf(this.#client).platform
+    const subscription = await orUnsupported(clock, async () => {
       const before = await pushManager.getSubscription()
       if (before && keyOf(before) === applicationServerKey) return before
       // Of another relay, or made before this one got another key: the browser makes no second one beside it.
@@ -64,7 +69,7 @@ export class Push {
 
   /** Has this browser woken no more. The relay learns it when it next tries. */
   async unsubscribe(registration: PushRegistration): Promise<void> {
-    await orUnsupported(async () => {
+    await orUnsupported(doorOf(this.#client).platform.clock, async () => {
       const subscription = await registration.pushManager?.getSubscription()
       await subscription?.unsubscribe()
     })
@@ -80,12 +85,16 @@ function keyOf({ options }: PushSubscriptionLike): string {
   return encodeBase64Url(new Uint8Array(options.applicationServerKey ?? new ArrayBuffer(0)))
 }
 
-async function orUnsupported<T>(work: () => Promise<T>): Promise<T> {
+async function orUnsupported<T>(clock: Clock, work: () => Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const cancel = clock.after(BROWSER_PATIENCE_MS, () => late.reject(new Error('no answer in time')))
   try {
-    return await work()
+    return await Promise.race([work(), late.promise])
   } catch (cause) {
     const isRefused = cause instanceof DOMException && cause.name === 'NotAllowedError'
     if (isRefused) throw new ClientError('NOT_ALLOWED', 'notifications are not allowed here', { cause })
     throw new ClientError('UNSUPPORTED', 'the browser reaches no push service', { cause })
+  } finally {
+    cancel()
   }
 }

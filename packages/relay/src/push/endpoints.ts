@@ -3,6 +3,7 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { inTime } from './in-time.ts'
+import { type Answer, postOnce } from './post-once.ts'
 import { type AllowedHosts, isPublicAddress } from './public-addresses.ts'
 import { SEND_MS } from './push-service.ts'
 
@@ -36,12 +37,6 @@ export const systemNetwork: Network = {
 export interface PushRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array<ArrayBuffer>
-}
-
-/** An answer. Its body was not read. */
-export interface EndpointAnswer {
-  readonly status: number
-  readonly retryAfter: string | null
 }
 
 /** Ports below are those of other protocols, which an attacker might like to have spoken to. */
@@ -78,7 +73,7 @@ export class Endpoints {
    * Posts to an endpoint.
    * @throws EndpointRefused, and EndpointUnreachable where nothing answers in time
    */
-  async post(text: string, message: PushRequest, signal: AbortSignal): Promise<EndpointAnswer> {
+  async post(text: string, message: PushRequest, signal: AbortSignal): Promise<Answer> {
     const url = this.parse(text)
     const ends = AbortSignal.any([signal, AbortSignal.timeout(SEND_MS)])
     try {
@@ -89,7 +84,7 @@ export class Endpoints {
     }
   }
 
-  async #postToAny(url: URL, message: PushRequest, signal: AbortSignal): Promise<EndpointAnswer> {
+  async #postToAny(url: URL, message: PushRequest, signal: AbortSignal): Promise<Answer> {
     for (const address of await inTime(this.#addressesOf(hostOf(url)), signal)) {
       try {
         return await this.#postTo(address, url, message, signal)
@@ -110,34 +105,18 @@ export class Endpoints {
     return found.slice(0, MOST_ADDRESSES)
   }
 
-  // The URL names the address, so that nothing is resolved a second time. The certificate has to be the host's all the
-  // same, and a connection is not kept: two hosts can share an address.
-  async #postTo(
-    address: string,
-    url: URL,
-    { headers, body }: PushRequest,
-    signal: AbortSignal,
-  ): Promise<EndpointAnswer> {
-    const direct = new URL(url)
-    direct.hostname = isIP(address) === 6 ? `[${address}]` : address
-    direct.hash = ''
+  // It is the address that is connected to, so that nothing is resolved a second time. The certificate has to be the host's
+  // all the same, and a connection is not kept: two hosts can share an address.
+  #postTo(address: string, url: URL, message: PushRequest, signal: AbortSignal): Promise<Answer> {
     const host = hostOf(url)
-    const { authorities: ca } = this.#network
-    const tls = { ...(isIP(host) ? {} : { serverName: host }), ...(ca === undefined ? {} : { ca }) }
-    const response = await fetch(direct, {
-      method: 'POST',
-      headers: { ...headers, host: url.host },
-      body,
-      redirect: 'manual',
-      decompress: false,
-      keepalive: false,
-      signal,
-      tls,
-    })
-    const { status } = response
-    const retryAfter = response.headers.get('retry-after')
-    await response.body?.cancel() // Unread: the status is all that counts, and a body may have no end.
-    return { status, retryAfter }
+    const post = {
+      ...{ address, port: Number(url.port || 443), name: isIP(host) ? undefined : host },
+      authorities: this.#network.authorities,
+      target: `${url.pathname}${url.search}`,
+      headers: { ...message.headers, host: url.host },
+      body: message.body,
+    }
+    return postOnce(post, signal)
   }
 }
 

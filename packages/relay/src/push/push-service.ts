@@ -45,6 +45,6 @@ export function outcomeOf(status: number, retryAfter: string | null, now: number
 // Seconds, or a date (RFC 9110, 10.2.3).
 function millisecondsOf(retryAfter: string | null, now: number): number | undefined {
   if (retryAfter === null) return undefined
-  const ms = /^[0-9]{1,9}$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - now
+  const ms = /^[0-9]+$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - now
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MOST_RETRY_AFTER_MS)
 }

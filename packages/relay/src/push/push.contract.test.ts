@@ -163,6 +163,86 @@ for (const engine of engines) {
       }
     })
 
+    test('a wake that comes while the one before is under way is not lost with it', async () => {
+      const held: (() => void)[] = []
+      service.on(path, (...asked) => held.push(() => answer(201)(...asked)))
+      await send()
+      push.wakeForCall(world.bob.id)
+      world.clock.advance(1000)
+      await service.until(path, 2)
+      world.clock.advance(10_000)
+      await send()
+      push.wakeForCall(world.bob.id)
+      world.clock.advance(1000)
+      await settle()
+      expect(service.at(path)).toHaveLength(2)
+      service.on(path, answer(201))
+      for (const letGo of held) letGo()
+      const pushes = await service.until(path, 4)
+      const told = await Promise.all(pushes.slice(2).map(tell))
+      expect(told.toSorted()).toEqual(['{"type":"call"}', '{"type":"new_msg"}'])
+      await settle()
+      expect(service.at(path)).toHaveLength(4)
+    })
+
+    test('a wake that was taken late is ten seconds before the next all the same', async () => {
+      service.on(path, answer(503))
+      await send()
+      world.clock.advance(1000)
+      await service.until(path)
+      await settle()
+      service.on(path, answer(201))
+      world.clock.advance(8000)
+      await service.until(path, 2)
+      await send()
+      world.clock.advance(3000)
+      await settle() // Ten seconds after the first try, and three after what came of it.
+      expect(service.at(path)).toHaveLength(2)
+      world.clock.advance(7000)
+      await service.until(path, 3)
+    })
+
+    test('what waits for a browser does not wake it for somebody else who logs in with it', async () => {
+      service.on(path, answer(503))
+      push.wakeForCall(world.bob.id)
+      await service.until(path)
+      await settle()
+      await subscribe(world.carol)
+      service.on(path, answer(201))
+      world.clock.advance(8000)
+      await settle()
+      expect(service.at(path)).toHaveLength(1)
+    })
+
+    test('a browser is one, however its address is written', async () => {
+      const { endpoint, ...rest } = browser.body
+      const written = [
+        endpoint.replace('push.test', 'PUSH.test'),
+        `${endpoint}#1`,
+        endpoint.replace(path, `/.${path}`),
+      ]
+      for (const each of written)
+        await push.routes.pushSubscribe({ ...callOf(world.carol), body: { ...rest, endpoint: each } })
+      push.wakeForCall(world.bob.id)
+      await settle()
+      expect(service.at(path)).toEqual([])
+      push.wakeForCall(world.carol.id)
+      await service.until(path)
+      await settle()
+      expect(service.at(path)).toHaveLength(1)
+    })
+
+    test('a wake whose browser is gone, as two nodes can leave it, goes too', async () => {
+      const before = await rows()
+      await world.store.storage.transaction(
+        (sql) => sql`
+          INSERT INTO push_queue (subscription_id, kind, host, due_at, expires_at, attempts)
+          VALUES (987654, 'call', 'push.test', 0, ${world.clock.now() + DAY_MS}, 0)`,
+      )
+      await settle()
+      expect(await rows()).toBe(before)
+    })
+
     test('a clock that is set back by a year keeps nobody asleep', async () => {
       service.on(path, answer(503))
       await send()

@@ -63,7 +63,7 @@ export function createPush(parts: PushParts) {
   }
 }
 
-// Devices that registered while it was set up are kept for the day it is again.
+// Devices that registered while it was set up are kept for a week, as those of a service that fails.
 const notSetUp: PushService = {
   send: async () => ({ kind: 'later', reason: 'FCM_SERVICE_ACCOUNT is not set' }),
 }

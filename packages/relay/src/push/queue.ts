@@ -17,7 +17,10 @@ const HELD_MS = 30_000
 /** Nothing is put off for longer: what seems to be was queued before the clock was set back. */
 const MOST_AHEAD_MS = 7_200_000
 
-/** Has an account's browsers and devices woken. What waits for one of them already is not put first in line again. */
+/**
+ * Has an account's browsers and devices woken. What waits for one of them already is not put first in line again, but is
+ * wanted for longer.
+ */
 export async function enqueue(
   sql: Sql,
   { account, kind, now, lifeMs }: { account: AccountId; kind: WakeKind; now: number; lifeMs: number },
@@ -26,9 +29,9 @@ export async function enqueue(
     INSERT INTO push_queue (subscription_id, kind, host, due_at, expires_at, attempts)
     SELECT id, CAST(${kind} AS TEXT), host, CAST(${now} AS BIGINT), CAST(${now + lifeMs} AS BIGINT), 0
     FROM push_subscriptions WHERE account_id = ${account}
-    ON CONFLICT (subscription_id, kind) DO UPDATE
-      SET due_at = excluded.due_at, expires_at = excluded.expires_at, attempts = 0
-      WHERE push_queue.due_at > ${now + MOST_AHEAD_MS}`
+    ON CONFLICT (subscription_id, kind) DO UPDATE SET expires_at = excluded.expires_at,
+      due_at = CASE WHEN push_queue.due_at > ${now + MOST_AHEAD_MS} THEN excluded.due_at ELSE push_queue.due_at END,
+      attempts = CASE WHEN push_queue.due_at > ${now + MOST_AHEAD_MS} THEN 0 ELSE push_queue.attempts END`
 }
 
 /** The hosts that something is due for. */
@@ -38,6 +41,7 @@ export async function listDueHosts(sql: Sql, now: number): Promise<string[]> {
 }
 
 interface Row {
+  readonly subscription_id: number
   readonly wake: WakeKind
   readonly due_at: number
   readonly expires_at: number
@@ -54,30 +58,47 @@ export async function takeDue(
   { host, now, most }: { host: string; now: number; most: number },
 ): Promise<{ taken: QueuedWake[]; isMore: boolean }> {
   const rows = await sql<Row & Subscription>`
-    SELECT queue.kind AS wake, queue.due_at, queue.expires_at, queue.attempts, subscriptions.*,
-      CASE WHEN queue.kind = 'call' OR EXISTS (
+    SELECT queue.subscription_id, queue.kind AS wake, queue.due_at, queue.expires_at, queue.attempts, subscriptions.*,
+      CASE WHEN subscriptions.id IS NULL THEN 0 WHEN queue.kind = 'call' OR EXISTS (
         SELECT 1 FROM messages WHERE messages.recipient_id = subscriptions.account_id AND messages.kind = 0
       ) THEN 1 ELSE 0 END AS is_wanted
-    FROM push_queue AS queue JOIN push_subscriptions AS subscriptions ON subscriptions.id = queue.subscription_id
+    FROM push_queue AS queue LEFT JOIN push_subscriptions AS subscriptions ON subscriptions.id = queue.subscription_id
     WHERE queue.host = ${host} AND queue.due_at <= ${now}
     ORDER BY queue.due_at LIMIT ${most}`
   const taken: QueuedWake[] = []
-  for (const { wake: kind, due_at, expires_at: expiresAt, attempts, is_wanted, ...to } of rows) {
+  for (const {
+    subscription_id: id,
+    wake: kind,
+    due_at,
+    expires_at: expiresAt,
+    attempts,
+    is_wanted,
+    ...to
+  } of rows) {
+    // Its messages have arrived. Or its subscription has ended just as another node queued it.
     if (expiresAt <= now || is_wanted === 0) {
-      await remove(sql, { kind, to })
+      await finish(sql, { kind, expiresAt, to: { id } }, now)
       continue
     }
     const [mine] = await sql<{ subscription_id: number }>`
       UPDATE push_queue SET due_at = ${now + HELD_MS}, attempts = ${attempts + 1}
-      WHERE subscription_id = ${to.id} AND kind = ${kind} AND due_at = ${due_at} RETURNING subscription_id`
+      WHERE subscription_id = ${id} AND kind = ${kind} AND due_at = ${due_at} RETURNING subscription_id`
     if (mine) taken.push({ kind, expiresAt, attempts, to })
   }
   return { taken, isMore: rows.length === most }
 }
 
-/** A wake needs nothing more to be done. */
-export async function remove(sql: Sql, wake: { kind: WakeKind; to: { id: number } }): Promise<void> {
-  await sql`DELETE FROM push_queue WHERE subscription_id = ${wake.to.id} AND kind = ${wake.kind}`
+/** A wake needs nothing more to be done. Where another was queued since it was taken out, that is due now. */
+export async function finish(
+  sql: Sql,
+  wake: { kind: WakeKind; expiresAt: number; to: { id: number } },
+  now: number,
+): Promise<void> {
+  const { kind, expiresAt, to } = wake
+  await sql`
+    DELETE FROM push_queue WHERE subscription_id = ${to.id} AND kind = ${kind} AND expires_at = ${expiresAt}`
+  await sql`
+    UPDATE push_queue SET due_at = ${now}, attempts = 0 WHERE subscription_id = ${to.id} AND kind = ${kind}`
 }
 
 /** A wake is to be tried again. */

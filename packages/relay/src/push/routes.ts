@@ -53,10 +53,13 @@ export function pushRoutes(parts: PushRouteParts): Handlers<Names> {
 /** @throws ProtocolError `INVALID_FIELD` where the endpoint may not be asked, or the key is none */
 function browserOf({ endpoint, keys }: SubscribeBody, { endpoints, vapid }: PushRouteParts): Target {
   try {
-    const { hostname: host } = endpoints.parse(endpoint)
+    const url = endpoints.parse(endpoint)
+    url.hash = ''
     if (!isPublicKey(Buffer.from(keys.p256dh, 'base64url')))
       throw new ProtocolError('INVALID_FIELD', { field: 'keys.p256dh', rule: 'must be a point on P-256' })
-    return { kind: 'web', target: endpoint, p256dh: keys.p256dh, auth: keys.auth, kid: vapid.kid, host }
+    // As it is asked, so that one browser is one however its address is written.
+    const { href: target, hostname: host } = url
+    return { kind: 'web', target, p256dh: keys.p256dh, auth: keys.auth, kid: vapid.kid, host }
   } catch (error) {
     if (!(error instanceof EndpointRefused)) throw error
     throw new ProtocolError('INVALID_FIELD', { field: 'endpoint', rule: error.message })

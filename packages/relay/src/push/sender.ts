@@ -5,8 +5,9 @@ import type { Log } from '../operations/log.ts'
 import { type RandomBytes, randomBelow } from '../operations/random.ts'
 import type { Sql, Storage } from '../storage/storage.ts'
 import type { Outcome, PushService } from './push-service.ts'
-import { listDueHosts, putBack, type QueuedWake, remove, takeDue } from './queue.ts'
+import { finish, listDueHosts, putBack, type QueuedWake, takeDue } from './queue.ts'
 import { removeSubscription, type Target } from './subscriptions.ts'
+import { noteMessageWake } from './wakes.ts'
 
 const MOST_AT_ONCE = 256
 const MOST_TO_ONE_HOST = 32
@@ -134,20 +135,21 @@ export class Sender {
     const now = this.#parts.clock.now()
     switch (outcome.kind) {
       case 'taken':
-        await remove(sql, wake)
+        await finish(sql, wake, now)
+        if (wake.kind === 'message') await noteMessageWake(sql, wake.to.account_id, now)
         if (wake.to.failing_since !== null)
           await sql`UPDATE push_subscriptions SET failing_since = NULL WHERE id = ${wake.to.id}`
         return
       case 'gone':
         return await removeSubscription(sql, wake.to.id)
       case 'refused':
-        await remove(sql, wake)
+        await finish(sql, wake, now)
         return await this.#noteFailure(sql, wake, outcome)
       case 'later': {
         if (this.#stopping.signal.aborted) return await putBack(sql, wake, now)
         const next = now + Math.max(outcome.afterMs ?? 0, this.#retryMs(wake.attempts))
         if (next < wake.expiresAt) await putBack(sql, wake, next)
-        else await remove(sql, wake)
+        else await finish(sql, wake, now)
         return await this.#noteFailure(sql, wake, outcome)
       }
       default:

@@ -39,6 +39,10 @@ export async function subscribe(
 ): Promise<void> {
   if (!(await lockAccounts(sql, [account]))) throw new ProtocolError('TOKEN_DEAD')
   const now = clock.now()
+  // What waits for it is for whoever had it before.
+  await sql`
+    DELETE FROM push_queue WHERE subscription_id IN (
+      SELECT id FROM push_subscriptions WHERE target = ${target} AND account_id <> ${account})`
   await sql`
     INSERT INTO push_subscriptions (account_id, kind, target, p256dh, auth, kid, host, subscribed_at, failing_since)
     VALUES (${account}, ${kind}, ${target}, ${p256dh}, ${auth}, ${kid}, ${host}, ${now}, NULL)

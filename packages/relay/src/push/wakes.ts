@@ -89,7 +89,7 @@ export class Wakes implements ConnectionFollower {
     this.#reading?.add(account)
   }
 
-  /** Wakes an account for a call that found no connection, or whose offer is not answered. */
+  /** Wakes an account for a call that found no connection. */
   wakeForCall(account: AccountId): void {
     if (!this.#subscribers.has(account)) return
     const call = this.#wakeForCall(account)
@@ -232,6 +232,11 @@ export class Wakes implements ConnectionFollower {
     })
     if (isQueued) this.#parts.queued()
   }
+}
+
+/** An account has just been woken for messages: one that was late keeps the next as far away as one in time does. */
+export async function noteMessageWake(sql: Sql, account: AccountId, now: number): Promise<void> {
+  await sql`UPDATE push_wakes SET message_at = ${now} WHERE account_id = ${account} AND message_at < ${now}`
 }
 
 /** The oldest message that an account has neither confirmed nor been woken for. Retractions wake nobody. */
