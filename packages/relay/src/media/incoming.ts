@@ -11,6 +11,11 @@ export function incoming(body: RawBody, ending: AbortSignal): IncomingBytes {
   return { pieces: piecesOf(body, ending), length: body.length }
 }
 
+/** Frees a piece that is of no more use: waiting for the garbage collector would be tens of MiB a large file. */
+export function freeNow({ buffer, byteLength }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
+}
+
 async function* piecesOf(body: RawBody, ending: AbortSignal): AsyncGenerator<Uint8Array> {
   let bytes = 0
   const reader = body.pieces?.getReader()

@@ -19,10 +19,11 @@ export { eraseMedia } from './blobs.ts'
 
 /** Opens the store that blobs are kept in. */
 export async function openBlobStore(
-  { media, dataDir }: { media: MediaConfig; dataDir: string },
+  { media, dataDir, limits }: { media: MediaConfig; dataDir: string; limits: Limits },
   parts: { storage: Storage; clock: Clock; randomBytes: RandomBytes },
 ): Promise<BlobStore> {
-  if (media.kind === 'folder') return await openFolderStore(media.folder ?? join(dataDir, 'media'))
+  if (media.kind === 'folder')
+    return await openFolderStore(media.folder ?? join(dataDir, 'media'), limits.mediaBytes)
   const prefix = `${await storeNameOf(parts)}/`
   return new S3Store(new S3Requests(media, parts.clock), { bucket: media.bucket, prefix })
 }
