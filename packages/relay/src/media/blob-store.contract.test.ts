@@ -20,7 +20,9 @@ const swift = async (): Promise<BlobStore> => {
   const address = new URL(endpoint)
   const config = { kind: 's3', bucket, ...rest, endpoint: address, publicEndpoint: address } as const
   const requests = new S3Requests({ ...config, isPathStyle: true }, systemClock)
-  return new S3Store(requests, { bucket, prefix: `${newObject(systemRandom)}/` })
+  const spoolFolder = await mkdtemp(join(tmpdir(), 'sotto-media-'))
+  folders.push(spoolFolder)
+  return new S3Store(requests, { bucket, prefix: `${newObject(systemRandom)}/`, spoolFolder })
 }
 
 const folders: string[] = []

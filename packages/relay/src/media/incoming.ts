@@ -8,7 +8,7 @@ import type { IncomingBytes } from './blob-store.ts'
  * up, `BODY_INCOMPLETE`. The listener ends who is silent; `ending` is for whoever sends a byte now and then.
  */
 export function incoming(body: RawBody, ending: AbortSignal): IncomingBytes {
-  return { pieces: piecesOf(body, ending), length: body.length }
+  return { pieces: piecesOf(body, ending), length: body.length, ending }
 }
 
 /** Frees a piece that is of no more use: waiting for the garbage collector would be tens of MiB a large file. */
