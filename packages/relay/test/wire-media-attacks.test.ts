@@ -1,6 +1,5 @@
 // What somebody with an account can try with uploads: more disk, more memory or more time than is counted.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
@@ -8,6 +7,7 @@ import { type BadWay, startBadWay } from './bad-way.ts'
 import { swiftEnvironment } from './media-stores.ts'
 import { bytesOf, MediaAccount, noise, PART_BYTES } from './media-wire.ts'
 import { type RelayProcess, startRelay } from './relay-process.ts'
+import { residentMib } from './resident.ts'
 import { useRelayWith } from './use-relay.ts'
 
 const MIB = 1024 * 1024
@@ -154,11 +154,6 @@ async function unread({ account }: MediaAccount, key: string): Promise<Socket> {
   const head = [`GET /api/v1/media/download?key=${key} HTTP/1.1`, 'host: relay']
   socket.write(`${[...head, `authorization: Bearer ${account.token}`].join('\r\n')}\r\n\r\n`)
   return socket
-}
-
-function residentMib({ pid }: RelayProcess): number {
-  const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-  return Number(kib) / 1024
 }
 
 async function until(isSo: () => Promise<boolean>): Promise<void> {
