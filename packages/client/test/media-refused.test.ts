@@ -1,5 +1,6 @@
 // Media that do not go: ended by the caller, no room, no right, no key; each says so and leaves nothing.
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { truncate } from 'node:fs/promises'
 import { encodeBase64 } from '@sotto/crypto'
 import { type RelayProcess, startRelay } from '@sotto/relay/testing'
 import { ClientError, keyVault, Media } from '../src/client.ts'
@@ -21,6 +22,8 @@ function loss(): TypeError {
   lost = undefined
   return new TypeError('the network is gone')
 }
+/** What happens at the relay before it is asked to complete an upload. */
+let beforeCompleting: (() => Promise<void>) | undefined
 /** Whether the relay gives other keys for whom alice looks up. */
 let impostor = false
 
@@ -39,12 +42,14 @@ afterAll(() => relay.stop())
 async function meet(): Promise<void> {
   impostor = false
   lost = undefined
+  beforeCompleting = undefined
   alice = await Person.join('alice', relay.url, {
     secrets: keyVault(noise(32)),
     fetch: async (url, init) => {
       asked.push(`${init.method} ${new URL(url).pathname}`)
       token = new Headers(init.headers).get('authorization') ?? token
       if (lost === 'question' && url.includes('/chunk')) throw loss()
+      if (url.endsWith('/complete')) await beforeCompleting?.()
       const response = await fetch(url, init)
       if (lost === 'answer' && url.includes('/chunk')) throw loss()
       if (!impostor || !url.includes('/users/')) return response
@@ -214,6 +219,39 @@ test('a part whose answer was lost is not sent again, and one that was lost is, 
     expect([isProven, sizeBytes]).toEqual([true, CHUNK + 9])
   }
 }, 60_000)
+
+test('an upload whose parts the relay has lost begins anew, once, where its source can be read again', async () => {
+  const bytes = noise(CHUNK + 9)
+  const file = (): Blob => new Blob([bytes])
+  for (const { source, times, ends } of [
+    { source: file(), times: 1, ends: 'done' },
+    { source: file(), times: 2, ends: 'PARTS_MISMATCH' },
+    { source: file().stream(), times: 1, ends: 'PARTS_MISMATCH' },
+  ]) {
+    await meet()
+    const before = await filesOf(relay.dataDir)
+    // A power cut leaves a file of parts shorter than it was.
+    let powerCuts = 0
+    beforeCompleting = async () => {
+      if (powerCuts === times) return
+      powerCuts += 1
+      const [run] = (await filesOf(relay.dataDir)).filter((path) => !before.includes(path))
+      await truncate(run ?? '', 100)
+    }
+    const done = await media.upload(bob.alias, source).catch((error: ClientError) => error)
+    if (done instanceof ClientError) {
+      expect<string | undefined>(done.refusal).toBe(ends)
+      await nothingLeftBut(before.length)
+    } else {
+      expect(ends).toBe('done')
+      const { data, isProven } = await new Media(bob.client).download(alice.alias, done)
+      expect([isProven, Buffer.compare(new Uint8Array(await data.arrayBuffer()), bytes)]).toEqual([true, 0])
+      expect(asked.filter((line) => line.startsWith('DELETE'))).toHaveLength(1)
+    }
+    expect(powerCuts).toBe(times)
+    await Promise.all([alice.client.close(), bob.client.close()])
+  }
+}, 120_000)
 
 test('a token that dies on the way is renewed', async () => {
   await meet()

@@ -16,8 +16,21 @@ export function noise(length: number): Uint8Array<ArrayBuffer> {
 export async function filesOf(dataDir: string): Promise<string[]> {
   const entries = await readdir(join(dataDir, 'media'), { recursive: true, withFileTypes: true })
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
-  const sized = await Promise.all(files.map(async (path) => ({ path, size: (await stat(path)).size })))
-  return sized.sort((a, b) => a.size - b.size).map(({ path }) => path)
+  const sized = await Promise.all(files.map(async (path) => ({ path, size: await sizeIfThere(path) })))
+  return sized
+    .flatMap(({ path, size }) => (size === undefined ? [] : [{ path, size }]))
+    .sort((a, b) => a.size - b.size)
+    .map(({ path }) => path)
+}
+
+// The relay may remove one while they are looked at.
+async function sizeIfThere(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).size
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
 }
 
 /** A way to a relay that can be cut. */

@@ -1,6 +1,6 @@
 // Media between two people over a real relay: they arrive as they were sent, or not at all.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { lstat, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type RelayProcess, startRelay } from '@sotto/relay/testing'
@@ -153,6 +153,38 @@ describe('what is sent arrives as it was', () => {
     expect(Buffer.compare(await readFile(path), bytes)).toBe(0)
     await rm(path)
   }, 30_000)
+
+  test('what lies in its place already is neither followed nor trusted', async () => {
+    const { mediaKey } = await media.alice.upload(bob.alias, noise(9))
+    const [path, other] = [join(folder, 'photo.jpg'), join(folder, 'other')]
+    await writeFile(other, 'of somebody else')
+    const spoolInto = async (): Promise<number> => {
+      const into = intoFile(path)
+      await into.write(new Uint8Array(1))
+      const { mode } = await stat(`${path}.part`)
+      await into.discard()
+      return mode & 0o777
+    }
+    await writeFile(`${path}.part`, 'of a crash', { mode: 0o644 })
+    expect(await spoolInto()).toBe(0o600)
+    await symlink(other, `${path}.part`)
+    await media.bob.downloadInto(alice.alias, { mediaKey }, { into: intoFile(path) })
+    expect(await readFile(other, 'utf8')).toBe('of somebody else')
+    expect([(await lstat(path)).isFile(), (await stat(path)).mode & 0o777]).toEqual([true, 0o600])
+    await Promise.all([rm(path), rm(other)])
+  })
+
+  test('of two downloads into one file, none shows what the other has not proven', async () => {
+    const path = join(folder, 'photo.jpg')
+    const [first, second] = [intoFile(path), intoFile(path)]
+    await first.write(new Uint8Array(100).fill(1))
+    await second.write(new Uint8Array(10).fill(2))
+    expect(await codeOf(first.finish())).toBe('STORE_FAILED')
+    await second.finish()
+    await first.discard()
+    expect([...(await readFile(path))]).toEqual(new Array(10).fill(2))
+    await rm(path)
+  })
 
   test('a file that cannot be written is told of, and nothing is left of it', async () => {
     const { mediaKey } = await media.alice.upload(bob.alias, noise(9))

@@ -51,7 +51,10 @@ export async function encryptChunk(input: EncryptChunkInput): Promise<Bytes> {
   const sealed = await withSecret(sessionKey, ({ encryptAesGcm }, key) =>
     encryptAesGcm({ key, nonce, data: plaintext }),
   )
-  return concatBytes(length, nonce, sealed)
+  const chunk = concatBytes(length, nonce, sealed)
+  // Of no more use: collectors would let a good many of these gather.
+  sealed.buffer.transfer(0)
+  return chunk
 }
 
 /**

@@ -26,7 +26,7 @@ export interface TransferProgress {
 
 /** What a transfer can be watched and ended by. */
 export interface TransferOptions {
-  /** Hears how far it is, about every 5 MiB. */
+  /** Hears how far it is, about every 5 MiB; from the beginning again where the relay has lost what was uploaded. */
   readonly onProgress?: (progress: TransferProgress) => void
   /** Ends the transfer, which then throws `ABORTED` and leaves nothing. */
   readonly signal?: AbortSignal

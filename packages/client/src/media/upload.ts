@@ -30,8 +30,21 @@ interface Upload {
   readonly media_key: string
 }
 
-/** Uploads a source. Where that fails, or is ended, what was uploaded is given up. */
+/**
+ * Uploads a source. Where that fails, or is ended, what was uploaded is given up. Where the relay has lost what it had taken,
+ * it is uploaded once more, if it can be read once more.
+ */
 export async function upload(transfer: Transfer, source: MediaSource): Promise<UploadedMedia> {
+  try {
+    return await uploadOnce(transfer, source)
+  } catch (error) {
+    if (!isLost(error) || source instanceof ReadableStream) throw error
+    // Encrypted anew: what was lost is known here no more.
+    return await uploadOnce(transfer, source)
+  }
+}
+
+async function uploadOnce(transfer: Transfer, source: MediaSource): Promise<UploadedMedia> {
   let beginning: Promise<Upload> | undefined
   try {
     // Whom nothing can be sent to is not uploaded for.
@@ -42,12 +55,20 @@ export async function upload(transfer: Transfer, source: MediaSource): Promise<U
     })
     return await uploadTo(begun, transfer, source)
   } catch (error) {
-    // Not waited for, and nobody is told of a failure: the relay gives up by itself what nobody completes within a day.
-    beginning
+    // Nobody is told of a failure: the relay gives up by itself what nobody completes within a day.
+    const givenUp = beginning
       ?.then(({ upload_id }) => transfer.callToItsEnd(endpoints.abortUpload, { params: { upload_id } }))
       .catch(() => {})
+    // Waited for only by who needs its room again.
+    if (isLost(error)) await givenUp
     throw error
   }
+}
+
+/** Whether the relay no longer has parts it had answered, as after a power cut, or the upload, as after an older backup was put back. */
+function isLost(error: unknown): boolean {
+  const refusal = error instanceof ClientError ? error.refusal : undefined
+  return refusal === 'PARTS_MISMATCH' || refusal === 'NOT_FOUND'
 }
 
 async function uploadTo(upload: Upload, transfer: Transfer, source: MediaSource): Promise<UploadedMedia> {

@@ -1,6 +1,6 @@
 // What every place for blobs has to do: one suite, run on a folder and on Swift.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtemp, readdir, rm, stat, truncate } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
+import { mkdtemp, open, readdir, rm, stat, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startSwift } from '../../test/swift-server.ts'
@@ -20,29 +20,31 @@ const swift = async (): Promise<BlobStore> => {
   const address = new URL(endpoint)
   const config = { kind: 's3', bucket, ...rest, endpoint: address, publicEndpoint: address } as const
   const requests = new S3Requests({ ...config, isPathStyle: true }, systemClock)
-  return new S3Store(requests, { bucket, prefix: `${newObject(systemRandom)}/` })
+  const spoolFolder = await mkdtemp(join(tmpdir(), 'sotto-media-'))
+  folders.push(spoolFolder)
+  return new S3Store(requests, { bucket, prefix: `${newObject(systemRandom)}/`, spoolFolder })
 }
 
 const folders: string[] = []
 const folder = async (): Promise<BlobStore> => {
   const path = await mkdtemp(join(tmpdir(), 'sotto-media-'))
   folders.push(path)
-  return await openFolderStore(path)
+  return await openFolderStore(path, 100 * MIB)
 }
 
 afterAll(async () => {
   for (const path of folders) await rm(path, { recursive: true })
 })
 
-for (const { name, open } of [
-  { name: 'a folder', open: folder },
-  { name: 'Swift', open: swift },
+for (const { name, openStore } of [
+  { name: 'a folder', openStore: folder },
+  { name: 'Swift', openStore: swift },
 ]) {
   describe(name, () => {
     let store: BlobStore
     let versions = 0
     beforeAll(async () => {
-      store = await open()
+      store = await openStore()
     }, 60_000)
 
     const version = (): string => `v${++versions}`
@@ -156,7 +158,7 @@ for (const { name, open } of [
 
 test('a folder gives back what was written, in whatever order, again, broken off, and by processes that died', async () => {
   const mine = await folder()
-  const later = await openFolderStore(folders.at(-1) ?? '')
+  const later = await openFolderStore(folders.at(-1) ?? '', 100 * MIB)
   for (let round = 0; round < 150; round++) {
     const object = newObject(systemRandom)
     const place = { object, handle: await mine.begin(object) }
@@ -225,6 +227,22 @@ test('a folder whose part a power cut made shorter does not take it for the part
   expect(await store.complete(place, [part], 'w')).toBe('changed')
   await rm(file)
   expect(await store.complete(place, [part], 'x')).toBe('changed')
+})
+
+test('a folder that finds a blob complete answers once its name is on stable storage, not before', async () => {
+  const store = await folder()
+  const place = { object: newObject(systemRandom), handle: '' }
+  await store.begin(place.object)
+  const body = { pieces: inPieces(bytesOf(1000)), length: 1000 }
+  const part = { part_number: 1, ...(await store.writePart(place, { number: 1, version: 'v' }, body)) }
+  await store.complete(place, [part], 'w')
+  // As if the process had died between giving the file its name and syncing the folder.
+  const handle = await open(import.meta.path)
+  const syncing = spyOn(Object.getPrototypeOf(handle), 'sync')
+  expect(await store.complete(place, [part], 'x')).toBe('done')
+  expect(syncing).toHaveBeenCalledTimes(2)
+  syncing.mockRestore()
+  await handle.close()
 })
 
 test('what was written by a link is copied once, so that the link changes it no more', async () => {

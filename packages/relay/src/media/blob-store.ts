@@ -27,6 +27,8 @@ export interface IncomingBytes {
   readonly pieces: AsyncIterable<Uint8Array>
   /** Undefined where it shows only at their end. */
   readonly length: number | undefined
+  /** Given when nobody waits for them to be kept any more: what is under way is to end. */
+  readonly ending?: AbortSignal
 }
 
 /** Bytes `from` to `to`, both included. */

@@ -15,23 +15,29 @@ import {
   type StoredPart,
   type UploadPlace,
 } from './blob-store.ts'
+import { freeNow } from './incoming.ts'
 
 const COPY_BYTES = 1024 * 1024
 const NAME = /^(?<object>[0-9a-f]{32})(?:\.parts)?$/
 
-/** Opens the store in `folder`, which it makes if needed. */
-export async function openFolderStore(folder: string): Promise<BlobStore> {
+/**
+ * Opens the store in `folder`, which it makes if needed.
+ * @param mostBytes the most one blob may have
+ */
+export async function openFolderStore(folder: string, mostBytes: number): Promise<BlobStore> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  return new FolderStore(folder)
+  return new FolderStore(folder, mostBytes)
 }
 
 class FolderStore implements BlobStore {
   readonly #root: string
+  readonly #mostBytes: number
   /** The runs this process has begun; it goes on with no other, so that no two processes write to one. */
   readonly #runs = new Map<string, Run>()
 
-  constructor(root: string) {
+  constructor(root: string, mostBytes: number) {
     this.#root = root
+    this.#mostBytes = mostBytes
   }
 
   begin(object: string): Promise<string> {
@@ -68,7 +74,11 @@ class FolderStore implements BlobStore {
     return failing(async () => {
       const whole = this.#fileOf(object)
       const isThere = async (): Promise<boolean> => (await sizeIfThere(whole)) !== undefined
-      if (await isThere()) return 'done'
+      if (await isThere()) {
+        // Perhaps by somebody who died, or has not come so far, before its name was on stable storage.
+        await this.#syncFoldersOf(object)
+        return 'done'
+      }
       const isJoined = await this.#join(object, parts, version).catch((error) => {
         if (isMissing(error)) return false
         throw error
@@ -120,7 +130,8 @@ class FolderStore implements BlobStore {
   }
 
   // A part is written to the run where it is the next one and says how long it is. Each number gets one place in the run, once:
-  // what is written again, or comes out of turn, has a file of its own.
+  // what is written again, or comes out of turn, has a file of its own. What breaks off or is replaced there stays and is counted
+  // no more, so that a run is never longer than a blob may be: else nothing would bound it.
   #placeFor(
     object: string,
     number: number,
@@ -128,7 +139,7 @@ class FolderStore implements BlobStore {
     length: number | undefined,
   ): { name: string; at: number; etag: string } {
     const run = this.#runs.get(object) ?? { name: `run_${version}`, next: 1, end: 0 }
-    if (length === undefined || number !== run.next) {
+    if (length === undefined || number !== run.next || run.end + length > this.#mostBytes) {
       return { name: fileOf(number, version), at: 0, etag: version }
     }
     const at = run.end
@@ -204,11 +215,6 @@ async function writeAll(handle: FileHandle, at: number, body: IncomingBytes): Pr
     freeNow(piece)
   }
   return bytes
-}
-
-// What came in is of no more use, and waiting for the garbage collector would be tens of MiB a large file.
-function freeNow({ buffer, byteLength }: Uint8Array): void {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
 }
 
 async function writePiece(handle: FileHandle, piece: Uint8Array, at: number): Promise<void> {

@@ -8,7 +8,12 @@ import type { IncomingBytes } from './blob-store.ts'
  * up, `BODY_INCOMPLETE`. The listener ends who is silent; `ending` is for whoever sends a byte now and then.
  */
 export function incoming(body: RawBody, ending: AbortSignal): IncomingBytes {
-  return { pieces: piecesOf(body, ending), length: body.length }
+  return { pieces: piecesOf(body, ending), length: body.length, ending }
+}
+
+/** Frees a piece that is of no more use: waiting for the garbage collector would be tens of MiB a large file. */
+export function freeNow({ buffer, byteLength }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
 }
 
 async function* piecesOf(body: RawBody, ending: AbortSignal): AsyncGenerator<Uint8Array> {

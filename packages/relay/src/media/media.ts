@@ -1,4 +1,5 @@
 // Media as the rest of the relay knows it: blobs nobody here can read, kept in a folder or in an S3-compatible store.
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Limits } from '@sotto/protocol'
 import type { Clock } from '../operations/clock.ts'
@@ -19,12 +20,15 @@ export { eraseMedia } from './blobs.ts'
 
 /** Opens the store that blobs are kept in. */
 export async function openBlobStore(
-  { media, dataDir }: { media: MediaConfig; dataDir: string },
+  { media, dataDir, limits }: { media: MediaConfig; dataDir: string; limits: Limits },
   parts: { storage: Storage; clock: Clock; randomBytes: RandomBytes },
 ): Promise<BlobStore> {
-  if (media.kind === 'folder') return await openFolderStore(media.folder ?? join(dataDir, 'media'))
+  if (media.kind === 'folder')
+    return await openFolderStore(media.folder ?? join(dataDir, 'media'), limits.mediaBytes)
   const prefix = `${await storeNameOf(parts)}/`
-  return new S3Store(new S3Requests(media, parts.clock), { bucket: media.bucket, prefix })
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  const options = { bucket: media.bucket, prefix, spoolFolder: dataDir }
+  return new S3Store(new S3Requests(media, parts.clock), options)
 }
 
 /** Where blobs are kept, for a person at the terminal. */

@@ -6,6 +6,8 @@ import type { S3Config } from './media-settings.ts'
 
 const MOST_ATTEMPTS = 3
 const ANSWER_WITHIN_MS = 120_000
+/** More than the longest answer that is not an object: a list of a thousand uploads. */
+const MOST_TEXT_BYTES = 4 * 1024 * 1024
 
 /** What is asked of the store. */
 export interface S3Request {
@@ -14,7 +16,16 @@ export interface S3Request {
   readonly key: string
   readonly query?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>
+  readonly body?: string | S3Stream
+  /** Ends the request. */
+  readonly ending?: AbortSignal | undefined
+}
+
+/** A body that is sent as it comes, once. */
+export interface S3Stream {
+  readonly stream: ReadableStream<Uint8Array>
+  /** Resolves when all of it was taken: from then on the store has its time to answer. */
+  readonly ended: Promise<unknown>
 }
 
 /** An answer that is no failure of the store: what was asked was done, or there is a code for why not. */
@@ -30,16 +41,20 @@ export interface S3Answer {
 export class S3Requests {
   readonly #config: S3Config
   readonly #clock: Clock
+  readonly #answerWithinMs: number
 
-  constructor(config: S3Config, clock: Clock) {
+  /** @param answerWithinMs how long the store may take to answer what was sent */
+  constructor(config: S3Config, clock: Clock, answerWithinMs: number = ANSWER_WITHIN_MS) {
     this.#config = config
     this.#clock = clock
+    this.#answerWithinMs = answerWithinMs
   }
 
   /** @throws BlobStoreError where the store cannot be reached, fails, or does not let us in */
   async send(request: S3Request): Promise<S3Answer> {
-    const { response } = await this.#attempts(request)
-    const text = request.method === 'HEAD' ? '' : await failing(() => response.text())
+    const { response, text } = await this.#ask(request, async (response) => {
+      return { response, text: request.method === 'HEAD' ? '' : await textOf(response) }
+    })
     // Completing and copying may fail after the status was sent.
     const code =
       response.ok && !text.includes('<Error>') ? undefined : (elementOf(text, 'Code') ?? `${response.status}`)
@@ -48,12 +63,16 @@ export class S3Requests {
     return { response, code, text }
   }
 
-  /** The bytes of an object, as they come. @throws BlobStoreError as {@link send}, and where there is no such object */
-  async open(request: S3Request): Promise<Response> {
-    const { response } = await this.#attempts(request)
-    if (response.ok) return response
-    await response.body?.cancel()
-    throw refused(request, `${response.status}`)
+  /**
+   * Has an object read. What `read` waits for has to come in the time an answer has; a body it hands on has any time.
+   * @throws BlobStoreError as {@link send}, and where there is no such object
+   */
+  async open<T>(request: S3Request, read: (response: Response) => Promise<T>): Promise<T> {
+    return await this.#ask(request, async (response) => {
+      if (response.ok) return await read(response)
+      await response.body?.cancel()
+      throw refused(request, `${response.status}`)
+    })
   }
 
   /** A link that lets its bearer make this request of the store, by the address that clients reach it at. */
@@ -63,27 +82,30 @@ export class S3Requests {
     return signed.url.href
   }
 
-  async #attempts(request: S3Request): Promise<{ response: Response }> {
+  async #ask<T>(request: S3Request, read: (response: Response) => Promise<T>): Promise<T> {
+    const { method, body, ending } = request
     // A stream cannot be sent twice.
-    const mostAttempts = request.body instanceof ReadableStream ? 1 : MOST_ATTEMPTS
+    const isOnce = typeof body === 'object'
+    const mostAttempts = isOnce ? 1 : MOST_ATTEMPTS
     for (let attempt = 1; ; attempt++) {
       const isLast = attempt === mostAttempts
+      const late = lateAfter(this.#answerWithinMs, isOnce ? body.ended : Promise.resolve())
       try {
         const { url, headers } = await this.#sign(request, this.#config.endpoint, false)
-        const within =
-          request.body instanceof ReadableStream ? {} : { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) }
-        const { method, body } = request
         const response = await fetch(url, {
           method,
           headers,
           redirect: 'manual',
-          ...(body ? { body } : {}),
-          ...within,
+          signal: ending ? AbortSignal.any([late.signal, ending]) : late.signal,
+          ...(body === undefined ? {} : { body: isOnce ? body.stream : body }),
         })
-        if (isLast || (response.status < 500 && response.status !== 429)) return { response }
+        if (isLast || (response.status < 500 && response.status !== 429)) return await read(response)
         await response.body?.cancel()
       } catch (cause) {
+        if (cause instanceof BlobStoreError) throw cause
         if (isLast) throw new BlobStoreError('the S3 store cannot be reached', { cause })
+      } finally {
+        late.stop()
       }
       await Bun.sleep(200 * attempt)
     }
@@ -130,11 +152,28 @@ function refused({ method }: S3Request, code: string | undefined): BlobStoreErro
   return new BlobStoreError(`the S3 store answered ${code ?? 'nothing'} to ${method}`)
 }
 
-/** Has a failed connection tell that it is the store's. */
-export async function failing<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (cause) {
-    throw new BlobStoreError('the connection to the S3 store was lost', { cause })
+async function textOf(response: Response): Promise<string> {
+  const pieces: Uint8Array[] = []
+  let bytes = 0
+  for await (const piece of response.body ?? []) {
+    bytes += piece.byteLength
+    if (bytes > MOST_TEXT_BYTES) throw new BlobStoreError('the S3 store answered more than any answer has')
+    pieces.push(piece)
   }
+  return Buffer.concat(pieces).toString()
+}
+
+/** A signal that is given so long after `beginning`, unless it is stopped before. */
+function lateAfter(ms: number, beginning: Promise<unknown>): { signal: AbortSignal; stop(): void } {
+  const late = new AbortController()
+  let timer: Timer | undefined
+  let isStopped = false
+  void beginning.then(() => {
+    if (!isStopped) timer = setTimeout(() => late.abort(), ms)
+  })
+  const stop = (): void => {
+    isStopped = true
+    clearTimeout(timer)
+  }
+  return { signal: late.signal, stop }
 }

@@ -1,4 +1,5 @@
 // Blobs in a bucket of an S3-compatible store: an object each, uploaded by the store's own uploads in parts.
+import { join } from 'node:path'
 import { ProtocolError } from '@sotto/protocol'
 import {
   type BlobStore,
@@ -12,7 +13,9 @@ import {
   type StoredPart,
   type UploadPlace,
 } from './blob-store.ts'
-import { elementOf, elementsOf, failing, type S3Requests } from './s3-requests.ts'
+import { freeNow } from './incoming.ts'
+import { elementOf, elementsOf, type S3Requests, type S3Stream } from './s3-requests.ts'
+import { spooled } from './spooled.ts'
 
 /** Up to so many bytes are read whole, so that the answer can say how many they are: the runtime says it of no stream. */
 const READ_WHOLE_BYTES = 256 * 1024
@@ -24,12 +27,20 @@ export class S3Store implements BlobStore {
   readonly #requests: S3Requests
   readonly #prefix: string
   readonly #bucket: string
+  readonly #spoolFolder: string
 
-  /** @param prefix what the keys of all objects begin with; nothing else may be under it */
-  constructor(requests: S3Requests, { bucket, prefix }: { bucket: string; prefix: string }) {
+  /**
+   * @param prefix what the keys of all objects begin with; nothing else may be under it
+   * @param spoolFolder where bytes lie whose number shows only at their end
+   */
+  constructor(
+    requests: S3Requests,
+    { bucket, prefix, spoolFolder }: { bucket: string; prefix: string; spoolFolder: string },
+  ) {
     this.#requests = requests
     this.#bucket = bucket
     this.#prefix = prefix
+    this.#spoolFolder = spoolFolder
     this.direct = {
       linkToWrite: (object, { seconds, bytes }) => {
         // Signed, the length is one that the store holds the writer to.
@@ -56,31 +67,16 @@ export class S3Store implements BlobStore {
   }
 
   async writePart(
-    { object, handle }: UploadPlace,
-    { number }: { number: number },
+    place: UploadPlace,
+    { number, version }: { number: number; version: string },
     body: IncomingBytes,
   ): Promise<{ etag: string; bytes: number }> {
-    const counted = countedStream(body)
-    const request = {
-      method: 'PUT',
-      key: this.#keyOf(object),
-      query: { partNumber: `${number}`, uploadId: handle },
-    } as const
-    // The store wants to know the length beforehand. A part that does not say it is read first; it is no more than a part.
-    const sent =
-      body.length === undefined
-        ? { body: await readAll(counted.stream, counted.failure) }
-        : { body: counted.stream, headers: { 'content-length': `${body.length}` } }
-    const { response, code } = await this.#requests.send({ ...request, ...sent }).catch((error) => {
-      throw counted.failure() ?? error
-    })
-    const failure = counted.failure()
-    if (failure) throw failure
-    if (code === 'NoSuchUpload') throw new ProtocolError('NOT_FOUND')
-    const etag = response.headers.get('etag')?.replaceAll('"', '')
-    if (code !== undefined || !etag)
-      throw new BlobStoreError(`the S3 store took no part: ${code ?? 'no ETag'}`)
-    return { etag, bytes: counted.bytes() }
+    const { length } = body
+    if (length !== undefined) return await this.#send(place, number, { ...body, length })
+    // The store wants to know the length beforehand.
+    return await spooled(join(this.#spoolFolder, `spool_${version}`), body, (known) =>
+      this.#send(place, number, known),
+    )
   }
 
   // The next attempt takes its place, and what is never completed goes as a whole.
@@ -108,10 +104,18 @@ export class S3Store implements BlobStore {
     { from, to }: ByteRange,
   ): Promise<ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>> {
     const headers = { range: `bytes=${from}-${to}` }
-    const response = await this.#requests.open({ method: 'GET', key: this.#keyOf(object), headers })
-    const isAsked = response.headers.get('content-range') === `bytes ${from}-${to}/${bytes}`
-    if (!isAsked || !response.body) throw new BlobStoreError('the S3 store answered another range')
-    return to - from < READ_WHOLE_BYTES ? await failing(() => response.bytes()) : response.body
+    return await this.#requests.open(
+      { method: 'GET', key: this.#keyOf(object), headers },
+      async (response) => {
+        const { body } = response
+        const isAsked = response.headers.get('content-range') === `bytes ${from}-${to}/${bytes}`
+        if (!isAsked || !body) {
+          await body?.cancel()
+          throw new BlobStoreError('the S3 store answered another range')
+        }
+        return to - from < READ_WHOLE_BYTES ? await response.bytes() : body
+      },
+    )
   }
 
   async remove(object: string): Promise<void> {
@@ -143,10 +147,37 @@ export class S3Store implements BlobStore {
     return { objects, next: isMore ? objects.at(-1)?.object : undefined }
   }
 
+  async #send(
+    { object, handle }: UploadPlace,
+    number: number,
+    body: IncomingBytes & { readonly length: number },
+  ): Promise<{ etag: string; bytes: number }> {
+    const counted = countedStream(body)
+    const request = {
+      method: 'PUT',
+      key: this.#keyOf(object),
+      query: { partNumber: `${number}`, uploadId: handle },
+      headers: { 'content-length': `${body.length}` },
+      body: counted,
+      ending: body.ending,
+    } as const
+    const { response, code } = await this.#requests.send(request).catch((error) => {
+      throw counted.failure() ?? (body.ending?.aborted ? new ProtocolError('BODY_INCOMPLETE') : error)
+    })
+    const failure = counted.failure()
+    if (failure) throw failure
+    if (code === 'NoSuchUpload') throw new ProtocolError('NOT_FOUND')
+    const etag = response.headers.get('etag')?.replaceAll('"', '')
+    if (code !== undefined || !etag)
+      throw new BlobStoreError(`the S3 store took no part: ${code ?? 'no ETag'}`)
+    return { etag, bytes: counted.bytes() }
+  }
+
   async #adopt(from: string, to: string, mostBytes: number): Promise<number | 'too large' | undefined> {
     for (let attempt = 1; attempt <= ADOPT_ATTEMPTS; attempt++) {
       const found = await this.#look(from)
-      if (!found) return undefined
+      // Of nothing there is no range that could be read.
+      if (!found || found.bytes === 0) return undefined
       if (found.bytes > mostBytes) return 'too large'
       const headers = {
         'x-amz-copy-source': `/${this.#bucket}/${this.#keyOf(from)}`,
@@ -176,23 +207,29 @@ export class S3Store implements BlobStore {
   }
 }
 
-// A body on its way to the store. Why it ended early is told by `failure`: the request that carried it says only that it did.
-function countedStream(body: IncomingBytes): {
-  stream: ReadableStream<Uint8Array<ArrayBuffer>>
+interface CountedStream extends S3Stream {
   bytes(): number
   failure(): unknown
-} {
+}
+
+// A body on its way to the store. Why it ended early is told by `failure`: the request that carried it says only that it did.
+function countedStream(body: IncomingBytes): CountedStream {
   let bytes = 0
   let failure: unknown
+  const ended = Promise.withResolvers<void>()
   const pieces = body.pieces[Symbol.asyncIterator]()
   const stream = new ReadableStream<Uint8Array<ArrayBuffer>>(
     {
       pull: async (controller) => {
         try {
           const { value, done } = await pieces.next()
-          if (done) return controller.close()
+          if (done) {
+            ended.resolve()
+            return controller.close()
+          }
           bytes += value.byteLength
           controller.enqueue(new Uint8Array(value))
+          freeNow(value)
         } catch (error) {
           failure = error
           controller.error(error)
@@ -204,16 +241,5 @@ function countedStream(body: IncomingBytes): {
     },
     { highWaterMark: 0 },
   )
-  return { stream, bytes: () => bytes, failure: () => failure }
-}
-
-async function readAll(
-  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
-  failure: () => unknown,
-): Promise<Uint8Array<ArrayBuffer>> {
-  try {
-    return await new Response(stream).bytes()
-  } catch (error) {
-    throw failure() ?? error
-  }
+  return { stream, ended: ended.promise, bytes: () => bytes, failure: () => failure }
 }

@@ -1,0 +1,182 @@
+// A process that dies between any two steps of completing: whoever asks again has the blob, and where nobody does, nothing stays.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { defaultLimits } from '@sotto/protocol'
+import { engines, type TestStore } from '../../test/engines.ts'
+import { clockAt } from '../../test/mailbox-world.ts'
+import { startSwift } from '../../test/swift-server.ts'
+import { addAccount } from '../accounts/accounts.ts'
+import { systemClock } from '../operations/clock.ts'
+import { createLog } from '../operations/log.ts'
+import { systemRandom } from '../operations/random.ts'
+import type { AccountId } from '../storage/storage.ts'
+import type { BlobStore } from './blob-store.ts'
+import {
+  addBlob,
+  type BlobRow,
+  findStoredBlob,
+  listParts,
+  markCompleting,
+  newObject,
+  usageOf,
+} from './blobs.ts'
+import { completeUpload, type UploadParts } from './completing.ts'
+import { openFolderStore } from './folder-store.ts'
+import { S3Requests } from './s3-requests.ts'
+import { S3Store } from './s3-store.ts'
+import { Sweep } from './sweep.ts'
+import { WriteQueue } from './write-queue.ts'
+import { writePart } from './writing.ts'
+
+const HOUR_MS = 3_600_000
+const never = new AbortController().signal
+
+/** `rounds` look at all there is in the place. */
+const places = [
+  { name: 'a folder', rounds: 260, open: (folder: string) => openFolderStore(folder, 1_000_000) },
+  {
+    name: 'Swift',
+    rounds: 2,
+    open: async (folder: string) => {
+      const { endpoint, bucket, ...rest } = await startSwift()
+      const address = new URL(endpoint)
+      const config = { kind: 's3', bucket, ...rest, endpoint: address, publicEndpoint: address } as const
+      const requests = new S3Requests({ ...config, isPathStyle: true }, systemClock)
+      // The same prefix for whoever opens it again.
+      return new S3Store(requests, {
+        bucket,
+        prefix: `${folder.replaceAll(/\W/g, '')}/`,
+        spoolFolder: folder,
+      })
+    },
+  },
+]
+
+for (const engine of engines) {
+  for (const place of places) {
+    describe(`on ${engine.name}, in ${place.name}`, () => {
+      let database: TestStore
+      let folder: string
+      let parts: UploadParts & { clock: ReturnType<typeof clockAt> }
+      let account: AccountId
+
+      beforeEach(async () => {
+        database = await engine.open()
+        folder = await mkdtemp(join(tmpdir(), 'sotto-completing-'))
+        const { storage } = database
+        const clock = clockAt(Date.now())
+        const shared = { storage, clock, randomBytes: systemRandom, limits: defaultLimits() }
+        parts = { ...shared, store: await place.open(folder), queue: new WriteQueue() }
+        account = await storage.transaction(async (sql) => {
+          const keys = { ed25519PublicKey: crypto.randomUUID(), x25519PublicKey: crypto.randomUUID() }
+          await addAccount(sql, { ...keys, nickname: 'n' }, parts)
+          const [row] = await sql<{ id: AccountId }>`SELECT id FROM accounts`
+          if (!row) throw new Error('no account was added')
+          return row.id
+        })
+      }, 60_000)
+
+      afterEach(async () => {
+        await database.remove()
+        await rm(folder, { recursive: true })
+      })
+
+      /** An upload of one part, and how it is completed by a process that has just started. */
+      const upload = async () => {
+        const { blob: begun, uploadId } = await addBlob(account, { state: 'open' }, parts)
+        const handle = await parts.store.begin(begun.object)
+        await parts.storage.transaction(
+          (sql) => sql`UPDATE media_blobs SET handle = ${handle} WHERE id = ${begun.id}`,
+        )
+        const blob: BlobRow = { ...begun, handle }
+        const of = { uploadId, account, mediaKey: blob.media_key }
+        const body = { pieces: new Blob(['hello']).stream(), length: 5, mostBytes: 100 }
+        const etag = await writePart({ ...of, number: 1 }, body, parts)
+        const completeLater = async (): Promise<number> => {
+          const later = { ...parts, store: await place.open(folder), queue: new WriteQueue() }
+          return await completeUpload(of, [{ part_number: 1, etag }], later)
+        }
+        return { blob, completeLater }
+      }
+
+      const read = async ({ object }: BlobRow): Promise<string> =>
+        await new Response(await parts.store.read({ object, bytes: 5 }, { from: 0, to: 4 })).text()
+
+      const objectsOf = async (store: BlobStore): Promise<string[]> => {
+        const found: string[] = []
+        for (let after: string | undefined, isFirst = true; isFirst || after !== undefined; isFirst = false) {
+          const { objects, next } = await store.list(after)
+          found.push(...objects.map(({ object }) => object))
+          after = next
+        }
+        return found
+      }
+
+      /** What has been done of completing when the process dies. */
+      const deaths: { when: string; until(blob: BlobRow): Promise<void> }[] = [
+        {
+          when: 'before the store was asked',
+          until: (blob) => parts.storage.transaction((sql) => markCompleting(sql, blob, parts)),
+        },
+        {
+          when: 'after the store had put the parts together',
+          until: async (blob) => {
+            const there = await listParts(parts.storage.sql, blob.id)
+            await parts.storage.transaction((sql) => markCompleting(sql, blob, parts))
+            expect(await parts.store.complete(blob, there, 'v')).toBe('done')
+          },
+        },
+        {
+          when: 'before what is left of the parts was tidied away',
+          until: async (blob) => {
+            const there = await listParts(parts.storage.sql, blob.id)
+            await parts.storage.transaction((sql) => markCompleting(sql, blob, parts))
+            expect(await parts.store.complete(blob, there, 'v')).toBe('done')
+            const left = join(folder, blob.object.slice(0, 2), `${blob.object}.parts`)
+            await mkdir(left, { recursive: true })
+            await writeFile(join(left, '1.left'), 'half')
+          },
+        },
+      ]
+
+      for (const { when, until } of deaths) {
+        test(`died ${when}: asked again, the blob is there; given up, nothing is`, async () => {
+          const [asked, forgotten] = [await upload(), await upload()]
+          await until(asked.blob)
+          await until(forgotten.blob)
+          const sweep = new Sweep({ ...parts, log: createLog('silent') })
+          await sweep.run(never, true)
+          expect(await asked.completeLater()).toBe(5)
+          expect(await asked.completeLater()).toBe(5)
+          expect(await read(asked.blob)).toBe('hello')
+
+          parts.clock.advance(25 * HOUR_MS)
+          for (let round = 0; round < place.rounds; round++) await sweep.run(never, true)
+          const key = forgotten.blob.media_key
+          expect(await findStoredBlob(parts.storage.sql, key)).toBeUndefined()
+          expect(await objectsOf(parts.store)).toEqual([asked.blob.object])
+          expect(await usageOf(parts.storage.sql, account)).toEqual({ bytes: 5, parts: 1 })
+          expect(await read(asked.blob)).toBe('hello')
+        }, 60_000)
+      }
+
+      test('an object copied for a blob by a process that died before it said so goes, and what is named stays', async () => {
+        const { blob, completeLater } = await upload()
+        await completeLater()
+        const object = newObject(systemRandom)
+        const stranger = { object, handle: await parts.store.begin(object) }
+        const body = { pieces: new Blob(['copy']).stream(), length: 4 }
+        const written = await parts.store.writePart(stranger, { number: 1, version: 'v' }, body)
+        await parts.store.complete(stranger, [{ part_number: 1, ...written }], 'w')
+        const sweep = new Sweep({ ...parts, log: createLog('silent') })
+        for (let round = 0; round < place.rounds; round++) await sweep.run(never, true)
+        expect((await objectsOf(parts.store)).toSorted()).toEqual([blob.object, object].toSorted())
+        parts.clock.advance(2 * HOUR_MS)
+        for (let round = 0; round < place.rounds; round++) await sweep.run(never, true)
+        expect(await objectsOf(parts.store)).toEqual([blob.object])
+      }, 60_000)
+    })
+  }
+}

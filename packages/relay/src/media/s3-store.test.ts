@@ -1,0 +1,153 @@
+// An S3-compatible store by a way that goes bad: what it does not answer ends, and what it cuts off is told.
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type BadWay, startBadWay } from '../../test/bad-way.ts'
+import { startSwift } from '../../test/swift-server.ts'
+import { systemClock } from '../operations/clock.ts'
+import { systemRandom } from '../operations/random.ts'
+import { BlobStoreError, type IncomingBytes, type StoredBlob, type UploadPlace } from './blob-store.ts'
+import { newObject } from './blobs.ts'
+import { S3Requests } from './s3-requests.ts'
+import { S3Store } from './s3-store.ts'
+
+const MIB = 1024 * 1024
+const ANSWER_WITHIN_MS = 1500
+
+let way: BadWay
+let store: S3Store
+let spoolFolder: string
+
+beforeAll(async () => {
+  const { endpoint, ...rest } = await startSwift()
+  way = await startBadWay(endpoint)
+  spoolFolder = await mkdtemp(join(tmpdir(), 'sotto-spool-'))
+  const address = new URL(way.url)
+  const config = {
+    kind: 's3',
+    ...rest,
+    endpoint: address,
+    publicEndpoint: address,
+    isPathStyle: true,
+  } as const
+  const requests = new S3Requests(config, systemClock, ANSWER_WITHIN_MS)
+  store = new S3Store(requests, { bucket: rest.bucket, prefix: `${newObject(systemRandom)}/`, spoolFolder })
+}, 60_000)
+afterAll(async () => {
+  await way.stop()
+  await rm(spoolFolder, { recursive: true })
+})
+afterEach(async () => {
+  way.mend()
+  expect(await readdir(spoolFolder)).toEqual([])
+})
+
+async function begin(): Promise<UploadPlace> {
+  const object = newObject(systemRandom)
+  return { object, handle: await store.begin(object) }
+}
+
+const part = { number: 1, version: 'v' }
+
+function bodyOf(bytes: Uint8Array<ArrayBuffer>, more: Partial<IncomingBytes> = {}): IncomingBytes {
+  return { pieces: new Blob([bytes]).stream(), length: bytes.length, ...more }
+}
+
+async function stored(bytes: Uint8Array<ArrayBuffer>): Promise<StoredBlob> {
+  const place = await begin()
+  const written = await store.writePart(place, part, bodyOf(bytes))
+  await store.complete(place, [{ part_number: 1, ...written }])
+  return { object: place.object, bytes: bytes.length }
+}
+
+async function failureOf(work: Promise<unknown>): Promise<unknown> {
+  return await work.then(
+    () => 'done',
+    (error: unknown) => error,
+  )
+}
+
+test('a download may take longer than an answer', async () => {
+  const bytes = noise(2 * MIB)
+  const blob = await stored(bytes)
+  way.drip(100_000, 120)
+  const start = performance.now()
+  const got = await new Response(await store.read(blob, { from: 0, to: bytes.length - 1 })).bytes()
+  expect(performance.now() - start).toBeGreaterThan(ANSWER_WITHIN_MS)
+  expect(Buffer.compare(got, bytes)).toBe(0)
+}, 30_000)
+
+test('a small one has the time of an answer', async () => {
+  const blob = await stored(noise(1000))
+  way.silence()
+  expect(await failureOf(store.read(blob, { from: 0, to: 999 }))).toBeInstanceOf(BlobStoreError)
+}, 30_000)
+
+test('a part whose answer never comes fails once an answer is late, and not before', async () => {
+  const place = await begin()
+  way.silence()
+  // Slower in coming than an answer may be.
+  async function* slow(): AsyncGenerator<Uint8Array> {
+    for (let piece = 0; piece < 20; piece++) {
+      await Bun.sleep(100)
+      yield noise(1000)
+    }
+  }
+  const start = performance.now()
+  const failure = await failureOf(store.writePart(place, part, { pieces: slow(), length: 20_000 }))
+  expect(failure).toBeInstanceOf(BlobStoreError)
+  const tookMs = performance.now() - start
+  expect(tookMs).toBeGreaterThan(2000 + ANSWER_WITHIN_MS - 100)
+  expect(tookMs).toBeLessThan(2000 + ANSWER_WITHIN_MS + 5000)
+}, 30_000)
+
+test('a part nobody waits for any more ends at once, wherever it is', async () => {
+  for (const bytes of [1000, 8 * MIB]) {
+    const place = await begin()
+    way.silence()
+    const ending = new AbortController()
+    const body = bodyOf(noise(bytes), { ending: ending.signal })
+    const writing = failureOf(store.writePart(place, part, body))
+    await Bun.sleep(300)
+    const start = performance.now()
+    ending.abort()
+    expect(await writing).toMatchObject({ code: 'BODY_INCOMPLETE' })
+    expect(performance.now() - start).toBeLessThan(1000)
+    way.mend()
+  }
+}, 30_000)
+
+test('a download that is cut in the middle is no whole one', async () => {
+  const bytes = noise(2 * MIB)
+  const blob = await stored(bytes)
+  way.cutAfter(MIB)
+  const body = await store.read(blob, { from: 0, to: bytes.length - 1 })
+  expect(await failureOf(new Response(body).bytes())).toBeInstanceOf(Error)
+}, 30_000)
+
+test('a part that does not say how long it is lies in no memory and on no disk afterwards', async () => {
+  const place = await begin()
+  const bytes = noise(3 * MIB)
+  const names: string[][] = []
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    for (let at = 0; at < bytes.length; at += MIB) {
+      yield bytes.slice(at, at + MIB)
+      names.push(await readdir(spoolFolder))
+    }
+  }
+  const written = await store.writePart(place, part, { pieces: pieces(), length: undefined })
+  expect([written.bytes, names.flat()]).toEqual([3 * MIB, []])
+  await store.complete(place, [{ part_number: 1, ...written }])
+  const body = await store.read(
+    { object: place.object, bytes: bytes.length },
+    { from: 0, to: bytes.length - 1 },
+  )
+  expect(Buffer.compare(await new Response(body).bytes(), bytes)).toBe(0)
+}, 30_000)
+
+function noise(length: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(length)
+  for (let at = 0; at < length; at += 65_536) crypto.getRandomValues(bytes.subarray(at, at + 65_536))
+  return bytes
+}

@@ -1,0 +1,181 @@
+// What somebody with an account can try with uploads: more disk, more memory or more time than is counted.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { readdir, stat } from 'node:fs/promises'
+import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { type BadWay, startBadWay } from './bad-way.ts'
+import { swiftEnvironment } from './media-stores.ts'
+import { bytesOf, MediaAccount, noise, PART_BYTES } from './media-wire.ts'
+import { type RelayProcess, startRelay } from './relay-process.ts'
+import { residentMib } from './resident.ts'
+import { useRelayWith } from './use-relay.ts'
+
+const MIB = 1024 * 1024
+
+describe('in a folder', () => {
+  const relay = useRelayWith(async () => ({ LIMIT_MEDIA_BYTES: `${2 * MIB}` }))
+
+  /** What lies on the disk, whatever is counted of it. */
+  async function diskBytes(): Promise<number> {
+    const folder = join(relay.process.dataDir, 'media')
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+    const files = entries.filter((entry) => entry.isFile())
+    const sizes = files.map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size)
+    return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+  }
+
+  test('parts that break off one after the other leave no more on the disk than one blob may be', async () => {
+    const alice = await MediaAccount.make(relay.url)
+    const upload = await alice.begin()
+    for (let number = 1; number <= 20; number++) await breakOff(alice, upload, number, MIB)
+    for (let left = 100; (await alice.usedBytes()) > 0 && left > 0; left--) await Bun.sleep(50)
+    expect(await alice.usedBytes()).toBe(0)
+    expect(await diskBytes()).toBeLessThanOrEqual(2 * MIB)
+    await alice.abort(upload)
+    expect(await diskBytes()).toBe(0)
+  })
+
+  test('parts that are replaced by smaller ones leave no more on the disk than one blob may be', async () => {
+    const alice = await MediaAccount.make(relay.url)
+    const upload = await alice.begin()
+    for (let number = 1; number <= 20; number++) {
+      expect((await alice.put(upload, number, noise(MIB))).status).toBe(200)
+      expect((await alice.put(upload, number, noise(1))).status).toBe(200)
+    }
+    expect(await alice.usedBytes()).toBe(20)
+    expect(await diskBytes()).toBeLessThanOrEqual(2 * MIB + 20)
+    await alice.abort(upload)
+    expect(await diskBytes()).toBe(0)
+  })
+})
+
+describe('in Swift, by a way that can go bad', () => {
+  let way: BadWay
+  let relay: RelayProcess
+  beforeAll(async () => {
+    const swift = await swiftEnvironment()
+    way = await startBadWay(swift.MEDIA_S3_ENDPOINT ?? '')
+    relay = await startRelay({ env: { ...swift, MEDIA_S3_ENDPOINT: way.url } })
+  }, 60_000)
+  afterEach(() => way.mend())
+  afterAll(async () => {
+    await relay.stop()
+    await way.stop()
+  })
+
+  test('a download that the store cuts off is cut off for whoever downloads it, and not taken for whole', async () => {
+    const alice = await MediaAccount.make(relay.url)
+    const key = await alice.upload(noise(PART_BYTES))
+    way.cutAfter(2 * MIB)
+    const got = await alice.download(key)
+    expect(got.status).toBe(200)
+    expect(
+      await bytesOf(got).then(
+        ({ length }) => length,
+        () => 'cut',
+      ),
+    ).toBe('cut')
+  }, 30_000)
+
+  test('whoever goes away in the middle of a download ends it at the store too', async () => {
+    const alice = await MediaAccount.make(relay.url)
+    const key = await alice.upload(noise(PART_BYTES), noise(PART_BYTES))
+    way.drip(10_000, 20)
+    const got = await alice.download(key)
+    const reader = got.body?.getReader()
+    await reader?.read()
+    await reader?.cancel()
+    await Bun.sleep(1000)
+    const before = way.back()
+    await Bun.sleep(500)
+    expect(way.back()).toBe(before)
+  }, 30_000)
+
+  test('parts that do not say how long they are, many at once and never ended, take no memory of the relay', async () => {
+    const alice = await MediaAccount.make(relay.url)
+    const upload = await alice.begin()
+    const before = residentMib(relay)
+    const sockets = await Promise.all(
+      Array.from({ length: 60 }, (_, i) => endless(alice, upload, i + 1, 4 * MIB)),
+    )
+    await Bun.sleep(1500)
+    const grown = residentMib(relay) - before
+    for (const socket of sockets) socket.destroy()
+    expect(grown).toBeLessThan(48)
+    await until(async () => (await alice.usedBytes()) === 0)
+  }, 60_000)
+
+  test('downloads that nobody reads take no memory of the relay', async () => {
+    const alice = await MediaAccount.make(relay.url)
+    const part = noise(PART_BYTES)
+    const key = await alice.upload(part, part, part, part)
+    const before = residentMib(relay)
+    const sockets = await Promise.all(Array.from({ length: 20 }, () => unread(alice, key)))
+    await Bun.sleep(3000)
+    const grown = residentMib(relay) - before
+    for (const socket of sockets) socket.destroy()
+    expect(grown).toBeLessThan(64)
+  }, 60_000)
+
+  test('a link that was written to with nothing is one nothing was written to', async () => {
+    const alice = await MediaAccount.make(relay.url)
+    const { body } = await alice.account.post('/media/upload-url', {})
+    await fetch(body.upload_url, { method: 'PUT', body: '' })
+    expect((await alice.download(body.media_key)).status).toBe(404)
+    expect((await fetch(body.upload_url, { method: 'PUT', body: noise(5) })).ok).toBe(true)
+    expect((await bytesOf(await alice.download(body.media_key))).length).toBe(5)
+  })
+})
+
+/** Begins a part without saying how long it is, and sends some of it. */
+async function endless(
+  { account }: MediaAccount,
+  { upload_id, media_key }: { upload_id: string; media_key: string },
+  number: number,
+  bytes: number,
+): Promise<Socket> {
+  const socket = connect(Number(new URL(account.base).port), '127.0.0.1')
+  socket.on('error', () => undefined)
+  await new Promise((resolve) => socket.once('connect', resolve))
+  const path = `/api/v1/media/upload-parts/${upload_id}/chunk?mediaKey=${media_key}&partNumber=${number}`
+  const head = [`POST ${path} HTTP/1.1`, 'host: relay', `authorization: Bearer ${account.token}`]
+  socket.write(`${[...head, 'transfer-encoding: chunked'].join('\r\n')}\r\n\r\n`)
+  socket.write(`${bytes.toString(16)}\r\n`)
+  await new Promise((resolve) => socket.write(noise(bytes), resolve))
+  return socket
+}
+
+/** Asks for a blob and does not read what comes. */
+async function unread({ account }: MediaAccount, key: string): Promise<Socket> {
+  const socket = connect(Number(new URL(account.base).port), '127.0.0.1')
+  socket.on('error', () => undefined)
+  await new Promise((resolve) => socket.once('connect', resolve))
+  socket.pause()
+  const head = [`GET /api/v1/media/download?key=${key} HTTP/1.1`, 'host: relay']
+  socket.write(`${[...head, `authorization: Bearer ${account.token}`].join('\r\n')}\r\n\r\n`)
+  return socket
+}
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  for (let triesLeft = 200; !(await isSo()); triesLeft--) {
+    if (triesLeft === 0) throw new Error('it never was so')
+    await Bun.sleep(50)
+  }
+}
+
+/** Announces a part, sends nearly all of it and cuts the connection. */
+async function breakOff(
+  { account }: MediaAccount,
+  { upload_id, media_key }: { upload_id: string; media_key: string },
+  number: number,
+  bytes: number,
+): Promise<void> {
+  const socket = connect(Number(new URL(account.base).port), '127.0.0.1')
+  await new Promise((resolve) => socket.once('connect', resolve))
+  const path = `/api/v1/media/upload-parts/${upload_id}/chunk?mediaKey=${media_key}&partNumber=${number}`
+  const head = [`POST ${path} HTTP/1.1`, 'host: relay', `authorization: Bearer ${account.token}`]
+  socket.write(`${[...head, `content-length: ${bytes}`].join('\r\n')}\r\n\r\n`)
+  await new Promise((resolve) => socket.write(noise(bytes - 1), resolve))
+  await Bun.sleep(30)
+  socket.destroy()
+}
