@@ -1,5 +1,12 @@
 // A page that calls: a client, a camera that is Chromium's own, and what is seen of the other side.
-import { type CallInfo, type CallPeerOptions, Calls, type OpenCallPeer, webRtc } from '../../src/browser.ts'
+import {
+  type CallInfo,
+  type CallPeerOptions,
+  Calls,
+  type OpenCallPeer,
+  SharedClient,
+  webRtc,
+} from '../../src/browser.ts'
 import { FrameDecryptor } from '../../src/calls/frame-cipher.ts'
 import { ClientError, MemoryStore, SottoClient } from '../../src/client.ts'
 import { systemClock } from '../../src/options.ts'
@@ -19,6 +26,8 @@ export interface PhoneSettings {
   readonly without?: readonly string[]
   /** The wait for media is this many times as short. */
   readonly hurry?: number
+  /** How many more sections of video it offers than a call has, and a channel for data with them. */
+  readonly extraVideos?: number
   /** No worker starts. */
   readonly hasNoWorkers?: boolean
 }
@@ -59,6 +68,8 @@ class Phone {
   readonly errors: string[] = []
   readonly frames = new Map<number, TappedFrame>()
   readonly workers: Worker[] = []
+  /** What became of channels for data. */
+  readonly channels: string[] = []
   /** How many workers have been ended. */
   ended = 0
   /** Workers that are started from here on say nothing and do nothing. */
@@ -70,10 +81,15 @@ class Phone {
   readonly #video = document.createElement('video')
   readonly #pictures = new Set<string>()
 
-  constructor(
-    client: SottoClient,
-    { relayOnly = false, framesPerEpoch, isTapped, hasWrongKeys, hasNoWorkers }: PhoneSettings,
-  ) {
+  constructor(client: SottoClient, settings: PhoneSettings) {
+    const {
+      relayOnly = false,
+      framesPerEpoch,
+      isTapped,
+      hasWrongKeys,
+      hasNoWorkers,
+      extraVideos = 0,
+    } = settings
     this.client = client
     this.connections = spyOnConnections()
     new BroadcastChannel('tap').addEventListener('message', ({ data }) =>
@@ -105,6 +121,7 @@ class Phone {
           return key
         },
       })
+      if (extraVideos > 0) this.#offerMore(extraVideos)
       const { sendUnder, receiveUnder } = peer
       peer.sendUnder = (epoch) => {
         this.epochs.sent.push(epoch)
@@ -122,6 +139,13 @@ class Phone {
     client.on('friend_request', (friend) => client.acceptFriend(friend.friendship_id))
     this.#video.autoplay = true
     document.body.append(this.#video)
+  }
+
+  /** Makes calls of a client that tabs share. Answers the code of what that throws. */
+  async callsOfSharedClient(): Promise<string> {
+    const shared = await SharedClient.open({ name: 'shared', relayUrl: settings.relayUrl })
+    // Its type is refused as well, which whoever writes no types does not see.
+    return codeOf(async () => Reflect.construct(Calls, [shared, webRtc()]))
   }
 
   /** Calls with camera and microphone. Answers the code of what it throws. */
@@ -244,6 +268,14 @@ class Phone {
     this.#look()
     const pictures = this.#video.getVideoPlaybackQuality().totalVideoFrames
     return { ...seen, pictures, different: this.#pictures.size, own, chosen }
+  }
+
+  #offerMore(videos: number): void {
+    const connection = this.connections.at(-1)
+    const channel = connection?.createDataChannel('more')
+    channel?.addEventListener('open', () => this.channels.push('open'))
+    channel?.addEventListener('close', () => this.channels.push('closed'))
+    for (let n = 0; n < videos; n += 1) connection?.addTransceiver('video')
   }
 
   /** Notes what the picture shows now, unless it is of one colour. */

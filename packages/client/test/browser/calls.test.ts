@@ -153,7 +153,7 @@ test('video is turned off and on in a call that began without', async () => {
   await expectNothingInTheClear(bob)
 })
 
-test('a browser that cannot encrypt calls nobody', async () => {
+test('a browser that cannot encrypt calls nobody, nor does a client that tabs share', async () => {
   const lacking = await world.enter('alice', {}, () => {
     Reflect.deleteProperty(globalThis, 'RTCRtpScriptTransform')
   })
@@ -164,6 +164,7 @@ test('a browser that cannot encrypt calls nobody', async () => {
   expect(await lacking.page.evaluate(() => phone.connections.length)).toBe(0)
   expect(await workless.call(bob)).toBe('UNSUPPORTED')
   await workless.is('ended: failed')
+  expect(await bob.page.evaluate(() => phone.callsOfSharedClient())).toBe('UNSUPPORTED')
   const states = () => phone.connections.map(({ signalingState }) => signalingState)
   expect(await workless.page.evaluate(states)).toEqual(['closed'])
 })
@@ -173,4 +174,49 @@ test('a side that is gone ends the call', async () => {
   await connect(alice, bob)
   await alice.page.context().close()
   await bob.is('ended')
+})
+
+test('a caller that sends in the clear is neither seen nor heard', async () => {
+  const alice = await world.enter('alice', {}, () => {
+    for (const { prototype } of [RTCRtpSender, RTCRtpReceiver])
+      Object.defineProperty(prototype, 'transform', { set() {}, get: () => null })
+  })
+  const bob = await world.enter('bob')
+  await alice.befriend(bob)
+  await connect(alice, bob)
+  await until('bob has received a lot', async () => (await bob.see()).packetsReceived > 100, LONG_MS)
+  const { framesDecoded, different, audioEnergy } = await bob.see()
+  expect({ framesDecoded, different, audioEnergy }).toEqual({
+    framesDecoded: 0,
+    different: 0,
+    audioEnergy: 0,
+  })
+})
+
+test('more media than a call has is turned down, and a call that offers far more is refused', async () => {
+  const [alice, bob] = await world.pair({ extraVideos: 2 }, {})
+  await connect(alice, bob)
+  await until('the channel is closed', () => alice.page.evaluate(() => phone.channels.includes('closed')))
+  const ways = () =>
+    phone.connections[0]?.getTransceivers().map(({ receiver, currentDirection, sender }) => ({
+      ...{ kind: receiver.track.kind, currentDirection },
+      isEncrypted: sender.transform instanceof RTCRtpScriptTransform,
+    }))
+  const used = { currentDirection: 'sendrecv', isEncrypted: true } as const
+  const unused = { currentDirection: 'inactive', isEncrypted: false } as const
+  expect((await bob.page.evaluate(ways))?.toSorted((a, b) => a.kind.localeCompare(b.kind))).toEqual([
+    { kind: 'audio', ...used },
+    { kind: 'video', ...used },
+    { kind: 'video', ...unused },
+    { kind: 'video', ...unused },
+  ])
+
+  const mallory = await world.enter('mallory', { extraVideos: 7 })
+  await alice.hangUp()
+  await bob.is('hangup')
+  await mallory.befriend(bob)
+  expect(await mallory.call(bob)).toBe('done')
+  await bob.is('ringing')
+  expect(await bob.accept()).toBe('BAD_REPLY')
+  await mallory.is('hangup')
 })
