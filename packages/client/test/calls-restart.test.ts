@@ -124,5 +124,6 @@ test('a callee that asks without end is offered one at a time', async () => {
   for (let n = 0; n < 30; n += 1)
     await bob.say('call_ice', alice, bob.info.id, { epoch: 1, audio: true, reoffer: true })
   await settled(bob, alice)
+  await until('alice has the answer', () => alice.peer.descriptions.length === 2)
   expect(alice.peer.restarts).toEqual(['offer'])
 })
