@@ -27,15 +27,21 @@ export class TestPeer implements CallPeer {
   isClosed = false
   expected: SentMedia | undefined
 
-  constructor(options: CallPeerOptions) {
+  /** Awaited in each step: resolves when it may go on. */
+  readonly #pass: (step: string) => Promise<void>
+
+  constructor(options: CallPeerOptions, pass: (step: string) => Promise<void>) {
     this.options = options
+    this.#pass = pass
   }
 
   async createOffer(): Promise<string> {
+    await this.#pass('createOffer')
     return 'sdp of an offer'
   }
 
   async createAnswer(offer: string): Promise<string> {
+    await this.#pass('createAnswer')
     this.descriptions.push(offer)
     return 'sdp of an answer'
   }
@@ -55,14 +61,17 @@ export class TestPeer implements CallPeer {
   }
 
   async addCandidate({ candidate }: CallCandidate): Promise<void> {
+    await this.#pass('addCandidate')
     this.candidates.push(candidate)
   }
 
   async sendUnder(epoch: number): Promise<void> {
+    await this.#pass('sendUnder')
     this.sentUnder.push(epoch)
   }
 
   async receiveUnder(epoch: number): Promise<void> {
+    await this.#pass('receiveUnder')
     this.receivedUnder.push(epoch)
   }
 
@@ -108,6 +117,7 @@ export class Caller {
   /** What it sends goes to a connection that is dead, and nobody knows. */
   readonly line: { isDead: boolean }
   readonly #sockets: WebSocket[]
+  #gate: { readonly step: string; pass(): Promise<void> } | undefined
   #keys: ReturnType<typeof deriveIdentityKeys> | undefined
 
   private constructor(
@@ -124,7 +134,9 @@ export class Caller {
     this.calls = new Calls(
       person.client,
       (peerOptions) => {
-        const peer = new TestPeer(peerOptions)
+        const peer = new TestPeer(peerOptions, async (step) => {
+          if (this.#gate?.step === step) await this.#gate.pass()
+        })
         this.peers.push(peer)
         return peer
       },
@@ -191,6 +203,20 @@ export class Caller {
     return until(`${this.person.name} is ${state}, not ${this.states.join(', ')}`, () =>
       this.states.at(-1)?.startsWith(state),
     )
+  }
+
+  /** Has the media stop at a step, once, until they are let on. */
+  holdAt(step: string): { reached: Promise<void>; open(): void } {
+    const [reached, opened] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    this.#gate = {
+      step,
+      pass: () => {
+        this.#gate = undefined
+        reached.resolve()
+        return opened.promise
+      },
+    }
+    return { reached: reached.promise, open: opened.resolve }
   }
 
   /** Has the connection to the relay break; the client comes back by itself. */

@@ -1,6 +1,7 @@
 // Signals as they should not be: played again, altered, late, sent twice, by who may not, or through a relay that comes and goes.
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
-import type { CallSignalFields, CallSignalType } from '@sotto/crypto'
+import { generateKeyPairSync } from 'node:crypto'
+import { type CallSignalFields, type CallSignalType, signCallSignal } from '@sotto/crypto'
 import { Calls } from '../src/calls/calls.ts'
 import { Caller, callers, connect, settled } from './call-people.ts'
 import { friendOf, makePeer } from './hostile-relay.ts'
@@ -233,4 +234,66 @@ test('a friend that lies in every field, in every state, changes nothing about t
   await bob.say('call_answer', alice, alice.info.id, { sdp: 7 })
   await alice.is('ended: failed')
   await bob.is('hangup')
+})
+
+test('keys that change while a call rings end it, and no more of it is signalled', async () => {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+  const bytesOf = (part: string | undefined): Buffer => Buffer.from(part ?? '', 'base64url')
+  const signing = bytesOf(publicKey.export({ format: 'jwk' }).x).toString('base64')
+  const peer = { ...makePeer('peer_two'), ed25519: signing }
+  const person = await hostile.victim([peer])
+  const calls = new Calls(person.client, () => {
+    throw new Error('never called')
+  })
+  const inner = {
+    ...{ type: 'call_offer', call_id: 'c', from: peer.aliasId, _ts: Date.now(), _nonce: 'ab'.repeat(16) },
+    sdp: 'sdp of an offer',
+  }
+  const _sig = await signCallSignal(bytesOf(privateKey.export({ format: 'jwk' }).d), inner)
+  const payload = peer.payloadTo(
+    person.client.identity?.ecdhPublicKey ?? '',
+    JSON.stringify({ ...inner, _sig }),
+  )
+  const { type, call_id, from } = inner
+  hostile.relay.send({ type, to: person.alias, call_id, from, crypto_v: 2, payload })
+  await until('it rings', () => calls.state === 'ringing')
+  hostile.relay.friends = [friendOf(peer, { ed25519_public_key: makePeer('peer_two').ed25519 })]
+  await person.client.syncFriends()
+  expect(calls.current).toMatchObject({ state: 'ended', end: 'failed' })
+  await expect(calls.accept()).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+  await until('it is told', () => person.heard.error.some(({ code }) => code === 'KEY_CHANGED'))
+})
+
+test('who hangs up in the midst of offering or answering says that alone, and keeps nothing', async () => {
+  const [alice, bob] = await callers(world)
+  for (const step of ['createOffer', 'sendUnder']) {
+    const gate = alice.holdAt(step)
+    const made = alice.calls.call(bob.alias)
+    await gate.reached
+    alice.calls.hangUp()
+    gate.open()
+    expect(await made).toMatchObject({ state: 'hangup', end: 'hung_up' })
+    expect(alice.peer.isClosed).toBe(true)
+  }
+  for (const step of ['createAnswer', 'receiveUnder', 'sendUnder', 'addCandidate']) {
+    await alice.calls.call(bob.alias)
+    alice.peer.find('a way')
+    await bob.is('ringing')
+    await settled(alice, bob)
+    const gate = bob.holdAt(step)
+    const made = bob.calls.accept()
+    await gate.reached
+    // By either side.
+    if (step === 'addCandidate') alice.calls.hangUp()
+    else bob.calls.hangUp()
+    await bob.is('hangup')
+    gate.open()
+    expect(await made).toMatchObject({ state: 'hangup' })
+    await alice.is('hangup')
+    expect([alice.peer.isClosed, bob.peer.isClosed]).toEqual([true, true])
+  }
+  await connect(alice, bob)
+  const said = [...alice.signals, ...bob.signals].map(({ type }) => type)
+  expect(said.filter((type) => type === 'call_answer')).toHaveLength(1)
+  expect(said.filter((type) => type === 'call_offer')).toHaveLength(5)
 })

@@ -40,6 +40,12 @@ test('two browsers see and hear each other through TURN alone, and keep nothing 
   const codecs = [...sdp.matchAll(/^a=rtpmap:\d+ (?<codec>[^/]+)/gm)].map(({ groups }) => groups?.codec)
   expect(new Set(codecs)).toEqual(new Set(['opus', 'VP9', 'rtx', 'VP8']))
 
+  // Nor do its candidates name the address behind the one at the TURN server.
+  const behind = [...sdp.matchAll(/^a=candidate.* raddr (?<address>\S+)/gm)].map(
+    ({ groups }) => groups?.address,
+  )
+  expect(new Set(behind)).toEqual(new Set(['0.0.0.0']))
+
   await alice.hangUp()
   await bob.is('hangup: hung_up_by_peer')
   await alice.is('hangup: hung_up')
