@@ -78,7 +78,7 @@ test('VP8 is taken where there is no VP9, and nobody is called with a codec that
 })
 
 test('keys are replaced in the middle of a call, and a worker that dies goes on under the next', async () => {
-  const [alice, bob] = await world.pair({ framesPerEpoch: 150, isTapped: true })
+  const [alice, bob] = await world.pair({ framesPerEpoch: 80, isTapped: true })
   await connect(alice, bob)
   const epochs = (caller: Caller) => caller.page.evaluate(() => phone.epochs)
   await until('alice is in her third epoch', async () => (await epochs(alice)).sent.includes(3), LONG_MS)
