@@ -1,6 +1,14 @@
 // People who call: real clients at a real relay. The media are in the hands of the test; browsers' have tests of their own.
+import {
+  type CallSignalFields,
+  type CallSignalType,
+  decodeBase64,
+  deriveIdentityKeys,
+  sealCallSignal,
+} from '@sotto/crypto'
+import type { CallInfo, CallsOptions } from '../src/calls/call-info.ts'
 import type { CallCandidate, CallPeer, CallPeerOptions, SentMedia } from '../src/calls/call-peer.ts'
-import { type CallInfo, Calls, type CallsOptions } from '../src/calls/calls.ts'
+import { Calls } from '../src/calls/calls.ts'
 import type { ClientOptions } from '../src/client.ts'
 import { systemClock } from '../src/options.ts'
 import { type Person, until } from './people.ts'
@@ -10,6 +18,8 @@ import type { SpecificationWorld } from './specification-world.ts'
 export class TestPeer implements CallPeer {
   readonly options: CallPeerOptions
   readonly descriptions: string[] = []
+  /** Other ways it offered, and those it was offered. */
+  readonly restarts: string[] = []
   readonly candidates: string[] = []
   readonly tracks: string[] = []
   readonly sentUnder: number[] = []
@@ -17,15 +27,21 @@ export class TestPeer implements CallPeer {
   isClosed = false
   expected: SentMedia | undefined
 
-  constructor(options: CallPeerOptions) {
+  /** Awaited in each step: resolves when it may go on. */
+  readonly #pass: (step: string) => Promise<void>
+
+  constructor(options: CallPeerOptions, pass: (step: string) => Promise<void>) {
     this.options = options
+    this.#pass = pass
   }
 
   async createOffer(): Promise<string> {
+    await this.#pass('createOffer')
     return 'sdp of an offer'
   }
 
   async createAnswer(offer: string): Promise<string> {
+    await this.#pass('createAnswer')
     this.descriptions.push(offer)
     return 'sdp of an answer'
   }
@@ -34,15 +50,28 @@ export class TestPeer implements CallPeer {
     this.descriptions.push(answer)
   }
 
+  async offerRestart(): Promise<string> {
+    this.restarts.push('offer')
+    return `sdp of offer ${this.restarts.length}`
+  }
+
+  async answerRestart(offer: string): Promise<string> {
+    this.restarts.push(offer)
+    return `sdp of answer ${this.restarts.length}`
+  }
+
   async addCandidate({ candidate }: CallCandidate): Promise<void> {
+    await this.#pass('addCandidate')
     this.candidates.push(candidate)
   }
 
   async sendUnder(epoch: number): Promise<void> {
+    await this.#pass('sendUnder')
     this.sentUnder.push(epoch)
   }
 
   async receiveUnder(epoch: number): Promise<void> {
+    await this.#pass('receiveUnder')
     this.receivedUnder.push(epoch)
   }
 
@@ -85,16 +114,29 @@ export class Caller {
   readonly refused: { from: string; reason: string }[] = []
   /** Every frame that left, as it stood on the wire. */
   readonly wire: string[]
+  /** What it sends goes to a connection that is dead, and nobody knows. */
+  readonly line: { isDead: boolean }
   readonly #sockets: WebSocket[]
+  #gate: { readonly step: string; pass(): Promise<void> } | undefined
+  #keys: ReturnType<typeof deriveIdentityKeys> | undefined
 
-  private constructor(person: Person, wire: string[], sockets: WebSocket[], options: CallsOptions) {
+  private constructor(
+    person: Person,
+    wire: string[],
+    line: { isDead: boolean },
+    sockets: WebSocket[],
+    options: CallsOptions,
+  ) {
     this.person = person
     this.wire = wire
+    this.line = line
     this.#sockets = sockets
     this.calls = new Calls(
       person.client,
       (peerOptions) => {
-        const peer = new TestPeer(peerOptions)
+        const peer = new TestPeer(peerOptions, async (step) => {
+          if (this.#gate?.step === step) await this.#gate.pass()
+        })
         this.peers.push(peer)
         return peer
       },
@@ -113,6 +155,7 @@ export class Caller {
     { hurry = 1, clockOffMs = 0, ...options }: CallerOptions = {},
   ): Promise<Caller> {
     const wire: string[] = []
+    const line = { isDead: false }
     const sockets: WebSocket[] = []
     const clientOptions: Partial<ClientOptions> = {
       WebSocket: class extends WebSocket {
@@ -122,6 +165,7 @@ export class Caller {
         }
 
         override send(text: string): void {
+          if (line.isDead) return
           wire.push(text)
           super.send(text)
         }
@@ -131,7 +175,7 @@ export class Caller {
         after: (ms, run) => systemClock.after(ms === 45_000 || ms === 30_000 ? ms / hurry : ms, run),
       },
     }
-    return new Caller(await world.join(name, clientOptions), wire, sockets, options)
+    return new Caller(await world.join(name, clientOptions), wire, line, sockets, options)
   }
 
   get alias(): string {
@@ -161,10 +205,42 @@ export class Caller {
     )
   }
 
+  /** Has the media stop at a step, once, until they are let on. */
+  holdAt(step: string): { reached: Promise<void>; open(): void } {
+    const [reached, opened] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    this.#gate = {
+      step,
+      pass: () => {
+        this.#gate = undefined
+        reached.resolve()
+        return opened.promise
+      },
+    }
+    return { reached: reached.promise, open: opened.resolve }
+  }
+
   /** Has the connection to the relay break; the client comes back by itself. */
   async loseConnection(): Promise<void> {
     this.#sockets.at(-1)?.close()
     await until('it is lost', () => this.person.client.networkState === 'connecting')
+  }
+
+  /** Signs and seals a signal as this client would, whatever it says, and sends it past the client. */
+  async say(type: CallSignalType, to: Caller, callId: string, fields: CallSignalFields): Promise<void> {
+    const { client, store } = this.person
+    const { conversationId } = await client.conversation(to.alias)
+    const session = (await store.listSessions()).find((each) => each.conversationId === conversationId)
+    this.#keys ??= deriveIdentityKeys((await store.getIdentity())?.mnemonic ?? '')
+    const { signing } = await this.#keys
+    this.sendRaw(
+      await sealCallSignal({
+        ...{ type, to: to.alias, from: this.alias, callId, fields },
+        sessionKey: decodeBase64(session?.sessionKeyBase64 ?? ''),
+        signingPrivateKey: signing.privateKey,
+        nowMs: Date.now(),
+        randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
+      }),
+    )
   }
 
   /** Sends a frame past the client. */
@@ -191,4 +267,28 @@ export async function connect(alice: Caller, bob: Caller): Promise<void> {
   await alice.is('connecting')
   for (const { peer } of [alice, bob]) peer.options.onMedia('media_connected')
   await alice.is('connected')
+}
+
+/**
+ * Waits until the other has dealt with everything sent to it before, told by the refusal of a last signal that cannot be
+ * decrypted.
+ * @param before how many of the signals still under way cannot be decrypted either
+ */
+export async function settled(from: Caller, to: Caller, before = 0): Promise<void> {
+  const undecryptable = (): number => to.refused.filter(({ reason }) => reason === 'DECRYPTION_FAILED').length
+  const expected = before + 1
+  if (undecryptable() >= expected) throw new Error('something could not be decrypted already')
+  from.sendRaw({
+    type: 'call_ice',
+    to: to.alias,
+    call_id: 'x',
+    from: from.alias,
+    crypto_v: 2,
+    payload: 'AAAA',
+  })
+  await until('settled', () => undecryptable() === expected)
+  to.refused.splice(
+    to.refused.findLastIndex(({ reason }) => reason === 'DECRYPTION_FAILED'),
+    1,
+  )
 }

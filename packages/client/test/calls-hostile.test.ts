@@ -1,7 +1,9 @@
 // Signals as they should not be: played again, altered, late, sent twice, by who may not, or through a relay that comes and goes.
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { generateKeyPairSync } from 'node:crypto'
+import { type CallSignalFields, type CallSignalType, signCallSignal } from '@sotto/crypto'
 import { Calls } from '../src/calls/calls.ts'
-import { Caller, callers, connect } from './call-people.ts'
+import { Caller, callers, connect, settled } from './call-people.ts'
 import { friendOf, makePeer } from './hostile-relay.ts'
 import { HostileWorld } from './hostile-world.ts'
 import { until } from './people.ts'
@@ -11,30 +13,6 @@ setDefaultTimeout(40_000)
 const world = new SpecificationWorld()
 const hostile = new HostileWorld()
 afterAll(() => hostile.stop())
-
-/**
- * Waits until the other has dealt with everything sent to it before, told by the refusal of a last signal that cannot be
- * decrypted.
- * @param before how many of the signals still under way cannot be decrypted either
- */
-async function settled(from: Caller, to: Caller, before = 0): Promise<void> {
-  const undecryptable = (): number => to.refused.filter(({ reason }) => reason === 'DECRYPTION_FAILED').length
-  const expected = before + 1
-  expect(undecryptable()).toBeLessThan(expected)
-  from.sendRaw({
-    type: 'call_ice',
-    to: to.alias,
-    call_id: 'x',
-    from: from.alias,
-    crypto_v: 2,
-    payload: 'AAAA',
-  })
-  await until('settled', () => undecryptable() === expected)
-  to.refused.splice(
-    to.refused.findLastIndex(({ reason }) => reason === 'DECRYPTION_FAILED'),
-    1,
-  )
-}
 
 test('a signal played again does nothing', async () => {
   const [alice, bob] = await callers(world)
@@ -183,4 +161,139 @@ test('what the relay refuses to pass on ends the call', async () => {
   await bob.person.client.removeFriend(friend?.friendship_id ?? 0)
   await alice.calls.call(bob.alias)
   await alice.is('ended: failed')
+})
+
+test('a friend that names ways without end is followed on a few', async () => {
+  const [alice, bob] = await callers(world)
+  await connect(alice, bob)
+  for (let n = 0; n < 200; n += 1) bob.peer.find(`way ${n}`)
+  await settled(bob, alice)
+  expect(alice.peer.candidates).toEqual(Array.from({ length: 64 }, (_, n) => `way ${n}`))
+  expect(alice.calls.state).toBe('connected')
+})
+
+test('what failed in a call before does not end the one that rings now', async () => {
+  const [alice, bob] = [
+    await Caller.join(world, 'alice'),
+    await Caller.join(world, 'bob', { relayOnly: true }),
+  ]
+  await alice.person.befriend(bob.person)
+  await expect(bob.calls.call(alice.alias)).rejects.toMatchObject({ code: 'UNSUPPORTED' })
+  await alice.calls.call(bob.alias)
+  await bob.is('ringing')
+  alice.line.isDead = true
+  alice.calls.hangUp()
+  await Bun.sleep(100) // It is signed, and lost.
+  alice.line.isDead = false
+  await alice.calls.call(bob.alias)
+  await until('it is the second that rings', () => bob.info.id === alice.info.id)
+  await settled(alice, bob)
+  expect(bob.calls.state).toBe('ringing')
+})
+
+test('a friend that lies in every field, in every state, changes nothing about the call', async () => {
+  const [alice, bob] = await callers(world)
+  const lies: CallSignalFields[] = [
+    ...[{}, { sdp: 7 }, { sdp: '' }, { sdp: 'x', sdp_type: 'rollback' }, { sdp: 'x', restart: '1' }],
+    ...[{ candidate: {} }, { candidate: 7, sdpMid: 0 }, { reason: {} }, { renew: 'yes', reoffer: 'yes' }],
+    ...[{ epoch: -1 }, { epoch: 1e300 }, { epoch: '2', audio: 'no', video: null }, { epoch: null }],
+  ]
+  const lie = async (from: Caller, to: Caller, ...types: CallSignalType[]): Promise<void> => {
+    const before = to.calls.state
+    const { id } = from.info
+    for (const type of types) for (const fields of lies) await from.say(type, to, id, fields)
+    // Nor do those of no call.
+    for (const type of types) await from.say(type, to, 'another', {})
+    await settled(from, to)
+    expect(to.calls.state).toBe(before)
+  }
+  await alice.calls.call(bob.alias)
+  await bob.is('ringing')
+  await lie(bob, alice, 'call_ice', 'call_offer')
+  await lie(alice, bob, 'call_ice', 'call_offer', 'call_answer', 'call_reject')
+  await bob.calls.accept()
+  await alice.is('connecting')
+  for (const _ of ['connecting', 'connected']) {
+    for (const [from, to] of [
+      [alice, bob],
+      [bob, alice],
+    ] as const)
+      await lie(from, to, 'call_ice', 'call_offer', 'call_answer', 'call_reject')
+    for (const { peer } of [alice, bob]) peer.options.onMedia('media_connected')
+  }
+  expect([alice.calls.state, bob.calls.state]).toEqual(['connected', 'connected'])
+  for (const { peer } of [alice, bob]) {
+    expect([peer.sentUnder, peer.receivedUnder, peer.restarts]).toEqual([[1], [1], []])
+    expect(peer.descriptions).toHaveLength(1)
+  }
+  // An answer that is none ends the call it is for.
+  alice.calls.hangUp()
+  await bob.is('hangup')
+  await alice.calls.call(bob.alias)
+  await bob.is('ringing')
+  await bob.say('call_answer', alice, alice.info.id, { sdp: 7 })
+  await alice.is('ended: failed')
+  await bob.is('hangup')
+})
+
+test('keys that change while a call rings end it, and no more of it is signalled', async () => {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+  const bytesOf = (part: string | undefined): Buffer => Buffer.from(part ?? '', 'base64url')
+  const signing = bytesOf(publicKey.export({ format: 'jwk' }).x).toString('base64')
+  const peer = { ...makePeer('peer_two'), ed25519: signing }
+  const person = await hostile.victim([peer])
+  const calls = new Calls(person.client, () => {
+    throw new Error('never called')
+  })
+  const inner = {
+    ...{ type: 'call_offer', call_id: 'c', from: peer.aliasId, _ts: Date.now(), _nonce: 'ab'.repeat(16) },
+    sdp: 'sdp of an offer',
+  }
+  const _sig = await signCallSignal(bytesOf(privateKey.export({ format: 'jwk' }).d), inner)
+  const payload = peer.payloadTo(
+    person.client.identity?.ecdhPublicKey ?? '',
+    JSON.stringify({ ...inner, _sig }),
+  )
+  const { type, call_id, from } = inner
+  hostile.relay.send({ type, to: person.alias, call_id, from, crypto_v: 2, payload })
+  await until('it rings', () => calls.state === 'ringing')
+  hostile.relay.friends = [friendOf(peer, { ed25519_public_key: makePeer('peer_two').ed25519 })]
+  await person.client.syncFriends()
+  expect(calls.current).toMatchObject({ state: 'ended', end: 'failed' })
+  await expect(calls.accept()).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+  await until('it is told', () => person.heard.error.some(({ code }) => code === 'KEY_CHANGED'))
+})
+
+test('who hangs up in the midst of offering or answering says that alone, and keeps nothing', async () => {
+  const [alice, bob] = await callers(world)
+  for (const step of ['createOffer', 'sendUnder']) {
+    const gate = alice.holdAt(step)
+    const made = alice.calls.call(bob.alias)
+    await gate.reached
+    alice.calls.hangUp()
+    gate.open()
+    expect(await made).toMatchObject({ state: 'hangup', end: 'hung_up' })
+    expect(alice.peer.isClosed).toBe(true)
+  }
+  for (const step of ['createAnswer', 'receiveUnder', 'sendUnder', 'addCandidate']) {
+    await alice.calls.call(bob.alias)
+    alice.peer.find('a way')
+    await bob.is('ringing')
+    await settled(alice, bob)
+    const gate = bob.holdAt(step)
+    const made = bob.calls.accept()
+    await gate.reached
+    // By either side.
+    if (step === 'addCandidate') alice.calls.hangUp()
+    else bob.calls.hangUp()
+    await bob.is('hangup')
+    gate.open()
+    expect(await made).toMatchObject({ state: 'hangup' })
+    await alice.is('hangup')
+    expect([alice.peer.isClosed, bob.peer.isClosed]).toEqual([true, true])
+  }
+  await connect(alice, bob)
+  const said = [...alice.signals, ...bob.signals].map(({ type }) => type)
+  expect(said.filter((type) => type === 'call_answer')).toHaveLength(1)
+  expect(said.filter((type) => type === 'call_offer')).toHaveLength(5)
 })

@@ -244,6 +244,8 @@ test('calls are of one client, once', async () => {
   expect(() => new Calls(client, open)).toThrow('this client has calls already')
   await expect(calls.call('somebody')).rejects.toMatchObject({ code: 'NO_IDENTITY' })
   calls.close()
+  await client.create({ nickname: 'one' })
+  await expect(calls.call('somebody')).rejects.toMatchObject({ code: 'CLOSED' })
   new Calls(client, open).close()
   await client.close()
 })

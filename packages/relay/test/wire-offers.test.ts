@@ -171,6 +171,27 @@ onEveryEngine((relay) => {
     expect((await arrive(bob, [alices, alice])).calls).toEqual([])
   })
 
+  test('the offer of an account that is deleted is gone with it, and a deleted one is called by nobody', async () => {
+    const { alice, bob, alices } = await callAway(relay.url)
+    alices.send(signal('call_offer', [alice, bob]))
+    await settled(alices, alice)
+    await alice.bare('DELETE', '/me')
+    await alices.closed
+    const { socket, calls } = await arrive(bob)
+    expect(calls).toEqual([])
+    for (const type of CALL_TYPES) {
+      socket.send(signal(type, [bob, alice]))
+      expect(await socket.next('error')).toMatchObject({ error: 'NOT_FRIENDS', call_id: 'call-1' })
+    }
+
+    const carols = await callAway(relay.url)
+    carols.alices.send(signal('call_offer', [carols.alice, carols.bob]))
+    await settled(carols.alices, carols.alice)
+    await carols.bob.bare('DELETE', '/me')
+    carols.alices.send(signal('call_ice', [carols.alice, carols.bob]))
+    expect(await carols.alices.next('error')).toMatchObject({ error: 'NOT_FRIENDS' })
+  })
+
   test('an offer comes beside what waits in the mailbox and changes nothing about it', async () => {
     const { alice, bob, conv, alices } = await callAway(relay.url)
     for (let n = 0; n < 30; n++) alices.send(message(bob.alias, conv, 'x', `m${n}`))

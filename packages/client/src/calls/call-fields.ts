@@ -13,9 +13,9 @@ export interface Description extends MediaStatus {
   readonly sdp: string
 }
 
-/** The fields of an offer or an answer. */
-export function describe(type: 'offer' | 'answer', { sdp, ...status }: Description): CallSignalFields {
-  return { sdp, sdp_type: type, ...writeStatus(status) }
+/** The fields of a description, beside those of the status. */
+export function describe(type: 'offer' | 'answer', sdp: string, restart?: number): CallSignalFields {
+  return { sdp, sdp_type: type, ...(restart === undefined ? {} : { restart }) }
 }
 
 /** The description in an offer or an answer, or undefined where there is none. */
@@ -25,9 +25,26 @@ export function readDescription(type: 'offer' | 'answer', fields: CallSignalFiel
   return { sdp, ...readStatus(fields) }
 }
 
-/** The fields that say how one sends. */
-export function writeStatus({ epoch, media }: MediaStatus): CallSignalFields {
-  return { epoch, audio: media.audio, video: media.video }
+/** What a side asks of the other along with its status. */
+export interface Wishes {
+  /** To begin its next epoch: the keys of the one before were lost. */
+  readonly renew: boolean
+  /** To offer another way for the media, as the one there was is broken. Only who has called offers. */
+  readonly reoffer: boolean
+}
+
+/** The fields that say how one sends, and what is wished for. */
+export function writeStatus({ epoch, media }: MediaStatus, { renew, reoffer }: Wishes): CallSignalFields {
+  return {
+    ...{ epoch, audio: media.audio, video: media.video },
+    ...(renew ? { renew } : {}),
+    ...(reoffer ? { reoffer } : {}),
+  }
+}
+
+/** What the other side asks for. */
+export function readWishes({ renew, reoffer }: CallSignalFields): Wishes {
+  return { renew: renew === true, reoffer: reoffer === true }
 }
 
 /** How the other side sends. What it does not say: all, under the first epoch. */
@@ -36,6 +53,12 @@ export function readStatus({ epoch, audio, video }: CallSignalFields): MediaStat
     epoch: typeof epoch === 'number' && Number.isSafeInteger(epoch) && epoch > 0 ? epoch : 1,
     media: { audio: audio !== false, video: video !== false },
   }
+}
+
+/** Which restart of the media a description in a `call_ice` belongs to, or undefined where there is none. */
+export function readRestart({ sdp, restart }: CallSignalFields): number | undefined {
+  const isRestart = sdp !== undefined && typeof restart === 'number' && Number.isSafeInteger(restart)
+  return isRestart && restart > 0 ? restart : undefined
 }
 
 /** Whether the fields say how the other side sends. */

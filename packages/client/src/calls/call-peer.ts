@@ -1,5 +1,8 @@
 // What a call needs of whoever carries its media. Browsers' is `webrtc.ts`.
 
+/** Candidates of one side for one description, at most. A browser has a few; the relay keeps as many. */
+export const MAX_CANDIDATES = 64
+
 /** What one side sends. */
 export type CallTrackKind = 'audio' | 'video'
 
@@ -29,6 +32,7 @@ export interface CallPeerOptions {
   /** Runs once after `ms`; returns what prevents it. */
   readonly after: (ms: number, run: () => void) => () => void
   readonly onCandidate: (candidate: CallCandidate) => void
+  /** What became of the media; `media_interrupted` as long as another way may be found, `media_failed` where none can. */
   readonly onMedia: (event: 'media_connected' | 'media_interrupted' | 'media_failed' | 'link_poor') => void
   /** What the other side sends. */
   readonly onStream: (stream: MediaStream) => void
@@ -47,8 +51,15 @@ export interface CallPeer {
   /** The description of what this side answers. */
   createAnswer(offer: string): Promise<string>
   takeAnswer(answer: string): Promise<void>
+  /**
+   * The description of another way for the media (an ICE restart). What is sent and under which keys stays as it is.
+   * @param iceServers to be used from now on; those before where there are none
+   */
+  offerRestart(iceServers?: readonly RTCIceServer[]): Promise<string>
+  /** The description of what this side answers to an offer of another way. */
+  answerRestart(offer: string, iceServers?: readonly RTCIceServer[]): Promise<string>
   addCandidate(candidate: CallCandidate): Promise<void>
-  /** Encrypts under the keys of this epoch from now on. Nothing is sent before the first. */
+  /** Encrypts under the keys of this epoch from now on. Nothing is sent before the first. Each is given once. */
   sendUnder(epoch: number): Promise<void>
   /** Decrypts under the keys of this epoch from now on, and for what is late under those before. */
   receiveUnder(epoch: number): Promise<void>

@@ -29,7 +29,7 @@ const expected: Record<CallEvent, Partial<Record<CallState, CallState>>> = {
   peer_offer_second: same('calling', 'ringing', 'connecting', 'connected'),
   other_offer: same('calling', 'ringing', 'connecting', 'connected'),
   media_connected: { connecting: 'connected' },
-  media_interrupted: { connected: 'connecting' },
+  media_interrupted: { connected: 'connecting', connecting: 'connecting' },
   media_failed: { connecting: 'ended', connected: 'ended' },
   link_poor: same('connected'),
   timeout: { calling: 'ended', ringing: 'ended', connecting: 'ended' },
@@ -80,6 +80,8 @@ test.each(cases)('%s, %s', (state, event) => {
   const knows = event === 'call_hangup' || event === 'call_reject'
   const isCallersToSay = state === 'ringing' && (event === 'timeout' || event === 'stopped')
   if (isOver) expect(isTold).toBe(!knows && !isCallersToSay)
+  // Another way is looked for each time the one there was breaks, and at no other time.
+  expect(effects.includes('restart_media')).toBe(event === 'media_interrupted')
   // Who is called while there is a call, and not by whom one is calling oneself, is told so.
   const isOffer = event === 'other_offer' || event.startsWith('peer_offer')
   const isAnothers = event === 'other_offer' || state === 'connecting' || state === 'connected'

@@ -1,4 +1,4 @@
-// How a call goes from state to state: the one table, and nothing else. Who carries out its effects is `calls.ts`.
+// How a call goes from state to state: the one table, and nothing else. Who carries out its effects is `call-course.ts`.
 
 /** Where a call is. A device is in one call at most; the last four and `idle` leave it free for another. */
 export type CallState =
@@ -56,6 +56,7 @@ export type CallEffect =
   | 'send_busy'
   | 'send_hangup'
   | 'send_again'
+  | 'restart_media'
   | 'drop_video'
   | 'wait_for_answer'
   | 'wait_for_media'
@@ -163,6 +164,8 @@ export const callTransitions: { readonly [S in CallState]: Row } = {
     // The caller calls again, since it was without a connection: it may not have got the answer either.
     call_offer: { to: 'connecting', effects: ['send_again'] },
     media_connected: { to: 'connected', effects: ['stop_waiting'] },
+    // Again: what was tried has not helped so far. The wait does not begin anew for it.
+    media_interrupted: { to: 'connecting', effects: ['restart_media'] },
     media_failed: { to: 'ended', effects: ['send_hangup', 'close'], end: 'no_media' },
     timeout: { to: 'ended', effects: ['send_hangup', 'close'], end: 'no_media' },
   },
@@ -174,7 +177,7 @@ export const callTransitions: { readonly [S in CallState]: Row } = {
     peer_offer_first: { to: 'connected', effects: ['send_busy'] },
     peer_offer_second: { to: 'connected', effects: ['send_busy'] },
     other_offer: { to: 'connected', effects: ['send_busy'] },
-    media_interrupted: { to: 'connecting', effects: ['wait_for_media'] },
+    media_interrupted: { to: 'connecting', effects: ['wait_for_media', 'restart_media'] },
     media_failed: { to: 'ended', effects: ['send_hangup', 'close'], end: 'connection_lost' },
     link_poor: { to: 'connected', effects: ['drop_video'] },
   },

@@ -1,30 +1,34 @@
-// One call: its peer, the keys of its media, and what is signalled for it. When what is done is decided in `calls.ts`.
-import { type CallSignalFields, type CallSignalType, deriveCallMediaKey } from '@sotto/crypto'
-import { type AliasId, callEndpoints, type IceConfig } from '@sotto/protocol'
+// One call: its peer, the keys of its media, and what is signalled for it. When what is done is decided in `call-course.ts`.
+import { type CallSignalFields, deriveCallMediaKey } from '@sotto/crypto'
 import { ClientError } from '../client-error.ts'
 import type { Device } from '../device.ts'
 import { Turns } from '../turns.ts'
+import { CallEpochs } from './call-epochs.ts'
 import {
   type Description,
   describe,
   hasStatus,
   readCandidate,
   readDescription,
+  readRestart,
   readStatus,
+  readWishes,
   writeStatus,
 } from './call-fields.ts'
-import type {
-  CallCandidate,
-  CallPeer,
-  CallPeerOptions,
-  CallTrackKind,
-  OpenCallPeer,
-  SentMedia,
+import {
+  type CallCandidate,
+  type CallPeer,
+  type CallPeerOptions,
+  type CallTrackKind,
+  MAX_CANDIDATES,
+  type OpenCallPeer,
+  type SentMedia,
 } from './call-peer.ts'
 import type { CallSignals, OutgoingSignal } from './call-signals.ts'
+import { askIceServers } from './ice-servers.ts'
+import { MediaRestarts } from './media-restarts.ts'
+import { type CallParties, OwnSignals } from './own-signals.ts'
 
-/** Candidates kept of either side before the call has begun. A browser has a few; the relay keeps as many. */
-const MAX_CANDIDATES = 64
 /** The next epoch is told this long before it begins, so that the other side has its keys by then. */
 const EPOCH_NOTICE_MS = 1000
 
@@ -44,15 +48,6 @@ export interface CallListener {
   readonly onFailed: (error: unknown) => void
 }
 
-/** Who calls whom. */
-export interface CallParties {
-  readonly id: string
-  readonly conversationId: string
-  readonly isCaller: boolean
-  /** The alias this side goes by in this call, even if it gets another meanwhile: keys are made of it. */
-  readonly ownAlias: AliasId
-}
-
 /** One call. */
 export class OneCall {
   readonly parties: CallParties
@@ -64,23 +59,28 @@ export class OneCall {
   ownMedia: SentMedia = { audio: false, video: false }
   readonly #around: CallSurroundings
   readonly #listener: CallListener
+  readonly #own: OwnSignals
+  readonly #epochs = new CallEpochs()
+  readonly #restarts: MediaRestarts
   readonly #turns = new Turns()
   #offer: Description | undefined
+  /** Known once they have offered or answered. */
   #theirAlias: string | undefined
-  #ownEpoch = 1
-  #theirEpoch = 0
+  /** Candidates that came before there was a peer. */
+  readonly #candidatesToTake: CallCandidate[] = []
+  /** How many the other side has named since its latest description. */
+  #candidatesTaken = 0
+  /** The media broke off, and this side has not heard since of another way. */
+  #isInterrupted = false
   #peer: CallPeer | undefined
   #isClosed = false
-  /** What the other side may not have got, should this side have been without a connection. */
-  #log: OutgoingSignal[] = []
-  #isDescribed = false
-  readonly #candidatesToSend: CallCandidate[] = []
-  readonly #candidatesToTake: CallCandidate[] = []
 
   constructor(around: CallSurroundings, parties: CallParties, listener: CallListener) {
     this.#around = around
     this.parties = parties
     this.#listener = listener
+    this.#own = new OwnSignals(around.signals, parties, (error) => this.#fail(error))
+    this.#restarts = new MediaRestarts(around.device.platform.clock)
   }
 
   /** A call that was offered, or undefined where the offer has no description. */
@@ -94,8 +94,7 @@ export class OneCall {
     if (!offer) return undefined
     const call = new OneCall(around, parties, listener)
     call.#offer = offer
-    call.#theirAlias = from
-    call.theirMedia = offer.media
+    call.#takeDescription(from, offer)
     return call
   }
 
@@ -104,9 +103,10 @@ export class OneCall {
     return this.#do(async () => {
       const peer = await this.#open()
       const sdp = await peer.createOffer()
-      await peer.sendUnder(this.#ownEpoch)
+      await this.#epochs.send(peer)
       if (this.#isClosed) return
-      await this.#describe('offer', sdp)
+      const isSent = await this.#own.describe('call_offer', this.#description('offer', sdp))
+      if (!isSent) throw new ClientError('NETWORK', 'there is no connection to call by')
     })
   }
 
@@ -117,13 +117,12 @@ export class OneCall {
       if (!offer) throw new ClientError('INVALID_ARGUMENT', 'nothing was offered')
       const peer = await this.#open()
       const sdp = await peer.createAnswer(offer.sdp)
-      this.#theirEpoch = offer.epoch
       peer.expect(this.theirMedia)
-      await peer.receiveUnder(offer.epoch)
-      await peer.sendUnder(this.#ownEpoch)
+      await this.#epochs.receive(peer)
+      await this.#epochs.send(peer)
       for (const candidate of this.#candidatesToTake.splice(0)) await peer.addCandidate(candidate)
       if (this.#isClosed) return
-      await this.#describe('answer', sdp)
+      await this.#own.describe('call_answer', this.#description('answer', sdp))
     })
   }
 
@@ -131,77 +130,83 @@ export class OneCall {
   takeAnswer(from: string, fields: CallSignalFields): boolean {
     const answer = readDescription('answer', fields)
     if (!answer) return false
-    this.#theirAlias = from
-    this.theirMedia = answer.media
-    this.#theirEpoch = answer.epoch
+    this.#takeDescription(from, answer)
     this.#doOrFail(async (peer) => {
       await peer.takeAnswer(answer.sdp)
       peer.expect(this.theirMedia)
-      await peer.receiveUnder(answer.epoch)
+      await this.#epochs.receive(peer)
     })
     return true
   }
 
-  /** Takes a candidate, or what the other side says of how it sends. */
+  /** Takes a candidate, what the other side says of how it sends, or another way for the media. */
   takeIce(fields: CallSignalFields): void {
     const candidate = readCandidate(fields)
-    if (candidate) {
-      if (this.#peer) this.#doOrFail((peer) => peer.addCandidate(candidate))
-      else if (this.#candidatesToTake.length < MAX_CANDIDATES) this.#candidatesToTake.push(candidate)
-    }
+    if (candidate) this.#takeCandidate(candidate)
     if (hasStatus(fields)) this.#takeStatus(fields)
+    const restart = readRestart(fields)
+    if (restart !== undefined) this.#takeRestart(restart, fields)
   }
 
   /** Sends something else, or nothing, of a kind. Told to the other side. */
   async setTrack(kind: CallTrackKind, track: MediaStreamTrack | null): Promise<void> {
     await this.#do(() => this.#peer?.setTrack(kind, track))
     this.ownMedia = { ...this.ownMedia, [kind]: track !== null }
-    this.#sendStatus()
+    this.#own.sendStatus(this.#status())
     this.#listener.onChange()
+  }
+
+  /** The media broke off: another way is looked for. Who has called offers one, the other side asks for it. */
+  restartMedia(): void {
+    this.#isInterrupted = true
+    if (this.parties.isCaller) this.#offerRestart()
+    else this.#own.sendStatus(this.#status())
   }
 
   /** Sends what the other side may have missed once more. */
   sendAgain(): void {
-    for (const signal of this.#log) this.#send(signal)
+    // Where there was no relay there may have been no network either: a way found then is none.
+    if (this.#isInterrupted && this.parties.isCaller) this.#offerRestart()
+    else this.#own.repeat()
   }
 
   /** The media is there: what led to it need not be sent again. */
   settle(): void {
-    this.#log = [this.#signal('call_ice', this.#status())]
+    this.#isInterrupted = false
+    this.#own.settle(this.#status())
   }
 
   /** The call's last signal; to be sent by others, as the call is over. */
   lastSignal(type: 'call_hangup' | 'call_reject', fields: CallSignalFields = {}): OutgoingSignal {
-    return this.#signal(type, fields)
+    return this.#own.make(type, fields)
   }
 
   /** Ends the media. Nothing is told any more. */
   close(): void {
     this.#isClosed = true
-    this.#log = []
+    this.#own.end()
     this.#peer?.close()
+    // A call that is over is still shown; nobody needs its media.
+    this.#peer = undefined
+    this.stream = undefined
   }
 
   async #open(): Promise<CallPeer> {
     const { device, openPeer, relayOnly } = this.#around
-    const config = await device
-      .needEngine()
-      .http.call(callEndpoints.iceConfig, { query: relayOnly ? { mode: 'relay' } : {} })
+    const ice = await askIceServers(device, relayOnly)
     if (this.#isClosed) throw new ClientError('ABORTED', 'the call is over')
-    if (relayOnly && config.ice_servers.length === 0)
-      throw new ClientError('UNSUPPORTED', 'the relay has no TURN server to send media through')
     const ifOpen =
       <A extends unknown[]>(run: (...args: A) => void) =>
       (...args: A): void => {
         if (!this.#isClosed) run(...args)
       }
     this.#peer = openPeer({
-      iceServers: config.ice_servers.map(iceServerOf),
-      relayOnly: relayOnly || config.ice_transport_policy === 'relay',
+      iceServers: ice.servers,
+      relayOnly: ice.relayOnly,
       stream: this.stream,
       keyOf: (side, mid, epoch) => this.#keyOf(side, mid, epoch),
       after: (ms, run) => device.platform.clock.after(ms, run),
-      onCandidate: ifOpen((candidate) => this.#sendCandidate(candidate)),
+      onCandidate: ifOpen((candidate) => this.#own.sendCandidate(candidate)),
       onMedia: ifOpen((event) => this.#listener.onMedia(event)),
       onStream: ifOpen((stream) => {
         this.theirStream = stream
@@ -215,70 +220,93 @@ export class OneCall {
     return this.#peer
   }
 
-  async #describe(type: 'offer' | 'answer', sdp: string): Promise<void> {
-    const fields = describe(type, { sdp, epoch: this.#ownEpoch, media: this.ownMedia })
-    const signal = this.#signal(`call_${type}`, fields)
-    this.#log.push(signal)
-    const isSent = await this.#around.signals.send(signal)
-    if (!isSent && type === 'offer') throw new ClientError('NETWORK', 'there is no connection to call by')
-    this.#isDescribed = true
-    for (const candidate of this.#candidatesToSend.splice(0)) this.#sendCandidate(candidate)
+  #takeDescription(from: string, { media, epoch }: Description): void {
+    this.#theirAlias = from
+    this.theirMedia = media
+    this.#epochs.hear(epoch)
   }
 
-  #sendCandidate(candidate: CallCandidate): void {
-    if (!this.#isDescribed) {
-      this.#candidatesToSend.push(candidate)
-      return
-    }
-    const signal = this.#signal('call_ice', { ...candidate })
-    if (this.#log.length < MAX_CANDIDATES) this.#log.push(signal)
-    this.#send(signal)
+  #takeCandidate(candidate: CallCandidate): void {
+    // Each has the browser try an address of the other side's choice.
+    if (this.#candidatesTaken >= MAX_CANDIDATES) return
+    this.#candidatesTaken += 1
+    if (this.#peer) this.#doOrFail((peer) => peer.addCandidate(candidate))
+    else this.#candidatesToTake.push(candidate)
   }
 
   #takeStatus(fields: CallSignalFields): void {
     const { epoch, media } = readStatus(fields)
+    const { renew, reoffer } = readWishes(fields)
     this.theirMedia = media
     this.#peer?.expect(media)
-    if (this.#theirEpoch > 0 && epoch > this.#theirEpoch) {
-      this.#theirEpoch = epoch
-      this.#doOrFail((peer) => peer.receiveUnder(epoch))
+    this.#epochs.hear(epoch)
+    if (this.#theirAlias !== undefined) {
+      this.#doOrFail((peer) => this.#epochs.receive(peer))
+      if (reoffer && this.parties.isCaller) this.#offerRestart()
     }
-    if (fields.renew === true) this.#nextEpoch(false)
+    if (renew) this.#nextEpoch(false)
     this.#listener.onChange()
   }
 
   /** Begins the next epoch: at once where the keys before cannot be used any more. */
   #nextEpoch(lost: boolean): void {
-    this.#ownEpoch += 1
-    const epoch = this.#ownEpoch
-    this.#sendStatus(lost)
+    const epoch = this.#epochs.next(lost)
+    this.#own.sendStatus(this.#status())
     const begin = (): void => {
       // Unless the one after it has begun meanwhile.
-      if (epoch === this.#ownEpoch) this.#doOrFail((peer) => peer.sendUnder(epoch))
+      if (epoch === this.#epochs.own) this.#doOrFail((peer) => this.#epochs.send(peer))
     }
     if (lost) begin()
     else this.#around.device.platform.clock.after(EPOCH_NOTICE_MS, begin)
   }
 
-  #sendStatus(renew = false): void {
-    const signal = this.#signal('call_ice', { ...this.#status(), ...(renew ? { renew } : {}) })
-    // The latest is all that has to arrive.
-    this.#log = [...this.#log.filter(({ fields }) => fields.sdp !== undefined || !hasStatus(fields)), signal]
-    this.#send(signal)
+  #offerRestart(): void {
+    // Without the relay it is put off until there is one.
+    if (this.#around.device.engine?.connection.state !== 'connected') return
+    const restart = this.#restarts.begin()
+    if (restart !== undefined)
+      this.#describeRestart('offer', restart, (peer, servers) => peer.offerRestart(servers))
+  }
+
+  #takeRestart(restart: number, fields: CallSignalFields): void {
+    const { isCaller } = this.parties
+    const description = readDescription(isCaller ? 'answer' : 'offer', fields)
+    if (!description) return
+    const { sdp } = description
+    if (isCaller ? !this.#restarts.takeAnswer(restart) : !this.#restarts.takeOffer(restart)) return
+    this.#candidatesTaken = 0
+    if (isCaller) return this.#doOrFail((peer) => peer.takeAnswer(sdp))
+    this.#isInterrupted = false
+    this.#describeRestart('answer', restart, (peer, servers) => peer.answerRestart(sdp, servers))
+  }
+
+  #describeRestart(
+    type: 'offer' | 'answer',
+    restart: number,
+    make: (peer: CallPeer, servers?: readonly RTCIceServer[]) => Promise<string>,
+  ): void {
+    const { device, relayOnly } = this.#around
+    this.#doOrFail(async (peer) => {
+      if (!this.#restarts.isLatest(restart)) return
+      // Credentials the call began with may have run out. Where no others are to be had, they are what there is.
+      const ice = await askIceServers(device, relayOnly).catch(() => undefined)
+      if (this.#isClosed) return
+      this.#own.holdCandidates()
+      const sdp = await make(peer, ice?.servers)
+      if (!this.#isClosed) await this.#own.describe('call_ice', this.#description(type, sdp, restart))
+    })
+  }
+
+  #description(type: 'offer' | 'answer', sdp: string, restart?: number): CallSignalFields {
+    return { ...describe(type, sdp, restart), ...this.#status() }
   }
 
   #status(): CallSignalFields {
-    return writeStatus({ epoch: this.#ownEpoch, media: this.ownMedia })
-  }
-
-  #signal(type: CallSignalType, fields: CallSignalFields): OutgoingSignal {
-    const { id, conversationId, ownAlias } = this.parties
-    return { type, conversationId, callId: id, from: ownAlias, fields }
-  }
-
-  /** Sends what is sent again where there is no connection now. */
-  #send(signal: OutgoingSignal): void {
-    this.#around.signals.send(signal).catch((error: unknown) => this.#fail(error))
+    const wishes = {
+      renew: this.#epochs.needsRenewal,
+      reoffer: this.#isInterrupted && !this.parties.isCaller,
+    }
+    return writeStatus({ epoch: this.#epochs.own, media: this.ownMedia }, wishes)
   }
 
   #keyOf(side: 'own' | 'theirs', mid: string, epoch: number): Promise<Uint8Array> {
@@ -308,13 +336,5 @@ export class OneCall {
 
   #fail(error: unknown): void {
     if (!this.#isClosed) this.#listener.onFailed(error)
-  }
-}
-
-function iceServerOf({ urls, username, credential }: IceConfig['ice_servers'][number]): RTCIceServer {
-  return {
-    urls,
-    ...(username === undefined ? {} : { username }),
-    ...(credential === undefined ? {} : { credential }),
   }
 }

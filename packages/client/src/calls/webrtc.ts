@@ -23,6 +23,8 @@ const START_WITHIN_MS = 10_000
  */
 const VIDEO_CODECS = ['video/vp9', 'video/vp8']
 const KINDS: readonly CallTrackKind[] = ['audio', 'video']
+/** Audio and video, and room for what another client may add, which is turned down. */
+const MAX_SECTIONS = 8
 
 /** Options of `webRtc`. */
 export interface WebRtcOptions {
@@ -61,22 +63,23 @@ class WebRtcPeer implements CallPeer {
   readonly #started = Promise.withResolvers<void>()
   #worker: Worker | undefined
   #restarts = 0
+  #isStarted = false
+  #hasConnected = false
   #isClosed = false
   #stopLooking: () => void = () => {}
+  #stopWaiting: () => void = () => {}
 
   constructor(options: CallPeerOptions, startWorker: () => Worker, framesPerEpoch: number) {
     this.#options = options
     this.#startWorker = startWorker
     this.#framesPerEpoch = framesPerEpoch
-    this.#connection = new RTCPeerConnection({
-      iceServers: [...options.iceServers],
-      iceTransportPolicy: options.relayOnly ? 'relay' : 'all',
-      bundlePolicy: 'max-bundle',
-    })
+    this.#connection = new RTCPeerConnection(this.#configuration(options.iceServers))
     this.#connection.addEventListener('icecandidate', ({ candidate }) => {
       if (candidate?.candidate) options.onCandidate(plainCandidate(candidate))
     })
     this.#connection.addEventListener('connectionstatechange', () => this.#onState())
+    // What goes over one is not encrypted by us: a call has none, whatever the other side opens.
+    this.#connection.addEventListener('datachannel', ({ channel }) => channel.close())
     // Who waits for it is told; nobody else has to be.
     this.#started.promise.catch(() => {})
     this.#start()
@@ -95,16 +98,7 @@ class WebRtcPeer implements CallPeer {
 
   async createAnswer(offer: string): Promise<string> {
     await this.#started.promise
-    await this.#connection.setRemoteDescription({ type: 'offer', sdp: offer })
-    for (const transceiver of this.#connection.getTransceivers()) {
-      const { kind } = transceiver.receiver.track
-      if (!isKind(kind) || this.#transceivers.has(kind)) {
-        transceiver.direction = 'inactive'
-        continue
-      }
-      transceiver.direction = 'sendrecv'
-      this.#take(kind, transceiver)
-    }
+    await this.#takeOffer(offer)
     await this.#addTracks()
     await this.#connection.setLocalDescription()
     this.#options.onStream(this.#stream)
@@ -113,6 +107,19 @@ class WebRtcPeer implements CallPeer {
 
   async takeAnswer(answer: string): Promise<void> {
     await this.#connection.setRemoteDescription({ type: 'answer', sdp: answer })
+  }
+
+  async offerRestart(iceServers?: readonly RTCIceServer[]): Promise<string> {
+    this.#useServers(iceServers)
+    await this.#connection.setLocalDescription(await this.#connection.createOffer({ iceRestart: true }))
+    return this.#description()
+  }
+
+  async answerRestart(offer: string, iceServers?: readonly RTCIceServer[]): Promise<string> {
+    this.#useServers(iceServers)
+    await this.#takeOffer(offer)
+    await this.#connection.setLocalDescription()
+    return this.#description()
   }
 
   async addCandidate(candidate: CallCandidate): Promise<void> {
@@ -143,9 +150,41 @@ class WebRtcPeer implements CallPeer {
   close(): void {
     this.#isClosed = true
     this.#stopLooking()
+    this.#stopWaiting()
     this.#connection.close()
     this.#worker?.terminate()
     this.#started.reject(new ClientError('ABORTED', 'the call is over'))
+  }
+
+  #configuration(iceServers: readonly RTCIceServer[]): RTCConfiguration {
+    return {
+      iceServers: [...iceServers],
+      iceTransportPolicy: this.#options.relayOnly ? 'relay' : 'all',
+      bundlePolicy: 'max-bundle',
+    }
+  }
+
+  #useServers(iceServers: readonly RTCIceServer[] | undefined): void {
+    if (iceServers) this.#connection.setConfiguration(this.#configuration(iceServers))
+  }
+
+  async #takeOffer(sdp: string): Promise<void> {
+    // Browsers make something of each section, however many there are.
+    if ((sdp.match(/^m=/gm)?.length ?? 0) > MAX_SECTIONS)
+      throw new ClientError('BAD_REPLY', `the other side offers more than ${MAX_SECTIONS} kinds of media`)
+    await this.#connection.setRemoteDescription({ type: 'offer', sdp })
+    for (const transceiver of this.#connection.getTransceivers()) {
+      const { kind } = transceiver.receiver.track
+      const known = isKind(kind) ? this.#transceivers.get(kind) : undefined
+      if (known === transceiver) continue
+      if (!isKind(kind) || known) {
+        // Nothing encrypts or decrypts what would go through it.
+        transceiver.direction = 'inactive'
+        continue
+      }
+      transceiver.direction = 'sendrecv'
+      this.#take(kind, transceiver)
+    }
   }
 
   #take(kind: CallTrackKind, transceiver: RTCRtpTransceiver): void {
@@ -186,10 +225,16 @@ class WebRtcPeer implements CallPeer {
   }
 
   #start(): void {
-    const worker = this.#startWorker()
+    let worker: Worker
+    try {
+      worker = this.#startWorker()
+    } catch (cause) {
+      return this.#giveUp(cause)
+    }
     this.#worker = worker
     const restart = (): void => this.#restart(worker)
     const cancel = this.#options.after(START_WITHIN_MS, restart)
+    this.#stopWaiting = cancel
     worker.addEventListener('error', restart)
     worker.addEventListener('message', ({ data }: MessageEvent<WorkerNotice>) => {
       if (this.#isClosed || worker !== this.#worker) return
@@ -200,6 +245,7 @@ class WebRtcPeer implements CallPeer {
       for (const [kind, transceiver] of this.#transceivers) this.#encrypt(kind, transceiver)
       // Another worker knows neither the counters nor what was received: it gets no key the one before had.
       if (this.#transceivers.size > 0) this.#options.onEpochOver(true)
+      this.#isStarted = true
       this.#started.resolve()
     })
   }
@@ -208,20 +254,33 @@ class WebRtcPeer implements CallPeer {
     if (this.#isClosed || failed !== this.#worker) return
     failed.terminate()
     this.#restarts += 1
-    if (this.#restarts <= MAX_RESTARTS) return this.#start()
-    const error = new ClientError('UNSUPPORTED', 'the worker that encrypts calls does not work')
-    this.#started.reject(error)
-    this.#options.onError(error)
+    if (this.#restarts <= MAX_RESTARTS) this.#start()
+    else this.#giveUp()
+  }
+
+  #giveUp(cause?: unknown): void {
+    const error = new ClientError('UNSUPPORTED', 'the worker that encrypts calls does not work', { cause })
+    // Before it has started, whoever waits for that hears of it.
+    if (this.#isStarted) this.#options.onError(error)
+    else this.#started.reject(error)
   }
 
   #onState(): void {
     const state = this.#connection.connectionState
     if (state === 'connected') {
+      this.#hasConnected = true
       this.#options.onMedia('media_connected')
       this.#look()
     }
     if (state === 'disconnected') this.#options.onMedia('media_interrupted')
-    if (state === 'failed') this.#options.onMedia('media_failed')
+    // The way is lost, but not the other side, as long as the encryption of the way is not broken.
+    if (state === 'failed')
+      this.#options.onMedia(this.#hasConnected && !this.#isCutOff() ? 'media_interrupted' : 'media_failed')
+  }
+
+  #isCutOff(): boolean {
+    const states = this.#connection.getSenders().map(({ transport }) => transport?.state)
+    return states.includes('failed') || states.includes('closed')
   }
 
   #look(): void {

@@ -1,6 +1,15 @@
 // A page that calls: a client, a camera that is Chromium's own, and what is seen of the other side.
-import { type CallInfo, Calls, type OpenCallPeer, webRtc } from '../../src/browser.ts'
+import {
+  type CallInfo,
+  type CallPeerOptions,
+  Calls,
+  type OpenCallPeer,
+  SharedClient,
+  webRtc,
+} from '../../src/browser.ts'
+import { FrameDecryptor } from '../../src/calls/frame-cipher.ts'
 import { ClientError, MemoryStore, SottoClient } from '../../src/client.ts'
+import { systemClock } from '../../src/options.ts'
 import type { TappedFrame } from './calls-tap-worker.ts'
 
 /** What a test tells the page before its script runs. */
@@ -13,6 +22,20 @@ export interface PhoneSettings {
   readonly isTapped?: boolean
   /** What the other side sends is decrypted with keys of nobody. */
   readonly hasWrongKeys?: boolean
+  /** Video codecs this browser does not have. */
+  readonly without?: readonly string[]
+  /** The wait for media is this many times as short. */
+  readonly hurry?: number
+  /** How many more sections of video it offers than a call has, and a channel for data with them. */
+  readonly extraVideos?: number
+  /** No worker starts. */
+  readonly hasNoWorkers?: boolean
+}
+
+/** A frame of a call, with bytes in Base64: as it was, and as it was handed on, if it was. */
+export interface CaughtFrame extends Omit<TappedFrame, 'before' | 'after'> {
+  readonly before: string
+  readonly after?: string
 }
 
 /** What is seen of the other side. */
@@ -31,36 +54,64 @@ export interface Seen {
   readonly chosen: readonly string[]
 }
 
+/** What is seen of frames that were caught. */
+export interface Watched {
+  readonly opened: number
+  readonly pictures: number
+  readonly different: number
+}
+
 class Phone {
   readonly client: SottoClient
   readonly calls: Calls
   readonly states: string[] = []
   readonly errors: string[] = []
-  readonly frames: TappedFrame[] = []
+  readonly frames = new Map<number, TappedFrame>()
   readonly workers: Worker[] = []
+  /** What became of channels for data. */
+  readonly channels: string[] = []
+  /** How many workers have been ended. */
+  ended = 0
+  /** Workers that are started from here on say nothing and do nothing. */
+  areWorkersDumb = false
   readonly epochs: { sent: number[]; received: number[] } = { sent: [], received: [] }
   readonly keys = new Map<string, Uint8Array>()
   readonly connections: RTCPeerConnection[]
+  #keyOf: CallPeerOptions['keyOf'] | undefined
   readonly #video = document.createElement('video')
   readonly #pictures = new Set<string>()
 
-  constructor(
-    client: SottoClient,
-    { relayOnly = false, framesPerEpoch, isTapped, hasWrongKeys }: PhoneSettings,
-  ) {
+  constructor(client: SottoClient, settings: PhoneSettings) {
+    const {
+      relayOnly = false,
+      framesPerEpoch,
+      isTapped,
+      hasWrongKeys,
+      hasNoWorkers,
+      extraVideos = 0,
+    } = settings
     this.client = client
     this.connections = spyOnConnections()
-    new BroadcastChannel('tap').addEventListener('message', ({ data }) => this.frames.push(data))
+    new BroadcastChannel('tap').addEventListener('message', ({ data }) =>
+      this.frames.set(data.id, { ...this.frames.get(data.id), ...data }),
+    )
     const script = isTapped ? '/calls-tap-worker.js' : '/call-worker.js'
     const open = webRtc({
       ...(framesPerEpoch === undefined ? {} : { framesPerEpoch }),
       startWorker: () => {
-        const worker = new Worker(script, { type: 'module' })
+        if (hasNoWorkers) throw new Error('no workers here')
+        const worker = new Worker(this.areWorkersDumb ? 'data:text/javascript,' : script, { type: 'module' })
         this.workers.push(worker)
+        const { terminate } = worker
+        worker.terminate = () => {
+          this.ended += 1
+          terminate.call(worker)
+        }
         return worker
       },
     })
     const watched: OpenCallPeer = (options) => {
+      this.#keyOf = options.keyOf
       const peer = open({
         ...options,
         keyOf: async (side, mid, epoch) => {
@@ -70,6 +121,7 @@ class Phone {
           return key
         },
       })
+      if (extraVideos > 0) this.#offerMore(extraVideos)
       const { sendUnder, receiveUnder } = peer
       peer.sendUnder = (epoch) => {
         this.epochs.sent.push(epoch)
@@ -87,6 +139,13 @@ class Phone {
     client.on('friend_request', (friend) => client.acceptFriend(friend.friendship_id))
     this.#video.autoplay = true
     document.body.append(this.#video)
+  }
+
+  /** Makes calls of a client that tabs share. Answers the code of what that throws. */
+  async callsOfSharedClient(): Promise<string> {
+    const shared = await SharedClient.open({ name: 'shared', relayUrl: settings.relayUrl })
+    // Its type is refused as well, which whoever writes no types does not see.
+    return codeOf(async () => Reflect.construct(Calls, [shared, webRtc()]))
   }
 
   /** Calls with camera and microphone. Answers the code of what it throws. */
@@ -107,6 +166,84 @@ class Phone {
     const worker = this.workers.at(-1)
     worker?.terminate()
     worker?.dispatchEvent(new Event('error'))
+  }
+
+  /** Every frame that was tapped so far. */
+  caught(): CaughtFrame[] {
+    return [...this.frames.values()].map(({ before, after, ...frame }) => ({
+      ...frame,
+      before: toBase64(before ?? new Uint8Array()),
+      ...(after === undefined ? {} : { after: toBase64(after) }),
+    }))
+  }
+
+  /** The key of a call's frames, in Base64. */
+  key(name: string): string {
+    return toBase64(this.keys.get(name) ?? new Uint8Array())
+  }
+
+  /** The key the other side's video would have in another epoch, in Base64. */
+  async keyOfEpoch(epoch: number): Promise<string> {
+    const key = await this.#keyOf?.('theirs', '1', epoch)
+    return toBase64(key ?? new Uint8Array())
+  }
+
+  /** How much the connection has sent, in bytes of its packets' payloads. */
+  async bytesSent(): Promise<number> {
+    let bytes = 0
+    const stats = (await this.connections.at(-1)?.getStats()) ?? new Map()
+    stats.forEach((stat) => {
+      if (stat.type === 'candidate-pair') bytes += stat.bytesSent ?? 0
+    })
+    return bytes
+  }
+
+  /**
+   * What whoever has these frames and this key sees of them: how many open, how many pictures there are, and how many different
+   * ones. Without a key they are taken as they are.
+   */
+  async watch(frames: readonly CaughtFrame[], key?: string): Promise<Watched> {
+    const watched = { opened: 0, pictures: 0, different: 0 }
+    const decryptor = new FrameDecryptor()
+    if (key !== undefined) decryptor.use(fromBase64(key))
+    const pictures = new Set<string>()
+    const decoder = new VideoDecoder({
+      output: (picture) => {
+        watched.pictures += 1
+        const look = pictureOf(picture)
+        if (look !== undefined) pictures.add(look)
+        picture.close()
+      },
+      error: () => {},
+    })
+    decoder.configure({ codec: 'vp09.00.10.08' })
+    for (const { after = '', timestamp, type } of frames) {
+      const bytes = fromBase64(after)
+      const data = key === undefined ? bytes : await decryptor.transform(bytes)
+      if (!data) continue
+      watched.opened += 1
+      if (decoder.state !== 'configured') continue
+      try {
+        decoder.decode(new EncodedVideoChunk({ type: type === 'key' ? 'key' : 'delta', timestamp, data }))
+      } catch (error) {
+        // Told at once where it is not even the beginning of a frame.
+        if (!(error instanceof DOMException)) throw error
+      }
+    }
+    if (decoder.state === 'configured') await decoder.flush().catch(() => {})
+    return { ...watched, different: pictures.size }
+  }
+
+  /** How much of own sound and pictures has left. */
+  async sent(): Promise<{ audio: number; video: number }> {
+    const sent = { audio: 0, video: 0 }
+    const stats = (await this.connections.at(-1)?.getStats()) ?? new Map()
+    stats.forEach((stat) => {
+      if (stat.type !== 'outbound-rtp') return
+      if (stat.kind === 'audio') sent.audio = stat.packetsSent ?? 0
+      if (stat.kind === 'video') sent.video = stat.packetsSent ?? 0
+    })
+    return sent
   }
 
   async see(): Promise<Seen> {
@@ -133,16 +270,18 @@ class Phone {
     return { ...seen, pictures, different: this.#pictures.size, own, chosen }
   }
 
+  #offerMore(videos: number): void {
+    const connection = this.connections.at(-1)
+    const channel = connection?.createDataChannel('more')
+    channel?.addEventListener('open', () => this.channels.push('open'))
+    channel?.addEventListener('close', () => this.channels.push('closed'))
+    for (let n = 0; n < videos; n += 1) connection?.addTransceiver('video')
+  }
+
   /** Notes what the picture shows now, unless it is of one colour. */
   #look(): void {
-    const canvas = document.createElement('canvas')
-    canvas.width = 32
-    canvas.height = 24
-    const context = canvas.getContext('2d')
-    if (!context || this.#video.videoWidth === 0) return
-    context.drawImage(this.#video, 0, 0, canvas.width, canvas.height)
-    const { data } = context.getImageData(0, 0, canvas.width, canvas.height)
-    if (new Set(data).size > 8) this.#pictures.add(data.join())
+    const look = this.#video.videoWidth === 0 ? undefined : pictureOf(this.#video)
+    if (look !== undefined) this.#pictures.add(look)
   }
 
   #show(call: CallInfo): void {
@@ -150,6 +289,35 @@ class Phone {
     if (this.states.at(-1) !== line) this.states.push(line)
     if (call.theirStream && this.#video.srcObject !== call.theirStream)
       this.#video.srcObject = call.theirStream
+  }
+}
+
+/** A picture, small, unless it is of one colour. */
+function pictureOf(source: CanvasImageSource): string | undefined {
+  const canvas = document.createElement('canvas')
+  canvas.width = 32
+  canvas.height = 24
+  const context = canvas.getContext('2d')
+  if (!context) return undefined
+  context.drawImage(source, 0, 0, canvas.width, canvas.height)
+  const { data } = context.getImageData(0, 0, canvas.width, canvas.height)
+  return new Set(data).size > 8 ? data.join() : undefined
+}
+
+function toBase64(bytes: Uint8Array): string {
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
+}
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))
+}
+
+/** A browser that lacks these codecs. */
+function lose(mimeTypes: readonly string[]): void {
+  const { getCapabilities } = RTCRtpReceiver
+  RTCRtpReceiver.getCapabilities = (kind) => {
+    const all = getCapabilities.call(RTCRtpReceiver, kind)
+    return all && { ...all, codecs: all.codecs.filter(({ mimeType }) => !mimeTypes.includes(mimeType)) }
   }
 }
 
@@ -186,7 +354,16 @@ declare global {
 }
 
 const settings = globalThis.phoneSettings
-const client = await SottoClient.open({ relayUrl: settings.relayUrl, store: new MemoryStore() })
+lose(settings.without ?? [])
+const { hurry = 1 } = settings
+const client = await SottoClient.open({
+  relayUrl: settings.relayUrl,
+  store: new MemoryStore(),
+  clock: {
+    now: systemClock.now,
+    after: (ms, run) => systemClock.after(ms === 30_000 ? ms / hurry : ms, run),
+  },
+})
 globalThis.phone = new Phone(client, settings)
 await client.create({ nickname: settings.nickname })
 client.connect()

@@ -1,29 +1,58 @@
-// The worker of calls with a tap behind it: every frame as it is handed on, to the packetizer or to the decoder.
+// The worker of calls with a tap on both sides of it: every frame as it comes in, and as it is handed on, to the packetizer or
+// to the decoder.
+import type { FrameWay, TransformOptions } from '../../src/calls/call-worker-messages.ts'
 
-/** A frame where it leaves the encryption or the decryption. */
+/** A frame at the encryption or the decryption. */
 export interface TappedFrame {
-  readonly way: 'send' | 'receive'
+  readonly id: number
+  readonly way: FrameWay
   readonly kind: 'audio' | 'video'
-  /** What came in, and what was handed on. */
-  readonly before: Uint8Array
-  readonly after: Uint8Array
+  /** Of video: whether it can be decoded by itself. */
+  readonly type?: 'key' | 'delta' | 'empty'
+  readonly timestamp: number
+  /** What came in, or what was handed on: it is told twice, unless it was dropped. */
+  readonly before?: Uint8Array
+  readonly after?: Uint8Array
+}
+
+interface EncodedFrame {
+  data: ArrayBuffer
+  readonly type?: 'key' | 'delta' | 'empty'
+  readonly timestamp: number
 }
 
 const channel = new BroadcastChannel('tap')
-const inputs = new WeakMap<object, Uint8Array>()
+const wayOf = new WeakMap<ReadableStream, TransformOptions>()
+const seen = new WeakMap<EncodedFrame, TappedFrame>()
+// A worker that takes the place of another begins elsewhere.
+let count = crypto.getRandomValues(new Uint32Array(1))[0] ?? 0
+
+globalThis.addEventListener('rtctransform', (event) => {
+  if (!('transformer' in event)) return
+  const { readable, options } = event.transformer as { readable: ReadableStream; options: TransformOptions }
+  wayOf.set(readable, options)
+})
 
 const { pipeThrough } = ReadableStream.prototype
 const { enqueue } = TransformStreamDefaultController.prototype
 
-// What a transform reads is noted as it is read, and what it hands on as it is handed on.
 ReadableStream.prototype.pipeThrough = function <T>(
   this: ReadableStream,
   ...input: [ReadableWritablePair<T>, StreamPipeOptions?]
 ) {
+  const options = wayOf.get(this)
+  if (!options) throw new Error('a stream of no transform')
   const noted = Reflect.apply(pipeThrough, this, [
-    new TransformStream<{ data: ArrayBuffer }, { data: ArrayBuffer }>({
+    new TransformStream<EncodedFrame, EncodedFrame>({
       transform: (frame, controller) => {
-        inputs.set(frame, new Uint8Array(frame.data.slice(0)))
+        const { type, timestamp } = frame
+        count += 1
+        const tapped: TappedFrame = {
+          ...{ id: count, way: options.way, kind: options.kind, timestamp },
+          ...(type === undefined ? {} : { type }),
+        }
+        seen.set(frame, tapped)
+        channel.postMessage({ ...tapped, before: new Uint8Array(frame.data.slice(0)) })
         Reflect.apply(enqueue, controller, [frame])
       },
     }),
@@ -35,18 +64,8 @@ TransformStreamDefaultController.prototype.enqueue = function (
   this: TransformStreamDefaultController,
   frame,
 ) {
-  const before = inputs.get(frame)
-  if (before) {
-    const after = new Uint8Array(frame.data.slice(0))
-    const kind = frame.constructor.name.includes('Audio') ? 'audio' : 'video'
-    const tapped: TappedFrame = {
-      way: after.length > before.length ? 'send' : 'receive',
-      kind,
-      before,
-      after,
-    }
-    channel.postMessage(tapped)
-  }
+  const tapped = seen.get(frame)
+  if (tapped) channel.postMessage({ ...tapped, after: new Uint8Array(frame.data.slice(0)) })
   Reflect.apply(enqueue, this, [frame])
 }
 

@@ -40,6 +40,8 @@ test.each([
   'stun:turn.example',
   'turn:',
   'turn:turn.example:0',
+  'turn:turn.example:65536',
+  'turns:[2001:db8::1]:99999',
   'turn:user:hunter22@turn.example',
   'turn:turn.example?transport=sctp',
   'turn:turn.example?transport=tcp&secret=hunter22',
@@ -52,7 +54,13 @@ test.each([
 })
 
 test('STUN_URLS takes no TURN server, and nothing behind the port', () => {
-  for (const url of ['turn:turn.example', 'stun:turn.example?transport=udp', 'stun://a', 'stun:a:b'])
+  for (const url of [
+    'turn:turn.example',
+    'stun:turn.example?transport=udp',
+    'stun://a',
+    'stun:a:b',
+    'stun:a:70000',
+  ])
     expect(messageOf({ STUN_URLS: url })).toStartWith('STUN_URLS must be URLs such as stun:')
 })
 

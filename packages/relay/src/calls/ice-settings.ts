@@ -36,6 +36,12 @@ const TURN_URL = new RegExp(String.raw`^turns?:${HOST_AND_PORT}(?:\?transport=(?
 // One look at any credential lets its owner try secrets as fast as HMAC-SHA1 goes.
 const LEAST_SECRET_CHARACTERS = 16
 
+/** Whether the port is one, where there is one: browsers make no call with a list that names another. */
+function hasPort(url: string): boolean {
+  const port = /:(?<port>\d+)(?:\?|$)/.exec(url)?.groups?.port
+  return port === undefined || Number(port) <= 65_535
+}
+
 /** @throws SettingError at the first setting that cannot be used */
 export function iceServersOf(text: (name: keyof typeof iceSettings) => string): IceServers {
   const list = (name: 'TURN_URLS' | 'STUN_URLS', form: RegExp, right: string): string[] => {
@@ -43,7 +49,7 @@ export function iceServersOf(text: (name: keyof typeof iceSettings) => string): 
       .split(',')
       .map((url) => url.trim())
       .filter((url) => url !== '')
-    if (urls.every((url) => form.test(url))) return urls
+    if (urls.every((url) => form.test(url) && hasPort(url))) return urls
     throw new SettingError(name, right)
   }
   const turnUrls = list(

@@ -1,0 +1,39 @@
+// The last signal of each call: sent at once or, without a connection, as soon as there is one again.
+import type { Clock } from '../options.ts'
+import type { CallSignals, OutgoingSignal } from './call-signals.ts'
+import { ANSWER_WITHIN_MS } from './call-states.ts'
+
+/** Hangups and rejections. Whose call it was is over, so nobody else would say them again. */
+export class LastSignals {
+  readonly #signals: CallSignals
+  readonly #clock: Clock
+  readonly #onError: (error: unknown) => void
+  #unsent: { readonly signal: OutgoingSignal; readonly at: number }[] = []
+
+  constructor(signals: CallSignals, clock: Clock, onError: (error: unknown) => void) {
+    this.#signals = signals
+    this.#clock = clock
+    this.#onError = onError
+  }
+
+  send(signal: OutgoingSignal): void {
+    this.#send(signal, this.#clock.now())
+  }
+
+  /** There is a connection again. */
+  sendUnsent(): void {
+    for (const { signal, at } of this.#unsent.splice(0)) if (this.#matters(at)) this.#send(signal, at)
+  }
+
+  #send(signal: OutgoingSignal, at: number): void {
+    this.#signals.send(signal).then((isSent) => {
+      if (isSent) return
+      this.#unsent = [...this.#unsent.filter((each) => this.#matters(each.at)), { signal, at }]
+    }, this.#onError)
+  }
+
+  /** Who has heard nothing for that long has given up. */
+  #matters(at: number): boolean {
+    return this.#clock.now() - at < ANSWER_WITHIN_MS
+  }
+}

@@ -1,0 +1,201 @@
+// What browser tests of calls share: a Chromium with fake devices, coturn, a relay, both tapped, and people who call.
+import { afterAll, afterEach, beforeAll, expect } from 'bun:test'
+import { join } from 'node:path'
+import { type RelayProcess, startRelay } from '@sotto/relay/testing'
+import { type Coturn, startCoturn } from '@sotto/relay/testing/coturn'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { until } from '../people.ts'
+import type { PhoneSettings, Seen } from './calls-app.ts'
+import { RelayTap, TurnTap } from './calls-taps.ts'
+import { type ServedApp, serveApp, startChromium } from './chromium.ts'
+
+const SECRET = 'a secret of 32 characters or so!'
+const FLAGS = [
+  '--use-fake-ui-for-media-stream',
+  '--use-fake-device-for-media-stream',
+  '--autoplay-policy=no-user-gesture-required',
+]
+
+/** How long what takes media may take. */
+export const LONG_MS = 40_000
+
+interface Started {
+  readonly coturn: Coturn
+  readonly turn: TurnTap
+  readonly relay: RelayProcess
+  readonly wire: RelayTap
+  readonly browser: Browser
+  readonly app: ServedApp
+}
+
+/** All that calls need, started for one file. */
+export class CallsWorld {
+  readonly #contexts: BrowserContext[] = []
+  #started: Started | undefined
+
+  constructor() {
+    beforeAll(async () => {
+      const files = ['calls-app.ts', '../../src/calls/call-worker.ts', 'calls-tap-worker.ts']
+      const [entry = '', ...workers] = files.map((file) => join(import.meta.dir, file))
+      const startServers = async () => {
+        const coturn = await startCoturn(SECRET)
+        const turn = await TurnTap.before(coturn.port)
+        const env = { TURN_URLS: `turn:127.0.0.1:${turn.port}`, TURN_SECRET: SECRET }
+        const relay = await startRelay({ env })
+        return { coturn, turn, relay, wire: await RelayTap.before(relay.url) }
+      }
+      const [servers, browser, app] = await Promise.all([
+        startServers(),
+        startChromium(FLAGS),
+        serveApp(entry, ...workers),
+      ])
+      this.#started = { ...servers, browser, app }
+    }, 60_000)
+    afterEach(async () => {
+      for (const context of this.#contexts.splice(0)) await context.close()
+      this.turn.lossShare = 0
+    })
+    afterAll(async () => {
+      const { browser, relay, app, coturn, turn, wire } = this.#get()
+      await browser.close()
+      turn.stop()
+      wire.stop()
+      await Promise.all([relay.stop(), app.stop(), coturn.stop()])
+    })
+  }
+
+  /** What is heard at the TURN server. */
+  get turn(): TurnTap {
+    return this.#get().turn
+  }
+
+  /** What is heard at the relay. */
+  get wire(): RelayTap {
+    return this.#get().wire
+  }
+
+  /** A person, in a page of a browser of their own. */
+  async enter(nickname: string, settings: Partial<PhoneSettings> = {}, before?: () => void): Promise<Caller> {
+    const { browser, app, wire } = this.#get()
+    const context = await browser.newContext()
+    this.#contexts.push(context)
+    const all: PhoneSettings = { relayUrl: wire.url, nickname, ...settings }
+    await context.addInitScript((each) => {
+      globalThis.phoneSettings = each
+    }, all)
+    if (before) await context.addInitScript(before)
+    const page = await context.newPage()
+    await page.goto(app.url)
+    await page.waitForFunction(() => 'isReady' in globalThis)
+    return new Caller(page)
+  }
+
+  /** Two friends. */
+  async pair(settings: Partial<PhoneSettings> = {}, ofBob = settings): Promise<[Caller, Caller]> {
+    const [alice, bob] = await Promise.all([this.enter('alice', settings), this.enter('bob', ofBob)])
+    await alice.befriend(bob)
+    return [alice, bob]
+  }
+
+  #get(): Started {
+    if (!this.#started) throw new Error('nothing has started')
+    return this.#started
+  }
+}
+
+/** One person, in a page of a browser of their own. */
+export class Caller {
+  readonly page: Page
+
+  constructor(page: Page) {
+    this.page = page
+  }
+
+  async befriend(other: Caller): Promise<void> {
+    const alias = await other.alias()
+    const before = await this.friends()
+    await this.page.evaluate((to) => phone.client.requestFriend(to), alias)
+    await until(
+      'they are friends',
+      async () => (await this.friends()) > before && (await other.friends()) > 0,
+    )
+  }
+
+  friends(): Promise<number> {
+    return this.page.evaluate(async () => (await phone.client.conversations()).length)
+  }
+
+  alias(): Promise<string> {
+    return this.page.evaluate(() => phone.client.identity?.aliasId ?? '')
+  }
+
+  /** Calls, with camera and microphone, or the latter alone. Answers the code of what it throws. */
+  async call(other: Caller, withVideo = true): Promise<string> {
+    const input = { to: await other.alias(), withVideo }
+    return this.page.evaluate((each) => phone.call(each.to, each.withVideo), input)
+  }
+
+  accept(withVideo = true): Promise<string> {
+    return this.page.evaluate((each) => phone.accept(each), withVideo)
+  }
+
+  hangUp(): Promise<void> {
+    return this.page.evaluate(() => phone.calls.hangUp())
+  }
+
+  async is(state: string): Promise<void> {
+    let states: string[] = []
+    await until(
+      `the call is ${state}`,
+      async () => {
+        states = await this.page.evaluate(() => phone.states)
+        return states.at(-1)?.startsWith(state)
+      },
+      LONG_MS,
+    ).catch(async (error) => {
+      throw new Error(`${error.message}: ${states} ${await this.page.evaluate(() => phone.errors)}`)
+    })
+  }
+
+  see(): Promise<Seen> {
+    return this.page.evaluate(() => phone.see())
+  }
+
+  /** Waits until the other side is seen to move and heard. */
+  async seesAndHears(): Promise<Seen> {
+    let seen = await this.see()
+    await until(
+      'the other side is seen and heard',
+      async () => {
+        seen = await this.see()
+        return seen.different >= 5 && seen.framesDecoded >= 20 && seen.audioEnergy > 0
+      },
+      LONG_MS,
+    ).catch((error) => {
+      throw new Error(`${error.message}: ${JSON.stringify(seen)}`)
+    })
+    return seen
+  }
+
+  /** Waits until more is seen and heard than now. */
+  async seesOn(): Promise<void> {
+    const before = await this.see()
+    await until(
+      'more is seen and heard',
+      async () => {
+        const { framesDecoded, audioEnergy } = await this.see()
+        return framesDecoded > before.framesDecoded + 10 && audioEnergy > before.audioEnergy
+      },
+      LONG_MS,
+    )
+  }
+}
+
+/** Has one call the other, who takes the call, up to where media flow. */
+export async function connect(alice: Caller, bob: Caller): Promise<void> {
+  expect(await alice.call(bob)).toBe('done')
+  await bob.is('ringing')
+  expect(await bob.accept()).toBe('done')
+  await alice.is('connected')
+  await bob.is('connected')
+}
