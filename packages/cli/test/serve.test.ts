@@ -33,4 +33,4 @@ test('it serves where the flags say, and ends cleanly; a second one on the port 
 
   first.kill('SIGTERM')
   expect(await first.exited).toBe(0)
-}, 30_000)
+}, 60_000)

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 const MAIN = join(import.meta.dir, '../src/main.ts')
 // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one
 const SEQUENCE = /^\u001b(?:\[([?0-9;]*)([A-Za-z])|[78])/
-const PATIENCE_MS = 10_000
+/** Long enough for a busy machine, and for whoever drew a long wait before connecting again. */
+const PATIENCE_MS = 40_000
 
 /** Waits until `look` is true; fails with `what` and what there was instead. */
 async function until(what: string, look: () => boolean, seen: () => string): Promise<void> {

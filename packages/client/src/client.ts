@@ -22,10 +22,10 @@ import {
 } from './identity.ts'
 import { type ClientOptions, decideOptions } from './options.ts'
 import type { SendOptions } from './outbox.ts'
-import type { SecurityCode } from './sessions.ts'
 import type { StoredIdentity, StoredMessage, TrustState } from './stores/records.ts'
 import { SealedStore } from './stores/sealed-store.ts'
 import type { MessageRange } from './stores/store.ts'
+import { markVerified, type SecurityCode, securityCodeOf, trustStateOf, verifyCode } from './trust.ts'
 
 export * from './names.ts'
 
@@ -316,27 +316,27 @@ export class SottoClient {
 
   /** The code both sides compare to know that nobody sits between them. */
   securityCode(contact: string): SecurityCode {
-    return this.#get().sessions.securityCode(contact)
+    return securityCodeOf(this.#get().sessions, contact)
   }
 
   /** Whether the contact is verified, and since when. */
   trustState(contact: string): Promise<TrustState> {
-    return this.#get().sessions.trustState(contact)
+    return trustStateOf(this.#get().sessions, contact, this.#device.platform.store)
   }
 
   /** Verifies the contact if `code` is the security code, however it is spaced; answers whether it is. */
   verifySecurityCode(contact: string, code: string): Promise<boolean> {
-    return this.#get().sessions.verifyCode(contact, code)
+    return verifyCode(this.#get().sessions, contact, code, this.#device.platform.clock)
   }
 
   /** Verifies the contact on the user's word. */
   markVerified(contact: string): Promise<void> {
-    return this.#get().sessions.markVerified(contact)
+    return markVerified(this.#get().sessions, contact, this.#device.platform.clock)
   }
 
   /** Takes a verification back. */
   resetTrust(contact: string): Promise<void> {
-    return this.#get().sessions.resetTrust(contact)
+    return this.#get().sessions.setTrust(contact, { status: 'unverified' })
   }
 
   /**

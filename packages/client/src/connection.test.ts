@@ -97,11 +97,16 @@ class Bench {
     return this.socket
   }
 
-  async #untilSocket(count: number): Promise<void> {
-    for (let turn = 0; turn < 2000 && this.sockets.length < count; turn += 1) {
+  /** Waits for what comes of requests, while its clock stands still. */
+  async until(isSo: () => boolean): Promise<void> {
+    for (let turn = 0; turn < 2000 && !isSo(); turn += 1) {
       await settle()
       await Bun.sleep(1)
     }
+  }
+
+  async #untilSocket(count: number): Promise<void> {
+    await this.until(() => this.sockets.length >= count)
     expect(this.sockets.length).toBe(count)
   }
 }
@@ -188,7 +193,8 @@ test('a dead token is replaced: after 4401, after jwt_revoked, and where a ticke
   bench.socket.emit('close', { code: 1006, reason: '' })
   bench.ticket = () => Response.json({ error: 'TOKEN_DEAD' }, { status: 401 })
   await bench.clock.advance(4000)
-  await Bun.sleep(5)
+  // Refused, it waits longer than before, up to eight seconds.
+  await bench.until(() => bench.clock.waits.some((ms) => ms > 4000 && ms < 8000))
   bench.ticket = () => Response.json({ ticket: 'x', expires_in: 30 })
   await bench.clock.advance(30_000)
   await bench.reopened(4)
@@ -231,8 +237,9 @@ test('a relay that cannot be reached is tried again and again, without a word', 
   bench.isReachable = false
   bench.connection.start()
   for (let turn = 0; turn < 20; turn += 1) {
+    const asked = bench.calls.length
     await bench.clock.advance(30_000)
-    await Bun.sleep(1)
+    await bench.until(() => bench.calls.length > asked)
   }
   expect(bench.calls.length).toBeGreaterThan(10)
   expect(bench.errors).toEqual([])
@@ -246,14 +253,12 @@ test('a relay that asks for a wait is given it, up to five minutes', async () =>
   bench.ticket = () =>
     Response.json({ error: 'RATE_LIMITED' }, { status: 429, headers: { 'retry-after': '120' } })
   bench.connection.start()
-  await Bun.sleep(5)
-  await settle()
+  await bench.until(() => bench.clock.waits.at(-1) === 120_000)
   expect(bench.clock.waits.at(-1)).toBe(120_000)
   bench.ticket = () =>
     Response.json({ error: 'RATE_LIMITED' }, { status: 429, headers: { 'retry-after': '1e9' } })
   await bench.clock.advance(120_000)
-  await Bun.sleep(5)
-  await settle()
+  await bench.until(() => bench.clock.waits.at(-1) === 300_000)
   expect(bench.clock.waits.at(-1)).toBe(300_000)
   expect(bench.errors.map(({ refusal }) => refusal)).toEqual(['RATE_LIMITED', 'RATE_LIMITED'])
 })
@@ -311,8 +316,7 @@ test('a wait the relay asked for is kept, whoever comes back', async () => {
   bench.ticket = () =>
     Response.json({ error: 'RATE_LIMITED' }, { status: 429, headers: { 'retry-after': '20' } })
   bench.connection.start()
-  await settle()
-  await Bun.sleep(5)
+  await bench.until(() => bench.clock.waits.at(-1) === 20_000)
   const calls = bench.calls.length
   bench.wake()
   await settle()
@@ -370,7 +374,7 @@ test('who is refused for good is told, and asks no more', async () => {
   const bench = new Bench()
   bench.ticket = () => Response.json({ error: 'NOT_FOUND' }, { status: 404 })
   bench.connection.start()
-  for (let turn = 0; turn < 20 && bench.errors.length === 0; turn += 1) await Bun.sleep(1)
+  await bench.until(() => bench.errors.length > 0)
   expect(bench.errors).toMatchObject([{ refusal: 'NOT_FOUND' }])
   expect(bench.connection.state).toBe('disconnected')
   expect(bench.clock.waits).toEqual([])

@@ -4,6 +4,7 @@ import type { Receipts } from './receipts.ts'
 import type { Sessions } from './sessions.ts'
 import type { StoredMessage } from './stores/records.ts'
 import type { ClientStore } from './stores/store.ts'
+import { trustStateOf } from './trust.ts'
 
 /** A conversation as a list of conversations shows it. */
 export interface Conversation {
@@ -35,13 +36,13 @@ export async function describeConversation(
   const unread = await store.listMessages(conversationId, { afterSeq: receipts.readSeq(conversationId) })
   const [lastMessage] = await store.listMessages(conversationId, { limit: 1 })
   const friend = friends.list().find((profile) => profile.conversation_id === conversationId)
-  const trust = await sessions.trustState(conversationId)
+  const { status } = await trustStateOf(sessions, conversationId, store)
   return {
     conversationId,
     contactId: theirAliasId,
     nickname: friend?.nickname ?? theirAliasId,
     isFriend: friend?.status === 'accepted',
-    isVerified: trust.status === 'verified',
+    isVerified: status === 'verified',
     unread: unread.filter((message) => !message.isMe && !message.retracted).length,
     lastMessage,
   }

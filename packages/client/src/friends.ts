@@ -12,10 +12,11 @@ import {
 import { asClientError, ClientError } from './client-error.ts'
 import { Backoff } from './clock.ts'
 import type { Emitter } from './events.ts'
+import { keysIn } from './friend-keys.ts'
 import type { Http } from './http.ts'
 import type { Journal } from './journal.ts'
 import type { Platform } from './options.ts'
-import { keysIn, type Sessions } from './sessions.ts'
+import type { Sessions } from './sessions.ts'
 
 /** Hints of the relay cause at most one synchronisation in this time. */
 const HINT_INTERVAL_MS = 250

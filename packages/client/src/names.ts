@@ -59,7 +59,6 @@ export {
   type RegistrationStep,
   type RegistrationWatch,
 } from './registration.ts'
-export type { SecurityCode } from './sessions.ts'
 export { keyVault } from './stores/key-vault.ts'
 export { MemoryStore } from './stores/memory-store.ts'
 export type {
@@ -75,4 +74,5 @@ export type {
 } from './stores/records.ts'
 export type { ClientStore, MessageRange } from './stores/store.ts'
 export type { Vault } from './stores/vault.ts'
+export type { SecurityCode } from './trust.ts'
 export { VanityShop } from './vanity.ts'

@@ -3,7 +3,6 @@ import {
   decodeBase64,
   deriveSessionKey,
   encodeBase64,
-  formatSecurityCode,
   type IdentityKeys,
   isValidX25519PublicKey,
   securityCode,
@@ -11,25 +10,14 @@ import {
 import type { ConversationId, FriendProfile } from '@sotto/protocol'
 import { ClientError } from './client-error.ts'
 import type { Emitter, SecurityViolationEvent } from './events.ts'
+import { asksForSession, type CurrentKeys, hasKeys, keysIn, keysOf, placeOf } from './friend-keys.ts'
 import type { Journal } from './journal.ts'
 import type { Clock } from './options.ts'
 import type { SessionRecord, TrustState } from './stores/records.ts'
 import type { ClientStore } from './stores/store.ts'
 
-/** The code two people compare. `fingerprintHex` is it bare, `displayCode` in groups of 4. */
-export interface SecurityCode {
-  readonly contactId: string
-  readonly displayCode: string
-  readonly fingerprintHex: string
-}
-
 /** Aliases of before that a contact may have. A relay could rename it without end. */
 const MAX_FORMER_ALIASES = 100
-
-interface CurrentKeys {
-  readonly x25519: string
-  readonly ed25519: string
-}
 
 /** What a friend list takes that has to be computed. */
 interface DerivedKeys {
@@ -215,6 +203,13 @@ export class Sessions {
     this.#sessions.clear()
   }
 
+  /** The security code of a contact's X25519 key, one that is recorded or one the relay gives instead. */
+  fingerprintOf(theirPublicKey: string): string {
+    const code = this.#codes.get(theirPublicKey)
+    if (code === undefined) throw new TypeError('the security code of a key in use was not computed')
+    return code
+  }
+
   /** Forgets a contact's keys; the next friend list gives those to record, unverified. */
   async forget(contact: string): Promise<void> {
     const { conversationId } = this.get(contact)
@@ -228,43 +223,8 @@ export class Sessions {
     this.#raised.delete(conversationId)
   }
 
-  securityCode(contact: string): SecurityCode {
-    const session = this.get(contact)
-    const fingerprintHex = this.#fingerprint(session.theirEcdhPublicKey)
-    return {
-      contactId: session.theirAliasId,
-      displayCode: formatSecurityCode(fingerprintHex),
-      fingerprintHex,
-    }
-  }
-
-  /** Verified only while the code that was compared is the code of the keys in use. */
-  async trustState(contact: string): Promise<TrustState> {
-    const { fingerprintHex } = this.securityCode(contact)
-    const trust = await this.#context.store.getTrust(this.get(contact).conversationId)
-    const holds = trust.status === 'verified' && trust.fingerprintSnapshot === fingerprintHex
-    return holds ? trust : { status: 'unverified' }
-  }
-
-  /** Compares a code someone read out or typed; the contact is verified if it is the same. */
-  async verifyCode(contact: string, code: string): Promise<boolean> {
-    const typed = code.replace(/[\s-]/g, '').toLowerCase()
-    if (typed !== this.securityCode(contact).fingerprintHex) return false
-    await this.markVerified(contact)
-    return true
-  }
-
-  markVerified(contact: string): Promise<void> {
-    const { fingerprintHex } = this.securityCode(contact)
-    const verifiedAt = this.#context.clock.now()
-    return this.#setTrust(contact, { status: 'verified', verifiedAt, fingerprintSnapshot: fingerprintHex })
-  }
-
-  resetTrust(contact: string): Promise<void> {
-    return this.#setTrust(contact, { status: 'unverified' })
-  }
-
-  async #setTrust(contact: string, trust: TrustState): Promise<void> {
+  /** Notes whether a contact is verified. */
+  async setTrust(contact: string, trust: TrustState): Promise<void> {
     const session: SessionRecord = { ...this.get(contact), trustState: trust.status }
     await this.#context.journal.write([
       { change: 'session', session },
@@ -312,8 +272,8 @@ export class Sessions {
     const violation: SecurityViolationEvent = {
       type: 'security_violation',
       contactId: session.theirAliasId,
-      previousFingerprint: this.#fingerprint(session.theirEcdhPublicKey),
-      currentFingerprint: this.#fingerprint(current.x25519),
+      previousFingerprint: this.fingerprintOf(session.theirEcdhPublicKey),
+      currentFingerprint: this.fingerprintOf(current.x25519),
       detectedAt: this.#context.clock.now(),
       message: null,
     }
@@ -376,47 +336,10 @@ export class Sessions {
     return false
   }
 
-  #fingerprint(theirPublicKey: string): string {
-    const code = this.#codes.get(theirPublicKey)
-    if (code === undefined) throw new TypeError('the security code of a key in use was not computed')
-    return code
-  }
-
   // A relay can give other keys each time.
   #dropCodes(): void {
     const used = new Set(this.list().map(({ theirEcdhPublicKey }) => theirEcdhPublicKey))
     for (const { x25519 } of this.#changedKeys.values()) used.add(x25519)
     this.#codes = new Map([...this.#codes].filter(([key]) => used.has(key)))
   }
-}
-
-/** The keys the relay gives for somebody. */
-export function keysIn({
-  x25519_public_key,
-  ed25519_public_key,
-}: Pick<FriendProfile, 'x25519_public_key' | 'ed25519_public_key'>): CurrentKeys {
-  return { x25519: x25519_public_key, ed25519: ed25519_public_key }
-}
-
-function keysOf(friends: readonly FriendProfile[]): readonly string[] {
-  return friends.flatMap((friend) => (friend.status === 'accepted' ? [friend.x25519_public_key] : []))
-}
-
-type AcceptedFriend = FriendProfile & { readonly conversation_id: ConversationId }
-
-function asksForSession(friend: FriendProfile): friend is AcceptedFriend {
-  return friend.status === 'accepted' && friend.conversation_id !== ''
-}
-
-// By the contact's key as well: a relay that gives one conversation to two must not have the key made with one of them
-// stand beside the security code of the other.
-function placeOf(friend: FriendProfile): string {
-  return `${friend.conversation_id} ${friend.x25519_public_key}`
-}
-
-function hasKeys(session: SessionRecord, current: CurrentKeys): boolean {
-  const signing = session.theirEd25519PublicKey
-  return (
-    session.theirEcdhPublicKey === current.x25519 && (signing === undefined || signing === current.ed25519)
-  )
 }

@@ -1,38 +1,16 @@
 // Two people and a real relay: everything they can do to each other.
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { type RelayProcess, startRelay } from '@sotto/relay/testing'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { type FetchLike, MemoryStore } from '../src/client.ts'
-import { Person, until } from './people.ts'
+import { until } from './people.ts'
+import { SpecificationWorld } from './specification-world.ts'
 
 // A busy machine is slow; what a test waits for says itself what did not come.
 setDefaultTimeout(30_000)
 
-let relay: RelayProcess
-const people: Person[] = []
-
-beforeAll(async () => {
-  relay = await startRelay()
-})
-afterAll(() => relay.stop())
-afterEach(async () => {
-  for (const person of people.splice(0)) await person.client.close()
-})
-
-async function join(name: string, options: Parameters<typeof Person.join>[2] = {}): Promise<Person> {
-  const person = await Person.join(name, relay.url, options)
-  people.push(person)
-  return person
-}
-
-async function open(name: string, options: Parameters<typeof Person.open>[2] = {}): Promise<Person> {
-  const person = await Person.open(name, relay.url, options)
-  people.push(person)
-  return person
-}
+const world = new SpecificationWorld()
 
 test('a message arrives, and its marks come back: sent, delivered, read', async () => {
-  const [alice, bob] = [await join('alice'), await join('bob')]
-  const conversation = await alice.befriend(bob)
+  const [alice, bob, conversation] = await world.friends()
   expect((await bob.client.conversation(alice.alias)).conversationId).toBe(conversation)
 
   const sent = await alice.client.send(bob.alias, 'hello')
@@ -54,8 +32,7 @@ test('a message arrives, and its marks come back: sent, delivered, read', async 
 })
 
 test('a reply names what it answers', async () => {
-  const [alice, bob] = [await join('alice'), await join('bob')]
-  await alice.befriend(bob)
+  const [alice, bob] = await world.friends()
   const question = await alice.client.send(bob.alias, 'when?')
   await bob.receives('when?')
   await bob.client.send(alice.alias, 'at eight', { replyToId: question.id })
@@ -63,8 +40,7 @@ test('a reply names what it answers', async () => {
 })
 
 test('many messages at once keep their order and are each there once', async () => {
-  const [alice, bob] = [await join('alice'), await join('bob')]
-  await alice.befriend(bob)
+  const [alice, bob] = await world.friends()
   const texts = Array.from({ length: 500 }, (_, at) => `message ${at}`)
   await Promise.all(texts.map((text) => alice.client.send(bob.alias, text)))
   await until('all arrive', () => bob.heard.message.length >= texts.length)
@@ -77,8 +53,7 @@ test('many messages at once keep their order and are each there once', async () 
 })
 
 test('what is sent to someone away waits for them', async () => {
-  const [alice, bob] = [await join('alice'), await join('bob')]
-  await alice.befriend(bob)
+  const [alice, bob] = await world.friends()
   bob.client.disconnect()
   const sent = await alice.client.send(bob.alias, 'are you there?')
   await alice.sees(bob.alias, sent.id, 'sent')
@@ -88,8 +63,7 @@ test('what is sent to someone away waits for them', async () => {
 })
 
 test('what is written without a connection goes out with the next one', async () => {
-  const [alice, bob] = [await join('alice'), await join('bob')]
-  await alice.befriend(bob)
+  const [alice, bob] = await world.friends()
   alice.client.disconnect()
   const texts = ['one', 'two', 'three']
   for (const text of texts) await alice.client.send(bob.alias, text)
@@ -99,7 +73,7 @@ test('what is written without a connection goes out with the next one', async ()
 })
 
 test('a friendship accepted while one was away is there on coming back, with the messages', async () => {
-  const [alice, bob] = [await join('alice'), await join('bob')]
+  const [alice, bob] = [await world.join('alice'), await world.join('bob')]
   await alice.client.requestFriend(bob.alias)
   alice.client.disconnect()
   const request = await until('the request', () => bob.heard.friend_request[0])
@@ -112,8 +86,7 @@ test('a friendship accepted while one was away is there on coming back, with the
 })
 
 test('a retracted message loses its text on both sides', async () => {
-  const [alice, bob] = [await join('alice'), await join('bob')]
-  await alice.befriend(bob)
+  const [alice, bob] = await world.friends()
   const sent = await alice.client.send(bob.alias, 'oops')
   await bob.receives('oops')
   await alice.client.retract(bob.alias, sent.id)
@@ -127,8 +100,7 @@ test('a retracted message loses its text on both sides', async () => {
 })
 
 test('a message retracted before its recipient came for it never shows', async () => {
-  const [alice, bob] = [await join('alice'), await join('bob')]
-  await alice.befriend(bob)
+  const [alice, bob] = await world.friends()
   bob.client.disconnect()
   const sent = await alice.client.send(bob.alias, 'never mind')
   await alice.client.send(bob.alias, 'hello')
@@ -139,8 +111,7 @@ test('a message retracted before its recipient came for it never shows', async (
 })
 
 test('a retraction decided on without a connection leaves with the next one', async () => {
-  const [alice, bob] = [await join('alice'), await join('bob')]
-  await alice.befriend(bob)
+  const [alice, bob] = await world.friends()
   const sent = await alice.client.send(bob.alias, 'oops')
   await bob.receives('oops')
   alice.client.disconnect()
@@ -150,15 +121,14 @@ test('a retraction decided on without a connection leaves with the next one', as
 })
 
 test('nobody takes back what is not theirs', async () => {
-  const [alice, bob] = [await join('alice'), await join('bob')]
-  await alice.befriend(bob)
+  const [alice, bob] = await world.friends()
   const sent = await alice.client.send(bob.alias, 'mine')
   await bob.receives('mine')
-  expect(bob.client.retract(alice.alias, sent.id)).rejects.toMatchObject({ code: 'UNKNOWN_MESSAGE' })
+  await expect(bob.client.retract(alice.alias, sent.id)).rejects.toMatchObject({ code: 'UNKNOWN_MESSAGE' })
 })
 
 test('typing shows at the peer, once for many keys', async () => {
-  const [alice, bob] = [await join('alice'), await join('bob')]
+  const [alice, bob] = [await world.join('alice'), await world.join('bob')]
   const conversationId = await alice.befriend(bob)
   for (let key = 0; key < 20; key += 1) alice.client.notifyTyping(bob.alias)
   await until('bob sees it', () => bob.heard.typing[0])
@@ -166,8 +136,7 @@ test('typing shows at the peer, once for many keys', async () => {
 })
 
 test('both sides compute the same security code, and a right one verifies', async () => {
-  const [alice, bob] = [await join('alice'), await join('bob')]
-  await alice.befriend(bob)
+  const [alice, bob] = await world.friends()
   const code = bob.client.securityCode(alice.alias)
   expect(code.fingerprintHex).toMatch(/^[0-9a-f]{60}$/)
   expect(alice.client.securityCode(bob.alias)).toEqual({ ...code, contactId: bob.alias })
@@ -184,8 +153,7 @@ test('both sides compute the same security code, and a right one verifies', asyn
 })
 
 test('after parting nothing more can be sent, and coming back takes up where it was', async () => {
-  const [alice, bob] = [await join('alice'), await join('bob')]
-  const conversation = await alice.befriend(bob)
+  const [alice, bob, conversation] = await world.friends()
   await alice.client.send(bob.alias, 'before')
   await bob.receives('before')
   const [friend] = alice.client.friends()
@@ -201,7 +169,7 @@ test('after parting nothing more can be sent, and coming back takes up where it 
 })
 
 test('requests can be rejected, accounts blocked and unblocked, and people looked up', async () => {
-  const [alice, bob] = [await join('alice'), await join('bob')]
+  const [alice, bob] = [await world.join('alice'), await world.join('bob')]
   await alice.client.requestFriend(bob.alias)
   const request = await until('the request', () => bob.heard.friend_request[0])
   await bob.client.rejectFriend(request.friendship_id)
@@ -211,17 +179,16 @@ test('requests can be rejected, accounts blocked and unblocked, and people looke
   await bob.client.unblock(alice.alias)
   expect(await bob.client.listBlocks()).toEqual([])
   expect(await bob.client.lookUpUser(alice.alias)).toMatchObject({ nickname: 'alice', alias_id: alice.alias })
-  expect(bob.client.lookUpUser('nobody_at_all')).rejects.toMatchObject({
+  await expect(bob.client.lookUpUser('nobody_at_all')).rejects.toMatchObject({
     code: 'REFUSED',
     refusal: 'NOT_FOUND',
   })
-  expect(bob.client.requestFriend(bob.alias)).rejects.toMatchObject({ refusal: 'SELF_REQUEST' })
-  expect(bob.client.requestFriend('Not An Alias')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+  await expect(bob.client.requestFriend(bob.alias)).rejects.toMatchObject({ refusal: 'SELF_REQUEST' })
+  await expect(bob.client.requestFriend('Not An Alias')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
 })
 
 test('a nickname changes for friends too', async () => {
-  const [alice, bob] = [await join('alice'), await join('bob')]
-  await alice.befriend(bob)
+  const [alice, bob] = await world.friends()
   await alice.client.setNickname('Alice the Great')
   expect(alice.client.identity?.nickname).toBe('Alice the Great')
   await bob.client.syncFriends()
@@ -229,10 +196,9 @@ test('a nickname changes for friends too', async () => {
 })
 
 test('a phrase recovers its account on another device, which takes over; the first one stays away', async () => {
-  const [alice, bob] = [await join('alice'), await join('bob')]
-  await alice.befriend(bob)
+  const [alice, bob] = await world.friends()
   const { mnemonic, uuid, aliasId } = alice.client.identity ?? { mnemonic: '' }
-  const second = await open('alice again')
+  const second = await world.open('alice again')
   expect(await second.client.recover({ mnemonic: ` ${mnemonic.toUpperCase()} ` })).toMatchObject({
     uuid,
     aliasId,
@@ -250,8 +216,8 @@ test('a phrase recovers its account on another device, which takes over; the fir
 })
 
 test('creating with a phrase that has an account gets that account', async () => {
-  const alice = await join('alice')
-  const second = await open('again')
+  const alice = await world.join('alice')
+  const second = await world.open('again')
   const identity = await second.client.create({
     nickname: 'someone',
     mnemonic: alice.client.identity?.mnemonic ?? '',
@@ -260,10 +226,10 @@ test('creating with a phrase that has an account gets that account', async () =>
 })
 
 test('a phrase without an account recovers none', async () => {
-  const person = await open('nobody')
+  const person = await world.open('nobody')
   const mnemonic = 'legal winner thank year wave sausage worth useful legal winner thank yellow'
-  expect(person.client.recover({ mnemonic })).rejects.toMatchObject({ code: 'ACCOUNT_NOT_FOUND' })
-  expect(person.client.recover({ mnemonic: 'one two three' })).rejects.toMatchObject({
+  await expect(person.client.recover({ mnemonic })).rejects.toMatchObject({ code: 'ACCOUNT_NOT_FOUND' })
+  await expect(person.client.recover({ mnemonic: 'one two three' })).rejects.toMatchObject({
     code: 'INVALID_PHRASE',
   })
   expect(person.client.identity).toBeUndefined()
@@ -273,9 +239,8 @@ test('a phrase without an account recovers none', async () => {
 
 test('another identity replaces the one of a device only when told to', async () => {
   const store = new MemoryStore()
-  const [alice, bob] = [await join('alice', { store }), await join('bob')]
-  await alice.befriend(bob)
-  expect(alice.client.create({ nickname: 'other' })).rejects.toMatchObject({ code: 'IDENTITY_EXISTS' })
+  const [alice] = await world.friends({ store })
+  await expect(alice.client.create({ nickname: 'other' })).rejects.toMatchObject({ code: 'IDENTITY_EXISTS' })
   const before = alice.alias
   await alice.client.create({ nickname: 'other', replace: true })
   expect(alice.alias).not.toBe(before)
@@ -285,13 +250,12 @@ test('another identity replaces the one of a device only when told to', async ()
 
 test('a client opened again on its store is who it was', async () => {
   const store = new MemoryStore()
-  const [alice, bob] = [await join('alice', { store }), await join('bob')]
-  await alice.befriend(bob)
+  const [alice, bob] = await world.friends({ store })
   await alice.client.send(bob.alias, 'kept')
   await bob.receives('kept')
   await alice.client.close()
   store.reopen()
-  const again = await open('alice', { store })
+  const again = await world.open('alice', { store })
   expect(await again.client.restore()).toEqual({ aliasId: alice.alias, nickname: 'alice' })
   expect(await again.transcript(bob.alias)).toHaveLength(1)
   await again.connect()
@@ -308,12 +272,12 @@ test('a deletion that died before this device was cleared is a clear state, and 
     gone.resolve()
     return new Promise(() => {})
   }
-  const dying = await open('alice', { store, fetch: fetchAndDie })
+  const dying = await world.open('alice', { store, fetch: fetchAndDie })
   await dying.client.create({ nickname: 'alice' })
   void dying.client.deleteAccount()
   await gone.promise
 
-  const alice = await open('alice', { store })
+  const alice = await world.open('alice', { store })
   expect(alice.client.identity).toBeDefined()
   const accountGone = { code: 'ACCOUNT_NOT_FOUND', refusal: 'SIGNATURE_INVALID' }
   await expect(alice.client.restore()).rejects.toMatchObject(accountGone)
@@ -333,13 +297,12 @@ test('a deletion that died before this device was cleared is a clear state, and 
 })
 
 test('a deleted account is gone here and there', async () => {
-  const [alice, bob] = [await join('alice'), await join('bob')]
-  await alice.befriend(bob)
+  const [alice, bob] = await world.friends()
   const mnemonic = alice.client.identity?.mnemonic ?? ''
   await alice.client.deleteAccount()
   expect(alice.client.identity).toBeUndefined()
   expect(await alice.store.getIdentity()).toBeUndefined()
   await bob.client.syncFriends()
   expect(bob.client.friends()).toEqual([])
-  expect((await open('again')).client.recover({ mnemonic })).rejects.toBeDefined()
+  await expect((await world.open('again')).client.recover({ mnemonic })).rejects.toBeDefined()
 })

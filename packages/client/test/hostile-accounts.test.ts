@@ -32,7 +32,9 @@ test('a challenge for another host or account is not signed', async () => {
     relay.answers['POST /auth/challenge'] = ({ user_uuid }) => ({
       body: { challenge: lie(String(user_uuid)) },
     })
-    expect(person.client.create({ nickname: 'victim' })).rejects.toMatchObject({ code: 'CHALLENGE_REFUSED' })
+    await expect(person.client.create({ nickname: 'victim' })).rejects.toMatchObject({
+      code: 'CHALLENGE_REFUSED',
+    })
     await person.client.create({ nickname: 'victim' }).catch(() => {})
     expect(person.client.identity).toBeUndefined()
   }
@@ -46,7 +48,9 @@ test('an account that is claimed to exist is believed only once a login has succ
     body: { error: 'ACCOUNT_EXISTS', uuid: relay.uuid, alias_id: 'somebody_else' },
   })
   relay.answers['POST /auth/verify'] = () => ({ status: 401, body: { error: 'SIGNATURE_INVALID' } })
-  expect(person.client.create({ nickname: 'victim' })).rejects.toMatchObject({ refusal: 'SIGNATURE_INVALID' })
+  await expect(person.client.create({ nickname: 'victim' })).rejects.toMatchObject({
+    refusal: 'SIGNATURE_INVALID',
+  })
   await person.client.create({ nickname: 'victim' }).catch(() => {})
   expect(await person.store.getIdentity()).toBeUndefined()
 })
@@ -113,7 +117,7 @@ test('changed keys are refused: nothing is decrypted, sent or overwritten, and a
   await until('both are refused', () => person.heard.security_violation.length >= 3)
   await world.settled(person)
   expect(person.heard.message).toEqual([])
-  expect(person.client.send('bob', 'secret')).rejects.toMatchObject({ code: 'KEY_CHANGED' })
+  await expect(person.client.send('bob', 'secret')).rejects.toMatchObject({ code: 'KEY_CHANGED' })
   expect({
     code: person.client.securityCode('bob'),
     sessions: await store.listSessions(),
@@ -124,7 +128,7 @@ test('changed keys are refused: nothing is decrypted, sent or overwritten, and a
   await person.client.close()
   store.reopen()
   const again = await world.open(store)
-  expect(again.client.send('bob', 'secret')).rejects.toMatchObject({ code: 'KEY_CHANGED' })
+  await expect(again.client.send('bob', 'secret')).rejects.toMatchObject({ code: 'KEY_CHANGED' })
 
   // With the keys as they were, what bob wrote can be read; what the impostor wrote opens with no key of his.
   relay.friends = [friendOf(bob)]

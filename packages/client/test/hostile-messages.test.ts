@@ -67,6 +67,7 @@ test('what is played twice is shown once, and confirmed again', async () => {
   }
   expect(person.heard.message.length).toBe(1)
   expect(await textsOf(person, peer)).toEqual(['once'])
+  await until('the last is confirmed', () => relay.framesOf('delivered').some(({ seq }) => seq === 4))
   expect(relay.framesOf('delivered').map(({ seq }) => seq)).toEqual([3, 3, 3, 4])
 })
 
@@ -152,6 +153,7 @@ test('made-up conversations are kept to a limit, and past it nothing is confirme
   relay.send(msg(unknown, person, 1, 'one'))
   relay.send(msg(bob, person, 1, 'hello'))
   await person.receives('hello')
+  await until('it is confirmed', () => relay.framesOf('delivered').length > 0)
   await world.settled(person)
   expect(person.heard.error.map(({ code }) => code)).toEqual(['STORE_FAILED'])
   expect(relay.framesOf('delivered').map(({ conv_id }) => conv_id)).toEqual([bob.conversationId])

@@ -72,7 +72,7 @@ test('a client with a passphrase keeps its secrets sealed, from before its ident
   await again.unlock('another one')
   await again.close()
   await bob.client.close()
-}, 40_000)
+}, 90_000)
 
 test('everything that needs keys is refused while the client is locked, from the call on', async () => {
   const alice = await Person.join('alice', relay.url, { secrets: keyVault(key()) })
@@ -172,7 +172,7 @@ test('a client locked and unlocked again and again while messages come in loses 
   expect(alice.heard.error.map((error) => error.code)).toEqual([])
   await alice.client.close()
   await bob.client.close()
-}, 40_000)
+}, 90_000)
 
 test('a message that is being looked up when the client is locked is stored with its text', async () => {
   // A disk that takes its time to answer.
@@ -251,7 +251,7 @@ test('a passphrase can be taken away again, and set again', async () => {
   expect(third.identity).toMatchObject({ mnemonic, nickname: 'Alice B.' })
   await expect(third.setPassphrase('')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
   await third.close()
-}, 40_000)
+}, 90_000)
 
 test('the secrets go from one vault to another and back, and open by whichever has them', async () => {
   const folder = join(root, 'two-vaults')
@@ -283,7 +283,7 @@ test('the secrets go from one vault to another and back, and open by whichever h
   const wrong = SottoClient.open({ relayUrl: relay.url, store, secrets: passphraseVault() })
   await expect(wrong).rejects.toMatchObject({ code: 'STORE_FAILED' })
   await store.close()
-}, 40_000)
+}, 90_000)
 
 test('what waits to be sent is counted while the client is locked, too', async () => {
   const alice = await Person.join('alice', relay.url, { secrets: keyVault(key()) })

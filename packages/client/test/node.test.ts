@@ -84,4 +84,4 @@ test('the library runs in Node as it is', async () => {
   ])
   expect(await node.exited).toBe(0)
   await bob.client.close()
-}, 30_000)
+}, 60_000)

@@ -207,7 +207,7 @@ test('a token that is killed is replaced, and the connection with it, by itself'
   await until('alice is back', () => alice.client.networkState === 'connected', 20_000)
   await alice.client.send(bob.alias, 'still here')
   await bob.receives('still here')
-}, 30_000)
+}, 60_000)
 
 test('a relay that lost everything is an error with a code, and costs nothing that is on the device', async () => {
   const [alice, bob] = [await join_('alice'), await join_('bob')]

@@ -1,6 +1,5 @@
 // Registering, watched and ended: what is told of it, who does the work, and what is left when it is given up.
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { type RelayProcess, startRelay } from '@sotto/relay/testing'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import {
   generateMnemonic,
   MemoryStore,
@@ -11,27 +10,12 @@ import {
 } from '../src/client.ts'
 import { systemClock } from '../src/options.ts'
 import { solveInSlices } from '../src/proof-of-work.ts'
-import { Person } from './people.ts'
+import { SpecificationWorld } from './specification-world.ts'
 
 // A busy machine is slow; what a test waits for says itself what did not come.
 setDefaultTimeout(60_000)
 
-let relay: RelayProcess
-const people: Person[] = []
-
-beforeAll(async () => {
-  relay = await startRelay({ env: { LIMIT_POW_DIFFICULTY: '4' } })
-})
-afterAll(() => relay.stop())
-afterEach(async () => {
-  for (const person of people.splice(0)) await person.client.close()
-})
-
-async function open(options: Parameters<typeof Person.open>[2] = {}): Promise<Person> {
-  const person = await Person.open('someone', relay.url, options)
-  people.push(person)
-  return person
-}
+const world = new SpecificationWorld({ LIMIT_POW_DIFFICULTY: '4' })
 
 const newPhrase = () => generateMnemonic((length) => crypto.getRandomValues(new Uint8Array(length)))
 
@@ -40,7 +24,7 @@ function stepsOf(told: readonly RegistrationProgress[]): string[] {
 }
 
 test('six steps are told in order, and the work in shares of what is expected', async () => {
-  const person = await open()
+  const person = await world.open('someone')
   const told: RegistrationProgress[] = []
   await person.client.create({ nickname: 'alice', onProgress: (progress) => told.push(progress) })
   expect(stepsOf(told)).toEqual([
@@ -57,10 +41,10 @@ test('six steps are told in order, and the work in shares of what is expected', 
 })
 
 test('a recovery needs no work', async () => {
-  const first = await open()
+  const first = await world.open('someone')
   const { mnemonic } = await first.client.create({ nickname: 'alice' })
   const told: RegistrationProgress[] = []
-  const second = await open()
+  const second = await world.open('someone')
   await second.client.recover({ mnemonic, onProgress: (progress) => told.push(progress) })
   expect(stepsOf(told)).toEqual(['1 derive_keys', '3 register', '4 challenge', '5 sign', '6 verify'])
 })
@@ -75,7 +59,7 @@ test('a signal ends it at any step, and nothing on the device has changed', asyn
     'verify',
   ]
   for (const last of steps) {
-    const person = await open()
+    const person = await world.open('someone')
     const abort = new AbortController()
     const creation = person.client.create({
       nickname: 'alice',
@@ -95,7 +79,7 @@ test('a signal ends it at any step, and nothing on the device has changed', asyn
 test('a client closed at any moment while it begins an identity has made none', async () => {
   for (let step = 0; step < 25; step += 1) {
     const store = new MemoryStore()
-    const client = await SottoClient.open({ relayUrl: relay.url, store })
+    const client = await SottoClient.open({ relayUrl: world.relay.url, store })
     const creation = client.create({ nickname: 'alice' }).catch((error: { code: string }) => error.code)
     for (let turn = 0; turn < step; turn += 1) await null
     await client.close()
@@ -106,7 +90,7 @@ test('a client closed at any moment while it begins an identity has made none', 
 })
 
 test('of two identities made at once a device has the first', async () => {
-  const person = await open()
+  const person = await world.open('someone')
   const mnemonic = await newPhrase()
   // The first has to make its words, which the second has.
   const [first, second] = await Promise.allSettled([
@@ -120,7 +104,7 @@ test('of two identities made at once a device has the first', async () => {
 
 test('a signal ends the work in the middle', async () => {
   const works: ProofOfWork[] = []
-  const person = await open({
+  const person = await world.open('someone', {
     solveProofOfWork: (work) => {
       works.push(work)
       // So hard that it would take for ever.
@@ -143,7 +127,7 @@ test('a signal ends the work in the middle', async () => {
 
 test('the work is done by whoever was handed in', async () => {
   const works: ProofOfWork[] = []
-  const person = await open({
+  const person = await world.open('someone', {
     solveProofOfWork: (work) => {
       works.push(work)
       return solveInSlices(systemClock)(work)
@@ -155,7 +139,7 @@ test('the work is done by whoever was handed in', async () => {
 
 test('wrong work is refused by the relay and done again, three times at most', async () => {
   let works = 0
-  const person = await open({
+  const person = await world.open('someone', {
     solveProofOfWork: async () => {
       works += 1
       return 'wrong'
@@ -166,7 +150,7 @@ test('wrong work is refused by the relay and done again, three times at most', a
 })
 
 test('a handler that throws ends it with its own error', async () => {
-  const person = await open()
+  const person = await world.open('someone')
   const creation = person.client.create({
     nickname: 'alice',
     onProgress: () => {
@@ -178,9 +162,9 @@ test('a handler that throws ends it with its own error', async () => {
 
 test('the words of a phrase are what counts, not how they are typed', async () => {
   const mnemonic = await newPhrase()
-  const first = await open()
+  const first = await world.open('someone')
   const { uuid } = await first.client.create({ nickname: 'alice', mnemonic })
-  const second = await open()
+  const second = await world.open('someone')
   const typed = `  ${mnemonic.toUpperCase().replaceAll(' ', '\n ')} `
   expect(await second.client.recover({ mnemonic: typed })).toMatchObject({ uuid, mnemonic })
 })

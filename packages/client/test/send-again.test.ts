@@ -1,31 +1,15 @@
 // Sending a message again by its id, for whoever does not know whether it was sent.
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { type RelayProcess, startRelay } from '@sotto/relay/testing'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { MemoryStore, SottoClient } from '../src/client.ts'
-import { Person, until } from './people.ts'
+import { until } from './people.ts'
+import { SpecificationWorld } from './specification-world.ts'
 
 setDefaultTimeout(30_000)
 
-let relay: RelayProcess
-const people: Person[] = []
-
-beforeAll(async () => {
-  relay = await startRelay()
-})
-afterAll(() => relay.stop())
-afterEach(async () => {
-  for (const person of people.splice(0)) await person.client.close()
-})
-
-async function friends(): Promise<[Person, Person]> {
-  const [alice, bob] = [await Person.join('alice', relay.url), await Person.join('bob', relay.url)]
-  people.push(alice, bob)
-  await alice.befriend(bob)
-  return [alice, bob]
-}
+const world = new SpecificationWorld()
 
 test('a message sent twice under one id is one message, however far it has come', async () => {
-  const [alice, bob] = await friends()
+  const [alice, bob] = await world.friends()
   const send = (): Promise<unknown> => alice.client.send(bob.alias, 'once', { id: 'chosen' })
   const [first, second] = await Promise.all([send(), send()])
   expect(second).toEqual(first)
@@ -38,9 +22,8 @@ test('a message sent twice under one id is one message, however far it has come'
 })
 
 test('a message whose id was used keeps its text, and another conversation may use the id', async () => {
-  const [alice, bob] = await friends()
-  const carol = await Person.join('carol', relay.url)
-  people.push(carol)
+  const [alice, bob] = await world.friends()
+  const carol = await world.join('carol')
   await alice.befriend(carol)
   await alice.client.send(bob.alias, 'first', { id: 'chosen' })
   expect(await alice.client.send(bob.alias, 'second', { id: 'chosen' })).toMatchObject({ text: 'first' })
@@ -51,7 +34,7 @@ test('a message whose id was used keeps its text, and another conversation may u
 })
 
 test('messages with and without an id of their own keep the order of the calls', async () => {
-  const [alice, bob] = await friends()
+  const [alice, bob] = await world.friends()
   const texts = Array.from({ length: 40 }, (_, at) => `message ${at}`)
   const send = (text: string, at: number): Promise<unknown> =>
     alice.client.send(bob.alias, text, at % 3 === 0 ? {} : { id: `id-${at}` })
@@ -61,7 +44,7 @@ test('messages with and without an id of their own keep the order of the calls',
 })
 
 test('what cannot be an id is refused', async () => {
-  const [alice, bob] = await friends()
+  const [alice, bob] = await world.friends()
   for (const id of ['', 'two words', 'ä', 'x'.repeat(129)])
     await expect(alice.client.send(bob.alias, 'no', { id })).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
@@ -70,12 +53,12 @@ test('what cannot be an id is refused', async () => {
 })
 
 test('a message that a client before has written late is taken up and sent', async () => {
-  const [alice, bob] = await friends()
+  const [alice, bob] = await world.friends()
   alice.client.disconnect()
   const store = alice.store
   if (!(store instanceof MemoryStore)) throw new Error('not the store of a person')
   // Opened before the message is there: it does not know of it.
-  const next = await SottoClient.open({ relayUrl: relay.url, store })
+  const next = await SottoClient.open({ relayUrl: world.relay.url, store })
   await alice.client.send(bob.alias, 'late', { id: 'chosen' })
   next.connect()
   expect(await next.send(bob.alias, 'late', { id: 'chosen' })).toMatchObject({ status: 'sending' })

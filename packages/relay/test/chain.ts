@@ -2,11 +2,11 @@
 
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Subprocess } from 'bun'
 import solc from 'solc'
 import { type Abi, type Address, encodeAbiParameters, encodeFunctionData, type Hex } from 'viem'
+import { findFreePort } from './free-port.ts'
 
 /** A chain of its own, in a process of its own. */
 export interface TestChain {
@@ -255,20 +255,6 @@ export async function startEndpoint(target: string): Promise<Endpoint> {
     },
     stop: down,
   })
-}
-
-// Below the ports that outgoing connections are given, so that none of those takes it before it is used again.
-async function findFreePort(): Promise<number> {
-  for (let tries = 0; tries < 100; tries++) {
-    const port = 20_000 + Math.floor(Math.random() * 12_000)
-    const isFree = await new Promise<boolean>((resolve) => {
-      const server = createServer()
-      server.once('error', () => resolve(false))
-      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
-    })
-    if (isFree) return port
-  }
-  throw new Error('no free port')
 }
 
 function hex(number: number): string {

@@ -1,12 +1,12 @@
 // A real PostgreSQL for tests: one server a test process, in a temporary folder, gone when that process is.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { SQL } from 'bun'
 import { findPostgres, oldestPostgres } from '../../../scripts/find-postgres.mjs'
+import { findFreePort } from './free-port.ts'
 
 export interface PostgresServer {
   /** The server's own database, `postgres`; tests use one of `createDatabase`. */
@@ -211,22 +211,6 @@ function run([command = '', ...args]: string[]): string {
     )
   }
   return result.stdout
-}
-
-// Below 32768, where no system takes the port of an outgoing connection from.
-async function findFreePort(): Promise<number> {
-  for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 12_000)
-    if (await isFree(port)) return port
-  }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = createServer()
-    probe.once('error', () => resolve(false))
-    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
-  })
 }
 
 function readOrEmpty(path: string): string {

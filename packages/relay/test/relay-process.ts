@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { findFreePort } from './free-port.ts'
 
 /** A relay that runs, or did. */
 export interface RelayProcess {
@@ -28,7 +29,7 @@ export async function startRelay(
   options: { env?: Readonly<Record<string, string>> } = {},
 ): Promise<RelayProcess> {
   const dataDir = await mkdtemp(join(tmpdir(), 'sotto-relay-'))
-  let running = await launch({ ...QUICK, PORT: '0', DATA_DIR: dataDir, ...options.env })
+  let running = await launchOnFreePort({ ...QUICK, DATA_DIR: dataDir, ...options.env })
   const port = new URL(running.url).port
 
   const end = async (signal: NodeJS.Signals): Promise<number | null> => {
@@ -51,6 +52,17 @@ export async function startRelay(
       if (running.process.exitCode === null && running.process.signalCode === null) await end('SIGKILL')
       await rm(dataDir, { recursive: true, force: true })
     },
+  }
+}
+
+async function launchOnFreePort(env: Readonly<Record<string, string>>) {
+  for (let triesLeft = 5; ; triesLeft--) {
+    try {
+      return await launch({ PORT: String(await findFreePort()), ...env })
+    } catch (error) {
+      // Someone else may have taken the port between our look and its start.
+      if (triesLeft === 0 || !String(error).includes('something else listens there')) throw error
+    }
   }
 }
 

@@ -183,7 +183,8 @@ describe('the gateway', () => {
     alices.send({ type: 'typing', to: bob.alias, conv_id: conv }) // Waits its turn behind them.
     alices.send({ type: 'ping' })
     while (alices.frames.every(({ type }) => type !== 'pong')) await Bun.sleep(5)
-    expect(alices.frames.filter(({ type }) => type === 'ack').length).toBeLessThan(25)
+    const pongAt = alices.frames.findIndex(({ type }) => type === 'pong')
+    expect(alices.frames.slice(0, pongAt).filter(({ type }) => type === 'ack').length).toBeLessThan(25)
     await alices.next('pong')
     expect((await alices.take(25)).map(({ type, id, seq }) => [type, id, seq])).toEqual(
       ids.map((id, n) => ['ack', id, n + 1]),
@@ -196,13 +197,14 @@ describe('the gateway', () => {
   test('counts for the account: coming back on a new connection gains nothing', async () => {
     const { alice, bob, conv } = await wireFriends(paced.url)
     const { socket: first } = await alice.online()
+    const start = performance.now()
     for (let n = 0; n < 10; n++) first.send(message(bob.alias, conv, 'x'))
     await first.take(10, 'ack')
-    const start = performance.now()
     const { socket: second } = await alice.online()
     for (let n = 0; n < 10; n++) second.send(message(bob.alias, conv, 'x'))
     await second.take(10, 'ack')
-    expect(performance.now() - start).toBeGreaterThan(300)
+    // Twenty, of which ten may come at once and ten a second.
+    expect(performance.now() - start).toBeGreaterThan(900)
   })
 
   test('closes with 1013 and no goaway who sends more than it holds; what was acknowledged is kept, once', async () => {

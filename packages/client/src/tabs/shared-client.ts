@@ -12,7 +12,6 @@ import type { ClientEventHandler, ClientEventName, ClientEvents, NetworkState } 
 import type { CreateIdentityInput, RecoverIdentityInput } from '../identity.ts'
 import { type ClientOptions, decideSurroundings, type Platform } from '../options.ts'
 import type { SendOptions } from '../outbox.ts'
-import type { SecurityCode } from '../sessions.ts'
 import { IndexedDbStore } from '../stores/indexeddb-store.ts'
 import {
   type PublicIdentity,
@@ -22,6 +21,7 @@ import {
   type TrustState,
 } from '../stores/records.ts'
 import type { ClientStore, MessageRange } from '../stores/store.ts'
+import type { SecurityCode } from '../trust.ts'
 import { Turns } from '../turns.ts'
 import { methods } from './methods.ts'
 import { Tab } from './tab.ts'

@@ -16,6 +16,7 @@ export interface PageCall {
 }
 
 const stores = new Map<string, ClientStore>()
+let pairsWritten = 0
 
 const randomBytes = (length: number): Uint8Array => crypto.getRandomValues(new Uint8Array(length))
 
@@ -129,10 +130,14 @@ const page = {
         },
       }))
       await page.callStore({ store, method: 'write', args: [pair] })
+      pairsWritten = at + 1
       setTimeout(() => void write(at + 1), 0)
     }
     void write(0)
   },
+
+  /** How many of them are written. */
+  countPairs: (): number => pairsWritten,
 
   isSecure: (): boolean => globalThis.isSecureContext,
 }

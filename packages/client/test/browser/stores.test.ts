@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser.close()
   await app.stop()
-}, 30_000)
+}, 60_000)
 
 async function reload(tab: Page): Promise<void> {
   await tab.reload()
@@ -159,7 +159,7 @@ describe('a database', () => {
 describe('a write', () => {
   test('is all or nothing when the page goes away in the middle of it', async () => {
     let partial = 0
-    for (const waitMs of [0, 15, 40, 90]) {
+    for (const waitMs of [0, 15, 40, 90, 'until something is written']) {
       const database = newDatabase()
       const tab = await openTab(context, app)
       await openIn(tab, database)
@@ -168,13 +168,13 @@ describe('a write', () => {
           Reflect.apply(Reflect.get(globalThis, 'writePairs'), undefined, [database, conversationId]),
         [database, conversationId],
       )
-      await Bun.sleep(waitMs)
+      await (typeof waitMs === 'number' ? Bun.sleep(waitMs) : untilPairsWritten(tab, 1))
       await tab.close()
       partial += await expectWholePairs(await openIn(page, database))
     }
     // Else every page went before its first write, or wrote to its end, and nothing was seen.
     expect(partial).toBeGreaterThan(0)
-  }, 30_000)
+  }, 60_000)
 
   test('that resolved is there after the browser was killed, and no half of one that did not', async () => {
     const profile = await mkdtemp(join(tmpdir(), 'sotto-profile-'))
@@ -187,7 +187,7 @@ describe('a write', () => {
         Reflect.apply(Reflect.get(globalThis, 'writePairs'), undefined, [database, conversationId]),
       ['kept', '22222222-2222-4222-8222-222222222222'],
     )
-    await Bun.sleep(300)
+    await untilPairsWritten(tab, 20)
     await kill(profile)
     const after = await startChromiumWith(profile)
     const again = await openIn(await openTab(after, app), 'kept')
@@ -221,7 +221,7 @@ describe('a write', () => {
     await again.write([put('again', 5)])
     expect((await again.listMessages(conversationId)).map(({ id }) => id)).toEqual(['before', 'again'])
     await alone.close()
-  }, 30_000)
+  }, 60_000)
 })
 
 describe('a device key', () => {
@@ -292,7 +292,7 @@ describe('a device key', () => {
       await fresh.write(everything)
       await fresh.close()
     }
-  }, 30_000)
+  }, 60_000)
 
   test('that is gone opens nothing', async () => {
     const alone = await browser.newContext()
@@ -308,6 +308,13 @@ describe('a device key', () => {
     await alone.close()
   })
 })
+
+/** Waits until `writePairs` has written so many. */
+async function untilPairsWritten(tab: Page, count: number): Promise<void> {
+  await tab.waitForFunction((count) => Reflect.get(globalThis, 'countPairs')() >= count, count, {
+    polling: 5,
+  })
+}
 
 /** How many pairs there are; fails where there is half of one, or one without those before it. */
 async function expectWholePairs(

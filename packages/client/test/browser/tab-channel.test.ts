@@ -163,9 +163,7 @@ test('a tab whose leader does not answer says so, and takes over once that is go
 })
 
 test('what was asked twice is done once, and no refusal', async () => {
-  const [alice, bob] = [await world.enter('alice'), await world.enter('bob')]
-  await alice.befriend(bob)
-  const b = await bob.alias()
+  const { alice, b } = await world.friends()
   const stranger = await Stranger.open(alice.page.context())
   const [friend] = await alice.call<{ friendship_id: number }[]>('friends')
   const id = friend?.friendship_id ?? 0

@@ -12,9 +12,7 @@ setDefaultTimeout(60_000)
 const world = new BrowserWorld()
 
 test('two people meet and talk, and see how far each message has come', async () => {
-  const [alice, bob] = [await world.enter('alice'), await world.enter('bob')]
-  await alice.befriend(bob)
-  const [a, b] = [await alice.alias(), await bob.alias()]
+  const { alice, bob, a, b } = await world.friends()
   await alice.call('send', b, 'hello')
   await until('bob hears it', async () => (await bob.heardTexts()).includes('hello'))
   await bob.call('markRead', a)
@@ -28,9 +26,7 @@ test('two people meet and talk, and see how far each message has come', async ()
 })
 
 test('a page loaded again goes on where it was, and misses nothing said meanwhile', async () => {
-  const [alice, bob] = [await world.enter('alice'), await world.enter('bob')]
-  await alice.befriend(bob)
-  const [a, b] = [await alice.alias(), await bob.alias()]
+  const { alice, bob, a, b } = await world.friends()
   await alice.sendAll(b, ['one', 'two'])
   await until('bob hears both', async () => (await bob.heardTexts()).length === 2)
   const reloaded = alice.reload()
@@ -45,10 +41,7 @@ test('a page loaded again goes on where it was, and misses nothing said meanwhil
 })
 
 test('what is written offline goes out when the network is back, and that at once', async () => {
-  const alice = await world.enter('alice', { isPatient: true })
-  const bob = await world.enter('bob')
-  await alice.befriend(bob)
-  const [a, b] = [await alice.alias(), await bob.alias()]
+  const { alice, bob, a, b } = await world.friends({ isPatient: true })
   let attempts = 0
   alice.page.on('requestfailed', () => {
     attempts += 1
@@ -74,9 +67,7 @@ test('what is written offline goes out when the network is back, and that at onc
 })
 
 test('a relay that is killed and started again loses nothing, repeats nothing and keeps the order', async () => {
-  const [alice, bob] = [await world.enter('alice'), await world.enter('bob')]
-  await alice.befriend(bob)
-  const [a, b] = [await alice.alias(), await bob.alias()]
+  const { alice, bob, a, b } = await world.friends()
   const mine = Array.from({ length: 60 }, (_, at) => `alice ${at}`)
   const his = Array.from({ length: 60 }, (_, at) => `bob ${at}`)
   const half = [alice.sendAll(b, mine.slice(0, 30)), bob.sendAll(a, his.slice(0, 30))]

@@ -7,6 +7,15 @@ import type { AppSettings } from './app.ts'
 import { AppTab, prepare } from './app-tab.ts'
 import { type ServedApp, serveApp, startChromium } from './chromium.ts'
 
+interface Friends {
+  readonly alice: AppTab
+  readonly bob: AppTab
+  /** Her alias. */
+  readonly a: string
+  /** His alias. */
+  readonly b: string
+}
+
 export class BrowserWorld {
   readonly #contexts: BrowserContext[] = []
   #started: { browser: Browser; relay: RelayProcess; app: ServedApp } | undefined
@@ -55,6 +64,19 @@ export class BrowserWorld {
     const tab = await this.open(await this.newContext(settings))
     await tab.register(nickname)
     return tab
+  }
+
+  /** Two friends, the first with these settings, and the alias of each. */
+  async friends(settings: Partial<AppSettings> = {}): Promise<Friends> {
+    const [alice, bob] = [await this.enter('alice', settings), await this.enter('bob')]
+    await alice.befriend(bob)
+    return { alice, bob, a: await alice.alias(), b: await bob.alias() }
+  }
+
+  /** Two friends, the first in two tabs. */
+  async twoTabs(): Promise<Friends & { second: AppTab }> {
+    const friends = await this.friends()
+    return { ...friends, second: await this.duplicate(friends.alice) }
   }
 
   open(context: BrowserContext): Promise<AppTab> {

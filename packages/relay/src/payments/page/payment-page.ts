@@ -14,6 +14,9 @@ export interface PaymentPagesParts {
   readonly clock: Clock
 }
 
+/** The parts of the page's one stylesheet, in the order in which they hold. */
+const STYLES = ['./frame.css', './status.css', './how-to-pay.css']
+
 /** Where the page of a token is, under the relay's own address. */
 export function paymentPagePath(token: string): string {
   return `/pay/${token}`
@@ -27,7 +30,7 @@ export class PaymentPages {
 
   constructor(parts: PaymentPagesParts) {
     this.#parts = parts
-    const style = readFileSync(new URL('./page.css', import.meta.url), 'utf8')
+    const style = STYLES.map((name) => readFileSync(new URL(name, import.meta.url), 'utf8')).join('\n')
     const source = readFileSync(new URL('./page-script.ts', import.meta.url), 'utf8')
     const script = new Bun.Transpiler({ loader: 'ts', target: 'browser' }).transformSync(source)
     this.#version = new Bun.CryptoHasher('sha256')

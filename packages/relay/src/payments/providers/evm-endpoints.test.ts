@@ -124,9 +124,13 @@ describe('an endpoint', () => {
     const shop = await openShop([endpoint.url])
     const order = await shop.order()
     const headers = { 'Retry-After': '2' }
-    endpoint.behave = () => new Response('', { status: 429, headers })
+    let limitedAt = 0
+    endpoint.behave = () => {
+      limitedAt = performance.now()
+      return new Response('', { status: 429, headers })
+    }
     await until('it is limited', () => events(shop).includes('rpc_endpoint_failing'))
-    const [limitedAt, before] = [performance.now(), endpoint.asked.length]
+    const before = endpoint.asked.length
     endpoint.behave = undefined
     await world.token.pay(order.pay_to, PRICE)
     await until('it is asked again', () => endpoint.asked.length > before)

@@ -1,0 +1,151 @@
+// Tabs that close, crash or are frozen with the connection in their hands: another goes on, and nothing is lost or repeated.
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { until } from '../people.ts'
+import type { AppTab } from './app-tab.ts'
+import { BrowserWorld } from './world.ts'
+
+setDefaultTimeout(60_000)
+
+const world = new BrowserWorld()
+
+/** Lets everything leave a tab but its answers, as if it always went just before. */
+async function keepAnswers(tab: AppTab): Promise<void> {
+  await tab.page.evaluate(() => {
+    const { postMessage } = BroadcastChannel.prototype
+    BroadcastChannel.prototype.postMessage = function post(data): void {
+      if (data.message.type !== 'answer') postMessage.call(this, data)
+    }
+  })
+}
+
+test('a tab that is closed while another sends through it loses and repeats nothing', async () => {
+  const { alice, second, bob, b } = await world.twoTabs()
+  const texts = Array.from({ length: 100 }, (_, at) => `message ${at}`)
+  const sending = second.sendAll(b, texts)
+  await until('it has begun', async () => (await bob.heardTexts()).length > 0)
+  await alice.page.close()
+  expect(new Set(await sending).size).toBe(texts.length)
+  await until('bob has all', async () => (await bob.heardTexts()).length >= texts.length, 20_000)
+  await until('all are delivered', async () =>
+    (await second.transcript(b)).every((line) => line.endsWith('[delivered]')),
+  )
+  expect(await bob.heardTexts()).toEqual(texts)
+  expect((await second.transcript(b)).length).toBe(texts.length)
+  expect(await second.call<number>('countUnsent')).toBe(0)
+  expect((await second.heard('takeover')).length).toBe(1)
+  expect(await second.heard('goaway')).toEqual([])
+})
+
+test('what a tab has done and could not answer is not done again by the next', async () => {
+  const { alice, second, bob, b } = await world.twoTabs()
+  await keepAnswers(alice)
+  const texts = Array.from({ length: 10 }, (_, at) => `message ${at}`)
+  const sending = second.sendAll(b, texts)
+  await until('bob has all', async () => (await bob.heardTexts()).length === texts.length)
+  await alice.page.close()
+  await sending
+  await second.call('send', b, 'the end')
+  await until('bob hears the end', async () => (await bob.heardTexts()).includes('the end'))
+  expect(await bob.heardTexts()).toEqual([...texts, 'the end'])
+  expect((await second.transcript(b)).length).toBe(texts.length + 1)
+})
+
+test('a tab that crashes is followed by another', async () => {
+  const { alice, second, bob, a, b } = await world.twoTabs()
+  const crashed = new Promise((resolve) => alice.page.once('crash', resolve))
+  const texts = Array.from({ length: 50 }, (_, at) => `message ${at}`)
+  const sending = second.sendAll(b, texts)
+  const devtools = await alice.page.context().newCDPSession(alice.page)
+  // Never answered: the page that would is gone.
+  devtools.send('Page.crash').catch(() => {})
+  await crashed
+  await sending
+  await until('bob has all', async () => (await bob.heardTexts()).length >= texts.length, 20_000)
+  expect(await bob.heardTexts()).toEqual(texts)
+  await bob.call('send', a, 'still there?')
+  await until('the second hears it', async () => (await second.heardTexts()).includes('still there?'))
+})
+
+test('a tab that is frozen lets another go on, and hears again once it runs again', async () => {
+  const { alice, second, bob, a, b } = await world.twoTabs()
+  await alice.page.evaluate(() => {
+    Object.assign(globalThis, { isKept: true })
+  })
+  await alice.leave()
+  await until('the second has the connection', () => second.sockets.open === 1)
+  await second.call('send', b, 'from the second')
+  await until('bob hears it', async () => (await bob.heardTexts()).length === 1)
+  await alice.comeBack()
+  expect(await alice.page.evaluate(() => 'isKept' in globalThis)).toBe(true)
+  await bob.call('send', a, 'welcome back')
+  for (const tab of [alice, second])
+    await until('both hear it', async () => (await tab.heardTexts()).includes('welcome back'))
+  await alice.call('send', b, 'thank you')
+  await until('bob hears it', async () => (await bob.heardTexts()).includes('thank you'))
+  expect([alice.sockets.ever, second.sockets.ever]).toEqual([1, 1])
+  for (const tab of [alice, second]) expect(await tab.heard('goaway')).toEqual([])
+  expect((await alice.heard('takeover')).length).toBe(1)
+})
+
+test('what a frozen tab was asked for is done when it runs again, once', async () => {
+  const { alice, second, bob, b } = await world.twoTabs()
+  await second.page.close()
+  // The calls begin, and the page stops before they can end.
+  const sending = alice.page.evaluate(
+    ([b, texts]) => {
+      Object.assign(globalThis, { sending: globalThis.app.sendAll(b, texts) })
+      location.href = 'about:blank'
+    },
+    [b, ['one', 'two', 'three']] as const,
+  )
+  await sending
+  await alice.page.waitForURL('about:blank')
+  await alice.comeBack()
+  const outcomes = await alice.page.evaluate(() => Reflect.get(globalThis, 'sending'))
+  expect(outcomes).toMatchObject([
+    { answer: { text: 'one' } },
+    { answer: { text: 'two' } },
+    { answer: { text: 'three' } },
+  ])
+  await until('bob hears all', async () => (await bob.heardTexts()).length >= 3)
+  await until('all are delivered', async () =>
+    (await alice.transcript(b)).every((line) => line.endsWith('[delivered]')),
+  )
+  expect(await bob.heardTexts()).toEqual(['one', 'two', 'three'])
+  expect((await alice.transcript(b)).length).toBe(3)
+})
+
+test('what a frozen tab had not written yet it never writes, but has the next one do it once it runs again', async () => {
+  const { alice, second, bob, b } = await world.twoTabs()
+  const texts = Array.from({ length: 400 }, (_, at) => `message ${at}`)
+  // Frozen as a page is, but for its scripts going on at once: as if it were thawed right away.
+  const sending = alice.page.evaluate(
+    ([b, texts]) => {
+      const all = app.sendAll(b, texts)
+      setTimeout(() => document.dispatchEvent(new Event('freeze')), 10)
+      return all
+    },
+    [b, texts] as const,
+  )
+  await until('the second leads', async () => (await second.heard('takeover')).length === 1)
+  const written = (await second.transcript(b)).length
+  await Bun.sleep(500)
+  expect((await second.transcript(b)).length).toBe(written)
+  expect(written).toBeLessThan(texts.length)
+  await alice.page.evaluate(() => document.dispatchEvent(new Event('resume')))
+  for (const outcome of await sending) expect(outcome).toHaveProperty('answer')
+  await until('bob has all', async () => (await bob.heardTexts()).length >= texts.length, 20_000)
+  expect(await bob.heardTexts()).toEqual(texts)
+})
+
+test('a channel that a tab was asked to make as it went is not made twice, and nobody is told that it was not', async () => {
+  const { alice, second } = await world.twoTabs()
+  await keepAnswers(alice)
+  const made = second.call('channels.create', { name: 'Only one' })
+  await until('it is made', async () => (await alice.call<unknown[]>('channels.mine')).length === 1)
+  await alice.page.close()
+  await expect(made).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' })
+  await second.connected()
+  const mine = await second.call<{ name: string }[]>('channels.mine')
+  expect(mine.map(({ name }) => name)).toEqual(['Only one'])
+})
