@@ -12,7 +12,7 @@ import { Calls } from '../src/calls/calls.ts'
 import type { ClientOptions } from '../src/client.ts'
 import { systemClock } from '../src/options.ts'
 import { type Person, until } from './people.ts'
-import type { SpecificationWorld } from './specification-world.ts'
+import type { PeopleWorld } from './people-world.ts'
 
 /** Media that go nowhere, and note what they were told. */
 export class TestPeer implements CallPeer {
@@ -150,7 +150,7 @@ export class Caller {
   }
 
   static async join(
-    world: SpecificationWorld,
+    world: PeopleWorld,
     name: string,
     { hurry = 1, clockOffMs = 0, ...options }: CallerOptions = {},
   ): Promise<Caller> {
@@ -250,10 +250,7 @@ export class Caller {
 }
 
 /** Two friends who call. */
-export async function callers(
-  world: SpecificationWorld,
-  options: CallerOptions = {},
-): Promise<[Caller, Caller]> {
+export async function callers(world: PeopleWorld, options: CallerOptions = {}): Promise<[Caller, Caller]> {
   const [alice, bob] = [await Caller.join(world, 'alice', options), await Caller.join(world, 'bob', options)]
   await alice.person.befriend(bob.person)
   return [alice, bob]

@@ -7,10 +7,10 @@ import { Caller, callers, connect, settled } from './call-people.ts'
 import { friendOf, makePeer } from './hostile-relay.ts'
 import { HostileWorld } from './hostile-world.ts'
 import { until } from './people.ts'
-import { SpecificationWorld } from './specification-world.ts'
+import { PeopleWorld } from './people-world.ts'
 
-setDefaultTimeout(40_000)
-const world = new SpecificationWorld()
+setDefaultTimeout(90_000)
+const world = new PeopleWorld()
 const hostile = new HostileWorld()
 afterAll(() => hostile.stop())
 

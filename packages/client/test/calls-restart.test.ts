@@ -2,10 +2,10 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { type Caller, callers, connect, settled } from './call-people.ts'
 import { until } from './people.ts'
-import { SpecificationWorld } from './specification-world.ts'
+import { PeopleWorld } from './people-world.ts'
 
-setDefaultTimeout(30_000)
-const world = new SpecificationWorld()
+setDefaultTimeout(90_000)
+const world = new PeopleWorld()
 
 /** Long enough for the next to be offered. */
 const PAUSE_MS = 2200

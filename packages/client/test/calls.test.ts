@@ -4,10 +4,10 @@ import { Calls } from '../src/calls/calls.ts'
 import { MemoryStore, SottoClient } from '../src/client.ts'
 import { Caller, callers, connect } from './call-people.ts'
 import { until } from './people.ts'
-import { SpecificationWorld } from './specification-world.ts'
+import { PeopleWorld } from './people-world.ts'
 
 setDefaultTimeout(30_000)
-const world = new SpecificationWorld()
+const world = new PeopleWorld()
 
 test('a friend is called, takes the call, and hangs up', async () => {
   const [alice, bob] = await callers(world)

@@ -2,10 +2,10 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { Channels, MemoryStore, SottoClient, VanityShop } from '../src/client.ts'
 import { until } from './people.ts'
-import { SpecificationWorld } from './specification-world.ts'
+import { PeopleWorld } from './people-world.ts'
 
 setDefaultTimeout(30_000)
-const world = new SpecificationWorld()
+const world = new PeopleWorld()
 const idsOf = (items: readonly { readonly id: string }[]): string[] => items.map(({ id }) => id)
 
 test('a channel is made, found, subscribed to, written in and read', async () => {

@@ -2,12 +2,12 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { type FetchLike, MemoryStore } from '../src/client.ts'
 import { until } from './people.ts'
-import { SpecificationWorld } from './specification-world.ts'
+import { PeopleWorld } from './people-world.ts'
 
 // A busy machine is slow; what a test waits for says itself what did not come.
 setDefaultTimeout(30_000)
 
-const world = new SpecificationWorld()
+const world = new PeopleWorld()
 
 test('a message arrives, and its marks come back: sent, delivered, read', async () => {
   const [alice, bob, conversation] = await world.friends()

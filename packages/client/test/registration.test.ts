@@ -10,12 +10,12 @@ import {
 } from '../src/client.ts'
 import { systemClock } from '../src/options.ts'
 import { solveInSlices } from '../src/proof-of-work.ts'
-import { SpecificationWorld } from './specification-world.ts'
+import { PeopleWorld } from './people-world.ts'
 
 // A busy machine is slow; what a test waits for says itself what did not come.
 setDefaultTimeout(60_000)
 
-const world = new SpecificationWorld({ LIMIT_POW_DIFFICULTY: '4' })
+const world = new PeopleWorld({ LIMIT_POW_DIFFICULTY: '4' })
 
 const newPhrase = () => generateMnemonic((length) => crypto.getRandomValues(new Uint8Array(length)))
 

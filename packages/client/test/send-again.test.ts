@@ -2,11 +2,11 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { MemoryStore, SottoClient } from '../src/client.ts'
 import { until } from './people.ts'
-import { SpecificationWorld } from './specification-world.ts'
+import { PeopleWorld } from './people-world.ts'
 
 setDefaultTimeout(30_000)
 
-const world = new SpecificationWorld()
+const world = new PeopleWorld()
 
 test('a message sent twice under one id is one message, however far it has come', async () => {
   const [alice, bob] = await world.friends()

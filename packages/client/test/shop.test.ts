@@ -4,10 +4,10 @@ import { Channels, type FetchLike, MemoryStore, VanityShop } from '../src/client
 import { friendOf, makePeer } from './hostile-relay.ts'
 import { HostileWorld } from './hostile-world.ts'
 import { type Person, until } from './people.ts'
-import { SpecificationWorld } from './specification-world.ts'
+import { PeopleWorld } from './people-world.ts'
 
 setDefaultTimeout(60_000)
-const world = new SpecificationWorld({ PAYMENTS: 'dev' })
+const world = new PeopleWorld({ PAYMENTS: 'dev' })
 
 /** Waits until the relay has told a person that an order is paid. */
 async function paid(person: Person, orderId: string): Promise<string> {

@@ -8,13 +8,13 @@ import {
   validateMnemonic,
 } from '../src/client.ts'
 import { type Person, until } from './people.ts'
+import { PeopleWorld } from './people-world.ts'
 import { Recorder } from './recorder.ts'
-import { SpecificationWorld } from './specification-world.ts'
 
 // A busy machine is slow; what a test waits for says itself what did not come.
 setDefaultTimeout(60_000)
 
-const world = new SpecificationWorld()
+const world = new PeopleWorld()
 
 const KNOWN = 'legal winner thank year wave sausage worth useful legal winner thank yellow'
 

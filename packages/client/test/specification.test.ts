@@ -10,13 +10,13 @@ import { contentOf, generateMnemonic, validateMnemonic } from '../src/client.ts'
 import { friendOf, makePeer } from './hostile-relay.ts'
 import { HostileWorld, msg } from './hostile-world.ts'
 import { until } from './people.ts'
+import { PeopleWorld } from './people-world.ts'
 import { Recorder } from './recorder.ts'
-import { SpecificationWorld } from './specification-world.ts'
 
 // A busy machine is slow; what a test waits for says itself what did not come.
 setDefaultTimeout(60_000)
 
-const world = new SpecificationWorld()
+const world = new PeopleWorld()
 
 const random = (length: number) => crypto.getRandomValues(new Uint8Array(length))
 const MEDIA_KEY = `m_${'A'.repeat(22)}`

@@ -1,9 +1,10 @@
 // A real TURN server for tests: Debian's coturn, with the configuration docs/operations.md gives operators, on loopback.
 import { mkdtemp, rm } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findCoturn } from '../../../scripts/find-coturn.mjs'
+import { findFreePort } from './free-port.ts'
 
 /** A TURN server that runs. */
 export interface Coturn {
@@ -100,22 +101,5 @@ function canConnect(port: number): Promise<boolean> {
     socket.once('connect', () => resolve(true))
     socket.once('error', () => resolve(false))
     socket.once('connect', () => socket.destroy())
-  })
-}
-
-// Below 32768, where no system takes the port of an outgoing connection from.
-async function findFreePort(): Promise<number> {
-  for (let tries = 0; tries < 100; tries++) {
-    const port = 20_000 + Math.floor(Math.random() * 12_000)
-    if (await isFree(port)) return port
-  }
-  throw new Error('no free port')
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = createServer()
-    probe.once('error', () => resolve(false))
-    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
   })
 }

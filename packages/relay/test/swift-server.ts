@@ -2,11 +2,11 @@
 // signatures. One for a test process, gone when that process is.
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { AwsV4Signer } from 'aws4fetch'
 import { findSwift } from '../../../scripts/find-swift.mjs'
+import { findFreePort } from './free-port.ts'
 
 /** The store that runs. */
 export interface SwiftServer {
@@ -185,20 +185,8 @@ async function makeBucket(server: SwiftServer, folder: string): Promise<void> {
   throw new Error(`Swift did not start:\n${logs.join('\n')}`)
 }
 
-// Below 32768, where no system takes the port of an outgoing connection from.
 async function freePorts(count: number): Promise<number[]> {
   const found = new Set<number>()
-  while (found.size < count) {
-    const port = 20_000 + Math.floor(Math.random() * 12_000)
-    if (await isFree(port)) found.add(port)
-  }
+  while (found.size < count) found.add(await findFreePort())
   return [...found]
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer()
-    server.once('error', () => resolve(false))
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
-  })
 }

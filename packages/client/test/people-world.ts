@@ -1,11 +1,12 @@
-// What the tests of the specification share: one relay for a file, and people who are closed after each test.
+// What tests of people at a relay share: one relay for a file, and people who are closed after each test.
 import { afterAll, afterEach, beforeAll } from 'bun:test'
 import { type RelayProcess, startRelay } from '@sotto/relay/testing'
 import { Person } from './people.ts'
 
 type Options = Parameters<typeof Person.open>[2]
 
-export class SpecificationWorld {
+/** A relay of the file's own, and whoever joins it. */
+export class PeopleWorld {
   readonly #people: Person[] = []
   #relay: RelayProcess | undefined
 
