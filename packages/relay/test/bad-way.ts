@@ -10,7 +10,7 @@ export interface BadWay {
   silence(): void
   /** From now on each connection is cut after so many bytes came back by it. */
   cutAfter(bytes: number): void
-  /** What comes back comes in pieces of at most this, with a pause between them. */
+  /** What comes back comes in pieces of at most this, with a pause for each. */
   drip(bytes: number, pauseMs: number): void
   /** As it was in the beginning, for new connections. */
   mend(): void
@@ -38,8 +38,9 @@ export async function startBadWay(target: string): Promise<BadWay> {
     const step = drip?.bytes ?? piece.length
     far.pause()
     for (let at = 0; at < piece.length && !near.destroyed; at += step) {
-      if (drip && at > 0) await Bun.sleep(drip.pauseMs)
       const end = Math.min(at + step, piece.length, at + mostBack - passing.back)
+      // By what goes through, however small the pieces are that it comes in.
+      if (drip) await Bun.sleep((drip.pauseMs * (end - at)) / step)
       passing.back += end - at
       back += end - at
       const isWritten = near.write(piece.subarray(at, end))

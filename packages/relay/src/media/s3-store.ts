@@ -71,9 +71,7 @@ export class S3Store implements BlobStore {
     { number, version }: { number: number; version: string },
     body: IncomingBytes,
   ): Promise<{ etag: string; bytes: number }> {
-    const { length } = body
-    if (length !== undefined) return await this.#send(place, number, { ...body, length })
-    // The store wants to know the length beforehand.
+    // Else what comes in faster than the store takes it would lie in memory. And the store wants to know its length beforehand.
     return await spooled(join(this.#spoolFolder, `spool_${version}`), body, (known) =>
       this.#send(place, number, known),
     )

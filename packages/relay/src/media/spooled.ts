@@ -1,5 +1,5 @@
-// Bytes that do not say how many they are, for a store that wants to know beforehand: on disk until that shows. Not in memory,
-// where an account that sends many at once, slowly, would fill it.
+// Bytes on their way to a store that is slower than whoever sends them, or wants to know their number beforehand: on disk until
+// all are there. The runtime reads a body whether it is asked for or not, so that in memory a hundred parts would fill it.
 import { type FileHandle, open, unlink } from 'node:fs/promises'
 import { BlobStoreError, type IncomingBytes } from './blob-store.ts'
 import { freeNow } from './incoming.ts'
