@@ -144,8 +144,8 @@ describe('a post', () => {
   })
 
   test('is not led inside by a name that changes its mind between check and connection', async () => {
-    // 192.0.0.8 is this network's own placeholder, so nobody answers: excepted, to stand for a public address.
-    const { endpoints, asked } = world([['192.0.0.8'], ['127.0.0.1']], ['192.0.0.8'])
+    // Nobody listens at 127.0.0.9, which never leaves this machine: excepted, to stand for a public address.
+    const { endpoints, asked } = world([['127.0.0.9'], ['127.0.0.1']], ['127.0.0.9'])
     const ending = AbortSignal.timeout(1500)
     await expect(endpoints.post(service.url('/rebound', 'push.test'), message, ending)).rejects.toThrow(
       EndpointUnreachable,
@@ -160,7 +160,7 @@ describe('a post', () => {
   })
 
   test('asks the address that was checked, whatever the system would make of the name', async () => {
-    const { endpoints } = world([['192.0.0.8']], ['localhost'])
+    const { endpoints } = world([['127.0.0.9']], ['localhost'])
     const ending = AbortSignal.timeout(1500)
     await expect(endpoints.post(service.url('/by-name', 'localhost'), message, ending)).rejects.toThrow(
       EndpointUnreachable,
