@@ -34,6 +34,21 @@ test('a caller that begins another epoch and asks for one while it rings has no 
   expectKeysInOrder(alice, bob)
 })
 
+test('a friend that asks for another epoch while it rings has no key used twice', async () => {
+  const [alice, bob] = await callers(world)
+  await alice.calls.call(bob.alias)
+  await bob.is('ringing')
+  const callId = alice.calls.current?.id ?? ''
+  const asked = { epoch: 1, audio: true, video: true, renew: true }
+  // Answered at once: within the second after which the epoch that was asked for begins.
+  await alice.say('call_ice', bob, callId, asked)
+  await settled(alice, bob)
+  await bob.calls.accept()
+  await until('bob is in the epoch asked for', () => bob.peer.sentUnder.includes(2))
+  await Bun.sleep(1200)
+  expect(bob.peer.sentUnder).toEqual([2])
+})
+
 test('an offer that is given up for theirs, and an epoch told before the answer, confuse nobody', async () => {
   const [alice, bob] = await callers(world)
   await alice.calls.call(bob.alias)
