@@ -4,11 +4,11 @@ import { join } from 'node:path'
 
 const programs = ['proxy', 'account', 'container', 'object'].map((kind) => `swift-${kind}-server`)
 
-// The folder that holds them, and `swift-ring-builder`. SWIFT_BIN, when set, is the only one looked at.
+// The folder that holds them. SWIFT_BIN, when set, is the only one looked at.
 export function findSwift(env = process.env) {
   return [env.SWIFT_BIN || '/usr/bin'].find((folder) => {
     try {
-      for (const name of [...programs, 'swift-ring-builder']) accessSync(join(folder, name), constants.X_OK)
+      for (const name of programs) accessSync(join(folder, name), constants.X_OK)
       return true
     } catch {
       return false

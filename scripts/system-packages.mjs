@@ -28,7 +28,7 @@ const systemPackages = [
     around: withoutService,
   },
   {
-    name: 'OpenStack Swift (an S3-compatible store: its servers and swift-ring-builder)',
+    name: 'OpenStack Swift (an S3-compatible store)',
     isPresent: () => findSwift() !== undefined,
     hint: 'If it is installed in a place of its own, set SWIFT_BIN to the folder that holds swift-proxy-server.',
     debian: 'swift-proxy swift-account swift-container swift-object',

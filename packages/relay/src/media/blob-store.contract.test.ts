@@ -45,7 +45,7 @@ for (const { name, openStore } of [
     let versions = 0
     beforeAll(async () => {
       store = await openStore()
-    }, 60_000)
+    }, 120_000)
 
     const version = (): string => `v${++versions}`
     const begin = async (): Promise<UploadPlace> => {

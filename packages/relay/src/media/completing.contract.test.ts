@@ -76,7 +76,7 @@ for (const engine of engines) {
           if (!row) throw new Error('no account was added')
           return row.id
         })
-      }, 60_000)
+      }, 120_000)
 
       afterEach(async () => {
         await database.remove()
