@@ -21,7 +21,7 @@ export async function openPostgres(url: string, options: { connections: number }
     ping: async () => {
       await pool`SELECT 1`
     },
-    close: () => pool.close({ timeout: 5 }),
+    close: () => pool.close(),
   }
   try {
     await migrate(storage)

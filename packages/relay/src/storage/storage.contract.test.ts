@@ -151,6 +151,17 @@ for (const engine of engines) {
       expect(results.filter(({ status }) => status === 'rejected')).toEqual([])
     })
 
+    test('closing waits for what takes long', async () => {
+      const storage = await open()
+      const slow = storage.transaction(async (sql) => {
+        await sql`INSERT INTO relay_state (name, value) VALUES ('a', '1')`
+        await Bun.sleep(6000)
+        await sql`INSERT INTO relay_state (name, value) VALUES ('b', '2')`
+      })
+      const [ended] = await Promise.allSettled([slow, storage.close()])
+      expect(ended).toMatchObject({ status: 'fulfilled' })
+    })
+
     test('a store that answers says so', async () => {
       const storage = await open()
       await storage.ping()

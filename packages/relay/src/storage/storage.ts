@@ -37,6 +37,7 @@ export interface Storage {
   readonly engine: SqliteEngine | PostgresEngine
   /** Rejects when the store does not answer. */
   ping(): Promise<void>
+  /** Resolves once all that was asked for is through, however long that takes. */
   close(): Promise<void>
 }
 
