@@ -107,6 +107,13 @@ describe('at the start a file is refused that', () => {
   })
 })
 
+test('a pattern is not slow where only the machine was, more than once', () => {
+  let looks = 0
+  const interrupted = { now: () => now, monotonic: () => (++looks <= 5 ? looks * 30 : 1000) }
+  write(SIMPLE)
+  expect(() => new VanityRules(file, { clock: interrupted, log: createLog('silent') })).not.toThrow()
+})
+
 test('a pattern that would hold up every search is refused, the others are not', () => {
   const parts = { clock: systemClock, log: createLog('silent') }
   for (const pattern of ['(a+)+b', '([a-z]+)*_', '(?:a|a)*b', '(.*)*x']) {
