@@ -143,7 +143,7 @@ describe.each(engines)('$name', (engine) => {
     const { signals, woken, take } = await open()
     const [[alice, bob], eve] = [await friends(), await person()]
     for (const each of [alice, eve]) signals.opened(each)
-    expect(signals.forward(eve, signal('call_offer', [eve, bob]))).rejects.toThrow('NOT_FRIENDS')
+    await expect(signals.forward(eve, signal('call_offer', [eve, bob]))).rejects.toThrow('NOT_FRIENDS')
     const forwarding = signals.forward(alice, signal('call_offer', [alice, bob]))
     signals.closed(alice)
     await forwarding

@@ -136,10 +136,11 @@ for (const engine of engines) {
     test('a mark that does not advance is told to nobody', async () => {
       await run(send(alice, bob, 'a1'))
       await run(receipt(bob, alice, 'read', 1))
-      rings = []
+      const before = rings.length
+      expect(before).toBeGreaterThan(0)
       await run(receipt(bob, alice, 'delivered', 1))
       await run(receipt(bob, alice, 'read', 1))
-      expect(rings.filter(({ ring }) => ring.kind === 'receipt')).toEqual([])
+      expect(rings.slice(before).filter(({ ring }) => ring.kind === 'receipt')).toEqual([])
     })
 
     test('marks wait until the sender is known to have heard of them', async () => {
