@@ -51,7 +51,7 @@ function certificate(
   )
   const signature = der(0x03, Buffer.of(0), sign('sha256', body, issuer.key))
   const base64 = der(0x30, body, ecdsaWithSha256, signature).toString('base64')
-  return `-----BEGIN CERTIFICATE-----\n${base64.replaceAll(/.{64}/g, '$&\n')}\n-----END CERTIFICATE-----\n`
+  return `-----BEGIN CERTIFICATE-----\n${base64.replaceAll(/.{64}(?=.)/g, '$&\n')}\n-----END CERTIFICATE-----\n`
 }
 
 function der(tag: number, ...contents: readonly Uint8Array[]): Buffer {
