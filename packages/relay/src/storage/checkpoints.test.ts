@@ -1,6 +1,6 @@
 // The write-ahead log stays bounded however much is written, without the thread that answers people bringing it home.
 import { Database } from 'bun:sqlite'
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -65,6 +65,17 @@ test('a reader that stays keeps the log from beginning anew, and loses nothing b
   reader.run('COMMIT')
   expect(seen()).toBe(atFirst + 80)
   reader.close()
+})
+
+test('the thread is listened to once, however often it is asked', async () => {
+  const listening = spyOn(EventTarget.prototype, 'addEventListener')
+  for (let mib = 1; mib <= 3; mib++) {
+    await write(1, mib)
+    await until(async () => (await sizeOf('sotto.db')) > mib * MIB)
+  }
+  const toThreads = listening.mock.contexts.filter((each) => each instanceof Worker)
+  listening.mockRestore()
+  expect(toThreads).toHaveLength(1)
 })
 
 test('closing waits for the thread, and loses nothing', async () => {

@@ -16,6 +16,8 @@ export class Checkpoints {
   readonly #turns: Turns
   readonly #timer: ReturnType<typeof setInterval>
   #worker: Worker | undefined
+  /** Hands the thread's answer to whoever asked; one asks at a time. */
+  #answered: ((answer: CheckpointAnswer) => void) | undefined
   #hasWritten = false
   #round: Promise<void> | undefined
 
@@ -59,21 +61,23 @@ export class Checkpoints {
   #ask(order: CheckpointOrder): Promise<CheckpointAnswer> {
     const worker = this.#worker ?? this.#start()
     return new Promise((resolve) => {
-      worker.onmessage = ({ data }: MessageEvent<CheckpointAnswer>) => resolve(data)
-      // A full disk ends the thread: the next round starts another. Commits fail for the same reason, and say so in the log.
-      const ended = (): void => {
-        this.#worker = undefined
-        this.#hasWritten = true
-        resolve('done')
-      }
-      worker.onerror = ended
-      worker.addEventListener('close', ended)
+      this.#answered = resolve
       worker.postMessage(order)
     })
   }
 
   #start(): Worker {
     const worker = new Worker(new URL('./checkpoint-thread.ts', import.meta.url), { ref: false })
+    worker.onmessage = ({ data }: MessageEvent<CheckpointAnswer>) => this.#answered?.(data)
+    // A full disk ends the thread: the next round starts another. Commits fail for the same reason, and say so in the log.
+    const ended = (): void => {
+      if (this.#worker !== worker) return // Told twice of an error, and by then there may be another.
+      this.#worker = undefined
+      this.#hasWritten = true
+      this.#answered?.('done')
+    }
+    worker.onerror = ended
+    worker.addEventListener('close', ended)
     const order: CheckpointOrder = { file: this.#file }
     worker.postMessage(order)
     this.#worker = worker
