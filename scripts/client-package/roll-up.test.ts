@@ -72,7 +72,7 @@ beforeAll(async () => {
   core = await rollUp(program, 'core', join(folder, 'core.d.ts'), folder)
   other = await rollUp(program, 'other', join(folder, 'other.d.ts'), folder, core)
   await program.close()
-})
+}, 120_000)
 afterAll(() => rm(folder, { recursive: true }))
 
 test('a schema becomes the type it stands for, with its comments and without brands', () => {

@@ -69,5 +69,5 @@ describe('it is named, with what would be right:', () => {
       expect(failure).not.toContain('secret')
       expect(failure).not.toContain('PRIVATE KEY')
     }
-  }, 30_000)
+  }, 60_000)
 })
