@@ -89,7 +89,7 @@ test('from the first start to a conversation with marks, typing, reply and retra
   await alice.writes('\u001b[94m✓✓')
 
   bob.type('I am wri')
-  await alice.sees(/bob is typing…/)
+  await alice.writes('bob is typing…')
   alice.enter('are you?')
   await bob.sees(/#2 alice: are you\?/)
   // What came in went above what was being typed, and left it as it was.
@@ -252,6 +252,7 @@ test('an identity is recovered by words, typed or in a file, and the first devic
   expect((await stat(phraseFile)).mode & 0o777).toBe(0o600)
   const words = (await readFile(phraseFile, 'utf8')).trim()
   expect(first.output).not.toContain(words.split(' ').slice(0, 3).join(' '))
+  await first.sees(/• connected/) // Else it would not be the first that is sent away.
 
   const second = chatAt(newHome())
   await second.prompts(/\[r\]ecover/)
