@@ -181,7 +181,7 @@ test('a relay that goes away and comes back is told of, and nothing typed meanwh
   await alice.sees(/✓✓ #1 you: into the void/)
   await alice.leave()
   await bob.leave()
-}, 60_000)
+}, 120_000)
 
 test('nothing a friend sends can draw on the terminal or pass for another line', async () => {
   const { alice, bob, aliases, homes: places } = await friends()
@@ -305,7 +305,7 @@ test('a chat that was killed sends what it had not sent, once, when it is starte
   expect(alice.screen.lines.filter((line) => /bob: (first|second)$/.test(line)).length).toBe(2)
   await again.end()
   await alice.leave()
-}, 60_000)
+}, 120_000)
 
 test('letters of every width and kind are typed and shown', async () => {
   const { alice, bob } = await friends()
