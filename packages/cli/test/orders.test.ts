@@ -1,12 +1,14 @@
 // `sotto orders` as operators run it: beside a relay that runs, and on the store of one that does not.
 import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { OrderDetail, OrderLine } from '@sotto/relay'
 import { type RelayProcess, startRelay } from '@sotto/relay/testing'
 import { type WireAccount, wireAccount } from '@sotto/relay/testing/wire'
+
+setDefaultTimeout(180_000) // A dozen processes each, one after the other.
 
 const MAIN = join(import.meta.dir, '../src/main.ts')
 

@@ -42,8 +42,7 @@ export type ChainShop = Awaited<ReturnType<typeof openChainShop>>
 export async function openChainShop(storage: Storage, settings: EvmSettings) {
   const limits = { ...defaultLimits(), pendingOrders: 2000, orderSeconds: 86_400 }
   const log: LogLine[] = []
-  // Time that never jumps, but for a test that wants it to.
-  const clock = { ...systemClock, aheadMs: 0, monotonic: () => systemClock.monotonic() + clock.aheadMs }
+  const clock = { ...systemClock } // For a test to change.
   const parts = { storage, limits, clock: systemClock, randomBytes: systemRandom, bus: createInProcessBus() }
   const goods = { vanity: vanityGoods, reserve: vanityGoods, channel: channelGoods, quota: seatGoods }
   const ledger = new PaymentLedger({ ...parts, goods })

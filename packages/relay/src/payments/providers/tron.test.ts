@@ -228,7 +228,8 @@ describe('watching', () => {
     await eventually(() => expect(provider.seenUntil()).toBe(grid.timeOf(1000) - 30_000))
     grid.instead = () => new Response(null, { status: 500 })
     grid.head = 2000
-    await Bun.sleep(100)
+    const before = grid.http.asked.length
+    await eventually(() => expect(grid.http.asked.length).toBeGreaterThan(before + 3))
     expect(provider.seenUntil()).toBe(grid.timeOf(1000) - 30_000)
     grid.instead = () => undefined
     await eventually(() => expect(provider.seenUntil()).toBe(grid.timeOf(2000) - 30_000))
