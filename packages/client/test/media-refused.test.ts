@@ -150,7 +150,7 @@ test('what is too large, or finds no room, is refused by name, and its room is f
   })
   await nothingLeftBut(before + 1)
   await media.upload(bob.alias, noise(6 * MIB))
-}, 60_000)
+}, 120_000)
 
 test('for a stranger nothing is uploaded', async () => {
   await meet()
