@@ -43,14 +43,14 @@ test('many messages at once keep their order and are each there once', async () 
   const [alice, bob] = await world.friends()
   const texts = Array.from({ length: 500 }, (_, at) => `message ${at}`)
   await Promise.all(texts.map((text) => alice.client.send(bob.alias, text)))
-  await until('all arrive', () => bob.heard.message.length >= texts.length)
+  await until('all arrive', () => bob.heard.message.length >= texts.length, 60_000)
   expect(bob.heard.message.map(({ text }) => text)).toEqual(texts)
   const own = await until('all are delivered', async () => {
     const messages = await alice.client.messages(bob.alias)
     return messages.every(({ status }) => status === 'delivered') && messages
   })
   expect(own.map(({ text }) => text)).toEqual(texts)
-})
+}, 90_000)
 
 test('what is sent to someone away waits for them', async () => {
   const [alice, bob] = await world.friends()

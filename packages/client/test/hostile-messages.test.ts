@@ -130,12 +130,16 @@ test('a message that does not open is kept as such', async () => {
 test('messages of conversations not known yet are kept, and shown once the friend list explains them', async () => {
   const peer = makePeer('bob')
   const person = await world.victim([])
+  await until('the list was asked for', () => relay.called.includes('GET /friends'))
+  // What the messages have it ask for again is answered once they are looked at.
+  const explained = Promise.withResolvers<void>()
+  relay.answers['GET /friends'] = () => explained.promise.then(() => ({ body: [friendOf(peer)] }))
   relay.send(msg(peer, person, 1, 'one'))
   relay.send(msg(peer, person, 2, 'two'))
   relay.send(msg(peer, person, 2, 'two'))
   await until('they are confirmed', () => relay.framesOf('delivered').some(({ seq }) => seq === 2))
   expect(await person.store.countOfflineMessages()).toBe(2)
-  relay.friends = [friendOf(peer)]
+  explained.resolve()
   await person.receives('two')
   expect(person.heard.message.map(({ text }) => text)).toEqual(['one', 'two'])
   expect(await person.store.countOfflineMessages()).toBe(0)
@@ -243,8 +247,10 @@ test('nothing is confirmed before it is stored, and what cannot be stored never 
   /** A store whose writes of messages wait, or fail. */
   class SlowStore extends MemoryStore {
     gate: Promise<void> = Promise.resolve()
+    begun = 0
     override async write(changes: readonly StoreChange[]): Promise<void> {
       await super.write(changes)
+      this.begun += 1
       await this.gate
     }
   }
@@ -255,8 +261,10 @@ test('nothing is confirmed before it is stored, and what cannot be stored never 
   store.gate = new Promise((resolve) => {
     finish = resolve
   })
+  const { begun } = store
   relay.send(msg(bob, person, 1, 'slow'))
   relay.send(msg(bob, person, 1, 'slow'))
+  await until('both wait for the disk', () => store.begun === begun + 2)
   await Bun.sleep(100)
   expect(relay.framesOf('delivered')).toEqual([])
   expect(person.heard.message).toEqual([])

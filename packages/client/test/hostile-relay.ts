@@ -11,7 +11,11 @@ import {
 } from 'node:crypto'
 
 type Json = Record<string, unknown>
-type Answer = (body: Json) => { readonly status?: number; readonly body: unknown }
+interface Reply {
+  readonly status?: number
+  readonly body: unknown
+}
+type Answer = (body: Json) => Reply | Promise<Reply>
 
 /** A peer the relay has, or has made up. */
 export interface Peer {
@@ -143,7 +147,7 @@ export class HostileRelay {
     this.called.push(path)
     const text = await request.text()
     const body: Json = text === '' ? {} : JSON.parse(text)
-    const answer = this.answers[path]?.(body) ?? { body: this.#ownAnswer(path, body) }
+    const answer = (await this.answers[path]?.(body)) ?? { body: this.#ownAnswer(path, body) }
     return typeof answer.body === 'string'
       ? new Response(answer.body, { status: answer.status ?? 200 })
       : Response.json(answer.body, { status: answer.status ?? 200 })

@@ -72,7 +72,7 @@ test('a client with a passphrase keeps its secrets sealed, from before its ident
   await again.unlock('another one')
   await again.close()
   await bob.client.close()
-}, 90_000)
+}, 180_000)
 
 test('everything that needs keys is refused while the client is locked, from the call on', async () => {
   const alice = await Person.join('alice', relay.url, { secrets: keyVault(key()) })

@@ -87,5 +87,5 @@ for (const { name, environment } of places) {
       await way.stop()
       await relay.stop()
     }
-  }, 300_000)
+  }, 600_000)
 }

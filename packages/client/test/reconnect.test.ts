@@ -69,8 +69,8 @@ test('a relay killed again and again while both write loses nothing and doubles 
   }
   writing = false
   await killing
-  await until('bob has all', () => bob.heard.message.length >= texts.length, 40_000)
-  await until('alice has all', () => alice.heard.message.length >= texts.length, 40_000)
+  await until('bob has all', () => bob.heard.message.length >= texts.length, 90_000)
+  await until('alice has all', () => alice.heard.message.length >= texts.length, 90_000)
   await allDelivered(alice, bob.alias)
   await allDelivered(bob, alice.alias)
   await Bun.sleep(300)
@@ -81,7 +81,7 @@ test('a relay killed again and again while both write loses nothing and doubles 
   const order = async (person: Person, other: Person) =>
     (await person.client.messages(other.alias)).map(({ text }) => text)
   expect(await order(alice, bob)).toEqual(await order(bob, alice))
-}, 90_000)
+}, 180_000)
 
 test('a relay stopped cleanly is waited for, and the connection comes back by itself', async () => {
   const [alice, bob] = [await join_('alice'), await join_('bob')]
@@ -171,7 +171,7 @@ test('messages that came before a crash are there after it, and are confirmed', 
   const kept = (await copy.listMessages(conversation)).map(({ text }) => text)
   expect(kept).toEqual(texts.slice(0, kept.length))
   await copy.close()
-})
+}, 90_000)
 
 test('a full mailbox keeps messages waiting, in order, until there is room', async () => {
   await relay.stop()

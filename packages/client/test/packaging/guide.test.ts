@@ -10,7 +10,7 @@ import { makeApp, type PackedClient, packClient, run } from './packed.ts'
 import { buildPage, servePage } from './pages.ts'
 
 const TSC = join(import.meta.dir, '../../../../node_modules/typescript/bin/tsc')
-const LIMIT_MS = 60_000
+const LIMIT_MS = 180_000
 
 test(
   'the reference is that of the source (npm run docs)',

@@ -9,7 +9,7 @@ import { Person, until } from '../people.ts'
 import { type PackedClient, packClient } from './packed.ts'
 import { buildPage, MODULES, type Page, servePage } from './pages.ts'
 
-const LIMIT_MS = 60_000
+const LIMIT_MS = 180_000
 
 let client: PackedClient
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { type RelayProcess, startRelay } from '@sotto/relay/testing'
 import { type App, makeApp, type PackedClient, packClient, run } from './packed.ts'
 
 const TSC = join(import.meta.dir, '../../../../node_modules/typescript/bin/tsc')
-const LIMIT_MS = 60_000
+const LIMIT_MS = 180_000
 
 let relay: RelayProcess
 let client: PackedClient
