@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { expectProblem } from './expect.ts'
 import { mediaPlaces, swiftEnvironment } from './media-stores.ts'
 import { bytesOf, MediaAccount, noise, PART_BYTES, type WirePart } from './media-wire.ts'
+import { eventually } from './payment-watch.ts'
 import { type RelayProcess, startRelay } from './relay-process.ts'
 
 const MIB = 1024 * 1024
@@ -118,7 +119,7 @@ test('a full disk refuses a part and a completion by name, leaves nothing, and i
     const { body: link } = await alice.account.post('/media/upload-url', {})
     const put = await fetch(link.upload_url, { method: 'PUT', body: noise(3 * MIB) })
     expect(put.status).toBe(503)
-    expect(relay.errors()).toContain('media_failed')
+    await eventually(() => expect(relay.errors()).toContain('media_failed'))
 
     await limitFiles(relay.pid, 'unlimited')
     expect((await alice.complete(upload, parts)).body.size).toBe(3 * MIB)
@@ -144,7 +145,7 @@ test('a store that is away is told of, and costs nobody anything else', async ()
     }
     expect((await alice.account.get('/friends')).status).toBe(200)
     expect(await alice.usedBytes()).toBe(0)
-    expect(relay.errors()).toContain('media_failed')
+    await eventually(() => expect(relay.errors()).toContain('media_failed'))
   } finally {
     await relay.stop()
   }
@@ -156,7 +157,7 @@ test('a store that does not let the relay in is told of without its key', async 
   try {
     const alice = await MediaAccount.make(relay.url)
     expectProblem(await alice.account.post('/media/upload-parts/init', {}), 503, 'MEDIA_UNAVAILABLE')
-    expect(relay.errors()).toContain('media_failed')
+    await eventually(() => expect(relay.errors()).toContain('media_failed'))
     expect(relay.errors()).not.toContain('not-the-secret')
     expect(relay.errors()).not.toContain('Signature=')
   } finally {
