@@ -15,7 +15,7 @@ for (const place of mediaPlaces) {
     let relay: RelayProcess
     beforeAll(async () => {
       relay = await startRelay({ env: await place.environment() })
-    }, 60_000)
+    }, 240_000)
     afterAll(() => relay.stop(), 60_000)
 
     async function restart(): Promise<void> {
@@ -46,7 +46,7 @@ for (const place of mediaPlaces) {
       expect((await alice.complete(upload, parts)).body.size).toBe(PART_BYTES + 500)
       const got = await bytesOf(await alice.download(upload.media_key))
       expect(Buffer.compare(got, Buffer.concat([first, last]))).toBe(0)
-    }, 60_000)
+    }, 240_000)
 
     test('killed while it completes has the blob whole or the upload as it was', async () => {
       const alice = await MediaAccount.make(relay.url)
@@ -74,7 +74,7 @@ for (const place of mediaPlaces) {
       for (const { key, bytes } of blobs) {
         expect(Buffer.compare(await bytesOf(await alice.download(key)), bytes)).toBe(0)
       }
-    }, 120_000)
+    }, 240_000)
 
     test('killed while a link is written to takes the blob by the same link', async () => {
       const alice = await MediaAccount.make(relay.url)
@@ -93,7 +93,7 @@ for (const place of mediaPlaces) {
       const bytes = noise(300_000)
       expect((await fetch(body.upload_url, { method: 'PUT', body: bytes })).status).toBe(204)
       expect(await bytesOf(await alice.download(body.media_key))).toEqual(bytes)
-    }, 60_000)
+    }, 240_000)
   })
 }
 
@@ -129,7 +129,7 @@ test('a full disk refuses a part and a completion by name, leaves nothing, and i
   } finally {
     await relay.stop()
   }
-}, 60_000)
+}, 240_000)
 
 test('a store that is away is told of, and costs nobody anything else', async () => {
   const away = {
@@ -149,7 +149,7 @@ test('a store that is away is told of, and costs nobody anything else', async ()
   } finally {
     await relay.stop()
   }
-}, 60_000)
+}, 240_000)
 
 test('a store that does not let the relay in is told of without its key', async () => {
   const wrong = { ...(await swiftEnvironment()), MEDIA_S3_SECRET_KEY: 'not-the-secret-at-all' }
@@ -163,7 +163,7 @@ test('a store that does not let the relay in is told of without its key', async 
   } finally {
     await relay.stop()
   }
-}, 60_000)
+}, 240_000)
 
 // A file that may not grow fails as one on a full disk does, at the write. The database's own files stay smaller.
 async function limitFiles(pid: number, bytes: number | 'unlimited'): Promise<void> {
