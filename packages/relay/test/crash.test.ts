@@ -123,7 +123,7 @@ async function connectAll(pairs: readonly { sender: Sender; receiver: Receiver }
 }
 
 async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const late = performance.now() + 20_000
+  const late = performance.now() + 60_000
   while (!(await condition())) {
     if (performance.now() > late) throw new Error(`still not so: ${what}`)
     await Bun.sleep(5)
@@ -179,7 +179,7 @@ for (const engine of engines) {
       await relay.start()
     })
     expect(total).toBeGreaterThan(1000) // There was something to lose.
-  }, 120_000)
+  }, 300_000)
 }
 
 test('the relay outlives its PostgreSQL: crashes under load lose, double and reorder nothing', async () => {
@@ -195,4 +195,4 @@ test('the relay outlives its PostgreSQL: crashes under load lose, double and reo
     await until(async () => (await fetch(`${relay.url}/ready`)).ok, 'the relay is ready again')
   })
   expect(relay.pid).toBe(pid)
-}, 120_000)
+}, 300_000)

@@ -54,6 +54,11 @@ function expectDiscreet(text: string): void {
   expect(text).not.toMatch(INSIDE)
 }
 
+/** What a frame says beside names that it was sent: one in many of those reads like a file. */
+function expectDiscreetFrame(frame: object): void {
+  expectDiscreet(JSON.stringify({ ...frame, id: undefined, conv_id: undefined, call_id: undefined }))
+}
+
 test('any bytes in text and binary frames are answered by an error or not at all', async () => {
   const raw = await RawSocket.open(alice)
   const anything = fc.oneof(fc.string({ unit: 'binary' }), fc.json(), fc.string({ unit: 'grapheme' }))
@@ -123,7 +128,7 @@ test('valid frames with anything in their fields change nothing and are refused 
   socket.send({ type: 'ping' })
   for (let pongs = 0; ; ) {
     const frame = await socket.next()
-    expectDiscreet(JSON.stringify(frame))
+    expectDiscreetFrame(frame)
     expect(['error', 'pong', 'ack', 'retract_ack', 'sync_end', 'read', 'delivered', 'msg']).toContain(
       frame.type,
     )
@@ -158,7 +163,7 @@ test('valid frames cut, doubled and with bytes exchanged harm nobody', async () 
   socket.send({ type: 'ping' })
   await socket.next('pong')
   for (const frame of socket.frames) {
-    expectDiscreet(JSON.stringify(frame))
+    expectDiscreetFrame(frame)
     expect(frame.error).not.toBe('INTERNAL')
   }
   await socket.close()

@@ -111,9 +111,16 @@ describe.each(devices)('on %s', (_device, options) => {
     ] as const) {
       const button = page.getByRole('button', { name: `Copy the ${name}` })
       await button.focus()
+      // It is said for a moment only: looked for from before it can be.
+      const isSaid = Promise.all([
+        page.getByRole('button', { name: `Copied the ${name}` }).waitFor(),
+        page
+          .locator('[data-text="announcement"]')
+          .filter({ hasText: new RegExp(`^Copied the ${name}\\.$`) })
+          .waitFor(),
+      ])
       await page.keyboard.press('Enter')
-      await page.getByRole('button', { name: `Copied the ${name}` }).waitFor()
-      expect(await textOf(page, 'announcement')).toBe(`Copied the ${name}.`)
+      await isSaid
       expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(copied)
       await button.waitFor()
     }
@@ -148,8 +155,9 @@ test('what a reorganisation takes away is asked for again', async () => {
 test('a text of the operator is copied with all its lines', async () => {
   const payTo = ' Bank transfer\n\n  IBAN DE00 <b>0000</b>\nReference: ada & co '
   const page = await open(world.place({ method: 'manual', payTo, network: '', payUri: undefined }))
+  const isSaid = page.getByRole('button', { name: 'Copied the text' }).waitFor()
   await page.getByRole('button', { name: 'Copy the text' }).click()
-  await page.getByRole('button', { name: 'Copied the text' }).waitFor()
+  await isSaid
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(payTo)
 })
 
@@ -159,8 +167,9 @@ test('where there is no clipboard to write to, what is to be copied is selected'
   await context.addInitScript(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }))
   const page = await context.newPage()
   await page.goto(world.pageOf(world.place()))
+  const isSaid = page.getByRole('button', { name: /^(?:Copied|Selected) the address$/ }).waitFor()
   await page.getByRole('button', { name: 'Copy the address' }).click()
-  await page.getByRole('button', { name: /^(?:Copied|Selected) the address$/ }).waitFor()
+  await isSaid
   expect(await page.evaluate(() => getSelection()?.toString())).toBe(WAITING.payTo)
 })
 

@@ -60,7 +60,7 @@ test('a test process killed outright leaves no server and no folder', async () =
 
   tests.kill('SIGKILL')
   await tests.exited
-  for (let triesLeft = 100; triesLeft > 0 && existsSync(folder); triesLeft--) await Bun.sleep(50)
+  for (let triesLeft = 600; triesLeft > 0 && existsSync(folder); triesLeft--) await Bun.sleep(50)
   expect(existsSync(folder)).toBe(false)
   await expect(query(url, 'SELECT 1')).rejects.toThrow()
 })

@@ -165,7 +165,7 @@ function startKeeper(bin: string, folder: string): void {
 
 // All four of them work once a bucket can be made.
 async function makeBucket(server: SwiftServer, folder: string): Promise<void> {
-  for (let triesLeft = 1000; triesLeft > 0; triesLeft--) {
+  for (const late = performance.now() + 180_000; performance.now() < late; ) {
     const signer = new AwsV4Signer({
       ...{ method: 'PUT', url: `${server.endpoint}/${server.bucket}`, service: 's3', region: server.region },
       ...{ accessKeyId: server.accessKey, secretAccessKey: server.secretKey },

@@ -4,7 +4,7 @@ import { engines, type TestEngine } from './engines.ts'
 import { type RelayProcess, startRelay } from './relay-process.ts'
 
 // Wide enough for a busy machine: a promise that is kept late is kept.
-setDefaultTimeout(30_000)
+setDefaultTimeout(90_000)
 
 type Settings = Readonly<Record<string, string>>
 
@@ -38,12 +38,12 @@ function use(start: () => Promise<RelayProcess>): UsedRelay {
   let running: RelayProcess | undefined
   beforeAll(async () => {
     running = await start()
-  }, 60_000)
+  }, 240_000)
   afterAll(async () => {
     const errors = running?.errors() ?? ''
     await running?.stop()
     expect(errorLines(errors)).toEqual([])
-  }, 60_000)
+  }, 240_000)
   const get = (): RelayProcess => {
     if (!running) throw new Error('the relay of these tests has not started')
     return running

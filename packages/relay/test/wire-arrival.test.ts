@@ -62,6 +62,7 @@ test.concurrent('what comes after that is told again', async () => {
 async function typesToldTo(account: WireAccount, then: 'nothing' | 'before' | 'after'): Promise<string[]> {
   const socket = new PingableSocket(
     `${account.wsUrl()}?user_uuid=${account.uuid}&ticket=${await account.ticket()}`,
+    { autoPong: false }, // The ping may come at any moment; what is said before its answer is said before it.
   )
   const types: string[] = []
   let pongs = 0
@@ -70,7 +71,7 @@ async function typesToldTo(account: WireAccount, then: 'nothing' | 'before' | 'a
     if (type === 'pong') pongs += 1
     else types.push(type)
   })
-  const pinged = new Promise((resolve) => socket.once('ping', resolve)) // The library answers it by itself.
+  const pinged = new Promise((resolve) => socket.once('ping', resolve))
   const until = async (done: () => boolean) => {
     while (!done()) await Bun.sleep(5)
   }
@@ -83,6 +84,7 @@ async function typesToldTo(account: WireAccount, then: 'nothing' | 'before' | 'a
   if (then !== 'nothing') {
     await say(5)
     await pinged
+    socket.pong()
     await say(then === 'after' ? 2 : 1)
   }
   const closed = new Promise((resolve) => socket.once('close', resolve))

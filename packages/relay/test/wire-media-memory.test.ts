@@ -33,7 +33,7 @@ for (const { name, environment } of places) {
     } finally {
       await relay.stop()
     }
-  }, 180_000)
+  }, 300_000)
 }
 
 async function drained({ body }: Response): Promise<number> {

@@ -1,6 +1,8 @@
 // What push services may answer, and what becomes of it: subscriptions that end, wakes that are tried again, services that
 // hold nobody up but themselves.
+import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import { answer, startPushEndpoint } from './push-endpoint.ts'
 import { settingsFor, sleeper, subscribed, told } from './push-world.ts'
 import { useRelay } from './use-relay.ts'
@@ -94,7 +96,9 @@ describe('a push service that answers', () => {
   test.concurrent('with a flood is read no further than its head', async () => {
     const { send, path } = await sleeper(relay.url, service)
     let written = 0
+    const cut = Promise.withResolvers<void>()
     service.on(path, (response) => {
+      response.once('close', cut.resolve)
       response.writeHead(201)
       const more = (): void => {
         written += 65_536
@@ -103,8 +107,7 @@ describe('a push service that answers', () => {
       more()
     })
     await send()
-    await service.until(path)
-    await Bun.sleep(2000)
+    await cut.promise
     expect(written).toBeLessThan(64 * 2 ** 20)
     const until = written
     await Bun.sleep(500)
@@ -142,7 +145,7 @@ describe('a push service that does not answer', () => {
     service.on(path, answer(503))
     await send()
     await service.until(path)
-    await Bun.sleep(500)
+    await putBack(relay.process.dataDir, path)
     await relay.process.kill('SIGKILL')
     service.on(path, answer(201))
     await Bun.sleep(1000)
@@ -182,3 +185,17 @@ describe('a push service that does not answer', () => {
     await service.until(path, 2)
   })
 })
+
+/** Waits until it is noted that a wake is to be tried again: before, it is held for half a minute for whoever sends it. */
+async function putBack(dataDir: string, path: string): Promise<void> {
+  using store = new Database(join(dataDir, 'sotto.db'), { readonly: true })
+  const waiting = store.query<{ ms: number }, [number, string]>(`
+    SELECT due_at - ?1 AS ms FROM push_queue JOIN push_subscriptions ON id = subscription_id
+    WHERE target LIKE '%' || ?2`)
+  for (let looks = 0; looks < 1000; looks++) {
+    const wake = waiting.get(Date.now(), path)
+    if (wake && wake.ms < 10_000) return
+    await Bun.sleep(10)
+  }
+  throw new Error('it is not to be tried again soon')
+}

@@ -7,7 +7,7 @@ import { expectInvalidField, expectProblem } from './expect.ts'
 import { answer, startPushEndpoint } from './push-endpoint.ts'
 import { subscriber } from './push-subscriber.ts'
 import { settingsFor, sleeper, subscribed, told } from './push-world.ts'
-import { onEveryEngine, useRelay } from './use-relay.ts'
+import { onEveryEngine, useRelay, useRelayWith } from './use-relay.ts'
 import { call, wireAccount } from './wire.ts'
 
 const service = await startPushEndpoint()
@@ -199,10 +199,12 @@ describe('Firebase Cloud Messaging', () => {
       token_uri: tokenUrl,
     }),
   )
-  const relay = useRelay(fcm)
+  const relay = useRelayWith(async () => {
+    await written
+    return fcm
+  })
 
   async function phone() {
-    await written
     const { bob, ...rest } = await sleeper(relay.url, service)
     await bob.bare('POST', '/push/disable') // The browser: here it is about the phone.
     const token = `phone:${crypto.randomUUID()}`
