@@ -15,6 +15,8 @@ test('two people meet and talk, and see how far each message has come', async ()
   const { alice, bob, a, b } = await world.friends()
   await alice.call('send', b, 'hello')
   await until('bob hears it', async () => (await bob.heardTexts()).includes('hello'))
+  // Who has read a message has it: were he asked at once, the one receipt could leave before the other.
+  await until('alice sees it there', async () => (await alice.transcript(b))[0] === 'me: hello [delivered]')
   await bob.call('markRead', a)
   await until('alice sees it read', async () => (await alice.transcript(b))[0] === 'me: hello [read]')
   await bob.call('send', a, 'and hello to you')
