@@ -97,12 +97,30 @@ export class TestPeer implements CallPeer {
   }
 }
 
+/**
+ * The waits of a call, in milliseconds: for an answer, for media, and from one restart to the next. They are over when a test
+ * says so, and not when its machine is slow.
+ */
+const WAITS_MS = [45_000, 30_000, 2000]
+
 /** What a caller is made with. */
 export interface CallerOptions extends CallsOptions {
-  /** Waits for an answer and for media are this many times as short. */
-  readonly hurry?: number
-  /** How far the clock is off, in milliseconds. */
-  readonly clockOffMs?: number
+  /** What the clock shows, in milliseconds; the time of day unless told. */
+  readonly now?: () => number
+}
+
+/** A wait of a call that is not over. */
+interface Wait {
+  readonly ms: number
+  readonly run: () => void
+}
+
+/** What a connection to the relay goes through. */
+interface Line {
+  /** What is sent is lost, and nobody knows. */
+  isDead: boolean
+  /** The frames that were lost. */
+  readonly lost: string[]
 }
 
 /** A person with calls. */
@@ -114,23 +132,25 @@ export class Caller {
   readonly refused: { from: string; reason: string }[] = []
   /** Every frame that left, as it stood on the wire. */
   readonly wire: string[]
-  /** What it sends goes to a connection that is dead, and nobody knows. */
-  readonly line: { isDead: boolean }
+  readonly line: Line
   readonly #sockets: WebSocket[]
+  readonly #waits: Set<Wait>
   #gate: { readonly step: string; pass(): Promise<void> } | undefined
   #keys: ReturnType<typeof deriveIdentityKeys> | undefined
 
   private constructor(
     person: Person,
     wire: string[],
-    line: { isDead: boolean },
+    line: Line,
     sockets: WebSocket[],
+    waits: Set<Wait>,
     options: CallsOptions,
   ) {
     this.person = person
     this.wire = wire
     this.line = line
     this.#sockets = sockets
+    this.#waits = waits
     this.calls = new Calls(
       person.client,
       (peerOptions) => {
@@ -152,11 +172,12 @@ export class Caller {
   static async join(
     world: PeopleWorld,
     name: string,
-    { hurry = 1, clockOffMs = 0, ...options }: CallerOptions = {},
+    { now = systemClock.now, ...options }: CallerOptions = {},
   ): Promise<Caller> {
     const wire: string[] = []
-    const line = { isDead: false }
+    const line: Line = { isDead: false, lost: [] }
     const sockets: WebSocket[] = []
+    const waits = new Set<Wait>()
     const clientOptions: Partial<ClientOptions> = {
       WebSocket: class extends WebSocket {
         constructor(url: string) {
@@ -165,17 +186,25 @@ export class Caller {
         }
 
         override send(text: string): void {
-          if (line.isDead) return
+          if (line.isDead) {
+            line.lost.push(text)
+            return
+          }
           wire.push(text)
           super.send(text)
         }
       },
       clock: {
-        now: () => systemClock.now() + clockOffMs,
-        after: (ms, run) => systemClock.after(ms === 45_000 || ms === 30_000 ? ms / hurry : ms, run),
+        now,
+        after: (ms, run) => {
+          if (!WAITS_MS.includes(ms)) return systemClock.after(ms, run)
+          const wait = { ms, run }
+          waits.add(wait)
+          return () => waits.delete(wait)
+        },
       },
     }
-    return new Caller(await world.join(name, clientOptions), wire, line, sockets, options)
+    return new Caller(await world.join(name, clientOptions), wire, line, sockets, waits, options)
   }
 
   get alias(): string {
@@ -196,7 +225,27 @@ export class Caller {
 
   /** The frames of calls that left. */
   get signals(): { type: string; call_id: string; payload: string }[] {
-    return this.wire.filter((text) => text.includes('"call_')).map((text) => JSON.parse(text))
+    return signalsIn(this.wire)
+  }
+
+  /** Waits until so many frames of calls have left. */
+  async hasSaid(count: number): Promise<void> {
+    await until(`${this.person.name} has said ${count}`, () => this.signals.length >= count)
+  }
+
+  /** Waits until so many frames of calls were lost on the line. */
+  async hasLost(count: number): Promise<void> {
+    await until(`${this.person.name} has lost ${count}`, () => signalsIn(this.line.lost).length >= count)
+  }
+
+  /** Has the wait of this length be over. */
+  endWait(ms: number): void {
+    const over = [...this.#waits].filter((wait) => wait.ms === ms)
+    if (over.length === 0) throw new Error(`${this.person.name} does not wait for ${ms} ms`)
+    for (const wait of over) {
+      this.#waits.delete(wait)
+      wait.run()
+    }
   }
 
   is(state: string): Promise<unknown> {
@@ -247,6 +296,10 @@ export class Caller {
   sendRaw(frame: object): void {
     this.#sockets.at(-1)?.send(JSON.stringify(frame))
   }
+}
+
+function signalsIn(frames: readonly string[]): { type: string; call_id: string; payload: string }[] {
+  return frames.filter((text) => text.includes('"call_')).map((text) => JSON.parse(text))
 }
 
 /** Two friends who call. */

@@ -16,8 +16,17 @@ function expectKeysInOrder(alice: Caller, bob: Caller): void {
   expect(bob.peer.receivedUnder.at(-1)).toBe(alice.peer.sentUnder.at(-1))
 }
 
-function hasSaid(caller: Caller, count: number): Promise<unknown> {
-  return until('it has left', () => caller.signals.length >= count)
+/** Waits until an epoch that was asked for has begun, and whatever else would have; each side has the other's keys then. */
+async function pastTheNotice(alice: Caller, bob: Caller): Promise<void> {
+  await Bun.sleep(1200)
+  const sides = [
+    [alice, bob],
+    [bob, alice],
+  ] as const
+  for (const [from, to] of sides)
+    await until(`${to.person.name} has the latest keys`, () =>
+      Object.is(from.peer.sentUnder.at(-1), to.peer.receivedUnder.at(-1)),
+    )
 }
 
 test('a caller that begins another epoch and asks for one while it rings has no key used twice', async () => {
@@ -25,12 +34,12 @@ test('a caller that begins another epoch and asks for one while it rings has no 
   await alice.calls.call(bob.alias)
   await bob.is('ringing')
   alice.peer.options.onEpochOver(true)
-  await hasSaid(alice, 2)
+  await alice.hasSaid(2)
   await settled(alice, bob)
   // Within the second after which the epoch that was asked for begins.
   await bob.calls.accept()
   await until('the answer is taken', () => alice.peer.receivedUnder.length > 0)
-  await Bun.sleep(1200)
+  await pastTheNotice(alice, bob)
   expectKeysInOrder(alice, bob)
 })
 
@@ -58,9 +67,9 @@ test('an offer that is given up for theirs, and an epoch told before the answer,
   bob.peer.options.onEpochOver(true)
   await accepted
   await until('the answer is taken', () => alice.peer.receivedUnder.length > 0)
-  await hasSaid(bob, 2)
+  await bob.hasSaid(2)
   await settled(bob, alice)
-  await Bun.sleep(1200)
+  await pastTheNotice(alice, bob)
   expect(alice.states).toEqual(['calling', 'connecting'])
   expectKeysInOrder(alice, bob)
 })
@@ -77,7 +86,7 @@ test('keys lost while there is no relay to say so are renewed once there is, wha
   // It was asked for once: she has what she needs.
   const said = alice.signals.length
   await alice.calls.setTrack('audio', null)
-  await hasSaid(alice, said + 1)
+  await alice.hasSaid(said + 1)
   await settled(alice, bob)
   await Bun.sleep(1200)
   expect(bob.peer.sentUnder).toEqual([1, 2])
@@ -88,7 +97,7 @@ test('keys lost before anything was received need no renewal', async () => {
   await alice.calls.call(bob.alias)
   alice.peer.options.onEpochOver(true)
   await bob.is('ringing')
-  await hasSaid(alice, 2)
+  await alice.hasSaid(2)
   await settled(alice, bob)
   await bob.calls.accept()
   await until('the answer is taken', () => alice.peer.receivedUnder.length > 0)

@@ -49,9 +49,11 @@ test('a signal whose frame was altered does nothing', async () => {
 })
 
 test('a signal from over a minute ago, or ahead, rings nowhere, and the application hears why', async () => {
-  const bob = await Caller.join(world, 'bob')
-  for (const clockOffMs of [-62_000, 62_000]) {
-    const alice = await Caller.join(world, 'alice', { clockOffMs })
+  // Clocks that stand still: what a signal takes on its way makes none older, and none of tomorrow one of today.
+  const nowMs = Date.now()
+  const bob = await Caller.join(world, 'bob', { now: () => nowMs })
+  for (const offMs of [-60_001, 60_001]) {
+    const alice = await Caller.join(world, 'alice', { now: () => nowMs + offMs })
     await alice.person.befriend(bob.person)
     await alice.calls.call(bob.alias)
     await until('bob is told', () => bob.refused.some(({ from }) => from === alice.alias))
@@ -100,6 +102,7 @@ test('a relay that is started again in the middle is told the offer anew, and wh
   await bob.is('ringing')
   await bob.calls.accept()
   await alice.is('connecting')
+  await until('bob has both', () => bob.peer.candidates.length === 2)
   expect(bob.peer.candidates).toEqual(['before', 'without a connection'])
 })
 
@@ -166,7 +169,9 @@ test('what the relay refuses to pass on ends the call', async () => {
 test('a friend that names ways without end is followed on a few', async () => {
   const [alice, bob] = await callers(world)
   await connect(alice, bob)
+  const said = bob.signals.length
   for (let n = 0; n < 200; n += 1) bob.peer.find(`way ${n}`)
+  await bob.hasSaid(said + 200)
   await settled(bob, alice)
   expect(alice.peer.candidates).toEqual(Array.from({ length: 64 }, (_, n) => `way ${n}`))
   expect(alice.calls.state).toBe('connected')
@@ -183,7 +188,7 @@ test('what failed in a call before does not end the one that rings now', async (
   await bob.is('ringing')
   alice.line.isDead = true
   alice.calls.hangUp()
-  await Bun.sleep(100) // It is signed, and lost.
+  await alice.hasLost(1)
   alice.line.isDead = false
   await alice.calls.call(bob.alias)
   await until('it is the second that rings', () => bob.info.id === alice.info.id)
@@ -277,7 +282,9 @@ test('who hangs up in the midst of offering or answering says that alone, and ke
   }
   for (const step of ['createAnswer', 'receiveUnder', 'sendUnder', 'addCandidate']) {
     await alice.calls.call(bob.alias)
+    const said = alice.signals.length
     alice.peer.find('a way')
+    await alice.hasSaid(said + 1)
     await bob.is('ringing')
     await settled(alice, bob)
     const gate = bob.holdAt(step)

@@ -89,6 +89,12 @@ export class AppTab {
     return (await this.heard<StoredMessage>('message')).map(({ text }) => text)
   }
 
+  /** Waits until so many messages were heard. They are counted in the page: to look at each of hundreds time and again takes long. */
+  async hears(count: number, withinMs?: number): Promise<void> {
+    const heard = () => this.page.evaluate(() => app.heard.filter(({ name }) => name === 'message').length)
+    await until(`${count} messages are heard`, async () => (await heard()) >= count, withinMs)
+  }
+
   /** A conversation as it is stored, one line a message: who, what, how far. */
   async transcript(contact: string): Promise<string[]> {
     const messages = await this.call<StoredMessage[]>('messages', contact)
@@ -114,6 +120,13 @@ export class AppTab {
     )
     await other.call('acceptFriend', request.friendship_id)
     await until('the acceptance', async () => (await this.heard('friend_accepted')).length > 0)
+  }
+
+  /** Has time run so many times as fast for whatever begins to wait from here on. */
+  async hurry(times: number): Promise<void> {
+    await this.page.evaluate((hurry) => {
+      globalThis.settings = { ...globalThis.settings, hurry }
+    }, times)
   }
 
   /** Goes to another page; the browser freezes this one and keeps it for the back button. */

@@ -17,7 +17,7 @@ export interface AppSettings {
   readonly relayUrl: string
   /** Waits before reconnecting are the longest they can be. */
   readonly isPatient?: boolean
-  /** Time runs this many times as fast for whatever waits. */
+  /** Time runs this many times as fast for whatever begins to wait. Looked at each time, so that a test can change it. */
   readonly hurry?: number
   /** The secrets in the store are sealed by a passphrase, once there is one. */
   readonly isSealed?: boolean
@@ -101,16 +101,12 @@ function describe(error: unknown): { code: ClientErrorCode; refusal?: string } {
   return { code: error.code, ...(error.refusal === undefined ? {} : { refusal: error.refusal }) }
 }
 
-function optionsOf({
-  isPatient,
-  isSealed,
-  hurry = 1,
-}: AppSettings): Omit<ClientOptions, 'store' | 'relayUrl'> {
+function optionsOf({ isPatient, isSealed }: AppSettings): Omit<ClientOptions, 'store' | 'relayUrl'> {
   return {
     clock: {
       now: () => Date.now(),
       after: (ms, run) => {
-        const timer = setTimeout(run, ms / hurry)
+        const timer = setTimeout(run, ms / (globalThis.settings.hurry ?? 1))
         return () => clearTimeout(timer)
       },
     },

@@ -24,8 +24,6 @@ export interface PhoneSettings {
   readonly hasWrongKeys?: boolean
   /** Video codecs this browser does not have. */
   readonly without?: readonly string[]
-  /** The wait for media is this many times as short. */
-  readonly hurry?: number
   /** How many more sections of video it offers than a call has, and a channel for data with them. */
   readonly extraVideos?: number
   /** No worker starts. */
@@ -74,6 +72,8 @@ class Phone {
   ended = 0
   /** Workers that are started from here on say nothing and do nothing. */
   areWorkersDumb = false
+  /** The wait for media is this many times as short, if it begins from here on. */
+  hurry = 1
   readonly epochs: { sent: number[]; received: number[] } = { sent: [], received: [] }
   readonly keys = new Map<string, Uint8Array>()
   readonly connections: RTCPeerConnection[]
@@ -355,13 +355,12 @@ declare global {
 
 const settings = globalThis.phoneSettings
 lose(settings.without ?? [])
-const { hurry = 1 } = settings
 const client = await SottoClient.open({
   relayUrl: settings.relayUrl,
   store: new MemoryStore(),
   clock: {
     now: systemClock.now,
-    after: (ms, run) => systemClock.after(ms === 30_000 ? ms / hurry : ms, run),
+    after: (ms, run) => systemClock.after(ms === 30_000 ? ms / phone.hurry : ms, run),
   },
 })
 globalThis.phone = new Phone(client, settings)

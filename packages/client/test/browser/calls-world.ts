@@ -148,7 +148,7 @@ export class Caller {
     await until(
       `the call is ${state}`,
       async () => {
-        states = await this.page.evaluate(() => phone.states)
+        states = await this.states()
         return states.at(-1)?.startsWith(state)
       },
       LONG_MS,
@@ -161,6 +161,11 @@ export class Caller {
     return this.page.evaluate(() => phone.see())
   }
 
+  /** Each state the call was in, in order. */
+  states(): Promise<string[]> {
+    return this.page.evaluate(() => phone.states)
+  }
+
   /** Waits until the other side is seen to move and heard. */
   async seesAndHears(): Promise<Seen> {
     let seen = await this.see()
@@ -168,7 +173,8 @@ export class Caller {
       'the other side is seen and heard',
       async () => {
         seen = await this.see()
-        return seen.different >= 5 && seen.framesDecoded >= 20 && seen.audioEnergy > 0
+        const { different, pictures, framesDecoded, audioEnergy } = seen
+        return different >= 5 && pictures > 5 && framesDecoded >= 20 && audioEnergy > 0
       },
       LONG_MS,
     ).catch((error) => {
@@ -189,6 +195,19 @@ export class Caller {
       LONG_MS,
     )
   }
+}
+
+/** Waits until a look finds the same again after a second and a half: what was under way is there, and nothing follows it. */
+export async function comesToRest(what: string, look: () => Promise<unknown>): Promise<void> {
+  await until(
+    what,
+    async () => {
+      const before = await look()
+      await Bun.sleep(1500)
+      return Bun.deepEquals(await look(), before)
+    },
+    LONG_MS,
+  )
 }
 
 /** Has one call the other, who takes the call, up to where media flow. */

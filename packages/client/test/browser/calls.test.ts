@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { decryptCallFrame } from '@sotto/crypto'
 import { until } from '../people.ts'
-import { type Caller, CallsWorld, connect, LONG_MS } from './calls-world.ts'
+import { type Caller, CallsWorld, comesToRest, connect, LONG_MS } from './calls-world.ts'
 
 setDefaultTimeout(120_000)
 const world = new CallsWorld()
@@ -99,11 +99,9 @@ test('keys are replaced in the middle of a call, and a worker that dies goes on 
     phone.areWorkersDumb = true
     phone.loseWorker()
   })
-  await Bun.sleep(500)
-  const before = await alice.page.evaluate(() => phone.sent())
-  await Bun.sleep(1500)
-  expect(await alice.page.evaluate(() => phone.sent())).toEqual(before)
-  expect(before.audio).toBeGreaterThan(100)
+  const sentBy = () => alice.page.evaluate(() => phone.sent())
+  await comesToRest('alice sends nothing', sentBy)
+  expect((await sentBy()).audio).toBeGreaterThan(100)
   for (const caller of [alice, bob]) await expectNothingInTheClear(caller)
 })
 
@@ -111,13 +109,14 @@ test('a call goes on by another way when its network is lost', async () => {
   const [alice, bob] = await world.pair({ relayOnly: true, isTapped: true })
   await connect(alice, bob)
   await Promise.all([alice.seesAndHears(), bob.seesAndHears()])
+  const states = () => Promise.all([alice.states(), bob.states()])
+  const before = (await states()).flat().length
   world.turn.cut()
-  await Promise.any([alice.is('connecting'), bob.is('connecting')])
+  await until('one of them notices', async () => (await states()).flat().length > before, LONG_MS)
   await alice.is('connected')
   await bob.is('connected')
   await Promise.all([alice.seesOn(), bob.seesOn()])
-  const states = await alice.page.evaluate(() => phone.states)
-  expect(states.slice(0, 3)).toEqual(['calling', 'connecting', 'connected'])
+  expect((await alice.states()).slice(0, 3)).toEqual(['calling', 'connecting', 'connected'])
   // Not another call: the same connection and keys.
   for (const caller of [alice, bob]) {
     expect(await caller.page.evaluate(() => phone.connections.length)).toBe(1)
@@ -152,10 +151,7 @@ test('video is turned off and on in a call that began without', async () => {
   await alice.page.evaluate(() => phone.turnVideo(false))
   const theirs = () => bob.page.evaluate(() => phone.calls.current?.theirMedia)
   await until('bob is told', async () => (await theirs())?.video === false)
-  await Bun.sleep(1000)
-  const { framesDecoded } = await bob.see()
-  await Bun.sleep(1500)
-  expect((await bob.see()).framesDecoded).toBe(framesDecoded)
+  await comesToRest('bob sees nothing', async () => (await bob.see()).framesDecoded)
   await expectNothingInTheClear(bob)
 })
 
@@ -176,8 +172,11 @@ test('a browser that cannot encrypt calls nobody, nor does a client that tabs sh
 })
 
 test('a side that is gone ends the call', async () => {
-  const [alice, bob] = await world.pair({ hurry: 10 })
+  const [alice, bob] = await world.pair()
   await connect(alice, bob)
+  await bob.page.evaluate(() => {
+    phone.hurry = 10
+  })
   await alice.page.context().close()
   await bob.is('ended')
 })

@@ -15,8 +15,8 @@ async function friends(): Promise<{ alice: AppTab; bob: AppTab; a: string; b: st
   return { alice, bob, a: await alice.alias(), b: await bob.alias() }
 }
 
-function received(tab: AppTab): Promise<StoredMessage> {
-  return until('it arrives', async () => (await tab.heard<StoredMessage>('message'))[0])
+function received(tab: AppTab, withinMs?: number): Promise<StoredMessage> {
+  return until('it arrives', async () => (await tab.heard<StoredMessage>('message'))[0], withinMs)
 }
 
 /** Sends a photo as a camera writes it, 3000 wide and 2000 high, to be turned upright, with a place in it. */
@@ -146,6 +146,7 @@ test('an upload in one tab goes on when the tab that runs the client is closed',
       async pull(controller) {
         await new Promise((resolve) => setTimeout(resolve, 100))
         sent += 1
+        Object.assign(globalThis, { sent })
         if (sent > 30) controller.close()
         else controller.enqueue(new Uint8Array(500_000).fill(sent))
       },
@@ -153,7 +154,8 @@ test('an upload in one tab goes on when the tab that runs the client is closed',
     let sent = 0
     app.media.sendFile(contact, stream, { name: 'long' })
   }, b)
-  await Bun.sleep(1000)
+  // Six megabytes: what has begun is there, the first part as well, and more is to come.
+  await second.page.waitForFunction(() => Reflect.get(globalThis, 'sent') >= 12)
   await alice.page.close()
-  expect(await received(bob).then(({ text }) => text)).toMatch(/\|long\|15000000$/)
+  expect(await received(bob, 40_000).then(({ text }) => text)).toMatch(/\|long\|15000000$/)
 })

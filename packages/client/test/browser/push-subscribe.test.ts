@@ -29,18 +29,18 @@ afterAll(async () => {
   await rm(profile, { recursive: true, force: true })
 })
 
-/** What subscribing comes to where the user has said this of notifications. */
-async function subscribeWhere(setting: 'granted' | 'denied'): Promise<unknown> {
+/** What subscribing comes to where the user has said this of notifications, waiting so many times as short as it does. */
+async function subscribeWhere(setting: 'granted' | 'denied', hurry: number): Promise<unknown> {
   const page: Page = await openTab(context, app)
   const devTools = await context.newCDPSession(page)
   const permission = { name: 'notifications' }
   await devTools.send('Browser.setPermission', { permission, setting, origin: app.url })
   await page.evaluate((relayUrl) => Reflect.get(globalThis, 'join')(relayUrl), relay.url)
-  return page.evaluate(() => Reflect.get(globalThis, 'subscribe')())
+  return page.evaluate((times) => Reflect.get(globalThis, 'subscribe')(times), hurry)
 }
 
 test('a user who does not allow notifications is told apart from a browser that reaches no push service', async () => {
-  expect(await subscribeWhere('denied')).toBe('NOT_ALLOWED')
+  expect(await subscribeWhere('denied', 1)).toBe('NOT_ALLOWED')
   // Chromium goes on trying to reach its maker's push service, and says nothing meanwhile.
-  expect(await subscribeWhere('granted')).toBe('UNSUPPORTED')
+  expect(await subscribeWhere('granted', 10)).toBe('UNSUPPORTED')
 })

@@ -330,15 +330,23 @@ async function expectWholePairs(
 
 /** Ends the browser that has this profile, as a power cut would. */
 async function kill(profile: string): Promise<void> {
-  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
-    const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
-    // The browser itself: its helpers say of what type they are, and end with it.
-    if (!command.includes(profile) || command.includes('--type=')) continue
-    process.kill(Number(pid), 'SIGKILL')
-    while ((await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')) !== '') await Bun.sleep(10)
-    return
-  }
-  throw new Error('no browser with this profile')
+  const all = await processesOf(profile)
+  // The browser itself: its helpers say of what type they are, and end with it.
+  const browser = all.find(({ command }) => !command.includes('--type='))
+  if (!browser) throw new Error('no browser with this profile')
+  process.kill(browser.pid, 'SIGKILL')
+  // A helper that has not noticed yet may still have files open that the next browser wants.
+  while ((await processesOf(profile)).length > 0) await Bun.sleep(10)
+}
+
+/** What runs with this profile on its command line. What has ended has none. */
+async function processesOf(profile: string): Promise<{ pid: number; command: string }[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const all = pids.map(async (pid) => ({
+    pid: Number(pid),
+    command: await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => ''),
+  }))
+  return (await Promise.all(all)).filter(({ command }) => command.includes(profile))
 }
 
 /** Everything in the files of a folder and those in it. */

@@ -2,6 +2,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { BrowserContext, Page } from 'playwright-core'
 import { until } from '../people.ts'
+import { prepare } from './app-tab.ts'
 import { BrowserWorld } from './world.ts'
 
 setDefaultTimeout(60_000)
@@ -153,9 +154,13 @@ test('a tab whose leader does not answer says so, and takes over once that is go
   await stranger.takeLock()
   await expect(world.open(context)).rejects.toMatchObject({ code: 'NO_ANSWER' })
   await stranger.pretendToLead()
+  // Nobody is hurried who is to have an answer.
+  await prepare(context, { relayUrl: world.relay.url })
   const tab = await world.open(context)
+  await tab.hurry(50)
   await expect(tab.call('countUnsent')).rejects.toMatchObject({ code: 'NO_ANSWER' })
   await expect(tab.call('recoveryPhrase')).rejects.toMatchObject({ code: 'NO_ANSWER' })
+  await tab.hurry(1)
   const asked = tab.call('recoveryPhrase').catch((error: unknown) => error)
   await stranger.close()
   expect(await asked).toMatchObject({ code: 'NO_IDENTITY' })

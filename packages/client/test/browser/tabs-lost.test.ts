@@ -4,7 +4,7 @@ import { until } from '../people.ts'
 import type { AppTab } from './app-tab.ts'
 import { BrowserWorld } from './world.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 const world = new BrowserWorld()
 
@@ -25,7 +25,7 @@ test('a tab that is closed while another sends through it loses and repeats noth
   await until('it has begun', async () => (await bob.heardTexts()).length > 0)
   await alice.page.close()
   expect(new Set(await sending).size).toBe(texts.length)
-  await until('bob has all', async () => (await bob.heardTexts()).length >= texts.length, 20_000)
+  await bob.hears(texts.length, 40_000)
   await until('all are delivered', async () =>
     (await second.transcript(b)).every((line) => line.endsWith('[delivered]')),
   )
@@ -60,7 +60,7 @@ test('a tab that crashes is followed by another', async () => {
   devtools.send('Page.crash').catch(() => {})
   await crashed
   await sending
-  await until('bob has all', async () => (await bob.heardTexts()).length >= texts.length, 20_000)
+  await bob.hears(texts.length, 40_000)
   expect(await bob.heardTexts()).toEqual(texts)
   await bob.call('send', a, 'still there?')
   await until('the second hears it', async () => (await second.heardTexts()).includes('still there?'))
@@ -134,7 +134,7 @@ test('what a frozen tab had not written yet it never writes, but has the next on
   expect(written).toBeLessThan(texts.length)
   await alice.page.evaluate(() => document.dispatchEvent(new Event('resume')))
   for (const outcome of await sending) expect(outcome).toHaveProperty('answer')
-  await until('bob has all', async () => (await bob.heardTexts()).length >= texts.length, 20_000)
+  await bob.hears(texts.length, 40_000)
   expect(await bob.heardTexts()).toEqual(texts)
 })
 
