@@ -84,7 +84,9 @@ test('a payment that a reorganisation replaces is gone, and what replaces it cou
   await chain.reorganise(2, [[token.payment(order.pay_to, PRICE + 1n), 0]])
   await readOn(3)
   // Payments are listed by the time of their blocks, and a block that replaces another may be the older by its clock.
-  const byAmount = (await shop.payments(order)).toSorted((a, b) => Number(BigInt(a.amount) - BigInt(b.amount)))
+  const byAmount = (await shop.payments(order)).toSorted((a, b) =>
+    Number(BigInt(a.amount) - BigInt(b.amount)),
+  )
   expect(byAmount.map(({ amount, state, outcome, reason }) => ({ amount, state, outcome, reason }))).toEqual([
     { amount: String(PRICE), state: 'gone', outcome: null, reason: null },
     { amount: String(PRICE + 1n), state: 'final', outcome: 'counted', reason: 'over' },
