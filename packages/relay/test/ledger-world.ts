@@ -30,6 +30,7 @@ export async function openLedgerWorld(clock: Clock = systemClock) {
   const beside = new Database(join(folder, 'sotto.db'), { readonly: true })
   const limits = { ...defaultLimits(), pendingOrders: 1000 }
   const parts = { storage, clock, limits, randomBytes: systemRandom, bus: createInProcessBus() }
+  const mayExpire = async (): Promise<boolean> => true // The machine's own clock, at which nothing jumps.
   const goods = { vanity: vanityGoods, reserve: vanityGoods, channel: channelGoods, quota: seatGoods }
   const buyer = await storage.transaction(async (sql): Promise<AccountId> => {
     const keys = { ed25519PublicKey: crypto.randomUUID(), x25519PublicKey: crypto.randomUUID() }
@@ -44,7 +45,7 @@ export async function openLedgerWorld(clock: Clock = systemClock) {
     ledger: new PaymentLedger({ ...parts, goods }),
     /** Somebody orders a seat for this many whole units. */
     place: (provider: PaymentProvider, price: number): Promise<Order> =>
-      new Orders({ ...parts, provider }).place(buyer, async () => ({
+      new Orders({ ...parts, provider, mayExpire }).place(buyer, async () => ({
         ...{ kind: 'quota', refId: QUOTA_REF, party: `account ${buyer}`, price },
         ...{ taken: 'TOO_MANY_ORDERS', title: 'a seat for one more channel' },
       })),

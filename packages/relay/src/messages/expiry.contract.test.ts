@@ -76,6 +76,16 @@ for (const engine of engines) {
       expect(await waitingFor(bob)).toEqual([])
     })
 
+    test('the operator may say go on as soon as it has stopped', async () => {
+      const expiry = new Expiry({ ...world, storage: store.storage, bus: createInProcessBus() })
+      clock.jump(2 * 3_600_000)
+      await expiry.sweep()
+      expect(await expiry.isStopped()).toBe(true)
+      await resumeExpiry(store.storage)
+      await expiry.sweep()
+      expect(await expiry.isStopped()).toBe(false)
+    })
+
     test('ids are forgotten after their time, not before', async () => {
       const expiry = new Expiry({ ...world, storage: store.storage, bus: createInProcessBus() })
       await run(send(alice, bob, 'a1'))

@@ -56,6 +56,7 @@ export class Expiry {
     if (this.#hasClockJumped()) {
       log.error('expiry_stopped', { reason: 'the clock jumped; run sotto resume-expiry once it is right' })
       await setState(storage, STOPPED, new Date(clock.now()).toISOString())
+      this.#wasStopped = true
       return
     }
     const now = clock.now()
@@ -71,6 +72,11 @@ export class Expiry {
   /** True while expiry waits for the operator. */
   async isStopped(): Promise<boolean> {
     return (await getState(this.#parts.storage.sql, STOPPED)) !== undefined
+  }
+
+  /** Whether what is over may end now: not once the clock has jumped, until the operator says that it is right. */
+  async mayExpire(): Promise<boolean> {
+    return !this.#hasClockJumped() && !(await this.isStopped())
   }
 
   #hasClockJumped(): boolean {

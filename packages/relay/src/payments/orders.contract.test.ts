@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { engines } from '../../test/engines.ts'
 import { MINUTE_MS, openShopWorld, type ShopWorld } from '../../test/shop-world.ts'
+import { resumeExpiry } from '../messages/messages.ts'
 import type { Order } from './order.ts'
 import { moveDepositIndexAhead } from './orders.ts'
 
@@ -102,6 +103,21 @@ for (const engine of engines) {
       expect(await shop.status(order)).toBe('expired')
       await shop.sweep()
       expect(await shop.status(next)).toBe('pending')
+    })
+
+    test('a clock that jumped ends nobody’s order, also before anybody noticed, until the operator says go on', async () => {
+      const order = await shop.buyAlias(shop.alice)
+      shop.clock.jump(24 * 60 * MINUTE_MS)
+      await expect(shop.buyAlias(shop.bob)).rejects.toMatchObject({ code: 'ALIAS_TAKEN' })
+      await shop.expiry.sweep()
+      await expect(shop.buyAlias(shop.bob)).rejects.toMatchObject({ code: 'ALIAS_TAKEN' })
+      for (const alias of ['mountain', 'valley']) await shop.buyAlias(shop.alice, alias)
+      await expect(shop.buyAlias(shop.alice, 'meadow')).rejects.toMatchObject({ code: 'TOO_MANY_ORDERS' })
+      expect(await shop.status(order)).toBe('pending')
+      await resumeExpiry(shop.storage)
+      await shop.expiry.sweep()
+      await shop.buyAlias(shop.bob)
+      expect(await shop.status(order)).toBe('expired')
     })
 
     test('who let a hold run out may not hold the same again for an hour', async () => {

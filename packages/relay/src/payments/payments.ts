@@ -33,6 +33,7 @@ export function createPayments(parts: {
   publicUrl: URL | undefined
   provider: PaymentProvider
   goods: AllGoods
+  mayExpire: () => Promise<boolean>
 }) {
   const { provider } = parts
   const ledger = new PaymentLedger(parts)
