@@ -9,6 +9,7 @@ import { addAccount, findAccountByAlias } from '../src/accounts/accounts.ts'
 import { channelGoods, seatGoods } from '../src/channels/channels.ts'
 import { createInProcessBus } from '../src/cluster/in-process-bus.ts'
 import { type Clock, systemClock } from '../src/operations/clock.ts'
+import { createLog } from '../src/operations/log.ts'
 import { systemRandom } from '../src/operations/random.ts'
 import { sweepOrders } from '../src/payments/expiry.ts'
 import { PaymentLedger } from '../src/payments/ledger.ts'
@@ -50,9 +51,9 @@ export async function openLedgerWorld(clock: Clock = systemClock) {
         ...{ taken: 'TOO_MANY_ORDERS', title: 'a seat for one more channel' },
       })),
     /** An hour passes, and orders whose time is over end. */
-    end: (provider: PaymentProvider): Promise<void> => {
+    end: async (provider: PaymentProvider): Promise<void> => {
       const later = { ...clock, now: () => clock.now() + 3_600_000 }
-      return sweepOrders({ ...parts, provider, clock: later })
+      await sweepOrders({ ...parts, provider, clock: later, log: createLog('silent') })
     },
     status: ({ id }: Order): string | undefined =>
       beside.query<Order, [number]>('SELECT * FROM orders WHERE id = ?').get(id)?.status,

@@ -124,7 +124,8 @@ export async function openShopWorld(engine: (typeof engines)[number], changed: P
       await ledger.transaction((entries) => entries.record(seen))
       return seen.reference
     },
-    sweep: (options?: { pageSize: number }) => sweepOrders({ ...parts, provider }, options),
+    sweep: (options?: { pageSize?: number; after?: Order | undefined }) =>
+      sweepOrders({ ...parts, provider, log }, options),
     status: async ({ order_id }: Order) => (await findOrder(storage.sql, order_id))?.status,
     /** What became of the money for an order: `counted`, or why it goes back. */
     outcomes: async ({ id }: Order): Promise<string[]> => {

@@ -4,6 +4,7 @@ import { engines } from '../../test/engines.ts'
 import { countsOf, type MailboxWorld, openMailboxWorld } from '../../test/mailbox-world.ts'
 import { createInProcessBus } from '../cluster/in-process-bus.ts'
 import { Expiry, resumeExpiry } from './expiry.ts'
+import { openConversation } from './messages.ts'
 
 const DAY_MS = 86_400_000
 
@@ -45,6 +46,23 @@ for (const engine of engines) {
       expect(await run(send(alice, bob, 'old'))).toMatchObject([{ type: 'ack', seq: 1 }])
       expect(await waitingFor(bob)).toHaveLength(1)
       expect(await countsOf(store.storage)).toEqual([])
+    })
+
+    test('messages that cannot be expired keep no others, nor what comes after them', async () => {
+      const expiry = new Expiry({ ...world, storage: store.storage, bus: createInProcessBus() })
+      const { carol } = world
+      const other = await store.storage.transaction((sql) =>
+        openConversation(sql, carol.id, bob.id, crypto.randomUUID()),
+      )
+      await run(send(alice, bob, 'a1'))
+      await run(send(carol, bob, 'c1', 'AAAA', other))
+      await store.storage.transaction((sql) => sql`DELETE FROM conversations WHERE conv_id = ${conv}`)
+      clock.advance(91 * DAY_MS)
+      await expiry.sweep()
+      const left = await store.storage.sql<{ id: string }>`SELECT message_id AS id FROM messages`
+      expect(left.map(({ id }) => id)).toEqual(['a1'])
+      expect(await reader.readNotices(carol.id, 0, 10)).toHaveLength(1)
+      expect(await store.storage.sql`SELECT message_id FROM sent_ids`).toHaveLength(0)
     })
 
     test('a clock that jumped stops expiry until the operator says go on', async () => {

@@ -170,6 +170,26 @@ for (const engine of engines) {
       ])
     })
 
+    test('however many orders cannot be ended, those behind them are', async () => {
+      const orders: Order[] = []
+      for (const buyer of [shop.alice, shop.bob])
+        for (let n = 0; n < 3; n++) orders.push(await shop.buySeat(buyer))
+      for (const order of orders.slice(0, 4)) await shop.pay(order, { isFinal: false })
+      await shop.storage.transaction((sql) => sql`UPDATE payments SET amount = 'no number'`)
+      shop.clock.advance(15 * MINUTE_MS + 1)
+      const after = await shop.sweep()
+      expect(after?.id).toBe(orders[2]?.id)
+      expect(await shop.sweep({ after })).toBeUndefined()
+      expect(await Promise.all(orders.map((order) => shop.status(order)))).toEqual([
+        'pending',
+        'pending',
+        'pending',
+        'pending',
+        'expired',
+        'expired',
+      ])
+    })
+
     test('where no address can be had nothing is left of the order', async () => {
       shop.chain.isBroken = true
       await expect(shop.buyAlias(shop.alice)).rejects.toThrow('the chain is not there')
