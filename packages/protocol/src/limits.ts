@@ -199,7 +199,7 @@ export const limits = {
     min: MIB,
     max: 64 * 1024 * MIB,
     setting: 'LIMIT_ALL_OFFERS_BYTES',
-    means: 'offers of everybody that wait; the oldest gives way',
+    means: 'offers of everybody that wait; the oldest of whoever holds the most gives way',
   },
   mediaPartBytes: {
     default: MEDIA_PART_BYTES,

@@ -72,6 +72,7 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
     publicUrl,
     provider: createProvider(config.payments, { ...shared, publicUrl }),
     goods,
+    mayExpire: () => messages.expiry.mayExpire(),
   })
   const { orders, ledger } = payments
   const channels = createChannels({ ...shared, orders, publicUrl })
@@ -148,18 +149,18 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
         name: 'accounts',
         run: async () => {
           // A clock that jumped ahead must not make the relay forget which tokens were revoked.
-          if (!(await messages.expiry.isStopped())) await purgeExpired(storage, clock.now())
+          if (await messages.expiry.mayExpire()) await purgeExpired(storage, clock.now())
         },
       },
       {
         name: 'media',
-        run: async (signal) => media.sweep(signal, !(await messages.expiry.isStopped())),
+        run: async (signal) => media.sweep(signal, await messages.expiry.mayExpire()),
       },
       {
         name: 'orders',
         run: async () => {
           // A clock that jumped ahead must not end orders that have their time.
-          if (!(await messages.expiry.isStopped())) await payments.sweep()
+          if (await messages.expiry.mayExpire()) await payments.sweep()
         },
       },
       { name: 'push', run: (signal) => push.sweep(signal) },

@@ -44,10 +44,11 @@ export async function openChainShop(storage: Storage, settings: EvmSettings) {
   const log: LogLine[] = []
   const clock = { ...systemClock } // For a test to change.
   const parts = { storage, limits, clock: systemClock, randomBytes: systemRandom, bus: createInProcessBus() }
+  const mayExpire = async (): Promise<boolean> => true // The machine's own clock, at which nothing jumps.
   const goods = { vanity: vanityGoods, reserve: vanityGoods, channel: channelGoods, quota: seatGoods }
   const ledger = new PaymentLedger({ ...parts, goods })
   let provider = createEvm(settings, { storage, log, clock })
-  let orders = new Orders({ ...parts, provider })
+  let orders = new Orders({ ...parts, provider, mayExpire })
   const buyer = await addBuyer(storage)
 
   const shop = {
@@ -86,7 +87,7 @@ export async function openChainShop(storage: Storage, settings: EvmSettings) {
     /** A relay that comes back, perhaps with other settings, on the same store. Not started yet. */
     again: (changed: EvmSettings = {}): void => {
       provider = createEvm({ ...settings, ...changed }, { storage, log, clock })
-      orders = new Orders({ ...parts, provider })
+      orders = new Orders({ ...parts, provider, mayExpire })
     },
     /** Waits until the chain is read up to this height. */
     hasRead: (height: number): Promise<void> =>

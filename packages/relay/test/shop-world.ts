@@ -6,6 +6,7 @@ import { createChannel, eraseChannels, getChannel, setSalePrice } from '../src/c
 import { channelGoods, seatGoods } from '../src/channels/channels.ts'
 import { orderChannel, orderSeat } from '../src/channels/trade.ts'
 import { createInProcessBus } from '../src/cluster/in-process-bus.ts'
+import { Expiry } from '../src/messages/expiry.ts'
 import { createLog } from '../src/operations/log.ts'
 import { systemRandom } from '../src/operations/random.ts'
 import { sweepOrders } from '../src/payments/expiry.ts'
@@ -52,7 +53,9 @@ export async function openShopWorld(engine: (typeof engines)[number], changed: P
   }
   const goods = { vanity: vanityGoods, reserve: vanityGoods, channel: channelGoods, quota: seatGoods }
   const ledger = new PaymentLedger({ ...parts, goods })
-  const orders = new Orders({ ...parts, provider })
+  const expiry = new Expiry({ ...parts, log })
+  const mayExpire = (): Promise<boolean> => expiry.mayExpire()
+  const orders = new Orders({ ...parts, provider, mayExpire })
   const rules = new VanityRules(undefined, { clock, log })
 
   const add = (): Promise<Person> =>
@@ -75,6 +78,7 @@ export async function openShopWorld(engine: (typeof engines)[number], changed: P
       chain,
       ledger,
       orders,
+      expiry,
       rules,
       limits,
       alice,
@@ -86,7 +90,7 @@ export async function openShopWorld(engine: (typeof engines)[number], changed: P
     /** The same book and the same counter on another way into the store. */
     on: (other: Storage) => ({
       ledger: new PaymentLedger({ ...parts, storage: other, goods }),
-      orders: new Orders({ ...parts, storage: other, provider }),
+      orders: new Orders({ ...parts, storage: other, provider, mayExpire }),
     }),
     /** Orders an id. */
     buyAlias: (buyer: Person, alias = 'river') =>
@@ -120,7 +124,8 @@ export async function openShopWorld(engine: (typeof engines)[number], changed: P
       await ledger.transaction((entries) => entries.record(seen))
       return seen.reference
     },
-    sweep: (options?: { pageSize: number }) => sweepOrders({ ...parts, provider }, options),
+    sweep: (options?: { pageSize?: number; after?: Order | undefined }) =>
+      sweepOrders({ ...parts, provider, log }, options),
     status: async ({ order_id }: Order) => (await findOrder(storage.sql, order_id))?.status,
     /** What became of the money for an order: `counted`, or why it goes back. */
     outcomes: async ({ id }: Order): Promise<string[]> => {

@@ -24,7 +24,7 @@ export function createCalls(parts: CallParts) {
   const signals = new CallSignals({ ...parts, offers })
 
   const handler: CallHandler = async (signal, connection) => {
-    if (signals.pendingOf(connection.account) + signal.text.length > limits.heldBytes) {
+    if (signals.pendingOf(connection.account) + Buffer.byteLength(signal.text) > limits.heldBytes) {
       connection.close('overload') // The store does not keep up.
       return
     }

@@ -180,6 +180,78 @@ describe.each(engines)('$name', (engine) => {
     expect(counts).toEqual([0, 1, 1])
   })
 
+  test('what waits is counted in bytes, whatever it is written in', async () => {
+    const { signals, take } = await open({ offerBytes: 4096 })
+    const [alice, bob] = await friends()
+    signals.opened(alice)
+    const more = { more: '字'.repeat(1200) } // 3,600 bytes
+    await signals.forward(alice, signal('call_offer', [alice, bob], 'call', more))
+    await signals.forward(alice, signal('call_ice', [alice, bob], 'call', more))
+    take(bob)
+    signals.opened(bob)
+    await signals.forward(alice, signal('call_hangup', [alice, bob], 'another'))
+    expect(take(bob).map((text) => JSON.parse(text))).toMatchObject([
+      { type: 'call_offer', ...more },
+      { type: 'call_hangup' },
+    ])
+    signals.closed(bob)
+    await Bun.sleep(0)
+    const large = { more: '字'.repeat(1500) } // 4,500 bytes
+    await signals.forward(alice, signal('call_offer', [alice, bob], 'call', large))
+    take(bob)
+    signals.opened(bob)
+    const ice = signal('call_ice', [alice, bob], 'call', large)
+    const forwarding = signals.forward(alice, ice)
+    expect(signals.pendingOf(alice.account)).toBe(new TextEncoder().encode(ice.text).length)
+    await forwarding
+    expect(take(bob)).toEqual([ice.text])
+  })
+
+  test('a small offer, and a candidate of it, is not pushed out by those who fill the room', async () => {
+    const { signals, take, woken } = await open({ allOffersBytes: 30_000, offerBytes: 9000 })
+    const heavy: [Person, Person][] = []
+    for (let i = 0; i < 5; i++) heavy.push(await friends())
+    const fill = async (): Promise<void> => {
+      for (const pair of heavy) {
+        signals.opened(pair[0])
+        await signals.forward(pair[0], signal('call_offer', pair, 'call', { more: 'x'.repeat(8000) }))
+      }
+    }
+    await fill()
+    const [alice, bob] = await friends()
+    signals.opened(alice)
+    const [offer, ice] = [signal('call_offer', [alice, bob]), signal('call_ice', [alice, bob])]
+    await signals.forward(alice, offer)
+    expect(woken.at(-1)).toBe(bob.account)
+    await fill()
+    await signals.forward(alice, ice)
+    await fill()
+    take(bob)
+    signals.opened(bob)
+    await signals.forward(alice, signal('call_hangup', [alice, bob], 'another'))
+    expect(take(bob).slice(0, -1)).toEqual([offer.text, ice.text])
+  })
+
+  test('where nobody holds as much, what comes is not kept and wakes nobody', async () => {
+    const { signals, take, woken } = await open({ allOffersBytes: 8000, offerBytes: 7500 })
+    const small: [Person, Person][] = []
+    for (let i = 0; i < 5; i++) small.push(await friends())
+    for (const pair of small) {
+      signals.opened(pair[0])
+      await signals.forward(pair[0], signal('call_offer', pair))
+    }
+    const heavy = await friends()
+    signals.opened(heavy[0])
+    await signals.forward(heavy[0], signal('call_offer', heavy, 'call', { more: 'x'.repeat(7000) }))
+    expect(woken).toEqual(small.map(([, callee]) => callee.account))
+    for (const [caller, callee] of small) {
+      take(callee)
+      signals.opened(callee)
+      await signals.forward(caller, signal('call_hangup', [caller, callee], 'another'))
+      expect(take(callee)).toHaveLength(2)
+    }
+  })
+
   test('what is not forwarded yet is counted, and nothing is once it is', async () => {
     const { signals } = await open()
     const [alice, bob] = await friends()

@@ -10,6 +10,8 @@ import { checkNamesOnce, withFrom } from './frame-text.ts'
 import { AccountTurns } from './turns.ts'
 import type { WaitingOffer, WaitingOffers } from './waiting-offers.ts'
 
+const UTF8 = new TextDecoder()
+
 /** A connection, as far as calls look at it. */
 export interface Presence {
   readonly account: AccountId
@@ -35,9 +37,9 @@ export class CallSignals {
     this.#parts = parts
   }
 
-  /** How much of an account's signals is not forwarded yet, in characters. */
+  /** How much of an account's signals is not forwarded yet, in bytes of UTF-8. */
   pendingOf(account: AccountId): number {
-    return this.#turns.charactersOf(account)
+    return this.#turns.bytesOf(account)
   }
 
   /**
@@ -46,7 +48,7 @@ export class CallSignals {
    */
   async forward(by: Presence, { frame, text }: CallSignal): Promise<void> {
     checkNamesOnce(text)
-    await this.#turns.take(by.account, text.length, async () => {
+    await this.#turns.take(by.account, Buffer.byteLength(text), async () => {
       const { peer, from } = await partiesOf(this.#parts.storage.sql, by.account, frame)
       this.#pass(by, peer, frame, frame.from === undefined ? withFrom(text, from) : text)
     })
@@ -122,7 +124,7 @@ export class CallSignals {
     }
     // Whoever connected again in the meantime has a turn of its own, which finds the offer handed on.
     if (!offers.has(offer) || offer.isHandedOn || !this.#present.has(offer.callee)) return
-    for (const frame of offer.frames) bus.ring(offer.callee, { kind: 'signal', frame })
+    for (const frame of offer.frames) bus.ring(offer.callee, { kind: 'signal', frame: UTF8.decode(frame) })
     offer.isHandedOn = true
   }
 }

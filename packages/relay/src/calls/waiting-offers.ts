@@ -13,8 +13,8 @@ export interface Pair {
 /** An offer that waits. */
 export interface WaitingOffer extends Pair {
   readonly callId: string
-  /** The offer and its candidates as they are forwarded, in the order they came. */
-  readonly frames: readonly string[]
+  /** The offer and its candidates as they are forwarded, in the order they came. UTF-8, which takes what it counts. */
+  readonly frames: readonly Uint8Array[]
   /** Whether the callee's connection has all of `frames`: what comes then follows at once, else in its turn. */
   isHandedOn: boolean
 }
@@ -25,21 +25,23 @@ type OfferLimits = Pick<
 >
 
 interface Kept extends WaitingOffer {
-  readonly frames: string[]
+  readonly frames: Uint8Array[]
   bytes: number
   readonly until: number
 }
 
 // What a frame costs in memory beside its text.
 const FRAME_OVERHEAD_BYTES = 512
+const UTF8 = new TextEncoder()
 
 export class WaitingOffers {
   readonly #limits: OfferLimits
   readonly #clock: Clock
-  // In all three the oldest comes first.
+  // In all of them the oldest comes first.
   readonly #byPair = new Map<string, Kept>()
   readonly #byCaller = new Map<AccountId, Set<Kept>>()
   readonly #byCallee = new Map<AccountId, Set<Kept>>()
+  readonly #bytesOf = new Map<AccountId, number>()
   #bytes = 0
 
   constructor(parts: { limits: OfferLimits; clock: Clock }) {
@@ -53,20 +55,21 @@ export class WaitingOffers {
    */
   keep(offer: Pair & { callId: string; frame: string; isHandedOn: boolean }): boolean {
     this.forget()
-    const { caller, callee, callId, frame, isHandedOn } = offer
-    const { offerSeconds, offerBytes, offers, allOffersBytes } = this.#limits
+    const { caller, callee, callId, isHandedOn } = offer
+    const { offerSeconds, offerBytes, offers } = this.#limits
     this.#erase(this.#byPair.get(keyOf(offer)))
-    const bytes = bytesOf(frame)
-    if (bytes > offerBytes + FRAME_OVERHEAD_BYTES) return false
+    const frame = UTF8.encode(offer.frame)
+    if (frame.length > offerBytes) return false
+    for (const others of [this.#byCaller.get(caller), this.#byCallee.get(callee)])
+      if (others && others.size >= offers) this.#erase(first(others))
+    const bytes = frame.length + FRAME_OVERHEAD_BYTES
+    if (!this.#makeRoom(caller, bytes)) return false
     const until = this.#clock.monotonic() + offerSeconds * 1000
     const kept: Kept = { caller, callee, callId, frames: [frame], isHandedOn, bytes, until }
     this.#byPair.set(keyOf(offer), kept)
     addTo(this.#byCaller, caller, kept)
     addTo(this.#byCallee, callee, kept)
-    this.#bytes += bytes
-    for (const others of [this.#byCaller.get(caller), this.#byCallee.get(callee)])
-      if (others && others.size > offers) this.#erase(first(others))
-    while (this.#bytes > allOffersBytes && this.#byPair.size > 1) this.#erase(first(this.#byPair.values()))
+    this.#count(caller, bytes)
     return true
   }
 
@@ -78,15 +81,16 @@ export class WaitingOffers {
   }
 
   /** Keeps a candidate with the offer it came after, if there is room for it. */
-  addCandidate(offer: WaitingOffer, frame: string): void {
+  addCandidate(offer: WaitingOffer, text: string): void {
     const kept = this.#byPair.get(keyOf(offer))
-    const { offerCandidates, offerBytes, allOffersBytes } = this.#limits
-    const bytes = bytesOf(frame)
+    const { offerCandidates, offerBytes } = this.#limits
     if (kept !== offer || kept.frames.length > offerCandidates) return
-    if (kept.bytes + bytes > offerBytes || this.#bytes + bytes > allOffersBytes) return
+    const frame = UTF8.encode(text)
+    const bytes = frame.length + FRAME_OVERHEAD_BYTES
+    if (kept.bytes + bytes > offerBytes || !this.#makeRoom(kept.caller, bytes)) return
     kept.frames.push(frame)
     kept.bytes += bytes
-    this.#bytes += bytes
+    this.#count(kept.caller, bytes)
   }
 
   /** True as long as this very offer waits. */
@@ -120,21 +124,38 @@ export class WaitingOffers {
     }
   }
 
+  // Whoever holds the most gives up its oldest, never one who would hold less than the caller: so whoever fills the room
+  // makes it narrow for itself, and not for an account with one small offer.
+  #makeRoom(caller: AccountId, bytes: number): boolean {
+    const { allOffersBytes } = this.#limits
+    const wanted = (this.#bytesOf.get(caller) ?? 0) + bytes
+    while (this.#bytes + bytes > allOffersBytes) {
+      let [heaviest, most] = [caller, wanted - 1]
+      for (const [account, held] of this.#bytesOf) if (held > most) [heaviest, most] = [account, held]
+      if (heaviest === caller) return false
+      this.#erase(first(this.#byCaller.get(heaviest) ?? []))
+    }
+    return true
+  }
+
+  #count(caller: AccountId, bytes: number): void {
+    this.#bytes += bytes
+    const held = (this.#bytesOf.get(caller) ?? 0) + bytes
+    if (held === 0) this.#bytesOf.delete(caller)
+    else this.#bytesOf.set(caller, held)
+  }
+
   #erase(kept: Kept | undefined): void {
     if (!kept) return
     this.#byPair.delete(keyOf(kept))
     removeFrom(this.#byCaller, kept.caller, kept)
     removeFrom(this.#byCallee, kept.callee, kept)
-    this.#bytes -= kept.bytes
+    this.#count(kept.caller, -kept.bytes)
   }
 }
 
 function keyOf({ caller, callee }: Pair): string {
   return `${caller} ${callee}`
-}
-
-function bytesOf(frame: string): number {
-  return frame.length + FRAME_OVERHEAD_BYTES
 }
 
 function addTo(index: Map<AccountId, Set<Kept>>, account: AccountId, kept: Kept): void {

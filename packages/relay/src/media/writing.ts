@@ -87,20 +87,32 @@ export async function writeWhole(blob: BlobRow, body: RawBody, parts: UploadPart
   })
 }
 
-/** Ends writes that outlived their time: the process that made them is gone. */
-export async function endDeadWrites({ storage, store, clock }: UploadParts): Promise<void> {
-  const dead = await storage.sql<{ blob: BlobNumber; part_number: number; version: string }>`
+/** A write that outlived its time: the process that made it is gone. */
+export interface DeadWrite {
+  readonly blob: BlobNumber
+  readonly part_number: number
+  readonly version: string
+}
+
+/** Some of the writes that outlived their time. */
+export async function findDeadWrites({ storage, clock }: UploadParts): Promise<DeadWrite[]> {
+  return await storage.sql<DeadWrite>`
     SELECT blob, part_number, version FROM media_writes WHERE expires_at <= ${clock.now()} LIMIT 200`
-  for (const { blob: id, part_number: number, version } of dead) {
-    const blob = await storage.transaction(async (sql) => {
-      const [row] = await sql<BlobRow>`
-        UPDATE media_blobs SET state = state WHERE id = ${id}
-        RETURNING id, media_key, state, object, handle, bytes, exact_bytes`
-      if (row) await giveBack(sql, { blob: row, number, version })
-      return row
-    })
-    if (blob) await store.dropPart(blob, { number, etag: version })
-  }
+}
+
+/** Gives the room of a write back, and has the store forget what came of it. */
+export async function endDeadWrite(
+  { blob: id, part_number: number, version }: DeadWrite,
+  { storage, store }: UploadParts,
+): Promise<void> {
+  const blob = await storage.transaction(async (sql) => {
+    const [row] = await sql<BlobRow>`
+      UPDATE media_blobs SET state = state WHERE id = ${id}
+      RETURNING id, media_key, state, object, handle, bytes, exact_bytes`
+    if (row) await giveBack(sql, { blob: row, number, version })
+    return row
+  })
+  if (blob) await store.dropPart(blob, { number, etag: version })
 }
 
 async function takeRoom(

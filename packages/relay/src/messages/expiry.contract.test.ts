@@ -4,6 +4,7 @@ import { engines } from '../../test/engines.ts'
 import { countsOf, type MailboxWorld, openMailboxWorld } from '../../test/mailbox-world.ts'
 import { createInProcessBus } from '../cluster/in-process-bus.ts'
 import { Expiry, resumeExpiry } from './expiry.ts'
+import { openConversation } from './messages.ts'
 
 const DAY_MS = 86_400_000
 
@@ -47,6 +48,23 @@ for (const engine of engines) {
       expect(await countsOf(store.storage)).toEqual([])
     })
 
+    test('messages that cannot be expired keep no others, nor what comes after them', async () => {
+      const expiry = new Expiry({ ...world, storage: store.storage, bus: createInProcessBus() })
+      const { carol } = world
+      const other = await store.storage.transaction((sql) =>
+        openConversation(sql, carol.id, bob.id, crypto.randomUUID()),
+      )
+      await run(send(alice, bob, 'a1'))
+      await run(send(carol, bob, 'c1', 'AAAA', other))
+      await store.storage.transaction((sql) => sql`DELETE FROM conversations WHERE conv_id = ${conv}`)
+      clock.advance(91 * DAY_MS)
+      await expiry.sweep()
+      const left = await store.storage.sql<{ id: string }>`SELECT message_id AS id FROM messages`
+      expect(left.map(({ id }) => id)).toEqual(['a1'])
+      expect(await reader.readNotices(carol.id, 0, 10)).toHaveLength(1)
+      expect(await store.storage.sql`SELECT message_id FROM sent_ids`).toHaveLength(0)
+    })
+
     test('a clock that jumped stops expiry until the operator says go on', async () => {
       const expiry = new Expiry({ ...world, storage: store.storage, bus: createInProcessBus() })
       await run(send(alice, bob, 'a1'))
@@ -74,6 +92,16 @@ for (const engine of engines) {
       await expiry.sweep()
       expect(await expiry.isStopped()).toBe(false)
       expect(await waitingFor(bob)).toEqual([])
+    })
+
+    test('the operator may say go on as soon as it has stopped', async () => {
+      const expiry = new Expiry({ ...world, storage: store.storage, bus: createInProcessBus() })
+      clock.jump(2 * 3_600_000)
+      await expiry.sweep()
+      expect(await expiry.isStopped()).toBe(true)
+      await resumeExpiry(store.storage)
+      await expiry.sweep()
+      expect(await expiry.isStopped()).toBe(false)
     })
 
     test('ids are forgotten after their time, not before', async () => {

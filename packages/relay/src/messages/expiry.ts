@@ -4,6 +4,7 @@ import { encodeFrame, errorMeanings, type Limits } from '@sotto/protocol'
 import type { Bus } from '../cluster/bus.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
+import { workThrough } from '../operations/work-through.ts'
 import type { AccountId, Sql, Storage } from '../storage/storage.ts'
 import { addNotice } from './notices.ts'
 import { MESSAGE_KINDS } from './page.ts'
@@ -56,6 +57,7 @@ export class Expiry {
     if (this.#hasClockJumped()) {
       log.error('expiry_stopped', { reason: 'the clock jumped; run sotto resume-expiry once it is right' })
       await setState(storage, STOPPED, new Date(clock.now()).toISOString())
+      this.#wasStopped = true
       return
     }
     const now = clock.now()
@@ -73,6 +75,11 @@ export class Expiry {
     return (await getState(this.#parts.storage.sql, STOPPED)) !== undefined
   }
 
+  /** Whether what is over may end now: not once the clock has jumped, until the operator says that it is right. */
+  async mayExpire(): Promise<boolean> {
+    return !this.#hasClockJumped() && !(await this.isStopped())
+  }
+
   #hasClockJumped(): boolean {
     const { clock } = this.#parts
     const elapsed = clock.monotonic() - this.#agreed.monotonic
@@ -81,7 +88,7 @@ export class Expiry {
 
   // A lane's messages are in order of time, so its first one tells whether there is anything to do.
   async #expireMessages(before: number, signal: AbortSignal): Promise<void> {
-    const { storage } = this.#parts
+    const { storage, log } = this.#parts
     for (let seen = 0; seen < LANES_A_ROUND && !signal.aborted; seen += CHUNK) {
       const after = this.#lastLane
       const lanes = await storage.sql<{
@@ -96,8 +103,12 @@ export class Expiry {
         FROM lanes WHERE pending_count > 0
           AND (conversation_id, recipient_id) > (${after.conversation_id}, ${after.recipient_id})
         ORDER BY conversation_id, recipient_id LIMIT ${CHUNK}`
-      for (const lane of lanes) {
-        if (lane.oldest !== null && lane.oldest < before) await this.#expireLane(lane, before)
+      const due = lanes.filter(({ oldest }) => oldest !== null && oldest < before)
+      const event = 'expiry_failed'
+      const failed = await workThrough(due, (lane) => this.#expireLane(lane, before), { log, event })
+      if (failed) {
+        this.#lastLane = failed
+        return
       }
       this.#lastLane = lanes.length < CHUNK ? FIRST_LANE : (lanes.at(-1) ?? FIRST_LANE)
       if (this.#lastLane === FIRST_LANE) return

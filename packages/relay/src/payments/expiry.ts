@@ -1,6 +1,8 @@
 // The end of orders nobody paid for in time. An order that may have been paid keeps what it holds until that is known.
 import type { Limits } from '@sotto/protocol'
 import type { Clock } from '../operations/clock.ts'
+import type { Log } from '../operations/log.ts'
+import { workThrough } from '../operations/work-through.ts'
 import type { Sql, Storage } from '../storage/storage.ts'
 import { addEvent, lockOrderNumber, type Order, type OrderNumber } from './order.ts'
 import { listPayments, refund } from './payment.ts'
@@ -40,19 +42,25 @@ export async function expireOrder(
   return true
 }
 
-/** Ends what is over. Run again and again. */
+/**
+ * Ends what is over. Run again and again.
+ * @param options.after the order at which the round before gave up
+ * @returns the one at which this round gave up, if it did
+ */
 export async function sweepOrders(
-  parts: { storage: Storage; provider: PaymentProvider; clock: Clock; limits: Limits },
-  { pageSize = PAGE_SIZE } = {},
-): Promise<void> {
-  const { storage, provider, clock, limits } = parts
+  parts: { storage: Storage; provider: PaymentProvider; clock: Clock; limits: Limits; log: Log },
+  { pageSize = PAGE_SIZE, after }: { pageSize?: number; after?: Order | undefined } = {},
+): Promise<Order | undefined> {
+  const { storage, provider, clock, limits, log } = parts
   const now = clock.now()
-  let page = await overdueAfter(storage, { at: 0, id: 0, now, pageSize })
+  let failed: Order | undefined
+  let page = await overdueAfter(storage, { at: after?.expires_at ?? 0, id: after?.id ?? 0, now, pageSize })
   for (;;) {
-    for (const { id } of page.filter((order) => isOver(order, provider, now)))
-      await expireOne(storage, id, parts)
+    const over = page.filter((order) => isOver(order, provider, now))
+    const event = 'order_sweep_failed'
+    failed = await workThrough(over, ({ id }) => expireOne(storage, id, parts), { log, event })
     const last = page.at(-1)
-    if (!last || page.length < pageSize) break
+    if (failed || !last || page.length < pageSize) break
     // Those that may have been paid stay, and must not hide what comes after them.
     page = await overdueAfter(storage, { at: last.expires_at, id: last.id, now, pageSize })
   }
@@ -62,6 +70,7 @@ export async function sweepOrders(
     (sql) =>
       sql`UPDATE orders SET party = NULL WHERE party IS NOT NULL AND status <> 'pending' AND expires_at < ${before}`,
   )
+  return failed
 }
 
 /** A page of the orders whose time is over, by their end. */

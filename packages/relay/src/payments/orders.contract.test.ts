@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { engines } from '../../test/engines.ts'
 import { MINUTE_MS, openShopWorld, type ShopWorld } from '../../test/shop-world.ts'
+import { resumeExpiry } from '../messages/messages.ts'
 import type { Order } from './order.ts'
 import { moveDepositIndexAhead } from './orders.ts'
 
@@ -104,6 +105,21 @@ for (const engine of engines) {
       expect(await shop.status(next)).toBe('pending')
     })
 
+    test('a clock that jumped ends nobody’s order, also before anybody noticed, until the operator says go on', async () => {
+      const order = await shop.buyAlias(shop.alice)
+      shop.clock.jump(24 * 60 * MINUTE_MS)
+      await expect(shop.buyAlias(shop.bob)).rejects.toMatchObject({ code: 'ALIAS_TAKEN' })
+      await shop.expiry.sweep()
+      await expect(shop.buyAlias(shop.bob)).rejects.toMatchObject({ code: 'ALIAS_TAKEN' })
+      for (const alias of ['mountain', 'valley']) await shop.buyAlias(shop.alice, alias)
+      await expect(shop.buyAlias(shop.alice, 'meadow')).rejects.toMatchObject({ code: 'TOO_MANY_ORDERS' })
+      expect(await shop.status(order)).toBe('pending')
+      await resumeExpiry(shop.storage)
+      await shop.expiry.sweep()
+      await shop.buyAlias(shop.bob)
+      expect(await shop.status(order)).toBe('expired')
+    })
+
     test('who let a hold run out may not hold the same again for an hour', async () => {
       await shop.buyAlias(shop.alice)
       shop.clock.advance(15 * MINUTE_MS + 1)
@@ -150,6 +166,26 @@ for (const engine of engines) {
       expect(await Promise.all(orders.map((order) => shop.status(order)))).toEqual([
         'pending',
         'pending',
+        'expired',
+      ])
+    })
+
+    test('however many orders cannot be ended, those behind them are', async () => {
+      const orders: Order[] = []
+      for (const buyer of [shop.alice, shop.bob])
+        for (let n = 0; n < 3; n++) orders.push(await shop.buySeat(buyer))
+      for (const order of orders.slice(0, 4)) await shop.pay(order, { isFinal: false })
+      await shop.storage.transaction((sql) => sql`UPDATE payments SET amount = 'no number'`)
+      shop.clock.advance(15 * MINUTE_MS + 1)
+      const after = await shop.sweep()
+      expect(after?.id).toBe(orders[2]?.id)
+      expect(await shop.sweep({ after })).toBeUndefined()
+      expect(await Promise.all(orders.map((order) => shop.status(order)))).toEqual([
+        'pending',
+        'pending',
+        'pending',
+        'pending',
+        'expired',
         'expired',
       ])
     })

@@ -34,6 +34,15 @@ export interface OrderParts {
   readonly clock: Clock
   readonly randomBytes: RandomBytes
   readonly limits: Limits
+  /** False while the clock is not to be believed: nobody's order ends by it then. */
+  readonly mayExpire: () => Promise<boolean>
+}
+
+/** What is asked for, by whom, and which orders are to end at this moment. */
+interface Asked {
+  readonly buyer: AccountId | undefined
+  readonly request: OrderRequest
+  readonly isDue: (order: Order, now: number) => boolean
 }
 
 /** Deposit indexes of hardened derivation begin there (BIP-32). */
@@ -57,16 +66,19 @@ export class Orders {
    *   hold of it run out, `PAYMENTS_UNAVAILABLE`
    */
   async place(buyer: AccountId | undefined, prepare: (sql: Sql) => Promise<OrderRequest>): Promise<Order> {
-    const { storage } = this.#parts
+    const { storage, provider } = this.#parts
     const tried: { request?: OrderRequest } = {}
+    // Not within the transaction, which must not wait for another connection.
+    const mayExpire = await this.#parts.mayExpire()
+    const isDue = (order: Order, now: number): boolean => mayExpire && isOver(order, provider, now)
     const placed = await storage
       .transaction(async (sql) => {
         // Two requests at once must not both be the last that may be. And the account before all else, as everywhere.
         if (buyer !== undefined && !(await lockAccounts(sql, [buyer]))) throw new ProtocolError('TOKEN_DEAD')
         const request = await prepare(sql)
         tried.request = request
-        const held = await this.#findHeld(sql, buyer, request)
-        return held ?? (await this.#add(sql, buyer, request))
+        const held = await this.#findHeld(sql, { buyer, request, isDue })
+        return held ?? (await this.#add(sql, { buyer, request, isDue }))
       })
       .catch((error) => {
         throw tried.request && isUniqueViolation(error) ? new ProtocolError(tried.request.taken) : error
@@ -75,7 +87,7 @@ export class Orders {
   }
 
   /** The order that holds the thing, if it is the same buyer's. @throws ProtocolError where it is another's */
-  async #findHeld(sql: Sql, buyer: AccountId | undefined, request: OrderRequest): Promise<Order | undefined> {
+  async #findHeld(sql: Sql, { buyer, request, isDue }: Asked): Promise<Order | undefined> {
     if (request.holds === undefined) return undefined
     const [found] = await sql<{ id: OrderNumber }>`SELECT id FROM orders WHERE holds = ${request.holds}`
     if (!found) return undefined
@@ -84,16 +96,17 @@ export class Orders {
     const { provider, clock } = this.#parts
     const now = clock.now()
     // The sweep may not have been here yet.
-    if (isOver(order, provider, now) && (await expireOrder(sql, order, { provider, now }))) return undefined
+    if (isDue(order, now) && (await expireOrder(sql, order, { provider, now }))) return undefined
     const isOwn = order.buyer_id !== null && order.buyer_id === buyer && order.kind === request.kind
     if (!isOwn || order.status !== 'pending') throw new ProtocolError(request.taken)
     return order
   }
 
-  async #add(sql: Sql, buyer: AccountId | undefined, request: OrderRequest): Promise<Order> {
+  async #add(sql: Sql, { buyer, request, isDue }: Asked): Promise<Order> {
     const { clock, randomBytes, limits, provider } = this.#parts
     const now = clock.now()
-    if (buyer !== undefined && (await this.#countPending(sql, buyer, now)) >= limits.pendingOrders)
+    const isDueNow = (pending: Order): boolean => isDue(pending, now)
+    if (buyer !== undefined && (await countPending(sql, buyer, isDueNow)) >= limits.pendingOrders)
       throw new ProtocolError('TOO_MANY_ORDERS')
     if (request.holds !== undefined) await this.#checkParty(sql, request, now)
     const [order] = await sql<Order>`
@@ -108,12 +121,6 @@ export class Orders {
     if (request.isFree && !(await request.isFree(sql))) throw new ProtocolError(request.taken)
     await addEvent(sql, order.id, { at: now, who: 'relay', what: 'placed', why: request.title })
     return order
-  }
-
-  // One whose time is over counts for as long as it cannot be known whether it was paid, and holds something.
-  async #countPending(sql: Sql, buyer: AccountId, now: number): Promise<number> {
-    const pending = await sql<Order>`SELECT * FROM orders WHERE buyer_id = ${buyer} AND status = 'pending'`
-    return pending.filter((order) => !isOver(order, this.#parts.provider, now)).length
   }
 
   // Against blocking sales for nothing.
@@ -155,6 +162,16 @@ export class Orders {
       throw error
     }
   }
+}
+
+// One whose time is over counts for as long as it cannot be known whether it was paid, and holds something.
+async function countPending(
+  sql: Sql,
+  buyer: AccountId,
+  isDueNow: (order: Order) => boolean,
+): Promise<number> {
+  const pending = await sql<Order>`SELECT * FROM orders WHERE buyer_id = ${buyer} AND status = 'pending'`
+  return pending.filter((order) => !isDueNow(order)).length
 }
 
 /** Moves deposit indexes ahead, once after a backup was put back: an address must not be given to a second order. */

@@ -9,6 +9,7 @@ import type { Storage } from '../storage/storage.ts'
 import { sweepOrders } from './expiry.ts'
 import type { AllGoods } from './goods.ts'
 import { PaymentLedger } from './ledger.ts'
+import type { Order } from './order.ts'
 import { Orders } from './orders.ts'
 import { PaymentPages } from './page/payment-page.ts'
 import { findPaymentView } from './payment-views.ts'
@@ -33,9 +34,11 @@ export function createPayments(parts: {
   publicUrl: URL | undefined
   provider: PaymentProvider
   goods: AllGoods
+  mayExpire: () => Promise<boolean>
 }) {
   const { provider } = parts
   const ledger = new PaymentLedger(parts)
+  let givenUpAt: Order | undefined
   return {
     orders: new Orders(parts),
     routes: orderRoutes(parts),
@@ -46,7 +49,9 @@ export function createPayments(parts: {
     ],
     start: () => provider.start(ledger),
     stop: () => provider.stop(),
-    sweep: () => sweepOrders(parts),
+    sweep: async (): Promise<void> => {
+      givenUpAt = await sweepOrders(parts, { after: givenUpAt })
+    },
   }
 }
 

@@ -11,6 +11,7 @@ import {
   type Transfer,
 } from './evm-calls.ts'
 import { ChainUnreachable, type Rpc } from './evm-rpc.ts'
+import { OtherTransfers } from './other-transfers.ts'
 
 /** A block up to which everything was read. */
 export type Position = Omit<Block, 'parentHash'>
@@ -44,8 +45,6 @@ const LEAST_REACH = 64
 const WIDEST_RANGE = 2000
 /** So often a block is asked for all that was sent in it, before it is read for what pays alone. */
 const MOST_FAILURES = 10
-/** Worthless tokens are sent to anybody: of one address, no more than these are recorded until the relay starts again. */
-const MOST_OTHERS = 20
 
 /**
  * Reads one chain from the position kept in the store; at the very first, from its newest block.
@@ -62,7 +61,7 @@ export class ChainReader {
   #range = WIDEST_RANGE
   /** Rounds in which what follows this height could not be read, though the chain answered. */
   #failures = { above: -1, count: 0 }
-  readonly #others = new Map<string, Set<string>>()
+  readonly #others = new OtherTransfers()
 
   constructor(parts: ChainReaderParts) {
     this.#parts = parts
@@ -240,7 +239,7 @@ export class ChainReader {
       const { token, to, amount, transaction, blockHash, logIndex } = transfer
       const payTo = watched.get(to) ?? to
       const isOther = token !== this.#parts.token
-      if (isOther && !this.#isWorthRecording(payTo, `${transaction}/${logIndex}`)) continue
+      if (isOther && !this.#others.isWorthRecording(payTo, `${transaction}/${logIndex}`)) continue
       const block = await blockOf(transfer)
       if (block.hash !== blockHash) throw new NotHere()
       const moved = isOther
@@ -254,13 +253,6 @@ export class ChainReader {
       payments.push(this.#payment(block, { reference, asset: token, payTo, amount }))
     }
     return payments
-  }
-
-  #isWorthRecording(payTo: string, transfer: string): boolean {
-    const known = this.#others.get(payTo) ?? new Set()
-    this.#others.set(payTo, known)
-    if (known.size < MOST_OTHERS) known.add(transfer)
-    return known.has(transfer)
   }
 
   // The whole of a block's transactions is large, so this is done only while somebody is about to pay.

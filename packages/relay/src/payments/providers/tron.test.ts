@@ -201,6 +201,16 @@ describe('watching', () => {
     expect(book.payment(referenceOf(id))?.asset).toBe(`tron:mainnet/${USDC.address}`)
   })
 
+  test('of other tokens no more than twenty transfers to an address are recorded, of the right one all', async () => {
+    await addOrder()
+    const worthless = { token: USDC.hex, to: FIRST.hex, amount: 9n }
+    grid.add(1, 900, Array<typeof worthless>(15).fill(worthless))
+    const { id } = grid.add(2, 901, [...Array<typeof worthless>(15).fill(worthless), usdt(5n)])
+    await provider.start(book.ledger)
+    await eventually(() => expect(book.payment(`tron:mainnet/${id}/15`)?.state).toBe('final'))
+    expect(book.lines()).toHaveLength(21)
+  })
+
   test('an order that is over is watched on', async () => {
     const placed = await addOrder()
     grid.head = FAR_BLOCK

@@ -19,6 +19,7 @@ import type {
 } from '../provider.ts'
 import { AnswerTooLarge, interfaceUrlOf, Unreachable } from './bounded-request.ts'
 import { DepositAddresses } from './deposit-keys.ts'
+import { OtherTransfers } from './other-transfers.ts'
 import { addressOf, isAddress } from './tron-address.ts'
 import { type Block, type GridPace, gridPace, type Transaction, TronGrid } from './tron-grid.ts'
 
@@ -47,8 +48,8 @@ const tronPace: TronPace = { ...gridPace, roundMs: 6000, watchedMs: 900_000 }
 const LAG_MS = 30_000
 /** Watched addresses looked at in one round, so that those of orders that wait are never long without a look. */
 const WATCHED_A_ROUND = 20
-/** Worthless tokens are sent to anybody: no more than these are recorded of an address. */
-const MOST_OTHERS = 20
+/** Of transfers of other tokens to an address, so many are looked at in a round. */
+const NEWEST_OTHERS = 20
 const MOST_SETTLED = 100_000
 
 /** @throws SettingError */
@@ -96,6 +97,7 @@ export class TronPayments implements PaymentProvider {
   readonly #unsettled = new Map<string, Unsettled>()
   /** Transactions that nothing more is to be learnt of. */
   readonly #settled = new Set<string>()
+  readonly #others = new OtherTransfers()
   #watchedLeft: string[] = []
   #watchedFrom = Number.NEGATIVE_INFINITY
   #head: Block | undefined
@@ -212,7 +214,7 @@ export class TronPayments implements PaymentProvider {
     for (const address of new Set([...pending, ...merely])) {
       addAll(await this.#grid.idsOfTransfers(address, this.#config.token))
     }
-    for (const address of merely) addAll(await this.#grid.idsOfNewestTransfers(address, MOST_OTHERS))
+    for (const address of merely) addAll(await this.#grid.idsOfNewestTransfers(address, NEWEST_OTHERS))
     return ids
   }
 
@@ -257,6 +259,10 @@ export class TronPayments implements PaymentProvider {
     const isFinal = head.height - height + 1 >= this.#config.confirmations
     const payments = transfers
       .filter(({ to }) => ours.has(to))
+      .filter(
+        ({ token, to, index }) =>
+          token === this.#config.token || this.#others.isWorthRecording(to, `${id}/${index}`),
+      )
       .map(({ index, token, to, amount }): PaymentSeen => {
         const reference = `${SCOPE}/${id}/${index}`
         const payment = { reference, scope: SCOPE, for: { payTo: to }, asset: assetOf(token), amount }
