@@ -109,8 +109,9 @@ export class Engine {
   /** Stops for good; resolves once everything already decided on is stored. */
   async stop(): Promise<void> {
     this.#stopped = true
-    this.connection.stop()
     this.#incoming.stop()
+    await this.#emitter.onStop?.(this)
+    this.connection.stop()
     this.#confirmations.stop()
     this.outbox.stop()
     this.retractions.stop()

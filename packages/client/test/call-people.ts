@@ -9,7 +9,7 @@ import {
 import type { CallInfo, CallsOptions } from '../src/calls/call-info.ts'
 import type { CallCandidate, CallPeer, CallPeerOptions, SentMedia } from '../src/calls/call-peer.ts'
 import { Calls } from '../src/calls/calls.ts'
-import type { ClientOptions } from '../src/client.ts'
+import type { ClientOptions, Vault } from '../src/client.ts'
 import { systemClock } from '../src/options.ts'
 import { type Person, until } from './people.ts'
 import type { PeopleWorld } from './people-world.ts'
@@ -103,6 +103,7 @@ export interface CallerOptions extends CallsOptions {
   readonly hurry?: number
   /** How far the clock is off, in milliseconds. */
   readonly clockOffMs?: number
+  readonly secrets?: Vault
 }
 
 /** A person with calls. */
@@ -152,12 +153,13 @@ export class Caller {
   static async join(
     world: PeopleWorld,
     name: string,
-    { hurry = 1, clockOffMs = 0, ...options }: CallerOptions = {},
+    { hurry = 1, clockOffMs = 0, secrets, ...options }: CallerOptions = {},
   ): Promise<Caller> {
     const wire: string[] = []
     const line = { isDead: false }
     const sockets: WebSocket[] = []
     const clientOptions: Partial<ClientOptions> = {
+      ...(secrets && { secrets }),
       WebSocket: class extends WebSocket {
         constructor(url: string) {
           super(url)
