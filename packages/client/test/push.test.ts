@@ -19,6 +19,11 @@ class Browser implements PushRegistration {
   subscribed: { readonly path: string; readonly keys: Subscriber; readonly key: string } | undefined
   made = 0
 
+  get current(): NonNullable<Browser['subscribed']> {
+    if (!this.subscribed) throw new Error('not subscribed')
+    return this.subscribed
+  }
+
   readonly pushManager = {
     getSubscription: async () => this.#subscription(),
     subscribe: async ({ applicationServerKey: key }: { applicationServerKey: string }) => {
@@ -85,6 +90,30 @@ test('subscribing again keeps the subscription, unless it was made with another 
   await push.unsubscribe(browser)
   expect(browser.subscribed).toBeUndefined()
   await carol.client.close()
+})
+
+test('a browser that was given another subscription, or none, is woken again from the next start of the app', async () => {
+  const alice = await Person.join('alice', relay.url)
+  for (const change of ['another', 'none']) {
+    const bob = await Person.join('bob', relay.url)
+    await alice.befriend(bob)
+    const browser = new Browser()
+    await new Push(bob.client).subscribe(browser)
+    const before = browser.current
+    // What browsers tell their service workers as `pushsubscriptionchange`.
+    browser.subscribed = undefined
+    if (change === 'another') await browser.pushManager.subscribe({ applicationServerKey: before.key })
+    await new Push(bob.client).subscribe(browser)
+    bob.client.disconnect()
+    await alice.client.send(bob.alias, 'wake up')
+    const { path, keys } = browser.current
+    expect(path).not.toBe(before.path)
+    const [woken] = await service.until(path)
+    if (!woken) throw new Error('nothing came')
+    expect(JSON.parse(await readPush(keys, woken.body))).toEqual({ type: 'new_msg' })
+    await bob.client.close()
+  }
+  await alice.client.close()
 })
 
 test('an account that leaves this device has its browser woken no more', async () => {
