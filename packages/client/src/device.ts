@@ -84,14 +84,17 @@ export class Device {
     return this.#taking.take(async () => {
       this.checkOpen()
       const { identity, changes } = await prepare()
-      this.checkOpen()
-      // What the identity before is still writing must not come after its end.
-      await this.#stopEngine()
-      this.#takes += 1
-      await this.#platform.store.write(changes)
-      await this.#use(identity)
-      this.#tell()
-      return identity.stored
+      // An unlocking that is under way would take up the identity before.
+      return this.lock.turns.take(async () => {
+        this.checkOpen()
+        // What the identity before is still writing must not come after its end.
+        await this.#stopEngine()
+        this.#takes += 1
+        await this.#platform.store.write(changes)
+        await this.#use(identity)
+        this.#tell()
+        return identity.stored
+      })
     })
   }
 

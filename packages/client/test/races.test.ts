@@ -267,6 +267,47 @@ test.each<[string, (client: SottoClient, store: HeldStore, answer: () => Promise
   await client.close()
 })
 
+test('an identity made while the one before is being unlocked takes its place', async () => {
+  const [store, verified] = [new HeldStore(), Promise.withResolvers<void>()]
+  let isVerifying = false
+  const client = await SottoClient.open({
+    relayUrl: world.relay.url,
+    store,
+    secrets: keyVault(crypto.getRandomValues(new Uint8Array(32))),
+    fetch: async (url, init) => {
+      const response = await fetch(url, init)
+      if (client.identity && url.endsWith('/auth/verify')) {
+        isVerifying = true
+        await verified.promise
+      }
+      return response
+    },
+  })
+  await client.create({ nickname: 'before' })
+  const making = client.create({ nickname: 'next', replace: true })
+  await until('it is about to be made', () => isVerifying)
+  await client.lock()
+  const reading = Promise.withResolvers<void>()
+  const { listFriends } = store
+  store.listFriends = async () => {
+    // The first alone: what is asked for by the next is there at once.
+    store.listFriends = listFriends
+    reading.resolve()
+    await store.read.promise
+    return []
+  }
+  const unlocked = client.unlock()
+  await reading.promise
+  verified.resolve()
+  // Whoever is asked now answers later.
+  await fetch(world.relay.url)
+  store.read.resolve()
+  const [made] = await Promise.all([making, unlocked])
+  expect(client.identity?.mnemonic).toBe(made.mnemonic)
+  expect(client.identity?.nickname).toBe('next')
+  await client.close()
+})
+
 test('nothing is told to be read on a new connection before it is on the disk', async () => {
   const [bob, disk] = [makePeer('bob'), Promise.withResolvers<void>()]
   class SlowDisk extends MemoryStore {
