@@ -88,8 +88,8 @@ export class SottoClient {
   }
 
   /**
-   * Puts the keys away, until `unlock`: disconnects, lets what is being received be stored, drops the key of the sealed
-   * secrets and everything opened with it. Private keys and session keys are overwritten; phrases and tokens are strings,
+   * Puts the keys away, until `unlock`: hangs up, disconnects, lets what is being received be stored, drops the key of the
+   * sealed secrets and everything opened with it. Private keys and session keys are overwritten; phrases and tokens are strings,
    * which JavaScript cannot overwrite, and go when the garbage collector comes.
    * @throws ClientError `INVALID_ARGUMENT` where nothing is sealed.
    */
@@ -185,7 +185,7 @@ export class SottoClient {
     this.#device.engine?.connection.stop()
   }
 
-  /** Ends the client and closes its store. */
+  /** Hangs up, ends the client and closes its store. */
   close(): Promise<void> {
     return this.#device.close()
   }

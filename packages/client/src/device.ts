@@ -23,6 +23,8 @@ export class Device {
   /** Of two answers of the relay the later is the newer. */
   readonly #asking = new Turns()
   #engine: Engine | undefined
+  /** How many identities were taken up in place of the one before. */
+  #takes = 0
   /** The end of the engine before. */
   #stopped: Promise<void> = Promise.resolve()
   #closed = false
@@ -82,13 +84,17 @@ export class Device {
     return this.#taking.take(async () => {
       this.checkOpen()
       const { identity, changes } = await prepare()
-      this.checkOpen()
-      // What the identity before is still writing must not come after its end.
-      await this.#stopEngine()
-      await this.#platform.store.write(changes)
-      await this.#use(identity)
-      this.#tell()
-      return identity.stored
+      // An unlocking that is under way would take up the identity before.
+      return this.lock.turns.take(async () => {
+        this.checkOpen()
+        // What the identity before is still writing must not come after its end.
+        await this.#stopEngine()
+        this.#takes += 1
+        await this.#platform.store.write(changes)
+        await this.#use(identity)
+        this.#tell()
+        return identity.stored
+      })
     })
   }
 
@@ -111,18 +117,21 @@ export class Device {
   /** Deletes the account, and then everything on this device. Where the account is gone already, the second alone. */
   async deleteAccount(): Promise<void> {
     const engine = this.needEngine()
+    const takes = this.#takes
     try {
       await engine.http.call(accountEndpoints.deleteMe, {})
     } catch (error) {
       if (!(error instanceof ClientError && error.code === 'ACCOUNT_NOT_FOUND')) throw error
     }
-    await this.#taking.take(async () => {
-      if (this.#engine !== engine)
+    // Locked or unlocked meanwhile, it may have another engine, or none, and is the same account.
+    const clear = async (): Promise<void> => {
+      if (this.#takes !== takes)
         throw new ClientError('NO_IDENTITY', 'another identity was taken up meanwhile')
       await this.#stopEngine()
       await engine.journal.write([{ change: 'clear' }])
       this.#tell()
-    })
+    }
+    await this.#taking.take(() => this.lock.turns.take(clear))
   }
 
   /** Makes a request in the name of the account, or of nobody where it needs no account. */
@@ -136,7 +145,7 @@ export class Device {
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
-    await this.lock.settled()
+    await this.lock.turns.settled()
     await this.#engine?.stop()
     this.#engine?.forgetKeys()
     this.emitter.end()

@@ -3,6 +3,7 @@ import type { OutgoingContent } from '@sotto/crypto'
 import type { Endpoint } from '@sotto/protocol'
 import { ClientError } from './client-error.ts'
 import type { Device } from './device.ts'
+import type { Emitter } from './events.ts'
 import type { MediaPass } from './media/pass.ts'
 import type { Platform } from './options.ts'
 import type { SendOptions } from './outbox.ts'
@@ -14,10 +15,14 @@ import {
   readReply,
   requestOf,
 } from './relay-request.ts'
-import type { StoredMessage } from './stores/records.ts'
+import type { PublicIdentity, StoredMessage } from './stores/records.ts'
 
 /** What a module can be made of: a `SottoClient` or, in browsers, a `SharedClient`. */
 export interface AnyClient {
+  /** See `SottoClient.identity`. */
+  readonly identity: PublicIdentity | undefined
+  /** See `SottoClient.isLocked`. */
+  readonly isLocked: boolean
   /** See `SottoClient.syncIdentity`. */
   syncIdentity(): Promise<{ readonly aliasId: string }>
   /** See `SottoClient.send`. */
@@ -27,6 +32,7 @@ export interface AnyClient {
 /** Where the client runs in another tab, or may. */
 export interface TabDoor {
   readonly platform: Omit<Platform, 'store'>
+  readonly emitter: Emitter
   /** Makes a request in the name of a client's account, and answers what the relay answered. */
   request(request: RelayRequest): Promise<string>
   /** See `passThrough`. */
@@ -34,7 +40,7 @@ export interface TabDoor {
 }
 
 /** What modules reach a client by: the device itself, where the client runs here. */
-export type Door = Pick<Device, 'platform' | 'request' | 'needEngine'> | TabDoor
+export type Door = Pick<Device, 'platform' | 'emitter' | 'request' | 'needEngine'> | TabDoor
 
 // Beside the clients, not in them: a client has no methods but those for applications, and a module that nobody imports
 // is in nobody's bundle.

@@ -48,7 +48,14 @@ export class Engine {
     this.http.useTokens(identity.login)
     this.journal = new Journal(platform.store, (error) => this.#onStoreFailure(error))
     const { clock, store } = platform
-    this.sessions = new Sessions({ store, journal: this.journal, emitter, clock, keys: identity.keys })
+    this.sessions = new Sessions({
+      store,
+      journal: this.journal,
+      emitter,
+      clock,
+      keys: identity.keys,
+      isOwnAlias: (aliasId) => aliasId === this.identity.stored.aliasId,
+    })
     this.friends = new Friends({
       platform,
       http: this.http,
@@ -102,8 +109,9 @@ export class Engine {
   /** Stops for good; resolves once everything already decided on is stored. */
   async stop(): Promise<void> {
     this.#stopped = true
-    this.connection.stop()
     this.#incoming.stop()
+    await this.#emitter.onStop?.(this)
+    this.connection.stop()
     this.#confirmations.stop()
     this.outbox.stop()
     this.retractions.stop()

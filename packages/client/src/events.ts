@@ -1,6 +1,7 @@
 // What a client tells its application, and how the application listens.
 import type { CallFrameType, ChannelPost, FriendProfile, RelayFrame } from '@sotto/protocol'
 import { ClientError } from './client-error.ts'
+import type { Engine } from './engine.ts'
 import { EventStream, type EventStreamOptions } from './event-stream.ts'
 import type { MessageStatus, PublicIdentity, StoredMessage } from './stores/records.ts'
 
@@ -71,6 +72,8 @@ type HandlerSets = { [N in ClientEventName]?: Set<ClientEventHandler<N>> }
 export class Emitter {
   /** Takes the frames of calls, where there is who takes calls. */
   onCall: ((frame: CallFrameOrRefusal) => void) | undefined
+  /** Says what calls have to say before an engine stops, while it has a connection and keys. Never rejects. */
+  onStop: ((engine: Engine) => Promise<void>) | undefined
   readonly #handlers: HandlerSets = {}
   readonly #streams = new Set<{ end(): void }>()
 

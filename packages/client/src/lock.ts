@@ -20,7 +20,8 @@ export interface Lockable {
 export class Lock {
   readonly #secrets: SealedStore
   readonly #client: Lockable
-  readonly #turns = new Turns()
+  /** Locking, unlocking, and what neither may come between. */
+  readonly turns = new Turns()
   #isLocked: boolean
   #connectsOnUnlock = false
 
@@ -42,7 +43,7 @@ export class Lock {
     if (!this.isSealed) throw new ClientError('INVALID_ARGUMENT', 'nothing to lock: no secrets are sealed')
     this.#isLocked = true
     this.#client.changed()
-    await this.#turns.take(async () => {
+    await this.turns.take(async () => {
       // An unlocking that was under way has come to its end.
       this.#isLocked = true
       this.#client.changed()
@@ -53,7 +54,7 @@ export class Lock {
   }
 
   unlock(passphrase: string | undefined): Promise<void> {
-    return this.#turns.take(async () => {
+    return this.turns.take(async () => {
       if (!this.#isLocked) return
       await this.#secrets.unlock(passphrase)
       this.#isLocked = false
@@ -70,16 +71,11 @@ export class Lock {
   }
 
   setPassphrase(passphrase: string | undefined): Promise<void> {
-    return this.#turns.take(() => this.#secrets.protect(passphrase))
+    return this.turns.take(() => this.#secrets.protect(passphrase))
   }
 
   /** Unlocking connects no more. */
   stayDisconnected(): void {
     this.#connectsOnUnlock = false
-  }
-
-  /** Resolves when nothing of this is under way. */
-  settled(): Promise<void> {
-    return this.#turns.settled()
   }
 }

@@ -36,6 +36,8 @@ export interface SessionsContext {
   readonly emitter: Emitter
   readonly clock: Clock
   readonly keys: IdentityKeys
+  /** Whether an alias is that of the identity itself. */
+  readonly isOwnAlias: (aliasId: string) => boolean
 }
 
 /** Every session of the identity, in memory as in the store. */
@@ -98,12 +100,12 @@ export class Sessions {
   }
 
   /**
-   * Whether `aliasId` is or was another contact's. An alias nobody has had yet may be a new one of this contact: keys say
-   * whose a message is, an alias is only a name.
+   * Whether `aliasId` is one's own, or is or was another contact's. An alias nobody has had yet may be a new one of this
+   * contact: keys say whose a message is, an alias is only a name.
    */
   isAnothersAlias(session: SessionRecord, aliasId: string): boolean {
     if (this.isTheirAlias(session, aliasId)) return false
-    return this.list().some((other) => this.isTheirAlias(other, aliasId))
+    return this.#context.isOwnAlias(aliasId) || this.isAlias(aliasId)
   }
 
   /** Whether `aliasId` is or was any contact's. */
@@ -289,7 +291,8 @@ export class Sessions {
     // A known alias under a new conversation, with other keys: `#compareKeys` has told; no session is made for it.
     if (known && this.#changedKeys.has(known.conversationId)) return false
     // Its alias since a moment ago, when this list renamed it.
-    if (known && !hasKeys(known, keysIn(friend))) return this.#refuse(friend, 'to two contacts')
+    const isTaken = known && !hasKeys(known, keysIn(friend))
+    if (isTaken || this.#context.isOwnAlias(friend.alias_id)) return this.#refuse(friend, 'to two')
     if (!this.#canBeTheirs(decodeBase64(friend.x25519_public_key)))
       return this.#refuse(friend, 'a key that cannot be theirs')
     // Forgotten since its keys were asked for: whoever forgets a session has the list fetched again.
@@ -314,13 +317,11 @@ export class Sessions {
     return isValidX25519PublicKey(publicKey) && encodeBase64(publicKey) !== encodeBase64(own)
   }
 
-  /** Follows a contact to its new alias, unless that was ever another contact's. */
+  /** Follows a contact to its new alias, unless that is one's own or was ever another contact's. */
   #rename(session: SessionRecord, friend: FriendProfile): boolean {
     if (session.theirAliasId === friend.alias_id || this.#changedKeys.has(session.conversationId))
       return false
-    const other = this.#findByAlias(friend.alias_id)
-    if (other && other.conversationId !== session.conversationId)
-      return this.#refuse(friend, 'to two contacts')
+    if (this.isAnothersAlias(session, friend.alias_id)) return this.#refuse(friend, 'to two')
     const former = new Set([...(session.formerAliasIds ?? []), session.theirAliasId])
     former.delete(friend.alias_id)
     // None is forgotten instead: it could be given to somebody else then.

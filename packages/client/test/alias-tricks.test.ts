@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { MemoryStore } from '../src/client.ts'
 import { friendOf, type HostileRelay, makePeer } from './hostile-relay.ts'
-import { HostileWorld } from './hostile-world.ts'
+import { HostileWorld, msg } from './hostile-world.ts'
 import type { Person } from './people.ts'
 
 setDefaultTimeout(30_000)
@@ -70,6 +70,26 @@ test('a relay that renames a contact without end is followed to a bounded number
   // What was followed stays the contact's, and the contact can be written to.
   for (const alias of ['bob', 'bob_0', session?.theirAliasId ?? ''])
     expect((await person.client.conversation(alias)).conversationId).toBe(bob.conversationId)
+})
+
+test('nobody else is made to go by the own alias: not as a new contact, not as one renamed, not in a frame', async () => {
+  const [bob, carol] = [makePeer('bob'), makePeer('carol')]
+  const person = await world.victim([bob, carol])
+  const own = person.alias
+  await lists(person, [friendOf(makePeer(own)), friendOf(bob, { alias_id: own }), friendOf(carol)])
+  await expect(person.client.conversation(own)).rejects.toMatchObject({ code: 'UNKNOWN_CONTACT' })
+  expect((await person.client.conversation(bob.conversationId)).contactId).toBe('bob')
+  expect(await person.store.listSessions()).toHaveLength(2)
+  const errors = person.heard.error.map(({ code, message }) => `${code}: ${message}`)
+  expect(errors.length).toBeGreaterThanOrEqual(2) // The connection may have asked for a list of its own.
+  expect(new Set(errors)).toEqual(new Set([`BAD_REPLY: the relay gives ${own} to two`]))
+  const from = { from: own, to: own, conv_id: carol.conversationId }
+  relay.send({ type: 'typing', ...from })
+  relay.send(msg(carol, person, 1, 'by another name', from))
+  await world.settled(person)
+  expect(person.heard.typing).toEqual([])
+  expect(person.heard.message).toEqual([])
+  expect((await person.client.conversation('carol')).lastMessage).toBeUndefined()
 })
 
 test('nobody is made to go by the alias of a contact', async () => {

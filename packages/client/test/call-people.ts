@@ -9,7 +9,7 @@ import {
 import type { CallInfo, CallsOptions } from '../src/calls/call-info.ts'
 import type { CallCandidate, CallPeer, CallPeerOptions, SentMedia } from '../src/calls/call-peer.ts'
 import { Calls } from '../src/calls/calls.ts'
-import type { ClientOptions } from '../src/client.ts'
+import type { ClientOptions, Vault } from '../src/client.ts'
 import { systemClock } from '../src/options.ts'
 import { type Person, until } from './people.ts'
 import type { PeopleWorld } from './people-world.ts'
@@ -107,6 +107,7 @@ const WAITS_MS = [45_000, 30_000, 2000]
 export interface CallerOptions extends CallsOptions {
   /** What the clock shows, in milliseconds; the time of day unless told. */
   readonly now?: () => number
+  readonly secrets?: Vault
 }
 
 /** A wait of a call that is not over. */
@@ -172,13 +173,14 @@ export class Caller {
   static async join(
     world: PeopleWorld,
     name: string,
-    { now = systemClock.now, ...options }: CallerOptions = {},
+    { now = systemClock.now, secrets, ...options }: CallerOptions = {},
   ): Promise<Caller> {
     const wire: string[] = []
     const line: Line = { isDead: false, lost: [] }
     const sockets: WebSocket[] = []
     const waits = new Set<Wait>()
     const clientOptions: Partial<ClientOptions> = {
+      ...(secrets && { secrets }),
       WebSocket: class extends WebSocket {
         constructor(url: string) {
           super(url)

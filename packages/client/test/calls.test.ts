@@ -1,7 +1,7 @@
 // Calls between two clients through a real relay: how they begin and end, and what the relay gets to see.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { Calls } from '../src/calls/calls.ts'
-import { MemoryStore, SottoClient } from '../src/client.ts'
+import { keyVault, MemoryStore, SottoClient } from '../src/client.ts'
 import { Caller, callers, connect } from './call-people.ts'
 import { until } from './people.ts'
 import { PeopleWorld } from './people-world.ts'
@@ -203,6 +203,40 @@ test('who disconnects leaves the call', async () => {
   alice.person.client.disconnect()
   expect(alice.states.at(-1)).toBe('ended: stopped')
   expect(alice.peer.isClosed).toBe(true)
+})
+
+test('who locks, closes or gives way to another identity hangs up first', async () => {
+  const ends: readonly ((alice: Caller) => Promise<unknown>)[] = [
+    ({ person }) => person.client.lock(),
+    ({ person }) => person.client.create({ nickname: 'another', replace: true }),
+    ({ person }) => person.client.close(),
+    async ({ calls, person }) => {
+      calls.close()
+      await person.client.close()
+    },
+  ]
+  for (const end of ends) {
+    const secrets = keyVault(crypto.getRandomValues(new Uint8Array(32)))
+    const [alice, bob] = await callers(world, { secrets })
+    await connect(alice, bob)
+    await end(alice)
+    await bob.is('hangup: hung_up_by_peer')
+    expect(alice.peer.isClosed).toBe(true)
+    expect(alice.person.heard.error).toEqual([])
+  }
+})
+
+test('who locks while it calls takes the offer back', async () => {
+  const secrets = keyVault(crypto.getRandomValues(new Uint8Array(32)))
+  const [alice, bob] = await callers(world, { secrets })
+  await alice.calls.call(bob.alias)
+  await bob.is('ringing')
+  await alice.person.client.lock()
+  await bob.is('hangup: hung_up_by_peer')
+  // And calls again once it is unlocked.
+  await alice.person.client.unlock()
+  await until('connected', () => alice.person.client.networkState === 'connected')
+  await connect(alice, bob)
 })
 
 test('with `relayOnly` and no TURN server there is no call', async () => {

@@ -37,7 +37,14 @@ async function makeParts() {
     throw error
   })
   const keys = await deriveIdentityKeys(await generateMnemonic(platform.random))
-  const sessions = new Sessions({ store, journal, emitter, clock: platform.clock, keys })
+  const sessions = new Sessions({
+    store,
+    journal,
+    emitter,
+    clock: platform.clock,
+    keys,
+    isOwnAlias: () => false,
+  })
   const friends = check(FriendList, [friendOf(bob)])
   const meet = async () => sessions.reconcile(friends, await sessions.deriveKeys(friends))
   await meet()

@@ -99,6 +99,8 @@ test('a module needs what its client needs, and the search of the shop needs no 
   await expect(shop.search()).rejects.toMatchObject({ code: 'CLOSED' })
   await expect(channels.mine()).rejects.toMatchObject({ code: 'CLOSED' })
   const stranger = {
+    identity: undefined,
+    isLocked: false,
     syncIdentity: async () => ({ aliasId: 'x' }),
     send: () => Promise.reject(new Error('not to be asked')),
   }

@@ -4,8 +4,8 @@ import { startRelay } from '@sotto/relay/testing'
 import { startPushEndpoint } from '../../relay/test/push-endpoint.ts'
 import { readPush, readVapid, type Subscriber, subscriber } from '../../relay/test/push-subscriber.ts'
 import { settingsFor } from '../../relay/test/push-world.ts'
-import { Push, type PushRegistration, type PushSubscriptionLike } from '../src/client.ts'
-import { Person } from './people.ts'
+import { keyVault, Push, type PushRegistration, type PushSubscriptionLike } from '../src/client.ts'
+import { Person, until } from './people.ts'
 
 const service = await startPushEndpoint()
 const relay = await startRelay({ env: settingsFor(service) })
@@ -18,6 +18,11 @@ afterAll(async () => {
 class Browser implements PushRegistration {
   subscribed: { readonly path: string; readonly keys: Subscriber; readonly key: string } | undefined
   made = 0
+
+  get current(): NonNullable<Browser['subscribed']> {
+    if (!this.subscribed) throw new Error('not subscribed')
+    return this.subscribed
+  }
 
   readonly pushManager = {
     getSubscription: async () => this.#subscription(),
@@ -85,6 +90,118 @@ test('subscribing again keeps the subscription, unless it was made with another 
   await push.unsubscribe(browser)
   expect(browser.subscribed).toBeUndefined()
   await carol.client.close()
+})
+
+test('a browser that was given another subscription, or none, is woken again from the next start of the app', async () => {
+  const alice = await Person.join('alice', relay.url)
+  for (const change of ['another', 'none']) {
+    const bob = await Person.join('bob', relay.url)
+    await alice.befriend(bob)
+    const browser = new Browser()
+    await new Push(bob.client).subscribe(browser)
+    const before = browser.current
+    // What browsers tell their service workers as `pushsubscriptionchange`.
+    browser.subscribed = undefined
+    if (change === 'another') await browser.pushManager.subscribe({ applicationServerKey: before.key })
+    await new Push(bob.client).subscribe(browser)
+    bob.client.disconnect()
+    await alice.client.send(bob.alias, 'wake up')
+    const { path, keys } = browser.current
+    expect(path).not.toBe(before.path)
+    const [woken] = await service.until(path)
+    if (!woken) throw new Error('nothing came')
+    expect(JSON.parse(await readPush(keys, woken.body))).toEqual({ type: 'new_msg' })
+    await bob.client.close()
+  }
+  await alice.client.close()
+})
+
+test('an account that leaves this device has its browser woken no more', async () => {
+  const ways: readonly ((person: Person) => Promise<unknown>)[] = [
+    ({ client }) => client.deleteAccount(),
+    ({ client }) => client.create({ nickname: 'next', replace: true }),
+    async ({ client }) => {
+      const other = await Person.join('other', relay.url)
+      const mnemonic = other.client.identity?.mnemonic ?? ''
+      await other.client.close()
+      await client.recover({ mnemonic, replace: true })
+    },
+  ]
+  for (const leave of ways) {
+    const erin = await Person.join('erin', relay.url)
+    const [browser, push] = [new Browser(), new Push(erin.client)]
+    await push.subscribe(browser)
+    await leave(erin)
+    await until('the browser is subscribed no more', () => !browser.subscribed)
+    expect(erin.heard.error).toEqual([])
+    await erin.client.close()
+  }
+})
+
+test('who comes after an account subscribes for itself, and is not ended with it', async () => {
+  const frank = await Person.join('frank', relay.url)
+  const [browser, push, elsewhere] = [new Browser(), new Push(frank.client), new Push(frank.client)]
+  const heard = Promise.withResolvers<void>()
+  await push.subscribe(browser)
+  // Another tab, which is slow to look what there is.
+  let isSlow = false
+  const slow: PushRegistration = {
+    pushManager: {
+      ...browser.pushManager,
+      getSubscription: async () => {
+        if (isSlow) await heard.promise
+        return browser.pushManager.getSubscription()
+      },
+    },
+  }
+  await elsewhere.subscribe(slow)
+  isSlow = true
+  const { path } = browser.subscribed ?? {}
+  await frank.client.create({ nickname: 'next', replace: true })
+  await push.subscribe(browser)
+  heard.resolve()
+  await elsewhere.unsubscribe({})
+  expect(browser.made).toBe(2)
+  expect(browser.subscribed?.path).not.toBe(path)
+  expect(browser.subscribed).toBeDefined()
+  await frank.client.close()
+})
+
+test('an account that is locked, renamed or closed goes on being woken', async () => {
+  const secrets = keyVault(crypto.getRandomValues(new Uint8Array(32)))
+  const grace = await Person.join('grace', relay.url, { secrets })
+  const [browser, push] = [new Browser(), new Push(grace.client)]
+  await push.subscribe(browser)
+  const { subscribed } = browser
+  await grace.client.lock()
+  // A page that opens locked, and asks too early.
+  const early = new Push(grace.client)
+  await expect(early.subscribe(browser)).rejects.toMatchObject({ code: 'LOCKED' })
+  await grace.client.unlock()
+  await early.unsubscribe({})
+  expect(browser.subscribed).toBe(subscribed)
+  await grace.client.setNickname('Grace H.')
+  const { mnemonic = '' } = grace.client.identity ?? {}
+  await grace.client.recover({ mnemonic })
+  await grace.client.close()
+  // What was begun has come to its end after this.
+  await push.unsubscribe({})
+  expect(browser.subscribed).toBe(subscribed)
+})
+
+test('a browser that does not let go is told as an error, and let go of by the next', async () => {
+  const heidi = await Person.join('heidi', relay.url)
+  const [browser, push] = [new Browser(), new Push(heidi.client)]
+  await push.subscribe(browser)
+  const { getSubscription } = browser.pushManager
+  browser.pushManager.getSubscription = () => Promise.reject(new DOMException('no', 'AbortError'))
+  await heidi.client.create({ nickname: 'next', replace: true })
+  const error = await until('the error', () => heidi.heard.error[0])
+  expect(error.code).toBe('UNSUPPORTED')
+  browser.pushManager.getSubscription = getSubscription
+  await heidi.client.create({ nickname: 'and next', replace: true })
+  await until('the browser is subscribed no more', () => !browser.subscribed)
+  await heidi.client.close()
 })
 
 test('what the browser does not do is told apart', async () => {

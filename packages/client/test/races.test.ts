@@ -196,6 +196,118 @@ test('a client locked while its account is being deleted keeps its key until wha
   await client.close()
 })
 
+/** A store whose identity is read once the test lets it. */
+class HeldStore extends MemoryStore {
+  readonly read = Promise.withResolvers<void>()
+  isHeld = false
+  override async getIdentity() {
+    const identity = await super.getIdentity()
+    if (this.isHeld) await this.read.promise
+    return identity
+  }
+}
+
+test.each<[string, (client: SottoClient, store: HeldStore, answer: () => Promise<void>) => Promise<void>]>([
+  [
+    'locked',
+    async (client, _, answer) => {
+      await client.lock()
+      await answer()
+    },
+  ],
+  [
+    'locked and unlocked',
+    async (client, _, answer) => {
+      await client.lock()
+      await client.unlock()
+      await answer()
+    },
+  ],
+  [
+    'being unlocked',
+    async (client, store, answer) => {
+      await client.lock()
+      store.isHeld = true
+      const unlocked = client.unlock()
+      await answer()
+      store.read.resolve()
+      await unlocked
+    },
+  ],
+])('an account deleted while its client is %s leaves nothing behind', async (_, interrupt) => {
+  const [store, answered] = [new HeldStore(), Promise.withResolvers<void>()]
+  world.relay.friends = [friendOf(makePeer('bob'))]
+  const client = await SottoClient.open({
+    relayUrl: world.relay.url,
+    store,
+    secrets: keyVault(crypto.getRandomValues(new Uint8Array(32))),
+    fetch: async (url, init) => {
+      const response = await fetch(url, init)
+      if (init.method === 'DELETE') await answered.promise
+      return response
+    },
+  })
+  await client.create({ nickname: 'victim' })
+  await client.syncFriends()
+  const deleted = client.deleteAccount()
+  await until('it is asked', () => world.relay.called.includes('DELETE /me'))
+  await interrupt(client, store, async () => {
+    answered.resolve()
+    // Whoever is asked now answers later.
+    await fetch(world.relay.url)
+  })
+  await deleted
+  await client.unlock()
+  expect(client.identity).toBeUndefined()
+  expect([await store.getIdentity(), await store.listSessions(), await store.listFriends()]).toEqual([
+    undefined,
+    [],
+    [],
+  ])
+  await client.close()
+})
+
+test('an identity made while the one before is being unlocked takes its place', async () => {
+  const [store, verified] = [new HeldStore(), Promise.withResolvers<void>()]
+  let isVerifying = false
+  const client = await SottoClient.open({
+    relayUrl: world.relay.url,
+    store,
+    secrets: keyVault(crypto.getRandomValues(new Uint8Array(32))),
+    fetch: async (url, init) => {
+      const response = await fetch(url, init)
+      if (client.identity && url.endsWith('/auth/verify')) {
+        isVerifying = true
+        await verified.promise
+      }
+      return response
+    },
+  })
+  await client.create({ nickname: 'before' })
+  const making = client.create({ nickname: 'next', replace: true })
+  await until('it is about to be made', () => isVerifying)
+  await client.lock()
+  const reading = Promise.withResolvers<void>()
+  const { listFriends } = store
+  store.listFriends = async () => {
+    // The first alone: what is asked for by the next is there at once.
+    store.listFriends = listFriends
+    reading.resolve()
+    await store.read.promise
+    return []
+  }
+  const unlocked = client.unlock()
+  await reading.promise
+  verified.resolve()
+  // Whoever is asked now answers later.
+  await fetch(world.relay.url)
+  store.read.resolve()
+  const [made] = await Promise.all([making, unlocked])
+  expect(client.identity?.mnemonic).toBe(made.mnemonic)
+  expect(client.identity?.nickname).toBe('next')
+  await client.close()
+})
+
 test('nothing is told to be read on a new connection before it is on the disk', async () => {
   const [bob, disk] = [makePeer('bob'), Promise.withResolvers<void>()]
   class SlowDisk extends MemoryStore {

@@ -63,6 +63,8 @@ export class CallSignals {
   readonly #receiving = new Turns()
   readonly #sending = new Turns()
   #waiting = 0
+  /** About to stop: what is sent now goes out by it, though it is nobody's engine any more. */
+  #stopping: Engine | undefined
 
   constructor(device: Device, listener: CallSignalListener) {
     this.#device = device
@@ -87,9 +89,10 @@ export class CallSignals {
    * takes an old one.
    * @throws ClientError `KEY_CHANGED`, `UNKNOWN_CONTACT`, `NO_IDENTITY`, `LOCKED`, `CLOSED`
    */
-  send(signal: OutgoingSignal): Promise<boolean> {
+  async send(signal: OutgoingSignal): Promise<boolean> {
+    // Not in its turn: the client may be locked or closed by then, and still send what was said before.
+    const engine = this.#stopping ?? this.#device.needEngine()
     return this.#sending.take(async () => {
-      const engine = this.#device.needEngine()
       const { sessions, identity, connection } = engine
       if (connection.state !== 'connected') return false
       const session = sessions.get(signal.conversationId)
@@ -107,8 +110,7 @@ export class CallSignals {
         nowMs: clock.now(),
         randomBytes: random,
       })
-      // Of another identity, or with keys that were put away meanwhile.
-      if (this.#device.engine !== engine) return false
+      // Stopped meanwhile, and its keys put away: this sends nothing then.
       return connection.send({
         type: signal.type,
         to: session.theirAliasId,
@@ -118,6 +120,14 @@ export class CallSignals {
         payload: check(Payload, payload),
       })
     })
+  }
+
+  /** Sends what `say` has sent by an engine that is about to stop. Resolves once all has left; waits for no network. */
+  async sendLast(engine: Engine, say: () => void): Promise<void> {
+    this.#stopping = engine
+    say()
+    this.#stopping = undefined
+    await this.#sending.settled()
   }
 
   async #open(engine: Engine, frame: ReceivedFrame): Promise<void> {

@@ -56,6 +56,8 @@ export class Calls {
       if (frame.type === 'error') this.#onRefusal(frame.call_id, frame.error)
       else signals.receive(frame)
     }
+    // Also once these calls are closed: what they said last may still be on its way.
+    emitter.onStop = (engine) => signals.sendLast(engine, () => this.#course.happen('stopped'))
     this.#undo.push(
       () => {
         emitter.onCall = undefined

@@ -28,6 +28,9 @@ export type PushWords = (pushed: Pushed) => PushNotice | undefined
  *     showPushes(({ type }) => ({ title: type === 'call' ? 'Somebody calls' : 'New messages' }))
  *
  * A second of the same kind takes the place of the first. A click brings a page of the app to the front, or opens `page`.
+ *
+ * A browser that ends or changes its subscription by itself (`pushsubscriptionchange`) is woken again once a page of the app
+ * has called `Push.subscribe`: a new subscription is the account's to hand over, and the worker has nothing to log in with.
  * @param options.page the address to open where no page is; `/` unless told
  */
 export function showPushes(words: PushWords, { page = '/' }: { readonly page?: string } = {}): void {

@@ -82,6 +82,7 @@ export class SharedClient implements SharedMethods {
     this.#platform = platform
     giveDoor(this, {
       platform,
+      emitter: tab.voice.emitter,
       request: (request) => tab.ask(methods.request, [request]),
       askMediaPass: (contact, deadToken) => tab.ask(methods.mediaPass, [contact, deadToken]),
     })
