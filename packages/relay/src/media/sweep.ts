@@ -41,7 +41,8 @@ export class Sweep {
     signal: AbortSignal,
     work: (thing: T) => Promise<unknown>,
   ): Promise<T | undefined> {
-    return await workThrough(things, work, { log: this.#parts.log, event: 'media_failed', signal })
+    const onFailure = (error: unknown): void => this.#parts.log.error('media_failed', { error })
+    return await workThrough(things, work, { onFailure, signal })
   }
 
   // A link's time is up: what was written by it becomes readable, or its room is free again.

@@ -104,8 +104,8 @@ export class Expiry {
           AND (conversation_id, recipient_id) > (${after.conversation_id}, ${after.recipient_id})
         ORDER BY conversation_id, recipient_id LIMIT ${CHUNK}`
       const due = lanes.filter(({ oldest }) => oldest !== null && oldest < before)
-      const event = 'expiry_failed'
-      const failed = await workThrough(due, (lane) => this.#expireLane(lane, before), { log, event })
+      const onFailure = (error: unknown): void => log.error('expiry_failed', { error })
+      const failed = await workThrough(due, (lane) => this.#expireLane(lane, before), { onFailure })
       if (failed) {
         this.#lastLane = failed
         return

@@ -57,8 +57,8 @@ export async function sweepOrders(
   let page = await overdueAfter(storage, { at: after?.expires_at ?? 0, id: after?.id ?? 0, now, pageSize })
   for (;;) {
     const over = page.filter((order) => isOver(order, provider, now))
-    const event = 'order_sweep_failed'
-    failed = await workThrough(over, ({ id }) => expireOne(storage, id, parts), { log, event })
+    const onFailure = (error: unknown): void => log.error('order_sweep_failed', { error })
+    failed = await workThrough(over, ({ id }) => expireOne(storage, id, parts), { onFailure })
     const last = page.at(-1)
     if (failed || !last || page.length < pageSize) break
     // Those that may have been paid stay, and must not hide what comes after them.
