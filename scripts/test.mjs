@@ -5,6 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bunPath, ensureInstalledOrExit, root } from './bootstrap.mjs'
 
+// Much of a test is waiting for servers, disks and browsers: two files at a time. A process keeps its modules from file to
+// file, and with them the one PostgreSQL that it starts.
+const lanes = ['--parallel=2', '--no-isolate']
+
 const startedMs = performance.now()
 const chosen = process.argv.slice(2)
 const isWhole = chosen.length === 0
@@ -33,7 +37,15 @@ async function runTests(args) {
   const folder = mkdtempSync(join(tmpdir(), 'sotto-test-'))
   const report = join(folder, 'report.xml')
   try {
-    const words = ['test', '--timeout', '60000', '--reporter=junit', `--reporter-outfile=${report}`, ...args]
+    const words = [
+      'test',
+      '--timeout',
+      '60000',
+      '--reporter=junit',
+      `--reporter-outfile=${report}`,
+      ...lanes,
+      ...args,
+    ]
     const code = await runBun(words)
     const counts = readReport(report)
     // A file that does not load, or Bun itself failing, is in no test's result.
