@@ -1,5 +1,7 @@
 // A real HTTP server on the loopback, acting somebody else's documented interface.
 
+import { randomPort } from './free-port.ts'
+
 /** What it was asked. */
 export interface Asked {
   readonly method: string
@@ -29,7 +31,7 @@ export function serveLocally(answer: (asked: Asked) => Response | Promise<Respon
     return answer(one)
   }
   for (let tries = 0; tries < 100; tries++) {
-    const port = 20_000 + Math.floor(Math.random() * 12_000)
+    const port = randomPort()
     try {
       const server = Bun.serve({ hostname: '127.0.0.1', port, fetch })
       return { url: `http://127.0.0.1:${port}`, asked, [Symbol.dispose]: () => void server.stop(true) }
