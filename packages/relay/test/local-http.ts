@@ -1,5 +1,4 @@
 // A real HTTP server on the loopback, acting somebody else's documented interface.
-
 import { randomPort } from './free-port.ts'
 
 /** What it was asked. */
