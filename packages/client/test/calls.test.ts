@@ -226,6 +226,29 @@ test('who locks, closes or gives way to another identity hangs up first', async 
   }
 })
 
+test('media that cannot be closed keep nobody from locking or closing', async () => {
+  const secrets = keyVault(crypto.getRandomValues(new Uint8Array(32)))
+  const [alice, bob] = await callers(world, { secrets })
+  const { client, heard } = alice.person
+  const breakDown = (): void => {
+    alice.peer.close = () => {
+      throw new Error('it cannot be closed')
+    }
+  }
+  await connect(alice, bob)
+  breakDown()
+  await client.lock()
+  expect(client.networkState).toBe('disconnected')
+  await bob.is('hangup: hung_up_by_peer')
+  expect(heard.error).toHaveLength(1)
+  await client.unlock()
+  await until('connected', () => client.networkState === 'connected')
+  await connect(alice, bob)
+  breakDown()
+  await client.close()
+  await bob.is('hangup: hung_up_by_peer')
+})
+
 test('who locks while it calls takes the offer back', async () => {
   const secrets = keyVault(crypto.getRandomValues(new Uint8Array(32)))
   const [alice, bob] = await callers(world, { secrets })

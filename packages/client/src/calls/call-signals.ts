@@ -125,8 +125,14 @@ export class CallSignals {
   /** Sends what `say` has sent by an engine that is about to stop. Resolves once all has left; waits for no network. */
   async sendLast(engine: Engine, say: () => void): Promise<void> {
     this.#stopping = engine
-    say()
-    this.#stopping = undefined
+    try {
+      say()
+    } catch (error) {
+      // Keys are put away and stores closed whatever ails a call.
+      this.#listener.onError(error)
+    } finally {
+      this.#stopping = undefined
+    }
     await this.#sending.settled()
   }
 
