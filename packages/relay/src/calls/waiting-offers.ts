@@ -51,7 +51,7 @@ export class WaitingOffers {
 
   /**
    * Keeps an offer in the place of its pair's last one. Older ones give way where there are too many.
-   * @returns false where it is too large to be kept
+   * @returns false where it is too large to be kept, or there is no room for it
    */
   keep(offer: Pair & { callId: string; frame: string; isHandedOn: boolean }): boolean {
     this.forget()
