@@ -124,6 +124,19 @@ test('a part nobody waits for any more ends at once, wherever it is', async () =
   }
 }, 30_000)
 
+test('a part that is cut off at any moment was cut off, and nothing else went wrong', async () => {
+  const place = await begin()
+  way.silence()
+  const bytes = noise(8 * MIB)
+  const failures = new Set<unknown>()
+  for (let n = 0; n < 60; n++) {
+    const body = bodyOf(bytes, { ending: AbortSignal.timeout(1 + (n % 40)) })
+    const failure = await failureOf(patient.writePart(place, { number: 1, version: `v${n}` }, body))
+    failures.add(failure instanceof Error && 'code' in failure ? failure.code : failure)
+  }
+  expect([...failures]).toEqual(['BODY_INCOMPLETE'])
+}, 60_000)
+
 test('a download that is cut in the middle is no whole one', async () => {
   const bytes = noise(2 * MIB)
   const blob = await stored(bytes)

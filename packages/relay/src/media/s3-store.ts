@@ -214,6 +214,7 @@ interface CountedStream extends S3Stream {
 function countedStream(body: IncomingBytes): CountedStream {
   let bytes = 0
   let failure: unknown
+  let isCancelled = false
   const ended = Promise.withResolvers<void>()
   const pieces = body.pieces[Symbol.asyncIterator]()
   const stream = new ReadableStream<Uint8Array<ArrayBuffer>>(
@@ -221,6 +222,8 @@ function countedStream(body: IncomingBytes): CountedStream {
       pull: async (controller) => {
         try {
           const { value, done } = await pieces.next()
+          // Nobody takes this piece any more, and the stream would say so: why is the request's to tell.
+          if (isCancelled) return
           if (done) {
             ended.resolve()
             return controller.close()
@@ -234,6 +237,7 @@ function countedStream(body: IncomingBytes): CountedStream {
         }
       },
       cancel: async () => {
+        isCancelled = true
         await pieces.return?.()
       },
     },
