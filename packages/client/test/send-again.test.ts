@@ -28,6 +28,8 @@ test('a message whose id was used keeps its text, and another conversation may u
   await alice.client.send(bob.alias, 'first', { id: 'chosen' })
   expect(await alice.client.send(bob.alias, 'second', { id: 'chosen' })).toMatchObject({ text: 'first' })
   await bob.receives('first')
+  // As long as it waits for its acknowledgement, its id is refused to others at once.
+  await alice.sees(bob.alias, 'chosen', 'delivered')
   // The relay knows an account's ids, not a conversation's.
   await alice.client.send(carol.alias, 'third', { id: 'chosen' })
   expect(await alice.sees(carol.alias, 'chosen', 'failed')).toMatchObject({ failure: 'ID_REUSED' })
