@@ -1,14 +1,14 @@
-// What a benchmark is: a name, one sentence, and a run that gives rows.
+// The interface of a benchmark: a sentence that describes it, and a run that returns the rows of a table.
 
-/** How a run is asked for. */
+/** The options of a run, from the command line. */
 export interface BenchOptions {
-  /** How long each measurement lasts. */
+  /** The length of each measurement. */
   readonly seconds: number
-  /** How long a run lasts that is one long measurement. */
+  /** The length of a run that is one long measurement, such as `soak`. */
   readonly minutes: number
 }
 
-/** What a run gave. */
+/** The result of a run. */
 export interface BenchResult {
   readonly settings: Readonly<Record<string, string | number>>
   readonly rows: readonly Readonly<Record<string, string | number>>[]

@@ -1,5 +1,6 @@
-// The floor of fan-out: the same runtime publishing to everybody connected, keeping and checking nothing.
-const FRAME = 'x'.repeat(1100) // What a post of 400 bytes comes to as the relay's frame, which holds it twice.
+// The floor of `fanout`: the same runtime publishes to all connections, and stores and checks nothing.
+// As long as the relay's frame for a post of 400 bytes, which contains the post twice.
+const FRAME = 'x'.repeat(1100)
 
 const server = Bun.serve({
   hostname: '127.0.0.1',

@@ -1,43 +1,27 @@
-// `npm run bench -- fanout`: one post to 5,000 connected subscribers, against the runtime's bare publish in the same run.
+// `npm run bench -- fanout`: one post to 5,000 connected subscribers. The floor in the same run is the
+// runtime's own publish.
 import { type WireAccount, wireAccount } from '@sotto/relay/testing/wire'
 import type { Bench } from './bench.ts'
+import { type Contender, measureAlternately, measureWork, medianOf, rowsAgainstFloor } from './contest.ts'
 import { inParallel, makeAccounts } from './load/accounts.ts'
 import { connect } from './load/pairs.ts'
 import { RawSocket } from './load/raw-socket.ts'
-import { cpuMs, median } from './measure.ts'
 import { type MeasuredServer, startFanoutFloor, startMeasuredRelay } from './server-process.ts'
 
 const SUBSCRIBERS = 5000
 const ROUNDS = 5
 const CONTENT_BYTES = 400
 
-interface Contender {
-  readonly name: string
-  readonly server: MeasuredServer
-  readonly sockets: readonly RawSocket[]
-  post(): Promise<void>
-}
-
 export const fanout: Bench = {
   means: 'one post to 5,000 connected subscribers, against the runtime’s bare publish',
   run: async ({ seconds }) => {
     const contenders = [await relay(), await floor()]
-    const rates = new Map<string, { perSecond: number; cpuUs: number; lastMs: number }[]>()
-    for (let round = 0; round < ROUNDS; round++) {
-      for (const contender of contenders) {
-        const result = await measure(contender, seconds)
-        rates.set(contender.name, [...(rates.get(contender.name) ?? []), result])
-      }
-    }
-    for (const { server, sockets } of contenders) {
-      for (const socket of sockets) socket.close()
-      await server.stop()
-    }
-    const rows = [...rates].map(([server, results]) => ({
-      server,
-      'deliveries/s': Math.round(median(results.map(({ perSecond }) => perSecond))),
-      'CPU µs a delivery': Math.round(median(results.map(({ cpuUs }) => cpuUs)) * 100) / 100,
-      'until the last has it, ms': Math.round(median(results.map(({ lastMs }) => lastMs)) * 10) / 10,
+    const results = await measureAlternately(contenders, { rounds: ROUNDS, seconds })
+    for (const contender of contenders) await contender.close()
+    const rows = rowsAgainstFloor(results, { unit: 'delivery', units: 'deliveries' }).map((row) => ({
+      ...row,
+      'until the last has it, ms':
+        Math.round((SUBSCRIBERS * 10_000) / medianOf(results.get(row.server) ?? [], 'perSecond')) / 10,
     }))
     return {
       settings: { subscribers: SUBSCRIBERS, contentBytes: CONTENT_BYTES, rounds: ROUNDS, seconds },
@@ -46,27 +30,43 @@ export const fanout: Bench = {
   },
 }
 
-/** One post after the other, each once everybody has the one before. */
-async function measure({ server, sockets, post }: Contender, seconds: number) {
-  let [received, posts] = [0, 0]
-  let hasEverybody = (): void => undefined
-  for (const socket of sockets) {
-    socket.onFrame = () => {
-      received += 1
-      if (received === posts * sockets.length) hasEverybody()
+/**
+ * Posts one after the other; each post waits until all subscribers have the previous one. One unit is one
+ * delivery.
+ */
+function posting(
+  name: string,
+  server: MeasuredServer,
+  sockets: readonly RawSocket[],
+  post: () => Promise<void>,
+): Contender {
+  const run = async (seconds: number): Promise<number> => {
+    let [received, posts] = [0, 0]
+    let onLastDelivery = (): void => undefined
+    for (const socket of sockets) {
+      socket.onFrame = () => {
+        received += 1
+        if (received === posts * sockets.length) onLastDelivery()
+      }
     }
+    const end = performance.now() + seconds * 1000
+    while (performance.now() < end) {
+      posts += 1
+      const delivered = new Promise<void>((resolve) => {
+        onLastDelivery = resolve
+      })
+      await Promise.all([post(), delivered])
+    }
+    return received
   }
-  const before = { at: performance.now(), cpu: cpuMs(server.pid) }
-  while (performance.now() - before.at < seconds * 1000) {
-    posts += 1
-    const through = new Promise<void>((resolve) => {
-      hasEverybody = resolve
-    })
-    await Promise.all([post(), through])
+  return {
+    name,
+    measure: (seconds) => measureWork(server.pid, () => run(seconds)),
+    close: async () => {
+      for (const socket of sockets) socket.close()
+      await server.stop()
+    },
   }
-  const ms = performance.now() - before.at
-  const cpuUs = ((cpuMs(server.pid) - before.cpu) * 1000) / received
-  return { perSecond: (received / ms) * 1000, cpuUs, lastMs: ms / posts }
 }
 
 async function relay(): Promise<Contender> {
@@ -82,10 +82,10 @@ async function relay(): Promise<Contender> {
   const post = async (): Promise<void> => {
     await owner.post(`/channels/${body.channel_id}/posts`, { content })
   }
-  return { name: 'relay', server, sockets, post }
+  return posting('relay', server, sockets, post)
 }
 
-/** Bun's own publish: a request makes it publish a text as long as the relay's frame. */
+/** Bun's own publish: each request makes it publish a text as long as the relay's frame. */
 async function floor(): Promise<Contender> {
   const server = await startFanoutFloor()
   const sockets: RawSocket[] = []
@@ -99,5 +99,5 @@ async function floor(): Promise<Contender> {
   const post = async (): Promise<void> => {
     await (await fetch(`${server.url}/post`, { method: 'POST' })).text()
   }
-  return { name: 'floor', server, sockets, post }
+  return posting('floor', server, sockets, post)
 }

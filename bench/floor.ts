@@ -1,5 +1,5 @@
-// The floor: the same runtime making the same exchange and storing nothing. No account, no check, no promise; what a
-// relay adds to this is what its promises cost.
+// The floor of `relay`: the same runtime makes the same exchange, without accounts, checks, storage or
+// promises. The difference between a relay and this floor is the cost of the relay's promises.
 import type { ServerWebSocket } from 'bun'
 
 interface Seat {

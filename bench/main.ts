@@ -1,4 +1,5 @@
-// `npm run bench -- <name>`: runs one benchmark, prints its table, and writes what it gave to bench/results/.
+// `npm run bench -- <name>`: runs one benchmark, or all except the long ones. Prints the tables and writes
+// the results to bench/results/.
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { backlog } from './backlog.ts'
@@ -28,37 +29,51 @@ const benches: Readonly<Record<string, Bench>> = {
   peers,
 }
 
+/** The benchmarks that `all` leaves out. */
+const LONG = new Set(['soak', 'peers'])
+
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
     seconds: { type: 'string', default: '5' },
     minutes: { type: 'string', default: '60' },
     help: { type: 'boolean', default: false },
-    // Read by the bench of the peers: whether to install what it lacks.
+    // The `peers` benchmark reads this option: whether to install missing packages.
     install: { type: 'boolean', default: false },
   },
 })
-const [name = ''] = positionals
-const bench = benches[name]
-if (!bench || values.help) {
-  console.log('npm run bench -- <name> [--seconds N] [--minutes N, of soak]\n')
-  for (const [each, { means }] of Object.entries(benches)) console.log(`  ${each.padEnd(10)} ${means}`)
-  console.log(`  ${'faults'.padEnd(10)} breaks a relay and checks its promises; --help for its options`)
+const [asked = ''] = positionals
+const names = asked === 'all' ? Object.keys(benches).filter((name) => !LONG.has(name)) : [asked]
+if (!names.every((name) => benches[name]) || values.help) {
+  console.log('npm run bench -- <name> [--seconds N] [--minutes N, only for soak]\n')
+  for (const [each, { means }] of Object.entries(benches)) console.log(`  ${each.padEnd(14)} ${means}`)
+  console.log(`  ${'all'.padEnd(14)} all of them except ${[...LONG].join(' and ')}, one after the other`)
+  console.log(
+    `  ${'compare'.padEnd(14)} compares the CPU time of this version and another one; --help for its options`,
+  )
+  console.log(`  ${'faults'.padEnd(14)} breaks a relay and checks its promises; --help for its options`)
   process.exit(values.help ? 0 : 2)
 }
 await takeLoadCore()
-if (!hasTwoCores) console.log('One core for server and load together: figures say little.')
+if (!hasTwoCores) console.log('Server and load share one core, so the figures mean little.')
 const on = machine()
-console.log(`${name} on ${on.cpu}, ${on.cores} cores, ${on.memoryGib} GiB, Linux ${on.kernel}, Bun ${on.bun}`)
-const { settings, rows } = await bench.run({
-  seconds: Number(values.seconds),
-  minutes: Number(values.minutes),
-})
-console.log(settings)
-console.table(rows)
-const file = join(import.meta.dir, 'results', `${name}.json`)
-await Bun.write(
-  file,
-  `${JSON.stringify({ name, at: new Date().toISOString(), machine: on, settings, rows }, null, 2)}\n`,
+console.log(
+  `${on.commit} on ${on.cpu}, ${on.cores} cores, ${on.memoryGib} GiB, Linux ${on.kernel}, Bun ${on.bun}`,
 )
+for (const name of names) await runBench(name)
 process.exit(0)
+
+async function runBench(name: string): Promise<void> {
+  const bench = benches[name]
+  if (!bench) return
+  const startedAt = performance.now()
+  const { settings, rows } = await bench.run({
+    seconds: Number(values.seconds),
+    minutes: Number(values.minutes),
+  })
+  const tookSeconds = Math.round((performance.now() - startedAt) / 1000)
+  console.log(`${name}, ${tookSeconds} s`, settings)
+  console.table(rows)
+  const result = { name, at: new Date().toISOString(), tookSeconds, machine: on, settings, rows }
+  await Bun.write(join(import.meta.dir, 'results', `${name}.json`), `${JSON.stringify(result, null, 2)}\n`)
+}

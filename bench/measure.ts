@@ -1,9 +1,8 @@
-// What is measured of a process and of a run, from outside.
+// Measurements of a process from outside, and the statistics of runs.
 import { readFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
-import type { ExchangeResult } from './load/exchange.ts'
 
-/** CPU time of a process so far, in milliseconds, user and system together. */
+/** CPU time that a process has used, in milliseconds, user and system together. */
 export function cpuMs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   const [, , , , , , , , , , , user, system] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
@@ -15,21 +14,41 @@ export function residentKib(pid: number): number {
   return Number(/VmRSS:\s+(?<kib>\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.groups?.kib)
 }
 
-/** The middle value. */
-export function median(values: readonly number[]): number {
-  return percentile(values, 50)
+/**
+ * Watches a process's memory. The returned function stops that and returns by how many KiB it grew at most.
+ */
+export function watchMemory(pid: number): () => number {
+  const before = residentKib(pid)
+  let most = before
+  const timer = setInterval(() => {
+    most = Math.max(most, residentKib(pid))
+  }, 5)
+  return () => {
+    clearInterval(timer)
+    return most - before
+  }
 }
 
-/** The value that `percent` of all are not above. */
+/** The middle value, or the mean of the two in the middle. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const [low, high] = [sorted[Math.floor((sorted.length - 1) / 2)], sorted[Math.floor(sorted.length / 2)]]
+  return ((low ?? Number.NaN) + (high ?? Number.NaN)) / 2
+}
+
+/** The smallest of the values that at least `percent` % of them do not exceed. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.ceil((percent / 100) * sorted.length) - 1)] ?? Number.NaN
 }
 
-/** What a result was measured on. */
-export function machine(): { cpu: string; cores: number; memoryGib: number; kernel: string; bun: string } {
+/** The machine that a result was measured on, and the commit. */
+export function machine(): Readonly<Record<'cpu' | 'kernel' | 'bun' | 'commit', string>> &
+  Readonly<Record<'cores' | 'memoryGib', number>> {
   const [first] = cpus()
+  const { stdout, success } = Bun.spawnSync(['git', 'rev-parse', '--short', 'HEAD'], { cwd: import.meta.dir })
   return {
+    commit: success ? stdout.toString().trim() : 'unknown',
     cpu: first?.model ?? 'unknown',
     cores: cpus().length,
     memoryGib: Math.round(totalmem() / 2 ** 30),
@@ -38,24 +57,12 @@ export function machine(): { cpu: string; cores: number; memoryGib: number; kern
   }
 }
 
-/** One row of a table: the medians of some rounds. */
-export function exchangeRow(
-  results: readonly ExchangeResult[],
-  head: Record<string, string | number>,
-): Record<string, string | number> {
-  const of = (value: (result: ExchangeResult) => number): number => median(results.map(value))
-  const [serverBusy, loadBusy] = [of((result) => result.serverBusy), of((result) => result.loadBusy)]
-  return {
-    ...head,
-    'messages/s': Math.round(of((result) => result.perSecond)),
-    'CPU µs': round(of((result) => result.serverCpuUs)),
-    'ack p50 ms': round(of((result) => percentile(result.ackMs, 50))),
-    'ack p99 ms': round(of((result) => percentile(result.ackMs, 99))),
-    'arrival p99 ms': round(of((result) => percentile(result.arrivalMs, 99))),
-    bottleneck: serverBusy > 0.9 ? 'server' : loadBusy > 0.9 ? 'load' : 'neither',
-  }
+/** The side whose core was busy for more than 90% of the time. */
+export function bottleneckOf(serverBusy: number, loadBusy: number): string {
+  return serverBusy > 0.9 ? 'server' : loadBusy > 0.9 ? 'load' : 'neither'
 }
 
-function round(value: number): number {
+/** Rounds a ratio to two decimals for the tables. */
+export function ratio(value: number): number {
   return Math.round(value * 100) / 100
 }

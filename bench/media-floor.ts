@@ -1,10 +1,12 @@
-// The floor of media: the same runtime taking a file, by one PUT or part by part, writing it, syncing it at the end, and sending it
-// back. No account, no check; what a relay adds to this is what its promises cost.
+// The floor of `media`: the same runtime receives a file, by one PUT or in parts, writes it, syncs it at the
+// end, and sends it back. It has no accounts and checks nothing. The difference between a relay and this
+// floor is the cost of the relay's promises.
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 
 const folder = process.env.DATA_DIR ?? '.'
-// A new file for every upload, as a relay has: writing over pages that are in memory already costs the kernel far less.
+// Every upload gets a new file, as on a relay: overwriting pages that are already in memory costs the kernel
+// far less.
 let files = 0
 const newest = (): string => join(folder, `file-${files}`)
 

@@ -1,7 +1,8 @@
-// `npm run bench -- media`: a file of 100 MiB up and down, beside the same runtime's bare HTTP to a file with a sync.
+// `npm run bench -- media`: uploads and downloads a file of 100 MiB. The floor is the same runtime that
+// writes an HTTP body to a file and syncs it.
 import { type WireAccount, wireAccount } from '@sotto/relay/testing/wire'
 import type { Bench } from './bench.ts'
-import { median, residentKib } from './measure.ts'
+import { median, watchMemory } from './measure.ts'
 import { type MeasuredServer, startMeasuredRelay, startMediaFloor } from './server-process.ts'
 
 const PART_BYTES = 5 * 1024 * 1024 + 32
@@ -22,10 +23,9 @@ export const media: Bench = {
     const account = await wireAccount(relay.url)
     const part = new Uint8Array(PART_BYTES).fill(7)
     const whole = new Blob(Array.from({ length: PARTS }, () => part))
-    const idleKib = [residentKib(relay.pid), residentKib(floor.pid)] as const
-    const peaks = [watch(relay), watch(floor)] as const
+    const memory = [watchMemory(relay.pid), watchMemory(floor.pid)] as const
     const [bareParts, byParts, bare, byLink]: [Round[], Round[], Round[], Round[]] = [[], [], [], []]
-    await measureParts(account, part) // What is compiled at the first request is no part of it.
+    await measureParts(account, part) // A warm-up: the first request compiles code and does not count.
     await measureBare(floor, whole)
     for (let round = 0; round < ROUNDS; round++) {
       bareParts.push(await measureBareParts(floor, part))
@@ -33,18 +33,18 @@ export const media: Bench = {
       bare.push(await measureBare(floor, whole))
       byLink.push(await measureLink(account, whole))
     }
-    const [relayPeak, floorPeak] = [peaks[0](), peaks[1]()]
-    const grewMib = (of: 0 | 1, peakKib: number): number => Math.round((peakKib - idleKib[of]) / 1024)
+    const relayMib = Math.round(memory[0]() / 1024)
+    const floorMib = Math.round(memory[1]() / 1024)
     await Promise.all([relay.stop(), floor.stop()])
     const rows = [
       {
         what: 'the floor, in 20 parts',
         ...rowOf(bareParts, bareParts),
-        'MiB above idle': grewMib(1, floorPeak),
+        'MiB above idle': floorMib,
       },
-      { what: 'relay, in 20 parts', ...rowOf(byParts, bareParts), 'MiB above idle': grewMib(0, relayPeak) },
-      { what: 'the floor, one PUT', ...rowOf(bare, bare), 'MiB above idle': grewMib(1, floorPeak) },
-      { what: 'relay, one PUT by a link', ...rowOf(byLink, bare), 'MiB above idle': grewMib(0, relayPeak) },
+      { what: 'relay, in 20 parts', ...rowOf(byParts, bareParts), 'MiB above idle': relayMib },
+      { what: 'the floor, one PUT', ...rowOf(bare, bare), 'MiB above idle': floorMib },
+      { what: 'relay, one PUT by a link', ...rowOf(byLink, bare), 'MiB above idle': relayMib },
     ]
     return { settings: { fileBytes: FILE_BYTES, partBytes: PART_BYTES, rounds: ROUNDS }, rows }
   },
@@ -123,17 +123,5 @@ function rowOf(rounds: readonly Round[], floor: readonly Round[]): Record<string
     'up, to the floor': Math.round((upMs(floor) / upMs(rounds)) * 100) / 100,
     'down MiB/s': rate(downMs(rounds)),
     'down, to the floor': Math.round((downMs(floor) / downMs(rounds)) * 100) / 100,
-  }
-}
-
-/** Looks at a server's memory until it is asked for the most that was seen, in KiB. */
-function watch({ pid }: MeasuredServer): () => number {
-  let most = residentKib(pid)
-  const timer = setInterval(() => {
-    most = Math.max(most, residentKib(pid))
-  }, 5)
-  return () => {
-    clearInterval(timer)
-    return most
   }
 }

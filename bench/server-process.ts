@@ -1,32 +1,32 @@
-// The server under measurement: a process on a core of its own, in a folder of its own.
+// Starts and stops the measured server: a process with its own core and its own data folder.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A server that runs. */
+/** A running server. */
 export interface MeasuredServer {
   readonly pid: number
   /** `http://127.0.0.1:<port>` */
   readonly url: string
   readonly folder: string
-  /** Stops the process, lets `work` have its folder, and starts it again at the same address. */
+  /** Stops the process, calls `work` with its folder, and starts the process again at the same address. */
   between(work: (folder: string) => void | Promise<void>): Promise<void>
   stop(): Promise<void>
 }
 
-/** The core the server runs on; the load takes the other one. */
+/** The core of the server, and the core of the load. */
 const SERVER_CORE = '0'
 const LOAD_CORE = '1'
 
-/** True where server and load can each have a core. */
+/** Whether server and load can each have a separate core. */
 export const hasTwoCores = cpus().length > 1 && Bun.which('taskset') !== null
 
-/** Puts this process on the core that is not the server's. */
+/** Moves this process, which makes the load, to the load's core. */
 export async function takeLoadCore(): Promise<void> {
   if (hasTwoCores) await Bun.$`taskset -a -p -c ${LOAD_CORE} ${process.pid}`.quiet()
 }
 
-/** What every bench of the relay sets: no rates, and mailboxes large enough for a backlog. */
+/** Settings of the relay in every benchmark: no rate limits, and mailboxes large enough for a backlog. */
 const BENCH_SETTINGS = {
   PORT: '0',
   LOG_LEVEL: 'warn',
@@ -37,23 +37,38 @@ const BENCH_SETTINGS = {
   LIMIT_CONVERSATION_PERCENT: '100',
 }
 
-/** Starts the relay with the embedded database. */
-export function startMeasuredRelay(env: Readonly<Record<string, string>> = {}): Promise<MeasuredServer> {
-  const main = join(import.meta.dir, '../packages/relay/test/relay-main.ts')
+/**
+ * Starts a relay with the embedded database.
+ * @param checkout the folder of the version to start, by default this one
+ */
+export function startMeasuredRelay(
+  env: Readonly<Record<string, string>> = {},
+  checkout = join(import.meta.dir, '..'),
+): Promise<MeasuredServer> {
+  const main = join(checkout, 'packages/relay/test/relay-main.ts')
   return startServer([process.execPath, main], { ...BENCH_SETTINGS, ...env })
 }
 
-/** Starts the floor: see floor.ts. */
+/** Starts the floor of `relay`: see floor.ts. */
 export function startFloor(): Promise<MeasuredServer> {
   return startServer([process.execPath, join(import.meta.dir, 'floor.ts')], {})
 }
 
-/** Starts the floor of fan-out: see fanout-floor.ts. */
+/**
+ * Starts the floor of `login`, `idle` and `backlog`: see login-floor.ts.
+ * @param waiting how many messages each connection is sent
+ */
+export function startLoginFloor(waiting = 0): Promise<MeasuredServer> {
+  const main = join(import.meta.dir, 'login-floor.ts')
+  return startServer([process.execPath, main], { WAITING: String(waiting) })
+}
+
+/** Starts the floor of `fanout`: see fanout-floor.ts. */
 export function startFanoutFloor(): Promise<MeasuredServer> {
   return startServer([process.execPath, join(import.meta.dir, 'fanout-floor.ts')], {})
 }
 
-/** Starts the floor of media: see media-floor.ts. */
+/** Starts the floor of `media`: see media-floor.ts. */
 export function startMediaFloor(): Promise<MeasuredServer> {
   return startServer([process.execPath, join(import.meta.dir, 'media-floor.ts')], {})
 }
@@ -70,7 +85,7 @@ async function startServer(
       stdout: 'pipe',
       stderr: 'inherit',
     })
-    // A bench that fails must not leave its servers behind.
+    // Kills the server if the benchmark fails.
     process.once('exit', () => child.kill('SIGKILL'))
     return { child, url: await listeningUrl(child.stdout) }
   }
@@ -101,7 +116,7 @@ async function startServer(
 async function listeningUrl(output: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
-  // Its later lines are read by nobody, but it must not fail by them.
+  // Leaves the stream open after this line: if it were closed, the server's later output would fail.
   for await (const piece of output.values({ preventCancel: true })) {
     text += decoder.decode(piece, { stream: true })
     const url = /listens on (?<url>http:\S+)/.exec(text)?.groups?.url

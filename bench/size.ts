@@ -1,19 +1,22 @@
-// `npm run bench -- size`: what it costs that the store is large. An empty one against one with ten million messages
-// and a million accounts, in turn in the same run.
+// `npm run bench -- size`: the cost of a large store. Compares a relay with an empty store with one whose
+// store has ten million messages and a million accounts, alternately in the same run.
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { befriend, WireAccount } from '@sotto/relay/testing/wire'
 import type { Bench } from './bench.ts'
 import { runExchange } from './load/exchange.ts'
+import { exchangeRow } from './load/exchange-row.ts'
 import { fillStore } from './load/filled-store.ts'
 import { closePairs, connect, type Pair } from './load/pairs.ts'
-import { exchangeRow, residentKib } from './measure.ts'
+import { residentKib } from './measure.ts'
 import { type MeasuredServer, startMeasuredRelay } from './server-process.ts'
 
 const ROUNDS = 3
 const PAYLOAD_BYTES = 400
 const FULL = { accounts: 1_000_000, messages: 10_000_000 }
-/** Few pairs with much in flight, and many with little, who touch many places of the store. */
+/**
+ * Few pairs with many messages in flight, and many pairs with one each, which touch many places of the store.
+ */
 const LOADS = [
   { pairs: 50, window: 20 },
   { pairs: 1000, window: 1 },
@@ -23,8 +26,8 @@ const OPEN_LOADS = [
   { pairs: 50, rate: 15_000 },
   { pairs: 1000, rate: 200 },
 ]
-/** Pairs that are not part of a load stay connected without a word. */
-const PATIENT = { LIMIT_IDLE_SECONDS: '900' }
+/** Pairs that are not part of the current load stay connected and send nothing. */
+const LONG_IDLE = { LIMIT_IDLE_SECONDS: '900' }
 
 interface Contender {
   readonly name: string
@@ -38,10 +41,10 @@ export const size: Bench = {
     const contenders = [await fullStore(), await emptyStore()]
     const rows: Record<string, string | number>[] = []
     for (const load of LOADS) {
-      rows.push(...(await inTurn(contenders, load.pairs, { seconds, window: load.window })))
+      rows.push(...(await measureAlternately(contenders, load.pairs, { seconds, window: load.window })))
     }
     for (const { pairs, rate } of OPEN_LOADS)
-      rows.push(...(await inTurn(contenders, pairs, { seconds, rate })))
+      rows.push(...(await measureAlternately(contenders, pairs, { seconds, rate })))
     const settings: Record<string, string | number> = {
       ...FULL,
       payloadBytes: PAYLOAD_BYTES,
@@ -59,7 +62,7 @@ export const size: Bench = {
   },
 }
 
-async function inTurn(
+async function measureAlternately(
   contenders: readonly Contender[],
   count: number,
   how: { seconds: number; window?: number; rate?: number },
@@ -84,7 +87,7 @@ async function inTurn(
 }
 
 async function emptyStore(): Promise<Contender> {
-  const server = await startMeasuredRelay(PATIENT)
+  const server = await startMeasuredRelay(LONG_IDLE)
   const people = makePairs(server.url)
   const convs: string[] = []
   for (const [one, other] of people) {
@@ -98,7 +101,7 @@ async function emptyStore(): Promise<Contender> {
 }
 
 async function fullStore(): Promise<Contender> {
-  const server = await startMeasuredRelay(PATIENT)
+  const server = await startMeasuredRelay(LONG_IDLE)
   const people = makePairs(server.url)
   let convs: string[] = []
   const startedAt = performance.now()

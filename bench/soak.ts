@@ -1,5 +1,5 @@
-// `npm run bench -- soak`: an hour at a third of the maximum rate, connections coming and going, old messages running
-// out. What the relay holds (memory, descriptors, files) must level off.
+// `npm run bench -- soak`: an hour at a third of the maximum rate, while clients connect and disconnect and
+// old messages expire. The relay's memory, file descriptors and files must stop growing.
 import { Database } from 'bun:sqlite'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,10 +7,11 @@ import { befriend, WireAccount } from '@sotto/relay/testing/wire'
 import type { Bench } from './bench.ts'
 import { makeAccounts } from './load/accounts.ts'
 import { runExchange } from './load/exchange.ts'
+import { exchangeRow } from './load/exchange-row.ts'
 import { fillStore } from './load/filled-store.ts'
 import { closePairs, connect, type Pair } from './load/pairs.ts'
 import { RawSocket } from './load/raw-socket.ts'
-import { exchangeRow, residentKib } from './measure.ts'
+import { residentKib } from './measure.ts'
 import { type MeasuredServer, startMeasuredRelay } from './server-process.ts'
 
 const SLICES = 12
@@ -19,12 +20,12 @@ const PAYLOAD_BYTES = 400
 const VISITORS = 500
 const VISITS_A_SECOND = 20
 const LONGEST_VISIT_MS = 20_000
-/** What waits when it begins and runs out while it lasts. */
+/** Messages that are stored before the run and expire during it. */
 const OLD = { accounts: 100_000, messages: 1_000_000 }
 const DAY_MS = 86_400_000
 
 export const soak: Bench = {
-  means: 'an hour at a third of the maximum, connections coming and going (--minutes)',
+  means: 'an hour at a third of the maximum rate while clients connect and disconnect (--minutes)',
   run: async ({ minutes }) => {
     const server = await startMeasuredRelay({ LIMIT_MESSAGE_LIFE_DAYS: '1' })
     const pairs = await fillAndConnect(server, minutes)
@@ -32,20 +33,20 @@ export const soak: Bench = {
     const { perSecond: most } = await runExchange(pairs, { ...plan, seconds: 5, window: 20 })
     const rate = Math.round(most / 3)
     const visits = await startVisits(server)
-    const rows: Record<string, string | number>[] = [{ minute: 0, ...(await held(server)) }]
+    const rows: Record<string, string | number>[] = [{ minute: 0, ...(await readUsage(server)) }]
     let sent = 0
     for (let slice = 1; slice <= SLICES; slice++) {
       const seconds = (minutes * 60) / SLICES
       const result = await runExchange(pairs, { ...plan, warmUpSeconds: 0, seconds, rate })
       sent += result.ackMs.length
       const row = { ...exchangeRow([result], { minute: Math.round((slice * minutes * 10) / SLICES) / 10 }) }
-      rows.push({ ...row, ...(await held(server)), visits: visits.count() })
+      rows.push({ ...row, ...(await readUsage(server)), visits: visits.count() })
       console.log(JSON.stringify(rows.at(-1)))
     }
     visits.stop()
     closePairs(pairs)
     await Bun.sleep(30_000)
-    rows.push({ minute: 'all gone', ...(await held(server)) })
+    rows.push({ minute: 'all gone', ...(await readUsage(server)) })
     await server.stop()
     const settings = {
       pairs: PAIRS,
@@ -79,7 +80,10 @@ async function fillAndConnect(server: MeasuredServer, minutes: number): Promise<
   return pairs
 }
 
-/** Connections that come and go: most say goodbye, some vanish, some have stopped reading before they do. */
+/**
+ * Opens connections and ends each after a while: 20% stop reading and later reset TCP, 20% reset TCP, 20% end
+ * TCP without a close frame, and 40% send a close frame.
+ */
 async function startVisits(server: MeasuredServer): Promise<{ count(): number; stop(): void }> {
   const visitors = await makeAccounts(server.url, VISITORS)
   let count = 0
@@ -98,19 +102,20 @@ async function startVisits(server: MeasuredServer): Promise<{ count(): number; s
   }
   const timer = setInterval(() => {
     const account = visitors[Math.floor(Math.random() * VISITORS)]
-    // A visit that is cut short by the next one of the same account is part of the load.
+    // A connection may end early because the same account connects again. That is part of the load, not a
+    // failure.
     if (account) visit(account).catch(() => undefined)
   }, 1000 / VISITS_A_SECOND)
   return { count: () => count, stop: () => clearInterval(timer) }
 }
 
-/** What the relay holds right now. */
-async function held({ pid, folder }: MeasuredServer): Promise<Record<string, number>> {
+/** The relay's current memory, file descriptors, files and stored messages. */
+async function readUsage({ pid, folder }: MeasuredServer): Promise<Record<string, number>> {
   const mib = (bytes: number): number => Math.round((bytes / 2 ** 20) * 10) / 10
   const sizeOf = async (name: string): Promise<number> => mib((await stat(join(folder, name))).size)
   const database = new Database(join(folder, 'sotto.db'), { readonly: true })
   const number = (query: string): number => {
-    // What is not finalized goes on reading, and the relay's log cannot begin anew.
+    // A statement that is not finalized keeps reading, and the relay's log could not be reset.
     using statement = database.prepare(query)
     return Number(Object.values(statement.get() ?? {})[0])
   }

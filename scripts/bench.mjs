@@ -1,10 +1,13 @@
-// `npm run bench -- <name>`: installs what is missing and runs a benchmark, or the program that breaks a relay.
+// `npm run bench -- <name>`: installs what is missing and runs a benchmark, the comparison of two versions,
+// or the fault program.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { bunPath, ensureInstalledOrExit, root } from './bootstrap.mjs'
+import { ensureInstalledOrExit } from './bootstrap.mjs'
+import { bunPath, root } from './installation.mjs'
 
 await ensureInstalledOrExit()
 const words = process.argv.slice(2)
-const program = words[0] === 'faults' ? 'bench/faults/main.ts' : 'bench/main.ts'
+const programs = { faults: 'bench/faults/main.ts', compare: 'bench/compare.ts' }
+const program = programs[words[0]] ?? 'bench/main.ts'
 const { status } = spawnSync(bunPath, [join(root, program), ...words], { stdio: 'inherit' })
 process.exitCode = status ?? 1

@@ -1,15 +1,5 @@
-// Makes sure the dependencies, Bun among them, are installed; costs a few milliseconds when they are.
-import { readFileSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-
-export const root = dirname(dirname(fileURLToPath(import.meta.url)))
-
-// The package `bun` keeps its program under this name on every system, not only on Windows.
-export const bunPath = join(root, 'node_modules/bun/bin/bun.exe')
-
-// Written last by an installation that ended well: whoever finds it need not look further.
-export const stampPath = join(root, 'node_modules/.sotto-installed.json')
+// Makes sure that the dependencies, including Bun, are installed. Takes a few milliseconds if they are.
+import { isStampCurrent } from './installation.mjs'
 
 export async function ensureInstalled() {
   if (isStampCurrent()) return
@@ -20,28 +10,7 @@ export async function ensureInstalled() {
   await install()
 }
 
-export function isStampCurrent() {
-  try {
-    return readFileSync(stampPath, 'utf8') === describeInstallation()
-  } catch {
-    return false
-  }
-}
-
-// What the stamp holds. Programs and folders are described by size and time, so that a node_modules changed by hand,
-// or brought over from another machine, is looked at again.
-export function describeInstallation() {
-  const bun = statSync(bunPath)
-  const installed = statSync(join(root, 'node_modules/.package-lock.json'))
-  return JSON.stringify({
-    platform: `${process.platform}-${process.arch}`,
-    bun: [bun.size, bun.mtimeMs],
-    installedMs: installed.mtimeMs,
-    lock: readFileSync(join(root, 'package-lock.json'), 'utf8'),
-  })
-}
-
-// For the top of a command: an installation that fails ends it with the reason alone, without a stack.
+// For the top of a command: if the installation fails, it prints only the reason, without a stack, and exits.
 export async function ensureInstalledOrExit() {
   try {
     await ensureInstalled()

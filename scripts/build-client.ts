@@ -1,32 +1,34 @@
-// `npm run build`: builds @sotto/client for publishing into packages/client/dist, which is then the package to pack.
+// `npm run build`: builds the package @sotto/client in packages/client/dist, ready for publishing.
 import { copyFile, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeDeclarations } from './client-package/declarations.ts'
 import { CLIENT, DIST, type Entry, ROOT, readEntries, readManifest } from './client-package/entries.ts'
 import { buildScripts, scriptOf } from './client-package/scripts.ts'
 
-/** Builds the package anew. @param folder where to; all that is there is removed */
+/** Builds the package from scratch. @param folder the target; its content is removed */
 export async function buildClient(folder: string = DIST): Promise<void> {
   await rm(folder, { recursive: true, force: true })
   const entries = await readEntries()
-  // Everything but Node's own modules is in the package: what an application installs is, byte for byte, what was tested
-  // here, and no dependency can change under it.
+  // The package contains every library except Node's built-in modules. So applications get exactly the bytes
+  // that were tested here, and no dependency can change later.
   const libraries = await buildScripts(entries, folder)
   const declarations = await makeDeclarations()
   for (const { name, text } of declarations) await Bun.write(join(folder, `types/${name}.d.ts`), text)
-  // What exports nothing is there for what it does.
-  const doers = declarations.filter(({ exported }) => exported.length === 0).map(({ name }) => name)
-  const manifest = await publishedManifest(entries, doers)
+  // An entry without exports is imported only for its side effects.
+  const entriesWithEffects = declarations
+    .filter(({ exported }) => exported.length === 0)
+    .map(({ name }) => name)
+  const manifest = await publishedManifest(entries, entriesWithEffects)
   await Bun.write(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
   await Bun.write(join(folder, 'THIRD-PARTY-LICENSES.md'), await licencesOf(libraries))
   await copyFile(join(CLIENT, 'README.md'), join(folder, 'README.md'))
   await copyFile(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'))
 }
 
-/** The manifest as it is published: entries of built files, no dependencies. */
+/** The published manifest. Its entries are the built files, and it has no dependencies. */
 async function publishedManifest(
   entries: readonly Entry[],
-  doers: readonly string[],
+  entriesWithEffects: readonly string[],
 ): Promise<Record<string, unknown>> {
   const { name, version, description, license } = await readManifest()
   const exports = entries.map((entry) => [
@@ -40,7 +42,9 @@ async function publishedManifest(
     license,
     type: 'module',
     engines: { node: '>=20' },
-    sideEffects: entries.filter((entry) => doers.includes(entry.name)).map((entry) => `./${scriptOf(entry)}`),
+    sideEffects: entries
+      .filter((entry) => entriesWithEffects.includes(entry.name))
+      .map((entry) => `./${scriptOf(entry)}`),
     exports: { ...Object.fromEntries(exports), './package.json': './package.json' },
     publishConfig: { access: 'public' },
   }

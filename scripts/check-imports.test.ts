@@ -1,17 +1,17 @@
-// Each line that the import check holds, shown by a small tree that crosses it and one that does not.
+// Each rule of the import check: a small tree of files that breaks it, and one that does not.
 import { afterEach, describe, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { checkTree } from './check-imports.ts'
-import { scanSource } from './source-scanner.ts'
+import { readSource } from './source-reader.ts'
 
 const folders: string[] = []
 afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true })
 })
 
-/** The violations of a tree made of these files; those named only by an import are made, empty. */
+/** The violations in a tree of these files. */
 function check(files: Record<string, string>): string[] {
   const root = mkdtempSync(join(tmpdir(), 'sotto-imports-'))
   folders.push(root)
@@ -57,14 +57,14 @@ describe('between packages', () => {
     ])
   })
 
-  test('a test may reach what tests share, in another package or beside the packages', () => {
+  test('a test may import the helpers of tests in other packages, and files beside the packages', () => {
     const text = "import '../../relay/test/server.ts'\nimport vectors from '../../../vectors/a.json'"
     expect(check({ 'packages/client/src/a.test.ts': text, 'packages/relay/test/server.ts': '' })).toEqual([])
     expect(check({ 'packages/client/src/a.ts': text })).toHaveLength(2)
   })
 })
 
-describe('what runs in browsers', () => {
+describe('a package that runs in browsers', () => {
   test.each(['node:fs', 'fs', 'bun', 'bun:sqlite'])('does not import %s', (name) => {
     for (const own of ['client', 'crypto', 'protocol']) {
       expect(check({ [`packages/${own}/src/a.ts`]: `import * as x from '${name}'` })).toEqual([
@@ -73,7 +73,7 @@ describe('what runs in browsers', () => {
     }
   })
 
-  test('but the file store, tests, and what is not portable may', () => {
+  test('but its file store, its tests, and the other packages may', () => {
     const text = "import { open } from 'node:fs'"
     expect(
       check({
@@ -86,34 +86,39 @@ describe('what runs in browsers', () => {
 })
 
 describe("between the relay's rooms", () => {
-  test('the listener and the gateway know no feature, not even its types', () => {
-    for (const room of ['listener', 'gateway']) {
-      const text = "import type { Friends } from '../friends/friends.ts'"
-      expect(check({ [relay(`${room}/a.ts`)]: text, [relay('friends/friends.ts')]: '' })).toEqual([
-        `${relay(`${room}/a.ts`)}:1 imports ../friends/friends.ts: ${room} knows no feature: features register with it`,
-      ])
-    }
+  test('a room imports nothing from a floor above, not even types', () => {
+    const importing = (room: string, path: string) =>
+      check({ [relay(`${room}/a.ts`)]: `import type { A } from '${path}'` })
+    expect(importing('gateway', '../friends/friends.ts')).toEqual([
+      `${relay('gateway/a.ts')}:1 imports ../friends/friends.ts: an arrow up: friends stands above gateway`,
+    ])
+    expect(importing('friends', '../config.ts')[0]).toEndWith('an arrow up: config.ts stands above friends')
+    expect(importing('friends', '../gateway/gateway.ts')).toEqual([])
   })
 
-  test('a feature knows another only by its public file', () => {
-    const files = { [relay('friends/friends.ts')]: '', [relay('friends/queries.ts')]: '' }
-    const importing = (path: string) =>
-      check({ ...files, [relay('messages/a.ts')]: `import { a } from '${path}'` })
-    expect(importing('../friends/friends.ts')).toEqual([])
-    expect(importing('../friends/queries.ts')).toEqual([
-      `${relay('messages/a.ts')}:1 imports ../friends/queries.ts: friends is known to others only by friends/friends.ts`,
+  test('rooms on one floor do not import each other', () => {
+    const text = "import { a } from '../vanity/vanity.ts'"
+    expect(check({ [relay('channels/a.ts')]: text })).toEqual([
+      `${relay('channels/a.ts')}:1 imports ../vanity/vanity.ts: channels and vanity share a floor: neither imports the other`,
     ])
   })
 
-  test('storage and cluster are known only by their interfaces', () => {
-    const files = {
-      [relay('storage/storage.ts')]: '',
-      [relay('storage/sqlite.ts')]: '',
-      [relay('cluster/bus.ts')]: '',
-      [relay('cluster/nats.ts')]: '',
-    }
-    const importing = (path: string) =>
-      check({ ...files, [relay('messages/a.ts')]: `import { a } from '${path}'` })
+  test('a new room needs a floor', () => {
+    expect(check({ [relay('attic/a.ts')]: "import { a } from '../gateway/gateway.ts'" })).toEqual([
+      `${relay('attic/a.ts')}:1 imports ../gateway/gateway.ts: attic has no floor in scripts/import-rules.ts`,
+    ])
+  })
+
+  test('a feature imports only the public file of another', () => {
+    const importing = (path: string) => check({ [relay('calls/a.ts')]: `import { a } from '${path}'` })
+    expect(importing('../friends/friends.ts')).toEqual([])
+    expect(importing('../friends/queries.ts')).toEqual([
+      `${relay('calls/a.ts')}:1 imports ../friends/queries.ts: friends is known to others only by friends/friends.ts`,
+    ])
+  })
+
+  test('only the interfaces of storage and cluster are imported', () => {
+    const importing = (path: string) => check({ [relay('messages/a.ts')]: `import { a } from '${path}'` })
     expect(importing('../storage/storage.ts')).toEqual([])
     expect(importing('../cluster/bus.ts')).toEqual([])
     expect(importing('../storage/sqlite.ts')[0]).toContain(
@@ -122,7 +127,7 @@ describe("between the relay's rooms", () => {
     expect(importing('../cluster/nats.ts')[0]).toContain('cluster is known to others only by cluster/bus.ts')
   })
 
-  test('tests, main.ts and relay.ts see every room', () => {
+  test('tests, main.ts and relay.ts may import every file', () => {
     const text = (dots: string) =>
       `import { a } from '${dots}/storage/sqlite.ts'\nimport '${dots}/friends/routes.ts'`
     expect(
@@ -135,74 +140,120 @@ describe("between the relay's rooms", () => {
       }),
     ).toEqual([])
   })
+})
 
-  test('config.ts and relay.ts are imported at the top only, elsewhere their types', () => {
-    const files = { [relay('config.ts')]: '', [relay('relay.ts')]: "import { a } from './config.ts'" }
-    const importing = (text: string) => check({ ...files, [relay('gateway/a.ts')]: text })
-    expect(importing("import type { Config } from '../config.ts'")).toEqual([])
-    expect(importing("import { config } from '../config.ts'")[0]).toContain(
-      'only main.ts, relay.ts, operator.ts and tests import',
-    )
-    expect(importing("import { relay } from '../relay.ts'")[0]).toContain(
-      'only main.ts and tests import relay.ts',
-    )
+describe("between the client's rooms", () => {
+  const client = (path: string) => `packages/client/src/${path}`
+
+  test('a room imports nothing from a floor above, not even types', () => {
+    const text = "import type { Engine } from '../engine.ts'"
+    expect(check({ [client('events/a.ts')]: text })).toEqual([
+      `${client('events/a.ts')}:1 imports ../engine.ts: an arrow up: engine.ts stands above events`,
+    ])
+    expect(check({ [client('calls/a.ts')]: text })).toEqual([])
+  })
+
+  test('only the public file of a room is imported, also by files outside of rooms', () => {
+    const importing = (path: string) => check({ [client('engine.ts')]: `import { a } from '${path}'` })
+    expect(importing('./messages/messages.ts')).toEqual([])
+    expect(importing('./messages/outbox.ts')).toEqual([
+      `${client('engine.ts')}:1 imports ./messages/outbox.ts: messages is known to others only by messages/messages.ts`,
+    ])
   })
 })
 
-describe('what is passed in', () => {
+describe('time, randomness and the environment are passed in', () => {
   test.each([
     ['process.env.PORT', 'config.ts'],
     ['Bun.env', 'config.ts'],
     ['Date.now()', 'operations/clock.ts'],
     ['new Date()', 'operations/clock.ts'],
-  ])('%s is used in %s alone', (use, allowed) => {
+  ])('%s is used only in %s', (use, allowed) => {
     expect(check({ [relay('a.ts')]: `\nexport const a = ${use}` })[0]).toStartWith(`${relay('a.ts')}:2 uses `)
     expect(check({ [relay(allowed)]: `export const a = ${use}` })).toEqual([])
     expect(check({ [relay('a.test.ts')]: `export const a = ${use}` })).toEqual([])
     expect(check({ 'packages/cli/src/a.ts': `export const a = ${use}` })).toEqual([])
   })
 
-  test.each(['Math.random()', 'console.log(1)'])('%s is used in no library', (use) => {
+  test('Math.random() is used in no library', () => {
     for (const own of ['client', 'crypto', 'protocol', 'relay']) {
-      expect(check({ [`packages/${own}/src/a.ts`]: use })).toHaveLength(1)
+      expect(check({ [`packages/${own}/src/a.ts`]: 'Math.random()' })).toHaveLength(1)
     }
   })
 
-  test('a date made from a given time is not the time of day', () => {
+  test('a date made from a given time does not count as reading the clock', () => {
     expect(check({ [relay('a.ts')]: 'export const a = (ms: number) => new Date(ms)' })).toEqual([])
   })
 
-  test('words in comments, strings, templates and regular expressions are not uses', () => {
+  test('words in comments, strings, templates and regular expressions do not count as uses', () => {
     const text = [
-      '// Date.now() and console.log',
+      '// Date.now() and Math.random',
       'const a = \'process.env\' + "Math.random"',
-      'const b = `console.log ${`Date.now ${1}`} process.env`',
-      "const c = /[\"'`]console.log/.test(a) // it's",
+      'const b = `Math.random ${`Date.now ${1}`} process.env`',
+      "const c = /[\"'`]Date.now/.test(a) // it's",
       '/* process.env */',
     ].join('\n')
     expect(check({ [relay('a.ts')]: text })).toEqual([])
   })
 
-  test('a use within a template is one', () => {
+  test('an expression inside a template counts as a use', () => {
     expect(check({ [relay('a.ts')]: 'const a = `{${{ b: Date.now() }.b}`' })).toHaveLength(1)
   })
 })
 
-describe('cycles', () => {
-  test('files do not import each other in a circle', () => {
-    const circle = { [relay('a.ts')]: "import './b.ts'", [relay('b.ts')]: "import './c.ts'" }
-    expect(check({ ...circle, [relay('c.ts')]: "import './a.ts'" })).toEqual([
-      `${relay('c.ts')}:1 imports ./a.ts: closes a cycle, ${['a', 'b', 'c', 'a'].map((name) => relay(`${name}.ts`)).join(' → ')}`,
-    ])
-  })
+describe('a test waits', () => {
+  test.each(['rejects', 'resolves', 'not.rejects', 'not.resolves'])(
+    'not by expect(promise).%s, which can hang',
+    (wait) => {
+      const text = `\nawait expect(work(1))\n  .${wait}.toBe(2)`
+      for (const file of ['packages/cli/test/a.test.ts', 'packages/relay/src/a.test.ts', 'bench/a.test.ts']) {
+        expect(check({ [file]: text })).toEqual([
+          `${file}:2 uses expect().${wait}: it can hang; await the promise, or failureOf of packages/protocol/test/failure-of.ts`,
+        ])
+      }
+    },
+  )
 
-  test('types may', () => {
-    const files = { [relay('a.ts')]: "import { b } from './b.ts'" }
-    expect(check({ ...files, [relay('b.ts')]: "import type { A } from './a.ts'" })).toEqual([])
+  test('but by awaiting the promise, or its failure', () => {
+    const text = 'expect(await work()).toBe(1)\nexpect(await failureOf(work())).toEqual({ rejects: 1 })'
+    expect(check({ 'packages/cli/test/a.test.ts': text })).toEqual([])
   })
 })
 
-test('every form of import is seen, with its line', () => {
+describe('circles of imports', () => {
+  const circleOf = (folder: string) => [
+    `${folder}/c.ts:1 imports ./a.ts: closes a circle, ${['a', 'b', 'c', 'a'].map((name) => `${folder}/${name}.ts`).join(' → ')}`,
+  ]
+
+  test.each([
+    'packages/client/src/messages',
+    'packages/relay/src/push',
+    'packages/cli/test',
+    'bench',
+    'scripts',
+  ])('files of %s do not import each other in a circle, types included', (folder) => {
+    const path = { [`${folder}/a.ts`]: "import './b.ts'", [`${folder}/b.ts`]: "export * from './c.ts'" }
+    for (const last of [
+      "import './a.ts'",
+      "import type { A } from './a.ts'",
+      "type A = import('./a.ts').A",
+    ]) {
+      expect(check({ ...path, [`${folder}/c.ts`]: last })).toEqual(circleOf(folder))
+    }
+  })
+
+  test('files of two packages do not import each other in a circle, also by the names of the packages', () => {
+    const name = JSON.stringify({ name: '@sotto/relay', exports: { './testing': './test/b.ts' } })
+    const files = { 'packages/relay/package.json': name, 'packages/relay/test/b.ts': "import './c.test.ts'" }
+    const last = { 'packages/relay/test/c.test.ts': "import '../../cli/test/a.ts'" }
+    expect(check({ ...files, ...last, 'packages/cli/test/a.ts': "import '@sotto/relay/testing'" })).toEqual([
+      'packages/relay/test/c.test.ts:1 imports ../../cli/test/a.ts: closes a circle, packages/cli/test/a.ts → ' +
+        'packages/relay/test/b.ts → packages/relay/test/c.test.ts → packages/cli/test/a.ts',
+    ])
+  })
+})
+
+test('every form of import is found, with its line', () => {
   const text = `import a from 'one'
 import type { B } from 'two'
 import {
@@ -216,9 +267,11 @@ const f = await import('seven')
 import type, { g } from 'eight'
 export interface H { from: string }
 import * as i from 'nine' // import 'not this'
-const j = "import 'nor this'"`
+const j = "import 'nor this'"
+type K = import('ten').K
+const l = require('eleven')`
   expect(
-    scanSource(text).imports.map(({ specifier, line, isTypeOnly }) => [line, specifier, isTypeOnly]),
+    readSource('a.ts', text).imports.map(({ specifier, line, isTypeOnly }) => [line, specifier, isTypeOnly]),
   ).toEqual([
     [1, 'one', false],
     [2, 'two', true],
@@ -229,5 +282,7 @@ const j = "import 'nor this'"`
     [10, 'seven', false],
     [11, 'eight', false],
     [13, 'nine', false],
+    [15, 'ten', true],
+    [16, 'eleven', false],
   ])
 })

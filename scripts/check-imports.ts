@@ -1,43 +1,54 @@
-// Holds the lines between packages and between the relay's rooms; run by `npm run check`.
+// Checks the import rules between packages and between rooms (the folders of a package's source), and finds
+// files that import each other in a circle. Run by `npm run check`.
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
-import { checkImport, findReservedGlobals } from './import-rules.ts'
-import { type Import, lineAt, scanSource } from './source-scanner.ts'
+import { checkImport, checkUse } from './import-rules.ts'
+import { type Import, listSources, readSource, type Source } from './source-reader.ts'
 
-interface CheckedFile {
+interface CheckedFile extends Source {
   path: string
-  code: string
+  /** `target` is the file of this repository that is imported; undefined for other modules. */
   imports: (Import & { target: string | undefined })[]
 }
 
-/** @returns one line a violation: `file:line imports X: rule`. */
+/** @returns one line for each violation: `file:line imports X: rule`. */
 export function checkTree(root: string): string[] {
-  const files = readSources(root)
-  const violations = files.flatMap((file) => [
-    ...file.imports.flatMap((found) => {
-      const rule = checkImport(file.path, found, found.target)
-      return rule === undefined ? [] : [`${file.path}:${found.line} imports ${found.specifier}: ${rule}`]
-    }),
-    ...findReservedGlobals(file.path, file.code).map(
-      ({ offset, used, rule }) => `${file.path}:${lineAt(file.code, offset)} uses ${used}: ${rule}`,
-    ),
-  ])
-  return [...violations, ...findCycles(files)]
+  const entries = readEntries(root)
+  const files = listSources(root).map((path): CheckedFile => {
+    const { imports, uses } = readSource(path, readFileSync(join(root, path), 'utf8'))
+    const targetOf = ({ specifier }: Import) =>
+      entries.get(specifier) ?? resolveRelative(root, path, specifier)
+    return { path, uses, imports: imports.map((found) => ({ ...found, target: targetOf(found) })) }
+  })
+  return [...files.flatMap(findBrokenRules), ...findCircles(files)]
 }
 
-function readSources(root: string): CheckedFile[] {
-  const paths = [...new Bun.Glob('packages/*/{src,test,bin}/**/*.{ts,tsx,mjs}').scanSync({ cwd: root })]
-  return paths
-    .map((path) => path.replaceAll('\\', '/'))
-    .sort()
-    .map((path) => {
-      const { code, imports } = scanSource(readFileSync(join(root, path), 'utf8'))
-      return {
-        path,
-        code,
-        imports: imports.map((found) => ({ ...found, target: resolveRelative(root, path, found.specifier) })),
-      }
-    })
+function findBrokenRules({ path, imports, uses }: CheckedFile): string[] {
+  const brokenImports = imports.flatMap((found) => {
+    const relative = found.specifier.startsWith('.') ? found.target : undefined
+    const rule = checkImport(path, found, relative)
+    return rule === undefined ? [] : [`${path}:${found.line} imports ${found.specifier}: ${rule}`]
+  })
+  const brokenUses = uses.flatMap((use) => {
+    const rule = checkUse(path, use)
+    return rule === undefined ? [] : [`${path}:${use.line} uses ${use.name}: ${rule}`]
+  })
+  return [...brokenImports, ...brokenUses]
+}
+
+/**
+ * The source file of each export of our packages: `packages/client/src/browser.ts` for
+ * `@sotto/client/browser`.
+ */
+function readEntries(root: string): Map<string, string> {
+  const entries = new Map<string, string>()
+  for (const manifest of new Bun.Glob('packages/*/package.json').scanSync({ cwd: root })) {
+    const { name, exports = {} } = JSON.parse(readFileSync(join(root, manifest), 'utf8'))
+    for (const [key, path] of Object.entries<string>(exports)) {
+      entries.set(posix.join(name, key), posix.join(posix.dirname(manifest.replaceAll('\\', '/')), path))
+    }
+  }
+  return entries
 }
 
 function resolveRelative(root: string, file: string, specifier: string): string | undefined {
@@ -49,28 +60,28 @@ function resolveRelative(root: string, file: string, specifier: string): string 
   return candidates.find(isFile) ?? path
 }
 
-// Depth first along what is imported at run time. A file's first path that comes back to itself is its cycle; each
-// cycle is told once, from the file where it was entered.
-function findCycles(files: CheckedFile[]): string[] {
+// Searches depth-first along all imports, types included. An import of a file on the current path closes a
+// circle. Each circle is reported once, starting with the file where the search entered it.
+function findCircles(files: CheckedFile[]): string[] {
   const byPath = new Map(files.map((file) => [file.path, file]))
   const finished = new Set<string>()
-  const cycles: string[] = []
+  const circles: string[] = []
 
   function visit(path: string, trail: string[]) {
     if (finished.has(path)) return
-    for (const { target, isTypeOnly, line, specifier } of byPath.get(path)?.imports ?? []) {
-      if (target === undefined || isTypeOnly || !byPath.has(target)) continue
+    for (const { target, line, specifier } of byPath.get(path)?.imports ?? []) {
+      if (target === undefined || !byPath.has(target)) continue
       const start = [...trail, path].indexOf(target)
       if (start === -1) visit(target, [...trail, path])
       else {
         const circle = [...[...trail, path].slice(start), target].join(' → ')
-        cycles.push(`${path}:${line} imports ${specifier}: closes a cycle, ${circle}`)
+        circles.push(`${path}:${line} imports ${specifier}: closes a circle, ${circle}`)
       }
     }
     finished.add(path)
   }
   for (const { path } of files) visit(path, [])
-  return cycles
+  return circles
 }
 
 if (import.meta.main) {

@@ -1,10 +1,11 @@
-// `npm run check`: every check but the tests. `npm run check -- --fix` lets Biome mend what it can first.
+// `npm run check`: every check except the tests. With `npm run check -- --fix` Biome also repairs what it
+// can.
 import { ensureInstalledOrExit } from './bootstrap.mjs'
 import { runChecks } from './checks.mjs'
 
 const unknown = process.argv.slice(2).filter((word) => word !== '--fix')
 if (unknown.length > 0) {
-  process.stderr.write(`npm run check knows only --fix, not ${unknown.join(' ')}\n`)
+  process.stderr.write(`npm run check accepts only --fix, not ${unknown.join(' ')}\n`)
   process.exit(2)
 }
 await ensureInstalledOrExit()

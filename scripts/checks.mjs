@@ -1,13 +1,18 @@
-// The checks of `npm run check` and `npm test`: types, lint and formatting, import boundaries, unused code.
+// The checks of `npm run check` and `npm test`: types, lint and formatting, import boundaries, comments,
+// unused code.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { bunPath, root } from './bootstrap.mjs'
+import { bunPath, root } from './installation.mjs'
 
 const node = process.execPath
 const inModules = (path) => join(root, 'node_modules', path)
 
+// The compiler and knip cache their results for each file. They check again only the files that changed and
+// the files that depend on them.
+const typesCache = ['--incremental', '--tsBuildInfoFile', inModules('.cache/types.tsbuildinfo')]
+
 const checks = (fix) => [
-  { name: 'types', command: [node, inModules('typescript/bin/tsc'), '--noEmit'] },
+  { name: 'types', command: [node, inModules('typescript/bin/tsc'), '--noEmit', ...typesCache] },
   {
     name: 'lint and formatting',
     command: [
@@ -19,10 +24,11 @@ const checks = (fix) => [
     ],
   },
   { name: 'import boundaries', command: [bunPath, join(root, 'scripts/check-imports.ts')] },
-  { name: 'unused code', command: [node, inModules('knip/bin/knip.js'), '--no-progress'] },
+  { name: 'width of comments', command: [bunPath, join(root, 'scripts/check-comments.ts')] },
+  { name: 'unused code', command: [node, inModules('knip/bin/knip.js'), '--no-progress', '--cache'] },
 ]
 
-// Answers how many checks failed. Each tells its findings and one line of summary.
+// Returns how many checks failed. Each check prints its findings and a summary line.
 export async function runChecks({ fix = false } = {}) {
   const results = await Promise.all(checks(fix).map(run))
   for (const { output, passed } of results) if (!passed) process.stdout.write(`${output.trim()}\n\n`)
@@ -34,7 +40,7 @@ export async function runChecks({ fix = false } = {}) {
 
 function run({ name, command: [file, ...args] }) {
   const startedMs = performance.now()
-  // What a terminal would have been shown in colour still is, though each output is held back until its turn.
+  // Each output is buffered until the checks before it have printed, but keeps its colours in a terminal.
   const env = process.stdout.isTTY ? { FORCE_COLOR: '1', ...process.env } : process.env
   const child = spawn(file, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
   const parts = []

@@ -1,4 +1,4 @@
-// Holds the documents to the code: tables, links, and every test vector they speak of.
+// Checks the documents against the code: tables, links, log events, and the reasons for dependencies.
 import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
@@ -11,14 +11,14 @@ function filesOf(...patterns: string[]): string[] {
 }
 
 for (const file of documentsWithTables) {
-  test(`the tables of ${relative(ROOT, file)} are those of the code (bun scripts/document-tables.ts --write)`, async () => {
+  test(`the tables of ${relative(ROOT, file)} match the code (bun scripts/document-tables.ts --write)`, async () => {
     const text = await Bun.file(file).text()
     expect(text).toContain('<!-- table: ')
     expect(withTables(text)).toBe(text)
   })
 }
 
-test('every link between the documents leads somewhere', async () => {
+test('every link between the documents leads to an existing file', async () => {
   const documents = filesOf('*.md', 'docs/**/*.md')
   expect(documents.length).toBeGreaterThan(8)
   for (const document of documents) {
@@ -30,7 +30,7 @@ test('every link between the documents leads somewhere', async () => {
   }
 })
 
-test('the log has every event that operators are told to watch for, at the level they are told', async () => {
+test('the relay logs every event that "Watching it" in operations.md names, as an error', async () => {
   const text = await Bun.file(join(ROOT, 'docs/operations.md')).text()
   const watching = /\n## Watching it\n(?<section>[\s\S]+?)\n## /.exec(text)?.groups?.section ?? ''
   const events = [...watching.matchAll(/`(?<event>[a-z]+(?:_[a-z]+)+)`/g)].map(({ groups }) => groups?.event)
@@ -41,7 +41,7 @@ test('the log has every event that operators are told to watch for, at the level
   for (const event of events) expect(errors).toContain(event)
 })
 
-test('every dependency has its reason in a decision record', async () => {
+test('every dependency has an exact version, and a decision record explains it', async () => {
   const manifests = filesOf('package.json', 'packages/*/package.json')
   expect(manifests.length).toBeGreaterThan(5)
   const records = await Promise.all(

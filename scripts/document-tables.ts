@@ -1,5 +1,5 @@
-// The tables of the documents, made from the code. With --write they are put where the documents mark their place;
-// a test holds the documents to them.
+// Makes the tables of the documents from the code. With --write it writes them into the documents, between
+// their marks. A test checks that the documents have the current tables.
 import { join } from 'node:path'
 import {
   API_BASE,
@@ -19,13 +19,13 @@ import { settings } from '@sotto/relay'
 
 const DOCS = join(import.meta.dir, '..', 'docs')
 
-/** The documents with tables of the code in them. */
+/** The documents that contain tables made from the code. */
 export const documentsWithTables = ['protocol.md', 'operations.md'].map((name) => join(DOCS, name))
 
 const summaries: Readonly<Record<string, string>> = endpointSummaries
 const meanings: Readonly<Record<string, string>> = { ...errorMeanings, ...closeMeanings }
 
-/** A body that is no JSON. */
+/** A body that is not JSON. */
 const BYTES = 'bytes'
 
 const tables: Readonly<Record<string, () => string>> = {
@@ -90,7 +90,9 @@ const tables: Readonly<Record<string, () => string>> = {
     ),
 }
 
-/** The text with every marked table as the code has it. @throws where a mark names no table */
+/**
+ * The text of a document with the current tables between its marks. @throws if a mark names an unknown table
+ */
 export function withTables(text: string): string {
   return text.replaceAll(
     /<!-- table: (?<name>[\w-]+) -->\n[\s\S]*?<!-- \/table -->/g,
@@ -112,8 +114,8 @@ function framesOf(frames: Readonly<Record<string, unknown>>): string[][] {
   return Object.entries(frames).map(([type, schema]) => [`\`${type}\``, fieldsOf(schema, ['type']) || '–'])
 }
 
-// Field names as the schemas have them: `?` after what may be left out, [] around what is a list.
-// What stands in the query is told apart by its question mark in front.
+// The field names of the query and the body. A `?` in front marks the query, a `?` after a name marks an
+// optional field, and [] encloses the fields of a list's items.
 function inputOf({ query, body, rawBody }: Endpoint): string {
   const inBody = rawBody ? BYTES : fieldsOf(body)
   if (!query) return inBody

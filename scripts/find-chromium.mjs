@@ -1,4 +1,4 @@
-// Where Chromium is: named by CHROMIUM, or where Debian has it.
+// Finds Chromium: the path in CHROMIUM, or Debian's.
 import { existsSync } from 'node:fs'
 
 const programs = ['/usr/bin/chromium', '/usr/bin/chromium-browser']

@@ -1,7 +1,7 @@
-// Who may import whom, and where the clock, chance, the environment and the console may be touched.
+// The rules of the import check: which packages and rooms may import which, which files may use the clock,
+// randomness and the environment, and how a test must not wait.
 import { builtinModules } from 'node:module'
-import { posix } from 'node:path'
-import type { Import } from './source-scanner.ts'
+import type { GlobalUse, Import } from './source-reader.ts'
 
 const sottoPackages: Record<string, string> = {
   '@sotto/protocol': 'protocol',
@@ -28,133 +28,185 @@ const mayUseBuiltins = [
   'packages/client/src/stores/folder-lock.ts',
 ]
 
-const features = [
-  ...['accounts', 'friends', 'messages'],
-  ...['calls', 'channels', 'vanity', 'payments', 'media', 'push'],
-]
-const featureBlind = ['listener', 'gateway']
-const interfaceFiles: Record<string, string> = { storage: 'storage/storage.ts', cluster: 'cluster/bus.ts' }
-const relaySource = 'packages/relay/src/'
-const onlyImportedAtTheTop: Record<string, string[]> = {
-  'config.ts': ['main.ts', 'relay.ts', 'operator.ts'],
-  'relay.ts': ['main.ts'],
-  'operator.ts': ['main.ts'],
+/** The rooms of a package: the folders of its source. Each file outside these folders is a room, too. */
+interface Rooms {
+  /**
+   * From the bottom to the top. A room imports only rooms of lower floors: none above, and none on its own
+   * floor.
+   */
+  floors: string[][]
+  /** The one file of a room that others may import. */
+  publicFiles: Record<string, string>
+  /** Files that connect the rooms and may import any file of a room. */
+  composing: string[]
+}
+
+const roomsOf: Record<string, Rooms> = {
+  client: {
+    floors: [
+      ['client-error.ts'],
+      ['stores', 'secrecy'],
+      ['platform'],
+      ['events'],
+      ['wire'],
+      ['account', 'contacts'],
+      ['messages'],
+      ['engine.ts'],
+      ['device.ts'],
+      ['module-access.ts'],
+      ['channels', 'media', 'push', 'shop'],
+      ['names.ts'],
+      ['client.ts'],
+      ['calls', 'tabs'],
+      ['browser.ts'],
+    ],
+    publicFiles: {
+      ...ownNames('stores', 'secrecy', 'platform', 'events', 'wire', 'account', 'contacts', 'messages'),
+      ...ownNames('channels', 'media', 'push', 'shop', 'calls', 'tabs'),
+    },
+    composing: [],
+  },
+  relay: {
+    floors: [
+      ['version.ts', 'storage'],
+      ['cluster'],
+      ['operations'],
+      ['gateway'],
+      ['listener'],
+      ['accounts', 'messages'],
+      ['friends', 'payments', 'media', 'push'],
+      ['calls', 'channels', 'vanity'],
+      ['config.ts', 'goods.ts', 'maintenance-tasks.ts'],
+      ['start-error.ts', 'operator.ts', 'relay.ts'],
+      ['main.ts'],
+    ],
+    publicFiles: {
+      ...ownNames('accounts', 'friends', 'messages', 'calls', 'channels', 'vanity'),
+      ...ownNames('payments', 'media', 'push', 'storage'),
+      cluster: 'cluster/bus.ts',
+    },
+    composing: [
+      ...['config.ts', 'goods.ts', 'maintenance-tasks.ts', 'start-error.ts'],
+      ...['operator.ts', 'relay.ts', 'main.ts'],
+    ],
+  },
+}
+
+function ownNames(...rooms: string[]): Record<string, string> {
+  return Object.fromEntries(rooms.map((room) => [room, `${room}/${room}.ts`]))
 }
 
 export function isTest(file: string): boolean {
-  return /\.test\.ts$|[.-]contract\.ts$|\/test-support\.ts$|^packages\/[^/]+\/test\//.test(file)
+  return /\.test\.ts$|^packages\/[^/]+\/test\//.test(file)
 }
 
-/** @returns the rule broken, or undefined. `target` is the file a relative import leads to. */
+/**
+ * @returns the broken rule, or undefined. `target` is the file of this repository that is imported, if any.
+ */
 export function checkImport(file: string, found: Import, target: string | undefined): string | undefined {
-  const broken = checkPackages(file, found) ?? checkCrossing(file, target) ?? checkBuiltins(file, found)
-  return broken ?? (target === undefined ? undefined : checkRelayRooms(file, found, target))
+  const own = packageOf(file)
+  if (own === undefined) return undefined
+  const crossed = target === undefined ? undefined : checkCrossing(file, target)
+  const broken = crossed ?? checkPackages(own, file, found) ?? checkBuiltins(own, file, found)
+  return broken ?? (target === undefined ? undefined : checkRooms(own, file, target))
 }
 
-function checkPackages(file: string, { specifier }: Import): string | undefined {
+function checkPackages(own: string, file: string, { specifier }: Import): string | undefined {
   const target = sottoPackages[specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/')]
-  const own = packageOf(file)
-  if (target === undefined || own === undefined || isTest(file)) return undefined
+  if (target === undefined || isTest(file)) return undefined
   const allowed = mayImport[own] ?? []
   if (allowed.includes(target)) return undefined
   return `${own} may import ${allowed.length === 0 ? 'no other package of ours' : `only ${allowed.join(', ')}`}`
 }
 
-function checkCrossing(file: string, target: string | undefined): string | undefined {
-  if (target === undefined || packageOf(target) === packageOf(file)) return undefined
-  // What tests share, the test vectors and the scripts have no package name to be imported by.
+function checkCrossing(file: string, target: string): string | undefined {
+  if (packageOf(target) === packageOf(file)) return undefined
+  // The helpers of tests, the test vectors and the scripts have no package name, so their imports are
+  // relative.
   const isShared = packageOf(target) === undefined || isTest(target)
   const isSource = !isTest(file) && !file.includes('/bin/')
   if (isShared && !isSource) return undefined
   return 'a relative import stays within its package'
 }
 
-function checkBuiltins(file: string, { specifier }: Import): string | undefined {
-  const own = packageOf(file)
-  if (own === undefined || !portablePackages.includes(own)) return undefined
-  if (isTest(file) || mayUseBuiltins.includes(file)) return undefined
+function checkBuiltins(own: string, file: string, { specifier }: Import): string | undefined {
+  if (!portablePackages.includes(own) || isTest(file) || mayUseBuiltins.includes(file)) return undefined
   const isBuiltin = /^(node:|bun(:|$))/.test(specifier) || builtinModules.includes(specifier)
   return isBuiltin ? `${own} runs in browsers: nothing of Bun or Node` : undefined
 }
 
-function checkRelayRooms(file: string, found: Import, target: string): string | undefined {
-  if (!file.startsWith(relaySource) || !target.startsWith(relaySource) || isTest(file)) return undefined
-  const from = file.slice(relaySource.length)
-  const to = target.slice(relaySource.length)
-  const room = roomOf(from)
-  const other = roomOf(to)
+function checkRooms(own: string, file: string, target: string): string | undefined {
+  const rooms = roomsOf[own]
+  const source = `packages/${own}/src/`
+  if (rooms === undefined || isTest(file) || !file.startsWith(source) || !target.startsWith(source)) {
+    return undefined
+  }
+  const room = roomOf(file, source)
+  const other = roomOf(target, source)
+  if (room === other) return undefined
 
-  const importers = onlyImportedAtTheTop[to]
-  if (importers !== undefined && !found.isTypeOnly && !importers.includes(from)) {
-    return `only ${importers.join(', ')} and tests import ${to}, others no more than its types`
-  }
-  // main.ts and relay.ts put the parts together, so they see all of them.
-  if (room === undefined || other === undefined || room === other) return undefined
+  const floorOf = (name: string) => rooms.floors.findIndex((floor) => floor.includes(name))
+  const homeless = [room, other].find((name) => floorOf(name) === -1)
+  if (homeless !== undefined) return `${homeless} has no floor in scripts/import-rules.ts`
+  if (floorOf(other) === floorOf(room)) return `${room} and ${other} share a floor: neither imports the other`
+  if (floorOf(other) > floorOf(room)) return `an arrow up: ${other} stands above ${room}`
 
-  if (featureBlind.includes(room) && features.includes(other)) {
-    return `${room} knows no feature: features register with it`
-  }
-  if (features.includes(other) && to !== `${other}/${other}.ts`) {
-    return `${other} is known to others only by ${other}/${other}.ts`
-  }
-  const interfaceFile = interfaceFiles[other]
-  if (interfaceFile !== undefined && to !== interfaceFile)
-    return `${other} is known to others only by ${interfaceFile}`
-  return undefined
+  const publicFile = rooms.publicFiles[other]
+  if (rooms.composing.includes(room) || publicFile === undefined || target === source + publicFile)
+    return undefined
+  return `${other} is known to others only by ${publicFile}`
 }
 
 interface ReservedGlobal {
-  pattern: RegExp
+  names: string[]
   rule: string
   allowed: string[]
 }
 
+// The console is reserved by Biome's noConsole.
 const reservedGlobals: ReservedGlobal[] = [
   {
-    pattern: /\b(?:process|Bun|import\.meta)\s*\.\s*env\b/g,
+    names: ['process.env', 'Bun.env', 'import.meta.env'],
     rule: 'only config.ts and the command line read the environment',
     allowed: ['packages/relay/src/config.ts', 'packages/cli/src/'],
   },
   {
-    pattern: /\bDate\s*\.\s*now\b|\bnew\s+Date\s*(?:\(\s*\)|(?![\s(\w$]))/g,
+    names: ['Date.now', 'new Date()'],
     rule: 'time is passed in',
-    // The clocks themselves, and a lock file's age, which the file system's time decides.
+    // The clocks themselves, and the age of a lock file, which is compared with the file system's time.
     allowed: [
       'packages/relay/src/operations/clock.ts',
-      'packages/client/src/options.ts',
+      'packages/client/src/platform/clock.ts',
       'packages/client/src/stores/folder-lock.ts',
       'packages/cli/src/',
     ],
   },
-  {
-    pattern: /\bMath\s*\.\s*random\b/g,
-    rule: 'randomness is passed in',
-    allowed: ['packages/cli/src/'],
-  },
-  {
-    pattern: /(?<![\w$.])console\s*\./g,
-    rule: 'only the command line writes to the console',
-    allowed: ['packages/cli/src/'],
-  },
+  { names: ['Math.random'], rule: 'randomness is passed in', allowed: ['packages/cli/src/'] },
 ]
 
-export function findReservedGlobals(
-  file: string,
-  code: string,
-): { offset: number; used: string; rule: string }[] {
-  if (!/^packages\/[^/]+\/src\//.test(file) || isTest(file)) return []
-  return reservedGlobals
-    .filter(({ allowed }) => !allowed.some((prefix) => file.startsWith(prefix)))
-    .flatMap(({ pattern, rule }) =>
-      [...code.matchAll(pattern)].map((match) => ({ offset: match.index, used: match[0], rule })),
-    )
+// Bun's expect runs the event loop inside itself. A setImmediate that is due in the same tick then never
+// runs, and a promise that depends on it never settles.
+const hangingWaits = [
+  ...['expect().rejects', 'expect().resolves'],
+  ...['expect().not.rejects', 'expect().not.resolves'],
+]
+
+/** @returns the broken rule, or undefined. */
+export function checkUse(file: string, { name }: GlobalUse): string | undefined {
+  if (hangingWaits.includes(name)) {
+    return 'it can hang; await the promise, or failureOf of packages/protocol/test/failure-of.ts'
+  }
+  if (!/^packages\/[^/]+\/src\//.test(file) || isTest(file)) return undefined
+  const broken = reservedGlobals.find(({ names, allowed }) => {
+    return names.includes(name) && !allowed.some((prefix) => file.startsWith(prefix))
+  })
+  return broken?.rule
 }
 
 function packageOf(file: string): string | undefined {
   return /^packages\/([^/]+)\//.exec(file)?.[1]
 }
 
-function roomOf(pathInRelay: string): string | undefined {
-  const folder = posix.dirname(pathInRelay)
-  return folder === '.' ? undefined : folder.split('/')[0]
+function roomOf(file: string, source: string): string {
+  return file.slice(source.length).split('/', 1).join('')
 }

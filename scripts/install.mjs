@@ -1,16 +1,16 @@
-// Installs the dependencies from package-lock.json and sees to it that Bun runs; one process at a time.
+// Installs the dependencies from package-lock.json and makes sure that Bun runs, in one process at a time.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { bunPath, describeInstallation, isStampCurrent, root, stampPath } from './bootstrap.mjs'
+import { bunPath, describeInstallation, isStampCurrent, root, stampPath } from './installation.mjs'
 
 export async function install() {
   const unlock = await lock()
   try {
-    // Whoever held the lock before may have done all of it.
+    // The previous owner of the lock may have installed everything.
     if (isStampCurrent()) return
     if (!isLockInstalled()) installDependencies()
     ensureBunRuns()
@@ -39,7 +39,7 @@ async function lock() {
       rmSync(lockPath, { recursive: true, force: true })
       continue
     }
-    if (tries === 0) say('Another installation is under way; waiting for it…')
+    if (tries === 0) say('Another installation is running; waiting for it…')
     await sleep(200)
   }
 }
@@ -50,7 +50,7 @@ function isLockStale() {
     if (pid > 0) return !isAlive(pid)
     return isOlderThan(lockPath, 5_000)
   } catch {
-    // No pid in it yet: its owner is between two calls, or died there.
+    // The lock has no pid yet: its owner is about to write the pid, or died before it did.
     return isOlderThan(lockPath, 5_000)
   }
 }
@@ -69,7 +69,7 @@ function isAlive(pid) {
   }
 }
 
-// A node_modules that npm filled by hand is as good as ours: what npm wrote down in it must be what the lock asks for.
+// A node_modules from `npm ci` is accepted if npm's record in it matches the lock file.
 function isLockInstalled() {
   try {
     const wanted = readPackages('package-lock.json')
@@ -77,7 +77,7 @@ function isLockInstalled() {
     return Object.entries(wanted).every(([path, entry]) => {
       if (!path.includes('node_modules/')) return true
       const found = present[path]
-      // Optional packages are for other systems: npm leaves them out.
+      // npm leaves out the optional packages for other systems.
       if (found === undefined) return entry.optional === true
       return found.version === entry.version && existsSync(join(root, path, 'package.json'))
     })
@@ -93,19 +93,14 @@ function readPackages(path) {
 function installDependencies() {
   say('Installing what is missing…')
   const startedMs = Date.now()
-  const clean = npm('ci')
-  if (clean.status !== 0) {
-    if (!/\bEUSAGE\b/.test(clean.output)) throw failedInstall('npm ci', clean)
-    // The lock does not name every package npm would consider, as happens to optional packages of other systems.
-    // `npm install --no-save` still obeys the lock for all it names, and does not rewrite it.
-    const lenient = npm('install', '--no-save')
-    if (lenient.status !== 0) throw failedInstall('npm install', lenient)
-  }
+  const clean = npmCi()
+  if (clean.status !== 0) throw failedInstall(clean)
   say(`Installed in ${((Date.now() - startedMs) / 1000).toFixed(1)} s.`)
 }
 
-function npm(...args) {
-  const quiet = [
+function npmCi() {
+  const args = [
+    'ci',
     '--include=dev',
     '--include=optional',
     '--no-audit',
@@ -113,11 +108,12 @@ function npm(...args) {
     '--no-progress',
     '--loglevel=error',
   ]
-  // Under `npm start` and `npm test` this is the npm that runs us; on its own, the one on the PATH.
+  // Under `npm start` and `npm test` this is the npm that runs this process. Otherwise the npm on the PATH is
+  // used.
   const cli = process.env.npm_execpath
   const result = /npm-cli\.c?js$/.test(cli ?? '')
-    ? spawnSync(process.execPath, [cli, ...args, ...quiet], { cwd: root, encoding: 'utf8' })
-    : spawnSync('npm', [...args, ...quiet], {
+    ? spawnSync(process.execPath, [cli, ...args], { cwd: root, encoding: 'utf8' })
+    : spawnSync('npm', args, {
         cwd: root,
         encoding: 'utf8',
         shell: process.platform === 'win32',
@@ -128,14 +124,15 @@ function npm(...args) {
   }
 }
 
-function failedInstall(command, { status, output }) {
+function failedInstall({ status, output }) {
   return new Error(
-    `${output.trim()}\n\nThe dependencies could not be installed: \`${command}\` ended with ${status ?? 'no status'}.\n` +
+    `${output.trim()}\n\nThe dependencies could not be installed: \`npm ci\` ended with ${status ?? 'no status'}.\n` +
       `Check the network and npm's settings, then run \`npm ci\` in ${root} to see more.`,
   )
 }
 
-// Where npm does not run install scripts, the package `bun` holds only a placeholder until its own script has run.
+// Where npm does not run install scripts, the package `bun` holds only a placeholder until its own script has
+// run.
 function ensureBunRuns() {
   const wanted = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).dependencies.bun
   if (bunVersion() === wanted) return

@@ -1,23 +1,27 @@
-// Runs the command line under Bun as if it had been called directly: same terminal, same signals, same ending.
+// Runs the command line under Bun as if the user had called it directly: with the same terminal, the same
+// signals and the same exit status.
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isatty } from 'node:tty'
-import { bunPath, ensureInstalledOrExit, root } from './bootstrap.mjs'
+import { ensureInstalledOrExit } from './bootstrap.mjs'
+import { bunPath, root } from './installation.mjs'
 
 const terminalSignals = ['SIGINT', 'SIGHUP', 'SIGQUIT']
 const signals = [...terminalSignals, 'SIGTERM']
 
-// One request to stop can reach us twice, from its sender and through npm.
+// One signal can arrive twice: from its sender and through npm.
 const sameRequestMs = 500
 
 export async function runSotto(args, cwd = process.cwd()) {
   await ensureInstalledOrExit()
-  // Away from a terminal Bun gets a process group of its own: a signal sent to our whole group then reaches it once,
-  // through us. In a terminal's foreground it must share ours, to read the keyboard and to hear Ctrl-C.
+  // Outside a terminal's foreground Bun gets a separate process group, so that a signal to the group of this
+  // process reaches Bun only once, forwarded by this process. In the foreground Bun must be in the same group
+  // as this process, to read the keyboard and to receive Ctrl-C.
   const isApart = !isInForeground()
-  // --no-orphans: should this process be killed outright, Bun goes with it. --no-install: a missing package is an
-  // error, never fetched while running. The rest: files of the user's folder neither preload code nor set anything.
+  // --no-orphans: if this process is killed with SIGKILL, Bun ends too. --no-install: a missing package is an
+  // error, and Bun does not download it. The other options: files in the user's folder neither preload code
+  // nor change settings.
   const child = spawn(
     bunPath,
     [
@@ -39,7 +43,7 @@ export async function runSotto(args, cwd = process.cwd()) {
     if (!isRepeat) child.kill(signal)
   }
   for (const signal of signals) process.on(signal, forward)
-  whenNpmIsGone(() => child.kill('SIGTERM'))
+  whenNpmEnds(() => child.kill('SIGTERM'))
 
   child.on('error', (error) => {
     process.stderr.write(`Bun could not be started: ${error.message}\n`)
@@ -53,10 +57,11 @@ export async function runSotto(args, cwd = process.cwd()) {
   })
 }
 
-// A terminal sends Ctrl-C, and that its window was closed, to every process of its foreground group.
+// A terminal sends the signals for Ctrl-C and for a closed window to every process of its foreground group.
 function isInForeground() {
   try {
-    // proc(5): after the name in parentheses come state, parent, group, session, terminal and its foreground group.
+    // proc(5): after the name in parentheses come state, parent, group, session, terminal and its foreground
+    // group.
     const stat = readFileSync('/proc/self/stat', 'utf8')
     const [, , group, , terminal, foreground] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return terminal !== '0' && group === foreground
@@ -65,9 +70,10 @@ function isInForeground() {
   }
 }
 
-// npm, or the shell it runs us in, can end without passing a signal on. The relay must not stay behind unseen, holding
-// its port: Node cannot ask to be told, so look now and then.
-function whenNpmIsGone(stop) {
+// npm, or the shell in which it runs this process, can end without forwarding a signal. The relay must not
+// keep running unnoticed and occupy its port. Node has no event for the end of a parent, so this checks twice
+// a second.
+function whenNpmEnds(stop) {
   if (!['start', 'npx'].includes(process.env.npm_lifecycle_event)) return
   const parent = process.ppid
   const timer = setInterval(() => {

@@ -1,4 +1,5 @@
-// What the tests need and npm cannot bring: how each is found, and which Debian package holds it.
+// The programs that the tests need and npm cannot install: how each is found, and which Debian package
+// contains it.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { findChromium } from './find-chromium.mjs'
@@ -10,33 +11,34 @@ const systemPackages = [
   {
     name: `PostgreSQL ${oldestPostgres} or later (the server: initdb and postgres)`,
     isPresent: () => findPostgres() !== undefined,
-    hint: 'If it is installed in a place of its own, set PG_BIN to the folder that holds initdb and postgres.',
+    hint: 'If it is installed somewhere else, set PG_BIN to the folder that holds initdb and postgres.',
     debian: 'postgresql',
     around: withoutDefaultCluster,
   },
   {
     name: 'Chromium',
     isPresent: () => findChromium() !== undefined,
-    hint: 'If it is installed in a place of its own, set CHROMIUM to the program.',
+    hint: 'If it is installed somewhere else, set CHROMIUM to the program.',
     debian: 'chromium',
   },
   {
     name: 'coturn (turnserver and turnutils_uclient)',
     isPresent: () => findCoturn() !== undefined,
-    hint: 'If it is installed in a place of its own, set COTURN_BIN to the folder that holds both programs.',
+    hint: 'If it is installed somewhere else, set COTURN_BIN to the folder that holds both programs.',
     debian: 'coturn',
     around: withoutService,
   },
   {
     name: 'OpenStack Swift (an S3-compatible store)',
     isPresent: () => findSwift() !== undefined,
-    hint: 'If it is installed in a place of its own, set SWIFT_BIN to the folder that holds swift-proxy-server.',
+    hint: 'If it is installed somewhere else, set SWIFT_BIN to the folder that holds swift-proxy-server.',
     debian: 'swift-proxy swift-account swift-container swift-object',
     around: withoutService,
   },
 ]
 
-// Answers what is still missing, as text to show, or undefined when the tests have all they need.
+// Installs the missing programs if it can. Returns text for the user about the programs that are still
+// missing, or undefined if none is.
 export function ensureSystemPackages() {
   const missing = findMissing()
   if (missing.length === 0) return undefined
@@ -52,7 +54,8 @@ function findMissing() {
   return systemPackages.filter((needed) => !needed.isPresent())
 }
 
-// The words to put before a command that needs root: none, `sudo`, or undefined where we may not.
+// The words in front of a command that needs root: none, or `sudo`. Undefined without apt-get, and for a user
+// who cannot become root.
 function findWayToRoot() {
   if (!succeeds(['apt-get', '--version'])) return undefined
   if (process.getuid?.() === 0) return []
@@ -70,17 +73,17 @@ function installAll(missing, runAsRoot) {
   return install()
 }
 
-// Answers why it failed, or undefined.
+// Returns why the installation failed, or undefined.
 function aptInstall(names, runAsRoot) {
   const first = apt(['install', '--yes', '--no-install-recommends', ...names], runAsRoot)
   if (first.status === 0) return undefined
-  // The lists are absent from a new machine or a container, or too old to find their files.
+  // The package lists are missing on a new machine or in a container, or name files that no longer exist.
   const update = apt(['update'], runAsRoot)
   const second = apt(['install', '--yes', '--no-install-recommends', ...names], runAsRoot)
   return second.status === 0 ? undefined : `apt-get failed:\n${update.stderr}${second.stderr}`.trim()
 }
 
-// Another apt-get may be at work, as machines update themselves.
+// Another apt-get may be running, because machines update themselves.
 const waitForOthers = ['-o', 'DPkg::Lock::Timeout=120']
 
 function apt(args, runAsRoot) {
@@ -96,7 +99,7 @@ function apt(args, runAsRoot) {
   return spawnSync(command, rest, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
 }
 
-// Debian starts a server of its own as soon as PostgreSQL is installed. We want the programs only.
+// Debian starts a server as soon as PostgreSQL is installed. The tests need only the programs.
 function withoutDefaultCluster(runAsRoot, install) {
   const folder = '/etc/postgresql-common/createcluster.d'
   const file = `${folder}/sotto-tests.conf`
@@ -112,9 +115,11 @@ function withoutDefaultCluster(runAsRoot, install) {
   }
 }
 
-// Debian starts coturn as it is installed, and with the machine from then on. We want the programs only.
+// Debian starts a service when it is installed, and coturn whenever the machine starts. The tests need only
+// the programs.
 function withoutService(runAsRoot, install) {
-  const file = '/usr/sbin/policy-rc.d' // What Debian asks before it starts a service. Containers have one that says no.
+  // Debian asks this program before it starts a service. In containers it exists already and always refuses.
+  const file = '/usr/sbin/policy-rc.d'
   const asRoot = (...words) => spawnSync([...runAsRoot, ...words][0], [...runAsRoot, ...words].slice(1))
   const hadFile = existsSync(file)
   if (!hadFile) asRoot('sh', '-c', `printf '#!/bin/sh\\nexit 101\\n' >${file} && chmod 755 ${file}`)
@@ -134,8 +139,8 @@ function describe(missing, problem) {
   const list = missing.map(({ name, hint }) => `  ${name}\n    ${hint}\n`).join('')
   const names = missing.map((needed) => needed.debian).join(' ')
   return (
-    `The tests need what npm cannot bring:\n${list}` +
+    `The tests need programs that npm cannot install:\n${list}` +
     `On Debian: apt-get install --no-install-recommends ${names}   (as root)\n` +
-    `\`npm test\` installs it by itself as root, or where sudo asks for no password; this time ${problem}.`
+    `\`npm test\` installs them itself if it runs as root or sudo asks for no password; this time ${problem}.`
   )
 }

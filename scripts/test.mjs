@@ -1,13 +1,18 @@
-// `npm test`: installs what is missing, then every check and every test. With paths, `bun test` on those alone.
+// `npm test`: installs what is missing, then runs every check and every test. With paths, it runs only
+// `bun test` on those paths.
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { bunPath, ensureInstalledOrExit, root } from './bootstrap.mjs'
+import { ensureInstalledOrExit } from './bootstrap.mjs'
+import { bunPath, root } from './installation.mjs'
+import { describeSlowest, readReport } from './test-report.mjs'
 
-// Much of a test is waiting for servers, disks and browsers: two files at a time. A process keeps its modules from file to
-// file, and with them the one PostgreSQL that it starts.
-const lanes = ['--parallel=2', '--no-isolate']
+// Tests mostly wait for servers, disks and browsers, so three files run at a time, on two processors. A
+// process keeps its modules from file to file, and so also the one PostgreSQL that it starts. The files that
+// took longest when the times were recorded run first, so that the lanes finish at about the same time.
+const lanes = ['--parallel=3', '--no-isolate', `--timings=${join(root, 'scripts/test-timings.json')}`]
+const SLOWEST = 30
 
 const startedMs = performance.now()
 const chosen = process.argv.slice(2)
@@ -18,14 +23,15 @@ const { ensureSystemPackages } = await import('./system-packages.mjs')
 const missing = ensureSystemPackages()
 if (missing !== undefined) {
   say(missing)
-  // A chosen test may do without.
+  // The chosen tests may not need it.
   if (isWhole) process.exit(1)
 }
 
-// One after the other: tests that wait for real time should not wait for the compiler, too.
+// The checks end before the tests start, because the compiler would slow down tests that wait for real time.
 const failedChecks = isWhole ? await (await import('./checks.mjs')).runChecks() : 0
 const tests = await runTests(chosen)
 
+if (isWhole) say(`\nThe slowest tests:\n${describeSlowest(tests.tests, SLOWEST)}`)
 say(`\nTook ${seconds(startedMs)} s.`)
 if (tests.skipped > 0) say(`${tests.skipped} skipped`)
 if (tests.passed + tests.failed === 0) say('No test ran.')
@@ -48,7 +54,7 @@ async function runTests(args) {
     ]
     const code = await runBun(words)
     const counts = readReport(report)
-    // A file that does not load, or Bun itself failing, is in no test's result.
+    // The report does not count a file that does not load, or a failure of Bun itself.
     return code !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -57,25 +63,13 @@ async function runTests(args) {
 
 function runBun(words) {
   const child = spawn(bunPath, words, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] })
-  // Bun ends by the same Ctrl-C; we stay to tell the counts.
+  // The same Ctrl-C ends Bun. This process continues, to print the counts.
   process.on('SIGINT', () => {})
   process.on('SIGTERM', () => child.kill('SIGTERM'))
   return new Promise((resolve) => {
     child.on('error', () => resolve(1))
     child.on('exit', (code) => resolve(code ?? 1))
   })
-}
-
-function readReport(path) {
-  let totals = ''
-  try {
-    totals = /<testsuites\b[^>]*>/.exec(readFileSync(path, 'utf8'))?.[0] ?? ''
-  } catch {
-    // No report: Bun did not get as far.
-  }
-  const count = (name) => Number(new RegExp(` ${name}="(\\d+)"`).exec(totals)?.[1] ?? 0)
-  const failed = count('failures') + count('errors')
-  return { passed: count('tests') - failed - count('skipped'), failed, skipped: count('skipped') }
 }
 
 function seconds(sinceMs) {

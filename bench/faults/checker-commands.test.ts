@@ -1,5 +1,5 @@
-// Histories made by hand, of people who part, block, befriend again, leave, and of messages that expire: each rule seen
-// when it is broken, and silent when it is not.
+// Handmade histories of ended and renewed friendships, blocks, deleted accounts and expired messages. The
+// checker must report each broken rule, and nothing else.
 import { describe, expect, test } from 'bun:test'
 import { check } from './checker.ts'
 import { digestOf, type Ending, type Errand, type Frame, type HistoryEvent } from './history.ts'
@@ -8,7 +8,8 @@ const CONV = 'conv'
 const names = ['alice', 'bob', 'carol']
 const payload = digestOf('hello')
 
-// Alice and Bob are friends, Carol knows nobody. A client's connection is ten times its number and ten more.
+// Alice and Bob are friends; Carol has no friends. The number of a client's first connection is ten times the
+// client's number, plus ten.
 const start: readonly HistoryEvent[] = [
   {
     type: 'friends',
@@ -46,7 +47,7 @@ const refused = (id: string, error = 'NOT_FRIENDS'): HistoryEvent => received(0,
 const retract = [sent(0, { type: 'retract', id: 'a' }), received(0, { type: 'retract_ack', id: 'a' })]
 const confirmed = [sent(1, { type: 'delivered', seq: 1 }), received(0, { type: 'delivered', seq: 1 })]
 
-/** A request of a client, from when it is made to when it is answered. */
+/** A client's request, from sending it to its answer. */
 function asks(client: number, what: Errand, about: { command: number; peer?: string }) {
   const { command, peer = '' } = about
   const began: HistoryEvent = { type: 'began', client, command, what, peer }
@@ -77,41 +78,41 @@ function kinds(...events: readonly HistoryEvent[]): string[] {
 describe.each([
   ['parted', part, again],
   ['blocked', block, [...unblock.done, ...again]],
-])('after they %s', (_, end, again) => {
-  test('a message is refused, and refused only then', () => {
+])('after the friendship ended: %s', (_, end, again) => {
+  test('messages may be refused, and only then', () => {
     expect(kinds(...end.done, write('a'), refused('a'))).toEqual([])
     expect(kinds(write('a'), refused('a'))).toEqual(['refused'])
     expect(kinds(...end.done, ...again, write('a'), refused('a'))).toEqual(['refused'])
-    // In flight when they parted, either may come of it.
+    // It was in transit when the friendship ended, so both outcomes are possible.
     expect(kinds(write('a'), ...end.done, refused('a'))).toEqual([])
     expect(kinds(write('a'), ...end.done, ack('a', 1))).toEqual([])
   })
 
-  test('none is stored, nor shown', () => {
+  test('no message is stored or shown', () => {
     expect(kinds(...end.done, write('a'), ack('a', 1), arrive('a', 1))).toEqual(['parted'])
     expect(kinds(...end.done, write('a'), arrive('a', 1), refused('a'))).toEqual(['parted'])
     expect(kinds(...end.done, ...again, write('a'), ack('a', 1), arrive('a', 1))).toEqual([])
   })
 
-  test('none hides behind one that was sent before: numbers are given out in order', () => {
+  test('no message gets a lower number than one that was stored before it: numbers are assigned in order', () => {
     const late = [write('b'), ack('b', 2), ack('a', 1)]
     expect(kinds(write('a'), ...end.done, ...late)).toContain('parted')
   })
 
-  test('what was undelivered may be missing, and what came later may not', () => {
+  test('undelivered messages may be missing, but later ones may not', () => {
     expect(kinds(write('a'), ack('a', 1), ...end.done)).toEqual([])
     expect(kinds(...end.done, ...again, write('a'), ack('a', 1))).toEqual(['lost'])
     const later = [write('b'), ack('b', 2), arrive('b', 2), ack('a', 3)]
     expect(kinds(write('a'), ...end.done, ...again, ...later)).toContain('lost')
   })
 
-  test('what was undelivered is shown on no later connection', () => {
+  test('undelivered messages are not shown on later connections', () => {
     const before = [write('a'), ack('a', 1), ...end.done]
-    expect(kinds(...before, arrive('a', 1))).toEqual([]) // It was on its way.
+    expect(kinds(...before, arrive('a', 1))).toEqual([]) // It was in transit.
     expect(kinds(...before, opening(1, 21), arrive('a', 1, 21))).toEqual(['parted'])
   })
 
-  test('retractions and marks go with it, and their numbers; not those of later', () => {
+  test('earlier retractions and marks may be missing, with their numbers; later ones may not', () => {
     const shown = [write('a'), ack('a', 1), arrive('a', 1)]
     const next = [write('b'), ack('b', 3), arrive('b', 3)]
     expect(kinds(...shown, ...retract, ...end.done, ...again, ...next)).toEqual([])
@@ -122,8 +123,8 @@ describe.each([
   })
 })
 
-describe('a request of which nobody knows what became', () => {
-  test('may have taken effect, or not', () => {
+describe('a request with an unknown outcome', () => {
+  test('may or may not have taken effect', () => {
     for (const end of [[part.unknown], []]) {
       const history = [part.began, ...end, write('a')]
       expect(kinds(...history, refused('a'))).toEqual([])
@@ -134,20 +135,21 @@ describe('a request of which nobody knows what became', () => {
     expect(kinds(...befriended, write('a'), ack('a', 1), arrive('a', 1))).toEqual([])
   })
 
-  test('is settled by what somebody sees later', () => {
+  test('is decided by what a client sees later', () => {
     const seen = (status?: string) => [part.began, part.unknown, look.began, listing(status)]
     expect(kinds(...seen('accepted'), write('a'), ack('a', 1))).toEqual(['lost'])
-    expect(kinds(...seen('accepted'), write('a'), refused('a'))).toEqual([]) // It may have been seen just before.
+    // It may have been processed just before.
+    expect(kinds(...seen('accepted'), write('a'), refused('a'))).toEqual([])
     expect(kinds(...seen(), write('a'), ack('a', 1), arrive('a', 1))).toEqual(['parted'])
   })
 
-  test('that was refused has taken none', () => {
+  test('has no effect if it was refused after all', () => {
     const error = part.ended({ outcome: 'refused', error: 'NO_CONNECTION' })
     expect(kinds(part.began, error, write('a'), refused('a'))).toEqual(['refused'])
   })
 })
 
-describe('what is said of friendship holds:', () => {
+describe("the relay's answers about friendship must be possible:", () => {
   test('the friend list', () => {
     expect(kinds(look.began, listing('accepted'))).toEqual([])
     expect(kinds(look.began, listing())).toEqual(['friends'])
@@ -155,7 +157,7 @@ describe('what is said of friendship holds:', () => {
     expect(kinds(look.began, ...part.done, listing('accepted'))).toEqual([])
   })
 
-  test('refusals of requests', () => {
+  test('refused requests', () => {
     const error = (code: string) => ask.ended({ outcome: 'refused', error: code })
     expect(kinds(ask.began, error('ALREADY_FRIENDS'))).toEqual([])
     expect(kinds(...part.done, ask.began, error('ALREADY_FRIENDS'))).toEqual(['refused'])
@@ -176,7 +178,7 @@ describe('what is said of friendship holds:', () => {
     expect(kinds(...part.done, ...again, frame)).toEqual(['friends'])
   })
 
-  test('a request reaches whom it is made to, unless that one blocks', () => {
+  test('a request reaches only its recipient, and not if the recipient blocks the sender', () => {
     const frame = received(1, { type: 'friend_request', friendship_id: 9 })
     expect(kinds(frame)).toEqual(['friends'])
     expect(kinds(...part.done, ask.began, frame, pending)).toEqual([])
@@ -185,12 +187,12 @@ describe('what is said of friendship holds:', () => {
     expect(kinds(...block.done, ask.began, ...unblock.done, frame, pending)).toEqual([])
   })
 
-  test('nobody becomes friends with somebody who blocks', () => {
+  test('no account becomes the friend of one that blocks it', () => {
     expect(kinds(...block.done, ...again)).toEqual(['friends'])
     expect(kinds(...block.done, ...unblock.done, ...again)).toEqual([])
   })
 
-  test('an acceptance is told of where there is one, and by nobody unknown', () => {
+  test('an acceptance is reported only if there was one, and only from a known account', () => {
     const frame = received(0, { type: 'friend_accepted', friendship_id: 9 })
     expect(kinds(frame)).toEqual(['friends'])
     expect(kinds(...part.done, ...again, frame)).toEqual([])
@@ -199,13 +201,13 @@ describe('what is said of friendship holds:', () => {
 })
 
 describe('after an account was deleted', () => {
-  test('nothing waits for it, and it waits for nothing', () => {
+  test('messages to it may stay undelivered, and its frames unanswered', () => {
     expect(kinds(write('a'), ack('a', 1), ...leave.done)).toEqual([])
     expect(kinds(sent(1, { type: 'msg', id: 'b', payload }), ...leave.done)).toEqual([])
     expect(kinds(write('a'), leave.began, leave.unknown, refused('a'))).toEqual([])
   })
 
-  test('what it had sent still arrives, and nobody writes to it', () => {
+  test('its messages still arrive, and messages to it are refused', () => {
     const words = [
       sent(1, { type: 'msg', id: 'b', payload }),
       received(1, { type: 'ack', id: 'b', seq: 1, at: 1 }),
@@ -215,7 +217,7 @@ describe('after an account was deleted', () => {
     expect(kinds(...leave.done, write('a'), refused('a'))).toEqual([])
   })
 
-  test('its marks still arrive, where they were certainly taken', () => {
+  test('its marks still arrive if the relay certainly received them', () => {
     const taken = [
       write('a'),
       ack('a', 1),
@@ -230,7 +232,7 @@ describe('after an account was deleted', () => {
     expect(kinds(...taken, received(0, { type: 'delivered', seq: 1 }))).toEqual([])
   })
 
-  test('unless it was not', () => {
+  test('a refused deletion changes nothing', () => {
     const dead = leave.ended({ outcome: 'refused', error: 'TOKEN_DEAD' })
     expect(kinds(leave.began, dead, write('a'), ack('a', 1))).toEqual(['lost'])
   })
@@ -240,16 +242,16 @@ describe('a message that expired', () => {
   const old: HistoryEvent = { type: 'old', before: 100 }
   const stored = [write('a'), ack('a', 1)]
 
-  test('may be missing where it was old enough, and its sender is told', () => {
+  test('may be missing if it was old enough, and its sender must be told', () => {
     expect(kinds(...stored, old, refused('a', 'EXPIRED'))).toEqual([])
     expect(kinds(...stored, old)).toEqual(['expiry'])
     expect(kinds(...stored, { type: 'old', before: 1 }, refused('a', 'EXPIRED'))).toEqual(['expiry', 'lost'])
     expect(kinds(old, ...stored)).toEqual(['lost'])
   })
 
-  test('is not told of where it was confirmed, retracted or erased before', () => {
+  test('is not reported to its sender if it was confirmed, retracted or erased before', () => {
     const told = refused('a', 'EXPIRED')
-    expect(kinds(...stored, arrive('a', 1), old, told)).toEqual([]) // Received, and not confirmed.
+    expect(kinds(...stored, arrive('a', 1), old, told)).toEqual([]) // Received but not confirmed.
     expect(kinds(...stored, arrive('a', 1), ...confirmed, old, told)).toEqual(['expiry'])
     expect(kinds(...stored, arrive('a', 1), old, told, ...confirmed)).toEqual([])
     expect(kinds(...stored, ...retract, old, told)).toEqual(['expiry'])
@@ -257,7 +259,7 @@ describe('a message that expired', () => {
     expect(kinds(old, told)).toEqual(['foreign'])
   })
 
-  test('takes retractions of its age along', () => {
+  test('allows retractions of the same age to be missing', () => {
     expect(kinds(...stored, arrive('a', 1), ...retract, old)).toEqual([])
     expect(kinds(...stored, arrive('a', 1), old, ...retract)).toEqual(['retraction'])
   })

@@ -1,7 +1,6 @@
-// Requests over HTTP and the friend frames they cause: who was friends with whom, who blocked whom, who is gone, and
-// whether what the relay said of it can be so.
-import type { FrameEvent } from './checker.ts'
-import type { CommandFact, Facts } from './facts.ts'
+// HTTP requests and the friend frames they cause: tracks friendships, blocks and deleted accounts, and checks
+// whether the relay's answers are possible.
+import type { CommandFact, Facts, FrameEvent } from './facts.ts'
 import type { HistoryEvent } from './history.ts'
 import type { Pair } from './pair.ts'
 import type { Switch } from './switch.ts'
@@ -21,7 +20,7 @@ export function readBegan(facts: Facts, { client, command, what, peer }: Began, 
     if (what === 'look') return []
     if (what === 'leave') {
       facts.gone.add(client)
-      // What it had sent still arrives, so that this is no erasure.
+      // Its sent messages still arrive, so this is not an erasure.
       return facts.pairsOf(client).map(({ friends }) => turn(friends, false))
     }
     if (!pair) return []
@@ -29,7 +28,7 @@ export function readBegan(facts: Facts, { client, command, what, peer }: Began, 
       case 'ask':
         pair.asks.push({ by: client, began: n, ended: Number.POSITIVE_INFINITY, friendship: undefined })
         pair.accepters.add(client)
-        return [turn(pair.friends, true)] // Who asks somebody that has asked accepts.
+        return [turn(pair.friends, true)] // A request to an account that has already asked accepts.
       case 'accept':
         pair.accepters.add(client)
         return [turn(pair.friends, true)]
@@ -76,7 +75,7 @@ export function readEnded(facts: Facts, event: Ended, n: number): void {
     default:
       event.outcome satisfies never
   }
-  // No answer came from the relay where there was no connection.
+  // Without a connection, no answer came from the relay.
   if (event.error !== 'NO_CONNECTION') pair?.settle(began, n)
 }
 
@@ -105,7 +104,7 @@ function noteAsk({ friendship }: Ended, { client, began, pair }: CommandFact, n:
   if (ask) Object.assign(ask, { ended: n, friendship })
 }
 
-/** Every rule a request can be refused by, and when it holds. */
+/** Every rule that can refuse a request, and when it applies. */
 function readRefusal(facts: Facts, event: Ended, command: CommandFact, n: number): void {
   const { client, what, began, pair } = command
   const { error = '' } = event
@@ -121,7 +120,7 @@ function readRefusal(facts: Facts, event: Ended, command: CommandFact, n: number
   if (pair && error === 'ALREADY_FRIENDS') pair.friends.saw(true, began, n)
 
   function mayRefuse(): boolean {
-    // No connection: nothing was asked. A token dies of a day that passed, or with its account.
+    // Without a connection, nothing was requested. A token ends after a day, or with its account.
     if (error === 'NO_CONNECTION' || error === 'TOKEN_DEAD') return true
     if (!pair) return false
     const isGone = pair.members.some((member) => facts.gone.has(member.client))
@@ -131,7 +130,7 @@ function readRefusal(facts: Facts, event: Ended, command: CommandFact, n: number
       case 'UNBLOCK_FIRST':
         return what === 'ask' && pair.blockBy(client).canBe(true, began, n)
       case 'NOT_FOUND':
-        // What there was to accept may have been taken away by any command of the other side: not followed here.
+        // Any command of the other side may have removed the request. This is not tracked here.
         if (what === 'accept') return true
         if (what === 'part') return pair.friends.canBe(false, began, n)
         return isGone
@@ -141,7 +140,7 @@ function readRefusal(facts: Facts, event: Ended, command: CommandFact, n: number
   }
 }
 
-/** The friend list is the truth: it shows what can have been so while it was asked for. */
+/** The friend list must show a state that was possible during the request. */
 function checkList(facts: Facts, event: Ended, command: CommandFact, n: number): void {
   const { client, began } = command
   const listed = new Map(event.list?.map((row) => [row.alias, row]))
@@ -163,7 +162,9 @@ function checkList(facts: Facts, event: Ended, command: CommandFact, n: number):
   }
 }
 
-/** A request reaches nobody who blocks; an acceptance names the pair's own conversation. */
+/**
+ * A request must not reach an account that blocks its sender; an acceptance names the pair's conversation.
+ */
 export function readFriendFrame(facts: Facts, { client, connection, frame, n }: FrameEvent): void {
   const { type, from = '', friendship_id: friendship, conv_id: conv } = frame
   const name = `client ${client}, connection ${connection}: ${type} ${friendship} from ${from}`

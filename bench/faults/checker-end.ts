@@ -1,4 +1,5 @@
-// What a history must hold once everybody is back, has sent all it had to send and confirmed all it received.
+// The promises at the end of a history, when all clients are back, have sent everything and confirmed
+// everything.
 import type { Facts, Lane, MessageFact } from './facts.ts'
 import type { NumberFact, Pair } from './pair.ts'
 
@@ -10,7 +11,7 @@ export function checkEnd(facts: Facts, n: number): void {
     checkSendingOrder(facts, pair, n)
   }
   for (const message of facts.messages.values()) {
-    // A client that has deleted its account waits for nothing, and nothing waits for it.
+    // A client with a deleted account expects nothing, and nothing waits for it.
     const isSenderGone = facts.gone.has(message.sender)
     if (!isSenderGone) checkAnswers(facts, message, n)
     if (!facts.gone.has(message.recipient))
@@ -27,7 +28,7 @@ function checkAnswers(facts: Facts, message: MessageFact, n: number): void {
     facts.report('unanswered', n, `${nameOf(message)}: its retraction was never acknowledged`)
 }
 
-/** @param storedAfter an event before which it was certainly not stored */
+/** @param storedAfter an event before which the message was certainly not stored */
 function checkArrival(facts: Facts, message: MessageFact, storedAfter: number, n: number): void {
   const pair = facts.conversations.get(message.conv)
   const { ackedAt, receivedAt, retractSentAt, retractAckedAt, retractReceivedAt } = message
@@ -36,7 +37,7 @@ function checkArrival(facts: Facts, message: MessageFact, storedAfter: number, n
     const name = `${nameOf(message)}: acknowledged at event ${ackedAt}, never delivered`
     const ends = facts.ages.filter((age) => age.n > storedAfter && (message.at ?? 0) < age.before)
     if (ends.length === 0) facts.report('lost', n, name)
-    // What tells its sender has an end itself, which is not told to anybody.
+    // The notice to its sender also expires, and nobody is told about that.
     else if (ends.length === 1 && message.expiredAt === undefined && !facts.gone.has(message.sender))
       facts.report('expiry', n, `${name}, nor was its sender told that it expired`)
   }
@@ -50,7 +51,7 @@ function checkLane(facts: Facts, lane: Lane, n: number): void {
   if (facts.gone.has(lane.sender)) return
   const pair = facts.conversations.get(lane.conv)
   const name = `client ${lane.sender} about client ${lane.recipient} in ${lane.conv}`
-  // A mark that somebody sent right before leaving may not have been read any more.
+  // The relay may not have read a mark that was sent right before leaving.
   const hasLeft = facts.gone.has(lane.recipient)
   const delivered = hasLeft ? lane.confirmed : lane.sentDelivered
   if (lane.toldDelivered < delivered && !pair?.mayErase(lane.sentDeliveredAt))
@@ -60,8 +61,8 @@ function checkLane(facts: Facts, lane: Lane, n: number): void {
     facts.report('receipt', n, `${name}: told of read ${lane.toldRead}, read was ${lane.sentRead}`)
 }
 
-// A number that nobody knows is rightful only where something was sent whose number nobody can know any more: the
-// answer was lost, or there is none that names it (a retraction's), and it was erased before it arrived.
+// A number that nobody knows is allowed only if it belongs to a frame whose number nobody can know: its
+// answer was lost or names no number (a retraction's), and the frame was erased before it arrived.
 function checkNumbers(facts: Facts, pair: Pair, n: number): void {
   const sorted = [...pair.numbers].sort(([a], [b]) => a - b)
   const gaps: string[] = []
@@ -92,8 +93,8 @@ function countUnknowable(facts: Facts, pair: Pair): number {
 }
 
 /**
- * Numbers are given out in order: what has one was stored after all that has a lower one was sent, and before anything
- * that has a higher one was seen. In between the two must have been friends.
+ * Numbers are assigned in order. A frame was stored after all frames with lower numbers were sent, and before
+ * any frame with a higher number was seen. Between these events, the two accounts must have been friends.
  */
 function checkStored(facts: Facts, pair: Pair, earliest: Map<MessageFact, number>, n: number): void {
   const sorted = [...pair.numbers].sort(([a], [b]) => a - b)
@@ -117,8 +118,8 @@ function checkStored(facts: Facts, pair: Pair, earliest: Map<MessageFact, number
   }
 }
 
-// Clients send again in order whatever was not acknowledged, so that messages are stored in the order of their first
-// sending. Not so one that was refused for a while, or whose retraction went ahead.
+// Clients repeat unacknowledged messages in order, so messages are stored in the order in which they were
+// first sent. The exceptions are messages that were refused for a while, or whose retraction was sent first.
 function checkSendingOrder(facts: Facts, { conv, members }: Pair, n: number): void {
   for (const { client } of members) {
     const own = [...facts.messages.values()]

@@ -1,4 +1,5 @@
-// Histories made by hand, one for each way to break a promise: the checker has to see every one, and nothing else.
+// Handmade histories, one for each way to break a promise. The checker must report every one, and nothing
+// else.
 import { describe, expect, test } from 'bun:test'
 import { check, isComplete } from './checker.ts'
 import { digestOf, type Frame, type HistoryEvent } from './history.ts'
@@ -24,7 +25,7 @@ function opening(client: number, connection: number): HistoryEvent {
   return { type: 'opening', client, connection }
 }
 
-// A client's first connection is ten times its number and ten more.
+// The number of a client's first connection is ten times the client's number, plus ten.
 function sent(client: number, frame: Frame, connection = client * 10 + 10): HistoryEvent {
   return { type: 'sent', client, connection, frame: { conv_id: CONV, ...frame } }
 }
@@ -64,7 +65,7 @@ describe('a history that keeps every promise has no violation:', () => {
     expect(kinds(...before, ...syncs.slice(1), arrive('a', 1))).toEqual(['twice'])
   })
 
-  test('a repeat answered with the same number', () => {
+  test('a repeated message that is answered with the same number', () => {
     expect(kinds(write('a'), write('a'), ack('a', 1), ack('a', 1), arrive('a', 1))).toEqual([])
   })
 
@@ -75,7 +76,7 @@ describe('a history that keeps every promise has no violation:', () => {
   })
 })
 
-describe('each broken promise is seen:', () => {
+describe('each broken promise is reported:', () => {
   test('lost: acknowledged and never delivered', () => {
     expect(kinds(write('a'), ack('a', 1))).toEqual(['lost'])
   })
@@ -97,7 +98,7 @@ describe('each broken promise is seen:', () => {
     expect(kinds(...history, opening(1, 21), arrive('a', 1, 21))).toEqual(['twice'])
   })
 
-  test('twice: after something that was sent behind the confirmation was stored', () => {
+  test('twice: after a message that was sent after the confirmation was stored', () => {
     const reply = [
       sent(1, { type: 'msg', id: 'b', payload }),
       received(1, { type: 'ack', id: 'b', seq: 2, at: 2 }),
@@ -124,7 +125,7 @@ describe('each broken promise is seen:', () => {
     expect(kinds(...history, opening(1, 21), arrive('a', 1, 21))).toEqual(['twice'])
   })
 
-  test('order: a lower number after a higher one, or left out and sent later', () => {
+  test('order: a lower number after a higher one, or skipped and delivered later', () => {
     const two = [write('a'), write('b'), ack('a', 1), ack('b', 2)]
     expect(kinds(...two, arrive('b', 2), arrive('a', 1))).toEqual(['order', 'order'])
     expect(kinds(...two, arrive('b', 2), opening(1, 21), arrive('a', 1, 21), arrive('b', 2, 21))).toEqual([
@@ -137,7 +138,7 @@ describe('each broken promise is seen:', () => {
     expect(kinds(...crossed)).toEqual(['order'])
   })
 
-  test('gap: a number that belongs to nothing, and one that belongs to two', () => {
+  test('gap: a number without a message, and a number with two messages', () => {
     expect(kinds(write('a'), ack('a', 2), arrive('a', 2))).toEqual(['gap'])
     const both = [write('a'), write('b'), ack('a', 1), arrive('a', 1), ack('b', 1)]
     expect(kinds(...both, opening(1, 21), arrive('b', 1, 21))).toContain('gap')
@@ -149,7 +150,7 @@ describe('each broken promise is seen:', () => {
     expect(kinds(write('a'), ack('a', 1, 5), arrive('a', 1, 20, 6))).toEqual(['changed'])
   })
 
-  test('time: at falls', () => {
+  test('time: `at` decreases', () => {
     const two = [write('a'), write('b'), ack('a', 1, 9), ack('b', 2, 8)]
     expect(kinds(...two, arrive('a', 1, 20, 9), arrive('b', 2, 20, 8))).toEqual(['time'])
   })
@@ -160,19 +161,19 @@ describe('each broken promise is seen:', () => {
     expect(kinds(...read)).toEqual(['receipt'])
   })
 
-  test('retraction: one that never arrived', () => {
+  test('retraction: a retraction that never arrived', () => {
     const retract = [sent(0, { type: 'retract', id: 'a' }), received(0, { type: 'retract_ack', id: 'a' })]
     expect(kinds(write('a'), ack('a', 1), ...retract)).toEqual(['retraction'])
   })
 
-  test('refused: a rightful frame, unless the disk is full', () => {
+  test('refused: a valid frame, unless the disk is full', () => {
     const refused = received(0, { type: 'error', id: 'a', error: 'INTERNAL' })
     const history = [write('a'), refused, ack('a', 1), arrive('a', 1)]
     expect(kinds(...history)).toEqual(['refused'])
     expect(kinds({ type: 'nemesis', what: 'full', detail: '' }, ...history)).toEqual([])
   })
 
-  test('foreign: to somebody else, never sent, or beyond what was confirmed', () => {
+  test('foreign: delivered to the wrong client, never sent, or a mark beyond the confirmed one', () => {
     const toCarol = received(2, { type: 'msg', id: 'a', seq: 1, at: 1, payload })
     expect(kinds(write('a'), ack('a', 1), arrive('a', 1), toCarol)).toEqual(['foreign'])
     expect(kinds(arrive('b', 1))).toEqual(['foreign'])
@@ -182,12 +183,12 @@ describe('each broken promise is seen:', () => {
     expect(kinds(received(1, { type: 'typing' }))).toEqual(['foreign'])
   })
 
-  test('dead: the relay did not come up again', () => {
+  test('dead: the relay did not start again', () => {
     expect(kinds({ type: 'dead', reason: 'no' })).toEqual(['dead'])
   })
 })
 
-test('only what may still arrive keeps a history from being complete', () => {
+test('a history is incomplete only while a frame may still arrive', () => {
   const waiting = check([...start, write('a'), ack('a', 1)])
   expect(isComplete(waiting)).toBe(false)
   expect(isComplete(check([...start, write('a'), ack('a', 1), arrive('a', 1), arrive('a', 1)]))).toBe(true)

@@ -1,11 +1,11 @@
-// Holds a complete history to the promises of docs/protocol.md, "Friends" and "Delivery". A pure function: no relay,
-// no time.
+// Checks a complete history against the promises of docs/protocol.md, "Friends" and "Delivery". A pure
+// function without relay or clock.
 import { readBegan, readEnded, readFriendFrame } from './checker-commands.ts'
 import { checkEnd } from './checker-end.ts'
-import { type ConnectionFact, Facts, type Lane, type MessageFact, type Violation } from './facts.ts'
-import type { Frame, HistoryEvent } from './history.ts'
+import { Facts, type FrameEvent, type Lane, type MessageFact, type Violation } from './facts.ts'
+import type { HistoryEvent } from './history.ts'
 
-/** What waiting can still mend: everything else is wrong for good. */
+/** Violations that waiting can still resolve; all others are final. */
 const MENDED_BY_TIME: ReadonlySet<string> = new Set([
   'lost',
   'gap',
@@ -15,7 +15,7 @@ const MENDED_BY_TIME: ReadonlySet<string> = new Set([
   'expiry',
 ])
 
-/** Everything that a history breaks; none where it keeps every promise. */
+/** All broken promises of a history; empty if it keeps every promise. */
 export function check(events: readonly HistoryEvent[]): Violation[] {
   const facts = new Facts()
   for (const [n, event] of events.entries()) read(facts, event, n)
@@ -23,7 +23,7 @@ export function check(events: readonly HistoryEvent[]): Violation[] {
   return facts.violations
 }
 
-/** Whether nothing is still on its way. */
+/** Whether no frame is still in transit. */
 export function isComplete(violations: readonly Violation[]): boolean {
   return !violations.some(({ kind }) => MENDED_BY_TIME.has(kind))
 }
@@ -69,14 +69,6 @@ function read(facts: Facts, event: HistoryEvent, n: number): void {
     default:
       event satisfies never
   }
-}
-
-export interface FrameEvent {
-  readonly client: number
-  readonly connection: number
-  readonly on: ConnectionFact
-  readonly frame: Frame
-  readonly n: number
 }
 
 function readSent(facts: Facts, { client, connection, on, frame, n }: FrameEvent): void {
@@ -156,7 +148,7 @@ function readAck(facts: Facts, event: FrameEvent): void {
   }
   message.ackedAt ??= n
   noteNumber(facts, event, message)
-  // A connection's frames are carried out in order: what went before a stored message is stored as well.
+  // A connection's frames are processed in order: everything sent before a stored message is stored too.
   if (message.sentOn !== connection || on.hadError) return
   for (; on.marksKnown < message.marksBefore; on.marksKnown++) {
     const mark = on.marks[on.marksKnown]
@@ -184,7 +176,7 @@ function readError(facts: Facts, event: FrameEvent): void {
   if (message) message.wasRefused = true
 }
 
-/** Rightful only where the two may have been apart at some moment since the frame was sent. */
+/** Allowed only if the friendship may have been ended at some moment since the frame was sent. */
 function readNotFriends(facts: Facts, event: FrameEvent, message: MessageFact | undefined): void {
   const { on, frame, n } = event
   const pair = facts.conversations.get(frame.conv_id ?? '')
@@ -196,7 +188,10 @@ function readNotFriends(facts: Facts, event: FrameEvent, message: MessageFact | 
   message.wasRefused = true
 }
 
-/** Rightful only for what was old enough, and was still there: not confirmed, retracted or erased long before. */
+/**
+ * Allowed only for a message that was old enough and still stored: not confirmed, retracted or erased long
+ * before.
+ */
 function readExpired(facts: Facts, event: FrameEvent, message: MessageFact | undefined): void {
   const { n } = event
   if (message?.sentAt === undefined) {
@@ -216,7 +211,7 @@ function readExpired(facts: Facts, event: FrameEvent, message: MessageFact | und
   message.expiredAt ??= n
 }
 
-/** Takes down which number a message has: always the same one, and nobody else has it. */
+/** Records a message's number. It must always be the same and belong to no other message. */
 function noteNumber(facts: Facts, event: FrameEvent, message: MessageFact): void {
   const { frame, n } = event
   const { seq = 0, at = 0 } = frame
@@ -228,7 +223,7 @@ function noteNumber(facts: Facts, event: FrameEvent, message: MessageFact): void
     facts.report('changed', n, `${nameOf(event)} had another at before`)
   message.seq = seq
   message.at = at
-  // A retraction that went ahead had the number first.
+  // A retraction that was sent before its message had the number first.
   claim(facts, event, message, Math.min(message.sentAt ?? n, message.retractSentAt ?? n))
 }
 
@@ -243,7 +238,7 @@ function claim(facts: Facts, event: FrameEvent, { sender, id }: MessageFact, sen
   else if (!known) numbers?.set(seq, { owner, at, sentAt, seenAt: n })
 }
 
-/** A message or a retraction for its recipient. */
+/** A message or a retraction that reaches its recipient. */
 function readDelivery(facts: Facts, event: FrameEvent, sender: number): void {
   const { client, on, frame, n } = event
   const { conv_id: conv = '', id = '', seq = 0 } = frame
@@ -277,7 +272,7 @@ function readDelivery(facts: Facts, event: FrameEvent, sender: number): void {
   lane.highestNew = Math.max(lane.highestNew, seq)
 }
 
-/** On one connection a conversation comes in rising seq, but for what a later `sync` asks for again. */
+/** On one connection, a conversation arrives in rising seq, except for repeats after a later `sync`. */
 function checkOrder(facts: Facts, event: FrameEvent, lane: Lane): void {
   const { on, frame, n } = event
   const { conv_id: conv = '', seq = 0 } = frame
@@ -298,7 +293,7 @@ function checkOrder(facts: Facts, event: FrameEvent, lane: Lane): void {
     facts.report('twice', n, `${nameOf(event)} had been confirmed before this connection was opened`)
 }
 
-/** A mark or a sign of typing from the other side. */
+/** A mark or a typing notice from the other side. */
 function readSign(facts: Facts, event: FrameEvent, peer: number): void {
   const { client, frame, n } = event
   const { conv_id: conv = '', seq = 0, type } = frame

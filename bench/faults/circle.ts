@@ -1,9 +1,9 @@
-// The people around one client: whom it writes to, whom it parts from or blocks, and how they make up. All of it over
-// HTTP, one errand at a time, in the midst of what it sends and receives: conversations are not quiet when they end.
+// The friends of one client: whom it writes to, unfriends or blocks, and how it makes friends again. It uses
+// HTTP, one request at a time, while the client sends and receives: conversations are busy when they end.
 //
-// Left out: requests go straight to the relay and wait for their answer without a limit, so that one whose answer is
-// missing was under way in a process that has died. What the wire holds back and delivers late is frames only. And
-// nobody rejects a request, or takes one back.
+// Not covered: requests go directly to the relay and wait for their answer without a limit, so a missing
+// answer means that the process died. The faulty wire delays only frames. Nobody rejects or withdraws a
+// request.
 import type { WireAccount } from '@sotto/relay/testing/wire'
 import type { Ending, Errand, Frame, History, Listed } from './history.ts'
 import { within } from './link.ts'
@@ -15,12 +15,12 @@ interface Acquaintance {
   readonly alias: string
   conv: string | undefined
   friendship: number | undefined
-  /** What it believes: it may have been left without a word. */
+  /** The client's own belief: the other side may have ended the friendship without notice. */
   isFriend: boolean
   hasAsked: boolean
   isBlocked: boolean
   isGone: boolean
-  /** When it comes back to somebody it has fallen out with. */
+  /** When the client makes friends again after a quarrel. */
   againMs: number
 }
 
@@ -45,7 +45,7 @@ export class Circle {
     this.#parts = parts
   }
 
-  /** Somebody to be friends with; with a conversation, they are already. */
+  /** A person to befriend; with a conversation, they are already friends. */
   meet(alias: string, conv?: string): void {
     Object.assign(this.#know(alias), { conv, isFriend: conv !== undefined })
   }
@@ -72,13 +72,13 @@ export class Circle {
     return this.#onGone !== undefined
   }
 
-  /** Something it was told does not fit what it believes. */
+  /** A frame contradicts the client's belief. */
   doubt(conv: string): void {
     for (const one of this.#people.values()) if (one.conv === conv) one.isFriend = false
     this.#isInDoubt = true
   }
 
-  /** A friend frame is a hint: it may be late, or never come. */
+  /** A friend frame is a hint: it may come late or never. */
   hear({ type, from = '', friendship_id: friendship, conv_id: conv }: Frame): void {
     const one = this.#know(from)
     Object.assign(one, { friendship, isFriend: type === 'friend_accepted' })
@@ -86,7 +86,7 @@ export class Circle {
     if (conv) one.conv = conv
   }
 
-  /** @param isQuiet from here on it only finds out what became of things */
+  /** @param isQuiet from now on, it only finds out the present state */
   tick(now: number, isQuiet: boolean): void {
     if (this.#isOut || now < this.#pauseMs) return
     if (!isQuiet && this.#parts.random.chance(0.0005)) this.#isInDoubt = true
@@ -96,7 +96,7 @@ export class Circle {
     if (!errand) return
     this.#isOut = true
     errand
-      .catch(() => undefined) // Logging in did not work; it is tried again.
+      .catch(() => undefined) // The login failed and will be tried again.
       .finally(() => {
         this.#isOut = false
         this.#pauseMs = performance.now() + this.#parts.random.between(20, 150)
@@ -176,7 +176,7 @@ export class Circle {
   async #deleteAccount(onGone: () => void): Promise<void> {
     const { outcome } = await this.#run('leave', '', { method: 'DELETE', path: '/me' })
     if (outcome === 'unknown') this.#mayBeGone = true
-    // Not let in any more: an attempt of which nobody knew had taken effect.
+    // The login was refused: an earlier attempt with unknown outcome had succeeded.
     if (outcome === 'done' || (this.#mayBeGone && !this.#parts.account.token)) onGone()
   }
 
@@ -218,7 +218,7 @@ interface Request {
 async function send(account: WireAccount, { method, path, body }: Request): Promise<Ending> {
   const headers = { ...account.authorized(), 'content-type': 'application/json' }
   try {
-    // A connection of its own: on one that was kept, the runtime would repeat a request by itself.
+    // A new connection: on a kept-alive one, the runtime would repeat a request by itself.
     const init = { method, headers, keepalive: false, ...(body === undefined ? {} : { body }) }
     const response = await fetch(account.api(path), init)
     const text = await response.text()
@@ -229,7 +229,7 @@ async function send(account: WireAccount, { method, path, body }: Request): Prom
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the wire gives whatever it gives
+// biome-ignore lint/suspicious/noExplicitAny: the wire may return anything
 function endingOf(status: number, body: any): Ending {
   if (status >= 500) return { outcome: 'unknown', error: body.error }
   if (status >= 400) return { outcome: 'refused', error: body.error }

@@ -1,5 +1,5 @@
-// A client as people have them: it keeps what it sends until that is acknowledged and what it received for good, comes
-// back whenever it is cut off, and knows nothing of the faults around it.
+// A realistic client. It keeps sent messages until they are acknowledged and received messages permanently,
+// reconnects whenever it is cut off, and does not know about the injected faults.
 import type { WireAccount } from '@sotto/relay/testing/wire'
 import { Circle, type FallingOut } from './circle.ts'
 import type { Frame, History } from './history.ts'
@@ -8,11 +8,11 @@ import type { Random } from './random.ts'
 
 interface Outgoing {
   readonly frame: Frame
-  /** When a refused one may be tried again. */
+  /** When a refused message may be tried again. */
   againMs: number | undefined
 }
 
-/** What a conversation has come to, as its client stored it. */
+/** A conversation's state, as the client stored it. */
 interface Shelf {
   received: number
   delivered: number
@@ -26,15 +26,15 @@ const GIVE_UP_MS = 3500
 
 export class Client {
   readonly circle: Circle
-  /** How often every frame is sent. */
+  /** How many times every frame is sent. */
   times = 1
-  /** Where it connects to. */
+  /** The address it connects to. */
   port: number
   readonly account: WireAccount
   readonly #number: number
   readonly #history: History
   readonly #random: Random
-  /** Sends everything again on each reconnect, as published clients do. */
+  /** Repeats everything on each reconnect, as published clients do. */
   readonly #sendsAllAgain: boolean
   readonly #confirmsByRead: boolean
   readonly #shelves = new Map<string, Shelf>()
@@ -65,7 +65,7 @@ export class Client {
     this.#confirmsByRead = number % 4 === 1
   }
 
-  /** What it does at this moment: a few times a hundredth of a second for all of them together. */
+  /** Makes the next step of the client, if it is time for one. */
   tick(now: number): void {
     if (this.#isOver) return
     this.circle.tick(now, this.#isQuiet)
@@ -89,7 +89,7 @@ export class Client {
     else this.#live(link, now)
   }
 
-  /** Closes its connection and comes back when its turn comes. */
+  /** Closes its connection and reconnects later. */
   disconnect(backAfterMs: number): void {
     const link = this.#link
     if (!link) return
@@ -97,20 +97,20 @@ export class Client {
     this.#lose(link, performance.now() + backAfterMs)
   }
 
-  /** Opens a connection while the last one still stands. */
+  /** Opens a connection while the last one is still open. */
   overtake(): void {
     this.#link = undefined
     this.#nextTryMs = 0
   }
 
-  /** Reads nothing for a while, and perhaps goes away without having read. */
+  /** Reads nothing for a while, and may disconnect without reading. */
   deafen(ms: number): void {
     if (!this.#link || this.#deafUntilMs > 0) return
     this.#link.pause()
     this.#deafUntilMs = performance.now() + ms
   }
 
-  /** No new messages: from here on it sends what it has to send, and confirms all that it has. */
+  /** Makes no new messages from now on; only sends pending ones and confirms received ones. */
   quieten(port: number): void {
     this.#isQuiet = true
     this.times = 1
@@ -118,12 +118,12 @@ export class Client {
     this.disconnect(0)
   }
 
-  /** Parts from a friend or blocks one, and makes up some time later. */
+  /** Unfriends or blocks a friend, and makes friends again some time later. */
   fallOut(how: FallingOut): void {
     this.circle.fallOut(how)
   }
 
-  /** Deletes its account, in the midst of whatever it is doing. `onGone` is told once that is done. */
+  /** Deletes its account while it is active. Calls `onGone` when that is done. */
   leave(onGone: () => void): void {
     this.circle.leave(() => {
       this.stop()
@@ -149,7 +149,7 @@ export class Client {
     if (random.chance(0.002)) this.#send({ type: 'sync' })
     if (random.chance(0.003)) {
       link.close()
-      // Some stay away until more waits for them than the relay writes ahead.
+      // Some stay offline until more waits for them than the relay's window.
       this.#lose(link, now + (random.chance(0.3) ? random.between(800, 2500) : random.between(0, 400)))
     }
   }
@@ -160,14 +160,14 @@ export class Client {
     if (!friend) return
     const { to, conv_id } = friend
     this.#ids += 1
-    // Of its own: a retraction that goes ahead of its message must not name one of the other side.
+    // The client's own id: a retraction sent before its message must not name a message of the other side.
     const id = `c${this.#number}-m${this.#ids}`
     const text = `${this.#number} ${id} `.padEnd(this.#random.pick([20, 100, 1000, 6000]), id)
     const payload = Buffer.from(text).toString('base64')
     const frame = { type: 'msg', id, to, conv_id, crypto_v: 1, payload }
     this.#sent.push(frame)
     if (this.#sent.length > MOST_SENT_AGAIN) this.#sent.shift()
-    // Now and then a retraction goes ahead of its message.
+    // Sometimes a retraction is sent before its message.
     if (this.#random.chance(0.005)) this.#queue({ type: 'retract', id, to, conv_id })
     this.#queue(frame)
   }
@@ -185,7 +185,7 @@ export class Client {
     if (friend) this.#send({ type: 'typing', ...friend })
   }
 
-  // Whoever was left or blocked is told nothing, and goes on writing until it is refused.
+  // An unfriended or blocked client is not told, and keeps writing until it is refused.
   #pickFriend(): { to: string; conv_id: string } | undefined {
     const friends = this.circle.friends()
     return friends.length > 0 ? this.#random.pick(friends) : undefined
@@ -214,7 +214,7 @@ export class Client {
 
   #confirm(conv_id: string, shelf: Shelf): void {
     const to = this.circle.aliasIn(conv_id)
-    if (to === undefined) return // Its first message came before the news of the friendship.
+    if (to === undefined) return // Its first message arrived before the news of the friendship.
     const seq = shelf.received
     if (shelf.delivered < seq && !this.#confirmsByRead) this.#send({ type: 'delivered', conv_id, seq, to })
     shelf.delivered = Math.max(shelf.delivered, seq)
@@ -249,7 +249,7 @@ export class Client {
 
   #begin(): void {
     this.#deafUntilMs = 0
-    // Marks that may never have arrived: whoever shows a message as read says so again.
+    // These marks may never have arrived, so the client repeats them.
     for (const shelf of this.#shelves.values()) Object.assign(shelf, { delivered: 0, read: 0 })
     if (this.#random.chance(0.7)) this.#send({ type: 'sync' })
     const waiting = this.#outbox.map(({ frame }) => frame)
@@ -283,7 +283,7 @@ export class Client {
       const shelf = this.#shelves.get(conv_id) ?? { received: 0, delivered: 0, read: 0 }
       this.#shelves.set(conv_id, shelf)
       shelf.received = Math.max(shelf.received, seq)
-      // What comes again was not confirmed for certain.
+      // A repeated message was certainly not confirmed.
       shelf.delivered = Math.min(shelf.delivered, seq - 1)
       if (link === this.#link && this.#random.chance(0.3)) this.#confirm(conv_id, shelf)
     }

@@ -1,5 +1,5 @@
-// The clients of a round, each in its place: two neighbours on either side are its friends. Whoever leaves for good is
-// followed by somebody new.
+// The clients of a round, each in its place. Two neighbours on either side are its friends. A new client
+// replaces each client that deletes its account.
 import { befriend, type WireAccount, wireAccount } from '@sotto/relay/testing/wire'
 import { Client } from './client.ts'
 import type { History } from './history.ts'
@@ -26,7 +26,7 @@ export class Crowd {
     this.#port = parts.port
   }
 
-  /** So many, with their friendships made. */
+  /** Makes this many clients and their friendships. */
   static async gather(
     count: number,
     parts: { target: Target; history: History; seed: number; port: number },
@@ -57,7 +57,7 @@ export class Crowd {
     for (const client of this.clients) client.tick(now)
   }
 
-  /** Has somebody delete its account; a newcomer takes the place and asks the neighbours for friendship. */
+  /** Makes a client delete its account. A new client takes its place and sends requests to the neighbours. */
   depart(random: Random): void {
     const staying = this.clients.filter(({ isLeaving }) => !isLeaving)
     if (staying.length === 0) return
@@ -70,7 +70,7 @@ export class Crowd {
     for (const client of this.clients) client.quieten(this.#target.port)
   }
 
-  /** Everybody's connection ends, and everybody comes back. */
+  /** Ends all connections; all clients reconnect. */
   disconnect(): void {
     for (const client of this.clients) client.disconnect(0)
   }
@@ -92,14 +92,14 @@ export class Crowd {
     if (this.#isQuiet) newcomer.quieten(this.#target.port)
   }
 
-  /** Until it works: the relay may be away. An attempt that is given up leaves an account nobody uses. */
+  /** Retries until it works, because the relay may be down. An abandoned attempt leaves an unused account. */
   async #register(): Promise<WireAccount | undefined> {
     while (!this.#isOver) {
       try {
         const account = await wireAccount(this.#target.relay.url)
         if (account.alias && account.token) return account
       } catch {
-        // Not now.
+        // The relay is down; try again.
       }
       await Bun.sleep(100)
     }

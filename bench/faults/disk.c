@@ -1,9 +1,9 @@
-// Preloaded into a relay: a disk that forgets at a power cut what was not synced, syncs that are slow, a clock that
-// jumps, and time that passes at once. bench/faults/disk.ts compiles it, steers it, and does the forgetting.
+// A library preloaded into a relay. It simulates a disk that loses unsynced data at a power cut, slow syncs,
+// clock jumps and passing time. bench/faults/disk.ts compiles it, controls it, and discards the data.
 //
-// The relay's files are real ones. Before a page of one is changed for the first time since the last sync, its old
-// content goes into <undo>/<name>; a sync empties that. Whatever stands there at a power cut is what may be lost. It
-// outlives the process, as the kernel's own cache does when a process is killed.
+// The relay's files are real. Before the first change of a page since the last sync, the library writes the
+// page's old content to the undo file, <undo>/<name>. A sync empties the undo file. The pages in it may be
+// lost at a power cut. The undo file survives the process, as the kernel's cache survives a killed process.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -26,16 +26,16 @@
 #define MOST_PAGES (1 << 20)
 #define FOLDER MOST_FILES
 
-// What the program outside writes and this library reads at every call.
+// Written by the controlling program and read by this library at every call.
 struct control {
-  volatile int64_t clock_offset_us; // Of the clock alone: somebody set it.
+  volatile int64_t clock_offset_us; // Offset of the wall clock only: somebody set it.
   volatile int64_t sync_delay_us;
-  volatile int64_t passed_us; // Of the monotonic clock too: time passed.
+  volatile int64_t passed_us; // Offset of both clocks: time passed.
 };
 
 struct record {
   int64_t offset;
-  int64_t length; // Of what follows, up to a page; less where the old file ended.
+  int64_t length; // Length of the following data: a page, or less at the end of the old file.
 };
 
 struct tracked {
@@ -43,7 +43,7 @@ struct tracked {
   int undo;
   int is_dirty;
   int64_t durable_size;
-  uint8_t *seen; // One bit a page.
+  uint8_t *seen; // One bit per page.
 };
 
 static struct control none;
@@ -52,7 +52,7 @@ static char folder[1024];
 static char undo_folder[1024];
 static struct tracked files[MOST_FILES];
 static int file_count;
-static uint8_t file_of[MOST_DESCRIPTORS]; // Its number + 1; 0 for what is not ours.
+static uint8_t file_of[MOST_DESCRIPTORS]; // The file's number + 1; 0 for other files.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static int (*real_open)(const char *, int, ...);
@@ -77,7 +77,7 @@ static void *find(const char *name) {
   return found;
 }
 
-// Other libraries call in before our constructor has run, so that everybody comes by here.
+// Other libraries make calls before our constructor has run, so every call passes here first.
 static void prepare(void) {
   static volatile int is_ready;
   if (is_ready) return;
@@ -114,7 +114,7 @@ static void undo_path(char *path, size_t size, const char *name, const char *end
   if ((size_t)snprintf(path, size, "%s/%s%s", undo_folder, name, ending) >= size) fail("a path too long");
 }
 
-// Takes up what an earlier process left unsynced; a record it was killed in the middle of is no record.
+// Loads the unsynced pages of an earlier process. An incomplete record, cut off by a kill, is ignored.
 static void load_undo(struct tracked *file) {
   int64_t at = sizeof file->durable_size;
   if (pread(file->undo, &file->durable_size, sizeof file->durable_size, 0) != sizeof file->durable_size) {
@@ -149,7 +149,7 @@ static int number_of(const char *name) {
   return file_count++;
 }
 
-// The name of a file we look after, or NULL. What is only mapped (-shm) is in memory and no promise of any disk.
+// The name of a tracked file, or NULL. A file that is only mapped (-shm) is in memory and never durable.
 static const char *own_name(const char *path) {
   size_t length = strlen(folder);
   if (length == 0 || strncmp(path, folder, length) != 0 || path[length] != '/') return NULL;
@@ -220,7 +220,7 @@ static struct tracked *tracked_by(int fd) {
   return number >= 0 && number < FOLDER ? &files[number] : NULL;
 }
 
-// Keeps what stands on these pages now. With the lock held.
+// Saves the present content of these pages. The lock must be held.
 static void keep(struct tracked *file, int fd, int64_t offset, int64_t length) {
   if (!file->is_dirty) {
     struct stat stat;
@@ -294,7 +294,7 @@ static void sync_folder(void) {
   }
 }
 
-// This library is the disk: what it has let go of is durable, and the kernel need not be waited for.
+// This library is the disk: pages it no longer tracks are durable, so it does not wait for the kernel.
 static int sync_any(int fd) {
   prepare();
   int number = fd >= 0 && fd < MOST_DESCRIPTORS ? file_of[fd] - 1 : -1;
@@ -322,7 +322,7 @@ int fsync(int fd) { return sync_any(fd); }
 
 int fdatasync(int fd) { return sync_any(fd); }
 
-// Taken as durable at once: SQLite deletes only what it no longer needs.
+// A deletion counts as durable at once: SQLite deletes only files it no longer needs.
 int unlink(const char *path) {
   prepare();
   const char *name = own_name(path);
@@ -370,7 +370,8 @@ int gettimeofday(struct timeval *restrict time, void *restrict zone) {
   return result;
 }
 
-// The kernel, whose clocks have not moved, would wait for a time that is not its own: a thread would spin, or sleep on.
+// The kernel's clocks have not moved. Without this, a thread would wait for the wrong time and spin or
+// oversleep.
 int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *until) {
   prepare();
   struct timespec real = *until;

@@ -1,4 +1,4 @@
-// What a power cut leaves of a file, and that the layer under a process sees what SQLite in Bun writes and syncs.
+// What remains of a file after a power cut, and that the layer sees the writes and syncs of SQLite in Bun.
 import { expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,7 +22,7 @@ function undoOf(durableSize: number, ...records: readonly { offset: number; old:
 const nothing = { survives: () => false }
 const everything = { survives: () => true }
 
-test('what was not synced is gone, and the file as long as it was', () => {
+test('a power cut restores the last synced content and length of a file', () => {
   const undo = undoOf(4096, { offset: 0, old: page(1) }, { offset: 4096, old: Buffer.alloc(0) })
   const written = Buffer.concat([page(2), page(3)])
   expect(forget(written, undo, nothing)).toEqual(page(1))
@@ -30,14 +30,14 @@ test('what was not synced is gone, and the file as long as it was', () => {
   expect(forget(written, Buffer.alloc(0), nothing)).toBeUndefined()
 })
 
-test('sectors survive by themselves', () => {
+test('each sector survives or is lost separately', () => {
   const undo = undoOf(4096, { offset: 0, old: page(1) })
   let sector = 0
   const kept = forget(page(2), undo, { survives: () => sector++ === 3 })
   expect(kept).toEqual(Buffer.concat([page(1, 1536), page(2, 512), page(1, 2048)]))
 })
 
-test('a file that was cut short is whole again, and a torn record changes nothing', () => {
+test('a truncated file gets its synced content back, and an incomplete undo record is ignored', () => {
   const undo = undoOf(8192, { offset: 4096, old: page(7) })
   expect(forget(page(5), undo, nothing)).toEqual(Buffer.concat([page(5), page(7)]))
   const torn = undo.subarray(0, undo.length - 1)
@@ -57,10 +57,10 @@ const WRITER = `
   process.kill(process.pid, 'SIGKILL')
 `
 
-/** With this one nothing survives that was not synced. */
+/** With this, no unsynced data survives. */
 const SEED_OF_NOTHING = 7
 
-test('SQLite in Bun: what was synced outlives a power cut, the rest does not', () => {
+test('SQLite in Bun: only synced data survives a power cut', () => {
   const scratch = mkdtempSync(join(tmpdir(), 'sotto-disk-'))
   const folder = join(scratch, 'data')
   mkdirSync(folder)
@@ -76,7 +76,7 @@ test('SQLite in Bun: what was synced outlives a power cut, the rest does not', (
       .trim()
   }
   expect(run()).toBe('1,2')
-  expect(run()).toBe('1,2,1,2') // A kill alone loses nothing.
+  expect(run()).toBe('1,2,1,2') // A kill without a power cut loses nothing.
   disk.settle()
   expect(run()).toBe('1,2,1,2,1,2')
   disk.cutPower(new Random(SEED_OF_NOTHING))
@@ -85,6 +85,6 @@ test('SQLite in Bun: what was synced outlives a power cut, the rest does not', (
   rmSync(scratch, { recursive: true })
 })
 
-test('the mutants of bench/faults/mutants.ts can still be made from this source', () => {
+test('every mutation of bench/faults/mutations.ts still matches the source', () => {
   expect(allMutationsApply).not.toThrow()
 })

@@ -1,5 +1,5 @@
-// The disk under a relay: compiles disk.c, steers it while the relay runs, and forgets at a power cut what was not
-// synced, or only some of it, as a real disk does.
+// The disk under a relay: compiles disk.c, controls it while the relay runs, and discards unsynced data at a
+// power cut, or only some of it, as a real disk does.
 import { spawnSync } from 'node:child_process'
 import { closeSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,12 +7,12 @@ import type { Random } from './random.ts'
 
 const SECTOR = 512
 const CONTROL_BYTES = 4096
-/** As a good disk has it: time enough to be cut off in. */
+/** The sync time of a good disk, long enough for a kill during a sync. */
 const USUAL_SYNC_MS = 1
 
-/** The layer, ready to be put under a process. */
+/** The layer, ready for use under a process. */
 export class Disk {
-  /** What the process under it has to be started with. */
+  /** The environment variables of the process. */
   readonly env: Readonly<Record<string, string>>
   readonly #folder: string
   readonly #undo: string
@@ -33,9 +33,9 @@ export class Disk {
   }
 
   /**
-   * @param folder the data it looks after
-   * @param scratch where it keeps what is its own
-   * @returns the layer, or why there can be none here
+   * @param folder the process's data
+   * @param scratch the layer's own files
+   * @returns the layer, or why it is not possible on this machine
    */
   static prepare(folder: string, scratch: string): Disk | string {
     const compiler =
@@ -55,41 +55,41 @@ export class Disk {
     return disk
   }
 
-  /** How long every sync takes from now on; without, as long as usual. */
+  /** Sets the duration of every sync; without an argument, the usual one. */
   slowDown(syncMs = USUAL_SYNC_MS): void {
     this.#steer(8, syncMs)
   }
 
-  /** Moves the process's clock away from the machine's. */
+  /** Sets the offset of the process's clock from the machine's. */
   moveClock(offsetMs: number): void {
     this.#offsetMs = offsetMs
     this.#steer(0, offsetMs)
   }
 
-  /** Lets time pass at once, for good: both clocks move ahead, as they do when one waits. */
+  /** Lets time pass at once, permanently: both clocks move ahead, as they do during a wait. */
   letPass(ms: number): void {
     this.#passedMs += ms
     this.#steer(16, this.#passedMs)
   }
 
-  /** What the clock of the process shows. */
+  /** The time of the process's clock. */
   get clockMs(): number {
     return Date.now() + this.#offsetMs + this.#passedMs
   }
 
-  /** How far somebody has set that clock away from the right time. */
+  /** The clock's offset from the correct time. */
   get clockIsOffByMs(): number {
     return this.#offsetMs
   }
 
-  /** Makes all that was written durable, as if it had been long ago. The process must be dead. */
+  /** Makes all written data durable, as if it was written long ago. The process must be dead. */
   settle(): void {
     for (const file of readdirSync(this.#undo)) rmSync(join(this.#undo, file))
   }
 
   /**
-   * Throws away what was written and not synced. The process must be dead.
-   * @param random chooses what survives all the same: a disk writes in any order, and may be cut off in the middle
+   * Discards data that was written but not synced. The process must be dead.
+   * @param random chooses what survives: a disk writes in any order and may be cut off in the middle
    */
   cutPower(random: Random): { survival: number; unsynced: string[] } {
     const survival = random.pick([0, 0, 0.1, 0.5, 0.9])
@@ -109,7 +109,7 @@ export class Disk {
     closeSync(this.#control)
   }
 
-  // A file whose folder was not synced since it was made may not be there.
+  // A new file may be missing if its folder was not synced after its creation.
   #forgetName(name: string, survives: boolean): void {
     if (!survives) rmSync(join(this.#folder, name), { force: true })
     rmSync(join(this.#undo, `${name}.new`))
@@ -136,10 +136,10 @@ export class Disk {
 }
 
 /**
- * A file as it stands after a power cut.
- * @param written as it stood in the kernel's cache
+ * The content of a file after a power cut.
+ * @param written the content in the kernel's cache
  * @param undo its durable size, and the old content of every page changed since the last sync (disk.c)
- * @returns undefined where nothing was changed
+ * @returns undefined if nothing was changed
  */
 export function forget(
   written: Buffer,
@@ -155,7 +155,8 @@ export function forget(
   for (let at = 8; at + 16 <= undo.length; ) {
     const [offset, length] = [Number(undo.readBigInt64LE(at)), Number(undo.readBigInt64LE(at + 8))]
     const old = undo.subarray(at + 16, at + 16 + length)
-    if (old.length < length) break // The process was killed while it wrote this: the page itself was never changed.
+    // The process was killed during this write, so the page itself was not changed.
+    if (old.length < length) break
     at += 16 + length
     for (let sector = 0; sector < 4096; sector += SECTOR) {
       const start = offset + sector

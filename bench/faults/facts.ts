@@ -1,35 +1,34 @@
-// What a history says, gathered while it is read: messages, lanes, connections, and who knows whom, as the checker
-// needs them.
-import type { Errand, Member } from './history.ts'
+// Facts collected while a history is read, for the checker: messages, lanes, connections and friendships.
+import type { Errand, Frame, Member } from './history.ts'
 import { Pair } from './pair.ts'
 import type { Change } from './switch.ts'
 
-/** What the promises of docs/protocol.md, "Delivery", can be broken in. */
+/** The ways to break the promises of docs/protocol.md, "Delivery". */
 export type ViolationKind =
-  | 'lost' // acknowledged, and neither delivered nor retracted
-  | 'twice' // delivered again after it was confirmed, or under a second number
-  | 'order' // not in rising seq, or something was left out and came later
-  | 'gap' // a number that belongs to nothing
-  | 'changed' // not what was sent, or another answer to a repeat
-  | 'time' // `at` fell
+  | 'lost' // acknowledged but neither delivered nor retracted
+  | 'twice' // delivered again after its confirmation, or under a second number
+  | 'order' // not in rising seq, or a skipped message came later
+  | 'gap' // a number without a message
+  | 'changed' // not the sent content, or another answer to a repeat
+  | 'time' // `at` decreased
   | 'receipt' // a mark that never arrived
-  | 'retraction' // one that never arrived, or a message shown after it
-  | 'unanswered' // a frame that nobody answered in all the time there was
-  | 'refused' // a rightful frame or request refused
-  | 'parted' // stored between two that were no friends, or shown after it was erased
-  | 'friends' // an answer about friendship that cannot be, or a request that reached somebody who blocks
-  | 'expiry' // a message that ended before its time, or whose sender was not told
-  | 'foreign' // delivered to somebody it was not for, or never sent
-  | 'dead' // the relay did not come up again
+  | 'retraction' // a retraction that never arrived, or a message shown after it
+  | 'unanswered' // a frame without an answer, after enough time
+  | 'refused' // a valid frame or request was refused
+  | 'parted' // stored between accounts that were not friends, or shown after it was erased
+  | 'friends' // an impossible answer about friendship, or a request that passed a block
+  | 'expiry' // a message that expired too early, or whose sender was not told
+  | 'foreign' // delivered to the wrong client, or never sent
+  | 'dead' // the relay did not start again
 
 export interface Violation {
   readonly kind: ViolationKind
   readonly what: string
-  /** The event it was found at. */
+  /** The event at which it was found. */
   readonly n: number
 }
 
-/** A message, known by its sender and id. */
+/** A message, identified by its sender and id. */
 export interface MessageFact {
   readonly sender: number
   readonly id: string
@@ -45,7 +44,7 @@ export interface MessageFact {
   ackedAt: number | undefined
   receivedAt: number | undefined
   wasRefused: boolean
-  /** Refused for good, it or its retraction: the client lets go of both. */
+  /** The message or its retraction was refused permanently, so the client drops both. */
   refusedAt: number | undefined
   expiredAt: number | undefined
   retractSentAt: number | undefined
@@ -58,45 +57,48 @@ export interface Lane {
   readonly conv: string
   readonly sender: number
   readonly recipient: number
-  /** The highest marks its recipient sent, when it first did, and the highest its sender was told of. */
+  /**
+   * The highest marks sent by its recipient, when each was first sent, and the highest marks told to its
+   * sender.
+   */
   sentDelivered: number
   sentDeliveredAt: number
   sentRead: number
   sentReadAt: number
   toldDelivered: number
   toldRead: number
-  /** Up to here it is certain that the relay has committed the confirmation. */
+  /** Up to this number, the relay has certainly committed the confirmation. */
   confirmed: number
-  /** The highest number that was received for the first time. */
+  /** The highest number received for the first time. */
   highestNew: number
   hasTyped: boolean
 }
 
-/** A request over HTTP, until it is answered. */
+/** An HTTP request until its answer. */
 export interface CommandFact {
   readonly client: number
   readonly what: Errand
   readonly began: number
   readonly pair: Pair | undefined
-  /** What it changes if it takes effect, and in which switch. */
+  /** The switches it changes if it takes effect. */
   readonly changes: readonly { readonly change: Change; readonly drop: () => void }[]
 }
 
-/** A moment from which on the relay may erase what is older than `before`. */
+/** The moment from which the relay may erase messages older than `before`. */
 export interface AgeFact {
   readonly n: number
   readonly before: number
-  /** What of each lane was certainly confirmed by then, and so erased. */
+  /** The numbers of each lane that were certainly confirmed by then, and so erased. */
   readonly confirmed: ReadonlyMap<Lane, number>
 }
 
 export interface ConnectionFact {
   readonly client: number
   readonly openedAt: number
-  /** What of each lane was certainly confirmed when it was opened. */
+  /** The numbers of each lane that were certainly confirmed when the connection opened. */
   readonly confirmed: ReadonlyMap<Lane, number>
   readonly lastSeq: Map<string, number>
-  /** Frames received in the round under way, by conversation and number. */
+  /** Frames received since the last `sync`, by conversation and number. */
   readonly seen: Set<string>
   /** When each message, or its retraction, was first sent on it. */
   readonly firstSent: Map<string, number>
@@ -107,21 +109,30 @@ export interface ConnectionFact {
   hadError: boolean
 }
 
-/** Everything that was gathered. */
+/** A frame of the history, with the connection it went over. */
+export interface FrameEvent {
+  readonly client: number
+  readonly connection: number
+  readonly on: ConnectionFact
+  readonly frame: Frame
+  readonly n: number
+}
+
+/** All collected facts. */
 export class Facts {
-  /** By their conversation, as far as that is known. */
+  /** Pairs by their conversation, as far as it is known. */
   readonly conversations = new Map<string, Pair>()
   readonly messages = new Map<string, MessageFact>()
   readonly connections = new Map<number, ConnectionFact>()
   readonly violations: Violation[] = []
   readonly commands = new Map<number, CommandFact>()
   readonly ages: AgeFact[] = []
-  /** Who has deleted its account, or may have. */
+  /** Clients that have deleted their account, or may have. */
   readonly gone = new Set<number>()
   readonly #lanes = new Map<string, Lane>()
   readonly #pairs = new Map<string, Pair>()
   readonly #owners = new Map<string, number>()
-  /** A full disk or a database that is away: then a frame may be refused with INTERNAL. */
+  /** Whether the disk is full or the database is down, so that INTERNAL is allowed. */
   mayFail = false
 
   report(kind: ViolationKind, n: number, what: string): void {
@@ -136,7 +147,7 @@ export class Facts {
     this.#owners.set(alias, client)
   }
 
-  /** Two that are friends from the start. */
+  /** Adds two clients that are friends from the start. */
   befriend(conv: string, members: readonly [Member, Member], n: number): void {
     for (const { alias, client } of members) this.addAccount(alias, client)
     const pair = new Pair(members, true, n)
@@ -144,7 +155,7 @@ export class Facts {
     this.#converse(pair, conv)
   }
 
-  /** A client and whoever has this alias. */
+  /** The pair of a client and the account with this alias. */
   pairOf(client: number, alias: string): Pair | undefined {
     const peer = this.#owners.get(alias)
     const own = [...this.#owners].find(([, owner]) => owner === client)?.[0]
@@ -163,7 +174,7 @@ export class Facts {
     return [...this.#pairs.values()].filter(({ members }) => members.some((each) => each.client === client))
   }
 
-  /** Somebody was told of a pair's conversation: the same one for good (Delivery 9). */
+  /** A client learned a pair's conversation, which must never change (Delivery 9). */
   learn(pair: Pair, conv: string, n: number): void {
     if (pair.conv === conv) return
     if (pair.conv !== undefined || this.conversations.has(conv))
@@ -223,7 +234,7 @@ export class Facts {
     return this.#lanes.get(`${conv} ${recipient}`)
   }
 
-  /** The two of a conversation as one of them sees it. */
+  /** The pair of a conversation, from one side. */
   sides(conv: string, client: number): { own: Member; peer: Member } | undefined {
     const [low, high] = this.conversations.get(conv)?.members ?? []
     if (low?.client === client && high) return { own: low, peer: high }

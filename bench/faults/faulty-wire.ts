@@ -1,5 +1,5 @@
-// A proxy between clients and the relay that turns connections half-open: what one side says is swallowed, or held
-// back until the client has long come back by another way, and neither side hears that the other is gone.
+// A proxy between clients and the relay that makes connections half-open. It drops one side's data, or delays
+// it until the client has long reconnected, and neither side learns that the other is gone.
 import { connect, createServer, type Server, type Socket } from 'node:net'
 
 export type Ailment = 'swallow-to-relay' | 'swallow-to-client' | 'swallow-both' | 'hold-to-relay'
@@ -31,7 +31,7 @@ export class FaultyWire {
     return proxy
   }
 
-  /** Makes connections half-open, by choice; {@link heal} ends that. @returns how many */
+  /** Makes randomly chosen connections half-open until {@link heal}. @returns their number */
   ail(ailment: Ailment, choose: () => boolean): number {
     let count = 0
     for (const pair of this.#pairs) {
@@ -42,7 +42,7 @@ export class FaultyWire {
     return count
   }
 
-  /** Lets what was held back go, and ends every half-open connection. */
+  /** Delivers the delayed data and ends every half-open connection. */
   heal(): void {
     for (const pair of this.#pairs) {
       if (!pair.ailment) continue

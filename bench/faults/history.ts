@@ -1,9 +1,9 @@
-// The history of a round: everything every client sent and received, and what was done to the relay, in one order.
+// The history of a round: all frames that clients sent and received, and all faults, in one order.
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A frame as it stood on the wire, but for its payload: of that a digest is enough to tell whether it was changed. */
+/** A frame from the wire, with a digest instead of its payload: that is enough to detect a change. */
 export interface Frame {
   readonly type: string
   readonly id?: string
@@ -20,17 +20,17 @@ export interface Frame {
   readonly friendship_id?: number
 }
 
-/** What a client goes to the relay for over HTTP. A `look` is one at the friend list. */
+/** A client's HTTP request. `look` reads the friend list. */
 export type Errand = 'ask' | 'accept' | 'part' | 'block' | 'unblock' | 'leave' | 'look'
 
-/** `unknown`: no answer came, or one that leaves open whether it took effect. */
+/** `unknown`: there was no answer, or the answer does not say whether the request took effect. */
 export interface Ending {
   readonly outcome: 'done' | 'refused' | 'unknown'
   readonly error?: string
   readonly friendship?: number
   readonly status?: string
   readonly conv?: string
-  /** The friend list, for a look. */
+  /** The friend list, for a `look`. */
   readonly list?: readonly Listed[]
 }
 
@@ -51,29 +51,29 @@ export interface Member {
 export type HistoryEvent =
   | { readonly type: 'account'; readonly client: number; readonly alias: string }
   | { readonly type: 'friends'; readonly conv: string; readonly members: readonly [Member, Member] }
-  /** Before a connection is asked for: whatever was known until then, the relay knew when it opened it. */
+  /** Recorded before connecting: the relay knew all earlier events when it opened the connection. */
   | { readonly type: 'opening'; readonly client: number; readonly connection: number }
   | { readonly type: 'closed'; readonly client: number; readonly connection: number }
-  /** Before it is written, so that no answer stands before its question. */
+  /** Recorded before writing the frame, so that no answer precedes it. */
   | { readonly type: 'sent'; readonly client: number; readonly connection: number; readonly frame: Frame }
   | { readonly type: 'received'; readonly client: number; readonly connection: number; readonly frame: Frame }
-  /** Before the request is made, so that its effect lies between the two. */
+  /** Recorded before the request, so that its effect lies between the two events. */
   | {
       readonly type: 'began'
       readonly client: number
       readonly command: number
       readonly what: Errand
-      /** The other's alias; empty where there is none. */
+      /** The other account's alias; empty if there is none. */
       readonly peer: string
     }
   | ({ readonly type: 'ended'; readonly client: number; readonly command: number } & Ending)
-  /** From here on the relay may erase what it gave an `at` before this, and nothing else. */
+  /** From now on, the relay may erase messages with an `at` before this, and no others. */
   | { readonly type: 'old'; readonly before: number }
   | { readonly type: 'nemesis'; readonly what: string; readonly detail: string }
-  /** The relay did not come up again. */
+  /** The relay did not start again. */
   | { readonly type: 'dead'; readonly reason: string }
 
-/** Events in the order they came about; the time is for people to read. */
+/** Events in their order; the time is only for human readers. */
 export class History {
   readonly events: HistoryEvent[] = []
   readonly #times: number[] = []
@@ -96,7 +96,7 @@ export class History {
     return this.#commands
   }
 
-  /** Writes it as JSON lines. @returns where */
+  /** Writes the history as JSON lines. @returns the path */
   async save(seed: number): Promise<string> {
     const path = join(await mkdtemp(join(tmpdir(), 'sotto-faults-history-')), `seed-${seed}.jsonl`)
     const line = (event: HistoryEvent, n: number): string =>
@@ -106,12 +106,12 @@ export class History {
   }
 }
 
-/** What stands in the history for a payload. */
+/** The digest that replaces a payload in the history. */
 export function digestOf(payload: string): string {
   return `${payload.length}:${Bun.hash(payload).toString(36)}`
 }
 
-/** A frame as the history keeps it. */
+/** A frame in the history's form. */
 export function recordable(frame: Frame): Frame {
   return frame.payload === undefined ? frame : { ...frame, payload: digestOf(frame.payload) }
 }

@@ -1,4 +1,4 @@
-// One connection of a client, written down in the history.
+// One connection of a client, recorded in the history.
 import type { WireAccount } from '@sotto/relay/testing/wire'
 import { RawSocket } from '../load/raw-socket.ts'
 import { type Frame, type History, recordable } from './history.ts'
@@ -7,7 +7,7 @@ const OPEN_WITHIN_MS = 3000
 
 export class Link {
   readonly connection: number
-  /** When the relay was last heard of. */
+  /** When the relay last sent something. */
   heardMs = performance.now()
   isOver = false
   #socket: RawSocket | undefined
@@ -22,7 +22,7 @@ export class Link {
 
   /**
    * Connects through `port`, with a ticket or, as older clients do, with the token.
-   * @throws where the relay does not let it in, or does not answer in time
+   * @throws if the relay refuses the connection or does not answer in time
    */
   static async open(
     { account, client, history }: { account: WireAccount; client: number; history: History },
@@ -43,7 +43,7 @@ export class Link {
       history.add({ type: 'received', client, connection: link.connection, frame: recordable(frame) })
       how.onFrame(frame, link)
     })
-    // Whoever comes too late finds nobody any more.
+    // Too late: the caller has given up, so the socket is closed.
     link.#socket = await within(opening, (late) => late.close())
     link.#socket.onClose = () => {
       if (link.isOver) return
@@ -77,7 +77,7 @@ export class Link {
   }
 }
 
-/** The result, where it comes in time; `late` takes one that comes after. */
+/** The result if it comes in time. A later result is passed to `late`. */
 export async function within<T>(
   work: Promise<T>,
   late: (result: T) => void = () => undefined,

@@ -1,4 +1,4 @@
-// `npm run bench -- faults`: breaks a relay for as long as asked and holds the history of its clients to the promises.
+// `npm run bench -- faults`: injects faults into a relay for the given time and checks its clients' history.
 import { parseArgs } from 'node:util'
 import { starterIn } from './mutations.ts'
 import { allDeeds, deeds, isDeed } from './nemesis.ts'
@@ -21,7 +21,7 @@ const { values } = parseArgs({
 const engine = ['sqlite', 'postgres'].find((each): each is Engine => each === values.engine)
 const unknown = values.only.split(',').filter((name) => !isDeed(name))
 if (values.help || !engine || unknown.length > 0) {
-  if (unknown.length > 0) console.log(`It cannot do ${unknown.join(', ')}.`)
+  if (unknown.length > 0) console.log(`Unknown faults: ${unknown.join(', ')}`)
   console.log(
     'npm run bench -- faults [--minutes N | --kills N] [--seed S] [--only a,b] [--engine sqlite|postgres] [--clients N] [--checkout folder]\n',
   )

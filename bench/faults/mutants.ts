@@ -1,4 +1,4 @@
-// Shows that the checker works: runs relays that break a promise on purpose, and demands that each is caught.
+// Tests the checker: runs relays that deliberately break a promise, and expects a violation for each.
 // bun bench/faults/mutants.ts [--seconds 12] [--seed 7] [--quiet-seconds 6] [--name words in its name]
 import { parseArgs } from 'node:util'
 import { mutations, plant } from './mutations.ts'

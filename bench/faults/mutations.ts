@@ -1,4 +1,4 @@
-// Relays that break a promise on purpose: copies of this checkout with a few words of the source exchanged.
+// Relays that deliberately break a promise: copies of this checkout with a few words of the source replaced.
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -11,9 +11,9 @@ const root = join(import.meta.dir, '../..')
 export interface Mutation {
   readonly name: string
   readonly patches: readonly { readonly file: string; readonly from: string; readonly to: string }[]
-  /** The faults under which it shows. */
+  /** The faults that reveal it. */
   readonly only: readonly Deed[]
-  /** What it must be caught at, one of these at least. */
+  /** The violations that reveal it, at least one of them. */
   readonly breaks: readonly ViolationKind[]
 }
 
@@ -46,23 +46,23 @@ export const mutations: readonly Mutation[] = [
     name: 'deletion moved to the socket write',
     patches: [
       {
-        file: 'packages/relay/src/messages/delivery.ts',
+        file: 'packages/relay/src/messages/connection-delivery.ts',
         from: '        this.connection.send(frame)\n        this.#position = position\n',
         to: '        this.connection.send(frame)\n        this.#position = position\n        this.#erase(position)\n',
       },
       {
-        file: 'packages/relay/src/messages/delivery.ts',
+        file: 'packages/relay/src/messages/connection-delivery.ts',
         from: '    this.connection.sendAll(ring.frames)\n',
         to: '    this.connection.sendAll(ring.frames)\n    this.#erase(ring.lastPosition)\n',
       },
       {
-        file: 'packages/relay/src/messages/delivery.ts',
-        from: '  #catchUp(): void {\n',
+        file: 'packages/relay/src/messages/connection-delivery.ts',
+        from: '  #restart(): void {\n',
         to:
           '  #erase(retractionPosition: number): void {\n' +
           '    const arrived = { retractionPosition, noticeId: 0, receipts: new Map() }\n' +
           '    void this.#reader.confirm(this.connection.account, arrived)\n' +
-          '  }\n\n  #catchUp(): void {\n',
+          '  }\n\n  #restart(): void {\n',
       },
       {
         file: 'packages/relay/src/messages/mailbox-reader.ts',
@@ -115,7 +115,7 @@ export const mutations: readonly Mutation[] = [
     breaks: ['parted'],
   },
   {
-    name: 'requests that reach whoever blocks',
+    name: 'requests that pass a block',
     patches: [
       {
         file: 'packages/relay/src/friends/friendships.ts',
@@ -130,7 +130,7 @@ export const mutations: readonly Mutation[] = [
     name: 'expiry that trusts a clock that has jumped',
     patches: [
       {
-        file: 'packages/relay/src/messages/expiry.ts',
+        file: 'packages/relay/src/operations/clock-trust.ts',
         from: 'const MOST_DRIFT_MS = 3_600_000',
         to: 'const MOST_DRIFT_MS = Number.POSITIVE_INFINITY',
       },
@@ -152,7 +152,7 @@ export const mutations: readonly Mutation[] = [
   },
 ]
 
-/** The source with the patch in it. @throws where the words to exchange are not there, or not only once */
+/** The patched source. @throws unless the words to replace occur exactly once */
 function apply(source: string, { file, from, to }: Mutation['patches'][number]): string {
   const found = source.split(from).length - 1
   if (found !== 1)
@@ -172,7 +172,7 @@ function mutate({ patches }: Mutation): Map<string, string> {
   return files
 }
 
-/** A copy of the checkout with the mutation in it, whose relay can be started. */
+/** A copy of the checkout with the mutation, ready to start its relay. */
 export async function plant(mutation: Mutation): Promise<{ start: typeof startRelay; remove: () => void }> {
   const files = mutate(mutation)
   const folder = mkdtempSync(join(tmpdir(), 'sotto-mutant-'))
@@ -183,15 +183,15 @@ export async function plant(mutation: Mutation): Promise<{ start: typeof startRe
   return { start: await starterIn(folder), remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-/** What starts the relay of another checkout. */
+/** The function that starts the relay of another checkout. */
 export async function starterIn(folder: string): Promise<typeof startRelay> {
-  // Its own copy of the module, which starts the relay beside it.
+  // That checkout's copy of the module, which starts the relay beside it.
   const path = join(resolve(folder), 'packages/relay/test/relay-process.ts')
   const { startRelay: start }: typeof import('@sotto/relay/testing') = await import(path)
   return start
 }
 
-/** @throws where the source has moved on from under one */
+/** @throws if a mutation no longer matches the source */
 export function allMutationsApply(): void {
   for (const mutation of mutations) mutate(mutation)
 }

@@ -1,4 +1,4 @@
-// What is done to the relay and its clients, one thing after another, as the seed has it.
+// Injects faults into the relay and its clients, one after another, in an order that the seed decides.
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { operatorCommands } from '@sotto/relay'
@@ -8,22 +8,22 @@ import type { History } from './history.ts'
 import type { Random } from './random.ts'
 import { MESSAGE_LIFE_MS, type Target } from './target.ts'
 
-/** Everything it can do, and what that is. */
+/** All faults, with descriptions. */
 export const deeds = {
   kill: 'SIGKILL, and a new start',
-  power: 'a power cut: SIGKILL, and what was not synced is gone, or some of it in any order',
+  power: 'a power cut: SIGKILL, and unsynced data is lost, or some of it in any order',
   stop: 'SIGSTOP for a while',
   restart: 'a restart under load',
   full: 'a full disk',
   slow: 'syncs that take long',
   clock: 'a clock that jumps',
-  'half-open': 'half-open connections: one direction swallowed, or held back',
-  deaf: 'readers that do not read',
+  'half-open': 'half-open connections: one direction is dropped or delayed',
+  deaf: 'clients that do not read',
   duplicates: 'every frame twice',
   storm: 'reconnects in any order, some before the last connection is closed',
-  quarrel: 'friends who part or block each other in the midst of writing, and make up',
-  leave: 'an account deleted, and a newcomer in its place',
-  age: 'a day that passes at once: what nobody fetched expires',
+  quarrel: 'friends who unfriend or block each other while they write, and make up',
+  leave: 'a deleted account, and a new one in its place',
+  age: 'a day that passes at once: unfetched messages expire',
   postgres: 'a crash of the database',
 } as const
 
@@ -35,11 +35,11 @@ export interface Field {
   readonly crowd: Crowd
   readonly history: History
   readonly random: Random
-  /** How long what lasts goes on at least and at most, in milliseconds. */
+  /** The minimum and maximum duration of lasting faults, in milliseconds. */
   readonly lastsMs: readonly [number, number]
 }
 
-/** What can be done to this target. */
+/** The faults that are possible for this target. */
 export function possibleDeeds(target: Target): Deed[] {
   const lacks: Partial<Record<Deed, boolean>> = {
     power: !target.disk || target.postgres !== undefined,
@@ -52,38 +52,38 @@ export function possibleDeeds(target: Target): Deed[] {
   return allDeeds.filter((deed) => !lacks[deed])
 }
 
-/** By name, as a person gives them. */
+/** Whether this is the name of a fault. */
 export function isDeed(name: string): name is Deed {
   return name in deeds
 }
 
 export const allDeeds = Object.keys(deeds).filter(isDeed)
 
-/** The relay did not come up again. */
+/** The relay did not start again. */
 export class RelayDead extends Error {
   override readonly name = 'RelayDead'
 }
 
 const HOUR_MS = 3_600_000
-/** More than lies between two of the relay's rounds over what is old. */
+/** Longer than the interval between two expiry passes of the relay. */
 const ROUND_MS = 61_000
-/** Such a round has come and gone within this. */
+/** An expiry pass is complete within this time. */
 const WITHIN_MS = 30_000
 
 export class Nemesis {
   readonly #field: Field
   readonly counts: Partial<Record<Deed, number>> = {}
-  /** How many power cuts found something that was not synced yet. */
+  /** How many power cuts found unsynced data. */
   cutsThatTook = 0
   kills = 0
-  /** How far the clock was set away when the relay last started: to that one it is the right time. */
+  /** The clock's offset at the relay's last start, which this process takes as correct. */
   #startedOffByMs = 0
 
   constructor(field: Field) {
     this.#field = field
   }
 
-  /** Does one thing, and mends it. @throws RelayDead */
+  /** Injects one fault and repairs it. @throws RelayDead */
   async strike(deed: Deed): Promise<void> {
     this.counts[deed] = (this.counts[deed] ?? 0) + 1
     const { random, target, crowd, proxy } = this.#field
@@ -158,7 +158,7 @@ export class Nemesis {
     this.#field.history.add({ type: 'nemesis', what, detail })
   }
 
-  /** Something that lasts; now and then the relay crashes in the middle of it. */
+  /** A lasting fault. Sometimes the relay crashes during it. */
   async #during(deed: Deed, detail: string, { begin, end }: { begin: () => unknown; end: () => unknown }) {
     this.#note(deed, detail)
     begin()
@@ -174,7 +174,7 @@ export class Nemesis {
     }
   }
 
-  /** Has clients ask for something, and kills the relay half of the time while the answers may be under way. */
+  /** Makes clients send requests. Half of the time, it kills the relay while answers may be in transit. */
   async #shake(deed: Deed, ask: () => void): Promise<void> {
     const { random } = this.#field
     this.#note(deed, '')
@@ -208,29 +208,31 @@ export class Nemesis {
     }
   }
 
-  /** Somebody sets the clock; now and then the relay's next round over what is old comes right after. */
+  /** Sets the clock. Sometimes the relay's next expiry pass follows at once. */
   #jump(hours: number): void {
     const { target, random } = this.#field
     target.disk?.moveClock(hours * HOUR_MS)
-    // A relay that was started while the clock was wrong would take it for right: that is no promise to hold it to.
+    // A relay that starts with a wrong clock takes it as correct. The promises do not cover this.
     if (this.#startedOffByMs !== 0 || !random.chance(0.7)) return
-    // A jump of more than an hour stops all expiry, so that only a lesser one makes anything old.
+    // A jump of more than an hour stops all expiry, so only a smaller one makes messages expire.
     if (Math.abs(hours) < 1) this.#noteOld()
     target.disk?.letPass(ROUND_MS)
   }
 
-  /** From here on what is older than a message's life by the relay's clock may be erased. */
+  /** From now on, the relay may erase messages that are older than a message's life by its clock. */
   #noteOld(afterMs = 0): void {
     const { target, history } = this.#field
     const before = (target.disk?.clockMs ?? 0) + afterMs + WITHIN_MS - MESSAGE_LIFE_MS
     history.add({ type: 'old', before })
   }
 
-  /** Some stay away while a day passes: what they had not fetched by then is gone, and its senders are told. */
+  /**
+   * A day passes while some clients are offline. Their unfetched messages expire, and the senders are told.
+   */
   async #age(): Promise<void> {
     const { target, crowd, random } = this.#field
-    // The operator lets expiry go on where an earlier jump has stopped it. The relay is down meanwhile: beside a relay
-    // this command would write past the disk that loses what is not synced.
+    // The operator resumes expiry if an earlier jump has stopped it. The relay is down meanwhile: beside a
+    // running relay, this command would bypass the simulated disk.
     await this.#crash('kill', async () => {
       target.disk?.settle()
       await operatorCommands['resume-expiry'](target.env)

@@ -1,14 +1,14 @@
-// Two accounts that know each other, as a history shows them: whether they are friends, whether one blocks the other,
-// and the numbers of their conversation.
+// Two accounts that know each other, according to a history: their friendship, their blocks, and the numbers
+// of their conversation.
 import type { Member } from './history.ts'
 import { type Change, Switch } from './switch.ts'
 
 /** A number of a conversation. */
 export interface NumberFact {
-  /** What has it. */
+  /** The message or retraction with this number. */
   readonly owner: string
   readonly at: number
-  /** What has it was first sent here, and the first to show the number is there. */
+  /** The event of its first sending, and the first event that shows the number. */
   readonly sentAt: number
   readonly seenAt: number
 }
@@ -18,20 +18,20 @@ export interface Ask {
   readonly by: number
   readonly began: number
   ended: number
-  /** The number it got, once that is known. */
+  /** Its number, once known. */
   friendship: number | undefined
 }
 
 export class Pair {
   readonly members: readonly [Member, Member]
   readonly friends: Switch
-  /** Commands that erase what is undelivered between the two. */
+  /** Commands that erase undelivered messages between the two. */
   readonly erasures: Change[] = []
   readonly asks: Ask[] = []
-  /** Who has accepted, or asked in turn, whatever came of it. */
+  /** The clients that have accepted or also asked, with any outcome. */
   readonly accepters = new Set<number>()
   readonly numbers = new Map<number, NumberFact>()
-  /** Their conversation, once somebody was told of it. */
+  /** Their conversation, once a client has learned it. */
   conv: string | undefined
   readonly #blocks: Readonly<Record<number, Switch>>
 
@@ -42,24 +42,24 @@ export class Pair {
     this.#blocks = { [low.client]: new Switch(false, n), [high.client]: new Switch(false, n) }
   }
 
-  /** Whether this one of the two blocks the other. */
+  /** Whether this side blocks the other. */
   blockBy(client: number): Switch {
     const found = this.#blocks[client]
     if (!found) throw new Error(`client ${client} is neither of the two`)
     return found
   }
 
-  /** An answer came: see {@link Switch.settle}. */
+  /** An answer arrived: see {@link Switch.settle}. */
   settle(began: number, ended: number): void {
     for (const each of [this.friends, ...Object.values(this.#blocks)]) each.settle(began, ended)
   }
 
-  /** Whether what was sent here, or came to be there later, may have been erased because the two parted. */
+  /** Whether a message sent here, or stored later, may have been erased because the friendship ended. */
   mayErase(since: number): boolean {
     return this.erasures.some(({ ended }) => ended >= since)
   }
 
-  /** Whether what was there at `since` was erased for certain before `until`. */
+  /** Whether messages stored at `since` were certainly erased before `until`. */
   hasErased(since: number, until: number): boolean {
     return this.erasures.some(({ isCertain, began, ended }) => isCertain && began > since && ended < until)
   }

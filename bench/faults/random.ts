@@ -1,15 +1,15 @@
-// Chance that a seed decides, so that a run can be repeated (mulberry32).
+// Random numbers from a seed, so that a run can be repeated (mulberry32).
 
 export class Random {
   #state: number
 
-  /** @param path tells the streams of one seed apart: each part of a run draws from its own */
+  /** @param path names one stream of a seed: each part of a run has its own */
   constructor(seed: number, ...path: readonly number[]) {
     this.#state = seed >>> 0
     for (const step of path) this.#state = (Math.imul(this.next() * 2 ** 32, 0x9e3779b1) + step) >>> 0
   }
 
-  /** From 0 up to but not 1. */
+  /** From 0 (inclusive) to 1 (exclusive). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1)
@@ -21,7 +21,7 @@ export class Random {
     return this.next() < share
   }
 
-  /** A whole number from `least` to `most`, both included. */
+  /** A whole number from `least` to `most`, both inclusive. */
   whole(least: number, most: number): number {
     return least + Math.floor(this.next() * (most - least + 1))
   }

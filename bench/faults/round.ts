@@ -1,4 +1,5 @@
-// One round: a relay, clients, a nemesis for as long as asked; then quiet, and the history is held to the promises.
+// One round: a relay, its clients and a nemesis for the given time. Then all is quiet, and the history is
+// checked.
 import { startRelay } from '@sotto/relay/testing'
 import { check, isComplete } from './checker.ts'
 import { Crowd } from './crowd.ts'
@@ -13,23 +14,23 @@ export interface RoundOptions {
   readonly seed: number
   readonly seconds: number
   /**
-   * Goes on until this has happened as well, ten times `seconds` at most once every deed was done: a busy machine gets less
-   * done in the same time.
+   * Continues until this has happened too, at most ten times `seconds` after every deed was done once. A busy
+   * machine does less in the same time.
    */
   readonly isEnough?: (counts: Readonly<Record<string, number>>) => boolean
   readonly engine?: Engine
   readonly clients?: number
-  /** Only these, of all that can be done. */
+  /** Only these of the possible faults. */
   readonly only?: readonly Deed[]
-  /** Ends when the relay was killed so often. */
+  /** Ends after this many kills. */
   readonly kills?: number
-  /** How long what lasts goes on, at least and at most. */
+  /** The minimum and maximum duration of lasting faults. */
   readonly lastsMs?: readonly [number, number]
-  /** How long everything may take to arrive once all is quiet. */
+  /** How long deliveries may take once all is quiet. */
   readonly quietMs?: number
-  /** Where it is expected to break promises, nobody wants its history. */
+  /** Set for relays that must break promises: their history is not written. */
   readonly savesHistory?: boolean
-  /** Another relay than this checkout's. */
+  /** A relay of another checkout. */
   readonly start?: typeof startRelay
 }
 
@@ -38,15 +39,15 @@ export interface RoundResult {
   readonly violations: readonly Violation[]
   readonly counts: Readonly<Record<string, number>>
   readonly deeds: Readonly<Partial<Record<Deed, number>>>
-  /** How many power cuts found something that was not synced yet. */
+  /** How many power cuts found unsynced data. */
   readonly cutsThatTook: number
-  /** How often the relay was killed, in whatever deed. */
+  /** The number of kills in all deeds. */
   readonly kills: number
-  /** What could not be done on this machine, and why. */
+  /** The faults that were not possible on this machine, and why. */
   readonly missing: readonly string[]
-  /** Where the history was written, which is done where it breaks a promise. */
+  /** The path of the history, which is written if it breaks a promise. */
   readonly savedAt: string | undefined
-  /** The relay's own log of errors. */
+  /** The relay's error log. */
   readonly errors: string
 }
 
@@ -59,7 +60,7 @@ export async function runRound(options: RoundOptions): Promise<RoundResult> {
   const proxy = await FaultyWire.start(target.port)
   const crowd = await Crowd.gather(clients, { target, history, seed, port: proxy.port })
   if (target.disk) {
-    // Who is there and who knows whom is a given: what is in doubt is what comes after.
+    // The clients and their friendships are given; the round tests what happens afterwards.
     await target.relay.kill('SIGTERM')
     target.disk.settle()
     await target.relay.start()
@@ -78,7 +79,7 @@ export async function runRound(options: RoundOptions): Promise<RoundResult> {
     proxy.heal()
     crowd.quieten()
     await settle(history, options.quietMs ?? 30_000)
-    // Once more: all is confirmed, so that nothing may come.
+    // A second sync: everything is confirmed, so nothing may arrive.
     crowd.disconnect()
     await Bun.sleep(600)
   } catch (error) {
@@ -106,7 +107,7 @@ export async function runRound(options: RoundOptions): Promise<RoundResult> {
   }
 }
 
-/** Everything that can be done comes once, however short the round, and before anything comes again. */
+/** Every possible fault happens once before any repeats, however short the round. */
 async function plague(
   nemesis: Nemesis,
   target: Target,
@@ -134,7 +135,7 @@ async function plague(
       await Bun.sleep(random.between(50, 500))
     }
     if (possible.length === 0) await Bun.sleep(seconds * 1000)
-    // On a slow machine the first of each alone may take that long.
+    // On a slow machine, one of each may already take that long.
     if (isFirst) lateMs = performance.now() + seconds * 10_000
   }
 }

@@ -1,5 +1,5 @@
-// Round after round, each with a relay, clients and a seed of its own, until the time is up or the relay was killed as
-// often as asked.
+// Runs rounds, each with a new relay, clients and seed, until the time is up or the relay was killed often
+// enough.
 import type { startRelay } from '@sotto/relay/testing'
 import type { Violation } from './facts.ts'
 import type { Deed } from './nemesis.ts'
@@ -7,20 +7,20 @@ import { type RoundResult, runRound } from './round.ts'
 import { countsOf, listed, Summary } from './summary.ts'
 import type { Engine } from './target.ts'
 
-/** Longer ones would only make the histories longer. */
+/** Longer rounds would only make the histories longer. */
 const ROUND_SECONDS = 60
-/** A run that lasts as long as this is worth a file. */
+/** A run that lasts this long is written to a file. */
 const MINUTES_TO_SAVE = 10
 
 export interface FaultsOptions {
   readonly minutes: number
-  /** Goes on until the relay was killed so often, however long that takes. */
+  /** Continues until the relay was killed this often, without a time limit. */
   readonly kills: number | undefined
   readonly seed: number
   readonly only: readonly Deed[]
   readonly engine: Engine
   readonly clients: number
-  /** Another relay than this checkout's. */
+  /** A relay of another checkout. */
   readonly start?: typeof startRelay
 }
 
@@ -37,7 +37,7 @@ export async function runFaults({ minutes, kills, seed, ...options }: FaultsOpti
     const result = await runRound(kills === undefined ? one : { ...one, kills: kills - summary.kills })
     tell(result, round === 0)
     summary.add(result)
-    if (kills !== undefined && result.kills === 0) throw new Error('nothing of what was done kills the relay')
+    if (kills !== undefined && result.kills === 0) throw new Error('none of these faults kills the relay')
   }
   summary.tell()
   const settings = { seed, engine: options.engine }
@@ -48,8 +48,8 @@ export async function runFaults({ minutes, kills, seed, ...options }: FaultsOpti
 
 function tell(result: RoundResult, isFirst: boolean): void {
   const { deeds, violations, missing, savedAt, errors, seed, cutsThatTook } = result
-  if (isFirst) for (const what of missing) console.log(`  not done here: ${what}`)
-  console.log(`  done: ${listed(deeds)}; ${cutsThatTook} power cuts found something unsynced`)
+  if (isFirst) for (const what of missing) console.log(`  not possible here: ${what}`)
+  console.log(`  done: ${listed(deeds)}; ${cutsThatTook} power cuts found unsynced data`)
   console.log(`  ${listed(countsOf(result))}`)
   if (violations.length === 0) {
     console.log('  every promise kept')
@@ -61,7 +61,7 @@ function tell(result: RoundResult, isFirst: boolean): void {
   console.log(`  history: ${savedAt}\n  again: npm run bench -- faults --minutes 1 --seed ${seed}`)
 }
 
-/** How often each kind of promise was broken. */
+/** The number of violations of each kind. */
 export function summaryOf(violations: readonly Violation[]): string {
   const counts = new Map<string, number>()
   for (const { kind } of violations) counts.set(kind, (counts.get(kind) ?? 0) + 1)

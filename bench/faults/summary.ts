@@ -1,11 +1,11 @@
-// What a run comes to, over all of its rounds.
+// The summary of a run over all its rounds.
 import { join } from 'node:path'
 import { machine } from '../measure.ts'
 import type { Deed } from './nemesis.ts'
 import type { RoundResult } from './round.ts'
 import type { Engine } from './target.ts'
 
-/** What is counted of the clients, and the events that are counted for it. */
+/** The counters of client activity, and the events that each one counts. */
 const COUNTED: Readonly<Record<string, readonly string[]>> = {
   connections: ['opening'],
   acknowledged: ['received ack'],
@@ -48,13 +48,13 @@ export class Summary {
   }
 
   tell(): void {
-    console.log(`in all: ${this.rounds} rounds, ${this.minutes} minutes, ${this.kills} kills`)
-    console.log(`  done: ${listed(this.deeds)}; ${this.cutsThatTook} power cuts found something unsynced`)
+    console.log(`total: ${this.rounds} rounds, ${this.minutes} minutes, ${this.kills} kills`)
+    console.log(`  done: ${listed(this.deeds)}; ${this.cutsThatTook} power cuts found unsynced data`)
     console.log(`  ${listed(this.counts)}`)
     console.log(this.violations === 0 ? '  every promise kept' : `  BROKEN: ${this.violations} times`)
   }
 
-  /** Writes it beside the figures of the benchmarks. */
+  /** Writes the summary beside the benchmark results. */
   async save(name: 'faults' | 'kills', settings: { seed: number; engine: Engine }): Promise<void> {
     const { minutes, rounds, kills, cutsThatTook, deeds, counts, violations } = this
     const at = new Date().toISOString()
@@ -77,13 +77,13 @@ export class Summary {
   }
 }
 
-/** What people want to know of a round, by name. */
+/** The figures of a round by name. */
 export function countsOf({ counts }: RoundResult): Record<string, number> {
   const sum = (names: readonly string[]): number => names.reduce((all, name) => all + (counts[name] ?? 0), 0)
   return Object.fromEntries(Object.entries(COUNTED).map(([name, events]) => [name, sum(events)]))
 }
 
-/** Counts, as a line. */
+/** Counts as one line. */
 export function listed(counts: Readonly<Record<string, number>>): string {
   return Object.entries(counts)
     .map(([name, count]) => `${name} ${count}`)

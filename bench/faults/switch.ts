@@ -1,14 +1,14 @@
-// Something that is on or off, and is turned by commands of which nobody may know whether they took effect: a
-// friendship, a block. All that is known of a command is between which two events it took effect, if it did.
+// A state that is on or off, such as a friendship or a block. Commands turn it, but their outcome may be
+// unknown: a command took effect between two known events, or not at all.
 
-/** A command that turns it, or may have. */
+/** A command that turned the switch, or may have. */
 export interface Change {
   readonly on: boolean
   readonly began: number
-  /** By then it has taken effect, or never will. */
+  /** The event by which it has taken effect, or never will. */
   ended: number
   isCertain: boolean
-  /** When it was given up without an answer. */
+  /** When the client gave it up without an answer. */
   givenUpAt: number | undefined
 }
 
@@ -16,22 +16,22 @@ type Sight = Pick<Change, 'on' | 'began' | 'ended'>
 
 export class Switch {
   readonly #changes: Change[]
-  /** What somebody saw at some moment between two events. */
+  /** A state that a client saw at some moment between two events. */
   readonly #sights: Sight[] = []
 
-  /** @param at the event since which it is so */
+  /** @param at the event since which the switch has this state */
   constructor(on: boolean, at: number) {
     this.#changes = [{ on, began: at, ended: at, isCertain: true, givenUpAt: undefined }]
   }
 
-  /** A command that may take effect from here on. */
+  /** Adds a command that may take effect from now on. */
   begin(on: boolean, n: number): Change {
     const change = { on, began: n, ended: Number.POSITIVE_INFINITY, isCertain: false, givenUpAt: undefined }
     this.#changes.push(change)
     return change
   }
 
-  /** It was refused: it has taken no effect. */
+  /** The command was refused, so it had no effect. */
   drop(change: Change): void {
     this.#changes.splice(this.#changes.indexOf(change), 1)
   }
@@ -41,8 +41,8 @@ export class Switch {
   }
 
   /**
-   * A later command was answered: what was given up before it began has taken effect by now, or never will. On the
-   * relay, one that was under way has died with its process or comes first.
+   * A later command was answered. Commands given up before it began have taken effect by now, or never will:
+   * the relay processes an unfinished one first, or it died with its process.
    */
   settle(began: number, ended: number): void {
     for (const change of this.#changes)
@@ -50,7 +50,7 @@ export class Switch {
         change.ended = Math.min(change.ended, ended)
   }
 
-  /** Whether it can have been so at some moment between two events. */
+  /** Whether the switch can have had this state at some moment between two events. */
   canBe(on: boolean, from: number, to: number): boolean {
     const isUndone = ({ began, ended }: Change): boolean => {
       const by = Math.max(from, began)

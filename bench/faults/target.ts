@@ -1,27 +1,27 @@
-// The relay a round is about: a real process on a disk of its own, with the layer that fails under it where there can
-// be one.
+// The relay under test: a real process with its own disk, and the fault-injecting disk layer if the machine
+// allows it.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RelayProcess, startRelay } from '@sotto/relay/testing'
-import { type PostgresServer, startPostgres } from '../../packages/relay/test/postgres-server.ts'
+import { type OwnPostgresServer, startOwnPostgres } from '../../packages/relay/test/postgres-server.ts'
 import { Disk } from './disk.ts'
 
 export type Engine = 'sqlite' | 'postgres'
 
-/** What a round strikes at. */
+/** The target of a round's faults. */
 export interface Target {
   readonly relay: RelayProcess
   readonly port: number
-  /** The layer under it, where there is one. */
+  /** The disk layer, if any. */
   readonly disk: Disk | undefined
-  /** A file system that can be filled up, where there is one: the folder it is mounted on. */
+  /** The mount point of a small file system that can be filled up, if any. */
   readonly smallDisk: string | undefined
-  readonly postgres: PostgresServer | undefined
-  /** What it is set by: an operator's commands take the same. */
+  readonly postgres: OwnPostgresServer | undefined
+  /** The relay's settings; operator commands use the same ones. */
   readonly env: Readonly<Record<string, string>>
-  /** What cannot be done on this machine, and why. */
+  /** The faults that are not possible on this machine, and why. */
   readonly missing: readonly string[]
   remove(): Promise<void>
 }
@@ -31,8 +31,9 @@ const SMALL_DISK_MIB = 96
 /** How long an undelivered message is kept. */
 export const MESSAGE_LIFE_MS = 86_400_000
 
-// Small windows: a few messages are a slow reader, and silence is noticed within a round. Short lives: a day that
-// passes ends them, while sent ids, which live for 90 days at least, outlive the round.
+// Small windows, so that a few messages make a slow reader and silence is noticed within a round. Short
+// lives, so that one day expires messages, while sent ids, which live for at least 90 days, outlive the
+// round.
 const SETTINGS = {
   LOG_LEVEL: 'error',
   LIMIT_IDLE_SECONDS: '8',
@@ -49,8 +50,8 @@ export async function prepareTarget(engine: Engine, start: typeof startRelay): P
   const folder = join(scratch, 'data')
   mkdirSync(folder)
   const missing: string[] = []
-  const postgres = engine === 'postgres' ? await startPostgres() : undefined
-  if (postgres) missing.push('no power cuts and no disks that fail: PostgreSQL has a disk of its own')
+  const postgres = engine === 'postgres' ? await startOwnPostgres() : undefined
+  if (postgres) missing.push('no power cuts and no disks that fail: PostgreSQL has its own disk')
   const smallDisk = postgres ? undefined : mount(folder, missing)
   const disk = Disk.prepare(folder, scratch)
   if (typeof disk === 'string')
@@ -61,7 +62,7 @@ export async function prepareTarget(engine: Engine, start: typeof startRelay): P
     if (smallDisk) unmount(smallDisk)
     rmSync(scratch, { recursive: true, force: true })
   }
-  // Should we be ended in the middle: nothing else would take the file system off again.
+  // If this program is killed, nothing else would unmount the file system.
   const ended = (): void => {
     if (relay) endNow(relay.pid)
     clear()

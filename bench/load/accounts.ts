@@ -1,7 +1,7 @@
-// Accounts in bulk, made over the wire as anybody makes theirs.
+// Registers many accounts over the wire, as clients do.
 import { WireAccount } from '@sotto/relay/testing/wire'
 
-/** Registered and logged in, a few at a time. */
+/** Registers `count` accounts and logs them in, one after the other. */
 export async function makeAccounts(url: string, count: number): Promise<WireAccount[]> {
   const accounts: WireAccount[] = []
   for (let index = 0; index < count; index++) {
@@ -13,7 +13,7 @@ export async function makeAccounts(url: string, count: number): Promise<WireAcco
   return accounts
 }
 
-/** Runs `work` for each item, so many at once, and resolves when all are done. */
+/** Runs `work` for each item, at most `atOnce` at the same time, and resolves when all are done. */
 export async function inParallel<T>(
   items: readonly T[],
   atOnce: number,

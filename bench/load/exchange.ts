@@ -1,9 +1,10 @@
-// The whole exchange under load: msg, ack, delivery, the recipient's delivered, its forwarding. Closed loop: so many
-// in flight a pair. Open loop: so many a second, latency counted from when a message was due, so that a stall shows.
+// The whole exchange under load: `msg`, `ack`, delivery, the recipient's `delivered`, and its forwarding. A
+// closed loop keeps a number of messages in flight for each pair. An open loop sends a number of messages a
+// second, and counts latency from the time each was due, so that a stall shows.
 import { cpuMs } from '../measure.ts'
 import type { Pair } from './pairs.ts'
 
-/** What one run gave. */
+/** The figures of one run. */
 export interface ExchangeResult {
   readonly perSecond: number
   /** CPU time of the server for each message, in microseconds. */
@@ -13,21 +14,21 @@ export interface ExchangeResult {
   readonly loadBusy: number
   /** Milliseconds from due (open loop) or sent (closed loop) to `ack`. */
   readonly ackMs: readonly number[]
-  /** The same to the recipient. */
+  /** Milliseconds from due or sent to the arrival at the recipient. */
   readonly arrivalMs: readonly number[]
 }
 
-/** How a run goes. */
+/** The plan of a run. */
 export interface ExchangePlan {
   readonly serverPid: number
   readonly seconds: number
   readonly warmUpSeconds: number
   readonly payloadBytes: number
-  /** Messages in flight a pair (closed loop), or undefined for an open loop. */
+  /** Messages in flight for each pair (closed loop), or undefined for an open loop. */
   readonly window?: number
   /** Messages a second, all pairs together (open loop). */
   readonly rate?: number
-  /** Whether recipients confirm; without, messages stay stored. */
+  /** Whether recipients confirm messages. Unconfirmed messages stay stored. */
   readonly receipts: boolean
 }
 
@@ -39,7 +40,7 @@ const ID_IN_MSG = '{"type":"msg","id":"'.length
 const COUNTER_DIGITS = 9
 const SEQ = Buffer.from('"seq":')
 
-/** Runs an exchange over connected pairs, each of which it leaves connected. */
+/** Runs an exchange over connected pairs. They stay connected afterwards. */
 export async function runExchange(pairs: readonly Pair[], plan: ExchangePlan): Promise<ExchangeResult> {
   const payload = Buffer.alloc(Math.floor((plan.payloadBytes * 3) / 4), 7).toString('base64')
   const run = { isOver: false, isMeasured: false }
@@ -61,7 +62,7 @@ export async function runExchange(pairs: readonly Pair[], plan: ExchangePlan): P
   run.isOver = true
   await pacer
   await untilQuiet(lanes)
-  if (!plan.receipts) await emptyStore(lanes)
+  if (!plan.receipts) await confirmAll(lanes)
   return {
     perSecond: (ackMs.length / ms) * 1000,
     serverCpuUs: (server * 1000) / ackMs.length,
@@ -74,7 +75,7 @@ export async function runExchange(pairs: readonly Pair[], plan: ExchangePlan): P
 
 interface Lane {
   send(due: number): void
-  /** Confirms all that arrived. */
+  /** Confirms all messages that arrived. */
   confirm(): void
   inFlight(): number
 }
@@ -152,8 +153,8 @@ async function untilQuiet(lanes: readonly Lane[]): Promise<void> {
     await Bun.sleep(50)
 }
 
-// What one run leaves stored, the next one should not have to delete.
-async function emptyStore(lanes: readonly Lane[]): Promise<void> {
+// Confirms all messages that this run left stored, so that the next run does not have to delete them.
+async function confirmAll(lanes: readonly Lane[]): Promise<void> {
   for (const lane of lanes) lane.confirm()
   await Bun.sleep(3000)
 }

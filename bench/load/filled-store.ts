@@ -1,27 +1,31 @@
-// A store as a relay has it after a long life: accounts, friends and messages that wait, written straight into the
-// relay's tables while it does not run, because sending them all would take an hour. The accounts the load uses are
-// spread evenly among them, so that what they touch lies in the middle of everything.
+// Fills a relay's store with accounts, friends and stored messages, as after years of use. It writes to the
+// relay's tables directly while the relay is stopped, because sending all messages would take an hour. The
+// accounts of the load are spread evenly among the others, so that their rows are not next to each other.
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import type { WireAccount } from '@sotto/relay/testing/wire'
 
-/** What to fill a store with. */
+/** The contents to fill a store with. */
 export interface Filling {
   /** Accounts in all, each with one friend. An even number. */
   readonly accounts: number
-  /** Messages in all, as many in each conversation, all in one direction. */
+  /** Messages in all, the same number in each conversation, all in one direction. */
   readonly messages: number
   readonly payloadBytes: number
-  /** When they were sent, in milliseconds: spread evenly between these two. */
+  /** The sending times are spread evenly between these two, in milliseconds. */
   readonly sentBetween: readonly [number, number]
-  /** Pairs the load uses: friends, nothing waiting between them. Keys as they are; the rest is set here. */
+  /**
+   * Pairs of the load: friends without stored messages. They keep their keys; `fillStore` sets their uuid and
+   * alias.
+   */
   readonly pairs: readonly (readonly [WireAccount, WireAccount])[]
 }
 
 /** @returns the `conv_id` of each of the pairs */
 export function fillStore(folder: string, filling: Filling): string[] {
   const database = new Database(join(folder, 'sotto.db'))
-  // A store that breaks while it is filled is filled anew.
+  // Without a journal and syncs this is faster. If filling fails, the store has to be filled again from the
+  // start.
   for (const pragma of ['journal_mode = OFF', 'synchronous = OFF', 'cache_size = -1000000'])
     database.run(`PRAGMA ${pragma}`)
   database.run('BEGIN')
@@ -37,7 +41,8 @@ export function fillStore(folder: string, filling: Filling): string[] {
 const UUID = `lower(printf('%s-%s-4%s-8%s-%s', hex(randomblob(4)), hex(randomblob(2)), substr(hex(randomblob(2)), 2),
   substr(hex(randomblob(2)), 2), hex(randomblob(6))))`
 
-// Accounts 1 and 2 are friends, 3 and 4, and so on; the conversation of a pair has half the number of its second one.
+// Accounts 1 and 2 are friends, then 3 and 4, and so on. The id of a pair's conversation is half the id of
+// its second account.
 function writeAccounts(database: Database, { accounts, sentBetween: [since] }: Filling): void {
   const count = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)`
   database.run(
@@ -95,7 +100,8 @@ function writeMessages(database: Database, filling: Filling): void {
   const [from, to] = sentBetween
   const seqs = `WITH RECURSIVE s (seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM s WHERE seq < ${each})`
   const others = `conversations JOIN accounts AS low ON low.id = low_id AND low.nickname = 'filled'`
-  // By conversation, from the oldest in `sentBetween` to the newest, so that lanes run out one after the other.
+  // All messages of a conversation have the same time. The times rise with the conversation's id, so that
+  // conversations expire one after the other.
   const at = `${from} + conversations.id * ${to - from} / ${accounts / 2}`
   database.run(
     `${seqs} INSERT INTO messages (conversation_id, recipient_id, seq, position, kind, message_id, crypto_v, payload, at)

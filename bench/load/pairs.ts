@@ -1,6 +1,8 @@
-// Pairs that write to each other: each sender has a friend, each friend confirms what it gets.
+// Pairs of connected accounts: a sender and its recipient, who are friends.
 import { befriend, WireAccount } from '@sotto/relay/testing/wire'
 import { RawSocket } from './raw-socket.ts'
+
+const SYNC_END = Buffer.from('{"type":"sync_end"')
 
 /** One direction of one conversation. */
 export interface Pair {
@@ -11,7 +13,7 @@ export interface Pair {
   readonly conv: string
 }
 
-/** Pairs of friends on a relay, connected, their backlogs through. */
+/** Makes pairs of friends on a relay and connects them. Resolves after the end of their backlogs. */
 export async function relayPairs(url: string, count: number): Promise<Pair[]> {
   const pairs: Pair[] = []
   for (let index = 0; index < count; index++) {
@@ -32,7 +34,7 @@ export async function relayPairs(url: string, count: number): Promise<Pair[]> {
   return pairs
 }
 
-/** The same on the floor, which knows no accounts: whoever connects is there. */
+/** Connects pairs to the floor. It has no accounts and accepts every connection. */
 export async function floorPairs(url: string, count: number): Promise<Pair[]> {
   const open = (name: string): Promise<RawSocket> => RawSocket.open(`${url}/ws?user_uuid=${name}`)
   return await Promise.all(
@@ -49,19 +51,22 @@ export async function floorPairs(url: string, count: number): Promise<Pair[]> {
   )
 }
 
-/** Opens an account's WebSocket and waits until its backlog is through. */
-export async function connect(account: WireAccount): Promise<RawSocket> {
-  let ready = (): void => undefined
-  const through = new Promise<void>((resolve) => {
-    ready = resolve
+/** Opens an account's WebSocket and waits for the end of its backlog. */
+export function connect(account: WireAccount): Promise<RawSocket> {
+  return untilSynced(`${account.base}/ws?user_uuid=${account.uuid}&token=${account.token}`)
+}
+
+/** Opens a WebSocket and waits for the end of its backlog. */
+export async function untilSynced(url: string): Promise<RawSocket> {
+  let end = (): void => undefined
+  const synced = new Promise<void>((resolve) => {
+    end = resolve
   })
-  const socket = await RawSocket.open(
-    `${account.base}/ws?user_uuid=${account.uuid}&token=${account.token}`,
-    (bytes, start, end) => {
-      if (bytes.toString('latin1', start, Math.min(end, start + 18)).startsWith('{"type":"sync_end"')) ready()
-    },
-  )
-  await through
+  const socket = await RawSocket.open(url, (bytes, start, frameEnd) => {
+    if (bytes.compare(SYNC_END, 0, SYNC_END.length, start, Math.min(frameEnd, start + SYNC_END.length)) === 0)
+      end()
+  })
+  await synced
   return socket
 }
 

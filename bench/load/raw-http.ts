@@ -1,10 +1,11 @@
-// An HTTP client for load: one connection kept open, one request after the other, answers read no further than needed.
+// A cheap HTTP client for load: it keeps one connection open, sends one request at a time, and parses only
+// the length and the body of responses.
 import type { Socket } from 'bun'
 
 export class RawHttp {
   #socket: Socket | undefined
   #unread = ''
-  #answered: ((body: string) => void) | undefined
+  #waiting: { resolve: (body: string) => void; reject: (error: Error) => void } | undefined
   readonly #host: string
 
   private constructor(host: string) {
@@ -17,19 +18,22 @@ export class RawHttp {
     self.#socket = await Bun.connect({
       hostname,
       port: Number(port),
-      socket: { data: (_socket, bytes) => self.#received(Buffer.from(bytes).toString('latin1')) },
+      socket: {
+        data: (_socket, bytes) => self.#received(Buffer.from(bytes).toString('latin1')),
+        close: () => self.#waiting?.reject(new Error('the server closed before it answered')),
+      },
     })
     return self
   }
 
-  /** Posts a body and resolves with the answer's. */
+  /** Posts a body and resolves with the body of the response. */
   post(path: string, body: string, headers = ''): Promise<string> {
     const length = Buffer.byteLength(body)
     this.#socket?.write(
       `POST ${path} HTTP/1.1\r\nHost: ${this.#host}\r\n${headers}Content-Length: ${length}\r\n\r\n${body}`,
     )
-    return new Promise((resolve) => {
-      this.#answered = resolve
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject }
     })
   }
 
@@ -46,6 +50,6 @@ export class RawHttp {
     if (this.#unread.length < end) return
     const body = this.#unread.slice(head + 4, end)
     this.#unread = this.#unread.slice(end)
-    this.#answered?.(body)
+    this.#waiting?.resolve(body)
   }
 }

@@ -1,5 +1,5 @@
-// A WebSocket client for load: raw TCP, frames scanned in place, so that the load costs as little as it can beside
-// the server it measures. It speaks RFC 6455 with a masking key of zero, which leaves the payload as it is.
+// A cheap WebSocket client for load: raw TCP, and frames are read in place, so that the load needs little CPU
+// time. It implements RFC 6455 with a masking key of zero, which leaves the payload unchanged.
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'bun'
 
@@ -7,10 +7,12 @@ const TEXT = 0x81
 const CLOSE = 0x88
 const PING = 0x89
 const PONG = 0x8a
-/** 1000, as the two bytes of a close frame. */
+/** The close code 1000 as two bytes. */
 const GOODBYE = Buffer.from([0x03, 0xe8])
 
-/** Hears a text frame: its bytes stand in `bytes` from `start` to `end` and are only good until it returns. */
+/**
+ * Receives a text frame: `bytes` from `start` to `end`. The bytes are valid only until the listener returns.
+ */
 export type FrameListener = (bytes: Buffer, start: number, end: number) => void
 
 export class RawSocket {
@@ -51,12 +53,12 @@ export class RawSocket {
     return self
   }
 
-  /** Sends a text frame together with what else is sent in this turn of the event loop. */
+  /** Sends a text frame, together with the other frames of this turn of the event loop. */
   send(text: string): void {
     this.#write(frameOf(TEXT, Buffer.from(text)))
   }
 
-  /** Stops reading, as a client does whose machine is busy. */
+  /** Stops reading, like a client on a busy machine. */
   pause(): void {
     this.#socket?.pause()
   }
@@ -65,12 +67,12 @@ export class RawSocket {
     this.#socket?.resume()
   }
 
-  /** Ends the TCP connection without a word of WebSocket. */
+  /** Ends the TCP connection without a close frame. */
   close(): void {
     this.#socket?.end()
   }
 
-  /** Says goodbye as RFC 6455 has it; the other side ends the connection. */
+  /** Sends a close frame (RFC 6455). The server then ends the connection. */
   leave(): void {
     this.#write(frameOf(CLOSE, GOODBYE))
   }
@@ -117,7 +119,7 @@ export class RawSocket {
     return end + 4
   }
 
-  /** @returns where the next frame begins, or `at` where this one is not whole yet */
+  /** @returns where the next frame begins, or `at` if this frame is not complete yet */
   #readFrame(bytes: Buffer, at: number): number {
     if (bytes.length < at + 2) return at
     const short = (bytes[at + 1] ?? 0) & 0x7f
@@ -153,6 +155,6 @@ function frameOf(kind: number, payload: Buffer): Buffer {
     frame[1] = 0x80 | 127
     frame.writeBigUInt64BE(BigInt(length), 2)
   }
-  payload.copy(frame, head) // The four bytes of the masking key before it stay zero.
+  payload.copy(frame, head) // The masking key, the four bytes before the payload, stays zero.
   return frame
 }

@@ -1,20 +1,21 @@
-// The closed loop every peer is measured with: so many messages in flight a pair, each until the sender has its
-// acknowledgement and the recipient has the message, so that no server can acknowledge faster than it delivers.
+// The closed loop that measures every peer: it keeps a number of messages in flight for each pair. A message
+// is in flight until the sender has its acknowledgement and the recipient has the message, so that no server
+// can acknowledge faster than it delivers.
 import { cpuMs } from '../measure.ts'
 import type { Lane, RunningPeer } from './peer.ts'
 import { treeCpuMs } from './server.ts'
 
-/** How a run goes. */
+/** The plan of a run. */
 export interface DrivePlan {
   readonly pairs: number
   readonly window: number
   readonly payloadBytes: number
-  /** At least so long, see `lasting`. */
+  /** The minimum; `waitAtLeast` waits longer for slow servers. */
   readonly warmUpSeconds: number
   readonly seconds: number
 }
 
-/** What one run gave. */
+/** The figures of one run. */
 export interface DriveResult {
   readonly perSecond: number
   /** CPU time of all processes of the server for each message, in microseconds. */
@@ -23,14 +24,14 @@ export interface DriveResult {
   readonly serverBusy: number
   readonly loadBusy: number
   readonly ackMs: readonly number[]
-  /** Messages that were not through when the server had stood still for long. */
+  /** Messages that were still not finished 15 seconds after the run had ended. */
   readonly lost: number
 }
 
 interface Run {
   isOver: boolean
   isMeasured: boolean
-  through: number
+  finished: number
   readonly ackMs: number[]
 }
 
@@ -40,17 +41,17 @@ const MOST_MS = 20_000
 /** Opens lanes on a peer, runs the loop and closes them. */
 export async function drive(peer: RunningPeer, plan: DrivePlan): Promise<DriveResult> {
   const lanes = await peer.openLanes(plan.pairs, plan.payloadBytes)
-  const run: Run = { isOver: false, isMeasured: false, through: 0, ackMs: [] }
+  const run: Run = { isOver: false, isMeasured: false, finished: 0, ackMs: [] }
   const loops = lanes.map((lane) => startLoop(lane, plan.window, run))
 
   const inFlightAtOnce = plan.pairs * plan.window
-  await lasting(run, plan.warmUpSeconds, inFlightAtOnce)
-  run.through = 0
+  await waitAtLeast(run, plan.warmUpSeconds, inFlightAtOnce)
+  run.finished = 0
   run.isMeasured = true
   const before = { at: performance.now(), server: treeCpuMs(peer.pid), load: cpuMs(process.pid) }
-  await lasting(run, plan.seconds, 2 * inFlightAtOnce)
+  await waitAtLeast(run, plan.seconds, 2 * inFlightAtOnce)
   run.isMeasured = false
-  const { through } = run
+  const { finished } = run
   const ms = performance.now() - before.at
   const [server, load] = [treeCpuMs(peer.pid) - before.server, cpuMs(process.pid) - before.load]
 
@@ -60,8 +61,8 @@ export async function drive(peer: RunningPeer, plan: DrivePlan): Promise<DriveRe
   const lost = inFlight()
   for (const lane of lanes) lane.close()
   return {
-    perSecond: (through / ms) * 1000,
-    serverCpuUs: (server * 1000) / through,
+    perSecond: (finished / ms) * 1000,
+    serverCpuUs: (server * 1000) / finished,
     serverBusy: server / ms,
     loadBusy: load / ms,
     ackMs: run.ackMs,
@@ -69,17 +70,21 @@ export async function drive(peer: RunningPeer, plan: DrivePlan): Promise<DriveRe
   }
 }
 
-/** Waits so long, and longer for a slow server: one that answers in bursts shows its rate only over several of them. */
-async function lasting(run: Run, seconds: number, messages: number): Promise<void> {
+/**
+ * Waits for `seconds`, and longer if the server is slow, until it has finished `messages`. A server that
+ * answers in bursts shows its rate only over several bursts.
+ */
+async function waitAtLeast(run: Run, seconds: number, messages: number): Promise<void> {
   const start = performance.now()
   await Bun.sleep(seconds * 1000)
-  while (run.through < messages && performance.now() - start < MOST_MS) await Bun.sleep(50)
+  while (run.finished < messages && performance.now() - start < MOST_MS) await Bun.sleep(50)
 }
 
 function startLoop(lane: Lane, window: number, run: Run): { inFlight(): number } {
   const sentAt = new Map<number, number>()
-  // A message is through when it was seen twice: acknowledged and arrived, in whichever order.
-  const half = new Set<number>()
+  // A message is finished when it has been acknowledged and has arrived, in any order. This set holds
+  // messages with one of the two.
+  const seenOnce = new Set<number>()
   let count = 0
   const send = (): void => {
     count += 1
@@ -87,12 +92,12 @@ function startLoop(lane: Lane, window: number, run: Run): { inFlight(): number }
     lane.send(count)
   }
   const seen = (number: number): void => {
-    if (!half.delete(number)) {
-      half.add(number)
+    if (!seenOnce.delete(number)) {
+      seenOnce.add(number)
       return
     }
     sentAt.delete(number)
-    run.through += 1
+    run.finished += 1
     if (!run.isOver) send()
   }
   lane.listener = {

@@ -19,7 +19,8 @@ export const ejabberd: readonly Peer[] = [
     {
       name: 'ejabberd, archive in Mnesia',
       promise: 'in memory; to the file within seconds, not flushed',
-      missing: `${XMPP_MISSING}; slower the longer it runs`, // A table of type bag searches all of a user's messages.
+      // A table of type bag searches all of a user's messages.
+      missing: `${XMPP_MISSING}; slower the longer it runs`,
     },
     { modules: ['  mod_mam:', '    default: always', '    db_type: mnesia'], options: () => [] },
   ),
@@ -34,19 +35,20 @@ export const ejabberd: readonly Peer[] = [
 ]
 
 function ejabberdWith(
-  told: Pick<Peer, 'name' | 'promise' | 'missing'>,
+  description: Pick<Peer, 'name' | 'promise' | 'missing'>,
   archive: Archive,
   packages: readonly string[] = [],
 ): Peer {
   return {
-    ...told,
+    ...description,
     packages: ['ejabberd', ...packages],
     start: async () => {
       const server = await startPeer({
         user: 'ejabberd',
         files: ({ folder, port }) => ({ 'ejabberd.yml': configOf(folder, port, archive) }),
-        // What ejabberdctl starts, without a name: so it opens no port to other nodes and starts no epmd. Schedulers
-        // do not spin while they wait, or their waiting would count as work.
+        // The same command as ejabberdctl's, but without a node name, so that it opens no port to other nodes
+        // and starts no epmd. Schedulers do not spin while they wait, because spinning would count as CPU
+        // time.
         command: ({ folder }) => [
           'erl',
           ...['+K', 'true', '+P', '250000', '+sbwt', 'none', '+sbwtdcpu', 'none', '+sbwtdio', 'none'],

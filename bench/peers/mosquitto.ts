@@ -1,5 +1,5 @@
-// Mosquitto: MQTT 3.1.1 at QoS 1, recipients with sessions that outlive their connection.
-import { DEAF, digitsAt, type Lane, NUMBER_DIGITS, type Peer, payloadOf } from './peer.ts'
+// Mosquitto as a peer: MQTT 3.1.1 with QoS 1. The recipients have persistent sessions.
+import { digitsAt, type Lane, NO_LISTENER, NUMBER_DIGITS, type Peer, payloadOf } from './peer.ts'
 import { startPeer } from './server.ts'
 import { Wire } from './wire.ts'
 
@@ -7,7 +7,7 @@ const [CONNACK, PUBLISH, PUBACK, SUBACK] = [0x20, 0x30, 0x40, 0x90]
 const [CONNECT, PUBLISH_QOS1, SUBSCRIBE] = [0x10, 0x32, 0x82]
 const PACKET_IDS = 65_535
 
-/** Persistence as Debian's configuration has it, and made to save at each change. */
+/** Once with the persistence of Debian's configuration, and once set to save after each change. */
 export const mosquitto: readonly Peer[] = [
   {
     name: 'Mosquitto, QoS 1',
@@ -29,7 +29,7 @@ function mosquittoWith(lines: readonly string[]): Omit<Peer, 'name' | 'promise'>
       const server = await startPeer({
         user: 'mosquitto',
         files: ({ folder, port }) => ({
-          // A queue without an end, since a full one loses messages it has acknowledged.
+          // No limit for the queue, because a full queue loses messages that were acknowledged.
           'mosquitto.conf': [
             `listener ${port} 127.0.0.1`,
             'allow_anonymous true',
@@ -72,7 +72,7 @@ async function openLane(port: number, index: number, payloadBytes: number): Prom
   await to.request(packet(SUBSCRIBE, [Buffer.from([0, 1]), text(topic), Buffer.from([1])]), SUBACK)
   const head = text(topic)
   const lane: Lane = {
-    listener: DEAF,
+    listener: NO_LISTENER,
     send: (number) => {
       const id = (number % PACKET_IDS) + 1
       numbers[id] = number
@@ -89,7 +89,7 @@ async function openLane(port: number, index: number, payloadBytes: number): Prom
 
 interface Client {
   send(packet: Buffer): void
-  /** Sends and waits for a packet of that kind. */
+  /** Sends a packet and waits for a packet of the kind `answer`. */
   request(packet: Buffer, answer: number): Promise<void>
   close(): void
 }
@@ -130,7 +130,8 @@ async function connect(
   }
   const flags = isClean ? 2 : 0
   await client.request(
-    packet(CONNECT, [text('MQTT'), Buffer.from([4, flags, 0, 0]), text(name)]), // Version 4 is 3.1.1; no keep-alive.
+    // Version 4 is 3.1.1; no keep-alive.
+    packet(CONNECT, [text('MQTT'), Buffer.from([4, flags, 0, 0]), text(name)]),
     CONNACK,
   )
   return client

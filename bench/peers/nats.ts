@@ -1,12 +1,13 @@
-// NATS JetStream: a work queue in files, a durable push consumer with explicit acknowledgements for each recipient.
-import { DEAF, digitsAt, type Lane, NUMBER_DIGITS, type Peer, payloadOf } from './peer.ts'
+// NATS JetStream as a peer: a work queue in files. Each recipient has a durable push consumer with explicit
+// acknowledgements.
+import { digitsAt, type Lane, NO_LISTENER, NUMBER_DIGITS, type Peer, payloadOf } from './peer.ts'
 import { type PeerProcess, startPeer } from './server.ts'
 import { Wire } from './wire.ts'
 
 const STREAM = 'INBOX'
 const ACK = '+ACK'
 
-/** One stream for all, and a stream for each recipient, as a mailbox would be. */
+/** Once with one stream for all recipients, and once with a stream for each recipient, like a mailbox. */
 export const nats: readonly Peer[] = [
   natsWith('NATS JetStream, one stream', () => STREAM),
   natsWith('NATS JetStream, a stream each', (index) => `${STREAM}${index}`),
@@ -80,7 +81,8 @@ async function openLane(port: number, index: number, payloadBytes: number): Prom
   const answers = `answer.${index}.`
   const answerAt = 'MSG '.length + answers.length
   const from = await connect(port, (bytes, at, body) => {
-    if (bytes[body + 2] === 0x65) return // {"error": the message stays unanswered and counts as lost.
+    // The e of {"error". The message gets no acknowledgement and counts as lost.
+    if (bytes[body + 2] === 0x65) return
     lane.listener.acked(digitsAt(bytes, at + answerAt))
   })
   const to = await connect(port, (bytes, at, body) => {
@@ -95,7 +97,7 @@ async function openLane(port: number, index: number, payloadBytes: number): Prom
   await Promise.all([from.ready(), to.ready()])
   const subject = inbox(index)
   const lane: Lane = {
-    listener: DEAF,
+    listener: NO_LISTENER,
     send: (number) => {
       const digits = String(number).padStart(NUMBER_DIGITS, '0')
       from.send(`PUB ${subject} ${answers}${number}${tail}${digits}${payload}\r\n`)
@@ -110,17 +112,17 @@ async function openLane(port: number, index: number, payloadBytes: number): Prom
 
 interface Client {
   send(text: string): void
-  /** Resolves when the server has read all that was sent before. */
+  /** Resolves when the server has read everything that was sent before. */
   ready(): Promise<void>
   close(): void
 }
 
-/** Hears a message: its head stands from `at`, its payload from `body` to `end`. */
+/** Receives a message: its head begins at `at`, its payload is from `body` to `end`. */
 type MessageListener = (bytes: Buffer, at: number, body: number, end: number) => void
 
 async function connect(port: number, onMessage: MessageListener): Promise<Client> {
-  let ponged = (): void => undefined
-  let failed = (_error: Error): void => undefined
+  let onPong = (): void => undefined
+  let onError = (_error: Error): void => undefined
   const wire = await Wire.open(port, (bytes, at) => {
     const line = bytes.indexOf('\r\n', at)
     if (line < 0) return at
@@ -131,10 +133,10 @@ async function connect(port: number, onMessage: MessageListener): Promise<Client
       onMessage(bytes, at, body, end)
       return end + 2
     }
-    const said = bytes.toString('latin1', at, line)
-    if (said === 'PING') wire.send('PONG\r\n')
-    else if (said === 'PONG') ponged()
-    else if (said.startsWith('-ERR')) failed(new Error(said))
+    const command = bytes.toString('latin1', at, line)
+    if (command === 'PING') wire.send('PONG\r\n')
+    else if (command === 'PONG') onPong()
+    else if (command.startsWith('-ERR')) onError(new Error(command))
     return body
   })
   wire.send('CONNECT {"verbose":false,"pedantic":false,"protocol":1}\r\n')
@@ -142,8 +144,8 @@ async function connect(port: number, onMessage: MessageListener): Promise<Client
     send: (text) => wire.send(text),
     ready: () =>
       new Promise((resolve, reject) => {
-        ponged = resolve
-        failed = reject
+        onPong = resolve
+        onError = reject
         wire.send('PING\r\n')
       }),
     close: () => wire.close(),
@@ -151,14 +153,14 @@ async function connect(port: number, onMessage: MessageListener): Promise<Client
 }
 
 async function connectAdmin(port: number) {
-  let answered = (_answer: string): void => undefined
-  const client = await connect(port, (bytes, _at, body, end) => answered(bytes.toString('utf8', body, end)))
+  let onAnswer = (_answer: string): void => undefined
+  const client = await connect(port, (bytes, _at, body, end) => onAnswer(bytes.toString('utf8', body, end)))
   client.send('SUB admin 1\r\n')
   return {
     request: async (subject: string, config: unknown): Promise<void> => {
       const text = JSON.stringify(config)
       const answer = await new Promise<string>((resolve) => {
-        answered = resolve
+        onAnswer = resolve
         client.send(`PUB ${subject} admin ${Buffer.byteLength(text)}\r\n${text}\r\n`)
       })
       if (answer.includes('"error"')) throw new Error(`NATS refused ${subject}: ${answer}`)

@@ -1,7 +1,7 @@
-// Sotto's relay and the floor, as peers of the others.
+// Sotto's relay and the floor as peers, measured by the same driver as the others.
 import { closePairs, floorPairs, type Pair, relayPairs } from '../load/pairs.ts'
 import { type MeasuredServer, startFloor, startMeasuredRelay } from '../server-process.ts'
-import { DEAF, digitsAt, type Lane, NUMBER_DIGITS, type Peer, payloadOf } from './peer.ts'
+import { digitsAt, type Lane, NO_LISTENER, NUMBER_DIGITS, type Peer, payloadOf } from './peer.ts'
 
 const TYPE_AT = '{"type":"'.length
 const ACK = 'a'.charCodeAt(0)
@@ -10,7 +10,7 @@ const ID_IN_ACK = '{"type":"ack","id":"'.length
 const ID_IN_MSG = '{"type":"msg","id":"'.length
 const SEQ = Buffer.from('"seq":')
 
-/** What the same runtime costs that stores nothing. */
+/** The floor of `relay`: the same runtime forwards messages and stores nothing. */
 export const floor: Peer = {
   name: 'floor: this runtime, forwarding',
   promise: 'nothing; it is not stored',
@@ -56,7 +56,7 @@ function laneOf(pair: Pair, payload: string, receipts: boolean): Lane {
   const { from, to, fromAlias, toAlias, conv } = pair
   const prefix = crypto.randomUUID().slice(0, 8)
   const lane: Lane = {
-    listener: DEAF,
+    listener: NO_LISTENER,
     send: (number) => {
       const id = prefix + String(number).padStart(NUMBER_DIGITS, '0')
       from.send(

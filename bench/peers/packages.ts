@@ -1,4 +1,4 @@
-// Debian's packages of the peers: which are missing, and installing them when whoever runs this says so.
+// Finds out which Debian packages of the peers are missing, and installs them if the user agrees.
 import { existsSync } from 'node:fs'
 import { chmod, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline/promises'
 const POLICY = '/usr/sbin/policy-rc.d'
 const UNITS = '/etc/systemd/system'
 
-/** Which of these packages are not installed. */
+/** The packages that are not installed. */
 async function missingOf(packages: readonly string[]): Promise<string[]> {
   const missing: string[] = []
   for (const name of new Set(packages)) {
@@ -17,7 +17,7 @@ async function missingOf(packages: readonly string[]): Promise<string[]> {
   return missing
 }
 
-/** Installs what is missing if it may. @returns what is still missing */
+/** Installs the missing packages if the user agrees. @returns the packages that are still missing */
 export async function offerPackages(
   packages: readonly string[],
   isToldToInstall: boolean,
@@ -26,18 +26,18 @@ export async function offerPackages(
   if (missing.length === 0) return []
   console.log(`Not installed: ${missing.join(' ')}`)
   if (process.getuid?.() !== 0 || !Bun.which('apt-get')) {
-    console.log('Installing needs root and apt-get; what needs them is left out.')
+    console.log('Installing them needs root and apt-get. The servers that need them are left out.')
     return missing
   }
-  if (!isToldToInstall && !(await saysYes())) {
-    console.log('What needs them is left out; --install installs them.')
+  if (!isToldToInstall && !(await askToInstall())) {
+    console.log('The servers that need them are left out. --install installs them.')
     return missing
   }
   await withoutServices(() => install(missing))
   return await missingOf(packages)
 }
 
-async function saysYes(): Promise<boolean> {
+async function askToInstall(): Promise<boolean> {
   if (!process.stdin.isTTY) return false
   const terminal = createInterface({ input: process.stdin, output: process.stdout })
   const answer = await terminal.question('Install them with apt-get? [y/N] ')
@@ -60,7 +60,7 @@ async function install(packages: readonly string[]): Promise<void> {
     })
     if (exitCode !== 0) console.log(`${command.join(' ')}: ${stderr.toString().trim()}`)
   }
-  // Nobody asked for services: not now, and not after the next boot.
+  // The packages enable services. Nobody asked for these, so they must not start at the next boot.
   for (const unit of enabledUnits()) {
     if (!enabledBefore.has(unit)) await Bun.$`systemctl disable ${unit}`.quiet().nothrow()
   }
@@ -72,7 +72,7 @@ function enabledUnits(): Set<string> {
   return new Set([...links].map((link) => basename(link)))
 }
 
-/** Runs `work` while no package may start its service, and leaves the policy as it was. */
+/** Runs `work` while a policy forbids packages to start their services. Restores the previous policy. */
 async function withoutServices(work: () => Promise<void>): Promise<void> {
   const before = existsSync(POLICY)
     ? { text: await readFile(POLICY), mode: (await stat(POLICY)).mode }

@@ -1,14 +1,15 @@
-// What a peer is: a server that can be started and stopped, and lanes over which the same exchange runs on it.
+// The interface of a peer, a server to compare with: starting, stopping, and lanes for the same exchange on
+// every server.
 
-/** Hears what became of the messages of a lane, by the number each was sent under. */
+/** Receives the events of a lane's messages. Each message has the number that it was sent with. */
 export interface LaneListener {
   /** The server answered the sender. */
   acked(number: number): void
-  /** The message is at the recipient. */
+  /** The recipient has the message. */
   arrived(number: number): void
 }
 
-/** One sender and one recipient, each with a connection of its own. */
+/** One sender and one recipient, each with a separate connection. */
 export interface Lane {
   listener: LaneListener
   /** Sends a message; numbers count from 1. */
@@ -16,9 +17,9 @@ export interface Lane {
   close(): void
 }
 
-/** A peer that runs. */
+/** A running peer. */
 export interface RunningPeer {
-  /** The process whose CPU time counts, its children with it. */
+  /** The process whose CPU time is measured, together with its children. */
   readonly pid: number
   openLanes(count: number, payloadBytes: number): Promise<Lane[]>
   stop(): Promise<void>
@@ -27,27 +28,27 @@ export interface RunningPeer {
 /** A server to compare with, in one configuration. */
 export interface Peer {
   readonly name: string
-  /** What its acknowledgement promises: on disk before it, or not. */
+  /** Where a message is when the server acknowledges it: on disk or only in memory. */
   readonly promise: string
-  /** What of the whole exchange it does not do. */
+  /** The steps of the whole exchange that this server does not do. */
   readonly missing: string
-  /** Debian packages it comes from. */
+  /** The Debian packages to install. */
   readonly packages: readonly string[]
   start(): Promise<RunningPeer>
 }
 
-/** A lane's listener until the driver sets its own. */
-export const DEAF: LaneListener = { acked: () => undefined, arrived: () => undefined }
+/** Ignores all events. A lane has this listener until the driver sets another. */
+export const NO_LISTENER: LaneListener = { acked: () => undefined, arrived: () => undefined }
 
 /** Digits that carry a message's number. */
 export const NUMBER_DIGITS = 9
 
-/** What every message carries beside its number: printable, as Sotto's payloads and XML need it. */
+/** The payload of every message: Base64, because Sotto's payloads and XML must be printable. */
 export function payloadOf(bytes: number): string {
   return Buffer.alloc(Math.floor((bytes * 3) / 4), 7).toString('base64')
 }
 
-/** Reads decimal digits from `at` on. */
+/** Reads the decimal number that begins at `at`. */
 export function digitsAt(bytes: Buffer, at: number): number {
   let value = 0
   for (let index = at; ; index++) {

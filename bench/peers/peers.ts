@@ -1,5 +1,5 @@
-// `npm run bench -- peers`: the same exchange against servers from Debian's packages and against the floor. It installs
-// nothing unasked; what is not installed is left out and named.
+// `npm run bench -- peers`: the same exchange on Sotto, on servers from Debian's packages and on the floor.
+// It installs packages only if the user agrees. Servers that are not installed are left out and listed.
 import type { Bench } from '../bench.ts'
 import { median, percentile } from '../measure.ts'
 import { type DriveResult, drive } from './driver.ts'
@@ -33,7 +33,8 @@ export const peers: Bench = {
       seconds,
     }
     const results = new Map<Peer, DriveResult[]>()
-    // Each from an empty folder, in turn, so that a machine whose speed drifts does so for all.
+    // Each server starts with an empty folder. All of them run once in each round, so that a drift of the
+    // machine's speed affects all.
     for (let round = 0; round < ROUNDS; round++) {
       for (const peer of present) {
         const running = await peer.start()
@@ -44,7 +45,8 @@ export const peers: Bench = {
         }
       }
     }
-    const rows = present.map((peer) => rowOf(peer, results.get(peer) ?? []))
+    const bare = results.get(floor) ?? []
+    const rows = present.map((peer) => rowOf(peer, results.get(peer) ?? [], bare))
     const settings = {
       pairs: PAIRS,
       'in flight a pair': WINDOW,
@@ -58,13 +60,21 @@ export const peers: Bench = {
   },
 }
 
-function rowOf(peer: Peer, results: readonly DriveResult[]): Record<string, string | number> {
-  const of = (value: (result: DriveResult) => number): number => median(results.map(value))
+function rowOf(
+  peer: Peer,
+  results: readonly DriveResult[],
+  bare: readonly DriveResult[],
+): Record<string, string | number> {
+  const of = (value: (result: DriveResult) => number, all = results): number => median(all.map(value))
+  const cpuUs = ({ serverCpuUs }: DriveResult): number => serverCpuUs
+  const rate = ({ perSecond }: DriveResult): number => perSecond
   const [serverBusy, loadBusy] = [of((result) => result.serverBusy), of((result) => result.loadBusy)]
   return {
     server: peer.name,
-    'messages/s': Math.round(of((result) => result.perSecond)),
-    'CPU µs': round(of((result) => result.serverCpuUs)),
+    'CPU, floor to this': round(of(cpuUs, bare) / of(cpuUs)),
+    'rate, this to floor': round(of(rate) / of(rate, bare)),
+    'messages/s': Math.round(of(rate)),
+    'CPU µs': round(of(cpuUs)),
     'ack p50 ms': round(of((result) => percentile(result.ackMs, 50))),
     'ack p99 ms': round(of((result) => percentile(result.ackMs, 99))),
     lost: results.reduce((sum, { lost }) => sum + lost, 0),

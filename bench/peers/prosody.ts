@@ -1,4 +1,4 @@
-// Prosody: with its message archive in its own files (the default) and in SQLite.
+// Prosody as a peer: with its message archive in files (the default) and in SQLite.
 import type { Peer } from './peer.ts'
 import { startPeer } from './server.ts'
 import { openXmppLanes, XMPP_MISSING } from './xmpp.ts'
@@ -20,12 +20,12 @@ export const prosody: readonly Peer[] = [
 ]
 
 function prosodyWith(
-  told: Pick<Peer, 'name' | 'promise' | 'missing'>,
+  description: Pick<Peer, 'name' | 'promise' | 'missing'>,
   storage: readonly string[],
   packages: readonly string[] = [],
 ): Peer {
   return {
-    ...told,
+    ...description,
     packages: ['prosody', ...packages],
     start: async () => {
       const server = await startPeer({
@@ -56,7 +56,7 @@ function configOf(folder: string, port: number, storage: readonly string[]): str
     'allow_unencrypted_plain_auth = true',
     'default_archive_policy = true',
     'archive_expires_after = "never"',
-    // Its other collector, the default, takes about twice the CPU time here.
+    // The default garbage collector takes about twice the CPU time here.
     'gc = { mode = "generational" }',
     'log = { warn = "*console" }',
     ...storage,

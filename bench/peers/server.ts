@@ -1,4 +1,5 @@
-// A peer's process: on the server's core, in a folder of its own, as its package's user, on a loopback port.
+// Starts a peer's process: on the server's core, with its own folder, as its package's user, on a loopback
+// port.
 import { readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,7 +10,7 @@ import { hasTwoCores } from '../server-process.ts'
 const SERVER_CORE = '0'
 const START_MS = 30_000
 const STOP_MS = 10_000
-// Below 32768, where no system takes the port of an outgoing connection from.
+// Below 32768, because systems do not use those ports for outgoing connections.
 const [FIRST_PORT, LAST_PORT] = [21_000, 31_000]
 
 /** A peer's process. */
@@ -20,9 +21,11 @@ export interface PeerProcess {
   stop(): Promise<void>
 }
 
-/** What to start: files to write into its folder, and the command, both told where they are. */
+/** How to start a peer: the files of its folder, the command and the environment, for a folder and a port. */
 export interface PeerLaunch {
-  /** The system user its package made, taken when this process is root. */
+  /**
+   * The system user that the package creates. The process runs as this user if the benchmark runs as root.
+   */
   readonly user: string
   readonly files: (at: { folder: string; port: number }) => Readonly<Record<string, string>>
   readonly command: (at: { folder: string; port: number }) => string[]
@@ -35,7 +38,7 @@ export async function startPeer(launch: PeerLaunch): Promise<PeerProcess> {
   for (const [name, text] of Object.entries(launch.files(at))) await Bun.write(join(at.folder, name), text)
   const log = join(at.folder, 'server.log')
   await Bun.write(log, '')
-  // It goes when this process does, however that ends.
+  // The kernel kills the server when this process ends, even if this process crashes.
   const asUser = ['setpriv', '--pdeathsig=KILL']
   if (process.getuid?.() === 0) {
     await Bun.$`chown -R ${launch.user} ${at.folder}`.quiet()
@@ -62,14 +65,14 @@ export async function startPeer(launch: PeerLaunch): Promise<PeerProcess> {
       await Bun.sleep(50)
       continue
     }
-    const said = readFileSync(log, 'utf8').slice(-2000)
+    const output = readFileSync(log, 'utf8').slice(-2000)
     await stop()
-    throw new Error(`${launch.command(at)[0]} did not start: ${said}`)
+    throw new Error(`${launch.command(at)[0]} did not start: ${output}`)
   }
   return { pid: child.pid, ...at, stop }
 }
 
-/** CPU time of a process and everything below it, in milliseconds. */
+/** CPU time of a process and all its descendants, in milliseconds. */
 export function treeCpuMs(pid: number): number {
   const childrenOf = new Map<number, number[]>()
   for (const name of readdirSync('/proc')) {
@@ -78,20 +81,20 @@ export function treeCpuMs(pid: number): number {
   }
   const below = (of: number): number =>
     (childrenOf.get(of) ?? []).reduce(
-      (sum, child) => sum + (ifThere(() => cpuMs(child)) ?? 0) + below(child),
+      (sum, child) => sum + (ifRunning(() => cpuMs(child)) ?? 0) + below(child),
       0,
     )
   return cpuMs(pid) + below(pid)
 }
 
 function parentOf(pid: string): number | undefined {
-  const stat = ifThere(() => readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  const stat = ifRunning(() => readFileSync(`/proc/${pid}/stat`, 'utf8'))
   if (stat === undefined) return undefined
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
 }
 
-/** What is read of a process, or undefined where it ended between the listing and the reading. */
-function ifThere<T>(read: () => T): T | undefined {
+/** The result of `read`, or undefined if the process ended before it was read. */
+function ifRunning<T>(read: () => T): T | undefined {
   try {
     return read()
   } catch {
@@ -106,7 +109,7 @@ function freePort(): number {
       Bun.listen({ hostname: '127.0.0.1', port, socket: { data: () => undefined } }).stop(true)
       return port
     } catch {
-      // Taken: another one.
+      // The port is in use; try another one.
     }
   }
   throw new Error('no free port')

@@ -1,9 +1,10 @@
-// A TCP client for load: what is sent in one turn of the event loop goes out together, what comes is read in place.
+// A TCP client for load. It writes everything that is sent in one turn of the event loop together, and reads
+// received bytes in place.
 import type { Socket } from 'bun'
 
 /**
- * Reads one unit of a protocol from `bytes` at `at`; good only until it returns.
- * @returns where the next unit begins, or `at` where this one is not whole yet
+ * Reads one unit of a protocol from `bytes` at `at`. The bytes are valid only until it returns.
+ * @returns where the next unit begins, or `at` if this unit is not complete yet
  */
 export type UnitReader = (bytes: Buffer, at: number) => number
 

@@ -1,7 +1,8 @@
-// XMPP for load: a client of a server without TLS, and lanes whose acknowledgement is XEP-0198's <a/>, asked for after
-// each message: it is the one answer a sender gets from its server rather than from the recipient, and it comes after
-// the server took the message on. The recipient confirms with XEP-0184, which the server forwards to the sender.
-import { DEAF, digitsAt, type Lane, type Peer, payloadOf } from './peer.ts'
+// XMPP for load: a client without TLS, and lanes over it. A message counts as acknowledged with the <a/> of
+// XEP-0198, which the sender requests after each message. It is the only answer that comes from the sender's
+// server and not from the recipient, and the server sends it after it has accepted the message. The recipient
+// confirms with XEP-0184, and the server forwards that to the sender.
+import { digitsAt, type Lane, NO_LISTENER, type Peer, payloadOf } from './peer.ts'
 import { Wire } from './wire.ts'
 
 const DOMAIN = 'localhost'
@@ -9,14 +10,14 @@ const PASSWORD = 'bench'
 const RESOURCE = 'r'
 const CLOSE_TAG = 0x3e
 const SLASH = 0x2f
-// The first letters of what XEP-0198 adds; stanzas begin with others.
+// The first letters of the elements of XEP-0198. Stanzas begin with other letters.
 const A = 0x61
 const R = 0x72
 
-/** What the peers of this protocol have in common. */
+/** The same for all XMPP servers; see `Peer`. */
 export const XMPP_MISSING: Peer['missing'] = 'nothing; archives it for both sides'
 
-/** Registers and connects so many pairs. */
+/** Registers and connects `count` pairs. */
 export async function openXmppLanes(port: number, count: number, payloadBytes: number): Promise<Lane[]> {
   const lanes: Lane[] = []
   for (let index = 0; index < count; index++) lanes.push(await openLane(port, index, payloadBytes))
@@ -38,7 +39,7 @@ async function openLane(port: number, index: number, payloadBytes: number): Prom
       const upTo = digitsAt(bytes, attributeAt(bytes, at, end, 'h'))
       while (handled < upTo) lane.listener.acked(++handled)
     } else if (first === R) {
-      // Unanswered, the server would keep every receipt it forwarded.
+      // Without this answer the server would keep every receipt that it forwarded.
       from.send(`<a xmlns='urn:xmpp:sm:3' h='${received}'/>`)
     } else received += 1
   }
@@ -46,14 +47,14 @@ async function openLane(port: number, index: number, payloadBytes: number): Prom
   to.onStanza = (bytes, at) => {
     if (bytes.toString('latin1', at, at + 8) !== '<message') return
     const number = digitsAt(bytes, attributeAt(bytes, at, bytes.indexOf(CLOSE_TAG, at), 'id'))
-    // Without a hint Prosody would archive the receipt as well.
+    // Without the no-store hint Prosody would archive the receipt as well.
     to.send(
       `${head}${number}'><received xmlns='urn:xmpp:receipts' id='${number}'/><no-store xmlns='urn:xmpp:hints'/></message>`,
     )
     lane.listener.arrived(number)
   }
   const lane: Lane = {
-    listener: DEAF,
+    listener: NO_LISTENER,
     send: (number) =>
       from.send(
         `<message to='${toName}@${DOMAIN}' type='chat' id='${number}'><body>${payload}</body>` +
@@ -70,7 +71,7 @@ async function openLane(port: number, index: number, payloadBytes: number): Prom
 interface Client {
   onStanza: (bytes: Buffer, at: number, end: number) => void
   send(xml: string): void
-  /** Sends and resolves with the first stanza that begins so. */
+  /** Sends `xml` and resolves with the first stanza that begins with `answer`. */
   request(xml: string, answer: string): Promise<string>
   close(): void
 }
@@ -134,8 +135,9 @@ async function connect(port: number): Promise<Client> {
 }
 
 /**
- * Where the element at `at` ends, or -1. Enough of XML for what these servers send here: no stanza holds one of its
- * own name, and the stream's own tags are units by themselves.
+ * Where the element at `at` ends, or -1 if it is not complete. This reads only the XML that these servers
+ * send here: no stanza contains an element of its own name, and each tag of the stream itself counts as one
+ * unit.
  */
 function stanzaEnd(bytes: Buffer, at: number): number {
   const close = bytes.indexOf(CLOSE_TAG, at)
@@ -149,7 +151,7 @@ function stanzaEnd(bytes: Buffer, at: number): number {
   return end < 0 ? -1 : end + ending.length
 }
 
-/** Where the value of an attribute begins, whichever quotes the server writes. */
+/** Where the value of an attribute begins, after a single or double quote. */
 function attributeAt(bytes: Buffer, at: number, end: number, name: string): number {
   const found = bytes.toString('latin1', at, end).indexOf(` ${name}=`)
   return at + found + name.length + 3

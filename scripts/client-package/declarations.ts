@@ -1,4 +1,5 @@
-// The declaration files of the package: one an entry, which speak of nothing that is not published, checked as a program.
+// Makes the declaration files of the client package, one for each entry. They refer only to published names,
+// and are checked as a separate program.
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,8 +8,8 @@ import { emitDeclarations, openProgram, type Program } from './program.ts'
 import { type RolledUp, rollUp } from './roll-up.ts'
 
 /**
- * The declarations of every entry, the core's first.
- * @throws where something public has no doc comment, or the files do not stand on their own
+ * Makes the declarations of every entry, the core's first.
+ * @throws if a public name has no doc comment, or the files do not compile without the workspace
  */
 export async function makeDeclarations(): Promise<readonly RolledUp[]> {
   const entries = await readEntries()
@@ -27,13 +28,13 @@ export async function makeDeclarations(): Promise<readonly RolledUp[]> {
     }
     const undocumented = made.flatMap((entry) => entry.undocumented.map((what) => `  ${entry.name}: ${what}`))
     if (undocumented.length > 0)
-      throw new Error(`public and without documentation:\n${undocumented.join('\n')}`)
+      throw new Error(`public names without documentation:\n${undocumented.join('\n')}`)
     await withDeclarations(made, async () => {})
     return made
   })
 }
 
-/** Opens finished declarations as a program of their own. `fileOf` tells where an entry's file lies. */
+/** Opens finished declarations as a separate program. `fileOf` returns the path of an entry's file. */
 export async function withDeclarations<T>(
   declarations: readonly RolledUp[],
   use: (program: Program, fileOf: (name: string) => string) => Promise<T>,

@@ -1,4 +1,4 @@
-// The compiler at work on declarations: emitting them, and reading a folder of them as a program.
+// Runs the TypeScript compiler: emits declarations, and opens a folder of declarations as a program.
 import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { API, type Project, SymbolFlags, type Symbol as TypeSymbol } from 'typescript/unstable/async'
@@ -6,10 +6,15 @@ import { ROOT } from './entries.ts'
 
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc')
 const PACKAGES = join(ROOT, 'packages')
-/** Ours that are not published: what the client shows of them goes into its own declarations. */
+/**
+ * Our packages that are not published. The client's declarations contain the types of them that it exposes.
+ */
 const PRIVATE = ['protocol', 'crypto']
 
-/** Emits the declarations of `sources` and of all they import of ours into `folder`; answers where each went. */
+/**
+ * Emits the declarations of `sources`, and of all our files that they import, into `folder`.
+ * @returns the path of each source's declarations
+ */
 export async function emitDeclarations(sources: readonly string[], folder: string): Promise<string[]> {
   const config = {
     extends: join(ROOT, 'tsconfig.json'),
@@ -33,20 +38,20 @@ export async function emitDeclarations(sources: readonly string[], folder: strin
   return sources.map((source) => source.replace(PACKAGES, folder).replace(/\.ts$/, '.d.ts'))
 }
 
-/** A program of declarations, and the compiler that reads it. */
+/** An opened program of declarations, with the compiler's information about it. */
 export interface Program {
   readonly project: Project
-  /** What a module exports, aliases followed, by the name it has there. */
+  /** The exports of a module by their name there. Aliases are resolved. */
   exportsOf(file: string): Promise<ReadonlyMap<string, TypeSymbol>>
-  /** The symbol behind an import. */
+  /** The symbol that an import refers to. */
   resolve(symbol: TypeSymbol): Promise<TypeSymbol>
   close(): Promise<void>
 }
 
 /**
- * Opens `files`, declarations in `folder`, as a strict program that checks its libraries too. `standalone` ones find
- * nothing beyond their folder and the language.
- * @throws if it has errors
+ * Opens declaration files in `folder` as a strict program that also checks its libraries. A `standalone`
+ * program finds only the files of the folder and the language's own types.
+ * @throws if the program has errors
  */
 export async function openProgram(
   files: readonly string[],
@@ -90,7 +95,7 @@ export async function openProgram(
     exportsOf: async (file) => {
       const source = await program.getSourceFile(file)
       const module = source && (await checker.getSymbolAtLocation(source))
-      if (!module) throw new Error(`${file} is no module`)
+      if (!module) throw new Error(`${file} is not a module`)
       const found = new Map<string, TypeSymbol>()
       for (const symbol of await checker.getExportsOfModule(module))
         found.set(symbol.name, await resolve(symbol))
@@ -105,7 +110,10 @@ async function workspacePaths(folder: string): Promise<Record<string, string[]>>
   return { ...ours, '*': [join(ROOT, 'node_modules/*')] }
 }
 
-/** Where each entry of the private packages lies; `placeOf` takes its source's path from the folder of all packages. */
+/**
+ * The path of each entry of the private packages. `placeOf` gets the source's path within the folder of all
+ * packages.
+ */
 async function privatePaths(placeOf: (path: string) => string): Promise<Record<string, string[]>> {
   const paths: Record<string, string[]> = {}
   for (const name of PRIVATE) {

@@ -19,7 +19,9 @@ interface Item {
   readonly text: string
 }
 
-/** One page an entry. `specifiers` says how each is imported, by its name. */
+/**
+ * Makes one page for each entry. `specifiers` has the import specifier of each entry, by the entry's name.
+ */
 export async function makeReference(
   declarations: readonly RolledUp[],
   specifiers: ReadonlyMap<string, string>,
@@ -33,7 +35,7 @@ export async function makeReference(
         if (!source) throw new Error(`${name} cannot be read`)
         const items = source.statements.flatMap((statement) => itemOf(statement) ?? [])
         const specifier = specifiers.get(name)
-        if (specifier === undefined) throw new Error(`${name} is no entry`)
+        if (specifier === undefined) throw new Error(`${name} is not an entry`)
         const others = name === core?.name ? new Set<string>() : new Set(core?.declared.values())
         const own = new Set(items.map((item) => item.name))
         const link = (target: string): string => {
@@ -91,7 +93,7 @@ function classItem(node: ts.ClassDeclaration, doc: string): Item {
     const text = member.getText()
     const ownDoc = docOf(member)
     const isPublicConstructor = ts.isConstructorDeclaration(member) && !text.startsWith('private')
-    // What has no comment is what an interface of the class asks for, and is documented there.
+    // A member without a comment implements an interface of the class and is documented there.
     if (ownDoc === '' && !isPublicConstructor) return []
     return [`${fence(text.replaceAll('\n  ', '\n'))}\n\n${markdownOf(ownDoc)}`.trim()]
   })
@@ -107,7 +109,7 @@ function docOf(node: ts.Node): string {
   return doc ? node.getSourceFile().text.slice(doc.pos, doc.end).trim() : ''
 }
 
-/** A doc comment as Markdown: without its stars, its tags as words. */
+/** Turns a doc comment into Markdown: without its asterisks, and with words instead of its tags. */
 function markdownOf(comment: string): string {
   return comment
     .replace(/^\/\*\*\s?|\s*\*\/$/g, '')

@@ -1,4 +1,5 @@
-// The roll-up on small declarations: what is published stands on its own, and what is public is documented.
+// The roll-up of small declarations: the result compiles on its own, and undocumented public names are
+// reported.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -28,9 +29,13 @@ export type Change = v.InferOutput<typeof Change>;
 /** Keeps notes. */
 export declare class Notes extends Hidden {
     #private;
-    private count;
+    private secrets;
     /** The latest. @throws where there is none */
     latest(): Promise<Table['note']>;
+    /** Adds a note. */
+    add(note: Note): Promise<Note>;
+    /** How many there are in a state. */
+    count(state?: State): number;
     bare(): void;
 }
 /** Links to {@link Nothing}. */
@@ -40,13 +45,17 @@ export interface Undocumented {
 }
 `,
   'hidden.d.ts': `
-import type { Note } from './core.ts';
+import type { Note, Notes } from './core.ts';
 /** Not exported. */
 export declare class Hidden {
     protected secret: number;
     /** From a base nobody sees. */
     inherited(): void;
 }
+type Promised<T> = {
+    readonly [K in keyof T]: T[K] extends (...args: infer A) => infer R ? (...args: A) => Promise<Awaited<R>> : never;
+};
+export declare const PromisedNotes: abstract new () => Promised<Pick<Notes, 'add' | 'count'>>;
 export interface Table {
     /** A note. */
     readonly note: Note;
@@ -54,7 +63,12 @@ export interface Table {
 `,
   'other.d.ts': `
 import type { Note, State } from './core.ts';
+import { PromisedNotes } from './hidden.ts';
 export { link } from './core.ts';
+/** Notes that are elsewhere. */
+export declare class FarNotes extends PromisedNotes {
+    private constructor();
+}
 /** Takes a note. */
 export declare function take(note: Note, state: State): void;
 `,
@@ -75,7 +89,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => rm(folder, { recursive: true }))
 
-test('a schema becomes the type it stands for, with its comments and without brands', () => {
+test('a schema becomes its type, with comments and without brands', () => {
   expect(core.text).toContain(`/** A note. */
 export interface Note {
   readonly id: string;
@@ -84,30 +98,44 @@ export interface Note {
 }`)
 })
 
-test('types within types keep their names', () => {
+test('a type inside another type keeps its name', () => {
   expect(core.text).toContain(`export interface Change {
   note: Note;
   state: State;
 }`)
 })
 
-test('a class shows what a hidden base gives, and nothing private', () => {
+test('a class shows the members of a hidden base class, and nothing private', () => {
   expect(core.text).toContain(`export declare class Notes {
   #private;
   /** The latest. @throws where there is none */
   latest(): Promise<Note>;
+  /** Adds a note. */
+  add(note: Note): Promise<Note>;
+  /** How many there are in a state. */
+  count(state?: State): number;
   bare(): void;
   /** From a base nobody sees. */
   inherited(): void;
 }`)
 })
 
-test('what is public and not documented is told, and so are links to nothing', () => {
+test('a class shows the methods of another class, with promises as results if its hidden base adds them', () => {
+  expect(other.text).toContain(`export declare class FarNotes {
+  private constructor();
+  /** See \`Notes.add\`. */
+  add(note: Note): Promise<Note>;
+  /** See \`Notes.count\`. */
+  count(state?: State): Promise<number>;
+}`)
+})
+
+test('public names without documentation are reported, and so are dead links', () => {
   expect([...core.undocumented].sort()).toEqual(['Notes.bare', 'Undocumented', '{@link Nothing}'])
   expect(other.undocumented).toEqual([])
 })
 
-test('another entry takes from the core what both know', () => {
+test('another entry imports shared types from the core', () => {
   expect(other.text).toStartWith(`import type { Note, State } from './core.js';
 
 export { link } from './core.js';
@@ -115,7 +143,7 @@ export { link } from './core.js';
   expect(other.text).not.toContain('interface Note')
 })
 
-test('the reference has every name once, and turns links and tags into words', async () => {
+test('the reference contains every name once, and replaces links and tags by words', async () => {
   const [page] = await makeReference(
     [core, other],
     new Map([

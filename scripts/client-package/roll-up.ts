@@ -1,4 +1,5 @@
-// Rolls the declarations of an entry and of all it shows into one file, and refuses what is public and not documented.
+// Combines the declarations of an entry, and of all types that it shows, into one file. Reports public names
+// without documentation.
 
 import * as ts from 'typescript/unstable/ast'
 import { SymbolFlags, type Symbol as TypeSymbol } from 'typescript/unstable/async'
@@ -6,23 +7,24 @@ import type { Program } from './program.ts'
 import { Scope } from './scope.ts'
 import { type Shapes, shapeOf, TypeText } from './type-text.ts'
 
-/** A declaration file, rolled up. */
+/** A combined declaration file. */
 export interface RolledUp {
-  /** The entry's name, without an ending. */
+  /** The entry's name, without a file extension. */
   readonly name: string
   readonly text: string
-  /** The names the entry itself exports. */
+  /** The names that the entry exports. */
   readonly exported: readonly string[]
-  /** Everything declared in it, by symbol. */
+  /** All names declared in this file or in the core, by symbol. */
   readonly declared: ReadonlyMap<number, string>
-  /** Public names without a doc comment of their own, and links in comments that lead nowhere. */
+  /** Public names without a doc comment, and links in comments to names that do not exist. */
   readonly undocumented: readonly string[]
 }
 
 /**
- * The declarations of one entry.
- * @param folder where all declarations lie
- * @param core the entry from which this one takes what it has in common with it
+ * Combines the declarations of one entry.
+ * @param folder the folder of all declarations
+ * @param core the core's declarations, from which this entry imports shared names; undefined for the core
+ *   itself
  */
 export async function rollUp(
   program: Program,
@@ -52,7 +54,7 @@ export async function rollUp(
     ...(again.length > 0 ? [`export { ${again.sort().join(', ')} } ${from}`] : []),
   ]
   const whole = [...head, ...declarations, 'export {};'].join('\n\n')
-  // The compiler indents by four.
+  // The compiler indents by four spaces, and our files by two.
   const text = `${whole.replace(/^(?: {4})+/gm, (spaces) => ' '.repeat(spaces.length / 2))}\n`
   const declared = new Map([...scope.declared, ...(core?.declared ?? [])])
   const deadLinks = [...text.matchAll(/\{@link (\w+)/g)]
@@ -62,7 +64,8 @@ export async function rollUp(
   return { name, text, exported: [...exported.keys()], declared, undocumented }
 }
 
-// Types that are derived from schemas lose their names inside one another. Their words give them back.
+// A type that is derived from a schema loses its name inside another type. Its shape identifies it, so that
+// the name can be used again.
 async function findShapes(program: Program, file: string, folder: string): Promise<Shapes> {
   const shapes = new Map<string, TypeSymbol>()
   const types = new TypeText(program.project, folder, shapes)
@@ -80,7 +83,7 @@ async function findShapes(program: Program, file: string, folder: string): Promi
     if (path === undefined || !types.isOurs(symbol) || !(symbol.flags & SymbolFlags.TypeAlias)) continue
     for (const neighbour of (await program.exportsOf(path)).values()) aliases.set(neighbour.id, neighbour)
   }
-  // The second time round, what was met before its parts had their names has them too.
+  // Two passes: in the first, a type may be visited before the types inside it have their names.
   for (const symbol of [...aliases.values(), ...aliases.values()]) await visit(symbol)
   return shapes
 }
@@ -96,7 +99,7 @@ class EntryText {
   readonly #program: Program
   readonly #scope: Scope
   readonly #types: TypeText
-  /** What applications can import. */
+  /** The symbols that applications can import. */
   readonly #publicIds: ReadonlySet<number>
 
   constructor(program: Program, scope: Scope, types: TypeText, publicIds: ReadonlySet<number>) {
@@ -110,7 +113,7 @@ class EntryText {
     const nodes = (await Promise.all(symbol.declarations.map((handle) => handle.resolve()))).filter(
       (node) => node !== undefined,
     )
-    // A schema and its type share a name; it is the type that is public.
+    // A schema and its type share a name; only the type is public.
     const type = nodes.find(ts.isTypeAliasDeclaration)
     const node = type ?? nodes[0]
     if (!node) throw new Error(`${name} is declared nowhere`)
@@ -145,15 +148,15 @@ class EntryText {
     const heritage: string[] = []
     const members = new Map<string, string>()
     const undocumented = await this.#collect(name, node, heritage, members)
-    // What an interface asks for is documented there.
+    // The members of a class that implements an interface are documented in the interface.
     if (!heritage.some((clause) => clause.startsWith('implements '))) this.undocumented.push(...undocumented)
     const head = /^(?:export )?(?:declare )?((?:abstract )?class \w+(?:<[^{]*?>)?)/.exec(node.getText())?.[1]
-    if (!head) throw new Error(`${name} is no class that can be read`)
+    if (!head) throw new Error(`the class ${name} cannot be read`)
     const clauses = [...new Set(heritage)].sort().join(' ')
     return `declare ${head}${clauses === '' ? '' : ` ${clauses}`} {\n${[...members.values()].join('\n')}\n}`
   }
 
-  // A base that is not public is not shown: what a class gives stands in the class itself.
+  // A base class that is not public is not shown. Its members are written into the class itself.
   async #collect(
     name: string,
     node: ts.ClassDeclaration,
@@ -190,11 +193,32 @@ class EntryText {
           continue
         }
         const baseNode = await base.valueDeclaration?.resolve()
-        if (word === 'extends' && baseNode && ts.isClassDeclaration(baseNode))
-          await this.#collect(name, baseNode, heritage, members, true)
+        if (word !== 'extends' || !baseNode) continue
+        if (ts.isClassDeclaration(baseNode)) await this.#collect(name, baseNode, heritage, members, true)
+        else await this.#collectPromised(type, members)
       }
     }
     return undocumented
+  }
+
+  // A class can extend a value whose methods are those of another class, but return promises. Each method is
+  // written as the other class declares it, with a promise of its result.
+  async #collectPromised(base: ts.Node, members: Map<string, string>): Promise<void> {
+    const { checker } = this.#program.project
+    const type = await checker.getTypeAtLocation(base)
+    if (!type) throw new Error(`no type: ${base.getText()}`)
+    for (const property of await checker.getPropertiesOfType(type)) {
+      const method = await property.declarations[0]?.resolve()
+      if (!method || !ts.isMethodDeclaration(method) || !method.type || !ts.isClassDeclaration(method.parent))
+        throw new Error(`${property.name} is not a method of a class`)
+      const answer = await this.#text(method.type)
+      const text = (await this.#text(method)).slice(0, -1)
+      const promised = answer.startsWith('Promise<')
+        ? text
+        : `${text.slice(0, -answer.length)}Promise<${answer}>`
+      const lines = [`/** See \`${method.parent.name?.text}.${property.name}\`. */`, `${promised};`]
+      members.set(property.name, lines.map((line) => `${INDENT}${line}`).join('\n'))
+    }
   }
 
   async #text(node: ts.Node): Promise<string> {
@@ -231,20 +255,23 @@ class EntryText {
     return (await Promise.all(childrenOf(node).map((child) => this.#splicesOf(child)))).flat()
   }
 
-  /** Whether a type is, somewhere in its words, made of something that is not published. */
+  /** Whether a type's source refers to something that is not published. */
   async #isDerived(node: ts.Node): Promise<boolean> {
     if (await this.#isItselfDerived(node)) return true
     for (const child of childrenOf(node)) if (await this.#isDerived(child)) return true
     return false
   }
 
-  /** Whether a type is a library's, taken from a table or a schema, or an alias that makes such a type of its arguments. */
+  /**
+   * Whether a type, without its children, is a library's, is taken from a table or a schema, or is an alias
+   * that makes such a type from its arguments.
+   */
   async #isItselfDerived(node: ts.Node): Promise<boolean> {
     if (ts.isTypeQueryNode(node) || ts.isImportTypeNode(node)) return true
     if (ts.isIndexedAccessTypeNode(node)) return ts.isLiteralTypeNode(node.indexType)
     if (!ts.isTypeReferenceNode(node)) return false
     const symbol = await this.#symbolOf(node.typeName)
-    if (!symbol) throw new Error(`what is ${node.getText()}?`)
+    if (!symbol) throw new Error(`the compiler does not know ${node.getText()}`)
     if (isOfLibrary(symbol)) return true
     if (node.typeArguments === undefined || !this.#types.isOurs(symbol)) return false
     const nodes = await Promise.all(symbol.declarations.map((handle) => handle.resolve()))
@@ -286,7 +313,8 @@ function isOfLibrary(symbol: TypeSymbol): boolean {
   )
 }
 
-// The comment of the first that has one of its own: a type beside a schema only points to it.
+// The first doc comment that is more than a link: the comment of a type beside its schema only links to the
+// schema.
 function docOf(nodes: readonly ts.Node[]): string | undefined {
   const docs = nodes.flatMap((node) => {
     const bearer = ts.isVariableDeclaration(node) ? node.parent.parent : node

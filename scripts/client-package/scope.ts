@@ -1,29 +1,30 @@
-// The names of one declaration file in the making: what it declares, what it takes from the core, what still has to come.
+// The names of a declaration file that is being written: the declared ones, those imported from the core, and
+// those that still have to be declared.
 import type { Symbol as TypeSymbol } from 'typescript/unstable/async'
 
-/** Gives names out, and remembers what a name has to stand for. */
+/** Assigns names to symbols, and remembers which symbols still need a declaration. */
 export class Scope {
   readonly #core: ReadonlyMap<number, string>
   readonly #names = new Map<number, string>()
   readonly #imported = new Set<string>()
   readonly #waiting: { readonly symbol: TypeSymbol; readonly name: string }[] = []
 
-  /** @param core names of what the core declares, by symbol; nothing for the core itself */
+  /** @param core the names that the core declares, by symbol; empty for the core itself */
   constructor(core: ReadonlyMap<number, string>) {
     this.#core = core
   }
 
-  /** Every name given out for what this file declares itself, by symbol. */
+  /** All names that this file declares itself, by symbol. */
   get declared(): ReadonlyMap<number, string> {
     return new Map([...this.#names].filter(([id]) => !this.#core.has(id)))
   }
 
-  /** What was taken from the core, in order of the alphabet. */
+  /** The names imported from the core, in alphabetical order. */
   get imported(): readonly string[] {
     return [...this.#imported].sort()
   }
 
-  /** The name a symbol goes by in this file, which from now on has to declare or import it. */
+  /** The name of a symbol in this file. From now on the file must declare or import it. */
   nameOf(symbol: TypeSymbol, name: string = symbol.name): string {
     const known = this.#names.get(symbol.id)
     if (known !== undefined) return known

@@ -1,20 +1,24 @@
-// The scripts of the package: every module of ours and of the libraries it uses, one file each, in plain JavaScript.
+// Builds the scripts of the client package: each of its modules, and each module of the libraries it uses,
+// becomes one file of plain JavaScript.
 import { join } from 'node:path'
 import { build, type Plugin } from 'vite'
 import { type Entry, ROOT } from './entries.ts'
+import { leanEndpoints } from './lean-endpoints.ts'
 import { packedWordList } from './word-list.ts'
 
-/** Where the scripts lie in the package. */
+/** The folder of the scripts in the package. */
 const LIB = 'lib'
 
-/** Where an entry's script lies in the package. */
+/** The path of an entry's script in the package. */
 export function scriptOf({ source }: Entry): string {
   return `${LIB}/${placeOf(source.slice(ROOT.length + 1).replace(/\.ts$/, ''))}.js`
 }
 
 /**
- * Builds the scripts into `folder`; answers the libraries among them. A file a module, so that bundlers leave out what is not
- * used file by file, and stacks and debuggers show the names of the source. Not minified: that is the application's part.
+ * Builds the scripts into `folder`. Each module stays a separate file, so that bundlers can leave out unused
+ * files, and stack traces and debuggers show the names of the source. The scripts are not minified;
+ * applications do that.
+ * @returns the names of the libraries among the scripts
  */
 export async function buildScripts(entries: readonly Entry[], folder: string): Promise<readonly string[]> {
   await build({
@@ -22,7 +26,7 @@ export async function buildScripts(entries: readonly Entry[], folder: string): P
     configFile: false,
     publicDir: false,
     logLevel: 'warn',
-    plugins: [plainWorkerUrls, packedWordList],
+    plugins: [plainWorkerUrls, packedWordList, leanEndpoints],
     build: {
       target: 'esnext',
       outDir: join(folder, LIB),
@@ -44,13 +48,14 @@ export async function buildScripts(entries: readonly Entry[], folder: string): P
   return [...new Set(files.map((path) => /^vendor.((?:@[^/\\]+.)?[^/\\]+)/.exec(path)?.[1] ?? path))].sort()
 }
 
-// `packages/client/src/x` is `client/x`. A folder called node_modules would be left out by npm.
+// `packages/client/src/x` becomes `client/x`. `node_modules` becomes `vendor`, because npm leaves out folders
+// called node_modules.
 function placeOf(path: string): string {
   return path.replace(/^packages\/(\w+)\/src\//, '$1/').replace(/^node_modules\//, 'vendor/')
 }
 
-// Vite would bundle a worker into an application here and now. In a library its address stays as it is, for the
-// application's bundler to find.
+// Hides `import.meta.url` from Vite, which would otherwise bundle the worker now. In a library the worker's
+// address must stay unchanged, so that the application's bundler finds it.
 const plainWorkerUrls: Plugin = {
   name: 'plain worker URLs',
   enforce: 'pre',

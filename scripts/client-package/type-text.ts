@@ -1,4 +1,5 @@
-// A type written out: what the compiler knows of a type whose own words speak of private packages or of Valibot.
+// Writes types as text. This is for types whose source refers to private packages or to Valibot: the text
+// comes from the compiler's knowledge of the type.
 import { join } from 'node:path'
 import {
   type Project,
@@ -10,7 +11,7 @@ import {
 } from 'typescript/unstable/async'
 import type { Scope } from './scope.ts'
 
-const READONLY = 8 // CheckFlags.Readonly, which the API does not name
+const READONLY = 8 // CheckFlags.Readonly, which the API does not export.
 const SIMPLE =
   TypeFlags.Any |
   TypeFlags.Unknown |
@@ -28,10 +29,13 @@ const SIMPLE =
   TypeFlags.BooleanLiteral |
   TypeFlags.TypeParameter
 
-/** Types that have a name, by what they look like written out. */
+/** Named types by their shape, see `shapeOf`. */
 export type Shapes = ReadonlyMap<string, TypeSymbol>
 
-/** What a type looks like: its words, whether readonly or not, without comments. */
+/**
+ * The shape of a type: its text without comments and `readonly`. Types with the same shape are treated as the
+ * same type.
+ */
 export function shapeOf(text: string): string {
   return text
     .replace(/^ *\/\*\*[\s\S]*?\*\/\n/gm, '')
@@ -39,13 +43,13 @@ export function shapeOf(text: string): string {
     .replace(/\n */g, ' ')
 }
 
-/** Writes types out for one declaration file. */
+/** Writes types as text for one declaration file. */
 export class TypeText {
   readonly #project: Project
   readonly #folder: string
   readonly #shapes: Shapes
 
-  /** @param folder where our own declarations lie */
+  /** @param folder the folder of our own declarations */
   constructor(project: Project, folder: string, shapes: Shapes) {
     this.#project = project
     this.#folder = folder
@@ -57,7 +61,9 @@ export class TypeText {
     return symbol.declarations.some(({ path }) => path.startsWith(join(this.#folder, '/')))
   }
 
-  /** The type in words that need nothing but this file. `self` is the alias that is being declared, if one is. */
+  /**
+   * The text of a type; it uses only names of this file. `self` is the alias that is being declared, if any.
+   */
   async of(type: Type, scope: Scope, self?: TypeSymbol): Promise<string> {
     const text = await this.#wordsOf(type, scope, self)
     const named = this.#shapes.get(shapeOf(text))
@@ -97,13 +103,13 @@ export class TypeText {
       for (const type of types)
         if (type.flags & TypeFlags.BooleanLiteral) words.add(await this.#project.checker.typeToString(type))
     }
-    // A brand left off makes literals beside it say nothing.
+    // Branded strings have become `string`, and a union with `string` needs no string literals.
     if (words.has('string')) for (const word of words) if (word.startsWith('"')) words.delete(word)
     for (const last of ['null', 'undefined']) if (words.delete(last)) words.add(last)
     return [...words].join(' | ')
   }
 
-  // A brand tells nobody outside anything: what is published is the string or number that carries it.
+  // Brands are not published: a branded type is written as its string or number.
   async #intersection(types: readonly Type[], scope: Scope): Promise<string> {
     const plain = types.find((type) => type.flags & SIMPLE)
     if (plain) return this.of(plain, scope)

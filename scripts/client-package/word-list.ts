@@ -1,11 +1,17 @@
-// The BIP-39 word list, packed for the build: a sorted list says each word's beginning again and again. It is by far the
-// largest single thing in the package; packed it weighs 4.4 kB gzip instead of 6.4.
+// A build plugin that packs the BIP-39 word list. In a sorted list, neighbouring words begin with the same
+// letters, so the packed list stores them once. The list is the largest single part of the package: 4.4 kB
+// gzip packed, 6.4 kB plain.
 import type { Plugin } from 'vite'
 
-/** How many characters a word shares with the one before it, as a capital letter: `A` none, `B` one… */
+/**
+ * A capital letter is the number of characters that a word shares with the previous word: `A` is 0, `B` is 1…
+ */
 const A = 65
 
-/** Each word as the count of characters it shares with the one before, and the rest. */
+/**
+ * Writes each word as the number of characters it shares with the previous word, followed by its other
+ * characters.
+ */
 export function packWords(words: readonly string[]): string {
   let before = ''
   return words
@@ -18,7 +24,7 @@ export function packWords(words: readonly string[]): string {
     .join('')
 }
 
-/** Puts the packed English list, and what unpacks it when it is loaded, in the place of the plain one. */
+/** Replaces the plain English list by the packed one, with code that unpacks it when it is loaded. */
 export const packedWordList: Plugin = {
   name: 'packed word list',
   async load(path) {
@@ -30,7 +36,10 @@ export const packedWordList: Plugin = {
 
 function moduleOf(packed: string): string {
   return `
-/** The BIP-39 English words, each written as how many letters it shares with the one before (A for none) and the rest. */
+/**
+ * The BIP-39 English words. Each is packed as the number of letters shared with the previous word (A is 0)
+ * and the rest.
+ */
 export const wordlist = /* @__PURE__ */ unpack(${JSON.stringify(packed)});
 
 function unpack(packed) {

@@ -12,28 +12,28 @@ import { type Command, CommandError, type Flags, textFlag, UsageError } from './
 import { sanitizeLine } from './sanitize.ts'
 
 const DEFAULT_RELAY = 'http://localhost:8080'
-/** How long leaving waits for messages that are still on their way. */
-const LEAVING_MS = 5000
+/** How long the chat waits for unsent messages before it ends. */
+const MAX_LEAVING_MS = 5000
 
 export const chatCommand: Command = {
   name: 'chat',
-  summary: 'write with friends, in this terminal',
+  summary: 'chat with friends in this terminal',
   help: `Usage: sotto chat [--relay URL] [--home DIR] [--phrase-file F] [--nickname N]
 
-A terminal client. The first start makes a new identity, or recovers one by its 12 words.
+A terminal client. The first start makes a new identity, or recovers one from its 12 words.
 
   --relay URL      the relay (default ${DEFAULT_RELAY})
-  --home DIR       where identity and history are kept, in one folder a relay
-                   (default $SOTTO_HOME, else ~/.sotto)
-  --phrase-file F  on the first start, recover by the 12 words in F; where there is no such
-                   file, make a new identity and write its words there
-  --nickname N     on the first start, make a new identity of this name without asking
+  --home DIR       where to keep identity and history, in one folder per relay
+                   (default $SOTTO_HOME, otherwise ~/.sotto)
+  --phrase-file F  on the first start, recover from the 12 words in F. If F does not exist,
+                   make a new identity and write its words to F
+  --nickname N     on the first start, make a new identity with this name without asking
 
-The recovery phrase and the history lie in that folder unencrypted. Only your user may read
-it (0700, files 0600), but whoever can read your files can read them.
+The recovery phrase and the history are stored unencrypted in that folder. Only your user
+may read it (0700, files 0600), but any program that can read your files can read them.
 
-In the chat, /help lists what you can do. Without a terminal, lines are read from standard
-input and printed plainly. NO_COLOR is respected.`,
+In the chat, /help lists all commands. Without a terminal, the chat reads lines from
+standard input and prints plain text. NO_COLOR is respected.`,
   options: {
     relay: { type: 'string' },
     home: { type: 'string' },
@@ -55,21 +55,24 @@ async function runChat(flags: Flags): Promise<number> {
   try {
     const isFirstStart = client.identity === undefined
     if (isFirstStart) {
-      const flagsForIt = { phraseFile: textFlag(flags, 'phrase-file'), nickname: textFlag(flags, 'nickname') }
-      if (!(await onboard(client, terminal, flagsForIt))) return 0
+      const onboardingFlags = {
+        phraseFile: textFlag(flags, 'phrase-file'),
+        nickname: textFlag(flags, 'nickname'),
+      }
+      if (!(await onboard(client, terminal, onboardingFlags))) return 0
     }
     const { aliasId = '', nickname = '' } = client.identity ?? {}
     if (isFirstStart) terminal.print(qrOf(aliasId, hasColour))
-    terminal.print(`You are ${sanitizeLine(nickname)}, alias ${aliasId}. /help lists what you can do.`)
+    terminal.print(`You are ${sanitizeLine(nickname)}, alias ${aliasId}. /help lists all commands.`)
     await chat.run()
-    await lastMessagesOut(client)
+    await waitForUnsent(client)
     return 0
   } catch (error) {
     throw error instanceof ClientError ? new CommandError(explain(error, relayUrl)) : error
   } finally {
     terminal.close()
     await client.close()
-    // Standard input may still be open, and would keep the process.
+    // Standard input may still be open and would keep the process alive.
     process.stdin.unref?.()
   }
 }
@@ -86,15 +89,15 @@ function openTerminal(hasColour: boolean): Terminal {
   return isInteractive ? new TtyTerminal(stdin, stdout, hasColour) : new PlainTerminal(stdin, stdout)
 }
 
-async function lastMessagesOut(client: SottoClient): Promise<void> {
-  const late = Date.now() + LEAVING_MS
-  while (client.networkState === 'connected' && (await client.countUnsent()) > 0 && Date.now() < late)
+async function waitForUnsent(client: SottoClient): Promise<void> {
+  const deadline = Date.now() + MAX_LEAVING_MS
+  while (client.networkState === 'connected' && (await client.countUnsent()) > 0 && Date.now() < deadline)
     await Bun.sleep(20)
 }
 
 function explain(error: ClientError, relayUrl: URL): string {
   if (error.code === 'NETWORK')
-    return `no relay answers at ${relayUrl.href}; "sotto serve" starts one, --relay names another`
+    return `no relay answers at ${relayUrl.href}; start one with "sotto serve" or choose another with --relay`
   if (error.code === 'ACCOUNT_NOT_FOUND')
     return `the relay at ${relayUrl.host} has no account for these words`
   return sanitizeLine(error.message, 300)

@@ -16,7 +16,7 @@ async function sotto(...args: string[]): Promise<{ code: number; output: string;
   return { code: await child.exited, output, errors }
 }
 
-test('help is everywhere', async () => {
+test('every command has a help text', async () => {
   for (const args of [[], ['help'], ['--help'], ['-h']]) {
     const { code, output } = await sotto(...args)
     expect(code).toBe(0)
@@ -31,15 +31,15 @@ test('help is everywhere', async () => {
   }
 })
 
-test('the help of chat says what lies unencrypted', async () => {
+test('the help of chat says which data is unencrypted', async () => {
   expect((await sotto('chat', '--help')).output).toContain('unencrypted')
 })
 
-test('the version is that of the package', async () => {
+test('the version is the version of the package', async () => {
   expect(await sotto('--version')).toEqual({ code: 0, output: `${manifest.version}\n`, errors: '' })
 })
 
-test('a mistake is told in one line, with exit code 2', async () => {
+test('a wrong command line prints one line and exits with code 2', async () => {
   const mistakes = [
     ['dance'],
     ['--dance'],

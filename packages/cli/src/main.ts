@@ -1,4 +1,4 @@
-// The command line: finds the command, reads its flags, and says what is wrong in one line.
+// The command line: finds the command, reads its flags, and reports errors in one line.
 import { parseArgs } from 'node:util'
 import manifest from '../package.json' with { type: 'json' }
 import { type Command, CommandError, type CommandGroup, type Flags, UsageError } from './command.ts'
@@ -6,7 +6,7 @@ import { commands } from './commands.ts'
 
 /**
  * Runs `sotto` with these arguments.
- * @returns the exit code: 0, or 1 where something failed, or 2 where it was called wrongly
+ * @returns the exit code: 0, 1 if something failed, or 2 if it was called wrongly
  */
 export async function main(args: readonly string[]): Promise<number> {
   try {
@@ -27,7 +27,7 @@ async function runCommand(args: readonly string[]): Promise<number> {
   if (name === undefined || name === '--help' || name === '-h') return print(overview())
   if (name === '--version' || name === '-v') return print(manifest.version)
   if (name === 'help') return print(rest[0] === undefined ? overview() : find(rest[0]).help)
-  if (name.startsWith('-')) throw new UsageError(`there is no flag ${name}; "sotto help" lists what there is`)
+  if (name.startsWith('-')) throw new UsageError(`there is no flag ${name}; "sotto help" lists all commands`)
   const command = find(name)
   if (!('actions' in command)) return await runOne(command, rest, command)
   const [first, ...others] = rest
@@ -35,7 +35,7 @@ async function runCommand(args: readonly string[]): Promise<number> {
   const action = command.actions.find((each) => each.name === first)
   if (action) return await runOne(action, others, command)
   const names = command.actions.map((each) => each.name).join(', ')
-  throw new UsageError(`"sotto ${name}" is followed by one of ${names}; "sotto ${name} --help" tells more`)
+  throw new UsageError(`"sotto ${name}" needs one of ${names}; see "sotto ${name} --help"`)
 }
 
 async function runOne(
@@ -46,7 +46,7 @@ async function runOne(
   const { flags, words } = readArguments(command, args, name)
   if (flags.help) return print(help)
   const missing = command.words?.[words.length]
-  if (missing !== undefined) throw new UsageError(`${missing} is missing; "sotto ${name} --help" tells more`)
+  if (missing !== undefined) throw new UsageError(`${missing} is missing; see "sotto ${name} --help"`)
   return await command.run(flags, words)
 }
 
@@ -82,7 +82,7 @@ function overview(): string {
   return `Sotto, end-to-end encrypted messaging.
 
 ${lines.join('\n')}
-  sotto ${'help'.padEnd(width)}  this; "sotto help <command>" tells more
+  sotto ${'help'.padEnd(width)}  show this help; "sotto help <command>" shows more
 
 "sotto --version" prints the version.`
 }
@@ -94,7 +94,7 @@ function print(text: string): number {
 
 if (import.meta.main) {
   const code = await main(process.argv.slice(2))
-  // Ended rather than left to end by itself: whatever a command that failed left open would keep it.
+  // An explicit exit: anything that a failed command left open would keep the process alive.
   await Promise.all([process.stdout, process.stderr].map(flushed))
   process.exit(code)
 }

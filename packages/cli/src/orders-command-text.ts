@@ -1,13 +1,13 @@
-// Orders as a person at a terminal reads them.
+// Formats orders as text for a terminal.
 import type { OrderDetail, OrderLine, PaymentLine, PayoutLine } from '@sotto/relay'
 import { cells, cut, sanitizeLine, sanitizeText } from './sanitize.ts'
 
 const COLUMNS = 100
 const LONGEST = 600
-/** Providers that give each order an address of its own, below an extended key. */
-const HAVE_ADDRESSES = ['evm', 'tron']
+/** Providers that give each order a separate address, derived from an extended key. */
+const WITH_DEPOSIT_ADDRESSES = ['evm', 'tron']
 
-/** One line an order. */
+/** One line per order. */
 export function ordersTable(orders: readonly OrderLine[]): string {
   const hasRefunds = orders.some(({ refunds_due }) => refunds_due > 0)
   const rows = orders.map(({ order_id, kind, ref_id, price_usdt, status, created_at, refunds_due }) => [
@@ -18,7 +18,7 @@ export function ordersTable(orders: readonly OrderLine[]): string {
   return table(titles, rows, 2)
 }
 
-/** One line a seller and sale. */
+/** One line per seller and sale. */
 export function payoutsTable(payouts: readonly PayoutLine[]): string {
   const rows = payouts.map(({ order_id, seller, price_usdt, due_at, channel_id }) => [
     ...[order_id, seller, String(price_usdt), minutesOf(due_at), channel_id],
@@ -26,7 +26,7 @@ export function payoutsTable(payouts: readonly PayoutLine[]): string {
   return table(['ORDER', 'SELLER', 'OWED', 'SINCE', 'CHANNEL'], rows, 4)
 }
 
-/** All of one order. */
+/** All details of one order. */
 export function orderText(detail: OrderDetail): string {
   const { order, asset, amount, deposit_index, is_bound, payments, payout, events } = detail
   const isId = order.kind === 'vanity' || order.kind === 'reserve'
@@ -42,23 +42,24 @@ export function orderText(detail: OrderDetail): string {
     ['Pay to', order.pay_to || 'not known yet'],
     [
       'Provider',
-      HAVE_ADDRESSES.includes(order.provider)
+      WITH_DEPOSIT_ADDRESSES.includes(order.provider)
         ? `${order.provider}, address number ${deposit_index}`
         : order.provider,
     ],
-    ['Buyer', order.buyer ?? 'nobody: whoever binds it'],
+    ['Buyer', order.buyer ?? 'none: the first account that binds it'],
     ['Placed', secondsOf(order.created_at)],
     ['Ends', secondsOf(order.expires_at)],
   ]
-  const seen =
-    payments.length === 0 ? ['No payment was seen.'] : ['Payments', ...payments.flatMap(paymentText)]
+  const seen = payments.length === 0 ? ['No payments yet.'] : ['Payments', ...payments.flatMap(paymentText)]
   const owed = payout ? ['', 'Payout', `  ${payoutText(payout)}`] : []
   const happened = events.map(({ at, who, what, why }) => `  ${secondsOf(at)}  ${who}: ${what} (${why})`)
   const lines = [...facts.map(([name, value]) => `${name.padEnd(8)}  ${value}`), '', ...seen, ...owed]
-  return [...lines, '', 'What happened', ...happened].map(clean).join('\n')
+  return [...lines, '', 'History', ...happened].map(clean).join('\n')
 }
 
-/** JSON that a terminal takes for nothing else: what could move its cursor or reorder a line is written as an escape. */
+/**
+ * JSON that is safe to print: characters that could move the cursor or reorder a line are written as escapes.
+ */
 export function jsonOf(value: unknown): string {
   return JSON.stringify(value, null, 2).replace(/[\u007f-\u009f\p{Cf}\u2028\u2029]/gu, (character) =>
     Array.from({ length: character.length }, (_, at) => {
@@ -70,10 +71,10 @@ export function jsonOf(value: unknown): string {
 
 function paymentText(payment: PaymentLine): string[] {
   const { reference, amount, asset, at, state, outcome, refund_amount, reason } = payment
-  const became = outcome === null ? [] : [outcome === 'counted' ? 'counted' : 'not counted']
+  const result = outcome === null ? [] : [outcome === 'counted' ? 'counted' : 'not counted']
   const lines = [
     `  ${reference}`,
-    `    ${amountOf(amount, asset)}, ${secondsOf(at)}: ${[state, ...became].join(', ')}`,
+    `    ${amountOf(amount, asset)}, ${secondsOf(at)}: ${[state, ...result].join(', ')}`,
   ]
   if (refund_amount === null) return lines
   const { refunded_at, refund_reference } = payment
@@ -94,7 +95,7 @@ function amountOf(amount: string, asset: string): string {
   return `${amount} (smallest units of ${asset})`
 }
 
-/** Columns side by side; those of numbers stand on the right. One of them is cut so that all fit. */
+/** Columns side by side, numbers aligned to the right. The flexible column is cut so that all fit. */
 function table(titles: readonly string[], rows: readonly (readonly string[])[], flexible: number): string {
   const lines = [titles, ...rows].map((line) => line.map((cell) => sanitizeLine(cell, COLUMNS)))
   const widths = titles.map((_, at) => Math.max(...lines.map((line) => cells(line[at] ?? ''))))
@@ -117,7 +118,7 @@ function table(titles: readonly string[], rows: readonly (readonly string[])[], 
 
 const NUMBERS = ['PRICE', 'OWED', 'REFUNDS']
 
-// All that stands in a line may be somebody else's text, and none of it may begin another line.
+// A line may contain text by other people, which must not begin a new line.
 function clean(line: string): string {
   return cut(sanitizeText(line).replaceAll('\n', ' '), LONGEST)
 }

@@ -1,4 +1,4 @@
-// sotto orders: what an operator sees and does of orders, at the relay that runs or, where none does, at its store.
+// sotto orders: shows and changes orders, through the running relay or, if none runs, in its store.
 import type { OrderLine } from '@sotto/relay'
 import { CommandError, type CommandGroup, type Flags, neededFlag, textFlag, UsageError } from './command.ts'
 import { jsonOf, ordersTable, orderText, payoutsTable } from './orders-command-text.ts'
@@ -10,12 +10,12 @@ const KINDS = ['vanity', 'reserve', 'channel', 'quota'] as const satisfies reado
 const MOST_ORDERS = 1000
 const USUAL_ORDERS = 50
 
-const everywhere = { json: { type: 'boolean' }, 'data-dir': { type: 'string' } } as const
-const changes = { ...everywhere, reference: { type: 'string' }, why: { type: 'string' } } as const
+const commonFlags = { json: { type: 'boolean' }, 'data-dir': { type: 'string' } } as const
+const changeFlags = { ...commonFlags, reference: { type: 'string' }, why: { type: 'string' } } as const
 
 export const ordersCommand: CommandGroup = {
   name: 'orders',
-  summary: 'see orders; confirm them, note refunds and payouts',
+  summary: 'show and confirm orders; record refunds and payouts',
   help: `Usage: sotto orders list [--status S] [--kind K] [--refunds] [--limit N]
        sotto orders show ORDER
        sotto orders confirm ORDER [--reference TEXT] --why TEXT
@@ -23,36 +23,38 @@ export const ordersCommand: CommandGroup = {
        sotto orders payouts
        sotto orders payout-paid ORDER --reference TEXT --why TEXT
 
-The orders of the relay on this machine. A relay that runs is told through a socket in its
-data folder that only its own user can open; where none runs, its store is opened.
+Works on the orders of the relay on this machine. It talks to a running relay through a
+socket in its data folder, which only the relay's user can open. If no relay runs, it opens
+the store.
 
-  list             orders, the newest first
-    --status S       only those that are ${listed(STATUSES)}
-    --kind K         only those of a kind: ${listed(KINDS)}
-    --refunds        only those with money that is still to be given back
+  list             orders, newest first
+    --status S       only ${listOf(STATUSES)} orders
+    --kind K         only orders of a kind: ${listOf(KINDS)}
+    --refunds        only orders with money that must still be given back
     --limit N        how many, 1 to ${MOST_ORDERS} (default ${USUAL_ORDERS})
-  show             one order: its payments, what its seller is owed, and what was done to it
-  confirm          take your word that an order was paid in full. If it is over and what was
-                   ordered is free no more, the payment is noted to be given back instead. A
-                   payment the relay itself sees for it later counts as a second one.
-  refund-recorded  note that you gave a payment back; "show" lists payments by name. This
+  show             one order: its payments, what you owe its seller, and its history
+  confirm          confirm on your word that an order was paid in full. If the order has
+                   ended and its goods are no longer free, the payment is recorded to be
+                   given back instead. If the relay itself sees a payment later, that
+                   counts as a second payment.
+  refund-recorded  record that you gave a payment back; "show" lists payments by name. This
                    moves no money, and neither does payout-paid.
-  payouts          what sellers of channels are owed
-  payout-paid      note that you paid the seller
+  payouts          what you owe the sellers of channels
+  payout-paid      record that you paid the seller
 
-  --why TEXT       why, at most 500 characters; kept with your name on this machine and the
-                   time, as is everything that changes an order
-  --reference TEXT what the money can be found by, such as its transaction
+  --why TEXT       the reason, at most 500 characters. It is stored with your user name on
+                   this machine and the time, for every change of an order.
+  --reference TEXT how to find the payment, such as its transaction
   --json           print JSON instead of text. Amounts of payments are in the smallest unit.
-  --data-dir D     the relay's data folder (default: DATA_DIR, else ./data)
+  --data-dir D     the relay's data folder (default: DATA_DIR, otherwise ./data)
 
-Where no relay runs on this machine and DATABASE_URL is set, it is that database that is meant.
-Exit code 0, or 1 where it was refused, or 2 where it was called wrongly.`,
+If no relay runs on this machine and DATABASE_URL is set, the command uses that database.
+The exit code is 0, 1 if the relay refused, or 2 if the command was called wrongly.`,
   actions: [
     {
       name: 'list',
       options: {
-        ...everywhere,
+        ...commonFlags,
         status: { type: 'string' },
         kind: { type: 'string' },
         refunds: { type: 'boolean' },
@@ -60,8 +62,8 @@ Exit code 0, or 1 where it was refused, or 2 where it was called wrongly.`,
       },
       run: async (flags) => {
         const filter = {
-          ...chosen(flags, 'status', STATUSES),
-          ...chosen(flags, 'kind', KINDS),
+          ...choiceOf(flags, 'status', STATUSES),
+          ...choiceOf(flags, 'kind', KINDS),
           ...(flags.refunds ? { refunds: true } : {}),
         }
         const limit = limitOf(flags)
@@ -77,7 +79,7 @@ Exit code 0, or 1 where it was refused, or 2 where it was called wrongly.`,
     {
       name: 'show',
       words: ['ORDER'],
-      options: everywhere,
+      options: commonFlags,
       run: async (flags, [order_id]) => {
         const detail = await tell(flags, (relay, at) => relay.tellRelay(at, 'orders.show', { order_id }))
         return print(flags, detail, orderText(detail))
@@ -86,56 +88,60 @@ Exit code 0, or 1 where it was refused, or 2 where it was called wrongly.`,
     {
       name: 'confirm',
       words: ['ORDER'],
-      options: changes,
+      options: changeFlags,
       run: async (flags, [order_id]) => {
         const reference = textFlag(flags, 'reference')?.trim()
-        const input = { order_id, ...signed(flags), ...(reference ? { reference } : {}) }
+        const input = { order_id, ...whoAndWhy(flags), ...(reference ? { reference } : {}) }
         const order = await tell(flags, (relay, at) => relay.tellRelay(at, 'orders.confirm', input))
-        const look = `"sotto orders show ${order.order_id}" tells more`
+        const hint = `see "sotto orders show ${order.order_id}"`
         if (order.status !== 'confirmed') {
           if (flags.json) print(flags, order, '')
           throw new CommandError(
-            `NOT confirmed: what was ordered can be handed over no more, the payment is noted to be given back; ${look}`,
+            `NOT confirmed: the goods are no longer available, and the payment is recorded to be given back; ${hint}`,
           )
         }
-        const due = order.refunds_due === 0 ? '' : ` Some of what was paid is to be given back: ${look}.`
+        const due = order.refunds_due === 0 ? '' : ` Part of the payment is to be given back; ${hint}.`
         return print(flags, order, `${order.order_id} is confirmed.${due}`)
       },
     },
     {
       name: 'refund-recorded',
       words: ['PAYMENT'],
-      options: changes,
+      options: changeFlags,
       run: async (flags, [payment]) => {
-        const reference = neededFlag(flags, 'reference', 'what the refund can be found by')
-        const input = { payment, reference, ...signed(flags) }
+        const reference = neededFlag(flags, 'reference', 'how to find the refund')
+        const input = { payment, reference, ...whoAndWhy(flags) }
         const line = await tell(flags, (relay, at) => relay.tellRelay(at, 'orders.refund-recorded', input))
         const what = `${line.refund_amount} (smallest units of ${line.asset}) of ${line.reference}`
-        return print(flags, line, `Noted: ${sanitizeLine(what, 600)} was given back.`)
+        return print(flags, line, `Recorded: ${sanitizeLine(what, 600)} was given back.`)
       },
     },
     {
       name: 'payouts',
-      options: everywhere,
+      options: commonFlags,
       run: async (flags) => {
         const payouts = await tell(flags, (relay, at) => relay.tellRelay(at, 'payouts.due', {}))
         return print(
           flags,
           payouts,
-          payouts.length === 0 ? 'No seller is owed anything.' : payoutsTable(payouts),
+          payouts.length === 0 ? 'You owe no seller anything.' : payoutsTable(payouts),
         )
       },
     },
     {
       name: 'payout-paid',
       words: ['ORDER'],
-      options: changes,
+      options: changeFlags,
       run: async (flags, [order_id]) => {
-        const reference = neededFlag(flags, 'reference', 'what the payment can be found by')
-        const input = { order_id, reference, ...signed(flags) }
+        const reference = neededFlag(flags, 'reference', 'how to find the payment')
+        const input = { order_id, reference, ...whoAndWhy(flags) }
         const payout = await tell(flags, (relay, at) => relay.tellRelay(at, 'payouts.paid', input))
         const seller = sanitizeLine(payout.seller)
-        return print(flags, payout, `Noted: ${seller} was paid ${payout.price_usdt} for ${payout.order_id}.`)
+        return print(
+          flags,
+          payout,
+          `Recorded: ${seller} was paid ${payout.price_usdt} for ${payout.order_id}.`,
+        )
       },
     },
   ],
@@ -153,18 +159,19 @@ function print(flags: Flags, answer: unknown, text: string): number {
   return 0
 }
 
-/** Who changes something, and why. */
-function signed(flags: Flags): { who: string; why: string } {
-  return { who: whoRunsThis(), why: neededFlag(flags, 'why', 'why this is done') }
+/** The person who changes something, and the reason. */
+function whoAndWhy(flags: Flags): { who: string; why: string } {
+  return { who: currentUser(), why: neededFlag(flags, 'why', 'why this is done') }
 }
 
-function whoRunsThis(): string {
+function currentUser(): string {
   const { SUDO_USER } = process.env
   if (SUDO_USER) return `${SUDO_USER} (sudo)`
   return nameOfUser() ?? `user ${process.getuid?.() ?? 'unknown'}`
 }
 
-// Asked of the system, since Bun's userInfo believes the variable USER. A container may have no `id`, or no name to tell.
+// From the system, because Bun's userInfo trusts the variable USER. A container may have no `id` command or
+// no name.
 function nameOfUser(): string | undefined {
   try {
     const { success, stdout } = Bun.spawnSync(['id', '-un'], { stderr: 'ignore' })
@@ -174,10 +181,10 @@ function nameOfUser(): string | undefined {
   }
 }
 
-function chosen(flags: Flags, name: string, values: readonly string[]): Record<string, string> {
+function choiceOf(flags: Flags, name: string, values: readonly string[]): Record<string, string> {
   const value = textFlag(flags, name)
   if (value === undefined) return {}
-  if (!values.includes(value)) throw new UsageError(`--${name} takes ${listed(values)}, not "${value}"`)
+  if (!values.includes(value)) throw new UsageError(`--${name} takes ${listOf(values)}, not "${value}"`)
   return { [name]: value }
 }
 
@@ -189,6 +196,6 @@ function limitOf(flags: Flags): number {
   throw new UsageError(`--limit takes a number from 1 to ${MOST_ORDERS}, not "${text}"`)
 }
 
-function listed(values: readonly string[]): string {
+function listOf(values: readonly string[]): string {
   return `${values.slice(0, -1).join(', ')} or ${values.at(-1)}`
 }

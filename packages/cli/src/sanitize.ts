@@ -1,14 +1,17 @@
-// Text of other people, made safe to print: nothing in it may move the cursor, change colours or reorder a line.
+// Makes other people's text safe to print: it cannot move the cursor, change colours or reorder a line.
 
-/** Bidirectional controls can make a line read as what it is not; tags and fillers hide text in it. */
+/** Bidirectional controls can make a line look like another one; tags and fillers can hide text in it. */
 const INVISIBLE =
   /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu
-/** More marks than any script puts on one letter would spill over the lines around. */
-const PILED_MARKS = /(\p{M}{6})\p{M}+/gu
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not reach the terminal
+/** More marks than any script puts on one letter; they would cover the neighbouring lines. */
+const EXCESS_MARKS = /(\p{M}{6})\p{M}+/gu
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these must not reach the terminal
 const CONTROLS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g
 
-/** A text of any number of lines. Controls, with which escape sequences begin, become U+FFFD; a tab becomes spaces. */
+/**
+ * A text with any number of lines. Control characters, which begin escape sequences, become U+FFFD; a tab
+ * becomes spaces.
+ */
 export function sanitizeText(text: string): string {
   return text
     .toWellFormed()
@@ -16,10 +19,10 @@ export function sanitizeText(text: string): string {
     .replaceAll('\t', '  ')
     .replace(CONTROLS, '\ufffd')
     .replace(INVISIBLE, '')
-    .replace(PILED_MARKS, '$1')
+    .replace(EXCESS_MARKS, '$1')
 }
 
-/** A text that must be one line of at most `maxCells` columns, such as a nickname. */
+/** One line of at most `maxCells` columns, such as a nickname. */
 export function sanitizeLine(text: string, maxCells = 40): string {
   return cut(sanitizeText(text).replace(/\s+/g, ' ').trim(), maxCells)
 }
@@ -31,12 +34,12 @@ export function graphemes(text: string): string[] {
   return Array.from(segmenter.segment(text), ({ segment }) => segment)
 }
 
-/** How many columns a text takes. */
+/** The width of a text in columns. */
 export function cells(text: string): number {
   return Bun.stringWidth(text)
 }
 
-/** A text of at most `maxCells` columns, cut with "…". */
+/** Cuts a text to at most `maxCells` columns, with "…" at the end. */
 export function cut(text: string, maxCells: number): string {
   if (cells(text) <= maxCells) return text
   let kept = ''

@@ -1,7 +1,7 @@
-// sotto serve: runs a relay in this process until it is told to stop.
+// sotto serve: runs a relay in this process until a signal stops it.
 import { type Command, CommandError, type Flags, textFlag, UsageError } from './command.ts'
 
-/** Flags, and the settings of the relay they stand for. */
+/** Flags and the relay's settings that they override. */
 const SETTINGS = { port: 'PORT', host: 'HOST', 'data-dir': 'DATA_DIR' } as const
 
 export const serveCommand: Command = {
@@ -9,18 +9,18 @@ export const serveCommand: Command = {
   summary: 'run a relay on this machine',
   help: `Usage: sotto serve [--port N] [--host H] [--data-dir D]
 
-Runs a relay until Ctrl-C. It stores what it must in one folder and needs nothing else.
+Runs a relay until Ctrl-C. It keeps its data in one folder and needs nothing else.
 
   --port N        the port to listen on (default 8080)
   --host H        the address to listen on
   --data-dir D    where to keep the relay's data
 
-Every other setting is an environment variable; a flag counts for more than its variable
-(PORT, HOST, DATA_DIR).`,
+Every other setting is an environment variable. A flag overrides its variable (PORT, HOST,
+DATA_DIR).`,
   options: { port: { type: 'string' }, host: { type: 'string' }, 'data-dir': { type: 'string' } },
   async run(flags) {
     const environment = { ...process.env, ...settingsOf(flags) }
-    // Only here: nobody who chats loads the relay.
+    // Imported late, so that chats do not load the relay.
     const { serve, StartError } = await import('@sotto/relay')
     try {
       await serve(environment, (line) => process.stdout.write(`${line}\n`))

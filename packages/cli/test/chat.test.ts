@@ -1,4 +1,4 @@
-// Two real chats, each in a pseudo-terminal of its own, and a real relay between them.
+// Real chats, in pseudo-terminals or over pipes, and a real relay between them.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type RelayProcess, startRelay } from '@sotto/relay/testing'
 import { PipedChat, TtyChat } from './terminals.ts'
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: what sets colours begins with one
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colour sequences begin with one
 const COLOURS = /\u001b\[[0-9;]*m/
 
 let relay: RelayProcess
@@ -36,7 +36,7 @@ async function aliasIn(chat: TtyChat | PipedChat): Promise<string> {
   return /alias (\w+)\./.exec(await chat.sees(/You are .*alias \w+\./))?.[1] ?? ''
 }
 
-/** Two chats of people who are friends. */
+/** Starts the chats of two new accounts and makes the accounts friends. */
 async function friends(
   env: Record<string, string> = {},
 ): Promise<{ alice: TtyChat; bob: TtyChat; aliases: [string, string]; homes: [string, string] }> {
@@ -58,7 +58,7 @@ async function friends(
   return { alice, bob, aliases, homes: places }
 }
 
-test('from the first start to a conversation with marks, typing, reply and retraction', async () => {
+test('two new users become friends and chat with marks, typing notices, replies and retractions', async () => {
   const home = newHome()
   const alice = chatAt(home)
   await alice.prompts(/\[n\]ew identity, or \[r\]ecover/)
@@ -84,7 +84,7 @@ test('from the first start to a conversation with marks, typing, reply and retra
 
   alice.enter('hello bob')
   await bob.sees(/\d\d:\d\d .*#1 alice: hello bob$/)
-  // Bob has the conversation open, so it is read at once; the mark changes where it stands.
+  // Bob has the conversation open, so he reads the message at once. Alice's mark changes in place.
   await alice.sees(/\d\d:\d\d ✓✓ #1 you: hello bob$/)
   await alice.writes('\u001b[94m✓✓')
 
@@ -92,7 +92,7 @@ test('from the first start to a conversation with marks, typing, reply and retra
   await alice.writes('bob is typing…')
   alice.enter('are you?')
   await bob.sees(/#2 alice: are you\?/)
-  // What came in went above what was being typed, and left it as it was.
+  // The incoming message was printed above the typed line, which did not change.
   await bob.prompts(/^alice> I am wri$/)
   bob.enter('ting')
   await alice.sees(/#3 bob: I am writing$/)
@@ -120,7 +120,7 @@ test('from the first start to a conversation with marks, typing, reply and retra
     expect((await stat(join(home, folder, file))).mode & 0o777).toBe(0o600)
 }, 60_000)
 
-test('what came while away is summed up, and shown on opening', async () => {
+test('messages that arrived while the chat was closed are shown when it is opened again', async () => {
   const { alice, bob, aliases, homes: places } = await friends()
   bob.enter('/quit')
   expect(await bob.process.exited).toBe(0)
@@ -136,7 +136,7 @@ test('what came while away is summed up, and shown on opening', async () => {
   await alice.leave()
 }, 60_000)
 
-test('with several friends the start says who wrote, and a number opens', async () => {
+test('with several friends, the start lists the senders of new messages, and /with opens a chat', async () => {
   const { alice, bob, aliases, homes: places } = await friends()
   const carol = new PipedChat(['--relay', relay.url, '--home', newHome(), '--nickname', 'carol'])
   await carol.sees(/Press Enter/)
@@ -170,7 +170,7 @@ test('with several friends the start says who wrote, and a number opens', async 
   await alice.leave()
 }, 60_000)
 
-test('a relay that goes away and comes back is told of, and nothing typed meanwhile is lost', async () => {
+test('the chat reports a lost connection, and sends messages that were typed meanwhile after reconnecting', async () => {
   const { alice, bob } = await friends()
   await relay.kill('SIGKILL')
   await alice.sees(/connection lost, reconnecting…/)
@@ -183,7 +183,7 @@ test('a relay that goes away and comes back is told of, and nothing typed meanwh
   await bob.leave()
 }, 120_000)
 
-test('nothing a friend sends can draw on the terminal or pass for another line', async () => {
+test("a friend's message can neither send control codes to the terminal nor look like another line", async () => {
   const { alice, bob, aliases, homes: places } = await friends()
   await bob.leave()
   const piped = new PipedChat(['--relay', relay.url, '--home', places[1]])
@@ -198,7 +198,7 @@ test('nothing a friend sends can draw on the terminal or pass for another line',
   await alice.leave()
 }, 60_000)
 
-test('without colours the mark of a read message is a word', async () => {
+test('without colours, a read message is marked by a word', async () => {
   const { alice, bob } = await friends({ NO_COLOR: '1' })
   alice.enter('plain')
   await alice.sees(/read #1 you: plain/)
@@ -207,7 +207,7 @@ test('without colours the mark of a read message is a word', async () => {
   await bob.leave()
 }, 60_000)
 
-test('a pasted text of several lines is one message', async () => {
+test('pasted text of several lines becomes one message', async () => {
   const { alice, bob } = await friends()
   alice.type('\u001b[200~first\rsecond\u001b[201~')
   await alice.prompts(/first⏎second/)
@@ -218,7 +218,7 @@ test('a pasted text of several lines is one message', async () => {
   await bob.leave()
 }, 60_000)
 
-test('a long line scrolls within its row, and a narrow terminal is enough', async () => {
+test('a long line scrolls within its row, even in a narrow terminal', async () => {
   const { alice, bob, homes: places } = await friends()
   await bob.leave()
   const narrow = new TtyChat(['--relay', relay.url, '--home', places[1]], {}, 30, 10)
@@ -236,7 +236,7 @@ test('a long line scrolls within its row, and a narrow terminal is enough', asyn
   await alice.leave()
 }, 60_000)
 
-test('an identity is recovered by words, typed or in a file, and the first device hears of it', async () => {
+test('an identity is recovered from its words, typed or in a file, and the first device is notified', async () => {
   const phraseFile = join(root, 'phrase')
   const first = new PipedChat([
     '--relay',
@@ -252,7 +252,8 @@ test('an identity is recovered by words, typed or in a file, and the first devic
   expect((await stat(phraseFile)).mode & 0o777).toBe(0o600)
   const words = (await readFile(phraseFile, 'utf8')).trim()
   expect(first.output).not.toContain(words.split(' ').slice(0, 3).join(' '))
-  await first.sees(/• connected/) // Else it would not be the first that is sent away.
+  // Wait, so that the second device connects later than the first: the relay disconnects the earlier one.
+  await first.sees(/• connected/)
 
   const second = chatAt(newHome())
   await second.prompts(/\[r\]ecover/)
@@ -276,7 +277,7 @@ test('an identity is recovered by words, typed or in a file, and the first devic
   expect(await fourth.process.exited).toBe(1)
 }, 60_000)
 
-test('lines piped in are sent before it leaves', async () => {
+test('piped lines are sent before the chat exits', async () => {
   const { alice, bob, homes: places } = await friends()
   await bob.leave()
   const piped = new PipedChat(['--relay', relay.url, '--home', places[1]])
@@ -287,7 +288,7 @@ test('lines piped in are sent before it leaves', async () => {
   await alice.leave()
 }, 60_000)
 
-test('a chat that was killed sends what it had not sent, once, when it is started again', async () => {
+test('a killed chat sends its unsent messages once after it is started again', async () => {
   const { alice, bob, homes: places } = await friends()
   await bob.leave()
   const piped = new PipedChat(['--relay', relay.url, '--home', places[1]])
@@ -307,7 +308,7 @@ test('a chat that was killed sends what it had not sent, once, when it is starte
   await alice.leave()
 }, 120_000)
 
-test('letters of every width and kind are typed and shown', async () => {
+test('characters of any width and script can be typed and are shown', async () => {
   const { alice, bob } = await friends()
   const text = 'naïve 日本語 👍🏽 עברית'
   alice.type(text)
@@ -318,7 +319,7 @@ test('letters of every width and kind are typed and shown', async () => {
   await bob.leave()
 }, 60_000)
 
-test('a second chat in the same folder is turned away', async () => {
+test('a second chat in the same folder is refused', async () => {
   const home = newHome()
   const first = chatAt(home)
   await first.prompts(/\[r\]ecover/)
@@ -330,7 +331,7 @@ test('a second chat in the same folder is turned away', async () => {
   expect(await first.leave()).toBe(0)
 }, 60_000)
 
-test('no relay: one line says so', async () => {
+test('an unreachable relay is reported in one line', async () => {
   const chat = new PipedChat(['--relay', 'http://127.0.0.1:1', '--home', newHome(), '--nickname', 'x'])
   expect(await chat.process.exited).toBe(1)
   expect(await new Response(chat.process.stderr).text()).toMatch(

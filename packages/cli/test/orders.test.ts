@@ -1,4 +1,4 @@
-// `sotto orders` as operators run it: beside a relay that runs, and on the store of one that does not.
+// `sotto orders` as operators run it: beside a running relay, and on the store of a stopped relay.
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import type { OrderDetail, OrderLine } from '@sotto/relay'
 import { type RelayProcess, startRelay } from '@sotto/relay/testing'
 import { type WireAccount, wireAccount } from '@sotto/relay/testing/wire'
 
-setDefaultTimeout(180_000) // A dozen processes each, one after the other.
+setDefaultTimeout(180_000) // Each test starts about a dozen processes, one after the other.
 
 const MAIN = join(import.meta.dir, '../src/main.ts')
 
@@ -25,15 +25,15 @@ async function sotto(args: readonly string[], env: Record<string, string> = {}) 
 const BY = ['--why', 'the bank says so']
 const ME = Bun.spawnSync(['id', '-un']).stdout.toString().trim()
 
-/** Changes the store as nobody may, to have what takes months or somebody's malice. */
+/** Changes the store directly, to create states that need months or an attacker. */
 function tamper(relay: RelayProcess, statement: string, ...values: string[]): void {
   using database = new Database(join(relay.dataDir, 'sotto.db'))
   database.run('PRAGMA busy_timeout = 5000')
   database.run(statement, values)
 }
 
-for (const way of ['through the relay that runs', 'on the store of a relay that does not run'] as const) {
-  const isRunning = way === 'through the relay that runs'
+for (const way of ['through a running relay', 'on the store of a stopped relay'] as const) {
+  const isRunning = way === 'through a running relay'
 
   describe(way, () => {
     let relay: RelayProcess
@@ -46,7 +46,10 @@ for (const way of ['through the relay that runs', 'on the store of a relay that 
     })
     afterAll(() => relay.stop())
 
-    /** Does something with the relay, and leaves it as this way of the tests has it. */
+    /**
+     * Runs `work` while the relay runs. In the suite of the stopped relay, starts it before and stops it
+     * after.
+     */
     async function withRelay<T>(work: () => Promise<T>): Promise<T> {
       if (isRunning) return await work()
       if (!isUp) await relay.start()
@@ -69,16 +72,16 @@ for (const way of ['through the relay that runs', 'on the store of a relay that 
       return JSON.parse(output)
     }
 
-    test('nothing to show is said in a sentence', async () => {
+    test('an empty list prints a sentence', async () => {
       await withRelay(async () => undefined)
-      const said = async (...args: string[]) => (await orders(...args)).output
-      expect(await said('list')).toBe('There are no orders.\n')
-      expect(await said('list', '--refunds')).toBe('There are no such orders.\n')
-      expect(await said('payouts')).toBe('No seller is owed anything.\n')
+      const outputOf = async (...args: string[]) => (await orders(...args)).output
+      expect(await outputOf('list')).toBe('There are no orders.\n')
+      expect(await outputOf('list', '--refunds')).toBe('There are no such orders.\n')
+      expect(await outputOf('payouts')).toBe('You owe no seller anything.\n')
       expect(await json<unknown>('list')).toEqual([])
     })
 
-    test('an order is listed, confirmed with who and why, and its payer hears of it', async () => {
+    test('an order is listed; its confirmation records the operator and the reason, and notifies the buyer', async () => {
       const order = await buy(alice, 'riverbed')
       const list = await orders('list', '--status', 'pending')
       expect(list.output).toMatch(
@@ -114,14 +117,14 @@ for (const way of ['through the relay that runs', 'on the store of a relay that 
       })
     })
 
-    test('what cannot be had any more is not confirmed but to be given back: said, exit code 1, then noted', async () => {
+    test('an order for a name that is no longer available is not confirmed: exit code 1, and a refund is owed until it is recorded', async () => {
       const order = await buy(alice, 'mountain')
       tamper(relay, 'UPDATE orders SET expires_at = 1 WHERE order_id = ?', order)
       const taken = await buy(bob, 'mountain')
       expect(taken).not.toBe(order)
       const { code, output, errors } = await orders('confirm', order, '--json', ...BY)
       expect({ code, status: JSON.parse(output).status }).toEqual({ code: 1, status: 'expired' })
-      expect(errors).toMatch(/^sotto: NOT confirmed: .*to be given back; "sotto orders show ord_.*\n$/)
+      expect(errors).toMatch(/^sotto: NOT confirmed: .*to be given back; see "sotto orders show ord_.*\n$/)
 
       expect((await orders('list', '--refunds')).output).toMatch(
         new RegExp(`REFUNDS\\n${order} .* expired .* 1\\n$`),
@@ -131,14 +134,14 @@ for (const way of ['through the relay that runs', 'on the store of a relay that 
       const noted = await orders('refund-recorded', payment, '--reference', 'wire 8', ...BY)
       expect(noted).toEqual({
         ...{ code: 0, errors: '' },
-        output: `Noted: 10000000 (smallest units of manual) of ${payment} was given back.\n`,
+        output: `Recorded: 10000000 (smallest units of manual) of ${payment} was given back.\n`,
       })
       expect((await orders('refund-recorded', payment, '--reference', 'wire 8', ...BY)).code).toBe(1)
       expect((await orders('show', order)).output).toMatch(/10000000 given back \(late\) \S+Z: wire 8\n/)
       expect(await json<OrderLine[]>('list', '--refunds')).toEqual([])
     })
 
-    test('a seller is owed the price of a channel until it is noted that they were paid', async () => {
+    test('a seller is owed the price of a channel until the payout is recorded', async () => {
       const order = await withRelay(async () => {
         const details = { name: 'Cats', description: '', is_public: true }
         const { channel_id } = (await bob.post('/channels', details)).body
@@ -152,7 +155,7 @@ for (const way of ['through the relay that runs', 'on the store of a relay that 
       )
       expect(Math.max(...due.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(100)
       expect(await orders('payout-paid', order, '--reference', 'wire 9', ...BY)).toEqual({
-        ...{ code: 0, errors: '', output: `Noted: ${bob.alias} was paid 40 for ${order}.\n` },
+        ...{ code: 0, errors: '', output: `Recorded: ${bob.alias} was paid 40 for ${order}.\n` },
       })
       expect(await json<unknown>('payouts')).toEqual([])
       expect((await orders('show', order)).output).toMatch(
@@ -160,7 +163,7 @@ for (const way of ['through the relay that runs', 'on the store of a relay that 
       )
     })
 
-    test('the list can be narrowed and shortened', async () => {
+    test('the list can be filtered and limited', async () => {
       const all = await json<OrderLine[]>('list')
       expect(all.length).toBeGreaterThan(2)
       const channels = all.filter(({ kind }) => kind === 'channel')
@@ -169,7 +172,7 @@ for (const way of ['through the relay that runs', 'on the store of a relay that 
       expect((await orders('list', '--limit', '1')).output).toEndWith('\nThe newest 1; --limit shows more.\n')
     })
 
-    test('what others wrote can neither move the cursor nor reorder a line', async () => {
+    test("other people's text can neither move the cursor nor reorder a line", async () => {
       const order = await buy(bob, 'oceanside')
       const nasty = 'a\u001b[2J\u009b31m\u202eb\u0007\nc'
       tamper(relay, 'UPDATE orders SET pay_to = ?, asset = ? WHERE order_id = ?', nasty, nasty, order)
@@ -181,7 +184,7 @@ for (const way of ['through the relay that runs', 'on the store of a relay that 
       expect(JSON.parse(json.output).order.pay_to).toBe(nasty)
     })
 
-    test('an order that is not there is a refusal in one line', async () => {
+    test('an unknown order is refused in one line', async () => {
       expect(await orders('show', `ord_${'x'.repeat(24)}`)).toEqual({
         ...{ code: 1, output: '', errors: `sotto: there is no order ord_${'x'.repeat(24)}\n` },
       })
@@ -190,7 +193,7 @@ for (const way of ['through the relay that runs', 'on the store of a relay that 
   })
 }
 
-test('where there is neither a relay nor a store, it says so and makes none', async () => {
+test('without a relay and a store, the command says so and creates no store', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'sotto-orders-'))
   const { code, errors } = await sotto(['list', '--data-dir', join(folder, 'none')])
   expect({ code, errors }).toEqual({
@@ -201,7 +204,7 @@ test('where there is neither a relay nor a store, it says so and makes none', as
   await rm(folder, { recursive: true })
 })
 
-test('who used sudo is named as such', async () => {
+test('a user who ran sudo is recorded with their own name', async () => {
   const relay = await startRelay({ env: { MANUAL_PAY_TO: 'x' } })
   const alice = await wireAccount(relay.url)
   const { body } = await alice.post('/vanity/purchase', { alias_id: 'riverbed' })
@@ -211,12 +214,12 @@ test('who used sudo is named as such', async () => {
   await relay.stop()
 })
 
-test('called wrongly, it says in one line what is missing, with exit code 2', async () => {
+test('a wrong call prints its mistake in one line and exits with code 2', async () => {
   const order = `ord_${'x'.repeat(24)}`
   const mistakes: [string[], RegExp][] = [
-    [[], /"sotto orders" is followed by one of list, show, confirm, refund-recorded, payouts, payout-paid/],
-    [['dance'], /is followed by one of/],
-    [['--json'], /is followed by one of/],
+    [[], /"sotto orders" needs one of list, show, confirm, refund-recorded, payouts, payout-paid/],
+    [['dance'], /needs one of/],
+    [['--json'], /needs one of/],
     [['list', 'river'], /Unexpected argument 'river'/],
     [['list', '--dance'], /Unknown option '--dance'/],
     [['list', '--why', 'so'], /Unknown option '--why'/],
@@ -226,11 +229,11 @@ test('called wrongly, it says in one line what is missing, with exit code 2', as
     [['list', '--limit', '1001'], /--limit takes a number from 1 to 1000/],
     [['show'], /ORDER is missing/],
     [['show', order, order], /Unexpected argument/],
-    [['confirm', order], /--why says why this is done, and is missing/],
-    [['confirm', order, '--why', ' '], /--why says why this is done, and is missing/],
+    [['confirm', order], /--why is missing; it says why this is done/],
+    [['confirm', order, '--why', ' '], /--why is missing; it says why this is done/],
     [['refund-recorded'], /PAYMENT is missing/],
-    [['refund-recorded', 'x', ...BY], /--reference says what the refund can be found by, and is missing/],
-    [['payout-paid', order, '--reference', 'x'], /--why says why/],
+    [['refund-recorded', 'x', ...BY], /--reference is missing; it says how to find the refund/],
+    [['payout-paid', order, '--reference', 'x'], /--why is missing/],
   ]
   for (const [args, message] of mistakes) {
     const { code, output, errors } = await sotto(args)
@@ -240,7 +243,7 @@ test('called wrongly, it says in one line what is missing, with exit code 2', as
   }
 })
 
-test('its help is the same wherever it is asked for, and fits a terminal', async () => {
+test('the help is the same for every subcommand, and fits a terminal', async () => {
   const { code, output } = await sotto(['--help'])
   expect(code).toBe(0)
   expect(output).toStartWith('Usage: sotto orders list')

@@ -18,7 +18,7 @@ function serve(...args: string[]) {
   })
 }
 
-test('it serves where the flags say, and ends cleanly; a second one on the port says why it cannot', async () => {
+test('serve uses the port and folder of its flags and stops cleanly; a second relay on the port says why it cannot start', async () => {
   const first = serve('--port', '0', '--data-dir', join(root, 'a'))
   const reader = first.stdout.getReader()
   let output = ''

@@ -1,23 +1,23 @@
-// `sotto chat` processes for tests: one in a pseudo-terminal, with a screen that understands what is written to it, and
-// one over pipes.
+// `sotto chat` processes for tests: one in a pseudo-terminal, with a screen that interprets the output,
+// and one over pipes.
 import { join } from 'node:path'
 
 const MAIN = join(import.meta.dir, '../src/main.ts')
 // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one
 const SEQUENCE = /^\u001b(?:\[([?0-9;]*)([A-Za-z])|[78])/
-/** Long enough for a busy machine, and for whoever drew a long wait before connecting again. */
+/** Long enough for a busy machine, and for a client with a long random delay before it reconnects. */
 const PATIENCE_MS = 40_000
 
-/** Waits until `look` is true; fails with `what` and what there was instead. */
-async function until(what: string, look: () => boolean, seen: () => string): Promise<void> {
+/** Waits until `condition` is true. On failure, the error contains `what` and the actual output. */
+async function until(what: string, condition: () => boolean, output: () => string): Promise<void> {
   const late = performance.now() + PATIENCE_MS
-  while (!look()) {
-    if (performance.now() > late) throw new Error(`not in time: ${what}; there was:\n${seen()}`)
+  while (!condition()) {
+    if (performance.now() > late) throw new Error(`not in time: ${what}; the output was:\n${output()}`)
     await Bun.sleep(10)
   }
 }
 
-/** A small terminal: enough of one to know what stands on which line. */
+/** A minimal terminal emulator that keeps the content of each line. */
 export class Screen {
   readonly columns: number
   readonly rows: number
@@ -32,7 +32,7 @@ export class Screen {
     this.rows = rows
   }
 
-  /** Every line so far, the ones scrolled away too. */
+  /** All lines, including those that scrolled away. */
   get lines(): string[] {
     return this.#lines.map((line) =>
       Array.from(line, (cell) => cell ?? ' ')
@@ -45,7 +45,7 @@ export class Screen {
     return this.lines.join('\n')
   }
 
-  /** The line the cursor is in, and where. */
+  /** The cursor's line and column. */
   get cursor(): { readonly line: string; readonly column: number } {
     return { line: this.lines[this.#row] ?? '', column: this.#column }
   }
@@ -106,11 +106,11 @@ export class Screen {
   }
 }
 
-/** A chat somebody sits at. */
+/** A chat in a pseudo-terminal, as a person uses it. */
 export class TtyChat {
   readonly screen: Screen
   readonly process: Bun.Subprocess
-  /** Everything it wrote, as it wrote it. */
+  /** All output, unprocessed. */
   raw = ''
 
   constructor(args: readonly string[], env: Record<string, string> = {}, columns = 100, rows = 40) {
@@ -130,7 +130,7 @@ export class TtyChat {
     })
   }
 
-  /** Types, without Enter. */
+  /** Types a text, without Enter. */
   type(text: string): void {
     this.process.terminal?.write(text)
   }
@@ -139,7 +139,7 @@ export class TtyChat {
     this.type(`${line}\r`)
   }
 
-  /** Waits until a line matches. */
+  /** Waits until a line of the screen matches. @returns the line */
   async sees(pattern: RegExp): Promise<string> {
     await until(
       String(pattern),
@@ -149,7 +149,7 @@ export class TtyChat {
     return this.screen.lines.find((line) => pattern.test(line)) ?? ''
   }
 
-  /** Waits until no line matches. */
+  /** Waits until no line of the screen matches. */
   async seesNoMore(pattern: RegExp): Promise<void> {
     await until(
       `no ${pattern}`,
@@ -158,7 +158,7 @@ export class TtyChat {
     )
   }
 
-  /** Waits until it has written a text, escape sequences and all. */
+  /** Waits until the raw output, including escape sequences, contains a text. */
   async writes(text: string): Promise<void> {
     await until(
       JSON.stringify(text),
@@ -184,7 +184,7 @@ export class TtyChat {
   }
 }
 
-/** A chat a script talks to. */
+/** A chat over pipes, as a script uses it. */
 export class PipedChat {
   readonly process: Bun.Subprocess<'pipe', 'pipe', 'pipe'>
   output = ''
@@ -213,7 +213,7 @@ export class PipedChat {
     return pattern.exec(this.output)?.[0] ?? ''
   }
 
-  /** Ends its input, and waits for it to leave. */
+  /** Ends the chat's input and waits until the chat exits. @returns its exit code */
   async end(): Promise<number> {
     void this.process.stdin.end()
     return this.process.exited

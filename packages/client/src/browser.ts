@@ -1,19 +1,19 @@
-// The entry for browsers: what an application in a page takes besides the core.
-export type { CallInfo, CallsOptions } from './calls/call-info.ts'
+// The package's entry for browsers: the exports that only pages use.
+
+export { solveInWorker, solverIn } from './account/account.ts'
 export type {
   CallCandidate,
+  CallEnd,
+  CallInfo,
   CallPeer,
   CallPeerOptions,
+  CallRefusal,
+  CallState,
+  CallsOptions,
   CallTrackKind,
   OpenCallPeer,
   SentMedia,
-} from './calls/call-peer.ts'
-export type { CallRefusal } from './calls/call-signals.ts'
-export type { CallEnd, CallState } from './calls/call-states.ts'
-export { Calls } from './calls/calls.ts'
-export { type WebRtcOptions, webRtc } from './calls/webrtc.ts'
-export { solveInWorker, solverIn } from './solve-in-worker.ts'
-export { type DeviceKeyOptions, deviceKeyVault } from './stores/device-key-vault.ts'
-export { deleteDatabase } from './stores/indexeddb-open.ts'
-export { IndexedDbStore } from './stores/indexeddb-store.ts'
-export { SharedClient, type SharedClientOptions } from './tabs/shared-client.ts'
+} from './calls/calls.ts'
+export { Calls, type WebRtcOptions, webRtc } from './calls/calls.ts'
+export { type DeviceKeyOptions, deleteDatabase, deviceKeyVault, IndexedDbStore } from './stores/stores.ts'
+export { SharedClient, type SharedClientOptions } from './tabs/tabs.ts'

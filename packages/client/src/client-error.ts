@@ -1,4 +1,4 @@
-// The one error class of the client, and the closed list of what can go wrong.
+// The one error class of the client, and the closed list of its codes.
 import { type ErrorCode, type ErrorDetails, errors, type RetryRule } from '@sotto/protocol'
 
 /** Every code a {@link ClientError} can have. */
@@ -37,64 +37,70 @@ export const clientErrorCodes = [
 ] as const
 
 /**
- * What went wrong. Decide by the code; the message is for people.
+ * What went wrong. Programs decide by the code; the message is for people.
  *
  * - `INVALID_ARGUMENT`: an option or parameter breaks its rule; the caller has a bug, or a user mistyped.
- * - `NO_WEBSOCKET`: this runtime has no global WebSocket and none was passed (Node 20: pass the class of `ws`).
- * - `NO_IDENTITY`: nothing can be done before an identity was created or recovered.
+ * - `NO_WEBSOCKET`: this runtime has no global WebSocket and none was passed (Node 20: pass the class of
+ *   `ws`).
+ * - `NO_IDENTITY`: this needs an identity; create or recover one first.
  * - `IDENTITY_EXISTS`: the device holds another identity; `replace: true` overwrites it.
  * - `INVALID_PHRASE`: not 12 BIP-39 English words with a valid checksum.
- * - `ACCOUNT_NOT_FOUND`: no account has this phrase's keys, or none any more: it was deleted.
- * - `CHALLENGE_REFUSED`: the relay asked to sign something that is not this login; nothing was signed.
+ * - `ACCOUNT_NOT_FOUND`: no account has this phrase's keys; it may have been deleted.
+ * - `CHALLENGE_REFUSED`: the relay asked for a signature of something that is not this login; nothing was
+ *   signed.
  * - `NETWORK`: the relay cannot be reached, or took too long.
- * - `BAD_REPLY`: the relay answered what the protocol does not allow.
+ * - `BAD_REPLY`: the relay's answer violates the protocol.
  * - `REFUSED`: the relay refused; `refusal` is its code.
- * - `UNKNOWN_CONTACT`: no session with this contact; it has not accepted, or the friend list was never synchronised.
- * - `UNKNOWN_MESSAGE`: no such message of one's own in this conversation.
- * - `KEY_CHANGED`: the contact's keys are not those recorded; nothing is sent or decrypted.
+ * - `UNKNOWN_CONTACT`: no session with this contact; it has not accepted, or the friend list was never
+ *   synchronised.
+ * - `UNKNOWN_MESSAGE`: this account has sent no such message in this conversation.
+ * - `KEY_CHANGED`: the contact's keys are not the recorded ones; nothing is sent or decrypted.
  * - `MESSAGE_TOO_LARGE`: the encrypted text would be larger than a message may be.
- * - `UNDECRYPTABLE`: a message came that the session key does not open.
- * - `MEDIA_ALTERED`: what was downloaded is not what its sender stored for this conversation; nothing of it is shown.
- * - `MEDIA_TOO_LARGE`: what was to be downloaded is larger than the caller allowed; nothing of it was read.
- * - `SIGNED_OUT`: the relay ended this client for good; `goaway` said why.
- * - `STORE_LOCKED`: another process uses this folder.
- * - `STORE_FAILED`: what must be kept could not be written or read.
- * - `LOCKED`: the client is locked, and what was asked needs its keys; `unlock` first.
+ * - `UNDECRYPTABLE`: the session key does not decrypt a received message.
+ * - `MEDIA_ALTERED`: the downloaded media are not what the sender stored for this conversation; nothing is
+ *   shown.
+ * - `MEDIA_TOO_LARGE`: the media to download are larger than the caller allowed; nothing was read.
+ * - `SIGNED_OUT`: the relay signed this client out permanently; `goaway` gave the reason.
+ * - `STORE_LOCKED`: another process uses this folder, or another tab does not close this store.
+ * - `STORE_FAILED`: the store could not write or read.
+ * - `LOCKED`: this needs the client's keys, and the client is locked; call `unlock` first.
  * - `WRONG_PASSPHRASE`: this passphrase does not open the store.
- * - `HANDLER_FAILED`: a handler of the application threw; `cause` is what it threw.
+ * - `HANDLER_FAILED`: a handler of the application threw an error, which is the `cause`.
  * - `EVENTS_LOST`: an event stream was read more slowly than events came, and its buffer was full.
- * - `ABORTED`: the caller's signal ended it; `cause` is the signal's reason.
- * - `UNSUPPORTED`: this browser lacks what is needed; a page served neither over https nor by localhost always does.
+ * - `ABORTED`: the caller's signal aborted it; `cause` is the signal's reason.
+ * - `UNSUPPORTED`: this browser lacks a required feature, as every page does that is served neither over
+ *   https nor from localhost.
  * - `NOT_ALLOWED`: the user or the browser does not allow it, such as notifications.
- * - `NO_ANSWER`: the tab that runs the client did not answer in time; what was asked may have been done all the same.
- * - `OUTCOME_UNKNOWN`: no answer came to something that is done twice if asked twice; it may have been done or not. Look.
- * - `OUTDATED_TAB`: another tab runs a newer version of the app; this one has to be loaded again.
+ * - `NO_ANSWER`: the tab that runs the client did not answer in time; it may have done what was asked.
+ * - `OUTCOME_UNKNOWN`: no answer came to a request that would be carried out twice if repeated. Check whether
+ *   it was.
+ * - `OUTDATED_TAB`: another tab runs a newer version of the app; reload this tab.
  * - `CLOSED`: the client or store was closed.
  */
 export type ClientErrorCode = (typeof clientErrorCodes)[number]
 
-/** What is known beyond code and message. */
+/** What an error can carry besides code and message. */
 export interface ClientErrorDetails {
   readonly cause?: unknown
-  /** The relay's code, where the code is `REFUSED`. */
+  /** The relay's error code, if the code is `REFUSED`. */
   readonly refusal?: ErrorCode
-  /** The account a 409 on registering named. A claim of the relay until a login has succeeded. */
+  /** The account that a 409 answer to registering names. Only the relay's claim until a login succeeds. */
   readonly account?: ErrorDetails['account']
-  /** When the relay says to come back, in milliseconds. */
+  /** How long the relay asks to wait before a retry, in milliseconds. */
   readonly retryAfterMs?: number
 }
 
-/** The only error the client throws on purpose. */
+/** The only error that the client throws on purpose. */
 export class ClientError extends Error {
   /** Always `ClientError`. */
   override readonly name = 'ClientError'
   /** What went wrong. */
   readonly code: ClientErrorCode
-  /** The relay's code, where the code is `REFUSED`. */
+  /** The relay's error code, if the code is `REFUSED`. */
   readonly refusal: ErrorCode | undefined
-  /** The account a 409 on registering named. A claim of the relay until a login has succeeded. */
+  /** The account that a 409 answer to registering names. Only the relay's claim until a login succeeds. */
   readonly account: ErrorDetails['account']
-  /** When the relay says to come back, in milliseconds. */
+  /** How long the relay asks to wait before a retry, in milliseconds. */
   readonly retryAfterMs: number | undefined
 
   constructor(code: ClientErrorCode, message: string, details: ClientErrorDetails = {}) {
@@ -105,20 +111,28 @@ export class ClientError extends Error {
     this.retryAfterMs = details.retryAfterMs
   }
 
-  /** Where the relay refused: whether the same request can be made again, by the registry's word for its code. */
+  /**
+   * Whether a refused request may be repeated, as the error registry says for the relay's code; else
+   * undefined.
+   */
   get retry(): RetryRule | undefined {
     return this.refusal === undefined ? undefined : errors[this.refusal].retry
   }
 }
 
-/** Any thrown value as a ClientError: itself if it is one, else wrapped under `code`. */
+/** Returns a thrown ClientError as it is, and wraps any other value in one with `code`. */
 export function asClientError(thrown: unknown, code: ClientErrorCode): ClientError {
   if (thrown instanceof ClientError) return thrown
   const message = thrown instanceof Error ? thrown.message : String(thrown)
   return new ClientError(code, message, { cause: thrown })
 }
 
-/** @throws ClientError `ABORTED` where the signal has been aborted. */
+/** @throws ClientError `ABORTED` if the signal has been aborted. */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw new ClientError('ABORTED', 'the caller ended it', { cause: signal.reason })
+  if (signal?.aborted) throw new ClientError('ABORTED', 'aborted by the caller', { cause: signal.reason })
+}
+
+/** The default of a switch over a closed union: the compiler proves that it is never reached. */
+export function unreachable(value: never): never {
+  throw new TypeError(`unexpected ${JSON.stringify(value)}`)
 }

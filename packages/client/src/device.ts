@@ -1,34 +1,42 @@
-// The identity of a device and what works for it: taken up, changed, put away and deleted.
+// The identity of a device and its engine: loads, replaces, changes, locks and deletes it.
 import { accountEndpoints, type ReplyOf } from '@sotto/protocol'
+import {
+  type ActiveIdentity,
+  checkNickname,
+  Lock,
+  loadIdentity,
+  type PreparedIdentity,
+} from './account/account.ts'
 import { ClientError } from './client-error.ts'
-import { Engine } from './engine.ts'
-import type { Emitter } from './events.ts'
-import { Http } from './http.ts'
-import { type ActiveIdentity, checkNickname, loadIdentity, type PreparedIdentity } from './identity.ts'
-import { Lock } from './lock.ts'
-import type { Platform } from './options.ts'
-import type { RelayRequest } from './relay-request.ts'
-import { type ToldState, tellChanges } from './state-events.ts'
-import { publicPart, type StoredIdentity } from './stores/records.ts'
-import type { SealedStore } from './stores/sealed-store.ts'
-import { Turns } from './turns.ts'
+import { type CallHooks, Engine } from './engine.ts'
+import type { Emitter } from './events/events.ts'
+import { type ToldState, tellChanges } from './events/events.ts'
+import type { Platform } from './platform/platform.ts'
+import { SerialQueue } from './platform/platform.ts'
+import type { SealedStore } from './stores/stores.ts'
+import { publicPart, type StoredIdentity } from './stores/stores.ts'
+import type { RelayRequest } from './wire/wire.ts'
+import { Http } from './wire/wire.ts'
 
-/** Which identity a device has, and the engine that works for it. */
+/** The device's identity and the engine that runs for it. */
 export class Device {
   readonly lock: Lock
   readonly emitter: Emitter
+  /** Set by the application's calls, if it has them. */
+  readonly callHooks: CallHooks = {}
   readonly #platform: Platform
-  /** Each must see what identity the one before has left. */
-  readonly #taking = new Turns()
-  /** Of two answers of the relay the later is the newer. */
-  readonly #asking = new Turns()
+  /** Runs changes of the identity in order: each must see the result of the one before. */
+  readonly #identityQueue = new SerialQueue()
+  /** Runs account requests in order, so that the later of two answers is the newer one. */
+  readonly #accountQueue = new SerialQueue()
   #engine: Engine | undefined
-  /** How many identities were taken up in place of the one before. */
-  #takes = 0
-  /** The end of the engine before. */
+  /** How often another identity has replaced the previous one. */
+  #replacements = 0
+  /** Resolves once the previous engine has stopped. */
   #stopped: Promise<void> = Promise.resolve()
   #closed = false
-  #told: ToldState
+  /** The state in the latest events. */
+  #emitted: ToldState
 
   constructor(platform: Platform, secrets: SealedStore, emitter: Emitter) {
     this.#platform = { ...platform, store: secrets }
@@ -38,17 +46,17 @@ export class Device {
       stop: () => this.#stopEngine(),
       isConnecting: () => this.engine !== undefined && this.engine.connection.state !== 'disconnected',
       connect: () => this.#engine?.connection.start(),
-      changed: () => this.#tell(),
+      changed: () => this.#emitChanges(),
     })
-    this.#told = { isLocked: this.isLocked }
+    this.#emitted = { isLocked: this.isLocked }
   }
 
-  /** With the store that seals what is secret. */
+  /** The platform. Its store seals the secrets. */
   get platform(): Platform {
     return this.#platform
   }
 
-  /** What works for the identity, where there is one and it is not put away. */
+  /** The engine of the identity; undefined without an identity or while locked. */
   get engine(): Engine | undefined {
     return this.#engine
   }
@@ -72,36 +80,36 @@ export class Device {
     return this.#engine
   }
 
-  /** Takes up the identity in the store. */
+  /** Loads the identity in the store. */
   async load(): Promise<void> {
     const identity = await loadIdentity(this.#platform)
     if (identity) await this.#use(identity)
-    this.#tell()
+    this.#emitChanges()
   }
 
-  /** Takes up an identity in place of the one there is, once that has come to its end. */
+  /** Replaces the identity, once the engine of the previous one has stopped. */
   take(prepare: () => Promise<PreparedIdentity>): Promise<StoredIdentity> {
-    return this.#taking.take(async () => {
+    return this.#identityQueue.run(async () => {
       this.checkOpen()
       const { identity, changes } = await prepare()
-      // An unlocking that is under way would take up the identity before.
-      return this.lock.turns.take(async () => {
+      // A running unlock would load the previous identity.
+      return this.lock.queue.run(async () => {
         this.checkOpen()
-        // What the identity before is still writing must not come after its end.
+        // No write of the previous identity may come after the new one's.
         await this.#stopEngine()
-        this.#takes += 1
+        this.#replacements += 1
         await this.#platform.store.write(changes)
         await this.#use(identity)
-        this.#tell()
+        this.#emitChanges()
         return identity.stored
       })
     })
   }
 
-  /** Asks the relay by what alias and nickname the account goes now, and follows it. */
+  /** Fetches the account's current alias and nickname from the relay, and stores them. */
   sync(): Promise<StoredIdentity> {
     const engine = this.needEngine()
-    return this.#asking.take(async () =>
+    return this.#accountQueue.run(async () =>
       this.#follow(engine, await engine.http.call(accountEndpoints.getMe, {})),
     )
   }
@@ -109,43 +117,45 @@ export class Device {
   async setNickname(text: string): Promise<void> {
     const engine = this.needEngine()
     const body = { nickname: checkNickname(text) }
-    await this.#asking.take(async () =>
+    await this.#accountQueue.run(async () =>
       this.#follow(engine, await engine.http.call(accountEndpoints.patchMe, { body })),
     )
   }
 
-  /** Deletes the account, and then everything on this device. Where the account is gone already, the second alone. */
+  /**
+   * Deletes the account, then everything on this device. If the account is already deleted, only the latter.
+   */
   async deleteAccount(): Promise<void> {
     const engine = this.needEngine()
-    const takes = this.#takes
+    const replacements = this.#replacements
     try {
       await engine.http.call(accountEndpoints.deleteMe, {})
     } catch (error) {
       if (!(error instanceof ClientError && error.code === 'ACCOUNT_NOT_FOUND')) throw error
     }
-    // Locked or unlocked meanwhile, it may have another engine, or none, and is the same account.
+    // After a lock or unlock the device has another engine or none, but still the same account.
     const clear = async (): Promise<void> => {
-      if (this.#takes !== takes)
-        throw new ClientError('NO_IDENTITY', 'another identity was taken up meanwhile')
+      if (this.#replacements !== replacements)
+        throw new ClientError('NO_IDENTITY', 'another identity has replaced it')
       await this.#stopEngine()
       await engine.journal.write([{ change: 'clear' }])
-      this.#tell()
+      this.#emitChanges()
     }
-    await this.#taking.take(() => this.lock.turns.take(clear))
+    await this.#identityQueue.run(() => this.lock.queue.run(clear))
   }
 
-  /** Makes a request in the name of the account, or of nobody where it needs no account. */
+  /** Sends a request, with the account's token if the endpoint needs one. */
   async request(request: RelayRequest): Promise<string> {
     this.checkNotClosed()
     const http = request.auth === 'none' ? new Http(this.#platform) : this.needEngine().http
     return http.request(request)
   }
 
-  /** Ends everything, and closes the store. */
+  /** Stops the engine, ends the streams of events, and closes the store. */
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
-    await this.lock.turns.settled()
+    await this.lock.queue.settled()
     await this.#engine?.stop()
     this.#engine?.forgetKeys()
     this.emitter.end()
@@ -164,15 +174,15 @@ export class Device {
   }
 
   async #use(identity: ActiveIdentity): Promise<void> {
-    const engine = new Engine(this.#platform, identity, this.emitter)
+    const engine = new Engine(this.#platform, identity, this.emitter, this.callHooks)
     await engine.load()
     this.#engine = engine
-    // Closed or locked meanwhile.
+    // The client may have been closed or locked meanwhile.
     if (this.#closed || this.isLocked) await this.#stopEngine()
     this.checkOpen()
   }
 
-  /** Resolves once no engine is at work any more, whoever has stopped it. */
+  /** Stops the engine. Resolves once no engine runs any more, even if an earlier call stopped it. */
   #stopEngine(): Promise<void> {
     const engine = this.#engine
     this.#engine = undefined
@@ -180,31 +190,31 @@ export class Device {
     return this.#stopped
   }
 
-  /** Takes over what the relay says of the account that `asked`. Alias and nickname are its to say, the keys are not. */
-  async #follow(asked: Engine, me: ReplyOf<'getMe'>): Promise<StoredIdentity> {
+  /** Stores the alias and nickname that the relay reports. The relay decides these, but never the keys. */
+  async #follow(requester: Engine, me: ReplyOf<'getMe'>): Promise<StoredIdentity> {
     const engine = this.needEngine()
     const { stored } = engine.identity
-    if (stored.signingPublicKey !== asked.identity.stored.signingPublicKey)
-      throw new ClientError('NO_IDENTITY', 'another identity was taken up meanwhile')
+    if (stored.signingPublicKey !== requester.identity.stored.signingPublicKey)
+      throw new ClientError('NO_IDENTITY', 'another identity has replaced it')
     const isOther =
       me.uuid !== stored.uuid ||
       me.ed25519_public_key !== stored.signingPublicKey ||
       me.x25519_public_key !== stored.ecdhPublicKey ||
-      // No alias is ever given to two.
+      // Two accounts never get the same alias.
       engine.sessions.isAlias(me.alias_id)
     if (isOther) throw new ClientError('BAD_REPLY', 'the relay answered with another account')
     const followed: StoredIdentity = { ...stored, aliasId: me.alias_id, nickname: me.nickname }
     await engine.journal.write([{ change: 'identity', identity: followed }])
     engine.identity = { ...engine.identity, stored: followed }
-    this.#tell()
+    this.#emitChanges()
     return followed
   }
 
-  /** Tells what has changed of what is at hand. */
-  #tell(): void {
+  /** Emits events for changes of the identity and of the lock. */
+  #emitChanges(): void {
     const { identity, isLocked } = this
-    const before = this.#told
-    this.#told = { identity: identity && publicPart(identity), isLocked }
-    tellChanges(this.emitter, before, this.#told)
+    const before = this.#emitted
+    this.#emitted = { identity: identity && publicPart(identity), isLocked }
+    tellChanges(this.emitter, before, this.#emitted)
   }
 }

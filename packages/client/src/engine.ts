@@ -1,25 +1,26 @@
-// The client of one identity: builds its parts, wires them, and gives each frame to the part it is for.
-import type { RelayFrame } from '@sotto/protocol'
-import { ClientError } from './client-error.ts'
-import { Confirmations } from './confirmations.ts'
-import { Connection } from './connection.ts'
-import type { Context } from './context.ts'
-import type { Emitter } from './events.ts'
-import { Friends } from './friends.ts'
-import { Http } from './http.ts'
-import { type ActiveIdentity, forgetKeys } from './identity.ts'
-import { Inbox } from './inbox.ts'
-import { Incoming } from './incoming.ts'
-import { Journal } from './journal.ts'
-import type { Platform } from './options.ts'
-import { Outbox } from './outbox.ts'
-import { Receipts } from './receipts.ts'
-import { Retractions } from './retractions.ts'
-import { Sessions } from './sessions.ts'
-import { Turns } from './turns.ts'
-import { Typing } from './typing.ts'
+// Runs one identity: creates its parts, connects them, and passes each frame to the right part.
+import type { CallFrameType, RelayFrame } from '@sotto/protocol'
+import { type ActiveIdentity, forgetKeys } from './account/account.ts'
+import { asClientError, ClientError } from './client-error.ts'
+import { Friends, Sessions } from './contacts/contacts.ts'
+import type { Emitter } from './events/events.ts'
+import { Messages } from './messages/messages.ts'
+import { type Platform, SerialQueue } from './platform/platform.ts'
+import { Journal } from './stores/stores.ts'
+import { Connection, Http, Incoming } from './wire/wire.ts'
 
-/** All that works for one identity. */
+/** The frames about calls: signals of the other side, and refusals of signals that this side sent. */
+export type CallFrameOrRefusal = Extract<RelayFrame, { readonly type: CallFrameType | 'error' }>
+
+/** The hooks of an application's calls. Calls outlive an engine, so the device holds the hooks. */
+export interface CallHooks {
+  /** Handles the frames of calls. */
+  onFrame?: ((frame: CallFrameOrRefusal) => void) | undefined
+  /** Sends the last signals before an engine stops, while it has a connection and keys. Never rejects. */
+  onStop?: (engine: Engine) => Promise<void>
+}
+
+/** All parts that run for one identity. */
 export class Engine {
   identity: ActiveIdentity
   readonly http: Http
@@ -27,26 +28,24 @@ export class Engine {
   readonly sessions: Sessions
   readonly friends: Friends
   readonly connection: Connection
-  readonly outbox: Outbox
-  readonly receipts: Receipts
-  readonly retractions: Retractions
-  readonly typing: Typing
+  readonly messages: Messages
   readonly #emitter: Emitter
-  readonly #confirmations: Confirmations
-  readonly #inbox: Inbox
+  readonly #callHooks: CallHooks
   readonly #incoming: Incoming
-  /** Of frames and what else is received: each is decided on before the next. */
-  readonly #turns = new Turns()
-  /** What is being decided on. */
+  /** Handles frames, and retries stored unreadable messages, one after another. */
+  readonly #queue = new SerialQueue()
+  /** The running work that `stop` waits for. */
   readonly #working = new Set<Promise<unknown>>()
   #stopped = false
 
-  constructor(platform: Platform, identity: ActiveIdentity, emitter: Emitter) {
+  constructor(platform: Platform, identity: ActiveIdentity, emitter: Emitter, callHooks: CallHooks) {
     this.#emitter = emitter
+    this.#callHooks = callHooks
     this.identity = identity
     this.http = new Http(platform)
     this.http.useTokens(identity.login)
-    this.journal = new Journal(platform.store, (error) => this.#onStoreFailure(error))
+    const onStoreFailure = (error: unknown): void => this.#onStoreFailure(error)
+    this.journal = new Journal(platform.store, onStoreFailure)
     const { clock, store } = platform
     this.sessions = new Sessions({
       store,
@@ -68,13 +67,13 @@ export class Engine {
       onState: (state) => this.#onState(state),
       onOpen: () => this.#onOpen(),
       onFrame: (frame, bytes) => this.#incoming.push(frame, bytes),
-      onHeartbeat: () => this.outbox.onHeartbeat(),
-      onPing: () => this.receipts.onPing(),
-      onPong: () => this.receipts.onPong(),
+      onHeartbeat: () => this.messages.outbox.onHeartbeat(),
+      onPing: () => this.messages.receipts.onPing(),
+      onPong: () => this.messages.receipts.onPong(),
       onGoaway: (reason) => emitter.emit('goaway', { reason }),
       onError: (error) => emitter.emit('error', error),
     })
-    const context: Context = {
+    this.messages = new Messages({
       platform,
       store,
       journal: this.journal,
@@ -83,57 +82,47 @@ export class Engine {
       send: (frame) => this.connection.send(frame),
       reopen: () => this.connection.reopen(),
       hintFriendSync: () => this.friends.hint(),
-    }
-    this.#confirmations = new Confirmations(context)
-    this.outbox = new Outbox(context)
-    this.receipts = new Receipts(context)
-    this.retractions = new Retractions(context, this.outbox, this.#confirmations)
-    this.typing = new Typing(context)
-    this.#inbox = new Inbox(context, this.#confirmations)
+      onStoreFailure,
+    })
     this.#incoming = new Incoming({
-      handle: (frame) => this.#inTurn(() => this.#handle(frame)),
+      handle: (frame) => this.#enqueue(() => this.#handle(frame)),
       onError: (error) => emitter.emit('error', error),
       onFlood: () => this.connection.reopen(),
     })
   }
 
-  /** Reads what the store holds. To be awaited before anything else. */
+  /** Reads the stored state. Await it before anything else. */
   async load(): Promise<void> {
     await this.friends.load()
     await this.sessions.load()
-    await this.outbox.load()
-    await this.receipts.load()
-    await this.retractions.load()
+    await this.messages.load()
   }
 
-  /** Stops for good; resolves once everything already decided on is stored. */
+  /** Stops permanently. Resolves once the results of all running work are stored. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.#incoming.stop()
-    await this.#emitter.onStop?.(this)
+    await this.#callHooks.onStop?.(this)
     this.connection.stop()
-    this.#confirmations.stop()
-    this.outbox.stop()
-    this.retractions.stop()
-    this.receipts.stop()
+    this.messages.stop()
     this.friends.stop()
-    await this.outbox.settled()
+    await this.messages.outbox.settled()
     await Promise.allSettled(this.#working)
     await this.journal.settled()
   }
 
-  /** Drops every key from memory. After `stop` only: what is decrypted without its key is lost. */
+  /** Drops every key from memory. Call it only after `stop`: running work needs the keys. */
   forgetKeys(): void {
     this.sessions.forgetKeys()
     forgetKeys(this.identity)
   }
 
-  /** One after another: what was kept for later must not be read while a frame takes it back. */
-  #inTurn(work: () => Promise<void>): Promise<void> {
-    return this.work(this.#turns.take(work))
+  /** Runs work one after another: a stored message must not be decrypted while a frame retracts it. */
+  #enqueue(work: () => Promise<void>): Promise<void> {
+    return this.work(this.#queue.run(work))
   }
 
-  /** Has `stop` wait for what was begun: what it writes must not come after the end. */
+  /** Makes `stop` wait for this work, whose writes must not come after the end. */
   work<T>(work: Promise<T>): Promise<T> {
     const tracked = work.finally(() => this.#working.delete(tracked))
     this.#working.add(tracked)
@@ -145,23 +134,10 @@ export class Engine {
     if ('from' in frame && 'conv_id' in frame && this.#isNewAlias(frame.conv_id, frame.from))
       this.friends.hint()
     if ('call_id' in frame) {
-      this.#emitter.onCall?.(frame)
+      this.#callHooks.onFrame?.(frame)
       if (frame.type !== 'error') return
     }
     switch (frame.type) {
-      case 'msg':
-        return this.#kept(frame.conv_id, this.#inbox.onMsg(frame))
-      case 'ack':
-        return this.outbox.onAck(frame)
-      case 'delivered':
-      case 'read':
-        return this.receipts.onReceipt(frame)
-      case 'retract':
-        return this.#kept(frame.conv_id, this.retractions.onRetract(frame))
-      case 'retract_ack':
-        return this.retractions.onRetractAck(frame)
-      case 'typing':
-        return this.typing.onTyping(frame)
       case 'friend_request':
       case 'friend_accepted':
         return this.friends.hint()
@@ -179,67 +155,42 @@ export class Engine {
       case 'goaway':
         return
       default:
-        return unhandled(frame)
+        return this.messages.onFrame(frame)
     }
   }
 
-  /** Whether a peer seems to go by another alias than before, which the friend list would explain. */
+  /** Whether a contact uses an unknown alias, which the friend list would explain. */
   #isNewAlias(conversationId: string | undefined, aliasId: string): boolean {
     const session = conversationId === undefined ? undefined : this.sessions.find(conversationId)
     return session !== undefined && !this.sessions.isTheirAlias(session, aliasId)
   }
 
-  // A mark for what follows would confirm this, too.
-  async #kept(conversationId: string, handled: Promise<void>): Promise<void> {
-    try {
-      await handled
-    } catch (error) {
-      this.#confirmations.hold(conversationId)
-      this.#onStoreFailure(toStoreFailure(error))
-    }
-  }
-
   async #onErrorFrame(frame: Extract<RelayFrame, { type: 'error' }>): Promise<void> {
-    if ((await this.outbox.onError(frame)) || this.retractions.onError(frame) || this.receipts.onError(frame))
-      return
+    if (await this.messages.onError(frame)) return
     this.#emitter.emit('error', new ClientError('REFUSED', `the relay refused a frame: ${frame.error}`))
   }
 
   #onOpen(): void {
-    this.#confirmations.onOpen()
     this.friends.hint()
-    this.outbox.onOpen()
-    this.retractions.onOpen()
-    this.receipts.onOpen()
+    this.messages.onOpen()
   }
 
   #onState(state: Connection['state']): void {
-    if (state !== 'connected') this.outbox.onDown()
+    if (state !== 'connected') this.messages.outbox.onDown()
     this.#emitter.emit('network_state', state)
   }
 
   #onReadable(): void {
-    // Not of the present call: sessions are decided on at once, and what waits for them follows.
-    this.#inTurn(() => this.#inbox.retryAllOffline()).catch((error: unknown) =>
-      this.#onStoreFailure(toStoreFailure(error)),
-    )
-    this.outbox.resume()
+    // Not awaited: the sessions are updated first, and the messages that waited for them follow.
+    this.#enqueue(() => this.messages.retryOffline()).catch((error: unknown) => this.#onStoreFailure(error))
+    this.messages.outbox.resume()
   }
 
-  // What cannot be stored cannot be confirmed or sent: the relay keeps it until this client is opened anew.
-  #onStoreFailure(error: ClientError): void {
+  // A message that cannot be stored is neither confirmed nor sent. The relay keeps it until this client is
+  // opened again.
+  #onStoreFailure(error: unknown): void {
     if (this.#stopped) return
     this.connection.stop()
-    this.#emitter.emit('error', error)
+    this.#emitter.emit('error', asClientError(error, 'STORE_FAILED'))
   }
-}
-
-function toStoreFailure(error: unknown): ClientError {
-  return error instanceof ClientError
-    ? error
-    : new ClientError('STORE_FAILED', 'the store could not be read', { cause: error })
-}
-
-function unhandled(frame: never): never {
-  throw new ClientError('BAD_REPLY', `unhandled frame ${JSON.stringify(frame)}`)
 }

@@ -1,4 +1,4 @@
-// The names the library's entry gives away besides SottoClient.
+// The exports of the library's entry besides SottoClient.
 export type {
   FileContent,
   ImageContent,
@@ -20,48 +20,62 @@ export type {
   UserLookup,
   VanityItem,
 } from '@sotto/protocol'
-export { Channels, type NewChannel, type PostRange } from './channels.ts'
-export { ClientError, type ClientErrorCode } from './client-error.ts'
-export { contentOf } from './content.ts'
-export type { Conversation } from './conversations.ts'
-export { generateMnemonic, validateMnemonic } from './cryptography.ts'
-export type { AnyClient } from './door.ts'
-export type { EventStreamOptions } from './event-stream.ts'
-export type {
-  ClientEventHandler,
-  ClientEventName,
-  ClientEvents,
-  LockState,
-  NetworkState,
-  SecurityViolationEvent,
-} from './events.ts'
-export type { CreateIdentityInput, RecoverIdentityInput } from './identity.ts'
-export type { DownloadedMedia } from './media/download.ts'
-export { type ImageOptions, scaleImage } from './media/image.ts'
-export {
-  type DownloadOptions,
-  Media,
-  type SendFileOptions,
-  type SendImageOptions,
-  type SendMediaOptions,
-} from './media/media.ts'
-export type { MediaSource } from './media/pieces.ts'
-export { intoBlob, type Spool } from './media/spool.ts'
-export type { TransferOptions, TransferProgress } from './media/transfer.ts'
-export type { UploadedMedia } from './media/upload.ts'
-export type { ClientOptions, Clock, FetchLike, SocketClass, SocketLike, WakeSource } from './options.ts'
-export type { SendOptions } from './outbox.ts'
-export type { ProofOfWork, ProofOfWorkSolver } from './proof-of-work.ts'
-export { Push, type PushRegistration, type PushSubscriptionLike } from './push/push.ts'
+export type { CreateIdentityInput, RecoverIdentityInput } from './account/account.ts'
 export {
   REGISTRATION_STEPS,
   type RegistrationProgress,
   type RegistrationStep,
   type RegistrationWatch,
-} from './registration.ts'
-export { keyVault } from './stores/key-vault.ts'
-export { MemoryStore } from './stores/memory-store.ts'
+} from './account/account.ts'
+export { Channels, type NewChannel, type PostRange } from './channels/channels.ts'
+export { ClientError, type ClientErrorCode } from './client-error.ts'
+export type { SecurityCode } from './contacts/contacts.ts'
 export type {
+  ClientEventHandler,
+  ClientEventName,
+  ClientEvents,
+  EventStreamOptions,
+  LockState,
+  NetworkState,
+  SecurityViolationEvent,
+} from './events/events.ts'
+export type {
+  DownloadedMedia,
+  MediaSource,
+  TransferOptions,
+  TransferProgress,
+  UploadedMedia,
+} from './media/media.ts'
+export {
+  type DownloadOptions,
+  type ImageOptions,
+  intoBlob,
+  Media,
+  type SendFileOptions,
+  type SendImageOptions,
+  type SendMediaOptions,
+  type Spool,
+  scaleImage,
+} from './media/media.ts'
+export type { Conversation, SendOptions } from './messages/messages.ts'
+export { contentOf } from './messages/messages.ts'
+export type { AnyClient } from './module-access.ts'
+export type {
+  ClientOptions,
+  Clock,
+  FetchLike,
+  ProofOfWork,
+  ProofOfWorkSolver,
+  SocketClass,
+  SocketLike,
+  WakeSource,
+} from './platform/platform.ts'
+export { Push, type PushRegistration, type PushSubscriptionLike } from './push/push.ts'
+export { generateMnemonic, validateMnemonic } from './secrecy/secrecy.ts'
+export { VanityShop } from './shop/shop.ts'
+export type {
+  ClientStore,
+  MessageRange,
   MessageStatus,
   OfflineMessage,
   OutboxIntent,
@@ -70,9 +84,7 @@ export type {
   StoredIdentity,
   StoredMessage,
   TrustState,
+  Vault,
   VaultRecord,
-} from './stores/records.ts'
-export type { ClientStore, MessageRange } from './stores/store.ts'
-export type { Vault } from './stores/vault.ts'
-export type { SecurityCode } from './trust.ts'
-export { VanityShop } from './vanity.ts'
+} from './stores/stores.ts'
+export { keyVault, MemoryStore } from './stores/stores.ts'

@@ -1,4 +1,5 @@
-// People who call: real clients at a real relay. The media are in the hands of the test; browsers' have tests of their own.
+// People who call each other: real clients at a real relay. The test replaces the media. Calls in browsers
+// have separate tests.
 import {
   type CallSignalFields,
   type CallSignalType,
@@ -10,15 +11,17 @@ import type { CallInfo, CallsOptions } from '../src/calls/call-info.ts'
 import type { CallCandidate, CallPeer, CallPeerOptions, SentMedia } from '../src/calls/call-peer.ts'
 import { Calls } from '../src/calls/calls.ts'
 import type { ClientOptions, Vault } from '../src/client.ts'
-import { systemClock } from '../src/options.ts'
+import { briefPauses } from './brief-pauses.ts'
 import { type Person, until } from './people.ts'
 import type { PeopleWorld } from './people-world.ts'
 
-/** Media that go nowhere, and note what they were told. */
+/** A peer without real media. It records what the client does with it. */
 export class TestPeer implements CallPeer {
   readonly options: CallPeerOptions
   readonly descriptions: string[] = []
-  /** Other ways it offered, and those it was offered. */
+  /**
+   * `offer` for each restart that this side offered, and the SDP of each restart that the other side offered.
+   */
   readonly restarts: string[] = []
   readonly candidates: string[] = []
   readonly tracks: string[] = []
@@ -27,7 +30,7 @@ export class TestPeer implements CallPeer {
   isClosed = false
   expected: SentMedia | undefined
 
-  /** Awaited in each step: resolves when it may go on. */
+  /** The peer awaits this in each step. It resolves when the test lets the step continue. */
   readonly #pass: (step: string) => Promise<void>
 
   constructor(options: CallPeerOptions, pass: (step: string) => Promise<void>) {
@@ -87,8 +90,8 @@ export class TestPeer implements CallPeer {
     this.isClosed = true
   }
 
-  /** Finds a way to be reached by. */
-  find(candidate: string): void {
+  /** Reports a network candidate to the client, as a browser does when it finds one. */
+  findCandidate(candidate: string): void {
     this.options.onCandidate({ candidate, sdpMid: '0', sdpMLineIndex: 0, usernameFragment: null })
   }
 
@@ -98,40 +101,40 @@ export class TestPeer implements CallPeer {
 }
 
 /**
- * The waits of a call, in milliseconds: for an answer, for media, and from one restart to the next. They are over when a test
- * says so, and not when its machine is slow.
+ * The waits of a call, in milliseconds: for an answer, for media, between two restarts, and from the
+ * announcement of an epoch to its start. The test ends each wait. A slow machine cannot end one too early.
  */
-const WAITS_MS = [45_000, 30_000, 2000]
+const WAITS_MS = [45_000, 30_000, 2000, 1000]
 
-/** What a caller is made with. */
+/** Options of a caller. */
 export interface CallerOptions extends CallsOptions {
-  /** What the clock shows, in milliseconds; the time of day unless told. */
+  /** The caller's clock, in milliseconds. The default is the time of day. */
   readonly now?: () => number
   readonly secrets?: Vault
 }
 
-/** A wait of a call that is not over. */
+/** A pending wait of a call. */
 interface Wait {
   readonly ms: number
   readonly run: () => void
 }
 
-/** What a connection to the relay goes through. */
+/** The network between a caller and the relay. */
 interface Line {
-  /** What is sent is lost, and nobody knows. */
+  /** Whether the network drops sent frames without an error. */
   isDead: boolean
-  /** The frames that were lost. */
+  /** The frames that the network dropped. */
   readonly lost: string[]
 }
 
-/** A person with calls. */
+/** A person whose client can call. */
 export class Caller {
   readonly person: Person
   readonly calls: Calls
   readonly peers: TestPeer[] = []
   readonly states: string[] = []
   readonly refused: { from: string; reason: string }[] = []
-  /** Every frame that left, as it stood on the wire. */
+  /** Every sent frame, as text. */
   readonly wire: string[]
   readonly line: Line
   readonly #sockets: WebSocket[]
@@ -173,7 +176,7 @@ export class Caller {
   static async join(
     world: PeopleWorld,
     name: string,
-    { now = systemClock.now, secrets, ...options }: CallerOptions = {},
+    { now = briefPauses.clock.now, secrets, ...options }: CallerOptions = {},
   ): Promise<Caller> {
     const wire: string[] = []
     const line: Line = { isDead: false, lost: [] }
@@ -199,7 +202,7 @@ export class Caller {
       clock: {
         now,
         after: (ms, run) => {
-          if (!WAITS_MS.includes(ms)) return systemClock.after(ms, run)
+          if (!WAITS_MS.includes(ms)) return briefPauses.clock.after(ms, run)
           const wait = { ms, run }
           waits.add(wait)
           return () => waits.delete(wait)
@@ -215,48 +218,56 @@ export class Caller {
 
   get peer(): TestPeer {
     const peer = this.peers.at(-1)
-    if (!peer) throw new Error('no media yet')
+    if (!peer) throw new Error('the client has not opened media yet')
     return peer
   }
 
   get info(): CallInfo {
     const { current } = this.calls
-    if (!current) throw new Error('no call yet')
+    if (!current) throw new Error('the client has no call yet')
     return current
   }
 
-  /** The frames of calls that left. */
+  /** The call frames that this client has sent. */
   get signals(): { type: string; call_id: string; payload: string }[] {
     return signalsIn(this.wire)
   }
 
-  /** Waits until so many frames of calls have left. */
-  async hasSaid(count: number): Promise<void> {
-    await until(`${this.person.name} has said ${count}`, () => this.signals.length >= count)
+  /** Waits until this client has sent this many call frames. */
+  async hasSent(count: number): Promise<void> {
+    await until(`${this.person.name} has sent ${count} call frames`, () => this.signals.length >= count)
   }
 
-  /** Waits until so many frames of calls were lost on the line. */
+  /** Waits until the network has dropped this many call frames. */
   async hasLost(count: number): Promise<void> {
-    await until(`${this.person.name} has lost ${count}`, () => signalsIn(this.line.lost).length >= count)
+    await until(
+      `${this.person.name} has lost ${count} call frames`,
+      () => signalsIn(this.line.lost).length >= count,
+    )
   }
 
-  /** Has the wait of this length be over. */
+  /** Whether a wait of this length is pending. */
+  waitsFor(ms: number): boolean {
+    return [...this.#waits].some((wait) => wait.ms === ms)
+  }
+
+  /** Ends the wait of this length. */
   endWait(ms: number): void {
-    const over = [...this.#waits].filter((wait) => wait.ms === ms)
-    if (over.length === 0) throw new Error(`${this.person.name} does not wait for ${ms} ms`)
-    for (const wait of over) {
+    const ended = [...this.#waits].filter((wait) => wait.ms === ms)
+    if (ended.length === 0) throw new Error(`${this.person.name} has no wait of ${ms} ms`)
+    for (const wait of ended) {
       this.#waits.delete(wait)
       wait.run()
     }
   }
 
   is(state: string): Promise<unknown> {
-    return until(`${this.person.name} is ${state}, not ${this.states.join(', ')}`, () =>
+    return until(`${this.person.name}’s call is ${state}; states until now: ${this.states.join(', ')}`, () =>
       this.states.at(-1)?.startsWith(state),
     )
   }
 
-  /** Has the media stop at a step, once, until they are let on. */
+  /** Makes the media pause once at this step, until the test calls `open`. */
   holdAt(step: string): { reached: Promise<void>; open(): void } {
     const [reached, opened] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     this.#gate = {
@@ -270,10 +281,11 @@ export class Caller {
     return { reached: reached.promise, open: opened.resolve }
   }
 
-  /** Has the connection to the relay break; the client comes back by itself. */
+  /** Breaks the connection to the relay. The client reconnects by itself. */
   async loseConnection(): Promise<void> {
     const lost = Promise.withResolvers<void>()
-    // Told, and not looked for: it can be back within a millisecond.
+    // Waits for the event instead of reading the state, because the client can reconnect within a
+    // millisecond.
     const undo = this.person.client.on('network_state', (state) => {
       if (state === 'connecting') lost.resolve()
     })
@@ -282,8 +294,13 @@ export class Caller {
     undo()
   }
 
-  /** Signs and seals a signal as this client would, whatever it says, and sends it past the client. */
-  async say(type: CallSignalType, to: Caller, callId: string, fields: CallSignalFields): Promise<void> {
+  /** Signs and encrypts any signal as this client would, and sends it past the client. */
+  async sendSignal(
+    type: CallSignalType,
+    to: Caller,
+    callId: string,
+    fields: CallSignalFields,
+  ): Promise<void> {
     const { client, store } = this.person
     const { conversationId } = await client.conversation(to.alias)
     const session = (await store.listSessions()).find((each) => each.conversationId === conversationId)
@@ -300,7 +317,7 @@ export class Caller {
     )
   }
 
-  /** Sends a frame past the client. */
+  /** Sends a frame on the client's socket, past the client. */
   sendRaw(frame: object): void {
     this.#sockets.at(-1)?.send(JSON.stringify(frame))
   }
@@ -310,14 +327,14 @@ function signalsIn(frames: readonly string[]): { type: string; call_id: string; 
   return frames.filter((text) => text.includes('"call_')).map((text) => JSON.parse(text))
 }
 
-/** Two friends who call. */
+/** Two friends who can call each other. */
 export async function callers(world: PeopleWorld, options: CallerOptions = {}): Promise<[Caller, Caller]> {
   const [alice, bob] = [await Caller.join(world, 'alice', options), await Caller.join(world, 'bob', options)]
   await alice.person.befriend(bob.person)
   return [alice, bob]
 }
 
-/** Has one call the other and the other take it, up to where media flow. */
+/** Alice calls and Bob accepts. Resolves when both sides report that their media are connected. */
 export async function connect(alice: Caller, bob: Caller): Promise<void> {
   await alice.calls.call(bob.alias)
   await bob.is('ringing')
@@ -328,14 +345,14 @@ export async function connect(alice: Caller, bob: Caller): Promise<void> {
 }
 
 /**
- * Waits until the other has dealt with everything sent to it before, told by the refusal of a last signal that cannot be
- * decrypted.
- * @param before how many of the signals still under way cannot be decrypted either
+ * Waits until `to` has processed all call frames that `from` sent before. For this, `from` sends one more
+ * signal that nobody can decrypt, and `to` reports that it refused it.
+ * @param before how many of the earlier signals cannot be decrypted
  */
 export async function settled(from: Caller, to: Caller, before = 0): Promise<void> {
   const undecryptable = (): number => to.refused.filter(({ reason }) => reason === 'DECRYPTION_FAILED').length
   const expected = before + 1
-  if (undecryptable() >= expected) throw new Error('something could not be decrypted already')
+  if (undecryptable() >= expected) throw new Error('too many signals were refused as undecryptable')
   from.sendRaw({
     type: 'call_ice',
     to: to.alias,
@@ -344,7 +361,7 @@ export async function settled(from: Caller, to: Caller, before = 0): Promise<voi
     crypto_v: 2,
     payload: 'AAAA',
   })
-  await until('settled', () => undecryptable() === expected)
+  await until(`${to.person.name} has refused the last signal`, () => undecryptable() === expected)
   to.refused.splice(
     to.refused.findLastIndex(({ reason }) => reason === 'DECRYPTION_FAILED'),
     1,

@@ -1,4 +1,5 @@
-// Keys of calls whose epochs end where nobody expects it: none is begun twice, and both sides have each other's.
+// The keys of a call when an epoch ends unexpectedly: no epoch starts twice, and each side has the keys that
+// the other side sends under.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { type Caller, callers, connect, settled } from './call-people.ts'
 import { until } from './people.ts'
@@ -7,7 +8,10 @@ import { PeopleWorld } from './people-world.ts'
 setDefaultTimeout(90_000)
 const world = new PeopleWorld()
 
-/** Each side was given each epoch once, in order, and ends with the one the other sends under. */
+/**
+ * Expects that each side's media got each epoch once, in order, and receive in the epoch the other side sends
+ * in.
+ */
 function expectKeysInOrder(alice: Caller, bob: Caller): void {
   for (const { peer } of [alice, bob])
     for (const given of [peer.sentUnder, peer.receivedUnder])
@@ -16,9 +20,14 @@ function expectKeysInOrder(alice: Caller, bob: Caller): void {
   expect(bob.peer.receivedUnder.at(-1)).toBe(alice.peer.sentUnder.at(-1))
 }
 
-/** Waits until an epoch that was asked for has begun, and whatever else would have; each side has the other's keys then. */
-async function pastTheNotice(alice: Caller, bob: Caller): Promise<void> {
-  await Bun.sleep(1200)
+/** The time from the announcement of an epoch to its start. */
+const NOTICE_MS = 1000
+
+/** Starts every announced epoch, and waits until the other side has its keys. */
+async function startAnnouncedEpochs(alice: Caller, bob: Caller): Promise<void> {
+  await settled(alice, bob)
+  await settled(bob, alice)
+  for (const caller of [alice, bob]) if (caller.waitsFor(NOTICE_MS)) caller.endWait(NOTICE_MS)
   const sides = [
     [alice, bob],
     [bob, alice],
@@ -29,36 +38,38 @@ async function pastTheNotice(alice: Caller, bob: Caller): Promise<void> {
     )
 }
 
-test('a caller that begins another epoch and asks for one while it rings has no key used twice', async () => {
+test('a caller that begins another epoch while the call rings uses no key twice', async () => {
   const [alice, bob] = await callers(world)
   await alice.calls.call(bob.alias)
   await bob.is('ringing')
   alice.peer.options.onEpochOver(true)
-  await alice.hasSaid(2)
+  await alice.hasSent(2)
   await settled(alice, bob)
-  // Within the second after which the epoch that was asked for begins.
+  // Alice has received no media yet, so Bob's keys stay usable and Bob announces no epoch.
+  expect(bob.waitsFor(NOTICE_MS)).toBe(false)
   await bob.calls.accept()
-  await until('the answer is taken', () => alice.peer.receivedUnder.length > 0)
-  await pastTheNotice(alice, bob)
+  await until('alice has processed the answer', () => alice.peer.receivedUnder.length > 0)
+  await startAnnouncedEpochs(alice, bob)
   expectKeysInOrder(alice, bob)
 })
 
-test('a friend that asks for another epoch while it rings has no key used twice', async () => {
+test('a callee that is asked for another epoch while it rings uses no key twice', async () => {
   const [alice, bob] = await callers(world)
   await alice.calls.call(bob.alias)
   await bob.is('ringing')
   const callId = alice.calls.current?.id ?? ''
-  const asked = { epoch: 1, audio: true, video: true, renew: true }
-  // Answered at once: within the second after which the epoch that was asked for begins.
-  await alice.say('call_ice', bob, callId, asked)
+  const request = { epoch: 1, audio: true, video: true, renew: true }
+  await alice.sendSignal('call_ice', bob, callId, request)
   await settled(alice, bob)
+  // Bob has announced the requested epoch, and it has not started yet.
+  expect(bob.waitsFor(NOTICE_MS)).toBe(true)
   await bob.calls.accept()
-  await until('bob is in the epoch asked for', () => bob.peer.sentUnder.includes(2))
-  await Bun.sleep(1200)
+  await until('bob sends in the requested epoch', () => bob.peer.sentUnder.includes(2))
+  await startAnnouncedEpochs(alice, bob)
   expect(bob.peer.sentUnder).toEqual([2])
 })
 
-test('an offer that is given up for theirs, and an epoch told before the answer, confuse nobody', async () => {
+test('an epoch that the callee announces before its answer does not break the call', async () => {
   const [alice, bob] = await callers(world)
   await alice.calls.call(bob.alias)
   await bob.is('ringing')
@@ -66,42 +77,45 @@ test('an offer that is given up for theirs, and an epoch told before the answer,
   await until('bob has media', () => bob.peers.length === 1)
   bob.peer.options.onEpochOver(true)
   await accepted
-  await until('the answer is taken', () => alice.peer.receivedUnder.length > 0)
-  await bob.hasSaid(2)
+  await until('alice has processed the answer', () => alice.peer.receivedUnder.length > 0)
+  await bob.hasSent(2)
   await settled(bob, alice)
-  await pastTheNotice(alice, bob)
+  await startAnnouncedEpochs(alice, bob)
   expect(alice.states).toEqual(['calling', 'connecting'])
   expectKeysInOrder(alice, bob)
 })
 
-test('keys lost while there is no relay to say so are renewed once there is, whatever else is to be said', async () => {
+test('a client whose keys become unusable while it is disconnected asks for new ones once it reconnects', async () => {
   const [alice, bob] = await callers(world)
   await connect(alice, bob)
   await alice.loseConnection()
   alice.peer.options.onEpochOver(true)
+  // Another signal that waits for the connection.
   await alice.calls.setTrack('audio', null)
-  await until('bob begins another epoch', () => bob.peer.sentUnder.includes(2))
-  await until('alice has it', () => alice.peer.receivedUnder.includes(2))
+  await until('bob announces another epoch', () => bob.waitsFor(NOTICE_MS))
+  bob.endWait(NOTICE_MS)
+  await until('bob starts it', () => bob.peer.sentUnder.includes(2))
+  await until('alice has its keys', () => alice.peer.receivedUnder.includes(2))
   expectKeysInOrder(alice, bob)
-  // It was asked for once: she has what she needs.
-  const said = alice.signals.length
+  // Alice does not ask again, because she has the keys.
+  const sent = alice.signals.length
   await alice.calls.setTrack('audio', null)
-  await alice.hasSaid(said + 1)
+  await alice.hasSent(sent + 1)
   await settled(alice, bob)
-  await Bun.sleep(1200)
+  expect(bob.waitsFor(NOTICE_MS)).toBe(false)
   expect(bob.peer.sentUnder).toEqual([1, 2])
 })
 
-test('keys lost before anything was received need no renewal', async () => {
+test('a caller whose keys become unusable before it has received media asks for no new ones', async () => {
   const [alice, bob] = await callers(world)
   await alice.calls.call(bob.alias)
   alice.peer.options.onEpochOver(true)
   await bob.is('ringing')
-  await alice.hasSaid(2)
+  await alice.hasSent(2)
   await settled(alice, bob)
   await bob.calls.accept()
-  await until('the answer is taken', () => alice.peer.receivedUnder.length > 0)
-  await Bun.sleep(1200)
+  await until('alice has processed the answer', () => alice.peer.receivedUnder.length > 0)
+  await startAnnouncedEpochs(alice, bob)
   expect([alice.peer.sentUnder, bob.peer.sentUnder]).toEqual([[1, 2], [1]])
   expectKeysInOrder(alice, bob)
 })

@@ -1,7 +1,9 @@
-// Signals as they should not be: played again, altered, late, sent twice, by who may not, or through a relay that comes and goes.
+// Signals that a client must refuse or repeat: replayed, altered, late, duplicated, from an unauthorised
+// sender, or lost because the relay restarts.
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
 import { type CallSignalFields, type CallSignalType, signCallSignal } from '@sotto/crypto'
+import { failureOf } from '../../protocol/test/failure-of.ts'
 import { Calls } from '../src/calls/calls.ts'
 import { Caller, callers, connect, settled } from './call-people.ts'
 import { friendOf, makePeer } from './hostile-relay.ts'
@@ -14,7 +16,7 @@ const world = new PeopleWorld()
 const hostile = new HostileWorld()
 afterAll(() => hostile.stop())
 
-test('a signal played again does nothing', async () => {
+test('a replayed signal has no effect', async () => {
   const [alice, bob] = await callers(world)
   await connect(alice, bob)
   alice.calls.hangUp()
@@ -26,7 +28,7 @@ test('a signal played again does nothing', async () => {
   expect(bob.states).toEqual(heard)
 })
 
-test('a signal whose frame was altered does nothing', async () => {
+test('a signal whose frame was altered has no effect', async () => {
   const [alice, bob] = await callers(world)
   await alice.calls.call(bob.alias)
   await bob.is('ringing')
@@ -48,65 +50,68 @@ test('a signal whose frame was altered does nothing', async () => {
   expect(bob.states).toEqual(['ringing', 'hangup: hung_up_by_peer'])
 })
 
-test('a signal from over a minute ago, or ahead, rings nowhere, and the application hears why', async () => {
-  // Clocks that stand still: what a signal takes on its way makes none older, and none of tomorrow one of today.
+test('an offer dated over a minute in the past or future does not ring, and the application learns why', async () => {
+  // The clocks stand still, so a signal does not get older in transit, and a signal dated in the future stays
+  // in the future.
   const nowMs = Date.now()
   const bob = await Caller.join(world, 'bob', { now: () => nowMs })
   for (const offMs of [-60_001, 60_001]) {
     const alice = await Caller.join(world, 'alice', { now: () => nowMs + offMs })
     await alice.person.befriend(bob.person)
     await alice.calls.call(bob.alias)
-    await until('bob is told', () => bob.refused.some(({ from }) => from === alice.alias))
+    await until('bob’s application gets the refusal', () =>
+      bob.refused.some(({ from }) => from === alice.alias),
+    )
   }
   expect(bob.refused.map(({ reason }) => reason)).toEqual(['STALE', 'STALE'])
   expect(bob.calls.state).toBe('idle')
 })
 
-test('answers and candidates of other calls, and those that come late or twice, do nothing', async () => {
+test('answers and candidates that belong to another call, or arrive late or twice, have no effect', async () => {
   const [alice, bob] = await callers(world)
   await connect(alice, bob)
   bob.calls.hangUp()
   await alice.is('hangup')
   const before = bob.peer
-  before.find('too late')
+  before.findCandidate('too late')
   await alice.calls.call(bob.alias)
   await bob.is('ringing')
   await bob.calls.accept()
   await alice.is('connecting')
-  await until('the answer is taken', () => alice.peer.receivedUnder.length === 1)
-  // Bob loses his connection and says all of it again.
+  await until('alice has processed the answer', () => alice.peer.receivedUnder.length === 1)
+  // Bob loses his connection and sends all his signals again.
   const answers = bob.signals.length
   await world.relay.kill('SIGKILL')
   await world.relay.start()
-  await until('bob says it again', () => bob.signals.length > answers, 30_000)
-  await until('alice is back', () => alice.person.client.networkState === 'connected', 30_000)
+  await until('bob sends his signals again', () => bob.signals.length > answers, 30_000)
+  await until('alice is connected again', () => alice.person.client.networkState === 'connected', 30_000)
   await settled(bob, alice)
   expect(alice.peer.descriptions).toEqual(['sdp of an answer'])
   expect(alice.peer.candidates).toEqual([])
   expect(alice.calls.state).toBe('connecting')
 })
 
-test('a relay that is started again in the middle is told the offer anew, and what was found meanwhile', async () => {
+test('after a relay restart during call setup, the caller sends the offer again with all candidates it has found', async () => {
   const [alice, bob] = await callers(world)
   bob.person.client.disconnect()
   await alice.calls.call(bob.alias)
-  alice.peer.find('before')
-  await until('both have left', () => alice.signals.length === 2)
+  alice.peer.findCandidate('before')
+  await until('alice has sent the offer and the candidate', () => alice.signals.length === 2)
   await world.relay.kill('SIGKILL')
-  await until('alice has lost it', () => alice.person.client.networkState === 'connecting')
-  alice.peer.find('without a connection')
+  await until('alice has lost the connection', () => alice.person.client.networkState === 'connecting')
+  alice.peer.findCandidate('without a connection')
   expect(alice.signals).toHaveLength(2)
   await world.relay.start()
-  await until('alice is back', () => alice.person.client.networkState === 'connected', 30_000)
+  await until('alice is connected again', () => alice.person.client.networkState === 'connected', 30_000)
   await bob.person.connect()
   await bob.is('ringing')
   await bob.calls.accept()
   await alice.is('connecting')
-  await until('bob has both', () => bob.peer.candidates.length === 2)
+  await until('bob has both candidates', () => bob.peer.candidates.length === 2)
   expect(bob.peer.candidates).toEqual(['before', 'without a connection'])
 })
 
-test('what ends a call is said as soon as it can be', async () => {
+test('a hang-up without a connection is sent once the client reconnects', async () => {
   const [alice, bob] = await callers(world)
   await connect(alice, bob)
   await bob.loseConnection()
@@ -114,18 +119,18 @@ test('what ends a call is said as soon as it can be', async () => {
   await alice.is('hangup: hung_up_by_peer')
 })
 
-test('an answer that was lost is given again', async () => {
+test('an answer that was lost while the caller was disconnected is sent again', async () => {
   const [alice, bob] = await callers(world)
   await alice.calls.call(bob.alias)
   await bob.is('ringing')
   await alice.loseConnection()
-  // To the relay she is nobody now, and it keeps no answer.
+  // Alice is disconnected, and the relay does not store answers.
   await bob.calls.accept()
   await alice.is('connecting')
-  await until('she has it', () => alice.peer.descriptions.length === 1)
+  await until('alice has the answer', () => alice.peer.descriptions.length === 1)
 })
 
-test('a signal with a changed key behind it is refused, with the event, as a message is', async () => {
+test('a signal from a contact whose keys changed is refused with a security violation, as a message is', async () => {
   const peer = makePeer('peer_one')
   const person = await hostile.victim([peer])
   const refused: string[] = []
@@ -142,23 +147,23 @@ test('a signal with a changed key behind it is refused, with the event, as a mes
     payload: 'AAAA',
   }
   hostile.relay.send(offer)
-  await until('it is looked at', () => refused.length === 1)
+  await until('the client has refused the undecryptable offer', () => refused.length === 1)
   expect(person.heard.security_violation).toEqual([])
 
   hostile.relay.friends = [friendOf(peer, { ed25519_public_key: makePeer('peer_one').ed25519 })]
   await person.client.syncFriends()
   const violations = person.heard.security_violation.length
   hostile.relay.send(offer)
-  await until('it is refused', () => refused.length === 2)
+  await until('the client has refused the offer after the key change', () => refused.length === 2)
   hostile.relay.send({ ...offer, from: 'nobody_known' })
-  await until('so is a stranger’s', () => refused.length === 3)
+  await until('the client has refused the stranger’s offer', () => refused.length === 3)
   expect(refused).toEqual(['DECRYPTION_FAILED', 'KEY_CHANGED', 'UNKNOWN_CONTACT'])
   expect(person.heard.security_violation.length).toBe(violations + 1)
-  await expect(calls.call(peer.conversationId)).rejects.toMatchObject({ code: 'KEY_CHANGED' })
+  expect(await failureOf(calls.call(peer.conversationId))).toMatchObject({ code: 'KEY_CHANGED' })
   expect(calls.state).toBe('idle')
 })
 
-test('what the relay refuses to pass on ends the call', async () => {
+test('an offer that the relay refuses to forward ends the call', async () => {
   const [alice, bob] = await callers(world)
   const [friend] = bob.person.client.friends()
   await bob.person.client.removeFriend(friend?.friendship_id ?? 0)
@@ -166,24 +171,24 @@ test('what the relay refuses to pass on ends the call', async () => {
   await alice.is('ended: failed')
 })
 
-test('a friend that names ways without end is followed on a few', async () => {
+test('a client takes a limited number of candidates from a friend that sends them without end', async () => {
   const [alice, bob] = await callers(world)
   await connect(alice, bob)
-  const said = bob.signals.length
-  for (let n = 0; n < 200; n += 1) bob.peer.find(`way ${n}`)
-  await bob.hasSaid(said + 200)
+  const sent = bob.signals.length
+  for (let n = 0; n < 200; n += 1) bob.peer.findCandidate(`way ${n}`)
+  await bob.hasSent(sent + 200)
   await settled(bob, alice)
   expect(alice.peer.candidates).toEqual(Array.from({ length: 64 }, (_, n) => `way ${n}`))
   expect(alice.calls.state).toBe('connected')
 })
 
-test('what failed in a call before does not end the one that rings now', async () => {
+test('a failure from an earlier call does not end the call that rings now', async () => {
   const [alice, bob] = [
     await Caller.join(world, 'alice'),
     await Caller.join(world, 'bob', { relayOnly: true }),
   ]
   await alice.person.befriend(bob.person)
-  await expect(bob.calls.call(alice.alias)).rejects.toMatchObject({ code: 'UNSUPPORTED' })
+  expect(await failureOf(bob.calls.call(alice.alias))).toMatchObject({ code: 'UNSUPPORTED' })
   await alice.calls.call(bob.alias)
   await bob.is('ringing')
   alice.line.isDead = true
@@ -191,12 +196,12 @@ test('what failed in a call before does not end the one that rings now', async (
   await alice.hasLost(1)
   alice.line.isDead = false
   await alice.calls.call(bob.alias)
-  await until('it is the second that rings', () => bob.info.id === alice.info.id)
+  await until('the second call rings', () => bob.info.id === alice.info.id)
   await settled(alice, bob)
   expect(bob.calls.state).toBe('ringing')
 })
 
-test('a friend that lies in every field, in every state, changes nothing about the call', async () => {
+test('invalid fields from a friend do not change a call in any state', async () => {
   const [alice, bob] = await callers(world)
   const lies: CallSignalFields[] = [
     ...[{}, { sdp: 7 }, { sdp: '' }, { sdp: 'x', sdp_type: 'rollback' }, { sdp: 'x', restart: '1' }],
@@ -206,9 +211,9 @@ test('a friend that lies in every field, in every state, changes nothing about t
   const lie = async (from: Caller, to: Caller, ...types: CallSignalType[]): Promise<void> => {
     const before = to.calls.state
     const { id } = from.info
-    for (const type of types) for (const fields of lies) await from.say(type, to, id, fields)
-    // Nor do those of no call.
-    for (const type of types) await from.say(type, to, 'another', {})
+    for (const type of types) for (const fields of lies) await from.sendSignal(type, to, id, fields)
+    // The same signals for a call that does not exist.
+    for (const type of types) await from.sendSignal(type, to, 'another', {})
     await settled(from, to)
     expect(to.calls.state).toBe(before)
   }
@@ -231,17 +236,17 @@ test('a friend that lies in every field, in every state, changes nothing about t
     expect([peer.sentUnder, peer.receivedUnder, peer.restarts]).toEqual([[1], [1], []])
     expect(peer.descriptions).toHaveLength(1)
   }
-  // An answer that is none ends the call it is for.
+  // An invalid answer ends its call.
   alice.calls.hangUp()
   await bob.is('hangup')
   await alice.calls.call(bob.alias)
   await bob.is('ringing')
-  await bob.say('call_answer', alice, alice.info.id, { sdp: 7 })
+  await bob.sendSignal('call_answer', alice, alice.info.id, { sdp: 7 })
   await alice.is('ended: failed')
   await bob.is('hangup')
 })
 
-test('keys that change while a call rings end it, and no more of it is signalled', async () => {
+test('a call ends without further signals if the caller’s keys change while it rings', async () => {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519')
   const bytesOf = (part: string | undefined): Buffer => Buffer.from(part ?? '', 'base64url')
   const signing = bytesOf(publicKey.export({ format: 'jwk' }).x).toString('base64')
@@ -261,46 +266,48 @@ test('keys that change while a call rings end it, and no more of it is signalled
   )
   const { type, call_id, from } = inner
   hostile.relay.send({ type, to: person.alias, call_id, from, crypto_v: 2, payload })
-  await until('it rings', () => calls.state === 'ringing')
+  await until('the call rings', () => calls.state === 'ringing')
   hostile.relay.friends = [friendOf(peer, { ed25519_public_key: makePeer('peer_two').ed25519 })]
   await person.client.syncFriends()
   expect(calls.current).toMatchObject({ state: 'ended', end: 'failed' })
-  await expect(calls.accept()).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
-  await until('it is told', () => person.heard.error.some(({ code }) => code === 'KEY_CHANGED'))
+  expect(await failureOf(calls.accept())).toMatchObject({ code: 'INVALID_ARGUMENT' })
+  await until('the application gets the error', () =>
+    person.heard.error.some(({ code }) => code === 'KEY_CHANGED'),
+  )
 })
 
-test('who hangs up in the midst of offering or answering says that alone, and keeps nothing', async () => {
+test('a client that hangs up while it prepares its offer or answer sends neither, and closes its media', async () => {
   const [alice, bob] = await callers(world)
   for (const step of ['createOffer', 'sendUnder']) {
     const gate = alice.holdAt(step)
-    const made = alice.calls.call(bob.alias)
+    const calling = alice.calls.call(bob.alias)
     await gate.reached
     alice.calls.hangUp()
     gate.open()
-    expect(await made).toMatchObject({ state: 'hangup', end: 'hung_up' })
+    expect(await calling).toMatchObject({ state: 'hangup', end: 'hung_up' })
     expect(alice.peer.isClosed).toBe(true)
   }
   for (const step of ['createAnswer', 'receiveUnder', 'sendUnder', 'addCandidate']) {
     await alice.calls.call(bob.alias)
-    const said = alice.signals.length
-    alice.peer.find('a way')
-    await alice.hasSaid(said + 1)
+    const sent = alice.signals.length
+    alice.peer.findCandidate('a candidate')
+    await alice.hasSent(sent + 1)
     await bob.is('ringing')
     await settled(alice, bob)
     const gate = bob.holdAt(step)
-    const made = bob.calls.accept()
+    const accepting = bob.calls.accept()
     await gate.reached
-    // By either side.
+    // In the last step the caller hangs up, in the others the callee.
     if (step === 'addCandidate') alice.calls.hangUp()
     else bob.calls.hangUp()
     await bob.is('hangup')
     gate.open()
-    expect(await made).toMatchObject({ state: 'hangup' })
+    expect(await accepting).toMatchObject({ state: 'hangup' })
     await alice.is('hangup')
     expect([alice.peer.isClosed, bob.peer.isClosed]).toEqual([true, true])
   }
   await connect(alice, bob)
-  const said = [...alice.signals, ...bob.signals].map(({ type }) => type)
-  expect(said.filter((type) => type === 'call_answer')).toHaveLength(1)
-  expect(said.filter((type) => type === 'call_offer')).toHaveLength(5)
+  const types = [...alice.signals, ...bob.signals].map(({ type }) => type)
+  expect(types.filter((type) => type === 'call_answer')).toHaveLength(1)
+  expect(types.filter((type) => type === 'call_offer')).toHaveLength(5)
 })

@@ -1,5 +1,6 @@
-// Calls between two clients through a real relay: how they begin and end, and what the relay gets to see.
+// Calls between two clients through a real relay: how they begin and end, and what the relay sees.
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { failureOf } from '../../protocol/test/failure-of.ts'
 import { Calls } from '../src/calls/calls.ts'
 import { keyVault, MemoryStore, SottoClient } from '../src/client.ts'
 import { Caller, callers, connect } from './call-people.ts'
@@ -9,7 +10,7 @@ import { PeopleWorld } from './people-world.ts'
 setDefaultTimeout(30_000)
 const world = new PeopleWorld()
 
-test('a friend is called, takes the call, and hangs up', async () => {
+test('a friend accepts a call, both sides connect, and the friend hangs up', async () => {
   const [alice, bob] = await callers(world)
   await alice.calls.call(bob.alias)
   await bob.is('ringing')
@@ -17,7 +18,7 @@ test('a friend is called, takes the call, and hangs up', async () => {
   await bob.calls.accept()
   await alice.is('connecting')
   expect(bob.peer.descriptions).toEqual(['sdp of an offer'])
-  await until('the answer is taken', () => alice.peer.receivedUnder.length === 1)
+  await until('the caller has processed the answer', () => alice.peer.receivedUnder.length === 1)
   expect(alice.peer.descriptions).toEqual(['sdp of an answer'])
   for (const { peer } of [alice, bob]) {
     expect([peer.sentUnder, peer.receivedUnder]).toEqual([[1], [1]])
@@ -30,7 +31,7 @@ test('a friend is called, takes the call, and hangs up', async () => {
   expect([alice.peer.isClosed, bob.peer.isClosed]).toEqual([true, true])
 })
 
-test('each side has the key the other sends with; tracks, epochs, sides and calls have keys of their own', async () => {
+test('each side has the other’s sending key, and every track, epoch, side and call has a different key', async () => {
   const [alice, bob] = await callers(world)
   await connect(alice, bob)
   const keys = [await alice.peer.keyOf('own'), await alice.peer.keyOf('theirs')]
@@ -43,11 +44,11 @@ test('each side has the key the other sends with; tracks, epochs, sides and call
   expect(new Set(keys).size).toBe(6)
 })
 
-test('the relay sees who calls whom and when, and nothing of what is said', async () => {
+test('the relay sees who calls whom and when, and no content of the signals', async () => {
   const [alice, bob] = await callers(world)
   await connect(alice, bob)
-  alice.peer.find('candidate:1 1 udp 1 192.0.2.7 9 typ host')
-  await until('bob has it', () => bob.peer.candidates.length === 1)
+  alice.peer.findCandidate('candidate:1 1 udp 1 192.0.2.7 9 typ host')
+  await until('bob has the candidate', () => bob.peer.candidates.length === 1)
   alice.calls.hangUp()
   await bob.is('hangup')
   const frames = [...alice.signals, ...bob.signals]
@@ -59,14 +60,15 @@ test('the relay sees who calls whom and when, and nothing of what is said', asyn
       ...{ type: frame.type, call_id: alice.info.id, crypto_v: 2 },
       ...(isAnswer ? { from: parties.to, to: parties.from } : parties),
     })
-    // With their quotes: three letters in a row are in random bytes, and in their Base64, now and then.
+    // Short words are searched with their quotes, because random bytes and Base64 can contain the letters
+    // alone.
     const seen = `${payload} ${Buffer.from(payload, 'base64').toString('latin1')}`
     for (const word of ['"sdp"', 'candidate', '192.0.2.7', '"epoch"', '_nonce', '"_sig"'])
       expect(seen).not.toContain(word)
   }
 })
 
-test('a call can be rejected, and then made again', async () => {
+test('after a rejected call the same friend can be called again', async () => {
   const [alice, bob] = await callers(world)
   await alice.calls.call(bob.alias)
   await bob.is('ringing')
@@ -76,7 +78,7 @@ test('a call can be rejected, and then made again', async () => {
   await connect(alice, bob)
 })
 
-test('who is in a call is busy, for friends and for the one called with', async () => {
+test('a client in a call rejects other callers as busy, and cannot start or accept another call', async () => {
   const [alice, bob] = await callers(world)
   const carol = await Caller.join(world, 'carol')
   await carol.person.befriend(bob.person)
@@ -89,12 +91,12 @@ test('who is in a call is busy, for friends and for the one called with', async 
     await carol.is('rejected: busy')
   }
   expect(bob.states).toEqual(['ringing', 'connecting', 'connected'])
-  await expect(bob.calls.call(carol.alias)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
-  await expect(bob.calls.accept()).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+  expect(await failureOf(bob.calls.call(carol.alias))).toMatchObject({ code: 'INVALID_ARGUMENT' })
+  expect(await failureOf(bob.calls.accept())).toMatchObject({ code: 'INVALID_ARGUMENT' })
   expect(bob.calls.state).toBe('connected')
 })
 
-test('two who call each other at once are in one call', async () => {
+test('two friends who call each other at the same time end up in one call', async () => {
   for (let round = 0; round < 4; round += 1) {
     const [alice, bob] = await callers(world)
     await Promise.all([alice.calls.call(bob.alias), bob.calls.call(alice.alias)])
@@ -103,9 +105,9 @@ test('two who call each other at once are in one call', async () => {
     expect(alice.info.id).toBe(bob.info.id)
     expect([first.info.isCaller, second.info.isCaller]).toEqual([true, false])
     expect(first.peers).toHaveLength(1)
-    // The media of the call given up are closed, if there were any yet.
+    // The client closes the media of the call it gave up, if it had opened them.
     expect(second.peers.filter(({ isClosed }) => !isClosed)).toEqual([second.peer])
-    await until('the answer is taken', () => first.peer.receivedUnder.length === 1)
+    await until('the caller has processed the answer', () => first.peer.receivedUnder.length === 1)
     expect(await first.peer.keyOf('own')).toBe(await second.peer.keyOf('theirs'))
     for (const { peer } of [alice, bob]) peer.options.onMedia('media_connected')
     expect([alice.calls.state, bob.calls.state]).toEqual(['connected', 'connected'])
@@ -113,20 +115,20 @@ test('two who call each other at once are in one call', async () => {
   }
 })
 
-test('nobody answers: both sides give up', async () => {
+test('an unanswered call ends on both sides', async () => {
   const [alice, bob] = await callers(world)
   await alice.calls.call(bob.alias)
   await bob.is('ringing')
   alice.endWait(45_000)
   expect(alice.states.at(-1)).toBe('ended: unanswered')
   await bob.is('hangup: hung_up_by_peer')
-  await expect(bob.calls.accept()).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
-  // Neither needs the other for it.
+  expect(await failureOf(bob.calls.accept())).toMatchObject({ code: 'INVALID_ARGUMENT' })
+  // The callee also gives up by itself.
   await alice.calls.call(bob.alias)
   await bob.is('ringing')
   bob.endWait(45_000)
   expect(bob.states.at(-1)).toBe('ended: unanswered')
-  await expect(bob.calls.accept()).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+  expect(await failureOf(bob.calls.accept())).toMatchObject({ code: 'INVALID_ARGUMENT' })
 })
 
 test('media that do not connect end the call on both sides', async () => {
@@ -138,11 +140,11 @@ test('media that do not connect end the call on both sides', async () => {
   alice.endWait(30_000)
   const ends = ['ended: no_media', 'hangup: hung_up_by_peer']
   for (const { states } of [alice, bob])
-    await until('both are out of it', () => ends.includes(states.at(-1) ?? ''))
+    await until('both sides have ended the call', () => ends.includes(states.at(-1) ?? ''))
   expect([...alice.states, ...bob.states]).toContain('ended: no_media')
 })
 
-test('media that break off may come back; if they do not, the call is over', async () => {
+test('interrupted media can connect again, and failed media end the call', async () => {
   const [alice, bob] = await callers(world)
   await connect(alice, bob)
   alice.peer.options.onMedia('media_interrupted')
@@ -154,7 +156,7 @@ test('media that break off may come back; if they do not, the call is over', asy
   await bob.is('hangup: hung_up_by_peer')
 })
 
-test('hanging up ends a call wherever it is', async () => {
+test('hanging up ends a call in every state', async () => {
   const [alice, bob] = await callers(world)
   await alice.calls.call(bob.alias)
   await bob.is('ringing')
@@ -169,35 +171,35 @@ test('hanging up ends a call wherever it is', async () => {
   await connect(bob, alice)
   bob.calls.hangUp()
   await alice.is('hangup: hung_up_by_peer')
-  // Before the offer has left, too: then nothing rings, or no longer.
-  const made = alice.calls.call(bob.alias)
+  // Alice hangs up before her client has sent the offer. Bob does not ring, or stops ringing.
+  const calling = alice.calls.call(bob.alias)
   alice.calls.hangUp()
-  await made
+  await calling
   await connect(bob, alice)
 })
 
-test('a call waits for a friend who is away, with its candidates', async () => {
+test('a call with its candidates waits for a friend who is disconnected', async () => {
   const [alice, bob] = await callers(world)
   bob.person.client.disconnect()
   await alice.calls.call(bob.alias)
-  for (const candidate of ['one', 'two', 'three']) alice.peer.find(candidate)
-  await until('all has left', () => alice.signals.length === 4)
+  for (const candidate of ['one', 'two', 'three']) alice.peer.findCandidate(candidate)
+  await until('alice has sent the offer and the candidates', () => alice.signals.length === 4)
   await bob.person.connect()
   await bob.is('ringing')
   await bob.calls.accept()
-  await until('bob has all three', () => bob.peer.candidates.length === 3)
+  await until('bob has all three candidates', () => bob.peer.candidates.length === 3)
   expect(bob.peer.candidates).toEqual(['one', 'two', 'three'])
 })
 
-test('without a connection nobody is called, and says so', async () => {
+test('a call without a connection fails with NETWORK, and a call to a stranger with UNKNOWN_CONTACT', async () => {
   const [alice, bob] = await callers(world)
   alice.person.client.disconnect()
-  await expect(alice.calls.call(bob.alias)).rejects.toMatchObject({ code: 'NETWORK' })
-  await expect(alice.calls.call('nobody_here')).rejects.toMatchObject({ code: 'UNKNOWN_CONTACT' })
+  expect(await failureOf(alice.calls.call(bob.alias))).toMatchObject({ code: 'NETWORK' })
+  expect(await failureOf(alice.calls.call('nobody_here'))).toMatchObject({ code: 'UNKNOWN_CONTACT' })
   expect(alice.calls.state).toBe('idle')
 })
 
-test('who disconnects leaves the call', async () => {
+test('a client that disconnects leaves the call', async () => {
   const [alice, bob] = await callers(world)
   await connect(alice, bob)
   alice.person.client.disconnect()
@@ -205,7 +207,7 @@ test('who disconnects leaves the call', async () => {
   expect(alice.peer.isClosed).toBe(true)
 })
 
-test('who locks, closes or gives way to another identity hangs up first', async () => {
+test('a client hangs up before it locks, closes or changes its identity', async () => {
   const ends: readonly ((alice: Caller) => Promise<unknown>)[] = [
     ({ person }) => person.client.lock(),
     ({ person }) => person.client.create({ nickname: 'another', replace: true }),
@@ -226,98 +228,102 @@ test('who locks, closes or gives way to another identity hangs up first', async 
   }
 })
 
-test('media that cannot be closed keep nobody from locking or closing', async () => {
+test('a client locks and closes even if closing the media throws', async () => {
   const secrets = keyVault(crypto.getRandomValues(new Uint8Array(32)))
   const [alice, bob] = await callers(world, { secrets })
   const { client, heard } = alice.person
-  const breakDown = (): void => {
+  const breakClose = (): void => {
     alice.peer.close = () => {
-      throw new Error('it cannot be closed')
+      throw new Error('the media cannot be closed')
     }
   }
   await connect(alice, bob)
-  breakDown()
+  breakClose()
   await client.lock()
   expect(client.networkState).toBe('disconnected')
   await bob.is('hangup: hung_up_by_peer')
   expect(heard.error).toHaveLength(1)
   await client.unlock()
-  await until('connected', () => client.networkState === 'connected')
+  await until('alice is connected', () => client.networkState === 'connected')
   await connect(alice, bob)
-  breakDown()
+  breakClose()
   await client.close()
   await bob.is('hangup: hung_up_by_peer')
 })
 
-test('who locks while it calls takes the offer back', async () => {
+test('a client that locks while it calls withdraws its offer', async () => {
   const secrets = keyVault(crypto.getRandomValues(new Uint8Array(32)))
   const [alice, bob] = await callers(world, { secrets })
   await alice.calls.call(bob.alias)
   await bob.is('ringing')
   await alice.person.client.lock()
   await bob.is('hangup: hung_up_by_peer')
-  // And calls again once it is unlocked.
+  // After unlocking it can call again.
   await alice.person.client.unlock()
-  await until('connected', () => alice.person.client.networkState === 'connected')
+  await until('alice is connected', () => alice.person.client.networkState === 'connected')
   await connect(alice, bob)
 })
 
-test('with `relayOnly` and no TURN server there is no call', async () => {
+test('a call with `relayOnly` fails without a TURN server', async () => {
   const [alice, bob] = await callers(world, { relayOnly: true })
-  await expect(alice.calls.call(bob.alias)).rejects.toMatchObject({ code: 'UNSUPPORTED' })
+  expect(await failureOf(alice.calls.call(bob.alias))).toMatchObject({ code: 'UNSUPPORTED' })
   expect(alice.states).toEqual(['calling', 'ended: failed'])
   expect(alice.peers).toEqual([])
 })
 
-test('what is sent can be changed; the other side is told, and video goes first when the link is poor', async () => {
+test('the other side learns which tracks are sent, and a poor link turns the video off', async () => {
   const [alice, bob] = await callers(world)
   await connect(alice, bob)
-  // A track of no browser: these media look only whether there is one.
+  // Not a browser's track: the test media only check whether it is null.
   const track = { kind: 'video' } as MediaStreamTrack
   await alice.calls.setTrack('video', track)
-  await until('bob is told', () => bob.info.theirMedia.video)
+  await until('bob learns of the video', () => bob.info.theirMedia.video)
   alice.peer.options.onMedia('link_poor')
-  await until('bob is told again', () => !bob.info.theirMedia.video)
+  await until('bob learns that the video is off', () => !bob.info.theirMedia.video)
   expect(alice.info).toMatchObject({ state: 'connected', isVideoDropped: true, ownMedia: { video: false } })
   await alice.calls.setTrack('audio', track)
   await alice.calls.setTrack('video', track)
-  await until('bob is told of both', () => bob.info.theirMedia.video && bob.info.theirMedia.audio)
+  await until('bob learns of both tracks', () => bob.info.theirMedia.video && bob.info.theirMedia.audio)
   expect(alice.info.isVideoDropped).toBe(false)
   expect(bob.peer.expected).toEqual({ audio: true, video: true })
   await alice.calls.setTrack('audio', null)
-  await until('bob is told of the silence', () => !bob.info.theirMedia.audio)
+  await until('bob learns that the audio is off', () => !bob.info.theirMedia.audio)
   expect(alice.peer.tracks).toEqual(['video on', 'video off', 'audio on', 'video on', 'audio off'])
 })
 
-test('an epoch ends on both sides: before its counter does, and where the counter was lost', async () => {
+test('a side starts a new epoch before its counter runs out, and at once when it has lost the counter', async () => {
   const [alice, bob] = await callers(world)
   await connect(alice, bob)
   alice.peer.options.onEpochOver(false)
-  await until('bob has the keys', () => bob.peer.receivedUnder.includes(2))
-  await until('alice uses them', () => alice.peer.sentUnder.includes(2))
+  await until('bob has the keys of epoch 2', () => bob.peer.receivedUnder.includes(2))
+  expect(alice.peer.sentUnder).toEqual([1])
+  alice.endWait(1000)
+  await until('alice sends in epoch 2', () => alice.peer.sentUnder.includes(2))
   expect(bob.peer.sentUnder).toEqual([1])
   alice.peer.options.onEpochOver(true)
   expect(alice.peer.sentUnder).toEqual([1, 2])
-  await until('alice does not wait', () => alice.peer.sentUnder.includes(3))
-  await until('bob begins one as well', () => bob.peer.sentUnder.includes(2))
-  await until('they have each other’s', () => alice.peer.receivedUnder.includes(2))
+  await until('alice sends in epoch 3 without a wait', () => alice.peer.sentUnder.includes(3))
+  await until('bob announces an epoch too', () => bob.waitsFor(1000))
+  bob.endWait(1000)
+  await until('bob starts his epoch', () => bob.peer.sentUnder.includes(2))
+  await until('alice has the keys of bob’s epoch', () => alice.peer.receivedUnder.includes(2))
   expect([alice.peer.receivedUnder, bob.peer.receivedUnder]).toEqual([
     [1, 2],
     [1, 2, 3],
   ])
 })
 
-test('calls are of one client, once', async () => {
+test('a client has at most one Calls object, which needs an identity and can be closed', async () => {
   const client = await SottoClient.open({ relayUrl: world.relay.url, store: new MemoryStore() })
   const open = () => {
     throw new Error('never called')
   }
   const calls = new Calls(client, open)
   expect(() => new Calls(client, open)).toThrow('this client has calls already')
-  await expect(calls.call('somebody')).rejects.toMatchObject({ code: 'NO_IDENTITY' })
+  expect(await failureOf(calls.call('somebody'))).toMatchObject({ code: 'NO_IDENTITY' })
   calls.close()
   await client.create({ nickname: 'one' })
-  await expect(calls.call('somebody')).rejects.toMatchObject({ code: 'CLOSED' })
+  expect(await failureOf(calls.call('somebody'))).toMatchObject({ code: 'CLOSED' })
   new Calls(client, open).close()
   await client.close()
 })

@@ -1,24 +1,24 @@
-// Keys that change while a message is being encrypted or decrypted: at whatever moment they do, nothing is read or posted
-// under keys that are refused by then.
+// A contact's keys change while the client encrypts or decrypts a message. No matter when this happens, the
+// client reads and posts nothing once it refuses the contact's keys.
 import { expect, test } from 'bun:test'
 import { deriveIdentityKeys, encodeBase64, generateMnemonic } from '@sotto/crypto'
 import { check, FriendList, type RelayFrame, relayFrames } from '@sotto/protocol'
-import { Confirmations } from '../src/confirmations.ts'
-import type { Context } from '../src/context.ts'
-import { Emitter } from '../src/events.ts'
-import { Inbox } from '../src/inbox.ts'
-import { Journal } from '../src/journal.ts'
-import { decideOptions } from '../src/options.ts'
-import { Outbox } from '../src/outbox.ts'
-import { Sessions } from '../src/sessions.ts'
+import { Sessions } from '../src/contacts/sessions.ts'
+import { Emitter } from '../src/events/events.ts'
+import { Confirmations } from '../src/messages/confirmations.ts'
+import { Inbox } from '../src/messages/inbox.ts'
+import type { MessagesContext } from '../src/messages/messages.ts'
+import { Outbox } from '../src/messages/outbox.ts'
+import { decideOptions } from '../src/platform/options.ts'
+import { Journal } from '../src/stores/journal.ts'
 import { MemoryStore } from '../src/stores/memory-store.ts'
 import type { StoreChange } from '../src/stores/records.ts'
 import { friendOf, makePeer } from './hostile-relay.ts'
 
-/** More steps than receiving or posting takes. */
+/** More event-loop steps than receiving or posting a message takes. */
 const STEPS = 60
 
-/** A store that says at once how many messages it was given. */
+/** A store that counts the messages it is asked to write, before it writes them. */
 class CountingStore extends MemoryStore {
   messages = 0
   override async write(changes: readonly StoreChange[]): Promise<void> {
@@ -27,7 +27,7 @@ class CountingStore extends MemoryStore {
   }
 }
 
-/** What receives and sends, without a connection, for somebody who has one friend. */
+/** The inbox and outbox of a user with one friend, without a connection. */
 async function makeParts() {
   const bob = makePeer('bob')
   const store = new CountingStore()
@@ -46,10 +46,10 @@ async function makeParts() {
     isOwnAlias: () => false,
   })
   const friends = check(FriendList, [friendOf(bob)])
-  const meet = async () => sessions.reconcile(friends, await sessions.deriveKeys(friends))
-  await meet()
+  const syncFriends = async () => sessions.reconcile(friends, await sessions.deriveKeys(friends))
+  await syncFriends()
   const nothing = (): void => {}
-  const context: Context = {
+  const context: MessagesContext = {
     platform,
     store,
     journal,
@@ -58,13 +58,15 @@ async function makeParts() {
     send: () => false,
     reopen: nothing,
     hintFriendSync: nothing,
+    onStoreFailure: nothing,
   }
   const inbox = new Inbox(context, new Confirmations(context))
   const outbox = new Outbox(context)
   const impostor = makePeer('bob', bob.conversationId)
-  /** The relay gives other keys for bob than those of the session. */
+  // The relay reports other keys for Bob than those of the session.
   const codes = await sessions.codesOf([impostor.x25519])
-  const change = () => sessions.compare('bob', { x25519: impostor.x25519, ed25519: impostor.ed25519 }, codes)
+  const changeKeys = () =>
+    sessions.compare('bob', { x25519: impostor.x25519, ed25519: impostor.ed25519 }, codes)
   const frame = (seq: number): Extract<RelayFrame, { type: 'msg' }> =>
     check(relayFrames.msg, {
       type: 'msg',
@@ -78,34 +80,34 @@ async function makeParts() {
       payload: bob.payloadTo(encodeBase64(keys.agreement.publicKey), `text ${seq}`),
     })
   const texts = async () => (await store.listMessages(bob.conversationId)).map(({ text }) => text)
-  return { inbox, outbox, store, frame, meet, change, texts }
+  return { inbox, outbox, store, frame, syncFriends, changeKeys, texts }
 }
 
-/** Lets what waits go on by a number of steps. */
+/** Lets pending promise callbacks run for this many steps. */
 async function steps(count: number): Promise<void> {
   for (let step = 0; step < count; step += 1) await null
 }
 
-test('a message being decrypted when its sender’s keys are refused is kept unread, and read once they are as before', async () => {
-  const { inbox, store, frame, meet, change, texts } = await makeParts()
+test('a message whose sender’s keys change during decryption stays unread until the old keys are back', async () => {
+  const { inbox, store, frame, syncFriends, changeKeys, texts } = await makeParts()
   let unread = 0
   for (let step = 0; step < STEPS; step += 1) {
     const received = inbox.onMsg(frame(step + 1))
     await steps(step)
     const before = store.messages
-    change()
+    changeKeys()
     await received
     expect(store.messages).toBe(before)
     unread = Math.max(unread, await store.countOfflineMessages())
-    await meet()
+    await syncFriends()
     await inbox.retryAllOffline()
     expect((await texts()).at(-1)).toBe(`text ${step + 1}`)
   }
   expect(unread).toBe(1)
 })
 
-test('a message being encrypted when its recipient’s keys are refused is not posted', async () => {
-  const { outbox, store, meet, change } = await makeParts()
+test('a message whose recipient’s keys change during encryption is not posted', async () => {
+  const { outbox, store, syncFriends, changeKeys } = await makeParts()
   const outcomes = new Set<string>()
   for (let step = 0; step < STEPS; step += 1) {
     const posted = outbox.post('bob', `text ${step}`, {}).then(
@@ -114,11 +116,11 @@ test('a message being encrypted when its recipient’s keys are refused is not p
     )
     await steps(step)
     const before = store.messages
-    change()
+    changeKeys()
     const outcome = await posted
     outcomes.add(outcome)
     expect(store.messages).toBe(before)
-    await meet()
+    await syncFriends()
   }
   expect(outcomes).toEqual(new Set(['KEY_CHANGED', 'posted']))
 })

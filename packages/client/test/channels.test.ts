@@ -1,5 +1,6 @@
-// Channels and the search of the shop, against a real relay.
+// Channels and the shop's search, against a real relay.
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { failureOf } from '../../protocol/test/failure-of.ts'
 import { Channels, MemoryStore, SottoClient, VanityShop } from '../src/client.ts'
 import { until } from './people.ts'
 import { PeopleWorld } from './people-world.ts'
@@ -8,7 +9,7 @@ setDefaultTimeout(30_000)
 const world = new PeopleWorld()
 const idsOf = (items: readonly { readonly id: string }[]): string[] => items.map(({ id }) => id)
 
-test('a channel is made, found, subscribed to, written in and read', async () => {
+test('an owner creates and posts in a channel, and a subscriber finds and reads it', async () => {
   const [alice, bob] = [await world.join('alice'), await world.join('bob')]
   const [hers, his] = [new Channels(alice.client), new Channels(bob.client)]
   const id = await hers.create({ name: 'Tea & more', description: 'All about oolong' })
@@ -23,7 +24,7 @@ test('a channel is made, found, subscribed to, written in and read', async () =>
 
   const first = await hers.post(id, 'Water first.')
   const second = await hers.post(id, '{"steeped":3}', 'note')
-  await until('bob hears both', () => bob.heard.channel_post.length === 2)
+  await until('bob gets both posts', () => bob.heard.channel_post.length === 2)
   const heard: readonly object[] = bob.heard.channel_post
   expect(heard).toMatchObject([
     {
@@ -41,10 +42,10 @@ test('a channel is made, found, subscribed to, written in and read', async () =>
   await his.unsubscribe(id)
   expect(await his.mine()).toEqual([])
   await hers.delete(id)
-  await expect(his.get(id)).rejects.toMatchObject({ code: 'REFUSED', refusal: 'NOT_FOUND' })
+  expect(await failureOf(his.get(id))).toMatchObject({ code: 'REFUSED', refusal: 'NOT_FOUND' })
 })
 
-test('a channel is its owner’s alone to change and to offer', async () => {
+test('only its owner can change a channel, post in it, sell it or delete it', async () => {
   const [alice, bob] = [await world.join('alice'), await world.join('bob')]
   const [hers, his] = [new Channels(alice.client), new Channels(bob.client)]
   const id = await hers.create({ name: 'Quiet corner', isPublic: false })
@@ -56,19 +57,19 @@ test('a channel is its owner’s alone to change and to offer', async () => {
   await hers.unlist(id)
   expect(await his.get(id)).not.toHaveProperty('sale_price')
   const refused = { code: 'REFUSED', refusal: 'NOT_CHANNEL_OWNER' }
-  await expect(his.edit(id, { name: 'Mine now' })).rejects.toMatchObject(refused)
-  await expect(his.post(id, 'hello')).rejects.toMatchObject(refused)
-  await expect(his.listForSale(id, 1)).rejects.toMatchObject(refused)
-  await expect(his.delete(id)).rejects.toMatchObject(refused)
+  expect(await failureOf(his.edit(id, { name: 'Mine now' }))).toMatchObject(refused)
+  expect(await failureOf(his.post(id, 'hello'))).toMatchObject(refused)
+  expect(await failureOf(his.listForSale(id, 1))).toMatchObject(refused)
+  expect(await failureOf(his.delete(id))).toMatchObject(refused)
 })
 
-test('past the seats that are free no channel is made', async () => {
+test('an account cannot create more channels than its free quota', async () => {
   const channels = new Channels((await world.join('alice')).client)
   for (const name of ['one', 'two', 'three']) await channels.create({ name })
-  await expect(channels.create({ name: 'four' })).rejects.toMatchObject({ refusal: 'QUOTA_EXCEEDED' })
+  expect(await failureOf(channels.create({ name: 'four' }))).toMatchObject({ refusal: 'QUOTA_EXCEEDED' })
 })
 
-test('what breaks a rule is refused before anybody is asked', async () => {
+test('the client refuses invalid arguments itself, without a request to the relay', async () => {
   const channels = new Channels((await world.join('alice')).client)
   const id = await channels.create({ name: 'Rules' })
   const broken = [
@@ -79,16 +80,16 @@ test('what breaks a rule is refused before anybody is asked', async () => {
     () => channels.posts(id, { limit: 0 }),
     () => channels.listForSale(id, 1.5),
   ]
-  for (const call of broken) await expect(call()).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
-  // What was left out and what is undefined are the same.
-  const left: object = { name: 'Rules', description: undefined }
-  expect(await channels.edit(id, left)).toMatchObject({ name: 'Rules', description: '' })
+  for (const call of broken) expect(await failureOf(call())).toMatchObject({ code: 'INVALID_ARGUMENT' })
+  // An undefined field is the same as a missing one.
+  const fields: object = { name: 'Rules', description: undefined }
+  expect(await channels.edit(id, fields)).toMatchObject({ name: 'Rules', description: '' })
 })
 
-test('a module needs what its client needs, and the search of the shop needs no identity', async () => {
+test('a module fails without an identity or after close, and the shop’s search needs no identity', async () => {
   const client = await SottoClient.open({ relayUrl: world.relay.url, store: new MemoryStore() })
   const [channels, shop] = [new Channels(client), new VanityShop(client)]
-  await expect(channels.mine()).rejects.toMatchObject({ code: 'NO_IDENTITY' })
+  expect(await failureOf(channels.mine())).toMatchObject({ code: 'NO_IDENTITY' })
   const featured = await shop.search()
   expect(featured.length).toBeGreaterThan(0)
   expect(featured.every((item) => item.is_featured)).toBe(true)
@@ -96,13 +97,13 @@ test('a module needs what its client needs, and the search of the shop needs no 
   expect(found.length).toBeGreaterThan(0)
   expect(found.every((item) => item.alias_id.startsWith('tea'))).toBe(true)
   await client.close()
-  await expect(shop.search()).rejects.toMatchObject({ code: 'CLOSED' })
-  await expect(channels.mine()).rejects.toMatchObject({ code: 'CLOSED' })
+  expect(await failureOf(shop.search())).toMatchObject({ code: 'CLOSED' })
+  expect(await failureOf(channels.mine())).toMatchObject({ code: 'CLOSED' })
   const stranger = {
     identity: undefined,
     isLocked: false,
     syncIdentity: async () => ({ aliasId: 'x' }),
-    send: () => Promise.reject(new Error('not to be asked')),
+    send: () => Promise.reject(new Error('a foreign client must not be called')),
   }
-  await expect(new Channels(stranger).mine()).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+  expect(await failureOf(new Channels(stranger).mine())).toMatchObject({ code: 'INVALID_ARGUMENT' })
 })

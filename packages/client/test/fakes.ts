@@ -1,4 +1,4 @@
-// Time, lots and sockets in the hands of a test.
+// A clock and a socket that a test controls.
 import type { Clock, SocketLike } from '../src/client.ts'
 
 interface Timer {
@@ -6,7 +6,7 @@ interface Timer {
   readonly run: () => void
 }
 
-/** A clock that stands still until it is moved. */
+/** A clock that stands still until the test advances it. */
 export class TestClock implements Clock {
   #now = 1_000_000
   readonly #timers = new Set<Timer>()
@@ -21,12 +21,12 @@ export class TestClock implements Clock {
     return () => this.#timers.delete(timer)
   }
 
-  /** When the timers that are set are due, from now, in milliseconds. */
+  /** The remaining time of each pending timer, in milliseconds, the shortest first. */
   get waits(): number[] {
     return [...this.#timers].map(({ at }) => at - this.#now).toSorted((a, b) => a - b)
   }
 
-  /** Moves time on, running what becomes due in order, and lets what follows from it happen. */
+  /** Advances the time and runs the due timers in order. Promise callbacks run after each timer. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms
     await settle()
@@ -42,9 +42,9 @@ export class TestClock implements Clock {
   }
 }
 
-/** Lets promises that wait for nothing but each other come to rest. */
+/** Lets pending promise callbacks run. It waits for no timer and no input. */
 export async function settle(): Promise<void> {
-  for (let turn = 0; turn < 60; turn += 1) await Promise.resolve()
+  for (let step = 0; step < 60; step += 1) await Promise.resolve()
 }
 
 type Listener = (event: never) => void
@@ -72,16 +72,16 @@ export class TestSocket implements SocketLike {
     this.#listeners.set(type, [...(this.#listeners.get(type) ?? []), listener])
   }
 
-  /** Has the socket say that something happened. */
+  /** Fires an event of the socket. */
   emit(type: 'open'): void
   emit(type: 'message', event: { data: unknown }): void
   emit(type: 'close', event: { code: number; reason: string }): void
   emit(type: string, event: unknown = {}): void {
-    // The listeners were added for the type, whose event this is.
+    // The listeners were added for this event type, so the event has the type they expect.
     for (const listener of this.#listeners.get(type) ?? []) listener(event as never)
   }
 
-  /** Has a frame of the relay come in. */
+  /** Delivers a frame from the relay. */
   receive(frame: Record<string, unknown>): void {
     this.emit('message', { data: JSON.stringify(frame) })
   }

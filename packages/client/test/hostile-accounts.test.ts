@@ -1,11 +1,12 @@
-// A relay that lies about accounts, keys and names: no identity, key or trust state is its to change.
+// A relay that lies about accounts, keys and names. It cannot change an identity, a key or a trust state.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { failureOf } from '../../protocol/test/failure-of.ts'
 import { MemoryStore } from '../src/client.ts'
 import { friendOf, type HostileRelay, makePeer } from './hostile-relay.ts'
 import { HostileWorld, msg } from './hostile-world.ts'
 import { until } from './people.ts'
 
-// A busy machine is slow; what a test waits for says itself what did not come.
+// Long, because a busy machine is slow. A wait that fails names what did not happen.
 setDefaultTimeout(30_000)
 
 let world: HostileWorld
@@ -17,7 +18,7 @@ beforeEach(() => {
 })
 afterEach(() => world.stop())
 
-test('a challenge for another host or account is not signed', async () => {
+test('the client does not sign a challenge for another host or account', async () => {
   const other = crypto.randomUUID()
   const lies: ((uuid: string) => string)[] = [
     (uuid) => relay.challengeFor(uuid, 'relay.example'),
@@ -32,7 +33,7 @@ test('a challenge for another host or account is not signed', async () => {
     relay.answers['POST /auth/challenge'] = ({ user_uuid }) => ({
       body: { challenge: lie(String(user_uuid)) },
     })
-    await expect(person.client.create({ nickname: 'victim' })).rejects.toMatchObject({
+    expect(await failureOf(person.client.create({ nickname: 'victim' }))).toMatchObject({
       code: 'CHALLENGE_REFUSED',
     })
     await person.client.create({ nickname: 'victim' }).catch(() => {})
@@ -41,21 +42,21 @@ test('a challenge for another host or account is not signed', async () => {
   expect(relay.called).not.toContain('POST /auth/verify')
 })
 
-test('an account that is claimed to exist is believed only once a login has succeeded', async () => {
+test('if the relay says that an account exists, the client stores it only after a successful login', async () => {
   const person = await world.open()
   relay.answers['POST /register'] = () => ({
     status: 409,
     body: { error: 'ACCOUNT_EXISTS', uuid: relay.uuid, alias_id: 'somebody_else' },
   })
   relay.answers['POST /auth/verify'] = () => ({ status: 401, body: { error: 'SIGNATURE_INVALID' } })
-  await expect(person.client.create({ nickname: 'victim' })).rejects.toMatchObject({
+  expect(await failureOf(person.client.create({ nickname: 'victim' }))).toMatchObject({
     refusal: 'SIGNATURE_INVALID',
   })
   await person.client.create({ nickname: 'victim' }).catch(() => {})
   expect(await person.store.getIdentity()).toBeUndefined()
 })
 
-test('an account that cannot be one is refused', async () => {
+test('the client refuses an existing account with an invalid id or alias', async () => {
   for (const account of [
     { uuid: '../../etc', alias_id: 'abc' },
     { uuid: relay.uuid, alias_id: 'A B' },
@@ -64,12 +65,12 @@ test('an account that cannot be one is refused', async () => {
   ]) {
     const person = await world.open()
     relay.answers['POST /register'] = () => ({ status: 409, body: { error: 'ACCOUNT_EXISTS', ...account } })
-    await expect(person.client.create({ nickname: 'victim' })).rejects.toBeDefined()
+    expect(await failureOf(person.client.create({ nickname: 'victim' }))).toBeDefined()
     expect(await person.store.getIdentity()).toBeUndefined()
   }
 })
 
-test('replies that break the protocol are errors with a code, whatever they are', async () => {
+test('a reply that breaks the protocol fails with BAD_REPLY', async () => {
   const person = await world.victim([])
   for (const body of [
     '',
@@ -81,15 +82,18 @@ test('replies that break the protocol are errors with a code, whatever they are'
     '[['.repeat(10_000),
   ]) {
     relay.answers['GET /friends'] = () => ({ body })
-    await expect(person.client.syncFriends()).rejects.toMatchObject({ code: 'BAD_REPLY' })
+    expect(await failureOf(person.client.syncFriends())).toMatchObject({ code: 'BAD_REPLY' })
   }
   relay.answers['GET /friends'] = () => ({ status: 400, body: { error: '__proto__' } })
-  await expect(person.client.syncFriends()).rejects.toMatchObject({ code: 'BAD_REPLY' })
+  expect(await failureOf(person.client.syncFriends())).toMatchObject({ code: 'BAD_REPLY' })
   relay.answers['GET /friends'] = () => ({ status: 404, body: { error: 'NOT_FOUND', detail: 5 } })
-  await expect(person.client.syncFriends()).rejects.toMatchObject({ code: 'REFUSED', refusal: 'NOT_FOUND' })
+  expect(await failureOf(person.client.syncFriends())).toMatchObject({
+    code: 'REFUSED',
+    refusal: 'NOT_FOUND',
+  })
 })
 
-test('changed keys are refused: nothing is decrypted, sent or overwritten, and a violation is raised', async () => {
+test('after a key change the client decrypts, sends and overwrites nothing, and reports a security violation', async () => {
   const store = new MemoryStore()
   const bob = makePeer('bob')
   const person = await world.victim([bob], store)
@@ -114,30 +118,30 @@ test('changed keys are refused: nothing is decrypted, sent or overwritten, and a
 
   relay.send(msg(impostor, person, 1, 'trust me'))
   relay.send(msg(bob, person, 2, 'from the real bob'))
-  await until('both are refused', () => person.heard.security_violation.length >= 3)
+  await until('the client has refused both messages', () => person.heard.security_violation.length >= 3)
   await world.settled(person)
   expect(person.heard.message).toEqual([])
-  await expect(person.client.send('bob', 'secret')).rejects.toMatchObject({ code: 'KEY_CHANGED' })
+  expect(await failureOf(person.client.send('bob', 'secret'))).toMatchObject({ code: 'KEY_CHANGED' })
   expect({
     code: person.client.securityCode('bob'),
     sessions: await store.listSessions(),
     trust: await person.client.trustState('bob'),
   }).toEqual(before)
 
-  // The same after a restart.
+  // The client still refuses the keys after a restart.
   await person.client.close()
   store.reopen()
   const again = await world.open(store)
-  await expect(again.client.send('bob', 'secret')).rejects.toMatchObject({ code: 'KEY_CHANGED' })
+  expect(await failureOf(again.client.send('bob', 'secret'))).toMatchObject({ code: 'KEY_CHANGED' })
 
-  // With the keys as they were, what bob wrote can be read; what the impostor wrote opens with no key of his.
+  // With Bob's old keys back, the client can decrypt Bob's message, and cannot decrypt the impostor's.
   relay.friends = [friendOf(bob)]
   await again.connect()
   await again.receives('from the real bob')
   expect(await again.transcript('bob')).toEqual(['them: ', 'them: from the real bob'])
 })
 
-test('a known alias under a new conversation with other keys gets no session', async () => {
+test('a contact’s alias with a new conversation and other keys gets no session', async () => {
   const bob = makePeer('bob')
   const person = await world.victim([bob])
   const impostor = makePeer('bob')
@@ -150,7 +154,7 @@ test('a known alias under a new conversation with other keys gets no session', a
   expect(person.heard.message).toEqual([])
 })
 
-test('two contacts cannot be given each other’s names', async () => {
+test('the relay cannot swap the aliases of two contacts', async () => {
   const [bob, carol] = [makePeer('bob'), makePeer('carol')]
   const person = await world.victim([bob, carol])
   relay.friends = [friendOf(bob, { alias_id: 'carol' }), friendOf(carol, { alias_id: 'bob' })]
@@ -162,7 +166,7 @@ test('two contacts cannot be given each other’s names', async () => {
   expect((await person.client.conversation('carol')).conversationId).toBe(carol.conversationId)
 })
 
-test('one conversation given to two contacts has the key made with the one whose code is shown', async () => {
+test('a conversation that the relay gives to two contacts keeps the key of the first', async () => {
   const bob = makePeer('bob')
   const mallory = makePeer('mallory', bob.conversationId)
   const person = await world.victim([])
@@ -178,20 +182,20 @@ test('one conversation given to two contacts has the key made with the one whose
   expect(await person.transcript('bob')).toEqual(['them: ', 'them: from bob'])
 })
 
-test('a contact that took another alias is followed, and answers to both', async () => {
+test('a contact with a new alias is reachable under both aliases', async () => {
   const bob = makePeer('bob')
   const person = await world.victim([bob])
   relay.friends = [friendOf(bob, { alias_id: 'robert' })]
   relay.send(msg(bob, person, 1, 'new name', { from: 'robert' }))
   await person.receives('new name')
   await until(
-    'the list explains it',
+    'the friend list has brought the new alias',
     async () => (await person.client.conversation('bob')).contactId === 'robert',
   )
   expect((await person.client.conversation('robert')).conversationId).toBe(bob.conversationId)
 })
 
-test('keys that nobody can have are not taken', async () => {
+test('the client refuses a contact with the user’s own key or an invalid key', async () => {
   const person = await world.victim([])
   const own = person.client.identity?.ecdhPublicKey ?? ''
   let lists = 0
@@ -203,8 +207,8 @@ test('keys that nobody can have are not taken', async () => {
     }
     await person.client.syncFriends()
   }
-  expect(lists).toBeGreaterThanOrEqual(2) // The connection may have asked for one of its own.
-  await until('each list is looked at', () => person.heard.error.length === lists)
+  expect(lists).toBeGreaterThanOrEqual(2) // The connection may have requested the list too.
+  await until('the client has refused each list', () => person.heard.error.length === lists)
   expect(await person.store.listSessions()).toEqual([])
   expect(person.heard.error.map(({ code }) => code)).toEqual(Array.from({ length: lists }, () => 'BAD_REPLY'))
 })

@@ -1,11 +1,12 @@
-// A relay that swaps, cuts, repeats, reorders and blows up what it sends: each of these by its name.
+// A relay that swaps, truncates, repeats, reorders and inflates frames.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { failureOf } from '../../protocol/test/failure-of.ts'
 import type { SessionRecord, StoredIdentity, TrustState } from '../src/client.ts'
 import { friendOf, type HostileRelay, makePeer, type Peer } from './hostile-relay.ts'
 import { HostileWorld, idOf, msg, textsOf } from './hostile-world.ts'
 import { type Person, until } from './people.ts'
 
-// A busy machine is slow; what a test waits for says itself what did not come.
+// Long, because a busy machine is slow. A wait that fails names what did not happen.
 setDefaultTimeout(30_000)
 
 let world: HostileWorld
@@ -17,14 +18,14 @@ beforeEach(() => {
 })
 afterEach(() => world.stop())
 
-interface Sacred {
+interface ProtectedState {
   readonly identity: StoredIdentity | undefined
   readonly sessions: readonly SessionRecord[]
   readonly trust: readonly TrustState[]
 }
 
-/** What no relay may change: who one is, the keys of contacts, and who is verified. */
-async function sacred(person: Person): Promise<Sacred> {
+/** The data that no relay may change: the identity, the contacts' keys, and their trust states. */
+async function protectedState(person: Person): Promise<ProtectedState> {
   const sessions = await person.store.listSessions()
   return {
     identity: await person.store.getIdentity(),
@@ -33,7 +34,7 @@ async function sacred(person: Person): Promise<Sacred> {
   }
 }
 
-/** Looks a contact up, where the relay answers with these keys. */
+/** Looks up a contact. The relay answers with this peer's keys. */
 function lookUp(person: Person, peer: Peer, fields: Record<string, unknown> = {}): Promise<unknown> {
   relay.answers[`GET /users/${peer.aliasId}`] = () => ({
     body: {
@@ -47,54 +48,54 @@ function lookUp(person: Person, peer: Peer, fields: Record<string, unknown> = {}
   return person.client.lookUpUser(peer.aliasId)
 }
 
-test('a forged 409 does not change the account of a device that has one', async () => {
+test('a forged 409 does not change the account on the device', async () => {
   const person = await world.victim([makePeer('bob')])
-  const before = await sacred(person)
+  const before = await protectedState(person)
   const mnemonic = before.identity?.mnemonic ?? ''
   relay.answers['POST /register'] = () => ({
     status: 409,
     body: { error: 'ACCOUNT_EXISTS', uuid: crypto.randomUUID(), alias_id: 'somebody_else' },
   })
   relay.answers['POST /auth/verify'] = () => ({ status: 401, body: { error: 'SIGNATURE_INVALID' } })
-  await expect(person.client.recover({ mnemonic, replace: true })).rejects.toMatchObject({
+  expect(await failureOf(person.client.recover({ mnemonic, replace: true }))).toMatchObject({
     code: 'ACCOUNT_NOT_FOUND',
   })
-  await expect(person.client.create({ nickname: 'x', mnemonic, replace: true })).rejects.toMatchObject({
+  expect(await failureOf(person.client.create({ nickname: 'x', mnemonic, replace: true }))).toMatchObject({
     code: 'ACCOUNT_NOT_FOUND',
   })
-  expect(await sacred(person)).toEqual(before)
+  expect(await protectedState(person)).toEqual(before)
 })
 
-test('keys swapped in a lookup are a violation, and nothing goes out to them', async () => {
+test('a lookup with swapped keys is a security violation, and the client sends nothing under them', async () => {
   const bob = makePeer('bob')
   const person = await world.victim([bob])
   await person.client.markVerified('bob')
-  const before = await sacred(person)
+  const before = await protectedState(person)
   await lookUp(person, bob)
   expect(person.heard.security_violation).toEqual([])
 
-  // The friend list stays away until the test says so: what is refused meanwhile is refused for the lookup alone.
+  // The friend list fails for now, so only the lookup can make the client refuse the keys.
   relay.answers['GET /friends'] = () => ({ status: 503, body: { error: 'SHUTTING_DOWN' } })
   await lookUp(person, makePeer('bob', bob.conversationId))
   expect(person.heard.security_violation).toMatchObject([{ contactId: 'bob', message: null }])
-  await expect(person.client.send('bob', 'secret')).rejects.toMatchObject({ code: 'KEY_CHANGED' })
-  expect(await sacred(person)).toEqual(before)
+  expect(await failureOf(person.client.send('bob', 'secret'))).toMatchObject({ code: 'KEY_CHANGED' })
+  expect(await protectedState(person)).toEqual(before)
 
   delete relay.answers['GET /friends']
   await person.client.syncFriends()
   await person.client.send('bob', 'with his own keys again')
 })
 
-test('a lookup that answers for somebody else is refused', async () => {
+test('the client refuses a lookup reply for another account', async () => {
   const bob = makePeer('bob')
   const person = await world.victim([bob])
-  await expect(lookUp(person, bob, { alias_id: 'carol' })).rejects.toMatchObject({ code: 'BAD_REPLY' })
+  expect(await failureOf(lookUp(person, bob, { alias_id: 'carol' }))).toMatchObject({ code: 'BAD_REPLY' })
 })
 
-test('the keys of two contacts swapped in the friend list are two violations, and no session changes', async () => {
+test('swapping two contacts’ keys in the friend list causes two violations and changes no session', async () => {
   const [bob, carol] = [makePeer('bob'), makePeer('carol')]
   const person = await world.victim([bob, carol])
-  const before = await sacred(person)
+  const before = await protectedState(person)
   const keysOf = ({ x25519, ed25519 }: Peer) => ({ x25519_public_key: x25519, ed25519_public_key: ed25519 })
   relay.friends = [friendOf(bob, keysOf(carol)), friendOf(carol, keysOf(bob))]
   await person.client.syncFriends()
@@ -103,24 +104,24 @@ test('the keys of two contacts swapped in the friend list are two violations, an
     'carol',
   ])
   for (const contact of ['bob', 'carol'])
-    await expect(person.client.send(contact, 'x')).rejects.toMatchObject({ code: 'KEY_CHANGED' })
-  expect(await sacred(person)).toEqual(before)
+    expect(await failureOf(person.client.send(contact, 'x'))).toMatchObject({ code: 'KEY_CHANGED' })
+  expect(await protectedState(person)).toEqual(before)
 })
 
-test('a friend list that gives a contact the conversation of another changes neither', async () => {
+test('swapping two contacts’ conversations in the friend list changes no session', async () => {
   const [bob, carol] = [makePeer('bob'), makePeer('carol')]
   const person = await world.victim([bob, carol])
-  const before = await sacred(person)
+  const before = await protectedState(person)
   relay.friends = [
     friendOf(bob, { conversation_id: carol.conversationId }),
     friendOf(carol, { conversation_id: bob.conversationId }),
   ]
   await person.client.syncFriends()
-  expect(await sacred(person)).toEqual(before)
-  await expect(person.client.send('bob', 'x')).rejects.toMatchObject({ code: 'KEY_CHANGED' })
+  expect(await protectedState(person)).toEqual(before)
+  expect(await failureOf(person.client.send('bob', 'x'))).toMatchObject({ code: 'KEY_CHANGED' })
 })
 
-test('messages in conversations nobody has are shown to nobody', async () => {
+test('a message in an unknown conversation is not shown', async () => {
   const bob = makePeer('bob')
   const person = await world.victim([bob])
   relay.send(msg(bob, person, 1, 'lost', { conv_id: crypto.randomUUID() }))
@@ -130,7 +131,7 @@ test('messages in conversations nobody has are shown to nobody', async () => {
   expect((await person.client.conversations()).length).toBe(1)
 })
 
-test('frames cut short are told and dropped, and the next one counts', async () => {
+test('truncated frames are reported and dropped, and the next frame is processed', async () => {
   const bob = makePeer('bob')
   const person = await world.victim([bob])
   const whole = JSON.stringify(msg(bob, person, 1, 'whole'))
@@ -140,13 +141,13 @@ test('frames cut short are told and dropped, and the next one counts', async () 
   relay.send(msg(bob, person, 1, 'cut', { payload: payload.slice(0, 20) }))
   relay.send(msg(bob, person, 2, 'whole'))
   await person.receives('whole')
-  // The cut payload is a message that does not open: the frame itself was whole.
+  // The frame with the truncated payload is valid, so it is stored as an undecryptable message.
   expect(person.heard.message.map(({ msgType }) => msgType)).toEqual(['undecryptable', 'text'])
   expect(person.heard.error.filter(({ code }) => code === 'BAD_REPLY').length).toBe(lengths.length)
   expect(person.client.networkState).toBe('connected')
 })
 
-test('frames in any order leave each message once, in the order of seq', async () => {
+test('messages that arrive repeatedly and out of order are stored once, in the order of seq', async () => {
   const bob = makePeer('bob')
   const person = await world.victim([bob])
   const seqs = [5, 1, 4, 2, 3]
@@ -156,7 +157,7 @@ test('frames in any order leave each message once, in the order of seq', async (
   expect(await textsOf(person, bob)).toEqual(['m1', 'm2', 'm3', 'm4', 'm5'])
 })
 
-test('a retraction that comes before its message takes nothing else', async () => {
+test('a retraction that arrives before its message removes no message', async () => {
   const bob = makePeer('bob')
   const person = await world.victim([bob])
   relay.send(msg(bob, person, 1, 'stays'))
@@ -175,7 +176,7 @@ test('a retraction that comes before its message takes nothing else', async () =
   expect(await textsOf(person, bob)).toEqual(['stays', 'comes later'])
 })
 
-test('receipts for the future mark nothing, then or later', async () => {
+test('receipts for a seq that does not exist yet mark no message, now or later', async () => {
   const bob = makePeer('bob')
   const person = await world.victim([bob])
   const receipt = (type: string, seq: number) => ({
@@ -189,7 +190,7 @@ test('receipts for the future mark nothing, then or later', async () => {
   relay.send(receipt('delivered', Number.MAX_SAFE_INTEGER))
   await world.settled(person)
   const sent = await person.client.send('bob', 'unread')
-  await until('it was sent', () => relay.framesOf('msg').length === 1)
+  await until('the client has sent the message', () => relay.framesOf('msg').length === 1)
   relay.send({ type: 'ack', id: sent.id, conv_id: bob.conversationId, seq: 7, at: 1 })
   await person.sees('bob', sent.id, 'sent')
   relay.send(receipt('read', 6))
@@ -197,7 +198,7 @@ test('receipts for the future mark nothing, then or later', async () => {
   expect(await person.transcript('bob')).toEqual(['me: unread [sent]'])
 })
 
-test('a seq that goes back, or is given twice, changes no message that is there', async () => {
+test('a seq that decreases or repeats changes no stored message', async () => {
   const bob = makePeer('bob')
   const person = await world.victim([bob])
   relay.send(msg(bob, person, 9, 'nine'))
@@ -209,7 +210,7 @@ test('a seq that goes back, or is given twice, changes no message that is there'
   await person.receives('two')
   await person.client.markRead('bob')
   const sent = await person.client.send('bob', 'mine')
-  await until('it was sent', () => relay.framesOf('msg').length === 1)
+  await until('the client has sent the message', () => relay.framesOf('msg').length === 1)
   relay.send({ type: 'ack', id: sent.id, conv_id: bob.conversationId, seq: 20, at: 1 })
   relay.send({ type: 'ack', id: sent.id, conv_id: bob.conversationId, seq: 1, at: 1 })
   await world.settled(person)
@@ -219,11 +220,11 @@ test('a seq that goes back, or is given twice, changes no message that is there'
     [9, 'nine'],
     [20, 'mine'],
   ] as never)
-  // What was read stays read: the mark does not go back.
+  // The read position never decreases.
   expect(relay.framesOf('read').map(({ seq }) => seq)).toEqual([9])
 })
 
-test('huge frames, names and payloads are refused, and what is within bounds is still taken', async () => {
+test('the client refuses huge frames, ids and payloads, and still accepts frames of valid size', async () => {
   const bob = makePeer('bob')
   const person = await world.victim([bob])
   const huge = 'A'.repeat(2 * 1024 * 1024)
@@ -238,7 +239,7 @@ test('huge frames, names and payloads are refused, and what is within bounds is 
   expect(await textsOf(person, bob)).toEqual(['still here'])
 })
 
-test('payloads that are Base64 of nothing sensible are kept as unreadable, each with its place', async () => {
+test('payloads that cannot be decrypted are stored as undecryptable, each with its seq', async () => {
   const bob = makePeer('bob')
   const person = await world.victim([bob])
   const payloads = ['AAAA', 'A'.repeat(36), `${'A'.repeat(43)}=`, btoa('x'.repeat(3000))]
@@ -250,13 +251,13 @@ test('payloads that are Base64 of nothing sensible are kept as unreadable, each 
   const kinds = (await person.client.messages('bob')).map(({ msgType, seq }) => [seq, msgType])
   expect(kinds.at(-1)).toEqual([10, 'text'] as never)
   expect(kinds.slice(0, -1).every(([, kind]) => kind === 'undecryptable')).toBe(true)
-  // A scheme this version does not know may be readable by the next: it is kept as it came.
+  // A later version of the client may know this scheme, so the client stores the payload unchanged.
   expect(await person.store.listOfflineMessages(bob.conversationId)).toMatchObject([
     { seq: 9, cryptoVersion: 200 },
   ])
 })
 
-test('texts made to look like something else are text', async () => {
+test('texts that look like media or JSON are shown as text', async () => {
   const bob = makePeer('bob')
   const person = await world.victim([bob])
   const texts = [
@@ -268,11 +269,11 @@ test('texts made to look like something else are text', async () => {
     '{"text":5,"replyToId":{}}',
   ]
   for (const [at, text] of texts.entries()) relay.send(msg(bob, person, at + 1, text, { id: `t${at}` }))
-  await until('all came', () => person.heard.message.length === texts.length)
+  await until('all messages have arrived', () => person.heard.message.length === texts.length)
   expect(person.heard.message.map(({ msgType }) => msgType)).toEqual(texts.map(() => 'text'))
 })
 
-test('a goaway, an error or a sync that nobody asked for costs no message', async () => {
+test('an unexpected goaway, error or sync_end loses no message', async () => {
   const bob = makePeer('bob')
   const person = await world.victim([bob])
   const sent = await person.client.send('bob', 'mine')
@@ -280,7 +281,7 @@ test('a goaway, an error or a sync that nobody asked for costs no message', asyn
     relay.send({ type: 'error', error, message: '', id: sent.id, retry_after_ms: 1e300 })
   relay.send({ type: 'sync_end', count: 5 })
   relay.send({ type: 'goaway', reason: 'account_deleted' })
-  await until('it is told', () => person.heard.goaway.length === 1)
+  await until('the application gets the goaway', () => person.heard.goaway.length === 1)
   expect(person.client.networkState).toBe('disconnected')
   expect(await person.transcript('bob')).toEqual(['me: mine [sending]'])
   expect(await person.client.countUnsent()).toBe(1)

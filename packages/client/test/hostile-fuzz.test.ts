@@ -1,4 +1,5 @@
-// Whatever a relay sends, in whatever order: what is on the device holds together, and the next honest message comes through.
+// A relay sends random frames and random HTTP replies. The stored data stays consistent, and the next honest
+// message arrives.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import type { StoredMessage } from '../src/client.ts'
@@ -12,19 +13,22 @@ type Frame = string | Record<string, unknown>
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 150)
 
-/** What a relay that was honest so far has to work with. */
+/** A client with two contacts, and the data that the relay has about them. The relay was honest until now. */
 interface Scene {
   readonly person: Person
   readonly peers: readonly [Peer, Peer]
-  /** Ids of own messages: acknowledged, and still under way. */
+  /** Ids of the user's messages: some acknowledged, some not yet. */
   readonly own: readonly string[]
-  /** Frames of the peers' messages, with payloads that open. */
+  /** Frames of the peers' messages, with valid payloads. */
   readonly genuine: readonly Record<string, unknown>[]
-  /** Payloads of own messages. */
+  /** Payloads of the user's messages. */
   readonly echoes: readonly unknown[]
 }
 
-/** Frames that look right, with every id, name and number from a small bag of those in use, and some that are not. */
+/**
+ * Random frames. Their ids, names and numbers come from small sets: most are in use, some are unused, some
+ * are invalid.
+ */
 function framesOf({ person, peers, own, genuine, echoes }: Scene): fc.Arbitrary<Frame> {
   const ids = fc.constantFrom(...own, ...genuine.map(({ id }) => id), 'made-up', '__proto__', '')
   const conversations = fc.constantFrom(
@@ -48,7 +52,7 @@ function framesOf({ person, peers, own, genuine, echoes }: Scene): fc.Arbitrary<
     at: fc.integer(),
     crypto_v: fc.constantFrom(1, 1, 1, 2),
   }
-  // A genuine message, some of it changed.
+  // A genuine message with some fields changed.
   const altered = fc
     .tuple(fc.constantFrom(...genuine), fc.record({ ...parts, payload: payloads }, { requiredKeys: [] }))
     .map(([frame, changes]) => ({ ...frame, ...changes }))
@@ -97,14 +101,14 @@ function framesOf({ person, peers, own, genuine, echoes }: Scene): fc.Arbitrary<
 
 const RANK = { sending: 0, sent: 1, delivered: 2, read: 3, failed: 4 } as const
 
-async function everything(person: Person): Promise<StoredMessage[]> {
+async function allMessages(person: Person): Promise<StoredMessage[]> {
   const all: StoredMessage[] = []
   for (const { conversationId } of await person.store.listSessions())
     all.push(...(await person.store.listMessages(conversationId)))
   return all
 }
 
-async function begin(world: HostileWorld): Promise<Scene> {
+async function setUpScene(world: HostileWorld): Promise<Scene> {
   const peers = [makePeer('bob'), makePeer('carol')] as const
   const person = await world.victim(peers)
   await person.client.markVerified('bob')
@@ -114,7 +118,7 @@ async function begin(world: HostileWorld): Promise<Scene> {
   const own: string[] = []
   for (const { aliasId, conversationId } of peers) {
     const first = await person.client.send(aliasId, 'acknowledged')
-    await until('it is sent', () => world.relay.framesOf('msg').some(({ id }) => id === first.id))
+    await until('the message is sent', () => world.relay.framesOf('msg').some(({ id }) => id === first.id))
     world.relay.send({ type: 'ack', id: first.id, conv_id: conversationId, seq: 8, at: 8 })
     await person.sees(aliasId, first.id, 'sent')
     own.push(first.id, (await person.client.send(aliasId, 'under way')).id)
@@ -123,42 +127,43 @@ async function begin(world: HostileWorld): Promise<Scene> {
   return { person, peers, own, genuine, echoes }
 }
 
-test('no frames, in any number and order, break what is kept', async () => {
+test('no sequence of frames breaks the stored data', async () => {
   const world = new HostileWorld()
-  const scene = await begin(world)
+  const scene = await setUpScene(world)
   const { person, peers, genuine } = scene
   const sessions = await person.store.listSessions()
   const identity = await person.store.getIdentity()
-  const said = new Set(genuine.map(({ id }) => id))
-  let before = await everything(person)
-  let turn = 200_000
+  const genuineIds = new Set(genuine.map(({ id }) => id))
+  let before = await allMessages(person)
+  let seq = 200_000
 
   const checkAll = async (): Promise<void> => {
-    const after = await everything(person)
+    const after = await allMessages(person)
     expect(await person.store.getIdentity()).toEqual(identity)
     expect(await person.store.listSessions()).toEqual(sessions)
     expect((await person.client.trustState('bob')).status).toBe('verified')
     expect((await person.client.trustState('carol')).status).toBe('unverified')
-    // Nobody else's words are anybody's, and no own message was made up.
+    // No message is attributed to another sender, and the relay has not invented a message of the user.
     for (const { isMe, id, msgType, text, retracted } of after) {
       if (isMe) expect(['acknowledged', 'under way']).toContain(text)
       else if (msgType !== 'undecryptable' && !retracted)
         expect(
-          said.has(id) ||
+          genuineIds.has(id) ||
             text.startsWith('honest') ||
             genuine.some(({ id: known }) => decodeURIComponent(String(known)) === `id-${text}`),
         ).toBe(true)
     }
-    // Each payload is shown once, and each message once.
+    // No payload is shown twice.
     const nonces = after.map(({ nonce }) => nonce).filter((nonce) => nonce !== undefined)
     expect(new Set(nonces).size).toBe(nonces.length)
-    // What was there is there: its text (or taken back by its sender), its seq, and a status no earlier than it was.
+    // Each earlier message still has its text, unless its sender retracted it. Its seq and time are the same,
+    // and its status has not gone back.
     const byKey = new Map(
       after.map((message) => [`${message.conversationId} ${message.isMe} ${message.id}`, message]),
     )
     for (const was of before) {
       const is = byKey.get(`${was.conversationId} ${was.isMe} ${was.id}`)
-      if (!is) throw new Error(`a message is gone: ${was.id}`)
+      if (!is) throw new Error(`a stored message has disappeared: ${was.id}`)
       if (was.isMe) expect(is.text).toBe(was.text)
       else expect([was.text, '']).toContain(is.text)
       if (was.seq !== undefined) expect([is.seq, is.time]).toEqual([was.seq, was.time])
@@ -176,19 +181,19 @@ test('no frames, in any number and order, break what is kept', async () => {
     { numRuns: RUNS, endOnFailure: true },
   )
   for (const peer of peers) {
-    turn += 1
-    world.relay.send(msg(peer, person, turn, `honest ${turn}`))
-    await person.receives(`honest ${turn}`)
+    seq += 1
+    world.relay.send(msg(peer, person, seq, `honest ${seq}`))
+    await person.receives(`honest ${seq}`)
   }
   expect(person.client.networkState).toBe('connected')
   expect(person.heard.security_violation).toEqual([])
   await world.stop()
 })
 
-test('no answers over HTTP break what is kept', async () => {
+test('no HTTP reply breaks the stored data', async () => {
   const world = new HostileWorld()
-  const { person } = await begin(world)
-  const keep = { identity: await person.store.getIdentity(), sessions: await person.store.listSessions() }
+  const { person } = await setUpScene(world)
+  const before = { identity: await person.store.getIdentity(), sessions: await person.store.listSessions() }
   const row = (world.relay.friends as Record<string, unknown>[])[0] ?? {}
   const fields = fc.constantFrom(...Object.keys(row))
   const rows = fc.array(
@@ -212,9 +217,9 @@ test('no answers over HTTP break what is kept', async () => {
       for (const result of await Promise.allSettled(calls)) {
         if (result.status === 'rejected') expect(['BAD_REPLY', 'REFUSED']).toContain(result.reason.code)
       }
-      expect(await person.store.getIdentity()).toEqual(keep.identity)
+      expect(await person.store.getIdentity()).toEqual(before.identity)
       const sessions = await person.store.listSessions()
-      for (const session of keep.sessions)
+      for (const session of before.sessions)
         expect(
           sessions.find(({ conversationId }) => conversationId === session.conversationId),
         ).toMatchObject({

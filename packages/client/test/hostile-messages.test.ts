@@ -1,4 +1,4 @@
-// A relay that lies about messages and receipts: it may withhold, and nothing more.
+// A relay that lies about messages and receipts. It can withhold messages, and it can do nothing else.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { MemoryStore, type StoredMessage } from '../src/client.ts'
 import type { StoreChange } from '../src/stores/records.ts'
@@ -6,7 +6,7 @@ import { friendOf, type HostileRelay, makePeer } from './hostile-relay.ts'
 import { HostileWorld, idOf, msg, textsOf } from './hostile-world.ts'
 import { until } from './people.ts'
 
-// A busy machine is slow; what a test waits for says itself what did not come.
+// Long, because a busy machine is slow. A wait that fails names what did not happen.
 setDefaultTimeout(30_000)
 
 let world: HostileWorld
@@ -18,7 +18,7 @@ beforeEach(() => {
 })
 afterEach(() => world.stop())
 
-test('frames that are rubbish disturb nothing', async () => {
+test('invalid frames do not stop the client', async () => {
   const peer = makePeer('bob')
   const person = await world.victim([peer])
   const rubbish: (string | Record<string, unknown>)[] = [
@@ -57,7 +57,7 @@ test('frames that are rubbish disturb nothing', async () => {
   expect((await person.client.conversations()).length).toBe(1)
 })
 
-test('what is played twice is shown once, and confirmed again', async () => {
+test('a repeated message is shown once and confirmed each time', async () => {
   const peer = makePeer('bob')
   const person = await world.victim([peer])
   const first = msg(peer, person, 3, 'once')
@@ -67,11 +67,13 @@ test('what is played twice is shown once, and confirmed again', async () => {
   }
   expect(person.heard.message.length).toBe(1)
   expect(await textsOf(person, peer)).toEqual(['once'])
-  await until('the last is confirmed', () => relay.framesOf('delivered').some(({ seq }) => seq === 4))
+  await until('the client has confirmed the last frame', () =>
+    relay.framesOf('delivered').some(({ seq }) => seq === 4),
+  )
   expect(relay.framesOf('delivered').map(({ seq }) => seq)).toEqual([3, 3, 3, 4])
 })
 
-test('a payload played again under another id, or one’s own sent back, is not shown', async () => {
+test('a payload that the relay repeats under another id, or sends back to its sender, is not shown', async () => {
   const store = new MemoryStore()
   const bob = makePeer('bob')
   const person = await world.victim([bob], store)
@@ -79,7 +81,7 @@ test('a payload played again under another id, or one’s own sent back, is not 
   relay.send(first)
   await person.receives('yes')
   await person.client.send('bob', 'I owe you nothing')
-  const own = await until('it was sent', () => relay.framesOf('msg')[0])
+  const own = await until('the client has sent the message', () => relay.framesOf('msg')[0])
   relay.send({ ...first, id: 'fresh', seq: 2 })
   relay.send({ ...first, id: 'mirrored', seq: 3, payload: own.payload })
   await world.settled(person)
@@ -94,17 +96,17 @@ test('a payload played again under another id, or one’s own sent back, is not 
   expect(await again.transcript('bob')).toEqual(['them: yes', 'them: no', 'me: I owe you nothing [sending]'])
 })
 
-test('every attempt sends the same bytes', async () => {
+test('every attempt to send a message sends the same frame', async () => {
   const bob = makePeer('bob')
   const person = await world.victim([bob])
   await person.client.send('bob', 'hello')
-  await until('it was sent', () => relay.framesOf('msg').length === 1)
+  await until('the client has sent the message', () => relay.framesOf('msg').length === 1)
   relay.close(1012)
-  await until('it was sent again', () => relay.framesOf('msg').length === 2)
+  await until('the client has sent the message again', () => relay.framesOf('msg').length === 2)
   expect(relay.framesOf('msg')[1]).toEqual(relay.framesOf('msg')[0] ?? {})
 })
 
-test('a message in one conversation under the name of another is not shown', async () => {
+test('a message with one contact’s conversation and another contact’s alias is not shown', async () => {
   const [bob, mallory] = [makePeer('bob'), makePeer('mallory')]
   const person = await world.victim([bob, mallory])
   relay.send({ ...msg(bob, person, 1, 'to whom?'), from: 'mallory' })
@@ -112,40 +114,44 @@ test('a message in one conversation under the name of another is not shown', asy
   relay.send({ ...msg(bob, person, 2, 'unexplained'), conv_id: mallory.conversationId, from: 'stranger' })
   relay.send(msg(bob, person, 9, 'real'))
   await person.receives('real')
-  // The second one had to be kept, since it carries bob's name, but opens with no key of his.
+  // Mallory's message in Bob's conversation cannot be decrypted, so it is not shown as Bob's.
   expect(
     (await person.client.messages(bob.conversationId)).map(({ text, msgType }) => [text, msgType]),
   ).toEqual([['real', 'text']])
   expect(await textsOf(person, mallory)).toEqual([])
 })
 
-test('a message that does not open is kept as such', async () => {
+test('a message that cannot be decrypted is stored as undecryptable', async () => {
   const [bob, mallory] = [makePeer('bob'), makePeer('mallory')]
   const person = await world.victim([bob, mallory])
   relay.send({ ...msg(mallory, person, 1, 'forged'), conv_id: bob.conversationId, from: 'bob' })
-  await until('it is told', () => person.heard.error.find(({ code }) => code === 'UNDECRYPTABLE'))
+  await until('the application gets the error', () =>
+    person.heard.error.find(({ code }) => code === 'UNDECRYPTABLE'),
+  )
   expect(person.heard.message).toMatchObject([{ msgType: 'undecryptable', text: '', seq: 1 }])
 })
 
-test('messages of conversations not known yet are kept, and shown once the friend list explains them', async () => {
+test('messages of an unknown conversation are stored, and shown once the friend list has the conversation', async () => {
   const peer = makePeer('bob')
   const person = await world.victim([])
-  await until('the list was asked for', () => relay.called.includes('GET /friends'))
-  // What the messages have it ask for again is answered once they are looked at.
-  const explained = Promise.withResolvers<void>()
-  relay.answers['GET /friends'] = () => explained.promise.then(() => ({ body: [friendOf(peer)] }))
+  await until('the client has requested the friend list', () => relay.called.includes('GET /friends'))
+  // The messages make the client request the list again. The relay answers after the checks below.
+  const listed = Promise.withResolvers<void>()
+  relay.answers['GET /friends'] = () => listed.promise.then(() => ({ body: [friendOf(peer)] }))
   relay.send(msg(peer, person, 1, 'one'))
   relay.send(msg(peer, person, 2, 'two'))
   relay.send(msg(peer, person, 2, 'two'))
-  await until('they are confirmed', () => relay.framesOf('delivered').some(({ seq }) => seq === 2))
+  await until('the client has confirmed the messages', () =>
+    relay.framesOf('delivered').some(({ seq }) => seq === 2),
+  )
   expect(await person.store.countOfflineMessages()).toBe(2)
-  explained.resolve()
+  listed.resolve()
   await person.receives('two')
   expect(person.heard.message.map(({ text }) => text)).toEqual(['one', 'two'])
   expect(await person.store.countOfflineMessages()).toBe(0)
 })
 
-test('made-up conversations are kept to a limit, and past it nothing is confirmed', async () => {
+test('the client stores messages of unknown conversations up to a limit, and confirms none above it', async () => {
   class FullStore extends MemoryStore {
     override async countOfflineMessages(): Promise<number> {
       return 20_000
@@ -157,17 +163,17 @@ test('made-up conversations are kept to a limit, and past it nothing is confirme
   relay.send(msg(unknown, person, 1, 'one'))
   relay.send(msg(bob, person, 1, 'hello'))
   await person.receives('hello')
-  await until('it is confirmed', () => relay.framesOf('delivered').length > 0)
+  await until('the client has confirmed bob’s message', () => relay.framesOf('delivered').length > 0)
   await world.settled(person)
   expect(person.heard.error.map(({ code }) => code)).toEqual(['STORE_FAILED'])
   expect(relay.framesOf('delivered').map(({ conv_id }) => conv_id)).toEqual([bob.conversationId])
 })
 
-test('only an acknowledgement of what was sent, in its conversation, counts', async () => {
+test('an acknowledgement counts only for a sent message in its conversation', async () => {
   const [bob, carol] = [makePeer('bob'), makePeer('carol')]
   const person = await world.victim([bob, carol])
   const sent = await person.client.send('bob', 'hello')
-  await until('it was sent', () => relay.framesOf('msg').length === 1)
+  await until('the client has sent the message', () => relay.framesOf('msg').length === 1)
   relay.send({ type: 'ack', id: sent.id, conv_id: carol.conversationId, seq: 1, at: 1 })
   relay.send({ type: 'ack', id: sent.id, conv_id: crypto.randomUUID(), seq: 1, at: 1 })
   relay.send({
@@ -189,15 +195,15 @@ test('only an acknowledgement of what was sent, in its conversation, counts', as
   expect((await person.store.listOutbox()).length).toBe(1)
   relay.send({ type: 'ack', id: sent.id, conv_id: bob.conversationId, seq: 7, at: 1234 })
   await person.sees('bob', sent.id, 'sent')
-  // The receipts of before were for what nobody had then: they do not hold for what came later.
+  // The earlier receipts do not mark this message, because it had no seq when they arrived.
   expect(await person.transcript('bob')).toEqual(['me: hello [sent]'])
 })
 
-test('no status ever goes back', async () => {
+test('the status of a message never goes back', async () => {
   const bob = makePeer('bob')
   const person = await world.victim([bob])
   const sent = await person.client.send('bob', 'hello')
-  await until('it was sent', () => relay.framesOf('msg').length === 1)
+  await until('the client has sent the message', () => relay.framesOf('msg').length === 1)
   const receipt = (type: string) => ({
     type,
     conv_id: bob.conversationId,
@@ -215,11 +221,11 @@ test('no status ever goes back', async () => {
   expect(await person.client.messages('bob')).toMatchObject([{ status: 'read', seq: 5 }])
 })
 
-test('receipts and retractions touch nothing that is not theirs', async () => {
+test('a contact’s receipts and retractions change no message of another contact or of the user', async () => {
   const [bob, carol] = [makePeer('bob'), makePeer('carol')]
   const person = await world.victim([bob, carol])
   const sent = await person.client.send('bob', 'mine')
-  await until('it was sent', () => relay.framesOf('msg').length === 1)
+  await until('the client has sent the message', () => relay.framesOf('msg').length === 1)
   relay.send({ type: 'ack', id: sent.id, conv_id: bob.conversationId, seq: 1, at: 1 })
   relay.send(msg(bob, person, 2, 'bob’s'))
   await person.receives('bob’s')
@@ -233,18 +239,18 @@ test('receipts and retractions touch nothing that is not theirs', async () => {
   expect(person.heard.retracted).toEqual([])
 })
 
-test('a peer’s message cannot take the place of an own one of the same id', async () => {
+test('a peer’s message does not replace the user’s message with the same id', async () => {
   const bob = makePeer('bob')
   const person = await world.victim([bob])
   const sent = await person.client.send('bob', 'mine')
-  await until('it was sent', () => relay.framesOf('msg').length === 1)
+  await until('the client has sent the message', () => relay.framesOf('msg').length === 1)
   relay.send(msg(bob, person, 2, 'theirs', { id: sent.id }))
   await person.receives('theirs')
   expect((await person.transcript('bob')).toSorted()).toEqual(['me: mine [sending]', 'them: theirs'])
 })
 
-test('nothing is confirmed before it is stored, and what cannot be stored never is', async () => {
-  /** A store whose writes of messages wait, or fail. */
+test('the client confirms a message only after storing it, and never if storing fails', async () => {
+  /** A store whose writes wait for `gate` and fail with it. */
   class SlowStore extends MemoryStore {
     gate: Promise<void> = Promise.resolve()
     begun = 0
@@ -264,25 +270,27 @@ test('nothing is confirmed before it is stored, and what cannot be stored never 
   const { begun } = store
   relay.send(msg(bob, person, 1, 'slow'))
   relay.send(msg(bob, person, 1, 'slow'))
-  await until('both wait for the disk', () => store.begun === begun + 2)
+  await until('both writes wait for the disk', () => store.begun === begun + 2)
   await Bun.sleep(100)
   expect(relay.framesOf('delivered')).toEqual([])
   expect(person.heard.message).toEqual([])
   finish()
   await person.receives('slow')
-  await until('it is confirmed', () => relay.framesOf('delivered').length > 0)
+  await until('the client has confirmed the message', () => relay.framesOf('delivered').length > 0)
 
   store.gate = Promise.reject(new Error('disk full'))
   store.gate.catch(() => {})
   relay.send(msg(bob, person, 2, 'lost'))
-  await until('it is told', () => person.heard.error.find(({ code }) => code === 'STORE_FAILED'))
+  await until('the application gets the error', () =>
+    person.heard.error.find(({ code }) => code === 'STORE_FAILED'),
+  )
   await Bun.sleep(50)
   expect(relay.framesOf('delivered').map(({ seq }) => seq)).toEqual([1])
   expect(person.client.networkState).toBe('disconnected')
   store.gate = Promise.resolve()
 })
 
-test('handlers of the application that throw stop nothing', async () => {
+test('application handlers that throw do not stop the client', async () => {
   const bob = makePeer('bob')
   const person = await world.victim([bob])
   person.client.on('message', () => {
@@ -297,12 +305,12 @@ test('handlers of the application that throw stop nothing', async () => {
   expect(person.heard.error.map(({ code }) => code)).toEqual(['HANDLER_FAILED', 'HANDLER_FAILED'])
 })
 
-test('many deliveries of a tick are confirmed by one frame', async () => {
+test('the client confirms many messages with few frames', async () => {
   const bob = makePeer('bob')
   const person = await world.victim([bob])
   for (let seq = 1; seq <= 200; seq += 1) relay.send(msg(bob, person, seq, `m${seq}`))
   await person.receives('m200')
-  await until('all are confirmed', () => relay.framesOf('delivered').at(-1)?.seq === 200)
+  await until('the client has confirmed all messages', () => relay.framesOf('delivered').at(-1)?.seq === 200)
   expect(relay.framesOf('delivered').length).toBeLessThan(100)
   const seqs = relay.framesOf('delivered').map(({ seq }) => Number(seq))
   expect(seqs).toEqual(seqs.toSorted((a, b) => a - b))
@@ -310,7 +318,7 @@ test('many deliveries of a tick are confirmed by one frame', async () => {
   expect(stored.length).toBe(200)
 })
 
-test('an undo undoes its own handler alone', async () => {
+test('the function that `on` returns removes only its handler', async () => {
   const bob = makePeer('bob')
   const person = await world.victim([bob])
   let heard = 0

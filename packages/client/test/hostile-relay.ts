@@ -1,4 +1,5 @@
-// A relay that plays the adversary: it speaks the protocol well enough to be believed, and says what the test tells it to.
+// A hostile relay: clients can register and connect, and it sends them any frame and reply that the test
+// gives it.
 import {
   createCipheriv,
   createHash,
@@ -17,17 +18,17 @@ interface Reply {
 }
 type Answer = (body: Json) => Reply | Promise<Reply>
 
-/** A peer the relay has, or has made up. */
+/** A peer that has an account at the relay, or that the relay has invented. */
 export interface Peer {
   readonly aliasId: string
   readonly conversationId: string
   readonly x25519: string
   readonly ed25519: string
-  /** The payload of a message from this peer to the client whose X25519 key this is. */
+  /** Encrypts a message from this peer to the client with this X25519 public key. Returns the payload. */
   payloadTo(publicKey: string, text: string): string
 }
 
-/** A peer with keys of its own, whose cryptography is Node's: it shares no line with the client's. */
+/** Makes a peer that encrypts with Node's cryptography. It shares no code with the client. */
 export function makePeer(aliasId: string, conversationId: string = crypto.randomUUID()): Peer {
   const agreement = generateKeyPairSync('x25519')
   return {
@@ -47,7 +48,7 @@ export function makePeer(aliasId: string, conversationId: string = crypto.random
   }
 }
 
-/** The 32 bytes of a public key, in Base64. */
+/** The raw 32 bytes of a public key, in Base64. */
 function rawOf(publicKey: KeyObject): string {
   return Buffer.from(publicKey.export({ format: 'jwk' }).x ?? '', 'base64url').toString('base64')
 }
@@ -57,7 +58,7 @@ function x25519Of(publicKey: string): KeyObject {
   return createPublicKey({ key: { kty: 'OKP', crv: 'X25519', x }, format: 'jwk' })
 }
 
-/** A row of the friend list for a peer. */
+/** The row of the friend list for a peer. */
 export function friendOf(peer: Peer, fields: Json = {}): Json {
   return {
     friendship_id: Number(`0x${peer.conversationId.slice(0, 8)}`) + 1,
@@ -73,18 +74,18 @@ export function friendOf(peer: Peer, fields: Json = {}): Json {
   }
 }
 
-/** The relay. Every field can be changed by the test at any time. */
+/** The relay. The test can change `friends`, `answersPings` and `answers` at any time. */
 export class HostileRelay {
   readonly url: string
   readonly uuid = crypto.randomUUID()
   readonly aliasId = 'u12345678'
   friends: unknown = []
   answersPings = true
-  /** Answers in place of its own, by method and path. */
+  /** Answers that replace the usual ones, by method and path. */
   readonly answers: Record<string, Answer> = {}
-  /** What was called, by method and path. */
+  /** The method and path of every HTTP request. */
   readonly called: string[] = []
-  /** Frames the client has sent. */
+  /** Every frame that clients have sent. */
   readonly received: Json[] = []
   readonly #server: Bun.Server<undefined>
   readonly #sockets = new Set<Bun.ServerWebSocket<undefined>>()
@@ -119,12 +120,12 @@ export class HostileRelay {
     return new URL(this.url).host
   }
 
-  /** A challenge as an honest relay would make it. */
+  /** A challenge in the form an honest relay uses. */
   challengeFor(uuid: string, host: string = this.host): string {
     return `relay-auth-v1:${host}:${uuid}:${randomBytes(32).toString('base64url')}`
   }
 
-  /** Sends to every connection; text goes as it is. */
+  /** Sends a frame to every connection. A string is sent unchanged. */
   send(frame: Json | string): void {
     for (const socket of this.#sockets) socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame))
   }
@@ -133,7 +134,7 @@ export class HostileRelay {
     for (const socket of this.#sockets) socket.close(code)
   }
 
-  /** Frames of one type the client has sent. */
+  /** The frames of this type that clients have sent. */
   framesOf(type: string): Json[] {
     return this.received.filter((frame) => frame.type === type)
   }
@@ -147,13 +148,13 @@ export class HostileRelay {
     this.called.push(path)
     const text = await request.text()
     const body: Json = text === '' ? {} : JSON.parse(text)
-    const answer = (await this.answers[path]?.(body)) ?? { body: this.#ownAnswer(path, body) }
+    const answer = (await this.answers[path]?.(body)) ?? { body: this.#usualAnswer(path, body) }
     return typeof answer.body === 'string'
       ? new Response(answer.body, { status: answer.status ?? 200 })
       : Response.json(answer.body, { status: answer.status ?? 200 })
   }
 
-  #ownAnswer(path: string, body: Json): unknown {
+  #usualAnswer(path: string, body: Json): unknown {
     switch (path) {
       case 'POST /pow/challenge':
         return { challenge_string: 'work', difficulty: 1, expires_in: 300 }

@@ -1,4 +1,4 @@
-// A client alone with a relay that lies, and the frames such a relay sends.
+// A client connected to a hostile relay, and the message frames of that relay.
 import { MemoryStore } from '../src/client.ts'
 import { friendOf, HostileRelay, type Peer } from './hostile-relay.ts'
 import { Person, until } from './people.ts'
@@ -13,21 +13,24 @@ export class HostileWorld {
     return person
   }
 
-  /** A client connected to the relay, with these peers as its friends. */
+  /** A new client, connected to the relay, with these peers as its friends. */
   async victim(peers: readonly Peer[], store = new MemoryStore()): Promise<Person> {
     const person = await this.open(store)
     this.relay.friends = peers.map((peer) => friendOf(peer))
     await person.client.create({ nickname: 'victim' })
     await person.connect()
-    await until('sessions', async () => (await person.client.conversations()).length === peers.length)
+    await until(
+      'the victim has a session with each peer',
+      async () => (await person.client.conversations()).length === peers.length,
+    )
     return person
   }
 
-  /** Waits until the client has dealt with everything sent before. */
+  /** Waits until the client has processed all earlier frames. */
   async settled(person: Person): Promise<void> {
     const before = person.heard.synced.length
     this.relay.send({ type: 'sync_end', count: 0 })
-    await until('settled', () => person.heard.synced.length > before)
+    await until('the victim has processed all frames', () => person.heard.synced.length > before)
     await Bun.sleep(5)
   }
 

@@ -1,14 +1,16 @@
-// Locking and unlocking a client, against a real relay: what is put away, what is refused, and that nothing gets lost.
+// Locking and unlocking a client, against a real relay: which keys it forgets, which calls it refuses, and
+// that it loses no message.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type RelayProcess, startRelay } from '@sotto/relay/testing'
+import { failureOf } from '../../protocol/test/failure-of.ts'
+import { loadIdentity } from '../src/account/identity.ts'
 import { keyVault, MemoryStore, SottoClient } from '../src/client.ts'
 import { Engine } from '../src/engine.ts'
-import { Emitter } from '../src/events.ts'
-import { loadIdentity } from '../src/identity.ts'
-import { decideOptions } from '../src/options.ts'
+import { Emitter } from '../src/events/events.ts'
+import { decideOptions } from '../src/platform/options.ts'
 import { FileStore } from '../src/stores/file-store.ts'
 import { passphraseVault } from '../src/stores/passphrase-vault.ts'
 import { Person, until } from './people.ts'
@@ -28,7 +30,7 @@ afterAll(async () => {
 const locked = { code: 'LOCKED' }
 const key = () => crypto.getRandomValues(new Uint8Array(32))
 
-test('a client with a passphrase keeps its secrets sealed, from before its identity was made', async () => {
+test('a client with a passphrase stores its secrets only encrypted, from the first identity on', async () => {
   const folder = join(root, 'alice')
   const store = await FileStore.open(folder)
   const alice = await Person.open('alice', relay.url, { store, secrets: passphraseVault() })
@@ -46,7 +48,7 @@ test('a client with a passphrase keeps its secrets sealed, from before its ident
   const words = mnemonic.split(' ')
   expect(words.length).toBe(12)
   for (let at = 1; at < words.length; at += 1) expect(text).not.toContain(`${words[at - 1]} ${words[at]}`)
-  // The two sides share the key; bob's store says which it is.
+  // Both sides have the same session key, so the test reads it from Bob's store.
   expect(session?.sessionKeyBase64.length).toBe(44)
   expect(text).not.toContain(session?.sessionKeyBase64 ?? '')
   expect(text).toContain('hello alice')
@@ -58,7 +60,7 @@ test('a client with a passphrase keeps its secrets sealed, from before its ident
     secrets: passphraseVault(),
   })
   expect([again.isSealed, again.isLocked, again.identity]).toEqual([true, true, undefined])
-  await expect(again.unlock('correct horse')).rejects.toMatchObject({ code: 'WRONG_PASSPHRASE' })
+  expect(await failureOf(again.unlock('correct horse'))).toMatchObject({ code: 'WRONG_PASSPHRASE' })
   expect(again.isLocked).toBe(true)
   await again.unlock('correct horse battery staple')
   expect(again.identity?.mnemonic).toBe(mnemonic)
@@ -66,7 +68,7 @@ test('a client with a passphrase keeps its secrets sealed, from before its ident
 
   await again.setPassphrase('another one')
   await again.lock()
-  await expect(again.unlock('correct horse battery staple')).rejects.toMatchObject({
+  expect(await failureOf(again.unlock('correct horse battery staple'))).toMatchObject({
     code: 'WRONG_PASSPHRASE',
   })
   await again.unlock('another one')
@@ -74,7 +76,7 @@ test('a client with a passphrase keeps its secrets sealed, from before its ident
   await bob.client.close()
 }, 180_000)
 
-test('everything that needs keys is refused while the client is locked, from the call on', async () => {
+test('a locked client refuses every call that needs keys, from the start of lock()', async () => {
   const alice = await Person.join('alice', relay.url, { secrets: keyVault(key()) })
   const bob = await Person.join('bob', relay.url)
   const conversationId = await alice.befriend(bob)
@@ -101,8 +103,8 @@ test('everything that needs keys is refused while the client is locked, from the
     () => client.deleteAccount(),
     () => client.setPassphrase('other'),
   ]
-  for (const round of ['while it locks', 'once it has']) {
-    for (const call of refused) await expect((async () => call())()).rejects.toMatchObject(locked)
+  for (const round of ['while it locks', 'after it has locked']) {
+    for (const call of refused) expect(await failureOf((async () => call())())).toMatchObject(locked)
     expect([round, client.isLocked, client.identity]).toEqual([round, true, undefined])
     await locking
   }
@@ -111,12 +113,12 @@ test('everything that needs keys is refused while the client is locked, from the
   await client.unlock()
   expect(client.identity).toEqual(identity)
   await client.close()
-  await expect(client.unlock()).rejects.toMatchObject({ code: 'CLOSED' })
-  await expect(client.lock()).rejects.toMatchObject({ code: 'CLOSED' })
+  expect(await failureOf(client.unlock())).toMatchObject({ code: 'CLOSED' })
+  expect(await failureOf(client.lock())).toMatchObject({ code: 'CLOSED' })
   await bob.client.close()
 })
 
-test('unlocking brings the client back to where it was', async () => {
+test('unlocking a client restores its connection state', async () => {
   const alice = await Person.join('alice', relay.url, { secrets: keyVault(key()) })
   const bob = await Person.join('bob', relay.url)
   await alice.befriend(bob)
@@ -129,7 +131,7 @@ test('unlocking brings the client back to where it was', async () => {
   const sent = await alice.client.send(bob.alias, 'and back')
   await alice.sees(bob.alias, sent.id, 'delivered')
 
-  // Not connected before, or told not to be: not connected after.
+  // A client that was disconnected before the lock, or during it, stays disconnected.
   alice.client.disconnect()
   await alice.client.lock()
   await alice.client.unlock()
@@ -143,7 +145,7 @@ test('unlocking brings the client back to where it was', async () => {
   await bob.client.close()
 })
 
-test('a client locked and unlocked again and again while messages come in loses and spoils none', async () => {
+test('a client that is locked and unlocked repeatedly while messages arrive loses no message and can read all', async () => {
   const store = await FileStore.open(join(root, 'burst'))
   const alice = await Person.join('alice', relay.url, { store, secrets: keyVault(key()) })
   const bob = await Person.join('bob', relay.url)
@@ -154,7 +156,7 @@ test('a client locked and unlocked again and again while messages come in loses 
   })()
   for (let round = 0; round < 12; round += 1) {
     await Bun.sleep(round * 7)
-    // Also without waiting for one before the other.
+    // The calls do not wait for each other.
     await Promise.all([
       alice.client.lock(),
       alice.client.unlock(),
@@ -163,7 +165,11 @@ test('a client locked and unlocked again and again while messages come in loses 
     ])
   }
   await sending
-  await until('all of them', async () => (await alice.client.messages(bob.alias)).length >= sent, 20_000)
+  await until(
+    'all messages are stored',
+    async () => (await alice.client.messages(bob.alias)).length >= sent,
+    20_000,
+  )
   const messages = await alice.client.messages(bob.alias)
   expect(messages.map((message) => message.text)).toEqual(
     Array.from({ length: sent }, (_, at) => `message ${at}`),
@@ -174,17 +180,17 @@ test('a client locked and unlocked again and again while messages come in loses 
   await bob.client.close()
 }, 90_000)
 
-test('a message that is being looked up when the client is locked is stored with its text', async () => {
-  // A disk that takes its time to answer.
+test('a message that the client is processing when it is locked is stored with its text', async () => {
+  // A store whose nonce lookup is slow.
   const store = new MemoryStore()
-  let isAsked = false
+  let isLookedUp = false
   const slow = new Proxy(store, {
     get(target, name) {
       const found: unknown = Reflect.get(target, name)
       if (typeof found !== 'function') return found
       return async (...args: unknown[]) => {
         if (name === 'hasNonce') {
-          isAsked = true
+          isLookedUp = true
           await Bun.sleep(100)
         }
         return Reflect.apply(found, target, args)
@@ -195,7 +201,7 @@ test('a message that is being looked up when the client is locked is stored with
   const bob = await Person.join('bob', relay.url)
   const conversationId = await alice.befriend(bob)
   await bob.client.send(alice.alias, 'in the middle')
-  await until('the store is asked', () => isAsked)
+  await until('the client looks up the nonce', () => isLookedUp)
   await alice.client.lock()
   expect((await store.listMessages(conversationId)).map((message) => message.text)).toEqual(['in the middle'])
   expect(await store.countOfflineMessages()).toBe(0)
@@ -203,7 +209,7 @@ test('a message that is being looked up when the client is locked is stored with
   await bob.client.close()
 })
 
-test('the keys of an identity are zeros once it was put away', async () => {
+test('forgetting the keys of an identity overwrites them with zeros', async () => {
   const bob = await Person.join('bob', relay.url)
   const alice = await Person.join('alice', relay.url)
   await alice.befriend(bob)
@@ -213,7 +219,7 @@ test('the keys of an identity are zeros once it was put away', async () => {
   const platform = decideOptions({ relayUrl: relay.url, store })
   const identity = await loadIdentity(platform)
   if (!identity) throw new Error('no identity')
-  const engine = new Engine(platform, identity, new Emitter())
+  const engine = new Engine(platform, identity, new Emitter(), {})
   await engine.load()
   const sessionKey = engine.sessions.keyOf(engine.sessions.get(bob.alias))
   const { signing, agreement } = identity.keys
@@ -223,11 +229,11 @@ test('the keys of an identity are zeros once it was put away', async () => {
   engine.forgetKeys()
   for (const secret of secrets) expect(secret.every((byte) => byte === 0)).toBe(true)
   expect(engine.sessions.list()).toEqual([])
-  await expect(identity.login.getToken()).rejects.toMatchObject(locked)
+  expect(await failureOf(identity.login.getToken())).toMatchObject(locked)
   await bob.client.close()
 })
 
-test('a passphrase can be taken away again, and set again', async () => {
+test('a passphrase can be removed and set again', async () => {
   const folder = join(root, 'taken-away')
   const open = async () =>
     SottoClient.open({ relayUrl: relay.url, store: await FileStore.open(folder), secrets: passphraseVault() })
@@ -236,7 +242,7 @@ test('a passphrase can be taken away again, and set again', async () => {
   const { mnemonic } = await first.create({ nickname: 'alice' })
   await first.setPassphrase(undefined)
   expect([first.isSealed, first.isLocked, first.identity?.mnemonic]).toEqual([false, false, mnemonic])
-  await expect(first.lock()).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+  expect(await failureOf(first.lock())).toMatchObject({ code: 'INVALID_ARGUMENT' })
   await first.setNickname('Alice B.')
   await first.close()
 
@@ -246,14 +252,14 @@ test('a passphrase can be taken away again, and set again', async () => {
   await second.close()
   expect(await readFile(join(folder, 'store.log'), 'utf8')).not.toContain(mnemonic)
   const third = await open()
-  await expect(third.setPassphrase(undefined)).rejects.toMatchObject({ code: 'LOCKED' })
+  expect(await failureOf(third.setPassphrase(undefined))).toMatchObject({ code: 'LOCKED' })
   await third.unlock('another one')
   expect(third.identity).toMatchObject({ mnemonic, nickname: 'Alice B.' })
-  await expect(third.setPassphrase('')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+  expect(await failureOf(third.setPassphrase(''))).toMatchObject({ code: 'INVALID_ARGUMENT' })
   await third.close()
 }, 90_000)
 
-test('the secrets go from one vault to another and back, and open by whichever has them', async () => {
+test('the secrets can move from one vault to another and back, and the client opens them with the right vault', async () => {
   const folder = join(root, 'two-vaults')
   const secrets = [keyVault(key()), passphraseVault()]
   const open = async () =>
@@ -281,11 +287,11 @@ test('the secrets go from one vault to another and back, and open by whichever h
   expect(await readFile(join(folder, 'store.log'), 'utf8')).not.toContain(mnemonic)
   const store = await FileStore.open(folder)
   const wrong = SottoClient.open({ relayUrl: relay.url, store, secrets: passphraseVault() })
-  await expect(wrong).rejects.toMatchObject({ code: 'STORE_FAILED' })
+  expect(await failureOf(wrong)).toMatchObject({ code: 'STORE_FAILED' })
   await store.close()
 }, 90_000)
 
-test('what waits to be sent is counted while the client is locked, too', async () => {
+test('a locked client counts its unsent messages', async () => {
   const alice = await Person.join('alice', relay.url, { secrets: keyVault(key()) })
   const bob = await Person.join('bob', relay.url)
   await alice.befriend(bob)
@@ -295,16 +301,16 @@ test('what waits to be sent is counted while the client is locked, too', async (
   await alice.client.lock()
   expect(await alice.client.countUnsent()).toBe(2)
   await alice.client.close()
-  await expect(alice.client.countUnsent()).rejects.toMatchObject({ code: 'CLOSED' })
+  expect(await failureOf(alice.client.countUnsent())).toMatchObject({ code: 'CLOSED' })
   await bob.client.close()
 })
 
-test('locking and unlocking are told, and so is what identity there is', async () => {
+test('the client sends events when it locks, unlocks or changes its identity', async () => {
   const alice = await Person.join('alice', relay.url, { secrets: keyVault(key()) })
   const { mnemonic: _, ...identity } = alice.client.identity ?? { mnemonic: '' }
   expect(alice.heard.identity_changed).toEqual([{ identity: identity as never }])
   const locking = alice.client.lock()
-  // From the call on, as everything else.
+  // The event comes when lock() is called, before locking has ended.
   expect(alice.heard.lock_state).toEqual(['locked'])
   await locking
   await alice.client.unlock()
@@ -321,29 +327,29 @@ test('locking and unlocking are told, and so is what identity there is', async (
   await alice.client.close()
 })
 
-test('a store without a vault cannot be locked, and one with a vault is not opened without it', async () => {
+test('a client without a vault cannot lock, and a store sealed by a vault does not open without it', async () => {
   const alice = await Person.join('alice', relay.url)
   expect(alice.client.isSealed).toBe(false)
-  await expect(alice.client.lock()).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+  expect(await failureOf(alice.client.lock())).toMatchObject({ code: 'INVALID_ARGUMENT' })
   expect(alice.client.isLocked).toBe(false)
   await alice.client.close()
   const { store } = alice
   if (store instanceof MemoryStore) store.reopen()
 
-  // What was stored plain is sealed on opening with a vault; from then on there is no way in without.
+  // Opening with a vault encrypts the secrets that were stored plain. After that the store needs this vault.
   const secrets = keyVault(key())
   const sealed = await Person.open('alice', relay.url, { store, secrets })
   expect([sealed.client.isSealed, sealed.alias]).toEqual([true, alice.alias])
   expect((await store.getIdentity())?.mnemonic).toStartWith('sealed:1:')
   await sealed.client.close()
   if (store instanceof MemoryStore) store.reopen()
-  await expect(SottoClient.open({ relayUrl: relay.url, store })).rejects.toMatchObject(locked)
-  await expect(
-    SottoClient.open({ relayUrl: relay.url, store, secrets: keyVault(key()) }),
-  ).rejects.toMatchObject({ code: 'STORE_FAILED' })
+  expect(await failureOf(SottoClient.open({ relayUrl: relay.url, store }))).toMatchObject(locked)
+  expect(
+    await failureOf(SottoClient.open({ relayUrl: relay.url, store, secrets: keyVault(key()) })),
+  ).toMatchObject({ code: 'STORE_FAILED' })
 })
 
-test('a deleted account leaves the vault, and the next identity is sealed by it', async () => {
+test('deleting an account keeps the vault, and the vault encrypts the next identity', async () => {
   const alice = await Person.join('alice', relay.url, { secrets: keyVault(key()) })
   await alice.client.deleteAccount()
   expect(await alice.store.getIdentity()).toBeUndefined()

@@ -1,4 +1,5 @@
-// 100 MB between two clients, each a process of its own, by a network that is cut and a relay that is killed on the way.
+// Transfers 100 MB between two clients in separate processes. During the transfer the test cuts the network
+// and kills the relay.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -6,12 +7,15 @@ import { join } from 'node:path'
 import { type RelayProcess, startRelay } from '@sotto/relay/testing'
 import { swiftEnvironment } from '../../relay/test/media-stores.ts'
 import type { MediaOutcome, MediaTask } from './media-process.ts'
-import { type CuttableWay, MIB, noise, startWay } from './media-world.ts'
+import { type CuttablePath, MIB, noise, startCuttablePath } from './media-world.ts'
 import { Person, until } from './people.ts'
 
 const SIZE = 100_000_000
-/** The same for any size: what garbage collectors let gather of pieces of 5 MiB. */
-const MOST_GROWTH_MIB = 76
+/**
+ * The limit does not depend on the file's size. It allows for chunks of 5 MiB that the garbage collector has
+ * not freed yet.
+ */
+const MAX_GROWTH_MIB = 76
 
 let folder: string
 beforeAll(async () => {
@@ -19,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-/** Has a process of its own do it. */
+/** Runs the task in a separate process. */
 function inProcess(task: MediaTask): Promise<MediaOutcome> {
   const child = Bun.spawn(
     [process.execPath, join(import.meta.dir, 'media-process.ts'), JSON.stringify(task)],
@@ -39,52 +43,53 @@ function inProcess(task: MediaTask): Promise<MediaOutcome> {
   return read()
 }
 
-/** Cuts the network for a moment once so many more bytes have passed, and kills the relay once as many have again. */
-async function trouble(relay: RelayProcess, way: CuttableWay, bytes: number): Promise<void> {
-  const from = way.passed()
-  await until('some has passed', () => way.passed() - from > bytes, 120_000)
-  way.cut()
-  await Bun.sleep(1000)
-  way.mend()
-  await until('more has passed', () => way.passed() - from > 2 * bytes, 120_000)
+/** Cuts the network briefly after this many bytes, and kills and restarts the relay after twice as many. */
+async function disturb(relay: RelayProcess, network: CuttablePath, bytes: number): Promise<void> {
+  const from = network.passed()
+  await until('a third of the file has passed', () => network.passed() - from > bytes, 120_000)
+  const refused = network.refused()
+  network.cut()
+  await until('a client has tried to connect without success', () => network.refused() > refused)
+  network.mend()
+  await until('two thirds of the file have passed', () => network.passed() - from > 2 * bytes, 120_000)
   await relay.kill('SIGKILL')
   await relay.start()
 }
 
-const places = [
+const storages = [
   { name: 'a folder', environment: async () => ({}) },
   { name: 'Swift', environment: swiftEnvironment },
 ]
-for (const { name, environment } of places) {
-  test(`by a relay with its blobs in ${name}: through cuts and a kill, in little memory`, async () => {
+for (const { name, environment } of storages) {
+  test(`a file of 100 MB survives network cuts and a relay crash in little memory, with blobs in ${name}`, async () => {
     const relay = await startRelay({ env: await environment() })
-    const way = await startWay(relay.url)
+    const network = await startCuttablePath(relay.url)
     const [alice, bob] = [await Person.join('alice', relay.url), await Person.join('bob', relay.url)]
     try {
       await alice.befriend(bob)
       const taskOf = (person: Person, contact: Person, path: string): MediaTask => ({
-        relayUrl: way.url,
+        relayUrl: network.url,
         mnemonic: person.client.identity?.mnemonic ?? '',
         contact: contact.alias,
         path: join(folder, path),
       })
       const file = noise(SIZE)
       await writeFile(join(folder, 'sent'), file)
-      const going = inProcess(taskOf(alice, bob, 'sent'))
-      const [up] = await Promise.all([going, trouble(relay, way, SIZE / 3)])
+      const uploading = inProcess(taskOf(alice, bob, 'sent'))
+      const [up] = await Promise.all([uploading, disturb(relay, network, SIZE / 3)])
       expect(up.sizeBytes).toBe(SIZE)
 
-      const coming = inProcess({ ...taskOf(bob, alice, 'got'), mediaKey: up.mediaKey })
-      const [down] = await Promise.all([coming, trouble(relay, way, SIZE / 3)])
+      const downloading = inProcess({ ...taskOf(bob, alice, 'got'), mediaKey: up.mediaKey })
+      const [down] = await Promise.all([downloading, disturb(relay, network, SIZE / 3)])
       expect(down).toMatchObject({ sizeBytes: SIZE, isProven: true })
       expect(Buffer.compare(await readFile(join(folder, 'got')), file)).toBe(0)
       expect((await readdir(folder)).sort()).toEqual(['got', 'sent'])
       const grown = [up, down].map(({ grownBytes }) => grownBytes / MIB)
       console.log(`memory grown by ${grown.map((mib) => mib.toFixed(1)).join(' and ')} MiB`)
-      expect(Math.max(...grown)).toBeLessThan(MOST_GROWTH_MIB)
+      expect(Math.max(...grown)).toBeLessThan(MAX_GROWTH_MIB)
     } finally {
       await Promise.all([alice.client.close(), bob.client.close()])
-      await way.stop()
+      await network.stop()
       await relay.stop()
     }
   }, 600_000)

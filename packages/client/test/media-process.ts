@@ -1,25 +1,26 @@
-// A client in a process of its own that moves one file, and tells by how much its memory grew: `bun media-process.ts <json>`.
+// A process whose client transfers one file. It prints a MediaOutcome with the growth of its memory. Usage:
+// `bun media-process.ts <MediaTask as JSON>`.
 import { Media, MemoryStore, SottoClient } from '../src/client.ts'
 import { intoFile } from '../src/media/into-file.ts'
 import { noise } from './media-world.ts'
 
-/** What the process is to do. */
+/** The task of the process. */
 export interface MediaTask {
   readonly relayUrl: string
   readonly mnemonic: string
   readonly contact: string
-  /** The file to send, or where to put what is received. */
+  /** The file to upload, or the path where the download is stored. */
   readonly path: string
-  /** What to download; an upload without it. */
+  /** The media to download. Without it, the process uploads the file. */
   readonly mediaKey?: string
 }
 
-/** What came of it. */
+/** The result of the transfer. */
 export interface MediaOutcome {
   readonly mediaKey: string
   readonly sizeBytes: number
   readonly isProven?: boolean
-  /** How much more memory the process had at most than before, in bytes. */
+  /** The peak memory of the process during the transfer minus its memory before, in bytes. */
   readonly grownBytes: number
 }
 
@@ -28,7 +29,7 @@ async function run({ relayUrl, mnemonic, contact, path, mediaKey }: MediaTask): 
   await client.recover({ mnemonic })
   await client.syncFriends()
   const media = new Media(client)
-  // The code is loaded and compiled by a small one, so that what grows after it is for the file.
+  // A small transfer first loads and compiles the code, so the memory measured later grows only for the file.
   const small = await media.upload(contact, noise(1000))
   await media.download(contact, small)
 

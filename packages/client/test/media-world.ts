@@ -1,30 +1,43 @@
-// What tests of media share: noise to send, the blobs of a relay's folder, and a network that can be cut.
+// Helpers for tests of media: random bytes to send, the files of a relay, and a network that the test can
+// cut.
 import { readdir, stat } from 'node:fs/promises'
 import { createServer, connect as dial, type Socket } from 'node:net'
 import { join } from 'node:path'
+import { ClientError } from '../src/client.ts'
 
 export const MIB = 1024 * 1024
 
-/** Bytes that nothing makes smaller. */
+/** The code of the client's error, or the relay's code if the relay refused; `done` if the work succeeds. */
+export async function codeOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work
+    return 'done'
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error
+    return error.refusal ?? error.code
+  }
+}
+
+/** Random bytes, which cannot be compressed. */
 export function noise(length: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(length)
   for (let at = 0; at < length; at += 65_536) crypto.getRandomValues(bytes.subarray(at, at + 65_536))
   return bytes
 }
 
-/** The files in a relay's folder of media, the largest last. */
+/** The files in the relay's media folder, the largest last. */
 export async function filesOf(dataDir: string): Promise<string[]> {
   const entries = await readdir(join(dataDir, 'media'), { recursive: true, withFileTypes: true })
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
-  const sized = await Promise.all(files.map(async (path) => ({ path, size: await sizeIfThere(path) })))
+  const sized = await Promise.all(files.map(async (path) => ({ path, size: await sizeIfPresent(path) })))
   return sized
     .flatMap(({ path, size }) => (size === undefined ? [] : [{ path, size }]))
     .sort((a, b) => a.size - b.size)
     .map(({ path }) => path)
 }
 
-// The relay may remove one while they are looked at.
-async function sizeIfThere(path: string): Promise<number | undefined> {
+// The relay may remove a file while this reads the folder.
+async function sizeIfPresent(path: string): Promise<number | undefined> {
   try {
     return (await stat(path)).size
   } catch (error) {
@@ -33,25 +46,31 @@ async function sizeIfThere(path: string): Promise<number | undefined> {
   }
 }
 
-/** A way to a relay that can be cut. */
-export interface CuttableWay {
+/** A network path to a relay that the test can cut. */
+export interface CuttablePath {
   readonly url: string
-  /** Bytes that went through, in both directions. */
+  /** The number of bytes forwarded until now, in both directions. */
   readonly passed: () => number
-  /** Ends every connection in the middle, and refuses new ones until `mend`. */
+  /** The number of connections refused until now. */
+  readonly refused: () => number
+  /** Closes every connection, and refuses new ones until `mend` is called. */
   cut(): void
   mend(): void
   stop(): Promise<void>
 }
 
-/** Begins to pass everything on to a relay. */
-export async function startWay(relayUrl: string): Promise<CuttableWay> {
+/** Starts a server that forwards connections to the relay. */
+export async function startCuttablePath(relayUrl: string): Promise<CuttablePath> {
   const { hostname, port } = new URL(relayUrl)
   const open = new Set<Socket>()
   let isCut = false
   let passed = 0
+  let refused = 0
   const server = createServer((near) => {
-    if (isCut) return near.destroy()
+    if (isCut) {
+      refused += 1
+      return near.destroy()
+    }
     const far = dial(Number(port), hostname)
     for (const [from, to] of [
       [near, far],
@@ -71,7 +90,7 @@ export async function startWay(relayUrl: string): Promise<CuttableWay> {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('no port')
+  if (address === null || typeof address === 'string') throw new Error('the server has no port')
   const cut = (): void => {
     isCut = true
     for (const socket of open) socket.destroy()
@@ -79,6 +98,7 @@ export async function startWay(relayUrl: string): Promise<CuttableWay> {
   return {
     url: `http://127.0.0.1:${address.port}`,
     passed: () => passed,
+    refused: () => refused,
     cut,
     mend: () => {
       isCut = false

@@ -1,20 +1,13 @@
-// Media between two people over a real relay: they arrive as they were sent, or not at all.
+// Media between two people over a real relay: a transfer arrives unchanged or fails.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { lstat, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type RelayProcess, startRelay } from '@sotto/relay/testing'
-import {
-  ClientError,
-  contentOf,
-  type FetchLike,
-  Media,
-  type StoredMessage,
-  type TransferProgress,
-} from '../src/client.ts'
+import { contentOf, type FetchLike, Media, type StoredMessage, type TransferProgress } from '../src/client.ts'
 import { intoFile } from '../src/media/into-file.ts'
-import { filesOf, MIB, noise } from './media-world.ts'
+import { codeOf, filesOf, MIB, noise } from './media-world.ts'
 import { Person, until } from './people.ts'
 
 const CHUNK = 5 * MIB
@@ -26,7 +19,7 @@ let alice: Person
 let bob: Person
 let media: { alice: Media; bob: Media }
 
-/** What bob is served for any blob, by a relay that says that this is all there is. */
+/** If set, bob gets these bytes for every blob, and the answer gives their length as the blob's size. */
 let served: Uint8Array<ArrayBuffer> | undefined
 const fetchOrLie: FetchLike = async (url, init) => {
   if (!served || !url.includes('/media/download')) return fetch(url, init)
@@ -55,29 +48,21 @@ afterEach(async () => {
   expect(await readdir(folder)).toEqual([])
 })
 
-/** What bob gets of a message of alice's. */
+/** Waits until bob has received alice's message, and returns it as bob sees it. */
 async function received(sent: StoredMessage): Promise<StoredMessage & { mediaUrl: string }> {
-  const message = await until('it arrives', () => bob.heard.message.find(({ id }) => id === sent.id))
-  if (message.mediaUrl === undefined) throw new Error('it names no media')
+  const message = await until('bob receives the message', () =>
+    bob.heard.message.find(({ id }) => id === sent.id),
+  )
+  if (message.mediaUrl === undefined) throw new Error('the message names no media')
   return { ...message, mediaUrl: message.mediaUrl }
-}
-
-async function codeOf(work: Promise<unknown>): Promise<string> {
-  try {
-    await work
-    return 'done'
-  } catch (error) {
-    if (!(error instanceof ClientError)) throw error
-    return error.refusal ?? error.code
-  }
 }
 
 async function bytesOf(blob: Blob): Promise<Uint8Array> {
   return new Uint8Array(await blob.arrayBuffer())
 }
 
-describe('what is sent arrives as it was', () => {
-  test('an image, a file and a voice message, in the forms every client knows', async () => {
+describe('sent media arrive unchanged', () => {
+  test('as an image, a file and a voice message, in the text forms of the protocol', async () => {
     const bytes = noise(3000)
     const messages = [
       await media.alice.sendImage(bob.alias, new Blob([bytes]), { isOriginal: true }),
@@ -92,7 +77,7 @@ describe('what is sent arrives as it was', () => {
         new RegExp(`^${forms[at]?.replaceAll('[', '\\[').replaceAll('\\[\\w', '[\\w') ?? ''}$`),
       )
       const content = contentOf(message)
-      if (!content || content.kind === 'text') throw new Error('it names no media')
+      if (!content || content.kind === 'text') throw new Error('the message names no media')
       const { data, isProven, sizeBytes } = await media.bob.download(message.conversationId, content)
       expect([isProven, sizeBytes, data.type]).toEqual([true, 3000, ''])
       expect(await bytesOf(data)).toEqual(bytes)
@@ -101,7 +86,7 @@ describe('what is sent arrives as it was', () => {
   })
 
   test.each([0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK])(
-    '%p bytes, as a file and as a stream',
+    'with %p bytes, from a file and from a stream',
     async (size) => {
       const bytes = noise(size)
       const cut = Math.floor(size / 3)
@@ -122,7 +107,7 @@ describe('what is sent arrives as it was', () => {
     60_000,
   )
 
-  test('both directions tell how far they are', async () => {
+  test('uploads and downloads report their progress', async () => {
     const bytes = noise(2 * CHUNK + 7)
     const up: TransferProgress[] = []
     const down: TransferProgress[] = []
@@ -134,7 +119,7 @@ describe('what is sent arrives as it was', () => {
     expect(down).toEqual(steps)
   }, 60_000)
 
-  test('a download goes into a file, which is there once it is whole', async () => {
+  test('a download into a file creates the file only when it is complete', async () => {
     const bytes = noise(CHUNK + 7)
     const { mediaKey } = await media.alice.upload(bob.alias, bytes)
     const path = join(folder, 'photo.jpg')
@@ -148,10 +133,10 @@ describe('what is sent arrives as it was', () => {
     await rm(path)
   }, 30_000)
 
-  test('what lies in its place already is neither followed nor trusted', async () => {
+  test('a download into a file neither follows a link at its path nor keeps the mode of an old file', async () => {
     const { mediaKey } = await media.alice.upload(bob.alias, noise(9))
     const [path, other] = [join(folder, 'photo.jpg'), join(folder, 'other')]
-    await writeFile(other, 'of somebody else')
+    await writeFile(other, 'of another user')
     const spoolInto = async (): Promise<number> => {
       const into = intoFile(path)
       await into.write(new Uint8Array(1))
@@ -159,16 +144,17 @@ describe('what is sent arrives as it was', () => {
       await into.discard()
       return mode & 0o777
     }
+    // A file that a crashed download left.
     await writeFile(`${path}.part`, 'of a crash', { mode: 0o644 })
     expect(await spoolInto()).toBe(0o600)
     await symlink(other, `${path}.part`)
     await media.bob.downloadInto(alice.alias, { mediaKey }, { into: intoFile(path) })
-    expect(await readFile(other, 'utf8')).toBe('of somebody else')
+    expect(await readFile(other, 'utf8')).toBe('of another user')
     expect([(await lstat(path)).isFile(), (await stat(path)).mode & 0o777]).toEqual([true, 0o600])
     await Promise.all([rm(path), rm(other)])
   })
 
-  test('of two downloads into one file, none shows what the other has not proven', async () => {
+  test('of two downloads into one file only the last one creates it', async () => {
     const path = join(folder, 'photo.jpg')
     const [first, second] = [intoFile(path), intoFile(path)]
     await first.write(new Uint8Array(100).fill(1))
@@ -180,7 +166,7 @@ describe('what is sent arrives as it was', () => {
     await rm(path)
   })
 
-  test('a file that cannot be written is told of, and nothing is left of it', async () => {
+  test('a download into a file that cannot be written fails with STORE_FAILED and leaves no file', async () => {
     const { mediaKey } = await media.alice.upload(bob.alias, noise(9))
     for (const path of [join(folder, 'no', 'such', 'folder'), folder]) {
       const into = intoFile(path)
@@ -190,8 +176,8 @@ describe('what is sent arrives as it was', () => {
   })
 })
 
-describe('what is not what was sent is refused, and nothing of it is shown', () => {
-  /** Uploads, and tells where the relay keeps it. */
+describe('the client refuses altered media and shows nothing of them', () => {
+  /** Uploads, and returns the path of the relay's file for it. */
   async function uploadToFile(from: Media, bytes: Uint8Array<ArrayBuffer>) {
     const before = await filesOf(relay.dataDir)
     const { mediaKey } = await from.upload(bob.alias, bytes)
@@ -199,7 +185,9 @@ describe('what is not what was sent is refused, and nothing of it is shown', () 
     return { mediaKey, path }
   }
 
-  /** Uploads three chunks, changes what the relay keeps of them, and downloads by either key. */
+  /**
+   * Uploads three chunks, changes the relay's file, and downloads with the full key and without its digest.
+   */
   async function tamper(
     change: (stored: Buffer) => Buffer,
   ): Promise<{ proven: string; bare: string; left: string[] }> {
@@ -222,10 +210,10 @@ describe('what is not what was sent is refused, and nothing of it is shown', () 
     (stored: Buffer) => stored.subarray(2 * STORED_CHUNK),
   ]
   const REFUSED = { proven: 'MEDIA_ALTERED', bare: 'MEDIA_ALTERED', left: [] }
-  // Chunks say neither where they belong nor how many there are: only the digest tells.
+  // Chunks contain neither their position nor their number, so only the digest reveals these changes.
   const REFUSED_BY_DIGEST = { proven: 'MEDIA_ALTERED', bare: 'done', left: [] }
 
-  test('a bit turned over, in the first chunk or the last', async () => {
+  test('a flipped bit in the first chunk or the last', async () => {
     for (const at of [1000, 2 * STORED_CHUNK + 50]) {
       const flipped = await tamper((stored) => {
         stored[at] = (stored[at] ?? 0) ^ 1
@@ -241,13 +229,13 @@ describe('what is not what was sent is refused, and nothing of it is shown', () 
     )
   }, 60_000)
 
-  test('one chunk twice in place of another', async () => {
+  test('a chunk that replaces another one', async () => {
     expect(await tamper((stored) => Buffer.concat([one(stored), one(stored), three(stored)]))).toEqual(
       REFUSED_BY_DIGEST,
     )
   }, 60_000)
 
-  test('a length that leads nowhere', async () => {
+  test('a chunk length past the end of the blob', async () => {
     const wrong = await tamper((stored) => {
       stored.writeUInt32BE(0xffffffff, STORED_CHUNK)
       return stored
@@ -285,14 +273,14 @@ describe('what is not what was sent is refused, and nothing of it is shown', () 
     }
   }, 120_000)
 
-  test('another blob under the same key', async () => {
+  test('a key with the digest of another blob', async () => {
     const { mediaKey } = await media.alice.upload(bob.alias, noise(10))
     const other = await media.alice.upload(bob.alias, noise(10))
     const swapped = `${mediaKey.replace(/\.h.*/, '')}${other.mediaKey.replace(/^[^.]*/, '')}`
     expect(await codeOf(media.bob.download(alice.alias, { mediaKey: swapped }))).toBe('MEDIA_ALTERED')
   })
 
-  test('a digest that is none', async () => {
+  test('a key with an invalid digest', async () => {
     const { mediaKey } = await media.alice.upload(bob.alias, noise(10))
     expect(await codeOf(media.bob.download(alice.alias, { mediaKey: mediaKey.slice(0, -1) }))).toBe(
       'MEDIA_ALTERED',

@@ -1,4 +1,4 @@
-// The library in plain Node: bundled, run with the `ws` package against a real relay.
+// The library in plain Node: bundled for Node, with the `ws` package, against a real relay.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -46,7 +46,7 @@ client.connect()
 await client.requestFriend(friend)
 `
 
-test('the library runs in Node as it is', async () => {
+test('the bundled library runs in Node', async () => {
   const source = join(import.meta.dir, '../src')
   const entrypoints = [join(source, 'client.ts'), join(source, 'stores/file-store.ts')]
   const bundle = [
@@ -70,7 +70,7 @@ test('the library runs in Node as it is', async () => {
     stdout: 'pipe',
     stderr: 'pipe',
   })
-  const request = await until('the request', () => bob.heard.friend_request[0])
+  const request = await until('bob gets the request', () => bob.heard.friend_request[0])
   await bob.client.acceptFriend(request.friendship_id)
   await bob.client.send(request.alias_id, 'hello node')
   await bob.receives('hello from node')

@@ -1,9 +1,10 @@
-// The order of a conversation: what was posted first is accepted first, whatever a full mailbox refuses in between.
+// The order of a conversation: the relay accepts messages in the order in which the user sent them, even if a
+// full mailbox refuses some at first.
 import { afterEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { type RelayProcess, startRelay } from '@sotto/relay/testing'
 import { Person, until } from './people.ts'
 
-// A busy machine is slow; what a test waits for says itself what did not come.
+// Long, because a busy machine is slow. A wait that fails names what did not happen.
 setDefaultTimeout(60_000)
 
 let relay: RelayProcess
@@ -14,7 +15,7 @@ afterEach(async () => {
   await relay.stop()
 })
 
-/** Two friends at a relay with these limits; the second is away. */
+/** Two friends at a relay with these settings. The second is disconnected. */
 async function friends(env: Record<string, string>): Promise<[Person, Person]> {
   relay = await startRelay({ env: { LIMIT_CONVERSATION_PERCENT: '100', ...env } })
   const alice = await Person.join('alice', relay.url)
@@ -25,21 +26,21 @@ async function friends(env: Record<string, string>): Promise<[Person, Person]> {
   return [alice, bob]
 }
 
-/** What the relay has of the messages of `alice`, by its `seq`. */
+/** The texts of alice's messages that the relay has accepted, in the order of `seq`. */
 async function accepted(alice: Person, bob: Person): Promise<string[]> {
   const messages = await alice.client.messages(bob.alias)
   return messages.filter(({ seq }) => seq !== undefined).map(({ text }) => text)
 }
 
-async function allArrive(alice: Person, bob: Person, texts: readonly string[]): Promise<void> {
-  await until('bob has all', () => bob.heard.message.length >= texts.length, 50_000)
+async function untilAllArrive(alice: Person, bob: Person, texts: readonly string[]): Promise<void> {
+  await until('bob has all messages', () => bob.heard.message.length >= texts.length, 50_000)
   expect(bob.heard.message.map(({ text }) => text)).toEqual([...texts])
-  await until('alice knows', async () => (await alice.client.countUnsent()) === 0)
+  await until('alice has no unsent message', async () => (await alice.client.countUnsent()) === 0)
   expect(await accepted(alice, bob)).toEqual([...texts])
 }
 
-test('a mailbox that fills and empties in the middle of a burst changes no order', async () => {
-  // At this rate messages wait at the relay, so that room comes while whatever was sent is still to be decided on.
+test('a mailbox that fills and empties during a burst does not change the order of messages', async () => {
+  // At this rate messages queue at the relay, so the mailbox has room again before the relay has handled all.
   const [alice, bob] = await friends({
     LIMIT_MAILBOX_MESSAGES: '10',
     RATE_LIMITS: 'on',
@@ -47,16 +48,16 @@ test('a mailbox that fills and empties in the middle of a burst changes no order
   })
   const texts = Array.from({ length: 60 }, (_, at) => `message ${at}`)
   await Promise.all(texts.map((text) => alice.client.send(bob.alias, text)))
-  for (let turn = 0; turn < 4; turn += 1) {
+  for (let round = 0; round < 4; round += 1) {
     await Bun.sleep(300)
     await bob.connect()
     bob.client.disconnect()
   }
   await bob.connect()
-  await allArrive(alice, bob, texts)
+  await untilAllArrive(alice, bob, texts)
 })
 
-test('a small message does not slip past a large one that found no room', async () => {
+test('a small message does not overtake a large one that the full mailbox refused', async () => {
   const [alice, bob] = await friends({ LIMIT_MAILBOX_BYTES: String(1024 * 1024) })
   const large = 'x'.repeat(45_000)
   const texts = Array.from({ length: 24 }, (_, at) => `${at} ${large}`).flatMap((text, at) => [
@@ -64,16 +65,16 @@ test('a small message does not slip past a large one that found no room', async 
     `small ${at}`,
   ])
   for (const text of texts) await alice.client.send(bob.alias, text)
-  await until('the relay takes no more', async () => (await accepted(alice, bob)).length >= 30)
+  await until('the mailbox is nearly full', async () => (await accepted(alice, bob)).length >= 30)
   await Bun.sleep(300)
   const before = await accepted(alice, bob)
   expect(before).toEqual(texts.slice(0, before.length))
   expect(before.length).toBeLessThan(texts.length)
   await bob.connect()
-  await allArrive(alice, bob, texts)
+  await untilAllArrive(alice, bob, texts)
 })
 
-test('a conversation that has to wait holds up no other', async () => {
+test('a conversation that waits for a full mailbox does not delay another conversation', async () => {
   const [alice, bob] = await friends({ LIMIT_MAILBOX_MESSAGES: '10' })
   const carol = await Person.join('carol', relay.url)
   people.push(carol)
@@ -81,7 +82,7 @@ test('a conversation that has to wait holds up no other', async () => {
   for (let at = 0; at < 15; at += 1) await alice.client.send(bob.alias, `message ${at}`)
   await alice.client.send(carol.alias, 'hello carol')
   await carol.receives('hello carol')
-  await until('bob has all there is room for', async () => (await accepted(alice, bob)).length === 10)
+  await until('bob’s mailbox is full', async () => (await accepted(alice, bob)).length === 10)
   await Bun.sleep(200)
   expect((await accepted(alice, bob)).length).toBe(10)
   const later = await alice.client.send(carol.alias, 'and again')

@@ -1,11 +1,11 @@
-// What tests of people at a relay share: one relay for a file, and people who are closed after each test.
+// A relay for each test file, and people whose clients are closed after each test.
 import { afterAll, afterEach, beforeAll } from 'bun:test'
 import { type RelayProcess, startRelay } from '@sotto/relay/testing'
 import { Person } from './people.ts'
 
 type Options = Parameters<typeof Person.open>[2]
 
-/** A relay of the file's own, and whoever joins it. */
+/** The relay of the test file, and the people who join it. */
 export class PeopleWorld {
   readonly #people: Person[] = []
   #relay: RelayProcess | undefined
@@ -34,7 +34,7 @@ export class PeopleWorld {
     return this.#keep(await Person.join(name, this.relay.url, options))
   }
 
-  /** Two friends, the first with these options, and the id of their conversation. */
+  /** Two new friends and the id of their conversation. The options are for the first friend's client. */
   async friends(options: Options = {}): Promise<[Person, Person, string]> {
     const [alice, bob] = [await this.join('alice', options), await this.join('bob')]
     return [alice, bob, await alice.befriend(bob)]

@@ -1,4 +1,4 @@
-// People for tests: each a real client with a store of its own, whose events can be waited for.
+// People for tests: each has a real client with a store, and records its events.
 import {
   type ClientEventName,
   type ClientEvents,
@@ -8,11 +8,16 @@ import {
   SottoClient,
   type StoredMessage,
 } from '../src/client.ts'
+import { briefPauses } from './brief-pauses.ts'
 
-/** How long a test waits for what should happen at once. On a busy machine that takes a while. */
+/** The default limit of a wait. It is long, because a busy machine is slow. */
 const PATIENCE_MS = 20_000
 
-/** Resolves with what `look` finds; fails with `what` if it finds nothing in time. */
+/**
+ * Calls `look` until it returns neither undefined nor false, and resolves with the result.
+ * @param what the awaited condition, for the message of the error
+ * @throws if `withinMs` pass before
+ */
 export async function until<T>(
   what: string,
   look: () => T | undefined | false | Promise<T | undefined | false>,
@@ -22,12 +27,12 @@ export async function until<T>(
   for (;;) {
     const found = await look()
     if (found !== undefined && found !== false) return found
-    if (performance.now() > late) throw new Error(`not in time: ${what}`)
+    if (performance.now() > late) throw new Error(`this did not happen in time: ${what}`)
     await Bun.sleep(5)
   }
 }
 
-/** A client, and what it has heard. */
+/** A client and all its events. */
 export class Person {
   readonly name: string
   readonly store: ClientStore
@@ -54,16 +59,17 @@ export class Person {
     this.name = name
     this.store = store
     this.client = client
-    // `heard` has the names of all events, and nothing else.
+    // The keys of `heard` are the names of all events.
     for (const event of Object.keys(this.heard) as ClientEventName[]) this.#hear(event)
   }
 
+  /** Opens a client, with brief pauses unless the options have another clock. */
   static async open(name: string, relayUrl: string, options: Partial<ClientOptions> = {}): Promise<Person> {
     const store = options.store ?? new MemoryStore()
-    return new Person(name, store, await SottoClient.open({ relayUrl, ...options, store }))
+    return new Person(name, store, await SottoClient.open({ relayUrl, ...briefPauses, ...options, store }))
   }
 
-  /** Registers and connects. */
+  /** Opens, registers and connects a client. */
   static async join(name: string, relayUrl: string, options: Partial<ClientOptions> = {}): Promise<Person> {
     const person = await Person.open(name, relayUrl, options)
     await person.client.create({ nickname: name })
@@ -81,29 +87,31 @@ export class Person {
     await until(`${this.name} is connected`, () => this.heard.synced.length > before)
   }
 
-  /** Befriends another, who is connected too. */
+  /** Makes this person and another friends. Both are connected. Returns the id of their conversation. */
   async befriend(other: Person): Promise<string> {
     const [requests, acceptances] = [other.heard.friend_request.length, this.heard.friend_accepted.length]
     await this.client.requestFriend(other.alias)
     const request = await until(`${other.name} sees the request`, () => other.heard.friend_request[requests])
     await other.client.acceptFriend(request.friendship_id)
-    await until(`${this.name} sees it accepted`, () => this.heard.friend_accepted[acceptances])
+    await until(`${this.name} sees the request accepted`, () => this.heard.friend_accepted[acceptances])
     return (await this.client.conversation(other.alias)).conversationId
   }
 
-  /** The messages of a conversation, one line each: who, what, how far. */
+  /**
+   * The messages of a conversation, one line each: `them` or `me`, the text, and the status of own messages.
+   */
   async transcript(contact: string): Promise<string[]> {
     return (await this.client.messages(contact)).map(lineOf)
   }
 
-  /** Waits for a message's status. */
+  /** Waits until the message has this status. */
   async sees(contact: string, id: string, status: StoredMessage['status']): Promise<StoredMessage> {
-    return until(`${this.name} sees ${status}`, async () =>
+    return until(`${this.name} sees the message ${id} as ${status}`, async () =>
       (await this.client.messages(contact)).find((m) => m.id === id && m.status === status),
     )
   }
 
-  /** Waits for a peer's message. */
+  /** Waits for a peer's message with this text. */
   receives(text: string): Promise<StoredMessage> {
     return until(`${this.name} receives ${text}`, () =>
       this.heard.message.find((message) => message.text === text),

@@ -1,12 +1,13 @@
-// The proof of work in a page: in a worker where its script is there, in slices where it is not, the page alive meanwhile.
+// The proof of work in a page: in a worker if the server has the worker's script, in slices on the page's
+// thread otherwise. The page stays responsive.
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { verifyProofOfWork } from '@sotto/crypto'
 import { type RelayProcess, startRelay } from '@sotto/relay/testing'
-import type { Browser, Page } from 'playwright-core'
-import { startChromium } from './browser/chromium.ts'
+import type { BrowserContext, Page } from 'playwright-core'
+import { sharedChromium } from './browser/shared-chromium.ts'
 import { until } from './people.ts'
 
 setDefaultTimeout(120_000)
@@ -21,13 +22,13 @@ interface Served {
   stop(): void
 }
 
-let browser: Browser
+let context: BrowserContext
 let relay: RelayProcess
 let folder: string
 const served: Served[] = []
 
 beforeAll(async () => {
-  browser = await startChromium()
+  context = await (await sharedChromium()).newContext()
   relay = await startRelay({ env: { LIMIT_POW_DIFFICULTY: '4' } })
   folder = await mkdtemp(join(tmpdir(), 'sotto-worker-'))
   await writeFile(join(folder, 'index.html'), PAGE.replace('/main.js', '/main.ts'))
@@ -42,12 +43,12 @@ afterEach(() => {
   for (const each of served.splice(0)) each.stop()
 })
 afterAll(async () => {
-  await browser?.close()
+  await context?.close()
   await relay?.stop()
   await rm(folder, { recursive: true })
 })
 
-/** Serves files, and for every path there is none for the page itself, as servers of single pages do. */
+/** Serves these files, and the page for every other path, as servers of single-page applications do. */
 function serve(files: ReadonlyMap<string, Blob | string>, headers: Record<string, string> = {}): Served {
   const server = Bun.serve({
     hostname: '127.0.0.1',
@@ -68,14 +69,24 @@ function serve(files: ReadonlyMap<string, Blob | string>, headers: Record<string
 }
 
 async function bundledByBun(withWorker: boolean): Promise<Map<string, Blob | string>> {
-  const entrypoints = [join(folder, 'main.ts'), ...(withWorker ? [join(SOURCE, 'pow-worker.ts')] : [])]
+  const entrypoints = [
+    join(folder, 'main.ts'),
+    ...(withWorker ? [join(SOURCE, 'account/pow-worker.ts')] : []),
+  ]
   const { outputs } = await Bun.build({ entrypoints, target: 'browser', format: 'esm', naming: '[name].js' })
   return new Map(outputs.map((output) => [output.path.replace(/^\.?\/?/, '/'), output]))
 }
 
-async function bundledByVite(): Promise<Map<string, Blob | string>> {
+let builtByVite: Promise<Map<string, Blob | string>> | undefined
+
+function bundledByVite(): Promise<Map<string, Blob | string>> {
+  builtByVite ??= buildByVite()
+  return builtByVite
+}
+
+async function buildByVite(): Promise<Map<string, Blob | string>> {
   const outDir = join(folder, 'dist')
-  // In a process of its own, and in Node, as applications do.
+  // Vite runs in a separate Node process, as in an application's build.
   const vite = ['node', VITE, 'build', folder, '--outDir', outDir, '--emptyOutDir', '--logLevel', 'error']
   expect(await Bun.spawn(vite, { stdout: 'ignore', stderr: 'inherit' }).exited).toBe(0)
   const files = new Map<string, Blob | string>()
@@ -87,14 +98,17 @@ async function bundledByVite(): Promise<Map<string, Blob | string>> {
 }
 
 async function open(app: Served): Promise<Page> {
-  const page = await (await browser.newContext()).newPage()
+  const page = await context.newPage()
   await page.goto(app.url)
   await page.waitForFunction(() => 'isReady' in globalThis)
   return page
 }
 
-/** Has the page do work, and tells what it saw: the nonce, shares of progress, and the longest the page was held up. */
-function work(page: Page, challenge: string, difficulty: number) {
+/**
+ * Makes the page solve a challenge. Returns the nonce, the progress reports, the longest time that the page
+ * was blocked, and the paths of the loaded resources.
+ */
+function solve(page: Page, challenge: string, difficulty: number) {
   return page.evaluate(
     async ([text, zeros]) => {
       const { solveInWorker } = globalThis as unknown as typeof import('../src/browser.ts')
@@ -104,17 +118,17 @@ function work(page: Page, challenge: string, difficulty: number) {
         longestMs = Math.max(longestMs, performance.now() - last)
         last = performance.now()
       }, 4)
-      const told: number[] = []
+      const reports: number[] = []
       const nonce = await solveInWorker({
         challenge: text,
         difficulty: zeros,
         maxAttempts: 64 * 16 ** zeros,
-        onProgress: (attempts) => told.push(attempts),
+        onProgress: (attempts) => reports.push(attempts),
         signal: undefined,
       })
       clearInterval(ticking)
       const scripts = performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname)
-      return { nonce, told, longestMs, scripts }
+      return { nonce, reports, longestMs, scripts }
     },
     [challenge, difficulty] as const,
   )
@@ -122,36 +136,36 @@ function work(page: Page, challenge: string, difficulty: number) {
 
 for (const [name, bundle] of [
   ['Vite', bundledByVite],
-  ['Bun, the worker an entry of its own', () => bundledByBun(true)],
+  ['Bun, with the worker as a separate entry', () => bundledByBun(true)],
 ] as const) {
-  test(`bundled by ${name}, the worker does the work and the page stays alive`, async () => {
+  test(`bundled by ${name}, the worker solves the proof of work and the page stays responsive`, async () => {
     const page = await open(serve(await bundle()))
     const workers: string[] = []
     page.on('worker', (worker) => workers.push(worker.url()))
-    const { nonce, told, longestMs } = await work(page, `${name} 1`, 5)
+    const { nonce, reports, longestMs } = await solve(page, `${name} 1`, 5)
     expect(await verifyProofOfWork({ challenge: `${name} 1`, nonce, difficulty: 5 })).toBe(true)
     expect(workers.length).toBe(1)
     expect(workers[0]).toContain('pow-worker')
-    expect(told.length).toBeGreaterThan(0)
+    expect(reports.length).toBeGreaterThan(0)
     expect(longestMs).toBeLessThan(1000)
-    await until('the worker is gone', () => page.workers().length === 0)
+    await until('the worker has ended', () => page.workers().length === 0)
   })
 }
 
-test('a bundle that left the worker out still registers, in slices', async () => {
+test('a bundle without the worker solves the proof of work in slices', async () => {
   const page = await open(serve(await bundledByBun(false)))
-  const { nonce } = await work(page, 'no worker', 3)
+  const { nonce } = await solve(page, 'no worker', 3)
   expect(await verifyProofOfWork({ challenge: 'no worker', nonce, difficulty: 3 })).toBe(true)
 })
 
-test('a page whose policy forbids workers still registers, in slices', async () => {
+test('a page whose policy forbids workers solves the proof of work in slices', async () => {
   const policy = { 'content-security-policy': "worker-src 'none'" }
   const page = await open(serve(await bundledByBun(true), policy))
-  const { nonce } = await work(page, 'no worker', 3)
+  const { nonce } = await solve(page, 'no worker', 3)
   expect(await verifyProofOfWork({ challenge: 'no worker', nonce, difficulty: 3 })).toBe(true)
 })
 
-test('a page registers at a relay on another origin with the work in its worker, and a signal ends that', async () => {
+test('a page registers with its worker at a relay on another origin, and an abort signal ends the worker', async () => {
   const page = await open(serve(await bundledByVite()))
   const steps = await page.evaluate(async (relayUrl) => {
     const { MemoryStore, SottoClient, solveInWorker } =
@@ -159,11 +173,11 @@ test('a page registers at a relay on another origin with the work in its worker,
     const open = () =>
       SottoClient.open({ relayUrl, store: new MemoryStore(), solveProofOfWork: solveInWorker })
     const client = await open()
-    const told: string[] = []
+    const reports: string[] = []
     const identity = await client.create({
       nickname: 'page',
       onProgress: ({ step }) => {
-        if (told.at(-1) !== step) told.push(step)
+        if (reports.at(-1) !== step) reports.push(step)
       },
     })
     const abort = new AbortController()
@@ -179,10 +193,10 @@ test('a page registers at a relay on another origin with the work in its worker,
         () => 'registered',
         (error: { code: string }) => error.code,
       )
-    return { told, alias: identity.aliasId, ended }
+    return { reports, alias: identity.aliasId, ended }
   }, relay.url)
-  expect(steps.told).toEqual(['derive_keys', 'proof_of_work', 'register', 'challenge', 'sign', 'verify'])
+  expect(steps.reports).toEqual(['derive_keys', 'proof_of_work', 'register', 'challenge', 'sign', 'verify'])
   expect(steps.alias).toMatch(/^u[0-9]{8}$/)
   expect(['ABORTED', 'registered']).toContain(steps.ended)
-  await until('the worker is gone', () => page.workers().length === 0)
+  await until('the worker has ended', () => page.workers().length === 0)
 })

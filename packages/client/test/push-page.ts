@@ -1,14 +1,15 @@
-// An application's page that asks to be woken.
+// An application's page that subscribes to wake-up pushes.
 import { ClientError, MemoryStore, Push, SottoClient } from '../src/client.ts'
 
 let push: Push
 
-let hurry = 1
+/** The factor by which the wait for the browser's push service is shortened. */
+let haste = 1
 
 const clock = {
   now: () => Date.now(),
   after: (ms: number, run: () => void) => {
-    const timer = setTimeout(run, ms === 30_000 ? ms / hurry : ms)
+    const timer = setTimeout(run, ms === 30_000 ? ms / haste : ms)
     return () => clearTimeout(timer)
   },
 }
@@ -20,11 +21,12 @@ async function join(relayUrl: string): Promise<void> {
 }
 
 /**
- * @param times the browser's push service is waited for that many times as short
- * @returns what came of it: `done`, or the code of what was thrown
+ * Subscribes this page to pushes.
+ * @param times the factor by which the wait for the browser's push service is shortened
+ * @returns `done`, or the code of the thrown error
  */
 async function subscribe(times: number): Promise<string> {
-  hurry = times
+  haste = times
   try {
     await navigator.serviceWorker.register('/push-worker-page.js')
     await push.subscribe(await navigator.serviceWorker.ready)

@@ -1,4 +1,4 @@
-// A service worker as an application writes it.
+// An example of an application's service worker.
 import { showPushes } from '../src/push/push-worker.ts'
 
 showPushes(

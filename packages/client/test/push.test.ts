@@ -1,6 +1,8 @@
-// Push from the client's side: a browser is subscribed with the relay's key, told of messages, and told no more.
+// The client's side of push: it subscribes a browser with the relay's key, the browser gets wake-up pushes,
+// and the client unsubscribes it.
 import { afterAll, expect, test } from 'bun:test'
 import { startRelay } from '@sotto/relay/testing'
+import { failureOf } from '../../protocol/test/failure-of.ts'
 import { startPushEndpoint } from '../../relay/test/push-endpoint.ts'
 import { readPush, readVapid, type Subscriber, subscriber } from '../../relay/test/push-subscriber.ts'
 import { settingsFor } from '../../relay/test/push-world.ts'
@@ -14,7 +16,7 @@ afterAll(async () => {
   await service.stop()
 })
 
-/** A browser's own part, as the Push API has it: one subscription at a time, for one key. */
+/** A browser with the Push API: it has one subscription at a time, for one key. */
 class Browser implements PushRegistration {
   subscribed: { readonly path: string; readonly keys: Subscriber; readonly key: string } | undefined
   made = 0
@@ -33,7 +35,7 @@ class Browser implements PushRegistration {
       this.made += 1
       this.subscribed = { path, keys: await subscriber(service.url(path)), key }
       const subscription = this.#subscription()
-      if (!subscription) throw new Error('it was just made')
+      if (!subscription) throw new Error('the new subscription is missing')
       return subscription
     },
   }
@@ -52,7 +54,7 @@ class Browser implements PushRegistration {
   }
 }
 
-test('a browser that subscribed is woken for a message, and by nobody but the relay', async () => {
+test('a subscribed browser gets a push for a message, signed with the relay’s key, and none after disable()', async () => {
   const [alice, bob] = [await Person.join('alice', relay.url), await Person.join('bob', relay.url)]
   await alice.befriend(bob)
   const [browser, push] = [new Browser(), new Push(bob.client)]
@@ -61,7 +63,7 @@ test('a browser that subscribed is woken for a message, and by nobody but the re
   await alice.client.send(bob.alias, 'wake up')
   const { path = '', keys, key } = browser.subscribed ?? {}
   const [woken] = await service.until(path)
-  if (!keys || !woken) throw new Error('nothing came')
+  if (!keys || !woken) throw new Error('the browser got no push')
   expect(JSON.parse(await readPush(keys, woken.body))).toEqual({ type: 'new_msg' })
   expect((await readVapid(woken.headers.authorization ?? '')).key).toBe(key ?? '')
 
@@ -70,9 +72,16 @@ test('a browser that subscribed is woken for a message, and by nobody but the re
   bob.client.disconnect()
   await Bun.sleep(100)
   await alice.client.send(bob.alias, 'sleep on')
-  await Bun.sleep(3000)
+  // Carol is subscribed and gets a push for a later message. A push to Bob would have arrived by then.
+  const carol = await Person.join('carol', relay.url)
+  await alice.befriend(carol)
+  const other = new Browser()
+  await new Push(carol.client).subscribe(other)
+  carol.client.disconnect()
+  await alice.client.send(carol.alias, 'wake up')
+  await service.until(other.current.path)
   expect(service.at(path)).toHaveLength(1)
-  await Promise.all([alice.client.close(), bob.client.close()])
+  await Promise.all([alice, bob, carol].map(({ client }) => client.close()))
 }, 60_000)
 
 test('subscribing again keeps the subscription, unless it was made with another key', async () => {
@@ -92,7 +101,7 @@ test('subscribing again keeps the subscription, unless it was made with another 
   await carol.client.close()
 })
 
-test('a browser that was given another subscription, or none, is woken again from the next start of the app', async () => {
+test('a browser that changed or lost its subscription gets pushes again after the next start of the app', async () => {
   const alice = await Person.join('alice', relay.url)
   for (const change of ['another', 'none']) {
     const bob = await Person.join('bob', relay.url)
@@ -100,7 +109,7 @@ test('a browser that was given another subscription, or none, is woken again fro
     const browser = new Browser()
     await new Push(bob.client).subscribe(browser)
     const before = browser.current
-    // What browsers tell their service workers as `pushsubscriptionchange`.
+    // Browsers report this change to their service workers as `pushsubscriptionchange`.
     browser.subscribed = undefined
     if (change === 'another') await browser.pushManager.subscribe({ applicationServerKey: before.key })
     await new Push(bob.client).subscribe(browser)
@@ -109,14 +118,14 @@ test('a browser that was given another subscription, or none, is woken again fro
     const { path, keys } = browser.current
     expect(path).not.toBe(before.path)
     const [woken] = await service.until(path)
-    if (!woken) throw new Error('nothing came')
+    if (!woken) throw new Error('the browser got no push')
     expect(JSON.parse(await readPush(keys, woken.body))).toEqual({ type: 'new_msg' })
     await bob.client.close()
   }
   await alice.client.close()
 })
 
-test('an account that leaves this device has its browser woken no more', async () => {
+test('an account that is deleted or replaced on a device unsubscribes the browser', async () => {
   const ways: readonly ((person: Person) => Promise<unknown>)[] = [
     ({ client }) => client.deleteAccount(),
     ({ client }) => client.create({ nickname: 'next', replace: true }),
@@ -132,24 +141,24 @@ test('an account that leaves this device has its browser woken no more', async (
     const [browser, push] = [new Browser(), new Push(erin.client)]
     await push.subscribe(browser)
     await leave(erin)
-    await until('the browser is subscribed no more', () => !browser.subscribed)
+    await until('the browser is unsubscribed', () => !browser.subscribed)
     expect(erin.heard.error).toEqual([])
     await erin.client.close()
   }
 })
 
-test('who comes after an account subscribes for itself, and is not ended with it', async () => {
+test('the next account on a device keeps its subscription while a tab still unsubscribes the previous account', async () => {
   const frank = await Person.join('frank', relay.url)
   const [browser, push, elsewhere] = [new Browser(), new Push(frank.client), new Push(frank.client)]
-  const heard = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
   await push.subscribe(browser)
-  // Another tab, which is slow to look what there is.
+  // Another tab that reads the browser's subscription slowly.
   let isSlow = false
   const slow: PushRegistration = {
     pushManager: {
       ...browser.pushManager,
       getSubscription: async () => {
-        if (isSlow) await heard.promise
+        if (isSlow) await released.promise
         return browser.pushManager.getSubscription()
       },
     },
@@ -159,7 +168,7 @@ test('who comes after an account subscribes for itself, and is not ended with it
   const { path } = browser.subscribed ?? {}
   await frank.client.create({ nickname: 'next', replace: true })
   await push.subscribe(browser)
-  heard.resolve()
+  released.resolve()
   await elsewhere.unsubscribe({})
   expect(browser.made).toBe(2)
   expect(browser.subscribed?.path).not.toBe(path)
@@ -167,16 +176,16 @@ test('who comes after an account subscribes for itself, and is not ended with it
   await frank.client.close()
 })
 
-test('an account that is locked, renamed or closed goes on being woken', async () => {
+test('an account that is locked, renamed, recovered or closed stays subscribed', async () => {
   const secrets = keyVault(crypto.getRandomValues(new Uint8Array(32)))
   const grace = await Person.join('grace', relay.url, { secrets })
   const [browser, push] = [new Browser(), new Push(grace.client)]
   await push.subscribe(browser)
   const { subscribed } = browser
   await grace.client.lock()
-  // A page that opens locked, and asks too early.
+  // A page that opens while the client is locked cannot subscribe.
   const early = new Push(grace.client)
-  await expect(early.subscribe(browser)).rejects.toMatchObject({ code: 'LOCKED' })
+  expect(await failureOf(early.subscribe(browser))).toMatchObject({ code: 'LOCKED' })
   await grace.client.unlock()
   await early.unsubscribe({})
   expect(browser.subscribed).toBe(subscribed)
@@ -184,37 +193,37 @@ test('an account that is locked, renamed or closed goes on being woken', async (
   const { mnemonic = '' } = grace.client.identity ?? {}
   await grace.client.recover({ mnemonic })
   await grace.client.close()
-  // What was begun has come to its end after this.
+  // When this resolves, the earlier work of `push` has ended.
   await push.unsubscribe({})
   expect(browser.subscribed).toBe(subscribed)
 })
 
-test('a browser that does not let go is told as an error, and let go of by the next', async () => {
+test('a failed unsubscribe is reported as an error, and the next identity change unsubscribes the browser', async () => {
   const heidi = await Person.join('heidi', relay.url)
   const [browser, push] = [new Browser(), new Push(heidi.client)]
   await push.subscribe(browser)
   const { getSubscription } = browser.pushManager
   browser.pushManager.getSubscription = () => Promise.reject(new DOMException('no', 'AbortError'))
   await heidi.client.create({ nickname: 'next', replace: true })
-  const error = await until('the error', () => heidi.heard.error[0])
+  const error = await until('heidi gets the error', () => heidi.heard.error[0])
   expect(error.code).toBe('UNSUPPORTED')
   browser.pushManager.getSubscription = getSubscription
   await heidi.client.create({ nickname: 'and next', replace: true })
-  await until('the browser is subscribed no more', () => !browser.subscribed)
+  await until('the browser is unsubscribed', () => !browser.subscribed)
   await heidi.client.close()
 })
 
-test('what the browser does not do is told apart', async () => {
+test('subscribing fails with NOT_ALLOWED without permission, and with UNSUPPORTED otherwise', async () => {
   const dora = await Person.join('dora', relay.url)
   const push = new Push(dora.client)
-  await expect(push.subscribe({})).rejects.toMatchObject({ code: 'UNSUPPORTED' })
+  expect(await failureOf(push.subscribe({}))).toMatchObject({ code: 'UNSUPPORTED' })
   for (const [name, code] of [
     ['NotAllowedError', 'NOT_ALLOWED'],
     ['AbortError', 'UNSUPPORTED'],
   ] as const) {
     const browser = new Browser()
     browser.pushManager.subscribe = () => Promise.reject(new DOMException('no', name))
-    await expect(push.subscribe(browser)).rejects.toMatchObject({ code })
+    expect(await failureOf(push.subscribe(browser))).toMatchObject({ code })
   }
   await dora.client.close()
 })

@@ -1,7 +1,7 @@
-// Hears everything one client sends, as it leaves: addresses, headers, bodies, frames.
+// Records everything that a client sends: URLs, headers, bodies and frames.
 import type { FetchLike, SocketClass, SocketLike } from '../src/client.ts'
 
-/** A request, as it left. */
+/** A recorded HTTP request. */
 export interface RecordedCall {
   readonly method: string
   readonly path: string
@@ -12,7 +12,7 @@ export interface RecordedCall {
 export class Recorder {
   readonly calls: RecordedCall[] = []
   readonly frames: Record<string, unknown>[] = []
-  /** All of it as text. */
+  /** Everything sent, as text: URLs, headers, bodies and frames. */
   readonly sent: string[] = []
 
   readonly fetch: FetchLike = (url, init) => {
@@ -55,7 +55,7 @@ function recordingSocket(recorder: Recorder): SocketClass {
       this.#socket.close(code)
     }
     addEventListener(type: string, listener: (event: never) => void): void {
-      // The listener was written for the type's event, which is what the socket hands it.
+      // The listener was added for this event type, so the event has the type it expects.
       this.#socket.addEventListener(type, (event) => listener(event as never))
     }
   }

@@ -1,18 +1,20 @@
-// The specification's client side, row by row: authentication, events, errors. See specification.test.ts for the rest.
+// The client's side of the specification, row by row: authentication, events, errors. The other rows are in
+// specification.test.ts.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { decodeBase64, deriveIdentityKeys, encodeBase64, mnemonicToSeed } from '@sotto/crypto'
+import { failureOf } from '../../protocol/test/failure-of.ts'
 import {
   type ClientEventName,
   MemoryStore,
   type RegistrationProgress,
   validateMnemonic,
 } from '../src/client.ts'
-import { systemClock } from '../src/options.ts'
+import { systemClock } from '../src/platform/clock.ts'
 import { type Person, until } from './people.ts'
 import { PeopleWorld } from './people-world.ts'
 import { Recorder } from './recorder.ts'
 
-// A busy machine is slow; what a test waits for says itself what did not come.
+// Long, because a busy machine is slow. A wait that fails names what did not happen.
 setDefaultTimeout(60_000)
 
 const world = new PeopleWorld()
@@ -21,15 +23,15 @@ const KNOWN = 'legal winner thank year wave sausage worth useful legal winner th
 
 // Authentication
 
-test('registration: six steps, in order, and the requests they make', async () => {
+test('registration: it reports six steps in order, and sends these requests', async () => {
   const recorder = new Recorder()
   const alice = await world.open('alice', recorder)
-  const told: RegistrationProgress[] = []
+  const reports: RegistrationProgress[] = []
   const identity = await alice.client.create({
     nickname: 'alice',
-    onProgress: (progress) => told.push(progress),
+    onProgress: (progress) => reports.push(progress),
   })
-  expect([...new Set(told.map(({ step }) => step))]).toEqual([
+  expect([...new Set(reports.map(({ step }) => step))]).toEqual([
     'derive_keys',
     'proof_of_work',
     'register',
@@ -60,7 +62,7 @@ test('registration: six steps, in order, and the requests they make', async () =
   for (const { authorization } of recorder.calls) expect(authorization).toBeNull()
 })
 
-test('after registration the token is used for later calls and the identity is saved', async () => {
+test('after registration the client saves the identity and uses the same token for later calls', async () => {
   const recorder = new Recorder()
   const alice = await world.open('alice', recorder)
   const identity = await alice.client.create({ nickname: 'alice' })
@@ -73,7 +75,7 @@ test('after registration the token is used for later calls and the identity is s
   expect(recorder.callsOf('/api/v1/auth/verify').length).toBe(1)
 })
 
-test('session restore: a fresh token by challenge and response, and alias and nickname', async () => {
+test('session restore: each call gets a new token by challenge and response, and returns alias and nickname', async () => {
   const [store, recorder] = [new MemoryStore(), new Recorder()]
   const alice = await world.open('alice', { store })
   const { aliasId } = await alice.client.create({ nickname: 'alice' })
@@ -86,14 +88,14 @@ test('session restore: a fresh token by challenge and response, and alias and ni
   expect(recorder.calls.map(({ path }) => path)).toEqual([...once, ...once])
 })
 
-test('session restore: null where no identity is saved, and nobody is asked', async () => {
+test('session restore: without a saved identity it returns null and sends no request', async () => {
   const recorder = new Recorder()
   const nobody = await world.open('nobody', recorder)
   expect(await nobody.client.restore()).toBeNull()
   expect(recorder.calls).toEqual([])
 })
 
-test('recovery: the same phrase yields the same account, through the 409 of register', async () => {
+test('recovery: the same phrase leads to the same account, because register answers 409', async () => {
   const first = await world.open('alice')
   const { mnemonic, uuid, aliasId } = await first.client.create({ nickname: 'alice' })
   for (const recover of [
@@ -105,12 +107,12 @@ test('recovery: the same phrase yields the same account, through the 409 of regi
   }
 })
 
-test('phrase and private keys are never sent, nor session keys or anything that was said', async () => {
+test('the client never sends its phrase, private keys, session keys or the text of a message', async () => {
   const recorder = new Recorder()
   const [alice, bob] = await world.friends(recorder)
-  const said = 'something nobody else may read'
-  const sent = await alice.client.send(bob.alias, said, { replyToId: 'earlier-message' })
-  await bob.receives(said)
+  const text = 'something nobody else may read'
+  const sent = await alice.client.send(bob.alias, text, { replyToId: 'earlier-message' })
+  await bob.receives(text)
   await bob.client.send(alice.alias, 'an answer nobody else may read')
   await alice.receives('an answer nobody else may read')
   await alice.client.markRead(bob.alias)
@@ -129,13 +131,13 @@ test('phrase and private keys are never sent, nor session keys or anything that 
   const [session] = await alice.store.listSessions()
   const sessionKey = decodeBase64(session?.sessionKeyBase64 ?? '')
   const bytes = [signing.privateKey, agreement.privateKey, seed, seed.slice(0, 32), sessionKey]
-  const secrets = [said, 'an answer', 'earlier-message', mnemonic, ...threeWordsOf(mnemonic)]
+  const secrets = [text, 'an answer', 'earlier-message', mnemonic, ...threeWordsOf(mnemonic)]
   for (const secret of bytes)
     for (const form of ['hex', 'base64', 'base64url'] as const)
       secrets.push(Buffer.from(secret).toString(form).slice(0, 40))
   expect(recorder.sent.length).toBeGreaterThan(30)
   const everything = recorder.sent.join('\n')
-  // That the recorder would see it is seen by what must be there.
+  // The client does send its public key. Finding it shows that the recorder would also see the secrets.
   expect(everything).toContain(encodeBase64(agreement.publicKey))
   for (const secret of secrets) expect(everything).not.toContain(secret)
 })
@@ -147,7 +149,7 @@ function threeWordsOf(mnemonic: string): string[] {
 
 // Events
 
-test('event names: message, status_change, network_state, channel_post, typing, goaway, and the library’s own', async () => {
+test('event names: message, status_change, network_state, channel_post, typing, goaway, and the library’s additions', async () => {
   const alice = await world.open('alice')
   const names: Record<ClientEventName, true> = {
     message: true,
@@ -179,7 +181,7 @@ test('event names: message, status_change, network_state, channel_post, typing, 
   }
 })
 
-test('events can be read in a loop, which ends with the client', async () => {
+test('events can be read in a loop, which ends when the client closes', async () => {
   const [alice, bob] = await world.friends()
   const texts: string[] = []
   const loop = (async () => {
@@ -201,61 +203,66 @@ test('network states: connecting, connected, disconnected', async () => {
   expect(alice.heard.network_state).toEqual(['connecting', 'connected', 'disconnected'])
 })
 
-test('typing: debounced to about 300 ms, and incoming gives fromAliasId and conversationId', async () => {
+test('typing: at most one frame every 300 ms is sent, and the event has fromAliasId and conversationId', async () => {
   const recorder = new Recorder()
   let now = Date.now()
   const clock = { ...systemClock, now: () => now }
   const [alice, bob, conversationId] = await world.friends({ ...recorder, clock })
-  // A key every ten milliseconds, for a second.
+  // One key press every ten milliseconds, for one second.
   for (const end = now + 1000; now < end; now += 10) alice.client.notifyTyping(bob.alias)
   expect(recorder.framesOf('typing').length).toBe(4)
-  await until('bob hears', () => bob.heard.typing.length === 4)
+  await until('bob has got four typing events', () => bob.heard.typing.length === 4)
   expect(bob.heard.typing[0]).toEqual({ fromAliasId: alice.alias, conversationId })
   expect(recorder.framesOf('typing')[0]).toEqual({ type: 'typing', to: bob.alias, conv_id: conversationId })
 })
 
-test('retract: the sender’s own message, at any time', async () => {
+test('retract: a sender can retract a message even after it was read', async () => {
   const [alice, bob] = await world.friends()
   const sent = await alice.client.send(bob.alias, 'oops')
   await bob.receives('oops')
   await bob.client.markRead(alice.alias)
   await alice.sees(bob.alias, sent.id, 'read')
   await alice.client.retract(bob.alias, sent.id)
-  expect(await until('bob sees it go', () => bob.heard.retracted[0])).toMatchObject({ id: sent.id, text: '' })
+  expect(await until('bob sees the retraction', () => bob.heard.retracted[0])).toMatchObject({
+    id: sent.id,
+    text: '',
+  })
 })
 
-test('goaway: the account was connected from another device, and this connection is dropped', async () => {
+test('goaway: if the account connects from another device, this device gets a goaway and disconnects', async () => {
   const alice = await world.join('alice')
   const second = await world.open('second')
   await second.client.recover({ mnemonic: alice.client.identity?.mnemonic ?? '' })
   await second.connect()
-  expect(await until('it is told', () => alice.heard.goaway[0])).toEqual({ reason: 'new_device_login' })
+  expect(await until('alice gets the goaway', () => alice.heard.goaway[0])).toEqual({
+    reason: 'new_device_login',
+  })
   expect(alice.client.networkState).toBe('disconnected')
 })
 
 test('the client sends periodic heartbeats', async () => {
   const recorder = new Recorder()
   await world.join('alice', { ...recorder, heartbeatMs: 50 })
-  await until('three have left', () => recorder.framesOf('ping').length >= 3)
+  await until('the client has sent three pings', () => recorder.framesOf('ping').length >= 3)
 })
 
-test('the client reconnects by itself after a drop', async () => {
+test('the client reconnects by itself after its connection breaks', async () => {
   const [alice, bob] = await world.friends()
   const before = alice.heard.network_state.length
   await world.relay.kill('SIGKILL')
-  await until('alice notices', () => alice.client.networkState === 'connecting')
+  await until('alice has lost the connection', () => alice.client.networkState === 'connecting')
   await alice.client.send(bob.alias, 'written meanwhile')
   await world.relay.start()
-  // Each of the two may have drawn a long wait by now.
+  // Long, because both clients can be in a long wait before their next attempt.
   await until(
-    'bob hears it',
+    'bob gets the message',
     () => bob.heard.message.some(({ text }) => text === 'written meanwhile'),
     40_000,
   )
   expect(alice.heard.network_state.slice(before)).toEqual(['connecting', 'connected'])
 })
 
-test('messages for an account that is offline come after it reconnects', async () => {
+test('messages to a disconnected account arrive after it reconnects', async () => {
   const [alice, bob] = await world.friends()
   bob.client.disconnect()
   const sent = await alice.client.send(bob.alias, 'waiting for you')
@@ -266,7 +273,7 @@ test('messages for an account that is offline come after it reconnects', async (
 
 // Errors
 
-test('errors: a phrase that is not 12 valid BIP-39 words is reported invalid by the validation', async () => {
+test('errors: a phrase that is not 12 valid BIP-39 words is invalid', async () => {
   expect(await validateMnemonic(KNOWN)).toBe(true)
   const wrong = [
     '',
@@ -278,6 +285,8 @@ test('errors: a phrase that is not 12 valid BIP-39 words is reported invalid by 
   const alice = await world.open('alice')
   for (const phrase of wrong) {
     expect(await validateMnemonic(phrase)).toBe(false)
-    await expect(alice.client.recover({ mnemonic: phrase })).rejects.toMatchObject({ code: 'INVALID_PHRASE' })
+    expect(await failureOf(alice.client.recover({ mnemonic: phrase }))).toMatchObject({
+      code: 'INVALID_PHRASE',
+    })
   }
 })

@@ -1,11 +1,11 @@
-// The specification's client side, row by row: identity, records, states (sessions, events and errors are in
-// specification-sessions.test.ts), each against a real relay where it speaks to one. Not here yet, since they
-// come with their parts of the relay: ChannelInfo, ChannelPost, ChannelTradeOrder and the channel operations, VanityItem,
-// PurchaseOrder, ReserveOrder, OrderStatus and bind, the payment_confirmed payload, push credentials, ICE configuration,
-// call signals, call states and call media, media upload and download.
+// The client's side of the specification, row by row: identity, records and states. Sessions, events and
+// errors are in specification-sessions.test.ts. Most tests run against a real relay. Channels, the shop and
+// its orders, push, calls, and media have separate tests: channels.test.ts, shop.test.ts, push.test.ts,
+// calls.test.ts and media.test.ts.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { decodeBase64, deriveIdentityKeys, encodeBase64 } from '@sotto/crypto'
+import { failureOf } from '../../protocol/test/failure-of.ts'
 import { contentOf, generateMnemonic, validateMnemonic } from '../src/client.ts'
 import { friendOf, makePeer } from './hostile-relay.ts'
 import { HostileWorld, msg } from './hostile-world.ts'
@@ -13,7 +13,7 @@ import { until } from './people.ts'
 import { PeopleWorld } from './people-world.ts'
 import { Recorder } from './recorder.ts'
 
-// A busy machine is slow; what a test waits for says itself what did not come.
+// Long, because a busy machine is slow. A wait that fails names what did not happen.
 setDefaultTimeout(60_000)
 
 const world = new PeopleWorld()
@@ -23,13 +23,13 @@ const MEDIA_KEY = `m_${'A'.repeat(22)}`
 
 // Client-derived identity material
 
-test('recovery phrase: 12 English words from the BIP-39 list, which stay on the device', async () => {
+test('recovery phrase: 12 English words from the BIP-39 list', async () => {
   const { mnemonic } = await (await world.open('alice')).client.create({ nickname: 'alice' })
   expect(mnemonic.split(' ').length).toBe(12)
   expect(await validateMnemonic(mnemonic)).toBe(true)
 })
 
-test('key pairs: Ed25519 at 44/0/0/0/0 and X25519 at 44/1/0/0/0, of the phrase alone', async () => {
+test('key pairs: Ed25519 at 44/0/0/0/0 and X25519 at 44/1/0/0/0, derived only from the phrase', async () => {
   const mnemonic = await generateMnemonic(random)
   const { signing, agreement } = await deriveIdentityKeys(mnemonic)
   for (const pair of [signing, agreement]) {
@@ -41,7 +41,7 @@ test('key pairs: Ed25519 at 44/0/0/0/0 and X25519 at 44/1/0/0/0, of the phrase a
   expect(identity.ecdhPublicKey).toBe(encodeBase64(agreement.publicKey))
 })
 
-test('security code: 60 hex of SHA-256 over the two X25519 keys, the lesser first, the same for both, in groups of 4', async () => {
+test('security code: 60 hex digits of SHA-256 over both X25519 keys, the lesser key first, in groups of 4', async () => {
   const [alice, bob] = await world.friends()
   const keys = [alice, bob].map((person) =>
     Buffer.from(decodeBase64(person.client.identity?.ecdhPublicKey ?? '')),
@@ -58,7 +58,7 @@ test('security code: 60 hex of SHA-256 over the two X25519 keys, the lesser firs
   expect(codes.map(({ contactId }) => contactId)).toEqual([bob.alias, alice.alias])
 })
 
-// Account identity as kept on the device
+// Account identity as stored on the device
 
 test('StoredIdentity: uuid, aliasId, nickname, mnemonic, signingPublicKey, ecdhPublicKey', async () => {
   const alice = await world.open('alice')
@@ -75,11 +75,11 @@ test('StoredIdentity: uuid, aliasId, nickname, mnemonic, signingPublicKey, ecdhP
   for (const value of Object.values(stored ?? {})) expect(value).toBeString()
 })
 
-test('only one identity is kept on a device; registering with a different phrase overwrites it, once confirmed', async () => {
+test('a device stores one identity, and a new registration overwrites it only with `replace`', async () => {
   const [alice, bob] = await world.friends()
   await alice.client.send(bob.alias, 'of the first identity')
   const before = await alice.store.getIdentity()
-  await expect(alice.client.create({ nickname: 'new' })).rejects.toMatchObject({ code: 'IDENTITY_EXISTS' })
+  expect(await failureOf(alice.client.create({ nickname: 'new' }))).toMatchObject({ code: 'IDENTITY_EXISTS' })
   expect(await alice.store.getIdentity()).toEqual(before)
   await alice.client.create({ nickname: 'new', replace: true })
   const after = await alice.store.getIdentity()
@@ -90,7 +90,7 @@ test('only one identity is kept on a device; registering with a different phrase
 
 // Resources
 
-test('FriendProfile: its nine fields, as the relay keeps them', async () => {
+test('FriendProfile: its nine fields, as the relay sends them', async () => {
   const [alice, bob, conversationId] = await world.friends()
   expect(alice.client.friends()).toEqual([
     {
@@ -151,18 +151,18 @@ test('message content: [img]key, [file]key|name|bytes and [voice]key|millisecond
   expect([literal.msgType, (await bob.receives('[img]m_typed_by_hand')).msgType]).toEqual(['text', 'text'])
 })
 
-test('a retracted message keeps nothing that leads to its media', async () => {
+test('a retracted message has no media key, file name or text', async () => {
   const [alice, bob] = await world.friends()
   const file = { kind: 'file', mediaKey: MEDIA_KEY, name: 'secret.pdf', sizeBytes: 1 } as const
   const sent = await alice.client.send(bob.alias, file)
   await bob.receives(`[file]${MEDIA_KEY}|secret.pdf|1`)
   await alice.client.retract(bob.alias, sent.id)
-  await until('bob sees it go', () => bob.heard.retracted[0])
+  await until('bob sees the retraction', () => bob.heard.retracted[0])
   for (const [person, contact] of [
     [alice, bob],
     [bob, alice],
   ] as const) {
-    const kept = await until('it is gone', async () => {
+    const kept = await until(`the media key is deleted at ${person.name}`, async () => {
       const [message] = await person.client.messages(contact.alias)
       return message?.mediaUrl === undefined && message
     })
@@ -218,7 +218,7 @@ test('OutboxIntent: internalId, conversationId, toAliasId, text, addedAt, replyT
   ] as never)
 })
 
-test('SessionRecord: made on demand for accepted friends when the friend list is synchronised', async () => {
+test('SessionRecord: the client creates it for an accepted friend when it synchronises the friend list', async () => {
   const [alice, bob, conversationId] = await world.friends()
   const [session] = await alice.store.listSessions()
   expect(session).toMatchObject({
@@ -234,12 +234,15 @@ test('SessionRecord: made on demand for accepted friends when the friend list is
   expect((await bob.store.listSessions())[0]?.sessionKeyBase64).toBe(session?.sessionKeyBase64 ?? '')
 })
 
-test('OfflineMessage: conversationId, seq, payloadEncrypted and createdAt of what cannot be decrypted yet', async () => {
+test('OfflineMessage: conversationId, seq, payloadEncrypted and createdAt of a message that cannot be decrypted yet', async () => {
   const hostile = new HostileWorld()
   const [stranger, person] = [makePeer('bob'), await hostile.victim([])]
   const frame = msg(stranger, person, 5, 'who am I?')
   hostile.relay.send(frame)
-  await until('it is kept', async () => (await person.store.countOfflineMessages()) === 1)
+  await until(
+    'the client has stored the message',
+    async () => (await person.store.countOfflineMessages()) === 1,
+  )
   expect(await person.store.listOfflineMessages()).toMatchObject([
     { conversationId: stranger.conversationId, seq: 5, payloadEncrypted: frame.payload, createdAt: frame.at },
   ] as never)
@@ -248,26 +251,26 @@ test('OfflineMessage: conversationId, seq, payloadEncrypted and createdAt of wha
 
 // States: friendship
 
-test('friendship: none, pending on a request (sent here, received there), accepted by its recipient', async () => {
+test('friendship: a request is pending, sent for one side and received for the other, until its recipient accepts', async () => {
   const [alice, bob] = [await world.join('alice'), await world.join('bob')]
   expect(alice.client.friends()).toEqual([])
   expect(await alice.client.requestFriend(bob.alias)).toBe('pending')
   expect(alice.client.friends()).toMatchObject([
     { status: 'pending', direction: 'sent', conversation_id: '' },
   ])
-  const request = await until('the request', () => bob.heard.friend_request[0])
+  const request = await until('bob gets the request', () => bob.heard.friend_request[0])
   expect(request).toMatchObject({ status: 'pending', direction: 'received' })
-  await expect(alice.client.acceptFriend(request.friendship_id)).rejects.toMatchObject({
+  expect(await failureOf(alice.client.acceptFriend(request.friendship_id))).toMatchObject({
     refusal: 'NOT_FOUND',
   })
   await bob.client.acceptFriend(request.friendship_id)
-  await until('alice sees it', () => alice.heard.friend_accepted[0])
+  await until('alice sees the acceptance', () => alice.heard.friend_accepted[0])
   expect(alice.client.friends()).toMatchObject([{ status: 'accepted' }])
 })
 
 // States: message status
 
-test('message status: a delivered receipt makes own messages of the conversation up to its seq delivered', async () => {
+test('message status: a delivered receipt marks the user’s messages up to its seq as delivered', async () => {
   const [alice, bob] = await world.friends()
   bob.client.disconnect()
   const sent = [await alice.client.send(bob.alias, 'one'), await alice.client.send(bob.alias, 'two')]
@@ -276,7 +279,7 @@ test('message status: a delivered receipt makes own messages of the conversation
   for (const { id } of sent) await alice.sees(bob.alias, id, 'delivered')
 })
 
-test('message status: a read receipt makes them read, and what comes later stays as it is', async () => {
+test('message status: a read receipt marks messages up to its seq as read, and leaves later ones unchanged', async () => {
   const recorder = new Recorder()
   const [alice, bob] = [await world.join('alice'), await world.join('bob', recorder)]
   const conversationId = await alice.befriend(bob)
@@ -287,7 +290,8 @@ test('message status: a read receipt makes them read, and what comes later stays
   const second = await alice.client.send(bob.alias, 'two')
   await alice.sees(bob.alias, second.id, 'delivered')
   expect((await alice.client.messages(bob.alias)).map(({ status }) => status)).toEqual(['read', 'delivered'])
-  // Receipts carry no message id: type, conv_id, seq, and to, the alias of the sender of the messages.
+  // Receipts contain no message id. They contain type, conv_id, seq and `to`, the alias of the messages'
+  // sender.
   expect(recorder.framesOf('read')).toEqual([
     { type: 'read', conv_id: conversationId, seq: 1, to: alice.alias },
   ])
@@ -299,7 +303,7 @@ test('message status: a read receipt makes them read, and what comes later stays
   })
 })
 
-test('message status: sending until the relay has it, failed where the relay refuses for good', async () => {
+test('message status: sending until the relay accepts the message, failed if the relay refuses it permanently', async () => {
   const [alice, bob] = await world.friends()
   alice.client.disconnect()
   const sent = await alice.client.send(bob.alias, 'too late')
@@ -311,7 +315,7 @@ test('message status: sending until the relay has it, failed where the relay ref
 
 // States: trust, row by row
 
-test('trust: unverified, and the entered code equals the computed one: verified, and true', async () => {
+test('trust: entering the right code returns true and makes the contact verified', async () => {
   const [alice, bob] = await world.friends()
   expect(await alice.client.trustState(bob.alias)).toEqual({ status: 'unverified' })
   const { displayCode, fingerprintHex } = bob.client.securityCode(alice.alias)
@@ -323,7 +327,7 @@ test('trust: unverified, and the entered code equals the computed one: verified,
   } as never)
 })
 
-test('trust: unverified, and the codes differ: unverified, and false', async () => {
+test('trust: entering a wrong code returns false and leaves the contact unverified', async () => {
   const [alice, bob] = await world.friends()
   const code = bob.client.securityCode(alice.alias).fingerprintHex
   for (const wrong of [
@@ -337,14 +341,14 @@ test('trust: unverified, and the codes differ: unverified, and false', async () 
   expect(await alice.client.trustState(bob.alias)).toEqual({ status: 'unverified' })
 })
 
-test('trust: unverified, marked by the user: verified', async () => {
+test('trust: marking a contact makes it verified', async () => {
   const [alice, bob] = await world.friends()
   await alice.client.markVerified(bob.alias)
   expect((await alice.client.trustState(bob.alias)).status).toBe('verified')
   expect((await alice.store.listSessions())[0]?.trustState).toBe('verified')
 })
 
-test('trust: verified, reset by the user: unverified', async () => {
+test('trust: resetting a verified contact makes it unverified', async () => {
   const [alice, bob] = await world.friends()
   await alice.client.markVerified(bob.alias)
   await alice.client.resetTrust(bob.alias)
@@ -352,16 +356,19 @@ test('trust: verified, reset by the user: unverified', async () => {
   expect((await alice.store.listSessions())[0]?.trustState).toBe('unverified')
 })
 
-test('the guard: before each decryption the keys are compared; changed ones refuse the message and raise a SecurityViolationEvent', async () => {
+test('key guard: each message from a contact with changed keys is refused with a SecurityViolationEvent', async () => {
   const hostile = new HostileWorld()
   const bob = makePeer('bob')
   const person = await hostile.victim([bob])
   const previousFingerprint = person.client.securityCode('bob').fingerprintHex
   hostile.relay.friends = [friendOf(makePeer('bob', bob.conversationId))]
   await person.client.syncFriends()
-  const raised = person.heard.security_violation.length
+  const before = person.heard.security_violation.length
   for (const seq of [1, 2]) hostile.relay.send(msg(bob, person, seq, `refused ${seq}`))
-  await until('each is refused', () => person.heard.security_violation.length >= raised + 2)
+  await until(
+    'the client has refused both messages',
+    () => person.heard.security_violation.length >= before + 2,
+  )
   expect(person.heard.message).toEqual([])
   for (const violation of person.heard.security_violation)
     expect(violation).toEqual({

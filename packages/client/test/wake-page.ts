@@ -1,4 +1,5 @@
-// The page of wake.test.ts: a client whose attempts to connect are counted, and whose time is in the test's hands.
+// The page of wake.test.ts. It counts the connection attempts of its client, and the test controls the
+// client's clock.
 import { MemoryStore, SottoClient } from '../src/client.ts'
 import { TestClock } from './fakes.ts'
 
@@ -10,7 +11,7 @@ async function join(relayUrl: string): Promise<void> {
     relayUrl,
     store: new MemoryStore(),
     clock,
-    // Lots of four bytes are those of waits: each is the longest there is.
+    // The client draws four random bytes to choose the length of a wait. These make each wait the longest.
     random: (length) =>
       length === 4 ? new Uint8Array(4).fill(255) : crypto.getRandomValues(new Uint8Array(length)),
     fetch: (url, init) => {

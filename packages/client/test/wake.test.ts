@@ -1,13 +1,14 @@
-// A page that is back, from sleep or without a network, does not wait for its next attempt to connect.
+// A page that wakes from sleep or gets its network back connects at once, before the next attempt is due.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { startRelay } from '@sotto/relay/testing'
-import { openTab, serveApp, startChromium } from './browser/chromium.ts'
+import { openTab, serveApp } from './browser/chromium.ts'
+import { sharedChromium } from './browser/shared-chromium.ts'
 import { until } from './people.ts'
 
 setDefaultTimeout(60_000)
 
-/** What wake-page.ts puts in its page. */
+/** The globals that wake-page.ts defines. */
 interface WakePage {
   join(relayUrl: string): Promise<void>
   attempts(): number
@@ -15,49 +16,50 @@ interface WakePage {
   readonly client: { readonly networkState: string; close(): Promise<void> }
 }
 
-test('online and a page that becomes visible end the wait for the next attempt', async () => {
+test('a page that comes online or becomes visible ends the wait for the next connection attempt', async () => {
   const relay = await startRelay()
-  const browser = await startChromium()
+  const context = await (await sharedChromium()).newContext()
   const app = await serveApp(join(import.meta.dir, 'wake-page.ts'))
-  const page = await openTab(await browser.newContext(), app)
+  const page = await openTab(context, app)
   const attempts = () => page.evaluate(() => (globalThis as unknown as WakePage).attempts())
   const state = () => page.evaluate(() => (globalThis as unknown as WakePage).client.networkState)
-  /** Whether it waits that long, but for the lot's last share. */
+  /** Whether a wait of this length is pending. It is 1 ms shorter: its random share is a little under 1. */
   const waits = async (ms: number) =>
     (await page.evaluate(() => (globalThis as unknown as WakePage).clock.waits)).includes(ms - 1)
   await page.evaluate((url) => (globalThis as unknown as WakePage).join(url), relay.url)
-  await until('connected', async () => (await state()) === 'connected')
+  await until('the client is connected', async () => (await state()) === 'connected')
 
   await relay.kill('SIGKILL')
-  let made = await attempts()
+  let expected = await attempts()
   for (const wake of [
     () => page.evaluate(() => globalThis.dispatchEvent(new Event('online'))),
     () => page.evaluate(() => document.dispatchEvent(new Event('visibilitychange'))),
   ]) {
-    // The waits are a second, two and four, and again after each waking. The page's time stands still in the last of them.
+    // The waits are 1, 2 and 4 seconds, and start at 1 second again after each wake-up. The page's clock
+    // stands still during the wait of 4 seconds.
     for (const waitMs of [1000, 2000]) {
-      await until(`it waits ${waitMs} ms`, () => waits(waitMs))
+      await until(`the client waits ${waitMs} ms`, () => waits(waitMs))
       await page.evaluate((ms) => (globalThis as unknown as WakePage).clock.advance(ms), waitMs)
-      made += 1
+      expected += 1
     }
-    await until('it waits for long', () => waits(4000))
-    expect(await attempts()).toBe(made)
+    await until('the client waits 4000 ms', () => waits(4000))
+    expect(await attempts()).toBe(expected)
     await wake()
-    made += 1
-    await until('it tries at once', async () => (await attempts()) === made)
+    expected += 1
+    await until('the client connects at once', async () => (await attempts()) === expected)
   }
 
-  await until('it waits again', () => waits(1000))
+  await until('the client waits 1000 ms again', () => waits(1000))
   await relay.start()
   await page.evaluate(() => globalThis.dispatchEvent(new Event('online')))
-  await until('connected again', async () => (await state()) === 'connected')
-  // A closed client hears no more of it.
+  await until('the client is connected again', async () => (await state()) === 'connected')
+  // A closed client ignores these events.
   await page.evaluate(() => (globalThis as unknown as WakePage).client.close())
   const last = await attempts()
   await page.evaluate(() => globalThis.dispatchEvent(new Event('online')))
   await Bun.sleep(200)
   expect(await attempts()).toBe(last)
-  await browser.close()
+  await context.close()
   await app.stop()
   await relay.stop()
 })

@@ -1,22 +1,22 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { anyString, codeOf, expectCode, identity, vectors } from '../test/expectations.ts'
 import { parseAuthChallenge, signAuthChallenge, verifyAuthChallenge } from './auth-challenge.ts'
 import { encodeBase64 } from './base64.ts'
 import { sign } from './signature.ts'
-import { anyString, codeOf, expectCode, identity, vectors } from './test-support.ts'
 
 const { challenge, signature_b64, signed_by } = vectors.auth
 const { signing } = identity(signed_by)
 const UUID = '3f0e1b5e-1111-4222-8333-444455556666'
 const NONCE = 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8'
 
-test('the signature of the vectors', async () => {
+test("signing the vector's challenge gives the vector's signature", async () => {
   expect(await signAuthChallenge(signing.privateKey, challenge)).toBe(signature_b64)
   expect(await verifyAuthChallenge(signing.publicKey, challenge, signature_b64)).toBe(true)
   expect(await verifyAuthChallenge(identity(1).signing.publicKey, challenge, signature_b64)).toBe(false)
 })
 
-describe('a challenge says for which relay and account it is', () => {
+describe('a challenge contains the host of its relay and its account', () => {
   for (const host of [
     'relay.example',
     'localhost:8080',
@@ -32,11 +32,11 @@ describe('a challenge says for which relay and account it is', () => {
   }
 })
 
-test('nothing else is a challenge, and nothing else is signed', async () => {
+test('any other text is not a challenge and is not signed', async () => {
   const texts = [
     '',
     'hello',
-    // A call signal: the same key signs those, and a relay must not get one signed as a login.
+    // A call signal. The same key signs those, and a relay must not get one signed as a login.
     vectors.call_signal_v2.canonical,
     `relay-auth-v2:relay.example:${UUID}:${NONCE}`,
     `relay-auth-v1::${UUID}:${NONCE}`,
@@ -45,7 +45,7 @@ test('nothing else is a challenge, and nothing else is signed', async () => {
     `relay-auth-v1:relay.example:${UUID.replace('4222', '1222')}:${NONCE}`,
     `relay-auth-v1:relay.example:${UUID}:${NONCE}=`,
     `relay-auth-v1:relay.example:${UUID}:${NONCE.slice(0, -1)}`,
-    // The last character holds two bits that are not the nonce's: non-canonical.
+    // Non-canonical: the last character has two spare bits that are not zero.
     `relay-auth-v1:relay.example:${UUID}:${NONCE.slice(0, -1)}9`,
     `relay-auth-v1:relay.example:${UUID}:${NONCE}\n`,
     ` relay-auth-v1:relay.example:${UUID}:${NONCE}`,
@@ -63,7 +63,7 @@ test('nothing else is a challenge, and nothing else is signed', async () => {
   }
 })
 
-test('parsing and verifying answer for any strings', async () => {
+test('parsing and verifying never throw, for any string', async () => {
   await fc.assert(
     fc.asyncProperty(anyString(), async (text) => {
       expect(parseAuthChallenge(text)).toBeUndefined()

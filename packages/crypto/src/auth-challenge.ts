@@ -1,4 +1,4 @@
-// The text a relay asks an account to sign at login, and the refusal to sign anything else.
+// The challenge that an account signs at login. Nothing else is signed here.
 import { decodeBase64, decodeBase64Url, encodeBase64 } from './base64.ts'
 import { CryptoError } from './crypto-error.ts'
 import { sign, verifySignature } from './signature.ts'
@@ -13,7 +13,7 @@ const CHALLENGE =
 /** The parts of `relay-auth-v1:<host>:<uuid>:<nonce>`. */
 export interface AuthChallenge {
   readonly version: 'relay-auth-v1'
-  /** The relay's host, with its port where it has one: `relay.example`, `localhost:8080`, `[::1]:8080`. */
+  /** The relay's host, with its port if it has one: `relay.example`, `localhost:8080`, `[::1]:8080`. */
   readonly host: string
   /** The account that is logging in. */
   readonly uuid: string
@@ -22,8 +22,9 @@ export interface AuthChallenge {
 }
 
 /**
- * The parts of a challenge, or undefined for any other text. A client compares `host` and `uuid` with the
- * relay it called and its own account before it signs: else one relay could have it sign another's challenge.
+ * The parts of a challenge, or undefined for any other text. Before it signs, a client compares `host` with
+ * the relay it called and `uuid` with its own account. Otherwise one relay could make it sign another relay's
+ * challenge.
  */
 export function parseAuthChallenge(challenge: string): AuthChallenge | undefined {
   if (typeof challenge !== 'string') return undefined
@@ -34,8 +35,8 @@ export function parseAuthChallenge(challenge: string): AuthChallenge | undefined
 
 /**
  * The Base64 Ed25519 signature (RFC 8032) over the challenge's UTF-8. Throws `INVALID_CHALLENGE` for a text
- * that is not a challenge, because the same key signs calls: a relay must not be able to have one signed
- * here. Throws `INVALID_KEY`.
+ * that is not a challenge: the same key signs call signals, and a relay must not get one signed here. Throws
+ * `INVALID_KEY`.
  */
 export async function signAuthChallenge(privateKey: Uint8Array, challenge: string): Promise<string> {
   if (parseAuthChallenge(challenge) === undefined) {
@@ -44,7 +45,9 @@ export async function signAuthChallenge(privateKey: Uint8Array, challenge: strin
   return encodeBase64(await sign(privateKey, challenge))
 }
 
-/** Whether `signature` (Base64) is the holder of `publicKey`'s over this challenge; false for whatever is malformed. */
+/**
+ * Whether `signature` (Base64) is valid for `publicKey` and this challenge; false for any malformed input.
+ */
 export async function verifyAuthChallenge(
   publicKey: Uint8Array,
   challenge: string,

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import standard from '../../../vectors/standards/rfc4648.json'
+import { anyBytes, anyString, codeOf, expectCode } from '../test/expectations.ts'
 import { decodeBase64, decodeBase64Url, encodeBase64, encodeBase64Url } from './base64.ts'
 import { encodeUtf8 } from './bytes.ts'
 import { hexToBytes } from './hex.ts'
-import { anyBytes, anyString, codeOf, expectCode } from './test-support.ts'
 
 describe('RFC 4648', () => {
   for (const { text, base64 } of standard.vectors) {
@@ -30,13 +30,13 @@ describe('RFC 4648', () => {
     })
   }
 
-  test('Base64url has no padding, no stray bits and no lone character', async () => {
+  test('Base64url with padding, stray bits or a lone character is refused', async () => {
     for (const text of ['Zg==', 'Zh', 'Zm9', 'Z', 'Zm9vY'])
       await expectCode('INVALID_ENCODING', () => decodeBase64Url(text))
   })
 })
 
-test('what is encoded decodes to itself, and as the platform encodes it', () => {
+test("encoded bytes decode to the same bytes, and the encoding equals the platform's", () => {
   fc.assert(
     fc.property(anyBytes(), (bytes) => {
       expect(decodeBase64(encodeBase64(bytes))).toEqual(new Uint8Array(bytes))
@@ -46,7 +46,7 @@ test('what is encoded decodes to itself, and as the platform encodes it', () => 
   )
 })
 
-test('one value has one text: whatever decodes is what would have been encoded', async () => {
+test('each value has exactly one encoding: every text that decodes is the one that encoding gives', async () => {
   const lookalike = fc.string({ unit: fc.constantFrom(...'ABCZabcz0189+/-_= \n'), maxLength: 12 })
   await fc.assert(
     fc.asyncProperty(fc.oneof(lookalike, anyString()), async (text) => {

@@ -1,8 +1,8 @@
-// Base64 and Base64url, strict in both directions so that one value has exactly one text (RFC 4648).
+// Base64 and Base64url (RFC 4648). Both are strict, so that one value has exactly one text.
 import { type Bytes, checkBytes } from './bytes.ts'
 import { CryptoError } from './crypto-error.ts'
 
-/** Bytes made into text at a time: arguments are limited by the stack. */
+/** Bytes converted per call: the stack limits the number of arguments. */
 const PIECE = 8192
 
 /** Standard Base64 of `bytes`, with padding (RFC 4648, section 4). */
@@ -16,8 +16,8 @@ export function encodeBase64(bytes: Uint8Array): string {
 
 /**
  * The bytes of a standard Base64 text with its padding (RFC 4648, section 4). Throws `INVALID_ENCODING` on
- * anything `encodeBase64` would not have written: other characters, white space, missing or surplus padding,
- * stray bits.
+ * any text that `encodeBase64` does not produce: other characters, white space, missing or extra padding,
+ * non-zero spare bits.
  */
 export function decodeBase64(text: string): Bytes {
   let binary: string
@@ -26,7 +26,7 @@ export function decodeBase64(text: string): Bytes {
   } catch {
     throw invalid()
   }
-  // The platform takes white space, leaves padding out of account and drops stray bits.
+  // The platform accepts white space, ignores padding and drops spare bits.
   if (btoa(binary) !== text) throw invalid()
   const bytes = new Uint8Array(binary.length)
   for (let at = 0; at < bytes.length; at += 1) bytes[at] = binary.charCodeAt(at)

@@ -1,16 +1,16 @@
-// SHA-256 of what is too large to hold: fed piece by piece. An entry of its own, as only media needs it.
+// Streaming SHA-256, for blobs too large for memory. A separate entry, because only media needs it.
 import { sha256 } from '@noble/hashes/sha2.js'
 import { type Bytes, checkBytes, concatBytes } from './bytes.ts'
 
-/** A SHA-256 (FIPS 180-4) under way. */
+/** A streaming SHA-256 (FIPS 180-4). */
 export interface BlobHash {
-  /** Takes the next piece, of any size. */
+  /** Adds the next piece, of any size. */
   update(piece: Uint8Array): void
-  /** The 32 bytes, once everything was taken; after that nothing can be done with it. */
+  /** Returns the 32 bytes. After that, the hash cannot be used any more. */
   digest(): Bytes
 }
 
-/** Begins a SHA-256. WebCrypto has none that can be fed. */
+/** Begins a SHA-256. WebCrypto has no streaming hash. */
 export function createBlobHash(): BlobHash {
   const hash = sha256.create()
   return {

@@ -1,22 +1,25 @@
-// Byte arrays: the checks at the entry of every construction, joining, UTF-8, and randomness from outside.
+// Byte arrays: checks at the entry of every construction, joining, UTF-8, and randomness from the caller.
 import { CryptoError, type CryptoErrorCode } from './crypto-error.ts'
 
-/** What this package returns: bytes of plain memory, which `fetch` and `WebSocket.send` take as they are. */
+/** Bytes in ordinary memory, as this package returns them; `fetch` and `WebSocket.send` accept them. */
 export type Bytes = Uint8Array<ArrayBuffer>
 
 /**
  * A source of cryptographically secure random bytes, for example
- * `(length) => crypto.getRandomValues(new Uint8Array(length))`. Returns exactly `length` bytes, never the same
- * ones again.
+ * `(length) => crypto.getRandomValues(new Uint8Array(length))`. Returns exactly `length` bytes, new ones
+ * each time.
  */
 export type RandomBytes = (length: number) => Uint8Array
 
-/** Whether `value` is a byte array, of whatever realm: test runners have several. */
+/** Whether `value` is a byte array of any realm: test runners have several. */
 export function isBytes(value: unknown): value is Uint8Array {
   return ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === '[object Uint8Array]'
 }
 
-/** Throws `code` unless `value` is a byte array, of exactly `length` bytes where given. `what` names it. */
+/**
+ * Throws `code` unless `value` is a byte array, of exactly `length` bytes if given. The message calls it
+ * `what`.
+ */
 export function checkBytes(
   value: unknown,
   what: string,
@@ -28,18 +31,20 @@ export function checkBytes(
     throw new CryptoError(code, `${what} must be ${length} bytes`)
 }
 
-/** Throws `INVALID_KEY` unless `value` is a byte array of 32 bytes: every key of this package is. */
+/**
+ * Throws `INVALID_KEY` unless `value` is a byte array of 32 bytes, the length of every key in this package.
+ */
 export function checkKey(value: unknown, what: string): void {
   checkBytes(value, what, 32, 'INVALID_KEY')
 }
 
-/** Throws `INVALID_ARGUMENT` unless `value` is a string, and not an empty one. */
+/** Throws `INVALID_ARGUMENT` unless `value` is a non-empty string. */
 export function checkText(value: unknown, what: string): void {
   if (typeof value !== 'string' || value === '')
     throw new CryptoError('INVALID_ARGUMENT', `${what} must be a non-empty string`)
 }
 
-/** Takes `length` bytes from the caller's source, and does not trust it to have given that many. */
+/** Gets `length` bytes from the caller's source and checks their number. */
 export function takeRandomBytes(randomBytes: RandomBytes, length: number): Uint8Array {
   if (typeof randomBytes !== 'function')
     throw new CryptoError('INVALID_ARGUMENT', 'randomBytes must be a function')
@@ -53,7 +58,10 @@ export function concatBytes(...parts: readonly Uint8Array[]): Bytes {
   return joinBytes(parts)
 }
 
-/** As `concatBytes`, for a number of parts that the network decides: arguments are limited by the stack. */
+/**
+ * Like `concatBytes`, for a number of parts that the network decides: the stack limits the number of
+ * arguments.
+ */
 export function joinBytes(parts: readonly Uint8Array[]): Bytes {
   let length = 0
   for (const part of parts) length += part.length
@@ -66,7 +74,7 @@ export function joinBytes(parts: readonly Uint8Array[]): Bytes {
   return joined
 }
 
-/** The number that bytes stand for with the least significant first, as keys of both curves are written. */
+/** Reads a little-endian number, as in the keys of both curves. */
 export function readLittleEndian(bytes: Uint8Array): bigint {
   let number = 0n
   for (const byte of bytes.toReversed()) number = (number << 8n) | BigInt(byte)
@@ -75,7 +83,7 @@ export function readLittleEndian(bytes: Uint8Array): bigint {
 
 const encoder = new TextEncoder()
 
-// ignoreBOM: a leading U+FEFF is part of what the sender wrote, and must survive the round trip.
+// ignoreBOM: a leading U+FEFF is part of the sender's text and must survive the round trip.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** UTF-8 of `text`. A lone surrogate has no UTF-8 form and becomes U+FFFD (WHATWG Encoding Standard). */

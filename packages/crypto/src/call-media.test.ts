@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { gcm } from '@noble/ciphers/aes.js'
 import fc from 'fast-check'
+import { anyBytes, codeOf, expectCode, flipBit, sessionKey, vectors } from '../test/expectations.ts'
 import { encodeUtf8 } from './bytes.ts'
 import {
   CALL_FRAME_OVERHEAD_BYTES,
@@ -13,12 +14,11 @@ import {
   ReplayWindow,
 } from './call-media.ts'
 import { bytesToHex, hexToBytes } from './hex.ts'
-import { anyBytes, codeOf, expectCode, flipBit, sessionKey, vectors } from './test-support.ts'
 
 const { call_id: callId, from: senderAlias, ...keys } = vectors.call_media_key
 const keyMaterial = hexToBytes(keys.mid_0_epoch_1)
 
-describe('the key material of the vectors', () => {
+describe('the derived key material equals the vectors', () => {
   for (const [name, expected] of Object.entries(keys)) {
     test(name, async () => {
       const [, mid = '', epoch = ''] = /^mid_(\d+)_epoch_(\d+)$/.exec(name) ?? []
@@ -29,7 +29,7 @@ describe('the key material of the vectors', () => {
   }
 })
 
-test('key material is refused for what would make its info ambiguous or its epoch none', async () => {
+test('key material is not derived from ambiguous info, an invalid epoch or a key of the wrong size', async () => {
   const good = { sessionKey, callId, senderAlias, mid: '0', epoch: 1 }
   await expectCode('INVALID_ARGUMENT', () => deriveCallMediaKey({ ...good, senderAlias: 'a|b' }))
   for (const epoch of [0, -1, 1.5, Number.NaN])
@@ -40,7 +40,7 @@ test('key material is refused for what would make its info ambiguous or its epoc
   await expectCode('INVALID_KEY', () => deriveCallMediaKey({ ...good, sessionKey: new Uint8Array(31) }))
 })
 
-test('a frame is the counter, big-endian, and AES-256-GCM under the base IV XOR the counter, little-endian', async () => {
+test('a frame is the big-endian counter, then AES-256-GCM with the base IV XOR the little-endian counter', async () => {
   const counter = 0x0102030405060708n
   const frame = await encryptCallFrame({ keyMaterial, counter, plaintext: encodeUtf8('frame') })
   expect(bytesToHex(frame.subarray(0, 8))).toBe('0102030405060708')
@@ -52,7 +52,7 @@ test('a frame is the counter, big-endian, and AES-256-GCM under the base IV XOR 
   expect(frame).toHaveLength(5 + CALL_FRAME_OVERHEAD_BYTES)
 })
 
-test('any frame comes back with its counter, and key material is left as it was', async () => {
+test('any frame decrypts to its plaintext and counter, and the key material is not changed', async () => {
   const counters = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
   const material = Buffer.from(keyMaterial)
   await fc.assert(
@@ -67,7 +67,7 @@ test('any frame comes back with its counter, and key material is left as it was'
   expect(bytesToHex(material)).toBe(keys.mid_0_epoch_1)
 })
 
-test('any bit turned over in a frame is refused, the counter included, and so is any cut', async () => {
+test('a frame with any flipped bit, counter included, or with any missing byte is refused', async () => {
   const frame = await encryptCallFrame({ keyMaterial, counter: 7n, plaintext: encodeUtf8('frame') })
   for (let bit = 0; bit < frame.length * 8; bit += 1) {
     await expectCode('DECRYPTION_FAILED', () => decryptCallFrame({ keyMaterial, frame: flipBit(frame, bit) }))
@@ -79,7 +79,7 @@ test('any bit turned over in a frame is refused, the counter included, and so is
   }
 })
 
-test('a receiver takes each frame once, in any order within the window', async () => {
+test('a receiver accepts each frame once, in any order within the window', async () => {
   const sender = new CallFrameSender(keyMaterial)
   const receiver = new CallFrameReceiver(keyMaterial)
   const frames = await Promise.all(
@@ -90,14 +90,14 @@ test('a receiver takes each frame once, in any order within the window', async (
   for (const frame of frames) await expectCode('REPLAYED', () => receiver.decrypt(frame))
 })
 
-test('of the same frame decrypted twice at once, one is a replay', async () => {
+test('a frame decrypted several times at once is accepted once', async () => {
   const receiver = new CallFrameReceiver(keyMaterial)
   const frame = await encryptCallFrame({ keyMaterial, counter: 5n, plaintext: new Uint8Array(1) })
   const codes = await Promise.all([1, 2, 3].map(() => codeOf(() => receiver.decrypt(frame))))
   expect(codes.sort()).toEqual(['REPLAYED', 'REPLAYED', undefined])
 })
 
-test('a forged frame moves no window', async () => {
+test('a forged frame does not move the replay window', async () => {
   const receiver = new CallFrameReceiver(keyMaterial)
   const forged = await encryptCallFrame({
     keyMaterial: flipBit(keyMaterial, 0),
@@ -117,7 +117,7 @@ test('no two frames of a sender have the same counter', async () => {
   expect(counters[0]).toBe('0000000000000000')
 })
 
-test('the window agrees with a list of all that was seen', () => {
+test('the replay window gives the same answers as a list of all counters', () => {
   const near = fc.bigInt({ min: 0n, max: 3000n })
   const counters = fc.array(
     fc.oneof({ weight: 20, arbitrary: near }, fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })),
@@ -140,7 +140,7 @@ test('the window agrees with a list of all that was seen', () => {
   )
 })
 
-test('any bytes are a frame or refused', async () => {
+test('any bytes that are not a frame, and invalid keys and counters, are refused', async () => {
   await fc.assert(
     fc.asyncProperty(anyBytes(), async (frame) => {
       expect(await codeOf(() => new CallFrameReceiver(keyMaterial).decrypt(frame))).toBe('DECRYPTION_FAILED')

@@ -1,4 +1,5 @@
-// Call media: one key for each sender, track and epoch; frames under a counter; a window against replay.
+// Call media: one key for each sender, track and epoch, a counter for each frame, and a window against
+// replay.
 import { type Bytes, checkBytes, checkKey, checkText, concatBytes, encodeUtf8 } from './bytes.ts'
 import { CryptoError } from './crypto-error.ts'
 import { withSecret } from './primitives.ts'
@@ -6,13 +7,13 @@ import { withSecret } from './primitives.ts'
 /** A 32-byte AES-256-GCM key and a 12-byte base IV. */
 export const CALL_MEDIA_KEY_BYTES = 44
 
-/** What a frame adds to its plaintext: counter (8) and tag (16). */
+/** Bytes that encryption adds to a frame: counter (8) and tag (16). */
 export const CALL_FRAME_OVERHEAD_BYTES = 24
 
-/** Frames one key may encrypt here, after which the sender starts a new epoch. Days of video. */
+/** Maximum number of frames per key, which is days of video. Then the sender starts a new epoch. */
 export const MAX_CALL_FRAMES_PER_EPOCH = 2 ** 32
 
-/** How many counters below the highest a receiver can still tell apart. */
+/** The number of counters below the highest that a receiver remembers. */
 export const CALL_REPLAY_WINDOW = 1024
 
 const KEY_BYTES = 32
@@ -25,7 +26,7 @@ export interface CallMediaKeyInput {
   /** 32 bytes: the session key of the two friends' conversation. */
   readonly sessionKey: Uint8Array
   readonly callId: string
-  /** The alias of whoever sends with this key. */
+  /** The alias of the sender who uses this key. */
   readonly senderAlias: string
   /** The track's media id, from the session description. */
   readonly mid: string
@@ -35,8 +36,8 @@ export interface CallMediaKeyInput {
 
 /**
  * The 44 bytes of key material for one sender, track and epoch: HKDF-SHA256 (RFC 5869) of the session key,
- * with the SHA-256 of the call's id as salt. Whoever sends must never use the same one with two counters that
- * both start over: a sender that lost its counter takes the next epoch. Rejects with `INVALID_KEY`,
+ * with the SHA-256 of the call's id as salt. A sender must never use one key with two counters that both
+ * start at 0: a sender that lost its counter begins the next epoch. Rejects with `INVALID_KEY`,
  * `INVALID_ARGUMENT`.
  */
 export async function deriveCallMediaKey({
@@ -50,7 +51,7 @@ export async function deriveCallMediaKey({
   checkText(callId, 'callId')
   checkText(senderAlias, 'senderAlias')
   checkText(mid, 'mid')
-  // A mid may hold the separator (RFC 8866): with none in alias and epoch, each info still has one reading.
+  // A mid may contain the separator (RFC 8866). Alias and epoch do not, so each info is still unambiguous.
   if (senderAlias.includes('|')) throw new CryptoError('INVALID_ARGUMENT', 'senderAlias is not an alias')
   if (!Number.isSafeInteger(epoch) || epoch < 1)
     throw new CryptoError('INVALID_ARGUMENT', 'epoch must count from 1')
@@ -61,7 +62,10 @@ export async function deriveCallMediaKey({
   })
 }
 
-/** What `encryptCallFrame` needs: 44 bytes of key material, a counter it never had before, and the frame. */
+/**
+ * What `encryptCallFrame` needs: 44 bytes of key material, a counter never used with it before, and the
+ * frame.
+ */
 export interface EncryptCallFrameInput {
   readonly keyMaterial: Uint8Array
   /** 0 to 2^64 - 1. */
@@ -77,8 +81,8 @@ export interface DecryptCallFrameInput {
 
 /**
  * A frame: u64 big-endian counter, then AES-256-GCM ciphertext and tag (NIST SP 800-38D). The IV is the base
- * IV with its first 8 bytes XORed with the counter, little-endian. `CallFrameSender` keeps the counter;
- * prefer it.
+ * IV with its first 8 bytes XORed with the counter, little-endian. Prefer `CallFrameSender`, which
+ * keeps the counter.
  */
 export async function encryptCallFrame(input: EncryptCallFrameInput): Promise<Bytes> {
   const { keyMaterial, counter, plaintext } = input
@@ -94,8 +98,8 @@ export async function encryptCallFrame(input: EncryptCallFrameInput): Promise<By
 }
 
 /**
- * The counter and plaintext of a frame. Rejects with `DECRYPTION_FAILED`. Says nothing about replay:
- * `CallFrameReceiver` does; prefer it.
+ * The counter and plaintext of a frame. Rejects with `DECRYPTION_FAILED`. It does not detect
+ * replay; prefer `CallFrameReceiver`, which does.
  */
 export async function decryptCallFrame({
   keyMaterial,
@@ -112,23 +116,25 @@ export async function decryptCallFrame({
   })
 }
 
-/** Encrypts one track's frames under one key, each with a counter of its own. */
+/** Encrypts one track's frames under one key, each with its own counter. */
 export class CallFrameSender {
   readonly #keyMaterial: Bytes
   #sent = 0
 
-  /** Takes the 44 bytes of a fresh epoch: the counter starts at 0, so no two senders may share them. */
+  /** Takes the 44 bytes of a new epoch. The counter starts at 0, so two senders must never share them. */
   constructor(keyMaterial: Uint8Array) {
     checkBytes(keyMaterial, 'keyMaterial', CALL_MEDIA_KEY_BYTES, 'INVALID_KEY')
     this.#keyMaterial = concatBytes(keyMaterial)
   }
 
-  /** The next frame. Rejects with `COUNTER_EXHAUSTED` once this epoch has sent `MAX_CALL_FRAMES_PER_EPOCH`. */
+  /**
+   * The next frame. Rejects with `COUNTER_EXHAUSTED` once this epoch has sent `MAX_CALL_FRAMES_PER_EPOCH`.
+   */
   async encrypt(plaintext: Uint8Array): Promise<Bytes> {
     if (this.#sent >= MAX_CALL_FRAMES_PER_EPOCH) {
-      throw new CryptoError('COUNTER_EXHAUSTED', 'this epoch is used up; start the next')
+      throw new CryptoError('COUNTER_EXHAUSTED', 'this epoch has reached its limit; start the next one')
     }
-    // Counted before encrypting: a counter may be skipped, never used twice.
+    // Counted before encrypting: a counter may be skipped but never used twice.
     const counter = BigInt(this.#sent)
     this.#sent += 1
     return encryptCallFrame({ keyMaterial: this.#keyMaterial, counter, plaintext })
@@ -146,13 +152,16 @@ export class CallFrameReceiver {
     this.#keyMaterial = concatBytes(keyMaterial)
   }
 
-  /** The plaintext of a frame. Rejects with `DECRYPTION_FAILED`, and `REPLAYED` for a counter seen or too old. */
+  /**
+   * The plaintext of a frame. Rejects with `DECRYPTION_FAILED`, or `REPLAYED` for a counter that was seen or
+   * is too old.
+   */
   async decrypt(frame: Uint8Array): Promise<Bytes> {
     this.#checkFresh(readCounter(frame))
     const { counter, plaintext } = await decryptCallFrame({ keyMaterial: this.#keyMaterial, frame })
-    // Again: the same frame may have been decrypted meanwhile.
+    // Checked again: the same frame may have been decrypted meanwhile.
     this.#checkFresh(counter)
-    // Only now: a forged frame must not move the window.
+    // Added only after decryption: a forged frame must not move the window.
     this.#window.add(counter)
     return plaintext
   }
@@ -169,7 +178,7 @@ export class ReplayWindow {
   /** Bit i: whether the counter i below the highest was seen. */
   #seen = 0n
 
-  /** Whether `counter` was not seen before, and is recent enough to know. */
+  /** Whether `counter` was not seen before and is within the window. */
   isFresh(counter: bigint): boolean {
     if (counter > this.#highest) return true
     const below = this.#highest - counter
@@ -192,7 +201,7 @@ export class ReplayWindow {
 }
 
 function keyAndNonce(keyMaterial: Uint8Array, counter: bigint): { key: Uint8Array; nonce: Uint8Array } {
-  // A copy: the XOR below must not change the key material, which is for other frames as well.
+  // A copy: the XOR below must not change the key material, which other frames use too.
   const nonce = new Uint8Array(keyMaterial.subarray(KEY_BYTES))
   const view = new DataView(nonce.buffer)
   view.setBigUint64(0, view.getBigUint64(0, true) ^ counter, true)

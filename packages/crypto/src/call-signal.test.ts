@@ -1,5 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import {
+  anyString,
+  expectCode,
+  flipBit,
+  identity,
+  randomBytes,
+  sessionKey,
+  vectors,
+} from '../test/expectations.ts'
 import { decodeBase64, encodeBase64 } from './base64.ts'
 import {
   CALL_NONCE_MEMORY_MS,
@@ -14,7 +23,6 @@ import {
   verifyCallSignal,
 } from './call-signal.ts'
 import { decryptMessage, encryptMessage } from './message-envelope.ts'
-import { anyString, expectCode, flipBit, identity, randomBytes, sessionKey, vectors } from './test-support.ts'
 
 const { inner, canonical, sig_hex, signed_by } = vectors.call_signal_v2
 const { signing } = identity(signed_by)
@@ -58,7 +66,7 @@ async function frameOf(signed: CallSignalFields): Promise<CallSignalFrame> {
   }
 }
 
-test('the canonical text and signature of the vectors', async () => {
+test('the canonical text and the signature equal the vectors', async () => {
   expect(canonicalCallSignal(inner)).toBe(canonical)
   expect(canonicalCallSignal({ ...inner, _sig: sig_hex })).toBe(canonical)
   expect(await signCallSignal(signing.privateKey, inner)).toBe(sig_hex)
@@ -66,12 +74,12 @@ test('the canonical text and signature of the vectors', async () => {
   expect(await verifyCallSignal(stranger.publicKey, { ...inner, _sig: sig_hex })).toBe(false)
 })
 
-test('the key list filters nested objects too, as clients in use sign', () => {
+test('the key list also filters nested objects, as published clients do when they sign', () => {
   const nested = { b: { z: 1, a: 2 }, a: [{ b: 3, c: 4 }], _sig: '00' }
   expect(canonicalCallSignal(nested)).toBe('{"a":[{"b":3}],"b":{"a":2}}')
 })
 
-test('a sealed signal opens as it was', async () => {
+test('a sealed signal opens to the same signal', async () => {
   const frame = await sealCallSignal(offer)
   expect(frame).toMatchObject({
     type: 'call_offer',
@@ -97,7 +105,7 @@ test('a sealed signal opens as it was', async () => {
   expect(sealed).toMatchObject({ ...offer.fields, type: 'call_offer', call_id: inner.call_id, _ts: NOW })
 })
 
-test('any JSON travels in the fields', async () => {
+test('the fields can contain any JSON', async () => {
   const name = fc
     .string()
     .filter((key) => !['type', 'call_id', 'from', '_ts', '_nonce', '_sig', '__proto__'].includes(key))
@@ -112,12 +120,12 @@ test('any JSON travels in the fields', async () => {
   )
 })
 
-test('what JSON leaves out is left out before signing, so that both sides sign the same', async () => {
+test('values that JSON omits are removed before signing, so that both sides check the same text', async () => {
   const fields = { sdp: 'v=0', missing: undefined, nested: { missing: 1, sdp: 2 } }
   expect(await open(await sealCallSignal({ ...offer, fields }))).toMatchObject({ ok: true })
 })
 
-test('the sender of a signal is told of fields it cannot have', async () => {
+test('sealing refuses reserved fields, values without JSON, and invalid keys and times', async () => {
   const cycle: Record<string, unknown> = {}
   cycle.self = cycle
   for (const fields of [{ from: 'x' }, { _sig: '' }, { type: 'offer' }, { n: 1n }, cycle]) {
@@ -138,7 +146,7 @@ describe('a receiver drops', async () => {
     })
   })
 
-  test('any bit turned over in the payload', async () => {
+  test('a payload with any flipped bit', async () => {
     const bytes = decodeBase64(frame.payload)
     await fc.assert(
       fc.asyncProperty(fc.nat(), async (bit) => {
@@ -148,7 +156,7 @@ describe('a receiver drops', async () => {
     )
   })
 
-  test('a signature of somebody else, who may well know the session key', async () => {
+  test('a signature of another account, even one that knows the session key', async () => {
     expect(await open(await sealCallSignal({ ...offer, signingPrivateKey: stranger.privateKey }))).toEqual({
       ok: false,
       reason: 'BAD_SIGNATURE',
@@ -168,13 +176,13 @@ describe('a receiver drops', async () => {
     expect(await open({ ...frame, payload })).toEqual({ ok: false, reason: 'BAD_SIGNATURE' })
   })
 
-  test('an outer type, from or call_id that is not the inner one', async () => {
+  test('an outer type, from or call_id that differs from the inner one', async () => {
     for (const changed of [{ type: 'call_hangup' }, { from: 'u00000009' }, { call_id: 'other' }] as const) {
       expect(await open({ ...frame, ...changed })).toEqual({ ok: false, reason: 'MISMATCH' })
     }
   })
 
-  test('a _ts more than 60 s off, to either side', async () => {
+  test('a _ts more than 60 s in the past or in the future', async () => {
     for (const offMs of [-60_000, 0, 60_000])
       expect((await open(frame, { nowMs: NOW + offMs })).ok).toBe(true)
     for (const offMs of [-60_001, 60_001, Number.NaN]) {
@@ -205,7 +213,7 @@ describe('a receiver drops', async () => {
     expect((await open(await frameOf(inner))).ok).toBe(true)
   })
 
-  test('authentic plaintexts of any other kind', async () => {
+  test('any other plaintext that decrypts', async () => {
     const plaintexts = fc.oneof(
       anyString(),
       fc.json(),
@@ -221,7 +229,7 @@ describe('a receiver drops', async () => {
   })
 })
 
-test('deep nesting, which engines write in quadratic time, is dropped before anything is written', async () => {
+test('deep nesting is dropped before it is serialized, because engines need quadratic time for that', async () => {
   const plaintext = `{"a":${'['.repeat(50_000)}${']'.repeat(50_000)},"_sig":"${sig_hex}"}`
   const payload = await encryptMessage({ sessionKey, plaintext, randomBytes })
   expect(await open({ ...(await sealCallSignal(offer)), payload })).toEqual({

@@ -1,4 +1,4 @@
-// Call signals (crypto_v 2): signed, sealed, and what a receiver checks before it rings.
+// Call signals (crypto_v 2): signing, sealing, and the receiver's checks.
 import { checkKey, checkText, type RandomBytes, takeRandomBytes } from './bytes.ts'
 import { CryptoError } from './crypto-error.ts'
 import { bytesToHex, hexToBytes } from './hex.ts'
@@ -8,12 +8,12 @@ import { sign, verifySignature } from './signature.ts'
 /** The `crypto_v` of the scheme in this file. */
 export const CALL_SIGNAL_CRYPTO_VERSION = 2
 
-/** How far `_ts` may be off the receiver's clock, in milliseconds. */
+/** How far `_ts` may differ from the receiver's clock, in milliseconds. */
 export const CALL_SIGNAL_MAX_AGE_MS = 60_000
 
 /**
- * How long a receiver remembers nonces, in milliseconds. Longer than a signal can be fresh, so no replay
- * slips between.
+ * How long a receiver remembers nonces, in milliseconds. Longer than a signal stays fresh, so every
+ * replay is noticed.
  */
 export const CALL_NONCE_MEMORY_MS = 300_000
 
@@ -25,7 +25,7 @@ const RESERVED = new Set(['type', 'call_id', 'from', '_ts', '_nonce', '_sig'])
 /** The frames of a call. */
 export type CallSignalType = (typeof TYPES)[number]
 
-/** A signal as it travels: what the relay sees. */
+/** A signal as the relay sees it. */
 export interface CallSignalFrame {
   readonly type: CallSignalType
   readonly to: string
@@ -35,7 +35,7 @@ export interface CallSignalFrame {
   readonly payload: string
 }
 
-/** A signal as it was signed: the inner object without `_sig`. */
+/** The signed inner object without `_sig`. */
 export type CallSignalFields = Readonly<Record<string, unknown>>
 
 /** What `sealCallSignal` needs. */
@@ -47,8 +47,8 @@ export interface SealCallSignalInput {
   readonly from: string
   readonly callId: string
   /**
-   * The signal's own fields, such as `sdp` and `sdp_type`. Keep them flat: within a nested object only those
-   * members are signed whose names are also names at the top (see `canonicalCallSignal`).
+   * The signal's own fields, such as `sdp` and `sdp_type`. Keep them flat: a member of a nested object is
+   * signed only if a top-level member has the same name (see `canonicalCallSignal`).
    */
   readonly fields: CallSignalFields
   /** 32 bytes: the session key of the two friends' conversation. */
@@ -60,7 +60,7 @@ export interface SealCallSignalInput {
   readonly randomBytes: RandomBytes
 }
 
-/** The frame as received. Its fields are the relay's word until the payload confirms them. */
+/** The frame as received. Its fields are not trusted until the payload confirms them. */
 export interface ReceivedCallSignalFrame {
   readonly type: string
   readonly call_id: string
@@ -78,7 +78,7 @@ export interface OpenCallSignalInput {
   readonly signingPublicKey: Uint8Array
   /** Milliseconds since 1970. */
   readonly nowMs: number
-  /** Which nonces were seen in the last five minutes: a `SeenCallNonces`, or anything that can say so. */
+  /** The nonces of the last five minutes: a `SeenCallNonces` or anything with this method. */
   readonly seenNonces: { has(nonce: string, nowMs: number): boolean }
 }
 
@@ -87,17 +87,18 @@ export interface CallSignal {
   readonly type: CallSignalType
   readonly callId: string
   readonly from: string
-  /** When the sender made it, by the sender's clock; milliseconds since 1970. */
+  /** When the sender made the signal, by the sender's clock; milliseconds since 1970. */
   readonly sentAtMs: number
-  /** 32 hex digits. Remember it, so that the same signal is refused a second time. */
+  /** 32 hex digits. Remember it, so that a repeated signal is refused. */
   readonly nonce: string
-  /** The signal's own fields, such as `sdp`; whatever their names, of unknown shape. */
+  /** The signal's own fields, such as `sdp`. Their names and types are not checked. */
   readonly fields: CallSignalFields
 }
 
 /**
- * Why a signal was dropped: another `crypto_v`; not decryptable; not of the right form; not signed by the
- * sender; inner and outer fields that differ; too old or too far ahead; seen before.
+ * Why a signal was dropped: it has another `crypto_v`, cannot be decrypted, has the wrong form, is not signed
+ * by the sender, has different inner and outer fields, is too old or too far in the future, or was seen
+ * before.
  */
 export type CallSignalRefusal =
   | 'WRONG_VERSION'
@@ -108,25 +109,31 @@ export type CallSignalRefusal =
   | 'STALE'
   | 'REPLAYED'
 
-/** What came of opening a signal. Refusals are values, not errors: the network can cause each of them. */
+/**
+ * The result of opening a signal. Refusals are values, not errors, because the network can cause each of
+ * them.
+ */
 export type OpenedCallSignal =
   | { readonly ok: true; readonly signal: CallSignal }
   | { readonly ok: false; readonly reason: CallSignalRefusal }
 
 /**
  * The text that is signed: `JSON.stringify` of the inner object without `_sig`, with the sorted list of its
- * own keys as the second argument.
+ * keys as the second argument.
  *
- * That list filters nested objects too: a nested member is in the text only if its name is also one of the
- * top level's. Clients in use sign so, and the text must be theirs to the letter. Nested members outside the
- * signature are still under the session key's authentication, which proves one of the two friends, not which.
+ * That list also filters nested objects: a nested member is in the text only if a top-level member has the
+ * same name. Published clients sign this way, and the text must be identical. The session key still
+ * authenticates nested members outside the signature. This proves that one of the two friends wrote them, but
+ * not which one.
  */
 export function canonicalCallSignal(inner: CallSignalFields): string {
   const keys = Object.keys(inner).filter((key) => key !== '_sig')
   return JSON.stringify(inner, keys.sort())
 }
 
-/** The lower-case hex Ed25519 signature (RFC 8032) of a signal's canonical text. Rejects with `INVALID_KEY`. */
+/**
+ * The lower-case hex Ed25519 signature (RFC 8032) of a signal's canonical text. Rejects with `INVALID_KEY`.
+ */
 export async function signCallSignal(
   signingPrivateKey: Uint8Array,
   inner: CallSignalFields,
@@ -134,7 +141,7 @@ export async function signCallSignal(
   return bytesToHex(await sign(signingPrivateKey, canonicalCallSignal(inner)))
 }
 
-/** Whether the inner object's `_sig` is the holder of `signingPublicKey`'s; false for whatever is malformed. */
+/** Whether the inner object's `_sig` is valid for `signingPublicKey`; false for any malformed input. */
 export async function verifyCallSignal(
   signingPublicKey: Uint8Array,
   inner: CallSignalFields,
@@ -147,16 +154,16 @@ export async function verifyCallSignal(
     text = canonicalCallSignal(inner)
     signature = hexToBytes(hex)
   } catch {
-    // Not hex, or an object that JSON cannot write.
+    // Not hex, or an object that JSON cannot represent.
     return false
   }
   return verifySignature(signingPublicKey, text, signature)
 }
 
 /**
- * The frame to send: the fields with `type`, `call_id`, `from`, `_ts` and a fresh `_nonce`, signed as `_sig`,
- * encrypted like a message's payload. Rejects with `INVALID_ARGUMENT` (fields that are not JSON, are nested deeper
- * than 32 levels or use a reserved name), `INVALID_KEY`.
+ * The frame to send: the fields with `type`, `call_id`, `from`, `_ts` and a new `_nonce`, signed as `_sig`
+ * and encrypted like a message's payload. Rejects with `INVALID_ARGUMENT` (fields that are not JSON, are
+ * nested deeper than 32 levels or use a reserved name), `INVALID_KEY`.
  */
 export async function sealCallSignal(input: SealCallSignalInput): Promise<CallSignalFrame> {
   const { type, to, from, callId, sessionKey, signingPrivateKey, nowMs, randomBytes } = input
@@ -182,9 +189,10 @@ export async function sealCallSignal(input: SealCallSignalInput): Promise<CallSi
 
 /**
  * Opens a received signal and makes every check of the protocol: version, encryption, form, signature, inner
- * `type`, `from` and `call_id` against the frame's, age, and replay. Changes nothing: after a signal is accepted
- * the caller remembers its nonce, before it looks at another: the same signal may be being opened twice. Rejects
- * with `INVALID_KEY` for a session key or public key that is none; everything else is a refusal.
+ * `type`, `from` and `call_id` against the frame's, age, and replay. It changes no state. The caller must
+ * remember the nonce of an accepted signal before it checks another one, because the same signal may be
+ * opened twice at once. Rejects with `INVALID_KEY` for an invalid session key or public key; everything else
+ * is a refusal.
  */
 export async function openCallSignal(input: OpenCallSignalInput): Promise<OpenedCallSignal> {
   const { frame, sessionKey, signingPublicKey, nowMs, seenNonces } = input
@@ -208,15 +216,18 @@ export async function openCallSignal(input: OpenCallSignalInput): Promise<Opened
   if (signal.type !== frame.type || signal.from !== frame.from || signal.callId !== frame.call_id) {
     return refuse('MISMATCH')
   }
-  // Written so that a clock that is not a number refuses.
+  // Negated so that NaN is refused too.
   if (!(Math.abs(nowMs - signal.sentAtMs) <= CALL_SIGNAL_MAX_AGE_MS)) return refuse('STALE')
   if (seenNonces.has(signal.nonce, nowMs)) return refuse('REPLAYED')
   return { ok: true, signal }
 }
 
-/** The nonces of signals accepted in the last five minutes. Bounded by what arrives in that time. */
+/**
+ * The nonces of signals accepted in the last five minutes. Their number is bounded by the arrivals in that
+ * time.
+ */
 export class SeenCallNonces {
-  // Insertion order is time order, so the oldest stand first.
+  // Insertion order is time order, so the oldest come first.
   readonly #seenAt = new Map<string, number>()
 
   /** Whether `nonce` was added within the five minutes before `nowMs`. */
@@ -225,7 +236,7 @@ export class SeenCallNonces {
     return seenAt !== undefined && nowMs - seenAt <= CALL_NONCE_MEMORY_MS
   }
 
-  /** Remembers the nonce of a signal accepted at `nowMs`, and forgets those too old to matter. */
+  /** Remembers the nonce of a signal accepted at `nowMs`, and forgets expired nonces. */
   add(nonce: string, nowMs: number): void {
     for (const [old, seenAt] of this.#seenAt) {
       if (nowMs - seenAt <= CALL_NONCE_MEMORY_MS) break
@@ -235,7 +246,7 @@ export class SeenCallNonces {
     this.#seenAt.set(nonce, nowMs)
   }
 
-  /** How many are held. */
+  /** The number of remembered nonces. */
   get size(): number {
     return this.#seenAt.size
   }
@@ -251,15 +262,15 @@ function readSignal(inner: CallSignalFields): CallSignal | undefined {
 }
 
 /**
- * What the receiver will parse: without what JSON leaves out, so that both sides sign and check the same
- * keys.
+ * The fields as the receiver will parse them, without values that JSON omits. So both sides sign and check
+ * the same keys.
  */
 function plainJson(fields: CallSignalFields): CallSignalFields {
   let plain: CallSignalFields | undefined
   try {
     plain = parseInner(JSON.stringify(fields))
   } catch {
-    // Cycles and bigints: said below, without the engine's words.
+    // A cycle or a bigint: the error below says so, without the engine's message.
   }
   if (plain === undefined || Object.keys(plain).some((key) => RESERVED.has(key))) {
     throw new CryptoError('INVALID_ARGUMENT', 'fields must be JSON and use no reserved name')
@@ -270,8 +281,7 @@ function plainJson(fields: CallSignalFields): CallSignalFields {
 function parseInner(text: string): CallSignalFields | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    // Writing deep nesting takes engines time by its square: a friend could stop a phone with one 64 KiB
-    // signal.
+    // Serializing deep nesting takes quadratic time: a friend could freeze a phone with one 64 KiB signal.
     return isObject(value) && isShallow(value, MAX_DEPTH) ? value : undefined
   } catch {
     return undefined

@@ -1,7 +1,7 @@
-// The one error class of this package and the closed list of what can be wrong.
+// The only error class of this package, and the closed list of its codes.
 
 /**
- * What was wrong. Callers decide by the code; the message is for a developer's eyes and never holds key
+ * The kind of failure. Callers decide by the code. The message is for developers and never contains key
  * material, plaintext or any other input.
  *
  * - `INVALID_ARGUMENT`: a parameter of the wrong type, length or range; the caller has a bug.
@@ -10,12 +10,12 @@
  * - `INVALID_PATH`: not a derivation path with every level hardened.
  * - `INVALID_KEY`: a key of the wrong type or length.
  * - `WEAK_KEY`: a public key that would give an all-zero shared secret (RFC 7748, section 6.1).
- * - `DECRYPTION_FAILED`: wrong key, altered or malformed ciphertext. Deliberately not told apart.
- * - `INVALID_CHUNK`: media framing that is out of bounds or cut short.
+ * - `DECRYPTION_FAILED`: wrong key, altered or malformed ciphertext. Deliberately not distinguished.
+ * - `INVALID_CHUNK`: media framing that is out of bounds or truncated.
  * - `INVALID_CHALLENGE`: a text to sign that is not an authentication challenge.
- * - `REPLAYED`: a call frame whose counter was seen before, or is too old to tell.
- * - `COUNTER_EXHAUSTED`: a call frame key that may encrypt no more; start a new epoch.
- * - `WORK_NOT_FOUND`: no proof of work within the attempts allowed.
+ * - `REPLAYED`: a call frame whose counter was seen before or is older than the window.
+ * - `COUNTER_EXHAUSTED`: the call frame key has reached its limit; start a new epoch.
+ * - `WORK_NOT_FOUND`: no proof of work within the allowed attempts.
  * - `ABORTED`: the caller's abort signal stopped the work.
  * - `UNAVAILABLE`: the script with the cryptography that this runtime lacks could not be loaded.
  */
@@ -35,7 +35,10 @@ export type CryptoErrorCode =
   | 'ABORTED'
   | 'UNAVAILABLE'
 
-/** The only error this package throws on purpose. It never carries a `cause`: causes quote their input. */
+/**
+ * The only error that this package throws deliberately. It never has a `cause`, because causes quote their
+ * input.
+ */
 export class CryptoError extends Error {
   override readonly name = 'CryptoError'
   readonly code: CryptoErrorCode

@@ -1,4 +1,4 @@
-// The package's one entry: every public name, and nothing else.
+// The package's main entry. It exports every public name.
 export {
   type AuthChallenge,
   parseAuthChallenge,

@@ -1,10 +1,10 @@
-// Which Ed25519 public keys a relay registers. An entry of its own: it takes arithmetic on the curve, of which no browser's
-// cryptography has any, and clients do not ask.
+// Which Ed25519 public keys a relay registers. A separate entry: it needs curve arithmetic, which browsers do
+// not offer and clients do not need.
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { isBytes } from './bytes.ts'
 
 /**
- * Whether `bytes` are a key that an honest holder can have: a canonical point of the prime-order group. Never
+ * Whether an honest owner can have this key: it is a canonical point of the prime-order group. Never
  * throws; costs about as much as verifying a signature.
  */
 export function isValidEd25519PublicKey(bytes: Uint8Array): boolean {

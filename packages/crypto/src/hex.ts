@@ -1,4 +1,4 @@
-// Hexadecimal, as call signatures and nonces are written (RFC 4648, section 8, in lower case).
+// Hexadecimal text of call signatures and nonces (RFC 4648, section 8, in lower case).
 import { type Bytes, checkBytes } from './bytes.ts'
 import { CryptoError } from './crypto-error.ts'
 

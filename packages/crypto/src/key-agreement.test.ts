@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import standard from '../../../vectors/standards/rfc7748.json'
+import { codeOf, expectCode, flipBit, identity, vectors } from '../test/expectations.ts'
 import { bytesToHex, hexToBytes } from './hex.ts'
 import { agreeSharedSecret, isValidX25519PublicKey } from './key-agreement.ts'
-import { codeOf, expectCode, flipBit, identity, vectors } from './test-support.ts'
 
 describe('RFC 7748', () => {
   for (const [index, { scalar, u, result }] of standard.multiplications.entries()) {
@@ -45,14 +45,14 @@ describe('RFC 7748', () => {
   }
 })
 
-test('the shared secret of the vectors', async () => {
+test('the shared secret equals the vector', async () => {
   const [a, b] = [identity(vectors.session.a).agreement, identity(vectors.session.b).agreement]
   expect(bytesToHex(await agreeSharedSecret(a.privateKey, b.publicKey))).toBe(
     vectors.session.shared_secret_hex,
   )
 })
 
-test('a public key that is not reduced is refused at registration: one key has one encoding', () => {
+test('a public key that is not reduced is invalid, so each key has one encoding', () => {
   const atLeastP = fc
     .integer({ min: 0xed, max: 0xff })
     .map((low) => `${low.toString(16)}${'ff'.repeat(30)}7f`)
@@ -61,7 +61,7 @@ test('a public key that is not reduced is refused at registration: one key has o
   expect(isValidX25519PublicKey(flipBit(identity(0).agreement.publicKey, 255))).toBe(false)
 })
 
-test('keys of other lengths are refused', async () => {
+test('keys that are not 32 bytes long are refused', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.uint8Array({ maxLength: 70 }).filter(({ length }) => length !== 32),

@@ -1,13 +1,13 @@
-// X25519 (RFC 7748), and which public keys may take part.
+// X25519 (RFC 7748), and which public keys it accepts.
 import { type Bytes, checkKey, isBytes, readLittleEndian } from './bytes.ts'
 import { CryptoError } from './crypto-error.ts'
 import { withSecret } from './primitives.ts'
 
 const P = 2n ** 255n - 19n
 
-// The u-coordinates of small order on the curve and its twist: with them the shared secret is zero, whatever
-// the private key (RFC 7748, section 6.1; https://cr.yp.to/ecdh.html#validate). Those above P are refused as
-// non-canonical anyway.
+// The u-coordinates of small order on the curve and its twist: with them the shared secret is zero for
+// every private key (RFC 7748, section 6.1; https://cr.yp.to/ecdh.html#validate). Those above P are also
+// refused as non-canonical.
 const SMALL_ORDER = new Set([
   0n,
   1n,
@@ -17,7 +17,7 @@ const SMALL_ORDER = new Set([
 ])
 
 /**
- * The 32-byte X25519 shared secret. Rejects with `INVALID_KEY` for wrong lengths and `WEAK_KEY` where the secret
+ * The 32-byte X25519 shared secret. Rejects with `INVALID_KEY` for wrong lengths and `WEAK_KEY` if the secret
  * would be all zeros. Hash it before use: its bits are not uniform.
  */
 export async function agreeSharedSecret(privateKey: Uint8Array, theirPublicKey: Uint8Array): Promise<Bytes> {
@@ -25,14 +25,14 @@ export async function agreeSharedSecret(privateKey: Uint8Array, theirPublicKey: 
   checkKey(theirPublicKey, 'theirPublicKey')
   return withSecret(privateKey, async ({ x25519SharedSecret }, key) => {
     const secret = await x25519SharedSecret(key, theirPublicKey).catch(() => undefined)
-    // Both implementations refuse these already; the rule is ours, so it does not hang on theirs.
+    // Both implementations refuse these too, but this rule must not depend on them.
     if (!secret?.some((byte) => byte !== 0)) throw weakKey()
     return secret
   })
 }
 
 /**
- * Whether `bytes` are an X25519 public key that can be worked with: 32 bytes, canonical (below 2^255 - 19, so
+ * Whether `bytes` are a usable X25519 public key: 32 bytes, canonical (below 2^255 - 19, so
  * that one key has one encoding and one security code) and not of small order. Never throws; needs no curve
  * arithmetic.
  */

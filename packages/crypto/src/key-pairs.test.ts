@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
+import { expectCode, vectors } from '../test/expectations.ts'
 import { encodeBase64 } from './base64.ts'
 import { bytesToHex } from './hex.ts'
 import { deriveAgreementKeyPair, deriveIdentityKeys, deriveSigningKeyPair } from './key-pairs.ts'
 import { mnemonicToSeed } from './mnemonic.ts'
-import { expectCode, vectors } from './test-support.ts'
 
 for (const [index, identity] of vectors.identities.entries()) {
-  test(`identity ${index}: both key pairs come from the phrase`, async () => {
+  test(`identity ${index}: both key pairs are derived from the phrase`, async () => {
     const { signing, agreement } = await deriveIdentityKeys(identity.mnemonic)
     expect(bytesToHex(signing.privateKey)).toBe(identity.ed25519_private_hex)
     expect(encodeBase64(signing.publicKey)).toBe(identity.ed25519_public_b64)

@@ -10,7 +10,7 @@ export interface KeyPair {
   readonly publicKey: Bytes
 }
 
-/** What a phrase gives: an Ed25519 pair that signs and an X25519 pair that agrees keys. */
+/** The keys of a phrase: an Ed25519 pair for signatures and an X25519 pair for key agreement. */
 export interface IdentityKeys {
   readonly signing: KeyPair
   readonly agreement: KeyPair
@@ -28,7 +28,7 @@ export async function deriveSigningKeyPair(seed: Uint8Array): Promise<KeyPair> {
 
 /**
  * The X25519 pair at `m/44'/1'/0'/0'/0'` of a 64-byte BIP-39 seed (SLIP-0010, RFC 7748). The node's 32 bytes
- * are the scalar as they are; X25519 clamps them itself.
+ * are the scalar unchanged; X25519 clamps them itself.
  */
 export async function deriveAgreementKeyPair(seed: Uint8Array): Promise<KeyPair> {
   const { privateKey } = await deriveEd25519Path(seed, AGREEMENT_PATH)

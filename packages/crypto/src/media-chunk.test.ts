@@ -1,5 +1,15 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import {
+  anyBytes,
+  codeOf,
+  expectCode,
+  fixedBytes,
+  flipBit,
+  randomBytes,
+  sessionKey,
+  vectors,
+} from '../test/expectations.ts'
 import { concatBytes, encodeUtf8 } from './bytes.ts'
 import { bytesToHex, hexToBytes } from './hex.ts'
 import {
@@ -10,22 +20,12 @@ import {
   MAX_CHUNK_PLAINTEXT_BYTES,
   splitChunks,
 } from './media-chunk.ts'
-import {
-  anyBytes,
-  codeOf,
-  expectCode,
-  fixedBytes,
-  flipBit,
-  randomBytes,
-  sessionKey,
-  vectors,
-} from './test-support.ts'
 
 const seal = (plaintext: Uint8Array) => encryptChunk({ sessionKey, plaintext, randomBytes })
 const open = (chunk: Uint8Array) => decryptChunk({ sessionKey, chunk })
 const openAll = (chunks: readonly Uint8Array[]) => Promise.all(chunks.map(open))
 
-test('the chunk of the vectors', async () => {
+test("the vector's plaintext encrypts to the vector's chunk and back", async () => {
   const { plaintext_utf8, nonce_hex, chunk_hex } = vectors.media_chunk_v1
   const plaintext = encodeUtf8(plaintext_utf8)
   expect(bytesToHex(await encryptChunk({ sessionKey, plaintext, randomBytes: fixedBytes(nonce_hex) }))).toBe(
@@ -34,7 +34,7 @@ test('the chunk of the vectors', async () => {
   expect(await decryptChunk({ sessionKey, chunk: hexToBytes(chunk_hex) })).toEqual(plaintext)
 })
 
-test('chunks one after another come apart again, in pieces of any size', async () => {
+test('a blob of several chunks is split again, in pieces of any size', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(anyBytes(64), { maxLength: 6 }),
@@ -73,17 +73,17 @@ test('a chunk may arrive byte by byte', async () => {
   expect(Bun.deepEquals(chunks[0], chunk)).toBe(true)
 })
 
-test('a blob cut within a chunk is noticed, byte by byte', async () => {
+test('a blob that ends within a chunk is refused', async () => {
   const blob = concatBytes(await seal(encodeUtf8('one')), await seal(encodeUtf8('two')))
   const first = 3 + CHUNK_OVERHEAD_BYTES
   for (let length = 1; length < blob.length; length += 1) {
     if (length !== first) await expectCode('INVALID_CHUNK', () => splitChunks(blob.subarray(0, length)))
   }
-  // Between two chunks nothing tells: this is what the digest in a media key is for.
+  // A cut between two chunks is not noticed here; the digest in the media key reveals it.
   expect(await openAll(splitChunks(blob.subarray(0, first)))).toEqual([encodeUtf8('one')])
 })
 
-test('any bit turned over in a chunk is refused', async () => {
+test('a chunk with any flipped bit is refused', async () => {
   const chunk = await seal(encodeUtf8('media chunk plaintext'))
   for (let bit = 0; bit < chunk.length * 8; bit += 1) {
     const code = await codeOf(() => open(flipBit(chunk, bit)))
@@ -91,9 +91,9 @@ test('any bit turned over in a chunk is refused', async () => {
   }
 })
 
-describe('lengths are checked before anything is held', () => {
+describe('lengths are checked before memory is reserved', () => {
   for (const length of [0, 15, MAX_CHUNK_PLAINTEXT_BYTES + 17, 0x7fffffff, 0xffffffff]) {
-    test(`a length field of ${length}`, async () => {
+    test(`a length field of ${length} is refused`, async () => {
       const header = new Uint8Array(4)
       new DataView(header.buffer).setUint32(0, length)
       await expectCode('INVALID_CHUNK', () => splitChunks(header))
@@ -102,7 +102,7 @@ describe('lengths are checked before anything is held', () => {
     })
   }
 
-  test('5 MiB is the most a chunk holds', async () => {
+  test('a chunk holds at most 5 MiB', async () => {
     const largest = new Uint8Array(MAX_CHUNK_PLAINTEXT_BYTES).fill(5)
     const chunk = await seal(largest)
     expect(chunk).toHaveLength(MAX_CHUNK_PLAINTEXT_BYTES + CHUNK_OVERHEAD_BYTES)
@@ -111,7 +111,7 @@ describe('lengths are checked before anything is held', () => {
   })
 })
 
-test('any bytes split into chunks or are refused', async () => {
+test('any bytes are split into chunks or refused', async () => {
   await fc.assert(
     fc.asyncProperty(anyBytes(), async (bytes) => {
       expect([undefined, 'INVALID_CHUNK']).toContain(await codeOf(() => splitChunks(bytes)))
@@ -120,13 +120,13 @@ test('any bytes split into chunks or are refused', async () => {
   )
 })
 
-test('a chunk within a larger buffer is read from where it starts', async () => {
+test('a chunk can be part of a larger buffer', async () => {
   const chunk = await seal(encodeUtf8('offset'))
   const buffer = concatBytes(new Uint8Array(7).fill(255), chunk, new Uint8Array(3).fill(255))
   expect(await open(buffer.subarray(7, 7 + chunk.length))).toEqual(encodeUtf8('offset'))
 })
 
-test('a Node Buffer serves as bytes like any other, and is left as it was', async () => {
+test('a Node Buffer is accepted as bytes and is not changed', async () => {
   const plaintext = Buffer.from('buffer')
   const chunk = Buffer.from(
     await encryptChunk({ sessionKey: Buffer.from(sessionKey), plaintext, randomBytes }),
@@ -136,7 +136,7 @@ test('a Node Buffer serves as bytes like any other, and is left as it was', asyn
   expect(chunk.toString('hex')).toBe(before)
 })
 
-test('another key opens nothing, and what is no key is said to be none', async () => {
+test('another key does not decrypt a chunk, and a key of the wrong size is refused', async () => {
   const chunk = await seal(new Uint8Array(3))
   await expectCode('DECRYPTION_FAILED', () => decryptChunk({ sessionKey: flipBit(sessionKey, 0), chunk }))
   await expectCode('INVALID_KEY', () => decryptChunk({ sessionKey: new Uint8Array(16), chunk }))

@@ -1,4 +1,4 @@
-// Encrypted media: a row of self-contained chunks under the session key (crypto_v 1).
+// Encrypted media: a sequence of self-contained chunks under the session key (crypto_v 1).
 import {
   type Bytes,
   checkBytes,
@@ -11,10 +11,10 @@ import {
 import { CryptoError } from './crypto-error.ts'
 import { withSecret } from './primitives.ts'
 
-/** The most plaintext one chunk may hold: 5 MiB. */
+/** The maximum plaintext of one chunk: 5 MiB. */
 export const MAX_CHUNK_PLAINTEXT_BYTES = 5 * 1024 * 1024
 
-/** What a chunk adds to its plaintext: length (4), nonce (12) and tag (16). */
+/** Bytes that encryption adds to a chunk: length (4), nonce (12) and tag (16). */
 export const CHUNK_OVERHEAD_BYTES = 32
 
 const LENGTH_BYTES = 4
@@ -52,14 +52,14 @@ export async function encryptChunk(input: EncryptChunkInput): Promise<Bytes> {
     encryptAesGcm({ key, nonce, data: plaintext }),
   )
   const chunk = concatBytes(length, nonce, sealed)
-  // Of no more use: collectors would let a good many of these gather.
+  // Freed at once, because a garbage collector would let many of these accumulate.
   sealed.buffer.transfer(0)
   return chunk
 }
 
 /**
- * The plaintext of exactly one chunk. Rejects with `INVALID_CHUNK` where its length is not what it says,
- * `DECRYPTION_FAILED` where its content is not authentic.
+ * The plaintext of exactly one chunk. Rejects with `INVALID_CHUNK` if its length field is wrong, and with
+ * `DECRYPTION_FAILED` if its content is not authentic.
  */
 export async function decryptChunk({ sessionKey, chunk }: DecryptChunkInput): Promise<Bytes> {
   checkKey(sessionKey, 'sessionKey')
@@ -74,11 +74,11 @@ export async function decryptChunk({ sessionKey, chunk }: DecryptChunkInput): Pr
 }
 
 /**
- * The chunks of a whole blob, in order, as views into it. Throws `INVALID_CHUNK` where a length is out of
+ * The chunks of a whole blob, in order, as views into it. Throws `INVALID_CHUNK` if a length is out of
  * bounds or the blob ends within a chunk.
  *
- * Chunks carry neither their order nor their number: a blob whose chunks were swapped, or which was cut
- * between two, splits and decrypts like any other. Only the digest in the media key tells
+ * Chunks contain neither their order nor their number. A blob with swapped chunks, or one that was cut
+ * between two, splits and decrypts like any other. Only the digest in the media key reveals this
  * (`checkMediaDigest`).
  */
 export function splitChunks(blob: Uint8Array): Uint8Array[] {
@@ -88,11 +88,14 @@ export function splitChunks(blob: Uint8Array): Uint8Array[] {
   return chunks
 }
 
-/** Finds the chunks in a blob that arrives in pieces of any size. Holds at most one chunk and one piece. */
+/**
+ * Finds the chunks in a blob that arrives in pieces of any size. Keeps at most one chunk and one piece in
+ * memory.
+ */
 export class ChunkReader {
-  /** What is left of the last join, at the start of a chunk. */
+  /** The rest of the last join. It starts at a chunk. */
   #rest: Uint8Array = new Uint8Array(0)
-  /** What came since. */
+  /** The pieces since the last join. */
   #pieces: Uint8Array[] = []
   #pending = 0
 
@@ -106,8 +109,8 @@ export class ChunkReader {
     this.#pending += piece.length
     const needed =
       this.#rest.length < LENGTH_BYTES ? LENGTH_BYTES : (readChunkLength(this.#rest, 0) ?? LENGTH_BYTES)
-    // Joined only once a chunk can be complete: a chunk that arrives in many pieces is then copied once or
-    // twice, not each time.
+    // Joined only once a chunk can be complete. So a chunk in many pieces is copied once or twice, not for
+    // every piece.
     if (this.#rest.length + this.#pending < needed) return []
 
     const bytes =
@@ -126,17 +129,17 @@ export class ChunkReader {
     return chunks
   }
 
-  /** Says that the blob is through. Throws `INVALID_CHUNK` if it ended within a chunk. */
+  /** Marks the end of the blob. Throws `INVALID_CHUNK` if it ended within a chunk. */
   end(): void {
     if (this.#rest.length + this.#pending > 0) throw cutShort()
   }
 }
 
-/** The whole length of the chunk at `at`, or undefined where its length field is not all there. */
+/** The total length of the chunk at `at`, or undefined if its length field is incomplete. */
 function readChunkLength(bytes: Uint8Array, at: number): number | undefined {
   if (bytes.length - at < LENGTH_BYTES) return undefined
   const length = new DataView(bytes.buffer, bytes.byteOffset + at, LENGTH_BYTES).getUint32(0)
-  // Checked before anything is held or allocated: the length is the first thing an attacker would choose.
+  // Checked before anything is stored or allocated, because an attacker may have chosen the length.
   if (length < TAG_BYTES || length > MAX_CHUNK_PLAINTEXT_BYTES + TAG_BYTES) {
     throw new CryptoError('INVALID_CHUNK', 'a chunk length is out of bounds')
   }
@@ -144,5 +147,5 @@ function readChunkLength(bytes: Uint8Array, at: number): number | undefined {
 }
 
 function cutShort(): CryptoError {
-  return new CryptoError('INVALID_CHUNK', 'the data does not end where its chunk does')
+  return new CryptoError('INVALID_CHUNK', 'the data ends before or after its chunk')
 }

@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
+import { expectCode, flipBit } from '../test/expectations.ts'
 import { encodeUtf8 } from './bytes.ts'
 import { appendMediaDigest, checkMediaDigest, isMediaKey } from './media-key.ts'
-import { expectCode, flipBit } from './test-support.ts'
 
 const KEY = 'm_0123456789abcdefghijkl'
 
-test('a digest proves the blob, and its absence proves nothing', async () => {
+test('a digest shows whether the blob was altered; without a digest the blob is unproven', async () => {
   const blob = encodeUtf8('abc')
   const key = await appendMediaDigest(KEY, blob)
   // FIPS 180-2, appendix B.1: SHA-256("abc").
@@ -17,7 +17,7 @@ test('a digest proves the blob, and its absence proves nothing', async () => {
   expect(await checkMediaDigest(KEY, blob)).toBe('unproven')
 })
 
-test('a key takes one digest, and a key it must be', async () => {
+test('a digest can be appended once, and only to a media key', async () => {
   const blob = new Uint8Array(1)
   const key = await appendMediaDigest(KEY, blob)
   await expectCode('INVALID_ARGUMENT', () => appendMediaDigest(key, blob))

@@ -1,4 +1,4 @@
-// Media keys, and the digest that shows whether a blob was shortened or rearranged.
+// Media keys, and the digest that reveals a shortened or rearranged blob.
 import { encodeBase64Url } from './base64.ts'
 import { checkBytes } from './bytes.ts'
 import { CryptoError } from './crypto-error.ts'
@@ -7,15 +7,15 @@ import { primitives } from './primitives.ts'
 const MEDIA_KEY = /^[A-Za-z0-9._~-]{1,256}$/
 const DIGEST = /\.h([A-Za-z0-9_-]{43})$/
 
-/** Whether `text` can be a media key: 1 to 256 URL-safe characters, its digest included. Never throws. */
+/** Whether `text` can be a media key: 1 to 256 URL-safe characters, including its digest. Never throws. */
 export function isMediaKey(text: unknown): text is string {
   return typeof text === 'string' && MEDIA_KEY.test(text)
 }
 
 /**
- * The media key to write into a message: `mediaKey`, `.h` and the Base64url SHA-256 of the blob as stored,
- * that is of all its encrypted chunks in a row. Rejects with `INVALID_ARGUMENT` for a key that is none, or has a
- * digest already.
+ * The media key to write into a message: `mediaKey`, `.h` and the Base64url SHA-256 of the stored blob,
+ * that is of all its encrypted chunks in order. Rejects with `INVALID_ARGUMENT` if the key is invalid or
+ * already has a digest.
  */
 export async function appendMediaDigest(mediaKey: string, blob: Uint8Array): Promise<string> {
   checkBytes(blob, 'blob')
@@ -23,7 +23,7 @@ export async function appendMediaDigest(mediaKey: string, blob: Uint8Array): Pro
   return appendMediaSha256(mediaKey, await sha256(blob))
 }
 
-/** As `appendMediaDigest`, for callers that hashed the blob as they went. `digest` is 32 bytes. */
+/** Like `appendMediaDigest`, for callers that have already hashed the blob. `digest` is 32 bytes. */
 export function appendMediaSha256(mediaKey: string, digest: Uint8Array): string {
   checkBytes(digest, 'digest', 32)
   if (!isMediaKey(mediaKey) || DIGEST.test(mediaKey))
@@ -32,8 +32,8 @@ export function appendMediaSha256(mediaKey: string, digest: Uint8Array): string 
 }
 
 /**
- * Whether a downloaded blob is the one its sender stored: `verified`, `altered`, or `unproven` where the key
- * carries no digest and nobody can tell.
+ * Whether a downloaded blob is the one its sender stored: `verified`, `altered`, or `unproven` if the key
+ * has no digest.
  */
 export async function checkMediaDigest(
   mediaKey: string,
@@ -42,7 +42,7 @@ export async function checkMediaDigest(
   checkBytes(blob, 'blob')
   const digest = DIGEST.exec(mediaKey)?.[1]
   if (digest === undefined) return 'unproven'
-  // Nothing secret is compared: the blob and the digest are both in the hands of whoever asks.
+  // The comparison needs no constant time: the caller already has both the blob and the digest.
   const { sha256 } = await primitives()
   return digest === encodeBase64Url(await sha256(blob)) ? 'verified' : 'altered'
 }

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { anyString, anyText, expectCode, vectors } from '../test/expectations.ts'
 import { decodeContent, encodeContent, type MessageContent } from './message-content.ts'
-import { anyString, anyText, expectCode, vectors } from './test-support.ts'
 
 const KEY = 'm_0123456789abcdefghijkl'
 const PROVEN = `${KEY}.h${'A'.repeat(43)}`
 
-describe('what is sent', () => {
+describe('content is sent as this plaintext', () => {
   const cases: [Parameters<typeof encodeContent>[0], string][] = [
     [{ text: 'hello' }, 'hello'],
     [{ kind: 'text', text: '' }, ''],
@@ -26,7 +26,7 @@ describe('what is sent', () => {
     })
   }
 
-  test('what no receiver could read is refused', async () => {
+  test('content that receivers could not read is refused', async () => {
     for (const mediaKey of ['', 'a|b', 'a b', '../x', 'k'.repeat(257)]) {
       await expectCode('INVALID_ARGUMENT', () => encodeContent({ kind: 'image', mediaKey }))
     }
@@ -41,7 +41,7 @@ describe('what is sent', () => {
   })
 })
 
-describe('what is received from clients that send JSON', () => {
+describe('JSON from other clients is read', () => {
   const cases: [string, MessageContent][] = [
     [`{"type":"image","key":"${KEY}"}`, { kind: 'image', mediaKey: KEY }],
     [
@@ -65,7 +65,7 @@ describe('what is received from clients that send JSON', () => {
     test(plaintext, () => expect(decodeContent(plaintext)).toEqual(content))
 })
 
-describe('what merely looks like one of the forms is text', () => {
+describe('a plaintext that only resembles a form is text', () => {
   const texts = [
     '{}',
     '{"text":7}',
@@ -96,7 +96,7 @@ describe('what merely looks like one of the forms is text', () => {
   }
 })
 
-test('text that reads like a form is wrapped, and arrives as it was', () => {
+test('text that has the syntax of a form is wrapped and arrives unchanged', () => {
   const texts = [
     '{"text":"hi"}',
     '{"text":"hi","replyToId":"x"}',
@@ -116,13 +116,13 @@ test('text that reads like a form is wrapped, and arrives as it was', () => {
       text,
       replyToId: 'r',
     })
-    // Quoting a quotation of it, and so on.
+    // Also nested: a quotation of a quotation.
     const twice = encodeContent({ text: encodeContent({ text }) })
     expect(decodeContent(twice)).toEqual({ kind: 'text', text: encodeContent({ text }) })
   }
 })
 
-test('any content comes back as it was', () => {
+test('any content decodes to the same content', () => {
   const mediaKey = fc.stringMatching(/^m_[A-Za-z0-9_-]{22}$/)
   const whole = fc.maxSafeNat()
   const form = fc.constantFrom(
@@ -154,7 +154,7 @@ test('any content comes back as it was', () => {
   )
 })
 
-test('any plaintext stands for something', () => {
+test('any plaintext decodes to some content', () => {
   const nested = `{"text":${'['.repeat(100_000)}`
   const plaintexts = fc.oneof(
     anyString(),

@@ -1,8 +1,8 @@
-// What a decrypted message says: text, image, file or voice, in the forms clients write and have written.
+// The content of a decrypted message: text, image, file or voice, in the present and older forms of clients.
 import { CryptoError } from './crypto-error.ts'
 import { isMediaKey } from './media-key.ts'
 
-/** Text as a person wrote it. */
+/** A text by a person. */
 export interface TextContent {
   readonly kind: 'text'
   readonly text: string
@@ -14,14 +14,14 @@ export interface TextContent {
 export interface ImageContent {
   readonly kind: 'image'
   readonly mediaKey: string
-  /** Received only, from clients that send JSON; its form is theirs. */
+  /** Only in received messages, from clients that send JSON. Its form is not checked. */
   readonly thumbnail?: string
   readonly replyToId?: string
 }
 
 /**
- * A file among the relay's media. `name` and `sizeBytes` are the sender's claims: never a path, never an
- * allocation.
+ * A file among the relay's media. `name` and `sizeBytes` are the sender's claims: never use them as
+ * a path or for an allocation.
  */
 export interface FileContent {
   readonly kind: 'file'
@@ -39,11 +39,11 @@ export interface VoiceContent {
   readonly replyToId?: string
 }
 
-/** What a message's plaintext stands for. */
+/** The content of a message's plaintext. */
 export type MessageContent = TextContent | ImageContent | FileContent | VoiceContent
 
 /**
- * What `encodeContent` takes: a content, where `kind` may be left out for text and `replyToId` may be
+ * The argument of `encodeContent`: a content, but `kind` is optional for text and `replyToId` may be
  * undefined.
  */
 export type OutgoingContent =
@@ -71,14 +71,13 @@ const VOICE_FORM = /^\[voice\]([^|]+)\|([0-9]{1,16})$/s
 
 /**
  * The plaintext of a content. Media become `[img]key`, `[file]key|name|bytes` or `[voice]key|milliseconds`;
- * what answers another message becomes `{"text":…,"replyToId":…}` around that.
+ * a reply wraps it as `{"text":…,"replyToId":…}`.
  *
- * Text comes back from `decodeContent` as it was, whatever it looks like. Where it could be taken for one of
- * the forms it is wrapped: as `{"text":…}`, and, where it reads like media, with `"type":"text"` too, which
- * says that `text` is literal.
+ * `decodeContent` returns every text unchanged. A text that looks like one of the forms is wrapped as
+ * `{"text":…}`. If it looks like media, `"type":"text"` is added, which says that `text` is literal.
  *
- * Throws `INVALID_ARGUMENT` for a media key that is none, or a size or duration that is not a whole number
- * from 0.
+ * Throws `INVALID_ARGUMENT` for an invalid media key, or a size or duration that is not a whole number from
+ * 0.
  */
 export function encodeContent(content: OutgoingContent): string {
   const replyToId = content.replyToId === '' ? undefined : content.replyToId
@@ -106,9 +105,9 @@ export function encodeContent(content: OutgoingContent): string {
 }
 
 /**
- * What a plaintext stands for. Never throws: whatever is not one of the forms, exactly, is text. Read are the
- * forms `encodeContent` writes and the JSON forms older clients send: `{"type":"image","key"}` with a
- * `thumbnail` or without, `{"type":"file","key","name","size"}`, `{"type":"voice","key","durationMs"}` or
+ * The content of a plaintext. Never throws: everything that does not match a form exactly is text. The forms
+ * are those of `encodeContent` and the JSON forms of older clients: `{"type":"image","key"}` with or without
+ * a `thumbnail`, `{"type":"file","key","name","size"}`, `{"type":"voice","key","durationMs"}` or
  * `"duration"`, in milliseconds.
  */
 export function decodeContent(plaintext: string): MessageContent {
@@ -162,8 +161,7 @@ function decodeJsonText(object: ReadonlyMap<string, unknown>): MessageContent | 
   const text = object.get('text')
   if (typeof text !== 'string') return undefined
   if (object.get('type') === 'text') return { kind: 'text', text }
-  // A person may well send JSON of their own. Only a reply, or an object that is nothing but a wrapper, is
-  // ours.
+  // People may type JSON. Only a reply, or an object that is only a wrapper, is one of our forms.
   const isReply = typeof object.get('replyToId') === 'string'
   const isWrapper = object.size === (object.get('replyToId') === null ? 2 : 1)
   if (!isReply && !isWrapper) return undefined
@@ -181,7 +179,7 @@ function fileContent(key: unknown, name: unknown, size: unknown): FileContent | 
 }
 
 function voiceContent(key: unknown, duration: unknown): VoiceContent | undefined {
-  // Recorders measure in fractions of a millisecond and some clients pass them on.
+  // Some clients send fractions of a millisecond, as recorders measure them.
   const durationMs = typeof duration === 'number' ? Math.round(duration) : undefined
   if (!isMediaKey(key) || !isWhole(durationMs)) return undefined
   return { kind: 'voice', mediaKey: key, durationMs }

@@ -2,10 +2,6 @@ import { describe, expect, test } from 'bun:test'
 import { gcm } from '@noble/ciphers/aes.js'
 import fc from 'fast-check'
 import standard from '../../../vectors/standards/aes-256-gcm.json'
-import { decodeBase64, encodeBase64 } from './base64.ts'
-import { concatBytes } from './bytes.ts'
-import { bytesToHex, hexToBytes } from './hex.ts'
-import { decryptMessage, encryptMessage } from './message-envelope.ts'
 import {
   anyBytes,
   anyString,
@@ -17,7 +13,11 @@ import {
   randomBytes,
   sessionKey,
   vectors,
-} from './test-support.ts'
+} from '../test/expectations.ts'
+import { decodeBase64, encodeBase64 } from './base64.ts'
+import { concatBytes } from './bytes.ts'
+import { bytesToHex, hexToBytes } from './hex.ts'
+import { decryptMessage, encryptMessage } from './message-envelope.ts'
 
 describe('AES-256-GCM (McGrew and Viega)', () => {
   for (const { name, key, iv, plaintext, aad, ciphertext, tag } of standard.vectors) {
@@ -28,7 +28,7 @@ describe('AES-256-GCM (McGrew and Viega)', () => {
     })
   }
 
-  test('Test Case 13 as a message: the empty text', async () => {
+  test('Test Case 13 is the message with the empty text', async () => {
     const payload = await encryptMessage({
       sessionKey: new Uint8Array(32),
       plaintext: '',
@@ -39,7 +39,7 @@ describe('AES-256-GCM (McGrew and Viega)', () => {
 })
 
 for (const { plaintext, nonce_hex, payload_b64 } of vectors.messages_v1) {
-  test(`the payload of ${plaintext}`, async () => {
+  test(`the payload of ${plaintext} equals the vector`, async () => {
     expect(await encryptMessage({ sessionKey, plaintext, randomBytes: fixedBytes(nonce_hex) })).toBe(
       payload_b64,
     )
@@ -47,7 +47,7 @@ for (const { plaintext, nonce_hex, payload_b64 } of vectors.messages_v1) {
   })
 }
 
-test('a text comes back as it was, byte order marks and all', async () => {
+test('a text decrypts to the same text, including byte order marks', async () => {
   await fc.assert(
     fc.asyncProperty(fc.oneof(anyText(), fc.constant('\ufefftext')), async (plaintext) => {
       expect(
@@ -60,12 +60,12 @@ test('a text comes back as it was, byte order marks and all', async () => {
   )
 })
 
-test('a lone surrogate, which UTF-8 cannot say, arrives as U+FFFD', async () => {
+test('a lone surrogate, which UTF-8 cannot encode, arrives as U+FFFD', async () => {
   const payload = await encryptMessage({ sessionKey, plaintext: 'a\ud800b', randomBytes })
   expect(await decryptMessage({ sessionKey, payload })).toBe('a\ufffdb')
 })
 
-test('any bit turned over in a payload is refused, and so is any cut', async () => {
+test('a payload with any flipped bit or any missing byte is refused', async () => {
   const sealed = decodeBase64(await encryptMessage({ sessionKey, plaintext: 'déjà vu 🔐', randomBytes }))
   for (let bit = 0; bit < sealed.length * 8; bit += 1) {
     await expectCode(
@@ -81,12 +81,12 @@ test('any bit turned over in a payload is refused, and so is any cut', async () 
   }
 })
 
-test('another key does not open it', async () => {
+test('another key does not decrypt a message', async () => {
   const payload = await encryptMessage({ sessionKey, plaintext: 'hello', randomBytes })
   await expectCode('DECRYPTION_FAILED', () => decryptMessage({ sessionKey: flipBit(sessionKey, 3), payload }))
 })
 
-test('whatever arrives as a payload, the answer is one error without detail', async () => {
+test('every invalid payload gives the same error without details', async () => {
   const payloads = fc.oneof(anyString(), anyBytes().map(encodeBase64))
   const messages = new Set<string>()
   await fc.assert(
@@ -102,7 +102,7 @@ test('whatever arrives as a payload, the answer is one error without detail', as
   expect([...messages]).toEqual(['CryptoError: the message could not be decrypted'])
 })
 
-test('authentic bytes that are not UTF-8 are refused, not repaired', async () => {
+test('decrypted bytes that are not UTF-8 are refused, not repaired', async () => {
   const nonce = new Uint8Array(12)
   const sealed = gcm(sessionKey, nonce).encrypt(new Uint8Array([0xc3, 0x28]))
   await expectCode(
@@ -111,7 +111,7 @@ test('authentic bytes that are not UTF-8 are refused, not repaired', async () =>
   )
 })
 
-test('a key of the wrong size and a source of the wrong amount are refused', async () => {
+test('a key of the wrong size and a random source with the wrong number of bytes are refused', async () => {
   for (const length of [0, 16, 24, 31, 33]) {
     const short = new Uint8Array(length)
     expect(await codeOf(() => encryptMessage({ sessionKey: short, plaintext: '', randomBytes }))).toBe(
@@ -126,7 +126,7 @@ test('a key of the wrong size and a source of the wrong amount are refused', asy
   }
 })
 
-test('each message takes a nonce of its own', async () => {
+test('each message gets a new nonce', async () => {
   const payloads = Array.from(
     { length: 50 },
     async () => await encryptMessage({ sessionKey, plaintext: 'same', randomBytes }),

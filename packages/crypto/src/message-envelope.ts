@@ -25,7 +25,7 @@ export interface DecryptMessageInput {
 
 /**
  * The payload of a `msg` frame: Base64 of nonce (12 bytes), ciphertext and tag (16 bytes), AES-256-GCM (NIST
- * SP 800-38D) without additional data. The nonce is random, so one session key is good for about 2^32
+ * SP 800-38D) without additional data. The nonce is random, so one session key is safe for about 2^32
  * messages.
  */
 export async function encryptMessage(input: EncryptMessageInput): Promise<string> {
@@ -39,8 +39,8 @@ export async function encryptMessage(input: EncryptMessageInput): Promise<string
 }
 
 /**
- * The text of a payload. Rejects with `DECRYPTION_FAILED` for everything that can be wrong with it, bad Base64 and
- * bad UTF-8 included: what a sender could learn from the difference is nobody's business.
+ * The text of a payload. Rejects with `DECRYPTION_FAILED` for every fault, including bad Base64 and bad
+ * UTF-8, so that a sender learns nothing from the difference.
  */
 export async function decryptMessage({ sessionKey, payload }: DecryptMessageInput): Promise<string> {
   checkKey(sessionKey, 'sessionKey')

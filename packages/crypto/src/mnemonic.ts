@@ -1,4 +1,4 @@
-// The recovery phrase: 12 English words that stand for 128 random bits (BIP-39).
+// The recovery phrase: 12 English words that encode 128 random bits (BIP-39).
 import { wordlist } from '@scure/bip39/wordlists/english.js'
 import { type Bytes, encodeUtf8, type RandomBytes, takeRandomBytes } from './bytes.ts'
 import { CryptoError } from './crypto-error.ts'
@@ -11,7 +11,7 @@ const SEED_ITERATIONS = 2048
 
 /**
  * A new recovery phrase: 12 lower-case English words, one space between (BIP-39, 128 bits from
- * `randomBytes`). Rejects with `INVALID_ARGUMENT` where these are not as many as asked for.
+ * `randomBytes`). Rejects with `INVALID_ARGUMENT` if that returns another number of bytes.
  */
 export async function generateMnemonic(randomBytes: RandomBytes): Promise<string> {
   const bits = await withChecksum(takeRandomBytes(randomBytes, ENTROPY_BYTES))
@@ -21,24 +21,25 @@ export async function generateMnemonic(randomBytes: RandomBytes): Promise<string
 }
 
 /**
- * The one spelling of a phrase as people type it: NFKD (BIP-39), lower case, single spaces, none at the ends.
- * Says nothing about whether it is a valid phrase.
+ * Normalises a typed phrase: NFKD (BIP-39), lower case, single spaces, none at the ends. Does not check
+ * whether the phrase is valid.
  */
 export function normalizeMnemonic(phrase: string): string {
   return phrase.normalize('NFKD').toLowerCase().trim().split(/\s+/).join(' ')
 }
 
 /**
- * Whether `phrase`, once normalised, is 12 words of the English BIP-39 list with the right checksum; false for all else.
+ * Whether `phrase`, once normalised, is 12 words of the English BIP-39 list with the right checksum;
+ * otherwise false.
  */
 export async function validateMnemonic(phrase: string): Promise<boolean> {
   return typeof phrase === 'string' && isValidNormalized(normalizeMnemonic(phrase))
 }
 
 /**
- * The 64-byte BIP-39 seed of a phrase, with the empty passphrase: PBKDF2-HMAC-SHA512, 2,048 rounds. The phrase is
- * normalised first, so that every spelling `validateMnemonic` accepts gives the same seed. Rejects with
- * `INVALID_PHRASE`.
+ * The 64-byte BIP-39 seed of a phrase, with the empty passphrase: PBKDF2-HMAC-SHA512, 2,048 rounds. The
+ * phrase is normalised first, so that every spelling `validateMnemonic` accepts gives the same seed. Rejects
+ * with `INVALID_PHRASE`.
  */
 export async function mnemonicToSeed(phrase: string): Promise<Bytes> {
   const normalized = typeof phrase === 'string' ? normalizeMnemonic(phrase) : ''
@@ -51,14 +52,14 @@ export async function mnemonicToSeed(phrase: string): Promise<Bytes> {
 }
 
 async function isValidNormalized(phrase: string): Promise<boolean> {
-  // BIP-39 knows longer phrases too; Sotto's are always of 12 words.
+  // BIP-39 also has longer phrases; Sotto's always have 12 words.
   const indexes = phrase.split(' ').map((word) => wordlist.indexOf(word))
   if (indexes.length !== WORDS || indexes.includes(-1)) return false
   const bits = indexes.map((index) => binary(index, 11)).join('')
   return (await withChecksum(Uint8Array.from(numbersOf(bits.slice(0, ENTROPY_BITS), 8)))) === bits
 }
 
-/** The 132 bits that 12 words stand for: the entropy, and the first 4 bits of its SHA-256. */
+/** The 132 bits of 12 words: the entropy, and the first 4 bits of its SHA-256. */
 function withChecksum(entropy: Uint8Array): Promise<string> {
   return withSecret(entropy, async ({ sha256 }, copy) => {
     const [first = 0] = await sha256(copy)

@@ -1,5 +1,5 @@
-// The search for a nonce by noble, which hashes at once. Imports nothing that a page has loaded already: bundlers would make
-// a script of its own of that, for every page to load.
+// The search for a nonce with noble, which hashes synchronously. It imports nothing that a page has already
+// loaded: bundlers would put that into a separate script that every page loads.
 import { sha256 } from '@noble/hashes/sha2.js'
 import type { FindNonceInput } from './nonce-search.ts'
 
@@ -8,8 +8,8 @@ const ASCII_NINE = 57
 
 /** See `FindNonce`. */
 export function findNonce({ challenge, isSolution, from, count }: FindNonceInput): number | undefined {
-  // The challenge is hashed once and its state copied for each nonce; nonces are counted as ASCII digits in
-  // place. Both are for speed: the search is the one place of this package where a phone's user waits.
+  // The challenge is hashed once and its state is copied for each nonce. Nonces are counted as ASCII digits
+  // in place. Both are for speed: only here does a phone's user wait for this package.
   const begun = sha256.create().update(challenge)
   const attempt = begun.clone()
   const digest = new Uint8Array(32)

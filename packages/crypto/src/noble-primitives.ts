@@ -1,4 +1,5 @@
-// The primitives in JavaScript, for runtimes whose WebCrypto lacks some, and for Bun and Node: https://paulmillr.com/noble/
+// The primitives in JavaScript, for Bun, Node, and runtimes with incomplete WebCrypto:
+// https://paulmillr.com/noble/
 import { gcm } from '@noble/ciphers/aes.js'
 import { ed25519, x25519 } from '@noble/curves/ed25519.js'
 import { hkdf } from '@noble/hashes/hkdf.js'
@@ -6,7 +7,7 @@ import { hmac } from '@noble/hashes/hmac.js'
 import { pbkdf2Async } from '@noble/hashes/pbkdf2.js'
 import { sha256, sha512 } from '@noble/hashes/sha2.js'
 import { findNonce } from './noble-nonce.ts'
-import type { Primitives } from './primitives.ts'
+import type { Primitives } from './primitives-interface.ts'
 
 /** The primitives of noble. */
 export const noblePrimitives: Primitives = {

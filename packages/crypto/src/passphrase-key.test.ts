@@ -1,13 +1,14 @@
 import { expect, test } from 'bun:test'
 import { scryptSync } from 'node:crypto'
+import { failureOf } from '../../protocol/test/failure-of.ts'
+import { randomBytes } from '../test/expectations.ts'
 import { bytesToHex } from './hex.ts'
 import { derivePassphraseKey } from './passphrase-key.ts'
-import { randomBytes } from './test-support.ts'
 
 const cost = { n: 2 ** 10, r: 8, p: 2 }
 const salt = new Uint8Array(16).fill(3)
 
-test('a key is what another scrypt gives', async () => {
+test("the key equals the result of Node's scrypt", async () => {
   for (const [passphrase, rounds] of [
     ['correct horse', { n: 2 ** 10, r: 8, p: 2 }],
     ['пароль', { n: 2 ** 14, r: 8, p: 1 }],
@@ -22,13 +23,13 @@ test('a key is what another scrypt gives', async () => {
   }
 })
 
-test('an accent composed or not is the same passphrase', async () => {
+test('composed and decomposed accents are the same passphrase', async () => {
   const composed = await derivePassphraseKey({ passphrase: 'caf\u00e9', salt, cost })
   expect(await derivePassphraseKey({ passphrase: 'cafe\u0301', salt, cost })).toEqual(composed)
   expect(await derivePassphraseKey({ passphrase: 'cafe', salt, cost })).not.toEqual(composed)
 })
 
-test('arguments are checked, and no cost takes absurd memory', async () => {
+test('invalid arguments are refused, and so are costs that need too much memory', async () => {
   for (const wrong of [
     { passphrase: '', salt, cost },
     { passphrase: 'a', salt: new Uint8Array(15), cost },
@@ -42,5 +43,5 @@ test('arguments are checked, and no cost takes absurd memory', async () => {
       { n: Number.NaN, r: 8, p: 1 },
     ].map((cost) => ({ passphrase: 'a', salt, cost })),
   ])
-    await expect(derivePassphraseKey(wrong)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+    expect(await failureOf(derivePassphraseKey(wrong))).toMatchObject({ code: 'INVALID_ARGUMENT' })
 })

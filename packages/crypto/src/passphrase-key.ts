@@ -1,14 +1,14 @@
-// A key from a passphrase: scrypt. An entry of its own, so that who asks for no passphrase does not load it.
+// A key from a passphrase: scrypt. A separate entry, so that only applications with passphrases load it.
 import { scryptAsync } from '@noble/hashes/scrypt.js'
 import { type Bytes, checkBytes, checkText, encodeUtf8 } from './bytes.ts'
 import { CryptoError } from './crypto-error.ts'
 
 const KEY_BYTES = 32
 const MIN_SALT_BYTES = 16
-/** What the block memory may come to. */
+/** The maximum block memory. */
 const MAX_MEMORY_BYTES = 2 ** 30
 
-/** What a guess costs: `n` rounds, a power of two, over blocks of `128 * r` bytes, `p` times over. */
+/** The cost of a guess: `n` rounds (a power of two) over blocks of `128 * r` bytes, repeated `p` times. */
 export interface PassphraseCost {
   readonly n: number
   readonly r: number
@@ -18,15 +18,16 @@ export interface PassphraseCost {
 /** What `derivePassphraseKey` needs. */
 export interface PassphraseKeyInput {
   readonly passphrase: string
-  /** At least 16 random bytes, kept beside what the key seals. */
+  /** At least 16 random bytes, stored beside the sealed value. */
   readonly salt: Uint8Array
   readonly cost: PassphraseCost
 }
 
 /**
- * The 32-byte key of a passphrase: scrypt (RFC 7914) of its NFKC form in UTF-8, so that two keyboards which compose an
- * accent differently give one key. Takes `128 * n * r` bytes of memory and, at n = 2^17 and r = 8, a second or so of
- * one core, in small pieces. Throws `INVALID_ARGUMENT`, also above 1 GiB of memory.
+ * The 32-byte key of a passphrase: scrypt (RFC 7914) of its NFKC form in UTF-8, so that keyboards that
+ * compose an accent differently give the same key. Takes `128 * n * r` bytes of memory and, at n = 2^17 and r
+ * = 8, a second or so of one core, in small pieces. Throws `INVALID_ARGUMENT`, also for more than 1 GiB of
+ * memory.
  */
 export async function derivePassphraseKey({ passphrase, salt, cost }: PassphraseKeyInput): Promise<Bytes> {
   checkText(passphrase, 'passphrase')

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { sha256 } from '@noble/hashes/sha2.js'
 import fc from 'fast-check'
+import { anyCharacter, anyString, expectCode, vectors } from '../test/expectations.ts'
 import { encodeUtf8 } from './bytes.ts'
 import { bytesToHex } from './hex.ts'
 import { solveProofOfWorkByNoble } from './noble-proof-of-work.ts'
 import { type SolveProofOfWorkInput, searchNonce } from './nonce-search.ts'
 import { solveProofOfWork, verifyProofOfWork } from './proof-of-work.ts'
-import { anyString, expectCode, vectors } from './test-support.ts'
 import { webPrimitives } from './web-primitives.ts'
 
 const web = webPrimitives(crypto.subtle)
@@ -20,19 +20,19 @@ const solvers = {
 for (const [name, solve] of Object.entries(solvers)) {
   describe(name, () => {
     for (const { challenge_string: challenge, difficulty, first_nonce } of vectors.pow) {
-      test(`the first nonce of "${challenge}" at ${difficulty} zeros, in steps of any size`, async () => {
+      test(`the first nonce of "${challenge}" with ${difficulty} zeros is found, in steps of any size`, async () => {
         for (const attemptsPerStep of [undefined, 7, 100, 512, 1000]) {
-          // Without a pause, of which a step of 7 would make thousands.
+          // No pauses with steps of 7, because there would be thousands of them.
           const pause = attemptsPerStep === 7 ? () => Promise.resolve() : undefined
           expect(await solve({ challenge, difficulty, attemptsPerStep, pause })).toBe(first_nonce)
         }
       })
     }
 
-    test('the nonce found is the first one whose hex hash begins with the zeros, for challenges of any length', async () => {
+    test('it finds the first nonce whose hex hash begins with the zeros, for challenges of any length', async () => {
       await fc.assert(
         fc.asyncProperty(
-          fc.string({ minLength: 1, maxLength: 150, unit: 'binary' }),
+          fc.string({ minLength: 1, maxLength: 150, unit: anyCharacter() }),
           fc.integer({ min: 0, max: 2 }),
           async (challenge, difficulty) => {
             const zeros = '0'.repeat(difficulty)
@@ -45,7 +45,7 @@ for (const [name, solve] of Object.entries(solvers)) {
       )
     })
 
-    test('the last attempt allowed is made, and no other', async () => {
+    test('it makes the last allowed attempt and no more', async () => {
       const { challenge_string: challenge = '', difficulty = 0, first_nonce = '' } = vectors.pow[1] ?? {}
       const attempts = Number(first_nonce) + 1
       for (const attemptsPerStep of [undefined, 100, attempts - 1, attempts, attempts + 1]) {
@@ -55,7 +55,7 @@ for (const [name, solve] of Object.entries(solvers)) {
       }
     })
 
-    test('progress is told after each step, and the attempts have an end', async () => {
+    test('it reports progress after each step and stops after the maximum number of attempts', async () => {
       for (const [attemptsPerStep, expected] of [
         [300, [300, 600, 900]],
         [500, [500, 1000]],
@@ -68,7 +68,7 @@ for (const [name, solve] of Object.entries(solvers)) {
       }
     })
 
-    test('others have their turn after each step, and an abort is heard there', async () => {
+    test('it pauses after each step, and an abort during the pause stops it', async () => {
       const abort = new AbortController()
       let pauses = 0
       const pause = async (): Promise<void> => {
@@ -81,7 +81,7 @@ for (const [name, solve] of Object.entries(solvers)) {
       await expectCode('ABORTED', () => solve(endless))
     })
 
-    test('nonsense is refused', async () => {
+    test('invalid arguments are refused', async () => {
       for (const difficulty of [-1, 0.5, 65, Number.NaN])
         await expectCode('INVALID_ARGUMENT', () => solve({ challenge: 'x', difficulty }))
       await expectCode('INVALID_ARGUMENT', () => solve({ challenge: '', difficulty: 1 }))
@@ -94,7 +94,7 @@ for (const [name, solve] of Object.entries(solvers)) {
   })
 }
 
-test('the event loop turns between steps unless told otherwise', async () => {
+test('the event loop runs between steps by default', async () => {
   for (const solve of [solvers['with the primitives of this runtime'], solvers['by WebCrypto']]) {
     const abort = new AbortController()
     setTimeout(() => abort.abort(), 5)
@@ -103,7 +103,7 @@ test('the event loop turns between steps unless told otherwise', async () => {
   }
 })
 
-test('the solutions of the vectors are solutions, and what is near them is none', async () => {
+test('the solutions of the vectors are valid, and similar ones are not', async () => {
   for (const { challenge_string: challenge, difficulty, first_nonce } of vectors.pow) {
     expect(await verifyProofOfWork({ challenge, nonce: first_nonce, difficulty })).toBe(true)
     expect(await verifyProofOfWork({ challenge, nonce: `${first_nonce}0`, difficulty })).toBe(false)
@@ -113,7 +113,7 @@ test('the solutions of the vectors are solutions, and what is near them is none'
   }
 })
 
-test('verifying counts hex zeros, for any string as a nonce', async () => {
+test('verifying counts hex zeros, for any nonce', async () => {
   await fc.assert(
     fc.asyncProperty(anyString(), fc.integer({ min: 0, max: 3 }), async (nonce, difficulty) => {
       const hash = bytesToHex(sha256(encodeUtf8(`challenge${nonce}`)))
@@ -123,7 +123,7 @@ test('verifying counts hex zeros, for any string as a nonce', async () => {
   )
 })
 
-test('an odd zero is half a byte, no more and no less', async () => {
+test('one zero of difficulty is exactly half a byte', async () => {
   for (let nonce = 0; nonce < 2000; nonce += 1) {
     const hash = bytesToHex(sha256(encodeUtf8(`challenge${nonce}`)))
     const solved = await verifyProofOfWork({ challenge: 'challenge', nonce: String(nonce), difficulty: 1 })
@@ -131,7 +131,7 @@ test('an odd zero is half a byte, no more and no less', async () => {
   }
 })
 
-test('a challenge that no relay gives is not verified against', async () => {
+test('verifying refuses an invalid difficulty', async () => {
   for (const difficulty of [-1, 0.5, 65, Number.NaN])
     await expectCode('INVALID_ARGUMENT', () => verifyProofOfWork({ challenge: 'x', nonce: '0', difficulty }))
 })

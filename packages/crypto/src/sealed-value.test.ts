@@ -1,15 +1,16 @@
 import { expect, test } from 'bun:test'
+import { expectCode, fixedBytes, flipBit, randomBytes } from '../test/expectations.ts'
 import { decodeBase64, encodeBase64 } from './base64.ts'
 import { encodeUtf8 } from './bytes.ts'
 import { hexToBytes } from './hex.ts'
 import { openValue, sealValue } from './sealed-value.ts'
-import { expectCode, fixedBytes, flipBit, randomBytes } from './test-support.ts'
 
 const key = new Uint8Array(32).fill(7)
 
 test('a sealed value is AES-256-GCM with the context as additional data', async () => {
-  // The key, nonce and plaintext of test case 16 of McGrew and Viega, "The Galois/Counter Mode of Operation". The context
-  // differs, as it is text here: so does the tag, which is what OpenSSL gives. The ciphertext is the paper's.
+  // The key, nonce and plaintext of test case 16 of McGrew and Viega, "The Galois/Counter Mode of Operation".
+  // The ciphertext is the paper's. The context differs, because it is text here; so the tag differs too, and
+  // OpenSSL gives the same one.
   const sealed = await sealValue({
     key: hexToBytes('feffe9928665731c6d6a8f9467308308feffe9928665731c6d6a8f9467308308'),
     secret: hexToBytes(
@@ -27,7 +28,7 @@ test('a sealed value is AES-256-GCM with the context as additional data', async 
   )
 })
 
-test('a value opens with its key, in its place, and nowhere else', async () => {
+test('a value opens only with its key and its context', async () => {
   const secret = encodeUtf8('the secret')
   const sealed = await sealValue({ key, secret, context: 'here', randomBytes })
   expect(await openValue({ key, sealed, context: 'here' })).toEqual(secret)
@@ -35,7 +36,7 @@ test('a value opens with its key, in its place, and nowhere else', async () => {
   await expectCode('DECRYPTION_FAILED', () => openValue({ key: new Uint8Array(32), sealed, context: 'here' }))
 })
 
-test('what was altered, cut short or is no sealed value does not open', async () => {
+test('a value that was altered or cut short, and other text, does not open', async () => {
   const sealed = await sealValue({ key, secret: encodeUtf8('s'), context: 'here', randomBytes })
   const bytes = decodeBase64(sealed)
   for (let bit = 0; bit < bytes.length * 8; bit += 1) {
@@ -46,7 +47,7 @@ test('what was altered, cut short or is no sealed value does not open', async ()
     await expectCode('DECRYPTION_FAILED', () => openValue({ key, sealed: text, context: 'here' }))
 })
 
-test('arguments are checked', async () => {
+test('invalid arguments are refused', async () => {
   const secret = new Uint8Array(1)
   await expectCode('INVALID_KEY', () =>
     sealValue({ key: new Uint8Array(16), secret, context: 'here', randomBytes }),

@@ -1,4 +1,4 @@
-// A secret kept at rest: AES-256-GCM, bound to the place it was sealed for.
+// A secret at rest: AES-256-GCM, bound to the place it was sealed for.
 import { decodeBase64, encodeBase64 } from './base64.ts'
 import {
   type Bytes,
@@ -20,7 +20,7 @@ const TAG_BYTES = 16
 export interface SealValueInput {
   readonly key: Uint8Array
   readonly secret: Uint8Array
-  /** Names the place: a value opens under the context it was sealed under, and no other. Not secret. */
+  /** Names the place: a value opens only with the context that it was sealed with. Not secret. */
   readonly context: string
   readonly randomBytes: RandomBytes
 }
@@ -33,8 +33,9 @@ export interface OpenValueInput {
 }
 
 /**
- * Base64 of nonce (12 bytes), ciphertext and tag (16 bytes): AES-256-GCM (NIST SP 800-38D) with the context's UTF-8 as
- * additional data. The nonce is random, so one key is good for about 2^32 values. The secret is to stay as it is meanwhile.
+ * Base64 of nonce (12 bytes), ciphertext and tag (16 bytes): AES-256-GCM (NIST SP 800-38D) with the context's
+ * UTF-8 as additional data. The nonce is random, so one key is safe for about 2^32 values. The secret must
+ * not change during the call.
  */
 export async function sealValue(input: SealValueInput): Promise<string> {
   const { key, secret, context, randomBytes } = input
@@ -49,7 +50,7 @@ export async function sealValue(input: SealValueInput): Promise<string> {
   return encodeBase64(concatBytes(nonce, sealed))
 }
 
-/** The secret of a sealed value. Rejects with `DECRYPTION_FAILED` for whatever can be wrong with it. */
+/** The secret of a sealed value. Rejects with `DECRYPTION_FAILED` for every fault. */
 export async function openValue({ key, sealed, context }: OpenValueInput): Promise<Bytes> {
   checkKey(key, 'key')
   checkText(context, 'context')

@@ -1,23 +1,23 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { expectCode, flipBit, identity, vectors } from '../test/expectations.ts'
 import { formatSecurityCode, securityCode } from './security-code.ts'
-import { expectCode, flipBit, identity, vectors } from './test-support.ts'
 
 const key = (index: number) => identity(index).agreement.publicKey
 const expected = vectors.security_code
 
-test('the codes of the vectors, whichever key comes first', async () => {
+test('the codes equal the vectors, in either order of the keys', async () => {
   expect(await securityCode(key(0), key(1))).toBe(expected.code)
   expect(await securityCode(key(1), key(0))).toBe(expected.code)
   expect(await securityCode(key(0), key(2))).toBe(expected.a_c)
   expect(await securityCode(key(2), key(1))).toBe(expected.b_c)
 })
 
-test('a code is shown in groups of four', () => {
+test('a code is displayed in groups of four', () => {
   expect(formatSecurityCode(expected.code)).toBe(expected.display)
 })
 
-test('keys are compared as bytes, from the first', async () => {
+test('the code does not depend on the order of the keys, and differs for other keys', async () => {
   const pairs = fc.tuple(
     fc.uint8Array({ minLength: 32, maxLength: 32 }),
     fc.uint8Array({ minLength: 32, maxLength: 32 }),
@@ -32,7 +32,7 @@ test('keys are compared as bytes, from the first', async () => {
   )
 })
 
-test('what is no key has no code, and what is no code is not shown', async () => {
+test('invalid keys and invalid codes are refused', async () => {
   await expectCode('INVALID_KEY', () => securityCode(new Uint8Array(31), key(0)))
   await expectCode('INVALID_KEY', () => securityCode(key(0), new Uint8Array(0)))
   for (const text of ['', expected.display, expected.code.toUpperCase(), `${expected.code}00`]) {

@@ -1,4 +1,4 @@
-// The code two people compare to know that nobody sits between them.
+// The code that two people compare to exclude a third party between them.
 import { checkKey, concatBytes } from './bytes.ts'
 import { CryptoError } from './crypto-error.ts'
 import { bytesToHex } from './hex.ts'
@@ -8,8 +8,8 @@ const CODE_LENGTH = 60
 
 /**
  * The security code of two X25519 public keys (32 bytes each): the first 60 hex digits of SHA-256 over the
- * lesser key and the greater one, compared as bytes. The order of the arguments makes no difference. Rejects with
- * `INVALID_KEY`.
+ * lesser key and the greater one, compared as bytes. The order of the arguments makes no difference. Rejects
+ * with `INVALID_KEY`.
  */
 export async function securityCode(a: Uint8Array, b: Uint8Array): Promise<string> {
   checkKey(a, 'a')
@@ -21,7 +21,7 @@ export async function securityCode(a: Uint8Array, b: Uint8Array): Promise<string
 }
 
 /**
- * The code as it is shown: 15 groups of 4 with spaces between. Throws `INVALID_ARGUMENT` unless it is a code.
+ * The code for display: 15 groups of 4, separated by spaces. Throws `INVALID_ARGUMENT` unless it is a code.
  */
 export function formatSecurityCode(code: string): string {
   if (typeof code !== 'string' || !/^[0-9a-f]{60}$/.test(code)) {

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import { hkdf } from '@noble/hashes/hkdf.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import standard from '../../../vectors/standards/rfc5869.json'
+import { expectCode, identity, vectors } from '../test/expectations.ts'
 import { bytesToHex, hexToBytes } from './hex.ts'
 import { deriveSessionKey } from './session-key.ts'
-import { expectCode, identity, vectors } from './test-support.ts'
 
 describe('RFC 5869', () => {
   for (const { name, ikm, salt, info, length, okm } of standard.vectors) {
@@ -18,7 +18,7 @@ const { conv_id: conversationId, session_key_hex } = vectors.session
 const a = identity(vectors.session.a).agreement
 const b = identity(vectors.session.b).agreement
 
-test('both friends derive the key of the vectors', async () => {
+test("both friends derive the vector's key", async () => {
   const mine = await deriveSessionKey({
     privateKey: a.privateKey,
     theirPublicKey: b.publicKey,
@@ -42,7 +42,7 @@ test('another conversation has another key', async () => {
   expect(bytesToHex(other)).not.toBe(session_key_hex)
 })
 
-test('a key that would make the secret zero is refused', async () => {
+test('a public key that gives a secret of zeros is refused', async () => {
   const theirPublicKey = new Uint8Array(32)
   await expectCode('WEAK_KEY', () =>
     deriveSessionKey({ privateKey: a.privateKey, theirPublicKey, conversationId }),

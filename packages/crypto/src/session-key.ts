@@ -1,4 +1,4 @@
-// The key two friends share for one conversation (crypto_v 1).
+// The key that two friends share for one conversation (crypto_v 1).
 import { type Bytes, checkText, encodeUtf8 } from './bytes.ts'
 import { agreeSharedSecret } from './key-agreement.ts'
 import { withSecret } from './primitives.ts'

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import fc from 'fast-check'
 import standard from '../../../vectors/standards/rfc8032.json'
+import { anyBytes, expectCode, flipBit, identity, vectors } from '../test/expectations.ts'
 import { concatBytes } from './bytes.ts'
 import { isValidEd25519PublicKey } from './ed25519-public-key.ts'
 import { bytesToHex, hexToBytes } from './hex.ts'
 import { sign, verifySignature } from './signature.ts'
-import { anyBytes, expectCode, flipBit, identity, vectors } from './test-support.ts'
 
 const { signing } = identity(0)
 const GROUP_ORDER = 2n ** 252n + 27742317777372353535851937790883648493n
@@ -38,8 +38,8 @@ describe('RFC 8032', () => {
       test(`a public key of ${kind} is refused: ${key.slice(0, 8)}…${key.slice(-2)}`, async () => {
         const publicKey = hexToBytes(key)
         expect(isValidEd25519PublicKey(publicKey)).toBe(false)
-        // R = A and S = 0 satisfies the cofactored equation for every message under such a key: lax rules
-        // take it.
+        // R = A and S = 0 satisfies the cofactored equation for every message under such a key. Lax rules
+        // accept it.
         const forged = concatBytes(publicKey, new Uint8Array(32))
         expect(ed25519.verify(forged, new Uint8Array(3), publicKey, { zip215: true })).toBe(true)
         expect(await verifySignature(publicKey, new Uint8Array(3), forged)).toBe(false)
@@ -47,20 +47,20 @@ describe('RFC 8032', () => {
     }
   }
 
-  test('a public key with a component of small order is not one an honest holder has', () => {
+  test('a public key with a component of small order is invalid', () => {
     const torsion = ed25519.Point.fromHex(standard.small_order[4] ?? '')
     const mixed = ed25519.Point.fromBytes(signing.publicKey).add(torsion).toBytes()
     expect(isValidEd25519PublicKey(mixed)).toBe(false)
   })
 })
 
-test('a text is signed as its UTF-8', async () => {
+test('a text is signed as UTF-8', async () => {
   expect(await sign(signing.privateKey, 'déjà vu 🔐')).toEqual(
     await sign(signing.privateKey, new TextEncoder().encode('déjà vu 🔐')),
   )
 })
 
-test('any bit turned over in signature, message or key is noticed', async () => {
+test('verification fails for any flipped bit in the signature, message or key', async () => {
   const message = new TextEncoder().encode(vectors.auth.challenge)
   const signature = await sign(signing.privateKey, message)
   await fc.assert(
@@ -75,7 +75,7 @@ test('any bit turned over in signature, message or key is noticed', async () => 
   )
 })
 
-test('verification answers for any bytes', async () => {
+test('verification never throws, for any bytes', async () => {
   await fc.assert(
     fc.asyncProperty(anyBytes(70), anyBytes(), anyBytes(70), async (key, message, signature) => {
       expect(await verifySignature(key, message, signature)).toBe(false)
@@ -91,10 +91,10 @@ test('verification answers for any bytes', async () => {
   )
 })
 
-test('what is not bytes is no key and no signature', async () => {
+test('values that are not bytes are not valid keys or signatures', async () => {
   const nothing: unknown[] = [undefined, null, 'text', 7, [], {}]
   for (const value of nothing) {
-    // Callers without types exist; this is what they get.
+    // Callers without types get this error.
     const untyped = value as Uint8Array
     expect(await verifySignature(untyped, 'm', untyped)).toBe(false)
     expect(isValidEd25519PublicKey(untyped)).toBe(false)

@@ -6,7 +6,8 @@ const KEY_BYTES = 32
 const SIGNATURE_BYTES = 64
 const P = 2n ** 255n - 19n
 
-// The y-coordinates of the eight points of small order. Under such a key one signature can fit any message.
+// The y-coordinates of the eight points of small order. With such a key, one signature can be valid for any
+// message.
 const SMALL_ORDER = new Set([
   0n,
   1n,
@@ -15,7 +16,7 @@ const SMALL_ORDER = new Set([
   P - 1n,
 ])
 
-/** The 64-byte Ed25519 signature of `message` (a text stands for its UTF-8). Rejects with `INVALID_KEY`. */
+/** The 64-byte Ed25519 signature of `message` (a text is signed as UTF-8). Rejects with `INVALID_KEY`. */
 export async function sign(privateKey: Uint8Array, message: Uint8Array | string): Promise<Bytes> {
   checkKey(privateKey, 'privateKey')
   const bytes = typeof message === 'string' ? encodeUtf8(message) : message
@@ -24,11 +25,11 @@ export async function sign(privateKey: Uint8Array, message: Uint8Array | string)
 }
 
 /**
- * Whether `signature` is the holder of `publicKey`'s over `message`; false for whatever is malformed.
+ * Whether `signature` is valid for `publicKey` and `message`; false for any malformed input.
  *
- * Strict: unreduced scalars and non-canonical points (RFC 8032, section 5.1.7) are refused, so a signature
- * cannot be rewritten into another valid one, and so are public keys of small order, for which one signature
- * can fit any message.
+ * Strict: it refuses unreduced scalars and non-canonical points (RFC 8032, section 5.1.7), so a signature
+ * cannot be changed into another valid one. It also refuses public keys of small order, with which one
+ * signature can be valid for any message.
  */
 export async function verifySignature(
   publicKey: Uint8Array,
@@ -38,7 +39,7 @@ export async function verifySignature(
   const bytes = typeof message === 'string' ? encodeUtf8(message) : message
   if (!isBytes(bytes) || !isBytes(signature) || signature.length !== SIGNATURE_BYTES) return false
   if (!isBytes(publicKey) || publicKey.length !== KEY_BYTES) return false
-  // WebCrypto's implementations differ in what they refuse of these.
+  // WebCrypto implementations differ in which of these they refuse.
   const y = readLittleEndian(publicKey) % 2n ** 255n
   if (y >= P || SMALL_ORDER.has(y)) return false
   const { verifyEd25519 } = await primitives()

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import standard from '../../../vectors/standards/slip10.json'
+import { expectCode } from '../test/expectations.ts'
 import { bytesToHex, hexToBytes } from './hex.ts'
 import { deriveEd25519Path } from './slip10.ts'
-import { expectCode } from './test-support.ts'
 
 describe('SLIP-0010, ed25519', () => {
   for (const { name, seed, nodes } of standard.vectors) {
@@ -20,14 +20,14 @@ describe('SLIP-0010, ed25519', () => {
 
 const seed = new Uint8Array(64).fill(7)
 
-test('a path of numbers means the same as one of text', async () => {
+test('a path of numbers gives the same key as the path in text', async () => {
   expect(await deriveEd25519Path(seed, [44, 1, 0, 0, 0])).toEqual(
     await deriveEd25519Path(seed, "m/44'/1'/0'/0'/0'"),
   )
   expect(await deriveEd25519Path(seed, [])).toEqual(await deriveEd25519Path(seed, 'm'))
 })
 
-test('a level that is not hardened is refused, since the curve has no such children', async () => {
+test('a path with a level that is not hardened is refused, and so is any other invalid path', async () => {
   for (const path of [
     "m/44'/0'/0'/0/0",
     'm/44',
@@ -46,7 +46,7 @@ test('a level that is not hardened is refused, since the curve has no such child
     await expectCode('INVALID_PATH', () => deriveEd25519Path(seed, path))
 })
 
-test('a seed of 16 to 64 bytes is taken, no other', async () => {
+test('a seed must have 16 to 64 bytes', async () => {
   for (const length of [16, 32, 64])
     expect((await deriveEd25519Path(new Uint8Array(length), 'm')).privateKey).toHaveLength(32)
   for (const length of [0, 15, 65]) {

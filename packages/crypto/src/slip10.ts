@@ -1,7 +1,8 @@
 // Hierarchical keys on the ed25519 curve, every level hardened (SLIP-0010).
 import { type Bytes, checkBytes, concatBytes, encodeUtf8 } from './bytes.ts'
 import { CryptoError } from './crypto-error.ts'
-import { type Primitives, withSecret } from './primitives.ts'
+import { withSecret } from './primitives.ts'
+import type { Primitives } from './primitives-interface.ts'
 
 const HARDENED = 0x8000_0000
 const MASTER_KEY = encodeUtf8('ed25519 seed')
@@ -15,9 +16,9 @@ export interface Slip10Node {
 /**
  * The node at `path` under `seed` (16 to 64 bytes; SLIP-0010, curve "ed25519").
  *
- * `path` is either the levels' numbers without the hardening bit (`[44, 0, 0, 0, 0]`), or a text in which
- * every level is marked hardened (`m/44'/0'/0'/0'/0'`). SLIP-0010 defines no other children on this curve, so
- * an unmarked level in a text is refused, not silently hardened. Rejects with `INVALID_PATH`, or
+ * `path` is either the levels' numbers without the hardening bit (`[44, 0, 0, 0, 0]`), or a text that marks
+ * every level as hardened (`m/44'/0'/0'/0'/0'`). SLIP-0010 defines no other children on this curve, so
+ * a text with an unmarked level is refused, not silently hardened. Rejects with `INVALID_PATH`, or
  * `INVALID_ARGUMENT` for the seed.
  */
 export async function deriveEd25519Path(

@@ -1,10 +1,10 @@
-// The primitives by WebCrypto, as browsers have it: https://w3c.github.io/webcrypto/
+// The primitives with the browser's WebCrypto: https://w3c.github.io/webcrypto/
 import { decodeBase64Url } from './base64.ts'
 import { type Bytes, concatBytes } from './bytes.ts'
 import { findInBatches } from './nonce-search.ts'
-import type { AesGcmInput, Primitives } from './primitives.ts'
+import type { AesGcmInput, Primitives } from './primitives-interface.ts'
 
-/** PKCS #8 of a private key on these curves, but for the 32 bytes of the key itself (RFC 8410, section 7). */
+/** PKCS #8 of a private key on these curves, without the 32 bytes of the key (RFC 8410, section 7). */
 const PKCS8 = [0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0, 0x04, 0x22, 0x04, 0x20]
 const OID_AT = 11
 /** The last byte of the curve's object identifier (RFC 8410, section 3). */
@@ -12,7 +12,7 @@ const CURVES = { X25519: 0x6e, Ed25519: 0x70 }
 /** The u-coordinate of X25519's base point (RFC 7748, section 4.1). */
 const BASE_POINT = 9
 
-/** The primitives of a WebCrypto. */
+/** The primitives of one WebCrypto implementation. */
 export function webPrimitives(subtle: SubtleCrypto): Primitives {
   const importKey = (
     key: Uint8Array,
@@ -20,7 +20,7 @@ export function webPrimitives(subtle: SubtleCrypto): Primitives {
     usages: KeyUsage[],
   ): Promise<CryptoKey> => subtle.importKey('raw', plain(key), algorithm, false, usages)
 
-  // WebCrypto takes no private key of these curves as it is.
+  // WebCrypto does not import raw private keys of these curves.
   const importPrivateKey = async (
     key: Uint8Array,
     curve: keyof typeof CURVES,
@@ -73,7 +73,7 @@ export function webPrimitives(subtle: SubtleCrypto): Primitives {
     encryptAesGcm: (input) => aesGcm('encrypt', input),
     decryptAesGcm: (input) => aesGcm('decrypt', input),
     async ed25519PublicKey(privateKey) {
-      // The one way to it: the key as JSON has both halves (RFC 8037, section 2).
+      // The only way to the public key: the JSON form of the key has both halves (RFC 8037, section 2).
       const key = await importPrivateKey(privateKey, 'Ed25519', ['sign'], true)
       const { x = '' } = await subtle.exportKey('jwk', key)
       return decodeBase64Url(x)
@@ -96,7 +96,7 @@ async function bytesOf(buffer: Promise<ArrayBuffer>): Promise<Bytes> {
   return new Uint8Array(await buffer)
 }
 
-/** The bytes as WebCrypto takes them: never of shared memory. */
+/** The bytes in a form that WebCrypto accepts: never in shared memory. */
 function plain(bytes: Uint8Array): Bytes {
   const { buffer, byteOffset, byteLength } = bytes
   return buffer instanceof ArrayBuffer

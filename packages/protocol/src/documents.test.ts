@@ -10,8 +10,8 @@ import { errors, isErrorCode } from './errors.ts'
 import { clientFrames } from './frames/client-frames.ts'
 import { closeCodes, relayFrames } from './frames/relay-frames.ts'
 
-/** A document as a reader has it: plain JSON, looked at member by member. */
-// biome-ignore lint/suspicious/noExplicitAny: a document is read as whatever it holds
+/** A document as its readers get it: plain JSON. */
+// biome-ignore lint/suspicious/noExplicitAny: a document can contain anything
 const read = (document: unknown): any => JSON.parse(JSON.stringify(document))
 
 describe('the OpenAPI document', () => {
@@ -22,7 +22,7 @@ describe('the OpenAPI document', () => {
     expect(document.info.version).toBe('1.2.3')
   })
 
-  test('holds every endpoint, each once, with its status, its body and whether a token is needed', () => {
+  test('contains every endpoint once, with its status, its body and whether it needs a token', () => {
     const described = Object.entries<Record<string, { operationId: string }>>(document.paths).flatMap(
       ([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     )
@@ -42,7 +42,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  test('tells of every error an endpoint can answer under its status', () => {
+  test("lists every error of an endpoint under the error's status", () => {
     for (const endpoint of Object.values<Endpoint>(endpoints)) {
       const { responses } = document.paths[API_BASE + endpoint.path][endpoint.method.toLowerCase()]
       for (const code of endpoint.errors) {
@@ -52,7 +52,7 @@ describe('the OpenAPI document', () => {
     expect(document.components.schemas.Problem.properties.error.enum.every(isErrorCode)).toBe(true)
   })
 
-  test('has an operation id for each operation, and no two alike', () => {
+  test('gives each operation a unique id', () => {
     const ids = Object.values<Record<string, { operationId?: string }>>(document.paths).flatMap((methods) =>
       Object.values(methods).flatMap(({ operationId }) => operationId ?? []),
     )
@@ -63,7 +63,7 @@ describe('the OpenAPI document', () => {
 describe('the AsyncAPI document', () => {
   const document = read(asyncApiDocument('1.2.3'))
 
-  test('is valid by the official schema of AsyncAPI 3.0', () => {
+  test('is valid according to the official schema of AsyncAPI 3.0', () => {
     const ajv = new Ajv({ strict: false, allErrors: true })
     addFormats(ajv)
     const validate = ajv.compile(asyncApiSchema)
@@ -71,7 +71,7 @@ describe('the AsyncAPI document', () => {
     expect(validate.errors ?? []).toEqual([])
   })
 
-  test('holds every frame of both directions, each under its operation', () => {
+  test('contains every frame of both directions, each under its operation', () => {
     const { messages } = document.channels.ws
     const expected = [
       ...Object.keys(clientFrames).map((type) => `client_${type}`),

@@ -1,4 +1,4 @@
-// The interface as documents: OpenAPI 3.1 for HTTP, AsyncAPI 3 for the WebSocket, made from the schemas.
+// Generates the interface documents from the schemas: OpenAPI 3.1 for HTTP, AsyncAPI 3 for the WebSocket.
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type * as v from 'valibot'
 import { API_BASE, type Endpoint, endpointSummaries, endpoints } from './endpoints.ts'
@@ -9,12 +9,12 @@ import { rates } from './rates.ts'
 
 type Json = { readonly [key: string]: unknown }
 
-/** By any name: the type holds it to have that of every endpoint. */
+/** Indexed by any name here; the type of `endpointSummaries` guarantees one for every endpoint. */
 const summaries: Readonly<Record<string, string>> = endpointSummaries
 
 const LICENSE = { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' }
 
-/** Codes any endpoint can answer, whatever its table entry says. */
+/** Codes that every endpoint can answer, besides those in its table entry. */
 const COMMON_ERRORS: readonly ErrorCode[] = [
   'INVALID_JSON',
   'INVALID_FIELD',
@@ -80,7 +80,7 @@ export function asyncApiDocument(version: string): Json {
               type: 'object',
               properties: {
                 user_uuid: { type: 'string', description: 'the account' },
-                ticket: { type: 'string', description: 'from POST /api/v1/ws/ticket; used up by this' },
+                ticket: { type: 'string', description: 'from POST /api/v1/ws/ticket; works once' },
                 token: {
                   type: 'string',
                   description: 'instead of a ticket, for older clients; or an Authorization header',
@@ -112,7 +112,7 @@ function operation(name: string, endpoint: Endpoint, summary: string): Json {
   }
 }
 
-// Bytes are said by the media type alone (OpenAPI 3.1, "Considerations for File Uploads").
+// The media type alone describes raw bytes (OpenAPI 3.1, "Considerations for File Uploads").
 function bodyOf({ body, rawBody }: Endpoint): Json {
   if (!body && !rawBody) return {}
   const content = body
@@ -129,8 +129,8 @@ function repliesOf(endpoint: Endpoint, summary: string): Json {
   })
   return {
     200: bytes('The whole blob'),
-    206: bytes('The range asked for'),
-    304: { description: 'The blob is the one whose ETag was named' },
+    206: bytes('The requested range'),
+    304: { description: 'The ETag matches: the blob has not changed' },
   }
 }
 
@@ -174,7 +174,7 @@ function plainPaths(): Json {
   })
   return {
     '/health': json('The process answers'),
-    '/ready': json('The relay can do its work; 503 where it cannot'),
+    '/ready': json('The relay can work; 503 if it cannot'),
     '/openapi.json': json('This document'),
     '/asyncapi.json': json('The WebSocket interface'),
   }
@@ -193,8 +193,8 @@ function problemSchema(): Json {
       detail: { type: 'string' },
       field: { type: 'string', description: 'the field at fault' },
       limit: { type: 'string', description: 'the rate that was exceeded', enum: Object.keys(rates) },
-      uuid: { type: 'string', description: '`ACCOUNT_EXISTS` alone' },
-      alias_id: { type: 'string', description: '`ACCOUNT_EXISTS` alone' },
+      uuid: { type: 'string', description: 'only with `ACCOUNT_EXISTS`' },
+      alias_id: { type: 'string', description: 'only with `ACCOUNT_EXISTS`' },
     },
   }
 }
@@ -214,7 +214,7 @@ function closeCodeText(): string {
     .join(' ')
 }
 
-// JSON Schema has no word for a transformation or a brand; neither changes what may be sent.
+// JSON Schema cannot express a transformation or a brand. Neither changes what may be sent.
 function schemaOf(schema: v.GenericSchema): Json {
   const { $schema: _, ...rest } = toJsonSchema(schema, { typeMode: 'input', errorMode: 'ignore' })
   return rest

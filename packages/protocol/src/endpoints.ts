@@ -1,5 +1,5 @@
-// Every HTTP endpoint, by feature. The relay serves them, the client calls them, and the OpenAPI document is made from
-// them.
+// Every HTTP endpoint, by feature. The relay serves them, the client calls them, and the OpenAPI document is
+// generated from them.
 import type * as v from 'valibot'
 import { accountEndpoints, accountSummaries } from './endpoints/accounts.ts'
 import { callEndpoints, callSummaries } from './endpoints/calls.ts'
@@ -11,7 +11,7 @@ import { vanityEndpoints, vanitySummaries } from './endpoints/vanity.ts'
 import type { ErrorCode } from './errors.ts'
 
 export { API_BASE, type Endpoint } from './endpoints/endpoint.ts'
-// Each feature's by itself too, so that a client takes along no more than it calls.
+// Each feature's table is also exported separately, so that a client bundles only the endpoints it calls.
 export {
   accountEndpoints,
   callEndpoints,
@@ -33,7 +33,7 @@ export const endpoints = {
   ...mediaEndpoints,
 } as const
 
-/** What each endpoint does, in a line. */
+/** One line about each endpoint. */
 export const endpointSummaries: Readonly<Record<EndpointName, string>> = {
   ...accountSummaries,
   ...friendSummaries,
@@ -47,24 +47,24 @@ export const endpointSummaries: Readonly<Record<EndpointName, string>> = {
 /** An endpoint's name. */
 export type EndpointName = keyof typeof endpoints
 type Table = typeof endpoints
-/** What an endpoint takes as its body; undefined where it takes none. */
+/** The type of an endpoint's body; undefined if it has none. */
 export type BodyOf<N extends EndpointName> = Table[N] extends { body: infer S extends v.GenericSchema }
   ? v.InferOutput<S>
   : undefined
-/** What an endpoint's path parameters are; undefined where it has none. */
+/** The type of an endpoint's path parameters; undefined if it has none. */
 export type ParamsOf<N extends EndpointName> = Table[N] extends { params: infer S extends v.GenericSchema }
   ? v.InferOutput<S>
   : undefined
-/** What an endpoint's query is; undefined where it has none. */
+/** The type of an endpoint's query; undefined if it has none. */
 export type QueryOf<N extends EndpointName> = Table[N] extends { query: infer S extends v.GenericSchema }
   ? v.InferOutput<S>
   : undefined
-/** What an endpoint answers; undefined where it answers 204. */
+/** The type of an endpoint's reply; undefined for 204. */
 export type ReplyOf<N extends EndpointName> = Table[N] extends { reply: infer S extends v.GenericSchema }
   ? v.InferOutput<S>
   : undefined
 
-/** A problem document (RFC 9457) with Sotto's one extra member, `error`. */
+/** A problem document (RFC 9457) with one additional member, `error`. */
 export interface ProblemDocument {
   readonly type: string
   readonly title: string

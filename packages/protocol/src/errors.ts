@@ -1,8 +1,8 @@
 // The registry of errors: what each code means, its HTTP status and whether trying again can help.
 
 /**
- * Whether the same request may be sent again: `never` (it will fail again), `later` (the state that refuses it
- * can change by itself), `after` (the answer says when), `login` (with a fresh token).
+ * Whether the same request may be sent again: `never` (it will fail again), `later` (the cause can disappear
+ * by itself), `after` (the answer says when), `login` (with a new token).
  */
 export type RetryRule = 'never' | 'later' | 'after' | 'login'
 
@@ -64,81 +64,86 @@ export const errors = {
 /** A code of the registry. */
 export type ErrorCode = keyof typeof errors
 
-/** What each code means. Apart from the registry: clients take that along, and are told the meaning by the relay. */
+/**
+ * What each code means. Separate from the registry, so that clients bundle only the registry; the relay sends
+ * the text.
+ */
 export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   INVALID_JSON: 'The body or frame is not one JSON object.',
   INVALID_FIELD: 'A field is missing or breaks its rule; `field` and `detail` name both.',
-  UPGRADE_REQUIRED: 'This path speaks WebSocket only.',
-  UNKNOWN_FRAME: 'No frame of this type may be sent to a relay.',
+  UPGRADE_REQUIRED: 'This path accepts only WebSocket upgrades.',
+  UNKNOWN_FRAME: 'Clients cannot send a frame of this type.',
   POW_REQUIRED: 'No proof-of-work challenge is open for the caller; ask for one first.',
-  POW_INVALID: 'The nonce solves no challenge open for the caller.',
-  SELF_REQUEST: 'One cannot befriend or block oneself.',
-  SEQ_UNKNOWN: 'The conversation has no message of that `seq` yet.',
-  UNAUTHENTICATED: 'A valid token is needed and none was given.',
-  TOKEN_DEAD: 'The token is expired or revoked.',
+  POW_INVALID: 'The nonce solves none of the caller’s open challenges.',
+  SELF_REQUEST: 'An account cannot befriend or block itself.',
+  SEQ_UNKNOWN: 'The conversation has no message with this `seq` yet.',
+  UNAUTHENTICATED: 'The request needs a valid token and has none.',
+  TOKEN_DEAD: 'The token has expired or was revoked.',
   CHALLENGE_INVALID: 'The challenge is unknown, used, expired or for another account.',
   SIGNATURE_INVALID: 'The signature over the challenge is not the account’s.',
   TICKET_INVALID: 'The WebSocket ticket is unknown, used, expired or for another account.',
   NOT_FRIENDS: 'The two accounts are not friends.',
   NOT_YOUR_MESSAGE: 'Only a message’s sender can retract it.',
-  NOT_CHANNEL_OWNER: 'Only the channel’s owner can do that.',
-  QUOTA_EXCEEDED: 'All of the account’s channel seats are taken; another can be bought.',
-  OWN_CHANNEL: 'One cannot buy a channel of one’s own.',
-  NOT_FOUND: 'There is no such thing, or not for the caller.',
-  METHOD_NOT_ALLOWED: 'The path exists, but not with this method.',
+  NOT_CHANNEL_OWNER: 'Only the channel’s owner can do this.',
+  QUOTA_EXCEEDED: 'All of the account’s channel seats are in use; it can buy another.',
+  OWN_CHANNEL: 'An account cannot buy its own channel.',
+  NOT_FOUND: 'The thing does not exist, or the caller may not see it.',
+  METHOD_NOT_ALLOWED: 'The path does not accept this method.',
   ACCOUNT_EXISTS: 'The public key is registered; `uuid` and `alias_id` name its account.',
-  ALREADY_FRIENDS: 'The two accounts are friends already.',
+  ALREADY_FRIENDS: 'The two accounts are already friends.',
   UNBLOCK_FIRST: 'The caller has blocked this account.',
   TOO_MANY_FRIENDS: 'The caller’s friend list is full.',
-  TOO_MANY_SUBSCRIPTIONS: 'The account is subscribed to as many channels as may be.',
-  WRONG_CONVERSATION: 'The conversation is not the one of these two accounts.',
+  TOO_MANY_SUBSCRIPTIONS: 'The account has reached its limit of channel subscriptions.',
+  WRONG_CONVERSATION: 'This is not the conversation of these two accounts.',
   ID_REUSED: 'The message id was used in another conversation.',
-  ALIAS_TAKEN: 'The id is somebody’s already, or held for somebody.',
-  CHANNEL_TAKEN: 'Somebody else is buying the channel, or has just bought it.',
-  ORDER_NOT_CONFIRMED: 'The order is not paid, or its payment not confirmed yet.',
-  TOO_MANY_ORDERS: 'The account has as many unpaid orders as may be; pay one or let it expire.',
-  MAILBOX_FULL: 'The recipient has too much undelivered.',
-  EXPIRED: 'The message reached the end of its life before it was delivered.',
+  ALIAS_TAKEN: 'The id already belongs to an account, or is held for one.',
+  CHANNEL_TAKEN: 'Another account is buying the channel, or has just bought it.',
+  ORDER_NOT_CONFIRMED: 'The order is not paid, or its payment is not confirmed yet.',
+  TOO_MANY_ORDERS: 'The account has reached its limit of unpaid orders; pay one or let it expire.',
+  MAILBOX_FULL: 'The recipient has too many undelivered messages.',
+  EXPIRED: 'The message expired before it was delivered.',
   PAYLOAD_TOO_LARGE: 'The body or frame is larger than allowed.',
-  RATE_LIMITED: 'A rate was exceeded; `limit` names it and `Retry-After` says when to come back.',
+  RATE_LIMITED: 'A rate was exceeded; `limit` names it and `Retry-After` says when to try again.',
   INTERNAL: 'The relay failed; the operator’s log has the cause.',
-  PAYMENTS_UNAVAILABLE: 'The relay has nothing set up to be paid with, or cannot reach it.',
+  PAYMENTS_UNAVAILABLE: 'The relay has no payment provider, or cannot reach it.',
   PUSH_UNAVAILABLE: 'The relay is not set up to wake devices of this kind.',
-  BODY_INCOMPLETE: 'The body ended before its announced length, or took too long; nothing of it was kept.',
-  STORAGE_FULL: 'The account’s media takes as much room as it may, uploads under way included.',
-  TOO_MANY_UPLOADS: 'The account has as many uploads under way as may be; complete one or give one up.',
+  BODY_INCOMPLETE: 'The body ended before its announced length, or took too long; none of it was kept.',
+  STORAGE_FULL: 'The account’s media, including unfinished uploads, has reached its storage limit.',
+  TOO_MANY_UPLOADS: 'The account has reached its limit of unfinished uploads; complete or cancel one.',
   PARTS_MISMATCH:
-    'The parts named are not those that are there, numbered from 1 and in order; ask which are.',
-  ALREADY_STORED: 'What the link was for is stored already; a link writes once.',
-  RANGE_NOT_SATISFIABLE: 'The range begins behind the end; `Content-Range` has the size.',
-  MEDIA_UNAVAILABLE: 'The relay cannot reach its blobs, or has no room for more.',
-  SHUTTING_DOWN: 'The relay is stopping and takes no new work.',
+    'The named parts are not the stored ones, numbered from 1 and in order; request their list.',
+  ALREADY_STORED: 'The link was already used; it writes once.',
+  RANGE_NOT_SATISFIABLE: 'The range begins after the end of the blob; `Content-Range` has the size.',
+  MEDIA_UNAVAILABLE: 'The relay cannot reach its blob store, or has no space left.',
+  SHUTTING_DOWN: 'The relay is stopping and accepts no new work.',
 }
 
-/** True for text that is a code of the registry. */
+/** Whether the text is a code of the registry. */
 export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(errors, text)
 }
 
-/** What may be said about a refusal beyond its code. Nothing internal and nothing random belongs here. */
+/** Details of a refusal besides its code. They must contain no internal and no random data. */
 export interface ErrorDetails {
   /** The field at fault, as a path such as `keys.auth`. */
   readonly field?: string | undefined
-  /** The rule it breaks, in words. */
+  /** The rule that it breaks, in words. */
   readonly rule?: string | undefined
   /** The rate that was exceeded. */
   readonly limit?: string | undefined
-  /** When to come back, in milliseconds. */
+  /** When to try again, in milliseconds from now. */
   readonly retryAfterMs?: number | undefined
-  /** The methods a path is served with (`METHOD_NOT_ALLOWED` alone). */
+  /** The methods that the path accepts (only `METHOD_NOT_ALLOWED`). */
   readonly allow?: readonly string[]
-  /** The size of what a range was asked of (`RANGE_NOT_SATISFIABLE` alone). */
+  /** The size of the whole blob (only `RANGE_NOT_SATISFIABLE`). */
   readonly totalBytes?: number
-  /** The account that exists already (`ACCOUNT_EXISTS` alone). */
+  /** The account that already exists (only `ACCOUNT_EXISTS`). */
   readonly account?: { readonly uuid: string; readonly alias_id: string }
 }
 
-/** An expected failure: thrown by the rules, answered as a problem document or an `error` frame. */
+/**
+ * An expected failure. The rules throw it; the relay answers it as a problem document or an `error` frame.
+ */
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError'
   readonly code: ErrorCode

@@ -49,20 +49,20 @@ test.each([
     ['a', ' a ', '𝒜'.repeat(64), 'Ada Lovelace', '名前', '👩‍💻'],
     ['', ' ', '\t', 'a\u0007', 'a\u0085', 'a'.repeat(65), '\ud800', '\u00a0\u2003'],
   ],
-] as const)('an %s is taken in its one form and in no other', (_name, schema, right, wrong) => {
+] as const)('%s: valid values are accepted, and all others refused', (_name, schema, right, wrong) => {
   for (const text of right) expect([text, v.is(schema, text)]).toEqual([text, true])
   for (const text of [...wrong, 7, null, undefined, {}, []])
     expect([text, v.is(schema, text)]).toEqual([text, false] as never)
 })
 
-test('a seq is a whole number from 1 that no counting loses', () => {
+test('a seq is a whole number from 1 to the largest that a JavaScript number represents exactly', () => {
   for (const seq of [1, 2, Number.MAX_SAFE_INTEGER]) expect(v.is(Seq, seq)).toBe(true)
   for (const seq of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, '1', null])
     expect(v.is(Seq, seq)).toBe(false)
 })
 
 describe('the table of limits', () => {
-  test('has a default between least and greatest for each, and no setting twice', () => {
+  test('gives each limit a default between its minimum and maximum, and a unique setting', () => {
     for (const [name, { default: usual, min, max }] of Object.entries(limits)) {
       expect([name, usual >= min && usual <= max]).toEqual([name, true])
     }
@@ -70,7 +70,7 @@ describe('the table of limits', () => {
     expect(new Set(settings).size).toBe(settings.length)
   })
 
-  test('keeps the values the document promises', () => {
+  test('has the values that the protocol document promises', () => {
     expect(defaultLimits()).toMatchObject({
       frameBytes: 256 * 1024,
       payloadCharacters: 64 * 1024,

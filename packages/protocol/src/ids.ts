@@ -2,8 +2,8 @@
 import * as v from 'valibot'
 
 /**
- * What an account is known by: 3 to 32 of `a-z`, `0-9` and `_`. Assigned by the relay as `u` and digits, or
- * bought as a vanity id. None is ever given to a second account.
+ * An account's public name: 3 to 32 of `a-z`, `0-9` and `_`. The relay assigns `u` and digits, or the account
+ * buys a custom one. No alias is ever given to a second account.
  */
 export const AliasId = v.pipe(
   v.string(),
@@ -21,12 +21,15 @@ export const AccountUuid = v.pipe(v.string(), v.regex(UUID_V4, UUID_RULE), v.bra
 /** See {@link AccountUuid}. */
 export type AccountUuid = v.InferOutput<typeof AccountUuid>
 
-/** The conversation of a pair of accounts: a UUID it keeps for good. */
+/** The conversation of a pair of accounts: a UUID that never changes. */
 export const ConversationId = v.pipe(v.string(), v.regex(UUID_V4, UUID_RULE), v.brand('ConversationId'))
 /** See {@link ConversationId}. */
 export type ConversationId = v.InferOutput<typeof ConversationId>
 
-/** A message's id, chosen by its sender and unique among the sender's: 1 to 128 printable ASCII characters. */
+/**
+ * A message's id: 1 to 128 printable ASCII characters, chosen by its sender and unique among the sender's
+ * messages.
+ */
 export const MessageId = v.pipe(
   v.string(),
   v.regex(/^[\x21-\x7e]{1,128}$/, 'must be 1 to 128 printable ASCII characters without spaces'),
@@ -45,10 +48,10 @@ export const Seq = v.pipe(
   v.minValue(1, 'must be an integer from 1'),
 )
 
-/** Milliseconds since 1970, as a relay's frames carry it. */
+/** Milliseconds since 1970, as in a relay's frames. */
 export const Milliseconds = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
-/** The encryption scheme of a payload. Opaque to the relay (docs/protocol.md, "Versions"). */
+/** The encryption scheme of a payload. Opaque to the relay (docs/protocol.md, "What a client derives"). */
 export const CryptoVersion = v.pipe(
   v.number('must be an integer from 1 to 255'),
   v.integer('must be an integer from 1 to 255'),
@@ -56,7 +59,7 @@ export const CryptoVersion = v.pipe(
   v.maxValue(255, 'must be an integer from 1 to 255'),
 )
 
-/** The longest `payload`, in characters of Base64. The relay may be set to take less, never more. */
+/** The maximum length of `payload`, in characters of Base64. A relay may accept less, never more. */
 export const PAYLOAD_CHARACTERS = 65_536
 
 /** An encrypted message: standard Base64 with padding, RFC 4648 §4. */
@@ -79,7 +82,7 @@ export const Signature = v.pipe(
   v.regex(/^[A-Za-z0-9+/]{85}[AQgw]==$/, 'must be 64 bytes in Base64 with padding'),
 )
 
-/** What people call an account: 1 to 64 characters, not only spaces, no control characters. */
+/** The name of an account for people: 1 to 64 characters, not only spaces, no control characters. */
 export const Nickname = v.pipe(
   v.string(),
   v.regex(
@@ -88,7 +91,7 @@ export const Nickname = v.pipe(
   ),
 )
 
-/** A moment: ISO 8601, UTC, milliseconds, `Z`. */
+/** A point in time: ISO 8601, UTC, milliseconds, `Z`. */
 export const Timestamp = v.pipe(v.string(), v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/))
 
 /** A friendship's number. */
@@ -96,7 +99,7 @@ export const FriendshipId = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
 
 const UNGUESSABLE = '[A-Za-z0-9_-]{20,64}'
 
-/** A channel: `ch_` and what nobody can guess. */
+/** A channel's id: `ch_` and an unguessable text. */
 export const ChannelId = v.pipe(
   v.string(),
   v.regex(new RegExp(`^ch_${UNGUESSABLE}$`), 'must be a channel id'),
@@ -105,7 +108,7 @@ export const ChannelId = v.pipe(
 /** See {@link ChannelId}. */
 export type ChannelId = v.InferOutput<typeof ChannelId>
 
-/** A channel's post: `p_`, its time and what nobody can guess; they sort by time. */
+/** A post's id: `p_`, its time and an unguessable text. Post ids sort by time. */
 export const PostId = v.pipe(
   v.string(),
   v.regex(new RegExp(`^p_${UNGUESSABLE}$`), 'must be a post id'),
@@ -114,7 +117,7 @@ export const PostId = v.pipe(
 /** See {@link PostId}. */
 export type PostId = v.InferOutput<typeof PostId>
 
-/** An order: `ord_` and what nobody can guess. */
+/** An order's id: `ord_` and an unguessable text. */
 export const OrderId = v.pipe(
   v.string(),
   v.regex(new RegExp(`^ord_${UNGUESSABLE}$`), 'must be an order id'),

@@ -1,10 +1,11 @@
-// Every size, count and lifetime of the relay: one table, read by the configuration and the document. Rates are in rates.ts.
+// Every size, count and lifetime of the relay, in one table for configuration and documents. Rates are in
+// rates.ts.
 import { POST_BYTES } from './bodies/channels.ts'
 import { PAYLOAD_CHARACTERS } from './ids.ts'
 
 interface Limit {
   readonly default: number
-  /** The least and the greatest value the setting takes. */
+  /** The smallest and the largest value that the setting accepts. */
   readonly min: number
   readonly max: number
   /** The environment variable that changes it. */
@@ -14,7 +15,7 @@ interface Limit {
 
 const KIB = 1024
 const MIB = 1024 * KIB
-/** What published clients send as one part: 5 MiB, and length, nonce and tag of its encryption. */
+/** Published clients send parts of this size: 5 MiB plus the length, nonce and tag of the encryption. */
 const MEDIA_PART_BYTES = 5 * MIB + 32
 
 /** Sizes, counts and lifetimes. The unit is in the name. */
@@ -24,7 +25,7 @@ export const limits = {
     min: 4 * KIB,
     max: 16 * MIB,
     setting: 'LIMIT_FRAME_BYTES',
-    means: 'one WebSocket frame; larger closes with 1009',
+    means: 'one WebSocket frame; a larger one closes with 1009',
   },
   payloadCharacters: {
     default: PAYLOAD_CHARACTERS,
@@ -45,14 +46,15 @@ export const limits = {
     min: 256 * KIB,
     max: 256 * MIB,
     setting: 'LIMIT_HELD_BYTES',
-    means: 'frames of one connection waiting for its rate; more closes with 1013',
+    means: 'frames of one connection that wait for its rate; more closes with 1013',
   },
   commitBytes: {
     default: 128 * MIB,
     min: 4 * MIB,
     max: 64 * 1024 * MIB,
     setting: 'LIMIT_COMMIT_BYTES',
-    means: 'frames of all connections waiting to be committed; whoever adds to more is closed with 1013',
+    means:
+      'frames of all connections that wait to be committed; a connection that adds more is closed with 1013',
   },
   outboundBytes: {
     default: 8 * MIB,
@@ -66,14 +68,15 @@ export const limits = {
     min: MIB,
     max: 1024 * 1024 * MIB,
     setting: 'LIMIT_UNREAD_BYTES',
-    means: 'unread answers and posts of all connections of a node; more closes the fullest with 1013',
+    means:
+      'unread answers and posts of all connections of a node; more closes the connections with the most, with 1013',
   },
   windowBytes: {
     default: 256 * KIB,
     min: 16 * KIB,
     max: 16 * MIB,
     setting: 'LIMIT_WINDOW_BYTES',
-    means: 'stored messages written ahead to one slow reader',
+    means: 'stored messages sent to a slow reader before it has read the earlier ones',
   },
   badFrames: {
     default: 10,
@@ -87,7 +90,7 @@ export const limits = {
     min: 8,
     max: 900,
     setting: 'LIMIT_IDLE_SECONDS',
-    means: 'silence of a connection before it is ended',
+    means: 'how long a connection may be silent before it is closed',
   },
   mailboxMessages: {
     default: 10_000,
@@ -101,14 +104,14 @@ export const limits = {
     min: MIB,
     max: 1024 * 1024 * MIB,
     setting: 'LIMIT_MAILBOX_BYTES',
-    means: 'payloads undelivered to one account',
+    means: 'undelivered payloads of one account',
   },
   conversationPercent: {
     default: 20,
     min: 1,
     max: 100,
     setting: 'LIMIT_CONVERSATION_PERCENT',
-    means: 'share of both that one conversation may fill',
+    means: 'percentage of both that one conversation may use',
   },
   messageLifeDays: {
     default: 30,
@@ -129,7 +132,7 @@ export const limits = {
     min: 1,
     max: 1_000_000,
     setting: 'LIMIT_FRIENDS',
-    means: 'friends, requests sent and blocks of one account, each',
+    means: 'friends, sent requests and blocks of one account, each',
   },
   rejectionDays: {
     default: 30,
@@ -157,7 +160,7 @@ export const limits = {
     min: 10,
     max: 10_000_000,
     setting: 'LIMIT_CHANNEL_POSTS',
-    means: 'posts kept of one channel; the oldest give way',
+    means: 'posts kept per channel; new ones replace the oldest',
   },
   postBytes: {
     default: POST_BYTES,
@@ -171,77 +174,77 @@ export const limits = {
     min: 5,
     max: 60,
     setting: 'LIMIT_OFFER_SECONDS',
-    means: 'how long the offer of a call waits for an answer',
+    means: 'how long a call offer waits for an answer',
   },
   offerCandidates: {
     default: 64,
     min: 0,
     max: 1000,
     setting: 'LIMIT_OFFER_CANDIDATES',
-    means: '`call_ice` frames kept with an offer that waits',
+    means: '`call_ice` frames kept with a waiting offer',
   },
   offerBytes: {
     default: 256 * KIB,
     min: 4 * KIB,
     max: 16 * MIB,
     setting: 'LIMIT_OFFER_BYTES',
-    means: 'an offer that waits, with its `call_ice` frames',
+    means: 'a waiting offer with its `call_ice` frames',
   },
   offers: {
     default: 16,
     min: 1,
     max: 1000,
     setting: 'LIMIT_OFFERS',
-    means: 'offers that wait, of one caller and for one callee, each; the oldest gives way',
+    means: 'waiting offers of one caller and for one callee, each; a new one replaces the oldest',
   },
   allOffersBytes: {
     default: 64 * MIB,
     min: MIB,
     max: 64 * 1024 * MIB,
     setting: 'LIMIT_ALL_OFFERS_BYTES',
-    means: 'offers of everybody that wait; the oldest of whoever holds the most gives way',
+    means: 'all waiting offers; beyond this, the oldest offer of the caller with the most bytes is removed',
   },
   mediaPartBytes: {
     default: MEDIA_PART_BYTES,
     min: MEDIA_PART_BYTES,
     max: 64 * MIB,
     setting: 'LIMIT_MEDIA_PART_BYTES',
-    means: 'one part of an upload: a chunk of 5 MiB and what encrypting it adds',
+    means: 'one part of an upload: a chunk of 5 MiB and the overhead of its encryption',
   },
   mediaBytes: {
     default: 20 * MEDIA_PART_BYTES,
     min: MIB,
     max: 10 * 1024 * MIB,
     setting: 'LIMIT_MEDIA_BYTES',
-    means: 'one blob: a file of 100 MiB and what encrypting it adds',
+    means: 'one blob: a file of 100 MiB and the overhead of its encryption',
   },
   mediaAccountBytes: {
     default: 1024 * MIB,
     min: MIB,
     max: 1024 * 1024 * MIB,
     setting: 'LIMIT_MEDIA_ACCOUNT_BYTES',
-    means: 'blobs of one account, uploads under way included',
+    means: 'blobs of one account, including unfinished uploads',
   },
   mediaAccountParts: {
     default: 10_000,
     min: 10,
     max: 10_000_000,
     setting: 'LIMIT_MEDIA_ACCOUNT_PARTS',
-    means: 'parts that the blobs of one account consist of',
+    means: 'parts of all blobs of one account',
   },
   mediaUploads: {
     default: 16,
     min: 1,
     max: 10_000,
     setting: 'LIMIT_MEDIA_UPLOADS',
-    means: 'uploads of one account under way',
+    means: 'unfinished uploads of one account',
   },
   mediaUploadHours: {
     default: 24,
     min: 1,
     max: 720,
     setting: 'LIMIT_MEDIA_UPLOAD_HOURS',
-    means: 'how long an upload can take before it is given up',
+    means: 'how long an upload can take before it is cancelled',
   },
   mediaPartSeconds: {
     default: 3600,
@@ -255,7 +258,7 @@ export const limits = {
     min: 1,
     max: 86_400,
     setting: 'LIMIT_MEDIA_LINK_SECONDS',
-    means: 'life of a link to upload or download by',
+    means: 'life of an upload or download link',
   },
   mediaLifeDays: {
     default: 60,
@@ -276,56 +279,57 @@ export const limits = {
     min: 10,
     max: 86_400,
     setting: 'LIMIT_ORDER_SECONDS',
-    means: 'how long an order can be paid, and what it is for is held',
+    means: 'how long an order can be paid and holds its goods',
   },
   holdAgainSeconds: {
     default: 3600,
     min: 0,
     max: 604_800,
     setting: 'LIMIT_HOLD_AGAIN_SECONDS',
-    means: 'how long after an unpaid hold the same party cannot hold the same thing again',
+    means: 'how long the same party cannot hold the same thing again after an unpaid hold',
   },
   watchDays: {
     default: 30,
     min: 1,
     max: 3650,
     setting: 'LIMIT_WATCH_DAYS',
-    means: 'how long an order’s address is watched for money that comes late',
+    means: 'how long an order’s address is watched for late payments',
   },
   pushSubscriptions: {
     default: 5,
     min: 1,
     max: 100,
     setting: 'LIMIT_PUSH_SUBSCRIPTIONS',
-    means: 'browsers and devices of one account that are woken; the oldest gives way',
+    means: 'push subscriptions of one account; a new one replaces the oldest',
   },
   pushUnconfirmedSeconds: {
     default: 5,
     min: 1,
     max: 300,
     setting: 'LIMIT_PUSH_UNCONFIRMED_SECONDS',
-    means: 'how long a message may be on its way to a connection before its account is woken',
+    means: 'how long a message may stay unconfirmed on a connection before its account is woken',
   },
   pushMessageSeconds: {
     default: 10,
     min: 1,
     max: 86_400,
     setting: 'LIMIT_PUSH_MESSAGE_SECONDS',
-    means: 'least time between two wakes of one account for messages',
+    means: 'minimum time between two pushes to one account for messages',
   },
   pushCallSeconds: {
     default: 5,
     min: 1,
     max: 86_400,
     setting: 'LIMIT_PUSH_CALL_SECONDS',
-    means: 'least time between two wakes of one account for calls',
+    means: 'minimum time between two pushes to one account for calls',
   },
   pushMessageLifeSeconds: {
     default: 604_800,
     min: 60,
     max: 2_419_200,
     setting: 'LIMIT_PUSH_MESSAGE_LIFE_SECONDS',
-    means: 'how long a push for messages is tried, and kept by the push service for a device that is off',
+    means:
+      'how long a push for messages is retried, and how long the push service keeps it for a device that is off',
   },
   pushCallLifeSeconds: {
     default: 45,
@@ -383,7 +387,7 @@ export type LimitName = keyof typeof limits
 /** The limits in force. */
 export type Limits = Readonly<Record<LimitName, number>>
 
-/** The limits nobody changed: what tests and clients start from. */
+/** The default limits, used by tests and clients. */
 export function defaultLimits(): Limits {
   const entries = Object.entries(limits).map(([name, limit]) => [name, limit.default])
   return Object.fromEntries(entries)

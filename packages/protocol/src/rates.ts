@@ -1,11 +1,13 @@
-// How often each thing may be asked of a relay: one table, read by the configuration and the document.
+// How often each operation is allowed, in one table for configuration and documents. Endpoints name their
+// rate in endpoints/. The relay overrides these values by its settings (config.ts) and enforces them in
+// listener/request-rates.ts and gateway/frame-rates.ts.
 
 interface Rate {
   /** How many at once. */
   readonly burst: number
-  /** How long a used-up burst takes to be whole again. */
+  /** Seconds until a used-up burst is fully refilled. */
   readonly perSeconds: number
-  /** Whom it counts for. An address is an IPv4 address or an IPv6 /64. */
+  /** What the rate is counted by. An address is an IPv4 address or an IPv6 /64. */
   readonly by: 'address' | 'account'
   readonly setting: string
   readonly means: string
@@ -19,7 +21,7 @@ export const rates = {
     perSeconds: 600,
     by: 'address',
     setting: 'RATE_REGISTER',
-    means: 'registrations, wrong work and recoveries included',
+    means: 'registrations, including recoveries and wrong proofs of work',
   },
   login: {
     burst: 300,
@@ -50,14 +52,14 @@ export const rates = {
     perSeconds: 86_400,
     by: 'address',
     setting: 'RATE_RESERVE',
-    means: 'orders of ids by nobody',
+    means: 'orders of ids without an account',
   },
   page: {
     burst: 240,
     perSeconds: 60,
     by: 'address',
     setting: 'RATE_PAGE',
-    means: 'payment pages, and looks at their state',
+    means: 'payment pages and requests for their state',
   },
   callback: {
     burst: 1200,
@@ -71,24 +73,30 @@ export const rates = {
     perSeconds: 60,
     by: 'address',
     setting: 'RATE_PUSH_KEY',
-    means: 'looks at the key to subscribe with',
+    means: 'requests for the key to subscribe with',
   },
   push: {
     burst: 60,
     perSeconds: 600,
     by: 'account',
     setting: 'RATE_PUSH',
-    means: 'changes of what is woken',
+    means: 'changes of push subscriptions',
   },
-  search: { burst: 30, perSeconds: 60, by: 'account', setting: 'RATE_SEARCH', means: 'searches' },
+  search: { burst: 30, perSeconds: 60, by: 'account', setting: 'RATE_SEARCH', means: 'channel searches' },
   post: { burst: 60, perSeconds: 60, by: 'account', setting: 'RATE_POST', means: 'posts to channels' },
-  history: { burst: 60, perSeconds: 60, by: 'account', setting: 'RATE_HISTORY', means: 'pages of posts' },
+  history: {
+    burst: 60,
+    perSeconds: 60,
+    by: 'account',
+    setting: 'RATE_HISTORY',
+    means: 'pages of channel posts',
+  },
   upload: {
     burst: 120,
     perSeconds: 60,
     by: 'account',
     setting: 'RATE_UPLOAD',
-    means: 'uploads begun, completed and given up',
+    means: 'uploads begun, completed and cancelled',
   },
   part: { burst: 600, perSeconds: 60, by: 'account', setting: 'RATE_PART', means: 'parts uploaded' },
   download: {
@@ -96,22 +104,28 @@ export const rates = {
     perSeconds: 60,
     by: 'account',
     setting: 'RATE_DOWNLOAD',
-    means: 'downloads, each range of one included',
+    means: 'downloads; each range counts',
   },
   link: {
     burst: 600,
     perSeconds: 60,
     by: 'address',
     setting: 'RATE_LINK',
-    means: 'uploads and downloads by a link of the relay',
+    means: 'uploads and downloads through the relay’s links',
   },
-  read: { burst: 600, perSeconds: 60, by: 'account', setting: 'RATE_READ', means: 'other reading requests' },
+  read: {
+    burst: 600,
+    perSeconds: 60,
+    by: 'account',
+    setting: 'RATE_READ',
+    means: 'other requests that read',
+  },
   write: {
     burst: 120,
     perSeconds: 60,
     by: 'account',
     setting: 'RATE_WRITE',
-    means: 'other changing requests',
+    means: 'other requests that change something',
   },
   message: {
     burst: 500,
@@ -132,7 +146,7 @@ export const rates = {
     perSeconds: 10,
     by: 'account',
     setting: 'RATE_CALL',
-    means: 'frames of calls; faster ones wait, behind each other only',
+    means: 'call frames; faster ones wait, only behind each other',
   },
   sync: {
     burst: 60,
@@ -146,7 +160,7 @@ export const rates = {
     perSeconds: 10,
     by: 'account',
     setting: 'RATE_AT_ONCE',
-    means: 'pings of both kinds and refused frames; faster closes with 1013',
+    means: 'pings of both kinds and refused frames; more closes with 1013',
   },
 } as const satisfies Record<string, Rate>
 
@@ -157,5 +171,5 @@ export interface RateInForce {
   readonly burst: number
   readonly perSeconds: number
 }
-/** The rates in force; undefined where they are lifted. */
+/** The rates in force; undefined if rates are turned off. */
 export type Rates = Readonly<Record<RateName, RateInForce>> | undefined

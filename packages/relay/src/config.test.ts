@@ -1,4 +1,5 @@
-// The settings: what each takes, and that a bad one is told by name, value and what would be right.
+// The settings: what each accepts, and that the error for an invalid one names it, its value and the valid
+// values.
 import { describe, expect, test } from 'bun:test'
 import { limits, rates } from '@sotto/protocol'
 import { ConfigError, readConfig, settings } from './config.ts'
@@ -10,10 +11,10 @@ function messageOf(environment: Record<string, string>): string {
     if (error instanceof ConfigError) return error.message
     throw error
   }
-  return 'it was taken'
+  return 'it was accepted'
 }
 
-test('nothing set, or set to nothing, is the defaults', () => {
+test('settings that are missing or empty have their defaults', () => {
   const config = readConfig({})
   expect(config).toMatchObject({
     port: 8080,
@@ -27,7 +28,7 @@ test('nothing set, or set to nothing, is the defaults', () => {
   expect(readConfig(blank)).toEqual(config)
 })
 
-test('what is set is read', () => {
+test('every setting is read', () => {
   const config = readConfig({
     PORT: ' 0 ',
     PUBLIC_URL: 'https://relay.example:8443',
@@ -48,7 +49,7 @@ test('what is set is read', () => {
   expect(readConfig({ RATE_LIMITS: 'off', RATE_POW: 'ignored' }).rates).toBeUndefined()
 })
 
-describe('a bad value is told by setting, value and what is right', () => {
+describe('the error for an invalid value names the setting, the value and the valid values', () => {
   test.each([
     ['PORT', '65536', 'a whole number from 0 to 65535'],
     ['PORT', '-1', 'a whole number from 0 to 65535'],
@@ -87,15 +88,15 @@ describe('a bad value is told by setting, value and what is right', () => {
     }
   })
 
-  test('room for answers that is smaller than what is written ahead', () => {
+  test('LIMIT_OUTBOUND_BYTES smaller than the window and a frame together', () => {
     expect(messageOf({ LIMIT_OUTBOUND_BYTES: '300000' })).toContain(
       'LIMIT_OUTBOUND_BYTES is "300000", but must be at least 524288',
     )
-    expect(messageOf({ LIMIT_OUTBOUND_BYTES: '524288' })).toBe('it was taken')
+    expect(messageOf({ LIMIT_OUTBOUND_BYTES: '524288' })).toBe('it was accepted')
   })
 })
 
-test('a password in DATABASE_URL is never shown, however the URL is wrong', () => {
+test('a password in an invalid DATABASE_URL is never shown', () => {
   for (const url of [
     'mysql://user:secret@db/sotto',
     'mysql://user:se/secret@db',

@@ -1,4 +1,4 @@
-// Every setting: name, default, meaning. The only reader of the environment.
+// Defines every setting (name, default, meaning) and reads it. No other file reads the environment.
 
 import {
   type LimitName,
@@ -17,7 +17,7 @@ import { type PaymentConfig, paymentConfigOf } from './payments/payment-config.t
 import { paymentSettings } from './payments/payment-settings.ts'
 import { type PushConfig, pushConfigOf, pushSettings } from './push/push-config.ts'
 
-/** A setting that cannot be used; the message names it, its value and what would be right. */
+/** A setting is invalid. The message names it, its value and the valid values. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
@@ -34,7 +34,7 @@ export interface Config {
   readonly trustedProxies: number
   readonly logLevel: LogLevel
   readonly drainSeconds: number
-  /** The operator's price list; undefined: the one that comes with the relay. */
+  /** The file of the operator's price list. If undefined, the relay's own list is used. */
   readonly vanityRules: string | undefined
   readonly payments: PaymentConfig
   readonly iceServers: IceServers
@@ -49,14 +49,14 @@ interface Setting {
   readonly means: string
 }
 
-/** The settings that are no limit and no rate; those stand in the protocol's own table. */
+/** The settings except limits and rates, which the protocol package defines. */
 export const settings = {
-  PORT: { default: '8080', means: 'TCP port to listen on; 0 takes a free one' },
+  PORT: { default: '8080', means: 'TCP port to listen on; 0 chooses a free port' },
   HOST: { default: '127.0.0.1', means: 'address to listen on; 0.0.0.0 or :: for all' },
   PUBLIC_URL: {
     default: '',
     means:
-      'how clients reach the relay, such as https://relay.example; login challenges are bound to its host. Empty: to the host a request names',
+      'the relay’s address for clients, such as https://relay.example; login challenges are bound to its host. If empty, they are bound to the host that each request names',
   },
   DATA_DIR: { default: './data', means: 'folder of the embedded database' },
   DATABASE_URL: { default: '', means: 'postgres://… to use PostgreSQL instead of the embedded database' },
@@ -64,14 +64,14 @@ export const settings = {
   CORS_ORIGINS: { default: '*', means: 'web origins that may call the relay, comma-separated, or *' },
   TRUST_PROXY: {
     default: '0',
-    means: 'how many reverse proxies of yours stand in front, 0 to 10; their X-Forwarded-For is believed',
+    means:
+      'number of your reverse proxies in front of the relay, 0 to 10; the relay trusts their X-Forwarded-For',
   },
   LOG_LEVEL: { default: 'info', means: 'silent, error, warn, info or debug' },
-  DRAIN_SECONDS: { default: '10', means: 'how long a stopping relay waits for what is in flight, 1 to 300' },
+  DRAIN_SECONDS: { default: '10', means: 'how long each step of stopping waits for accepted work, 1 to 300' },
   VANITY_RULES: {
     default: '',
-    means:
-      'file with the prices of custom ids, read again when it changes; empty: the rules that come with the relay',
+    means: 'file with the prices of custom ids, read again when it changes; if empty, the relay’s own rules',
   },
   ...paymentSettings,
   ...iceSettings,
@@ -79,13 +79,13 @@ export const settings = {
   ...mediaSettings,
   RATE_LIMITS: {
     default: 'on',
-    means: 'off lifts every rate (never a size), for benchmarks and closed networks',
+    means: 'off lifts all rates, but no size limit; for benchmarks and closed networks',
   },
 } as const satisfies Record<string, Setting>
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** @throws ConfigError at the first setting that cannot be used */
+/** @throws ConfigError at the first invalid setting */
 export function readConfig(environment: Environment): Config {
   const text = (name: keyof typeof settings): string => environment[name]?.trim() || settings[name].default
   const whole = (name: keyof typeof settings, min: number, max: number): number =>
@@ -128,7 +128,7 @@ function readLimits(environment: Environment): Limits {
     return given ? wholeNumber(setting, given, min, max) : usual
   }
   const inForce = mapKeys(limits, read)
-  // Else a slow reader of its backlog would be taken for one that never reads.
+  // With less, a client that reads its backlog slowly would be disconnected as one that does not read at all.
   const least = inForce.windowBytes + inForce.frameBytes
   if (inForce.outboundBytes < least) {
     const right = `at least ${least}, LIMIT_WINDOW_BYTES and LIMIT_FRAME_BYTES together`
@@ -179,7 +179,8 @@ function databaseUrl(text: string): string | undefined {
   if (text === '') return undefined
   const url = parseUrl(text)
   const isPostgres = url?.protocol === 'postgres:' || url?.protocol === 'postgresql:'
-  // A connection URL may hold a password, anywhere in it, which must not reach a terminal or a log.
+  // A connection URL may contain a password, in any part of it. The password must not reach a terminal or a
+  // log.
   if (!isPostgres)
     throw wrong('DATABASE_URL', `${/^\w*:/.exec(text)?.[0] ?? ''}…`, 'a URL that begins with postgres://')
   return text
@@ -218,6 +219,6 @@ function complete<K extends string, V>(
 ): Record<K, V> {
   const isComplete = (record: Partial<Record<K, V>>): record is Record<K, V> =>
     Object.keys(keys).every((key) => key in record)
-  if (!isComplete(partial)) throw new Error('a key was left out')
+  if (!isComplete(partial)) throw new Error('a key is missing')
   return partial
 }

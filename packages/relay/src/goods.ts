@@ -1,4 +1,4 @@
-// All that is sold, by kind.
+// The goods that the relay sells, by kind of order.
 import { channelGoods, seatGoods } from './channels/channels.ts'
 import type { AllGoods } from './payments/goods.ts'
 import { vanityGoods } from './vanity/vanity.ts'

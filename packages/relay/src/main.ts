@@ -1,4 +1,5 @@
-// The process: read the configuration, start, stop cleanly on a signal.
+// Runs the relay's process: reads the configuration, starts, and stops cleanly on a signal. Also the
+// package's exports.
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { describeMedia } from './media/media.ts'
 import { systemClock } from './operations/clock.ts'
@@ -17,8 +18,8 @@ export { StartError } from './start-error.ts'
 /**
  * Runs a relay until a signal stops it.
  * @param environment settings by name; see `settings`
- * @param print takes the lines a person at the terminal should see
- * @throws StartError where it cannot start
+ * @param print prints the lines for the person at the terminal
+ * @throws StartError if it cannot start and the operator can fix the cause
  */
 export async function serve(
   environment: Readonly<Record<string, string | undefined>>,
@@ -26,7 +27,7 @@ export async function serve(
 ): Promise<void> {
   const config = read(environment)
   const log = createLog(config.logLevel)
-  const signalled = untilSignal() // From here on: one that comes during the start must not be lost.
+  const signalled = untilSignal() // Begins before the start, so that a signal during the start is not lost.
   const relay = await startRelay(config, { clock: systemClock, randomBytes: systemRandom, log }).catch(
     (error) => {
       throw explain(error, config)
@@ -61,7 +62,7 @@ function untilSignal(): Promise<string> {
   })
 }
 
-// An address that means all of them is reached by this machine under its own name.
+// This machine reaches a relay that listens on all addresses as localhost.
 function hostInUrl(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost'
   return host.includes(':') ? `[${host}]` : host

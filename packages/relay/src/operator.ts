@@ -1,4 +1,4 @@
-// What an operator can tell the store, beside the relay that may be running on it.
+// The operator's commands. They work on the store itself, or through the relay that runs on it.
 import { Database } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,10 +6,11 @@ import * as v from 'valibot'
 import { createInProcessBus } from './cluster/in-process-bus.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { goods } from './goods.ts'
-import { moveSequencesAhead, resumeExpiry } from './messages/messages.ts'
+import { OperatorRefusal } from './listener/operator-command.ts'
+import { operatorSocketOf, sendOperatorCommand } from './listener/operator-socket.ts'
+import { moveSequencesAhead } from './messages/messages.ts'
 import { systemClock as clock } from './operations/clock.ts'
-import { OperatorRefusal } from './operations/operator-command.ts'
-import { knock, operatorDoorOf } from './operations/operator-door.ts'
+import { trustClockAgain } from './operations/clock-trust.ts'
 import { PaymentLedger } from './payments/ledger.ts'
 import { type OrderAnswer, type OrderCommandName, orderAnswers } from './payments/operator-answers.ts'
 import { orderCommands } from './payments/operator-orders.ts'
@@ -19,47 +20,50 @@ import { openStorage } from './storage/open-storage.ts'
 import { openSqliteBeside, StorageInUse, StorageMissing } from './storage/sqlite.ts'
 import type { Storage } from './storage/storage.ts'
 
-/** More orders than a relay takes between two backups. */
+/** More orders than a relay gets between two backups. */
 const DEPOSIT_DISTANCE = 1_000_000
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Something an operator asked for that cannot be done; the message says why. */
+/** The command cannot be carried out. The message tells the operator why. */
 export class OperatorError extends Error {
   override readonly name = 'OperatorError'
 }
 
-/** What can be told to a store, by the command's name. Each returns a line for the terminal. */
+/** The commands that work on the store, by name. Each returns the text for the terminal. */
 export const operatorCommands = {
   /** Lets messages expire again after the clock had jumped. */
   'resume-expiry': (environment: Environment): Promise<string> =>
     withStore(openBeside, environment, async (storage) => {
-      await resumeExpiry(storage)
-      return 'Expiry goes on with the relay’s next round, within a minute.'
+      await trustClockAgain(storage)
+      return 'Expiry goes on within a minute, with the relay’s next periodic check.'
     }),
-  /** Moves every conversation ahead, and the number deposit addresses are made from: once, after a backup was put back. */
+  /**
+   * Moves the counters of all conversations and of deposit addresses ahead. To be run once after a backup was
+   * restored.
+   */
   'after-restore': (environment: Environment): Promise<string> =>
     withStore(openAlone, environment, async (storage) => {
       await moveSequencesAhead(storage)
       await storage.transaction((sql) => moveDepositIndexAhead(sql, DEPOSIT_DISTANCE))
-      return `Every conversation goes on a million further: no client mistakes a new message for one it has seen.
-Deposit addresses go on a million further: none is given to a second order.`
+      return `The numbers of every conversation go on a million further, so that no client mistakes a new message for an old one.
+Deposit addresses go on a million further, so that no address is given to a second order.`
     }),
 } as const
 
 /**
- * Copies the embedded database into a file that must not exist yet, while the relay may go on working.
- * @throws OperatorError where there is none, or the file exists
+ * Copies the embedded database into a file that must not exist yet. A relay may run at the same time.
+ * @throws OperatorError if there is no embedded database, or the file exists
  */
 export function backUp(environment: Environment, file: string): string {
   const config = readConfig(environment)
   if (config.databaseUrl)
-    throw new OperatorError('DATABASE_URL is set: back PostgreSQL up with its own pg_dump')
-  if (existsSync(file)) throw new OperatorError(`${file} exists already; name another file`)
+    throw new OperatorError('DATABASE_URL is set: back up PostgreSQL with its own pg_dump')
+  if (existsSync(file)) throw new OperatorError(`${file} exists already; choose another file`)
   const source = join(config.dataDir, 'sotto.db')
   if (!existsSync(source)) throw new OperatorError(`${config.dataDir} holds no store of a relay`)
   const database = new Database(source, { readonly: true })
-  const umask = process.umask(0o077) // The copy holds the keys that sign tokens.
+  const umask = process.umask(0o077) // The copy contains the keys that sign tokens.
   try {
     database.run('PRAGMA busy_timeout = 5000')
     using copy = database.prepare('VACUUM INTO ?')
@@ -68,12 +72,13 @@ export function backUp(environment: Environment, file: string): string {
     process.umask(umask)
     database.close(true)
   }
-  return `Backed up to ${file}. To put it back: stop the relay, make it sotto.db in an empty data folder, run sotto after-restore.`
+  return `Backed up to ${file}. To restore it: stop the relay, copy it to sotto.db in an empty data folder, run sotto after-restore.`
 }
 
 /**
- * Has a command about orders done: by the relay that runs on this data folder, or on the store itself where none does.
- * @throws OperatorError where it is refused, or neither can be reached
+ * Carries out a command about orders: through the relay that runs on this data folder, or on the store itself
+ * if none runs.
+ * @throws OperatorError if the command is refused, or neither the relay nor the store can be opened
  */
 export async function tellRelay<Name extends OrderCommandName>(
   environment: Environment,
@@ -82,10 +87,10 @@ export async function tellRelay<Name extends OrderCommandName>(
 ): Promise<OrderAnswer<Name>> {
   const { dataDir, limits } = configOf(environment)
   try {
-    const told = await knock(operatorDoorOf(dataDir), command, input)
-    if (told) return answerOf(command, told.answer)
+    const reply = await sendOperatorCommand(operatorSocketOf(dataDir), command, input)
+    if (reply) return answerOf(command, reply.answer)
     return await withStore(openBeside, environment, async (storage) => {
-      // Nobody hears its bell here: a payer who is connected elsewhere finds the notice with the next connection.
+      // Nothing listens to this bus. The notice is stored, so a buyer gets it with the next connection.
       const ledger = new PaymentLedger({ storage, bus: createInProcessBus(), clock, limits, goods })
       return answerOf(command, await orderCommands({ storage, ledger, clock })[command](input))
     })
@@ -94,11 +99,11 @@ export async function tellRelay<Name extends OrderCommandName>(
   }
 }
 
-// The relay that runs may be of another version.
+// Checks the answer, because the running relay may have another version.
 function answerOf<Name extends OrderCommandName>(command: Name, answer: unknown): OrderAnswer<Name> {
   const { success, output } = v.safeParse(orderAnswers[command], answer)
   if (success) return output
-  throw new OperatorRefusal('the relay that runs answers in a form this version does not know')
+  throw new OperatorRefusal('the running relay answered in a form that this version does not know')
 }
 
 async function withStore<T>(
@@ -107,8 +112,8 @@ async function withStore<T>(
   work: (storage: Storage) => Promise<T>,
 ): Promise<T> {
   const storage = await open(configOf(environment)).catch((error) => {
-    const isTold = [StorageMissing, StorageInUse, StorageTooNew].some((known) => error instanceof known)
-    throw isTold ? new OperatorError(error.message) : error
+    const isExplained = [StorageMissing, StorageInUse, StorageTooNew].some((known) => error instanceof known)
+    throw isExplained ? new OperatorError(error.message) : error
   })
   try {
     return await work(storage)
@@ -131,12 +136,14 @@ async function openBeside(config: Config): Promise<Storage> {
   if (await isUpToDate(storage)) return storage
   await storage.close()
   throw new OperatorError(
-    `${config.dataDir} holds a store of another version of the relay; if it is older, start this one on it once`,
+    `${config.dataDir} holds a store of another version of the relay; if that is older, start this version once`,
   )
 }
 
-// A relay that is running would go on with the numbers it knows. (With PostgreSQL nobody can tell: the document says so.)
+// No relay may run on the store, because it would continue with the old numbers. (On PostgreSQL this cannot
+// be checked; docs/operations.md tells the operator.)
 async function openAlone(config: Config): Promise<Storage> {
-  if (!config.databaseUrl) await (await openSqliteBeside(config.dataDir)).close() // Makes no empty store by mistake.
+  // Fails if the folder contains no store. openStorage would create an empty one.
+  if (!config.databaseUrl) await (await openSqliteBeside(config.dataDir)).close()
   return await openStorage(config)
 }

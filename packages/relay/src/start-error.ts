@@ -1,4 +1,4 @@
-// Why a relay does not start, in words its operator can act on.
+// Explains to the operator why a relay does not start.
 
 import { SQL } from 'bun'
 import type { Config } from './config.ts'
@@ -7,12 +7,12 @@ import { StorageTooNew } from './storage/migrate.ts'
 import { StorageInUse } from './storage/sqlite.ts'
 import { VanityRulesError } from './vanity/vanity.ts'
 
-/** What keeps a relay from starting and its operator can mend; the message says what. */
+/** The relay cannot start, and its operator can fix the cause. The message tells how. */
 export class StartError extends Error {
   override readonly name = 'StartError'
 }
 
-/** The error as its operator should read it: a StartError where a setting is at fault, else the error itself. */
+/** The error for the operator: a StartError if a setting or the store is the cause, else the error itself. */
 export function explain(error: unknown, config: Config): unknown {
   const reason = reasonOf(error, config)
   return reason === undefined ? error : new StartError(reason)

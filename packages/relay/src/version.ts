@@ -1,4 +1,4 @@
-// The relay's version, as its package says it.
+// The relay's version, from package.json.
 import manifest from '../package.json' with { type: 'json' }
 
 export const { version } = manifest

@@ -1,50 +1,50 @@
-// A way to a server that can go bad: what comes back from it is held up, or cut off in the middle.
+// A TCP proxy in front of a server that can fail: it delays the server's answers or cuts them off.
 import { createServer, connect as dial, type Socket } from 'node:net'
 
-/** A way that is good until it is told otherwise. */
+/** A proxy that works until a test makes it fail. */
 export interface BadWay {
   readonly url: string
-  /** Bytes that came back so far. */
+  /** The number of bytes that the server has sent back through the proxy. */
   readonly back: () => number
-  /** From now on nothing comes back, though everything goes through. */
+  /** From now on the server's answers are dropped; requests still reach it. */
   silence(): void
-  /** From now on each connection is cut after so many bytes came back by it. */
+  /** From now on each connection is cut after the server has sent this many bytes back. */
   cutAfter(bytes: number): void
-  /** What comes back comes in pieces of at most this, with a pause for each. */
+  /** From now on the server's answers pass in pieces of at most this size, with a pause for each. */
   drip(bytes: number, pauseMs: number): void
-  /** As it was in the beginning, for new connections. */
+  /** Works again as at the start, for new connections. */
   mend(): void
   stop(): Promise<void>
 }
 
-interface Passing {
+interface Connection {
   readonly near: Socket
   readonly far: Socket
   back: number
 }
 
-/** Begins to pass everything on to a server. */
+/** Starts a proxy in front of a server. */
 export async function startBadWay(target: string): Promise<BadWay> {
   const { hostname, port } = new URL(target)
-  const open = new Set<Passing>()
+  const open = new Set<Connection>()
   let back = 0
   let isSilent = false
   let mostBack = Number.POSITIVE_INFINITY
   let drip: { readonly bytes: number; readonly pauseMs: number } | undefined
 
-  const passBack = async (passing: Passing, piece: Buffer): Promise<void> => {
-    const { near, far } = passing
+  const passBack = async (connection: Connection, piece: Buffer): Promise<void> => {
+    const { near, far } = connection
     if (isSilent) return
     const step = drip?.bytes ?? piece.length
     far.pause()
     for (let at = 0; at < piece.length && !near.destroyed; at += step) {
-      const end = Math.min(at + step, piece.length, at + mostBack - passing.back)
-      // By what goes through, however small the pieces are that it comes in.
+      const end = Math.min(at + step, piece.length, at + mostBack - connection.back)
+      // The pause depends on the bytes that pass, not on the size of the pieces received.
       if (drip) await Bun.sleep((drip.pauseMs * (end - at)) / step)
-      passing.back += end - at
+      connection.back += end - at
       back += end - at
       const isWritten = near.write(piece.subarray(at, end))
-      if (passing.back >= mostBack) {
+      if (connection.back >= mostBack) {
         near.destroySoon()
         far.destroy()
         return
@@ -56,10 +56,10 @@ export async function startBadWay(target: string): Promise<BadWay> {
 
   const server = createServer((near) => {
     const far = dial(Number(port), hostname)
-    const passing: Passing = { near, far, back: 0 }
-    open.add(passing)
+    const connection: Connection = { near, far, back: 0 }
+    open.add(connection)
     near.pipe(far)
-    far.on('data', (piece: Buffer) => void passBack(passing, piece))
+    far.on('data', (piece: Buffer) => void passBack(connection, piece))
     far.on('end', () => near.end())
     for (const [socket, other] of [
       [near, far],
@@ -67,7 +67,7 @@ export async function startBadWay(target: string): Promise<BadWay> {
     ] as const) {
       socket.on('error', () => other.destroy())
       socket.on('close', () => {
-        open.delete(passing)
+        open.delete(connection)
         if (!isSilent || socket === near) other.destroy()
       })
     }

@@ -1,12 +1,12 @@
-// What the tests of calls send and look for: frames as text, since they have to arrive as they were written.
+// Call frames for tests. Frames are compared as text, because the relay must forward them unchanged.
 import type { WireAccount, WireSocket } from './wire.ts'
 
 type Json = Record<string, unknown>
 
-/** The types of a call's frames. */
+/** The types of call frames. */
 export const CALL_TYPES = ['call_offer', 'call_answer', 'call_reject', 'call_ice', 'call_hangup'] as const
 
-/** A frame of a call from one account to another. */
+/** A call frame from one account to another. */
 export function signal(
   type: (typeof CALL_TYPES)[number],
   [from, to]: readonly [WireAccount, WireAccount],
@@ -16,12 +16,12 @@ export function signal(
   return { type, to: to.alias, call_id: 'call-1', from: from.alias, crypto_v: 2, payload, ...more }
 }
 
-/** A `call_ice` that tells itself apart from others by `n`. */
+/** A `call_ice` frame numbered by `n`. */
 export function candidate(n: number, pair: readonly [WireAccount, WireAccount], more: Json = {}): Json {
   return signal('call_ice', pair, { n, ...more })
 }
 
-/** The text of every frame that comes in from here on, as it stood on the wire. */
+/** The text of every frame that arrives from now on, as received. */
 export function textsOf(socket: WireSocket): string[] {
   const texts: string[] = []
   socket.socket.addEventListener('message', ({ data }) => texts.push(String(data)))
@@ -29,8 +29,8 @@ export function textsOf(socket: WireSocket): string[] {
 }
 
 /**
- * Waits until everything the account has sent of calls is carried out: its next frame of a call is refused, and refusals
- * come in their turn.
+ * Waits until the relay has handled every call frame the account sent before. It sends one more call frame,
+ * to itself, which is refused in the same order.
  */
 export async function settled(socket: WireSocket, account: WireAccount): Promise<void> {
   const call_id = `settle-${crypto.randomUUID()}`

@@ -1,9 +1,9 @@
-// Certificates for servers of the tests' own: an authority that nobody else trusts, and what it vouches for (X.509, written
-// as DER by hand, so that no test needs a program for it).
+// Certificates for the tests' servers, signed by an authority that only the tests trust. (X.509, written as
+// DER by hand, so that no test needs a program for it.)
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { isIP } from 'node:net'
 
-/** What a server needs, and what its clients have to trust. */
+/** A server's key and certificate, and the authority its clients must trust. */
 export interface Certified {
   /** The server's private key, PEM. */
   readonly key: string
@@ -13,7 +13,7 @@ export interface Certified {
   readonly authority: string
 }
 
-/** A certificate for hosts and IPv4 addresses, by a fresh authority. */
+/** Makes a certificate for hosts and IPv4 addresses, signed by a new authority. */
 export function certify(hosts: readonly string[]): Certified {
   const authority = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const server = generateKeyPairSync('ec', { namedCurve: 'P-256' })

@@ -1,4 +1,5 @@
-// A relay's part in payments as a process of its own, to be killed at any moment: `chain-process.ts <folder> <settings as JSON>`.
+// A relay's payment part as a separate process that tests can kill at any moment: `chain-process.ts <folder>
+// <settings as JSON>`.
 import { openSqlite } from '../src/storage/sqlite.ts'
 import { openChainShop } from './chain-shop.ts'
 

@@ -1,10 +1,11 @@
-// A shop on a real store whose orders are paid on real chains: orders, ledger and the provider `evm`, put together.
+// A shop on a real store whose orders are paid on real chains. It consists of the orders, the ledger and the
+// provider `evm`.
 import { AliasId, check, defaultLimits, QUOTA_PRICE } from '@sotto/protocol'
 import { mnemonicToAccount } from 'viem/accounts'
 import { addAccount, findAccountByAlias } from '../src/accounts/accounts.ts'
-import { channelGoods, seatGoods } from '../src/channels/channels.ts'
 import { orderSeat } from '../src/channels/trade.ts'
 import { createInProcessBus } from '../src/cluster/in-process-bus.ts'
+import { goods } from '../src/goods.ts'
 import { type Clock, systemClock } from '../src/operations/clock.ts'
 import type { Log, LogFields } from '../src/operations/log.ts'
 import { systemRandom } from '../src/operations/random.ts'
@@ -15,15 +16,17 @@ import { listPayments, type Payment } from '../src/payments/payment.ts'
 import { EvmPayments } from '../src/payments/providers/evm.ts'
 import { evmConfigOf } from '../src/payments/providers/evm-config.ts'
 import type { Storage } from '../src/storage/storage.ts'
-import { vanityGoods } from '../src/vanity/vanity.ts'
 
-/** A phrase from the test vectors of BIP-39; never hold money under it. Not that of the accounts that anvil gives coins to. */
+/**
+ * A phrase from the test vectors of BIP-39; never hold money under it. It is a different phrase from the one
+ * of anvil's funded accounts.
+ */
 export const PHRASE = 'legal winner thank year wave sausage worth useful legal winner thank yellow'
 /** The extended public key of its first Ethereum account. */
 export const XPUB = mnemonicToAccount(PHRASE, { path: "m/44'/60'/0'" }).getHdKey().publicExtendedKey
-/** The price of everything here, in the smallest unit of a token with six decimals. */
+/** The price of every order here, in the smallest unit of a token with six decimals. */
 export const PRICE = BigInt(QUOTA_PRICE) * 1_000_000n
-/** How often these shops look at their chains. */
+/** How often these shops read their chains. */
 const POLL_MS = 50
 
 /** A line of the log. */
@@ -32,23 +35,23 @@ export interface LogLine extends LogFields {
   readonly event: string
 }
 
-/** Settings of the provider; the key and a few others are given. */
+/** Settings of the provider. The key and a few others have defaults. */
 export type EvmSettings = Readonly<Record<string, string | number>>
 
-/** One relay's part in payments. */
+/** The payment part of one relay. */
 export type ChainShop = Awaited<ReturnType<typeof openChainShop>>
 
-/** Opens a shop on a store. Ends with the store: stop it first. */
+/** Opens a shop on a store. Stop the shop before you close the store. */
 export async function openChainShop(storage: Storage, settings: EvmSettings) {
   const limits = { ...defaultLimits(), pendingOrders: 2000, orderSeconds: 86_400 }
   const log: LogLine[] = []
-  const clock = { ...systemClock } // For a test to change.
+  const clock = { ...systemClock } // Tests may change it.
   const parts = { storage, limits, clock: systemClock, randomBytes: systemRandom, bus: createInProcessBus() }
-  const mayExpire = async (): Promise<boolean> => true // The machine's own clock, at which nothing jumps.
-  const goods = { vanity: vanityGoods, reserve: vanityGoods, channel: channelGoods, quota: seatGoods }
+  // The machine's clock does not jump.
+  const isClockTrusted = async (): Promise<boolean> => true
   const ledger = new PaymentLedger({ ...parts, goods })
   let provider = createEvm(settings, { storage, log, clock })
-  let orders = new Orders({ ...parts, provider, mayExpire })
+  let orders = new Orders({ ...parts, goods, provider, isClockTrusted })
   const buyer = await addBuyer(storage)
 
   const shop = {
@@ -60,20 +63,20 @@ export async function openChainShop(storage: Storage, settings: EvmSettings) {
     order: (): Promise<Order> => orderSeat(buyer, { orders }),
     status: async ({ order_id }: Order) => (await findOrder(storage.sql, order_id))?.status,
     payments: ({ id }: Order): Promise<Payment[]> => listPayments(storage.sql, id),
-    /** What became of the money for an order: `seen`, `gone`, `counted`, or why it goes back. */
+    /** The outcome of each payment for an order: `seen`, `gone`, `counted`, or why it is refunded. */
     outcomes: async (order: Order): Promise<string[]> => {
       const payments = await listPayments(storage.sql, order.id)
       return payments.map(({ state, outcome, reason }) =>
         reason ? `${outcome} ${reason}` : (outcome ?? state),
       )
     },
-    /** The blocks it remembers of a chain, the newest first. */
+    /** The blocks of a chain that it has stored, the newest first. */
     blocks: (scope: string) =>
       storage.sql<{ height: number; hash: string }>`
         SELECT height, hash FROM chain_blocks WHERE scope = ${scope} ORDER BY height DESC`,
     start: () => provider.start(ledger),
     stop: () => provider.stop(),
-    /** Starts it, and waits until orders can be opened. */
+    /** Starts the shop and waits until orders can be opened. */
     open: async (): Promise<void> => {
       await provider.start(ledger)
       const order = { orderId: 'ord_x' as never, depositIndex: 0, price: 1, expiresAt: 0, title: '' }
@@ -84,10 +87,13 @@ export async function openChainShop(storage: Storage, settings: EvmSettings) {
         ),
       )
     },
-    /** A relay that comes back, perhaps with other settings, on the same store. Not started yet. */
+    /**
+     * Replaces the provider, as a restarted relay does on the same store, with changed settings if given.
+     * Does not start it.
+     */
     again: (changed: EvmSettings = {}): void => {
       provider = createEvm({ ...settings, ...changed }, { storage, log, clock })
-      orders = new Orders({ ...parts, provider, mayExpire })
+      orders = new Orders({ ...parts, goods, provider, isClockTrusted })
     },
     /** Waits until the chain is read up to this height. */
     hasRead: (height: number): Promise<void> =>
@@ -128,15 +134,15 @@ async function addBuyer(storage: Storage) {
   return account.id
 }
 
-/** Waits until something is so. @throws where it does not become so */
+/** Waits until a condition holds. @throws if it does not hold in time */
 export async function until(
   what: string,
-  isSo: () => boolean | Promise<boolean>,
+  condition: () => boolean | Promise<boolean>,
   withinMs = 30_000,
 ): Promise<void> {
   const end = performance.now() + withinMs
-  while (!(await isSo())) {
-    if (performance.now() > end) throw new Error(`in vain: ${what}`)
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error(`waited in vain until ${what}`)
     await Bun.sleep(10)
   }
 }

@@ -1,35 +1,35 @@
-// A chain, a token and shops on a store of their own, for each file of tests that is paid on a real chain.
+// A chain, a token, and shops on a new store, for test files that use a real chain.
 import { afterAll, afterEach, beforeAll, beforeEach } from 'bun:test'
 import { type Endpoint, startChain, startEndpoint, type TestChain, type TestToken } from './chain.ts'
 import { type ChainShop, type EvmSettings, openChainShop } from './chain-shop.ts'
 import { engines, type TestStore } from './engines.ts'
 
-/** What one file of tests has. */
+/** What one test file has. */
 export interface ChainWorld {
   readonly chain: TestChain
-  /** Six decimals. */
+  /** A token with six decimals. */
   readonly token: TestToken
-  /** Empty for each test. */
+  /** A new, empty store for each test. */
   readonly store: TestStore
-  /** Whatever has to be stopped with the test. */
+  /** Everything that is stopped after the test. */
   readonly opened: { stop(): Promise<void> }[]
-  /** An endpoint in front of a chain, this one unless told. */
+  /** Opens an endpoint in front of a chain, by default this world's chain. */
   openEndpoint(target?: TestChain): Promise<Endpoint>
-  /** A shop that is not started yet; it asks the chain itself unless `EVM_RPC_URLS` says otherwise. */
+  /** Opens a shop without starting it. It uses the chain directly unless `EVM_RPC_URLS` is set. */
   openShop(settings?: EvmSettings): Promise<ChainShop>
-  /** One that is. */
+  /** Opens a shop and starts it. */
   openStartedShop(settings?: EvmSettings): Promise<ChainShop>
 }
 
-/** Has a chain for the tests of a file. */
+/** Starts a chain for the tests of a file. */
 export function useChain(): ChainWorld {
   const [sqlite] = engines
   let chain: TestChain | undefined
   let token: TestToken | undefined
   let store: TestStore | undefined
   const opened: { stop(): Promise<void> }[] = []
-  const there = <T>(part: T | undefined): T => {
-    if (!part) throw new Error('the world of these tests is not there yet')
+  const started = <T>(part: T | undefined): T => {
+    if (!part) throw new Error('the world of these tests has not started yet')
     return part
   }
   beforeAll(async () => {
@@ -38,7 +38,7 @@ export function useChain(): ChainWorld {
   })
   afterAll(() => chain?.stop())
   beforeEach(async () => {
-    store = await there(sqlite).open()
+    store = await started(sqlite).open()
   })
   afterEach(async () => {
     for (const one of opened.splice(0).reverse()) await one.stop()
@@ -46,16 +46,16 @@ export function useChain(): ChainWorld {
   })
   const world: ChainWorld = {
     get chain() {
-      return there(chain)
+      return started(chain)
     },
     get token() {
-      return there(token)
+      return started(token)
     },
     get store() {
-      return there(store)
+      return started(store)
     },
     opened,
-    openEndpoint: async (target = there(chain)) => {
+    openEndpoint: async (target = started(chain)) => {
       const endpoint = await startEndpoint(target.url)
       opened.push(endpoint)
       return endpoint

@@ -1,4 +1,5 @@
-// A real EVM chain for tests (anvil), with tokens of our own on it, and an endpoint in front of it that misbehaves on demand.
+// A real EVM chain for tests (anvil) with test tokens, and an endpoint in front of it that misbehaves on
+// demand.
 
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -8,21 +9,24 @@ import solc from 'solc'
 import { type Abi, type Address, encodeAbiParameters, encodeFunctionData, type Hex } from 'viem'
 import { findFreePort } from './free-port.ts'
 
-/** A chain of its own, in a process of its own. */
+/** A chain in a separate process. */
 export interface TestChain {
   readonly url: string
   readonly chainId: number
   /** An account with coins, unlocked. */
   readonly payer: Address
   rpc<T = unknown>(method: string, params?: readonly unknown[]): Promise<T>
-  /** Makes empty blocks. */
+  /** Mines empty blocks. */
   mine(count?: number): Promise<void>
   height(): Promise<number>
-  /** Replaces the newest `depth` blocks; `transactions` are put into the new ones, each with the place of its block. */
+  /**
+   * Replaces the newest `depth` blocks. The new blocks get `transactions`, each with the position of its
+   * block.
+   */
   reorganise(depth: number, transactions?: readonly (readonly [Hex | object, number])[]): Promise<void>
-  /** Sends a transaction of the payer, in a block of its own. @returns its hash */
+  /** Sends a transaction of the payer in a separate block. @returns its hash */
   send(transaction: { to?: Address; data?: Hex; value?: Hex }): Promise<Hex>
-  /** A signed transaction as it went over the wire, to be put into another block. */
+  /** The raw signed transaction, to be put into another block. */
   rawTransaction(hash: Hex): Promise<Hex>
   deployToken(decimals: number): Promise<TestToken>
   stop(): Promise<void>
@@ -30,19 +34,19 @@ export interface TestChain {
 
 /** test/chain/TestToken.sol, deployed; the payer owns all of it. */
 export interface TestToken {
-  /** In lower case. */
+  /** The address in lower case. */
   readonly address: Address
   pay(to: string, amount: bigint): Promise<Hex>
   payAll(to: readonly string[], amount: bigint): Promise<Hex>
   emitCollectible(to: string, id: bigint): Promise<Hex>
-  /** What `pay` sends, for a block that a reorganisation makes. */
+  /** The transaction that `pay` sends, for a block of a reorganisation. */
   payment(to: string, amount: bigint): { from: Address; to: Address; data: Hex; gas: Hex }
 }
 
 /**
  * Starts a chain.
- * @param options.quick keeps no history: many blocks quickly, but no reorganisations
- * @param options.since the time of its first block, in seconds since 1970; now, unless told
+ * @param options.quick keeps no history: mines many blocks quickly, but cannot reorganise
+ * @param options.since the time of its first block, in seconds since 1970; by default now
  */
 export async function startChain(
   options: { chainId?: number; quick?: boolean; since?: number } = {},
@@ -58,12 +62,13 @@ export async function startChain(
     ])
     if (await isUp(url, anvil)) return chainAt(url, chainId, anvil)
     await end(anvil)
-    // Someone else may have taken the port between our look and its start.
+    // Another process may have taken the port since findFreePort() checked it.
     if (triesLeft === 0) throw new Error('anvil did not start')
   }
 }
 
-// The shell ends anvil when its own standard input is closed: by us, or by our end, however we end.
+// The shell ends anvil when the shell's standard input closes: when this process closes it or ends in any
+// way.
 const keeperScript = `trap '' HUP INT TERM
 "$@" </dev/null >/dev/null 2>&1 &
 read -r _
@@ -74,8 +79,8 @@ type Keeper = Subprocess<'pipe', 'ignore', 'inherit'>
 
 function launch(words: readonly string[]): Keeper {
   const machine = process.arch === 'x64' ? 'amd64' : process.arch
-  // The program itself, in the package of this machine that the package named here brings: its own start script would stand
-  // between us and it.
+  // Runs the binary directly, from the package for this machine. The package's start script would be one more
+  // process between the shell and the binary.
   const require = createRequire(import.meta.resolve('@foundry-rs/anvil/package.json'))
   const binary = require.resolve(`@foundry-rs/anvil-${process.platform}-${machine}/bin/anvil`)
   return Bun.spawn(['sh', '-c', keeperScript, 'keeper', binary, ...words], {
@@ -115,7 +120,7 @@ async function chainAt(url: string, chainId: number, anvil: Keeper): Promise<Tes
       if (receipt) throw new Error('a transaction failed')
       await Bun.sleep(10)
     }
-    throw new Error('a transaction was not taken into a block')
+    throw new Error('no block got the transaction')
   }
   return {
     url,
@@ -127,7 +132,7 @@ async function chainAt(url: string, chainId: number, anvil: Keeper): Promise<Tes
     reorganise: async (depth, transactions = []) => {
       const height = Number(await rpc<Hex>('eth_blockNumber'))
       let nonce = Number(await rpc<Hex>('eth_getTransactionCount', [payer, hex(height - depth)]))
-      // Else they would be numbered as if what falls away had stayed.
+      // Without this they would get the numbers that follow the removed transactions.
       const numbered = transactions.map(([transaction, block]) => [
         typeof transaction === 'string' || 'nonce' in transaction
           ? transaction
@@ -153,7 +158,7 @@ async function chainAt(url: string, chainId: number, anvil: Keeper): Promise<Tes
         emitCollectible: (to, id) => send({ to: address, data: data('emitCollectible', [to, id]) }),
         payment: (to, amount) => ({
           ...{ from: payer, to: address, data: data('transfer', [to, amount]) },
-          gas: '0x30000', // What would be estimated holds for what falls away.
+          gas: '0x30000', // An estimate would be for the removed state.
         }),
       }
     },
@@ -163,7 +168,7 @@ async function chainAt(url: string, chainId: number, anvil: Keeper): Promise<Tes
 
 let compiled: { abi: Abi; code: Hex } | undefined
 
-// Takes a second, so once a test process and only where there is a token.
+// Takes a second, so it is done once per test process and only if a test deploys a token.
 function compiledToken(): { abi: Abi; code: Hex } {
   if (compiled) return compiled
   const content = readFileSync(join(import.meta.dir, 'chain/TestToken.sol'), 'utf8')
@@ -190,14 +195,14 @@ async function call(url: string, method: string, params: readonly unknown[]): Pr
   return answer.result
 }
 
-/** A JSON-RPC request on its way to the chain. */
+/** A JSON-RPC request that is being forwarded to the chain. */
 export interface Passing {
   readonly method: string
-  // biome-ignore lint/suspicious/noExplicitAny: whatever a JSON-RPC call carries
+  // biome-ignore lint/suspicious/noExplicitAny: each JSON-RPC method has different parameters
   readonly params: any[]
-  /** What the chain says to it. */
+  /** Forwards it. @returns the chain's answer */
   pass(): Promise<Response>
-  /** An answer instead of it. */
+  /** Makes an answer with this result, instead of the chain's. */
   result(result: unknown): Response
   error(code: number, message: string, init?: ResponseInit): Response
 }
@@ -205,13 +210,13 @@ export interface Passing {
 /** An endpoint in front of a chain. */
 export interface Endpoint {
   readonly url: string
-  /** The methods it was asked for, in order. */
+  /** The methods of its requests, in order. */
   readonly asked: string[]
-  /** What it does with a request; undefined: passes it on. */
+  /** Answers a request. If it is undefined or returns nothing, the request is forwarded to the chain. */
   behave: ((request: Passing) => Response | Promise<Response>) | undefined
   /** Refuses connections from now on. */
   down(): Promise<void>
-  /** Takes them again, on the same port. */
+  /** Accepts connections again, on the same port. */
   up(): Promise<void>
   stop(): Promise<void>
 }

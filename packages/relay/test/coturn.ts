@@ -1,4 +1,5 @@
-// A real TURN server for tests: Debian's coturn, with the configuration docs/operations.md gives operators, on loopback.
+// A real TURN server for tests: Debian's coturn on the loopback, with the configuration that
+// docs/operations.md gives operators.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -6,10 +7,10 @@ import { join } from 'node:path'
 import { findCoturn } from '../../../scripts/find-coturn.mjs'
 import { findFreePort } from './free-port.ts'
 
-/** A TURN server that runs. */
+/** A running TURN server. */
 export interface Coturn {
   readonly port: number
-  /** True where these credentials get relays, and what is sent through them arrives. */
+  /** Whether these credentials get relay addresses and packets sent through them arrive. */
   carries(credentials: { username: string; credential: string }, over: 'udp' | 'tcp'): Promise<boolean>
   stop(): Promise<void>
 }
@@ -23,7 +24,7 @@ export async function startCoturn(secret: string): Promise<Coturn> {
     const port = await findFreePort()
     const file = join(folder, 'turnserver.conf')
     await Bun.write(file, await configuration({ folder, port, secret }))
-    // Ended by the kernel if this process is killed before it can stop it.
+    // The kernel ends the server if this process is killed before it can stop it.
     const server = Bun.spawn(
       ['setpriv', '--pdeathsig', 'KILL', '--', join(programs, 'turnserver'), '-c', file],
       { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' },
@@ -45,12 +46,12 @@ export async function startCoturn(secret: string): Promise<Coturn> {
   }
 }
 
-/** The operators' configuration, but on this machine alone, on free ports, and without a certificate. */
+/** The operators' configuration, but only on this machine, on free ports, and without a certificate. */
 async function configuration(of: { folder: string; port: number; secret: string }): Promise<string> {
   const guide = await Bun.file(join(import.meta.dir, '../../../docs/operations.md')).text()
   const block = /<!-- coturn -->\n```conf\n(?<conf>[\s\S]+?)```\n<!-- \/coturn -->/.exec(guide)?.groups?.conf
   if (!block) throw new Error('docs/operations.md has no configuration for coturn')
-  const own: Record<string, string | undefined> = {
+  const replaced: Record<string, string | undefined> = {
     'listening-port': `listening-port=${of.port}`,
     'static-auth-secret': `static-auth-secret=${of.secret}`,
     'tls-listening-port': 'no-tls',
@@ -59,15 +60,15 @@ async function configuration(of: { folder: string; port: number; secret: string 
     'min-port': 'min-port=20000',
     'max-port': 'max-port=32767',
   }
-  const lines = block.split('\n').map((line) => own[line.split('=')[0] ?? ''] ?? line)
-  const here = [
+  const lines = block.split('\n').map((line) => replaced[line.split('=')[0] ?? ''] ?? line)
+  const added = [
     ...['listening-ip=127.0.0.1', 'relay-ip=127.0.0.1', 'allow-loopback-peers'],
     ...[`userdb=${of.folder}/users`, `pidfile=${of.folder}/pid`, 'log-file=stdout', 'simple-log'],
   ]
-  return [...lines, ...here, ''].join('\n')
+  return [...lines, ...added, ''].join('\n')
 }
 
-// Two clients of coturn's own get a relay each and send to each other through both.
+// Two of coturn's test clients get a relay address each and send to each other through both.
 async function carries(
   program: string,
   port: number,

@@ -1,17 +1,17 @@
-// Kills the relay with SIGKILL at random moments under load: no acknowledged message is lost, doubled or out of
-// order (docs/protocol.md, "Delivery").
+// Kills the relay with SIGKILL at random moments under load: no acknowledged message is lost, repeated or
+// out of order (docs/protocol.md, "Delivery").
 import { afterAll, expect, test } from 'bun:test'
 import { engines } from './engines.ts'
-import { startPostgres } from './postgres-server.ts'
+import { startOwnPostgres } from './postgres-server.ts'
 import { type RelayProcess, startRelay } from './relay-process.ts'
 import { befriend, message, WireAccount, WireSocket } from './wire.ts'
 
 const PAIRS = 8
-/** Messages that are sent in a round before it is struck. */
-const LEAST_A_ROUND = 120
+/** The messages to send in a round before the strike. */
+const LEAST_PER_ROUND = 120
 const WINDOW = 16
 
-/** Sends numbered messages, and again in their order whatever was not acknowledged when the connection broke. */
+/** Sends numbered messages. After a reconnection it repeats the unacknowledged ones in their order. */
 class Sender {
   readonly acked = new Map<string, number>()
   readonly #account: WireAccount
@@ -65,7 +65,7 @@ class Sender {
   }
 }
 
-/** Keeps what it is given by `seq`, and confirms some of it some of the time. */
+/** Stores the received messages by `seq` and confirms some of them at random. */
 class Receiver {
   readonly received = new Map<number, string>()
   readonly #account: WireAccount
@@ -83,7 +83,7 @@ class Receiver {
     let last = 0
     const take = (frame: { type: string; id: string; seq: number }): void => {
       if (frame.type !== 'msg') return
-      // Within one connection a conversation comes in rising seq, nothing twice (Delivery 3 and 5).
+      // Within one connection the seq of a conversation rises, and nothing arrives twice (Delivery 3 and 5).
       expect(frame.seq).toBeGreaterThan(last)
       last = frame.seq
       expect(this.received.get(frame.seq) ?? frame.id).toBe(frame.id)
@@ -105,7 +105,8 @@ async function connect(account: WireAccount): Promise<WireSocket> {
 
 async function makePairs(relay: RelayProcess): Promise<{ sender: Sender; receiver: Receiver }[]> {
   const pairs: { sender: Sender; receiver: Receiver }[] = []
-  // One after the other: clients that do not name their challenge can solve each other's from one address.
+  // One after the other, because a nonce sent without its challenge may use up another client's challenge
+  // from the same address.
   for (let pair = 0; pair < PAIRS; pair++) {
     const [from, to] = [new WireAccount(relay.url), new WireAccount(relay.url)]
     for (const account of [from, to]) {
@@ -125,12 +126,12 @@ async function connectAll(pairs: readonly { sender: Sender; receiver: Receiver }
 async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const late = performance.now() + 60_000
   while (!(await condition())) {
-    if (performance.now() > late) throw new Error(`still not so: ${what}`)
+    if (performance.now() > late) throw new Error(`waited in vain until ${what}`)
     await Bun.sleep(5)
   }
 }
 
-/** Messages go while `strike` breaks something, `times` times; then everything is compared. */
+/** Breaks something with `strike` while messages are sent, `times` times. Then compares all messages. */
 async function survive(relay: RelayProcess, times: number, strike: () => Promise<void>): Promise<number> {
   const pairs = await makePairs(relay)
   for (let round = 0; round < times; round++) {
@@ -138,9 +139,10 @@ async function survive(relay: RelayProcess, times: number, strike: () => Promise
     const load = setInterval(() => {
       for (const { sender } of pairs) sender.fill()
     }, 1)
-    // Under way when it is struck, on however slow a machine: so many more sent, then some moment within what follows.
-    const enough = sentBy(pairs) + LEAST_A_ROUND
-    await until(() => sentBy(pairs) >= enough, 'messages are under way')
+    // Waits for a number of messages and then a random time, so that even on a slow machine messages are in
+    // transit at the strike.
+    const enough = sentBy(pairs) + LEAST_PER_ROUND
+    await until(() => sentBy(pairs) >= enough, 'messages are in transit')
     await Bun.sleep(Math.random() * 200)
     await strike()
     clearInterval(load)
@@ -149,12 +151,14 @@ async function survive(relay: RelayProcess, times: number, strike: () => Promise
   await until(() => pairs.every(({ sender }) => sender.isIdle), 'every message is acknowledged')
   await until(
     () => pairs.every(({ sender, receiver }) => receiver.received.size >= sender.sent),
-    'all of them arrived',
+    'all messages have arrived',
   )
   for (const { sender, receiver } of pairs) {
     const bySeq = [...receiver.received].sort(([a], [b]) => a - b)
-    expect(bySeq.map(([seq]) => seq)).toEqual(bySeq.map((_, index) => index + 1)) // none skipped, none doubled
-    expect(bySeq.map(([, id]) => id)).toEqual(bySeq.map((_, index) => `m${index + 1}`)) // in the order of sending
+    // None is missing, none is repeated.
+    expect(bySeq.map(([seq]) => seq)).toEqual(bySeq.map((_, index) => index + 1))
+    // They are in the order of sending.
+    expect(bySeq.map(([, id]) => id)).toEqual(bySeq.map((_, index) => `m${index + 1}`))
     for (const [id, seq] of sender.acked) expect(receiver.received.get(seq)).toBe(id)
   }
   return sentBy(pairs)
@@ -171,19 +175,19 @@ afterAll(async () => {
 
 for (const engine of engines) {
   const times = engine.name === 'SQLite' ? 25 : 10
-  test(`${engine.name}: ${times} times SIGKILL under load lose, double and reorder nothing`, async () => {
+  test(`${engine.name}: ${times} times SIGKILL under load lose, repeat or reorder no message`, async () => {
     const relay = await startRelay({ env: await engine.environment() })
     relays.push(relay)
     const total = await survive(relay, times, async () => {
       await relay.kill('SIGKILL')
       await relay.start()
     })
-    expect(total).toBeGreaterThan(1000) // There was something to lose.
+    expect(total).toBeGreaterThan(1000) // Enough messages for the test to mean something.
   }, 300_000)
 }
 
-test('the relay outlives its PostgreSQL: crashes under load lose, double and reorder nothing', async () => {
-  const postgres = await startPostgres()
+test('the relay survives crashes of its PostgreSQL under load, which lose, repeat or reorder no message', async () => {
+  const postgres = await startOwnPostgres()
   const relay = await startRelay({
     env: { DATABASE_URL: await postgres.createDatabase(), LOG_LEVEL: 'silent' },
   })
@@ -195,4 +199,6 @@ test('the relay outlives its PostgreSQL: crashes under load lose, double and reo
     await until(async () => (await fetch(`${relay.url}/ready`)).ok, 'the relay is ready again')
   })
   expect(relay.pid).toBe(pid)
+  await relay.stop()
+  await postgres.stop()
 }, 300_000)

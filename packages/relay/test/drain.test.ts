@@ -1,13 +1,14 @@
-// Stopping: what was taken in is committed and answered before the connection closes with 1012.
+// Stopping: the relay commits and answers the frames it accepted before it closes the connection with 1012.
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { failureOf } from '../../protocol/test/failure-of.ts'
 import { encodeRawFrame, RawSocket } from './raw.ts'
 import { startRelay } from './relay-process.ts'
 import { call, message, WireAccount, wireFriends } from './wire.ts'
 
-test('a stopping relay answers all that it committed, then closes with 1012', async () => {
+test('a stopping relay answers every message that it committed, then closes with 1012', async () => {
   const relay = await startRelay()
   const { alice, bob, conv } = await wireFriends(relay.url)
   const sender = await alice.connect()
@@ -21,7 +22,7 @@ test('a stopping relay answers all that it committed, then closes with 1012', as
   await relay.stop()
 })
 
-test('answers that a peer reads late still reach it, before the close', async () => {
+test('answers that a client reads late still reach it before the close', async () => {
   const relay = await startRelay({ env: { LIMIT_MAILBOX_MESSAGES: '1000000' } })
   const { alice, bob, conv } = await wireFriends(relay.url)
   const raw = await RawSocket.open(alice)
@@ -31,7 +32,8 @@ test('answers that a peer reads late still reach it, before the close', async ()
     const bytes = Buffer.concat(frames.map((frame) => encodeRawFrame(JSON.stringify(frame))))
     if (!raw.socket.write(bytes)) await Promise.race([once(raw.socket, 'drain'), Bun.sleep(1000)])
   }
-  await Bun.sleep(300) // By now all it takes in is answered, and most of the answers wait for the peer.
+  // After this time the relay has answered every frame it accepts, and most answers wait for the client.
+  await Bun.sleep(300)
   const exit = relay.kill('SIGTERM')
   await Bun.sleep(100)
   raw.socket.resume()
@@ -42,7 +44,7 @@ test('answers that a peer reads late still reach it, before the close', async ()
   await relay.stop()
 })
 
-test('requests that are under way are answered, and the process ends though clients stay connected', async () => {
+test('requests in progress are answered, and the process ends even if clients stay connected', async () => {
   const relay = await startRelay()
   const account = new WireAccount(relay.url)
   await account.register()
@@ -55,7 +57,7 @@ test('requests that are under way are answered, and the process ends though clie
   }
   expect(await exit).toBe(0)
   expect((await socket.closed).code).toBe(1012)
-  await expect(call(`${relay.url}/health`)).rejects.toThrow()
+  expect(await failureOf(call(`${relay.url}/health`))).toBeInstanceOf(Error)
   await relay.stop()
 })
 

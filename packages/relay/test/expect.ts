@@ -1,8 +1,8 @@
-// What every refusal on the wire has to look like, whichever it is.
+// Expectations for HTTP answers: every refusal has the same form.
 import { expect } from 'bun:test'
 import type { Answer } from './wire.ts'
 
-/** Holds an answer to being the problem document (RFC 9457) of an error: these fields and no others. */
+/** Expects the problem document (RFC 9457) of an error, with these fields and no others. */
 export function expectProblem(
   answer: Answer,
   status: number,
@@ -18,11 +18,11 @@ export function expectProblem(
   })
   expect(answer.status).toBe(status)
   expect(answer.headers.get('content-type')).toBe('application/problem+json')
-  // Published clients take any text with these digits in it for a recovery.
+  // Published clients treat any text with these digits as the answer to a recovery.
   if (status !== 409) expect(answer.text).not.toContain('409')
 }
 
-/** Holds an answer to naming a field and what is wrong with it. */
+/** Expects an answer that names an invalid field and its rule. */
 export function expectInvalidField(answer: Answer, field: string, rule: string | RegExp = /./): void {
   expectProblem(answer, 400, 'INVALID_FIELD', { field, detail: expect.any(String) })
   const detail: string = answer.body.detail
@@ -30,12 +30,12 @@ export function expectInvalidField(answer: Answer, field: string, rule: string |
   expect(detail.slice(field.length + 1)).toMatch(rule)
 }
 
-/** Holds a reply to an exact set of fields, no more and no fewer. */
+/** Expects exactly this set of fields. */
 export function expectFields(value: unknown, fields: readonly string[]): void {
   expect(Object.keys(Object(value)).toSorted()).toEqual(fields.toSorted())
 }
 
-/** The forms of docs/protocol.md, "Encodings". */
+/** The formats of docs/protocol.md, "Encodings". */
 export const FORMS = {
   uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
   assignedAlias: /^u[0-9]{8}$/,

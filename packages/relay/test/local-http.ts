@@ -1,10 +1,10 @@
-// A real HTTP server on the loopback, acting somebody else's documented interface.
+// A real HTTP server on the loopback that implements another service's documented interface.
 import { randomPort } from './free-port.ts'
 
-/** What it was asked. */
+/** A request it received. */
 export interface Asked {
   readonly method: string
-  /** With its query. */
+  /** The path with its query. */
   readonly path: string
   readonly headers: Headers
   readonly body: string
@@ -15,7 +15,7 @@ export interface LocalHttp extends Disposable {
   readonly asked: Asked[]
 }
 
-/** Serves on a port below 32768, where no system takes the port of an outgoing connection from. */
+/** Serves on a port below 32768, where no system takes ports for outgoing connections. */
 export function serveLocally(answer: (asked: Asked) => Response | Promise<Response>): LocalHttp {
   const asked: Asked[] = []
   const fetch = async (request: Request): Promise<Response> => {
@@ -35,7 +35,7 @@ export function serveLocally(answer: (asked: Asked) => Response | Promise<Respon
       const server = Bun.serve({ hostname: '127.0.0.1', port, fetch })
       return { url: `http://127.0.0.1:${port}`, asked, [Symbol.dispose]: () => void server.stop(true) }
     } catch {
-      // Taken; the next one.
+      // The port is taken: tries another.
     }
   }
   throw new Error('no free port')

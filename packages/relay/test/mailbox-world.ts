@@ -1,4 +1,4 @@
-// What the mailbox's tests are made of: people, a clock of their own, and a count of what is really there.
+// What the mailbox tests share: accounts, a clock that tests move, and a check of the stored counts.
 import {
   AliasId,
   type ClientFrameOf,
@@ -22,13 +22,13 @@ import { systemRandom } from '../src/operations/random.ts'
 import type { AccountId, Storage } from '../src/storage/storage.ts'
 import type { engines, TestStore } from './engines.ts'
 
-/** Somebody with an account. */
+/** An account. */
 export interface Person {
   readonly id: AccountId
   readonly alias: AliasId
 }
 
-/** A clock that moves when it is told to. `advance` is time passing; `jump` is somebody setting the clock. */
+/** A clock that only tests move. `advance` lets time pass; `jump` changes the wall clock only. */
 export function clockAt(now: number): Clock & { advance(ms: number): void; jump(ms: number): void } {
   let monotonic = 0
   let wall = now
@@ -45,7 +45,7 @@ export function clockAt(now: number): Clock & { advance(ms: number): void; jump(
   }
 }
 
-/** Three people with accounts. */
+/** Adds three accounts. */
 async function people(storage: Storage, clock: Clock): Promise<[Person, Person, Person]> {
   const add = (): Promise<Person> =>
     storage.transaction(async (sql) => {
@@ -59,14 +59,14 @@ async function people(storage: Storage, clock: Clock): Promise<[Person, Person, 
   return [await add(), await add(), await add()]
 }
 
-/** A frame as the gateway would hand it over. */
+/** A frame as the gateway delivers it. */
 function frameOf<T extends ClientFrameType>(fields: object, type: T): ClientFrameOf<T> {
   const { frame, fault } = decodeClientFrame(JSON.stringify(fields))
   if (frame?.type !== type) throw new Error(`not a ${type}: ${JSON.stringify(fault)}`)
   return frame as ClientFrameOf<T>
 }
 
-/** Lanes and mailboxes whose counts differ from the rows they count: always none. */
+/** Lanes and mailboxes whose counts differ from the rows they count. There must be none. */
 export async function countsOf(storage: Storage): Promise<object[]> {
   const lanes = await storage.sql`
     SELECT conversation_id, recipient_id, pending_count, pending_bytes FROM lanes
@@ -82,7 +82,10 @@ export async function countsOf(storage: Storage): Promise<object[]> {
   return [...lanes, ...mailboxes]
 }
 
-/** A store with two friends and a stranger, what their frames become, and what was rung for them. */
+/**
+ * A store with two friends and a stranger, the operations for their frames, and the rings (notifications on
+ * the bus) for them.
+ */
 export interface MailboxWorld {
   readonly store: TestStore
   readonly clock: ReturnType<typeof clockAt>
@@ -91,13 +94,13 @@ export interface MailboxWorld {
   readonly alice: Person
   readonly bob: Person
   readonly carol: Person
-  /** Alice's and Bob's conversation. */
+  /** The conversation of Alice and Bob. */
   readonly conv: string
   readonly bus: Bus
   readonly rings: readonly { account: AccountId; ring: Ring }[]
   readonly commits: GroupCommit
   readonly reader: MailboxReader
-  /** Carries an operation out; throws what it is refused for. */
+  /** Runs an operation. @throws the error it is refused with */
   run(operation: Operation): Promise<readonly RelayFrame[]>
   /** The code an operation is refused with, or `accepted`. */
   refusal(operation: Operation): Promise<string>
@@ -107,7 +110,7 @@ export interface MailboxWorld {
   waitingFor(person: Person): Promise<Record<string, unknown>[]>
 }
 
-/** Its mailboxes take twenty messages, or 4,000 bytes. */
+/** Opens a world whose mailboxes hold at most twenty messages and 4,000 bytes. */
 export async function openMailboxWorld(engine: (typeof engines)[number]): Promise<MailboxWorld> {
   const store = await engine.open()
   const clock = clockAt(1_700_000_000_000)
@@ -121,7 +124,7 @@ export async function openMailboxWorld(engine: (typeof engines)[number]): Promis
   bus.listen((account, ring) => rings.push({ account, ring }))
   const log = createLog('silent')
   const parts = { store: createBatchStore(store.storage), bus, clock, limits, log }
-  const commits = new GroupCommit({ ...parts, lookAgain: () => undefined })
+  const commits = new GroupCommit({ ...parts, onRecovered: () => undefined })
   const reader = new MailboxReader(store.storage)
   return {
     ...{ store, clock, log, limits, alice, bob, carol, conv, bus, rings, commits, reader },

@@ -1,19 +1,19 @@
-// The places blobs can be kept in, as settings of a relay: what holds in one has to hold in the other.
+// The places where a relay can store blobs, as relay settings. The same tests run in each place.
 import { engines } from './engines.ts'
 import { startSwift } from './swift-server.ts'
 
-/** One way to keep blobs. */
+/** A place where a relay stores blobs. */
 export interface MediaPlace {
   readonly name: string
-  /** True where parts but the last have to be of 5 MiB. */
-  readonly wantsLargeParts: boolean
-  /** True where a download says how long it is, however long. */
-  readonly tellsLength: boolean
+  /** Whether all parts except the last must have at least 5 MiB. */
+  readonly requiresLargeParts: boolean
+  /** Whether a download of any length states its length. */
+  readonly statesLength: boolean
   /** Settings that make a relay use it. */
   environment(): Promise<Record<string, string>>
 }
 
-/** Settings that make a relay keep its blobs in Swift. */
+/** Settings that make a relay store its blobs in Swift. */
 export async function swiftEnvironment(): Promise<Record<string, string>> {
   const { endpoint, bucket, region, accessKey, secretKey } = await startSwift()
   return {
@@ -25,13 +25,13 @@ export async function swiftEnvironment(): Promise<Record<string, string>> {
   }
 }
 
-/** A folder beside each engine, and an S3-compatible store. */
+/** A folder with each engine, and an S3-compatible store. */
 export const mediaPlaces: readonly MediaPlace[] = [
   ...engines.map((engine) => ({
     name: `a folder, on ${engine.name}`,
-    wantsLargeParts: false,
-    tellsLength: true,
+    requiresLargeParts: false,
+    statesLength: true,
     environment: () => engine.environment(),
   })),
-  { name: 'Swift', wantsLargeParts: true, tellsLength: false, environment: swiftEnvironment },
+  { name: 'Swift', requiresLargeParts: true, statesLength: false, environment: swiftEnvironment },
 ]

@@ -1,23 +1,23 @@
-// What the wire tests of media are made of: uploads and downloads as published clients make them.
+// Helpers for the wire tests of media: uploads and downloads as published clients make them.
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { type Answer, call, type WireAccount, wireAccount } from './wire.ts'
 
-/** A part of published clients: 5 MiB and what encrypting it adds. */
+/** The part size of published clients: 5 MiB plus the overhead of encryption. */
 export const PART_BYTES = 5 * 1024 * 1024 + 32
 
-/** Bytes like those of something encrypted. */
+/** Random bytes, like encrypted data. */
 export function noise(bytes: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(randomBytes(bytes))
 }
 
-/** An upload somebody began. */
+/** An open upload. */
 export interface Begun {
   readonly upload_id: string
   readonly media_key: string
 }
 
-/** A part as its upload answered it. */
+/** A part as the relay's answer describes it. */
 export interface WirePart {
   readonly etag: string
   readonly part_number: number
@@ -68,7 +68,7 @@ export class MediaAccount {
     return this.account.post(`/media/upload-parts/${upload_id}/complete`, { media_key, parts })
   }
 
-  look({ upload_id }: Begun): Promise<Answer> {
+  listParts({ upload_id }: Begun): Promise<Answer> {
     return this.account.get(`/media/upload-parts/${upload_id}`)
   }
 
@@ -97,13 +97,13 @@ export class MediaAccount {
   }
 }
 
-/** The bytes of an answer. */
+/** The bytes of a response. */
 export async function bytesOf(response: Response): Promise<Uint8Array> {
   return new Uint8Array(await response.arrayBuffer())
 }
 
 /** Sends the head of a part's request and some of its bytes. */
-export async function half(
+export async function sendHalfPart(
   { account }: MediaAccount,
   upload: { upload_id: string; media_key: string },
   number: number,
@@ -114,21 +114,20 @@ export async function half(
   const head = [`POST ${path} HTTP/1.1`, 'host: relay', `authorization: Bearer ${account.token}`]
   socket.write(`${[...head, 'content-length: 2000000'].join('\r\n')}\r\n\r\n`)
   socket.write(noise(100_000))
-  await Bun.sleep(200)
   return socket
 }
 
-/** What came back, once it did or the connection ended. */
+/** The answer, once it has arrived or the connection has ended. */
 export async function answerOf(socket: Socket): Promise<string> {
   let text = ''
-  socket.on('data', (data: Buffer) => {
-    text += data.toString('latin1')
+  await new Promise<void>((resolve) => {
+    socket.on('data', (data: Buffer) => {
+      text += data.toString('latin1')
+      if (text.includes('}')) resolve()
+    })
+    socket.on('error', () => undefined) // A close follows.
+    socket.once('close', () => resolve())
   })
-  socket.on('error', () => undefined)
-  for (const late = performance.now() + 15_000; performance.now() < late && !text.includes('}'); ) {
-    if (socket.closed) break
-    await Bun.sleep(20)
-  }
   socket.destroy()
   return text
 }

@@ -1,10 +1,10 @@
-// A relay in each place blobs can be kept in, with two people who use it.
+// A relay for each place that can store blobs, with two accounts that use it.
 import { beforeAll, describe } from 'bun:test'
 import { type MediaPlace, mediaPlaces } from './media-stores.ts'
 import { MediaAccount } from './media-wire.ts'
 import { type UsedRelay, useRelayWith } from './use-relay.ts'
 
-/** What the tests of one place have. */
+/** The relay and the accounts for the tests of one place. */
 export interface MediaWorld {
   readonly place: MediaPlace
   readonly relay: UsedRelay
@@ -12,7 +12,7 @@ export interface MediaWorld {
   readonly bob: MediaAccount
 }
 
-/** The same promises wherever blobs are kept. */
+/** Runs the same tests in every place that can store blobs. */
 export function inEveryPlace(promises: (world: MediaWorld) => void): void {
   for (const place of mediaPlaces) {
     describe(`in ${place.name}`, () => {
@@ -22,9 +22,9 @@ export function inEveryPlace(promises: (world: MediaWorld) => void): void {
         people.push(await MediaAccount.make(relay.url), await MediaAccount.make(relay.url))
       })
       const person = (at: number): MediaAccount => {
-        const there = people[at]
-        if (!there) throw new Error('nobody is there yet')
-        return there
+        const account = people[at]
+        if (!account) throw new Error('the accounts do not exist yet')
+        return account
       }
       promises({
         place,

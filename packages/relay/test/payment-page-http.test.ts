@@ -1,13 +1,13 @@
-// The payment page on the wire: what it tells whom, and what it guards against.
+// The payment page over HTTP: what it shows to whom, and what it guards against.
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { ProtocolError } from '@sotto/protocol'
 import { readConfig } from '../src/config.ts'
-import type { Page } from '../src/listener/pages.ts'
+import type { WebPage } from '../src/listener/web-pages.ts'
 import { PaymentWorld } from './payment-page-world.ts'
 
 setDefaultTimeout(30_000)
 
-const callbacks: Page[] = [
+const callbacks: WebPage[] = [
   {
     path: '/payments/example',
     methods: ['POST'],
@@ -34,7 +34,7 @@ afterEach(async () => {
 })
 afterAll(() => world?.stop())
 
-const SECRETIVE = {
+const PRIVATE_HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'x-frame-options': 'DENY',
@@ -43,22 +43,25 @@ const SECRETIVE = {
   'x-robots-tag': 'noindex',
 }
 
-function expectSecretive(response: Response): void {
-  for (const [name, value] of Object.entries(SECRETIVE)) expect(response.headers.get(name)).toBe(value)
+function expectPrivateHeaders(response: Response): void {
+  for (const [name, value] of Object.entries(PRIVATE_HEADERS)) expect(response.headers.get(name)).toBe(value)
   for (const name of response.headers.keys()) expect(name).not.toStartWith('access-control-')
 }
 
-describe('the page, its state and its code', () => {
-  test.each(['', '/state', '/code.svg'])('%p is kept by nobody and open to nobody else', async (part) => {
-    const response = await fetch(world.pageOf(world.place()) + part, {
-      headers: { origin: 'https://evil.example' },
-    })
-    expect(response.status).toBe(200)
-    expectSecretive(response)
-    expect(response.headers.get('cache-control')).toBe('no-store')
-  })
+describe('the page, its state and its QR code', () => {
+  test.each(['', '/state', '/code.svg'])(
+    '%p is not cached and not readable by other origins',
+    async (part) => {
+      const response = await fetch(world.pageOf(world.place()) + part, {
+        headers: { origin: 'https://evil.example' },
+      })
+      expect(response.status).toBe(200)
+      expectPrivateHeaders(response)
+      expect(response.headers.get('cache-control')).toBe('no-store')
+    },
+  )
 
-  test('the page shows what is to be paid, without any script', async () => {
+  test('the page shows what to pay without any script', async () => {
     const response = await fetch(world.pageOf(world.place()))
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
     const text = await response.text()
@@ -66,11 +69,11 @@ describe('the page, its state and its code', () => {
       expect(text).toContain(shown)
     expect(text.replaceAll(/<\/?b>/g, '')).toContain('>0x52908400098527886E0F7030069857D2E4169EE7<')
     expect(text).toContain('Send exactly this amount of USDT on Ethereum.')
-    // Nothing that the policy would forbid.
+    // It has nothing that the content security policy forbids.
     expect(text).not.toMatch(/<style|style=|<script(?! type="module" src=")|\son\w+=/)
   })
 
-  test('the page names nothing from elsewhere, and nothing by an absolute path', async () => {
+  test('the page links to nothing on other servers, and to nothing by an absolute path', async () => {
     const text = await (await fetch(world.pageOf(world.place()))).text()
     const named = [...text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, url = '']) => url)
     expect(
@@ -81,7 +84,7 @@ describe('the page, its state and its code', () => {
     expect(named.length).toBe(5)
   })
 
-  test('the state is what the script needs, and no more', async () => {
+  test('the state has the fields that the script needs, and no more', async () => {
     const response = await fetch(`${world.pageOf(world.place())}/state`)
     expect(response.headers.get('content-type')).toBe('application/json')
     expect(Object.keys(Object(await response.json())).toSorted()).toEqual([
@@ -97,7 +100,7 @@ describe('the page, its state and its code', () => {
     ])
   })
 
-  test('the code is there as long as there is something to pay', async () => {
+  test('the QR code exists as long as something is left to pay', async () => {
     const token = world.place()
     const code = await fetch(`${world.pageOf(token)}/code.svg`)
     expect(code.headers.get('content-type')).toBe('image/svg+xml')
@@ -107,21 +110,21 @@ describe('the page, its state and its code', () => {
   })
 })
 
-describe('what others chose', () => {
+describe('text chosen by others', () => {
   test.each([
     ['<script>alert(1)</script>'],
     [`the channel "><img src=x onerror=alert(1)>'`],
     ['</title><script>'],
     ['the channel \u202egnp.exe'],
     [`the channel ${'W'.repeat(64)}`],
-  ])('cannot be anything but text: %p', async (title) => {
+  ])('is shown only as text: %p', async (title) => {
     const text = await (await fetch(world.pageOf(world.place({ title, payTo: title })))).text()
     expect(text).not.toMatch(/<script(?! type="module" src="assets)|<img(?! class="code")|\u202e.*<\/h1>/)
     expect(text.match(/<\/title>/g)?.length).toBe(1)
     expect(text).toContain('<bdi>')
   })
 
-  test('a long text of the operator is shown whole, and gets no code', async () => {
+  test('a long payment text of the operator is shown whole, without a QR code', async () => {
     const payTo = 'Bank transfer, IBAN DE00 0000.\n'.repeat(200)
     const token = world.place({ method: 'manual', payTo, network: '', payUri: undefined })
     const text = await (await fetch(world.pageOf(token))).text()
@@ -131,14 +134,14 @@ describe('what others chose', () => {
     expect((await fetch(`${world.pageOf(token)}/code.svg`)).status).toBe(404)
   })
 
-  test('a pretended payment says loudly that nothing is to be paid', async () => {
+  test('a simulated payment says clearly that nothing is to be paid', async () => {
     const text = await (await fetch(world.pageOf(world.place({ method: 'dev', payUri: undefined })))).text()
     expect(text).toContain('Nothing is to be paid here')
     expect(text).not.toContain('code.svg')
   })
 })
 
-describe('a token that is none', () => {
+describe('an invalid token', () => {
   const wrong = [
     'A'.repeat(22),
     'short',
@@ -149,14 +152,14 @@ describe('a token that is none', () => {
     '%ff'.repeat(22),
     "'%20OR%201=1%20--%20aaaaaaaaaaaa",
   ]
-  test.each(wrong)('is answered like any other: %s', async (token) => {
+  test.each(wrong)('is answered like an unknown token: %s', async (token) => {
     const answers = await Promise.all(
       ['', '/state', '/code.svg'].map((part) => fetch(`${world.url}/pay/${token}${part}`)),
     )
     const unknown = await (await fetch(`${world.url}/pay/${'B'.repeat(22)}`)).text()
     for (const response of answers) {
       expect(response.status).toBe(404)
-      expectSecretive(response)
+      expectPrivateHeaders(response)
       expect(response.headers.get('cache-control')).toBe('no-store')
       expect(await response.text()).toBe(unknown)
     }
@@ -164,9 +167,9 @@ describe('a token that is none', () => {
   })
 })
 
-test('looks at pages are counted by address, however they are spread, and those refused wait', async () => {
+test('requests for payment pages are counted by address, for all pages together, and too many are refused with a time to retry', async () => {
   const { rates } = readConfig({})
-  if (!rates) throw new Error('there are rates by default')
+  if (!rates) throw new Error('expected rates by default')
   const limited = await PaymentWorld.start({ rates: { ...rates, page: { burst: 5, perSeconds: 600 } } })
   others.push(limited)
   const token = limited.place()
@@ -190,13 +193,13 @@ describe('style and script', () => {
     return [...text.matchAll(/"(assets\/[^"]+)"/g)].map(([, path = '']) => `${world.url}/pay/${path}`)
   }
 
-  test('may be kept for good, and are what browsers understand', async () => {
+  test('may be cached permanently, and are in formats that browsers understand', async () => {
     const urls = await assets()
     expect(urls.length).toBe(3)
     for (const url of urls) {
       const response = await fetch(url)
       expect(response.status).toBe(200)
-      expectSecretive(response)
+      expectPrivateHeaders(response)
       expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
       const type = { css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' }[
         url.split('.').at(-1) ?? ''
@@ -206,7 +209,7 @@ describe('style and script', () => {
     }
   })
 
-  test('of another version are these, but not to be kept', async () => {
+  test('of another version are answered with the current files, which may not be cached', async () => {
     for (const url of await assets()) {
       const response = await fetch(url.replace(/assets\/\w+/, 'assets/0000000000000000'))
       expect(response.status).toBe(200)
@@ -215,21 +218,21 @@ describe('style and script', () => {
   })
 })
 
-describe('pages beside the interface', () => {
-  test('an address others call back gets its body as it was sent', async () => {
+describe('pages beside the HTTP interface', () => {
+  test('a callback page gets the request body unchanged', async () => {
     const response = await fetch(`${world.url}/payments/example`, { method: 'POST', body: '{"a": 1 }' })
     expect(await response.json()).toEqual({ address: '127.0.0.1', body: '{"a": 1 }' })
     expect(response.headers.get('access-control-allow-origin')).toBe(null)
   })
 
-  test('what it refuses is told as text', async () => {
+  test('a refusal by a callback page is sent as text', async () => {
     const response = await fetch(`${world.url}/payments/refused`, { method: 'POST' })
     expect(response.status).toBe(503)
     expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
-    expect(await response.text()).toBe('The relay has nothing set up to be paid with, or cannot reach it.\n')
+    expect(await response.text()).toBe('The relay has no payment provider, or cannot reach it.\n')
   })
 
-  test('other methods and other paths are told apart', async () => {
+  test('a wrong method answers 405 and a wrong path 404', async () => {
     const posted = await fetch(world.pageOf(world.place()), { method: 'POST' })
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET'])
     const got = await fetch(`${world.url}/payments/example`)

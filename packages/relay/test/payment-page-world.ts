@@ -1,4 +1,4 @@
-// Payment pages served by the relay's own listener, showing orders that the test holds in its hands.
+// Payment pages served by the relay's listener. They show orders that the test creates and changes.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,17 +7,17 @@ import { createInProcessBus } from '../src/cluster/in-process-bus.ts'
 import { readConfig } from '../src/config.ts'
 import { Gateway } from '../src/gateway/gateway.ts'
 import { startListener } from '../src/listener/listener.ts'
-import type { Page } from '../src/listener/pages.ts'
-import { RateLimiter } from '../src/listener/rate-limiter.ts'
+import { RequestRates } from '../src/listener/request-rates.ts'
+import type { WebPage } from '../src/listener/web-pages.ts'
 import { createMessages } from '../src/messages/messages.ts'
 import { systemClock } from '../src/operations/clock.ts'
 import { createLog } from '../src/operations/log.ts'
 import { systemRandom } from '../src/operations/random.ts'
-import { PaymentPages, paymentPagePath } from '../src/payments/page/payment-page.ts'
-import type { PaymentView } from '../src/payments/page/payment-view.ts'
+import { PaymentPages, paymentPagePath } from '../src/payments/payment-page/payment-page.ts'
+import type { PaymentView } from '../src/payments/payment-page/payment-view.ts'
 import { openStorage } from '../src/storage/open-storage.ts'
 
-/** An order that waits for 25.5 USDT, as a provider of a chain has it. */
+/** An order that waits for 25.5 USDT on a chain. */
 export const WAITING: PaymentView = {
   state: 'waiting',
   method: 'transfer',
@@ -36,8 +36,8 @@ export const WAITING: PaymentView = {
 interface Options {
   readonly rates?: Rates
   readonly port?: number
-  /** Served beside the payment pages. */
-  readonly pages?: readonly Page[]
+  /** Pages to serve besides the payment pages. */
+  readonly pages?: readonly WebPage[]
   /** How far the relay's clock is ahead of this machine's. */
   readonly aheadMs?: number
 }
@@ -87,17 +87,17 @@ export class PaymentWorld {
         calls: refuse,
         follower: messages.follower,
         watchers: [],
-        farewellOf: async () => undefined,
+        deadTokenReasonOf: async () => undefined,
         retireToken: async () => undefined,
       }),
-      rates: new RateLimiter(options.rates, clock),
+      rates: new RequestRates(options.rates, clock),
       pages: [
         ...new PaymentPages({ find: async (token) => views.get(token), clock }).pages,
         ...(options.pages ?? []),
       ],
       authenticate: refuse,
       admit: refuse,
-      // Nobody calls the interface here.
+      // These tests do not use the HTTP interface.
       handlers: Object.fromEntries(refusals),
       readiness: async () => ({ ready: true, parts: {} }),
     })
@@ -113,21 +113,21 @@ export class PaymentWorld {
     })
   }
 
-  /** Places an order that waits, but for what is said otherwise. @returns its token */
+  /** Places a waiting order, changed by `view`. @returns its token */
   place(view: Partial<PaymentView> = {}): string {
     const token = Buffer.from(systemRandom(16)).toString('base64url')
     this.#running.views.set(token, { ...WAITING, expiresAt: this.#running.now() + 870_500, ...view })
     return token
   }
 
-  /** Lets something become of an order. */
+  /** Changes an order. */
   change(token: string, change: Partial<PaymentView>): void {
     const view = this.#running.views.get(token)
     if (!view) throw new Error('no such order')
     this.#running.views.set(token, { ...view, ...change })
   }
 
-  /** Where the page of an order is. */
+  /** The address of an order's page. */
   pageOf(token: string): string {
     return this.url + paymentPagePath(token)
   }

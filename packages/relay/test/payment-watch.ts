@@ -1,9 +1,9 @@
-// What tests of payment providers watch by: a log that remembers, and waiting until something holds.
+// Helpers for tests of payment providers: a log that records its lines, and a wait for an expectation.
 import type { Log, LogFields } from '../src/operations/log.ts'
 
 type Level = 'error' | 'warn' | 'info' | 'debug'
 
-/** A log whose lines a test can look at. */
+/** A log whose lines a test can read. */
 export function recordingLog(): { log: Log; events: [Level, string][]; fields: LogFields[] } {
   const events: [Level, string][] = []
   const fields: LogFields[] = []
@@ -20,7 +20,7 @@ export function recordingLog(): { log: Log; events: [Level, string][]; fields: L
   }
 }
 
-/** Resolves once `holds` throws no more; rejects with its last error after ten seconds. */
+/** Resolves once `holds` no longer throws. Rejects with its last error after ten seconds. */
 export async function eventually(holds: () => void | Promise<void>): Promise<void> {
   for (let tries = 0; ; tries++) {
     try {

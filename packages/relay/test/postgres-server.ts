@@ -1,4 +1,5 @@
-// A real PostgreSQL for tests: one server a test process, in a temporary folder, gone when that process is.
+// A real PostgreSQL for tests: one server for each test process, and one for each test that breaks it. They
+// use temporary folders and end with the process.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,21 +10,33 @@ import { findPostgres, oldestPostgres } from '../../../scripts/find-postgres.mjs
 import { findFreePort } from './free-port.ts'
 
 export interface PostgresServer {
-  /** The server's own database, `postgres`; tests use one of `createDatabase`. */
+  /** The URL of the database `postgres`; tests use databases from `createDatabase`. */
   url: string
-  /** Creates an empty database and answers its URL. */
-  createDatabase(): Promise<string>
-  /** Ends this use of the server. It shuts down with the last one, and starts again, data kept, with the next. */
+  /** Creates a database, empty or a copy of the one at `template`. @returns its URL */
+  createDatabase(template?: string): Promise<string>
+  /**
+   * Ends this use of the server. The server shuts down after the last use. The next use starts it again with
+   * the same data.
+   */
   stop(): Promise<void>
-  /** Ends the server at once, as a power cut would, but for what the kernel has yet to write: SIGQUIT, no shutdown. */
+}
+
+/** A server of one test, which the test may break. */
+export interface OwnPostgresServer extends PostgresServer {
+  /**
+   * Ends the server at once with SIGQUIT, without a shutdown. This is like a power cut, except that the
+   * kernel still writes its buffers.
+   */
   crash(): Promise<void>
-  /** Starts it after a crash, on the same port; when it runs, shuts it down cleanly first. */
+  /** Starts it on the same port. If it is running, it is shut down cleanly first. */
   restart(): Promise<void>
 }
 
-/** Starts the server of this process, or shares it when it runs. Each call is to be answered by one `stop`. */
+/**
+ * Starts the server of this process, or shares it if it is running. Each call needs one `stop`.
+ */
 export async function startPostgres(): Promise<PostgresServer> {
-  const cluster = await inTurn(async () => {
+  const cluster = await oneAtATime(async () => {
     shared ??= await createCluster()
     if (users === 0) await shared.start()
     users++
@@ -32,38 +45,50 @@ export async function startPostgres(): Promise<PostgresServer> {
   let isStopped = false
   return {
     url: cluster.url('postgres'),
-    createDatabase: () => cluster.createDatabase(),
+    createDatabase: (template) => cluster.createDatabase(template),
     stop: () =>
-      inTurn(async () => {
+      oneAtATime(async () => {
         if (isStopped) return
         isStopped = true
         users--
         if (users === 0) await cluster.shutDown()
       }),
-    crash: () => inTurn(() => cluster.crash()),
-    restart: () =>
-      inTurn(async () => {
-        await cluster.shutDown()
-        await cluster.start()
-      }),
+  }
+}
+
+/**
+ * Starts a server for one test. It recovers from a crash faster, because it has no databases of other tests.
+ */
+export async function startOwnPostgres(): Promise<OwnPostgresServer> {
+  const cluster = await createCluster()
+  await cluster.start()
+  return {
+    url: cluster.url('postgres'),
+    createDatabase: cluster.createDatabase,
+    stop: cluster.shutDown,
+    crash: cluster.crash,
+    restart: async () => {
+      await cluster.shutDown()
+      await cluster.start()
+    },
   }
 }
 
 let shared: Cluster | undefined
 let users = 0
-let turn: Promise<unknown> = Promise.resolve()
+let queue: Promise<unknown> = Promise.resolve()
 
-// Test files may start and stop at the same moment; one change of the server's state at a time.
-function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-  const result = turn.then(work)
-  turn = result.catch(() => undefined)
+// Test files may start and stop the server at the same moment, so its state changes one at a time.
+function oneAtATime<Result>(work: () => Promise<Result>): Promise<Result> {
+  const result = queue.then(work)
+  queue = result.catch(() => undefined)
   return result
 }
 
 type Cluster = Awaited<ReturnType<typeof createCluster>>
 
-// Making the data folder takes most of a second: done once a process. `--no-sync` only leaves out the sync of this
-// first, empty state; the server itself runs with fsync on, as in production.
+// Making the data folder takes most of a second, so this is done once per process. `--no-sync` skips only the
+// sync of this first, empty state; the server itself runs with fsync on, as in production.
 async function createCluster() {
   const bin = findPostgres()
   if (bin === undefined) {
@@ -87,9 +112,9 @@ async function createCluster() {
 
   async function start() {
     for (let triesLeft = 5; ; triesLeft--) {
-      // The same port after a restart, so that a client of before finds the server again.
+      // The same port after a restart, so that earlier clients find the server again.
       if (port === 0) port = await findFreePort()
-      await keeper.tell('start', [
+      await keeper.run('start', [
         ...asServer,
         join(bin ?? '', 'postgres'),
         ...['-D', data, '-p', String(port), '-k', folder],
@@ -97,14 +122,14 @@ async function createCluster() {
       ])
       if (await isReady()) return
       const log = readFileSync(join(folder, 'log'), 'utf8').slice(-2000)
-      // Someone else may have taken the port between our look and its start.
+      // Another process may have taken the port since findFreePort() checked it.
       if (triesLeft === 0 || !log.includes('already in use'))
         throw new Error(`PostgreSQL did not start:\n${log}`)
       port = 0
     }
   }
 
-  // The server writes its state into the last line of its pid file, which is where pg_ctl looks, too.
+  // The server writes its state into the last line of its pid file. pg_ctl reads it there too.
   async function isReady() {
     while (await keeper.isServerAlive()) {
       if (readOrEmpty(join(data, 'postmaster.pid')).split('\n')[7]?.trim() === 'ready') return true
@@ -118,19 +143,20 @@ async function createCluster() {
   return {
     url,
     start,
-    shutDown: () => keeper.tell('stop', ['INT']),
-    crash: () => keeper.tell('stop', ['QUIT']),
-    async createDatabase() {
+    shutDown: () => keeper.run('stop', ['INT']),
+    crash: () => keeper.run('stop', ['QUIT']),
+    async createDatabase(template?: string) {
       databases++
       const name = `test_${databases}`
+      const copied = template === undefined ? '' : ` TEMPLATE ${new URL(template).pathname.slice(1)}`
       await using sql = new SQL(url('postgres'), { max: 1 })
-      await sql.unsafe(`CREATE DATABASE ${name}`)
+      await sql.unsafe(`CREATE DATABASE ${name}${copied}`)
       return url(name)
     },
   }
 }
 
-// PostgreSQL refuses to run as root. Answers the words to put before its commands.
+// PostgreSQL refuses to run as root. Returns the words to put before its commands.
 function giveToServerAccount(folder: string): string[] {
   if (process.getuid?.() !== 0) return []
   const account = ['postgres', 'nobody'].find((name) => spawnSync('id', ['-u', name]).status === 0)
@@ -141,11 +167,11 @@ function giveToServerAccount(folder: string): string[] {
   return ['setpriv', '--reuid', account, '--regid', group, '--clear-groups', '--']
 }
 
-// A shell between this process and the server, and its parent: it learns of our end, however we end, because its
-// standard input closes. Then it ends the server and removes the folder. Being the parent, it knows the server by a
-// process id that cannot have passed to another program. It reads one word a line, and a command until an empty line.
-// It ignores SIGTERM, which Bun sends to the children of a test that takes too long. A signal is sent until it works:
-// one that comes before the server has set its handlers is lost.
+// A shell that is the server's parent and keeps it. When this process ends in any way, the shell's standard
+// input closes; the shell then ends the server and removes the folder. As the parent it holds the server's
+// process id, so no other program can have that id. It reads one word per line; an empty line ends a command.
+// It ignores SIGTERM, which Bun sends to the children of a test that takes too long. It repeats a signal
+// until it works, because a signal that arrives before the server has set its handlers is lost.
 const keeperScript = `
 folder=$1 server=
 trap '' HUP INT TERM
@@ -170,7 +196,7 @@ rm -rf "$folder"
 `
 
 function startKeeper(folder: string) {
-  // In a session of its own, so that Ctrl-C ends the tests first and the server after them.
+  // In a separate session, so that Ctrl-C ends the tests first and the server after them.
   const shell = spawn('sh', ['-c', keeperScript, 'keeper', folder], {
     detached: true,
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -181,11 +207,11 @@ function startKeeper(folder: string) {
   async function ask(verb: string, words: string[]) {
     shell.stdin.write(`${[verb, ...words].join('\n')}\n\n`)
     const answer = await answers.next()
-    if (answer.done) throw new Error('The shell that keeps PostgreSQL ended before its time.')
+    if (answer.done) throw new Error('The shell that keeps PostgreSQL ended too early.')
     return answer.value
   }
   return {
-    async tell(verb: 'start' | 'stop', words: string[]): Promise<void> {
+    async run(verb: 'start' | 'stop', words: string[]): Promise<void> {
       await ask(verb, words)
     },
     async isServerAlive(): Promise<boolean> {
@@ -203,7 +229,7 @@ function letEnd(shell: ChildProcess) {
 }
 
 function run([command = '', ...args]: string[]): string {
-  // Away from the current folder, which the server's account may not enter.
+  // Not in the current folder, because the server's account may not be allowed to enter it.
   const result = spawnSync(command, args, { encoding: 'utf8', cwd: '/' })
   if (result.status !== 0) {
     throw new Error(

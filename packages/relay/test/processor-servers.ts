@@ -1,11 +1,11 @@
-// Payment processors' documented HTTP interfaces, as far as the relay uses them: invoices that tests pay, and
-// notifications signed as they sign them.
+// The parts of payment processors' documented HTTP interfaces that the relay uses: invoices that tests pay,
+// and notifications with the processors' signatures.
 import { createHmac } from 'node:crypto'
 import { type Asked, type LocalHttp, serveLocally } from './local-http.ts'
 
 const SECRET = 'the-secret'
 
-/** What a notification is sent with. */
+/** The body and the signature header of a notification. */
 export interface Notification {
   readonly body: string
   readonly headers: Readonly<Record<string, string>>
@@ -21,11 +21,11 @@ interface NowPayment {
   readonly payment_id: number
   readonly order_id: string
   payment_status: string
-  /** What arrived of the price. */
+  /** The fraction of the price that arrived. */
   part: number
 }
 
-/** NOWPayments. */
+/** A server with the interface of NOWPayments. */
 export class NowPaymentsServer implements Disposable {
   readonly http: LocalHttp
   readonly payments = new Map<number, NowPayment>()
@@ -35,7 +35,7 @@ export class NowPaymentsServer implements Disposable {
     this.http = serveLocally((asked) => this.#answer(asked))
   }
 
-  /** Settings of a relay that is paid by it. */
+  /** Settings of a relay that uses it. */
   get settings(): Record<string, string> {
     const secrets = { WEBHOOK_API_KEY: 'the-key', WEBHOOK_SECRET: SECRET }
     return {
@@ -46,7 +46,9 @@ export class NowPaymentsServer implements Disposable {
     }
   }
 
-  /** A buyer chose a coin on the page of an invoice: half of the price in dollars is its price in that coin. */
+  /**
+   * A buyer chooses a coin on the page of an invoice. The price in that coin is half the price in dollars.
+   */
   choose(orderId: string): NowPayment {
     const payment_id = 5_077_125_050 + this.payments.size
     const payment = { payment_id, order_id: orderId, payment_status: 'waiting', part: 0 }
@@ -54,15 +56,15 @@ export class NowPaymentsServer implements Disposable {
     return payment
   }
 
-  /** What it tells of a payment as it is now. */
+  /** The notification for the current state of a payment. */
   notification(payment: NowPayment, secret = SECRET): Notification {
     const all = {
       parent_payment_id: null,
-      ...this.#said(payment),
+      ...this.#fieldsOf(payment),
       invoice_id: 1,
       fee: { depositFee: 0, currency: 'sol' },
     }
-    // Sent in any order, signed in the keys' own, at every depth.
+    // The fields are sent in any order; the signature is over the fields sorted by key at every depth.
     const sorted = JSON.stringify(all, Object.keys({ ...all, ...all.fee }).sort())
     const signature = createHmac('sha512', secret).update(sorted).digest('hex')
     return { body: JSON.stringify(all, null, 1), headers: { 'x-nowpayments-sig': signature } }
@@ -72,7 +74,7 @@ export class NowPaymentsServer implements Disposable {
     this.http[Symbol.dispose]()
   }
 
-  #said({ part, ...payment }: NowPayment) {
+  #fieldsOf({ part, ...payment }: NowPayment) {
     const invoice = this.#invoices.find(({ order_id }) => order_id === payment.order_id)
     const price = Number(invoice?.price_amount ?? 20)
     const prices = { price_amount: price, price_currency: 'usd', pay_amount: price / 2, pay_currency: 'sol' }
@@ -89,7 +91,7 @@ export class NowPaymentsServer implements Disposable {
     }
     const payment = this.payments.get(Number(/^\/v1\/payment\/(\d+)$/.exec(path)?.[1]))
     return payment
-      ? Response.json(this.#said(payment))
+      ? Response.json(this.#fieldsOf(payment))
       : Response.json({ code: 'NOT_FOUND' }, { status: 404 })
   }
 }
@@ -102,19 +104,19 @@ interface BtcPayInvoice {
   payments: { id: string; value: string; status: string; receivedDate: number }[]
 }
 
-/** BTCPay Server. */
+/** A server with the interface of BTCPay Server. */
 export class BtcPayServer implements Disposable {
   readonly http: LocalHttp
   readonly invoices = new Map<string, BtcPayInvoice>()
   isDown = false
-  /** Answered instead, where it gives something. */
+  /** Overrides an answer if it returns one. */
   instead: (asked: Asked) => Promise<Response> | undefined = () => undefined
 
   constructor() {
     this.http = serveLocally((asked) => this.instead(asked) ?? this.#answer(asked))
   }
 
-  /** Settings of a relay that is paid by it. */
+  /** Settings of a relay that uses it. */
   get settings(): Record<string, string> {
     const secrets = { WEBHOOK_API_KEY: 'the-key', WEBHOOK_SECRET: SECRET, WEBHOOK_STORE: 'store1' }
     return { PAYMENTS: 'webhook', WEBHOOK_PROCESSOR: 'btcpay', WEBHOOK_API_URL: this.http.url, ...secrets }
@@ -123,11 +125,11 @@ export class BtcPayServer implements Disposable {
   /** The invoice of an order. */
   invoiceOf(orderId: string): BtcPayInvoice {
     const invoice = [...this.invoices.values()].find((one) => one.orderId === orderId)
-    if (!invoice) throw new Error('it was asked for no invoice of this order')
+    if (!invoice) throw new Error('no invoice was requested for this order')
     return invoice
   }
 
-  /** Its price arrives; whether it counts already is the status. */
+  /** The full price arrives; the status tells whether the payment is settled. */
   pay(invoice: BtcPayInvoice, status: 'Processing' | 'Settled'): void {
     const payment = {
       id: 'f00d-0',

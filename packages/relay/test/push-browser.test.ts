@@ -1,10 +1,10 @@
-// A push in a real browser: what the relay encrypted arrives in a service worker’s `push` event as JSON. The push service
-// between them is the tests’ own, so the last step is taken by DevTools, as the browser would take it.
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { type Browser, chromium } from 'playwright-core'
-import { findChromium } from '../../../scripts/find-chromium.mjs'
+// A push in a real browser: the relay's encrypted push arrives in a service worker’s `push` event as JSON.
+// The push service between them is part of the test, so DevTools delivers the push to the worker, as the
+// browser would.
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { sharedChromium } from '../../client/test/browser/shared-chromium.ts'
 import { startPushEndpoint } from './push-endpoint.ts'
-import { settingsFor, sleeper, told } from './push-world.ts'
+import { settingsFor, sleeper, textOf } from './push-world.ts'
 import { useRelay } from './use-relay.ts'
 
 setDefaultTimeout(60_000)
@@ -34,27 +34,19 @@ const app = Bun.serve({
       : new Response('<!doctype html><title>push</title>', { headers: { 'content-type': 'text/html' } }),
 })
 const origin = `http://127.0.0.1:${app.port}`
-let browser: Browser
 
-beforeAll(async () => {
-  const executablePath = findChromium()
-  if (!executablePath) throw new Error('no Chromium: npm test installs it, or set CHROMIUM to its path')
-  const args = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']
-  browser = await chromium.launch({ executablePath, args, headless: true })
-})
 afterAll(async () => {
-  await browser?.close()
   await app.stop(true)
   await service.stop()
 })
 
-test('a service worker hears of new messages and shows a notification', async () => {
+test('a service worker receives the push for new messages and shows a notification', async () => {
   const woken = await sleeper(relay.url, service)
   await woken.send()
   const [push] = await service.until(woken.path)
-  const data = await told(woken, push)
+  const data = await textOf(woken, push)
 
-  const context = await browser.newContext({ permissions: ['notifications'] })
+  const context = await (await sharedChromium()).newContext({ permissions: ['notifications'] })
   const page = await context.newPage()
   const devTools = await context.newCDPSession(page)
   const registered = new Promise<string>((resolve) => {
@@ -77,7 +69,7 @@ test('a service worker hears of new messages and shows a notification', async ()
   const registrationId = await registered
   await devTools.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data })
   const shown = await page.evaluate(async () => {
-    // Chromium erases a notification that is asked for while it is being shown.
+    // Chromium removes a notification if getNotifications() runs while it is being shown.
     await Reflect.get(globalThis, 'isShown')
     const notifications = await (await navigator.serviceWorker.ready).getNotifications()
     return notifications.map(({ title, tag, data }) => ({ title, tag, data }))

@@ -1,4 +1,4 @@
-// A push service of the tests' own: real TLS, answers as it is told, and everything it got.
+// A push service for tests. It uses real TLS, gives the answers a test chooses, and records every request.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
@@ -12,34 +12,34 @@ export interface Push {
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly body: Uint8Array
-  /** When, in monotonic milliseconds. */
+  /** When it arrived, in monotonic milliseconds. */
   readonly at: number
 }
 
-/** Answers a request; where it does nothing the request is left hanging. */
+/** Answers a request. If it does nothing, the request hangs. */
 export type Answering = (response: ServerResponse, request: IncomingMessage, push: Push) => void
 
-/** Answers with a status, and nothing else. */
+/** Answers with this status and no body. */
 export function answer(status: number, headers: Record<string, string> = {}): Answering {
   return (response) => response.writeHead(status, headers).end()
 }
 
-/** A push service that runs. */
+/** A running push service. */
 export interface PushEndpoint {
   readonly port: number
-  /** The authority that vouches for it, PEM. */
+  /** The certificate authority of its certificate, PEM. */
   readonly authority: string
-  /** The same as a file. */
+  /** The path of a file with the authority. */
   readonly authorityFile: string
-  /** All that arrived, oldest first. */
+  /** All requests received, oldest first. */
   readonly pushes: readonly Push[]
-  /** An endpoint of its own; `host` is `localhost`, `127.0.0.1` or `push.test`. */
+  /** The URL of an endpoint at this path; `host` is `localhost`, `127.0.0.1` or `push.test`. */
   url(path: string, host?: string): string
-  /** What is answered at a path from now on; 201 where nothing was said. */
+  /** Sets the answer at a path from now on; the default is 201. */
   on(path: string, answering: Answering): void
-  /** What arrived at a path. */
+  /** The requests received at a path. */
   at(path: string): Push[]
-  /** Waits until that many have arrived at a path. */
+  /** Waits until this many requests have arrived at a path. */
   until(path: string, count?: number, withinMs?: number): Promise<Push[]>
   stop(): Promise<void>
 }
@@ -74,7 +74,9 @@ export async function startPushEndpoint(): Promise<PushEndpoint> {
     until: async (path, count = 1, withinMs = 20_000) => {
       for (const late = performance.now() + withinMs; at(path).length < count; await Bun.sleep(10)) {
         if (performance.now() > late)
-          throw new Error(`${at(path).length} of ${count} came to ${path}; all: ${pushes.map((p) => p.path)}`)
+          throw new Error(
+            `${at(path).length} of ${count} requests arrived at ${path}; all: ${pushes.map((p) => p.path)}`,
+          )
       }
       return at(path)
     },

@@ -1,8 +1,8 @@
-// A browser's side of Web Push, made of WebCrypto and nothing of ours: its keys, reading what was encrypted for it
-// (RFC 8291), and checking who sent it (RFC 8292).
+// A browser's side of Web Push, made only with WebCrypto and without the project's code: its keys, decrypting
+// a push (RFC 8291), and checking the sender's signature (RFC 8292).
 const { subtle } = globalThis.crypto
 
-/** A browser that subscribed. */
+/** A subscribed browser. */
 export interface Subscriber {
   /** What it sends to the relay: `PushSubscription.toJSON()`. */
   readonly body: { endpoint: string; expirationTime: null; keys: { p256dh: string; auth: string } }
@@ -18,7 +18,7 @@ const bytesOf = (text: string): Bytes => new Uint8Array(Buffer.from(text, 'base6
 const utf8 = (text: string): Bytes => new TextEncoder().encode(text)
 const joined = (...parts: Uint8Array[]): Bytes => new Uint8Array(Buffer.concat(parts))
 
-/** A fresh subscription at an endpoint. */
+/** A new subscription at this endpoint. */
 export async function subscriber(endpoint: string): Promise<Subscriber> {
   const keys = await subtle.generateKey({ name: 'ECDH', namedCurve: 'P-256' }, true, ['deriveBits'])
   const auth = crypto.getRandomValues(new Uint8Array(16))
@@ -26,7 +26,7 @@ export async function subscriber(endpoint: string): Promise<Subscriber> {
   return { body: { endpoint, expirationTime: null, keys: { p256dh, auth: base64url(auth) } }, keys, auth }
 }
 
-/** Decrypts a body. @throws where it was not encrypted for this browser, or was changed */
+/** Decrypts a body. @throws if it was encrypted for another browser or was changed */
 export async function readPush(browser: Subscriber, body: Uint8Array): Promise<string> {
   const [salt, idLength] = [body.slice(0, 16), body[20] ?? 0]
   const sender = new Uint8Array(body.slice(21, 21 + idLength))
@@ -55,7 +55,9 @@ async function hkdf(material: Bytes, salt: Bytes, info: Bytes, length: number): 
   return new Uint8Array(bits)
 }
 
-/** The claims of an `Authorization: vapid` header. @throws where the signature is not that of the key in it */
+/**
+ * The claims of an `Authorization: vapid` header. @throws if the signature does not match the key in it
+ */
 export async function readVapid(header: string): Promise<{ key: string; claims: Record<string, unknown> }> {
   const { token = '', key = '' } = /^vapid t=(?<token>[\w.-]+), ?k=(?<key>[\w-]+)$/.exec(header)?.groups ?? {}
   const [head = '', claims = '', signature = ''] = token.split('.')

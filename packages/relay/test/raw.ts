@@ -1,16 +1,17 @@
-// HTTP and WebSocket written byte by byte: for what no proper client would send, and for peers that stop reading.
+// HTTP and WebSocket written byte by byte: for requests and frames that a correct client never sends, and for
+// peers that stop reading.
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import type { WireAccount } from './wire.ts'
 
-/** An answer as it stood on the wire. */
+/** An HTTP answer as it was received. */
 export interface RawAnswer {
   readonly status: number
   readonly head: string
   readonly body: string
 }
 
-/** Sends bytes as they are. @returns what comes until the first answer is whole, or the connection ends */
+/** Sends these bytes. @returns the first answer, or what was received if the connection ends before it */
 export async function rawHttp(relayUrl: string, request: string | Uint8Array): Promise<RawAnswer> {
   const socket = await open(relayUrl)
   const answer = await new Promise<string>((resolve) => {
@@ -27,13 +28,13 @@ export async function rawHttp(relayUrl: string, request: string | Uint8Array): P
   return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1] ?? 0), head, body }
 }
 
-/** A request line, headers and nothing else. */
+/** A request without a body. */
 export function requestOf(line: string, headers: Readonly<Record<string, string>> = {}): string {
   const lines = Object.entries({ host: 'relay.example', connection: 'close', ...headers })
   return `${line} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`
 }
 
-/** Headers that ask for a WebSocket. */
+/** Headers that request a WebSocket. */
 export const UPGRADE = {
   connection: 'Upgrade',
   upgrade: 'websocket',
@@ -44,11 +45,11 @@ export const UPGRADE = {
 /** Frame types of RFC 6455, 5.2. */
 export const OPCODES = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
 
-/** A WebSocket whose every byte is the test's: it answers no ping and reads only when told to. */
+/** A WebSocket that sends only the test's bytes: it answers no ping, and a test can stop it from reading. */
 export class RawSocket {
   readonly socket: Socket
   readonly ended: Promise<void>
-  /** True once the connection is no more. */
+  /** Whether the connection has ended. */
   isEnded = false
   #received = Buffer.alloc(0)
 
@@ -71,18 +72,19 @@ export class RawSocket {
     return raw
   }
 
-  /** All that was received, as text. */
+  /** Everything received, as text. */
   get text(): string {
     return this.#received.toString('latin1')
   }
 
   async until(seen: (text: string) => boolean, withinMs = 15_000): Promise<void> {
     for (const late = performance.now() + withinMs; !seen(this.text); await Bun.sleep(5)) {
-      if (performance.now() > late) throw new Error(`it never came; received: ${this.text.slice(-200)}`)
+      if (performance.now() > late)
+        throw new Error(`the expected text did not arrive; received: ${this.text.slice(-200)}`)
     }
   }
 
-  /** The code of the close frame that was received last, if one was. */
+  /** The code of the last close frame received, if any. */
   get closeCode(): number | undefined {
     const at = this.#received.lastIndexOf(Buffer.from([0x88]))
     return at >= 0 && at + 3 < this.#received.length ? this.#received.readUInt16BE(at + 2) : undefined
@@ -96,7 +98,7 @@ export class RawSocket {
   }
 }
 
-/** One WebSocket frame, masked as a client's has to be unless told otherwise. */
+/** One WebSocket frame. It is masked, as a client's frames must be, unless `mask` is false. */
 export function encodeRawFrame(
   payload: string | Uint8Array,
   { opcode = OPCODES.text, fin = true, mask = true }: { opcode?: number; fin?: boolean; mask?: boolean } = {},
@@ -118,7 +120,7 @@ function open(relayUrl: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(relayUrl).port), '127.0.0.1', () => resolve(socket))
     socket.once('error', reject)
-    socket.on('error', () => undefined) // A reset is an end like any other.
+    socket.on('error', () => undefined) // A reset counts as the end of the connection; `close` follows it.
   })
 }
 

@@ -1,5 +1,25 @@
-// The relay as a process of its own, for tests that kill it.
+// The relay as a separate process, for tests that kill it. With a message to the process a test stops its
+// clock and moves it forward, or has it collect its garbage and report its memory. PASSED_MS is the time that
+// passed this way for the previous process.
 import { serve } from '../src/main.ts'
+
+const machine = { now: Date.now, monotonic: performance.now.bind(performance) }
+let passedMs = Number(process.env.PASSED_MS ?? 0)
+let stoppedAt: { now: number; monotonic: number } | undefined
+Date.now = () => (stoppedAt?.now ?? machine.now()) + passedMs
+performance.now = () => (stoppedAt?.monotonic ?? machine.monotonic()) + passedMs
+
+process.on('message', (ms) => {
+  if (ms === 'memory') {
+    Bun.gc(true)
+    process.send?.(process.memoryUsage().rss)
+    return
+  }
+  // Whole milliseconds, because with fractions a difference of one second can be slightly less than a second.
+  stoppedAt ??= { now: machine.now(), monotonic: Math.ceil(machine.monotonic()) }
+  passedMs += Number(ms)
+  process.send?.(Date.now())
+})
 
 await serve(process.env, (line) => process.stdout.write(`${line}\n`))
 process.exit(0)

@@ -1,36 +1,49 @@
-// Starts a real relay as a process of its own, so that tests can kill it at any moment and start it again.
+// Starts a real relay as a separate process, so that tests can kill it at any moment and start it again.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findFreePort } from './free-port.ts'
 
-/** A relay that runs, or did. */
+/** A relay process, running or ended. */
 export interface RelayProcess {
   /** `http://127.0.0.1:<port>`; the same after every start. */
   readonly url: string
   readonly dataDir: string
-  /** The process that runs now. */
+  /** The id of the current process. */
   readonly pid: number
-  /** What it wrote to standard error since its last start. */
+  /** Its output on standard error since its last start. */
   readonly errors: () => string
-  /** Sends a signal and waits for the process to end. @returns its exit code, or null where the signal ended it */
+  /**
+   * Sends a signal and waits for the process to end. @returns its exit code, or null if the signal ended it
+   */
   kill(signal: NodeJS.Signals): Promise<number | null>
-  /** Starts it again, on the same port and data. */
+  /**
+   * Starts it again on the same port and data. Its clock runs again, ahead of the machine's by the time that
+   * letPass() added.
+   */
   start(): Promise<void>
-  /** Stops it for good and removes its data. */
+  /** Stops its clock and moves it forward by this time. @returns the time it then shows */
+  letPass(ms: number): Promise<number>
+  /** The resident memory of the process after it has collected its garbage, in MiB. */
+  memoryMiB(): Promise<number>
+  /** Stops it permanently and removes its data. */
   stop(): Promise<void>
 }
 
-/** Settings that keep tests quick: no rates, little work. A test of either sets them itself. */
+/**
+ * Settings that keep tests quick: no rates, little proof of work. Tests of rates or of the work override
+ * them.
+ */
 const QUICK = { RATE_LIMITS: 'off', LIMIT_POW_DIFFICULTY: '1', LOG_LEVEL: 'warn', HOST: '127.0.0.1' }
 
-/** @param options.env settings of this relay, over the quick ones */
+/** @param options.env settings of this relay; they override the quick ones */
 export async function startRelay(
   options: { env?: Readonly<Record<string, string>> } = {},
 ): Promise<RelayProcess> {
   const dataDir = await mkdtemp(join(tmpdir(), 'sotto-relay-'))
   let running = await launchOnFreePort({ ...QUICK, DATA_DIR: dataDir, ...options.env })
   const port = new URL(running.url).port
+  let passedMs = 0
 
   const end = async (signal: NodeJS.Signals): Promise<number | null> => {
     running.process.kill(signal)
@@ -45,8 +58,14 @@ export async function startRelay(
     },
     errors: () => running.errors(),
     kill: end,
+    letPass: (ms) => {
+      passedMs += ms
+      return running.ask(ms)
+    },
+    memoryMiB: async () => (await running.ask('memory')) / 1024 / 1024,
     start: async () => {
-      running = await launch({ ...QUICK, DATA_DIR: dataDir, ...options.env, PORT: port })
+      const unchanged = { PORT: port, PASSED_MS: String(passedMs) }
+      running = await launch({ ...QUICK, DATA_DIR: dataDir, ...options.env, ...unchanged })
     },
     stop: async () => {
       if (running.process.exitCode === null && running.process.signalCode === null) await end('SIGKILL')
@@ -60,7 +79,7 @@ async function launchOnFreePort(env: Readonly<Record<string, string>>) {
     try {
       return await launch({ PORT: String(await findFreePort()), ...env })
     } catch (error) {
-      // Someone else may have taken the port between our look and its start.
+      // Another process may have taken the port since findFreePort() checked it.
       if (triesLeft === 0 || !String(error).includes('something else listens there')) throw error
     }
   }
@@ -72,7 +91,14 @@ async function launch(env: Readonly<Record<string, string>>) {
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
+    ipc: (answer) => answers.shift()?.(Number(answer)),
   })
+  const answers: ((answer: number) => void)[] = []
+  const ask = (question: number | 'memory'): Promise<number> =>
+    new Promise((resolve) => {
+      answers.push(resolve)
+      child.send(question)
+    })
   let errors = ''
   const collected = collect(child.stderr, (text) => {
     errors += text
@@ -82,7 +108,7 @@ async function launch(env: Readonly<Record<string, string>>) {
     await collected
     throw new Error(`the relay did not start: ${errors}`)
   }
-  return { process: child, url, errors: () => errors }
+  return { process: child, url, ask, errors: () => errors }
 }
 
 async function listeningUrl(output: ReadableStream<Uint8Array>): Promise<string | undefined> {

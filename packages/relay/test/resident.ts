@@ -1,4 +1,4 @@
-// What memory a relay has, as its kernel counts it.
+// The memory of a relay process, as the kernel counts it.
 import { readFileSync } from 'node:fs'
 
 /** Resident memory of a process, in MiB. */

@@ -1,17 +1,17 @@
-// What the tests of orders and payments are made of: people, a clock of their own, a shop, and a chain that is told what
-// happens on it. (The chain itself is real in payments/providers/evm*.test.ts and evm-shop.test.ts.)
+// What the tests of orders and payments share: accounts, a clock that tests move, a shop, and a simulated
+// chain. (payments/providers/evm*.test.ts and evm-shop.test.ts use a real chain.)
 import { AliasId, type ChannelId, check, defaultLimits, type Limits, type OrderId } from '@sotto/protocol'
 import { addAccount, deleteAccount, findAccountByAlias } from '../src/accounts/accounts.ts'
 import { createChannel, eraseChannels, getChannel, setSalePrice } from '../src/channels/catalog.ts'
-import { channelGoods, seatGoods } from '../src/channels/channels.ts'
 import { orderChannel, orderSeat } from '../src/channels/trade.ts'
 import { createInProcessBus } from '../src/cluster/in-process-bus.ts'
-import { Expiry } from '../src/messages/expiry.ts'
+import { goods } from '../src/goods.ts'
+import { ClockTrust } from '../src/operations/clock-trust.ts'
 import { createLog } from '../src/operations/log.ts'
 import { systemRandom } from '../src/operations/random.ts'
-import { sweepOrders } from '../src/payments/expiry.ts'
 import { PaymentLedger } from '../src/payments/ledger.ts'
 import { findOrder, type Order } from '../src/payments/order.ts'
+import { sweepOrders } from '../src/payments/order-expiry.ts'
 import { Orders } from '../src/payments/orders.ts'
 import { listPayments } from '../src/payments/payment.ts'
 import { eraseOrders } from '../src/payments/payments.ts'
@@ -19,18 +19,18 @@ import type { PaymentProvider, PaymentSeen } from '../src/payments/provider.ts'
 import type { Storage } from '../src/storage/storage.ts'
 import { bind } from '../src/vanity/bind.ts'
 import { purchase } from '../src/vanity/purchase.ts'
-import { VanityRules, vanityGoods } from '../src/vanity/vanity.ts'
+import { VanityRules } from '../src/vanity/vanity.ts'
 import type { engines } from './engines.ts'
 import { clockAt, type Person } from './mailbox-world.ts'
 
 export const MINUTE_MS = 60_000
-/** One whole unit, in the smallest ones. */
+/** One whole unit of the token, in its smallest unit. */
 export const UNIT = 1_000_000n
 
 /** A shop on one engine. */
 export type ShopWorld = Awaited<ReturnType<typeof openShopWorld>>
 
-/** Opens a shop of its own. */
+/** Opens a new shop. */
 export async function openShopWorld(engine: (typeof engines)[number], changed: Partial<Limits> = {}) {
   const store = await engine.open()
   const { storage } = store
@@ -43,7 +43,7 @@ export async function openShopWorld(engine: (typeof engines)[number], changed: P
     name: 'chain',
     unit: { symbol: 'USDT', decimals: 6, network: 'Test' },
     open: async ({ depositIndex, price }) => {
-      if (chain.isBroken) throw new Error('the chain is not there')
+      if (chain.isBroken) throw new Error('the chain is unreachable')
       chain.opened += 1
       return { payTo: `address ${depositIndex}`, asset: 'chain:1/token', amount: BigInt(price) * UNIT }
     },
@@ -51,11 +51,10 @@ export async function openShopWorld(engine: (typeof engines)[number], changed: P
     stop: async () => undefined,
     seenUntil: () => chain.seenUntil,
   }
-  const goods = { vanity: vanityGoods, reserve: vanityGoods, channel: channelGoods, quota: seatGoods }
   const ledger = new PaymentLedger({ ...parts, goods })
-  const expiry = new Expiry({ ...parts, log })
-  const mayExpire = (): Promise<boolean> => expiry.mayExpire()
-  const orders = new Orders({ ...parts, provider, mayExpire })
+  const clockTrust = new ClockTrust({ ...parts, log })
+  const isClockTrusted = (): Promise<boolean> => clockTrust.isTrusted()
+  const orders = new Orders({ ...parts, goods, provider, isClockTrusted })
   const rules = new VanityRules(undefined, { clock, log })
 
   const add = (): Promise<Person> =>
@@ -78,7 +77,7 @@ export async function openShopWorld(engine: (typeof engines)[number], changed: P
       chain,
       ledger,
       orders,
-      expiry,
+      clockTrust,
       rules,
       limits,
       alice,
@@ -87,17 +86,17 @@ export async function openShopWorld(engine: (typeof engines)[number], changed: P
       bus: parts.bus,
       provider,
     },
-    /** The same book and the same counter on another way into the store. */
+    /** The ledger and the orders of the same shop, over another connection to the store. */
     on: (other: Storage) => ({
       ledger: new PaymentLedger({ ...parts, storage: other, goods }),
-      orders: new Orders({ ...parts, storage: other, provider, mayExpire }),
+      orders: new Orders({ ...parts, goods, storage: other, provider, isClockTrusted }),
     }),
     /** Orders an id. */
     buyAlias: (buyer: Person, alias = 'river') =>
       purchase(check(AliasId, alias), { account: buyer.id }, { orders, rules }),
     reserve: (address: string, alias = 'river') =>
       purchase(check(AliasId, alias), { address }, { orders, rules }),
-    /** A channel of somebody's that is for sale. */
+    /** Makes a channel of this owner that is for sale. */
     offer: async (owner: Person, price = 40): Promise<ChannelId> =>
       storage.transaction(async (sql) => {
         const details = { name: 'Cats', description: '', isPublic: true }
@@ -113,7 +112,7 @@ export async function openShopWorld(engine: (typeof engines)[number], changed: P
     channel: (id: ChannelId, viewer: Person) => getChannel(storage.sql, id, viewer.id),
     remove: (account: Person) =>
       deleteAccount(storage, account.id, { clock, erasers: [eraseChannels, eraseOrders] }),
-    /** Money arrives for an order: its price, now, and for good, unless told otherwise. */
+    /** Records a payment for an order: by default its price, now, and final. */
     pay: async (order: Order, change: Partial<PaymentSeen> = {}): Promise<string> => {
       transfers += 1
       const seen: PaymentSeen = {
@@ -124,10 +123,10 @@ export async function openShopWorld(engine: (typeof engines)[number], changed: P
       await ledger.transaction((entries) => entries.record(seen))
       return seen.reference
     },
-    sweep: (options?: { pageSize?: number; after?: Order | undefined }) =>
+    sweep: (options?: { batchSize?: number; after?: Order | undefined }) =>
       sweepOrders({ ...parts, provider, log }, options),
     status: async ({ order_id }: Order) => (await findOrder(storage.sql, order_id))?.status,
-    /** What became of the money for an order: `counted`, or why it goes back. */
+    /** The outcome of each payment for an order: `counted`, or why it is refunded. */
     outcomes: async ({ id }: Order): Promise<string[]> => {
       const payments = await listPayments(storage.sql, id)
       return payments.map(({ state, outcome, reason, refund_amount, amount }) => {
@@ -137,7 +136,7 @@ export async function openShopWorld(engine: (typeof engines)[number], changed: P
         return outcome + back
       })
     },
-    /** The frames kept for an account. */
+    /** The notices stored for an account. */
     notices: async (account: Person): Promise<unknown[]> => {
       const rows = await storage.sql<{ frame: string }>`
         SELECT frame FROM notices WHERE account_id = ${account.id} ORDER BY id`

@@ -1,4 +1,5 @@
-// Subscribers that do not read are sent away, each and all together; whoever else is subscribed hears every post meanwhile.
+// Subscribers that do not read are disconnected: one limit is for each subscriber, another for all together.
+// All other subscribers receive every post meanwhile.
 import { describe, expect, test } from 'bun:test'
 import { eventually } from './payment-watch.ts'
 import { RawSocket } from './raw.ts'
@@ -29,7 +30,7 @@ async function postAll(owner: WireAccount, channel: string, posts: number): Prom
 const names = (posts: readonly { post_type: string }[]): string[] => posts.map(({ post_type }) => post_type)
 const expected = (posts: number): string[] => Array.from({ length: posts }, (_, n) => `n${n}`)
 
-describe('one that does not read', () => {
+describe('one subscriber that does not read', () => {
   const relay = useRelay({
     LIMIT_OUTBOUND_BYTES: '262144',
     LIMIT_WINDOW_BYTES: '65536',
@@ -37,7 +38,7 @@ describe('one that does not read', () => {
   })
   const POSTS = 400
 
-  test('a slow subscriber hurts nobody else', async () => {
+  test('is disconnected, and other subscribers receive every post', async () => {
     const owner = await wireAccount(relay.url)
     const { body } = await owner.post('/channels', { name: 'Loud' })
     const [slow, quick] = [
@@ -51,7 +52,7 @@ describe('one that does not read', () => {
     expect(names(await socket.take(POSTS, 'channel_post'))).toEqual(expected(POSTS))
     deaf.socket.resume()
     await deaf.ended
-    // It comes back, and finds what it missed.
+    // It reconnects and reads the posts it missed.
     const { socket: again } = await slow.online()
     const page = await slow.get(`/channels/${body.channel_id}/posts?limit=5`)
     const found = page.body.map(({ type }: { type: string }) => type)
@@ -60,14 +61,14 @@ describe('one that does not read', () => {
   })
 })
 
-describe('many that do not read', () => {
+describe('many subscribers that do not read', () => {
   const MIB = 1024 * 1024
   const DEAF = 24
   const POSTS = 150
-  // Each of them alone might leave 16 MiB unread.
+  // Each of them alone may leave 16 MiB unread.
   const relay = useRelay({ LIMIT_UNREAD_BYTES: String(32 * MIB) })
 
-  test('all together hold no more of the relay’s memory than may be, and hurt nobody else', async () => {
+  test('together use no more of the relay’s memory than allowed, and other subscribers receive every post', async () => {
     const owner = await wireAccount(relay.url)
     const { body } = await owner.post('/channels', { name: 'Loud' })
     const deaf: RawSocket[] = []
@@ -77,10 +78,10 @@ describe('many that do not read', () => {
     const before = await residentBytes(relay.process.pid)
     await postAll(owner, body.channel_id, POSTS)
     expect(names(await socket.take(POSTS, 'channel_post'))).toEqual(expected(POSTS))
-    // Unbounded it would be 24 times 8.6 MB.
+    // Without the limit it would be 24 times 8.6 MB.
     expect((await residentBytes(relay.process.pid)) - before).toBeLessThan(120 * MIB)
     for (const each of deaf) each.socket.resume()
-    // Each reads what was on its way before it sees that it was sent away.
+    // Each reads the bytes in transit before it sees that it was disconnected.
     await eventually(() => expect(deaf.filter(({ isEnded }) => isEnded).length).toBeGreaterThan(DEAF / 4))
     for (const each of deaf) each.socket.destroy()
     await socket.close()

@@ -1,4 +1,5 @@
-// A window smaller than a page: what was written ahead by ourselves must not be waited for (found by bench/faults).
+// The window is smaller than a page: the relay must not wait for bytes that it has only written ahead (found
+// by bench/faults).
 import { afterAll, expect, test } from 'bun:test'
 import { type RelayProcess, startRelay } from './relay-process.ts'
 import { message, wireFriends } from './wire.ts'
@@ -6,7 +7,7 @@ import { message, wireFriends } from './wire.ts'
 let relay: RelayProcess | undefined
 afterAll(() => relay?.stop())
 
-test('a backlog larger than the window comes through to a reader that is never behind', async () => {
+test('a backlog larger than the window reaches a client that reads without delay', async () => {
   relay = await startRelay({
     env: { LIMIT_WINDOW_BYTES: '16384', LIMIT_FRAME_BYTES: '65536', LIMIT_OUTBOUND_BYTES: '262144' },
   })

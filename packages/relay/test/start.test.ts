@@ -1,4 +1,4 @@
-// A relay that cannot start says at once which setting is at fault, with its value and what would be right.
+// A relay that cannot start names the wrong setting at once, with its value and what would be right.
 import { afterAll, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -24,7 +24,7 @@ async function temporaryFolder(): Promise<string> {
   return folder
 }
 
-/** What an operator reads who starts a relay with these settings. */
+/** The message for an operator who starts a relay with these settings. */
 async function complaint(environment: Record<string, string>): Promise<string> {
   const config = readConfig({ PORT: '0', LOG_LEVEL: 'silent', ...environment })
   const parts = { clock: systemClock, randomBytes: systemRandom, log: createLog('silent') }
@@ -38,7 +38,7 @@ async function complaint(environment: Record<string, string>): Promise<string> {
   return failure instanceof StartError ? failure.message : `no complaint: ${failure}`
 }
 
-test('a port that is taken', async () => {
+test('a relay does not start on a port that is taken', async () => {
   const relay = await startRelay()
   const { port } = new URL(relay.url)
   expect(await complaint({ PORT: port, DATA_DIR: await temporaryFolder() })).toBe(
@@ -47,20 +47,20 @@ test('a port that is taken', async () => {
   await relay.stop()
 })
 
-test('an address that is not this machine’s', async () => {
+test('a relay does not start on an address of another machine', async () => {
   expect(await complaint({ HOST: '192.0.2.1', DATA_DIR: await temporaryFolder() })).toStartWith(
     'HOST is "192.0.2.1", but must be an address of this machine',
   )
 })
 
-test('a folder that another relay uses', async () => {
+test('a relay does not start in a folder that another relay uses, which keeps running', async () => {
   const relay = await startRelay()
   expect(await complaint({ DATA_DIR: relay.dataDir })).toBe(`${relay.dataDir} is in use by another relay`)
   expect((await call(`${relay.url}/ready`)).status).toBe(200)
   await relay.stop()
 })
 
-test('a folder that is none, and a database that is none', async () => {
+test('a relay does not start if its folder is a file or its database is not a database', async () => {
   const folder = await temporaryFolder()
   await Bun.write(join(folder, 'file'), 'a file')
   expect(await complaint({ DATA_DIR: join(folder, 'file') })).toContain(
@@ -73,7 +73,7 @@ test('a folder that is none, and a database that is none', async () => {
   expect(await complaint({ DATA_DIR: folder })).toContain('file is not a database')
 })
 
-test('a PostgreSQL that is not there, and a database in it that is not', async () => {
+test('a relay does not start if PostgreSQL is unreachable or has no such database', async () => {
   expect(await complaint({ DATABASE_URL: 'postgres://nobody:secret@127.0.0.1:1/none' })).toStartWith(
     'DATABASE_URL names a PostgreSQL that cannot be used',
   )
@@ -83,13 +83,13 @@ test('a PostgreSQL that is not there, and a database in it that is not', async (
   expect(said).toContain('"no_such_database" does not exist')
 })
 
-test('a relay that failed to start has let go of its store', async () => {
+test('a relay that failed to start has released its store', async () => {
   const folder = await temporaryFolder()
   await complaint({ HOST: '192.0.2.1', DATA_DIR: folder })
   expect(await complaint({ HOST: '127.0.0.1', DATA_DIR: folder })).toBe('no complaint: undefined')
 })
 
-test('SIGTERM ends the process by itself, with success', async () => {
+test('after SIGTERM or SIGINT the process ends by itself, with success', async () => {
   const relay = await startRelay()
   expect(await relay.kill('SIGTERM')).toBe(0)
   await relay.start()

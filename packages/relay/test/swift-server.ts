@@ -1,5 +1,5 @@
-// A real S3-compatible store for tests: OpenStack Swift with its `s3api`, one node of it, in a temporary folder. It checks
-// signatures. One for a test process, gone when that process is.
+// A real S3-compatible store for tests: one node of OpenStack Swift with its `s3api`, in a temporary folder.
+// It checks signatures. Each test process starts at most one, which ends with the process.
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
@@ -9,20 +9,20 @@ import { AwsV4Signer } from 'aws4fetch'
 import { findSwift } from '../../../scripts/find-swift.mjs'
 import { findFreePort } from './free-port.ts'
 
-/** The store that runs. */
+/** The running store. */
 export interface SwiftServer {
   /** `http://127.0.0.1:<port>` */
   readonly endpoint: string
   readonly accessKey: string
   readonly secretKey: string
   readonly region: string
-  /** A bucket that is there. */
+  /** A bucket that exists. */
   readonly bucket: string
 }
 
 let shared: Promise<SwiftServer> | undefined
 
-/** Starts the store of this process, or shares the one that runs. */
+/** Starts the store of this process, or returns the running one. */
 export function startSwift(): Promise<SwiftServer> {
   shared ??= start()
   return shared
@@ -62,8 +62,8 @@ async function start(): Promise<SwiftServer> {
   await makeBucket(server, folder)
   return server
 
-  // Its servers wait half a second to ten for each other, which a busy machine takes. Then they fail; or, where it is the list of
-  // a bucket that is waited for, say that an object was written which the list has not yet.
+  // By default Swift's servers wait between half a second and ten seconds for each other. A busy machine may
+  // take longer. Then a request fails, or an object counts as written before the bucket's list has it.
   function common(kind: (typeof KINDS)[number]): string {
     return `[DEFAULT]
 bind_ip = 127.0.0.1
@@ -86,7 +86,9 @@ use = egg:swift#${kind}
 `
   }
 
-  // The proxy may be up before the others: it must not give them up for a minute. What tempauth would keep in a memcached is tokens of Swift's own interface: nobody has to listen there.
+  // The proxy may start before the other servers and must not count them as failed for a minute. tempauth
+  // would store the tokens of Swift's native interface in memcached. These tests use none, so no memcached
+  // runs.
   function proxyConf(): string {
     return `${common('proxy')}[pipeline:main]
 pipeline = catch_errors gatekeeper healthcheck cache listing_formats bulk s3api tempauth copy slo dlo proxy-server
@@ -109,8 +111,8 @@ ${['catch_errors', 'gatekeeper', 'healthcheck', 'listing_formats', 'bulk', 'copy
   .join('')}`
   }
 
-  // Everything on the one device there is. `swift-ring-builder` would write the same with most of a second's work for each of
-  // three commands, which a busy machine makes half a minute of for three rings
+  // Puts everything on the one device. `swift-ring-builder` writes the same, but needs three commands of
+  // almost a second for each of the three rings, which is half a minute on a busy machine
   // (https://docs.openstack.org/swift/latest/overview_ring.html).
   function writeRing(kind: 'account' | 'container' | 'object', port: number): void {
     const place = { region: 1, zone: 1, ip: '127.0.0.1', port, device: 'disk', weight: 1, meta: '' }
@@ -124,12 +126,12 @@ ${['catch_errors', 'gatekeeper', 'healthcheck', 'listing_formats', 'bulk', 'copy
   }
 }
 
-// Swift keeps what it knows of an object in extended attributes, which not every file system has.
+// Swift stores an object's metadata in extended attributes, which not every file system supports.
 function makeFolder(): string {
   for (const place of [tmpdir(), '/var/tmp']) {
     const folder = mkdtempSync(join(place, 'sotto-swift-'))
-    const look = 'import os, sys; os.setxattr(sys.argv[1], "user.swift.test", b"x" * 1024)'
-    if (spawnSync('/usr/bin/python3', ['-c', look, folder]).status === 0) {
+    const probe = 'import os, sys; os.setxattr(sys.argv[1], "user.swift.test", b"x" * 1024)'
+    if (spawnSync('/usr/bin/python3', ['-c', probe, folder]).status === 0) {
       mkdirSync(join(folder, 'disks', 'disk'), { recursive: true })
       return folder
     }
@@ -138,8 +140,8 @@ function makeFolder(): string {
   throw new Error('Swift needs a file system with extended attributes, for TMPDIR or /var/tmp.')
 }
 
-// A shell between this process and the servers, and their parent: it learns of our end, however we end, because its
-// standard input closes. Then it ends them and removes the folder.
+// A shell that is the servers' parent and keeps them. When this process ends in any way, the shell's standard
+// input closes; the shell then ends the servers and removes the folder.
 const keeperScript = `
 bin=$1 folder=$2
 trap '' HUP INT TERM
@@ -163,7 +165,7 @@ function startKeeper(bin: string, folder: string): void {
   if (stdin && 'unref' in stdin && typeof stdin.unref === 'function') stdin.unref()
 }
 
-// All four of them work once a bucket can be made.
+// A bucket can only be made when all four servers work.
 async function makeBucket(server: SwiftServer, folder: string): Promise<void> {
   for (const late = performance.now() + 180_000; performance.now() < late; ) {
     const signer = new AwsV4Signer({

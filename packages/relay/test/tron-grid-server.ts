@@ -1,7 +1,7 @@
-// TronGrid's documented HTTP interface, as far as payments use it, over a small chain that tests write themselves.
+// The parts of TronGrid's documented HTTP interface that payments use, over a small chain that tests write.
 import { type Asked, type LocalHttp, serveLocally } from './local-http.ts'
 
-/** `Transfer(address,address,uint256)` of one token, addresses as 20 bytes in hex. */
+/** A `Transfer(address,address,uint256)` event of one token; addresses are 20 bytes in hex. */
 export interface GridTransfer {
   readonly token: string
   readonly to: string
@@ -20,24 +20,24 @@ const word = (hex: string): string => hex.padStart(64, '0')
 
 export class TronGridServer implements Disposable {
   readonly http: LocalHttp
-  /** Number of the newest block; each is three seconds after the one before it. */
+  /** The number of the newest block. Blocks are three seconds apart. */
   head = 1000
   solid = 981
   decimals = 6
-  /** Answered instead, where it gives something. */
+  /** Overrides an answer if it returns one. */
   instead: (asked: Asked) => Response | undefined = () => undefined
-  /** How many transfers a page holds, whatever is asked for. */
+  /** The most transfers on one page, even if a request asks for more. */
   page = 200
   readonly transactions: GridTransaction[] = []
   readonly #addresses: ReadonlyMap<string, string>
 
-  /** @param addresses 20 bytes in hex of each address, of accounts and tokens alike */
+  /** @param addresses the 20 bytes in hex of each address, of accounts and of tokens */
   constructor(addresses: ReadonlyMap<string, string>) {
     this.#addresses = addresses
     this.http = serveLocally((asked) => this.instead(asked) ?? this.#answer(asked))
   }
 
-  /** Puts a transaction into a block; its number makes its id. */
+  /** Puts a transaction into a block. Its id is made from `number`. */
   add(number: number, height: number, transfers: readonly GridTransfer[]): GridTransaction {
     const transaction = { id: word(number.toString(16)), height, transfers }
     this.transactions.push(transaction)
@@ -48,7 +48,7 @@ export class TronGridServer implements Disposable {
     return 1_700_000_000_000 + height * 3000
   }
 
-  /** Paths asked so far, without query. */
+  /** The paths requested until now, without their queries. */
   paths(): string[] {
     return this.http.asked.map(({ path }) => path.replace(/\?.*/, ''))
   }

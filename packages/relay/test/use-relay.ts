@@ -1,9 +1,10 @@
-// Relays for the wire tests: one for a file or a group of tests, ended with it, and held to a log without errors.
+// Relays for the wire tests: each file or group of tests starts one. It stops after them, and its log must
+// have no errors.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test'
 import { engines, type TestEngine } from './engines.ts'
 import { type RelayProcess, startRelay } from './relay-process.ts'
 
-// Wide enough for a busy machine: a promise that is kept late is kept.
+// Long enough for a busy machine: slowness alone must not fail a test.
 setDefaultTimeout(90_000)
 
 type Settings = Readonly<Record<string, string>>
@@ -14,22 +15,22 @@ export interface UsedRelay {
   readonly process: RelayProcess
 }
 
-/** Has a relay for the tests of the describe it is called in. */
+/** Starts a relay for the tests of the surrounding describe. */
 export function useRelay(env: Settings = {}): UsedRelay {
   return use(() => startRelay({ env }))
 }
 
-/** The same promises for each engine, each with a relay of its own. */
+/** Runs the same tests on each engine, each with a separate relay. */
 export function onEveryEngine(promises: (relay: UsedRelay) => void, env: Settings = {}): void {
   for (const engine of engines) describe(`on ${engine.name}`, () => promises(useRelayOn(engine, env)))
 }
 
-/** Has a relay on this engine for the tests of the describe it is called in. */
+/** Starts a relay on this engine for the tests of the surrounding describe. */
 export function useRelayOn(engine: TestEngine, env: Settings = {}): UsedRelay {
   return use(async () => startRelay({ env: { ...env, ...(await engine.environment()) } }))
 }
 
-/** Has a relay for the tests of the describe it is called in, with settings that take a while to have. */
+/** Starts a relay for the tests of the surrounding describe, with settings that are computed first. */
 export function useRelayWith(environment: () => Promise<Settings>): UsedRelay {
   return use(async () => startRelay({ env: await environment() }))
 }
@@ -58,7 +59,7 @@ function use(start: () => Promise<RelayProcess>): UsedRelay {
   }
 }
 
-/** Log lines that tell of a bug or a failing part, and whatever is no log line at all. */
+/** Log lines at level error, and lines that are not log lines. */
 export function errorLines(log: string): string[] {
   return log.split('\n').filter((line) => line !== '' && !/^\{"level":"(?:debug|info|warn)"/.test(line))
 }

@@ -1,4 +1,4 @@
-// Registration and one's own account, from outside: proof of work, keys, fields, deletion.
+// Registration and the account itself, seen from outside: proof of work, keys, fields, deletion.
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { expectFields, expectInvalidField, expectProblem, FORMS } from './expect.ts'
@@ -17,7 +17,10 @@ import {
 
 const relay = useRelay()
 
-/** The challenges stay open for an address until they are used: those of one test must not help the next one. */
+/**
+ * Opens a challenge. A challenge stays open for the client's address until it is used, so a test uses its own
+ * challenges and never one that another test opened.
+ */
 async function openChallenge(url: string): Promise<{ challenge_string: string; difficulty: number }> {
   return (await call(`${url}/api/v1/pow/challenge`, { method: 'POST' })).body
 }
@@ -30,7 +33,7 @@ function register(account: WireAccount, more: Record<string, unknown>): Promise<
   return post(account.api('/register'), bodyOf(account, more))
 }
 
-/** A nonce that solves none of the open challenges. */
+/** A nonce that does not solve this challenge. */
 function wrongNonce(challenge: string): string {
   for (let nonce = 0; ; nonce++) {
     const digest = createHash('sha256').update(`${challenge}${nonce}`).digest('hex')
@@ -39,7 +42,7 @@ function wrongNonce(challenge: string): string {
 }
 
 describe('proof of work', () => {
-  test('a challenge is asked for without a body or a type, and has exactly its three fields', async () => {
+  test('a challenge is requested without a body or a content type, and has exactly its three fields', async () => {
     const answer = await call(`${relay.url}/api/v1/pow/challenge`, { method: 'POST' })
     expect(answer.status).toBe(200)
     expectFields(answer.body, ['challenge_string', 'difficulty', 'expires_in'])
@@ -50,7 +53,7 @@ describe('proof of work', () => {
     })
   })
 
-  test('a nonce without its challenge is tried against all that are open for the address', async () => {
+  test('a nonce sent without a challenge is checked against every challenge that is open for the address', async () => {
     const account = new WireAccount(relay.url)
     const challenges = [
       await openChallenge(relay.url),
@@ -65,7 +68,7 @@ describe('proof of work', () => {
     expect(answer.body.alias_id).toMatch(FORMS.assignedAlias)
   })
 
-  test('a challenge that is named is the one the nonce is held against', async () => {
+  test('a nonce sent with a challenge is checked against that challenge only', async () => {
     const [asked, other] = [await openChallenge(relay.url), await openChallenge(relay.url)]
     const account = new WireAccount(relay.url)
     const wrong = wrongNonce(asked.challenge_string)
@@ -80,7 +83,7 @@ describe('proof of work', () => {
     ).toBe(201)
   })
 
-  test('a wrong nonce consumes nothing: the right one works afterwards', async () => {
+  test('a wrong nonce does not use up the challenge: the right nonce works afterwards', async () => {
     const account = new WireAccount(relay.url)
     const { challenge_string: challenge } = await openChallenge(relay.url)
     for (let attempt = 0; attempt < 3; attempt++) {
@@ -92,14 +95,14 @@ describe('proof of work', () => {
     ).toBe(201)
   })
 
-  test('a challenge serves one registration', async () => {
+  test('a challenge can be used for one registration only', async () => {
     const { challenge_string: challenge } = await openChallenge(relay.url)
     const work = { pow_nonce: solve(challenge, 1), pow_challenge: challenge }
     expect((await register(new WireAccount(relay.url), work)).status).toBe(201)
     expectProblem(await register(new WireAccount(relay.url), work), 400, 'POW_REQUIRED')
   })
 
-  test('of two registrations at once with one challenge, one succeeds', async () => {
+  test('of several registrations at once with the same challenge, one succeeds', async () => {
     const { challenge_string: challenge } = await openChallenge(relay.url)
     const work = { pow_nonce: solve(challenge, 1), pow_challenge: challenge }
     const answers = await Promise.all(
@@ -109,18 +112,18 @@ describe('proof of work', () => {
     expect(statuses).toEqual([201, 400, 400, 400])
   })
 
-  test('no work, or work for a challenge nobody opened, is POW_REQUIRED', async () => {
+  test('a missing proof of work, or one for a challenge that was never opened, is POW_REQUIRED', async () => {
     await openChallenge(relay.url)
     expectProblem(await register(new WireAccount(relay.url), {}), 400, 'POW_REQUIRED')
     const unknown = { pow_nonce: '1', pow_challenge: 'never-opened' }
     expectProblem(await register(new WireAccount(relay.url), unknown), 400, 'POW_REQUIRED')
   })
 
-  test('at most sixteen challenges are open for an address: the oldest gives way', async () => {
+  test('at most sixteen challenges are open for an address: one more removes the oldest', async () => {
     const challenges: string[] = []
     for (let count = 0; count < 17; count++) {
       challenges.push((await openChallenge(relay.url)).challenge_string)
-      await Bun.sleep(2) // Which one is the oldest is told by the clock.
+      await Bun.sleep(2) // Each challenge gets a different time, so that one of them is the oldest.
     }
     const [oldest = '', second = ''] = challenges
     const late = { pow_nonce: solve(oldest, 1), pow_challenge: oldest }
@@ -131,7 +134,7 @@ describe('proof of work', () => {
 })
 
 describe('registering', () => {
-  test('a key that is registered answers 409 with its account, before any work or other field counts', async () => {
+  test('a key that is already registered answers 409 with its account, before the proof of work and the other fields are checked', async () => {
     const account = await wireAccount(relay.url, 'first')
     const existing = { uuid: account.uuid, alias_id: account.alias }
     expectProblem(await register(account, { nickname: 'second' }), 409, 'ACCOUNT_EXISTS', existing)
@@ -149,7 +152,7 @@ describe('registering', () => {
     })
   })
 
-  test('one key registered many times at once becomes one account', async () => {
+  test('registering the same key several times at once makes one account', async () => {
     const account = new WireAccount(relay.url)
     const work: Record<string, unknown>[] = []
     for (let count = 0; count < 4; count++) {
@@ -196,7 +199,7 @@ describe('registering', () => {
       Buffer.from('e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800', 'hex'),
     ],
     ['x25519_public_key', 'p - 1', Buffer.concat([Buffer.of(0xec), Buffer.alloc(30, 0xff), Buffer.of(0x7f)])],
-  ])('a key no honest owner has is refused: %s, %s', async (field, _name, key) => {
+  ])('a key that no honest client has is refused: %s, %s', async (field, _name, key) => {
     const { challenge_string: challenge } = await openChallenge(relay.url)
     const work = { pow_nonce: solve(challenge, 1), pow_challenge: challenge }
     const account = new WireAccount(relay.url)
@@ -205,13 +208,13 @@ describe('registering', () => {
       field,
       /public key/,
     )
-    // Nothing was registered and nothing was used up.
+    // The refusal registered nothing and did not use up the challenge.
     expect((await register(account, work)).status).toBe(201)
   })
 })
 
-describe('one’s own account', () => {
-  test('GET and PATCH /me show exactly the account', async () => {
+describe('the account itself', () => {
+  test('GET and PATCH /me return exactly the account’s fields', async () => {
     const account = await wireAccount(relay.url, 'Ada')
     const me = await account.get('/me')
     expect(me.status).toBe(200)
@@ -232,7 +235,7 @@ describe('one’s own account', () => {
     expect((await account.get('/me')).body).toEqual(renamed.body)
   })
 
-  test('a nickname is 1 to 64 characters, counted as people do, and never blank or with control characters', async () => {
+  test('a nickname has 1 to 64 characters (code points), is not blank and has no control characters', async () => {
     const account = await wireAccount(relay.url)
     const patch = (nickname: unknown) =>
       call(account.api('/me'), {
@@ -259,7 +262,7 @@ describe('one’s own account', () => {
     expect((await account.get('/me')).body.nickname).toBe('𝒜'.repeat(64))
   })
 
-  test('a lookup tells four fields, of others and of oneself, and nothing of who does not exist', async () => {
+  test('a lookup returns four fields, for another account and for one’s own; an unknown alias answers 404', async () => {
     const [ada, bob] = [await wireAccount(relay.url, 'Ada'), await wireAccount(relay.url, 'Bob')]
     const found = await ada.get(`/users/${bob.alias}`)
     expect(found.status).toBe(200)
@@ -285,7 +288,7 @@ describe('one’s own account', () => {
 })
 
 describe('deleting one’s account', () => {
-  test('answers 204, tells the connection account_deleted and closes it with 4401', async () => {
+  test('answers 204, sends account_deleted on the connection and closes it with 4401', async () => {
     const account = await wireAccount(relay.url)
     const { socket } = await account.online()
     const answer = await account.bare('DELETE', '/me')
@@ -294,7 +297,7 @@ describe('deleting one’s account', () => {
     expect((await socket.closed).code).toBe(4401)
   })
 
-  test('its token is dead, its uuid logs in no more, its alias is found no more', async () => {
+  test('makes its token dead, and its uuid and its alias unknown', async () => {
     const [gone, other] = [await wireAccount(relay.url), await wireAccount(relay.url)]
     const ticket = await gone.ticket()
     const { body } = await post(gone.api('/auth/challenge'), { user_uuid: gone.uuid })
@@ -316,14 +319,14 @@ describe('deleting one’s account', () => {
     expectProblem(upgrade, 401, 'TICKET_INVALID')
   })
 
-  test('it leaves the lists of its friends; the same keys register anew, under another uuid and alias', async () => {
+  test('removes it from its friends’ lists; the same keys can register again and get another uuid and alias', async () => {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const before = { uuid: alice.uuid, alias: alice.alias }
     await alice.bare('DELETE', '/me')
     expect((await bob.get('/friends')).body).toEqual([])
     expect((await bob.get('/conversations/active')).body).toEqual({ conversations: [] })
 
-    expect((await alice.register('anew')).status).toBe(201)
+    expect((await alice.register('again')).status).toBe(201)
     expect(alice.uuid).not.toBe(before.uuid)
     expect(alice.alias).not.toBe(before.alias)
     await alice.login()
@@ -331,7 +334,7 @@ describe('deleting one’s account', () => {
     expect(await befriend(bob, alice)).not.toBe(conv)
   })
 
-  test('what it had sent still arrives, and can be confirmed; what waited for it is gone', async () => {
+  test('still delivers the messages it had sent, which can be confirmed; messages to it are refused', async () => {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const { socket } = await alice.online()
     socket.send(message(bob.alias, conv, 'last words', 'last'))

@@ -1,4 +1,4 @@
-// Blocks from outside: to the one who is blocked, a block looks like being unfriended, and like nothing else.
+// Blocks, seen from outside: a blocked account sees exactly what an unfriended account sees.
 import { describe, expect, test } from 'bun:test'
 import { expectProblem, FORMS } from './expect.ts'
 import { onEveryEngine, useRelay } from './use-relay.ts'
@@ -31,7 +31,7 @@ onEveryEngine((relay) => {
     }
   })
 
-  test('oneself cannot be blocked, nor anybody who does not exist', async () => {
+  test('an account cannot block itself or an unknown alias', async () => {
     const alice = await wireAccount(relay.url)
     expectProblem(await block(alice, alice), 400, 'SELF_REQUEST')
     for (const alias of ['u00000000', 'UPPER', 'ab', '%2e%2e']) {
@@ -40,7 +40,7 @@ onEveryEngine((relay) => {
     }
   })
 
-  test('what a friend sees of being blocked is what it sees of being unfriended', async () => {
+  test('a friend who is blocked sees the same as a friend who is unfriended', async () => {
     const seen = await Promise.all(
       (['unfriend', 'block'] as const).map(async (how) => {
         const { alice, bob, conv } = await wireFriends(relay.url)
@@ -92,7 +92,7 @@ onEveryEngine((relay) => {
     expect(seen[0]).toBe(seen[1] ?? '')
   })
 
-  test('the requests of someone blocked stay pending, reach nobody, and wait for the block to be lifted', async () => {
+  test('a friend request from a blocked account stays pending and is hidden from the recipient until the block is removed', async () => {
     const [alice, bob] = [await wireAccount(relay.url), await wireAccount(relay.url)]
     await block(bob, alice)
     const { socket } = await bob.online()
@@ -112,7 +112,7 @@ onEveryEngine((relay) => {
     expect((await bob.bare('PUT', `/friends/${id}/accept`)).status).toBe(200)
   })
 
-  test('a request that is pending when the block falls leaves both lists', async () => {
+  test('a block removes a pending request from both lists', async () => {
     for (const who of ['requester', 'recipient'] as const) {
       const [alice, bob] = [await wireAccount(relay.url), await wireAccount(relay.url)]
       const { friendship_id: id } = (await ask(alice, bob)).body
@@ -122,7 +122,7 @@ onEveryEngine((relay) => {
     }
   })
 
-  test('a block erases what was undelivered between the two, and a lifted one gives the conversation back', async () => {
+  test('a block deletes undelivered messages between the two; after it is removed, new friends get the same conversation back', async () => {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const { socket } = await alice.online()
     socket.send(message(bob.alias, conv, 'never seen', 'm'))
@@ -140,7 +140,7 @@ onEveryEngine((relay) => {
 describe('a full block list', () => {
   const relay = useRelay({ LIMIT_FRIENDS: '1' })
 
-  test('takes no further account, and the one it holds as often as one likes', async () => {
+  test('accepts no other account, and accepts the one it already holds again', async () => {
     const alice = await wireAccount(relay.url)
     const [bob, carol] = [await wireAccount(relay.url), await wireAccount(relay.url)]
     expect((await block(alice, bob)).status).toBe(204)

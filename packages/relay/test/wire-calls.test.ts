@@ -1,4 +1,4 @@
-// The signals of calls between people who are there: forwarded as they were written, between friends only.
+// Call signalling between connected clients: frames are forwarded unchanged, between friends only.
 import { describe, expect, test } from 'bun:test'
 import { CALL_TYPES, candidate, settled, signal, textsOf } from './call-frames.ts'
 import { RawSocket } from './raw.ts'
@@ -11,7 +11,7 @@ async function call(relayUrl: string) {
   return { ...friends, alices, bobs, bobsTexts: textsOf(bobs) }
 }
 
-/** The next frame is the refusal of a call's frame, with exactly these fields. */
+/** Expects the next frame to be the refusal of a call frame, with exactly these fields. */
 async function expectRefusal(socket: WireSocket, error: string, more: object = {}): Promise<void> {
   expect(await socket.next()).toEqual({
     type: 'error',
@@ -23,7 +23,7 @@ async function expectRefusal(socket: WireSocket, error: string, more: object = {
 }
 
 onEveryEngine((relay) => {
-  test('every frame of a call reaches a friend as it was sent, in both directions, and is answered by nothing', async () => {
+  test('every call frame reaches the friend unchanged, in both directions, and the relay sends no answer', async () => {
     const { alice, bob, alices, bobs } = await call(relay.url)
     for (const type of CALL_TYPES) {
       const [there, back] = [signal(type, [alice, bob]), signal(type, [bob, alice])]
@@ -37,7 +37,7 @@ onEveryEngine((relay) => {
     expect([alices.frames, bobs.frames]).toEqual([[], []])
   })
 
-  test('what the relay does not know of a frame survives byte for byte', async () => {
+  test('fields that the relay does not know are forwarded byte for byte', async () => {
     const { alice, bob, alices, bobsTexts } = await call(relay.url)
     const deep = `${'['.repeat(5000)}1${']'.repeat(5000)}`
     const odd = [
@@ -59,7 +59,7 @@ onEveryEngine((relay) => {
     expect(bobsTexts).toEqual(sent)
   })
 
-  test('a `from` that is missing is filled in, and nothing else touched', async () => {
+  test('a missing `from` is added, and nothing else is changed', async () => {
     const { alice, bob, alices, bobs, bobsTexts } = await call(relay.url)
     const open = ` {"type":"call_offer", "to":"${bob.alias}","call_id":"call-1","crypto_v":2,"payload":"AAAA","n":1.0,"x":{"from":"}"}`
     alices.send(`${open} }\n`)
@@ -67,7 +67,7 @@ onEveryEngine((relay) => {
     expect(bobsTexts).toEqual([`${open} ,"from":"${alice.alias}"}\n`])
   })
 
-  test('a `from` that is not one’s own is refused, whoever’s it is', async () => {
+  test('a `from` that is not the sender’s own is refused', async () => {
     const { alice, bob, alices, bobs } = await call(relay.url)
     const carol = await wireAccount(relay.url)
     await befriend(carol, bob)
@@ -75,7 +75,7 @@ onEveryEngine((relay) => {
     for (const from of [bob.alias, carol.alias, 'u00000000', '__proto__', 'constructor']) {
       for (const type of CALL_TYPES) {
         alices.send(signal(type, [alice, bob], { from }))
-        await expectRefusal(alices, 'INVALID_FIELD', { message: 'from must be an alias of one’s own' })
+        await expectRefusal(alices, 'INVALID_FIELD', { message: 'from must be one of your aliases' })
       }
     }
     for (const from of [null, '', 7, {}, [alice.alias]]) {
@@ -86,7 +86,7 @@ onEveryEngine((relay) => {
     expect(bobs.frames).toEqual([])
   })
 
-  test('a field that stands there twice is refused: two readers would read two frames', async () => {
+  test('a frame with the same field twice is refused, because two parsers could read it differently', async () => {
     const { alice, bob, alices, bobs } = await call(relay.url)
     const right = JSON.stringify(signal('call_offer', [alice, bob])).slice(1)
     for (const [field, smuggled] of [
@@ -99,16 +99,16 @@ onEveryEngine((relay) => {
       ['crypto_v', '"crypto_v":[{"from":1}]'],
     ]) {
       alices.send(`{${smuggled},${right}`)
-      await expectRefusal(alices, 'INVALID_FIELD', { message: `${field} must be there once` })
+      await expectRefusal(alices, 'INVALID_FIELD', { message: `${field} must appear only once` })
     }
     await settled(alices, alice)
     expect(await bobs.untilPong()).toEqual([])
   })
 
-  test('strangers, the blocked, those who parted, nobody and oneself are called by nobody', async () => {
+  test('a call to a stranger, a blocked account, a former friend, an unknown alias or oneself is refused', async () => {
     const { alice, bob, alices, bobs } = await call(relay.url)
     const [eve, mallory] = [await wireAccount(relay.url), await wireAccount(relay.url)]
-    await eve.post('/friends/request', { to_alias_id: bob.alias }) // Asked, not accepted.
+    await eve.post('/friends/request', { to_alias_id: bob.alias }) // Requested, not accepted.
     await befriend(mallory, bob)
     await bob.bare('PUT', `/blocks/${mallory.alias}`)
     const [{ socket: eves }, { socket: mallorys }] = [await eve.online(), await mallory.online()]
@@ -133,7 +133,7 @@ onEveryEngine((relay) => {
     expect(await mallorys.untilPong()).toEqual([])
   })
 
-  test('candidates arrive in the order they were sent, however many come at once', async () => {
+  test('candidates arrive in the order they were sent, even if many are sent at once', async () => {
     const { alice, bob, alices, bobs } = await call(relay.url)
     alices.send(signal('call_offer', [alice, bob]))
     for (let n = 0; n < 200; n++) alices.send(candidate(n, [alice, bob]))
@@ -143,10 +143,10 @@ onEveryEngine((relay) => {
   })
 })
 
-describe('an alias of old', () => {
+describe('an earlier alias', () => {
   const relay = useRelay({ PAYMENTS: 'dev' })
 
-  test('reaches its account and may stand in `from`; the one it went by then is untouched', async () => {
+  test('reaches its account and is allowed in `from`, and is forwarded unchanged', async () => {
     const { alice, bob, alices, bobs } = await call(relay.url)
     const [old, fresh] = [alice.alias, `vanity_${crypto.randomUUID().slice(0, 8)}`]
     const { order_id } = (await alice.post('/vanity/purchase', { alias_id: fresh })).body
@@ -171,7 +171,7 @@ describe('an alias of old', () => {
 describe('sizes', () => {
   const relay = useRelay()
 
-  test('a payload of 64 KiB goes through; a larger one is refused, a frame of 300 KiB closes with 1009', async () => {
+  test('a payload of 64 KiB is forwarded; a larger one is refused; a frame of 300 KiB closes the connection with 1009', async () => {
     const { alice, bob, alices, bobs } = await call(relay.url)
     const largest = signal('call_offer', [alice, bob], { payload: 'A'.repeat(65_536) })
     alices.send(largest)
@@ -179,12 +179,12 @@ describe('sizes', () => {
     alices.send(signal('call_offer', [alice, bob], { payload: 'A'.repeat(65_540) }))
     await expectRefusal(alices, 'INVALID_FIELD')
     alices.send(signal('call_offer', [alice, bob], { payload: 'A'.repeat(300 * 1024) }))
-    // Bun's server closes without a closing handshake then.
+    // Bun's server closes without a closing handshake in this case: the client sees 1006.
     expect([1006, 1009]).toContain((await alices.closed).code)
     expect(await bobs.untilPong()).toEqual([])
   })
 
-  test('nesting without end harms nobody: it is forwarded, or refused as no JSON', async () => {
+  test('very deep nesting does no harm: the frame is forwarded, or refused as invalid JSON', async () => {
     const { alice, bob, alices, bobs } = await call(relay.url)
     const deep = '['.repeat(120_000) + ']'.repeat(120_000)
     alices.send(`{"deep":${deep},${JSON.stringify(signal('call_ice', [alice, bob])).slice(1)}`)
@@ -194,10 +194,10 @@ describe('sizes', () => {
   })
 })
 
-describe('a flood of a call’s frames', () => {
+describe('rates of calls and messages', () => {
   const paced = useRelay({ RATE_LIMITS: 'on', RATE_CALL: '10/1', RATE_MESSAGE: '10/3600' })
 
-  test('waits for its own rate in its own line: messages beside it are as quick as ever', async () => {
+  test('a flood of call frames waits in a separate queue and does not delay messages', async () => {
     const { alice, bob, conv, alices, bobs } = await call(paced.url)
     for (let n = 0; n < 40; n++) alices.send(candidate(n, [alice, bob]))
     for (let n = 0; n < 5; n++) alices.send(message(bob.alias, conv, 'x', `m${n}`))
@@ -208,7 +208,7 @@ describe('a flood of a call’s frames', () => {
     expect((await bobs.take(40, 'call_ice')).map(({ n }) => n)).toEqual([...Array(40).keys()])
   })
 
-  test('nor do messages that wait hold a call up', async () => {
+  test('messages that wait do not delay a call', async () => {
     const { alice, bob, conv, alices, bobs } = await call(paced.url)
     for (let n = 0; n < 30; n++) alices.send(message(bob.alias, conv, 'x', `m${n}`))
     alices.send(signal('call_offer', [alice, bob]))
@@ -220,7 +220,7 @@ describe('a flood of a call’s frames', () => {
 describe('a friend who reads too slowly', () => {
   const relay = useRelay()
 
-  test('loses frames of calls, and neither its connection nor a message', async () => {
+  test('loses call frames, but neither the connection nor a message', async () => {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const { socket: alices } = await alice.online()
     const deaf = await RawSocket.open(bob)

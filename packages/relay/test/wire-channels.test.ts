@@ -1,4 +1,4 @@
-// Channels from outside: seats, who may do what, finding them, posts and their pages, and who hears of them.
+// Channels, seen from outside: seats, permissions, search, posts and their pages, and who receives a post.
 import { describe, expect, test } from 'bun:test'
 import { expectFields, expectInvalidField, expectProblem, FORMS } from './expect.ts'
 import { onEveryEngine } from './use-relay.ts'
@@ -6,10 +6,10 @@ import { type WireAccount, wireAccount } from './wire.ts'
 
 const CHANNEL_ID = /^ch_[\w-]{22}$/
 const POST_ID = /^p_[0-9a-f]{12}[\w-]{16}$/
-const NOBODYS = `ch_${'A'.repeat(22)}`
+const UNKNOWN_CHANNEL = `ch_${'A'.repeat(22)}`
 
 onEveryEngine((relay) => {
-  const somebody = (name?: string): Promise<WireAccount> => wireAccount(relay.url, name)
+  const newAccount = (name?: string): Promise<WireAccount> => wireAccount(relay.url, name)
   const make = async (owner: WireAccount, name = 'News', more: object = {}): Promise<string> => {
     const made = await owner.post('/channels', { name, ...more })
     expect(made.status).toBe(200)
@@ -28,8 +28,8 @@ onEveryEngine((relay) => {
     }).then(async (response) => ({ status: response.status, body: await response.json() }))
 
   describe('a channel', () => {
-    test('is made on one of three seats, and answers QUOTA_EXCEEDED past them', async () => {
-      const owner = await somebody()
+    test('takes one of its owner’s three seats; a fourth channel answers QUOTA_EXCEEDED', async () => {
+      const owner = await newAccount()
       const ids = [await make(owner, 'one'), await make(owner, 'two'), await make(owner, 'three')]
       for (const id of ids) expect(id).toMatch(CHANNEL_ID)
       expectProblem(await owner.post('/channels', { name: 'four' }), 403, 'QUOTA_EXCEEDED')
@@ -37,8 +37,8 @@ onEveryEngine((relay) => {
       await make(owner, 'four')
     })
 
-    test('asked for many at once, no more are made than there are seats', async () => {
-      const owner = await somebody()
+    test('is not made beyond the number of seats, even when many are requested at once', async () => {
+      const owner = await newAccount()
       const answers = await Promise.all(
         Array.from({ length: 8 }, (_, n) => owner.post('/channels', { name: `n${n}` })),
       )
@@ -46,8 +46,8 @@ onEveryEngine((relay) => {
       expect((await owner.get('/channels/mine')).body).toHaveLength(3)
     })
 
-    test('shows what one is to it', async () => {
-      const [owner, other] = [await somebody(), await somebody()]
+    test('shows the account’s role in it', async () => {
+      const [owner, other] = [await newAccount(), await newAccount()]
       const id = await make(owner, 'Role', { description: 'who am I' })
       const shared = { id, name: 'Role', description: 'who am I', for_sale: false }
       expect((await owner.get(`/channels/${id}`)).body).toEqual({
@@ -62,8 +62,8 @@ onEveryEngine((relay) => {
       expect((await other.get('/channels/mine')).body).toEqual([subscribed])
     })
 
-    test('is edited, deleted and posted to by its owner alone', async () => {
-      const [owner, other] = [await somebody(), await somebody()]
+    test('can be edited, deleted and posted to only by its owner', async () => {
+      const [owner, other] = [await newAccount(), await newAccount()]
       const id = await make(owner, 'Mine')
       const post = await postIn(owner, id, 'hello')
       expect(await patch(other, `/channels/${id}`, { name: 'Yours' })).toMatchObject({
@@ -86,9 +86,9 @@ onEveryEngine((relay) => {
       expectProblem(await owner.get(`/channels/${id}/posts`), 404, 'NOT_FOUND')
     })
 
-    test('that does not exist answers 404 to everything', async () => {
-      const account = await somebody()
-      for (const id of [NOBODYS, 'ch_', 'nonsense', '%00']) {
+    test('that does not exist answers 404 to every request', async () => {
+      const account = await newAccount()
+      for (const id of [UNKNOWN_CHANNEL, 'ch_', 'nonsense', '%00']) {
         for (const [method, path] of [
           ['GET', `/channels/${id}`],
           ['DELETE', `/channels/${id}`],
@@ -100,12 +100,15 @@ onEveryEngine((relay) => {
           expectProblem(await account.bare(method, path), 404, 'NOT_FOUND')
         }
       }
-      const answer = await account.post('/vanity/list-channel', { channel_id: NOBODYS, price_usdt: 1 })
+      const answer = await account.post('/vanity/list-channel', {
+        channel_id: UNKNOWN_CHANNEL,
+        price_usdt: 1,
+      })
       expectProblem(answer, 404, 'NOT_FOUND')
     })
 
-    test('is offered for a whole price, shown while it is for sale, and taken back', async () => {
-      const [owner, other] = [await somebody(), await somebody()]
+    test('can be listed for sale at a whole price, shows the price while it is listed, and can be unlisted', async () => {
+      const [owner, other] = [await newAccount(), await newAccount()]
       const id = await make(owner)
       for (const price of [0, -1, 1.5, '5', null, 1e12, undefined]) {
         const answer = await owner.post('/vanity/list-channel', { channel_id: id, price_usdt: price })
@@ -122,8 +125,8 @@ onEveryEngine((relay) => {
       expect(body).not.toHaveProperty('sale_price')
     })
 
-    test('whose name or description breaks its rule is refused, and leaves nothing behind', async () => {
-      const account = await somebody()
+    test('with an invalid name or description is refused and not made', async () => {
+      const account = await newAccount()
       for (const name of ['', ' ', 'x'.repeat(65), 'a\u0000b', 'a\nb', 7, null, '\ud800']) {
         expectInvalidField(await account.post('/channels', { name }), 'name')
       }
@@ -142,8 +145,8 @@ onEveryEngine((relay) => {
         ({ name }: { name: string }) => name,
       )
 
-    test('finds by words and their beginnings, names before descriptions, whole words before beginnings', async () => {
-      const [one, two] = [await somebody(), await somebody()]
+    test('matches words and prefixes; names rank above descriptions, whole words above prefixes', async () => {
+      const [one, two] = [await newAccount(), await newAccount()]
       await make(one, 'Zebrafish', { description: 'a beginning' })
       await make(one, 'Aquarium', { description: 'where a zebra swims' })
       await make(two, 'Zebra crossing')
@@ -154,8 +157,8 @@ onEveryEngine((relay) => {
       expect(await search(one, 'zebra unheard-of')).toEqual([])
     })
 
-    test('puts the one more are subscribed to first where all else is equal', async () => {
-      const [one, two] = [await somebody(), await somebody()]
+    test('ranks the channel with more subscribers first if they are otherwise equal', async () => {
+      const [one, two] = [await newAccount(), await newAccount()]
       await make(one, 'Quokka')
       const liked = await make(two, 'Quokka')
       await one.bare('POST', `/channels/${liked}/subscribe`)
@@ -164,8 +167,8 @@ onEveryEngine((relay) => {
       expect(body[0]).toMatchObject({ role: 'subscriber', is_subscribed: true })
     })
 
-    test('shows nothing that is not public, edited away or deleted', async () => {
-      const owner = await somebody()
+    test('shows no channel that is private, renamed to something else or deleted', async () => {
+      const owner = await newAccount()
       await make(owner, 'Wombat hidden', { is_public: false })
       const edited = await make(owner, 'Wombat edited')
       const deleted = await make(owner, 'Wombat deleted')
@@ -175,8 +178,8 @@ onEveryEngine((relay) => {
       expect(await search(owner, 'something else')).toEqual(['Something else'])
     })
 
-    test('takes whatever is typed', async () => {
-      const account = await somebody()
+    test('accepts any text', async () => {
+      const account = await newAccount()
       await make(account, '東京タワー')
       expect(await search(account, '東京')).toEqual(['東京タワー'])
       for (const q of ['', ' ', '%', "'; DROP TABLE channels; --", '\u0000', '"', '*', 'a b c d e f g h']) {
@@ -188,14 +191,14 @@ onEveryEngine((relay) => {
   })
 
   describe('posts', () => {
-    test('reach who is subscribed and there, and nobody else', async () => {
-      const [owner, reader, stranger] = [await somebody(), await somebody(), await somebody()]
+    test('reach connected subscribers and nobody else', async () => {
+      const [owner, reader, stranger] = [await newAccount(), await newAccount(), await newAccount()]
       const id = await make(owner)
       await reader.bare('POST', `/channels/${id}/subscribe`)
-      const [hears, hearsNot] = [(await reader.online()).socket, (await stranger.online()).socket]
-      await hears.untilPong()
+      const [readers, strangers] = [(await reader.online()).socket, (await stranger.online()).socket]
+      await readers.untilPong()
       const postId = await postIn(owner, id, 'first')
-      const frame = await hears.next('channel_post')
+      const frame = await readers.next('channel_post')
       const post = {
         id: postId,
         type: 'text',
@@ -213,11 +216,11 @@ onEveryEngine((relay) => {
         post,
       })
       expect(postId).toMatch(POST_ID)
-      expect(await hearsNot.untilPong()).toEqual([])
+      expect(await strangers.untilPong()).toEqual([])
     })
 
-    test('are heard from a subscription made while connected, until it ends', async () => {
-      const [owner, reader] = [await somebody(), await somebody()]
+    test('reach a client that subscribes while it is connected, until it unsubscribes', async () => {
+      const [owner, reader] = [await newAccount(), await newAccount()]
       const id = await make(owner)
       const { socket } = await reader.online()
       await reader.bare('POST', `/channels/${id}/subscribe`)
@@ -230,8 +233,8 @@ onEveryEngine((relay) => {
       expect(await socket.untilPong()).toEqual([])
     })
 
-    test('come by pages, the newest first', async () => {
-      const [owner, reader] = [await somebody(), await somebody()]
+    test('are read in pages, the newest first', async () => {
+      const [owner, reader] = [await newAccount(), await newAccount()]
       const id = await make(owner)
       const ids: string[] = []
       for (let n = 0; n < 7; n++)
@@ -259,8 +262,8 @@ onEveryEngine((relay) => {
       expectProblem(await reader.get(`/channels/${id}/posts?before=p_${'A'.repeat(28)}`), 404, 'NOT_FOUND')
     })
 
-    test('come in pages that no reader has to be waited for, whatever they hold', async () => {
-      const owner = await somebody()
+    test('are read in pages of limited size, even if the posts are large', async () => {
+      const owner = await newAccount()
       const id = await make(owner)
       const ids: string[] = []
       for (let n = 0; n < 20; n++) ids.unshift(await postIn(owner, id, 'x'.repeat(60_000)))
@@ -276,7 +279,7 @@ onEveryEngine((relay) => {
     })
 
     test('are deleted by their channel’s owner', async () => {
-      const owner = await somebody()
+      const owner = await newAccount()
       const [id, other] = [await make(owner), await make(owner)]
       const [kept, gone] = [await postIn(owner, id, 'kept'), await postIn(owner, id, 'gone')]
       expectProblem(await owner.bare('DELETE', `/channels/${other}/posts/${gone}`), 404, 'NOT_FOUND')
@@ -286,12 +289,12 @@ onEveryEngine((relay) => {
       expect(body.map((post: { id: string }) => post.id)).toEqual([kept])
     })
 
-    test('hold 64 KiB of UTF-8, whatever JSON makes of it', async () => {
-      const owner = await somebody()
+    test('hold 64 KiB of UTF-8, even if JSON escapes make the request larger', async () => {
+      const owner = await newAccount()
       const id = await make(owner)
       await postIn(owner, id, '"'.repeat(65_536))
       await postIn(owner, id, '€'.repeat(21_845))
-      // As some write JSON: every character that is not ASCII as six.
+      // Some JSON writers escape every non-ASCII character, as six characters.
       const escaped = `{"content":"${'\\u0436'.repeat(32_768)}"}`
       const headers = { ...owner.authorized(), 'content-type': 'application/json' }
       const made = await fetch(owner.api(`/channels/${id}/posts`), { method: 'POST', headers, body: escaped })
@@ -308,8 +311,8 @@ onEveryEngine((relay) => {
     })
   })
 
-  test('a deleted account takes its channels along, and its subscriptions', async () => {
-    const [owner, reader] = [await somebody(), await somebody()]
+  test('deleting an account deletes its channels and its subscriptions', async () => {
+    const [owner, reader] = [await newAccount(), await newAccount()]
     const [own, others] = [await make(reader, 'Echidna'), await make(owner)]
     await reader.bare('POST', `/channels/${others}/subscribe`)
     await owner.bare('POST', `/channels/${own}/subscribe`)
@@ -320,9 +323,9 @@ onEveryEngine((relay) => {
     expect((await owner.get('/channels/mine')).body).toHaveLength(1)
   })
 
-  test('accounts that are subscribed to each other’s channels can all go at once, and leave nothing', async () => {
-    const accounts = await Promise.all(Array.from({ length: 8 }, () => somebody()))
-    const stays = await somebody()
+  test('accounts that subscribe to each other’s channels can all be deleted at once, and nothing of them remains', async () => {
+    const accounts = await Promise.all(Array.from({ length: 8 }, () => newAccount()))
+    const stays = await newAccount()
     const ids = await Promise.all(accounts.map((account) => make(account, 'Numbat')))
     for (const account of [...accounts, stays]) {
       await Promise.all(ids.map((id) => account.bare('POST', `/channels/${id}/subscribe`)))
@@ -333,18 +336,18 @@ onEveryEngine((relay) => {
     expect((await stays.get('/channels/search?q=numbat')).body).toEqual([])
   })
 
-  test('without a token there are no channels', async () => {
-    for (const path of ['/channels/mine', '/channels/search?q=x', `/channels/${NOBODYS}`]) {
+  test('without a token, every channel request answers 401', async () => {
+    for (const path of ['/channels/mine', '/channels/search?q=x', `/channels/${UNKNOWN_CHANNEL}`]) {
       const response = await fetch(`${relay.url}/api/v1${path}`)
       expect(response.status).toBe(401)
     }
   })
 })
 
-describe('a subscription too many', () => {
+describe('a subscription beyond the limit', () => {
   onEveryEngine(
     (relay) => {
-      test('is refused; one that is there already is not', async () => {
+      test('is refused; subscribing again to the same channel is not', async () => {
         const [owner, reader] = [await wireAccount(relay.url), await wireAccount(relay.url)]
         const ids: string[] = []
         for (const name of ['a', 'b', 'c'])
@@ -359,10 +362,10 @@ describe('a subscription too many', () => {
   )
 })
 
-describe('a channel that is full', () => {
+describe('a full channel', () => {
   onEveryEngine(
     (relay) => {
-      test('lets its oldest posts go', async () => {
+      test('removes its oldest posts', async () => {
         const owner = await wireAccount(relay.url)
         const { body } = await owner.post('/channels', { name: 'Long' })
         for (let n = 0; n < 13; n++)

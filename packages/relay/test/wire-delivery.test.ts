@@ -1,10 +1,11 @@
-// Delivery from outside: acknowledged, in order, kept until confirmed, backlog first and then live without a gap.
+// Delivery, seen from outside: messages are acknowledged, arrive in order, and are stored until they are
+// confirmed. A connection gets its backlog first, then live messages, without a gap.
 import { expect, test } from 'bun:test'
 import { onEveryEngine, useRelay } from './use-relay.ts'
 import { befriend, message, wireAccount, wireFriends } from './wire.ts'
 
 onEveryEngine((relay) => {
-  test('an ack and a message have exactly the fields of the document', async () => {
+  test('an ack and a message have exactly the documented fields', async () => {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const [{ socket: alices }, { socket: bobs }] = [await alice.online(), await bob.online()]
     const before = Date.now()
@@ -29,7 +30,7 @@ onEveryEngine((relay) => {
     })
   })
 
-  test('a conversation has one counter for both sides: each number once, none skipped, times never falling', async () => {
+  test('both sides of a conversation share one counter: no number is repeated or skipped, and times never decrease', async () => {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const [{ socket: alices }, { socket: bobs }] = [await alice.online(), await bob.online()]
     const each = 100
@@ -53,7 +54,7 @@ onEveryEngine((relay) => {
     }
   })
 
-  test('two conversations of one account count apart, and each its own', async () => {
+  test('two conversations of one account have separate counters', async () => {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const carol = await wireAccount(relay.url)
     const other = await befriend(alice, carol)
@@ -78,7 +79,7 @@ onEveryEngine((relay) => {
     ])
   })
 
-  test('a message waits for the offline, comes at every connection until it is confirmed, and then no more', async () => {
+  test('a message to an offline account is stored, and sent on every connection until it is confirmed', async () => {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const { socket: alices } = await alice.online()
     for (const id of ['one', 'two', 'three']) alices.send(message(bob.alias, conv, id, id))
@@ -90,7 +91,7 @@ onEveryEngine((relay) => {
         { id: undefined, seq: undefined, at: undefined },
       ])
       expect(backlog.at(-1)).toEqual({ type: 'sync_end', count: 3 })
-      await socket.close() // Written to a socket is not delivered.
+      await socket.close() // A message written to a socket does not count as delivered.
     }
     const { socket } = await bob.online()
     socket.send({ type: 'delivered', conv_id: conv, seq: 2, to: alice.alias })
@@ -104,7 +105,7 @@ onEveryEngine((relay) => {
     expect((await bob.online()).backlog).toEqual([{ type: 'sync_end', count: 0 }])
   })
 
-  test('the first sync of a connection repeats nothing; a later one sends all that is unconfirmed again', async () => {
+  test('the first sync of a connection repeats nothing; a later sync sends every unconfirmed message again', async () => {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const { socket: alices } = await alice.online()
     for (const id of ['one', 'two', 'three']) alices.send(message(bob.alias, conv, id, id))
@@ -129,7 +130,7 @@ onEveryEngine((relay) => {
     expect(await socket.untilPong()).toEqual([])
   })
 
-  test('published clients sync at once on every connection: the backlog comes once, oldest first', async () => {
+  test('a client that sends sync at once, as published clients do, gets the backlog once, oldest first', async () => {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const { socket: alices } = await alice.online()
     const ids = Array.from({ length: 250 }, (_, n) => `m${n}`)
@@ -141,7 +142,8 @@ onEveryEngine((relay) => {
       socket.send({ type: 'ping' })
       await socket.next('pong')
       const frames = await socket.untilSynced()
-      // Whether the sync found the backlog under way or through, it is closed and nothing comes twice.
+      // The sync may arrive during the backlog or after it. Both ways it ends with sync_end and repeats
+      // nothing.
       const rest = await socket.untilPong()
       const messages = [...frames, ...rest].filter(({ type }) => type === 'msg')
       expect(messages.map(({ id }) => id)).toEqual(ids)
@@ -150,7 +152,7 @@ onEveryEngine((relay) => {
     }
   })
 
-  test('the backlog passes to live traffic with no gap, no repetition and no reordering, while others keep sending', async () => {
+  test('the change from backlog to live messages makes no gap, no repetition and no reordering while friends keep sending', async () => {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const carol = await wireAccount(relay.url)
     const other = await befriend(carol, bob)
@@ -174,22 +176,22 @@ onEveryEngine((relay) => {
       [conv, -1],
       [other, -1],
     ])
-    // Each connection goes up one by one, from where the one before was confirmed or earlier; only what is confirmed
-    // while it reads may be left out.
+    // On each connection the numbers go up one by one. They start right after the last confirmed message or
+    // earlier. Only messages that are confirmed may be left out.
     const follow = (frames: { type: string; conv_id: string; id: string }[]): void => {
-      const here = new Map<string, number>()
+      const onThisConnection = new Map<string, number>()
       for (const { type, conv_id, id } of frames) {
         if (type !== 'msg') continue
         const n = Number(id.slice(1))
-        const previous = here.get(conv_id) ?? -1
+        const previous = onThisConnection.get(conv_id) ?? -1
         expect(n).toBeGreaterThan(previous)
         expect(n - 1).toBeLessThanOrEqual(Math.max(previous, confirmed.get(conv_id) ?? -1))
-        here.set(conv_id, n)
+        onThisConnection.set(conv_id, n)
         reached.set(conv_id, Math.max(reached.get(conv_id) ?? -1, n))
       }
     }
     for (let round = 0; round < 4; round++) {
-      // Each connection takes over in the middle of the stream and confirms what it got.
+      // Each connection replaces the previous one in the middle of the stream and confirms what it received.
       const { socket, backlog } = await bob.online()
       const frames = [...backlog, ...(await socket.during(40))]
       for (const { type, conv_id, seq } of frames) {
@@ -210,7 +212,7 @@ onEveryEngine((relay) => {
     expect([...reached.values()]).toEqual([each - 1, each - 1])
   })
 
-  test('many syncs during a stream are each closed, and never disorder it', async () => {
+  test('every sync during a stream gets a sync_end, and the messages stay in order', async () => {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const [{ socket: alices }, { socket: bobs }] = [await alice.online(), await bob.online()]
     const count = 300
@@ -221,7 +223,8 @@ onEveryEngine((relay) => {
     await alices.take(count, 'ack')
     for (let ends = 0; ends < 10; ends++) await bobs.next('sync_end')
     const ids = (await bobs.untilPong()).filter(({ type }) => type === 'msg').map(({ id }) => Number(id))
-    // From each place where it starts over it goes up without a gap, and the last run reaches the end.
+    // Each sync may start over from the first message. Every run has no gap, and the last run reaches the
+    // end.
     const starts = ids.flatMap((id, i) => (i === 0 || id <= (ids[i - 1] ?? 0) ? [i] : []))
     for (const [index, start] of starts.entries()) {
       const run = ids.slice(start, starts[index + 1])
@@ -231,7 +234,7 @@ onEveryEngine((relay) => {
     expect(bobs.frames).toEqual([])
   })
 
-  test('typing is forwarded to who is there, dropped for who is not, and stored for nobody', async () => {
+  test('typing is forwarded to a connected friend, dropped otherwise, and never stored', async () => {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const { socket: alices } = await alice.online()
     alices.send({ type: 'typing', to: bob.alias, conv_id: conv })
@@ -242,7 +245,7 @@ onEveryEngine((relay) => {
     expect(await bobs.next()).toEqual({ type: 'typing', to: bob.alias, conv_id: conv, from: alice.alias })
   })
 
-  test('a payload of the greatest length arrives as it was', async () => {
+  test('a payload of the maximum length arrives unchanged', async () => {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const [{ socket: alices }, { socket: bobs }] = [await alice.online(), await bob.online()]
     const payload = Buffer.alloc(49_152, 0xa5).toString('base64')
@@ -251,7 +254,7 @@ onEveryEngine((relay) => {
     expect((await bobs.next('msg')).payload).toBe(payload)
   })
 
-  test('what was acknowledged is there after a restart', async () => {
+  test('an acknowledged message is delivered after a restart', async () => {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const { socket: alices } = await alice.online()
     for (const id of ['one', 'two']) alices.send(message(bob.alias, conv, id, id))
@@ -268,7 +271,7 @@ onEveryEngine((relay) => {
 
 const unlimited = useRelay({ LIMIT_CONVERSATION_PERCENT: '100' })
 
-test('a reader that confirms as it goes gets thousands of messages, in order, each once', async () => {
+test('a client that confirms while it reads gets thousands of messages in order, each once', async () => {
   const { alice, bob, conv } = await wireFriends(unlimited.url)
   const [{ socket: alices }, { socket: bobs }] = [await alice.online(), await bob.online()]
   const count = 3000

@@ -1,4 +1,4 @@
-// Friendship from outside: every transition, what each side sees of it, and what parting does.
+// Friendship, seen from outside: every transition, what each side sees of it, and what unfriending does.
 import { describe, expect, test } from 'bun:test'
 import { expectInvalidField, expectProblem, FORMS } from './expect.ts'
 import { onEveryEngine, useRelay } from './use-relay.ts'
@@ -20,7 +20,7 @@ onEveryEngine((relay) => {
   ]
 
   describe('a request', () => {
-    test('shows on both lists as one row, with exactly the fields of a FriendProfile', async () => {
+    test('appears on both lists as one row, with exactly the fields of a FriendProfile', async () => {
       const [alice, bob] = [await wireAccount(relay.url, 'Alice'), await wireAccount(relay.url, 'Bob')]
       expect((await alice.get('/friends')).body).toEqual([])
       const asked = await ask(alice, bob)
@@ -47,7 +47,7 @@ onEveryEngine((relay) => {
       ])
     })
 
-    test('made again while pending changes nothing and is no news', async () => {
+    test('sent again while it is pending changes nothing and sends no frame', async () => {
       const [alice, bob] = await two()
       const { socket } = await bob.online()
       const first = await ask(alice, bob)
@@ -62,7 +62,7 @@ onEveryEngine((relay) => {
       expect(await socket.untilPong()).toEqual([])
     })
 
-    test('to someone unknown is 404, to oneself 400, to a friend 409', async () => {
+    test('to an unknown alias answers 404, to oneself 400, to a friend 409', async () => {
       const { alice, bob } = await wireFriends(relay.url)
       expectProblem(await alice.post('/friends/request', { to_alias_id: 'u00000000' }), 404, 'NOT_FOUND')
       expectProblem(await ask(alice, alice), 400, 'SELF_REQUEST')
@@ -70,7 +70,7 @@ onEveryEngine((relay) => {
       expectProblem(await ask(bob, alice), 409, 'ALREADY_FRIENDS')
     })
 
-    test('with an alias that is none names the field', async () => {
+    test('with an invalid alias is refused with the name of the field', async () => {
       const alice = await wireAccount(relay.url)
       for (const to_alias_id of [
         undefined,
@@ -88,7 +88,7 @@ onEveryEngine((relay) => {
       }
     })
 
-    test('to someone who has asked already accepts, and tells the one who asked first', async () => {
+    test('to an account that has already sent one accepts that request and notifies its sender', async () => {
       const [alice, bob] = await two()
       const { socket } = await alice.online()
       const first = await ask(alice, bob)
@@ -108,7 +108,7 @@ onEveryEngine((relay) => {
       })
     })
 
-    test('of two who ask each other at the same moment makes them friends, once', async () => {
+    test('that two accounts send each other at the same moment makes them friends, once', async () => {
       for (let round = 0; round < 3; round++) {
         const [alice, bob] = await two()
         const answers = await Promise.all([ask(alice, bob), ask(bob, alice)])
@@ -119,7 +119,7 @@ onEveryEngine((relay) => {
       }
     })
 
-    test('that is taken back leaves both lists, and nothing to accept', async () => {
+    test('that is withdrawn disappears from both lists and can no longer be accepted', async () => {
       const [alice, bob] = await two()
       const { friendship_id: id } = (await ask(alice, bob)).body
       const answer = await alice.bare('DELETE', `/friends/${id}`)
@@ -132,7 +132,7 @@ onEveryEngine((relay) => {
 
   describe('accepting', () => {
     for (const method of ['PUT', 'POST']) {
-      test(`by ${method}, without body or type, makes friends and tells the requester`, async () => {
+      test(`by ${method}, without a body or a content type, makes friends and notifies the requester`, async () => {
         const [alice, bob] = await two()
         const { socket } = await alice.online()
         const { friendship_id: id } = (await ask(alice, bob)).body
@@ -158,13 +158,13 @@ onEveryEngine((relay) => {
             conversations: [{ conv_id: conversation_id, alias_id: peer.alias, last_seq: 0 }],
           })
         }
-        // Again: the same answer, and no news.
+        // Accepting again gives the same answer and sends no frame.
         expect((await bob.bare(method, `/friends/${id}/accept`)).body).toEqual(accepted.body)
         expect(await socket.untilPong()).toEqual([])
       })
     }
 
-    test('is the recipient’s alone: for the requester and for others the request does not exist', async () => {
+    test('is allowed to the recipient only: others get NOT_FOUND', async () => {
       const [alice, bob] = await two()
       const eve = await wireAccount(relay.url)
       const { friendship_id: id } = (await ask(alice, bob)).body
@@ -190,13 +190,13 @@ onEveryEngine((relay) => {
       expect(await rowOf(bob, alice)).toMatchObject({ status: 'pending' })
     })
 
-    test('tells the requester before the first message of the conversation, befriended anew too', async () => {
+    test('notifies the requester before the first message of the conversation, also when they become friends again', async () => {
       const { alice, bob, conv } = await wireFriends(relay.url)
       const [{ socket: alices }, { socket: bobs }] = [await alice.online(), await bob.online()]
       for (let round = 0; round < 5; round++) {
         await alice.bare('DELETE', `/friends/${(await rowOf(alice, bob)).friendship_id}`)
         const { friendship_id: id } = (await ask(alice, bob)).body
-        // Bob knows the conversation of old and tries to write in it until it is open.
+        // Bob knows the conversation from before. He sends messages in it until the relay accepts one.
         const accepting = bob.bare('PUT', `/friends/${id}/accept`)
         for (let tries = 0; ; tries++) {
           bobs.send(message(alice.alias, conv, 'hi', `r${round}-${tries}`))
@@ -214,7 +214,7 @@ onEveryEngine((relay) => {
   })
 
   describe('rejecting', () => {
-    test('is seen by the recipient only: the requester is told nothing and goes on seeing pending', async () => {
+    test('is visible to the recipient only: the requester gets no frame and still sees pending', async () => {
       const [alice, bob] = await two()
       const { socket } = await alice.online()
       const { friendship_id: id } = (await ask(alice, bob)).body
@@ -232,7 +232,7 @@ onEveryEngine((relay) => {
       expect((await bob.bare('POST', `/friends/${id}/reject`)).status).toBe(204)
     })
 
-    test('is not undone by asking again, which answers the requester as if nothing had happened', async () => {
+    test('is not undone by another request, which gets the same answer as before', async () => {
       const [alice, bob] = await two()
       const first = await ask(alice, bob)
       await bob.bare('POST', `/friends/${first.body.friendship_id}/reject`)
@@ -242,7 +242,7 @@ onEveryEngine((relay) => {
       expect(await socket.untilPong()).toEqual([])
     })
 
-    test('is not undone by taking the request back and asking afresh, nor betrayed by it', async () => {
+    test('is neither undone nor revealed when the requester withdraws the request and sends a new one', async () => {
       const [alice, bob] = await two()
       const carol = await wireAccount(relay.url)
       const first = await ask(alice, bob)
@@ -250,20 +250,20 @@ onEveryEngine((relay) => {
       const { socket } = await bob.online()
       const seen: unknown[] = []
       for (const peer of [bob, carol]) {
-        // Carol has rejected nothing: what Alice sees of the two must not differ.
+        // Carol has rejected nothing. Alice must see the same of Bob and of Carol.
         const { friendship_id: id } = (await ask(alice, peer)).body
         const { status } = await alice.bare('DELETE', `/friends/${id}`)
         const again = await alice.bare('DELETE', `/friends/${id}`)
         const gone = await rowOf(alice, peer)
-        const afresh = await ask(alice, peer)
+        const anotherRequest = await ask(alice, peer)
         const { direction, conversation_id } = await rowOf(alice, peer)
         seen.push([
           status,
           again.status,
           gone,
-          afresh.status,
-          afresh.body.status,
-          afresh.body.friendship_id > id,
+          anotherRequest.status,
+          anotherRequest.body.status,
+          anotherRequest.body.friendship_id > id,
           direction,
           conversation_id,
         ])
@@ -273,7 +273,7 @@ onEveryEngine((relay) => {
       expect(await rowOf(bob, alice)).toMatchObject({ status: 'rejected' })
     })
 
-    test('can be thought better of: the recipient accepts, or asks in turn', async () => {
+    test('can be reversed by the recipient, who accepts or sends a request', async () => {
       for (const makeUp of ['accept', 'ask'] as const) {
         const [alice, bob] = await two()
         const { socket } = await alice.online()
@@ -287,7 +287,7 @@ onEveryEngine((relay) => {
       }
     })
 
-    test('is no way to end a friendship', async () => {
+    test('does not end a friendship: it answers NOT_FOUND', async () => {
       const { alice, bob } = await wireFriends(relay.url)
       const { friendship_id: id } = await rowOf(bob, alice)
       expectProblem(await bob.bare('POST', `/friends/${id}/reject`), 404, 'NOT_FOUND')
@@ -296,7 +296,7 @@ onEveryEngine((relay) => {
   })
 
   describe('unfriending', () => {
-    test('from either side, takes the row off both lists and closes the conversation to both', async () => {
+    test('by either friend removes the row from both lists and closes the conversation for both', async () => {
       for (const who of ['requester', 'recipient'] as const) {
         const { alice, bob, conv } = await wireFriends(relay.url)
         const by = who === 'requester' ? alice : bob
@@ -321,7 +321,7 @@ onEveryEngine((relay) => {
       }
     })
 
-    test('erases what was undelivered between the two, and only that', async () => {
+    test('deletes undelivered messages between the two, and no others', async () => {
       const { alice, bob, conv } = await wireFriends(relay.url)
       const carol = await wireAccount(relay.url)
       const other = await befriend(carol, bob)
@@ -338,7 +338,7 @@ onEveryEngine((relay) => {
       ])
     })
 
-    test('and befriending again keeps the conversation, and its numbers go on', async () => {
+    test('and becoming friends again keeps the conversation, and its numbers continue', async () => {
       const { alice, bob, conv } = await wireFriends(relay.url)
       const { socket: alices } = await alice.online()
       for (const id of ['one', 'two']) alices.send(message(bob.alias, conv, id, id))
@@ -362,10 +362,10 @@ onEveryEngine((relay) => {
 describe('a full friend list', () => {
   const relay = useRelay({ LIMIT_FRIENDS: '2' })
 
-  test('takes no more requests, sent or accepted, until a place is free', async () => {
+  test('allows no more requests to be sent or accepted until a place is free', async () => {
     const accounts = await Promise.all(Array.from({ length: 5 }, () => wireAccount(relay.url)))
     const [alice, bob, carol, dave, eve] = accounts
-    if (!alice || !bob || !carol || !dave || !eve) throw new Error('five accounts were asked for')
+    if (!alice || !bob || !carol || !dave || !eve) throw new Error('expected five accounts')
     await befriend(alice, bob)
     const pending = await ask(alice, carol)
     expectProblem(await ask(alice, dave), 409, 'TOO_MANY_FRIENDS')
@@ -373,7 +373,7 @@ describe('a full friend list', () => {
     expectProblem(await alice.bare('PUT', `/friends/${id}/accept`), 409, 'TOO_MANY_FRIENDS')
     expectProblem(await ask(alice, eve), 409, 'TOO_MANY_FRIENDS')
     expect(await rowOf(alice, eve)).toMatchObject({ status: 'pending' })
-    expect((await ask(alice, carol)).status).toBe(200) // Asking again takes no place.
+    expect((await ask(alice, carol)).status).toBe(200) // A repeated request needs no place.
 
     await alice.bare('DELETE', `/friends/${pending.body.friendship_id}`)
     expect((await alice.bare('PUT', `/friends/${id}/accept`)).status).toBe(200)

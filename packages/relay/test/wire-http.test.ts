@@ -1,4 +1,4 @@
-// The HTTP side as a whole: paths and methods, bodies, CORS, documents, and what no answer ever holds.
+// HTTP in general: paths and methods, bodies, CORS, documents, and what no answer ever contains.
 import { describe, expect, test } from 'bun:test'
 import { expectInvalidField, expectProblem } from './expect.ts'
 import { rawHttp, requestOf } from './raw.ts'
@@ -8,7 +8,7 @@ import { type Answer, call, isSolution, post, solve, WireAccount, wireAccount } 
 const relay = useRelay()
 
 describe('paths and methods', () => {
-  test('what is not served is 404, another method on what is served 405 with the right ones', async () => {
+  test('an unknown path answers 404; a wrong method on a known path answers 405 with the allowed methods', async () => {
     for (const path of [
       '/nope',
       '/api/v1',
@@ -37,7 +37,7 @@ describe('paths and methods', () => {
     }
   })
 
-  test('no way of writing a path leads anywhere else', async () => {
+  test('no spelling of a path reaches another endpoint', async () => {
     const account = await wireAccount(relay.url)
     const headers = account.authorized()
     for (const path of [
@@ -72,7 +72,7 @@ describe('paths and methods', () => {
     expect((await account.get('/me?x=%zz&y[]=1#z')).status).toBe(200)
   })
 
-  test('no Host header upsets it: one that names nothing is answered like any other', async () => {
+  test('an invalid Host header does no harm: the request is answered like any other', async () => {
     for (const host of [
       '',
       '[',
@@ -99,7 +99,7 @@ describe('paths and methods', () => {
     }
   })
 
-  test('no header leaks into an answer, and no answer names what serves it', async () => {
+  test('no request header gets into an answer, and no answer names the server software', async () => {
     const evil = 'x%0d%0aSet-Cookie:%20a=b'
     for (const path of [`/api/v1/users/${evil}`, `/ws?token=${evil}`, `/${evil}`, `/health?${evil}`]) {
       const { head } = await rawHttp(relay.url, requestOf(`GET ${path}`, { origin: 'https://evil.example' }))
@@ -109,7 +109,7 @@ describe('paths and methods', () => {
     }
   })
 
-  test('requests that break HTTP itself are refused and end their connection only', async () => {
+  test('requests that break HTTP are refused and end only their own connection', async () => {
     for (const bytes of [
       'GET\r\n\r\n',
       '\u0016\u0003\u0001\u0002\u0000\u0001\r\n\r\n',
@@ -129,7 +129,7 @@ describe('paths and methods', () => {
 describe('bodies', () => {
   const url = () => `${relay.url}/api/v1/auth/challenge`
 
-  test('may come under any content type; an absent or blank one is an empty object', async () => {
+  test('may have any content type; a missing or blank body counts as an empty object', async () => {
     const body = JSON.stringify({ user_uuid: crypto.randomUUID() })
     for (const type of [
       'application/json',
@@ -148,7 +148,7 @@ describe('bodies', () => {
     }
   })
 
-  test('that are no JSON object are INVALID_JSON', async () => {
+  test('that are not JSON objects are INVALID_JSON', async () => {
     const bodies = [
       '{',
       '[]',
@@ -173,7 +173,7 @@ describe('bodies', () => {
     }
   })
 
-  test('with __proto__ and other traps are only unknown fields', async () => {
+  test('with __proto__ or similar fields are read as if those fields were unknown', async () => {
     const uuid = crypto.randomUUID()
     const traps = `{"__proto__":{"user_uuid":"${uuid}"},"constructor":{"prototype":{"x":1}},"toString":1}`
     expectInvalidField(await call(url(), { method: 'POST', body: traps }), 'user_uuid', /missing/)
@@ -184,13 +184,13 @@ describe('bodies', () => {
     expect(({} as { x?: unknown }).x).toBeUndefined()
   })
 
-  test('larger than allowed are 413, said beforehand or found out on the way, and a megabyte is never waited for', async () => {
+  test('that are too large answer 413, whether the length is announced or found while reading; the relay does not wait for the rest', async () => {
     expectProblem(await call(url(), { method: 'POST', body: ' '.repeat(65_537) }), 413, 'PAYLOAD_TOO_LARGE')
     expectInvalidField(await call(url(), { method: 'POST', body: ' '.repeat(65_536) }), 'user_uuid')
     for (const length of [65_537, 40_000_000, 999_999_999_999]) {
       const headers = { 'content-length': String(length) }
-      const said = await rawHttp(relay.url, `${requestOf('POST /api/v1/auth/challenge', headers)}{`)
-      expect([said.status, JSON.parse(said.body).error]).toEqual([413, 'PAYLOAD_TOO_LARGE'])
+      const announced = await rawHttp(relay.url, `${requestOf('POST /api/v1/auth/challenge', headers)}{`)
+      expect([announced.status, JSON.parse(announced.body).error]).toEqual([413, 'PAYLOAD_TOO_LARGE'])
     }
     const chunk = `1000\r\n${' '.repeat(4096)}\r\n`
     const chunked =
@@ -203,7 +203,7 @@ describe('bodies', () => {
 describe('cross-origin calls', () => {
   const narrow = useRelay({ CORS_ORIGINS: 'https://app.example,https://other.example' })
 
-  test('are open to all by default, errors included, and never with credentials', async () => {
+  test('are allowed from every origin by default, for errors too, and never with credentials', async () => {
     for (const path of ['/health', '/api/v1/me', '/nope']) {
       const { headers } = await call(relay.url + path, { headers: { origin: 'https://any.example' } })
       expect(headers.get('access-control-allow-origin')).toBe('*')
@@ -211,7 +211,7 @@ describe('cross-origin calls', () => {
     }
   })
 
-  test('are asked for beforehand by browsers, on every path', async () => {
+  test('get an answer to a browser’s preflight request on every path', async () => {
     for (const path of ['/api/v1/register', '/api/v1/friends/7/accept', '/api/v1/me', '/ws']) {
       const answer = await call(relay.url + path, {
         method: 'OPTIONS',
@@ -231,7 +231,7 @@ describe('cross-origin calls', () => {
     }
   })
 
-  test('can be narrowed to the operator’s own origins', async () => {
+  test('can be limited to the operator’s origins', async () => {
     for (const [origin, allowed] of [
       ['https://app.example', 'https://app.example'],
       ['https://other.example', 'https://other.example'],
@@ -258,9 +258,9 @@ test('the documents, health and readiness are served outside /api/v1', async () 
   expect((await call(`${relay.url}/health`, { method: 'HEAD' })).text).toBe('')
 })
 
-describe('what a database would stumble over', () => {
+describe('text that a database could fail on', () => {
   onEveryEngine((engine) => {
-    test('NUL characters, lone surrogates and quotes in every text field are refused or kept, never a failure', async () => {
+    test('NUL characters, lone surrogates and quotes in any text field are refused or stored, and never cause an internal error', async () => {
       const account = await wireAccount(engine.url)
       const texts = [
         '\u0000',
@@ -316,7 +316,7 @@ describe('what a database would stumble over', () => {
   })
 })
 
-// With little work asked for, one nonce in sixteen solves a challenge by chance.
+// The difficulty is low, so one nonce in sixteen solves a challenge by chance.
 async function challengeNotSolvedBy(nonce: string, account: WireAccount): Promise<Answer['body']> {
   for (;;) {
     const { body } = await call(account.api('/pow/challenge'), { method: 'POST' })

@@ -1,9 +1,11 @@
-// The servers of a call's media: what clients are told, and a real TURN server that believes it for as long as it should.
+// The STUN and TURN servers of a call: what clients receive, and a real TURN server that accepts the
+// credentials until they expire.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { failureOf } from '../../protocol/test/failure-of.ts'
 import { readConfig } from '../src/config.ts'
 import { createLog } from '../src/operations/log.ts'
 import { systemRandom } from '../src/operations/random.ts'
@@ -48,7 +50,7 @@ async function turnOf(of: WireAccount): Promise<{ username: string; credential: 
   return { username, credential }
 }
 
-test('mode=relay names TURN servers alone, with credentials that tell nothing of the account', async () => {
+test('mode=relay names only TURN servers, with credentials that reveal nothing about the account', async () => {
   const before = Math.floor(Date.now() / 1000)
   const { status, headers, body, text } = await account.get('/calls/ice-config?mode=relay')
   const after = Math.floor(Date.now() / 1000)
@@ -69,7 +71,7 @@ test('mode=relay names TURN servers alone, with credentials that tell nothing of
 })
 
 test.each(['', '?mode=', '?mode=all', '?mode=RELAY'])(
-  'any other mode (%p) adds STUN servers and leaves the way open',
+  'any other mode (%p) adds STUN servers and allows direct connections',
   async (query) => {
     const { body } = await account.get(`/calls/ice-config${query}`)
     expect(body.ice_transport_policy).toBe('all')
@@ -81,16 +83,16 @@ test.each(['', '?mode=', '?mode=all', '?mode=RELAY'])(
   },
 )
 
-test('without a token nobody gets any', async () => {
+test('without a token the request answers 401', async () => {
   expectProblem(await call(account.api('/calls/ice-config?mode=relay')), 401, 'UNAUTHENTICATED')
 })
 
 describe('a real TURN server', () => {
-  test.each(['udp', 'tcp'] as const)('carries media for these credentials, over %s', async (over) => {
+  test.each(['udp', 'tcp'] as const)('relays media for these credentials, over %s', async (over) => {
     expect(await coturn.carries(await turnOf(account), over)).toBe(true)
   })
 
-  test('refuses forged ones', async () => {
+  test('refuses forged credentials', async () => {
     const { username, credential } = await turnOf(account)
     const later = `${Number.parseInt(username, 10) + 600}${username.slice(10)}`
     const forged = [
@@ -104,8 +106,8 @@ describe('a real TURN server', () => {
     for (const each of forged) expect(await coturn.carries(each, 'udp')).toBe(false)
   })
 
-  test('refuses them once they have run out', async () => {
-    // A relay whose clock is eleven minutes behind gives out what ran out a minute ago.
+  test('refuses the credentials once they have expired', async () => {
+    // A relay whose clock is eleven minutes behind issues credentials that expired a minute ago.
     const folder = await mkdtemp(join(tmpdir(), 'sotto-ice-'))
     const config = readConfig({
       ...settingsFor(coturn.port),
@@ -121,10 +123,10 @@ describe('a real TURN server', () => {
   })
 })
 
-describe('where nothing is set', () => {
+describe('without STUN and TURN settings', () => {
   const plain = useRelay()
 
-  test('the list is empty, and says all the same what was asked for', async () => {
+  test('the list is empty, and the answer still names the requested policy', async () => {
     const someone = await wireAccount(plain.url)
     const answers = [
       await someone.get('/calls/ice-config?mode=relay'),
@@ -137,8 +139,8 @@ describe('where nothing is set', () => {
   })
 })
 
-test('a relay with TURN servers and no secret does not start, and says what is missing', async () => {
-  await expect(startRelay({ env: { TURN_URLS: 'turn:turn.example' } })).rejects.toThrow(
-    'TURN_SECRET must be at least 16 characters where TURN_URLS is set',
+test('a relay with TURN servers and no secret does not start, and names the missing setting', async () => {
+  expect(String(await failureOf(startRelay({ env: { TURN_URLS: 'turn:turn.example' } })))).toContain(
+    'TURN_SECRET must be at least 16 characters if TURN_URLS is set',
   )
 })

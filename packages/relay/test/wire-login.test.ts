@@ -1,4 +1,4 @@
-// Login, tokens, tickets and logout, from outside, and attacks on each.
+// Login, tokens, tickets and logout, seen from outside, and attacks on each.
 import { describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { expectFields, expectInvalidField, expectProblem, FORMS } from './expect.ts'
@@ -23,7 +23,7 @@ function verify(
 }
 
 describe('a login challenge', () => {
-  test('names the relay’s host and the account, and nothing but the field `challenge` is answered', async () => {
+  test('names the relay’s host and the account; the answer has only the field `challenge`', async () => {
     const account = await wireAccount(relay.url)
     const answer = await post(account.api('/auth/challenge'), { user_uuid: account.uuid, platform: 'web' })
     expectFields(answer.body, ['challenge'])
@@ -36,7 +36,7 @@ describe('a login challenge', () => {
     expect(nonce).toMatch(/^[\w-]{43}$/)
   })
 
-  test('names the host of PUBLIC_URL, whatever host the request claims', async () => {
+  test('names the host of PUBLIC_URL, not the Host of the request', async () => {
     const account = new WireAccount(named.url)
     await account.register()
     const challenge = await challengeFor(account.uuid, named.url)
@@ -44,7 +44,7 @@ describe('a login challenge', () => {
     expect((await verify(account, challenge)).status).toBe(200)
   })
 
-  test('asked for under one host name logs nobody in under another', async () => {
+  test('requested under one host name does not log in under another', async () => {
     const account = await wireAccount(relay.url)
     const send = (path: string, host: string, body: Record<string, unknown>) => {
       const text = JSON.stringify(body)
@@ -60,7 +60,7 @@ describe('a login challenge', () => {
     expect((await send('verify', 'evil.example', login)).status).toBe(200)
   })
 
-  test('is given for a uuid nobody has, and its answer is refused like a wrong signature', async () => {
+  test('is issued for an unknown uuid too, and a login with it is refused like a wrong signature', async () => {
     const account = await wireAccount(relay.url)
     const stranger = crypto.randomUUID()
     const unknown = await challengeFor(stranger)
@@ -75,7 +75,7 @@ describe('a login challenge', () => {
     expect(answers[0]?.text).toBe(answers[1]?.text ?? '')
   })
 
-  test('logs in once', async () => {
+  test('can be used for one login only', async () => {
     const account = await wireAccount(relay.url)
     const challenge = await challengeFor(account.uuid)
     const answers = await Promise.all(Array.from({ length: 4 }, () => verify(account, challenge)))
@@ -94,7 +94,7 @@ describe('a login challenge', () => {
     expect((await verify(account, challenge)).status).toBe(200)
   })
 
-  test('of another account, changed in any character, or made up, is refused', async () => {
+  test('that belongs to another account, was changed or is made up is refused', async () => {
     const [account, other] = [await wireAccount(relay.url), await wireAccount(relay.url)]
     const challenge = await challengeFor(account.uuid)
     const theirs = await challengeFor(other.uuid)
@@ -120,7 +120,7 @@ describe('a login challenge', () => {
     expect((await verify(account, challenge)).status).toBe(200)
   })
 
-  test('bodies that break a rule are told which', async () => {
+  test('with an invalid field in the request is refused with the name of the field', async () => {
     const account = await wireAccount(relay.url)
     const challenge = await challengeFor(account.uuid)
     for (const user_uuid of [
@@ -153,7 +153,7 @@ describe('a login challenge', () => {
 })
 
 describe('a token', () => {
-  test('comes with its life of a day, and says who, by whom, for whom, until when', async () => {
+  test('is valid for a day and names its subject, issuer, audience and expiry', async () => {
     const account = await wireAccount(relay.url)
     const answer = await verify(account, await challengeFor(account.uuid))
     expectFields(answer.body, ['token', 'expires_in'])
@@ -188,7 +188,7 @@ describe('a token', () => {
     expect(lower.status).toBe(200)
   })
 
-  test('forged in any way opens nothing: neither HTTP nor a WebSocket', async () => {
+  test('that is forged gives no access, by HTTP or by WebSocket', async () => {
     const [account, victim] = [await wireAccount(relay.url), await wireAccount(relay.url)]
     const { header, claims, signature } = partsOf(account.token)
     const asVictim = { ...claims, sub: victim.uuid }
@@ -210,7 +210,7 @@ describe('a token', () => {
       [header, { ...claims, aud: 'other' }, signature],
       [header, claims, signature.slice(0, -4)],
       [header, claims, ''],
-    ].map(([head, body, how]) => sealed(head, body, how))
+    ].map(([head, body, how]) => forgedToken(head, body, how))
     for (const token of forged) {
       const answer = await call(`${relay.url}/api/v1/me`, { headers: { authorization: `Bearer ${token}` } })
       expectProblem(answer, 401, 'UNAUTHENTICATED')
@@ -224,7 +224,7 @@ describe('a token', () => {
     }
   })
 
-  test('of one relay is worth nothing at another', async () => {
+  test('of one relay is refused by another', async () => {
     const account = await wireAccount(relay.url)
     const answer = await call(`${named.url}/api/v1/me`, { headers: account.authorized() })
     expectProblem(answer, 401, 'UNAUTHENTICATED')
@@ -232,7 +232,7 @@ describe('a token', () => {
 })
 
 describe('logging out', () => {
-  test('kills the token at once, for HTTP and for its WebSocket, and no other', async () => {
+  test('revokes this token at once, for HTTP and for its WebSocket, and no other token', async () => {
     const account = await wireAccount(relay.url)
     const second = { ...account.authorized() }
     await account.login()
@@ -247,7 +247,7 @@ describe('logging out', () => {
     expect((await call(account.api('/me'), { headers: second })).status).toBe(200)
   })
 
-  test('leaves a connection alone that another token opened', async () => {
+  test('does not affect a connection that another token opened', async () => {
     const account = await wireAccount(relay.url)
     const { socket } = await account.online()
     await account.login()
@@ -255,7 +255,7 @@ describe('logging out', () => {
     expect(await socket.untilPong()).toEqual([])
   })
 
-  test('a WebSocket with the dead token is opened, told jwt_revoked and closed with 4401', async () => {
+  test('makes a WebSocket with the revoked token open, receive jwt_revoked and close with 4401', async () => {
     const account = await wireAccount(relay.url)
     const ticket = await account.ticket()
     await account.bare('POST', '/auth/logout')
@@ -269,14 +269,14 @@ describe('logging out', () => {
 })
 
 describe('a ticket', () => {
-  test('is asked for without a body, and has exactly its two fields', async () => {
+  test('is requested without a body, and the answer has exactly its two fields', async () => {
     const account = await wireAccount(relay.url)
     const answer = await account.bare('POST', '/ws/ticket')
     expect(answer.status).toBe(200)
     expect(answer.body).toEqual({ ticket: expect.stringMatching(/^[\w-]{22,}$/), expires_in: 30 })
   })
 
-  test('opens one WebSocket, for its own account', async () => {
+  test('opens one WebSocket, and only for its account', async () => {
     const [account, other] = [await wireAccount(relay.url), await wireAccount(relay.url)]
     const upgrade = (uuid: string | undefined, ticket: string) => {
       const query = uuid === undefined ? `ticket=${ticket}` : `user_uuid=${uuid}&ticket=${ticket}`
@@ -309,8 +309,8 @@ function partsOf(token: string): TokenParts {
   return { header: read(header), claims: read(claims), signature }
 }
 
-// `how` is a signature, or says with which key an attacker makes one.
-function sealed(header: unknown, claims: unknown, how: unknown): string {
+// `how` is a signature, or names how an attacker computes one.
+function forgedToken(header: unknown, claims: unknown, how: unknown): string {
   const text = [header, claims]
     .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
     .join('.')

@@ -1,4 +1,4 @@
-// What somebody with an account can try with uploads: more disk, more memory or more time than is counted.
+// Attacks by an account through uploads and downloads: using more disk, memory or time than the relay counts.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { readdir, stat } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
@@ -15,7 +15,7 @@ const MIB = 1024 * 1024
 describe('in a folder', () => {
   const relay = useRelayWith(async () => ({ LIMIT_MEDIA_BYTES: `${2 * MIB}` }))
 
-  /** What lies on the disk, whatever is counted of it. */
+  /** The bytes of the media files on the disk. */
   async function diskBytes(): Promise<number> {
     const folder = join(relay.process.dataDir, 'media')
     const entries = await readdir(folder, { recursive: true, withFileTypes: true })
@@ -24,7 +24,7 @@ describe('in a folder', () => {
     return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
   }
 
-  test('parts that break off one after the other leave no more on the disk than one blob may be', async () => {
+  test('parts that are cut off one after another use no more disk than the largest blob', async () => {
     const alice = await MediaAccount.make(relay.url)
     const upload = await alice.begin()
     for (let number = 1; number <= 20; number++) await breakOff(alice, upload, number, MIB)
@@ -34,7 +34,7 @@ describe('in a folder', () => {
     expect(await diskBytes()).toBe(0)
   })
 
-  test('parts that are replaced by smaller ones leave no more on the disk than one blob may be', async () => {
+  test('parts that are replaced by smaller ones use no more disk than the largest blob', async () => {
     const alice = await MediaAccount.make(relay.url)
     const upload = await alice.begin()
     for (let number = 1; number <= 20; number++) {
@@ -48,7 +48,7 @@ describe('in a folder', () => {
   })
 })
 
-describe('in Swift, by a way that can go bad', () => {
+describe('in Swift, over a network that can fail', () => {
   let way: BadWay
   let relay: RelayProcess
   beforeAll(async () => {
@@ -62,7 +62,7 @@ describe('in Swift, by a way that can go bad', () => {
     await way.stop()
   })
 
-  test('a download that the store cuts off is cut off for whoever downloads it, and not taken for whole', async () => {
+  test('a download that the store cuts off is cut off for the client too and does not look complete', async () => {
     const alice = await MediaAccount.make(relay.url)
     const key = await alice.upload(noise(PART_BYTES))
     way.cutAfter(2 * MIB)
@@ -76,7 +76,7 @@ describe('in Swift, by a way that can go bad', () => {
     ).toBe('cut')
   }, 30_000)
 
-  test('whoever goes away in the middle of a download ends it at the store too', async () => {
+  test('a client that disconnects during a download ends the transfer from the store too', async () => {
     const alice = await MediaAccount.make(relay.url)
     const key = await alice.upload(noise(PART_BYTES), noise(PART_BYTES))
     way.drip(10_000, 20)
@@ -85,7 +85,7 @@ describe('in Swift, by a way that can go bad', () => {
     const reader = got.body?.getReader()
     await reader?.read()
     await reader?.cancel()
-    // Nothing comes any more, long before all of it has.
+    // The transfer stops long before the whole blob has arrived.
     let before: number
     do {
       before = way.back()
@@ -94,7 +94,7 @@ describe('in Swift, by a way that can go bad', () => {
     expect(way.back() - begun).toBeLessThan(PART_BYTES)
   }, 30_000)
 
-  test('parts that do not say how long they are, many at once and never ended, take no memory of the relay', async () => {
+  test('many parts at once that have no length and never end cost the relay no memory', async () => {
     const alice = await MediaAccount.make(relay.url)
     const upload = await alice.begin()
     const before = residentMib(relay)
@@ -108,7 +108,7 @@ describe('in Swift, by a way that can go bad', () => {
     await until(async () => (await alice.usedBytes()) === 0)
   }, 60_000)
 
-  test('downloads that nobody reads take no memory of the relay', async () => {
+  test('downloads that the client does not read cost the relay no memory', async () => {
     const alice = await MediaAccount.make(relay.url)
     const part = noise(PART_BYTES)
     const key = await alice.upload(part, part, part, part)
@@ -120,7 +120,7 @@ describe('in Swift, by a way that can go bad', () => {
     expect(grown).toBeLessThan(64)
   }, 60_000)
 
-  test('a link that was written to with nothing is one nothing was written to', async () => {
+  test('an empty upload to a link stores nothing and leaves the link usable', async () => {
     const alice = await MediaAccount.make(relay.url)
     const { body } = await alice.account.post('/media/upload-url', {})
     await fetch(body.upload_url, { method: 'PUT', body: '' })
@@ -130,7 +130,7 @@ describe('in Swift, by a way that can go bad', () => {
   })
 })
 
-/** Begins a part without saying how long it is, and sends some of it. */
+/** Begins a part without announcing its length, and sends a piece of it. */
 async function endless(
   { account }: MediaAccount,
   { upload_id, media_key }: { upload_id: string; media_key: string },
@@ -148,7 +148,7 @@ async function endless(
   return socket
 }
 
-/** Asks for a blob and does not read what comes. */
+/** Requests a blob and does not read the answer. */
 async function unread({ account }: MediaAccount, key: string): Promise<Socket> {
   const socket = connect(Number(new URL(account.base).port), '127.0.0.1')
   socket.on('error', () => undefined)
@@ -159,9 +159,9 @@ async function unread({ account }: MediaAccount, key: string): Promise<Socket> {
   return socket
 }
 
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (let triesLeft = 600; !(await isSo()); triesLeft--) {
-    if (triesLeft === 0) throw new Error('it never was so')
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  for (let triesLeft = 600; !(await condition()); triesLeft--) {
+    if (triesLeft === 0) throw new Error('the condition was not met in 30 s')
     await Bun.sleep(50)
   }
 }

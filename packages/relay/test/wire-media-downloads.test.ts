@@ -1,4 +1,4 @@
-// Downloads over the wire, wherever blobs are kept.
+// Downloads, seen from outside, in every place that can store blobs.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { expectProblem } from './expect.ts'
@@ -16,7 +16,7 @@ inEveryPlace((world) => {
       key = await world.alice.upload(...parts)
     })
 
-    test('is bytes and nothing else to any browser', async () => {
+    test('has headers that make every browser treat it as plain bytes', async () => {
       const { status, headers } = await world.bob.download(key)
       expect(status).toBe(200)
       expect(headers.get('content-type')).toBe('application/octet-stream')
@@ -25,11 +25,11 @@ inEveryPlace((world) => {
       expect(headers.get('content-security-policy')).toBe('sandbox')
       expect(headers.get('accept-ranges')).toBe('bytes')
       expect(headers.get('etag')).toMatch(/^"[!-~]+"$/)
-      if (world.place.tellsLength) expect(headers.get('content-length')).toBe(`${whole.length}`)
+      if (world.place.statesLength) expect(headers.get('content-length')).toBe(`${whole.length}`)
       expect(headers.get('access-control-expose-headers')).toContain('content-range')
     })
 
-    test('of the key with the hash behind it is the same blob', async () => {
+    test('by the key with the hash appended returns the same blob', async () => {
       const hash = createHash('sha256').update(whole).digest('base64url')
       const got = await world.bob.download(`${key}.h${hash}`)
       expect(Buffer.compare(await bytesOf(got), whole)).toBe(0)
@@ -46,17 +46,17 @@ inEveryPlace((world) => {
       [`bytes=-${size * 2}`, 0, size - 1],
       [`bytes=${size - 1}-${size + 50}`, size - 1, size - 1],
       ['bytes=0-', 0, size - 1],
-    ])('of %s is that range', async (range, from, to) => {
+    ])('with range %s returns that range', async (range, from, to) => {
       const got = await world.bob.download(key, { range })
       expect(got.status).toBe(206)
       expect(got.headers.get('content-range')).toBe(`bytes ${from}-${to}/${size}`)
-      const told = got.headers.get('content-length')
-      if (world.place.tellsLength || to - from < 1000) expect(told).toBe(`${to - from + 1}`)
+      const length = got.headers.get('content-length')
+      if (world.place.statesLength || to - from < 1000) expect(length).toBe(`${to - from + 1}`)
       expect(Buffer.compare(await bytesOf(got), whole.subarray(from, to + 1))).toBe(0)
     })
 
     test.each(['bytes=5-3', 'bytes=-', 'bytes=a-b', 'lines=1-2', 'bytes=0-1,5-6', ''])(
-      'of %p, which is no range, is the whole',
+      'with range %p, which is invalid, returns the whole blob',
       async (range) => {
         const got = await world.bob.download(key, { range })
         expect([got.status, (await bytesOf(got)).length]).toEqual([200, size])
@@ -64,7 +64,7 @@ inEveryPlace((world) => {
     )
 
     test.each([`bytes=${size}-`, 'bytes=-0', `bytes=${size + 10}-${size + 20}`])(
-      'of %s, behind the end, is refused and says where that is',
+      'with range %s, past the end, is refused with the size of the blob',
       async (range) => {
         const url = world.bob.account.api(`/media/download?key=${key}`)
         const answer = await call(url, { headers: { ...world.bob.account.authorized(), range } })
@@ -73,7 +73,7 @@ inEveryPlace((world) => {
       },
     )
 
-    test('that is known already is not sent again, and a range of something else is the whole', async () => {
+    test('that the client already has is not sent again; a range of a different version returns the whole blob', async () => {
       const etag = (await world.bob.download(key)).headers.get('etag') ?? ''
       for (const known of [etag, `"x", W/${etag}`, '*']) {
         const got = await world.bob.download(key, { 'if-none-match': known })
@@ -88,14 +88,14 @@ inEveryPlace((world) => {
       }
     })
 
-    test('can be asked for its headers alone', async () => {
+    test('can be requested with HEAD', async () => {
       const got = await world.bob.download(key, { range: 'bytes=0-5' }, 'HEAD')
       expect([got.status, got.headers.get('content-length')]).toEqual([200, `${size}`])
       expect((await bytesOf(got)).length).toBe(0)
       expect((await world.bob.download('m_0123456789012345678901', {}, 'HEAD')).status).toBe(404)
     })
 
-    test('of a small blob and its ranges works as well', async () => {
+    test('of a small blob, whole or in ranges, works too', async () => {
       const bytes = noise(10_000)
       const small = await world.alice.upload(bytes)
       expect(await bytesOf(await world.bob.download(small))).toEqual(bytes)
@@ -118,7 +118,7 @@ inEveryPlace((world) => {
       'm_0123456789012345678901\u0000',
       'x',
       '',
-    ])('of %p, which is no key, is refused', async (wrong) => {
+    ])('by %p, which is not a key, is refused', async (wrong) => {
       const got = await world.bob.download(wrong)
       expect(got.status).toBe(400)
       expect(await got.json()).toMatchObject({ error: 'INVALID_FIELD', field: 'key' })

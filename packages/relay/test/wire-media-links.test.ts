@@ -1,4 +1,4 @@
-// Links to upload and download by, wherever blobs are kept.
+// Upload and download links, in every place that can store blobs.
 import { describe, expect, test } from 'bun:test'
 import { expectFields, expectProblem } from './expect.ts'
 import { bytesOf, MediaAccount, noise, PART_BYTES } from './media-wire.ts'
@@ -8,7 +8,7 @@ const KEY = /^m_[A-Za-z0-9_-]{22}$/
 
 inEveryPlace((world) => {
   describe('a link', () => {
-    test('takes a whole blob once, which whoever has the key downloads by token or by link', async () => {
+    test('accepts a whole blob once; anyone with the key downloads it by token or by link', async () => {
       const bytes = noise(200_000)
       const answer = await world.alice.account.post('/media/upload-url', { content_type: 'image/png' })
       expectFields(answer.body, ['upload_url', 'media_key', 'expires_in'])
@@ -36,7 +36,7 @@ inEveryPlace((world) => {
       expect((await fetch(upload_url)).ok).toBe(false)
     })
 
-    test('leads to a blob uploaded in parts as well', async () => {
+    test('downloads a blob that was uploaded in parts too', async () => {
       const parts = [noise(PART_BYTES), noise(10)]
       const key = await world.alice.upload(...parts)
       const { body } = await world.bob.account.get(`/media/download-url?key=${key}`)
@@ -49,7 +49,7 @@ inEveryPlace((world) => {
       )
     })
 
-    test('for so many bytes takes just as many', async () => {
+    test('for a given size accepts exactly that many bytes', async () => {
       const { body } = await world.alice.account.post('/media/upload-url', { size: 1000 })
       for (const bytes of [999, 1001]) {
         expect((await fetch(body.upload_url, { method: 'PUT', body: noise(bytes) })).ok).toBe(false)
@@ -59,7 +59,7 @@ inEveryPlace((world) => {
       expect((await bytesOf(await world.bob.download(body.media_key))).length).toBe(1000)
     })
 
-    test('takes the room it may need, and gives back what it did not', async () => {
+    test('reserves the storage it may need and frees what it did not use', async () => {
       const before = await world.alice.usedBytes()
       const { body } = await world.alice.account.post('/media/upload-url', { size: 5000 })
       expect(await world.alice.usedBytes()).toBe(before + 5000)
@@ -72,7 +72,7 @@ inEveryPlace((world) => {
       expect(await world.alice.usedBytes()).toBe(before + 5010)
     })
 
-    test('that was tampered with opens nothing', async () => {
+    test('that was tampered with is refused', async () => {
       const { body } = await world.alice.account.post('/media/upload-url', {})
       const url: string = body.upload_url
       const tampered = url.endsWith('a') ? `${url.slice(0, -1)}b` : `${url.slice(0, -1)}a`
@@ -81,7 +81,7 @@ inEveryPlace((world) => {
     })
   })
 
-  test('a deleted account’s media goes with it', async () => {
+  test('deleting an account deletes its media', async () => {
     const carol = await MediaAccount.make(world.relay.url)
     const key = await carol.upload(noise(1000))
     const upload = await carol.begin()
@@ -91,7 +91,7 @@ inEveryPlace((world) => {
     expect((await world.bob.download(key)).status).toBe(404)
   })
 
-  test('the estimate is what is used, what may be, and what waits', async () => {
+  test('the storage estimate has the used bytes, the quota and the number of waiting messages', async () => {
     const carol = await MediaAccount.make(world.relay.url)
     await carol.upload(noise(1234))
     const { body } = await carol.account.get('/storage/estimate')

@@ -1,4 +1,4 @@
-// What moving a file of 100 MiB costs the relay in memory, wherever it keeps it.
+// The memory that a file of 100 MiB costs the relay, in every place that can store blobs.
 import { expect, test } from 'bun:test'
 import { swiftEnvironment } from './media-stores.ts'
 import { MediaAccount, noise, PART_BYTES } from './media-wire.ts'
@@ -13,11 +13,11 @@ const places = [
   { name: 'Swift', environment: swiftEnvironment },
 ]
 for (const { name, environment } of places) {
-  test(`100 MiB up in parts, down whole and in ranges take less than 32 MiB of a relay with its blobs in ${name}`, async () => {
+  test(`a relay with its blobs in ${name} needs less than 32 MiB for 100 MiB uploaded in parts, downloaded whole and in ranges`, async () => {
     const relay = await startRelay({ env: await environment() })
     try {
       const alice = await MediaAccount.make(relay.url)
-      // What is loaded and compiled for the first request is no part of it.
+      // One small transfer first, so that loading and compiling code does not count.
       await drained(await alice.download(await alice.upload(noise(1000))))
       const grownMib = watch(relay)
       const part = noise(PART_BYTES)
@@ -42,7 +42,7 @@ async function drained({ body }: Response): Promise<number> {
   return bytes
 }
 
-/** Looks at a relay's memory until it is asked by how much it grew at most. */
+/** Samples a relay's memory. @returns a function that stops the sampling and returns the largest growth */
 function watch(relay: RelayProcess): () => number {
   const before = residentMib(relay)
   let most = before

@@ -1,16 +1,16 @@
-// Uploads in parts over the wire, wherever blobs are kept.
+// Uploads in parts, seen from outside, in every place that can store blobs.
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { connect } from 'node:net'
 import { expectFields, expectInvalidField, expectProblem } from './expect.ts'
-import { answerOf, bytesOf, half, MediaAccount, noise, PART_BYTES } from './media-wire.ts'
+import { answerOf, bytesOf, MediaAccount, noise, PART_BYTES, sendHalfPart } from './media-wire.ts'
 import { inEveryPlace } from './media-world.ts'
 
 const KEY = /^m_[A-Za-z0-9_-]{22}$/
 
 inEveryPlace((world) => {
   describe('an upload in parts', () => {
-    test('is begun, filled, looked at and completed, and whoever has the key downloads it', async () => {
+    test('can be begun, filled, listed and completed, and anyone with the key downloads the blob', async () => {
       const upload = await world.alice.begin()
       expectFields(upload, ['upload_id', 'media_key'])
       expect(upload.media_key).toMatch(KEY)
@@ -22,7 +22,7 @@ inEveryPlace((world) => {
         { part_number: 1, etag: answer.body.etag },
         { part_number: 2, etag },
       ]
-      const { body: seen } = await world.alice.look(upload)
+      const { body: seen } = await world.alice.listParts(upload)
       expect(seen).toEqual({
         media_key: upload.media_key,
         parts: [
@@ -54,7 +54,7 @@ inEveryPlace((world) => {
       expect((await world.bob.download(upload.media_key)).status).toBe(200)
     })
 
-    test('has the last of a part that is uploaded again, and takes its room once', async () => {
+    test('keeps the last version of a part that is uploaded again, and counts its storage once', async () => {
       const before = await world.alice.usedBytes()
       const upload = await world.alice.begin()
       await world.alice.put(upload, 1, noise(5000))
@@ -65,7 +65,7 @@ inEveryPlace((world) => {
       expect(await bytesOf(await world.bob.download(upload.media_key))).toEqual(again)
     })
 
-    test('takes a part whose length is not announced', async () => {
+    test('accepts a part without an announced length', async () => {
       const upload = await world.alice.begin()
       const bytes = noise(300_000)
       const stream = new ReadableStream({
@@ -81,10 +81,10 @@ inEveryPlace((world) => {
       expect(await bytesOf(await world.bob.download(upload.media_key))).toEqual(bytes)
     })
 
-    test('is not completed with parts that are missing, foreign, doubled, out of order or not from 1 on', async () => {
+    test('cannot be completed with parts that are missing, foreign, repeated, out of order or not numbered from 1', async () => {
       const upload = await world.alice.begin()
       const [one, two] = await world.alice.putAll(upload, [noise(PART_BYTES), noise(9)])
-      if (!one || !two) throw new Error('two parts were uploaded')
+      if (!one || !two) throw new Error('expected two parts')
       const wrong = [
         [one],
         [two],
@@ -109,18 +109,18 @@ inEveryPlace((world) => {
       expect((await world.alice.complete(upload, [one, two])).status).toBe(200)
     })
 
-    test('takes etags with the quotation marks HTTP puts around them', async () => {
+    test('accepts etags with the quotation marks of the HTTP header', async () => {
       const upload = await world.alice.begin()
       const { etag } = (await world.alice.put(upload, 1, noise(5))).body
       expect((await world.alice.complete(upload, [{ part_number: 1, etag: `"${etag}"` }])).status).toBe(200)
     })
 
-    test('is nobody’s but its owner’s', async () => {
+    test('does not exist for any other account', async () => {
       const upload = await world.alice.begin()
       const { etag } = (await world.alice.put(upload, 1, noise(5))).body
       const parts = [{ part_number: 1, etag }]
       expectProblem(await world.bob.put(upload, 1, noise(5)), 404, 'NOT_FOUND')
-      expectProblem(await world.bob.look(upload), 404, 'NOT_FOUND')
+      expectProblem(await world.bob.listParts(upload), 404, 'NOT_FOUND')
       expectProblem(await world.bob.complete(upload, parts), 404, 'NOT_FOUND')
       expectProblem(await world.bob.abort(upload), 404, 'NOT_FOUND')
       const other = await world.alice.begin()
@@ -130,7 +130,7 @@ inEveryPlace((world) => {
       expect((await world.alice.complete(upload, parts)).status).toBe(200)
     })
 
-    test('is given up by its owner, gives its room back and cannot be gone on with', async () => {
+    test('that is aborted frees its storage and cannot be continued', async () => {
       const before = await world.alice.usedBytes()
       const upload = await world.alice.begin()
       const { etag } = (await world.alice.put(upload, 1, noise(5000))).body
@@ -141,61 +141,63 @@ inEveryPlace((world) => {
       expectProblem(await world.alice.abort(upload), 404, 'NOT_FOUND')
     })
 
-    test('takes nothing more once it is complete', async () => {
+    test('accepts nothing more once it is complete', async () => {
       const upload = await world.alice.begin()
       const bytes = noise(500)
       const parts = await world.alice.putAll(upload, [bytes])
       await world.alice.complete(upload, parts)
       expectProblem(await world.alice.put(upload, 1, noise(5)), 404, 'NOT_FOUND')
       expectProblem(await world.alice.put(upload, 2, noise(5)), 404, 'NOT_FOUND')
-      expectProblem(await world.alice.look(upload), 404, 'NOT_FOUND')
+      expectProblem(await world.alice.listParts(upload), 404, 'NOT_FOUND')
       expectProblem(await world.alice.abort(upload), 404, 'NOT_FOUND')
       expect(await bytesOf(await world.bob.download(upload.media_key))).toEqual(bytes)
     })
 
     test.each(['0', '-1', '10001', '1.5', '01', 'x', '', '1e2', '99999999999999999999'])(
-      'has no part number %p',
+      'refuses the part number %p',
       async (number) => {
         expectInvalidField(await world.alice.put(await world.alice.begin(), number, noise(5)), 'partNumber')
       },
     )
 
-    test('has a part 10,000 and no part that is empty or too large', async () => {
+    test('accepts part number 10,000 and refuses an empty or too large part', async () => {
       const upload = await world.alice.begin()
       expect((await world.alice.put(upload, 10_000, noise(5))).status).toBe(200)
       expectInvalidField(await world.alice.put(upload, 1, new Uint8Array()), 'body')
       expectProblem(await world.alice.put(upload, 1, noise(PART_BYTES + 1)), 413, 'PAYLOAD_TOO_LARGE')
       const endless = new ReadableStream({ pull: (controller) => controller.enqueue(noise(1_000_000)) })
       expectProblem(await world.alice.put(upload, 1, endless), 413, 'PAYLOAD_TOO_LARGE')
-      expect((await world.alice.look(upload)).body.parts).toHaveLength(1)
+      expect((await world.alice.listParts(upload)).body.parts).toHaveLength(1)
       await world.alice.abort(upload)
     })
 
-    test('shows no part whose connection was cut', async () => {
+    test('lists no part whose connection was cut', async () => {
       const before = await world.alice.usedBytes()
       const upload = await world.alice.begin()
       const { etag } = (await world.alice.put(upload, 1, noise(100))).body
       await cutPart(world.alice, upload, 1)
       await cutPart(world.alice, upload, 2)
       await settled(async () => (await world.alice.usedBytes()) === before + 100)
-      expect((await world.alice.look(upload)).body.parts).toEqual([{ part_number: 1, size: 100, etag }])
+      expect((await world.alice.listParts(upload)).body.parts).toEqual([{ part_number: 1, size: 100, etag }])
       expect((await world.alice.complete(upload, [{ part_number: 1, etag }])).status).toBe(200)
     })
 
-    test('whoever lost the connection begins a part anew without waiting for the end of the first', async () => {
+    test('accepts a part again while the lost connection’s request for it is still open', async () => {
       const alice = await MediaAccount.make(world.relay.url)
       const upload = await alice.begin()
-      const socket = await half(alice, upload, 1)
+      const socket = await sendHalfPart(alice, upload, 1)
+      // The relay has accepted the first request once it has reserved room for it.
+      await settled(async () => (await alice.usedBytes()) > 0)
       const [text, again] = await Promise.all([answerOf(socket), alice.put(upload, 1, noise(500))])
       expect(text).toContain('BODY_INCOMPLETE')
       expect(again.status).toBe(200)
-      expect((await alice.look(upload)).body.parts).toEqual([
+      expect((await alice.listParts(upload)).body.parts).toEqual([
         { part_number: 1, size: 500, etag: again.body.etag },
       ])
       expect(await alice.usedBytes()).toBe(500)
     })
 
-    test('given up or completed while a part is on its way, does without it', async () => {
+    test('that is aborted or completed while a part is being sent leaves that part out', async () => {
       for (const end of ['abort', 'complete'] as const) {
         const upload = await world.alice.begin()
         const parts = await world.alice.putAll(upload, [noise(100)])
@@ -214,26 +216,27 @@ inEveryPlace((world) => {
       }
     })
 
-    test('completed while its parts are uploaded again and again, is one of the versions and whole', async () => {
+    test('that is completed while a part is uploaded again and again becomes exactly one of the versions', async () => {
       const upload = await world.alice.begin()
       const versions = Array.from({ length: 6 }, () => noise(20_000))
       const puts = versions.map((bytes) => world.alice.put(upload, 1, bytes))
-      let isOver = false
-      const over = Promise.all(puts).then(() => {
-        isOver = true
+      let isUploaded = false
+      const uploaded = Promise.all(puts).then(() => {
+        isUploaded = true
       })
       let size = 0
       for (const late = performance.now() + 15_000; size === 0 && performance.now() < late; ) {
-        const { body } = await world.alice.look(upload)
+        const { body } = await world.alice.listParts(upload)
         const [part] = body.parts
-        // A store that has the next version already knows the one before no more: then nothing is certain, and all is forgotten.
-        if (!part && isOver) await world.alice.put(upload, 1, versions[0] ?? noise(1))
+        // A store that already has the next version no longer has the previous one. Then the relay cannot be
+        // sure of the part and drops it, so the test uploads it again.
+        if (!part && isUploaded) await world.alice.put(upload, 1, versions[0] ?? noise(1))
         if (!part) continue
         const done = await world.alice.complete(upload, [{ part_number: 1, etag: part.etag }])
         if (done.status === 200) size = done.body.size
         else expectProblem(done, 409, 'PARTS_MISMATCH')
       }
-      await over
+      await uploaded
       expect(size).toBe(20_000)
       const got = createHash('sha256')
         .update(await bytesOf(await world.bob.download(upload.media_key)))
@@ -242,9 +245,9 @@ inEveryPlace((world) => {
       expect(sent).toContain(got)
     })
 
-    test('can consist of parts of any size, or is refused by name where the store takes no small ones', async () => {
+    test('may have parts of any size, or is refused with the name of the field if the store allows no small parts', async () => {
       const parts = [noise(1), noise(70_000), noise(3)]
-      if (world.place.wantsLargeParts) {
+      if (world.place.requiresLargeParts) {
         const upload = await world.alice.begin()
         expectInvalidField(
           await world.alice.complete(upload, await world.alice.putAll(upload, parts)),
@@ -277,7 +280,10 @@ async function cutPart(
   socket.destroy()
 }
 
-/** A body that is half sent until it is told to end. */
+/**
+ * A body that sends its first half at once and the rest when `finish` is called. `taken` resolves between the
+ * two.
+ */
 function slowBody(): { body: ReadableStream<Uint8Array>; taken: Promise<void>; finish(): void } {
   const half = Promise.withResolvers<void>()
   const end = Promise.withResolvers<void>()
@@ -298,9 +304,9 @@ function slowBody(): { body: ReadableStream<Uint8Array>; taken: Promise<void>; f
   return { body, taken: half.promise, finish: () => end.resolve() }
 }
 
-async function settled(isSo: () => Promise<boolean>): Promise<void> {
-  for (let triesLeft = 100; !(await isSo()); triesLeft--) {
-    if (triesLeft === 0) throw new Error('it never settled')
+async function settled(condition: () => Promise<boolean>): Promise<void> {
+  for (let triesLeft = 100; !(await condition()); triesLeft--) {
+    if (triesLeft === 0) throw new Error('the condition was not met in 5 s')
     await Bun.sleep(50)
   }
 }

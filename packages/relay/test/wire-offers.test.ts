@@ -1,10 +1,11 @@
-// Offers of calls to people who are not there: they wait for less than a minute, and nothing else of a call does.
+// Call offers to accounts that are not connected. An offer and its candidates wait for less than a minute; no
+// other call frame waits.
 import { describe, expect, test } from 'bun:test'
 import { CALL_TYPES, candidate, settled, signal, textsOf } from './call-frames.ts'
 import { onEveryEngine, useRelay } from './use-relay.ts'
 import { befriend, message, type WireAccount, type WireSocket, wireAccount, wireFriends } from './wire.ts'
 
-/** Alice is there and calls; Bob is not. */
+/** Alice is connected and calls; Bob is not connected. */
 async function callAway(relayUrl: string) {
   const friends = await wireFriends(relayUrl)
   const { socket: alices } = await friends.alice.online()
@@ -12,9 +13,10 @@ async function callAway(relayUrl: string) {
 }
 
 /**
- * Comes online.
- * @param caller who may have called: what waits comes in that account's turn, so that has to be through
- * @returns the frames of calls that came, and their text
+ * Connects.
+ * @param caller the account that may have called. Its waiting frames are sent when its queue reaches them,
+ *   so this function waits until that queue is done.
+ * @returns the call frames received, and their text
  */
 async function arrive(
   account: WireAccount,
@@ -30,7 +32,7 @@ async function arrive(
 }
 
 onEveryEngine((relay) => {
-  test('an offer waits with its candidates, and comes as it was written, in order', async () => {
+  test('an offer waits with its candidates; they arrive unchanged and in order', async () => {
     const { alice, bob, alices } = await callAway(relay.url)
     const offer = `{"n":1.0, ${JSON.stringify(signal('call_offer', [alice, bob])).slice(1)}`
     alices.send(offer)
@@ -40,7 +42,7 @@ onEveryEngine((relay) => {
     const { socket, calls, texts } = await arrive(bob, [alices, alice])
     expect(calls).toEqual([JSON.parse(offer), ...candidates])
     expect(texts[0]).toBe(offer)
-    // The call goes on from there.
+    // The call continues on these connections.
     alices.send(candidate(20, [alice, bob]))
     expect(await socket.next()).toMatchObject({ type: 'call_ice', n: 20 })
     socket.send(signal('call_answer', [bob, alice]))
@@ -48,7 +50,7 @@ onEveryEngine((relay) => {
     expect((await arrive(bob, [alices, alice])).calls).toEqual([])
   })
 
-  test('at most 64 candidates wait with it: the first', async () => {
+  test('only the first 64 candidates wait with an offer', async () => {
     const { alice, bob, alices } = await callAway(relay.url)
     alices.send(signal('call_offer', [alice, bob]))
     for (let n = 0; n < 70; n++) alices.send(candidate(n, [alice, bob]))
@@ -57,7 +59,7 @@ onEveryEngine((relay) => {
     expect(calls.slice(1)).toMatchObject([...Array(64).keys()].map((n) => ({ type: 'call_ice', n })))
   })
 
-  test('nothing else of a call waits, nor a candidate of another call or before the offer', async () => {
+  test('no other call frame waits, and no candidate of another call or from before the offer', async () => {
     const { alice, bob, alices } = await callAway(relay.url)
     for (const type of CALL_TYPES.filter((each) => each !== 'call_offer'))
       alices.send(signal(type, [alice, bob]))
@@ -72,7 +74,7 @@ onEveryEngine((relay) => {
     ])
   })
 
-  test('a later offer takes the place of the one before, of the same call or another', async () => {
+  test('a later offer replaces the previous one, of the same call or of another', async () => {
     const { alice, bob, alices } = await callAway(relay.url)
     for (const call_id of ['call-1', 'call-1', 'call-2']) {
       alices.send(signal('call_offer', [alice, bob], { call_id, crypto_v: 3 }))
@@ -84,7 +86,7 @@ onEveryEngine((relay) => {
     expect((await arrive(bob, [alices, alice])).calls).toEqual([last])
   })
 
-  test('the caller’s hangup erases it, one of another call does not', async () => {
+  test('the caller’s hangup deletes the offer; a hangup of another call does not', async () => {
     const { alice, bob, alices } = await callAway(relay.url)
     alices.send(signal('call_offer', [alice, bob]))
     alices.send(signal('call_hangup', [alice, bob], { call_id: 'another' }))
@@ -98,7 +100,7 @@ onEveryEngine((relay) => {
   })
 
   test.each(['call_answer', 'call_reject', 'call_hangup'] as const)(
-    'the callee’s %s erases it; a candidate of the callee’s, or a word on another call, does not',
+    'the callee’s %s deletes the offer; the callee’s candidates and frames of another call do not',
     async (type) => {
       const { alice, bob, alices } = await callAway(relay.url)
       alices.send(signal('call_offer', [alice, bob]))
@@ -116,7 +118,7 @@ onEveryEngine((relay) => {
     },
   )
 
-  test('each new connection gets it until then, whether it waited or had found one: that one may be dead', async () => {
+  test('each new connection gets the offer, even if an earlier connection got it: that one may be dead', async () => {
     const { alice, bob, alices } = await callAway(relay.url)
     const { socket: dead } = await bob.online()
     alices.send(signal('call_offer', [alice, bob]))
@@ -129,7 +131,7 @@ onEveryEngine((relay) => {
     }
   })
 
-  test('the caller’s going away erases it, however quickly after the offer', async () => {
+  test('the offer is deleted when the caller disconnects, even right after sending it', async () => {
     const { alice, bob, alices } = await callAway(relay.url)
     alices.send(signal('call_offer', [alice, bob]))
     await settled(alices, alice)
@@ -141,7 +143,7 @@ onEveryEngine((relay) => {
     expect((await arrive(bob)).calls).toEqual([])
   })
 
-  test('the caller’s coming back does not, another device’s taking over does', async () => {
+  test('the offer stays when the caller reconnects, and is deleted when another device of the caller connects', async () => {
     const { alice, bob, alices } = await callAway(relay.url)
     alices.send(signal('call_offer', [alice, bob]))
     await settled(alices, alice)
@@ -155,7 +157,7 @@ onEveryEngine((relay) => {
     expect(await device.untilPong()).toEqual([])
   })
 
-  test('who parted or was blocked in the meantime gets nothing, nor after they are friends again', async () => {
+  test('an offer is not delivered after a block or an unfriending, not even when they are friends again', async () => {
     const { alice, bob, alices } = await callAway(relay.url)
     alices.send(signal('call_offer', [alice, bob]))
     await settled(alices, alice)
@@ -171,7 +173,7 @@ onEveryEngine((relay) => {
     expect((await arrive(bob, [alices, alice])).calls).toEqual([])
   })
 
-  test('the offer of an account that is deleted is gone with it, and a deleted one is called by nobody', async () => {
+  test('deleting an account deletes its offer; calls to a deleted account are refused', async () => {
     const { alice, bob, alices } = await callAway(relay.url)
     alices.send(signal('call_offer', [alice, bob]))
     await settled(alices, alice)
@@ -192,7 +194,7 @@ onEveryEngine((relay) => {
     expect(await carols.alices.next('error')).toMatchObject({ error: 'NOT_FRIENDS' })
   })
 
-  test('an offer comes beside what waits in the mailbox and changes nothing about it', async () => {
+  test('an offer is delivered beside the mailbox’s messages and does not change them', async () => {
     const { alice, bob, conv, alices } = await callAway(relay.url)
     for (let n = 0; n < 30; n++) alices.send(message(bob.alias, conv, 'x', `m${n}`))
     await alices.take(30, 'ack')
@@ -205,13 +207,13 @@ onEveryEngine((relay) => {
     expect(await socket.next('sync_end')).toEqual({ type: 'sync_end', count: 30 })
   })
 
-  test('candidates sent while the callee connects come after the offer, each once', async () => {
+  test('candidates that are sent while the callee connects arrive after the offer, each once', async () => {
     const { alice, bob, alices } = await callAway(relay.url)
     for (let round = 0; round < 5; round++) {
       const call_id = `round-${round}`
       alices.send(signal('call_offer', [alice, bob], { call_id }))
       let n = 0
-      // However long the callee takes to connect, all of them wait: 64 would.
+      // Fewer than 64, so all of them wait even if the callee connects slowly.
       const flow = setInterval(() => {
         if (n < 60) alices.send(candidate(n++, [alice, bob], { call_id }))
       }, 1)
@@ -234,7 +236,7 @@ onEveryEngine((relay) => {
     }
   })
 
-  test('a restart forgets it, as it forgets every call', async () => {
+  test('a restart forgets the offer, as it forgets every call', async () => {
     const { alice, bob, alices } = await callAway(relay.url)
     alices.send(signal('call_offer', [alice, bob]))
     await settled(alices, alice)
@@ -244,10 +246,10 @@ onEveryEngine((relay) => {
   })
 })
 
-describe('bounds', () => {
+describe('limits', () => {
   const relay = useRelay({ LIMIT_OFFERS: '3', LIMIT_OFFER_BYTES: '20000' })
 
-  test('of many who call one, the last few are kept', async () => {
+  test('if many accounts call one callee, only the newest offers are kept', async () => {
     const bob = await wireAccount(relay.url)
     const callers: [WireSocket, WireAccount][] = []
     for (let n = 0; n < 5; n++) {
@@ -271,7 +273,7 @@ describe('bounds', () => {
     )
   })
 
-  test('of many whom one calls, the last few are kept', async () => {
+  test('if one account calls many callees, only its newest offers are kept', async () => {
     const alice = await wireAccount(relay.url)
     const friends: WireAccount[] = []
     for (let n = 0; n < 5; n++) friends.push(await wireAccount(relay.url))
@@ -284,7 +286,7 @@ describe('bounds', () => {
     expect(counts).toEqual([0, 0, 1, 1, 1])
   })
 
-  test('candidates are kept as far as the offer’s size allows, and go through at once all the same', async () => {
+  test('candidates are stored up to the size limit of the offer; candidates to a connected callee are forwarded at once', async () => {
     const { alice, bob, alices } = await callAway(relay.url)
     const ballast = 'x'.repeat(6000)
     alices.send(signal('call_offer', [alice, bob]))

@@ -1,9 +1,10 @@
-// Buying where a processor takes the money, or TRON does: from the order to the frame that says it is paid, whatever is
-// forged, comes twice, out of order or not at all, and wherever the relay is killed.
+// Orders paid through a payment processor or on TRON, from the order to `payment_confirmed`. Notifications
+// may be forged, repeated, out of order or lost, and the relay may be killed at any point.
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { HDKey } from '@scure/bip32'
+import { failureOf } from '../../protocol/test/failure-of.ts'
 import { eventually } from './payment-watch.ts'
 import { BtcPayServer, type Notification, NowPaymentsServer, notify } from './processor-servers.ts'
 import { TronGridServer } from './tron-grid-server.ts'
@@ -16,12 +17,12 @@ let names = 0
 interface Ordered {
   readonly alice: WireAccount
   readonly order: string
-  /** `payment_confirmed`, as it has to be. */
+  /** The `payment_confirmed` frame this order must get. */
   readonly frame: object
   readonly paymentUrl: string
 }
 
-/** Somebody new orders an id nobody else asks for. */
+/** A new account orders an id that no other test uses. */
 async function ordered(relay: UsedRelay): Promise<Ordered> {
   const alice = await wireAccount(relay.url)
   names += 1
@@ -35,20 +36,24 @@ async function statusOf({ alice, order }: Ordered): Promise<string> {
   return (await call(alice.api(`/vanity/order/${order}/status`))).body.status
 }
 
-async function killed(relay: UsedRelay): Promise<void> {
+async function killAndRestart(relay: UsedRelay): Promise<void> {
   await relay.process.kill('SIGKILL')
   await relay.process.start()
 }
 
-/** Frames that confirm something, of all that waits for an account. */
+/** The `payment_confirmed` frames in the account's backlog. */
 async function confirmations({ alice }: Ordered): Promise<object[]> {
   const { socket, backlog } = await alice.online()
   await socket.close()
   return backlog.filter(({ type }) => type === 'payment_confirmed')
 }
 
-/** Holds the relay to refusing notifications that are not the processor's. */
-async function refuses(relay: UsedRelay, genuine: Notification, forged: Notification): Promise<void> {
+/** Expects the relay to refuse notifications that the processor did not sign. */
+async function expectForgeriesRefused(
+  relay: UsedRelay,
+  genuine: Notification,
+  forged: Notification,
+): Promise<void> {
   const [name = '', signature = ''] = Object.entries(genuine.headers)[0] ?? []
   const signatures = [
     '',
@@ -73,7 +78,7 @@ describe('by NOWPayments', () => {
 
   onEveryEngine(
     (relay) => {
-      const tell = (payment: ReturnType<typeof processor.choose>, payment_status: string, part = 1) => {
+      const sendStatus = (payment: ReturnType<typeof processor.choose>, payment_status: string, part = 1) => {
         Object.assign(payment, { payment_status, part })
         return notify(relay.url, processor.notification(payment))
       }
@@ -87,7 +92,7 @@ describe('by NOWPayments', () => {
         return { ...placed, payment: processor.choose(placed.order) }
       }
 
-      test('an order is paid on its page, and confirmed once, however often that is told', async () => {
+      test('an order is paid on its page and confirmed once, even if notifications repeat', async () => {
         const placed = await chosen()
         const { alice, payment, frame } = placed
         expect(placed.paymentUrl).toStartWith('https://nowpayments.io/payment/?iid=')
@@ -98,10 +103,10 @@ describe('by NOWPayments', () => {
           ['partially_paid', 0.4],
         ]
         for (const [status, part] of steps) {
-          expect(await tell(payment, status, part)).toBe(200)
+          expect(await sendStatus(payment, status, part)).toBe(200)
           expect(await statusOf(placed)).toBe('pending')
         }
-        for (let times = 0; times < 10; times++) expect(await tell(payment, 'finished')).toBe(200)
+        for (let times = 0; times < 10; times++) expect(await sendStatus(payment, 'finished')).toBe(200)
         expect(await socket.next('payment_confirmed')).toEqual(frame)
         expect(await statusOf(placed)).toBe('confirmed')
         const again = await socket.untilPong()
@@ -109,40 +114,40 @@ describe('by NOWPayments', () => {
         await socket.close()
       })
 
-      test('what is told out of order comes to the same', async () => {
+      test('notifications out of order have the same result', async () => {
         const placed = await chosen()
         for (const status of ['finished', 'partially_paid', 'waiting', 'failed', 'finished'])
-          expect(await tell(placed.payment, status, status === 'finished' ? 1 : 0.4)).toBe(200)
+          expect(await sendStatus(placed.payment, status, status === 'finished' ? 1 : 0.4)).toBe(200)
         expect(await statusOf(placed)).toBe('confirmed')
         expect(await confirmations(placed)).toEqual([placed.frame])
       })
 
-      test('what it did not sign changes nothing', async () => {
+      test('a notification with a wrong or missing signature changes nothing', async () => {
         const placed = await chosen()
         Object.assign(placed.payment, { payment_status: 'finished', part: 1 })
         const genuine = processor.notification(placed.payment)
-        await refuses(relay, genuine, processor.notification(placed.payment, 'another secret'))
+        await expectForgeriesRefused(relay, genuine, processor.notification(placed.payment, 'another secret'))
         expect(await statusOf(placed)).toBe('pending')
         expect(await notify(relay.url, genuine)).toBe(200)
         expect(await statusOf(placed)).toBe('confirmed')
       })
 
-      test('what the relay thanked for it knows after a crash', async () => {
+      test('a notification that the relay accepted is not lost in a crash', async () => {
         const placed = await chosen()
-        expect(await tell(placed.payment, 'confirming')).toBe(200)
-        await killed(relay)
+        expect(await sendStatus(placed.payment, 'confirming')).toBe(200)
+        await killAndRestart(relay)
         expect(await statusOf(placed)).toBe('pending')
-        expect(await tell(placed.payment, 'finished')).toBe(200)
-        await killed(relay)
+        expect(await sendStatus(placed.payment, 'finished')).toBe(200)
+        await killAndRestart(relay)
         expect(await statusOf(placed)).toBe('confirmed')
         expect(await confirmations(placed)).toEqual([placed.frame])
       })
 
-      test('what it told a relay that was away is asked for', async () => {
+      test('if a notification was sent while the relay was down, the relay asks the processor', async () => {
         const placed = await chosen()
-        expect(await tell(placed.payment, 'waiting', 0)).toBe(200)
+        expect(await sendStatus(placed.payment, 'waiting', 0)).toBe(200)
         await relay.process.kill('SIGKILL')
-        await expect(tell(placed.payment, 'finished')).rejects.toThrow()
+        expect(await failureOf(sendStatus(placed.payment, 'finished'))).toBeInstanceOf(Error)
         await relay.process.start()
         await eventually(async () => expect(await statusOf(placed)).toBe('confirmed'))
         expect(await confirmations(placed)).toEqual([placed.frame])
@@ -163,20 +168,20 @@ describe('by BTCPay Server', () => {
         return { ...placed, invoice: processor.invoiceOf(placed.order) }
       }
       type Invoiced = Awaited<ReturnType<typeof invoiced>>
-      const tell = ({ invoice }: Invoiced, type: string) =>
+      const sendStatus = ({ invoice }: Invoiced, type: string) =>
         notify(relay.url, processor.notification(invoice, type))
 
-      test('an order is paid on its page, and confirmed once, however often that is told', async () => {
+      test('an order is paid on its page and confirmed once, even if notifications repeat', async () => {
         const placed = await invoiced()
         expect(placed.paymentUrl).toBe(`https://pay.example/i/${placed.invoice.id}`)
         const { socket } = await placed.alice.online()
-        expect(await tell(placed, 'InvoiceCreated')).toBe(200)
+        expect(await sendStatus(placed, 'InvoiceCreated')).toBe(200)
         processor.pay(placed.invoice, 'Processing')
-        expect(await tell(placed, 'InvoiceReceivedPayment')).toBe(200)
+        expect(await sendStatus(placed, 'InvoiceReceivedPayment')).toBe(200)
         expect(await statusOf(placed)).toBe('pending')
         processor.pay(placed.invoice, 'Settled')
         for (const type of ['InvoiceSettled', 'InvoiceProcessing', 'InvoiceReceivedPayment'])
-          for (let times = 0; times < 4; times++) expect(await tell(placed, type)).toBe(200)
+          for (let times = 0; times < 4; times++) expect(await sendStatus(placed, type)).toBe(200)
         expect(await socket.next('payment_confirmed')).toEqual(placed.frame)
         expect(await statusOf(placed)).toBe('confirmed')
         const again = await socket.untilPong()
@@ -184,12 +189,12 @@ describe('by BTCPay Server', () => {
         await socket.close()
       })
 
-      test('what it did not sign changes nothing, and is not even asked about', async () => {
+      test('a notification with a wrong or missing signature changes nothing and causes no request to the processor', async () => {
         const placed = await invoiced()
         processor.pay(placed.invoice, 'Settled')
         const genuine = processor.notification(placed.invoice, 'InvoiceSettled')
         const before = processor.http.asked.length
-        await refuses(
+        await expectForgeriesRefused(
           relay,
           genuine,
           processor.notification(placed.invoice, 'InvoiceSettled', 'another secret'),
@@ -198,18 +203,18 @@ describe('by BTCPay Server', () => {
         expect(await statusOf(placed)).toBe('pending')
       })
 
-      test('what the relay thanked for it knows after a crash', async () => {
+      test('a notification that the relay accepted is not lost in a crash', async () => {
         const placed = await invoiced()
         processor.pay(placed.invoice, 'Processing')
-        expect(await tell(placed, 'InvoiceReceivedPayment')).toBe(200)
-        await killed(relay)
+        expect(await sendStatus(placed, 'InvoiceReceivedPayment')).toBe(200)
+        await killAndRestart(relay)
         processor.pay(placed.invoice, 'Settled')
-        expect(await tell(placed, 'InvoiceSettled')).toBe(200)
-        await killed(relay)
+        expect(await sendStatus(placed, 'InvoiceSettled')).toBe(200)
+        await killAndRestart(relay)
         expect(await confirmations(placed)).toEqual([placed.frame])
       })
 
-      test('what it told a relay that was away, or not at all, is asked for', async () => {
+      test('a payment without any notification is found: the relay asks the processor', async () => {
         const placed = await invoiced()
         await relay.process.kill('SIGKILL')
         processor.pay(placed.invoice, 'Settled')
@@ -218,25 +223,25 @@ describe('by BTCPay Server', () => {
         expect(await confirmations(placed)).toEqual([placed.frame])
       })
 
-      test('nothing is lost while it cannot be asked: it is told to come again', async () => {
+      test('while the processor cannot be asked, a notification is answered with 503 so that it is sent again', async () => {
         const placed = await invoiced()
         processor.pay(placed.invoice, 'Settled')
         processor.isDown = true
-        expect(await tell(placed, 'InvoiceSettled')).toBe(503)
+        expect(await sendStatus(placed, 'InvoiceSettled')).toBe(503)
         const { status, text } = await placed.alice.post('/vanity/purchase', { alias_id: 'nobodys_lake' })
         expect(status).toBe(503)
         expect(text).not.toContain('inner words')
         processor.isDown = false
-        expect(await tell(placed, 'InvoiceSettled')).toBe(200)
+        expect(await sendStatus(placed, 'InvoiceSettled')).toBe(200)
         expect(await statusOf(placed)).toBe('confirmed')
       })
     },
     { ...processor.settings, PUBLIC_URL },
   )
 
-  describe('where rates are in force', () => {
+  describe('with rate limits', () => {
     const relay = useRelay({ ...processor.settings, PUBLIC_URL, RATE_LIMITS: 'on', RATE_CALLBACK: '3/3600' })
-    test('notifications have one of their own, and are told when to come again', async () => {
+    test('notifications have a separate rate, and a refusal says when to retry', async () => {
       const url = `${relay.url}/payments/webhook`
       for (let n = 0; n < 3; n++) expect((await fetch(url, { method: 'POST' })).status).toBe(401)
       const { status, headers } = await fetch(url, { method: 'POST' })
@@ -248,7 +253,7 @@ describe('by BTCPay Server', () => {
 })
 
 describe('by TRON', () => {
-  // Of the mnemonic every wallet knows from BIP-39: eleven times `abandon`, then `about`.
+  // The seed of the first BIP-39 test mnemonic: `abandon` eleven times, then `about`.
   const SEED =
     '5eb00bbddcf069084889a8ab9155568165f5c453ccb85e70811aaed6f6da5fc19a5ac40b389cd370d086206dec8aa6c43daea6690f20ad3d8d48b2d2ce9e38e4'
   const FIRST = ['TUEZSdKsoDHQMeZwihtdoBiN46zxhGWYdH', 'c8599111f29c1e1e061265b4af93ea1f274ad78a'] as const
@@ -273,7 +278,7 @@ describe('by TRON', () => {
       .all()
       .map(({ state, outcome }) => `${state} ${outcome}`)
 
-  test('a transfer is seen, and confirms its order at its depth, wherever the relay is killed', async () => {
+  test('a transfer is seen and confirms its order at the required depth, even if the relay is killed in between', async () => {
     const placed = await ordered(relay)
     const [own] = (await placed.alice.get('/vanity/orders')).body
     expect(own.pay_to).toBe(FIRST[0])
@@ -288,7 +293,7 @@ describe('by TRON', () => {
     await eventually(() => expect(payments()).toEqual(['final counted']))
     expect(await statusOf(placed)).toBe('confirmed')
     await socket.close()
-    await killed(relay)
+    await killAndRestart(relay)
     expect(await confirmations(placed)).toEqual([placed.frame])
   })
 })

@@ -1,10 +1,17 @@
-// What push services may answer, and what becomes of it: subscriptions that end, wakes that are tried again, services that
-// hold nobody up but themselves.
-import { Database } from 'bun:sqlite'
+// The answers of push services and their effect: subscriptions end, wake-up pushes are retried, and a service
+// that does not answer delays no other service.
 import { afterAll, describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
 import { answer, startPushEndpoint } from './push-endpoint.ts'
-import { settingsFor, sleeper, subscribed, told } from './push-world.ts'
+import {
+  type Sleeper,
+  settingsFor,
+  sleeper,
+  subscribed,
+  textOf,
+  untilDone,
+  untilDuePushesAreSent,
+  untilRetryIsQueued,
+} from './push-world.ts'
 import { useRelay } from './use-relay.ts'
 
 const service = await startPushEndpoint()
@@ -13,88 +20,126 @@ const settings = { ...settingsFor(service), LIMIT_PUSH_MESSAGE_SECONDS: '1' }
 
 describe('a push service that answers', () => {
   const relay = useRelay(settings)
+  const letPass = (ms: number): Promise<number> => relay.process.letPass(ms)
+  const duePushesAreSent = (): Promise<void> => untilDuePushesAreSent(relay.url, service)
+  const sleepers = (statuses: readonly number[]) =>
+    Promise.all(
+      statuses.map(async (status) => {
+        const woken = await sleeper(relay.url, service)
+        service.on(woken.path, answer(status))
+        return woken
+      }),
+    )
 
-  test.concurrent.each([404, 410])('%p is never asked again for that browser', async (status) => {
-    const { send, path, bob } = await sleeper(relay.url, service)
-    const other = await subscribed(bob, service)
-    service.on(path, answer(status))
-    await send()
-    await service.until(path)
-    await service.until(other.path)
-    service.on(path, answer(201))
-    await Bun.sleep(1500)
-    await send()
-    await service.until(other.path, 2)
-    await Bun.sleep(1000)
-    expect(service.at(path)).toHaveLength(1)
+  /** Sends each recipient a message, and waits until each has received a wake-up push for it. */
+  async function wake(woken: readonly Sleeper[], count = 1): Promise<void> {
+    await Promise.all(woken.map(({ send }) => send()))
+    await letPass(1000)
+    for (const { path } of woken) await service.until(path, count)
+  }
+
+  /** Waits until the retries are stored in the queue. Only then may the test move the clock. */
+  async function retriesQueued(woken: readonly Sleeper[]): Promise<void> {
+    const now = await letPass(0)
+    for (const { path } of woken) await untilRetryIsQueued(relay.process.dataDir, path, now)
+  }
+
+  const countsOf = (woken: readonly Sleeper[]): number[] => woken.map(({ path }) => service.at(path).length)
+
+  test('404 and 410 end that browser’s subscription, and its endpoint gets no more requests', async () => {
+    const woken = await sleepers([404, 410])
+    const kept = await Promise.all(woken.map(({ bob }) => subscribed(bob, service)))
+    await wake(woken)
+    for (const { path } of kept) await service.until(path)
+    for (const { path } of woken) service.on(path, answer(201))
+    await letPass(1000)
+    for (const { send } of woken) await send()
+    await letPass(1000)
+    for (const { path } of kept) await service.until(path, 2)
+    await duePushesAreSent()
+    expect(countsOf(woken)).toEqual([1, 1])
   })
 
-  test.concurrent('429 with Retry-After is asked again then, and not before', async () => {
-    const { send, path, ...woken } = await sleeper(relay.url, service)
-    service.on(path, answer(429, { 'retry-after': '8' }))
-    await send()
-    await service.until(path)
-    service.on(path, answer(201))
-    const [first, second] = await service.until(path, 2)
-    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeWithin(7900, 16_000)
-    expect(await told(woken, second)).toBe('{"type":"new_msg"}')
-    await Bun.sleep(2000)
-    expect(service.at(path)).toHaveLength(2)
+  test('429 with Retry-After is retried after that time, and not before', async () => {
+    const woken = await sleeper(relay.url, service)
+    service.on(woken.path, answer(429, { 'retry-after': '8' }))
+    await wake([woken])
+    await retriesQueued([woken])
+    service.on(woken.path, answer(201))
+    await letPass(7999)
+    await duePushesAreSent()
+    expect(service.at(woken.path)).toHaveLength(1)
+    await letPass(1)
+    const [, second] = await service.until(woken.path, 2)
+    expect(await textOf(woken, second)).toBe('{"type":"new_msg"}')
+    await untilDone(relay.process.dataDir, woken.path)
+    await letPass(60_000)
+    await duePushesAreSent()
+    expect(service.at(woken.path)).toHaveLength(2)
   })
 
-  test.concurrent.each([500, 502, 503, 429])('%p is asked again, later each time', async (status) => {
-    const { send, path } = await sleeper(relay.url, service)
-    service.on(path, answer(status))
-    await send()
-    await service.until(path, 2)
-    service.on(path, answer(201))
-    const [first, second, third] = await service.until(path, 3, 40_000)
-    const [before, after] = [(second?.at ?? 0) - (first?.at ?? 0), (third?.at ?? 0) - (second?.at ?? 0)]
-    expect(before).toBeWithin(4900, 12_000)
-    expect(after).toBeWithin(9900, 20_000)
-    await Bun.sleep(1500)
-    expect(service.at(path)).toHaveLength(3)
+  test('500, 502, 503 and 429 are retried with growing delays', async () => {
+    const woken = await sleepers([500, 502, 503, 429])
+    await wake(woken)
+    await retriesQueued(woken)
+    await letPass(4999)
+    await duePushesAreSent()
+    expect(countsOf(woken)).toEqual([1, 1, 1, 1])
+    await letPass(1251) // The delay is up to a quarter longer, at random.
+    for (const { path } of woken) await service.until(path, 2)
+    await retriesQueued(woken)
+    for (const { path } of woken) service.on(path, answer(201))
+    await letPass(9999)
+    await duePushesAreSent()
+    expect(countsOf(woken)).toEqual([2, 2, 2, 2])
+    await letPass(2501)
+    for (const { path } of woken) await service.until(path, 3)
+    for (const { path } of woken) await untilDone(relay.process.dataDir, path)
+    await letPass(60_000)
+    await duePushesAreSent()
+    expect(countsOf(woken)).toEqual([3, 3, 3, 3])
   })
 
-  test.concurrent('500 is not asked again once the messages have arrived', async () => {
-    const { send, path, bob, alice, conv } = await sleeper(relay.url, service)
-    service.on(path, answer(500))
+  test('500 is not retried after the messages have arrived', async () => {
+    const [woken] = await sleepers([500])
+    if (!woken) throw new Error('expected one recipient')
+    const { send, path, bob, alice, conv } = woken
     const seq = await send()
+    await letPass(1000)
     await service.until(path)
+    await retriesQueued([woken])
     const { socket } = await bob.online()
     socket.send({ type: 'delivered', conv_id: conv, seq, to: alice.alias })
     await socket.untilPong()
     await socket.close()
-    await Bun.sleep(8000)
+    await letPass(60_000)
+    await duePushesAreSent()
     expect(service.at(path)).toHaveLength(1)
   })
 
-  test.concurrent.each([400, 401, 403, 413])(
-    '%p is not asked again for that wake, and again for the next',
-    async (status) => {
-      const { send, path } = await sleeper(relay.url, service)
-      service.on(path, answer(status))
-      await send()
-      await service.until(path)
-      await Bun.sleep(7500)
-      expect(service.at(path)).toHaveLength(1)
-      service.on(path, answer(201))
-      await send()
-      await service.until(path, 2)
-    },
-  )
+  test('400, 401, 403 and 413 end that wake-up push without a retry; the next one is sent as usual', async () => {
+    const woken = await sleepers([400, 401, 403, 413])
+    await wake(woken)
+    for (const { path } of woken) await untilDone(relay.process.dataDir, path)
+    await letPass(60_000)
+    await duePushesAreSent()
+    expect(countsOf(woken)).toEqual([1, 1, 1, 1])
+    for (const { path } of woken) service.on(path, answer(201))
+    await wake(woken, 2)
+  })
 
-  test.concurrent('a redirect is not followed', async () => {
-    const { send, path } = await sleeper(relay.url, service)
+  test('a redirect is not followed', async () => {
+    const woken = await sleeper(relay.url, service)
+    const { path } = woken
     service.on(path, answer(307, { location: service.url(`${path}/led`, '127.0.0.1') }))
-    await send()
-    await service.until(path)
-    await Bun.sleep(1000)
+    await wake([woken])
+    await untilDone(relay.process.dataDir, path)
     expect(service.at(`${path}/led`)).toEqual([])
   })
 
-  test.concurrent('with a flood is read no further than its head', async () => {
-    const { send, path } = await sleeper(relay.url, service)
+  test('whose answer never ends is read no further than the head', async () => {
+    const woken = await sleeper(relay.url, service)
+    const { path } = woken
     let written = 0
     const cut = Promise.withResolvers<void>()
     service.on(path, (response) => {
@@ -106,20 +151,18 @@ describe('a push service that answers', () => {
       }
       more()
     })
-    await send()
+    await wake([woken])
     await cut.promise
     expect(written).toBeLessThan(64 * 2 ** 20)
-    const until = written
-    await Bun.sleep(500)
-    expect(written).toBe(until)
-    expect(service.at(path)).toHaveLength(1) // Taken: the status was 201.
+    await untilDone(relay.process.dataDir, path) // The push counts as sent: the status was 201.
+    expect(service.at(path)).toHaveLength(1)
   })
 })
 
 describe('a push service that does not answer', () => {
   const relay = useRelay(settings)
 
-  test('holds up nobody who is woken by another', async () => {
+  test('does not delay the pushes of another service', async () => {
     const stuck: Awaited<ReturnType<typeof sleeper>>[] = []
     for (let i = 0; i < 40; i++) {
       const path = `/${crypto.randomUUID()}`
@@ -136,46 +179,55 @@ describe('a push service that does not answer', () => {
     await other.send()
     const [push] = await service.until(other.path)
     expect((push?.at ?? 0) - began).toBeLessThan(9000)
-    // Those that hang are given up after 10 s, and the rest have their turn.
+    // Requests that hang are given up after 10 s, and the rest are sent then.
     for (const { path } of stuck) await service.until(path)
   })
 
-  test('is asked by the next process where this one ends, and answers it', async () => {
+  test('gets the retry from the next process if this one ends', async () => {
     const { send, path, ...woken } = await sleeper(relay.url, service)
     service.on(path, answer(503))
     await send()
     await service.until(path)
-    await putBack(relay.process.dataDir, path)
+    await untilRetryIsQueued(relay.process.dataDir, path, await relay.process.letPass(0))
     await relay.process.kill('SIGKILL')
     service.on(path, answer(201))
-    await Bun.sleep(1000)
     await relay.process.start()
+    await relay.process.letPass(6250)
     const [, again] = await service.until(path, 2)
-    expect(await told(woken, again)).toBe('{"type":"new_msg"}')
-    await Bun.sleep(2500)
+    expect(await textOf(woken, again)).toBe('{"type":"new_msg"}')
+    await untilDone(relay.process.dataDir, path)
+    await relay.process.letPass(60_000)
+    await untilDuePushesAreSent(relay.url, service)
     expect(service.at(path)).toHaveLength(2)
   })
 
-  test('is asked again where the relay was killed before it had an answer, in the same place', async () => {
+  test('gets the push again if the relay was killed before the answer, with the same topic', async () => {
     const { send, path, ...woken } = await sleeper(relay.url, service)
     service.on(path, () => undefined)
     await send()
+    await relay.process.letPass(1000)
     await service.until(path)
     await relay.process.kill('SIGKILL')
     service.on(path, answer(201))
     await relay.process.start()
-    // Whether the first came through is not known, so it is sent once more, after the time a sender has for it.
-    const [first, again] = await service.until(path, 2, 45_000)
-    expect(again?.headers.topic).toBe(String(first?.headers.topic)) // Of two with one topic, the later stays.
-    expect(await told(woken, again)).toBe('{"type":"new_msg"}')
-    await Bun.sleep(3000)
+    // The relay does not know whether the first push arrived, so it sends it again once the time that a
+    // sender owns it is over.
+    await relay.process.letPass(30_000)
+    const [first, again] = await service.until(path, 2)
+    // A push service keeps the later of two pushes with the same topic.
+    expect(again?.headers.topic).toBe(String(first?.headers.topic))
+    expect(await textOf(woken, again)).toBe('{"type":"new_msg"}')
+    await untilDone(relay.process.dataDir, path)
+    await relay.process.letPass(60_000)
+    await untilDuePushesAreSent(relay.url, service)
     expect(service.at(path)).toHaveLength(2)
-  }, 90_000)
+  })
 
-  test('does not keep the relay from stopping, and is asked again after the start', async () => {
+  test('does not keep the relay from stopping, and gets the push again after the start', async () => {
     const { send, path } = await sleeper(relay.url, service)
     service.on(path, () => undefined)
     await send()
+    await relay.process.letPass(1000)
     await service.until(path)
     const began = performance.now()
     expect(await relay.process.kill('SIGTERM')).toBe(0)
@@ -185,17 +237,3 @@ describe('a push service that does not answer', () => {
     await service.until(path, 2)
   })
 })
-
-/** Waits until it is noted that a wake is to be tried again: before, it is held for half a minute for whoever sends it. */
-async function putBack(dataDir: string, path: string): Promise<void> {
-  using store = new Database(join(dataDir, 'sotto.db'), { readonly: true })
-  const waiting = store.query<{ ms: number }, [number, string]>(`
-    SELECT due_at - ?1 AS ms FROM push_queue JOIN push_subscriptions ON id = subscription_id
-    WHERE target LIKE '%' || ?2`)
-  for (let looks = 0; looks < 1000; looks++) {
-    const wake = waiting.get(Date.now(), path)
-    if (wake && wake.ms < 10_000) return
-    await Bun.sleep(10)
-  }
-  throw new Error('it is not to be tried again soon')
-}

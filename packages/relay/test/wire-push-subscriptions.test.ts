@@ -1,12 +1,20 @@
-// Subscribing, registering and disabling: what may be named, whose it is then, and how it ends.
-import { afterAll, describe, expect, test } from 'bun:test'
+// Subscribing, registering and disabling push: what the relay accepts, which account owns a subscription, and
+// how it ends.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generateKeyPairSync, verify } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expectInvalidField, expectProblem } from './expect.ts'
 import { answer, startPushEndpoint } from './push-endpoint.ts'
 import { subscriber } from './push-subscriber.ts'
-import { settingsFor, sleeper, subscribed, told } from './push-world.ts'
+import {
+  letPassUntilPushesAreSent,
+  settingsFor,
+  sleeper,
+  subscribed,
+  textOf,
+  untilRetryIsQueued,
+} from './push-world.ts'
 import { onEveryEngine, useRelay, useRelayWith } from './use-relay.ts'
 import { call, wireAccount } from './wire.ts'
 
@@ -15,48 +23,63 @@ afterAll(() => service.stop())
 const settings = { ...settingsFor(service), LIMIT_PUSH_MESSAGE_SECONDS: '1' }
 
 onEveryEngine((relay) => {
-  test.concurrent('subscribing again changes nothing', async () => {
+  /** Lets time pass until the wake-ups for a message are due. */
+  const letPass = (): Promise<number> => relay.process.letPass(1000)
+  const let20SecondsPass = (): Promise<void> => letPassUntilPushesAreSent(relay, service, 20_000)
+
+  beforeAll(() => relay.process.letPass(0))
+
+  test('subscribing again changes nothing', async () => {
     const { send, path, bob, browser } = await sleeper(relay.url, service)
     await bob.post('/push/subscribe', browser.body)
     await bob.post('/push/subscribe', browser.body)
     await send()
+    await letPass()
     await service.until(path)
-    await Bun.sleep(1500)
+    await let20SecondsPass()
     expect(service.at(path)).toHaveLength(1)
   })
 
-  test.concurrent('a browser is woken with the keys it subscribed with last', async () => {
+  test('a push is encrypted with the keys of the browser’s latest subscription', async () => {
     const { send, path, bob } = await sleeper(relay.url, service)
     const again = await subscribed(bob, service, path)
     await send()
+    await letPass()
     const [push] = await service.until(path)
-    expect(await told(again, push)).toBe('{"type":"new_msg"}')
+    expect(await textOf(again, push)).toBe('{"type":"new_msg"}')
   })
 
-  test.concurrent('a browser that somebody else logs in with is theirs, and the one before wakes it no more', async () => {
+  test('a browser in which another account logs in belongs to that account, and gets no pushes for the previous one', async () => {
     const before = await sleeper(relay.url, service)
     const after = await sleeper(relay.url, service)
     expect((await after.bob.post('/push/subscribe', before.browser.body)).status).toBe(200)
     await before.send()
-    await Bun.sleep(3000)
+    await let20SecondsPass()
     expect(service.at(before.path)).toEqual([])
     await after.send()
+    await letPass()
     await service.until(before.path)
     await service.until(after.path)
   })
 
-  test.concurrent('of six browsers the oldest gives way', async () => {
+  test('a sixth browser replaces the oldest of five', async () => {
     const { send, path, bob, browser } = await sleeper(relay.url, service)
     const others = []
-    for (let i = 0; i < 4; i++) others.push(await subscribed(bob, service))
-    await bob.post('/push/subscribe', browser.body) // The first is the newest now.
+    for (let i = 0; i < 4; i++) {
+      await relay.process.letPass(1) // A different time for each, so that one is the oldest.
+      others.push(await subscribed(bob, service))
+    }
+    await relay.process.letPass(1)
+    await bob.post('/push/subscribe', browser.body) // The first browser is the newest now.
+    await relay.process.letPass(1)
     const [oldest, ...kept] = [...others, await subscribed(bob, service)]
     await send()
+    await letPass()
     for (const each of [{ path }, ...kept]) await service.until(each.path)
     expect(service.at(oldest?.path ?? '')).toEqual([])
   })
 
-  test.concurrent('disabling ends all of an account’s, and only its', async () => {
+  test('disabling ends all subscriptions of the account, and no others', async () => {
     const [off, on] = [await sleeper(relay.url, service), await sleeper(relay.url, service)]
     const second = await subscribed(off.bob, service)
     for (let times = 0; times < 2; times++) {
@@ -64,29 +87,33 @@ onEveryEngine((relay) => {
       expect([disabled.status, disabled.body]).toEqual([200, {}])
     }
     await Promise.all([off.send(), on.send()])
+    await letPass()
     await service.until(on.path)
-    await Bun.sleep(2000)
+    await let20SecondsPass()
     expect([...service.at(off.path), ...service.at(second.path)]).toEqual([])
     await off.bob.post('/push/subscribe', off.browser.body)
     await off.send()
+    await letPass()
     await service.until(off.path)
   })
 
-  test.concurrent('logging out ends no subscription: messages still come for the account', async () => {
+  test('logging out ends no subscription: the account still gets messages', async () => {
     const { send, path, bob } = await sleeper(relay.url, service)
     expect((await bob.bare('POST', '/auth/logout')).status).toBe(204)
     await send()
+    await letPass()
     await service.until(path)
   })
 
-  test.concurrent('a deleted account is woken no more, not even by what was queued for it', async () => {
+  test('a deleted account gets no more pushes, not even the queued ones', async () => {
     const { send, path, bob } = await sleeper(relay.url, service)
     service.on(path, answer(503))
     await send()
+    await letPass()
     await service.until(path)
     expect((await bob.bare('DELETE', '/me')).status).toBe(204)
     service.on(path, answer(201))
-    await Bun.sleep(8000)
+    await let20SecondsPass()
     expect(service.at(path)).toHaveLength(1)
     expectProblem(
       await bob.post('/push/subscribe', (await subscriber(service.url('/late'))).body),
@@ -113,7 +140,7 @@ describe('subscribing is refused', () => {
     }
   })
 
-  test('where the endpoint may not be asked, and the field is named', async () => {
+  test('for a forbidden endpoint, with the name of the field', async () => {
     const account = await wireAccount(relay.url)
     const { body } = await subscriber('')
     for (const endpoint of [
@@ -135,7 +162,7 @@ describe('subscribing is refused', () => {
     }
   })
 
-  test('where the keys are none, and the field is named', async () => {
+  test('for invalid keys, with the name of the field', async () => {
     const account = await wireAccount(relay.url)
     const { body } = await subscriber('https://push.example.org/x')
     const { p256dh, auth } = body.keys
@@ -155,7 +182,7 @@ describe('subscribing is refused', () => {
     expect((await account.post('/push/subscribe', body)).status).toBe(200)
   })
 
-  test('of a device, where nothing is set up to reach it', async () => {
+  test('for a device if the relay has no service to reach it', async () => {
     const account = await wireAccount(relay.url)
     const refused = await account.post('/push/register', { token: 'token', platform: 'android' })
     expectProblem(refused, 503, 'PUSH_UNAVAILABLE')
@@ -182,7 +209,8 @@ describe('Firebase Cloud Messaging', () => {
   const sentTo = (token: string) => sent().filter(({ message }) => message.token === token)
   const until = async (token: string, count: number) => {
     for (const late = performance.now() + 20_000; sentTo(token).length < count; await Bun.sleep(20)) {
-      if (performance.now() > late) throw new Error(`${sentTo(token).length} of ${count} came for ${token}`)
+      if (performance.now() > late)
+        throw new Error(`${sentTo(token).length} of ${count} pushes arrived for ${token}`)
     }
     return sentTo(token)
   }
@@ -206,16 +234,24 @@ describe('Firebase Cloud Messaging', () => {
 
   async function phone() {
     const { bob, ...rest } = await sleeper(relay.url, service)
-    await bob.bare('POST', '/push/disable') // The browser: here it is about the phone.
+    // Ends the browser's subscription: these tests are about the phone.
+    await bob.bare('POST', '/push/disable')
     const token = `phone:${crypto.randomUUID()}`
     const registered = await bob.post('/push/register', { token, platform: 'android' })
     expect([registered.status, registered.body]).toEqual([200, {}])
     return { ...rest, bob, token }
   }
 
-  test('wakes a phone, with a token got for the service account’s signature', async () => {
+  /** Lets time pass until a failed push is retried. */
+  async function letRetry(token: string): Promise<void> {
+    await untilRetryIsQueued(relay.process.dataDir, token, await relay.process.letPass(0))
+    await relay.process.letPass(6250)
+  }
+
+  test('wakes a phone, with an access token requested with the service account’s signature', async () => {
     const [first, second] = [await phone(), await phone()]
     await Promise.all([first.send(), second.send()])
+    await relay.process.letPass(1000)
     expect(await until(first.token, 1)).toEqual([
       {
         authorization: 'Bearer ya29.test',
@@ -243,7 +279,7 @@ describe('Firebase Cloud Messaging', () => {
     })
   })
 
-  test('forgets a phone that is unregistered, and none because the project is not found', async () => {
+  test('forgets a phone that is unregistered, but no phone if the project is not found', async () => {
     const { send, token } = await phone()
     const notFound = (errorCode: string) =>
       service.on(sends, (response) => {
@@ -251,23 +287,27 @@ describe('Firebase Cloud Messaging', () => {
       })
     notFound('NOT_FOUND')
     await send()
+    await relay.process.letPass(1000)
     await until(token, 1)
     notFound('UNREGISTERED')
+    await letRetry(token)
     await until(token, 2)
     service.on(sends, answer(200))
-    await Bun.sleep(1500)
+    await letPassUntilPushesAreSent(relay, service, 1000)
     await send()
-    await Bun.sleep(3000)
+    await letPassUntilPushesAreSent(relay, service, 20_000)
     expect(sentTo(token)).toHaveLength(2)
   })
 
-  test('gets another token where the one it has is refused', async () => {
+  test('gets a new access token if the current one is refused', async () => {
     const { send, token } = await phone()
     const before = service.at('/token').length
     service.on(sends, answer(401))
     await send()
+    await relay.process.letPass(1000)
     await until(token, 1)
     service.on(sends, answer(200))
+    await letRetry(token)
     await until(token, 2)
     expect(service.at('/token')).toHaveLength(before + 1)
   })

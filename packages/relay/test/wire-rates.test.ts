@@ -1,4 +1,5 @@
-// Rates from outside: HTTP refuses and leaves nothing behind, the gateway makes frames wait and loses none.
+// Rates, seen from outside: HTTP refuses a request without any effect; the gateway makes frames wait and
+// loses none.
 import { describe, expect, test } from 'bun:test'
 import { expectProblem } from './expect.ts'
 import { rawHttp, requestOf, UPGRADE } from './raw.ts'
@@ -16,7 +17,7 @@ import {
   wireFriends,
 } from './wire.ts'
 
-/** Holds an answer to being a 429 that names the rate and says when to come back. */
+/** Expects a 429 that names the rate and when to retry. */
 function expectLimited(answer: Answer, limit: string, mostSeconds: number): void {
   expectProblem(answer, 429, 'RATE_LIMITED', { limit })
   const seconds = Number(answer.headers.get('retry-after'))
@@ -37,7 +38,7 @@ describe('HTTP', () => {
     RATE_READ: '2/600',
     RATE_WRITE: '3/600',
   })
-  /** A different client of the proxy, each with its own counts. */
+  /** Numbers the proxy's clients. Each client has a different address, and so separate counts. */
   let clients = 0
   const from = (address = `198.51.100.${++clients}`) => ({ 'x-forwarded-for': address })
 
@@ -62,14 +63,14 @@ describe('HTTP', () => {
     return made
   }
 
-  test('challenges for registering are counted by address, and another address is none the worse', async () => {
+  test('challenges for registering are counted by address, and do not affect another address', async () => {
     const headers = from()
     expect([(await pow(headers)).status, (await pow(headers)).status]).toEqual([200, 200])
     expectLimited(await pow(headers), 'pow', 300)
     expect((await pow(from())).status).toBe(200)
   })
 
-  test('a refused registration leaves nothing behind: its work is good for the next address', async () => {
+  test('a refused registration has no effect: its proof of work is accepted from another address', async () => {
     const headers = from()
     const made = new WireAccount(relay.url)
     const body = { ed25519_public_key: made.ed25519, x25519_public_key: made.x25519, nickname: 'n' }
@@ -91,7 +92,7 @@ describe('HTTP', () => {
     expect((await post(made.api('/register'), { ...body, ...work }, from())).status).toBe(201)
   })
 
-  test('recoveries by a registered key are counted like registrations', async () => {
+  test('recovering an account by its key counts like a registration', async () => {
     const made = await account()
     const headers = from()
     const body = { ed25519_public_key: made.ed25519, x25519_public_key: made.x25519, nickname: 'n' }
@@ -117,7 +118,7 @@ describe('HTTP', () => {
     ])
   })
 
-  test('reading, changing and befriending are counted by account, whatever its address; what is refused changes nothing', async () => {
+  test('reads, writes and friend requests are counted by account, from any address; a refused request changes nothing', async () => {
     const [alice, bob, carol] = [await account(), await account(), await account()]
     const send = (method: string, path: string, body?: unknown) =>
       call(alice.api(path), {
@@ -140,14 +141,14 @@ describe('HTTP', () => {
     expect(asBobSees.body.nickname).toBe('n2')
   })
 
-  test('the last address is the proxy’s word; what a client wrote before it counts for nothing', async () => {
+  test('only the last address, which the proxy adds, counts; addresses that the client wrote before it are ignored', async () => {
     const address = `203.0.113.${++clients}`
     expect((await pow(from(`1.1.1.1, ${address}`))).status).toBe(200)
     expect((await pow(from(`2.2.2.2, ${address}`))).status).toBe(200)
     expectLimited(await pow(from(`3.3.3.3, ${address}`)), 'pow', 300)
   })
 
-  test('an IPv6 address counts as its /64, and what is no address as the proxy', async () => {
+  test('an IPv6 address counts as its /64, and text that is not an address counts as the proxy’s address', async () => {
     expect((await pow(from('2001:db8:1:2::1'))).status).toBe(200)
     expect((await pow(from('2001:DB8:1:2:ffff::9'))).status).toBe(200)
     expectLimited(await pow(from('2001:db8:1:2:a:b:c:d')), 'pow', 300)
@@ -161,7 +162,7 @@ describe('HTTP', () => {
 describe('without a trusted proxy', () => {
   const relay = useRelay({ RATE_LIMITS: 'on', RATE_POW: '2/600' })
 
-  test('nobody escapes a rate by writing X-Forwarded-For', async () => {
+  test('a client cannot escape a rate with X-Forwarded-For', async () => {
     const ask = (n: number) =>
       call(`${relay.url}/api/v1/pow/challenge`, {
         method: 'POST',
@@ -175,12 +176,12 @@ describe('without a trusted proxy', () => {
 describe('the gateway', () => {
   const paced = useRelay({ RATE_LIMITS: 'on', RATE_MESSAGE: '10/1', LIMIT_HELD_BYTES: String(256 * 1024) })
 
-  test('makes messages that come too fast wait: none is refused, the order is kept, and a ping is answered meanwhile', async () => {
+  test('makes messages wait that come too fast: none is refused, the order is kept, and pings are answered meanwhile', async () => {
     const { alice, bob, conv } = await wireFriends(paced.url)
     const [{ socket: alices }, { socket: bobs }] = [await alice.online(), await bob.online()]
     const ids = Array.from({ length: 25 }, (_, n) => `m${n}`)
     for (const id of ids) alices.send(message(bob.alias, conv, id, id))
-    alices.send({ type: 'typing', to: bob.alias, conv_id: conv }) // Waits its turn behind them.
+    alices.send({ type: 'typing', to: bob.alias, conv_id: conv }) // Waits behind the messages.
     alices.send({ type: 'ping' })
     while (alices.frames.every(({ type }) => type !== 'pong')) await Bun.sleep(5)
     const pongAt = alices.frames.findIndex(({ type }) => type === 'pong')
@@ -194,7 +195,7 @@ describe('the gateway', () => {
     expect(seen.indexOf('typing')).toBeGreaterThan(9)
   })
 
-  test('counts for the account: coming back on a new connection gains nothing', async () => {
+  test('counts by account: a new connection has the same rate', async () => {
     const { alice, bob, conv } = await wireFriends(paced.url)
     const { socket: first } = await alice.online()
     const start = performance.now()
@@ -203,11 +204,11 @@ describe('the gateway', () => {
     const { socket: second } = await alice.online()
     for (let n = 0; n < 10; n++) second.send(message(bob.alias, conv, 'x'))
     await second.take(10, 'ack')
-    // Twenty, of which ten may come at once and ten a second.
+    // Twenty messages: ten are accepted at once, then ten a second.
     expect(performance.now() - start).toBeGreaterThan(900)
   })
 
-  test('closes with 1013 and no goaway who sends more than it holds; what was acknowledged is kept, once', async () => {
+  test('closes with 1013 and no goaway if more frames wait than it holds; acknowledged messages are stored, once', async () => {
     const { alice, bob, conv } = await wireFriends(paced.url)
     const { socket } = await alice.online()
     const payload = 'A'.repeat(20_000)
@@ -222,7 +223,7 @@ describe('the gateway', () => {
   })
 })
 
-test('whoever floods with pings or refused frames, which wait for no rate, is closed with 1013', async () => {
+test('a client that floods the relay with pings or refused frames is closed with 1013, since these do not wait for a rate', async () => {
   const relay = await startRelay({ env: { RATE_LIMITS: 'on', RATE_AT_ONCE: '20/3600' } })
   try {
     for (const flood of ['{"type":"ping"}', '{"type":"no_such_frame"}']) {
@@ -239,7 +240,7 @@ test('whoever floods with pings or refused frames, which wait for no rate, is cl
   }
 })
 
-test('pings beneath the application are counted too, and receipts that wait keep no ping from being answered', async () => {
+test('WebSocket pings are counted too, and receipts that wait do not delay the answer to a ping', async () => {
   const relay = await startRelay({
     env: { RATE_LIMITS: 'on', RATE_AT_ONCE: '20/3600', RATE_FRAME: '5/3600' },
   })
@@ -253,7 +254,7 @@ test('pings beneath the application are counted too, and receipts that wait keep
     for (let n = 0; n < 10; n++) reader.send({ type: 'delivered', conv_id: conv, seq, to: alice.alias })
     reader.send({ type: 'ping' })
     await reader.next('pong')
-    for (let n = 0; n < 40; n++) pingBeneath(reader.socket)
+    for (let n = 0; n < 40; n++) sendWebSocketPing(reader.socket)
     expect((await reader.closed).code).toBe(1013)
   } finally {
     await relay.stop()
@@ -261,7 +262,7 @@ test('pings beneath the application are counted too, and receipts that wait keep
 })
 
 test('with RATE_LIMITS=off nothing is limited', async () => {
-  // The relay of every other file: hundreds of requests a second from one address.
+  // All other wire tests use such a relay: they send hundreds of requests a second from one address.
   const relay = await startRelay({ env: { RATE_POW: '1/600' } })
   const answers = await Promise.all(
     Array.from({ length: 20 }, () => call(`${relay.url}/api/v1/pow/challenge`, { method: 'POST' })),
@@ -271,7 +272,7 @@ test('with RATE_LIMITS=off nothing is limited', async () => {
   await relay.stop()
 })
 
-// Bun's WebSocket can send pings, which browsers cannot and their type does not know.
-function pingBeneath(socket: WebSocket): void {
+// Bun's WebSocket has ping(), which browsers and the standard type do not have.
+function sendWebSocketPing(socket: WebSocket): void {
   if ('ping' in socket && typeof socket.ping === 'function') socket.ping()
 }

@@ -1,10 +1,11 @@
-// Receipts and retractions from outside: forwarded when they advance, kept for the offline.
+// Receipts and retractions, seen from outside: a receipt is forwarded if it advances the mark, and both are
+// kept for offline accounts.
 import { expect, test } from 'bun:test'
 import { onEveryEngine } from './use-relay.ts'
 import { befriend, message, wireAccount, wireFriends } from './wire.ts'
 
 onEveryEngine((relay) => {
-  /** Friends, and messages from Alice that Bob has received and not confirmed. */
+  /** Two friends; Bob has received these messages from Alice and not confirmed them. */
   async function withMessages(count: number) {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const [{ socket: alices }, { socket: bobs }] = [await alice.online(), await bob.online()]
@@ -15,7 +16,7 @@ onEveryEngine((relay) => {
     return { alice, bob, conv, alices, bobs, receipt }
   }
 
-  test('a receipt is forwarded with exactly its fields, and only when the mark advances', async () => {
+  test('a receipt is forwarded with exactly its fields, and only if it advances the mark', async () => {
     const { alice, bob, conv, alices, bobs, receipt } = await withMessages(3)
     const forwarded = (type: string, seq: number) => ({
       type,
@@ -26,25 +27,25 @@ onEveryEngine((relay) => {
     })
     bobs.send({ ...receipt('delivered', 2), crypto_v: 1, from: 'u00000000', id: 'ignored' })
     expect(await alices.next()).toEqual(forwarded('delivered', 2))
-    for (const seq of [2, 1]) bobs.send(receipt('delivered', seq)) // Neither advances.
+    for (const seq of [2, 1]) bobs.send(receipt('delivered', seq)) // Neither advances the mark.
     bobs.send(receipt('read', 1))
     expect(await alices.next()).toEqual(forwarded('read', 1))
     bobs.send(receipt('read', 1))
     bobs.send(receipt('read', 3))
-    expect(await alices.next()).toEqual(forwarded('read', 3)) // Which implies that 3 was delivered:
+    expect(await alices.next()).toEqual(forwarded('read', 3)) // `read` implies that 3 was delivered.
     bobs.send(receipt('delivered', 3))
     expect(await bobs.untilPong()).toEqual([])
     bobs.send(message(alice.alias, conv, 'after', 'after'))
     expect(await alices.next()).toMatchObject({ type: 'msg', id: 'after' })
   })
 
-  test('a receipt is judged by its conversation alone: `to` may be any alias', async () => {
+  test('a receipt is checked by its conversation only: `to` may be any alias', async () => {
     const { alice, bob, alices, bobs, receipt } = await withMessages(1)
     bobs.send(receipt('read', 1, 'an_alias_of_old'))
     expect(await alices.next()).toMatchObject({ type: 'read', seq: 1, to: alice.alias, from: bob.alias })
   })
 
-  test('a receipt beyond what exists is SEQ_UNKNOWN and changes nothing', async () => {
+  test('a receipt for a number that does not exist is SEQ_UNKNOWN and changes nothing', async () => {
     const { conv, alices, bobs, receipt } = await withMessages(2)
     for (const type of ['delivered', 'read']) {
       bobs.send(receipt(type, 3))
@@ -61,7 +62,7 @@ onEveryEngine((relay) => {
     expect(await alices.next()).toMatchObject({ type: 'delivered', seq: 2 })
   })
 
-  test('a receipt in somebody else’s conversation, or in none, is WRONG_CONVERSATION', async () => {
+  test('a receipt in another account’s conversation, or in an unknown one, is WRONG_CONVERSATION', async () => {
     const { alice, conv, alices } = await withMessages(1)
     const eve = await wireAccount(relay.url)
     const { socket } = await eve.online()
@@ -72,16 +73,16 @@ onEveryEngine((relay) => {
     expect(await alices.untilPong()).toEqual([])
   })
 
-  test('a receipt for one’s own messages confirms nothing of the peer’s', async () => {
+  test('a receipt for one’s own messages does not confirm the peer’s messages', async () => {
     const { alice, bob, conv, alices, bobs } = await withMessages(2)
-    alices.send({ type: 'read', conv_id: conv, seq: 2, to: bob.alias }) // Alice’s own two.
+    alices.send({ type: 'read', conv_id: conv, seq: 2, to: bob.alias }) // Both messages are Alice’s.
     expect(await bobs.next()).toMatchObject({ type: 'read', seq: 2, from: alice.alias })
     await bobs.close()
     const { backlog } = await bob.online()
     expect(backlog.map(({ type }) => type)).toEqual(['msg', 'msg', 'read', 'sync_end'])
   })
 
-  test('receipts are accepted after unfriending, and told to the other side', async () => {
+  test('receipts are accepted after unfriending and forwarded to the peer', async () => {
     const { alice, bob, alices, bobs, receipt } = await withMessages(2)
     const [row] = (await alice.get('/friends')).body
     await alice.bare('DELETE', `/friends/${row.friendship_id}`)
@@ -90,7 +91,7 @@ onEveryEngine((relay) => {
     expect(await bobs.untilPong()).toEqual([])
   })
 
-  test('receipts are kept for the offline, as one mark a conversation', async () => {
+  test('for an offline account the highest mark of each kind is kept per conversation', async () => {
     const { alice, bob, conv, alices, bobs, receipt } = await withMessages(5)
     await alices.close()
     for (const [type, seq] of [
@@ -113,7 +114,7 @@ onEveryEngine((relay) => {
     ])
   })
 
-  test('a message is retracted with exactly the document’s fields, a number of its own, and answered by retract_ack', async () => {
+  test('a retraction has exactly the documented fields and the next number, and is answered by retract_ack', async () => {
     const { alice, bob, conv, alices, bobs } = await withMessages(1)
     alices.send({ type: 'retract', id: 'm1', to: bob.alias, conv_id: conv, extra: true })
     expect(await alices.next()).toEqual({ type: 'retract_ack', id: 'm1', conv_id: conv })
@@ -126,7 +127,7 @@ onEveryEngine((relay) => {
       seq: 2,
       at: expect.any(Number),
     })
-    // Again: answered alike, and shown to nobody.
+    // A repeated retraction gets the same answer and is not forwarded.
     alices.send({ type: 'retract', id: 'm1', to: bob.alias, conv_id: conv })
     expect(await alices.next()).toEqual({ type: 'retract_ack', id: 'm1', conv_id: conv })
     alices.send(message(bob.alias, conv, 'next', 'm2'))
@@ -134,7 +135,7 @@ onEveryEngine((relay) => {
     expect(await bobs.next()).toMatchObject({ type: 'msg', id: 'm2', seq: 3 })
   })
 
-  test('an undelivered original is erased at once; the offline are told of the retraction alone', async () => {
+  test('a retraction deletes the undelivered message at once; an offline recipient gets only the retraction', async () => {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const { socket } = await alice.online()
     for (const id of ['stays', 'goes']) socket.send(message(bob.alias, conv, id, id))
@@ -148,7 +149,7 @@ onEveryEngine((relay) => {
     ])
   })
 
-  test('a retraction of an unknown id leaves a tombstone: should the message come after all, nobody sees it', async () => {
+  test('a retraction of an unknown id leaves a tombstone: if the message arrives later, it is not delivered', async () => {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const [{ socket: alices }, { socket: bobs }] = [await alice.online(), await bob.online()]
     alices.send({ type: 'retract', id: 'early', to: bob.alias, conv_id: conv })
@@ -166,7 +167,7 @@ onEveryEngine((relay) => {
     expect(await bobs.next()).toMatchObject({ type: 'msg', id: 'next', seq: 2 })
   })
 
-  test('only the sender retracts: the peer’s message is NOT_YOUR_MESSAGE and stays', async () => {
+  test('only the sender can retract a message: for the peer it is NOT_YOUR_MESSAGE, and the message stays', async () => {
     const { alice, bob, conv, alices, bobs } = await withMessages(1)
     bobs.send({ type: 'retract', id: 'm1', to: alice.alias, conv_id: conv })
     expect(await bobs.next()).toEqual({
@@ -184,7 +185,7 @@ onEveryEngine((relay) => {
     ])
   })
 
-  test('a retraction names the conversation its message was sent in', async () => {
+  test('a retraction must name the conversation its message was sent in', async () => {
     const { alice, bob, conv, alices } = await withMessages(1)
     const carol = await wireAccount(relay.url)
     const other = await befriend(alice, carol)

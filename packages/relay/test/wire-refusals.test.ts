@@ -1,9 +1,9 @@
-// What the relay refuses of a valid frame, with which code, and that nothing is stored or shown then.
+// Valid frames that the relay refuses: with which code, and that it then stores and forwards nothing.
 import { describe, expect, test } from 'bun:test'
 import { onEveryEngine, useRelay } from './use-relay.ts'
 import { befriend, message, type WireAccount, type WireSocket, wireAccount, wireFriends } from './wire.ts'
 
-/** The next frame is the refusal of a frame, with exactly these fields. */
+/** Expects the next frame to be a refusal with exactly these fields. */
 async function expectRefusal(
   socket: WireSocket,
   error: string,
@@ -13,21 +13,21 @@ async function expectRefusal(
 }
 
 onEveryEngine((relay) => {
-  test('between who are no friends nothing goes, and who exists is not told', async () => {
+  test('frames between accounts that are not friends are refused, and the refusal does not reveal which accounts exist', async () => {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const [eve, pending] = [await wireAccount(relay.url), await wireAccount(relay.url)]
     await eve.post('/friends/request', { to_alias_id: pending.alias })
     const [{ socket: eves }, { socket: bobs }] = [await eve.online(), await bob.online()]
     const fresh = crypto.randomUUID()
     const attempts: [string, string][] = [
-      [bob.alias, conv], // Somebody else’s conversation.
+      [bob.alias, conv], // Another account’s conversation.
       [alice.alias, conv],
       [bob.alias, fresh],
-      ['u00000000', fresh], // Nobody.
+      ['u00000000', fresh], // An unknown alias.
       ['u00000000', conv],
       [eve.alias, fresh], // Oneself.
       [eve.alias, conv],
-      [pending.alias, fresh], // Asked, not accepted.
+      [pending.alias, fresh], // Requested, not accepted.
     ]
     for (const [to, where] of attempts) {
       eves.send(message(to, where, 'let me in', 'intrusion'))
@@ -39,13 +39,13 @@ onEveryEngine((relay) => {
     }
     expect(await bobs.untilPong()).toEqual([])
     expect((await alice.online()).backlog).toEqual([{ type: 'sync_end', count: 0 }])
-    // The id was not taken by the refusals.
+    // The refusals did not use up the id.
     const own = await befriend(eve, bob)
     eves.send(message(bob.alias, own, 'invited', 'intrusion'))
     expect(await eves.next('ack')).toMatchObject({ id: 'intrusion', seq: 1 })
   })
 
-  test('a friend can be written to in their own conversation only', async () => {
+  test('a message to a friend is accepted only in the conversation with that friend', async () => {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const carol = await wireAccount(relay.url)
     const other = await befriend(alice, carol)
@@ -61,12 +61,12 @@ onEveryEngine((relay) => {
     }
     for (const account of [bob, carol])
       expect((await account.online()).backlog).toEqual([{ type: 'sync_end', count: 0 }])
-    // Nothing took a number.
+    // The refused messages used no number.
     socket.send(message(bob.alias, conv, 'right', 'm'))
     expect(await socket.next()).toMatchObject({ type: 'ack', seq: 1 })
   })
 
-  test('a refused frame among others changes nothing about them, nor their order', async () => {
+  test('a refused frame does not affect the other frames or their order', async () => {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const { socket } = await alice.online()
     socket.send(message(bob.alias, conv, 'x', 'one'))
@@ -87,7 +87,7 @@ onEveryEngine((relay) => {
 })
 
 describe('a full mailbox', () => {
-  // Ten for the account, a fifth of that for one conversation.
+  // The account's limit is ten messages, a conversation's limit a fifth of that.
   onEveryEngine(
     (relay) => {
       async function withFriends(count: number) {
@@ -103,15 +103,15 @@ describe('a full mailbox', () => {
         return { bob, friends }
       }
 
-      test('refuses the third of one conversation, and takes more once there is room', async () => {
+      test('refuses the third message of one conversation, and accepts more once there is room', async () => {
         const { bob, friends } = await withFriends(1)
         const [alice] = friends
-        if (!alice) throw new Error('one friend was asked for')
+        if (!alice) throw new Error('expected one friend')
         for (const id of ['one', 'two']) alice.socket.send(message(bob.alias, alice.conv, id, id))
         await alice.socket.take(2, 'ack')
         alice.socket.send(message(bob.alias, alice.conv, 'three', 'three'))
         await expectRefusal(alice.socket, 'MAILBOX_FULL', { id: 'three', conv_id: alice.conv })
-        // A repeat takes no room; retractions and receipts are exempt.
+        // A repeated message needs no room; retractions and receipts do not count.
         alice.socket.send(message(bob.alias, alice.conv, 'one', 'one'))
         expect(await alice.socket.next()).toMatchObject({ type: 'ack', id: 'one', seq: 1 })
         alice.socket.send({ type: 'retract', id: 'unknown', to: bob.alias, conv_id: alice.conv })
@@ -126,10 +126,10 @@ describe('a full mailbox', () => {
         expect(await bobs.next('msg')).toMatchObject({ id: 'three', seq: 4 })
       })
 
-      test('has room again for what was retracted', async () => {
+      test('has room again after a retraction', async () => {
         const { bob, friends } = await withFriends(1)
         const [alice] = friends
-        if (!alice) throw new Error('one friend was asked for')
+        if (!alice) throw new Error('expected one friend')
         for (let n = 0; n < 6; n++) {
           alice.socket.send(message(bob.alias, alice.conv, 'x', `m${n}`))
           expect(await alice.socket.next('ack')).toMatchObject({ id: `m${n}` })
@@ -142,10 +142,10 @@ describe('a full mailbox', () => {
         ])
       })
 
-      test('has room again for who was unfriended', async () => {
+      test('has room again after an unfriending', async () => {
         const { bob, friends } = await withFriends(1)
         const [alice] = friends
-        if (!alice) throw new Error('one friend was asked for')
+        if (!alice) throw new Error('expected one friend')
         for (let round = 0; round < 3; round++) {
           for (const id of ['one', 'two', 'three'])
             alice.socket.send(message(bob.alias, alice.conv, 'x', `${round}-${id}`))
@@ -158,14 +158,14 @@ describe('a full mailbox', () => {
         }
       })
 
-      test('is full for all once the account’s share is used up, whoever writes', async () => {
+      test('is full for every sender once the account’s limit is reached', async () => {
         const { bob, friends } = await withFriends(6)
         const last = friends.pop()
         for (const { conv, socket } of friends) {
           for (const id of ['one', 'two']) socket.send(message(bob.alias, conv, id, id))
           await socket.take(2, 'ack')
         }
-        if (!last) throw new Error('six friends were asked for')
+        if (!last) throw new Error('expected six friends')
         last.socket.send(message(bob.alias, last.conv, 'one', 'one'))
         await expectRefusal(last.socket, 'MAILBOX_FULL', { id: 'one', conv_id: last.conv })
         expect((await bob.online()).backlog.at(-1)).toEqual({ type: 'sync_end', count: 10 })
@@ -178,7 +178,7 @@ describe('a full mailbox', () => {
 describe('a mailbox full of bytes', () => {
   const relay = useRelay({ LIMIT_MAILBOX_BYTES: String(1024 * 1024), LIMIT_PAYLOAD_CHARACTERS: '60000' })
 
-  test('refuses what does not fit a conversation’s fifth, and says so', async () => {
+  test('refuses a message that exceeds the fifth of one conversation, with MAILBOX_FULL', async () => {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const { socket } = await alice.online()
     const payload = 'A'.repeat(60_000)
@@ -189,7 +189,7 @@ describe('a mailbox full of bytes', () => {
     expect(await socket.next()).toMatchObject({ type: 'ack', id: '5', seq: 4 })
   })
 
-  test('a payload above the relay’s own setting is refused with the rule', async () => {
+  test('refuses a payload above the relay’s setting, and names the rule', async () => {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const { socket } = await alice.online()
     socket.send({ ...message(bob.alias, conv, '', 'm'), payload: 'A'.repeat(60_004) })

@@ -1,10 +1,11 @@
-// What published clients do on every reconnect: send all they sent again. Each gets its answer, nobody sees anything.
+// Published clients send everything again on every reconnect. Each frame gets its answer, and the peer sees
+// nothing.
 import { describe, expect, test } from 'bun:test'
 import { onEveryEngine } from './use-relay.ts'
 import { befriend, message, wireAccount, wireFriends } from './wire.ts'
 
 onEveryEngine((relay) => {
-  test('a repeat is answered with the same seq and at, whatever its payload, and shown to nobody', async () => {
+  test('a repeated message gets the same seq and at, even with another payload, and is not delivered again', async () => {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const [{ socket: alices }, { socket: bobs }] = [await alice.online(), await bob.online()]
     alices.send(message(bob.alias, conv, 'first', 'm'))
@@ -12,7 +13,7 @@ onEveryEngine((relay) => {
     expect(await bobs.next()).toMatchObject({ id: 'm' })
     for (const more of [
       {},
-      { payload: Buffer.from('encrypted anew').toString('base64') },
+      { payload: Buffer.from('encrypted again').toString('base64') },
       { crypto_v: 9 },
       { to: 'an_old_alias' },
     ]) {
@@ -25,7 +26,7 @@ onEveryEngine((relay) => {
     expect((await bob.get('/conversations/active')).body.conversations[0].last_seq).toBe(2)
   })
 
-  test('the same id many times within one turn is stored once', async () => {
+  test('many messages with the same id at once are stored once', async () => {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const { socket } = await alice.online()
     for (let n = 0; n < 20; n++) socket.send(message(bob.alias, conv, `take ${n}`, 'same'))
@@ -38,7 +39,7 @@ onEveryEngine((relay) => {
     ])
   })
 
-  test('after a repeat’s ack the conversation’s marks are told again, so that its status is right again', async () => {
+  test('after the ack of a repeated message the conversation’s marks are sent again, so that the client shows the right status', async () => {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const [{ socket: alices }, { socket: bobs }] = [await alice.online(), await bob.online()]
     for (const id of ['one', 'two', 'three']) alices.send(message(bob.alias, conv, id, id))
@@ -75,7 +76,7 @@ onEveryEngine((relay) => {
     )
   })
 
-  test('a whole reconnect: connect, sync, everything again; each acked as before, the marks last, bob sees nothing', async () => {
+  test('a whole reconnect (connect, sync, send everything again) gets the same acks, then the marks, and Bob sees nothing', async () => {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const first = await alice.connectByToken()
     const { socket: bobs } = await bob.online()
@@ -91,9 +92,9 @@ onEveryEngine((relay) => {
     for (let round = 0; round < 2; round++) {
       const again = await alice.connectByToken()
       again.send({ type: 'sync', crypto_v: 1 })
-      for (const id of ids) again.send(message(bob.alias, conv, `anew ${round}`, id))
+      for (const id of ids) again.send(message(bob.alias, conv, `again ${round}`, id))
       expect(await again.take(40, 'ack')).toEqual(acks)
-      // Whatever was told before them, after the last ack the marks stand where they stood.
+      // Marks may also arrive earlier. After the last ack they have their previous values.
       await again.next('delivered')
       const marks = [...again.frames, ...(await again.untilPong())].filter(
         ({ type }) => type === 'read' || type === 'delivered',
@@ -107,7 +108,7 @@ onEveryEngine((relay) => {
     ])
   })
 
-  test('of two conversations each repeat is followed by the marks of its own', async () => {
+  test('with two conversations, each repeated message is followed by the marks of its conversation', async () => {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const carol = await wireAccount(relay.url)
     const other = await befriend(alice, carol)
@@ -133,7 +134,7 @@ onEveryEngine((relay) => {
     }
   })
 
-  test('a repeat is answered after a retraction, after delivery and after parting alike', async () => {
+  test('a repeated message gets its ack after a retraction, after delivery and after unfriending', async () => {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const [{ socket: alices }, { socket: bobs }] = [await alice.online(), await bob.online()]
     for (const id of ['kept', 'retracted']) alices.send(message(bob.alias, conv, id, id))
@@ -158,7 +159,7 @@ onEveryEngine((relay) => {
     ])
   })
 
-  test('the same id may be used by both sides, and by one sender in one conversation only', async () => {
+  test('both sides may use the same id; one sender may use it in one conversation only', async () => {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const carol = await wireAccount(relay.url)
     const other = await befriend(alice, carol)
@@ -181,7 +182,7 @@ onEveryEngine((relay) => {
 
 describe('ids', () => {
   onEveryEngine((relay) => {
-    test('of every printable character and of the greatest length are kept as they are', async () => {
+    test('with every printable character, or of the maximum length, are stored unchanged', async () => {
       const { alice, bob, conv } = await wireFriends(relay.url)
       const { socket } = await alice.online()
       const printable = Array.from({ length: 94 }, (_, i) => String.fromCharCode(33 + i)).join('')

@@ -1,15 +1,16 @@
-// Buying from outside: ids, channels and seats, what an order looks like, what refuses one, and what being paid for does.
-// Here payments are pretended (PAYMENTS=dev) or confirmed by nobody; on a real chain in evm-shop.test.ts.
+// The shop, seen from outside: ids, channels and seats; the fields of an order, the refusals, and the effect
+// of a payment. Payments are simulated here (PAYMENTS=dev) or never confirmed. evm-shop.test.ts uses a real
+// chain.
 import { describe, expect, test } from 'bun:test'
 import { expectFields, expectInvalidField, expectProblem, FORMS } from './expect.ts'
 import { onEveryEngine } from './use-relay.ts'
 import { befriend, call, message, post, type WireAccount, wireAccount, wireFriends } from './wire.ts'
 
 const ORDER = /^ord_[A-Za-z0-9_-]{20,64}$/
-const NOBODYS = `ord_${'x'.repeat(24)}`
+const UNKNOWN_ORDER = `ord_${'x'.repeat(24)}`
 const MINUTE_MS = 60_000
 let names = 0
-/** An id nobody else of these tests asks for. */
+/** An id that no other test here uses. */
 function freshId(): string {
   names += 1
   return `river_${names}`
@@ -36,10 +37,10 @@ async function offered(owner: WireAccount, price = 40): Promise<string> {
   return body.channel_id
 }
 
-describe('where payments are pretended', () => {
+describe('with simulated payments', () => {
   onEveryEngine(
     (relay) => {
-      test('an id is bought, told of, bound, and is the account’s everywhere at once', async () => {
+      test('an id is bought, announced by payment_confirmed and bound, and is then the account’s alias everywhere', async () => {
         const { alice, bob, conv } = await wireFriends(relay.url)
         const alias = freshId()
         const bobOnline = (await bob.online()).socket
@@ -69,7 +70,7 @@ describe('where payments are pretended', () => {
         expect((await bob.get('/friends')).body[0]).toMatchObject({ alias_id: alias, conversation_id: conv })
         expect(await bobOnline.next('friend_accepted')).toMatchObject({ from: alias, conv_id: conv })
 
-        // Frames on connections that were there before: from the new alias, and to either.
+        // Frames on connections from before: sent from the new alias, and accepted to both aliases.
         socket.send(message(bob.alias, conv, 'from the new one'))
         expect(await bobOnline.next('msg')).toMatchObject({ from: alias, to: bob.alias })
         bobOnline.send(message(alias, conv, 'to the new one'))
@@ -84,7 +85,7 @@ describe('where payments are pretended', () => {
         await bobOnline.close()
       })
 
-      test('who was away is told of a payment later, once it is known to have arrived no more', async () => {
+      test('an account that was offline gets payment_confirmed on every connection until it counts as arrived', async () => {
         const alice = await wireAccount(relay.url)
         const alias = freshId()
         const order = await bought(alice, alias)
@@ -97,7 +98,7 @@ describe('where payments are pretended', () => {
         await again.socket.close()
       })
 
-      test('binding twice changes nothing; an id bound before stays one’s own', async () => {
+      test('binding twice changes nothing; an id that was bound before stays the account’s', async () => {
         const [alice, bob] = [await wireAccount(relay.url), await wireAccount(relay.url)]
         const [first, second] = [freshId(), freshId()]
         const order = await bought(alice, first)
@@ -115,7 +116,7 @@ describe('where payments are pretended', () => {
         expect(await befriend(bob, Object.assign(alice, { alias: second }))).toMatch(FORMS.uuid)
       })
 
-      test('a channel is bought: its owner, its listing and the seats of both follow', async () => {
+      test('buying a channel changes its owner, ends its listing and changes the seats of both accounts', async () => {
         const [seller, buyer] = [await wireAccount(relay.url), await wireAccount(relay.url)]
         const channel = await offered(seller, 40)
         await seller.post('/channels', { name: 'b' })
@@ -151,7 +152,7 @@ describe('where payments are pretended', () => {
         await socket.close()
       })
 
-      test('a seat is bought, and one more channel can be made, not two', async () => {
+      test('buying a seat allows one more channel, not two', async () => {
         const owner = await wireAccount(relay.url)
         for (const name of ['a', 'b', 'c']) await owner.post('/channels', { name })
         expectProblem(await owner.post('/channels', { name: 'd' }), 403, 'QUOTA_EXCEEDED')
@@ -167,7 +168,7 @@ describe('where payments are pretended', () => {
         await socket.close()
       })
 
-      test('a reserve is nobody’s until it is paid and bound', async () => {
+      test('a reserved id belongs to no account until it is paid and bound', async () => {
         const [alice, bob] = [await wireAccount(relay.url), await wireAccount(relay.url)]
         const alias = freshId()
         const reserved = await post(`${relay.url}/api/v1/vanity/reserve`, { alias_id: alias })
@@ -181,7 +182,7 @@ describe('where payments are pretended', () => {
         expectProblem(await bob.post('/vanity/bind', { order_id: reserved.body.order_id }), 404, 'NOT_FOUND')
       })
 
-      test('an account that is deleted takes what it ordered out of the shop, and its ids with it', async () => {
+      test('deleting an account ends its orders: an unbound id is for sale again, a bound id stays taken', async () => {
         const [alice, bob] = [await wireAccount(relay.url), await wireAccount(relay.url)]
         const [unbound, bound] = [freshId(), freshId()]
         await bought(alice, unbound)
@@ -195,12 +196,12 @@ describe('where payments are pretended', () => {
   )
 })
 
-describe('where nobody has paid', () => {
+describe('before payment', () => {
   onEveryEngine(
     (relay) => {
-      test('of two who buy one id, or one channel, at once, one has the order, the other a 409', async () => {
+      test('if several accounts buy the same id or channel at once, one gets the order and the others get 409', async () => {
         const [seller, ...buyers] = await Promise.all(Array.from({ length: 5 }, () => wireAccount(relay.url)))
-        if (!seller) throw new Error('no seller')
+        if (!seller) throw new Error('expected a seller')
         const alias = freshId()
         const ids = await Promise.all(
           buyers.map((buyer) => buyer.post('/vanity/purchase', { alias_id: alias })),
@@ -215,7 +216,7 @@ describe('where nobody has paid', () => {
         for (const answer of channels) if (answer.status === 409) expectProblem(answer, 409, 'CHANNEL_TAKEN')
       })
 
-      test('who asks again gets the same order', async () => {
+      test('a repeated purchase by the same account gets the same order', async () => {
         const alice = await wireAccount(relay.url)
         const alias = freshId()
         const first = await alice.post('/vanity/purchase', { alias_id: alias })
@@ -225,7 +226,7 @@ describe('where nobody has paid', () => {
         expect((await alice.bare('POST', `/channels/${channel}/buy`)).body).toEqual(bid.body)
       })
 
-      test('what is held is not offered, and no longer than it is held', async () => {
+      test('an id that is held by an order is not offered', async () => {
         const alice = await wireAccount(relay.url)
         const alias = freshId()
         const search = async (): Promise<string[]> =>
@@ -237,7 +238,7 @@ describe('where nobody has paid', () => {
         expect(await search()).not.toContain(alias)
       })
 
-      test('an order that is not paid binds nothing; one of somebody else’s or nobody’s is not found', async () => {
+      test('an unpaid order cannot be bound; another account’s order or an unknown one is not found', async () => {
         const [alice, bob] = [await wireAccount(relay.url), await wireAccount(relay.url)]
         const { body } = await alice.post('/vanity/purchase', { alias_id: freshId() })
         expectProblem(
@@ -246,16 +247,16 @@ describe('where nobody has paid', () => {
           'ORDER_NOT_CONFIRMED',
         )
         expectProblem(await bob.post('/vanity/bind', { order_id: body.order_id }), 404, 'NOT_FOUND')
-        expectProblem(await alice.post('/vanity/bind', { order_id: NOBODYS }), 404, 'NOT_FOUND')
+        expectProblem(await alice.post('/vanity/bind', { order_id: UNKNOWN_ORDER }), 404, 'NOT_FOUND')
         const seat = await alice.bare('POST', '/channels/quota/buy')
         expectProblem(await alice.post('/vanity/bind', { order_id: seat.body.order_id }), 404, 'NOT_FOUND')
-        expectProblem(await call(alice.api(`/vanity/order/${NOBODYS}/status`)), 404, 'NOT_FOUND')
+        expectProblem(await call(alice.api(`/vanity/order/${UNKNOWN_ORDER}/status`)), 404, 'NOT_FOUND')
         expectProblem(await call(alice.api('/vanity/order/x/status')), 404, 'NOT_FOUND')
         const status = await call(alice.api(`/vanity/order/${body.order_id}/status`))
         expect(status.body).toEqual({ status: 'pending', alias_id: body.alias_id })
       })
 
-      test('a channel that is not there, not for sale, or one’s own cannot be bought', async () => {
+      test('a channel that is unknown, not for sale or one’s own cannot be bought', async () => {
         const [seller, buyer] = [await wireAccount(relay.url), await wireAccount(relay.url)]
         expectProblem(await buyer.bare('POST', `/channels/ch_${'x'.repeat(22)}/buy`), 404, 'NOT_FOUND')
         const channel = await offered(seller)
@@ -264,7 +265,7 @@ describe('where nobody has paid', () => {
         expectProblem(await buyer.bare('POST', `/channels/${channel}/buy`), 404, 'NOT_FOUND')
       })
 
-      test('an id without a price does not exist; what is no id names the field', async () => {
+      test('an id without a price is not found; an invalid id is refused with the name of the field', async () => {
         const alice = await wireAccount(relay.url)
         for (const path of ['/vanity/purchase', '/vanity/reserve']) {
           expectProblem(await alice.post(path, { alias_id: 'u12345678' }), 404, 'NOT_FOUND')
@@ -277,14 +278,14 @@ describe('where nobody has paid', () => {
           expectInvalidField(await alice.post('/vanity/bind', { order_id }), 'order_id')
       })
 
-      test('more than three unpaid orders at once are refused', async () => {
+      test('a fourth unpaid order is refused', async () => {
         const alice = await wireAccount(relay.url)
         for (let n = 0; n < 3; n++) await alice.post('/vanity/purchase', { alias_id: freshId() })
         expectProblem(await alice.bare('POST', '/channels/quota/buy'), 409, 'TOO_MANY_ORDERS')
         expect((await alice.get('/vanity/orders')).body).toHaveLength(3)
       })
 
-      test('nothing is bought without a login but a reserve', async () => {
+      test('without a login an id can be reserved, and nothing can be bought', async () => {
         const channel = await offered(await wireAccount(relay.url))
         const paths = ['/channels/quota/buy', `/channels/${channel}/buy`, '/vanity/purchase', '/vanity/bind']
         for (const path of paths) {
@@ -298,9 +299,9 @@ describe('where nobody has paid', () => {
   )
 })
 
-describe('where nothing is set up to be paid with', () => {
+describe('without a payment provider', () => {
   onEveryEngine((relay) => {
-    test('nothing can be bought, and nothing is left of trying', async () => {
+    test('nothing can be bought, and the attempts leave no orders', async () => {
       const [alice, seller] = [await wireAccount(relay.url), await wireAccount(relay.url)]
       const channel = await offered(seller)
       const alias = freshId()

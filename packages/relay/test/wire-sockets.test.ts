@@ -1,4 +1,5 @@
-// Opening WebSockets: who gets in and how, and the newest connection of an account winning.
+// Opening WebSockets: the accepted credentials, and the rule that an account's newest connection replaces the
+// older one.
 import { describe, expect, test } from 'bun:test'
 import { expectProblem } from './expect.ts'
 import { rawHttp, requestOf, UPGRADE } from './raw.ts'
@@ -8,7 +9,7 @@ import { call, message, wireAccount, wireFriends } from './wire.ts'
 const relay = useRelay()
 
 describe('an upgrade', () => {
-  test('is let in by a ticket, by a token in the URL, or by an Authorization header', async () => {
+  test('is accepted with a ticket, with a token in the URL, or with an Authorization header', async () => {
     const account = await wireAccount(relay.url)
     const urls = [
       `/ws?user_uuid=${account.uuid}&ticket=${await account.ticket()}`,
@@ -22,7 +23,7 @@ describe('an upgrade', () => {
     expect((await rawHttp(relay.url, byHeader)).status).toBe(101)
   })
 
-  test('takes no offence at an Authorization header that is meant for a proxy', async () => {
+  test('ignores an Authorization header that is meant for a proxy', async () => {
     const account = await wireAccount(relay.url)
     for (const query of [`ticket=${await account.ticket()}`, `token=${account.token}`]) {
       const headers = { ...UPGRADE, authorization: 'Basic cHJveHk6cHJveHk=' }
@@ -34,7 +35,7 @@ describe('an upgrade', () => {
     }
   })
 
-  test('agrees to no compression', async () => {
+  test('negotiates no compression', async () => {
     const account = await wireAccount(relay.url)
     const headers = { ...UPGRADE, 'sec-websocket-extensions': 'permessage-deflate; client_max_window_bits' }
     const answer = await rawHttp(
@@ -45,7 +46,7 @@ describe('an upgrade', () => {
     expect(answer.head.toLowerCase()).not.toContain('sec-websocket-extensions')
   })
 
-  test('is refused with 401 and never opened where nothing of ours, or another account’s, is presented', async () => {
+  test('is refused with 401 without valid credentials, or with another account’s', async () => {
     const [account, other] = [await wireAccount(relay.url), await wireAccount(relay.url)]
     for (const query of [
       '',
@@ -61,7 +62,7 @@ describe('an upgrade', () => {
     }
   })
 
-  test('is answered 426 where it is a plain request, and 405 where it is no GET', async () => {
+  test('is answered 426 if it is a plain request, and 405 if it is not a GET', async () => {
     const account = await wireAccount(relay.url)
     const plain = await call(`${relay.url}/ws?user_uuid=${account.uuid}&token=${account.token}`)
     expectProblem(plain, 426, 'UPGRADE_REQUIRED')
@@ -71,7 +72,7 @@ describe('an upgrade', () => {
     expect(posted.headers.get('allow')).toBe('GET')
   })
 
-  test('without a key is answered 426, and of another version 13 is named', async () => {
+  test('without a key, or for another version, is answered 426, and the answer names version 13', async () => {
     const account = await wireAccount(relay.url)
     const path = `GET /ws?user_uuid=${account.uuid}&token=${account.token}`
     const { 'sec-websocket-key': _, ...keyless } = UPGRADE
@@ -81,8 +82,8 @@ describe('an upgrade', () => {
   })
 })
 
-describe('one connection an account', () => {
-  test('with the same token the older one is closed with 4409 and no goaway: the client came back', async () => {
+describe('one connection per account', () => {
+  test('a new connection with the same token closes the older one with 4409 and no goaway: the client reconnected', async () => {
     const account = await wireAccount(relay.url)
     const { socket: older } = await account.online()
     const newer = await account.connectByToken()
@@ -90,12 +91,12 @@ describe('one connection an account', () => {
     expect(older.frames).toEqual([])
     expect(await newer.next()).toEqual({ type: 'sync_end', count: 0 })
     expect(await newer.untilPong()).toEqual([])
-    // Its token is as good as before.
+    // The token is still valid.
     const third = await account.connectByToken()
     expect(await third.next()).toEqual({ type: 'sync_end', count: 0 })
   })
 
-  test('two opened at once with one token: one stays, the other is closed with 4409 without goaway', async () => {
+  test('of two connections opened at once with the same token, one stays and the other is closed with 4409 and no goaway', async () => {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const { socket: sender } = await alice.online()
     for (let round = 0; round < 3; round++) {
@@ -112,7 +113,7 @@ describe('one connection an account', () => {
     }
   })
 
-  test('another device takes over: goaway new_device_login, 4409, and the replaced token opens no WebSocket', async () => {
+  test('another device replaces the connection: goaway new_device_login, 4409, and the replaced token opens no WebSocket', async () => {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const { socket: older } = await bob.online()
     const olderToken = bob.token
@@ -124,9 +125,9 @@ describe('one connection an account', () => {
 
     const newerToken = bob.token
     bob.token = olderToken
-    expect((await bob.get('/me')).status).toBe(200) // It still serves HTTP …
+    expect((await bob.get('/me')).status).toBe(200) // It is still valid for HTTP.
     for (const open of [() => bob.connect(), () => bob.connectByToken()]) {
-      const refused = await open() // … and neither it nor a ticket made with it opens a WebSocket.
+      const refused = await open() // Neither the token nor a ticket made with it opens a WebSocket.
       expect(await refused.next()).toEqual({ type: 'goaway', reason: 'new_device_login' })
       expect((await refused.closed).code).toBe(4409)
     }
@@ -137,7 +138,7 @@ describe('one connection an account', () => {
     expect(await newer.next()).toMatchObject({ type: 'msg', id: 'm' })
   })
 
-  test('a replaced token that is logged out is told jwt_revoked from then on', async () => {
+  test('a replaced token that is logged out gets jwt_revoked from then on', async () => {
     const account = await wireAccount(relay.url)
     await account.online()
     const olderToken = account.token
@@ -148,10 +149,10 @@ describe('one connection an account', () => {
     const refused = await account.connectByToken()
     expect(await refused.next()).toEqual({ type: 'goaway', reason: 'jwt_revoked' })
     expect((await refused.closed).code).toBe(4401)
-    expect(await newer.untilPong()).toEqual([]) // The newer connection is none of its business.
+    expect(await newer.untilPong()).toEqual([]) // The logout does not affect the newer connection.
   })
 
-  test('what the older connection did not confirm goes to the newer one', async () => {
+  test('messages that the older connection did not confirm go to the newer one', async () => {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const { socket: sender } = await alice.online()
     const { socket: older } = await bob.online()

@@ -1,5 +1,5 @@
-// What time does: challenges, tickets, tokens and rejections run out. The relay runs in this process, so that the test
-// can move its clock; everything else is the wire.
+// Challenges, tickets, tokens and rejections expire. The relay runs in this process, so that the test can
+// move its clock; everything else goes over the wire.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -37,7 +37,7 @@ function pass(ms: number): void {
   ahead += ms
 }
 
-test('a login challenge lives for a minute', async () => {
+test('a login challenge is valid for a minute', async () => {
   const account = await wireAccount(url)
   const login = async (waitMs: number) => {
     const { challenge } = (await post(account.api('/auth/challenge'), { user_uuid: account.uuid })).body
@@ -52,7 +52,7 @@ test('a login challenge lives for a minute', async () => {
   expectProblem(await login(60 * SECOND), 401, 'CHALLENGE_INVALID')
 })
 
-test('a proof-of-work challenge lives for five minutes', async () => {
+test('a proof-of-work challenge is valid for five minutes', async () => {
   const register = async (waitMs: number, isNamed: boolean) => {
     const account = new WireAccount(url)
     const { body } = await call(account.api('/pow/challenge'), { method: 'POST' })
@@ -70,7 +70,7 @@ test('a proof-of-work challenge lives for five minutes', async () => {
     expectProblem(await register(301 * SECOND, isNamed), 400, 'POW_REQUIRED')
 })
 
-test('a ticket lives for half a minute', async () => {
+test('a ticket is valid for half a minute', async () => {
   const account = await wireAccount(url)
   const open = async (waitMs: number) => {
     const ticket = await account.ticket()
@@ -82,7 +82,7 @@ test('a ticket lives for half a minute', async () => {
   expect([late.status, JSON.parse(late.body).error]).toEqual([401, 'TICKET_INVALID'])
 })
 
-test('a token lives for a day; its end closes no live connection, and an upgrade with it is told jwt_revoked', async () => {
+test('a token is valid for a day; its expiry closes no open connection, and a new connection with it gets jwt_revoked', async () => {
   const account = await wireAccount(url)
   const { socket } = await account.online()
   pass(DAY - 60 * SECOND)
@@ -96,9 +96,9 @@ test('a token lives for a day; its end closes no live connection, and an upgrade
   const refused = await account.connectByToken()
   expect(await refused.next()).toEqual({ type: 'goaway', reason: 'jwt_revoked' })
   expect((await refused.closed).code).toBe(4401)
-  expect(await socket.untilPong()).toEqual([]) // Nor does somebody with a dead token replace it.
+  expect(await socket.untilPong()).toEqual([]) // A connection with an expired token does not replace it.
 
-  // The ticket made in time has run out as well, so it does not outlive its token.
+  // The ticket that was issued in time has expired too: it is not valid longer than its token.
   const late = await rawHttp(url, requestOf(`GET /ws?user_uuid=${account.uuid}&ticket=${ticket}`, UPGRADE))
   expect(late.status).toBe(401)
   await account.login()
@@ -106,14 +106,14 @@ test('a token lives for a day; its end closes no live connection, and an upgrade
 })
 
 describe('a rejection', () => {
-  test.each(['asking again', 'taking the request back and asking afresh'])(
-    'holds against %s for 30 days, and no longer',
+  test.each(['a repeated request', 'a withdrawn and new request'])(
+    'is not undone by %s for 30 days, and no longer',
     async (how) => {
       const [alice, bob] = [await wireAccount(url), await wireAccount(url)]
       const ask = () => alice.post('/friends/request', { to_alias_id: bob.alias })
       const statusToBob = async () => (await bob.get('/friends')).body[0]?.status
       const again = async () => {
-        if (how !== 'asking again')
+        if (how !== 'a repeated request')
           await alice.bare('DELETE', `/friends/${(await alice.get('/friends')).body[0].friendship_id}`)
         const asked = await ask()
         expect([asked.status, asked.body.status]).toEqual([200, 'pending'])

@@ -1,8 +1,9 @@
-// The shop of custom ids from outside.
+// The search for custom ids, seen from outside.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { failureOf } from '../../protocol/test/failure-of.ts'
 import { expectFields, expectInvalidField } from './expect.ts'
 import { startRelay } from './relay-process.ts'
 import { onEveryEngine } from './use-relay.ts'
@@ -36,7 +37,7 @@ onEveryEngine(
     const items = async (q?: string): Promise<Item[]> => (await search(q)).body
 
     describe('search', () => {
-      test('without a query gives what is featured, the cheapest first, nothing reserved', async () => {
+      test('without a query returns the featured ids, the cheapest first, and no reserved id', async () => {
         const featured = [
           { alias_id: 'zen9', price_usdt: 5, tier: 'standard', is_featured: true },
           { alias_id: 'whisper', price_usdt: 50, tier: 'premium', is_featured: true },
@@ -46,7 +47,7 @@ onEveryEngine(
         expect(await items('')).toEqual(featured)
       })
 
-      test('with one gives it and ids that begin with it, each with its price', async () => {
+      test('with a query returns that id and ids that begin with it, each with its price', async () => {
         const found = await items('river')
         expect(found[0]).toEqual({ alias_id: 'river', price_usdt: 50, tier: 'premium', is_featured: false })
         expect(found.length).toBeGreaterThan(5)
@@ -58,20 +59,20 @@ onEveryEngine(
         }
       })
 
-      test('completes what is too short to be an id', async () => {
+      test('completes a query that is too short to be an id', async () => {
         const found = await items('ab')
         expect(found.map(({ alias_id }) => alias_id)).not.toContain('ab')
         expect(found.length).toBeGreaterThan(0)
       })
 
-      test('gives nothing that is taken or reserved', async () => {
+      test('returns no id that is taken or reserved', async () => {
         const account = await wireAccount(relay.url)
         expect((await items(account.alias)).map(({ alias_id }) => alias_id)).not.toContain(account.alias)
         expect((await items('admin')).map(({ alias_id }) => alias_id)).not.toContain('admin')
         expect((await items('root')).map(({ alias_id }) => alias_id)).not.toContain('rootpro')
       })
 
-      test('gives nothing for what no id can begin with', async () => {
+      test('returns nothing for a query that no id can begin with', async () => {
         for (const q of ['A', 'a-b', ' ', 'é', '%', 'x'.repeat(33), '\u0000'])
           expect(await items(q)).toEqual([])
         expectInvalidField(await search('x'.repeat(257)), 'q')
@@ -81,15 +82,15 @@ onEveryEngine(
   { VANITY_RULES: file },
 )
 
-test('a relay does not start on rules that are broken, and says where', async () => {
+test('a relay does not start with invalid rules, and names the place', async () => {
   const broken = join(folder, 'broken.json')
   writeFileSync(broken, JSON.stringify({ rules: [{ pattern: '(', tier: 'top', price_usdt: 1 }] }))
-  await expect(startRelay({ env: { VANITY_RULES: broken } })).rejects.toThrow(
+  expect(String(await failureOf(startRelay({ env: { VANITY_RULES: broken } })))).toMatch(
     /VANITY_RULES.*rules\.0\.pattern must be a regular expression/s,
   )
 })
 
-test('the rules that come with the relay sell something', async () => {
+test('the relay’s default rules offer ids', async () => {
   const relay = await startRelay()
   const { body } = await call(`${relay.url}/api/v1/vanity/search`)
   expect(body.length).toBeGreaterThan(3)

@@ -1,5 +1,5 @@
-// A client made of nothing but fetch and WebSocket: it speaks the wire as docs/protocol.md has it and knows none of
-// our code, so that a mistake shared by relay and library cannot hide.
+// A client made only of fetch and WebSocket. It follows docs/protocol.md and uses none of the project's code,
+// so these tests find a mistake that the relay and the client library share.
 import {
   createHash,
   type createPrivateKey,
@@ -14,12 +14,12 @@ type Json = Record<string, unknown>
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  // biome-ignore lint/suspicious/noExplicitAny: the wire gives whatever it gives; the tests look at it field by field
+  // biome-ignore lint/suspicious/noExplicitAny: tests check the fields of any reply themselves
   readonly body: any
   readonly text: string
 }
 
-/** One request, as plain as it gets. */
+/** Sends one request and reads the answer. */
 export async function call(url: string, init: RequestInit = {}): Promise<Answer> {
   const response = await fetch(url, init)
   const text = await response.text()
@@ -45,7 +45,7 @@ function rawKey(key: ReturnType<typeof createPublicKey>): string {
   return key.export({ type: 'spki', format: 'der' }).subarray(-32).toString('base64')
 }
 
-/** A key pair and what a relay made of it. */
+/** A key pair, and the uuid, alias and token the relay gave its account. */
 export class WireAccount {
   readonly base: string
   readonly ed25519: string
@@ -71,7 +71,10 @@ export class WireAccount {
     return sign(null, Buffer.from(text), this.#privateKey).toString('base64')
   }
 
-  /** Registers with a proof of work, which it names: published clients do not, but tests run side by side. */
+  /**
+   * Registers with a proof of work and names its challenge. Published clients do not name it. These tests do,
+   * because tests that run at the same time share an address.
+   */
   async register(nickname = 'wire'): Promise<Answer> {
     const { body } = await call(this.api('/pow/challenge'), { method: 'POST' })
     const answer = await post(this.api('/register'), {
@@ -128,7 +131,7 @@ export class WireAccount {
     return WireSocket.open(`${this.wsUrl()}?user_uuid=${this.uuid}&token=${token}`)
   }
 
-  /** Opens a WebSocket and takes all of its backlog in. @returns it, and the frames up to `sync_end` */
+  /** Opens a WebSocket and reads its backlog. @returns the socket, and the frames up to `sync_end` */
   async online(): Promise<{ socket: WireSocket; backlog: Frame[] }> {
     const socket = await this.connect()
     return { socket, backlog: await socket.untilSynced() }
@@ -155,13 +158,13 @@ export function isSolution(challenge: string, nonce: string, difficulty: number)
 // biome-ignore lint/suspicious/noExplicitAny: see Answer.body
 type Frame = any
 
-/** A WebSocket that keeps what came in until it is asked for. */
+/** A WebSocket that keeps received frames until a test takes them. */
 export class WireSocket {
   readonly socket: WebSocket
   readonly frames: Frame[] = []
   readonly closed: Promise<{ code: number; reason: string }>
   #waiting: (() => void)[] = []
-  #isOver = false
+  #isClosed = false
 
   private constructor(socket: WebSocket) {
     this.socket = socket
@@ -171,7 +174,7 @@ export class WireSocket {
     })
     this.closed = new Promise((resolve) => {
       socket.addEventListener('close', ({ code, reason }) => {
-        this.#isOver = true
+        this.#isClosed = true
         resolve({ code, reason })
         for (const wake of this.#waiting.splice(0)) wake()
       })
@@ -193,27 +196,31 @@ export class WireSocket {
     this.socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame))
   }
 
-  /** The next frame of a type (any type without one), taken out of what came in. */
+  /**
+   * Takes the next received frame of this type, or of any type if none is given. Waits for it if necessary.
+   */
   async next(type?: string, withinMs = 15_000): Promise<Frame> {
     const late = performance.now() + withinMs
     for (;;) {
       const index = this.frames.findIndex((frame) => type === undefined || frame.type === type)
       if (index >= 0) return this.frames.splice(index, 1)[0]
       const left = late - performance.now()
-      if (left <= 0 || this.#isOver)
-        throw new Error(`no ${type ?? 'frame'} came; waiting: ${JSON.stringify(this.frames).slice(0, 400)}`)
+      if (left <= 0 || this.#isClosed)
+        throw new Error(
+          `no ${type ?? 'frame'} arrived; frames not yet taken: ${JSON.stringify(this.frames).slice(0, 400)}`,
+        )
       await this.#change(left)
     }
   }
 
-  /** The next `count` frames of a type, in order. */
+  /** Takes the next `count` frames of a type, in order. */
   async take(count: number, type?: string): Promise<Frame[]> {
     const taken: Frame[] = []
     while (taken.length < count) taken.push(await this.next(type))
     return taken
   }
 
-  /** What comes before the next `sync_end`, and that itself as the last. */
+  /** Takes the frames up to the next `sync_end`, which is the last one returned. */
   async untilSynced(): Promise<Frame[]> {
     const taken: Frame[] = []
     do taken.push(await this.next())
@@ -221,7 +228,9 @@ export class WireSocket {
     return taken
   }
 
-  /** Sends a ping. @returns what came before its answer: all that the relay had to say until then */
+  /**
+   * Sends a ping. @returns the frames that arrived before the pong: everything the relay had sent until then
+   */
   async untilPong(): Promise<Frame[]> {
     this.send({ type: 'ping' })
     const taken: Frame[] = []
@@ -230,7 +239,7 @@ export class WireSocket {
     return taken.slice(0, -1)
   }
 
-  /** Everything that comes within a while, of one type or any. */
+  /** Waits this long. @returns all received frames of this type, or of any type if none is given */
   async during(ms: number, type?: string): Promise<Frame[]> {
     await new Promise((resolve) => setTimeout(resolve, ms))
     const found = this.frames.filter((frame) => type === undefined || frame.type === type)
@@ -271,7 +280,7 @@ export async function wireFriends(
   return { alice, bob, conv: await befriend(alice, bob) }
 }
 
-/** Makes friends of two. @returns their `conv_id` */
+/** Makes two accounts friends. @returns their `conv_id` */
 export async function befriend(alice: WireAccount, bob: WireAccount): Promise<string> {
   const asked = await alice.post('/friends/request', { to_alias_id: bob.alias })
   const accepted = await bob.bare('PUT', `/friends/${asked.body.friendship_id}/accept`)

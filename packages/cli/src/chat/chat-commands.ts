@@ -1,4 +1,4 @@
-// What can be typed after "/" in a chat: one row a command, and /help is made of the rows.
+// The commands after "/" in a chat: one row per command. /help is generated from the rows.
 import type { FriendProfile } from '@sotto/client'
 import { sanitizeLine } from '../sanitize.ts'
 import type { Chat } from './chat.ts'
@@ -13,10 +13,10 @@ interface ChatCommand {
 }
 
 const commands: readonly ChatCommand[] = [
-  { name: 'add', takes: '<alias>', summary: 'ask someone to be your friend', run: add },
+  { name: 'add', takes: '<alias>', summary: 'send a friend request', run: add },
   { name: 'accept', takes: '[alias]', summary: 'accept a request', run: accept },
-  { name: 'reject', takes: '[alias]', summary: 'reject a request; they are not told', run: reject },
-  { name: 'friends', takes: '', summary: 'friends and requests', run: friends },
+  { name: 'reject', takes: '[alias]', summary: 'reject a request; the sender is not told', run: reject },
+  { name: 'friends', takes: '', summary: 'list friends and requests', run: friends },
   {
     name: 'with',
     takes: '<alias>',
@@ -25,24 +25,29 @@ const commands: readonly ChatCommand[] = [
   },
   { name: 'reply', takes: '<n> <text>', summary: 'answer message #n', run: reply },
   { name: 'retract', takes: '[n]', summary: 'take back your last message, or #n', run: retract },
-  { name: 'history', takes: '[count]', summary: 'earlier messages of the open conversation', run: history },
-  { name: 'code', takes: '', summary: 'the security code to compare with your friend', run: code },
+  {
+    name: 'history',
+    takes: '[count]',
+    summary: 'show earlier messages of the open conversation',
+    run: history,
+  },
+  { name: 'code', takes: '', summary: 'show the security code to compare with your friend', run: code },
   { name: 'verify', takes: '<code>', summary: 'check the code your friend reads out to you', run: verify },
   { name: 'trust', takes: '', summary: 'mark your friend as verified', run: trust },
-  { name: 'untrust', takes: '', summary: 'take that back', run: untrust },
-  { name: 'newkeys', takes: '<alias>', summary: 'take over the changed keys of a friend', run: newKeys },
-  { name: 'me', takes: '', summary: 'who you are here', run: me },
-  { name: 'qr', takes: '', summary: 'your alias as a QR code', run: qr },
+  { name: 'untrust', takes: '', summary: 'undo /trust', run: untrust },
+  { name: 'newkeys', takes: '<alias>', summary: 'accept the changed keys of a friend', run: newKeys },
+  { name: 'me', takes: '', summary: 'show your nickname and alias', run: me },
+  { name: 'qr', takes: '', summary: 'show your alias as a QR code', run: qr },
   { name: 'nick', takes: '<name>', summary: 'change your nickname', run: nick },
   { name: 'block', takes: '<alias>', summary: 'block someone', run: block },
   { name: 'unblock', takes: '<alias>', summary: 'unblock someone', run: unblock },
-  { name: 'unfriend', takes: '<alias>', summary: 'end a friendship, or take back a request', run: unfriend },
-  { name: 'connect', takes: '', summary: 'connect again after another device took over', run: connect },
-  { name: 'help', takes: '', summary: 'this', run: help },
+  { name: 'unfriend', takes: '<alias>', summary: 'end a friendship, or withdraw a request', run: unfriend },
+  { name: 'connect', takes: '', summary: 'reconnect after another device took over', run: connect },
+  { name: 'help', takes: '', summary: 'show this help', run: help },
   { name: 'quit', takes: '', summary: 'leave (also Ctrl-C, Ctrl-D)', run: async (chat) => chat.leave() },
 ]
 
-/** Runs a line that begins with "/"; false where there is no such command. */
+/** Runs a line that begins with "/". Returns false if the command does not exist. */
 export async function runChatCommand(chat: Chat, line: string): Promise<boolean> {
   const [, name, argument = ''] = /^\/(\S+)\s*(.*)$/s.exec(line) ?? []
   const command = commands.find((each) => each.name === name?.toLowerCase())
@@ -56,7 +61,7 @@ export async function runChatCommand(chat: Chat, line: string): Promise<boolean>
 async function add(chat: Chat, aliasId: string): Promise<void> {
   const status = await chat.client.requestFriend(aliasId.toLowerCase())
   if (status !== 'accepted')
-    chat.terminal.print(`• Asked ${sanitizeLine(aliasId)}. You hear when they accept.`)
+    chat.terminal.print(`• Sent a request to ${sanitizeLine(aliasId)}. You will see when they accept.`)
   else await befriended(chat, aliasId.toLowerCase())
 }
 
@@ -95,7 +100,9 @@ function chooseRequest(
   }
   if (pending.length === 1) return pending[0]
   chat.terminal.print(
-    pending.length === 0 ? 'Nobody is asking.' : `Whose? ${pending.map((each) => each.alias_id).join(', ')}`,
+    pending.length === 0
+      ? 'There are no requests.'
+      : `Whose request? ${pending.map((each) => each.alias_id).join(', ')}`,
   )
   return undefined
 }
@@ -103,7 +110,7 @@ function chooseRequest(
 async function friends(chat: Chat): Promise<void> {
   const list = await chat.client.syncFriends().catch(() => chat.client.friends())
   if (list.length === 0)
-    chat.terminal.print('No friends yet: /add <alias> asks someone. Your own alias is shown by /me.')
+    chat.terminal.print('No friends yet. /add <alias> sends a request; /me shows your own alias.')
   const accepted = await chat.client.conversations()
   for (const [at, each] of accepted.filter((conversation) => conversation.isFriend).entries()) {
     const marks = [each.isVerified ? 'verified' : '', each.unread > 0 ? `${each.unread} new` : ''].filter(
@@ -116,9 +123,9 @@ async function friends(chat: Chat): Promise<void> {
   for (const each of list.filter((friend) => friend.status !== 'accepted')) {
     const state =
       each.direction === 'sent'
-        ? 'asked, no answer yet'
+        ? 'request sent, no answer yet'
         : each.status === 'pending'
-          ? `asks you: /accept ${each.alias_id}`
+          ? `sent you a request: /accept ${each.alias_id}`
           : 'rejected by you'
     chat.terminal.print(`  -  ${each.alias_id.padEnd(14)} ${chat.name(each.alias_id)}  (${state})`)
   }
@@ -151,14 +158,14 @@ async function reply(chat: Chat, argument: string): Promise<void> {
   const [, number = '', text = ''] = /^(#?\d+)\s+(.+)$/s.exec(argument) ?? []
   const target = chat.numbered(number)
   if (!target || target.conversationId !== chat.openId)
-    chat.terminal.print('Usage: /reply <n> <text>, n being the number of a message in this conversation')
+    chat.terminal.print('Usage: /reply <n> <text>; n is the number of a message in this conversation')
   else await chat.send(text, target.id)
 }
 
 async function retract(chat: Chat, argument: string): Promise<void> {
   if (argument === '') {
     const last = await chat.lastOwn()
-    if (!last) chat.terminal.print('There is nothing of yours to take back here.')
+    if (!last) chat.terminal.print('You have no message to take back here.')
     else await chat.client.retract(last.conversationId, last.id)
     return
   }
@@ -186,8 +193,8 @@ async function code(chat: Chat): Promise<void> {
 
 ${rows.join('\n')}
 
-If they see the same code, nobody sits between you. Compare it in person or on a call, then
-/verify <their code> or /trust.`)
+If your friend sees the same code, nobody is intercepting your messages. Compare it in person or
+on a call, then use /verify <their code> or /trust.`)
 }
 
 async function verify(chat: Chat, argument: string): Promise<void> {
@@ -196,7 +203,7 @@ async function verify(chat: Chat, argument: string): Promise<void> {
   chat.terminal.print(
     isSame
       ? `• The codes are the same: ${chat.name(chat.openId)} is verified.`
-      : '! The codes differ. Check for a typing error; if there is none, somebody may sit between you.',
+      : '! The codes differ. Check for a typing error. If there is none, somebody may be intercepting your messages.',
   )
 }
 
@@ -215,7 +222,7 @@ async function untrust(chat: Chat): Promise<void> {
 async function newKeys(chat: Chat, argument: string): Promise<void> {
   await chat.client.renewSession(argument.toLowerCase())
   chat.terminal.print(
-    `• Took over the keys the relay gives for ${chat.name(argument.toLowerCase())}. Compare the security code: /code`,
+    `• Accepted the new keys of ${chat.name(argument.toLowerCase())}. Compare the security code: /code`,
   )
 }
 
@@ -254,7 +261,7 @@ async function unfriend(chat: Chat, argument: string): Promise<void> {
   }
   await chat.client.removeFriend(friend.friendship_id)
   chat.terminal.print(
-    `• ${sanitizeLine(friend.nickname)} is no longer your friend. What was written stays on this device.`,
+    `• ${sanitizeLine(friend.nickname)} is no longer your friend. The messages stay on this device.`,
   )
 }
 
@@ -265,11 +272,11 @@ async function connect(chat: Chat): Promise<void> {
 async function help(chat: Chat): Promise<void> {
   const rows = commands.map(({ name, takes, summary }) => `  ${`/${name} ${takes}`.padEnd(20)} ${summary}`)
   chat.terminal.print(
-    `${rows.join('\n')}\nWhat does not begin with / is sent; // begins a message with a slash.\nMarks: … sending  ✓ sent  ✓✓ delivered  ${chat.hasColour ? '\u001b[94m✓✓\u001b[0m' : '"read"'} read  ✗ refused`,
+    `${rows.join('\n')}\nLines without / are sent; // begins a message with a slash.\nMarks: … sending  ✓ sent  ✓✓ delivered  ${chat.hasColour ? '\u001b[94m✓✓\u001b[0m' : '"read"'} read  ✗ refused`,
   )
 }
 
 function isOpen(chat: Chat): chat is Chat & { readonly openId: string } {
-  if (chat.openId === undefined) chat.terminal.print('No conversation is open: /with <alias> opens one.')
+  if (chat.openId === undefined) chat.terminal.print('No conversation is open; /with <alias> opens one.')
   return chat.openId !== undefined
 }

@@ -1,4 +1,4 @@
-// The chat: what is open, what is shown of what happens, and what a typed line does.
+// The chat: the open conversation, the display of events, and the handling of typed lines.
 import { ClientError, type ClientEvents, type SottoClient, type StoredMessage } from '@sotto/client'
 import { cut, sanitizeLine } from '../sanitize.ts'
 import type { Terminal } from './terminal.ts'
@@ -7,17 +7,17 @@ import { keyOf, Transcript } from './transcript.ts'
 const TYPING_SHOWN_MS = 4000
 const OPENING_MESSAGES = 20
 
-/** A message shown under a number. */
+/** A message that was shown with a number. */
 export interface Numbered {
   readonly conversationId: string
   readonly id: string
   readonly isMe: boolean
 }
 
-/** Runs a line that begins with "/"; false where there is no such command. */
+/** Runs a line that begins with "/". Returns false if the command does not exist. */
 export type CommandRunner = (chat: Chat, line: string) => Promise<boolean>
 
-/** One chat at one terminal. */
+/** One chat in one terminal. */
 export class Chat {
   readonly client: SottoClient
   readonly terminal: Terminal
@@ -33,7 +33,7 @@ export class Chat {
   #typing = ''
   #typingTimer: ReturnType<typeof setTimeout> | undefined
   #wasConnected = false
-  #isSummed = false
+  #hasShownSummary = false
   #isLeaving = false
   #leave: () => void = () => {}
 
@@ -52,7 +52,7 @@ export class Chat {
     this.#runCommand = runCommand
   }
 
-  /** The conversation that is open. */
+  /** The open conversation. */
   get openId(): string | undefined {
     return this.#openId
   }
@@ -79,14 +79,14 @@ export class Chat {
     clearTimeout(this.#typingTimer)
   }
 
-  /** Leaves, once every line typed before was dealt with. */
+  /** Leaves once all lines typed before are processed. */
   leave(): void {
     if (this.#isLeaving) return
     this.#isLeaving = true
     void this.#work.then(() => this.#leave())
   }
 
-  /** What a contact is called, safe to print; with the alias where two are called the same. */
+  /** A contact's name, safe to print; with the alias if two contacts have the same name. */
   name(contact: string): string {
     const friend = this.client
       .friends()
@@ -98,7 +98,7 @@ export class Chat {
     return isAmbiguous ? `${nickname} (${friend.alias_id})` : nickname
   }
 
-  /** Opens a conversation: shows its last messages, and marks them as read. */
+  /** Opens a conversation: shows its last messages and marks them as read. */
   async open(contact: string): Promise<void> {
     const conversation = await this.client.conversation(contact)
     this.#openId = conversation.conversationId
@@ -110,7 +110,7 @@ export class Chat {
     this.showPrompt()
   }
 
-  /** Shows the last messages of the open conversation, the last `unread` of the peer's set off as new. */
+  /** Shows the last messages of the open conversation. A line marks the peer's last `unread` ones as new. */
   async showHistory(count: number, unread = 0): Promise<void> {
     if (this.#openId === undefined) return
     const messages = await this.client.messages(this.#openId, { limit: count })
@@ -121,12 +121,12 @@ export class Chat {
     }
   }
 
-  /** The message shown under a number such as "12" or "#12". */
+  /** The message with a number such as "12" or "#12". */
   numbered(text: string): Numbered | undefined {
     return this.#shown[Number(text.replace('#', '')) - 1]
   }
 
-  /** The last own message of the open conversation that still stands. */
+  /** The last own message of the open conversation that is not retracted. */
   async lastOwn(): Promise<StoredMessage | undefined> {
     if (this.#openId === undefined) return undefined
     return (await this.client.messages(this.#openId)).findLast(
@@ -134,11 +134,11 @@ export class Chat {
     )
   }
 
-  /** Sends into the open conversation, and shows it. */
+  /** Sends a message to the open conversation and shows it. */
   async send(text: string, replyToId?: string): Promise<void> {
     if (this.#openId === undefined) {
       this.terminal.print(
-        'No conversation is open: /with <alias> opens one, /add <alias> asks for a new one, /help tells more.',
+        'No conversation is open. /with <alias> opens one, /add <alias> sends a friend request, /help lists all commands.',
       )
       return
     }
@@ -157,7 +157,7 @@ export class Chat {
       client.on('retracted', (message) => this.#enqueue(async () => this.#onRetracted(message))),
       client.on('typing', ({ conversationId }) => this.#showTyping(conversationId)),
       client.on('network_state', (state) => this.#onNetwork(state)),
-      client.on('synced', () => this.#enqueue(() => this.#sumUp())),
+      client.on('synced', () => this.#enqueue(() => this.#showSummary())),
       client.on('goaway', (event) => this.#onGoaway(event)),
       client.on('friend_request', (friend) => {
         this.terminal.print(
@@ -169,14 +169,14 @@ export class Chat {
       ),
       client.on('security_violation', ({ contactId }) => {
         this.terminal.print(
-          `! The keys of ${this.name(contactId)} are not those this device knows. Somebody may be in between. Nothing is sent or read; ask them in another way. /newkeys ${contactId} trusts the new keys.`,
+          `! The keys of ${this.name(contactId)} have changed. Somebody may be intercepting your messages, so nothing is sent or read. Ask them over another channel. /newkeys ${contactId} accepts the new keys.`,
         )
       }),
       client.on('error', (error) => this.#onError(error)),
     )
   }
 
-  /** Lines and events one after another, so that what is printed keeps its order. */
+  /** Processes lines and events one after another, so that the output keeps their order. */
   #enqueue(work: () => Promise<void>): void {
     this.#work = this.#work.then(work).catch((error: unknown) => this.#onError(error))
   }
@@ -185,7 +185,7 @@ export class Chat {
     const text = line.trim()
     if (text === '') return
     if (!text.startsWith('/')) {
-      // With no conversation open a number chooses one of the list.
+      // If no conversation is open, a number chooses one from the list.
       if (this.#openId === undefined && /^\d{1,4}$/.test(text)) await this.#runCommand(this, `/with ${text}`)
       else await this.send(line)
       return
@@ -207,8 +207,8 @@ export class Chat {
       await this.client.markRead(message.conversationId)
       return
     }
-    // What was waiting at the relay is summed up once all of it is here.
-    if (!this.#isSummed) return
+    // Messages that waited at the relay are reported together, once all have arrived.
+    if (!this.#hasShownSummary) return
     const { unread } = await this.client.conversation(message.conversationId)
     this.terminal.print(
       `• ${unread} new from ${this.name(message.conversationId)}: /with ${message.fromAliasId}`,
@@ -255,7 +255,7 @@ export class Chat {
   #onGoaway({ reason }: ClientEvents['goaway']): void {
     if (reason === 'new_device_login') {
       this.terminal.print(
-        '! This account was connected from another device, so this one is disconnected. /connect takes it back.',
+        '! This account connected from another device, so this device was disconnected. /connect reconnects it here.',
       )
     } else if (reason === 'account_deleted') {
       this.terminal.print('! This account was deleted.')
@@ -271,10 +271,10 @@ export class Chat {
     this.terminal.print(`! ${sanitizeLine(message, 300)}`)
   }
 
-  /** Once after the start: who wrote meanwhile. */
-  async #sumUp(): Promise<void> {
-    if (this.#isSummed) return
-    this.#isSummed = true
+  /** Shows once after the start who wrote while this client was offline. */
+  async #showSummary(): Promise<void> {
+    if (this.#hasShownSummary) return
+    this.#hasShownSummary = true
     const unread = (await this.client.conversations()).filter((each) => each.unread > 0)
     if (unread.length === 0) return
     const parts = unread.map((each) => `${each.unread} from ${this.name(each.conversationId)}`)
@@ -333,9 +333,9 @@ export class Chat {
 function reasonOf(failure: string | undefined): string {
   switch (failure) {
     case 'NOT_FRIENDS':
-      return 'you are not friends (any more).'
+      return 'you are not friends, or no longer friends.'
     case 'EXPIRED':
-      return 'they did not come for it in time.'
+      return 'it expired before it was delivered.'
     default:
       return `${failure ?? 'no reason given'}.`
   }

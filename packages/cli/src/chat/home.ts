@@ -1,4 +1,4 @@
-// Where a chat keeps its identity and history: one folder a relay, readable by its owner alone.
+// The folder of a chat's identity and history: one per relay, readable only by its owner.
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ export function folderOf(home: string | undefined, relayUrl: URL): string {
   return join(base, relayUrl.host.replace(/[^a-z0-9.-]/g, '_'))
 }
 
-/** Opens the store of a folder. @throws CommandError where another chat has it open, or it cannot be used */
+/** Opens the store of a folder. @throws CommandError if another chat uses it, or it cannot be opened */
 export async function openHome(folder: string): Promise<FileStore> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -20,13 +20,13 @@ export async function openHome(folder: string): Promise<FileStore> {
     return await FileStore.open(folder)
   } catch (error) {
     if (error instanceof ClientError && error.code === 'STORE_LOCKED') {
-      throw new CommandError(`another "sotto chat" is using ${folder}; --home names another folder`)
+      throw new CommandError(`another "sotto chat" is using ${folder}; choose another folder with --home`)
     }
     throw new CommandError(`${folder} cannot be used: ${error instanceof Error ? error.message : error}`)
   }
 }
 
-/** The words in a phrase file, or undefined where there is no such file. */
+/** The words in a phrase file, or undefined if the file does not exist. */
 export async function readPhrase(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8')
@@ -36,7 +36,7 @@ export async function readPhrase(path: string): Promise<string | undefined> {
   }
 }
 
-/** Writes the words into a new file only its owner may read. */
+/** Writes the words to a new file that only its owner may read. */
 export async function writePhrase(path: string, mnemonic: string): Promise<void> {
   try {
     await writeFile(path, `${mnemonic}\n`, { mode: 0o600, flag: 'wx' })

@@ -1,4 +1,4 @@
-// What keys do to the line being typed.
+// The effect of keys on the line being typed.
 import { expect, test } from 'bun:test'
 import { type KeyOutcome, LineEditor } from './line-editor.ts'
 
@@ -14,7 +14,7 @@ const NAMED = {
   '⏎': 'return',
 } as const
 
-/** Presses a key for each character; the ones above stand for keys without one. */
+/** Presses a key for each character; the names above are keys without a character. */
 function press(editor: LineEditor, keys: string): KeyOutcome {
   let outcome: KeyOutcome = { kind: 'none' }
   for (const key of keys) {
@@ -28,7 +28,7 @@ function control(editor: LineEditor, name: string): KeyOutcome {
   return editor.press({ text: '', name, ctrl: true, meta: false })
 }
 
-test('typing, moving and removing', () => {
+test('keys insert, move and delete characters', () => {
   const editor = new LineEditor()
   press(editor, 'helo<l')
   expect(editor.text).toBe('hello')
@@ -38,7 +38,7 @@ test('typing, moving and removing', () => {
   expect(editor.text).toBe('Hell')
 })
 
-test('characters made of several code points are one to the cursor', () => {
+test('the cursor treats a character of several code points as one', () => {
   const editor = new LineEditor()
   editor.press({ text: '👩‍👩‍👧', name: '', ctrl: false, meta: false })
   press(editor, 'e')
@@ -50,7 +50,7 @@ test('characters made of several code points are one to the cursor', () => {
   expect(editor.text).toBe('')
 })
 
-test('enter gives the line, and up brings it back', () => {
+test('Enter submits the line, and Up brings it back', () => {
   const editor = new LineEditor()
   expect(press(editor, 'one⏎')).toEqual({ kind: 'submit', line: 'one' })
   press(editor, 'two⏎dra')
@@ -65,7 +65,7 @@ test('enter gives the line, and up brings it back', () => {
   expect(editor.text).toBe('dra')
 })
 
-test('control keys of a shell', () => {
+test('the control keys of a shell work', () => {
   const editor = new LineEditor()
   press(editor, 'one two three')
   control(editor, 'w')
@@ -96,7 +96,7 @@ test('keys without a character change nothing', () => {
   expect(editor.text).toBe('')
 })
 
-test('line breaks within a paste belong to the text', () => {
+test('line breaks in pasted text do not submit the line', () => {
   const editor = new LineEditor()
   const key = (name: string) => editor.press({ text: '', name, ctrl: false, meta: false })
   key('paste-start')
@@ -105,7 +105,7 @@ test('line breaks within a paste belong to the text', () => {
   expect(press(editor, '⏎')).toEqual({ kind: 'submit', line: 'a\nb' })
 })
 
-test('the view keeps the cursor in sight, whatever the width', () => {
+test('the view always contains the cursor, for any width', () => {
   const editor = new LineEditor()
   press(editor, 'abcdefghij')
   expect(editor.view(5)).toEqual({ text: 'ghij', column: 4 })

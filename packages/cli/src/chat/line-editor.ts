@@ -1,7 +1,8 @@
-// The line being typed: a text, a cursor, a history, and what each key does to them. Knows no terminal.
+// The line being typed: its text, cursor and history, and the effect of each key. Independent of any
+// terminal.
 import { cells, graphemes } from '../sanitize.ts'
 
-/** A key, as node:readline's keypress events give it. */
+/** A key, as in node:readline's keypress events. */
 export interface Key {
   readonly text: string
   readonly name: string
@@ -9,7 +10,7 @@ export interface Key {
   readonly meta: boolean
 }
 
-/** What a key came to. `submit` carries the line, which is then empty. */
+/** The effect of a key. `submit` contains the line; the editor is then empty. */
 export type KeyOutcome =
   | { readonly kind: 'none' | 'moved' | 'changed' | 'interrupt' | 'end' }
   | { readonly kind: 'submit'; readonly line: string }
@@ -21,7 +22,7 @@ export class LineEditor {
   #characters: string[] = []
   #cursor = 0
   readonly #history: string[] = []
-  /** Which line of the history is shown; its length while none is. */
+  /** The index of the shown history line; the history's length if none is shown. */
   #historyAt = 0
   #draft = ''
   #isPasting = false
@@ -40,7 +41,7 @@ export class LineEditor {
       this.#isPasting = key.name === 'paste-start'
       return { kind: 'none' }
     }
-    // Within a paste a line break belongs to the text: it must not send half of it.
+    // In a paste, a line break belongs to the text and must not send half of it.
     if (this.#isPasting && isEnter(key)) return this.#insert('\n')
     if (isEnter(key)) return this.#submit()
     if (key.ctrl) return this.#control(key.name)
@@ -67,12 +68,12 @@ export class LineEditor {
     }
   }
 
-  /** The part that fits into `width` columns around the cursor, and the cursor's column in it. */
+  /** The part around the cursor that fits into `width` columns, and the cursor's column in it. */
   view(width: number): { readonly text: string; readonly column: number } {
     const shown = this.#characters.map((character) => (character === '\n' ? '⏎' : character))
     let start = this.#cursor
     let column = 0
-    // As much before the cursor as fits, with a column left for the cursor itself.
+    // As much as fits before the cursor, with one column for the cursor itself.
     while (start > 0) {
       const next = cells(shown[start - 1] ?? '')
       if (column + next > width - 1) break
@@ -123,7 +124,7 @@ export class LineEditor {
   }
 
   #insertTyped(key: Key): KeyOutcome {
-    // Keys without a character of their own come with an escape sequence as their text.
+    // Keys without a character have an escape sequence as their text.
     if (key.text === '' || key.meta || /\p{Cc}/u.test(key.text)) return { kind: 'none' }
     return this.#insert(key.text)
   }
@@ -131,7 +132,7 @@ export class LineEditor {
   #insert(text: string): KeyOutcome {
     const before = this.#characters.slice(0, this.#cursor).join('') + text
     const after = this.#characters.slice(this.#cursor).join('')
-    // Segmented anew: a combining mark typed last joins the letter before it.
+    // Segmented again: a new combining mark joins the letter before it.
     this.#characters = graphemes(before + after)
     this.#cursor = graphemes(before).length
     return { kind: 'changed' }

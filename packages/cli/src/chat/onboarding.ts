@@ -1,17 +1,17 @@
-// The first start: a new identity or one recovered by its words, the words shown once, the alias and its code.
+// The first start: makes a new identity and shows its words once, or recovers one from its words.
 import { ClientError, type SottoClient, validateMnemonic } from '@sotto/client'
 import { CommandError } from '../command.ts'
 import { sanitizeLine } from '../sanitize.ts'
 import { readPhrase, writePhrase } from './home.ts'
 import type { Terminal } from './terminal.ts'
 
-/** What the flags have settled already. */
+/** The flags that answer questions of the first start. */
 export interface OnboardingFlags {
   readonly phraseFile: string | undefined
   readonly nickname: string | undefined
 }
 
-/** Leads through the first start; false where the user left before its end. */
+/** Runs the first start. Returns false if the user left before the end. */
 export async function onboard(
   client: SottoClient,
   terminal: Terminal,
@@ -20,7 +20,7 @@ export async function onboard(
   const phrase = flags.phraseFile === undefined ? undefined : await readPhrase(flags.phraseFile)
   if (phrase !== undefined) {
     if (!(await validateMnemonic(phrase)))
-      throw new CommandError(`${flags.phraseFile} does not hold the 12 words of a recovery phrase`)
+      throw new CommandError(`${flags.phraseFile} does not contain the 12 words of a recovery phrase`)
     return recover(client, terminal, phrase)
   }
   if (flags.phraseFile !== undefined || flags.nickname !== undefined)
@@ -28,7 +28,7 @@ export async function onboard(
 
   terminal.print('Welcome to Sotto. This device has no identity at this relay yet.')
   for (;;) {
-    const answer = await terminal.ask('[n]ew identity, or [r]ecover one with its 12 words? ')
+    const answer = await terminal.ask('[n]ew identity, or [r]ecover one from its 12 words? ')
     if (answer === undefined) return false
     if (/^n(ew)?$/i.test(answer.trim())) return createNew(client, terminal, flags)
     if (/^r(ecover)?$/i.test(answer.trim())) return recoverByWords(client, terminal)
@@ -69,8 +69,8 @@ Your recovery phrase:
 
 ${rows.join('\n')}
 
-Write these 12 words down on paper, in this order. They are your identity: whoever has them is
-you, and without them a lost device is a lost account. They are not shown again.
+Write these 12 words down on paper, in this order. They are your identity: anyone who has them
+has your account, and without them you cannot recover it. They are not shown again.
 `)
   await terminal.ask('Press Enter once you have written them down. ')
   return true
@@ -98,7 +98,7 @@ async function recover(client: SottoClient, terminal: Terminal, mnemonic: string
   try {
     const { nickname } = await client.recover({ mnemonic })
     terminal.print(
-      `Welcome back, ${sanitizeLine(nickname)}. Messages that were read on another device are not on this one.`,
+      `Welcome back, ${sanitizeLine(nickname)}. Messages that another device has received are not on this device.`,
     )
     return true
   } finally {

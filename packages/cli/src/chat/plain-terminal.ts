@@ -1,4 +1,4 @@
-// A terminal for scripts: lines in, lines out, nothing that moves.
+// A terminal for scripts: it reads and prints plain lines.
 import { createInterface, type Interface } from 'node:readline'
 import type { MarkedLine, Terminal, TerminalHandlers } from './terminal.ts'
 

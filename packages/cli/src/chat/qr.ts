@@ -1,7 +1,10 @@
 // An alias as a QR code, for another phone to scan.
 import { renderUnicodeCompact } from 'uqr'
 
-/** The code, two modules a line and column. Its light modules are the drawn ones, so colours are set where there are any. */
+/**
+ * The code, two modules per line and column. The light modules are drawn, so colours are set if the terminal
+ * has any.
+ */
 export function qrOf(text: string, hasColour: boolean): string {
   const code = renderUnicodeCompact(text, { border: 2 })
   if (!hasColour) return code

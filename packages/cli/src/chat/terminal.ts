@@ -1,8 +1,8 @@
-// What the chat asks of a terminal, whether people or scripts are at it.
+// The interface of a terminal, for people and for scripts.
 
-/** A line that can be changed after it was printed, by its mark alone. */
+/** A line whose mark can change after it was printed. */
 export interface MarkedLine {
-  /** Names the line, so that its mark can be changed. */
+  /** Identifies the line, so that its mark can be changed. */
   readonly key: string
   readonly beforeMark: string
   readonly mark: string
@@ -11,28 +11,31 @@ export interface MarkedLine {
 
 /** Where the chat prints and reads. */
 export interface Terminal {
-  /** Whether people are at it: then there are colours, a status line and marks that change in place. */
+  /** Whether a person uses it: then it has a status line, and marks change in place. */
   readonly isInteractive: boolean
-  /** How many columns there are. */
+  /** The width in columns. */
   readonly columns: number
-  /** Prints above the line being typed, which stays as it is. */
+  /** Prints above the line being typed, which does not change. */
   print(text: string): void
   /** Prints a line with a mark. */
   printMarked(line: MarkedLine): void
-  /** Changes a mark where it stands; false where it cannot be reached any more. */
+  /** Changes a mark in place. Returns false if the line has scrolled away. */
   changeMark(key: string, mark: string): boolean
   setPrompt(prompt: string): void
-  /** A line just above the prompt; "" for none. Shown to people only. */
+  /** A line above the prompt, shown only to people; "" for none. */
   setStatus(status: string): void
-  /** Asks, and resolves with the next line; undefined at the end of input. A secret answer does not stay on the screen. */
+  /**
+   * Asks a question. Resolves with the next line, or undefined at the end of input. A secret answer is not
+   * left on the screen.
+   */
   ask(question: string, options?: { readonly isSecret?: boolean }): Promise<string | undefined>
-  /** Takes every line from now on. At the end of input, or on Ctrl-C, `onEnd` is called once. */
+  /** Passes every line to the handlers from now on. Calls `onEnd` once, at the end of input or on Ctrl-C. */
   start(handlers: TerminalHandlers): void
-  /** Gives the terminal back as it was. */
+  /** Restores the terminal's state. */
   close(): void
 }
 
-/** What a terminal tells the chat. */
+/** The chat's handlers of terminal events. */
 export interface TerminalHandlers {
   onLine(line: string): void
   /** The line being typed has changed. */

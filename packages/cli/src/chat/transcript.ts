@@ -1,4 +1,4 @@
-// How messages look: time, mark, number, author, text.
+// Formats messages as lines: time, mark, number, author, text.
 import type { StoredMessage } from '@sotto/client'
 import { sanitizeLine, sanitizeText } from '../sanitize.ts'
 import type { MarkedLine } from './terminal.ts'
@@ -17,7 +17,7 @@ const BLUE = '\u001b[94m'
 const RED = '\u001b[91m'
 const PLAIN = '\u001b[0m'
 
-/** How lines are drawn: with colours, or with words where there are none. */
+/** Formats lines with colours, or with words if the terminal has no colours. */
 export class Transcript {
   readonly #hasColour: boolean
 
@@ -25,7 +25,7 @@ export class Transcript {
     this.#hasColour = hasColour
   }
 
-  /** A status in a column of fixed width, so that one mark can take another's place. */
+  /** A status mark of fixed width, so that one mark can replace another. */
   mark(status: Status): string {
     if (!this.#hasColour) return (status === 'read' ? 'read' : MARKS[status]).padEnd(4)
     const text = MARKS[status].padEnd(2)
@@ -38,7 +38,7 @@ export class Transcript {
     return WORDS[status]
   }
 
-  /** A message as a line; `number` is what commands call it by, `quoted` what it answers. */
+  /** A message as a line. Commands refer to it by `number`; `quoted` is the message it answers. */
   line(
     message: StoredMessage,
     number: number,
@@ -55,12 +55,12 @@ export class Transcript {
   }
 }
 
-/** Names a message among all of both sides. */
+/** A key that is unique among the messages of both sides. */
 export function keyOf(message: StoredMessage): string {
   return `${message.isMe ? 'me' : 'them'} ${message.conversationId} ${message.id}`
 }
 
-/** What a message says, in one line's worth of words. */
+/** A short description of a message's content. */
 function describe(message: StoredMessage): string {
   if (message.retracted) return '(retracted)'
   switch (message.msgType) {
@@ -77,12 +77,12 @@ function describe(message: StoredMessage): string {
   }
 }
 
-// Lines after the first are set off, so that none of them can pass for a message of its own.
+// Lines after the first are indented, so that none of them looks like a separate message.
 function body(message: StoredMessage): string {
   return sanitizeText(describe(message)).split('\n').join('\n      │ ')
 }
 
-/** Hours and minutes here, with the day before them unless it is today. */
+/** Local hours and minutes, preceded by the date unless it is today. */
 export function clockTime(ms: number, now = Date.now()): string {
   const date = new Date(ms)
   if (Number.isNaN(date.getTime())) return '--:--'

@@ -1,5 +1,5 @@
-// A terminal with people at it: what is printed goes above a status line and the line being typed, which are drawn anew
-// below it each time, so that nothing that comes in ever garbles what is being typed.
+// A terminal for people. Output is printed above a status line and the line being typed. Both are redrawn
+// below it each time, so that incoming messages never garble the typed line.
 import { emitKeypressEvents } from 'node:readline'
 import type { ReadStream, WriteStream } from 'node:tty'
 import { cells, cut } from '../sanitize.ts'
@@ -14,7 +14,7 @@ const BRACKETED_PASTE = { on: '\u001b[?2004h', off: '\u001b[?2004l' }
 // biome-ignore lint/suspicious/noControlCharactersInRegex: our own colours, which take no columns
 const COLOURS = /\u001b\[[0-9;]*m/g
 
-/** Where a marked line stands, in rows from the first one printed. */
+/** The position of a marked line, in rows from the first printed one. */
 interface PrintedMark {
   readonly row: number
   readonly column: number
@@ -28,13 +28,13 @@ export class TtyTerminal implements Terminal {
   readonly #editor = new LineEditor()
   readonly #marks = new Map<string, PrintedMark>()
   readonly #hasColour: boolean
-  /** Lines entered before anyone asked for them. */
+  /** Lines entered before the chat asked for them. */
   readonly #typedAhead: string[] = []
   #handlers: TerminalHandlers | undefined
   #asking: ((line: string | undefined) => void) | undefined
   #prompt = ''
   #status = ''
-  /** Rows of what is drawn below the printed lines: 0 while nothing is. */
+  /** The number of rows drawn below the printed lines; 0 if there are none. */
   #drawnRows = 0
   #printedRows = 0
   #isOpen = true
@@ -93,7 +93,7 @@ export class TtyTerminal implements Terminal {
   }
 
   ask(question: string, options: { isSecret?: boolean } = {}): Promise<string | undefined> {
-    // A question that leaves no room for its answer gets a line of its own.
+    // A question that leaves no space for its answer gets a separate line.
     const fits = cells(question) + MIN_ANSWER_CELLS <= this.columns
     if (!fits) this.print(question)
     this.setPrompt(fits ? question : '> ')
@@ -112,7 +112,7 @@ export class TtyTerminal implements Terminal {
 
   start(handlers: TerminalHandlers): void {
     this.#handlers = handlers
-    // What was answered so far, perhaps a recovery phrase, is no line to recall.
+    // Earlier answers, perhaps a recovery phrase, must not be in the history.
     this.#editor.forgetHistory()
     this.#redraw()
     for (const line of this.#typedAhead.splice(0)) handlers.onLine(line)
@@ -160,7 +160,7 @@ export class TtyTerminal implements Terminal {
   }
 
   readonly #onResize = (): void => {
-    // The terminal has wrapped anew what stands above; where the marks are now is its own secret.
+    // The terminal has rewrapped the lines above, so the positions of the marks are unknown.
     this.#marks.clear()
     this.#redraw()
   }
@@ -171,7 +171,7 @@ export class TtyTerminal implements Terminal {
     this.#draw()
   }
 
-  /** What takes the drawn rows away. The cursor is in the last of them. */
+  /** The escape sequence that erases the drawn rows. The cursor is in the last one. */
   #erased(): string {
     const up = this.#drawnRows > 1 ? `\u001b[${this.#drawnRows - 1}A` : ''
     this.#drawnRows = 0
@@ -193,8 +193,8 @@ export class TtyTerminal implements Terminal {
   #countRows(line: string): void {
     const text = line.replace(COLOURS, '')
     const width = cells(text)
-    // Terminals disagree on how wide some characters are. Where that could change the number of rows, marks above are
-    // given up rather than written into the wrong line.
+    // Terminals disagree on the width of some characters. If that could change the number of rows, the marks
+    // above are abandoned instead of being written into the wrong line.
     const isCertain =
       !/[^ -\u02ff\u2026\u2713\u2717\u2502\u2580-\u259f\u00b7]/.test(text) || width * 2 < this.columns
     if (!isCertain) this.#marks.clear()

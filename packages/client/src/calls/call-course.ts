@@ -1,7 +1,7 @@
-// The course of a device's calls: by the table of `call-states.ts`, whose effects are carried out here.
+// Runs the calls of a device: follows the table of `call-states.ts` and carries out its effects.
 import type { CallSignalFields } from '@sotto/crypto'
 import { ClientError } from '../client-error.ts'
-import type { Clock } from '../options.ts'
+import type { Clock } from '../platform/platform.ts'
 import {
   ANSWER_WITHIN_MS,
   type CallEffect,
@@ -16,15 +16,14 @@ import { FinishedCalls } from './finished-calls.ts'
 import type { LastSignals } from './last-signals.ts'
 import type { OneCall } from './one-call.ts'
 
-/** What an event comes with. */
-export interface Happening {
-  /** The call that begins, or is refused. */
+/** The details of an event. */
+export interface EventDetails {
+  /** The call that begins or is refused. */
   readonly call?: OneCall
   readonly from?: string
   readonly fields?: CallSignalFields
 }
 
-/** What a course is made of. */
 export interface CourseParts {
   readonly clock: Clock
   readonly lastSignals: LastSignals
@@ -32,7 +31,7 @@ export interface CourseParts {
   readonly onError: (error: unknown) => void
 }
 
-/** One call after another, each from state to state. */
+/** The state machine of the calls, of which there is one at a time. */
 export class CallCourse {
   readonly finished: FinishedCalls
   readonly #parts: CourseParts
@@ -40,7 +39,8 @@ export class CallCourse {
   #call: OneCall | undefined
   #end: CallEnd | undefined
   #isVideoDropped = false
-  #making: Promise<void> = Promise.resolve()
+  /** Resolves once the current call's offer or answer is sent. */
+  #signalling: Promise<void> = Promise.resolve()
   #stopWaiting: () => void = () => {}
 
   constructor(parts: CourseParts) {
@@ -48,17 +48,17 @@ export class CallCourse {
     this.finished = new FinishedCalls(parts.clock)
   }
 
-  /** Where the latest call is; `idle` before there was one. */
+  /** The state of the latest call; `idle` before the first. */
   get state(): CallState {
     return this.#state
   }
 
-  /** The latest call, over or not. */
+  /** The latest call, whether it has ended or not. */
   get call(): OneCall | undefined {
     return this.#call
   }
 
-  /** Why the latest call is over, where it is. */
+  /** Why the latest call ended; undefined while it has not. */
   get end(): CallEnd | undefined {
     return this.#end
   }
@@ -72,41 +72,41 @@ export class CallCourse {
     return callTransitions[this.#state].call !== undefined
   }
 
-  /** Whether an event means anything now. */
-  takes(event: CallEvent): boolean {
+  /** Whether an event has an effect in the current state. */
+  accepts(event: CallEvent): boolean {
     return nextOf(this.#state, event) !== undefined
   }
 
-  /** Takes an event: goes where the table says, and does what it says. */
-  happen(event: CallEvent, happening: Happening = {}): void {
+  /** Handles an event: changes the state and carries out the effects, as the table says. */
+  handle(event: CallEvent, details: EventDetails = {}): void {
     const next = nextOf(this.#state, event)
     if (!next) return
     const before = this.#state
     this.#state = next.to
-    // Before the effects: those may begin the next call.
-    this.#end = next.end === 'declined' && happening.fields?.reason === 'busy' ? 'busy' : next.end
-    for (const effect of next.effects) this.#carryOut(effect, happening)
+    // Set before the effects, as they may begin the next call.
+    this.#end = next.end === 'declined' && details.fields?.reason === 'busy' ? 'busy' : next.end
+    for (const effect of next.effects) this.#carryOut(effect, details)
     if (before !== next.to || next.effects.includes('begin')) this.#parts.onChange()
   }
 
-  /** Resolves once the call's offer or answer is on its way. Rejects with what prevented it, which ends the call. */
-  async made(call: OneCall): Promise<void> {
+  /** Resolves once the call's offer or answer is sent. An error ends the call and is thrown. */
+  async signalled(call: OneCall): Promise<void> {
     try {
-      await this.#making
+      await this.#signalling
     } catch (error) {
-      if (this.#call === call) this.happen('failed')
+      if (this.#call === call) this.handle('failed')
       throw error
     }
   }
 
-  /** Something a call needs could not be done, and nobody waits for it. */
+  /** Ends a call after a failed step that nobody waits for, and reports the error. */
   fail(call: OneCall, error: unknown): void {
     if (this.#call !== call || this.isFree) return
-    this.happen('failed')
+    this.handle('failed')
     this.#parts.onError(error)
   }
 
-  /** Sends another track, or none, in the call there is. */
+  /** Sends another track, or none, in the current call. */
   async setTrack(...[kind, track]: Parameters<OneCall['setTrack']>): Promise<void> {
     const isOn = this.#state === 'calling' || this.#state === 'connecting' || this.#state === 'connected'
     if (!this.#call || !isOn) throw new ClientError('INVALID_ARGUMENT', 'there is no call')
@@ -114,13 +114,13 @@ export class CallCourse {
     await this.#call.setTrack(kind, track)
   }
 
-  #carryOut(effect: CallEffect, { call: offered, from = '', fields = {} }: Happening): void {
+  #carryOut(effect: CallEffect, { call: offered, from = '', fields = {} }: EventDetails): void {
     const { lastSignals } = this.#parts
     if (effect === 'begin') {
       this.#call = offered
       this.#isVideoDropped = false
-      // What failed for the call before is not this one's.
-      this.#making = Promise.resolve()
+      // An error of the previous call does not belong to this one.
+      this.#signalling = Promise.resolve()
       return
     }
     if (effect === 'send_busy') {
@@ -131,10 +131,10 @@ export class CallCourse {
     if (!call) return
     switch (effect) {
       case 'make_offer':
-        this.#making = call.makeOffer()
+        this.#signalling = call.makeOffer()
         return
       case 'make_answer':
-        this.#making = call.makeAnswer()
+        this.#signalling = call.makeAnswer()
         return
       case 'take_answer':
         if (!call.takeAnswer(from, fields)) this.fail(call, noAnswer())
@@ -167,7 +167,7 @@ export class CallCourse {
 
   #waitFor(ms: number): void {
     this.#stopWaiting()
-    this.#stopWaiting = this.#parts.clock.after(ms, () => this.happen('timeout'))
+    this.#stopWaiting = this.#parts.clock.after(ms, () => this.handle('timeout'))
   }
 
   #dropVideo(call: OneCall): void {

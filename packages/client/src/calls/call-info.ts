@@ -1,33 +1,33 @@
-// What an application says and is told of calls.
+// The types of calls that applications use.
 import type { SentMedia } from './call-peer.ts'
 import type { CallEnd, CallState } from './call-states.ts'
 
 /** Options of `Calls`. */
 export interface CallsOptions {
   /**
-   * Media goes through the relay's TURN servers only, so that the two sides do not learn each other's addresses. Where
-   * there is no such server, there is no call. False unless told.
+   * Whether media go only through the relay's TURN servers, so that the two sides do not learn each other's
+   * addresses. Without such a server, calls fail. The default is false.
    */
   readonly relayOnly?: boolean
 }
 
-/** A call, as it is now. */
+/** The current state of a call. */
 export interface CallInfo {
-  /** The call's own. */
+  /** The id of the call. */
   readonly id: string
-  /** Whom it is with. */
+  /** The conversation with the contact. */
   readonly conversationId: string
   /** Whether this side called. */
   readonly isCaller: boolean
   readonly state: CallState
-  /** Why it is over, where it is. */
+  /** Why the call ended; absent while it has not. */
   readonly end?: CallEnd
-  /** What this side sends. */
+  /** The media that this side sends. */
   readonly ownMedia: SentMedia
-  /** What the other side says it sends. */
+  /** The media that the other side says it sends. */
   readonly theirMedia: SentMedia
-  /** What the other side sends, to be shown in a `video` element. */
+  /** The other side's stream, to show in a `video` element. */
   readonly theirStream?: MediaStream
-  /** Own video was ended by this library, since the connection was too poor for it. */
+  /** Whether this library turned off this side's video because the connection was too poor for it. */
   readonly isVideoDropped: boolean
 }

@@ -1,18 +1,20 @@
-// What a call needs of whoever carries its media. Browsers' is `webrtc.ts`.
+// The interface of a peer, which carries the media of a call. `webrtc.ts` is the one for browsers.
 
-/** Candidates of one side for one description, at most. A browser has a few; the relay keeps as many. */
+/**
+ * The maximum of candidates per side and description. A browser has only a few; the relay keeps this many.
+ */
 export const MAX_CANDIDATES = 64
 
-/** What one side sends. */
+/** A kind of track. */
 export type CallTrackKind = 'audio' | 'video'
 
-/** What a side sends now. */
+/** Which kinds of media a side sends now. */
 export interface SentMedia {
   readonly audio: boolean
   readonly video: boolean
 }
 
-/** A way to reach a side for its media, as `RTCIceCandidate.toJSON` gives it. */
+/** An address at which a side receives media, as `RTCIceCandidate.toJSON` returns it. */
 export interface CallCandidate {
   readonly candidate: string
   readonly sdpMid: string | null
@@ -20,55 +22,62 @@ export interface CallCandidate {
   readonly usernameFragment: string | null
 }
 
-/** What a peer is made with. */
+/** The options of a peer. */
 export interface CallPeerOptions {
   readonly iceServers: readonly RTCIceServer[]
-  /** Media goes through TURN servers only. */
+  /** Whether media go only through TURN servers. */
   readonly relayOnly: boolean
-  /** What to send from the beginning. */
+  /** The stream to send from the beginning. */
   readonly stream: MediaStream | undefined
   /** The 44 bytes of key material of one side, track and epoch. */
   readonly keyOf: (side: 'own' | 'theirs', mid: string, epoch: number) => Promise<Uint8Array>
-  /** Runs once after `ms`; returns what prevents it. */
+  /** Calls `run` once after `ms`. Returns a function that cancels it. */
   readonly after: (ms: number, run: () => void) => () => void
   readonly onCandidate: (candidate: CallCandidate) => void
-  /** What became of the media; `media_interrupted` as long as another way may be found, `media_failed` where none can. */
+  /**
+   * A change of the media connection: `media_interrupted` if a restart may repair it, `media_failed` if not.
+   */
   readonly onMedia: (event: 'media_connected' | 'media_interrupted' | 'media_failed' | 'link_poor') => void
-  /** What the other side sends. */
+  /** Called with the stream that the other side sends. */
   readonly onStream: (stream: MediaStream) => void
   /**
-   * The own keys are not to be used any longer: the next epoch is to begin. `lost` where what was received under the
-   * other side's keys is forgotten too, so that they are not to be used either.
+   * Called when this side's keys must not be used any more: the next epoch has to begin. `lost` means that
+   * the record of received frames is lost too, so the other side's keys must not be used any more either.
    */
   readonly onEpochOver: (lost: boolean) => void
   readonly onError: (error: unknown) => void
 }
 
-/** The media of one call: sent and received encrypted, or not at all. */
+/** Carries the media of one call. Sends and receives only encrypted media. */
 export interface CallPeer {
-  /** The description of what this side offers, in SDP. */
+  /** Makes this side's offer, in SDP. */
   createOffer(): Promise<string>
-  /** The description of what this side answers. */
+  /** Makes this side's answer, in SDP. */
   createAnswer(offer: string): Promise<string>
   takeAnswer(answer: string): Promise<void>
   /**
-   * The description of another way for the media (an ICE restart). What is sent and under which keys stays as it is.
-   * @param iceServers to be used from now on; those before where there are none
+   * Makes the offer of a restart of the media connection (an ICE restart). Tracks and keys stay the same.
+   * @param iceServers the servers to use from now on; if left out, the previous ones
    */
   offerRestart(iceServers?: readonly RTCIceServer[]): Promise<string>
-  /** The description of what this side answers to an offer of another way. */
+  /** Makes the answer to an offer of a restart. */
   answerRestart(offer: string, iceServers?: readonly RTCIceServer[]): Promise<string>
   addCandidate(candidate: CallCandidate): Promise<void>
-  /** Encrypts under the keys of this epoch from now on. Nothing is sent before the first. Each is given once. */
+  /**
+   * Encrypts with the keys of this epoch from now on. Nothing is sent before the first call. Call it once per
+   * epoch.
+   */
   sendUnder(epoch: number): Promise<void>
-  /** Decrypts under the keys of this epoch from now on, and for what is late under those before. */
+  /**
+   * Decrypts with the keys of this epoch from now on, and late frames with the keys of the previous epoch.
+   */
   receiveUnder(epoch: number): Promise<void>
-  /** What the other side says it sends: the stream holds no track of what it does not. */
+  /** Sets which kinds of media the other side says it sends. The stream has only tracks of these kinds. */
   expect(media: SentMedia): void
-  /** What to send of this kind; nothing where it is null. */
+  /** Sends this track for its kind from now on; null sends nothing. */
   setTrack(kind: CallTrackKind, track: MediaStreamTrack | null): Promise<void>
   close(): void
 }
 
-/** Makes the peer of a call. @throws ClientError `UNSUPPORTED` where the media cannot be encrypted */
+/** Creates the peer of a call. @throws ClientError `UNSUPPORTED` if the media cannot be encrypted */
 export type OpenCallPeer = (options: CallPeerOptions) => CallPeer

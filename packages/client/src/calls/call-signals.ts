@@ -1,4 +1,5 @@
-// The signals of calls: signed, sealed and sent in order; received ones opened, checked, and seen once.
+// The signals of calls: signs, seals and sends them in order; opens and checks received ones, and drops
+// replayed ones.
 import {
   type CallSignal,
   type CallSignalFields,
@@ -21,26 +22,28 @@ import {
 import { ClientError } from '../client-error.ts'
 import type { Device } from '../device.ts'
 import type { Engine } from '../engine.ts'
-import type { SessionRecord } from '../stores/records.ts'
-import { Turns } from '../turns.ts'
+import { SerialQueue } from '../platform/platform.ts'
+import type { SessionRecord } from '../stores/stores.ts'
 
-/** Received and not opened yet, at most. Those beyond are lost, as a relay may lose them. */
+/**
+ * The maximum of received signals that wait to be opened. More are dropped; a relay may lose signals anyway.
+ */
 const MAX_WAITING = 256
 
-/** A frame of a call, as it comes from the relay. */
+/** A call frame from the relay. */
 export type ReceivedFrame = Extract<RelayFrame, { readonly type: CallFrameType }>
 
-/** A signal to be sent. */
+/** A signal to send. */
 export interface OutgoingSignal {
   readonly type: CallSignalType
   readonly conversationId: string
   readonly callId: string
-  /** The alias this side goes by in this call. */
+  /** The alias that this side uses in this call. */
   readonly from: AliasId
   readonly fields: CallSignalFields
 }
 
-/** A signal that was received and passed every check. */
+/** A received signal that passed every check. */
 export interface IncomingSignal extends CallSignal {
   readonly conversationId: string
 }
@@ -48,7 +51,7 @@ export interface IncomingSignal extends CallSignal {
 /** Why a received signal was dropped. */
 export type CallRefusal = CallSignalRefusal | 'UNKNOWN_CONTACT' | 'KEY_CHANGED'
 
-/** Whom signals are handed to. */
+/** Receives the signals. */
 export interface CallSignalListener {
   onSignal(signal: IncomingSignal): void
   onRefused(from: string, reason: CallRefusal): void
@@ -60,10 +63,13 @@ export class CallSignals {
   readonly #device: Device
   readonly #listener: CallSignalListener
   readonly #seen = new SeenCallNonces()
-  readonly #receiving = new Turns()
-  readonly #sending = new Turns()
+  readonly #receiving = new SerialQueue()
+  readonly #sending = new SerialQueue()
   #waiting = 0
-  /** About to stop: what is sent now goes out by it, though it is nobody's engine any more. */
+  /**
+   * The engine that is about to stop. The last signals are sent through it, although the device has dropped
+   * it.
+   */
   #stopping: Engine | undefined
 
   constructor(device: Device, listener: CallSignalListener) {
@@ -71,13 +77,13 @@ export class CallSignals {
     this.#listener = listener
   }
 
-  /** Takes a frame of the relay. */
+  /** Handles a call frame from the relay. */
   receive(frame: ReceivedFrame): void {
     const { engine } = this.#device
     if (!engine || this.#waiting >= MAX_WAITING) return
     this.#waiting += 1
     this.#receiving
-      .take(() => this.#open(engine, frame))
+      .run(() => this.#open(engine, frame))
       .catch((error: unknown) => this.#listener.onError(error))
       .finally(() => {
         this.#waiting -= 1
@@ -85,19 +91,20 @@ export class CallSignals {
   }
 
   /**
-   * Sends a signal after those before, or answers false where there is no connection. Signed when it goes out: nobody
-   * takes an old one.
+   * Sends a signal after the earlier ones. Returns false without a connection. The signal is signed when it
+   * is sent, because receivers refuse old ones.
    * @throws ClientError `KEY_CHANGED`, `UNKNOWN_CONTACT`, `NO_IDENTITY`, `LOCKED`, `CLOSED`
    */
   async send(signal: OutgoingSignal): Promise<boolean> {
-    // Not in its turn: the client may be locked or closed by then, and still send what was said before.
+    // Read now, not in the queue: by then the client may be locked or closed, and must still send this
+    // signal.
     const engine = this.#stopping ?? this.#device.needEngine()
-    return this.#sending.take(async () => {
+    return this.#sending.run(async () => {
       const { sessions, identity, connection } = engine
       if (connection.state !== 'connected') return false
       const session = sessions.get(signal.conversationId)
       if (!sessions.guard(session))
-        throw new ClientError('KEY_CHANGED', 'the keys of this contact are not those recorded')
+        throw new ClientError('KEY_CHANGED', 'the keys of this contact have changed')
       const { clock, random } = this.#device.platform
       const { crypto_v, payload } = await sealCallSignal({
         type: signal.type,
@@ -110,7 +117,7 @@ export class CallSignals {
         nowMs: clock.now(),
         randomBytes: random,
       })
-      // Stopped meanwhile, and its keys put away: this sends nothing then.
+      // If the engine was stopped meanwhile and its keys were dropped, `connection.send` sends nothing.
       return connection.send({
         type: signal.type,
         to: session.theirAliasId,
@@ -122,13 +129,15 @@ export class CallSignals {
     })
   }
 
-  /** Sends what `say` has sent by an engine that is about to stop. Resolves once all has left; waits for no network. */
-  async sendLast(engine: Engine, say: () => void): Promise<void> {
+  /**
+   * Runs `sendAll` and sends its signals through an engine that is about to stop. Resolves once all are sent.
+   */
+  async sendLast(engine: Engine, sendAll: () => void): Promise<void> {
     this.#stopping = engine
     try {
-      say()
+      sendAll()
     } catch (error) {
-      // Keys are put away and stores closed whatever ails a call.
+      // An error of a call must not keep the client from dropping its keys and closing its store.
       this.#listener.onError(error)
     } finally {
       this.#stopping = undefined
@@ -152,13 +161,16 @@ export class CallSignals {
     })
     if (this.#device.engine !== engine) return
     if (!opened.ok) return this.#listener.onRefused(frame.from, opened.reason)
-    // Other keys were shown while this one was being opened.
+    // The relay reported other keys while the signal was being opened.
     if (!sessions.isCurrent(session)) return this.#listener.onRefused(frame.from, 'KEY_CHANGED')
     this.#seen.add(opened.signal.nonce, nowMs)
     this.#listener.onSignal({ ...opened.signal, conversationId: session.conversationId })
   }
 
-  /** The session with who signals. A friend nobody knows by this alias has a new one, which the friend list tells. */
+  /**
+   * The session of a signal's sender. An unknown alias may be a friend's new one, so the friend list is
+   * fetched.
+   */
   async #sessionOf(engine: Engine, { type, from }: ReceivedFrame): Promise<SessionRecord | undefined> {
     const known = findSession(engine, from)
     if (known || type !== 'call_offer') return known
@@ -168,7 +180,7 @@ export class CallSignals {
 }
 
 function findSession({ sessions }: Engine, aliasId: string): SessionRecord | undefined {
-  // The contact that has the alias goes before those that had it.
+  // A contact that has the alias now takes precedence over contacts that had it before.
   const all = sessions.list()
   return (
     all.findLast((session) => session.theirAliasId === aliasId) ??

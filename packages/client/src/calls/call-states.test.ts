@@ -1,4 +1,4 @@
-// Every event in every state, against what is expected of it here in other words than the table's.
+// Every event in every state: compares the table with an independent description of the expected transitions.
 import { describe, expect, test } from 'bun:test'
 import { type CallEvent, type CallState, callTransitions, nextOf } from './call-states.ts'
 
@@ -12,7 +12,8 @@ const events: CallEvent[] = [
   ...(['media_connected', 'media_interrupted', 'media_failed', 'link_poor'] as const),
 ]
 
-// One line an event: which states it matters in, and where it leads from there. All else is ignored.
+// One entry per event: each state in which it has an effect, and the state that follows. In all other states
+// the event is ignored.
 const expected: Record<CallEvent, Partial<Record<CallState, CallState>>> = {
   call: { idle: 'calling', hangup: 'calling', rejected: 'calling', ended: 'calling' },
   call_offer: {
@@ -48,24 +49,25 @@ function same(...where: CallState[]): Partial<Record<CallState, CallState>> {
 
 const cases = states.flatMap((state) => events.map((event) => [state, event] as const))
 
-test('the table knows these states and events, and no others', () => {
+test('the table has exactly these states and events', () => {
   expect(Object.keys(callTransitions).toSorted()).toEqual(states.toSorted())
   const known = new Set(Object.values(callTransitions).flatMap((row) => Object.keys(row)))
   expect([...known].toSorted()).toEqual(events.toSorted())
   expect(cases).toHaveLength(8 * 19)
 })
 
-test.each(cases)('%s, %s', (state, event) => {
+test.each(cases)('in the state %s, the event %s has the expected effects', (state, event) => {
   const next = nextOf(state, event)
   expect(next?.to).toBe(expected[event][state])
   if (!next) return
   const isOver = free.includes(next.to)
   const { effects } = next
 
-  // Whatever is over says why, has its media ended, and waits for nothing; nothing else does.
+  // A transition gives a reason if, and only if, it ends the call. It closes the media if it ends the call,
+  // or if it begins another attempt during a call.
   expect(next.end === undefined).toBe(!isOver)
   expect(effects.includes('close')).toBe(isOver || effects.includes('begin') !== free.includes(state))
-  // A wait is begun with every state that needs one.
+  // A transition to another state, or to another attempt, starts the wait that the new state needs.
   const begins = next.to !== state || effects.includes('begin')
   const waits: readonly string[] = effects.filter((effect) => effect.startsWith('wait_'))
   const needed: Partial<Record<CallState, string[]>> = {
@@ -75,31 +77,33 @@ test.each(cases)('%s, %s', (state, event) => {
   }
   expect(waits).toEqual(begins ? (needed[next.to] ?? []) : [])
   expect(effects.includes('stop_waiting')).toBe(begins && next.to === 'connected')
-  // The other side is told of every end it does not know of; the one who rings in vain tells it itself.
-  const isTold = effects.some((effect) => effect === 'send_hangup' || effect === 'send_reject')
-  const knows = event === 'call_hangup' || event === 'call_reject'
-  const isCallersToSay = state === 'ringing' && (event === 'timeout' || event === 'stopped')
-  if (isOver) expect(isTold).toBe(!knows && !isCallersToSay)
-  // Another way is looked for each time the one there was breaks, and at no other time.
+  // The other side gets a signal when this side ends the call. If a ringing call times out or is stopped, the
+  // caller sends the hangup.
+  const isPeerNotified = effects.some((effect) => effect === 'send_hangup' || effect === 'send_reject')
+  const hasPeerEnded = event === 'call_hangup' || event === 'call_reject'
+  const isLeftToCaller = state === 'ringing' && (event === 'timeout' || event === 'stopped')
+  if (isOver) expect(isPeerNotified).toBe(!hasPeerEnded && !isLeftToCaller)
+  // The media connection restarts each time it is interrupted, and at no other time.
   expect(effects.includes('restart_media')).toBe(event === 'media_interrupted')
-  // Who is called while there is a call, and not by whom one is calling oneself, is told so.
+  // Another contact that calls during this call gets `busy`. The contact of this call gets `busy` only once
+  // this call has been accepted.
   const isOffer = event === 'other_offer' || event.startsWith('peer_offer')
-  const isAnothers = event === 'other_offer' || state === 'connecting' || state === 'connected'
-  expect(effects.includes('send_busy')).toBe(isOffer && isAnothers)
+  const isBusy = event === 'other_offer' || state === 'connecting' || state === 'connected'
+  expect(effects.includes('send_busy')).toBe(isOffer && isBusy)
 })
 
 describe('both call at once', () => {
-  test('one side goes on with its call and the other answers it, whichever offer comes first', () => {
+  test('one side keeps its call and the other side answers it, no matter which offer is first', () => {
     const [keeps, takes] = [nextOf('calling', 'peer_offer_second'), nextOf('calling', 'peer_offer_first')]
     expect(keeps).toEqual({ to: 'calling', effects: [] })
-    // The offer given up is taken back before the other is answered, so that the relay keeps it no longer.
+    // This side withdraws its own offer before it answers, so that the relay deletes it.
     expect(takes?.effects).toEqual(['send_hangup', 'close', 'begin', 'wait_for_media', 'make_answer'])
     expect(nextOf('calling', 'call_answer')?.to).toBe('connecting')
   })
 })
 
-test.each(busy)('from %s, a call always comes to an end', (state) => {
-  // Whatever a hostile other side sends: time, the own user and the own relay end it.
+test.each(busy)('from %s, a call can always end', (state) => {
+  // A hostile peer cannot prevent it: a timeout, the user or the user's relay ends the call.
   for (const end of ['hang_up', 'stopped', 'failed'] as const)
     expect(free).toContain(nextOf(state, end)?.to ?? 'connected')
   if (state !== 'connected') expect(nextOf(state, 'timeout')?.to).toBe('ended')

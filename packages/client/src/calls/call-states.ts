@@ -1,6 +1,9 @@
-// How a call goes from state to state: the one table, and nothing else. Who carries out its effects is `call-course.ts`.
+// The states of a call and the table of transitions between them. `call-course.ts` carries out the effects.
 
-/** Where a call is. A device is in one call at most; the last four and `idle` leave it free for another. */
+/**
+ * The state of a call. A device is in one call at most. In `idle`, `hangup`, `rejected` and `ended` another
+ * call can start.
+ */
 export type CallState =
   | 'idle'
   | 'calling'
@@ -12,17 +15,19 @@ export type CallState =
   | 'ended'
 
 /**
- * What can happen.
+ * The events of a call.
  *
- * - `call`, `accept`, `hang_up`: the user's wishes. To hang up what rings is to reject it.
- * - `call_offer`, where the device is free; `call_answer`, `call_reject`, `call_ice`, `call_hangup`: signals of this call, in every
- *   state. Signals of other calls are no events, but for their offers:
- * - `peer_offer_first`, `peer_offer_second`: the contact of this call offers another. It is `first` where that offer goes
- *   before the own one: where its alias is the lesser as text. Both sides compare the same two, and agree.
- * - `other_offer`: somebody else calls.
- * - `media_connected`, `media_interrupted`, `media_failed`, `link_poor`: what is seen of the media's connection.
- * - `timeout`: a wait is over. `reconnected`: the relay is there again. `failed`: something could not be carried out.
- *   `stopped`: there is no relay any more to signal by (disconnected, locked, closed, another identity).
+ * - `call`, `accept`, `hang_up`: actions of the user. Hanging up a ringing call rejects it.
+ * - `call_offer`: an offer while no call is active. `call_answer`, `call_reject`, `call_ice`, `call_hangup`:
+ *   signals of this call, in every state. Signals of other calls are no events, except their offers:
+ * - `peer_offer_first`, `peer_offer_second`: the contact of this call offers another call. It is `first` if
+ *   its offer takes precedence over this side's: its alias sorts first as text. Both sides compare the same
+ *   two aliases, and agree.
+ * - `other_offer`: another contact calls.
+ * - `media_connected`, `media_interrupted`, `media_failed`, `link_poor`: changes of the media connection.
+ * - `timeout`: a wait has ended. `reconnected`: the relay is connected again. `failed`: an effect could not
+ *   be carried out. `stopped`: there is no relay to send signals through (disconnected, locked, closed,
+ *   another identity).
  */
 export type CallEvent =
   | 'call'
@@ -45,7 +50,7 @@ export type CallEvent =
   | 'failed'
   | 'stopped'
 
-/** What is done about it, in the order given. */
+/** The actions that follow from an event, carried out in the given order. */
 export type CallEffect =
   | 'begin'
   | 'make_offer'
@@ -63,40 +68,40 @@ export type CallEffect =
   | 'stop_waiting'
   | 'close'
 
-/** Why a call is over. */
+/** Why a call ended. */
 export type CallEnd =
   /** The other side hung up. */
   | 'hung_up_by_peer'
   /** This side hung up. */
   | 'hung_up'
-  /** The callee, on either side, did not want it. */
+  /** The callee rejected the call. */
   | 'declined'
   /** The callee is in another call. */
   | 'busy'
   /** Nobody answered in time. */
   | 'unanswered'
-  /** No way for the media was found in time, or it did not come back in time. */
+  /** The media did not connect in time, or did not reconnect in time. */
   | 'no_media'
-  /** The way of the media broke, or the other side is gone. */
+  /** The media connection broke, or the other side disappeared. */
   | 'connection_lost'
   /** Something on this device failed. */
   | 'failed'
-  /** This device lost its relay for good. */
+  /** This device was disconnected from its relay, locked or closed. */
   | 'stopped'
 
 /** One entry of the table. */
 export interface CallTransition {
   readonly to: CallState
   readonly effects: readonly CallEffect[]
-  /** Set where the call is over by it. */
+  /** Why the call ended, if this transition ends it. */
   readonly end?: CallEnd
 }
 
 type Row = { readonly [E in CallEvent]?: CallTransition }
 
-/** How long somebody is called, in milliseconds: as long as the relay keeps an offer. */
+/** How long a call rings, in milliseconds: as long as the relay keeps an offer. */
 export const ANSWER_WITHIN_MS = 45_000
-/** How long the media may take to connect, or to come back, in milliseconds. */
+/** How long the media may take to connect or to reconnect, in milliseconds. */
 export const MEDIA_WITHIN_MS = 30_000
 
 const free: Row = {
@@ -104,7 +109,7 @@ const free: Row = {
   call_offer: { to: 'ringing', effects: ['begin', 'wait_for_answer'] },
 }
 
-/** What ends a call that is answered, from both sides. */
+/** The transitions of an answered call. */
 const answered: Row = {
   hang_up: { to: 'hangup', effects: ['send_hangup', 'close'], end: 'hung_up' },
   call_ice: { to: 'connecting', effects: ['take_candidate'] },
@@ -117,7 +122,7 @@ const answered: Row = {
   other_offer: { to: 'connecting', effects: ['send_busy'] },
 }
 
-/** State by event. What is not there is ignored. */
+/** The transitions by state and event. An event without an entry is ignored. */
 export const callTransitions: { readonly [S in CallState]: Row } = {
   idle: free,
   hangup: free,
@@ -131,9 +136,10 @@ export const callTransitions: { readonly [S in CallState]: Row } = {
     call_hangup: { to: 'hangup', effects: ['close'], end: 'hung_up_by_peer' },
     hang_up: { to: 'hangup', effects: ['send_hangup', 'close'], end: 'hung_up' },
     timeout: { to: 'ended', effects: ['send_hangup', 'close'], end: 'unanswered' },
-    // A relay that lost the connection for good has forgotten the offer.
+    // The relay may have lost the offer along with the connection.
     reconnected: { to: 'calling', effects: ['send_again'] },
-    // Both called. One of the two calls goes on, the same on both sides, and nobody is asked: both want it.
+    // Both sides called. Both continue with the same one of the two calls, without asking the users, who both
+    // called.
     peer_offer_first: {
       to: 'connecting',
       effects: ['send_hangup', 'close', 'begin', 'wait_for_media', 'make_answer'],
@@ -149,9 +155,9 @@ export const callTransitions: { readonly [S in CallState]: Row } = {
     hang_up: { to: 'rejected', effects: ['send_reject', 'close'], end: 'declined' },
     call_ice: { to: 'ringing', effects: ['take_candidate'] },
     call_hangup: { to: 'hangup', effects: ['close'], end: 'hung_up_by_peer' },
-    // The caller says so itself, unless it is gone.
+    // The caller sends its own hangup, unless it has disappeared, so this side sends nothing.
     timeout: { to: 'ended', effects: ['close'], end: 'unanswered' },
-    // Called anew: the hangup of the call before was lost.
+    // The contact calls again: the hangup of the previous call was lost.
     peer_offer_first: { to: 'ringing', effects: ['close', 'begin', 'wait_for_answer'] },
     peer_offer_second: { to: 'ringing', effects: ['close', 'begin', 'wait_for_answer'] },
     other_offer: { to: 'ringing', effects: ['send_busy'] },
@@ -161,10 +167,10 @@ export const callTransitions: { readonly [S in CallState]: Row } = {
 
   connecting: {
     ...answered,
-    // The caller calls again, since it was without a connection: it may not have got the answer either.
+    // The caller repeats its offer after a lost connection, so it may have missed the answer.
     call_offer: { to: 'connecting', effects: ['send_again'] },
     media_connected: { to: 'connected', effects: ['stop_waiting'] },
-    // Again: what was tried has not helped so far. The wait does not begin anew for it.
+    // The earlier restart has not helped, so another one is tried. The wait continues.
     media_interrupted: { to: 'connecting', effects: ['restart_media'] },
     media_failed: { to: 'ended', effects: ['send_hangup', 'close'], end: 'no_media' },
     timeout: { to: 'ended', effects: ['send_hangup', 'close'], end: 'no_media' },
@@ -183,7 +189,7 @@ export const callTransitions: { readonly [S in CallState]: Row } = {
   },
 }
 
-/** What follows an event in a state, or undefined where the event is ignored. */
+/** The transition for an event in a state; undefined if the event is ignored. */
 export function nextOf(state: CallState, event: CallEvent): CallTransition | undefined {
   return callTransitions[state][event]
 }

@@ -1,10 +1,10 @@
-// What the page and the worker that encrypts a call's frames say to each other.
+// The messages between the page and the worker that encrypts a call's frames.
 import type { CallTrackKind } from './call-peer.ts'
 
-/** Which way frames go. */
+/** The direction of frames. */
 export type FrameWay = 'send' | 'receive'
 
-/** What a transform in the worker is made with. */
+/** The options of a transform in the worker. */
 export interface TransformOptions {
   readonly way: FrameWay
   readonly kind: CallTrackKind
@@ -18,5 +18,5 @@ export interface WorkerKey {
   readonly keyMaterial: Uint8Array
 }
 
-/** What the worker says: that it hears, or that a key has encrypted as many frames as it is to. */
+/** A message of the worker: it is ready for messages, or a key has encrypted its maximum of frames. */
 export type WorkerNotice = 'ready' | 'spent'

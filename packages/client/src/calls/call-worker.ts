@@ -1,8 +1,9 @@
-// The worker that encrypts and decrypts a call's frames, by encoded transforms. Loaded as a module of its own, one a call.
+// The worker that encrypts and decrypts a call's frames with encoded transforms. A separate script, one
+// worker per call.
 import type { TransformOptions, WorkerKey, WorkerNotice } from './call-worker-messages.ts'
 import { FrameDecryptor, FrameEncryptor } from './frame-cipher.ts'
 
-/** An encoded frame of either kind. */
+/** An encoded frame of audio or video. */
 interface EncodedFrame {
   data: ArrayBuffer
 }
@@ -15,7 +16,7 @@ interface Transformer {
 }
 
 const ciphers = new Map<string, FrameEncryptor | FrameDecryptor>()
-/** Keys that came before their transform. */
+/** Keys that arrived before their transform. */
 const keys = new Map<string, WorkerKey[]>()
 
 globalThis.addEventListener('message', ({ data }: MessageEvent<WorkerKey>) => {
@@ -27,7 +28,7 @@ globalThis.addEventListener('message', ({ data }: MessageEvent<WorkerKey>) => {
 
 globalThis.addEventListener('rtctransform', (event) => {
   if (!('transformer' in event)) return
-  // What the page has made with these options, by the standard's word.
+  // The standard guarantees that these are the options that the page passed.
   const { options, readable, writable } = event.transformer as Transformer
   const name = `${options.way} ${options.kind}`
   const cipher =
@@ -40,7 +41,8 @@ globalThis.addEventListener('rtctransform', (event) => {
   const transform = new TransformStream<EncodedFrame, EncodedFrame>({
     transform: async (frame, controller) => {
       const transformed = await cipher.transform(new Uint8Array(frame.data))
-      // Dropped: what is not encrypted is not sent, and what is not decrypted is not shown.
+      // The frame is dropped: an unencrypted frame is never sent, and one that does not decrypt is never
+      // shown.
       if (!transformed) return
       const { buffer, byteOffset, byteLength } = transformed
       const data = buffer.slice(byteOffset, byteOffset + byteLength)
@@ -49,14 +51,14 @@ globalThis.addEventListener('rtctransform', (event) => {
       controller.enqueue(frame)
     },
   })
-  // Ends with the track.
+  // The pipe ends when the track does.
   readable
     .pipeThrough(transform)
     .pipeTo(writable)
     .catch(() => {})
 })
 
-// A transform made before this would be told to nobody.
+// The event of a transform that the page creates before this point would be lost.
 notify('ready')
 
 function notify(notice: WorkerNotice): void {

@@ -1,10 +1,10 @@
-// Calls as an application has them: one at a time, begun here or by a friend's offer. How one goes on is `call-course.ts`.
+// The calls of a client, one at a time, started here or by a friend's offer. `call-course.ts` runs a call.
 import type { SottoClient } from '../client.ts'
 import { asClientError, ClientError } from '../client-error.ts'
-import { randomUuid } from '../clock.ts'
 import { Device } from '../device.ts'
-import { doorOf } from '../door.ts'
-import type { Emitter } from '../events.ts'
+import type { Emitter } from '../events/events.ts'
+import { moduleAccessOf } from '../module-access.ts'
+import { randomUuid } from '../platform/platform.ts'
 import { CallCourse } from './call-course.ts'
 import type { CallInfo, CallsOptions } from './call-info.ts'
 import type { CallTrackKind, OpenCallPeer } from './call-peer.ts'
@@ -13,12 +13,26 @@ import type { CallState } from './call-states.ts'
 import { LastSignals } from './last-signals.ts'
 import { type CallListener, type CallSurroundings, OneCall } from './one-call.ts'
 
+export type { CallInfo, CallsOptions } from './call-info.ts'
+export type {
+  CallCandidate,
+  CallPeer,
+  CallPeerOptions,
+  CallTrackKind,
+  OpenCallPeer,
+  SentMedia,
+} from './call-peer.ts'
+export type { CallRefusal } from './call-signals.ts'
+export type { CallEnd, CallState } from './call-states.ts'
+export { type WebRtcOptions, webRtc } from './webrtc.ts'
+
 /**
- * Calls between friends, one at a time: `const calls = new Calls(client, webRtc())`, once for a client. Signals are signed and
- * encrypted like messages, and sound and pictures are encrypted a second time, with keys of the two friends, in the page.
+ * Calls between friends, one at a time. Create it once per client: `const calls = new Calls(client,
+ * webRtc())`. Signals are signed and encrypted like messages. Audio and video are encrypted in the page, in
+ * addition to WebRTC's encryption, with keys that only the two friends have.
  *
- * A call is `calling` or `ringing`, then `connecting`, then `connected`; it is over as `hangup`, `rejected` or `ended`. Each
- * change is told to `onChange`.
+ * A call is `calling` or `ringing`, then `connecting`, then `connected`. It ends as `hangup`, `rejected` or
+ * `ended`. Each change is reported to `onChange`.
  */
 export class Calls {
   readonly #device: Device
@@ -32,16 +46,17 @@ export class Calls {
 
   /**
    * @param openPeer carries the media: `webRtc()` of `@sotto/client/browser`
-   * @throws ClientError `INVALID_ARGUMENT` for a client that has calls already, `UNSUPPORTED` for a `SharedClient`
+   * @throws ClientError `INVALID_ARGUMENT` for a client that has calls already, `UNSUPPORTED` for a
+   *   `SharedClient`
    */
   constructor(client: SottoClient, openPeer: OpenCallPeer, { relayOnly = false }: CallsOptions = {}) {
-    const device = doorOf(client)
+    const device = moduleAccessOf(client)
     if (!(device instanceof Device))
-      throw new ClientError('UNSUPPORTED', 'calls need a SottoClient, which is of one tab')
+      throw new ClientError('UNSUPPORTED', 'calls need a SottoClient, which runs in one tab')
     const { emitter } = device
     const { clock } = device.platform
-    if (emitter.onCall) throw new ClientError('INVALID_ARGUMENT', 'this client has calls already')
-    const onError = (error: unknown): void => this.#tellError(error)
+    if (device.callHooks.onFrame) throw new ClientError('INVALID_ARGUMENT', 'this client has calls already')
+    const onError = (error: unknown): void => this.#emitError(error)
     const signals = new CallSignals(device, {
       onSignal: (signal) => this.#onSignal(signal),
       onRefused: (from, reason) => this.#onRefused(from, reason),
@@ -51,34 +66,34 @@ export class Calls {
     this.#device = device
     this.#emitter = emitter
     this.#around = { device, signals, openPeer, relayOnly }
-    this.#course = new CallCourse({ clock, lastSignals, onChange: () => this.#tellChange(), onError })
-    emitter.onCall = (frame) => {
+    this.#course = new CallCourse({ clock, lastSignals, onChange: () => this.#emitChange(), onError })
+    device.callHooks.onFrame = (frame) => {
       if (frame.type === 'error') this.#onRefusal(frame.call_id, frame.error)
       else signals.receive(frame)
     }
-    // Also once these calls are closed: what they said last may still be on its way.
-    emitter.onStop = (engine) => signals.sendLast(engine, () => this.#course.happen('stopped'))
+    // This hook stays after `close`: the last signals may still be waiting to be sent.
+    device.callHooks.onStop = (engine) => signals.sendLast(engine, () => this.#course.handle('stopped'))
     this.#undo.push(
       () => {
-        emitter.onCall = undefined
+        device.callHooks.onFrame = undefined
       },
       emitter.on('network_state', (state) => {
         if (state === 'connected') lastSignals.sendUnsent()
-        if (state === 'connected') this.#course.happen('reconnected')
-        if (state === 'disconnected') this.#course.happen('stopped')
+        if (state === 'connected') this.#course.handle('reconnected')
+        if (state === 'disconnected') this.#course.handle('stopped')
       }),
       emitter.on('security_violation', () => {
-        if (this.#hasChangedKeys()) this.#course.happen('failed')
+        if (this.#hasChangedKeys()) this.#course.handle('failed')
       }),
     )
   }
 
-  /** Where the latest call is; `idle` before there was one. */
+  /** The state of the latest call; `idle` before the first. */
   get state(): CallState {
     return this.#course.state
   }
 
-  /** The latest call, over or not. */
+  /** The latest call, whether it has ended or not. */
   get current(): CallInfo | undefined {
     const { call, state, end, isVideoDropped } = this.#course
     if (!call) return undefined
@@ -93,30 +108,35 @@ export class Calls {
     }
   }
 
-  /** Hears of every change of a call; returns what stops hearing it. */
+  /** Calls `handler` for every change of a call. Returns a function that removes the handler. */
   onChange(handler: (call: CallInfo) => void): () => void {
     return addTo(this.#changeHandlers, handler)
   }
 
-  /** Hears of signals that were dropped, and why: `STALE` is a clock that is wrong by more than a minute, here or there. */
+  /**
+   * Calls `handler` for every dropped signal, with the reason. `STALE` means that the clock of one side is
+   * wrong by more than a minute. Returns a function that removes the handler.
+   */
   onRefused(handler: (refused: { readonly from: string; readonly reason: CallRefusal }) => void): () => void {
     return addTo(this.#refusalHandlers, handler)
   }
 
   /**
-   * Calls a friend, to send what `stream` holds; nothing, where it is left out. Resolves once the friend is being called.
-   * @throws ClientError `INVALID_ARGUMENT` while there is a call, `NETWORK` without a connection to the relay, `UNSUPPORTED`
-   *   where media cannot be encrypted or, with `relayOnly`, relayed, `UNKNOWN_CONTACT`, `KEY_CHANGED`, `CLOSED`
+   * Calls a friend and sends the tracks of `stream`; without `stream` it sends nothing. Resolves once the
+   * offer is sent.
+   * @throws ClientError `INVALID_ARGUMENT` during another call, `NETWORK` without a connection to the relay,
+   *   `UNSUPPORTED` if media cannot be encrypted or, with `relayOnly`, relayed, `UNKNOWN_CONTACT`,
+   *   `KEY_CHANGED`, `CLOSED`
    */
   async call(contact: string, stream?: MediaStream): Promise<CallInfo> {
     const { sessions, connection, identity } = this.#device.needEngine()
     if (this.#isClosed) throw new ClientError('CLOSED', 'the calls of this client were closed')
-    if (!this.#course.takes('call')) throw new ClientError('INVALID_ARGUMENT', 'there is a call already')
+    if (!this.#course.accepts('call')) throw new ClientError('INVALID_ARGUMENT', 'there is a call already')
     const session = sessions.get(contact)
     if (!sessions.guard(session))
-      throw new ClientError('KEY_CHANGED', 'the keys of this contact are not those recorded')
+      throw new ClientError('KEY_CHANGED', 'the keys of this contact have changed')
     if (connection.state !== 'connected')
-      throw new ClientError('NETWORK', 'there is no connection to call by')
+      throw new ClientError('NETWORK', 'there is no connection to the relay')
     const call = new OneCall(
       this.#around,
       {
@@ -128,47 +148,48 @@ export class Calls {
       this.#listenerOf(() => call),
     )
     call.stream = stream
-    this.#course.happen('call', { call })
-    return this.#made(call)
+    this.#course.handle('call', { call })
+    return this.#signalled(call)
   }
 
   /**
-   * Takes the call that is ringing, to send what `stream` holds. Resolves once the answer is on its way.
-   * @throws ClientError `INVALID_ARGUMENT` where nothing rings, and what `call` throws
+   * Accepts the ringing call and sends the tracks of `stream`. Resolves once the answer is sent.
+   * @throws ClientError `INVALID_ARGUMENT` if no call rings, and as `call` does
    */
   async accept(stream?: MediaStream): Promise<CallInfo> {
     const { call } = this.#course
-    if (!call || !this.#course.takes('accept')) throw new ClientError('INVALID_ARGUMENT', 'nothing rings')
+    if (!call || !this.#course.accepts('accept')) throw new ClientError('INVALID_ARGUMENT', 'no call rings')
     call.stream = stream
-    this.#course.happen('accept')
-    return this.#made(call)
+    this.#course.handle('accept')
+    return this.#signalled(call)
   }
 
-  /** Ends the call, or rejects the one that rings. Does nothing where there is none. */
+  /** Ends the call, or rejects a ringing one. Does nothing without a call. */
   hangUp(): void {
-    this.#course.happen('hang_up')
+    this.#course.handle('hang_up')
   }
 
   /**
-   * Sends another track in a call, or nothing of that kind (`null`): to mute, and to turn video off and on. The other side is
-   * told. Tracks are the application's: it stops them when they are needed no longer, after the call as well.
-   * @throws ClientError `INVALID_ARGUMENT` where there is no call
+   * Sends another track in a call, or none of that kind (`null`): to mute, and to turn video off and on. The
+   * other side is notified. The application owns the tracks, and stops them when it needs them no longer,
+   * also after the call.
+   * @throws ClientError `INVALID_ARGUMENT` without a call
    */
   async setTrack(kind: CallTrackKind, track: MediaStreamTrack | null): Promise<void> {
     await this.#course.setTrack(kind, track)
   }
 
-  /** Ends the call there is, and takes no more. */
+  /** Ends the current call, and ignores later ones. */
   close(): void {
     this.#isClosed = true
     this.hangUp()
     for (const undo of this.#undo.splice(0)) undo()
   }
 
-  /** Awaits the offer or the answer of a call. */
-  async #made(call: OneCall): Promise<CallInfo> {
+  /** Waits until the offer or the answer of a call is sent. */
+  async #signalled(call: OneCall): Promise<CallInfo> {
     try {
-      await this.#course.made(call)
+      await this.#course.signalled(call)
     } catch (thrown) {
       throw asClientError(thrown, 'UNSUPPORTED')
     }
@@ -177,12 +198,12 @@ export class Calls {
     return info
   }
 
-  /** The relay has refused a signal of this side's. */
+  /** The relay refused a signal that this side sent. */
   #onRefusal(callId: string | undefined, code: string): void {
     const { call, state } = this.#course
-    const isOurs = callId === call?.parties.id && state === 'calling'
-    // The relay tells of the error by itself; a candidate that was one too many ends no call.
-    if (isOurs && code !== 'RATE_LIMITED') this.#course.happen('failed')
+    const isThisCall = callId === call?.parties.id && state === 'calling'
+    // The client reports the error itself. A refused candidate beyond the rate limit does not end the call.
+    if (isThisCall && code !== 'RATE_LIMITED') this.#course.handle('failed')
   }
 
   #onSignal(signal: IncomingSignal): void {
@@ -191,21 +212,21 @@ export class Calls {
     const current = course.isFree ? undefined : course.call
     const isSameContact = current?.parties.conversationId === conversationId
     if (current && isSameContact && current.parties.id === callId) {
-      course.happen(type, { from, fields })
+      course.handle(type, { from, fields })
       return
     }
-    // Of a call that is over, or never was.
+    // The signal belongs to a call that has ended, or to none.
     if (type !== 'call_offer' || course.finished.has(callId)) return
     const call = this.#offered(signal)
     if (!call) return this.#onRefused(from, 'MALFORMED')
-    if (!current) return course.happen('call_offer', { call })
-    if (!isSameContact) return course.happen('other_offer', { call })
-    // What was to be sent with the own offer is sent with the answer, should theirs go before.
+    if (!current) return course.handle('call_offer', { call })
+    if (!isSameContact) return course.handle('other_offer', { call })
+    // If the contact's offer takes precedence, its answer sends the stream of the offer made here.
     call.stream = current.stream
     const isFirst = from < current.parties.ownAlias
-    course.happen(isFirst ? 'peer_offer_first' : 'peer_offer_second', { call })
-    // An answer that nobody asked for, as both called.
-    if (course.call === call) course.made(call).catch((error: unknown) => this.#tellError(error))
+    course.handle(isFirst ? 'peer_offer_first' : 'peer_offer_second', { call })
+    // Both sides called, so this call is answered without `accept`, and nobody waits for its answer.
+    if (course.call === call) course.signalled(call).catch((error: unknown) => this.#emitError(error))
   }
 
   #offered(signal: IncomingSignal): OneCall | undefined {
@@ -224,10 +245,10 @@ export class Calls {
     const course = this.#course
     return {
       onMedia: (event) => {
-        if (course.call === callOf()) course.happen(event)
+        if (course.call === callOf()) course.handle(event)
       },
       onChange: () => {
-        if (course.call === callOf()) this.#tellChange()
+        if (course.call === callOf()) this.#emitChange()
       },
       onFailed: (error) => {
         const call = callOf()
@@ -246,21 +267,21 @@ export class Calls {
     for (const handler of [...this.#refusalHandlers]) this.#run(() => handler({ from, reason }))
   }
 
-  #tellChange(): void {
+  #emitChange(): void {
     const info = this.current
     if (info) for (const handler of [...this.#changeHandlers]) this.#run(() => handler(info))
   }
 
-  #tellError(error: unknown): void {
+  #emitError(error: unknown): void {
     this.#emitter.emit('error', asClientError(error, 'UNSUPPORTED'))
   }
 
-  /** A handler that throws disturbs nobody else. */
+  /** Runs a handler. An error in it does not affect the other handlers. */
   #run(handler: () => void): void {
     try {
       handler()
     } catch (cause) {
-      this.#tellError(new ClientError('HANDLER_FAILED', 'a handler of calls threw', { cause }))
+      this.#emitError(new ClientError('HANDLER_FAILED', 'a handler of calls threw', { cause }))
     }
   }
 }

@@ -1,10 +1,12 @@
-// Calls that are over: a signal of theirs that comes late begins none of them anew.
-import type { Clock } from '../options.ts'
+// Remembers ended calls, so that a late signal does not start one of them again.
+import type { Clock } from '../platform/platform.ts'
 
-/** How long the id of a call that is over is known, in milliseconds: longer than any signal of it may be under way. */
+/**
+ * How long the id of an ended call is remembered, in milliseconds: longer than a signal can be in transit.
+ */
 const REMEMBER_MS = 300_000
 
-/** The ids of calls that are over, for as long as they matter. */
+/** The ids of recently ended calls. */
 export class FinishedCalls {
   readonly #clock: Clock
   /** The oldest first. */
@@ -15,16 +17,16 @@ export class FinishedCalls {
   }
 
   add(id: string): void {
-    this.#forget()
+    this.#removeOld()
     this.#finishedAt.set(id, this.#clock.now())
   }
 
   has(id: string): boolean {
-    this.#forget()
+    this.#removeOld()
     return this.#finishedAt.has(id)
   }
 
-  #forget(): void {
+  #removeOld(): void {
     const now = this.#clock.now()
     for (const [id, at] of this.#finishedAt) if (now - at > REMEMBER_MS) this.#finishedAt.delete(id)
   }

@@ -1,4 +1,5 @@
-// Frames of a call: nothing without a key, nothing twice, and no gap from one epoch to the next.
+// Encrypted call frames: no frame is sent or shown without a key, no frame is shown twice, and late frames of
+// the previous epoch are shown.
 import { expect, test } from 'bun:test'
 import { FrameDecryptor, FrameEncryptor } from './frame-cipher.ts'
 
@@ -15,18 +16,18 @@ function encryptor(framesPerEpoch = 100): { encryptor: FrameEncryptor; spent: ()
 
 async function sent(by: FrameEncryptor, plain: Uint8Array): Promise<Uint8Array> {
   const encrypted = await by.transform(plain)
-  if (!encrypted) throw new Error('nothing was sent')
+  if (!encrypted) throw new Error('the frame was not sent')
   return encrypted
 }
 
-test('without a key nothing is sent and nothing shown', async () => {
+test('without a key, no frame is sent and no frame is shown', async () => {
   const { encryptor: alice } = encryptor()
   expect(await alice.transform(frame(1))).toBeUndefined()
   alice.use(key(1))
   expect(await new FrameDecryptor().transform(await sent(alice, frame(1)))).toBeUndefined()
 })
 
-test('what is sent is shown once, whatever order it comes in', async () => {
+test('each sent frame is shown once, in any order of arrival', async () => {
   const { encryptor: alice } = encryptor()
   const bob = new FrameDecryptor()
   alice.use(key(1))
@@ -38,7 +39,7 @@ test('what is sent is shown once, whatever order it comes in', async () => {
   }
 })
 
-test('what is altered, cut short, empty, in the clear or of another key is not shown', async () => {
+test('altered, truncated, empty and plain frames and frames of another key are not shown', async () => {
   const { encryptor: alice } = encryptor()
   const bob = new FrameDecryptor()
   alice.use(key(1))
@@ -53,7 +54,7 @@ test('what is altered, cut short, empty, in the clear or of another key is not s
   expect(await bob.transform(whole)).toEqual(frame(1) as never)
 })
 
-test('what is late from the epoch before is shown, what is from the one before that is not', async () => {
+test('a late frame of the previous epoch is shown, and a frame of the epoch before that is not', async () => {
   const { encryptor: alice } = encryptor()
   const bob = new FrameDecryptor()
   const frames: Uint8Array[] = []
@@ -66,7 +67,7 @@ test('what is late from the epoch before is shown, what is from the one before t
   expect(shown).toEqual([undefined, frame(2), frame(3)] as never)
 })
 
-test('a key says once that it is spent, and the next begins to count anew', async () => {
+test('the encryptor reports once that a key is used up, and counts again from zero with the next key', async () => {
   const { encryptor: alice, spent } = encryptor(3)
   alice.use(key(1))
   for (let n = 0; n < 10; n += 1) await sent(alice, frame(n))

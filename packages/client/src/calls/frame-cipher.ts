@@ -1,26 +1,30 @@
-// The frames of one track, in one direction: encrypted under the latest key, decrypted under the latest two. In the worker.
+// Encrypts or decrypts the frames of one track, in the worker: encrypts with the latest key, decrypts with
+// the latest two.
 import { CallFrameReceiver, CallFrameSender, CryptoError } from '@sotto/crypto'
 
-/** Encrypts what is sent. Without a key there is nothing to send. */
+/** Encrypts sent frames. Without a key it lets no frame through. */
 export class FrameEncryptor {
   readonly #framesPerEpoch: number
   readonly #onSpent: () => void
   #sender: CallFrameSender | undefined
   #framesLeft = 0
 
-  /** @param onSpent told once for each key that has encrypted `framesPerEpoch` frames; it goes on until the next is there */
+  /**
+   * @param onSpent called once per key, after `framesPerEpoch` frames; the key stays in use until the next
+   *   one comes
+   */
   constructor(framesPerEpoch: number, onSpent: () => void) {
     this.#framesPerEpoch = framesPerEpoch
     this.#onSpent = onSpent
   }
 
-  /** Takes the key of a fresh epoch. */
+  /** Sets the key of a new epoch. */
   use(keyMaterial: Uint8Array): void {
     this.#sender = new CallFrameSender(keyMaterial)
     this.#framesLeft = this.#framesPerEpoch
   }
 
-  /** The frame encrypted, or undefined where it may not be sent. */
+  /** The encrypted frame; undefined if it must not be sent. */
   async transform(frame: Uint8Array): Promise<Uint8Array | undefined> {
     const sender = this.#sender
     if (!sender) return undefined
@@ -35,23 +39,23 @@ export class FrameEncryptor {
   }
 }
 
-/** Decrypts what is received. What does not decrypt is not there. */
+/** Decrypts received frames. */
 export class FrameDecryptor {
-  /** The latest first; the one before is for what is still under way. */
+  /** The latest first. The previous one is for frames that are still in transit. */
   #receivers: readonly CallFrameReceiver[] = []
 
-  /** Takes the key of the other side's next epoch. */
+  /** Sets the key of the other side's next epoch. */
   use(keyMaterial: Uint8Array): void {
     this.#receivers = [new CallFrameReceiver(keyMaterial), ...this.#receivers.slice(0, 1)]
   }
 
-  /** The frame decrypted, or undefined where no key opens it or it was seen before. */
+  /** The decrypted frame; undefined if no key decrypts it or it was received before. */
   async transform(frame: Uint8Array): Promise<Uint8Array | undefined> {
     for (const receiver of this.#receivers) {
       try {
         return await receiver.decrypt(frame)
       } catch (error) {
-        // Chromium hands over empty audio frames as well, made of padding.
+        // Chromium also passes empty audio frames, made of padding; they do not decrypt.
         if (!(error instanceof CryptoError)) throw error
       }
     }

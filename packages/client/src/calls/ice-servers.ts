@@ -1,18 +1,18 @@
-// The servers a call's media may go through, as the relay names them.
+// Fetches the STUN and TURN servers for a call's media from the relay.
 import { callEndpoints, type IceConfig } from '@sotto/protocol'
 import { ClientError } from '../client-error.ts'
 import type { Device } from '../device.ts'
 
-/** Servers, in the form of browsers. */
+/** The servers, in the form that browsers use. */
 export interface IceServers {
   readonly servers: readonly RTCIceServer[]
-  /** Media goes through them and no other way. */
+  /** Whether media must go through these servers. */
   readonly relayOnly: boolean
 }
 
 /**
- * Asks the relay for servers.
- * @throws ClientError `UNSUPPORTED` with `relayOnly` where it has none to send media through; what asking it throws
+ * Fetches the servers.
+ * @throws ClientError `UNSUPPORTED` with `relayOnly` if the relay has no TURN server; errors of the request
  */
 export async function askIceServers(device: Device, relayOnly: boolean): Promise<IceServers> {
   const { http } = device.needEngine()

@@ -1,9 +1,9 @@
-// The last signal of each call: sent at once or, without a connection, as soon as there is one again.
-import type { Clock } from '../options.ts'
+// Sends the last signal of each call: now or, without a connection, as soon as there is one again.
+import type { Clock } from '../platform/platform.ts'
 import type { CallSignals, OutgoingSignal } from './call-signals.ts'
 import { ANSWER_WITHIN_MS } from './call-states.ts'
 
-/** Hangups and rejections. Whose call it was is over, so nobody else would say them again. */
+/** Sends hangups and rejections. The call itself has ended, so it does not repeat them. */
 export class LastSignals {
   readonly #signals: CallSignals
   readonly #clock: Clock
@@ -20,7 +20,7 @@ export class LastSignals {
     this.#send(signal, this.#clock.now())
   }
 
-  /** There is a connection again. */
+  /** Call it when there is a connection again. */
   sendUnsent(): void {
     for (const { signal, at } of this.#unsent.splice(0)) if (this.#matters(at)) this.#send(signal, at)
   }
@@ -32,7 +32,7 @@ export class LastSignals {
     }, this.#onError)
   }
 
-  /** Who has heard nothing for that long has given up. */
+  /** Whether a signal is still useful: after this time the other side has ended the call itself. */
   #matters(at: number): boolean {
     return this.#clock.now() - at < ANSWER_WITHIN_MS
   }

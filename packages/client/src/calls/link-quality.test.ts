@@ -1,4 +1,4 @@
-// When video is given up: not for a moment's trouble, and not for what is not known.
+// A link that stays poor turns video off. A short disturbance and unknown values do not.
 import { expect, test } from 'bun:test'
 import { LinkQuality, type LinkSample } from './link-quality.ts'
 
@@ -6,18 +6,18 @@ const good: LinkSample = { videoLoss: 0.02, available: 800_000 }
 const lossy: LinkSample = { videoLoss: 0.3, available: 800_000 }
 const narrow: LinkSample = { available: 40_000 }
 
-const looks = (...samples: LinkSample[]): boolean[] => {
+const verdicts = (...samples: LinkSample[]): boolean[] => {
   const quality = new LinkQuality()
-  return samples.map((sample) => quality.look(sample))
+  return samples.map((sample) => quality.isPoor(sample))
 }
 
-test('a link that loses much or carries little, three looks in a row, is poor', () => {
-  expect(looks(lossy, narrow, lossy)).toEqual([false, false, true])
+test('a link with high loss or low bandwidth in three samples in a row is poor', () => {
+  expect(verdicts(lossy, narrow, lossy)).toEqual([false, false, true])
 })
 
-test('one good look between begins anew, and so does the verdict', () => {
-  expect(looks(lossy, lossy, good, lossy, lossy)).toEqual([false, false, false, false, false])
-  expect(looks(narrow, narrow, narrow, narrow, narrow, narrow)).toEqual([
+test('counting starts again after a good sample, and after a poor verdict', () => {
+  expect(verdicts(lossy, lossy, good, lossy, lossy)).toEqual([false, false, false, false, false])
+  expect(verdicts(narrow, narrow, narrow, narrow, narrow, narrow)).toEqual([
     false,
     false,
     true,
@@ -27,6 +27,6 @@ test('one good look between begins anew, and so does the verdict', () => {
   ])
 })
 
-test('a link of which nothing is known is not poor', () => {
-  expect(looks({}, {}, {}, {})).toEqual([false, false, false, false])
+test('a link with unknown values is not poor', () => {
+  expect(verdicts({}, {}, {}, {})).toEqual([false, false, false, false])
 })

@@ -1,29 +1,32 @@
-// When a connection is too poor for video: sound goes before pictures.
+// Decides when a connection is too poor for video, because audio is more important.
 
-/** The share of own video packets that must be lost, for a link to be poor. */
+/** A link that loses a larger share of the sent video packets is poor. */
 const MAX_LOSS = 0.15
-/** What a link must carry for video to be worth it, in bits a second. */
+/** The bandwidth that video needs at least, in bits per second. */
 const MIN_BITS = 100_000
-/** So many looks in a row: one may be a passing tunnel. */
-const POOR_LOOKS = 3
+/** A link is poor after this many poor samples in a row: one may be a passing disturbance. */
+const POOR_SAMPLES = 3
 
-/** What is seen of a link at one look; what is not known is left out. */
+/** One measurement of a link. Unknown values are left out. */
 export interface LinkSample {
   /** 0 to 1, as the other side reports it. */
   readonly videoLoss?: number
-  /** Bits a second. */
+  /** Bits per second. */
   readonly available?: number
 }
 
-/** Judges a link by looks at it. */
+/** Judges a link by successive samples. */
 export class LinkQuality {
-  #poorLooks = 0
+  #poorSamples = 0
 
-  /** Takes a look; true where the link has been poor for long enough. Begins anew then. */
-  look({ videoLoss = 0, available = MIN_BITS }: LinkSample): boolean {
-    this.#poorLooks = videoLoss > MAX_LOSS || available < MIN_BITS ? this.#poorLooks + 1 : 0
-    if (this.#poorLooks < POOR_LOOKS) return false
-    this.#poorLooks = 0
+  /**
+   * Adds a sample. Returns true if it is the last of several poor ones in a row, and then starts to count
+   * again.
+   */
+  isPoor({ videoLoss = 0, available = MIN_BITS }: LinkSample): boolean {
+    this.#poorSamples = videoLoss > MAX_LOSS || available < MIN_BITS ? this.#poorSamples + 1 : 0
+    if (this.#poorSamples < POOR_SAMPLES) return false
+    this.#poorSamples = 0
     return true
   }
 }

@@ -1,10 +1,14 @@
-// Which way for a call's media the two sides talk about, when the one there was breaks: they are counted from 1.
-import type { Clock } from '../options.ts'
+// Numbers the restarts of a call's media connection from 1, so that both sides know which restart a
+// description is for.
+import type { Clock } from '../platform/platform.ts'
 
-/** For this long after one was offered no other is, in milliseconds: both sides may wish for it at once. */
+/**
+ * The minimum time between two offered restarts, in milliseconds: both sides may notice the break at the same
+ * time.
+ */
 const PAUSE_MS = 2000
 
-/** The restarts of one call's media. Only who has called offers one, so that two offers never meet. */
+/** The restarts of one call's media connection. Only the caller offers them, so two offers never cross. */
 export class MediaRestarts {
   readonly #clock: Clock
   #latest = 0
@@ -15,7 +19,7 @@ export class MediaRestarts {
     this.#clock = clock
   }
 
-  /** The number of another to offer, or undefined where one was offered a moment ago. */
+  /** The number of a new restart to offer; undefined if one was offered a moment ago. */
   begin(): number | undefined {
     if (this.#isPaused) return undefined
     this.#isPaused = true
@@ -27,21 +31,21 @@ export class MediaRestarts {
     return this.#latest
   }
 
-  /** Whether this offer of the other side is new. */
+  /** Records an offer of the other side. @returns whether it is new */
   takeOffer(restart: number): boolean {
     if (restart <= this.#latest) return false
     this.#latest = restart
     return true
   }
 
-  /** Whether this is the answer that is waited for: of the latest offer, the first. */
+  /** Records an answer. @returns whether it is the first answer to the latest offer */
   takeAnswer(restart: number): boolean {
     if (restart !== this.#latest || this.#isAnswered) return false
     this.#isAnswered = true
     return true
   }
 
-  /** Whether no other has taken its place. */
+  /** Whether there is no later restart. */
   isLatest(restart: number): boolean {
     return restart === this.#latest
   }

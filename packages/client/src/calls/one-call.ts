@@ -1,8 +1,9 @@
-// One call: its peer, the keys of its media, and what is signalled for it. When what is done is decided in `call-course.ts`.
+// One call: its peer, the keys of its media, and its signals. `call-course.ts` decides when each of them is
+// used.
 import { type CallSignalFields, deriveCallMediaKey } from '@sotto/crypto'
 import { ClientError } from '../client-error.ts'
 import type { Device } from '../device.ts'
-import { Turns } from '../turns.ts'
+import { SerialQueue } from '../platform/platform.ts'
 import { CallEpochs } from './call-epochs.ts'
 import {
   type Description,
@@ -10,9 +11,9 @@ import {
   hasStatus,
   readCandidate,
   readDescription,
+  readRequests,
   readRestart,
   readStatus,
-  readWishes,
   writeStatus,
 } from './call-fields.ts'
 import {
@@ -29,10 +30,10 @@ import { askIceServers } from './ice-servers.ts'
 import { MediaRestarts } from './media-restarts.ts'
 import { type CallParties, OwnSignals } from './own-signals.ts'
 
-/** The next epoch is told this long before it begins, so that the other side has its keys by then. */
+/** The next epoch is announced this long before it begins, so that the other side has its keys by then. */
 const EPOCH_NOTICE_MS = 1000
 
-/** What all calls of a client have in common. */
+/** What all calls of a client share. */
 export interface CallSurroundings {
   readonly device: Device
   readonly signals: CallSignals
@@ -40,20 +41,19 @@ export interface CallSurroundings {
   readonly relayOnly: boolean
 }
 
-/** What a call tells. Nothing once it is closed. */
+/** Receives the events of a call. None come after the call is closed. */
 export interface CallListener {
   readonly onMedia: CallPeerOptions['onMedia']
   readonly onChange: () => void
-  /** It cannot go on. */
+  /** The call cannot continue. */
   readonly onFailed: (error: unknown) => void
 }
 
-/** One call. */
 export class OneCall {
   readonly parties: CallParties
-  /** What to send. */
+  /** The stream that this side sends. */
   stream: MediaStream | undefined
-  /** What the other side sends, once it is connected. */
+  /** The stream that the other side sends, once the peer has it. */
   theirStream: MediaStream | undefined
   theirMedia: SentMedia = { audio: false, video: false }
   ownMedia: SentMedia = { audio: false, video: false }
@@ -62,15 +62,15 @@ export class OneCall {
   readonly #own: OwnSignals
   readonly #epochs = new CallEpochs()
   readonly #restarts: MediaRestarts
-  readonly #turns = new Turns()
+  readonly #queue = new SerialQueue()
   #offer: Description | undefined
-  /** Known once they have offered or answered. */
+  /** Set once the other side has offered or answered. */
   #theirAlias: string | undefined
-  /** Candidates that came before there was a peer. */
-  readonly #candidatesToTake: CallCandidate[] = []
-  /** How many the other side has named since its latest description. */
-  #candidatesTaken = 0
-  /** The media broke off, and this side has not heard since of another way. */
+  /** Candidates that arrived before the peer was created. */
+  readonly #earlyCandidates: CallCandidate[] = []
+  /** How many candidates the other side has sent since its latest description. */
+  #candidateCount = 0
+  /** Whether the media connection is broken and this side has received no restart for it yet. */
   #isInterrupted = false
   #peer: CallPeer | undefined
   #isClosed = false
@@ -83,7 +83,7 @@ export class OneCall {
     this.#restarts = new MediaRestarts(around.device.platform.clock)
   }
 
-  /** A call that was offered, or undefined where the offer has no description. */
+  /** A call that a contact offered; undefined if the offer has no description. */
   static offered(
     around: CallSurroundings,
     parties: CallParties,
@@ -106,7 +106,7 @@ export class OneCall {
       await this.#epochs.send(peer)
       if (this.#isClosed) return
       const isSent = await this.#own.describe('call_offer', this.#description('offer', sdp))
-      if (!isSent) throw new ClientError('NETWORK', 'there is no connection to call by')
+      if (!isSent) throw new ClientError('NETWORK', 'there is no connection to the relay')
     })
   }
 
@@ -120,13 +120,13 @@ export class OneCall {
       peer.expect(this.theirMedia)
       await this.#epochs.receive(peer)
       await this.#epochs.send(peer)
-      for (const candidate of this.#candidatesToTake.splice(0)) await peer.addCandidate(candidate)
+      for (const candidate of this.#earlyCandidates.splice(0)) await peer.addCandidate(candidate)
       if (this.#isClosed) return
       await this.#own.describe('call_answer', this.#description('answer', sdp))
     })
   }
 
-  /** Takes the answer, or answers false where it is none. */
+  /** Applies the answer to this call's offer. @returns false if the signal has no description */
   takeAnswer(from: string, fields: CallSignalFields): boolean {
     const answer = readDescription('answer', fields)
     if (!answer) return false
@@ -139,7 +139,7 @@ export class OneCall {
     return true
   }
 
-  /** Takes a candidate, what the other side says of how it sends, or another way for the media. */
+  /** Applies a `call_ice`: a candidate, a status of the other side, or a restart of the media connection. */
   takeIce(fields: CallSignalFields): void {
     const candidate = readCandidate(fields)
     if (candidate) this.#takeCandidate(candidate)
@@ -148,7 +148,7 @@ export class OneCall {
     if (restart !== undefined) this.#takeRestart(restart, fields)
   }
 
-  /** Sends something else, or nothing, of a kind. Told to the other side. */
+  /** Sends another track of a kind, or none, and notifies the other side. */
   async setTrack(kind: CallTrackKind, track: MediaStreamTrack | null): Promise<void> {
     await this.#do(() => this.#peer?.setTrack(kind, track))
     this.ownMedia = { ...this.ownMedia, [kind]: track !== null }
@@ -156,37 +156,38 @@ export class OneCall {
     this.#listener.onChange()
   }
 
-  /** The media broke off: another way is looked for. Who has called offers one, the other side asks for it. */
+  /** Restarts a broken media connection. The caller offers the restart, the callee requests one. */
   restartMedia(): void {
     this.#isInterrupted = true
     if (this.parties.isCaller) this.#offerRestart()
     else this.#own.sendStatus(this.#status())
   }
 
-  /** Sends what the other side may have missed once more. */
+  /** Sends the signals again that the other side may have missed. */
   sendAgain(): void {
-    // Where there was no relay there may have been no network either: a way found then is none.
+    // The relay was disconnected, so the network may have been down, and candidates found then may be
+    // useless.
     if (this.#isInterrupted && this.parties.isCaller) this.#offerRestart()
     else this.#own.repeat()
   }
 
-  /** The media is there: what led to it need not be sent again. */
+  /** The media are connected: the signals that led to it are not sent again. */
   settle(): void {
     this.#isInterrupted = false
     this.#own.settle(this.#status())
   }
 
-  /** The call's last signal; to be sent by others, as the call is over. */
+  /** Makes the call's last signal. `LastSignals` sends it, as the call has ended. */
   lastSignal(type: 'call_hangup' | 'call_reject', fields: CallSignalFields = {}): OutgoingSignal {
     return this.#own.make(type, fields)
   }
 
-  /** Ends the media. Nothing is told any more. */
+  /** Ends the media. The listener is not called any more. */
   close(): void {
     this.#isClosed = true
     this.#own.end()
     this.#peer?.close()
-    // A call that is over is still shown; nobody needs its media.
+    // An ended call is still shown to the application, but its media are not needed.
     this.#peer = undefined
     this.stream = undefined
   }
@@ -223,23 +224,23 @@ export class OneCall {
   #takeDescription(from: string, { media, epoch }: Description): void {
     this.#theirAlias = from
     this.theirMedia = media
-    this.#epochs.hear(epoch)
+    this.#epochs.setTheirs(epoch)
   }
 
   #takeCandidate(candidate: CallCandidate): void {
-    // Each has the browser try an address of the other side's choice.
-    if (this.#candidatesTaken >= MAX_CANDIDATES) return
-    this.#candidatesTaken += 1
+    // For each candidate the browser tries an address that the other side chose, so their number is limited.
+    if (this.#candidateCount >= MAX_CANDIDATES) return
+    this.#candidateCount += 1
     if (this.#peer) this.#doOrFail((peer) => peer.addCandidate(candidate))
-    else this.#candidatesToTake.push(candidate)
+    else this.#earlyCandidates.push(candidate)
   }
 
   #takeStatus(fields: CallSignalFields): void {
     const { epoch, media } = readStatus(fields)
-    const { renew, reoffer } = readWishes(fields)
+    const { renew, reoffer } = readRequests(fields)
     this.theirMedia = media
     this.#peer?.expect(media)
-    this.#epochs.hear(epoch)
+    this.#epochs.setTheirs(epoch)
     if (this.#theirAlias !== undefined) {
       this.#doOrFail((peer) => this.#epochs.receive(peer))
       if (reoffer && this.parties.isCaller) this.#offerRestart()
@@ -248,12 +249,12 @@ export class OneCall {
     this.#listener.onChange()
   }
 
-  /** Begins the next epoch: at once where the keys before cannot be used any more. */
+  /** Begins the next epoch. It begins at once if the previous keys cannot be used any more. */
   #nextEpoch(lost: boolean): void {
     const epoch = this.#epochs.next(lost)
     this.#own.sendStatus(this.#status())
     const begin = (): void => {
-      // Unless the one after it has begun meanwhile.
+      // Unless a later epoch has begun meanwhile.
       if (epoch === this.#epochs.own) this.#doOrFail((peer) => this.#epochs.send(peer))
     }
     if (lost) begin()
@@ -261,7 +262,7 @@ export class OneCall {
   }
 
   #offerRestart(): void {
-    // Without the relay it is put off until there is one.
+    // Without a connection to the relay, the restart waits for one.
     if (this.#around.device.engine?.connection.state !== 'connected') return
     const restart = this.#restarts.begin()
     if (restart !== undefined)
@@ -274,7 +275,7 @@ export class OneCall {
     if (!description) return
     const { sdp } = description
     if (isCaller ? !this.#restarts.takeAnswer(restart) : !this.#restarts.takeOffer(restart)) return
-    this.#candidatesTaken = 0
+    this.#candidateCount = 0
     if (isCaller) return this.#doOrFail((peer) => peer.takeAnswer(sdp))
     this.#isInterrupted = false
     this.#describeRestart('answer', restart, (peer, servers) => peer.answerRestart(sdp, servers))
@@ -288,7 +289,7 @@ export class OneCall {
     const { device, relayOnly } = this.#around
     this.#doOrFail(async (peer) => {
       if (!this.#restarts.isLatest(restart)) return
-      // Credentials the call began with may have run out. Where no others are to be had, they are what there is.
+      // The first credentials may have expired. If the relay gives no new ones, the old ones stay in use.
       const ice = await askIceServers(device, relayOnly).catch(() => undefined)
       if (this.#isClosed) return
       this.#own.holdCandidates()
@@ -302,11 +303,11 @@ export class OneCall {
   }
 
   #status(): CallSignalFields {
-    const wishes = {
+    const requests = {
       renew: this.#epochs.needsRenewal,
       reoffer: this.#isInterrupted && !this.parties.isCaller,
     }
-    return writeStatus({ epoch: this.#epochs.own, media: this.ownMedia }, wishes)
+    return writeStatus({ epoch: this.#epochs.own, media: this.ownMedia }, requests)
   }
 
   #keyOf(side: 'own' | 'theirs', mid: string, epoch: number): Promise<Uint8Array> {
@@ -318,13 +319,13 @@ export class OneCall {
     return deriveCallMediaKey({ sessionKey, callId, senderAlias, mid, epoch })
   }
 
-  /** Each after what was begun before, and not at all once the call is closed. */
+  /** Runs the steps of a call one after another. After `close` none is run. */
   #do(run: () => Promise<void> | undefined): Promise<void> {
-    return this.#turns.take(async () => {
+    return this.#queue.run(async () => {
       try {
         if (!this.#isClosed) await run()
       } catch (error) {
-        // What fails because the peer was closed under it has not failed.
+        // An error that comes from closing the peer is no failure.
         if (!this.#isClosed) throw error
       }
     })

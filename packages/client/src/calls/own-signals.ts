@@ -1,27 +1,29 @@
-// What this side says of one call: in an order the other side can take, and again where it may not have arrived.
+// The signals that this side sends for one call: in an order that the other side can process, and repeated if
+// they may be lost.
 import type { CallSignalFields, CallSignalType } from '@sotto/crypto'
 import type { AliasId } from '@sotto/protocol'
 import { hasStatus } from './call-fields.ts'
 import { type CallCandidate, MAX_CANDIDATES } from './call-peer.ts'
 import type { CallSignals, OutgoingSignal } from './call-signals.ts'
 
-/** Who calls whom. */
+/** The two sides of a call. */
 export interface CallParties {
   readonly id: string
   readonly conversationId: string
   readonly isCaller: boolean
-  /** The alias this side goes by in this call, even if it gets another meanwhile: keys are made of it. */
+  /**
+   * This side's alias in this call. It stays the same if the account is renamed: the media keys depend on it.
+   */
   readonly ownAlias: AliasId
 }
 
-/** The signals of this side of a call. */
 export class OwnSignals {
   readonly #signals: CallSignals
   readonly #parties: CallParties
   readonly #onError: (error: unknown) => void
-  /** What the other side may not have got, should this side have been without a connection. */
-  #said: OutgoingSignal[] = []
-  /** Candidates that were found before their description was sent; nobody could use them yet. */
+  /** The signals to repeat after a lost connection. */
+  #toRepeat: OutgoingSignal[] = []
+  /** Candidates found before their description was sent. The other side could not use them yet. */
   #held: CallCandidate[] = []
   #isHolding = true
 
@@ -37,20 +39,22 @@ export class OwnSignals {
     return { type, conversationId, callId: id, from: ownAlias, fields }
   }
 
-  /** From here on candidates are those of a description that is being made. */
+  /** Holds candidates back from now on, because a new description is being made. */
   holdCandidates(): void {
     this.#isHolding = true
   }
 
-  /** Sends a description, and then the candidates for it. Answers false where there is no connection to send it by. */
+  /**
+   * Sends a description, then its candidates. Returns false if there was no connection for the description.
+   */
   async describe(
     type: 'call_offer' | 'call_answer' | 'call_ice',
     fields: CallSignalFields,
   ): Promise<boolean> {
-    // One in a `call_ice` takes the place of all that was said before it.
-    if (type === 'call_ice') this.#said = []
+    // A description in a `call_ice` replaces all earlier signals.
+    if (type === 'call_ice') this.#toRepeat = []
     const signal = this.make(type, fields)
-    this.#said.push(signal)
+    this.#toRepeat.push(signal)
     const isSent = await this.#signals.send(signal)
     this.#isHolding = false
     for (const candidate of this.#held.splice(0)) this.sendCandidate(candidate)
@@ -63,34 +67,34 @@ export class OwnSignals {
       return
     }
     const signal = this.make('call_ice', { ...candidate })
-    if (this.#said.length < MAX_CANDIDATES) this.#said.push(signal)
+    if (this.#toRepeat.length < MAX_CANDIDATES) this.#toRepeat.push(signal)
     this.#send(signal)
   }
 
-  /** Says how this side sends. The latest is all that has to arrive. */
+  /** Sends this side's status. Only the latest one is repeated. */
   sendStatus(fields: CallSignalFields): void {
     const signal = this.make('call_ice', fields)
-    this.#said = [...this.#said.filter((each) => !isStatus(each)), signal]
+    this.#toRepeat = [...this.#toRepeat.filter((each) => !isStatus(each)), signal]
     this.#send(signal)
   }
 
-  /** Says everything again. */
+  /** Sends all signals again. */
   repeat(): void {
-    for (const signal of this.#said) this.#send(signal)
+    for (const signal of this.#toRepeat) this.#send(signal)
   }
 
-  /** The media is there: what led to it is not repeated, only how this side sends. */
+  /** The media are connected: from now on only this side's status is repeated. */
   settle(fields: CallSignalFields): void {
-    this.#said = [this.make('call_ice', fields)]
+    this.#toRepeat = [this.make('call_ice', fields)]
   }
 
-  /** Nothing is repeated any more. */
+  /** The call has ended: nothing is repeated any more. */
   end(): void {
-    this.#said = []
+    this.#toRepeat = []
     this.#held = []
   }
 
-  /** What is sent where there is no connection now is sent when it is repeated. */
+  /** Sends a signal. Without a connection it is only sent by `repeat`. */
   #send(signal: OutgoingSignal): void {
     this.#signals.send(signal).catch(this.#onError)
   }

@@ -1,4 +1,5 @@
-// A call's media in browsers: one RTCPeerConnection, whose frames are encrypted in a worker or not sent.
+// A call's media in browsers: one RTCPeerConnection. A worker encrypts every frame; without it nothing is
+// sent.
 import { ClientError } from '../client-error.ts'
 import type {
   CallCandidate,
@@ -11,35 +12,37 @@ import type {
 import type { FrameWay, TransformOptions, WorkerKey, WorkerNotice } from './call-worker-messages.ts'
 import { LinkQuality, type LinkSample } from './link-quality.ts'
 
-/** How often the link is looked at, in milliseconds. */
-const LOOK_EVERY_MS = 2000
-/** A worker that fails more often does not work. */
+/** How often the quality of the link is measured, in milliseconds. */
+const SAMPLE_EVERY_MS = 2000
+/** How often a failed worker is started again. */
 const MAX_RESTARTS = 3
-/** A worker that has not said a word for this long never will, in milliseconds. */
+/** A worker that sends nothing for this long has failed, in milliseconds. */
 const START_WITHIN_MS = 10_000
 /**
- * Video codecs whose frames can be encrypted whole, the best first. VP9's packets say by themselves what they hold; of VP8
- * only the decoder needs it. Packets of H.264 and AV1 are made by reading the frame, so that nothing of one arrives.
+ * Video codecs whose frames can be encrypted completely, the best first. VP9's packets describe their content
+ * outside the frame; in VP8 only the decoder reads the frame. For H.264 and AV1 the browser reads the frame
+ * to make the packets, so encrypted frames do not arrive.
  */
 const VIDEO_CODECS = ['video/vp9', 'video/vp8']
 const KINDS: readonly CallTrackKind[] = ['audio', 'video']
-/** Audio and video, and room for what another client may add, which is turned down. */
+/** The maximum of media sections in an offer: audio, video, and a few of other clients, which are refused. */
 const MAX_SECTIONS = 8
 
 /** Options of `webRtc`. */
 export interface WebRtcOptions {
   /**
-   * Starts the worker that encrypts, for bundlers that do not find its script by themselves:
-   * `() => new Worker('/assets/call-worker.js', { type: 'module' })` with `@sotto/client/call-worker` as its source.
+   * Starts the worker that encrypts. For bundlers that do not find its script: `() => new
+   * Worker('/assets/call-worker.js', { type: 'module' })` with `@sotto/client/call-worker` as its source.
    */
   readonly startWorker?: () => Worker
-  /** After so many frames of a track a key is replaced. 2^31 unless told, of the 2^32 that a key may encrypt. */
+  /** A key is replaced after this many frames of a track. The default is 2^31; a key may encrypt 2^32. */
   readonly framesPerEpoch?: number
 }
 
 /**
- * The media of calls in a browser: `new Calls(client, webRtc())`. Needs `RTCRtpScriptTransform` (Chromium 141, Firefox 117,
- * Safari 15.4); where that is missing, calls are refused with `UNSUPPORTED`, for nothing is sent that is not encrypted.
+ * Carries the media of calls in a browser: `new Calls(client, webRtc())`. Needs `RTCRtpScriptTransform`
+ * (Chromium 141, Firefox 117, Safari 15.4). Without it, calls fail with `UNSUPPORTED`, because media are
+ * never sent unencrypted.
  */
 export function webRtc({
   startWorker = () => new Worker(new URL('./call-worker.js', import.meta.url), { type: 'module' }),
@@ -66,7 +69,7 @@ class WebRtcPeer implements CallPeer {
   #isStarted = false
   #hasConnected = false
   #isClosed = false
-  #stopLooking: () => void = () => {}
+  #stopSampling: () => void = () => {}
   #stopWaiting: () => void = () => {}
 
   constructor(options: CallPeerOptions, startWorker: () => Worker, framesPerEpoch: number) {
@@ -78,16 +81,16 @@ class WebRtcPeer implements CallPeer {
       if (candidate?.candidate) options.onCandidate(plainCandidate(candidate))
     })
     this.#connection.addEventListener('connectionstatechange', () => this.#onState())
-    // What goes over one is not encrypted by us: a call has none, whatever the other side opens.
+    // This library does not encrypt data channels, so it closes every one that the other side opens.
     this.#connection.addEventListener('datachannel', ({ channel }) => channel.close())
-    // Who waits for it is told; nobody else has to be.
+    // The offer or answer that waits for the worker gets the error. Without one it needs no report.
     this.#started.promise.catch(() => {})
     this.#start()
   }
 
   async createOffer(): Promise<string> {
     await this.#started.promise
-    // Both kinds, whatever is sent at first: what is sent can change later without another offer.
+    // Always both kinds, so that tracks can be added later without another offer.
     for (const kind of KINDS)
       this.#take(kind, this.#connection.addTransceiver(kind, { direction: 'sendrecv' }))
     await this.#addTracks()
@@ -123,7 +126,7 @@ class WebRtcPeer implements CallPeer {
   }
 
   async addCandidate(candidate: CallCandidate): Promise<void> {
-    // One that cannot be used is one way less.
+    // A candidate that the browser cannot use is skipped.
     await this.#connection.addIceCandidate({ ...candidate }).catch(() => {})
   }
 
@@ -136,7 +139,8 @@ class WebRtcPeer implements CallPeer {
   }
 
   expect(media: SentMedia): void {
-    // A `video` element plays no sound while it waits for the first picture of a track that has none.
+    // A `video` element plays no sound while it waits for the first picture of a video track. So a track that
+    // the other side does not send is removed.
     for (const [kind, { receiver }] of this.#transceivers) {
       if (media[kind]) this.#stream.addTrack(receiver.track)
       else this.#stream.removeTrack(receiver.track)
@@ -149,7 +153,7 @@ class WebRtcPeer implements CallPeer {
 
   close(): void {
     this.#isClosed = true
-    this.#stopLooking()
+    this.#stopSampling()
     this.#stopWaiting()
     this.#connection.close()
     this.#worker?.terminate()
@@ -169,7 +173,7 @@ class WebRtcPeer implements CallPeer {
   }
 
   async #takeOffer(sdp: string): Promise<void> {
-    // Browsers make something of each section, however many there are.
+    // A browser allocates resources for each section, so their number is limited.
     if ((sdp.match(/^m=/gm)?.length ?? 0) > MAX_SECTIONS)
       throw new ClientError('BAD_REPLY', `the other side offers more than ${MAX_SECTIONS} kinds of media`)
     await this.#connection.setRemoteDescription({ type: 'offer', sdp })
@@ -178,7 +182,7 @@ class WebRtcPeer implements CallPeer {
       const known = isKind(kind) ? this.#transceivers.get(kind) : undefined
       if (known === transceiver) continue
       if (!isKind(kind) || known) {
-        // Nothing encrypts or decrypts what would go through it.
+        // It has no encryption, so nothing may go through it.
         transceiver.direction = 'inactive'
         continue
       }
@@ -193,7 +197,7 @@ class WebRtcPeer implements CallPeer {
     this.#encrypt(kind, transceiver)
   }
 
-  /** From here on nothing of this track leaves or comes in but through the worker. */
+  /** From now on all frames of this transceiver go through the worker. */
   #encrypt(kind: CallTrackKind, { sender, receiver }: RTCRtpTransceiver): void {
     const worker = this.#worker
     if (!worker) throw new ClientError('UNSUPPORTED', 'there is no worker to encrypt calls')
@@ -205,7 +209,7 @@ class WebRtcPeer implements CallPeer {
     receiver.transform = transform('receive')
   }
 
-  // After the transforms: a track that is there before could send a frame in the clear.
+  // Tracks are added after the transforms: an earlier track could send a frame unencrypted.
   async #addTracks(): Promise<void> {
     const { stream } = this.#options
     await this.setTrack('audio', stream?.getAudioTracks()[0] ?? null)
@@ -218,7 +222,7 @@ class WebRtcPeer implements CallPeer {
       if (mid === null) continue
       const keyMaterial = await this.#options.keyOf(way === 'send' ? 'own' : 'theirs', mid, epoch)
       const key: WorkerKey = { way, kind, keyMaterial }
-      // Not to a worker that has begun meanwhile: that needs another epoch.
+      // A worker that was started meanwhile must not get this key: it needs another epoch.
       if (this.#worker === worker) worker?.postMessage(key)
       keyMaterial.fill(0)
     }
@@ -238,12 +242,13 @@ class WebRtcPeer implements CallPeer {
     worker.addEventListener('error', restart)
     worker.addEventListener('message', ({ data }: MessageEvent<WorkerNotice>) => {
       if (this.#isClosed || worker !== this.#worker) return
-      // One kind is enough: all tracks go on to the next epoch together.
+      // One track is enough: all tracks change to the next epoch together.
       if (data === 'spent') this.#options.onEpochOver(false)
       if (data !== 'ready') return
       cancel()
       for (const [kind, transceiver] of this.#transceivers) this.#encrypt(kind, transceiver)
-      // Another worker knows neither the counters nor what was received: it gets no key the one before had.
+      // A new worker knows neither the counters nor the received frames, so it must not get a key of the
+      // previous worker.
       if (this.#transceivers.size > 0) this.#options.onEpochOver(true)
       this.#isStarted = true
       this.#started.resolve()
@@ -260,7 +265,7 @@ class WebRtcPeer implements CallPeer {
 
   #giveUp(cause?: unknown): void {
     const error = new ClientError('UNSUPPORTED', 'the worker that encrypts calls does not work', { cause })
-    // Before it has started, whoever waits for that hears of it.
+    // Before the start, the offer or answer that waits for it gets the error.
     if (this.#isStarted) this.#options.onError(error)
     else this.#started.reject(error)
   }
@@ -270,27 +275,29 @@ class WebRtcPeer implements CallPeer {
     if (state === 'connected') {
       this.#hasConnected = true
       this.#options.onMedia('media_connected')
-      this.#look()
+      this.#scheduleSample()
     }
     if (state === 'disconnected') this.#options.onMedia('media_interrupted')
-    // The way is lost, but not the other side, as long as the encryption of the way is not broken.
+    // As long as the DTLS transport is intact, a restart can reconnect the media.
     if (state === 'failed')
-      this.#options.onMedia(this.#hasConnected && !this.#isCutOff() ? 'media_interrupted' : 'media_failed')
+      this.#options.onMedia(
+        this.#hasConnected && !this.#isTransportLost() ? 'media_interrupted' : 'media_failed',
+      )
   }
 
-  #isCutOff(): boolean {
+  #isTransportLost(): boolean {
     const states = this.#connection.getSenders().map(({ transport }) => transport?.state)
     return states.includes('failed') || states.includes('closed')
   }
 
-  #look(): void {
-    this.#stopLooking()
-    this.#stopLooking = this.#options.after(LOOK_EVERY_MS, () => {
+  #scheduleSample(): void {
+    this.#stopSampling()
+    this.#stopSampling = this.#options.after(SAMPLE_EVERY_MS, () => {
       this.#connection.getStats().then(
         (stats) => {
           if (this.#isClosed) return
-          if (this.#quality.look(sampleOf(stats))) this.#options.onMedia('link_poor')
-          this.#look()
+          if (this.#quality.isPoor(sampleOf(stats))) this.#options.onMedia('link_poor')
+          this.#scheduleSample()
         },
         (error: unknown) => this.#options.onError(error),
       )

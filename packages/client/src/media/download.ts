@@ -1,4 +1,5 @@
-// A download: fetched in pieces that hold a chunk each, decrypted, kept aside, and handed over once all of it is proven.
+// Downloads a blob: fetches it in pieces with at least one chunk each, decrypts them into a spool, and
+// releases the file once all of it is proven.
 import {
   appendMediaSha256,
   CHUNK_OVERHEAD_BYTES,
@@ -10,37 +11,40 @@ import {
 import { createBlobHash } from '@sotto/crypto/blob-hash'
 import { mediaEndpoints as endpoints } from '@sotto/protocol'
 import { ClientError } from '../client-error.ts'
-import { requestOf } from '../relay-request.ts'
+import { requestOf } from '../wire/wire.ts'
 import { release } from './pieces.ts'
 import type { Spool } from './spool.ts'
 import type { Transfer } from './transfer.ts'
 
-/** The most one chunk can be: a piece of this size that begins with a chunk holds it whole. */
+/**
+ * The maximum size of a chunk: a piece of this size that begins with a chunk contains that chunk completely.
+ */
 const PIECE_BYTES = MAX_CHUNK_PLAINTEXT_BYTES + CHUNK_OVERHEAD_BYTES
-/** A relay that sends nothing for this long is asked again. */
+/** If the relay sends nothing for this long, the request is repeated. */
 const SILENCE_MS = 30_000
 
-/** What was downloaded. */
+/** A completed download. */
 export interface DownloadedMedia<T> {
-  /** The file: a Blob without a type, or what it was put into. */
+  /** The file: a Blob without a type, or the result of the spool. */
   readonly data: T
   readonly sizeBytes: number
   /**
-   * Whether it is known to be all its sender stored, in order. Not where the key came without a digest, as published
-   * clients write it: then every chunk was encrypted for this conversation, but some may be missing or in another place.
+   * Whether the file is proven to be complete and in order. It is not if the media key has no digest, as
+   * published clients write it. Then every chunk was encrypted for this conversation, but some may be missing
+   * or in another place.
    */
   readonly isProven: boolean
 }
 
-/** What is fetched. */
+/** What to download, and where to. */
 export interface DownloadRequest<T> {
   readonly mediaKey: string
   readonly spool: Spool<T>
-  /** The most the blob may have. */
+  /** The maximum size of the blob. */
   readonly maxBytes: number
 }
 
-/** Downloads a blob. Where that fails, nothing of it is left. */
+/** Downloads a blob. If that fails, deletes everything downloaded. */
 export async function download<T>(
   transfer: Transfer,
   request: DownloadRequest<T>,
@@ -73,9 +77,9 @@ async function fetchAll<T>(
     if (total > maxBytes)
       throw new ClientError('MEDIA_TOO_LARGE', `this has ${total} bytes, and at most ${maxBytes} are allowed`)
     const chunks = chunksIn(piece.bytes)
-    // It began with a chunk and had room for one.
+    // The piece begins with a chunk and is large enough for one.
     if (chunks.length === 0) throw altered()
-    // One key for all of them: whoever stored this may have cut it into a hundred thousand.
+    // One key for all chunks of a piece: a hostile sender may have cut it into a hundred thousand chunks.
     await transfer.withKey(async (sessionKey) => {
       for (const chunk of chunks) {
         const plaintext = await decrypt(sessionKey, chunk)
@@ -86,7 +90,7 @@ async function fetchAll<T>(
         release(plaintext)
       }
     })
-    // As far as can be told from the blob: chunks are of 5 MiB, but need not be.
+    // An estimate of the total: it assumes chunks of 5 MiB, which a sender need not use.
     transfer.progress(sizeBytes, total - CHUNK_OVERHEAD_BYTES * Math.ceil(total / PIECE_BYTES))
   }
   return { sizeBytes, digest: hash.digest() }
@@ -94,11 +98,14 @@ async function fetchAll<T>(
 
 interface Piece {
   readonly bytes: Uint8Array
-  /** Of the whole blob. */
+  /** The size of the whole blob. */
   readonly total: number
 }
 
-/** The bytes from `at` on, as many as a chunk can have. They are good until the next piece is written over them. */
+/**
+ * Fetches the bytes from `at`, as many as a chunk can have. They are valid until the next piece overwrites
+ * them.
+ */
 function fetchPiece(
   transfer: Transfer,
   mediaKey: string,
@@ -115,7 +122,7 @@ function fetchPiece(
       total === undefined ||
       last !== Math.min(at + PIECE_BYTES, total) - 1
     )
-      throw new ClientError('BAD_REPLY', 'the relay answered another part of the blob than it was asked for')
+      throw new ClientError('BAD_REPLY', 'the relay answered with another part of the blob')
     const bytes = buffer.subarray(0, last - first + 1)
     const reader = response.body?.getReader()
     for (let filled = 0; filled < bytes.length; ) {
@@ -150,7 +157,7 @@ function asAltered(error: unknown): unknown {
 }
 
 function altered(cause?: CryptoError): ClientError {
-  return new ClientError('MEDIA_ALTERED', 'this is not what its sender stored for this conversation', {
+  return new ClientError('MEDIA_ALTERED', 'this is not what the sender stored for this conversation', {
     cause,
   })
 }

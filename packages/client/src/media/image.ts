@@ -1,28 +1,30 @@
-// Images made smaller in the browser, before they leave the device.
+// Makes images smaller in the browser, before they are uploaded.
 import { ClientError } from '../client-error.ts'
 
-/** How an image is made smaller. */
+/** Options of `scaleImage`. */
 export interface ImageOptions {
-  /** Its longer side is at most this many pixels; 1600 unless told. Smaller images are not made larger. */
+  /** The maximum of pixels of the longer side; 1600 by default. Smaller images are not made larger. */
   readonly maxEdge?: number
-  /** From 0 to 1; 0.85 unless told. */
+  /** From 0 to 1; 0.85 by default. */
   readonly quality?: number
 }
 
-/** What may be see-through, and stays so. Animations become their first image. */
+/** Types that may be transparent; they stay transparent. Animations become their first image. */
 const WITH_ALPHA = /^image\/(?:png|webp|gif|avif)$/
 
 /**
- * An image drawn anew, in pages and workers: smaller, upright, and without what cameras write into it (where, when, with
- * what). A WebP for what may be see-through, else a JPEG; a PNG where the browser writes no WebP.
- * @throws ClientError `INVALID_ARGUMENT` for what this browser cannot show, `UNSUPPORTED` outside of browsers
+ * Draws an image again, in a page or a worker: smaller, upright, and without the data of cameras (place,
+ * time, device). Returns a WebP for types that may be transparent, else a JPEG; a PNG if the browser cannot
+ * write WebP.
+ * @throws ClientError `INVALID_ARGUMENT` for an image that this browser cannot show, `UNSUPPORTED` outside of
+ *   browsers
  */
 export async function scaleImage(image: Blob, options: ImageOptions = {}): Promise<Blob> {
   const { maxEdge = 1600, quality = 0.85 } = options
   if (typeof createImageBitmap !== 'function' || typeof OffscreenCanvas !== 'function')
-    throw new ClientError('UNSUPPORTED', 'images are made smaller by browsers only')
+    throw new ClientError('UNSUPPORTED', 'only browsers can make images smaller')
   const bitmap = await createImageBitmap(image).catch((cause: unknown) => {
-    throw new ClientError('INVALID_ARGUMENT', 'this is no image the browser can show', { cause })
+    throw new ClientError('INVALID_ARGUMENT', 'the browser cannot show this image', { cause })
   })
   try {
     const scale = Math.min(1, maxEdge / Math.max(bitmap.width, bitmap.height))

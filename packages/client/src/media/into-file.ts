@@ -1,4 +1,4 @@
-// Downloads into a file, for Bun and Node: the file is there once it is whole and proven, and not before.
+// Downloads into a file, for Bun and Node: the file appears only once it is complete and proven.
 import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises'
 import { ClientError } from '../client-error.ts'
 import type { Spool } from './spool.ts'
@@ -6,19 +6,20 @@ import type { Spool } from './spool.ts'
 export type { Spool }
 
 /**
- * Holds a download in a file: `media.downloadInto(contact, content, { into: intoFile('./photo.jpg') })`. It lies in
- * `<path>.part`, readable by this user only, until it is proven, and is given its name then, in place of what had that name. A
- * crash may leave the `.part`; the next download into this file begins by removing it. Answers the path.
+ * Downloads into a file: `media.downloadInto(contact, content, { into: intoFile('./photo.jpg') })`. Until the
+ * download is proven, it is in `<path>.part`, which only this user can read. Then it is renamed to `path`,
+ * and replaces a file of that name. A crash may leave the `.part` file; the next download into this file
+ * removes it first. The result is the path.
  *
- * Where the file is to be is the application's to say: a name that came with a message may lead anywhere (`../../.profile`).
+ * The application must choose the path: a name from a message may lead anywhere (`../../.profile`).
  *
- * What it does throws `STORE_FAILED` where the disk is full or the folder is none.
+ * Its methods throw `STORE_FAILED` if the disk is full or the folder does not exist.
  */
 export function intoFile(path: string): Spool<string> {
   const part = `${path}.part`
   let opening: Promise<FileHandle> | undefined
   const file = (): Promise<FileHandle> => {
-    opening ??= openAnew(part)
+    opening ??= openNew(part)
     return opening
   }
   return {
@@ -37,18 +38,19 @@ export function intoFile(path: string): Spool<string> {
       }),
     discard: () =>
       orFailed(async () => {
-        // Nothing was written, or not even that worked.
+        // Nothing was written, or the file could not be opened.
         const handle = await opening?.catch(() => undefined)
         if (!handle) return
-        const isOurs = await isAt(part, handle).catch(() => false)
+        const isSameFile = await isAt(part, handle).catch(() => false)
         await handle.close()
-        if (isOurs) await rm(part, { force: true })
+        if (isSameFile) await rm(part, { force: true })
       }),
   }
 }
 
-// What has the name already is not written to: it may be a link to another file, or others may be able to read it.
-async function openAnew(path: string): Promise<FileHandle> {
+// An existing file of this name is replaced, not written to: it may be a link to another file, or other users
+// may be able to read it.
+async function openNew(path: string): Promise<FileHandle> {
   await rm(path, { force: true })
   return await open(path, 'wx', 0o600)
 }

@@ -1,9 +1,10 @@
-// Media of a conversation: uploaded encrypted and named in a message, downloaded and shown only if they are what was sent.
+// The media of conversations: uploads them encrypted and sends their key in a message, downloads and verifies
+// them.
 import { isMediaKey } from '@sotto/crypto'
 import { ClientError } from '../client-error.ts'
-import type { AnyClient } from '../door.ts'
-import type { SendOptions } from '../outbox.ts'
-import type { StoredMessage } from '../stores/records.ts'
+import type { SendOptions } from '../messages/messages.ts'
+import type { AnyClient } from '../module-access.ts'
+import type { StoredMessage } from '../stores/stores.ts'
 import { type DownloadedMedia, download } from './download.ts'
 import { type ImageOptions, scaleImage } from './image.ts'
 import type { MediaSource } from './pieces.ts'
@@ -11,39 +12,48 @@ import { intoBlob, type Spool } from './spool.ts'
 import { Transfer, type TransferOptions } from './transfer.ts'
 import { type UploadedMedia, upload } from './upload.ts'
 
-const MOST_BYTES = 1024 * 1024 * 1024
+export type { DownloadedMedia } from './download.ts'
+export { type ImageOptions, scaleImage } from './image.ts'
+export { mediaPassOf } from './media-pass.ts'
+export type { MediaSource } from './pieces.ts'
+export { intoBlob, type Spool } from './spool.ts'
+export type { TransferOptions, TransferProgress } from './transfer.ts'
+export type { UploadedMedia } from './upload.ts'
 
-/** How media are sent. */
+const MAX_BYTES = 1024 * 1024 * 1024
+
+/** Options of sending media. */
 export interface SendMediaOptions extends TransferOptions, SendOptions {}
 
-/** How an image is sent. */
+/** Options of `sendImage`. */
 export interface SendImageOptions extends SendMediaOptions, ImageOptions {
-  /** Sends the file as it is, with whatever the camera wrote into it. */
+  /** Sends the file unchanged, with everything that the camera wrote into it. */
   readonly isOriginal?: boolean
 }
 
-/** How a file is sent. */
+/** Options of `sendFile`. */
 export interface SendFileOptions extends SendMediaOptions {
-  /** What it is called; the file's own name unless told. */
+  /** The name that the contact sees. The default is the file's name. */
   readonly name?: string
 }
 
-/** How media are downloaded. */
+/** Options of downloads. */
 export interface DownloadOptions extends TransferOptions {
-  /** The most bytes the blob may have; 1 GiB unless told. */
+  /** The maximum size of the blob in bytes; 1 GiB by default. */
   readonly maxBytes?: number
 }
 
 /**
- * Images, files and voice messages, through a client: `const media = new Media(client)`. They are encrypted on this device
- * under the key of the conversation, 5 MiB at a time, however large they are; the relay keeps what it cannot read for 60
- * days, in the sender's room.
+ * Images, files and voice messages, through a client: `const media = new Media(client)`. They are encrypted
+ * on this device with the key of the conversation, 5 MiB at a time, so that large files need little memory.
+ * The relay cannot read them. It keeps them for 60 days, in the sender's quota.
  *
- * What is under way goes on after cuts of the network and restarts of the relay, and is given up once nothing has worked for
- * two minutes. It ends where the client is locked or closed, and with the page: then it is to be begun anew.
+ * A transfer continues after network failures and restarts of the relay. It fails once nothing has worked for
+ * two minutes. It also ends when the client is locked or closed, or the page is closed; then it has to be
+ * started again.
  *
- * Every method throws what a call of the relay may (`NETWORK`, `REFUSED` with the relay's code, `NO_IDENTITY`, `LOCKED`, …),
- * `ABORTED`, `UNKNOWN_CONTACT` and `KEY_CHANGED`.
+ * Every method throws the errors of a call to the relay (`NETWORK`, `REFUSED` with the relay's code,
+ * `NO_IDENTITY`, `LOCKED`, …), `ABORTED`, `UNKNOWN_CONTACT` and `KEY_CHANGED`.
  */
 export class Media {
   readonly #client: AnyClient
@@ -53,17 +63,18 @@ export class Media {
   }
 
   /**
-   * Uploads without sending: the key goes into a message by `client.send`, to this contact and no other. A blob cannot be
-   * removed; the relay forgets it after 60 days.
-   * @throws ClientError `REFUSED` with `STORAGE_FULL`, `PAYLOAD_TOO_LARGE`, `TOO_MANY_UPLOADS`, `MEDIA_UNAVAILABLE`
+   * Uploads without sending. `client.send` then sends the key, to this contact only. A blob cannot be
+   * deleted; the relay deletes it after 60 days.
+   * @throws ClientError `REFUSED` with `STORAGE_FULL`, `PAYLOAD_TOO_LARGE`, `TOO_MANY_UPLOADS`,
+   *   `MEDIA_UNAVAILABLE`
    */
   upload(contact: string, source: MediaSource, options: TransferOptions = {}): Promise<UploadedMedia> {
     return upload(new Transfer(this.#client, contact, options), source)
   }
 
   /**
-   * Sends an image, made smaller first (`scaleImage`). Outside of browsers `isOriginal` has to be told.
-   * @throws ClientError what `upload`, `scaleImage` and `client.send` throw
+   * Makes an image smaller (`scaleImage`) and sends it. Outside of browsers `isOriginal` is required.
+   * @throws ClientError as `upload`, `scaleImage` and `client.send` do
    */
   async sendImage(contact: string, image: Blob, options: SendImageOptions = {}): Promise<StoredMessage> {
     const { mediaKey } = await this.upload(
@@ -74,7 +85,7 @@ export class Media {
     return this.#client.send(contact, { kind: 'image', mediaKey }, sendOptionsOf(options))
   }
 
-  /** Sends a file. @throws ClientError what `upload` and `client.send` throw, `INVALID_ARGUMENT` where it has no name */
+  /** Sends a file. @throws ClientError as `upload` and `client.send` do, `INVALID_ARGUMENT` without a name */
   async sendFile(
     contact: string,
     source: MediaSource,
@@ -86,7 +97,7 @@ export class Media {
     return this.#client.send(contact, { kind: 'file', mediaKey, name, sizeBytes }, sendOptionsOf(options))
   }
 
-  /** Sends a voice message, `durationMs` long. @throws ClientError what `upload` and `client.send` throw */
+  /** Sends a voice message of `durationMs`. @throws ClientError as `upload` and `client.send` do */
   async sendVoice(
     contact: string,
     source: MediaSource,
@@ -98,10 +109,11 @@ export class Media {
   }
 
   /**
-   * Downloads what a message names: `contentOf(message)` has its `mediaKey`, `message.conversationId` is the contact. Resolves
-   * once all of it is there and proven; of what is not, nothing is given out or left. The Blob has no type: what it holds
-   * is the sender's word, and is not to be opened as a page.
-   * @throws ClientError `MEDIA_ALTERED`, `MEDIA_TOO_LARGE`, `REFUSED` with `NOT_FOUND` where the relay has forgotten it
+   * Downloads the media of a message: `contentOf(message)` has its `mediaKey`, `message.conversationId` is
+   * the contact. Resolves once the file is complete and verified. If that fails, returns nothing and keeps
+   * nothing. The Blob has no type, because its type is only the sender's claim: do not open it as a page.
+   * @throws ClientError `MEDIA_ALTERED`, `MEDIA_TOO_LARGE`, `REFUSED` with `NOT_FOUND` if the relay has
+   *   deleted it
    */
   download(
     contact: string,
@@ -111,14 +123,17 @@ export class Media {
     return this.downloadInto(contact, content, { ...options, into: intoBlob() })
   }
 
-  /** The same into a place of the caller's, such as a file: `intoFile(path)`. One place for each download. */
+  /**
+   * The same into a spool of the caller's choice, such as a file: `intoFile(path)`. Use a new spool for each
+   * download.
+   */
   async downloadInto<T>(
     contact: string,
     { mediaKey }: { readonly mediaKey: string },
     options: DownloadOptions & { readonly into: Spool<T> },
   ): Promise<DownloadedMedia<T>> {
-    if (!isMediaKey(mediaKey)) throw new ClientError('INVALID_ARGUMENT', 'this is no media key')
-    const { into: spool, maxBytes = MOST_BYTES } = options
+    if (!isMediaKey(mediaKey)) throw new ClientError('INVALID_ARGUMENT', 'invalid media key')
+    const { into: spool, maxBytes = MAX_BYTES } = options
     return download(new Transfer(this.#client, contact, options), { mediaKey, spool, maxBytes })
   }
 }

@@ -1,19 +1,22 @@
-// What is uploaded, cut into pieces of one size, one of them in memory at a time.
+// Cuts an upload into pieces of equal size, with one piece in memory at a time.
 import { ClientError } from '../client-error.ts'
 
-/** What can be uploaded: a file, bytes, or a stream of bytes. A stream can be read once; the others again, for another try. */
+/**
+ * What can be uploaded: a file, bytes, or a stream of bytes. A stream can be read only once, so it is not
+ * retried.
+ */
 export type MediaSource = Blob | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>
 
-/** How many bytes a source has, where that is known before it is read. */
+/** The size of a source in bytes; undefined for a stream. */
 export function sizeOf(source: MediaSource): number | undefined {
   if (source instanceof Blob) return source.size
   return source instanceof Uint8Array ? source.length : undefined
 }
 
 /**
- * The pieces of a source: all of `pieceBytes` but the last. One empty piece of an empty source. Each is gone when the next
- * is asked for.
- * @throws ClientError `INVALID_ARGUMENT` where a file cannot be read; what a stream fails with
+ * The pieces of a source, each of `pieceBytes` except the last. An empty source has one empty piece. A piece
+ * is valid only until the next one is read.
+ * @throws ClientError `INVALID_ARGUMENT` if a file cannot be read; the error of a stream that fails
  */
 export function piecesOf(source: MediaSource, pieceBytes: number): AsyncIterable<Uint8Array> {
   if (source instanceof ReadableStream) return piecesOfStream(source, pieceBytes)
@@ -47,7 +50,7 @@ async function* piecesOfStream(
       const { done, value } = await reader.read()
       if (done) break
       for (let at = 0; at < value.length; ) {
-        // Only once more comes: the last piece is full, too, where the size is a multiple.
+        // A full buffer is only yielded once more bytes arrive: the last piece may be full, too.
         if (filled === pieceBytes) {
           yield buffer
           filled = 0
@@ -60,12 +63,12 @@ async function* piecesOfStream(
     }
     yield buffer.subarray(0, filled)
   } finally {
-    // Whoever fills it hears that no more is wanted. One that has failed has been heard of.
+    // Tells the source of the stream to stop. The error of a failed stream was already thrown.
     await reader.cancel().catch(() => {})
   }
 }
 
-/** Gives memory back at once that nobody reads any more: collectors let a good many pieces gather before they look. */
+/** Frees the memory of unused bytes at once. The garbage collector would let many pieces accumulate first. */
 export function release(bytes: Uint8Array<ArrayBuffer>): void {
   bytes.buffer.transfer(0)
 }

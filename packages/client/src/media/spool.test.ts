@@ -1,10 +1,10 @@
-// A Blob of what was written, however it was cut.
+// The spool for a Blob: the result does not depend on the sizes of the pieces.
 import { expect, test } from 'bun:test'
 import { intoBlob } from './spool.ts'
 
 const LARGE = 256 * 1024
 
-test('a download is all that was written, in order, whatever the pieces', async () => {
+test('a download contains everything that was written, in order, with pieces of any size', async () => {
   const sizes = [0, 1, LARGE - 1, 1, LARGE, LARGE + 1, 7, 0, 3 * LARGE, LARGE - 7, 8, 5]
   const spool = intoBlob()
   const written: Uint8Array[] = []
@@ -12,13 +12,13 @@ test('a download is all that was written, in order, whatever the pieces', async 
     const bytes = new Uint8Array(size).fill(at + 1)
     written.push(bytes.slice())
     await spool.write(bytes)
-    bytes.fill(255) // They are gone once it resolves.
+    bytes.fill(255) // The caller may reuse the bytes once `write` has resolved.
   }
   const got = new Uint8Array(await (await spool.finish()).arrayBuffer())
   expect(Buffer.compare(got, Buffer.concat(written))).toBe(0)
 })
 
-test('a contact who cuts a file into a hundred thousand chunks costs no hundred thousand Blobs', async () => {
+test('a file in a hundred thousand chunks does not create a hundred thousand Blobs', async () => {
   const TheBlob = globalThis.Blob
   let made = 0
   globalThis.Blob = class extends TheBlob {

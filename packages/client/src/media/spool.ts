@@ -1,27 +1,27 @@
-// Where a download lies until it is known to be what its sender stored: nobody sees it before, and nobody after if it is not.
+// A spool holds a download until it is verified. An application never gets a download that fails.
 
-/** Holds what is downloaded; made for one download. */
+/** Holds the bytes of one download. */
 export interface Spool<T> {
-  /** Takes the next bytes, which are gone once it resolves: then it has written or copied them. */
+  /** Writes or copies the next bytes. They are invalid once it has resolved. */
   write(bytes: Uint8Array<ArrayBuffer>): Promise<void>
-  /** Gives out what was written: it has been proven, or nothing spoke against it. */
+  /** Returns the result, once the download is complete and passed every check. */
   finish(): Promise<T>
-  /** Throws away what was written. Called after a failure of `write` and `finish`, too. */
+  /** Deletes everything written. Called also after a failure of `write` or `finish`. */
   discard(): Promise<void>
 }
 
-/** Smaller pieces are put together: a Blob takes much more memory than a few bytes. */
+/** Smaller pieces are combined: a Blob of a few bytes takes much more memory than these bytes. */
 const LARGE_BYTES = 256 * 1024
 
 /**
- * Holds a download as a Blob. Browsers keep large ones on disk, outside of the page, and remove them when nobody holds them
- * any more, after a crash too; Bun and Node keep them in memory (`intoFile` does not).
+ * Downloads into a Blob. Browsers keep large Blobs on disk, outside of the page, and delete them when they
+ * are no longer used, also after a crash. Bun and Node keep them in memory (`intoFile` does not).
  */
 export function intoBlob(): Spool<Blob> {
   let pieces: Blob[] = []
   const small = new Uint8Array(LARGE_BYTES)
   let filled = 0
-  // Each by itself, so that the browser can put it away before the next comes.
+  // One Blob per piece, so that the browser can move it to the disk before the next one arrives.
   const put = (bytes: Uint8Array<ArrayBuffer>): void => {
     if (bytes.length > 0) pieces.push(new Blob([bytes]))
   }

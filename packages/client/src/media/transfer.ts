@@ -1,34 +1,44 @@
-// One upload or download on its way: goes on after cuts of the network and restarts of the relay, for as long as it gets anywhere.
+// One upload or download: retries after network failures and restarts of the relay, as long as it makes
+// progress.
 import { createBlobHash } from '@sotto/crypto/blob-hash'
 import type { Endpoint } from '@sotto/protocol'
 import { ClientError, throwIfAborted } from '../client-error.ts'
-import { Backoff, delay } from '../clock.ts'
-import { type AnyClient, doorOf } from '../door.ts'
-import { baseOf, readText, refusal, withRetryAfter } from '../http.ts'
-import type { Platform } from '../options.ts'
-import { type CallInput, type CallReply, type RelayRequest, readReply, requestOf } from '../relay-request.ts'
-import { passThrough } from './pass.ts'
+import { type AnyClient, moduleAccessOf } from '../module-access.ts'
+import type { Platform } from '../platform/platform.ts'
+import { Backoff, delay } from '../platform/platform.ts'
+import {
+  baseOf,
+  type CallInput,
+  type CallReply,
+  type RelayRequest,
+  readReply,
+  readText,
+  refusal,
+  requestOf,
+  withRetryAfter,
+} from '../wire/wire.ts'
+import { mediaPassOf } from './media-pass.ts'
 
-/** A transfer is given up that has been failing for this long, and got nowhere in between. */
+/** A transfer fails after this time without progress. */
 const PATIENCE_MS = 120_000
-/** A wait a relay asks for is waited out if it is at most this. */
+/** The longest wait requested by the relay that a transfer accepts. */
 const MAX_WAIT_MS = 60_000
 const RETRY = { firstMs: 500, maxMs: 8000 }
 const MAX_PROBLEM_BYTES = 64 * 1024
 
-/** How far a transfer has come. */
+/** The progress of a transfer. */
 export interface TransferProgress {
-  /** Bytes of the file, not of what encrypting adds. */
+  /** Bytes of the file, without the overhead of encryption. */
   readonly doneBytes: number
-  /** Undefined for a stream, whose end nobody knows. */
+  /** Undefined for a stream, whose size is unknown. */
   readonly totalBytes: number | undefined
 }
 
-/** What a transfer can be watched and ended by. */
+/** Options of a transfer. */
 export interface TransferOptions {
-  /** Hears how far it is, about every 5 MiB; from the beginning again where the relay has lost what was uploaded. */
+  /** Called about every 5 MiB. It starts from zero again if the relay has lost an upload. */
   readonly onProgress?: (progress: TransferProgress) => void
-  /** Ends the transfer, which then throws `ABORTED` and leaves nothing. */
+  /** Aborts the transfer, which then throws `ABORTED` and leaves nothing behind. */
   readonly signal?: AbortSignal
 }
 
@@ -36,18 +46,18 @@ export interface TransferOptions {
 export interface BytesRequest extends Pick<RelayRequest, 'method' | 'path'> {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Uint8Array<ArrayBuffer>
-  /** After this long without a sign of the relay the request is given up. */
+  /** The request fails after this time without a response or data from the relay. */
   readonly silenceMs: number
 }
 
-/** What is known of an answer while it is read. */
+/** An answer that is being read. */
 export interface Answer {
   readonly response: Response
-  /** To be called whenever something came. */
+  /** Call it whenever data arrives. */
   moved(): void
 }
 
-/** Moves one blob, in the name of one client, for one contact. */
+/** Transfers one blob for one contact, with one client's account. */
 export class Transfer {
   readonly platform: Omit<Platform, 'store'>
   readonly signal: AbortSignal | undefined
@@ -55,13 +65,13 @@ export class Transfer {
   readonly #contact: string
   readonly #onProgress: TransferOptions['onProgress']
   readonly #backoff: Backoff
-  /** Since when nothing but failures came. */
+  /** The time of the first failure since the last progress. */
   #failingSince: number | undefined
   #deadToken: string | undefined
   #keyHash: string | undefined
 
   constructor(client: AnyClient, contact: string, { onProgress, signal }: TransferOptions) {
-    this.platform = doorOf(client).platform
+    this.platform = moduleAccessOf(client).platform
     this.signal = signal
     this.#client = client
     this.#contact = contact
@@ -69,14 +79,17 @@ export class Transfer {
     this.#backoff = new Backoff(this.platform.random, RETRY)
   }
 
-  /** Says how far it is, and has another while of patience. */
+  /** Reports progress, and restarts the time-out of failures. */
   progress(doneBytes: number, totalBytes: number | undefined): void {
     this.#failingSince = undefined
     this.#backoff.reset()
     this.#onProgress?.({ doneBytes, totalBytes })
   }
 
-  /** Works with the key of the session, which is overwritten afterwards. @throws `KEY_CHANGED` where it is another than before */
+  /**
+   * Runs `work` with the session key, and then overwrites it. @throws `KEY_CHANGED` if it is another key than
+   * before
+   */
   async withKey<T>(work: (sessionKey: Uint8Array) => Promise<T>): Promise<T> {
     throwIfAborted(this.signal)
     const { sessionKey } = await this.persist(() => this.#pass())
@@ -86,26 +99,26 @@ export class Transfer {
       const keyHash = hash.digest().toString()
       this.#keyHash ??= keyHash
       if (this.#keyHash !== keyHash)
-        throw new ClientError('KEY_CHANGED', 'the session was renewed while media were under way')
+        throw new ClientError('KEY_CHANGED', 'the session was renewed during the transfer')
       return await work(sessionKey)
     } finally {
       sessionKey.fill(0)
     }
   }
 
-  /** Calls an endpoint, for as long as there is patience. */
+  /** Calls an endpoint, with the retries of `persist`. */
   call<E extends Endpoint>(endpoint: E, input: CallInput<E>): Promise<CallReply<E>> {
     return this.persist(() => this.orAborted(this.callToItsEnd(endpoint, input)))
   }
 
-  /** Calls an endpoint as other modules do: with the few tries of any call, and whatever the signal says. */
+  /** Calls an endpoint as other modules do: with the usual few retries, and without regard to the signal. */
   async callToItsEnd<E extends Endpoint>(endpoint: E, input: CallInput<E>): Promise<CallReply<E>> {
-    return readReply(endpoint, await doorOf(this.#client).request(requestOf(endpoint, input)))
+    return readReply(endpoint, await moduleAccessOf(this.#client).request(requestOf(endpoint, input)))
   }
 
   /**
-   * Makes a request for bytes and has the answer read, for as long as there is patience.
-   * @param before what is to be looked at before it is made once more, and may make that needless
+   * Sends a request with bytes and passes the answer to `read`, with the retries of `persist`.
+   * @param before called before each retry; if it returns a result, no retry is needed
    */
   fetch<T>(
     request: BytesRequest,
@@ -155,19 +168,19 @@ export class Transfer {
     } finally {
       cancelTimeout()
       this.signal?.removeEventListener('abort', end)
-      // What is not read to its end must not go on coming.
+      // Stops an answer that was not read completely.
       end()
     }
   }
 
-  async #pass(): ReturnType<typeof passThrough> {
+  async #pass(): ReturnType<typeof mediaPassOf> {
     const deadToken = this.#deadToken
-    const pass = await this.orAborted(passThrough(this.#client, this.#contact, deadToken))
+    const pass = await this.orAborted(mediaPassOf(this.#client, this.#contact, deadToken))
     if (this.#deadToken === deadToken) this.#deadToken = undefined
     return pass
   }
 
-  /** Works until that succeeds: again after what passes, for as long as there is patience. */
+  /** Retries `work` after temporary errors, until it succeeds or has failed for too long. */
   async persist<T>(work: () => Promise<T>): Promise<T> {
     const { clock } = this.platform
     let hasFreshToken = false
@@ -187,18 +200,21 @@ export class Transfer {
     }
   }
 
-  /** How long to wait before what failed is tried again; undefined where that cannot help, or not soon enough. */
+  /**
+   * How long to wait before a retry after this error; undefined if a retry cannot help, or not soon enough.
+   */
   #waitAfter({ code, refusal, retry, retryAfterMs }: ClientError): number | undefined {
     if (code === 'NETWORK' || refusal === 'BODY_INCOMPLETE') return this.#backoff.nextMs()
     if (retry === 'after') {
       const waitMs = retryAfterMs ?? this.#backoff.nextMs()
       return waitMs <= MAX_WAIT_MS ? waitMs : undefined
     }
-    const passes = refusal === 'MEDIA_UNAVAILABLE' || refusal === 'INTERNAL' || refusal === 'SHUTTING_DOWN'
-    return passes ? this.#backoff.nextMs() : undefined
+    const isTemporary =
+      refusal === 'MEDIA_UNAVAILABLE' || refusal === 'INTERNAL' || refusal === 'SHUTTING_DOWN'
+    return isTemporary ? this.#backoff.nextMs() : undefined
   }
 
-  /** Waits no longer than the signal lets it: what is asked of a client cannot be ended. */
+  /** Stops waiting for `work` when the signal is aborted. The work itself cannot be aborted. */
   orAborted<T>(work: Promise<T>): Promise<T> {
     const { signal } = this
     if (!signal) return work

@@ -1,4 +1,4 @@
-// An upload: the source is encrypted piece by piece, each one part at the relay, hashed as it goes.
+// Uploads a source: encrypts it piece by piece, sends each piece as one part, and hashes the parts.
 import {
   appendMediaSha256,
   CHUNK_OVERHEAD_BYTES,
@@ -8,20 +8,19 @@ import {
 import { createBlobHash } from '@sotto/crypto/blob-hash'
 import { mediaEndpoints as endpoints } from '@sotto/protocol'
 import { ClientError } from '../client-error.ts'
-import { readText } from '../http.ts'
-import { readReply, requestOf } from '../relay-request.ts'
+import { readReply, readText, requestOf } from '../wire/wire.ts'
 import { type MediaSource, piecesOf, release, sizeOf } from './pieces.ts'
 import type { Transfer } from './transfer.ts'
 
-/** 5 MiB in this time is 140 kbit/s. The request says nothing of how far it is. */
+/** 5 MiB in this time are 140 kbit/s. A request does not report the progress of its upload. */
 const PART_SILENCE_MS = 300_000
 const MAX_REPLY_BYTES = 64 * 1024
 
-/** What was uploaded. */
+/** A completed upload. */
 export interface UploadedMedia {
-  /** Leads to the blob, and proves it: a key, `.h` and the hash of what is stored. */
+  /** Finds and verifies the blob: a key, `.h` and the hash of the stored bytes. */
   readonly mediaKey: string
-  /** Of the file itself. */
+  /** The size of the file, before encryption. */
   readonly sizeBytes: number
 }
 
@@ -31,15 +30,15 @@ interface Upload {
 }
 
 /**
- * Uploads a source. Where that fails, or is ended, what was uploaded is given up. Where the relay has lost what it had taken,
- * it is uploaded once more, if it can be read once more.
+ * Uploads a source. If that fails or is aborted, the upload is cancelled at the relay. If the relay has lost
+ * accepted parts, the source is uploaded once more, unless it is a stream.
  */
 export async function upload(transfer: Transfer, source: MediaSource): Promise<UploadedMedia> {
   try {
     return await uploadOnce(transfer, source)
   } catch (error) {
     if (!isLost(error) || source instanceof ReadableStream) throw error
-    // Encrypted anew: what was lost is known here no more.
+    // Encrypted again, because the lost parts are no longer in memory.
     return await uploadOnce(transfer, source)
   }
 }
@@ -47,7 +46,7 @@ export async function upload(transfer: Transfer, source: MediaSource): Promise<U
 async function uploadOnce(transfer: Transfer, source: MediaSource): Promise<UploadedMedia> {
   let beginning: Promise<Upload> | undefined
   try {
-    // Whom nothing can be sent to is not uploaded for.
+    // Fails before the upload if nothing can be sent to this contact.
     await transfer.withKey(async () => undefined)
     const begun = await transfer.persist(() => {
       beginning = transfer.callToItsEnd(endpoints.initUpload, { body: {} })
@@ -55,17 +54,21 @@ async function uploadOnce(transfer: Transfer, source: MediaSource): Promise<Uplo
     })
     return await uploadTo(begun, transfer, source)
   } catch (error) {
-    // Nobody is told of a failure: the relay gives up by itself what nobody completes within a day.
-    const givenUp = beginning
+    // A failure to cancel is ignored: the relay cancels an upload by itself if it is not completed within a
+    // day.
+    const cancelled = beginning
       ?.then(({ upload_id }) => transfer.callToItsEnd(endpoints.abortUpload, { params: { upload_id } }))
       .catch(() => {})
-    // Waited for only by who needs its room again.
-    if (isLost(error)) await givenUp
+    // Only a second upload has to wait for it, because it needs the quota again.
+    if (isLost(error)) await cancelled
     throw error
   }
 }
 
-/** Whether the relay no longer has parts it had answered, as after a power cut, or the upload, as after an older backup was put back. */
+/**
+ * Whether the relay has lost acknowledged parts (after a power failure) or the upload (after restoring a
+ * backup).
+ */
 function isLost(error: unknown): boolean {
   const refusal = error instanceof ClientError ? error.refusal : undefined
   return refusal === 'PARTS_MISMATCH' || refusal === 'NOT_FOUND'
@@ -86,7 +89,7 @@ async function uploadTo(upload: Upload, transfer: Transfer, source: MediaSource)
     release(chunk)
     transfer.progress(sizeBytes, totalBytes)
   }
-  // The session the message will be sent in is the one of the chunks.
+  // Checks that the session has not changed: the message must be sent in the session of the chunks.
   await transfer.withKey(async () => undefined)
   const { upload_id, media_key } = upload
   const { size } = await transfer.call(endpoints.completeUpload, {
@@ -94,13 +97,13 @@ async function uploadTo(upload: Upload, transfer: Transfer, source: MediaSource)
     body: { media_key, parts },
   })
   if (size !== sizeBytes + parts.length * CHUNK_OVERHEAD_BYTES)
-    throw new ClientError('BAD_REPLY', 'the relay has stored another number of bytes than were uploaded')
+    throw new ClientError('BAD_REPLY', 'the relay has stored another number of bytes than uploaded')
   return { mediaKey: appendMediaSha256(media_key, hash.digest()), sizeBytes }
 }
 
 /**
- * Uploads a part, the same bytes however often: encrypted anew they would be others, and the hash is of these. Where no
- * answer came, the relay is asked whether it has the part.
+ * Uploads a part. Retries send the same bytes: encrypted again, the bytes would not match the hash. If no
+ * answer came, the retry first asks the relay whether it has the part.
  */
 async function putPart(
   { upload_id, media_key }: Upload,
@@ -119,7 +122,7 @@ async function putPart(
     async ({ response }) => readReply(endpoints.uploadPart, await readText(response, MAX_REPLY_BYTES)).etag,
     async () => {
       const { parts } = await transfer.orAborted(transfer.callToItsEnd(endpoints.getUpload, { params }))
-      // There whole or not at all.
+      // The relay has a part completely or not at all.
       return parts.find(({ part_number, size }) => part_number === partNumber && size === body.length)?.etag
     },
   )

@@ -1,37 +1,42 @@
-// What a service worker does when it is woken: shows a notification in the app's words, and brings the app up on a click. It
-// knows no identity, no key and no message: that something is there is all it is told.
+// The service worker's part of push: shows a notification with the app's text, and opens the app on a click.
+// It knows no identity, no key and no message. A push tells it only that there is a message or a call.
 
-/** What woke the browser. */
+/** A received push. */
 export interface Pushed {
   readonly type: 'message' | 'call'
-  /** Whether a page of the app is in sight, and says it itself. */
+  /** Whether a page of the app is visible, which can inform the user itself. */
   readonly hasVisiblePage: boolean
 }
 
-/** A notification, in the app's words. */
+/** A notification with the app's text. */
 export interface PushNotice {
   readonly title: string
   readonly body?: string
-  /** Address of an image. */
+  /** The address of an image. */
   readonly icon?: string
-  /** Address of a small image of one colour, for the status bar. */
+  /** The address of a small image of one colour, for the status bar. */
   readonly badge?: string
 }
 
-/** Puts a push into words; undefined shows nothing, which browsers forgive only while a page is in sight. */
+/**
+ * Makes the notification for a push. Undefined shows none, which browsers accept only while a page is
+ * visible.
+ */
 export type PushWords = (pushed: Pushed) => PushNotice | undefined
 
 /**
- * Shows a notification whenever this browser is woken. To be called by the app's service worker when it starts, not later:
+ * Shows a notification for every push. The app's service worker has to call it when it starts, not later:
  *
  *     import { showPushes } from '@sotto/client/push-worker'
  *     showPushes(({ type }) => ({ title: type === 'call' ? 'Somebody calls' : 'New messages' }))
  *
- * A second of the same kind takes the place of the first. A click brings a page of the app to the front, or opens `page`.
+ * A notification replaces an earlier one of the same type. A click brings a page of the app to the front, or
+ * opens `page`.
  *
- * A browser that ends or changes its subscription by itself (`pushsubscriptionchange`) is woken again once a page of the app
- * has called `Push.subscribe`: a new subscription is the account's to hand over, and the worker has nothing to log in with.
- * @param options.page the address to open where no page is; `/` unless told
+ * If the browser itself ends or changes its subscription (`pushsubscriptionchange`), pushes stop until a page
+ * of the app calls `Push.subscribe`. Only the account can register the new subscription, and the worker
+ * cannot log in.
+ * @param options.page the address to open if no page is open; `/` by default
  */
 export function showPushes(words: PushWords, { page = '/' }: { readonly page?: string } = {}): void {
   const scope: unknown = globalThis
@@ -60,12 +65,13 @@ export function showPushes(words: PushWords, { page = '/' }: { readonly page?: s
   })
 }
 
-// What is not understood is a message: the browser wants something shown.
+// An unknown push counts as a message: the browser requires a notification.
 function typeOf({ data }: WorkerEvent): Pushed['type'] {
   return /"type"\s*:\s*"call"/.test(data?.text() ?? '') ? 'call' : 'message'
 }
 
-// TypeScript has these names in a library of its own, which cannot be had beside that of pages.
+// TypeScript declares these names in the library for workers, which cannot be combined with the library for
+// pages.
 interface Page {
   readonly visibilityState: string
   focus(): Promise<unknown>

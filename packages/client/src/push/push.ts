@@ -1,12 +1,14 @@
-// Push: has this browser woken while no page of the app is open. What the woken does is in push-worker.ts.
+// Push: subscribes this browser to pushes for the account. push-worker.ts handles the pushes.
 import { encodeBase64Url } from '@sotto/crypto'
 import { pushEndpoints as endpoints } from '@sotto/protocol'
 import { asClientError, ClientError } from '../client-error.ts'
-import { type AnyClient, callThrough, doorOf } from '../door.ts'
-import type { Clock } from '../options.ts'
-import { Turns } from '../turns.ts'
+import { type AnyClient, moduleAccessOf, requestThrough } from '../module-access.ts'
+import type { Clock } from '../platform/platform.ts'
+import { SerialQueue } from '../platform/platform.ts'
 
-/** Browsers that cannot reach their push service go on trying, and say nothing meanwhile. */
+/**
+ * A browser that cannot reach its push service keeps trying and reports nothing, so it gets this time only.
+ */
 const BROWSER_PATIENCE_MS = 30_000
 
 /** The part of a `PushSubscription` that is used. */
@@ -16,7 +18,7 @@ export interface PushSubscriptionLike {
   unsubscribe(): Promise<boolean>
 }
 
-/** The part of a `ServiceWorkerRegistration` that is used. Browsers that know no push have no `pushManager`. */
+/** The part of a `ServiceWorkerRegistration` that is used. Browsers without push have no `pushManager`. */
 export interface PushRegistration {
   readonly pushManager?: {
     getSubscription(): Promise<PushSubscriptionLike | null>
@@ -27,7 +29,7 @@ export interface PushRegistration {
   }
 }
 
-/** A browser that was subscribed, and for whom. */
+/** The subscription of this browser, and its account. */
 interface Subscribed {
   readonly account: string
   readonly registration: PushRegistration
@@ -35,84 +37,92 @@ interface Subscribed {
 }
 
 /**
- * Has browsers woken for an account: `const push = new Push(client)`, once for a client. The push service of the browser's maker learns that
- * there is something, and when; the browser is told that it is a message or a call, and nothing else.
+ * Wakes browsers by push for an account. Create it once per client: `const push = new Push(client)`. The push
+ * service of the browser's vendor learns that there is something for this browser, and when. The browser
+ * learns only whether it is a message or a call.
  *
- * Every method throws what a call of the relay may: `REFUSED` with the relay's code, `NETWORK`, `NO_IDENTITY`.
+ * Every method throws the errors of a call to the relay: `REFUSED` with the relay's code, `NETWORK`,
+ * `NO_IDENTITY`.
  */
 export class Push {
   readonly #client: AnyClient
-  /** What is undone for the account before must not undo what is done for the next. */
-  readonly #turns = new Turns()
+  /** Ending the subscription of the previous account must not end the subscription of the next one. */
+  readonly #queue = new SerialQueue()
   #subscribed: Subscribed | undefined
 
   /** @throws ClientError `INVALID_ARGUMENT` for what was not opened as a client */
   constructor(client: AnyClient) {
     this.#client = client
-    const { emitter } = doorOf(client)
+    const { emitter } = moduleAccessOf(client)
     emitter.on('identity_changed', ({ identity }) => {
-      // Put away, it is still the account of this device.
+      // A locked account is still the account of this device.
       if (client.isLocked) return
-      this.#turns
-        .take(() => this.#leave(identity?.signingPublicKey))
+      this.#queue
+        .run(() => this.#leave(identity?.signingPublicKey))
         .catch((error: unknown) => emitter.emit('error', asClientError(error, 'UNSUPPORTED')))
     })
   }
 
   /**
-   * Has this browser woken from now on. To be called after the user has allowed notifications, and again whenever the app
-   * starts: that costs two requests, and mends what a browser or a relay with another key has ended. A browser is one
-   * account's; an account has five at most. When the account is deleted or another takes its place on this device, the
-   * browser is woken no more.
-   * @throws ClientError `NOT_ALLOWED` where notifications are not, `UNSUPPORTED` where the browser knows no push or
-   *   reaches no push service within 30 s
+   * Subscribes this browser. Call it after the user has allowed notifications, and again whenever the app
+   * starts: that takes two requests, and renews a subscription that the browser or a changed key of the relay
+   * has ended. A browser belongs to one account; an account has at most five browsers. When the account is
+   * deleted, or another identity replaces it on this device, the browser is unsubscribed.
+   * @throws ClientError `NOT_ALLOWED` if notifications are not allowed, `UNSUPPORTED` if the browser has no
+   *   push or reaches no push service within 30 s
    */
   subscribe(registration: PushRegistration): Promise<void> {
-    return this.#turns.take(() => this.#subscribe(registration))
+    return this.#queue.run(() => this.#subscribe(registration))
   }
 
-  /** Has this browser woken no more. The relay learns it when it next tries. */
+  /** Unsubscribes this browser. The relay notices it at its next push. */
   unsubscribe(registration: PushRegistration): Promise<void> {
-    return this.#turns.take(() => this.#unsubscribe(registration))
+    return this.#queue.run(() => this.#unsubscribe(registration))
   }
 
-  /** Has none of the account's browsers and devices woken any more. */
+  /** Ends pushes to all browsers and devices of the account. */
   async disable(): Promise<void> {
-    await callThrough(this.#client, endpoints.pushDisable, {})
+    await requestThrough(this.#client, endpoints.pushDisable, {})
   }
 
   async #subscribe(registration: PushRegistration): Promise<void> {
     const account = this.#client.identity?.signingPublicKey
     const { pushManager } = registration
-    if (!pushManager) throw new ClientError('UNSUPPORTED', 'this browser knows no push')
-    const { vapid_public_key: applicationServerKey } = await callThrough(
+    if (!pushManager) throw new ClientError('UNSUPPORTED', 'this browser has no push')
+    const { vapid_public_key: applicationServerKey } = await requestThrough(
       this.#client,
       endpoints.pushVapidKey,
       {},
     )
-    const { clock } = doorOf(this.#client).platform
+    const { clock } = moduleAccessOf(this.#client).platform
     const subscription = await orUnsupported(clock, async () => {
       const before = await pushManager.getSubscription()
       if (before && keyOf(before) === applicationServerKey) return before
-      // Of another relay, or made before this one got another key: the browser makes no second one beside it.
+      // The subscription belongs to another relay, or to this relay's previous key. A browser has only one at
+      // a time.
       await before?.unsubscribe()
       return pushManager.subscribe({ userVisibleOnly: true, applicationServerKey })
     })
     const { endpoint = '', keys = {} } = subscription.toJSON()
     const { p256dh = '', auth = '' } = keys
     if (account !== undefined) this.#subscribed = { account, registration, endpoint }
-    await callThrough(this.#client, endpoints.pushSubscribe, { body: { endpoint, keys: { p256dh, auth } } })
-  }
-
-  async #unsubscribe({ pushManager }: PushRegistration, endpoint?: string): Promise<void> {
-    await orUnsupported(doorOf(this.#client).platform.clock, async () => {
-      const subscription = await pushManager?.getSubscription()
-      const isMeant = endpoint === undefined || subscription?.toJSON().endpoint === endpoint
-      if (isMeant) await subscription?.unsubscribe()
+    await requestThrough(this.#client, endpoints.pushSubscribe, {
+      body: { endpoint, keys: { p256dh, auth } },
     })
   }
 
-  /** Unsubscribes the browser, unless it was for `account`. What another tab has subscribed since is not touched. */
+  async #unsubscribe({ pushManager }: PushRegistration, endpoint?: string): Promise<void> {
+    await orUnsupported(moduleAccessOf(this.#client).platform.clock, async () => {
+      const subscription = await pushManager?.getSubscription()
+      const isThisOne = endpoint === undefined || subscription?.toJSON().endpoint === endpoint
+      if (isThisOne) await subscription?.unsubscribe()
+    })
+  }
+
+  /**
+   * Unsubscribes the browser if it belongs to another account. Keeps a subscription that another tab made
+   * later.
+   */
   async #leave(account: string | undefined): Promise<void> {
     if (!this.#subscribed || this.#subscribed.account === account) return
     await this.#unsubscribe(this.#subscribed.registration, this.#subscribed.endpoint)

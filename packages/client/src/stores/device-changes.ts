@@ -1,8 +1,9 @@
-// A state written down anew. Apart from the state: only stores that write files need it, and pages have none.
+// Lists the changes that recreate a state. A separate file, because only stores that write files need it;
+// pages do not.
 import type { DeviceState } from './device-state.ts'
 import type { StoreChange } from './records.ts'
 
-/** Changes that make a state out of an empty one. */
+/** The changes that turn an empty state into this one. */
 export function* changesOf(state: DeviceState): Generator<StoreChange> {
   if (state.vault) yield { change: 'vault', vault: state.vault }
   if (state.identity) yield { change: 'identity', identity: state.identity }

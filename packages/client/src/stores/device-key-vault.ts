@@ -1,4 +1,4 @@
-// A vault that opens by a key of the browser's own, which no script can read.
+// A vault that opens with a key that the browser keeps and no script can read.
 import { decodeBase64, encodeBase64 } from '@sotto/crypto'
 import { ClientError } from '../client-error.ts'
 import { storeFailure } from './indexeddb-queue.ts'
@@ -8,22 +8,24 @@ import { checkDataKey, otherVault, type Vault, vaultContext } from './vault.ts'
 const TABLE = 'keys'
 const NONCE_BYTES = 12
 
-/** What can be chosen of a device key. */
+/** Options of `deviceKeyVault`. */
 export interface DeviceKeyOptions {
-  /** The IndexedDB database that holds the keys; `sotto-keys` unless told. */
+  /** The IndexedDB database that holds the keys. The default is `sotto-keys`. */
   readonly database?: string
-  /** Which key, where one site has several stores; `device` unless told. */
+  /** The name of the key, for a site with several stores. The default is `device`. */
   readonly keyName?: string
 }
 
 /**
- * A vault that opens by itself, for the option `secrets` in browsers. The data key is wrapped with AES-256-GCM under a
- * WebCrypto key that is made once, is not extractable, and lies in an IndexedDB database of its own.
+ * A vault that opens without the user, for the option `secrets` in browsers. The data key is wrapped with
+ * AES-256-GCM under a WebCrypto key that is created once, is not extractable, and is kept in a separate
+ * IndexedDB database.
  *
- * What this is worth: a script that reads the store, or a copy of its records, has nothing of the phrase and the keys; the
- * browser uses the key but hands it to nobody. It does not protect from a script that runs while the client is unlocked
- * (it can ask the client), nor from whoever copies the browser's whole profile off the disk, as the browser's key is in
- * it. Against that there is a passphrase. Needs a secure context: https, or localhost.
+ * It protects the phrase and the session keys from a script that reads the store, and from someone with a
+ * copy of its records: the browser uses the key but never exports it. It does not protect from a script that
+ * runs while the client is unlocked (it can call the client), nor from someone who copies the browser's whole
+ * profile from the disk, since the profile contains the browser's key. A passphrase protects against that
+ * copy. Needs a secure context: https or localhost.
  */
 export function deviceKeyVault(options: DeviceKeyOptions = {}): Vault {
   const { database = 'sotto-keys', keyName = 'device' } = options
@@ -46,7 +48,7 @@ export function deviceKeyVault(options: DeviceKeyOptions = {}): Vault {
       if (!key) {
         throw new ClientError(
           'STORE_FAILED',
-          'the key of this device is gone: delete the store, and recover the account by its phrase',
+          'the key of this device is gone: delete the store, and recover the account by phrase',
         )
       }
       try {
@@ -68,7 +70,7 @@ function algorithm(
   return { name: 'AES-GCM', iv, additionalData: new TextEncoder().encode(vaultContext(record)) }
 }
 
-/** The key of this name, made if it is not there. Of two tabs that make one, the first one's is kept by both. */
+/** The key of this name, created if it does not exist. If two tabs create one at once, both use the first. */
 async function keepKey(databaseName: string, keyName: string): Promise<CryptoKey> {
   const found = await findKey(databaseName, keyName)
   if (found) return found
@@ -88,7 +90,7 @@ function findKey(databaseName: string, keyName: string): Promise<CryptoKey | und
   })
 }
 
-/** Resolves with what `work` answers, once what it wrote is durable. */
+/** Resolves with the result of `work`, once its writes are durable. */
 async function inKeys<T>(
   databaseName: string,
   mode: IDBTransactionMode,
@@ -115,7 +117,7 @@ async function inKeys<T>(
 }
 
 function subtle(): SubtleCrypto {
-  // Its type says that it is always there; outside of secure contexts it is not.
+  // The type says that it is always defined, but outside secure contexts it is undefined.
   const found: SubtleCrypto | undefined = globalThis.crypto.subtle
   if (!found) {
     throw new ClientError(

@@ -1,5 +1,7 @@
-// All that a store holds, in memory: applies changes and answers the reads. Memory and file stores share it.
+// The content of a store in memory: applies changes and answers reads. The memory and file stores use it.
+
 import type { FriendProfile } from '@sotto/protocol'
+import { unreachable } from '../client-error.ts'
 import type {
   MessageStatus,
   OfflineMessage,
@@ -18,7 +20,10 @@ import type { MessageRange } from './store.ts'
 class ConversationMessages {
   readonly byKey = new Map<string, StoredMessage>()
   readonly bySeq = new Map<number, string>()
-  /** Keys of own messages that a receipt can still move, so that a receipt need not look at all that was ever said. */
+  /**
+   * Keys of sent messages that a receipt can still change, so that a receipt does not have to scan all
+   * messages.
+   */
   readonly open = { sent: new Set<string>(), delivered: new Set<string>() }
   readonly nonces = new Set<string>()
   latestPeerSeq = 0
@@ -27,7 +32,7 @@ class ConversationMessages {
   put(message: StoredMessage): void {
     const key = keyOf(message.isMe, message.id)
     const before = this.byKey.get(key)
-    // A seq names one message; the first to have it keeps it.
+    // A seq names one message: the first one that has it.
     if (message.seq !== undefined && !this.bySeq.has(message.seq)) this.bySeq.set(message.seq, key)
     this.byKey.set(key, message)
     if (message.nonce !== undefined) this.nonces.add(message.nonce)
@@ -47,7 +52,7 @@ class ConversationMessages {
   }
 }
 
-/** The state of a store. Not durable, and not to be shared between two stores. */
+/** The state of one store. It is not durable. Two stores must not share it. */
 export class DeviceState {
   vault: VaultRecord | undefined
   identity: StoredIdentity | undefined
@@ -115,11 +120,11 @@ export class DeviceState {
         this.readMarks.set(change.mark.conversationId, change.mark)
         return
       default:
-        return unknownChange(change)
+        return unreachable(change)
     }
   }
 
-  /** Every message, of every conversation. */
+  /** Every message of every conversation. */
   *messages(): Generator<StoredMessage> {
     for (const conversation of this.#conversations.values()) yield* conversation.byKey.values()
   }
@@ -138,7 +143,7 @@ export class DeviceState {
     const { afterSeq = 0, beforeSeq = Number.POSITIVE_INFINITY, limit = Number.POSITIVE_INFINITY } = range
     const messages = this.#conversations.get(conversationId)?.sorted() ?? []
     const found: StoredMessage[] = []
-    // From the end, so that the latest few of a long conversation cost little.
+    // From the end, so that reading the latest messages of a long conversation is cheap.
     for (let at = messages.length - 1; at >= 0 && found.length < limit; at -= 1) {
       const message = messages[at]
       if (!message) continue
@@ -224,8 +229,4 @@ function compareMessages(a: StoredMessage | undefined, b: StoredMessage | undefi
   if (!a || !b) return a ? 1 : b ? -1 : 0
   const bySeq = (a.seq ?? Number.MAX_SAFE_INTEGER) - (b.seq ?? Number.MAX_SAFE_INTEGER)
   return bySeq !== 0 ? bySeq : a.time - b.time
-}
-
-function unknownChange(change: never): never {
-  throw new TypeError(`unknown change: ${JSON.stringify(change)}`)
 }

@@ -1,4 +1,4 @@
-// The file of a file store, as text: a header, then changes, each line with its checksum.
+// The text format of a file store's file: a header line, then lines of changes. Each line has a checksum.
 import { createHash } from 'node:crypto'
 import { check } from '@sotto/protocol'
 import * as v from 'valibot'
@@ -16,28 +16,27 @@ const Header = v.object({
   version: v.pipe(v.number(), v.integer(), v.minValue(1)),
 })
 
-/** What a file holds. */
+/** The decoded content of a file. */
 export interface DecodedFile {
   readonly changes: readonly StoreChange[]
-  /** The version it was written as; 0 where there is no header. */
+  /** The version in its header; 0 without a header. */
   readonly version: number
-  /** Where the last good line ends. */
+  /** The offset at which the last good line ends. */
   readonly goodBytes: number
-  /** Whether a bad line comes before a good one. */
+  /** Whether a bad line precedes a good one. */
   readonly damaged: boolean
 }
 
-/** The first line of a file. */
 export function encodeHeader(): string {
   return encodeLine({ format: FORMAT, version: SCHEMA_VERSION })
 }
 
-/** The line of one write: torn, it does not check, and the write was not. */
+/** The line of one write. If a crash cuts it short, its checksum fails and the whole write is dropped. */
 export function encodeWrite(changes: readonly StoreChange[]): string {
   return changes.length === 0 ? '' : encodeLine(changes)
 }
 
-/** A whole file of these changes. */
+/** A whole file with these changes. */
 export function encodeFile(changes: Iterable<StoreChange>): string {
   const lines = [encodeHeader()]
   let group: StoreChange[] = []
@@ -51,8 +50,8 @@ export function encodeFile(changes: Iterable<StoreChange>): string {
 }
 
 /**
- * The changes of a file, as the present version has them.
- * @throws ClientError `STORE_FAILED` for a file of a newer version, or of something else.
+ * Decodes a file and converts its changes to the current version.
+ * @throws ClientError `STORE_FAILED` for a file of a newer version, or of another program.
  */
 export function decodeFile(content: Buffer): DecodedFile {
   const values: unknown[] = []
@@ -76,7 +75,7 @@ export function decodeFile(content: Buffer): DecodedFile {
     else values.push(...check(Line, value))
   }
   return {
-    // Without its header a file says nothing of its version; as the present one it is checked like any other.
+    // A file without a header does not tell its version. It is decoded, and checked, as the current version.
     changes: values.map((value) => upToDate(value, version === 0 ? SCHEMA_VERSION : version)),
     version,
     goodBytes: damaged ? content.length : goodBytes,
@@ -92,8 +91,7 @@ function upToDate(value: unknown, version: number): StoreChange {
 }
 
 function versionOf(header: unknown): number {
-  if (!v.is(Header, header))
-    throw new ClientError('STORE_FAILED', 'the folder holds no store of this program')
+  if (!v.is(Header, header)) throw new ClientError('STORE_FAILED', 'the folder holds no store of this client')
   if (header.version > SCHEMA_VERSION) throw newerSchema(header.version)
   return header.version
 }

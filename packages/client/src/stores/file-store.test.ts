@@ -1,4 +1,4 @@
-// The file store, held to the store contract and to what a crash may do to its file.
+// The file store: the store contract, and recovery from a crash.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import {
@@ -17,12 +17,19 @@ import {
 } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { failureOf } from '../../../protocol/test/failure-of.ts'
+import {
+  conversationId,
+  identity,
+  messageOf,
+  session,
+  storeContract,
+} from '../../test/stores/store-contract.ts'
+import { vaultContract } from '../../test/stores/vault-contract.ts'
 import { FileStore } from './file-store.ts'
 import { SCHEMA_VERSION } from './migrations.ts'
-import { conversationId, identity, messageOf, session, storeContract } from './store-contract.ts'
-import { vaultContract } from './vault-contract.ts'
 
-/** Written by the first version of the store; `store.log` as it stood after a few writes. */
+/** A `store.log` that the first version of the store wrote. */
 const versionOne = join(import.meta.dir, '../../test/fixtures/file-store-version-1.txt')
 const root = await mkdtemp(join(tmpdir(), 'sotto-store-'))
 let folders = 0
@@ -45,7 +52,7 @@ async function ids(store: FileStore): Promise<string[]> {
   return (await store.listMessages(conversationId)).map(({ id }) => id)
 }
 
-/** All that lies in a folder. */
+/** The content of all files in a folder. */
 async function textOf(folder: string): Promise<string> {
   const names = await readdir(folder)
   return (await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))).join('\n')
@@ -73,11 +80,11 @@ describe('file store', () => {
   storeContract(open)
   vaultContract(open)
 
-  test('what resolved is in the file, whatever happens to the process', async () => {
+  test('a resolved write is in the file, even if the process crashes', async () => {
     const folder = newFolder()
     const store = await openStore(folder)
     await store.write([{ change: 'message', message: messageOf({ id: 'a', seq: 1 }) }])
-    // A copy made now is what a crash would leave.
+    // A copy made now equals the file that a crash would leave.
     const crashed = newFolder()
     await cp(folder, crashed, { recursive: true })
     await rm(join(crashed, 'lock'))
@@ -85,7 +92,7 @@ describe('file store', () => {
     await store.close()
   })
 
-  test('a write torn at any byte costs nothing that came before it', async () => {
+  test('a write cut short at any byte loses nothing that was written before it', async () => {
     const folder = await storeOf(2)
     const whole = await readFile(log(folder))
     const lastLine = whole.lastIndexOf(10, whole.length - 2) + 1
@@ -111,7 +118,7 @@ describe('file store', () => {
     expect((await readFile(log(folder))).includes(0)).toBe(false)
   })
 
-  test('a line damaged among good ones costs itself alone, and the damaged file is kept', async () => {
+  test('of a file with a damaged line, only that line is lost, and the damaged file is kept', async () => {
     const folder = await storeOf(3)
     const text = await readFile(log(folder), 'utf8')
     await writeFile(log(folder), text.replace('"m2"', '"mX"'))
@@ -140,7 +147,7 @@ describe('file store', () => {
     await again.close()
   })
 
-  test('a rewrite that a crash cut short leaves the old file in force', async () => {
+  test('after a rewrite that a crash cut short, the old file is still used', async () => {
     const folder = await storeOf(1)
     await writeFile(`${log(folder)}.next`, 'half a fi')
     const store = await openStore(folder)
@@ -148,16 +155,16 @@ describe('file store', () => {
     await store.close()
   })
 
-  test('only the owner may read it', async () => {
+  test('only the owner of the folder can read the store', async () => {
     const folder = await storeOf(1)
     expect((await stat(folder)).mode & 0o777).toBe(0o700)
     expect((await stat(log(folder))).mode & 0o777).toBe(0o600)
   })
 
-  test('a folder has one process at a time', async () => {
+  test('a folder can be open only once at a time, in one process or in several', async () => {
     const folder = newFolder()
     const store = await openStore(folder)
-    await expect(openStore(folder)).rejects.toMatchObject({ code: 'STORE_LOCKED' })
+    expect(await failureOf(openStore(folder))).toMatchObject({ code: 'STORE_LOCKED' })
     const script = `const { FileStore } = await import(${JSON.stringify(new URL('./file-store.ts', import.meta.url).href)})
       await FileStore.open(${JSON.stringify(folder)}).then(() => console.log('opened'), (error) => console.log(error.code))`
     const other = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe' })
@@ -166,7 +173,7 @@ describe('file store', () => {
     await (await openStore(folder)).close()
   })
 
-  test('the lock of a process that is gone, or was cut short in writing it, is taken over', async () => {
+  test('the lock of a process that has ended, or crashed while writing the lock, is taken over', async () => {
     const gone = Bun.spawn(['true'])
     await gone.exited
     for (const lock of [
@@ -184,19 +191,19 @@ describe('file store', () => {
     await (await openStore(folder)).close()
   })
 
-  test('a living process of the number of a dead one does not keep the folder', async () => {
+  test('a lock is taken over although a running process has the pid of its dead owner', async () => {
     const folder = await storeOf(1)
     await writeFile(join(folder, 'lock'), JSON.stringify({ pid: process.ppid, startedAt: '1' }))
     await (await openStore(folder)).close()
   })
 
-  test('a store of a newer version is refused, naming both, and left as it is', async () => {
+  test('a store of a newer version is refused with an error that names both versions, and is not changed', async () => {
     const folder = newFolder()
     await (await openStore(folder)).close()
     const json = JSON.stringify({ format: 'sotto-client-store', version: 99 })
     const line = `${createHash('sha256').update(json).digest('hex').slice(0, 16)} ${json}\n`
     await writeFile(log(folder), line)
-    await expect(openStore(folder)).rejects.toMatchObject({
+    expect(await failureOf(openStore(folder))).toMatchObject({
       code: 'STORE_FAILED',
       message: `the store has version 99, this program knows versions up to ${SCHEMA_VERSION}: it was written by a newer one`,
     })
@@ -204,11 +211,11 @@ describe('file store', () => {
     expect(await readdir(folder)).toEqual(['store.log'])
   })
 
-  test('a store of version 1 is brought up to date on opening, and holds all it held', async () => {
+  test('a store of version 1 is upgraded on opening, and keeps all its data', async () => {
     const folder = newFolder()
     await mkdir(folder)
     await copyFile(versionOne, log(folder))
-    // Cut short in an earlier attempt.
+    // A crash during an earlier upgrade leaves this file.
     await writeFile(`${log(folder)}.next`, 'half a fi')
     for (let time = 1; time <= 2; time += 1) {
       const store = await openStore(folder)
@@ -239,7 +246,7 @@ describe('file store', () => {
     expect(await readdir(folder)).toEqual(['store.log'])
   })
 
-  test('what a vault seals, and what is cleared, does not stay in the folder', async () => {
+  test('secrets that a vault seals, or that are cleared, do not stay in the folder', async () => {
     const secrets = [identity.mnemonic, session.sessionKeyBase64]
     for (const last of [
       [
@@ -256,7 +263,7 @@ describe('file store', () => {
         { change: 'session', session },
       ])
       await store.close()
-      // A damaged line among good ones: a copy of the file is kept.
+      // Because of this damaged line, the store keeps a copy of the file.
       const text = await readFile(log(folder), 'utf8')
       await writeFile(
         log(folder),
@@ -270,7 +277,7 @@ describe('file store', () => {
     }
   })
 
-  test('a file that is none of ours is kept beside the new one', async () => {
+  test('a file that another program wrote is kept beside the new file', async () => {
     const folder = newFolder()
     await (await openStore(folder)).close()
     await writeFile(log(folder), 'something else\n'.repeat(100))

@@ -1,5 +1,5 @@
-// A store in a folder: one append-only file of changes, each line with its checksum, rewritten when it has grown.
-// The only file of the client that needs Node's file system; it runs in Node and Bun.
+// A store in a folder, for Node and Bun: one append-only file of changes, which is rewritten when it has
+// grown.
 import { randomBytes } from 'node:crypto'
 import { copyFile, type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -13,32 +13,32 @@ import type { StoreChange } from './records.ts'
 
 const FILE = 'store.log'
 const DAMAGED = `${FILE}.damaged-`
-/** A first write torn by a crash leaves less than this. */
+/** A header line that a crash cut short is smaller than this. */
 const MAX_TORN_HEADER_BYTES = 256
-/** The file is rewritten once it is this large and this many times what it was when last rewritten. */
+/** The file is rewritten once it has this size and is this many times as large as after the last rewrite. */
 const COMPACT_BYTES = 1024 * 1024
 const COMPACT_FACTOR = 4
 
 interface Waiting {
   readonly line: string
-  /** Whether what it replaces must not stay in the file. */
+  /** Whether the data that it replaces must not stay in the file. */
   readonly erases: boolean
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
 
-/** Changes for which the file is written anew: what they replace is not to lie in it any longer. */
+/** Changes that rewrite the file, because the data they replace must not stay in it. */
 const REWRITING: ReadonlySet<StoreChange['change']> = new Set(['clear', 'vault', 'vault_removed'])
 
 /**
- * A store in a folder of its own (0700; files 0600). A write resolves after `fdatasync`; writes that arrive while one is
- * being synced share the next. A write torn by a crash is dropped as a whole on opening and costs nothing before it. A
- * store of an older version is brought up to date on opening, in one go.
+ * A store in a separate folder (0700; files 0600). A write resolves after `fdatasync`. Writes that arrive
+ * during a sync share the next one. Opening drops a write that a crash cut short, and keeps every write
+ * before it. A store of an older version is upgraded on opening, all at once.
  *
- * The store itself encrypts nothing: what it is given lies in the file as it is, the messages always, and the recovery
- * phrase and session keys unless the client that uses it was given `secrets`. When these are sealed, and when everything
- * is cleared, the file is written anew, so that nothing of what it held stays in it; what the disk keeps of freed blocks
- * is beyond a program.
+ * The store itself does not encrypt. The file holds messages in plain, and also the recovery phrase and the
+ * session keys unless the client has `secrets`. When these are sealed, and when everything is cleared, the
+ * file is rewritten, so that the old data does not stay in it. A program cannot erase the blocks that the
+ * disk frees.
  */
 export class FileStore extends InMemoryReads {
   readonly #path: string
@@ -61,8 +61,9 @@ export class FileStore extends InMemoryReads {
   }
 
   /**
-   * Opens the store of a folder, which is made if it is not there.
-   * @throws ClientError `STORE_LOCKED` while another process has it open, `STORE_FAILED` if it cannot be read.
+   * Opens the store of a folder, and creates the folder if it does not exist.
+   * @throws ClientError `STORE_LOCKED` while another process has it open, `STORE_FAILED` if it cannot be
+   *   read.
    */
   static async open(folder: string): Promise<FileStore> {
     try {
@@ -87,8 +88,9 @@ export class FileStore extends InMemoryReads {
       const store = new FileStore(path, lock, file, goodBytes)
       for (const change of changes) store.state.apply(change)
       if (damaged || (goodBytes === 0 && content.length > MAX_TORN_HEADER_BYTES)) {
-        // Lines that fail their checksum with good ones after them, or a file without a good line: not a torn write but a
-        // damaged disk, or not our file. What checks is kept, the file as it was stays beside it.
+        // Bad lines before good ones, or a file without a good line, are no interrupted write: the disk is
+        // damaged, or another program wrote the file. The good lines are kept, and the damaged file is copied
+        // beside them.
         await copyFile(path, join(folder, `${DAMAGED}${randomBytes(4).toString('hex')}`))
         await store.#compact()
       } else if (goodBytes === 0) {
@@ -130,7 +132,7 @@ export class FileStore extends InMemoryReads {
   }
 
   async abandon(): Promise<void> {
-    const reason = new ClientError('CLOSED', 'the store was given up')
+    const reason = new ClientError('CLOSED', 'the store was abandoned')
     this.#failure ??= reason
     for (const waiting of this.#waiting.splice(0)) waiting.reject(reason)
     await this.close()
@@ -143,9 +145,9 @@ export class FileStore extends InMemoryReads {
       try {
         if (batch.some(({ erases }) => erases)) {
           await this.#removeDamaged()
-          // Given up meanwhile: what is in memory is no longer what is to be written.
+          // The store was abandoned meanwhile, so its memory must not be written any more.
           if (this.#failure) throw this.#failure
-          // What has been written to memory meanwhile is in the new file as well, and so written.
+          // The new file also contains the changes that arrived meanwhile, so these are written with it.
           batch.push(...this.#waiting)
           this.#waiting = []
           await this.#compact()
@@ -170,7 +172,7 @@ export class FileStore extends InMemoryReads {
   }
 
   async #compactIfGrown(): Promise<void> {
-    // Only while nothing waits: then what is in memory is what is in the file.
+    // Only while nothing waits: then the memory and the file have the same content.
     if (this.#waiting.length > 0 || this.#failure) return
     if (this.#bytes < COMPACT_BYTES || this.#bytes < COMPACT_FACTOR * this.#compactedBytes) return
     await this.#compact()
@@ -182,7 +184,7 @@ export class FileStore extends InMemoryReads {
     for (const copy of copies) await rm(join(folder, copy), { force: true })
   }
 
-  // The new file is whole and synced before it takes the old one's name, so a crash leaves one or the other.
+  // The new file is complete and synced before it replaces the old one, so a crash leaves one of the two.
   async #compact(): Promise<void> {
     const bytes = Buffer.from(encodeFile(changesOf(this.state)))
 
@@ -207,7 +209,7 @@ export class FileStore extends InMemoryReads {
 }
 
 async function syncFolder(folder: string): Promise<void> {
-  // Makes the name itself durable. Some systems do not let a folder be opened; there it is so without.
+  // Makes the file's name durable. Some systems cannot open a folder; they need no sync for that.
   try {
     const handle = await open(folder, 'r')
     try {

@@ -1,23 +1,24 @@
-// One folder, one process: two clients on the same files would each overwrite what the other knows.
+// Locks a folder for one process: two clients on the same files would overwrite each other's data.
 import { open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ClientError } from '../client-error.ts'
 
 const LOCK_FILE = 'lock'
-/** A lock file without content for this long was left by a crash between creating and writing it. */
+/** A lock file that stays empty this long was left by a process that crashed before it wrote the content. */
 const EMPTY_LOCK_MS = 2000
 const ATTEMPTS = 20
 
 const held = new Set<string>()
 
-/** A folder held by this process until `release`. */
+/** A folder that this process holds until `release`. */
 export interface FolderLock {
   release(): Promise<void>
 }
 
 /**
- * Takes the folder, or throws `STORE_LOCKED` while a living process holds it. The lock of a dead process is taken
- * over: a process is told from a later one of the same number by its start time, where the system gives it.
+ * Locks the folder, or throws `STORE_LOCKED` if a running process holds it. Takes over the lock of a process
+ * that has ended. The start time, if the system reports it, distinguishes a process from a later one with the
+ * same pid.
  */
 export async function lockFolder(folder: string): Promise<FolderLock> {
   const path = join(folder, LOCK_FILE)
@@ -51,8 +52,8 @@ async function clearStaleLock(path: string, folder: string): Promise<void> {
   const before = await readText(path)
   if (before === undefined) return
   if (await isHeld(path, before)) throw locked(folder)
-  // Renamed rather than removed, so that of several processes that find it stale one moves it, and what was moved can
-  // still be looked at: if a new owner came first, its lock is put back.
+  // The lock is renamed first, not removed: if several processes find it stale, only one can rename it. The
+  // renamed file is then read again. If it is a new owner's lock, it is put back.
   const moved = `${path}.${process.pid}`
   try {
     await rename(path, moved)
@@ -72,13 +73,14 @@ async function isHeld(path: string, text: string): Promise<boolean> {
   if (!owner) {
     const age = Date.now() - (await stat(path).catch(() => ({ mtimeMs: Date.now() }))).mtimeMs
     if (age > EMPTY_LOCK_MS) return false
-    // Its owner is about to write it: look again.
+    // Its owner is about to write it, so read it again.
     await new Promise((resolve) => setTimeout(resolve, EMPTY_LOCK_MS / 10))
     const later = await readText(path)
     return later !== undefined && later !== text ? isHeld(path, later) : later !== undefined
   }
-  // Our own number, and not in `held`: a process before us had it, as in a container that was started again.
-  // A thread of this process, or a second copy of this module, started when this process did.
+  // This process's pid, but not in `held`. With another start time it was an earlier process with the same
+  // pid, as in a restarted container. With the same start time it is another thread of this process, or a
+  // second copy of this module.
   if (owner.pid === process.pid) {
     const startedAt = await startTime(process.pid)
     return startedAt !== '' && owner.startedAt === startedAt
@@ -110,15 +112,16 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // EPERM: it lives, under another user.
+    // EPERM: it runs, under another user.
     return hasCode(error, 'EPERM')
   }
 }
 
-/** When a process started, in the system's own unit, or "" where the system does not say. */
+/** When a process started, in the system's unit; "" if the system does not report it. */
 async function startTime(pid: number): Promise<string> {
   const text = await readText(`/proc/${pid}/stat`)
-  // The name, second and in parentheses, may hold anything; the start time is the 20th field after it.
+  // The process name (second field, in parentheses) may contain any character. The start time is the 20th
+  // field after it.
   return text?.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? ''
 }
 

@@ -1,4 +1,4 @@
-// The reads of a store whose whole content is in memory; only how it is written differs.
+// The reads of the stores that keep their whole content in memory. Such stores differ only in their writes.
 import type { FriendProfile } from '@sotto/protocol'
 import { DeviceState } from './device-state.ts'
 import type {

@@ -1,12 +1,14 @@
-// Opening an IndexedDB database in the present version, and deleting one.
+// Opens an IndexedDB database in the current version, and deletes one.
 import { ClientError } from '../client-error.ts'
 import { storeFailure } from './indexeddb-queue.ts'
 import { newerSchema, SCHEMA_VERSION, stepsAfter } from './migrations.ts'
 
-/** How long another tab may take to let go of a database that is to change: it has writes to finish. */
+/**
+ * How long another tab may take to close a database before an upgrade or a deletion: it has writes to finish.
+ */
 const PATIENCE_MS = 5000
 
-/** Opens a database, made or brought up to date where it has to be; both happen as a whole or not at all. */
+/** Opens a database. Creates or upgrades it first if necessary, completely or not at all. */
 export async function openDatabase(name: string): Promise<IDBDatabase> {
   const request = indexedDB.open(name, SCHEMA_VERSION)
   request.onupgradeneeded = ({ oldVersion }) => {
@@ -23,7 +25,7 @@ export async function openDatabase(name: string): Promise<IDBDatabase> {
 }
 
 /**
- * Deletes a store and everything in it. Stores of this name that are open, in any tab, are closed by it.
+ * Deletes a store and everything in it. Closes stores of this name that are open in any tab.
  * @throws ClientError `STORE_LOCKED` if one does not close, `STORE_FAILED`.
  */
 export async function deleteDatabase(name = 'sotto'): Promise<void> {
@@ -41,14 +43,17 @@ async function versionOf(name: string): Promise<number> {
   return version
 }
 
-/** The result of a request that other tabs can hold up; `onLate` is given the one that comes after patience has ended. */
+/**
+ * The result of a request that other tabs can block. A result that comes after the time-out is passed to
+ * `onLate`.
+ */
 function unblocked<T>(request: IDBOpenDBRequest & IDBRequest<T>, onLate: (result: T) => void): Promise<T> {
   return new Promise((resolve, reject) => {
     let isLate = false
     request.onblocked = () => {
       setTimeout(() => {
         isLate = request.readyState === 'pending'
-        reject(new ClientError('STORE_LOCKED', 'another tab of this site does not let go of the store'))
+        reject(new ClientError('STORE_LOCKED', 'another tab of this site does not close the store'))
       }, PATIENCE_MS)
     }
     request.onerror = () => reject(request.error)

@@ -1,13 +1,13 @@
-// The order of work on an IndexedDB database: one piece after another, as many to a transaction as come in time.
+// Runs work on an IndexedDB database in order, with as many pieces per transaction as arrive in time.
 import { ClientError } from '../client-error.ts'
 
-/** A transaction takes this many writes at most: the first of them waits for the last. */
+/** The maximum of writes per transaction: the first of them waits for the last. */
 const MAX_WRITES = 256
 
-/** Work within a transaction. May wait for the transaction's requests, and for nothing else. */
+/** Work within a transaction. It may wait only for requests of that transaction. */
 export type Work<T> = (transaction: IDBTransaction) => Promise<T>
 
-/** A transaction, and whether it still takes work. Work that comes when it has gone idle finds it closed. */
+/** A transaction and the work in it. A transaction that becomes idle is closed by the browser. */
 interface Batch {
   readonly transaction: IDBTransaction
   readonly isWriting: boolean
@@ -24,9 +24,9 @@ interface Task {
 }
 
 /**
- * Runs work in the order it comes. What follows a write while its transaction is alive goes into the same transaction, so
- * that a burst of messages, each looked up and then written, is synced to the disk once. After a write that failed none is
- * taken on.
+ * Runs work in the order of the calls. Work that follows a write while its transaction is open joins that
+ * transaction. So a burst of messages, each looked up and then written, is synced to the disk once. After a
+ * failed write, later writes are refused.
  */
 export class WorkQueue {
   readonly #database: IDBDatabase
@@ -36,7 +36,7 @@ export class WorkQueue {
   #isWorking = false
   #worked: Promise<void> = Promise.resolve()
   #batch: Batch | undefined
-  /** Resolves once every write so far is durable. */
+  /** Resolves once every earlier write is durable. */
   #durable: Promise<void> = Promise.resolve()
   #failure: ClientError | undefined
   #end: ClientError | undefined
@@ -46,7 +46,7 @@ export class WorkQueue {
     this.#tables = [...database.objectStoreNames]
   }
 
-  /** Resolves with what `work` finds, after all that was written earlier. */
+  /** Resolves with the result of `work`, which runs after every earlier write. */
   read<T>(work: Work<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#add({
@@ -63,7 +63,10 @@ export class WorkQueue {
     })
   }
 
-  /** Resolves once what `work` writes, and everything before it, is durable. Without work: once that is so. */
+  /**
+   * Resolves once everything that `work` writes, and everything before it, is durable. `work` may be left
+   * out.
+   */
   write(work?: Work<void>): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#add({
@@ -81,14 +84,14 @@ export class WorkQueue {
     })
   }
 
-  /** Takes no more work, for this reason; resolves once what was taken has settled. */
+  /** Refuses new work with this error. Resolves once the accepted work has settled. */
   async end(reason: ClientError): Promise<void> {
     this.#end ??= reason
     await this.#worked
     await this.#durable.catch(() => {})
   }
 
-  /** Refuses also what waits; what is under way goes on to its end. */
+  /** Refuses also the waiting work. Work that has begun is finished. */
   abandon(reason: ClientError): void {
     this.#end ??= reason
     this.#failure ??= reason
@@ -125,7 +128,8 @@ export class WorkQueue {
       try {
         return { result: await work(alive.transaction), batch: alive }
       } catch (error) {
-        // Closed before the work's first request: while work has a request under way, its transaction stays open.
+        // The transaction was closed before the work's first request. A pending request would have kept it
+        // open.
         if (!isClosedTransaction(error)) throw error
       }
     }
@@ -135,11 +139,12 @@ export class WorkQueue {
 
   #begin(isWriting: boolean): Batch {
     if (isWriting && this.#failure) throw this.#failure
-    // Every table: of transactions that have one in common the earlier is durable before the later begins.
+    // A transaction over every table: if two transactions share a table, the earlier is durable before the
+    // later begins.
     const transaction = this.#database.transaction(
       this.#tables,
       isWriting ? 'readwrite' : 'readonly',
-      // Else a browser answers before the disk has it.
+      // Otherwise a browser reports success before the data is on the disk.
       { durability: 'strict' },
     )
     const durable = new Promise<void>((resolve, reject) => {
@@ -153,7 +158,7 @@ export class WorkQueue {
       this.#durable = durable
     }
     durable
-      // Told to those who wait for it; a transaction that only read has nobody.
+      // The writers that wait for it get the error. Nobody waits for a transaction that only read.
       .catch(() => {})
       .finally(() => {
         this.#writing.delete(batch)
@@ -162,7 +167,9 @@ export class WorkQueue {
     return batch
   }
 
-  /** Nothing may become durable after a write that did not: what is open is given up, what comes is refused. */
+  /**
+   * After a failed write nothing may become durable: aborts the open transactions and refuses later writes.
+   */
   #fail(error: unknown): ClientError {
     if (!this.#failure) {
       this.#failure = storeFailure(error)
@@ -172,12 +179,12 @@ export class WorkQueue {
   }
 }
 
-/** What IndexedDB throws, as the client's own error. */
+/** Converts an error of IndexedDB to a ClientError. */
 export function storeFailure(error: unknown): ClientError {
   if (error instanceof ClientError) return error
   const name = error instanceof Error ? error.name : ''
   if (name === 'QuotaExceededError') {
-    return new ClientError('STORE_FAILED', 'the browser gives this site no more room to store', {
+    return new ClientError('STORE_FAILED', 'the browser’s storage quota for this site is full', {
       cause: error,
     })
   }
@@ -196,7 +203,7 @@ function abort(transaction: IDBTransaction): void {
   try {
     transaction.abort()
   } catch (error) {
-    // It has ended meanwhile.
+    // The transaction has already ended.
     if (!isClosedTransaction(error)) throw error
   }
 }

@@ -1,6 +1,6 @@
-// IndexedDB's requests and cursors as promises. What awaits one goes on within its transaction.
+// IndexedDB's requests and cursors as promises. Code that awaits one continues within its transaction.
 
-/** The result of a request. A request that failed aborts its transaction. */
+/** The result of a request. A failed request aborts its transaction. */
 export function done<T>(request: IDBRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result)
@@ -8,7 +8,7 @@ export function done<T>(request: IDBRequest<T>): Promise<T> {
   })
 }
 
-/** Values from the end of an index, down, for as long as `take` answers true. */
+/** Passes the values of an index to `take`, from the end downwards, as long as `take` returns true. */
 export function walkDown(
   index: IDBIndex,
   range: IDBKeyRange,
@@ -19,7 +19,7 @@ export function walkDown(
     request.onerror = () => reject(request.error)
     request.onsuccess = () => {
       const cursor = request.result
-      // What is thrown in a handler aborts the transaction and reaches nobody.
+      // An error thrown in the handler would only abort the transaction and not reach the caller.
       try {
         if (cursor && take(cursor.value)) cursor.continue()
         else resolve()
@@ -30,7 +30,7 @@ export function walkDown(
   })
 }
 
-/** Every key that begins with these parts: an array sorts after every number and text. */
+/** The range of all keys that begin with these parts. An array sorts after every number and text. */
 export function startingWith(...parts: readonly (string | number)[]): IDBKeyRange {
   return IDBKeyRange.bound([...parts], [...parts, []])
 }

@@ -1,4 +1,4 @@
-// A store in the browser: an IndexedDB database with a table for each kind of record, and nothing kept in memory.
+// A store in the browser: an IndexedDB database with a table per kind of record. It keeps no data in memory.
 import { check, FriendProfile } from '@sotto/protocol'
 import * as v from 'valibot'
 import { ClientError } from '../client-error.ts'
@@ -22,13 +22,13 @@ import {
 import type { ClientStore, MessageRange } from './store.ts'
 
 /**
- * A store in an IndexedDB database, for browsers. A write resolves once the disk has it (`durability: 'strict'`); writes
- * that arrive while one is under way share its transaction. A database of an older version is brought up to date on
- * opening, in one go.
+ * A store in an IndexedDB database, for browsers. A write resolves once it is on the disk (`durability:
+ * 'strict'`). Writes that arrive while a transaction is open share it. A database of an older version is
+ * upgraded on opening, all at once.
  *
- * Browsers may remove a site's data when the disk is full, and with it the identity: ask for `navigator.storage.persist()`.
- * The store itself encrypts nothing; see the option `secrets` of the client. Two stores of one name are one store: each
- * sees what the other writes.
+ * When the disk is full, a browser may remove a site's data, and the identity with it: call
+ * `navigator.storage.persist()`. The store itself does not encrypt; see the option `secrets` of the client.
+ * Two stores with the same name share their data: each sees the writes of the other.
  */
 export class IndexedDbStore implements ClientStore {
   readonly #database: IDBDatabase
@@ -47,9 +47,10 @@ export class IndexedDbStore implements ClientStore {
   }
 
   /**
-   * Opens the store of this name, which is made if it is not there. Names are the origin's: no other site sees it.
-   * @throws ClientError `STORE_FAILED` if it cannot be opened or a newer program has written it, `STORE_LOCKED` if it must
-   *   be brought up to date and a tab with the older program does not let go of it.
+   * Opens the store of this name, and creates it if it does not exist. Names belong to the origin: other
+   * sites cannot open it.
+   * @throws ClientError `STORE_FAILED` if it cannot be opened or a newer program has written it,
+   *   `STORE_LOCKED` if it must be upgraded and a tab with the older program does not close it.
    */
   static async open(name = 'sotto'): Promise<IndexedDbStore> {
     try {
@@ -61,7 +62,7 @@ export class IndexedDbStore implements ClientStore {
 
   async write(changes: readonly StoreChange[]): Promise<void> {
     if (changes.length === 0) return this.#queue.write()
-    // Of this moment: what the caller does with its objects later is not written.
+    // Copies, so that later changes to the caller's objects are not written.
     const copies = structuredClone(changes)
     return this.#queue.write(async (transaction) => {
       for (const change of copies) await writeChange(transaction, change)
@@ -93,7 +94,8 @@ export class IndexedDbStore implements ClientStore {
   async listMessages(conversationId: string, range: MessageRange = {}): Promise<readonly StoredMessage[]> {
     const { afterSeq, beforeSeq, limit = Number.POSITIVE_INFINITY } = range
     if (limit <= 0) return []
-    // [conversation, seq, []] sorts after all messages of that seq; without a bound the range is the conversation.
+    // [conversation, seq, []] sorts after all messages with that seq. Without bounds the range is the whole
+    // conversation.
     const lower = afterSeq === undefined ? [conversationId] : [conversationId, afterSeq, []]
     const upper = [conversationId, beforeSeq ?? []]
     if (indexedDB.cmp(lower, upper) > 0) return []
@@ -181,11 +183,12 @@ export class IndexedDbStore implements ClientStore {
   }
 
   async abandon(): Promise<void> {
-    this.#queue.abandon(new ClientError('CLOSED', 'the store was given up'))
+    this.#queue.abandon(new ClientError('CLOSED', 'the store was abandoned'))
     await this.close()
   }
 
-  // Whoever wants the database waits until it is closed, and it closes once what is under way has come to its end.
+  // The tab that deletes or upgrades the database waits until it is closed. It closes once the running work
+  // has ended.
   #giveUp(reason: string): void {
     this.#queue.abandon(new ClientError('STORE_FAILED', reason))
     this.#database.close()
@@ -226,6 +229,6 @@ function checked<const S extends v.GenericSchema>(schema: S, value: unknown): v.
   try {
     return check(schema, value)
   } catch (error) {
-    throw new ClientError('STORE_FAILED', 'the store holds what this program never wrote', { cause: error })
+    throw new ClientError('STORE_FAILED', 'the store holds an invalid record', { cause: error })
   }
 }

@@ -1,31 +1,33 @@
-// How changes are written into the tables of an IndexedDB database.
+// Writes changes into the tables of an IndexedDB database.
+
 import { check } from '@sotto/protocol'
 import * as v from 'valibot'
+import { unreachable } from '../client-error.ts'
 import { done } from './indexeddb-request.ts'
 import { type StoreChange, StoredMessage } from './records.ts'
 
-/** A message as it lies in its table: with the keys it is found by. */
+/** A row of the table of messages: the message and the keys that find it. */
 export const MessageRow = v.object({
   message: StoredMessage,
   name: v.array(v.string()),
-  /** Conversation, `seq` or what sorts after every one, time. */
+  /** Conversation, `seq` (without one: a number above every `seq`), time. */
   order: v.array(v.union([v.string(), v.number()])),
-  /** Conversation and `seq`, in the first message that had it. */
+  /** Conversation and `seq`, only in the first message with that `seq`. */
   seq: v.exactOptional(v.array(v.union([v.string(), v.number()]))),
   nonce: v.exactOptional(v.array(v.string())),
-  /** Conversation and `seq`, of a peer's message. */
+  /** Conversation and `seq` of a received message. */
   peer: v.exactOptional(v.array(v.union([v.string(), v.number()]))),
-  /** Conversation, status and `seq`, of an own message. */
+  /** Conversation, status and `seq` of a sent message. */
   own: v.exactOptional(v.array(v.union([v.string(), v.number()]))),
 })
 type MessageRow = v.InferOutput<typeof MessageRow>
 
-/** What names a message: an id is unique among one side's messages only. */
+/** The key of a message. It includes the side, because an id is unique only among one side's messages. */
 export function messageName(conversationId: string, isMe: boolean, id: string): string[] {
   return [conversationId, isMe ? 'me' : 'them', id]
 }
 
-/** Writes one change. To be awaited before the next: some look before they write. */
+/** Writes one change. Await it before the next: some changes read before they write. */
 export async function writeChange(transaction: IDBTransaction, change: StoreChange): Promise<void> {
   const table = (name: string) => transaction.objectStore(name)
   switch (change.change) {
@@ -81,7 +83,7 @@ export async function writeChange(transaction: IDBTransaction, change: StoreChan
       await done(table('read_marks').put(change.mark))
       return
     default:
-      return unknownChange(change)
+      return unreachable(change)
   }
 }
 
@@ -96,7 +98,7 @@ async function putMessage(messages: IDBObjectStore, message: StoredMessage): Pro
     ...(nonce === undefined ? {} : { nonce: [conversationId, nonce] }),
   }
   if (seq !== undefined) {
-    // A seq names one message; the first to have it keeps it.
+    // A seq names one message: the first one that has it.
     const holder = await done(messages.index('seq').getKey([conversationId, seq]))
     if (holder === undefined || holder === key) row.seq = [conversationId, seq]
     if (isMe) row.own = [conversationId, message.status, seq]
@@ -105,7 +107,7 @@ async function putMessage(messages: IDBObjectStore, message: StoredMessage): Pro
   await done(messages.put(row, key))
 }
 
-/** Puts a value in the place of the one of its name, or at the end. */
+/** Replaces the row with this name, or adds a row at the end. */
 async function putNamed(table: IDBObjectStore, name: IDBValidKey, value: unknown): Promise<void> {
   await done(table.put(value, await done(table.index('name').getKey(name))))
 }
@@ -113,8 +115,4 @@ async function putNamed(table: IDBObjectStore, name: IDBValidKey, value: unknown
 async function deleteNamed(table: IDBObjectStore, name: IDBValidKey): Promise<void> {
   const key = await done(table.index('name').getKey(name))
   if (key !== undefined) await done(table.delete(key))
-}
-
-function unknownChange(change: never): never {
-  throw new TypeError(`unknown change: ${JSON.stringify(change)}`)
 }

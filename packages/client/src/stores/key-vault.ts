@@ -1,10 +1,11 @@
-// A vault that opens by a key the application keeps elsewhere.
+// A vault that opens with a key that the application keeps elsewhere.
 import { ClientError } from '../client-error.ts'
 import { DATA_KEY_BYTES, otherVault, unwrapKey, type Vault, wrapKey } from './vault.ts'
 
 /**
- * A vault that opens by 32 random bytes which the application keeps where the store is not: in the keychain of the system,
- * or in a service that holds secrets. For the option `secrets`; opens with the client. The bytes are copied.
+ * A vault that opens with 32 random bytes, for the option `secrets`. The application keeps these bytes apart
+ * from the store, for example in the system's keychain or in a secrets service. The vault opens together with
+ * the client. The bytes are copied.
  * @throws ClientError `INVALID_ARGUMENT` for anything but 32 bytes.
  */
 export function keyVault(key: Uint8Array): Vault {

@@ -1,8 +1,8 @@
-// The memory store, held to the store contract.
+// The memory store: the store contract and the vault contract.
 import { describe } from 'bun:test'
+import { storeContract } from '../../test/stores/store-contract.ts'
+import { vaultContract } from '../../test/stores/vault-contract.ts'
 import { MemoryStore } from './memory-store.ts'
-import { storeContract } from './store-contract.ts'
-import { vaultContract } from './vault-contract.ts'
 
 describe('memory store', () => {
   const open = async () => {

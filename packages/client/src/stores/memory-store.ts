@@ -1,9 +1,9 @@
-// A store that forgets: for tests, and for clients that keep nothing on purpose.
+// A store in memory: for tests, and for clients that keep nothing on purpose.
 import { ClientError } from '../client-error.ts'
 import { InMemoryReads } from './in-memory-reads.ts'
 import type { StoreChange } from './records.ts'
 
-/** A store in memory. Survives its client, not its process. */
+/** A store in memory. It can be reused after its client was closed, and ends with the process. */
 export class MemoryStore extends InMemoryReads {
   #closed = false
 
@@ -20,7 +20,7 @@ export class MemoryStore extends InMemoryReads {
     this.#closed = true
   }
 
-  /** Opens the store again after `close`, as a file store is opened by the next process. */
+  /** Opens the store again after `close`, as the next process opens a file store. */
   reopen(): void {
     this.#closed = false
   }

@@ -1,34 +1,36 @@
-// The versions of what is stored, and how each came out of the one before: one list, for every store that lasts.
+// The versions of the stored data, and the steps from each version to the next: one list for all durable
+// stores.
 import { ClientError } from '../client-error.ts'
 
-/** What a step makes of a database of the version before. Nothing but the transaction it is given may be waited for. */
+/** Changes a database of the previous version. It may wait only for requests of the given transaction. */
 export type DatabaseUpgrade = (database: IDBDatabase, transaction: IDBTransaction) => void
 
-/** One version, and how a store of the version before becomes it. */
+/** One version, and how to bring a store of the previous version to it. */
 export interface MigrationStep {
   readonly version: number
-  /** The file store: what becomes of each change in the log. */
+  /** The file store: converts each change in the log. */
   readonly change: (change: unknown) => unknown
-  /** IndexedDB: what becomes of the database. The step to version 1 is given an empty one. */
+  /** IndexedDB: converts the database. The step to version 1 gets an empty one. */
   readonly upgrade: DatabaseUpgrade
 }
 
-const asItWas = (change: unknown): unknown => change
+const unchanged = (change: unknown): unknown => change
 
-/** In rising versions. A step that was released is never altered: what it got wrong, the next one mends. */
+/** Sorted by version. A released step is never changed: a later step repairs its mistakes. */
 const migrationSteps: readonly MigrationStep[] = [
-  { version: 1, change: asItWas, upgrade: createTables },
+  { version: 1, change: unchanged, upgrade: createTables },
   {
-    // What was stored stays as it was. The version is there for older programs: they would take sealed secrets for plain.
+    // No data changes. The new version keeps older programs away, which would read sealed secrets as plain
+    // text.
     version: 2,
-    change: asItWas,
+    change: unchanged,
     upgrade: (database) => {
       database.createObjectStore('vault')
     },
   },
 ]
 
-/** The version this program writes. */
+/** The version that this program writes. */
 export const SCHEMA_VERSION = Math.max(...migrationSteps.map(({ version }) => version))
 
 /** The steps that bring a store of `version` up to date. */
@@ -36,7 +38,7 @@ export function stepsAfter(version: number): readonly MigrationStep[] {
   return migrationSteps.filter((step) => step.version > version)
 }
 
-/** The refusal of a store that a newer program has written. */
+/** The error for a store that a newer program has written. */
 export function newerSchema(version: number): ClientError {
   return new ClientError(
     'STORE_FAILED',
@@ -45,12 +47,12 @@ export function newerSchema(version: number): ClientError {
 }
 
 function createTables(database: IDBDatabase): void {
-  // One record each, by name: what there is one of.
+  // Records of which a device has only one, by name.
   database.createObjectStore('values')
   database.createObjectStore('trust')
   database.createObjectStore('read_marks', { keyPath: 'conversationId' })
   database.createObjectStore('offline', { keyPath: ['conversationId', 'seq'] })
-  // Numbered as they are added, so that they are read in that order; found by what names them.
+  // Rows are numbered as they are added, so that they are read in that order. The index `name` finds a row.
   const named = { autoIncrement: true }
   database.createObjectStore('sessions', named).createIndex('name', 'conversationId', { unique: true })
   database.createObjectStore('outbox', named).createIndex('name', 'internalId', { unique: true })
@@ -58,7 +60,7 @@ function createTables(database: IDBDatabase): void {
     .createObjectStore('retract_intents', named)
     .createIndex('name', ['conversationId', 'messageId'], { unique: true })
   const messages = database.createObjectStore('messages', named)
-  // Each is a field of the row that holds the whole key, absent where the message is not to be found by it.
+  // Each index is a field of the row that holds the whole key. A row without the field is not in that index.
   messages.createIndex('name', 'name', { unique: true })
   for (const index of ['order', 'seq', 'nonce', 'peer', 'own']) messages.createIndex(index, index)
 }

@@ -1,4 +1,4 @@
-// A vault that opens by a passphrase. An entry of its own: scrypt is loaded by those who ask for one.
+// A vault that opens with a passphrase. A separate entry of the package, so that only its users load scrypt.
 import { decodeBase64, encodeBase64 } from '@sotto/crypto'
 import { derivePassphraseKey } from '@sotto/crypto/passphrase-key'
 import { ClientError } from '../client-error.ts'
@@ -7,9 +7,12 @@ import { otherVault, unwrapKey, type Vault, wrapKey } from './vault.ts'
 
 export type { Vault } from './vault.ts'
 
-/** What a guess costs: 128 MiB of memory and the better part of a second. */
+/** The cost of one guess: 128 MiB of memory and most of a second. */
 const COST = { n: 2 ** 17, r: 8, p: 1 } as const
-/** A record that asks for less was not written by us; one that asks for more is to exhaust the device. */
+/**
+ * This program never writes a record with a lower cost. A higher cost could exhaust the device's memory or
+ * time.
+ */
 const BOUNDS = { minN: 2 ** 17, maxN: 2 ** 18, r: 8, maxP: 4 } as const
 const SALT_BYTES = 32
 const MAX_SALT_BYTES = 64
@@ -17,10 +20,11 @@ const MAX_SALT_BYTES = 64
 type PassphraseRecord = Extract<VaultRecord, { kind: 'passphrase' }>
 
 /**
- * A vault that opens by a passphrase, for the option `secrets`. The data key is wrapped with AES-256-GCM under a key that
- * scrypt stretches from the passphrase (N = 2^17, r = 8, p = 1; RFC 7914), so that whoever has a copy of the store pays
- * 128 MiB and the better part of a second for each guess. A passphrase is what it is: choose one of several random words.
- * Who forgets it deletes the store and recovers the account by its recovery phrase; what was written is gone.
+ * A vault that opens with a passphrase, for the option `secrets`. The data key is wrapped with AES-256-GCM
+ * under a key that scrypt derives from the passphrase (N = 2^17, r = 8, p = 1; RFC 7914). So each guess costs
+ * an attacker who has a copy of the store 128 MiB and most of a second. A weak passphrase is still guessed:
+ * choose one of several random words. A user who forgets it has to delete the store and recover the account
+ * with the recovery phrase; the messages are lost.
  */
 export function passphraseVault(): Vault {
   return {
@@ -56,7 +60,7 @@ function given(passphrase: string | undefined): string {
   return passphrase
 }
 
-/** The salt, once the cost is known to be one we would have written. */
+/** Checks that the record's cost is within the bounds, and returns its salt. */
 function checkedSalt({ n, r, p, salt }: PassphraseRecord): Uint8Array {
   const { minN, maxN, maxP } = BOUNDS
   const isCost =

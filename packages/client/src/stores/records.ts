@@ -1,4 +1,4 @@
-// What a client keeps on its device, as schemas: types for the code, and the check for what comes back from a disk.
+// Schemas of the stored records. They give the types, and check records read from a disk.
 import {
   AccountUuid,
   AliasId,
@@ -13,7 +13,9 @@ import * as v from 'valibot'
 
 const Time = v.number()
 
-/** The one identity of a device. `mnemonic` never leaves it; in a sealed store it is there in sealed form. */
+/**
+ * The one identity of a device. `mnemonic` never leaves the device; a sealed store holds it in sealed form.
+ */
 export const StoredIdentity = v.object({
   uuid: AccountUuid,
   aliasId: AliasId,
@@ -25,7 +27,7 @@ export const StoredIdentity = v.object({
 /** See {@link StoredIdentity}. */
 export type StoredIdentity = Readonly<v.InferOutput<typeof StoredIdentity>>
 
-/** The identity without its phrase: what may be shown, and told to other tabs. */
+/** The identity without its phrase. It may be displayed, and sent to other tabs. */
 export type PublicIdentity = Omit<StoredIdentity, 'mnemonic'>
 
 export function publicPart({ mnemonic: _, ...identity }: StoredIdentity): PublicIdentity {
@@ -33,10 +35,10 @@ export function publicPart({ mnemonic: _, ...identity }: StoredIdentity): Public
 }
 
 export const MessageStatus = v.picklist(['sending', 'sent', 'delivered', 'read', 'failed'])
-/** How far an own message has come. A peer's message is `delivered` once it is stored here. */
+/** The progress of a sent message. A received message is `delivered` once it is stored here. */
 export type MessageStatus = v.InferOutput<typeof MessageStatus>
 
-/** A message of either side, decrypted. `time` is the sender's clock until the relay has given its own. */
+/** A decrypted message, sent or received. `time` is the sender's clock until the relay reports its own. */
 export const StoredMessage = v.object({
   id: MessageId,
   conversationId: ConversationId,
@@ -44,24 +46,24 @@ export const StoredMessage = v.object({
   isMe: v.boolean(),
   time: Time,
   status: MessageStatus,
-  /** `undecryptable` stands for a payload that the session key does not open. */
+  /** `undecryptable`: the session key does not decrypt the payload. */
   msgType: v.exactOptional(v.picklist(['text', 'image', 'file', 'voice', 'undecryptable'])),
   mediaUrl: v.exactOptional(v.string()),
   caption: v.exactOptional(v.string()),
   seq: v.exactOptional(Seq),
   fromAliasId: v.exactOptional(AliasId),
   replyToId: v.exactOptional(v.string()),
-  /** Its sender took it back; the text is gone. */
+  /** The sender retracted it; the text is deleted. */
   retracted: v.exactOptional(v.literal(true)),
-  /** The relay's code, for a message that is `failed`. */
+  /** The relay's error code, if the status is `failed`. */
   failure: v.exactOptional(v.string()),
-  /** The nonce of the payload it came or left in, Base64: by it a payload played again is known. */
+  /** The nonce of its payload, Base64. It reveals a replayed payload. */
   nonce: v.exactOptional(v.string()),
 })
 /** See {@link StoredMessage}. */
 export type StoredMessage = Readonly<v.InferOutput<typeof StoredMessage>>
 
-/** What can change in a message once it is stored. */
+/** The fields of a stored message that can change. */
 export const MessagePatch = v.object({
   text: v.exactOptional(v.string()),
   time: v.exactOptional(Time),
@@ -73,7 +75,10 @@ export const MessagePatch = v.object({
 /** See {@link MessagePatch}. */
 export type MessagePatch = Readonly<v.InferOutput<typeof MessagePatch>>
 
-/** A message the relay has not acknowledged yet. `internalId` is the message's id, through every attempt. */
+/**
+ * A message that the relay has not acknowledged yet. `internalId` is the message's id, the same in every
+ * attempt.
+ */
 export const OutboxIntent = v.object({
   internalId: MessageId,
   conversationId: ConversationId,
@@ -87,7 +92,7 @@ export const OutboxIntent = v.object({
 /** See {@link OutboxIntent}. */
 export type OutboxIntent = Readonly<v.InferOutput<typeof OutboxIntent>>
 
-/** A retraction the relay has not acknowledged yet. */
+/** A retraction that the relay has not acknowledged yet. */
 export const RetractIntent = v.object({
   messageId: MessageId,
   conversationId: ConversationId,
@@ -98,8 +103,8 @@ export const RetractIntent = v.object({
 export type RetractIntent = Readonly<v.InferOutput<typeof RetractIntent>>
 
 /**
- * The keys shared with one contact, as they were when the session was made. In a sealed store `sessionKeyBase64` is there
- * in sealed form.
+ * The session key and the public keys of one contact, as they were when the session was created. A sealed
+ * store holds `sessionKeyBase64` in sealed form.
  */
 export const SessionRecord = v.object({
   conversationId: ConversationId,
@@ -109,13 +114,13 @@ export const SessionRecord = v.object({
   sessionKeyBase64: v.string(),
   trustState: v.picklist(['unverified', 'verified']),
   createdAt: Time,
-  /** Aliases the contact had before; no other contact may ever appear under one of them. */
+  /** Earlier aliases of the contact. No other contact may ever use one of them. */
   formerAliasIds: v.exactOptional(v.array(AliasId)),
 })
 /** See {@link SessionRecord}. */
 export type SessionRecord = Readonly<v.InferOutput<typeof SessionRecord>>
 
-/** Whether the person behind a contact was verified, when, and which security code was compared. */
+/** Whether the user verified a contact, when, and with which security code. */
 export const TrustState = v.variant('status', [
   v.object({ status: v.literal('unverified') }),
   v.object({ status: v.literal('verified'), verifiedAt: Time, fingerprintSnapshot: v.string() }),
@@ -123,7 +128,7 @@ export const TrustState = v.variant('status', [
 /** See {@link TrustState}. */
 export type TrustState = Readonly<v.InferOutput<typeof TrustState>>
 
-/** A message that cannot be decrypted yet; kept as it came. `createdAt` is the relay's time. */
+/** A received message that cannot be decrypted yet. `createdAt` is the relay's time. */
 export const OfflineMessage = v.object({
   conversationId: ConversationId,
   seq: Seq,
@@ -136,15 +141,18 @@ export const OfflineMessage = v.object({
 /** See {@link OfflineMessage}. */
 export type OfflineMessage = Readonly<v.InferOutput<typeof OfflineMessage>>
 
-/** How far this side has read a conversation, and how far the relay is known to have been told. */
+/**
+ * How far the user has read a conversation (`readSeq`), and which `read` the relay has surely received
+ * (`toldSeq`).
+ */
 export const ReadMark = v.object({ conversationId: ConversationId, readSeq: v.number(), toldSeq: v.number() })
 /** See {@link ReadMark}. */
 export type ReadMark = Readonly<v.InferOutput<typeof ReadMark>>
 
 /**
- * The data key of a sealed store, wrapped: by a key stretched from a passphrase, by a key the application keeps elsewhere,
- * or by a key of the browser that scripts cannot read. A store keeps it as it is; what its numbers may be is checked by
- * whoever unwraps.
+ * The wrapped data key of a sealed store. It is wrapped by a key derived from a passphrase, by a key that the
+ * application keeps elsewhere, or by a browser key that scripts cannot read. The store does not check its
+ * numbers; the vault that unwraps it does.
  */
 export const VaultRecord = v.variant('kind', [
   v.object({
@@ -161,7 +169,7 @@ export const VaultRecord = v.variant('kind', [
   v.object({ kind: v.literal('key'), wrappedKey: v.string() }),
   v.object({
     kind: v.literal('device_key'),
-    /** Which of the browser's keys. */
+    /** The name of the browser's key. */
     keyName: v.string(),
     wrappedKey: v.string(),
   }),
@@ -170,8 +178,9 @@ export const VaultRecord = v.variant('kind', [
 export type VaultRecord = Readonly<v.InferOutput<typeof VaultRecord>>
 
 /**
- * One change of what is stored. `clear` forgets everything but the vault, for a device that takes another identity.
- * `clear` and `vault` leave nothing readable of what they replace, as far as the store can see to that.
+ * One change to a store. `clear` deletes everything except the vault, for a device that gets another
+ * identity. After `clear` and `vault` the old data cannot be read from the store any more, as far as the
+ * store can guarantee that.
  */
 export const StoreChange = v.variant('change', [
   v.object({ change: v.literal('clear') }),

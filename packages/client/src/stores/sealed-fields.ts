@@ -1,15 +1,15 @@
-// The two secret fields of a store, sealed and opened. Which they are stands here and nowhere else.
+// Seals and opens the two secret fields of a store. Only this file decides which fields are secret.
 import { openValue, type RandomBytes, sealValue } from '@sotto/crypto'
 import { ClientError } from '../client-error.ts'
 import type { SessionRecord, StoreChange, StoredIdentity } from './records.ts'
 
-/** What a sealed field begins with. Neither a phrase nor Base64 has a colon. */
+/** The prefix of a sealed field. Neither a phrase nor Base64 contains a colon. */
 const PREFIX = 'sealed:1:'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** The key of the secrets, and where nonces come from. */
+/** The key of the secrets, and the source of nonces. */
 export interface Seal {
   readonly dataKey: Uint8Array
   readonly randomBytes: RandomBytes
@@ -20,14 +20,14 @@ export function hasSecret({ change }: StoreChange): boolean {
   return change === 'identity' || change === 'session'
 }
 
-/** A change as it may lie in a store. */
+/** Seals the secret of a change, if it has one. */
 export async function sealChange(seal: Seal, change: StoreChange): Promise<StoreChange> {
   if (change.change === 'identity') return { ...change, identity: await sealIdentity(seal, change.identity) }
   if (change.change === 'session') return { ...change, session: await sealSession(seal, change.session) }
   return change
 }
 
-/** A change as it is read. */
+/** Opens the secret of a change, if it has one. */
 export async function openChange(seal: Seal, change: StoreChange): Promise<StoreChange> {
   if (change.change === 'identity') return { ...change, identity: await openIdentity(seal, change.identity) }
   if (change.change === 'session') return { ...change, session: await openSession(seal, change.session) }
@@ -61,8 +61,8 @@ export function isSealed(field: string): boolean {
   return field.startsWith(PREFIX)
 }
 
-// A value is bound to its field, its record and the keys that the record says it goes with: moved to another contact, or
-// with another's public key beside it, it does not open.
+// A sealed value is bound to its field, its record and the record's public keys. It does not open if it is
+// moved to another contact, or if a public key in its record is replaced.
 function placeOfPhrase({ uuid, signingPublicKey, ecdhPublicKey }: StoredIdentity): string {
   return JSON.stringify(['sotto identity.mnemonic 1', uuid, signingPublicKey, ecdhPublicKey])
 }
@@ -81,7 +81,7 @@ async function sealField({ dataKey, randomBytes }: Seal, text: string, context: 
 }
 
 async function openField({ dataKey }: Seal, text: string, context: string): Promise<string> {
-  // Plain text in a sealed store was put there by someone else, and is not taken for ours.
+  // Somebody else wrote plain text into a sealed store, so it is refused.
   if (!isSealed(text)) throw altered()
   try {
     const secret = await openValue({ key: dataKey, sealed: text.slice(PREFIX.length), context })

@@ -1,9 +1,17 @@
-// The sealed store: the store contract on what it wraps, and what must be true of the secrets beneath it.
+// The sealed store: the store contract, and the protection of the secrets in the wrapped store.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { check, PublicKey } from '@sotto/protocol'
+import { failureOf } from '../../../protocol/test/failure-of.ts'
+import {
+  identity,
+  messageOf,
+  otherConversationId,
+  session,
+  storeContract,
+} from '../../test/stores/store-contract.ts'
 import { FileStore } from './file-store.ts'
 import { keyVault } from './key-vault.ts'
 import { MemoryStore } from './memory-store.ts'
@@ -11,7 +19,6 @@ import { passphraseVault } from './passphrase-vault.ts'
 import type { SessionRecord, VaultRecord } from './records.ts'
 import { SealedStore } from './sealed-store.ts'
 import type { ClientStore } from './store.ts'
-import { identity, messageOf, otherConversationId, session, storeContract } from './store-contract.ts'
 import type { Vault } from './vault.ts'
 
 const randomBytes = (length: number) => crypto.getRandomValues(new Uint8Array(length))
@@ -70,7 +77,7 @@ describe('sealed file store', () => {
   })
 })
 
-/** All that lies in a folder, as text. */
+/** The content of all files in a folder, as text. */
 async function textOf(folder: string): Promise<string> {
   const names = await readdir(folder)
   return (await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))).join('\n')
@@ -80,7 +87,7 @@ async function expectSealed(folder: string): Promise<void> {
   const text = await textOf(folder)
   for (const secret of secrets) expect(text).not.toContain(secret)
   expect(text).toContain('sealed:1:')
-  // Not the bytes of a key in another form either, nor two words of the phrase in a row.
+  // The key's bytes do not appear in other encodings, and no two words of the phrase appear in a row.
   expect(text).not.toContain(Buffer.from(session.sessionKeyBase64, 'base64').toString('hex'))
   expect(text).not.toContain(Buffer.from(session.sessionKeyBase64, 'base64').toString('latin1'))
   expect(text).not.toContain('abandon abandon')
@@ -91,8 +98,8 @@ async function expectWhole(store: ClientStore): Promise<void> {
   expect(await store.listSessions()).toEqual([session, other])
 }
 
-describe('what lies in the store', () => {
-  test('holds neither phrase nor session keys', async () => {
+describe('the content of the store', () => {
+  test('contains neither the phrase, nor session keys, nor the vault’s key', async () => {
     const folder = newFolder()
     const store = await seal(await openFile(folder))
     await store.write(everything)
@@ -101,7 +108,7 @@ describe('what lies in the store', () => {
     expect(await textOf(folder)).not.toContain(Buffer.from(key).toString('base64'))
   })
 
-  test('a store that was open is sealed in one write, and keeps nothing plain', async () => {
+  test('an unsealed store is sealed in one write, and keeps no secret in plain text', async () => {
     const folder = newFolder()
     const plain = await openFile(folder)
     await plain.write(everything)
@@ -113,7 +120,7 @@ describe('what lies in the store', () => {
     await expectWhole(await seal(await openFile(folder)))
   })
 
-  test('a crash in the sealing leaves all of it or none', async () => {
+  test('a crash while a store is being sealed leaves either all secrets sealed or none', async () => {
     const folder = newFolder()
     const plain = await openFile(folder)
     await plain.write(everything)
@@ -122,7 +129,7 @@ describe('what lies in the store', () => {
     const sealed = await seal(await openFile(folder))
     await sealed.close()
     const after = await readFile(join(folder, 'store.log'))
-    // The new file as far as it came, beside the old one; at last in its place.
+    // First the old file with an incomplete new file beside it. After the loop, only the complete new file.
     for (let length = 0; length < after.length; length += 101) {
       await writeFile(join(folder, 'store.log'), before)
       await writeFile(join(folder, 'store.log.next'), after.subarray(0, length))
@@ -138,8 +145,8 @@ describe('what lies in the store', () => {
     await store.close()
   })
 
-  test('what is written while the store is being sealed is sealed as well, and not undone', async () => {
-    // At every moment of it there is.
+  test('a secret written while the store is being sealed is sealed as well, and is not overwritten', async () => {
+    // Writes at every step of the sealing.
     for (let turns = 0; turns < 40; turns += 1) {
       const store = new MemoryStore()
       await store.write([
@@ -161,7 +168,7 @@ describe('what lies in the store', () => {
     }
   })
 
-  test('another identity, taken after everything was cleared, is sealed as well', async () => {
+  test('secrets stored after everything was cleared are sealed as well', async () => {
     const folder = newFolder()
     const store = await seal(await openFile(folder))
     await store.write(everything)
@@ -173,7 +180,7 @@ describe('what lies in the store', () => {
 })
 
 describe('a sealed value', () => {
-  /** A sealed store over memory, and the memory to tamper with. */
+  /** A sealed store, the memory store in it, which a test can alter, and two sealed sessions. */
   async function sealedMemory() {
     const memory = new MemoryStore()
     const store = await seal(memory)
@@ -184,23 +191,23 @@ describe('a sealed value', () => {
   }
   const altered = { code: 'STORE_FAILED', message: 'a sealed secret was altered, or moved from its record' }
 
-  test('opens in its own record only', async () => {
+  test('opens only in its own record', async () => {
     const { memory, store, first, second } = await sealedMemory()
     await memory.write([
       { change: 'session', session: { ...first, sessionKeyBase64: second.sessionKeyBase64 } },
     ])
-    await expect(store.listSessions()).rejects.toMatchObject(altered)
+    expect(await failureOf(store.listSessions())).toMatchObject(altered)
     await memory.write([{ change: 'session', session: first }])
     await expectWhole(store)
   })
 
-  test('opens in its own field only', async () => {
+  test('opens only in its own field', async () => {
     const { memory, store, first } = await sealedMemory()
     await memory.write([{ change: 'identity', identity: { ...identity, mnemonic: first.sessionKeyBase64 } }])
-    await expect(store.getIdentity()).rejects.toMatchObject(altered)
+    expect(await failureOf(store.getIdentity())).toMatchObject(altered)
   })
 
-  test('opens beside its own public keys only', async () => {
+  test('opens only with the public keys of its own record', async () => {
     const { memory, store, first } = await sealedMemory()
     const sealed = await memory.getIdentity()
     if (!sealed) throw new Error('no identity')
@@ -209,60 +216,60 @@ describe('a sealed value', () => {
       { change: 'session', session: { ...first, theirEcdhPublicKey: otherKey } },
       { change: 'identity', identity: { ...sealed, signingPublicKey: otherKey } },
     ])
-    await expect(store.listSessions()).rejects.toMatchObject(altered)
-    await expect(store.getIdentity()).rejects.toMatchObject(altered)
+    expect(await failureOf(store.listSessions())).toMatchObject(altered)
+    expect(await failureOf(store.getIdentity())).toMatchObject(altered)
   })
 
-  test('is not replaced by plain text, and does not open without its vault', async () => {
+  test('cannot be replaced by plain text, and does not open without its vault', async () => {
     const { memory, store } = await sealedMemory()
     const sealed = await memory.getIdentity()
     if (!sealed) throw new Error('no identity')
     await memory.write([{ change: 'identity', identity }])
-    await expect(store.getIdentity()).rejects.toMatchObject(altered)
+    expect(await failureOf(store.getIdentity())).toMatchObject(altered)
     const stripped = new MemoryStore()
     await stripped.write([{ change: 'identity', identity: sealed }])
     const open = await SealedStore.open({ store: stripped, vaults: [], randomBytes })
-    await expect(open.getIdentity()).rejects.toMatchObject({ code: 'STORE_FAILED' })
+    expect(await failureOf(open.getIdentity())).toMatchObject({ code: 'STORE_FAILED' })
   })
 
-  test('altered in any character, it does not open', async () => {
+  test('does not open if any character is altered', async () => {
     const { memory, store, first } = await sealedMemory()
     for (let at = 0; at < first.sessionKeyBase64.length; at += 5) {
       const text = first.sessionKeyBase64
       const character = text[at] === 'A' ? 'B' : 'A'
       const sessionKeyBase64 = text.slice(0, at) + character + text.slice(at + 1)
       await memory.write([{ change: 'session', session: { ...first, sessionKeyBase64 } }])
-      await expect(store.listSessions()).rejects.toMatchObject(altered)
+      expect(await failureOf(store.listSessions())).toMatchObject(altered)
     }
   })
 })
 
-describe('locked', () => {
-  test('secrets can be neither read nor written, and everything else can', async () => {
+describe('a locked store', () => {
+  test('refuses to read or write secrets, and reads and writes everything else', async () => {
     const memory = new MemoryStore()
     const store = await seal(memory)
     await store.write(everything)
     store.lock()
     expect(store.isLocked).toBe(true)
     const locked = { code: 'LOCKED' }
-    await expect(store.getIdentity()).rejects.toMatchObject(locked)
-    await expect(store.listSessions()).rejects.toMatchObject(locked)
-    await expect(store.protect()).rejects.toMatchObject(locked)
-    for (const change of everything) await expect(store.write([change])).rejects.toMatchObject(locked)
+    expect(await failureOf(store.getIdentity())).toMatchObject(locked)
+    expect(await failureOf(store.listSessions())).toMatchObject(locked)
+    expect(await failureOf(store.protect())).toMatchObject(locked)
+    for (const change of everything) expect(await failureOf(store.write([change]))).toMatchObject(locked)
     await store.write([{ change: 'message', message: messageOf({ id: 'a', seq: 1 }) }])
     expect((await store.listMessages(session.conversationId)).length).toBe(1)
     await store.unlock()
     await expectWhole(store)
   })
 
-  test('a sealed store is not opened without a vault, nor by the key of another', async () => {
+  test('does not open without a vault or with another key', async () => {
     const memory = new MemoryStore()
     await seal(memory)
     const open = (vault: Vault | undefined) =>
       SealedStore.open({ store: memory, vaults: vault ? [vault] : [], randomBytes })
-    await expect(open(undefined)).rejects.toMatchObject({ code: 'LOCKED' })
-    await expect(open(keyVault(randomBytes(32)))).rejects.toMatchObject({ code: 'STORE_FAILED' })
-    await expect(open(passphraseVault())).rejects.toMatchObject({ code: 'STORE_FAILED' })
+    expect(await failureOf(open(undefined))).toMatchObject({ code: 'LOCKED' })
+    expect(await failureOf(open(keyVault(randomBytes(32))))).toMatchObject({ code: 'STORE_FAILED' })
+    expect(await failureOf(open(passphraseVault()))).toMatchObject({ code: 'STORE_FAILED' })
     expect(() => keyVault(new Uint8Array(16))).toThrow('32 random bytes')
   })
 })
@@ -270,7 +277,7 @@ describe('locked', () => {
 describe('a passphrase', () => {
   const open = (store: ClientStore) => seal(store, passphraseVault())
 
-  test('opens what it sealed, no other does, and a changed one is the only one', async () => {
+  test('opens the store that it sealed, another one does not, and after a change only the new one does', async () => {
     const folder = newFolder()
     const store = await open(await openFile(folder))
     expect([store.isSealed, store.isLocked]).toEqual([false, false])
@@ -283,8 +290,8 @@ describe('a passphrase', () => {
     const again = await open(plain)
     expect(again.isLocked).toBe(true)
     const wrong = { code: 'WRONG_PASSPHRASE' }
-    await expect(again.unlock('Correct horse')).rejects.toMatchObject(wrong)
-    await expect(again.unlock()).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+    expect(await failureOf(again.unlock('Correct horse'))).toMatchObject(wrong)
+    expect(await failureOf(again.unlock())).toMatchObject({ code: 'INVALID_ARGUMENT' })
     expect(again.isLocked).toBe(true)
     await again.unlock('correct horse')
     await expectWhole(again)
@@ -295,12 +302,12 @@ describe('a passphrase', () => {
     expect(await plain.listSessions()).toEqual(sealedBefore)
     expect(await textOf(folder)).not.toContain(recordBefore?.wrappedKey ?? 'none')
     again.lock()
-    await expect(again.unlock('correct horse')).rejects.toMatchObject(wrong)
+    expect(await failureOf(again.unlock('correct horse'))).toMatchObject(wrong)
     await again.unlock('battery staple')
     await expectWhole(again)
   }, 120_000)
 
-  test('a record is bound to its cost, and none makes the device work or wait beyond reason', async () => {
+  test('a vault record opens only with its own cost, and an invalid cost is refused before any derivation', async () => {
     const memory = new MemoryStore()
     const store = await open(memory)
     await store.protect('passphrase')
@@ -327,20 +334,21 @@ describe('a passphrase', () => {
       await memory.write([{ change: 'vault', vault: { ...record, ...part } }])
       const again = await open(memory)
       const before = process.cpuUsage()
-      await expect(again.unlock('passphrase')).rejects.toMatchObject({
+      expect(await failureOf(again.unlock('passphrase'))).toMatchObject({
         code: 'STORE_FAILED',
         message: damaged,
       })
       const { user, system } = process.cpuUsage(before)
       expect((user + system) / 1000).toBeLessThan(200)
     }
-    // Within bounds and yet another: the key that comes out is not the one that wrapped, or the record is not as it was.
+    // These values are within the bounds, but the derived key is not the wrapping key, or the wrapped key was
+    // altered.
     for (const part of [
       { p: 2 },
       { wrappedKey: record.wrappedKey.replace(/^./, (c) => (c === 'A' ? 'B' : 'A')) },
     ]) {
       await memory.write([{ change: 'vault', vault: { ...record, ...part } }])
-      await expect((await open(memory)).unlock('passphrase')).rejects.toMatchObject({
+      expect(await failureOf((await open(memory)).unlock('passphrase'))).toMatchObject({
         code: 'WRONG_PASSPHRASE',
       })
     }
@@ -348,7 +356,7 @@ describe('a passphrase', () => {
     await (await open(memory)).unlock('passphrase')
   }, 120_000)
 
-  test('a change of passphrase cut short by a crash leaves the old one or the new one', async () => {
+  test('a crash during a change of passphrase leaves the old passphrase or the new one', async () => {
     const folder = newFolder()
     const store = await open(await openFile(folder))
     await store.write(everything)

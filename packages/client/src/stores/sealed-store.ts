@@ -1,4 +1,4 @@
-// A store whose secrets are sealed: wraps any other, which then never sees them.
+// A store that seals secrets: wraps another store, which then never sees them in plain.
 import type { RandomBytes } from '@sotto/crypto'
 import type { FriendProfile } from '@sotto/protocol'
 import { ClientError } from '../client-error.ts'
@@ -27,21 +27,23 @@ import {
 import type { ClientStore, MessageRange } from './store.ts'
 import { DATA_KEY_BYTES, otherVault, type Vault } from './vault.ts'
 
-/** What a sealed store is made of. */
 export interface SealedStoreOptions {
   readonly store: ClientStore
   readonly randomBytes: RandomBytes
-  /** At most one that needs a passphrase, and one that needs none. Without any, a store that is not sealed stays so. */
+  /**
+   * At most one vault with a passphrase and one without. Without any vault, an unsealed store stays unsealed.
+   */
   readonly vaults: readonly Vault[]
 }
 
 /**
- * Seals two fields before they reach the store it wraps: the recovery phrase (`identity.mnemonic`) and the session keys
- * (`session.sessionKeyBase64`), each with AES-256-GCM under a random data key, bound to its record. The data key lies in
- * the store, wrapped by a vault.
+ * Seals two fields before they reach the wrapped store: the recovery phrase (`identity.mnemonic`) and the
+ * session keys (`session.sessionKeyBase64`). Each is sealed with AES-256-GCM under a random data key, and
+ * bound to its record. A vault wraps the data key, which is then kept in the store.
  *
- * Not sealed: messages, those that wait to be sent, contacts, aliases, public keys, times, and which contacts are
- * verified. Lists and search need them, and who can read the device's files while it is unlocked reads the screen as well.
+ * Not sealed: messages, also those that wait to be sent, contacts, aliases, public keys, times, and which
+ * contacts are verified. Lists and search need them, and someone who can read the files of an unlocked device
+ * can also read its screen.
  */
 export class SealedStore implements ClientStore {
   readonly #store: ClientStore
@@ -49,8 +51,8 @@ export class SealedStore implements ClientStore {
   readonly #vaults: readonly Vault[]
   #record: VaultRecord | undefined
   #dataKey: Uint8Array | undefined
-  /** Whether something is being sealed, and the calls that came meanwhile: none may overtake what is written then. */
   #isSealing = false
+  /** Calls made during sealing. They wait, so that none overtakes the write that is being sealed. */
   readonly #held: (() => void)[] = []
 
   private constructor({ store, randomBytes, vaults }: SealedStoreOptions) {
@@ -60,9 +62,10 @@ export class SealedStore implements ClientStore {
   }
 
   /**
-   * Wraps a store. A vault that needs no passphrase is opened, and set where there is none yet; one that needs a
-   * passphrase is left locked.
-   * @throws ClientError `STORE_FAILED` where the vault does not open the store, `LOCKED` for a sealed store without a vault.
+   * Wraps a store. Opens a store whose vault needs no passphrase, and leaves one with a passphrase locked.
+   * Seals an unsealed store with the vault that needs no passphrase, if `options` has it.
+   * @throws ClientError `STORE_FAILED` if the vault does not open the store, `LOCKED` for a sealed store
+   *   without a vault.
    */
   static async open(options: SealedStoreOptions): Promise<SealedStore> {
     const sealed = new SealedStore(options)
@@ -73,24 +76,24 @@ export class SealedStore implements ClientStore {
     return sealed
   }
 
-  /** Whether there is a vault. */
+  /** Whether the secrets in the store are sealed. */
   get isSealed(): boolean {
     return this.#record !== undefined
   }
 
-  /** Whether the secrets can be neither read nor written now. */
+  /** Whether the store is sealed and its data key is not in memory. */
   get isLocked(): boolean {
     return this.#record !== undefined && this.#dataKey === undefined
   }
 
-  /** Drops the data key. */
+  /** Overwrites and drops the data key. */
   lock(): void {
     this.#dataKey?.fill(0)
     this.#dataKey = undefined
   }
 
   /**
-   * Opens the vault. Leaves everything as it is where that fails.
+   * Opens the vault. Changes nothing if that fails.
    * @throws ClientError `WRONG_PASSPHRASE`, `STORE_FAILED`.
    */
   async unlock(passphrase?: string): Promise<void> {
@@ -101,37 +104,38 @@ export class SealedStore implements ClientStore {
   }
 
   /**
-   * Keeps the secrets by the vault for a passphrase or, without one, by that which needs none. What lies open is sealed in
-   * the same write; of what is sealed the data key is wrapped anew, and nothing else is touched. Without a passphrase and
-   * a vault that needs none, the secrets are laid open again.
+   * Protects the secrets with the vault for a passphrase or, without a passphrase, with the vault that needs
+   * none. Plain secrets are sealed in the same write. If they are sealed already, only the data key is
+   * wrapped again. Without a passphrase and without a vault that needs none, the secrets are stored in plain
+   * again.
    * @throws ClientError `LOCKED`, `STORE_FAILED`, `INVALID_ARGUMENT` without such a vault.
    */
   async protect(passphrase?: string): Promise<void> {
     if (this.isLocked) throw locked()
     const needsPassphrase = passphrase !== undefined
-    const keeper = this.#vaults.find((vault) => vault.needsPassphrase === needsPassphrase)
-    if (!keeper && needsPassphrase)
+    const vault = this.#vaults.find((candidate) => candidate.needsPassphrase === needsPassphrase)
+    if (!vault && needsPassphrase)
       throw new ClientError('INVALID_ARGUMENT', 'no vault of this client takes a passphrase')
-    if (!keeper) {
+    if (!vault) {
       const seal = this.#seal()
       if (seal) await this.#rewrite(undefined, undefined, (change) => openChange(seal, change))
       return
     }
     const [record, randomBytes] = [this.#record, this.#randomBytes]
-    // A copy: who locks meanwhile turns the key itself to zeros.
+    // A copy, because `lock` overwrites the key itself with zeros.
     const dataKey = this.#dataKey?.slice() ?? new Uint8Array(this.#randomBytes(DATA_KEY_BYTES))
     try {
-      const vault = await keeper.wrap({ dataKey, passphrase, randomBytes })
-      if (record) await this.#store.write([{ change: 'vault', vault }])
-      else await this.#rewrite(vault, dataKey, (change) => sealChange({ dataKey, randomBytes }, change))
-      this.#record = vault
+      const wrapped = await vault.wrap({ dataKey, passphrase, randomBytes })
+      if (record) await this.#store.write([{ change: 'vault', vault: wrapped }])
+      else await this.#rewrite(wrapped, dataKey, (change) => sealChange({ dataKey, randomBytes }, change))
+      this.#record = wrapped
     } finally {
       dataKey.fill(0)
     }
   }
 
   write(changes: readonly StoreChange[]): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#inOrder(async () => {
       if (changes.some(({ change }) => change === 'vault' || change === 'vault_removed'))
         throw new ClientError('INVALID_ARGUMENT', 'the vault of a sealed store is set by `protect`')
       const seal = changes.some(hasSecret) ? this.#seal() : undefined
@@ -141,15 +145,15 @@ export class SealedStore implements ClientStore {
   }
 
   getVault(): Promise<VaultRecord | undefined> {
-    return this.#inTurn(() => this.#store.getVault())
+    return this.#inOrder(() => this.#store.getVault())
   }
 
-  /** @throws ClientError `LOCKED`, `STORE_FAILED` where what is sealed was altered. */
+  /** @throws ClientError `LOCKED`, `STORE_FAILED` if a sealed secret was altered. */
   getIdentity(): Promise<StoredIdentity | undefined> {
-    return this.#inTurn(async () => {
+    return this.#inOrder(async () => {
       const seal = this.#seal()
       const identity = await this.#store.getIdentity()
-      // Locked meanwhile, the key is zeros.
+      // If the store was locked meanwhile, the key is all zeros.
       if (this.isLocked) throw locked()
       if (!identity) return undefined
       if (!seal) return plain(identity, identity.mnemonic)
@@ -157,9 +161,9 @@ export class SealedStore implements ClientStore {
     })
   }
 
-  /** @throws ClientError `LOCKED`, `STORE_FAILED` where what is sealed was altered. */
+  /** @throws ClientError `LOCKED`, `STORE_FAILED` if a sealed secret was altered. */
   listSessions(): Promise<readonly SessionRecord[]> {
-    return this.#inTurn(async () => {
+    return this.#inOrder(async () => {
       const seal = this.#seal()
       const sessions = await this.#store.listSessions()
       if (this.isLocked) throw locked()
@@ -169,31 +173,31 @@ export class SealedStore implements ClientStore {
   }
 
   getTrust(conversationId: string): Promise<TrustState> {
-    return this.#inTurn(() => this.#store.getTrust(conversationId))
+    return this.#inOrder(() => this.#store.getTrust(conversationId))
   }
 
   listFriends(): Promise<readonly FriendProfile[]> {
-    return this.#inTurn(() => this.#store.listFriends())
+    return this.#inOrder(() => this.#store.listFriends())
   }
 
   listMessages(conversationId: string, range?: MessageRange): Promise<readonly StoredMessage[]> {
-    return this.#inTurn(() => this.#store.listMessages(conversationId, range))
+    return this.#inOrder(() => this.#store.listMessages(conversationId, range))
   }
 
   findMessage(conversationId: string, isMe: boolean, id: string): Promise<StoredMessage | undefined> {
-    return this.#inTurn(() => this.#store.findMessage(conversationId, isMe, id))
+    return this.#inOrder(() => this.#store.findMessage(conversationId, isMe, id))
   }
 
   findMessageBySeq(conversationId: string, seq: number): Promise<StoredMessage | undefined> {
-    return this.#inTurn(() => this.#store.findMessageBySeq(conversationId, seq))
+    return this.#inOrder(() => this.#store.findMessageBySeq(conversationId, seq))
   }
 
   hasNonce(conversationId: string, nonce: string): Promise<boolean> {
-    return this.#inTurn(() => this.#store.hasNonce(conversationId, nonce))
+    return this.#inOrder(() => this.#store.hasNonce(conversationId, nonce))
   }
 
   latestPeerSeq(conversationId: string): Promise<number> {
-    return this.#inTurn(() => this.#store.latestPeerSeq(conversationId))
+    return this.#inOrder(() => this.#store.latestPeerSeq(conversationId))
   }
 
   listOwnMessages(
@@ -201,35 +205,35 @@ export class SealedStore implements ClientStore {
     upToSeq: number,
     statuses: readonly MessageStatus[],
   ): Promise<readonly StoredMessage[]> {
-    return this.#inTurn(() => this.#store.listOwnMessages(conversationId, upToSeq, statuses))
+    return this.#inOrder(() => this.#store.listOwnMessages(conversationId, upToSeq, statuses))
   }
 
   listOutbox(): Promise<readonly OutboxIntent[]> {
-    return this.#inTurn(() => this.#store.listOutbox())
+    return this.#inOrder(() => this.#store.listOutbox())
   }
 
   listRetractIntents(): Promise<readonly RetractIntent[]> {
-    return this.#inTurn(() => this.#store.listRetractIntents())
+    return this.#inOrder(() => this.#store.listRetractIntents())
   }
 
   listOfflineMessages(conversationId?: string): Promise<readonly OfflineMessage[]> {
-    return this.#inTurn(() => this.#store.listOfflineMessages(conversationId))
+    return this.#inOrder(() => this.#store.listOfflineMessages(conversationId))
   }
 
   findOfflineMessage(conversationId: string, seq: number): Promise<OfflineMessage | undefined> {
-    return this.#inTurn(() => this.#store.findOfflineMessage(conversationId, seq))
+    return this.#inOrder(() => this.#store.findOfflineMessage(conversationId, seq))
   }
 
   countOfflineMessages(): Promise<number> {
-    return this.#inTurn(() => this.#store.countOfflineMessages())
+    return this.#inOrder(() => this.#store.countOfflineMessages())
   }
 
   listReadMarks(): Promise<readonly ReadMark[]> {
-    return this.#inTurn(() => this.#store.listReadMarks())
+    return this.#inOrder(() => this.#store.listReadMarks())
   }
 
   async close(): Promise<void> {
-    await this.#inTurn(() => this.#store.close())
+    await this.#inOrder(() => this.#store.close())
     this.lock()
   }
 
@@ -238,14 +242,14 @@ export class SealedStore implements ClientStore {
     this.lock()
   }
 
-  /** Writes all secrets anew in the one write that sets the vault or takes it away, before any call that comes meanwhile. */
+  /** Sets or removes the vault, and rewrites all secrets, in one write. Calls made meanwhile wait. */
   #rewrite(
     vault: VaultRecord | undefined,
     dataKey: Uint8Array | undefined,
     convert: (change: StoreChange) => Promise<StoreChange>,
   ): Promise<void> {
-    // In turn itself: what is being sealed at this moment is written under the vault there is.
-    return this.#inTurn(async () => {
+    // It waits for a running sealing, whose write still belongs to the current vault.
+    return this.#inOrder(async () => {
       this.#isSealing = true
       try {
         const identity = await this.#store.getIdentity()
@@ -268,7 +272,10 @@ export class SealedStore implements ClientStore {
     })
   }
 
-  /** Seals changes and gives them to the store, before any call that comes meanwhile. Resolves once they are written. */
+  /**
+   * Seals changes and passes them to the store. Calls made meanwhile wait. Resolves once the changes are
+   * written.
+   */
   async #writeSealed(seal: () => Promise<readonly StoreChange[]>): Promise<void> {
     this.#isSealing = true
     let written: Promise<void>
@@ -280,13 +287,13 @@ export class SealedStore implements ClientStore {
     await written
   }
 
-  /** Makes a call now, or once what is being sealed is with the store, in the order of the calls. */
-  #inTurn<T>(call: () => Promise<T>): Promise<T> {
+  /** Runs a call now, or after the running sealing has reached the store, in the order of the calls. */
+  #inOrder<T>(call: () => Promise<T>): Promise<T> {
     if (!this.#isSealing) return call()
     return new Promise((resolve, reject) => this.#held.push(() => void call().then(resolve, reject)))
   }
 
-  /** Makes the calls that were held, up to one that seals again. */
+  /** Runs the held calls, until one of them seals again. */
   #release(): void {
     this.#isSealing = false
     while (!this.#isSealing) {
@@ -296,19 +303,19 @@ export class SealedStore implements ClientStore {
     }
   }
 
-  /** What was opened, unless the key was dropped while it was. */
+  /** Returns `opened`, unless the key was dropped while it was being opened. */
   #unlessLocked<T>(opened: T): T {
     if (this.isLocked) throw locked()
     return opened
   }
 
-  /** What seals and opens; undefined where nothing is sealed. */
+  /** The seal with the data key; undefined if the store is not sealed. */
   #seal(): Seal | undefined {
     if (this.isLocked) throw locked()
     return this.#dataKey && { dataKey: this.#dataKey, randomBytes: this.#randomBytes }
   }
 
-  /** The vault that opens a record. */
+  /** The vault that can open a record. */
   #opener(record: VaultRecord): Vault {
     if (this.#vaults.length === 0)
       throw new ClientError('LOCKED', 'the secrets of this store are sealed: pass the option `secrets`')
@@ -318,10 +325,13 @@ export class SealedStore implements ClientStore {
   }
 }
 
-/** What is not sealed, in a store that is not. */
+/**
+ * Returns a record of an unsealed store. @throws ClientError `STORE_FAILED` if its secret is sealed all the
+ * same
+ */
 function plain<T>(record: T, field: string): T {
   if (!isSealed(field)) return record
-  throw new ClientError('STORE_FAILED', 'the secrets of this store are sealed, and its vault record is gone')
+  throw new ClientError('STORE_FAILED', 'the vault record of this store is gone')
 }
 
 function locked(): ClientError {

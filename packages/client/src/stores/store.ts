@@ -1,4 +1,4 @@
-// What the client asks of a store. Every store passes the one contract suite of store-contract.ts.
+// The interface of a store. Every store passes the contract tests in test/stores/store-contract.ts.
 import type { FriendProfile } from '@sotto/protocol'
 import type {
   MessageStatus,
@@ -14,45 +14,45 @@ import type {
   VaultRecord,
 } from './records.ts'
 
-/** Which part of a conversation to list. Own messages without a `seq` yet come last. */
+/** Which part of a conversation to list. Sent messages that have no `seq` yet come last. */
 export interface MessageRange {
   /** Only messages after this `seq`. */
   readonly afterSeq?: number
   /** Only messages before this `seq`. */
   readonly beforeSeq?: number
-  /** At most this many, the latest of the range. */
+  /** At most this many messages: the latest of the range. */
   readonly limit?: number
 }
 
 /**
- * Where a client keeps what must survive it.
+ * Stores a client's data on the device.
  *
- * - `write` is all or nothing, and resolves once its changes would survive a crash of the machine (as far as the
- *   store can: memory cannot). Writes become durable in the order of their calls.
- * - `write` of nothing resolves once everything written before it is durable.
- * - A read started after a call of `write` sees its changes, whether that call has resolved or not.
- * - A write that fails leaves the store refusing every later one, so that nothing is ever durable before what came
+ * - `write` writes all its changes or none. It resolves once they would survive a crash of the machine (as
+ *   far as the store can guarantee that: memory cannot). Writes become durable in the order of their calls.
+ * - `write` with no changes resolves once everything written before it is durable.
+ * - A read that starts after a call of `write` sees its changes, even before that call resolves.
+ * - After a failed write the store refuses every later one, so that no write becomes durable without the ones
  *   before it.
  */
 export interface ClientStore {
   write(changes: readonly StoreChange[]): Promise<void>
-  /** The wrapped data key, where the secrets in the store are sealed. */
+  /** The wrapped data key, if the secrets in the store are sealed. */
   getVault(): Promise<VaultRecord | undefined>
   getIdentity(): Promise<StoredIdentity | undefined>
   /** In the order they were first added. */
   listSessions(): Promise<readonly SessionRecord[]>
   getTrust(conversationId: string): Promise<TrustState>
   listFriends(): Promise<readonly FriendProfile[]>
-  /** In rising `seq`, own messages without one last, by time. */
+  /** Sorted by `seq`. Sent messages without a `seq` come last, sorted by time. */
   listMessages(conversationId: string, range?: MessageRange): Promise<readonly StoredMessage[]>
-  /** By id, which is unique among one side's messages only. */
+  /** Finds a message by id. An id is unique only among the messages of one side, hence `isMe`. */
   findMessage(conversationId: string, isMe: boolean, id: string): Promise<StoredMessage | undefined>
   findMessageBySeq(conversationId: string, seq: number): Promise<StoredMessage | undefined>
   /** Whether a message of either side has this nonce. */
   hasNonce(conversationId: string, nonce: string): Promise<boolean>
-  /** The highest `seq` of the peer's messages in a conversation; 0 where there are none. */
+  /** The highest `seq` of the contact's messages in a conversation; 0 if there are none. */
   latestPeerSeq(conversationId: string): Promise<number>
-  /** Own messages with a `seq` of at most `upToSeq` whose status is one of `statuses`. */
+  /** The sent messages with a `seq` of at most `upToSeq` and one of `statuses`. */
   listOwnMessages(
     conversationId: string,
     upToSeq: number,
@@ -62,16 +62,16 @@ export interface ClientStore {
   listOutbox(): Promise<readonly OutboxIntent[]>
   /** In the order they were added. */
   listRetractIntents(): Promise<readonly RetractIntent[]>
-  /** In rising `seq`; of all conversations unless one is named. */
+  /** Sorted by `seq`; of one conversation, or of all. */
   listOfflineMessages(conversationId?: string): Promise<readonly OfflineMessage[]>
   findOfflineMessage(conversationId: string, seq: number): Promise<OfflineMessage | undefined>
   countOfflineMessages(): Promise<number>
   listReadMarks(): Promise<readonly ReadMark[]>
-  /** Lets go of files and locks, once every write has settled. */
+  /** Closes files and releases locks, once every write has settled. */
   close(): Promise<void>
   /**
-   * Closes without waiting: somebody else is about to write. What was not begun is refused with `CLOSED`, and is not written
-   * later either; resolves once what was begun has ended.
+   * Closes without doing the waiting work, because another client is about to write. Work that has not begun
+   * is refused with `CLOSED` and never done. Resolves once the work that had begun has ended.
    */
   abandon(): Promise<void>
 }

@@ -1,37 +1,41 @@
-// What opens a sealed store: a vault wraps the key of its secrets, and unwraps it for whoever may have it.
+// Vaults: a vault wraps the data key of a sealed store, and unwraps it for a user who is allowed to open the
+// store.
 import { openValue, type RandomBytes, sealValue } from '@sotto/crypto'
 import { ClientError, type ClientErrorCode } from '../client-error.ts'
 import type { VaultRecord } from './records.ts'
 
-/** The key under which the secrets of a store are sealed, in bytes. */
+/** The length of the data key, which seals the secrets of a store. */
 export const DATA_KEY_BYTES = 32
 
 /**
- * A way to keep the key of a store's secrets. `passphraseVault`, `keyVault` and, in browsers, `deviceKeyVault` make one;
- * it is handed to the client as the option `secrets`.
+ * Protects the data key of a store's secrets. Create one with `passphraseVault`, `keyVault` or, in browsers,
+ * `deviceKeyVault`, and pass it to the client as the option `secrets`.
  */
 export interface Vault {
-  /** Of which records it can open. */
+  /** The kind of records that it can open. */
   readonly kind: VaultRecord['kind']
-  /** Whether it opens by a passphrase alone. One that needs none opens with the client. */
+  /** Whether it needs a passphrase. A vault that needs none is opened when the client is opened. */
   readonly needsPassphrase: boolean
-  /** Wraps a data key. Does not keep it, and does not change it. */
+  /** Wraps a data key. Neither keeps nor changes it. */
   wrap(input: WrapInput): Promise<VaultRecord>
   /**
-   * The data key of a record, as bytes of its own.
+   * Unwraps the data key of a record. The caller owns the returned bytes.
    * @throws ClientError `WRONG_PASSPHRASE`, or `STORE_FAILED` for a record this vault cannot open.
    */
   unwrap(record: VaultRecord, passphrase: string | undefined): Promise<Uint8Array>
 }
 
-/** What wrapping takes. */
+/** The input of `Vault.wrap`. */
 export interface WrapInput {
   readonly dataKey: Uint8Array
   readonly passphrase: string | undefined
   readonly randomBytes: RandomBytes
 }
 
-/** What a wrapped key is bound to: all of its record but itself, so that none of it can be altered. */
+/**
+ * The context that a wrapped key is bound to: its whole record except the key, so that no field can be
+ * altered.
+ */
 export function vaultContext(record: Omit<VaultRecord, 'wrappedKey'>): string {
   const fields = Object.entries(record).filter(([name]) => name !== 'wrappedKey')
   return JSON.stringify(['sotto vault 1', ...fields.sort(([a], [b]) => (a < b ? -1 : 1))])
@@ -51,7 +55,9 @@ export function wrapKey(
   })
 }
 
-/** Unwraps the data key of a record. @throws ClientError `code`, where the key is another or the record was altered. */
+/**
+ * Unwraps the data key of a record. @throws ClientError `code` if the key is wrong or the record was altered.
+ */
 export async function unwrapKey(
   wrappingKey: Uint8Array,
   record: VaultRecord,
@@ -63,22 +69,19 @@ export async function unwrapKey(
   } catch (cause) {
     const message =
       code === 'WRONG_PASSPHRASE'
-        ? 'this is not the passphrase of the store'
-        : 'the key that was given does not open the store'
+        ? 'wrong passphrase for this store'
+        : 'the given key does not open the store'
     throw new ClientError(code, message, { cause })
   }
 }
 
-/** The key, if it can be one. */
+/** Returns the key if it has the length of a data key. */
 export function checkDataKey(key: Uint8Array): Uint8Array {
-  if (key.length !== DATA_KEY_BYTES) throw new ClientError('STORE_FAILED', 'what was wrapped is no data key')
+  if (key.length !== DATA_KEY_BYTES) throw new ClientError('STORE_FAILED', 'the wrapped data key is invalid')
   return key
 }
 
-/** The refusal of a record of another kind. */
+/** The error for a record of another kind of vault. */
 export function otherVault(record: VaultRecord): ClientError {
-  return new ClientError(
-    'STORE_FAILED',
-    `the secrets of this store are kept by a vault of the kind ${record.kind}`,
-  )
+  return new ClientError('STORE_FAILED', `the secrets of this store need a vault of the kind ${record.kind}`)
 }

@@ -1,9 +1,10 @@
-// A ClientError on its way from one tab to another: a copy of what can be told, and the error made of it again.
+// Copies a ClientError from one tab to another: the object that crosses the channel, and the error made from
+// it.
 import { isErrorCode } from '@sotto/protocol'
 import * as v from 'valibot'
 import { ClientError, clientErrorCodes } from '../client-error.ts'
 
-/** What of a ClientError crosses the channel. Its `cause` may hold anything, and stays. */
+/** The parts of a ClientError that cross the channel. Its `cause` may be anything, so it does not. */
 export const CarriedError = v.object({
   code: v.picklist(clientErrorCodes),
   message: v.string(),

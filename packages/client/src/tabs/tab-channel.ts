@@ -1,12 +1,12 @@
-// The channel between the tabs of one origin: what they say to each other, versioned, and checked when it arrives.
+// The channel between the tabs of one origin. Its messages have a version and are checked when they arrive.
 import * as v from 'valibot'
 import { CarriedError } from './carried-error.ts'
-import { NetworkState, PublicIdentity } from './events.ts'
+import { NetworkState, PublicIdentity } from './carried-events.ts'
 
-/** Raised with every change of what crosses the channel. A tab that hears a higher one than its own retires. */
-const CHANNEL_VERSION = 2
+/** Raised with every change of the messages. A tab that receives a higher version than its own retires. */
+const CHANNEL_VERSION = 3
 
-/** What every tab knows of the client that one of them runs. */
+/** The state of the client that every tab holds. */
 export const TabState = v.object({
   identity: v.optional(PublicIdentity),
   networkState: NetworkState,
@@ -17,39 +17,41 @@ export const TabState = v.object({
 export type TabState = Readonly<v.InferOutput<typeof TabState>>
 
 const TabMessage = v.variant('type', [
-  /** A tab is there, and asks who leads. */
+  /** A tab has joined, and asks for the leader. */
   v.object({ type: v.literal('hello') }),
-  /** Who leads, and what all should know: after a hello, and with every change. `leader` is new with every lead. */
+  /**
+   * The leader and the client's state: sent after a hello and with every change. Each leader has a new id.
+   */
   v.object({ type: v.literal('leading'), leader: v.string(), state: TabState }),
-  /** Asks the leader to run a method. `again` is true for one asked before, perhaps of another. */
+  /** Requests a method from the leader. `again` says that this or another leader was asked before. */
   v.object({
-    type: v.literal('call'),
+    type: v.literal('request'),
     id: v.string(),
     leader: v.string(),
     method: v.string(),
     args: v.array(v.unknown()),
     again: v.boolean(),
   }),
-  /** The leader has heard a call, and works on it. */
+  /** The leader has accepted a request. */
   v.object({ type: v.literal('taken'), id: v.string() }),
   v.object({ type: v.literal('answer'), id: v.string(), answer: v.unknown() }),
   v.object({ type: v.literal('failure'), id: v.string(), error: CarriedError }),
   v.object({ type: v.literal('event'), name: v.string(), event: v.unknown() }),
-  /** Asks everyone to let the tab `to` lead. */
+  /** Asks all tabs to let the tab `to` be the leader. */
   v.object({ type: v.literal('hand_over'), to: v.string() }),
 ])
-/** One thing a tab says to all others. */
+/** A message from one tab to all others. */
 export type TabMessage = v.InferOutput<typeof TabMessage>
 
 // The version is read before anything else, so its place never changes.
 const Envelope = v.object({ version: v.number(), message: v.unknown() })
 
-/** What a channel tells its tab. */
+/** Receives what arrives on the channel. */
 export interface TabChannelListener {
   onMessage(message: TabMessage): void
-  /** A tab of a newer version of the app is there. */
+  /** Another tab runs a newer version of the app. */
   onNewer(): void
-  /** What came is not what this version says. */
+  /** A message arrived that this version does not have. */
   onUnreadable(error: unknown): void
 }
 
@@ -79,7 +81,7 @@ export class TabChannel {
     this.#channel = undefined
   }
 
-  /** Says something to all other tabs; a closed channel says nothing. Throws for what cannot be copied. */
+  /** Sends a message to all other tabs; does nothing when closed. Throws if the message cannot be copied. */
   post(message: TabMessage): void {
     this.#channel?.postMessage({ version: CHANNEL_VERSION, message })
   }
@@ -90,7 +92,7 @@ export class TabChannel {
     const { version, message } = envelope.output
     if (version > CHANNEL_VERSION) return this.#listener.onNewer()
     if (version < CHANNEL_VERSION) {
-      // It hears from this that it is outdated, and says no more.
+      // The older tab sees from any message that it is outdated, and retires.
       this.post({ type: 'hello' })
       return
     }

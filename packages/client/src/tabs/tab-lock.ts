@@ -1,6 +1,8 @@
-// The Web Lock that decides which tab runs the client: in line for it, holding it, and out of line.
-
-/** One tab's place in the line for the lock. The browser releases the lock of a tab that is gone. */
+// The Web Lock that decides which tab runs the client.
+/**
+ * One tab's request for the lock, or its hold on it. The browser releases the lock of a tab that is closed or
+ * crashes.
+ */
 export class TabLock {
   readonly #name: string
   readonly #onGained: () => void
@@ -8,14 +10,14 @@ export class TabLock {
   #waiting: AbortController | undefined
   #release: (() => void) | undefined
 
-  /** `onLost` hears of a lock that was taken away, or that the browser refuses. */
+  /** `onLost` is called if the lock is taken away, or if the browser refuses it. */
   constructor(name: string, onGained: () => void, onLost: (error: unknown) => void) {
     this.#name = name
     this.#onGained = onGained
     this.#onLost = onLost
   }
 
-  /** Gets in line, unless it is in line or holds the lock. */
+  /** Joins the queue for the lock, unless it is in the queue or holds the lock. */
   queue(): void {
     if (this.#waiting || this.#release) return
     const waiting = new AbortController()
@@ -23,12 +25,12 @@ export class TabLock {
     navigator.locks
       .request(this.#name, { signal: waiting.signal }, () => this.#hold(waiting))
       .catch((error: unknown) => {
-        // Leaving the line ends the request with an error of its own.
+        // Leaving the queue also ends the request with an error.
         if (!waiting.signal.aborted) this.#onLost(error)
       })
   }
 
-  /** Leaves the line, or gives the lock back. */
+  /** Leaves the queue, or releases the lock. */
   leave(): void {
     this.#waiting?.abort()
     this.#waiting = undefined
@@ -36,15 +38,15 @@ export class TabLock {
     this.#release = undefined
   }
 
-  /** Lets all who are in line go before. */
-  letOthersBefore(): void {
+  /** Moves to the end of the queue. */
+  moveToEnd(): void {
     if (!this.#waiting) return
     this.leave()
     this.queue()
   }
 
   #hold(waiting: AbortController): Promise<void> | undefined {
-    // It left the line while the lock was on its way.
+    // It left the queue while the lock was being granted.
     if (waiting.signal.aborted) return undefined
     this.#waiting = undefined
     const released = new Promise<void>((resolve) => {

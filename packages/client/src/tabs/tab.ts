@@ -1,362 +1,389 @@
-// One tab's part in sharing a client: in line for the lead, leading, asking who leads, and away.
-
+// One of the tabs that share a client: it waits to be the leader, runs the client as the leader, or sends it
+// requests.
 import type { ClientOptions, SottoClient } from '../client.ts'
-import { asClientError, ClientError } from '../client-error.ts'
-import { randomUuid } from '../clock.ts'
-import type { ClientEventName, ClientEvents } from '../events.ts'
-import type { Platform } from '../options.ts'
-import type { ClientStore } from '../stores/store.ts'
-import { Call, type WaitingCall } from './call.ts'
-import { Calls } from './calls.ts'
+import { asClientError, ClientError, unreachable } from '../client-error.ts'
+import type { ClientEventName, ClientEvents } from '../events/events.ts'
+import type { Platform } from '../platform/platform.ts'
+import { randomUuid } from '../platform/platform.ts'
+import type { ClientStore } from '../stores/stores.ts'
 import { carryError } from './carried-error.ts'
-import { carryEvent } from './events.ts'
-import { Lead } from './lead.ts'
-import type { TabMethod } from './methods.ts'
-import { watchPage } from './page-life.ts'
+import { carryEvent } from './carried-events.ts'
+import { Leader } from './leader.ts'
+import type { TabMethod } from './method-description.ts'
+import { watchPageLifecycle } from './page-lifecycle.ts'
 import { TabChannel, type TabMessage, type TabState } from './tab-channel.ts'
+import { TabEvents } from './tab-events.ts'
 import { TabLock } from './tab-lock.ts'
-import { TabVoice } from './tab-voice.ts'
+import { TabRequest, type WaitingRequest } from './tab-request.ts'
+import { WaitingRequests } from './waiting-requests.ts'
 
-/** How long a tab waits to hear who leads, or for another to let it lead. Opening a large store takes a while. */
-const LEAD_WITHIN_MS = 30_000
+/** How long a tab waits for a leader, or to be the leader itself. Opening a large store takes a while. */
+const LEADER_TIMEOUT_MS = 30_000
 
-/** What a tab is made of. */
+/** What a tab needs. */
 export interface TabOptions {
-  /** Of the lock and the channel. */
+  /** The name of the lock and of the channel. */
   readonly name: string
   readonly surroundings: Omit<ClientOptions, 'store'>
   readonly platform: Omit<Platform, 'store'>
   readonly openStore: () => Promise<ClientStore>
 }
 
-/** One tab. */
+/** One tab: a member of the tabs that share a client. */
 export class Tab {
   readonly #id: string
-  /** What the application hears of this tab. */
-  readonly voice = new TabVoice()
+  /** The state and the events that this tab reports to its application. */
+  readonly events = new TabEvents()
   readonly #options: TabOptions
   readonly #channel: TabChannel
   readonly #lock: TabLock
-  readonly #calls = new Calls()
-  /** Those here who wait for this tab to lead. */
-  readonly #wantLead = new Set<PromiseWithResolvers<Lead>>()
+  readonly #requests = new WaitingRequests()
+  /** Work of this tab that waits until the tab is the leader. */
+  readonly #waitingToLead = new Set<PromiseWithResolvers<Leader>>()
   readonly #ready = Promise.withResolvers<void>()
-  /** The lead, where this tab has it. */
-  #lead: Lead | undefined
-  /** Who leads, as far as this tab has heard. */
-  #leader: string | undefined
+  /** The leader, if it is this tab. */
+  #leader: Leader | undefined
+  /** The id of the leader, if this tab knows one. */
+  #leaderId: string | undefined
   #hasHadLeader = false
-  /** Counts gains and losses of the lead, so that what an abandoned one still does is known for that. */
-  #life = 0
+  /**
+   * Counts how often this tab began or stopped to lead, so that late work of an earlier term is recognised.
+   */
+  #term = 0
   #stopping: Promise<void> = Promise.resolve()
-  #isHere = false
-  #unwatch: () => void = () => {}
-  #ended: ClientError | undefined
-  /** What runs here and must not lose the lead halfway. */
-  #exclusive = 0
+  #isActive = false
+  #stopWatching: () => void = () => {}
+  #endReason: ClientError | undefined
+  /** How many pieces of work must end before another tab may be the leader. */
+  #holds = 0
   #isAskedToHandOver = false
 
   constructor(options: TabOptions) {
     this.#options = options
     this.#id = this.#newId()
     this.#channel = new TabChannel(options.name, {
-      onMessage: (message) => this.#hear(message),
+      onMessage: (message) => this.#receive(message),
       onNewer: () =>
         this.#end(new ClientError('OUTDATED_TAB', 'another tab runs a newer version; load this one again')),
-      onUnreadable: (cause) => this.voice.unreadable(cause),
+      onUnreadable: (cause) => this.events.reportUnreadable(cause),
     })
     this.#lock = new TabLock(
       options.name,
-      () => void this.#gain(),
+      () => void this.#openClient(),
       (error) => this.#end(asClientError(error, 'STORE_LOCKED')),
     )
   }
 
-  /** Joins the other tabs; resolves once one of them leads, or this one. @throws ClientError what opening the store throws. */
+  /**
+   * Joins the other tabs; resolves once one of the tabs is the leader. @throws ClientError what opening the
+   * store throws.
+   */
   async open(): Promise<void> {
-    this.#unwatch = watchPage(
-      () => this.#go(),
-      () => this.#come(),
+    this.#stopWatching = watchPageLifecycle(
+      () => this.#pause(),
+      () => this.#resume(),
     )
-    this.#come()
-    const cancel = this.#options.platform.clock.after(LEAD_WITHIN_MS, () =>
-      this.#end(new ClientError('NO_ANSWER', 'another tab holds the client and does not answer')),
+    this.#resume()
+    const cancel = this.#options.platform.clock.after(LEADER_TIMEOUT_MS, () =>
+      this.#end(new ClientError('NO_ANSWER', 'another tab runs the client and does not answer')),
     )
     await this.#ready.promise.finally(cancel)
   }
 
   get hasEnded(): boolean {
-    return this.#ended !== undefined
+    return this.#endReason !== undefined
   }
 
-  /** Has a method run by whichever tab leads; again by the next, where the lead changes before it has answered. */
+  /**
+   * Requests a method from the leader. If the leader changes before it answers, the new leader is asked
+   * again.
+   */
   async ask<A extends readonly unknown[], R>(method: TabMethod<A, R>, args: A): Promise<R> {
-    if (this.#ended) throw this.#ended
-    const call = new Call(this.#newId(), method, args, this.#options.platform.clock)
-    this.#calls.add(call)
-    this.#dispatch(call)
-    return call.answer
+    if (this.#endReason) throw this.#endReason
+    const request = new TabRequest(this.#newId(), method, args, this.#options.platform.clock)
+    this.#requests.add(request)
+    this.#dispatch(request)
+    return request.answer
   }
 
-  /** Takes the lead and runs something here; once more where the lead was lost in the middle. */
+  /**
+   * Makes this tab the leader and runs something on the client; runs it again if this tab stopped leading
+   * meanwhile.
+   */
   async runHere<R>(run: (client: SottoClient) => Promise<R>): Promise<R> {
     for (;;) {
-      const lead = await this.#takeLead()
+      const leader = await this.#becomeLeader()
       const release = this.#hold()
       try {
-        return await run(lead.client)
+        return await run(leader.client)
       } catch (error) {
-        if (this.#ended) throw this.#ended
-        if (this.#lead === lead) throw error
+        if (this.#endReason) throw this.#endReason
+        if (this.#leader === leader) throw error
       } finally {
         release()
       }
     }
   }
 
-  /** Keeps the lead from being handed over, until what this answers is called. */
+  /** Keeps this tab the leader until the returned function is called. */
   #hold(): () => void {
-    this.#exclusive += 1
+    this.#holds += 1
     return () => {
-      this.#exclusive -= 1
-      this.#share()
+      this.#holds -= 1
+      this.#announceChange()
       if (this.#isAskedToHandOver) void this.#handOver()
     }
   }
 
-  /** Leaves the other tabs. What waits here fails; what the client has decided on is stored. */
+  /** Leaves the other tabs. Waiting requests fail; the client finishes writing what it has accepted. */
   async close(): Promise<void> {
     this.#end(new ClientError('CLOSED', 'the client is closed'))
     await this.#stopping
   }
 
-  #come(): void {
-    if (this.#isHere || this.#ended) return
-    this.#isHere = true
+  #resume(): void {
+    if (this.#isActive || this.#endReason) return
+    this.#isActive = true
     this.#channel.open()
     this.#lock.queue()
     this.#channel.post({ type: 'hello' })
-    this.#calls.startWaitingAgain()
+    this.#requests.restartTimeouts()
   }
 
-  // A page that is frozen, or kept for the back button, runs nothing: another tab must get the lock now, not after what
-  // is still being written. What the database has been given comes before whatever the next tab reads; what still waited
-  // is given up, since written when this page runs again it would undo what others have written by then. Calls it was
-  // for are asked of the next tab; what came from the relay was not confirmed, and comes again.
-  #go(): void {
-    if (!this.#isHere) return
-    this.#isHere = false
-    void this.#dropLead('abandon')
+  // A page that is frozen, or kept for the back button, runs no code, so another tab must get the lock at
+  // once, without waiting for writes. Writes that the database has already received take effect before the
+  // next leader reads. Other writes are dropped: made after this page resumes, they would undo newer writes
+  // of other tabs. Nothing is lost: the next leader gets the same requests, and the relay sends unconfirmed
+  // messages again.
+  #pause(): void {
+    if (!this.#isActive) return
+    this.#isActive = false
+    void this.#stopLeading('abandon')
     this.#lock.leave()
     this.#channel.close()
   }
 
-  async #gain(): Promise<void> {
-    if (this.#ended) return
-    this.#life += 1
-    const life = this.#life
+  async #openClient(): Promise<void> {
+    if (this.#endReason) return
+    this.#term += 1
+    const term = this.#term
     try {
       await this.#stopping
       const store = await this.#options.openStore()
       const options: ClientOptions = { ...this.#options.surroundings, store }
-      const lead = await Lead.open(this.#newId(), options, (name, event) => {
-        if (this.#lead === lead) this.#tell(name, event)
+      const leader = await Leader.open(this.#newId(), options, (name, event) => {
+        if (this.#leader === leader) this.#sendEvent(name, event)
       })
-      if (life === this.#life) this.#startLead(lead)
-      else await lead.stop()
+      if (term === this.#term) this.#startLeading(leader)
+      else await leader.stop()
     } catch (error) {
-      if (life === this.#life) this.#end(asClientError(error, 'STORE_FAILED'))
+      if (term === this.#term) this.#end(asClientError(error, 'STORE_FAILED'))
     }
   }
 
-  #startLead(lead: Lead): void {
-    // The connection is all tabs': what they had asked of the lead before is asked of this one.
-    const isWanted = this.voice.state.networkState !== 'disconnected'
-    if (isWanted && lead.client.identity) lead.client.connect()
-    this.#lead = lead
-    this.#leader = lead.id
-    this.#announce(lead)
-    for (const waiting of this.#wantLead) waiting.resolve(lead)
+  #startLeading(leader: Leader): void {
+    // All tabs share the connection: this leader connects if the previous one was to be connected.
+    const shouldConnect = this.events.state.networkState !== 'disconnected'
+    if (shouldConnect && leader.client.identity) leader.client.connect()
+    this.#leader = leader
+    this.#leaderId = leader.id
+    this.#announce(leader)
+    for (const waiting of this.#waitingToLead) waiting.resolve(leader)
     this.#onNewLeader()
   }
 
-  /** Gives up the lead, if this tab has it; resolves once the client has ended. */
-  #dropLead(how: 'stop' | 'abandon' = 'stop'): Promise<void> {
-    this.#life += 1
-    const lead = this.#lead
-    this.#lead = undefined
+  /** Stops being the leader, if this tab is; resolves once the client has ended. */
+  #stopLeading(how: 'stop' | 'abandon' = 'stop'): Promise<void> {
+    this.#term += 1
+    const leader = this.#leader
     this.#leader = undefined
-    if (lead) {
-      const isWanted = this.voice.state.networkState !== 'disconnected'
-      this.#stopping = lead[how]().catch((error: unknown) => {
-        this.voice.emit('error', asClientError(error, 'STORE_FAILED'))
+    this.#leaderId = undefined
+    if (leader) {
+      const shouldConnect = this.events.state.networkState !== 'disconnected'
+      this.#stopping = leader[how]().catch((error: unknown) => {
+        this.events.emit('error', asClientError(error, 'STORE_FAILED'))
       })
-      this.voice.setNetworkState(isWanted ? 'connecting' : 'disconnected')
+      this.events.setNetworkState(shouldConnect ? 'connecting' : 'disconnected')
     }
     return this.#stopping
   }
 
+  /** Lets another tab be the leader, as soon as nothing holds this one. */
   async #handOver(): Promise<void> {
-    this.#isAskedToHandOver = this.#exclusive > 0
-    if (this.#isAskedToHandOver || !this.#lead) return
-    const stopped = this.#dropLead()
-    const life = this.#life
+    this.#isAskedToHandOver = this.#holds > 0
+    if (this.#isAskedToHandOver || !this.#leader) return
+    const stopped = this.#stopLeading()
+    const term = this.#term
     await stopped
-    if (life !== this.#life) return
+    if (term !== this.#term) return
     this.#lock.leave()
     this.#lock.queue()
   }
 
-  async #takeLead(): Promise<Lead> {
-    if (this.#ended) throw this.#ended
-    if (this.#lead) return this.#lead
-    const waiting = Promise.withResolvers<Lead>()
-    this.#wantLead.add(waiting)
-    const cancel = this.#options.platform.clock.after(LEAD_WITHIN_MS, () =>
-      waiting.reject(new ClientError('NO_ANSWER', 'another tab holds the client and does not let go of it')),
+  /** Asks the leader to step down, and waits until this tab is the leader. */
+  async #becomeLeader(): Promise<Leader> {
+    if (this.#endReason) throw this.#endReason
+    if (this.#leader) return this.#leader
+    const waiting = Promise.withResolvers<Leader>()
+    this.#waitingToLead.add(waiting)
+    const cancel = this.#options.platform.clock.after(LEADER_TIMEOUT_MS, () =>
+      waiting.reject(new ClientError('NO_ANSWER', 'another tab runs the client and does not pass it on')),
     )
     this.#channel.post({ type: 'hand_over', to: this.#id })
     try {
       return await waiting.promise
     } finally {
       cancel()
-      this.#wantLead.delete(waiting)
+      this.#waitingToLead.delete(waiting)
     }
   }
 
-  #hear(message: TabMessage): void {
+  #receive(message: TabMessage): void {
     switch (message.type) {
       case 'hello':
-        if (this.#lead) this.#announce(this.#lead)
+        if (this.#leader) this.#announce(this.#leader)
         return
       case 'leading':
-        return this.#hearLeader(message.leader, message.state)
-      case 'call':
-        void this.#serve(message)
+        return this.#receiveLeader(message.leader, message.state)
+      case 'request':
+        void this.#runForTab(message)
         return
       case 'taken':
       case 'answer':
       case 'failure':
-        return this.#calls.hear(message)
+        return this.#requests.receive(message)
       case 'event':
-        return this.voice.emitCarried(message.name, message.event)
+        return this.events.emitCarried(message.name, message.event)
       case 'hand_over':
-        if (this.#lead) void this.#handOver()
-        else if (message.to !== this.#id && this.#wantLead.size === 0) this.#lock.letOthersBefore()
+        if (this.#leader) void this.#handOver()
+        else if (message.to !== this.#id && this.#waitingToLead.size === 0) this.#lock.moveToEnd()
         return
       default:
-        return unheard(message)
+        return unreachable(message)
     }
   }
 
-  #hearLeader(leader: string, state: TabState): void {
-    // The last words of the one before.
-    if (this.#lead) return
-    const isNew = leader !== this.#leader
-    this.#leader = leader
-    this.voice.setState(state)
+  #receiveLeader(leaderId: string, state: TabState): void {
+    // An old message of the previous leader: this tab is the leader now.
+    if (this.#leader) return
+    const isNew = leaderId !== this.#leaderId
+    this.#leaderId = leaderId
+    this.events.setState(state)
     if (isNew) this.#onNewLeader()
   }
 
   #onNewLeader(): void {
     this.#ready.resolve()
-    if (this.#wantLead.size > 0 && !this.#lead) this.#channel.post({ type: 'hand_over', to: this.#id })
-    for (const call of this.#calls.waiting()) this.#dispatch(call)
-    if (this.#hasHadLeader) this.voice.takenOver()
+    if (this.#waitingToLead.size > 0 && !this.#leader) this.#channel.post({ type: 'hand_over', to: this.#id })
+    for (const request of this.#requests.waiting()) this.#dispatch(request)
+    if (this.#hasHadLeader) this.events.emitTakeover()
     this.#hasHadLeader = true
   }
 
-  /** Asks whoever leads; where nobody does yet, the next to lead is asked. */
-  #dispatch(call: WaitingCall): void {
-    const lead = this.#lead
-    if (call.wasAsked && !call.mayRepeat) {
-      const text = `the tab that was asked for ${call.name} is gone: it may have been done or not`
-      call.fail(new ClientError('OUTCOME_UNKNOWN', text))
+  /** Sends a request to the leader. Without a leader it waits for the next one. */
+  #dispatch(request: WaitingRequest): void {
+    const leader = this.#leader
+    if (request.wasAsked && !request.mayRepeat) {
+      const text = `the tab that was asked for ${request.name} is gone: it may or may not have been done`
+      request.fail(new ClientError('OUTCOME_UNKNOWN', text))
       return
     }
-    if (lead) {
-      call.expectSometime()
-      // A lead that was lost in the middle may fail for just that; the next is asked.
-      const release = call.mayRepeat ? undefined : this.#hold()
-      void call.runOn(lead.client, () => this.#lead === lead).then(release ?? (() => this.#share()))
+    if (leader) {
+      request.cancelTimeout()
+      // A failure after this tab stopped leading is ignored: that may be its cause, and the next leader is
+      // asked.
+      const release = request.mayRepeat ? undefined : this.#hold()
+      void request
+        .runOn(leader.client, () => this.#leader === leader)
+        .then(release ?? (() => this.#announceChange()))
     } else {
-      this.#calls.startWaiting(call)
-      if (this.#leader === undefined) return
-      const { id, name, args, wasAsked } = call
-      this.#post(call, {
-        type: 'call',
+      this.#requests.startTimeout(request)
+      if (this.#leaderId === undefined) return
+      const { id, name, args, wasAsked } = request
+      this.#post(request, {
+        type: 'request',
         id,
-        leader: this.#leader,
+        leader: this.#leaderId,
         method: name,
         args: [...args],
         again: wasAsked,
       })
     }
-    call.wasAsked = true
+    request.wasAsked = true
   }
 
-  #post(call: WaitingCall, message: TabMessage): void {
+  #post(request: WaitingRequest, message: TabMessage): void {
     try {
       this.#channel.post(message)
     } catch (cause) {
-      call.fail(new ClientError('INVALID_ARGUMENT', 'a parameter cannot be copied to another tab', { cause }))
+      request.fail(
+        new ClientError('INVALID_ARGUMENT', 'a parameter cannot be copied to another tab', { cause }),
+      )
     }
   }
 
-  /** Runs what another tab asks for. */
-  async #serve({ id, leader, method, args, again }: Extract<TabMessage, { type: 'call' }>): Promise<void> {
-    const lead = this.#lead
-    if (!lead || leader !== lead.id) return
+  /** Runs a method that another tab requests. */
+  async #runForTab({
+    id,
+    leader: leaderId,
+    method,
+    args,
+    again,
+  }: Extract<TabMessage, { type: 'request' }>): Promise<void> {
+    const leader = this.#leader
+    if (!leader || leaderId !== leader.id) return
     this.#channel.post({ type: 'taken', id })
-    const release = lead.mustEnd(method, args) ? this.#hold() : undefined
+    const release = leader.mustFinish(method, args) ? this.#hold() : undefined
     try {
-      const answer = await lead.runCarried(method, args, again)
+      const answer = await leader.runCarried(method, args, again)
       this.#channel.post({ type: 'answer', id, answer })
     } catch (thrown) {
-      // Else it failed for the end of this lead, perhaps, and is asked of the next.
-      if (this.#lead === lead) {
+      // A failure after this tab stopped leading is not sent: that may be its cause, and the next leader is
+      // asked.
+      if (this.#leader === leader) {
         const error = carryError(asClientError(thrown, 'STORE_FAILED'))
         this.#channel.post({ type: 'failure', id, error })
       }
     }
     if (release) release()
-    else this.#share()
+    else this.#announceChange()
   }
 
-  /** An event of the client that runs here: for this tab and all others. */
-  #tell<N extends ClientEventName>(name: N, event: ClientEvents[N]): void {
-    // Parts of the state, and told as that.
-    if (name === 'network_state' || name === 'lock_state' || name === 'identity_changed') return this.#share()
+  /** Sends an event of the client to this tab and all others. */
+  #sendEvent<N extends ClientEventName>(name: N, event: ClientEvents[N]): void {
+    // These are parts of the state, which is announced as a whole.
+    if (name === 'network_state' || name === 'lock_state' || name === 'identity_changed')
+      return this.#announceChange()
     this.#channel.post({ type: 'event', name, event: carryEvent(event) })
-    this.voice.emit(name, event)
+    this.events.emit(name, event)
   }
 
-  /** Tells the state to every tab if it has changed. */
-  #share(): void {
-    if (this.#lead && !isSameState(this.#lead.state, this.voice.state)) this.#announce(this.#lead)
+  /** Sends the state to every tab if it has changed. */
+  #announceChange(): void {
+    if (this.#leader && !isSameState(this.#leader.state, this.events.state)) this.#announce(this.#leader)
   }
 
-  #announce({ id, state }: Lead): void {
+  #announce({ id, state }: Leader): void {
     this.#channel.post({ type: 'leading', leader: id, state })
-    this.voice.setState(state)
+    this.events.setState(state)
   }
 
-  /** Ends this tab's part for good. */
+  /** Leaves the other tabs permanently. */
   #end(reason: ClientError): void {
-    if (this.#ended) return
-    this.#ended = reason
-    this.#unwatch()
-    // Closed in an orderly way, the store is: the next tab finds everything written.
-    const stopped = this.#dropLead()
-    this.#isHere = false
+    if (this.#endReason) return
+    this.#endReason = reason
+    this.#stopWatching()
+    // The lock is released after the store is closed, so that the next leader finds everything written.
+    const stopped = this.#stopLeading()
+    this.#isActive = false
     this.#channel.close()
     this.#stopping = stopped.finally(() => this.#lock.leave())
     this.#ready.reject(reason)
-    this.#calls.failAll(reason)
-    for (const waiting of this.#wantLead) waiting.reject(reason)
-    this.voice.setNetworkState('disconnected')
-    if (reason.code !== 'CLOSED') this.voice.emit('error', reason)
-    this.voice.emitter.end()
+    this.#requests.failAll(reason)
+    for (const waiting of this.#waitingToLead) waiting.reject(reason)
+    this.events.setNetworkState('disconnected')
+    if (reason.code !== 'CLOSED') this.events.emit('error', reason)
+    this.events.emitter.end()
   }
 
   #newId(): string {
@@ -366,8 +393,4 @@ export class Tab {
 
 function isSameState(a: TabState, b: TabState): boolean {
   return JSON.stringify(a) === JSON.stringify(b)
-}
-
-function unheard(message: never): never {
-  throw new TypeError(`unknown message ${JSON.stringify(message)}`)
 }

@@ -1,11 +1,11 @@
-// A tab with the app under test, held by its handle.
+// A browser tab with the app under test, and the calls that tests make in it.
 import type { BrowserContext, Page } from 'playwright-core'
 import type { StoredMessage } from '../../src/client.ts'
 import { until } from '../people.ts'
 import type { AppSettings, HeardEvent, Outcome } from './app.ts'
 import { openTab, type ServedApp } from './chromium.ts'
 
-/** A failed call, as a test expects it. */
+/** A call that failed in the page, with the client's error code and the relay's refusal, if any. */
 class CallFailed extends Error {
   readonly code: string
   readonly refusal: string | undefined
@@ -20,17 +20,17 @@ class CallFailed extends Error {
 /** One tab of one person. */
 export class AppTab {
   readonly page: Page
-  /** WebSockets of this tab that are open now, and how many there ever were. */
+  /** How many WebSockets of this tab are open now, and how many it has opened. */
   readonly sockets = { open: 0, ever: 0 }
 
   private constructor(page: Page) {
     this.page = page
   }
 
-  /** Opens the app in a context that `prepare` has prepared. */
+  /** Opens the app in a context that `prepare` has given its settings. */
   static async open(context: BrowserContext, app: ServedApp): Promise<AppTab> {
     const opened = Promise.withResolvers<AppTab>()
-    // Listens before the app's script runs.
+    // The count starts before the app's script runs.
     context.once('page', (page) => {
       const tab = new AppTab(page)
       page.on('websocket', (socket) => {
@@ -49,13 +49,16 @@ export class AppTab {
     return tab
   }
 
-  /** Calls a method of the client and gives its answer. The caller knows what the method answers. */
+  /**
+   * Calls a method of the client and returns its result. The caller gives the result's type `T`; nothing
+   * checks it.
+   */
   async call<T = unknown>(name: string, ...args: unknown[]): Promise<T> {
     const outcome = await this.page.evaluate(([name, args]) => app.call(name, args), [name, args] as const)
     return answerOf<T>(name, outcome)
   }
 
-  /** Sends many messages at once, and gives their ids. */
+  /** Sends many messages at once and returns their ids. */
   async sendAll(contact: string, texts: readonly string[]): Promise<string[]> {
     const outcomes = await this.page.evaluate(([contact, texts]) => app.sendAll(contact, texts), [
       contact,
@@ -66,7 +69,7 @@ export class AppTab {
 
   async alias(): Promise<string> {
     const identity = await this.page.evaluate(() => app.client.identity)
-    if (!identity) throw new Error('no identity here')
+    if (!identity) throw new Error('the tab has no identity')
     return identity.aliasId
   }
 
@@ -74,35 +77,38 @@ export class AppTab {
     return this.page.evaluate(() => app.client.networkState)
   }
 
-  /** Events of a name, in the order they were heard. */
+  /** The events with this name, in the order in which the client emitted them. */
   async heard<T = unknown>(name: HeardEvent['name']): Promise<T[]> {
     const events = await this.page.evaluate(
       (name) => app.heard.filter((heard) => heard.name === name).map(({ event }) => event),
       name,
     )
-    // What the name says it is: the page has it from the client.
+    // The page got the events from the client, so their type follows from the name.
     return events as T[]
   }
 
-  /** The texts of the messages heard, peers' only. */
+  /** The texts of the peers' messages that have arrived. */
   async heardTexts(): Promise<string[]> {
     return (await this.heard<StoredMessage>('message')).map(({ text }) => text)
   }
 
-  /** Waits until so many messages were heard. They are counted in the page: to look at each of hundreds time and again takes long. */
+  /**
+   * Waits until this many messages have arrived. The page counts them, because copying hundreds of messages
+   * out of the page takes long.
+   */
   async hears(count: number, withinMs?: number): Promise<void> {
     const heard = () => this.page.evaluate(() => app.heard.filter(({ name }) => name === 'message').length)
-    await until(`${count} messages are heard`, async () => (await heard()) >= count, withinMs)
+    await until(`${count} messages have arrived`, async () => (await heard()) >= count, withinMs)
   }
 
-  /** A conversation as it is stored, one line a message: who, what, how far. */
+  /** A stored conversation, one line per message: the sender, the text, and the status of own messages. */
   async transcript(contact: string): Promise<string[]> {
     const messages = await this.call<StoredMessage[]>('messages', contact)
     return messages.map((m) => `${m.isMe ? 'me' : 'them'}: ${m.text}${m.isMe ? ` [${m.status}]` : ''}`)
   }
 
   connected(): Promise<unknown> {
-    return until('connected', async () => (await this.networkState()) === 'connected')
+    return until('the tab is connected', async () => (await this.networkState()) === 'connected')
   }
 
   async register(nickname: string): Promise<void> {
@@ -111,32 +117,32 @@ export class AppTab {
     await this.connected()
   }
 
-  /** Befriends another, who is connected too. */
+  /** Makes friends with the person in another tab. Both must be connected. */
   async befriend(other: AppTab): Promise<void> {
     await this.call('requestFriend', await other.alias())
     const request = await until(
-      'the request',
+      'the request arrives',
       async () => (await other.heard<{ friendship_id: number }>('friend_request'))[0],
     )
     await other.call('acceptFriend', request.friendship_id)
-    await until('the acceptance', async () => (await this.heard('friend_accepted')).length > 0)
+    await until('the acceptance arrives', async () => (await this.heard('friend_accepted')).length > 0)
   }
 
-  /** Has time run so many times as fast for whatever begins to wait from here on. */
+  /** Divides every wait that begins after this call by `times`. */
   async hurry(times: number): Promise<void> {
     await this.page.evaluate((hurry) => {
       globalThis.settings = { ...globalThis.settings, hurry }
     }, times)
   }
 
-  /** Goes to another page; the browser freezes this one and keeps it for the back button. */
+  /** Opens another page in this tab. The browser freezes the app's page and keeps it for the back button. */
   async leave(): Promise<void> {
     await this.page.goto('about:blank')
   }
 
-  /** Comes back to the page as it was left. */
+  /** Goes back to the frozen page. */
   async comeBack(): Promise<void> {
-    // A page that was kept does not load.
+    // A kept page does not load again, so a load event never comes.
     await this.page.goBack({ waitUntil: 'commit' })
   }
 
@@ -151,7 +157,7 @@ function answerOf<T>(name: string, outcome: Outcome): T {
   return outcome.answer as T
 }
 
-/** Tells the app in every page of a context what it is to do. */
+/** Gives these settings to the app in every page of a context. */
 export async function prepare(context: BrowserContext, settings: AppSettings): Promise<void> {
   await context.addInitScript((settings) => {
     globalThis.settings = settings

@@ -1,4 +1,4 @@
-// The app under test: what an application in a page does with the client, and a handle for the test to hold it by.
+// The app under test: it uses the client as an application in a page does. Tests reach it as `app`.
 
 import { SharedClient } from '../../src/browser.ts'
 import type { ClientOptions, SendOptions } from '../../src/client.ts'
@@ -10,25 +10,31 @@ import {
   Media,
   VanityShop,
 } from '../../src/client.ts'
+import { systemClock } from '../../src/platform/clock.ts'
 import { passphraseVault } from '../../src/stores/passphrase-vault.ts'
+import { briefPauses } from '../brief-pauses.ts'
 
-/** What a test tells the app before its script runs. */
+/** The settings that a test gives the app before the app's script runs. */
 export interface AppSettings {
   readonly relayUrl: string
-  /** Waits before reconnecting are the longest they can be. */
-  readonly isPatient?: boolean
-  /** Time runs this many times as fast for whatever begins to wait. Looked at each time, so that a test can change it. */
+  /**
+   * Pauses, such as those before reconnecting, have random lengths by default. `brief` shortens every pause
+   * to milliseconds. `third` shortens only the first two pauses before reconnecting; the third and later
+   * pauses have their greatest length, 4 seconds and more.
+   */
+  readonly pauses?: 'brief' | 'third'
+  /** Divides the length of every new wait. The app reads it for each wait, so a test can change it. */
   readonly hurry?: number
-  /** The secrets in the store are sealed by a passphrase, once there is one. */
+  /** Whether the secrets in the store are sealed once the test has set a passphrase. */
   readonly isSealed?: boolean
-  /** The message to send as soon as there is an identity, to this contact. */
+  /** The contact that gets a message when the page loads, if the store has an identity. */
   readonly firstMessageTo?: string
 }
 
-/** What a call came to. */
+/** The result of a call, or its error code. */
 export type Outcome = { readonly answer: unknown } | { readonly code: string; readonly refusal?: string }
 
-/** An event as it was heard. */
+/** An event that the client emitted. */
 export interface HeardEvent {
   readonly name: ClientEventName | 'takeover'
   readonly event: unknown
@@ -40,7 +46,7 @@ class TestApp {
   readonly shop: VanityShop
   readonly media: Media
   readonly heard: HeardEvent[] = []
-  /** Milliseconds since the page began to load. */
+  /** When each network state and message status first came, in milliseconds since the page began to load. */
   readonly marks: Record<string, number> = {}
 
   constructor(client: SharedClient) {
@@ -75,7 +81,7 @@ class TestApp {
     this.marks[name] ??= performance.now()
   }
 
-  /** Calls a method of the client, or of one of its modules: `channels.create`. */
+  /** Calls a method of the client, or of one of its modules, such as `channels.create`. */
   async call(name: string, args: readonly unknown[]): Promise<Outcome> {
     const [ownName = '', moduleName] = name.split('.').toReversed()
     const owner = { channels: this.channels, shop: this.shop }[moduleName ?? ''] ?? this.client
@@ -88,7 +94,7 @@ class TestApp {
     }
   }
 
-  /** Sends messages without waiting for one before the next. */
+  /** Sends all messages at once, without waiting for one before sending the next. */
   sendAll(contact: string, texts: readonly string[], options?: SendOptions): Promise<Outcome[]> {
     return Promise.all(
       texts.map((text) => this.call('send', options ? [contact, text, options] : [contact, text])),
@@ -96,25 +102,27 @@ class TestApp {
   }
 }
 
+const systemRandom = (length: number) => crypto.getRandomValues(new Uint8Array(length))
+
 function describe(error: unknown): { code: ClientErrorCode; refusal?: string } {
   if (!(error instanceof ClientError)) throw error
   return { code: error.code, ...(error.refusal === undefined ? {} : { refusal: error.refusal }) }
 }
 
-function optionsOf({ isPatient, isSealed }: AppSettings): Omit<ClientOptions, 'store' | 'relayUrl'> {
+function optionsOf({ pauses, isSealed }: AppSettings): Omit<ClientOptions, 'store' | 'relayUrl'> {
+  const { clock, random } = pauses === 'brief' ? briefPauses : { clock: systemClock, random: systemRandom }
+  const after: typeof clock.after =
+    pauses === 'third' ? (ms, run) => clock.after(ms < 3000 ? ms / 50 : ms, run) : clock.after
   return {
     clock: {
-      now: () => Date.now(),
+      now: clock.now,
       after: (ms, run) => {
-        const timer = setTimeout(run, ms / (globalThis.settings.hurry ?? 1))
-        return () => clearTimeout(timer)
+        const { hurry } = globalThis.settings
+        return hurry === undefined ? after(ms, run) : systemClock.after(ms / hurry, run)
       },
     },
-    // Lots are drawn with four bytes, keys and ids with more.
-    random: (length) =>
-      isPatient && length === 4
-        ? new Uint8Array(length).fill(255)
-        : crypto.getRandomValues(new Uint8Array(length)),
+    // The client asks for four random bytes to choose a pause, and for more bytes to make keys and ids.
+    random: (length) => (pauses === 'third' && length === 4 ? new Uint8Array(4).fill(255) : random(length)),
     ...(isSealed ? { secrets: passphraseVault() } : {}),
   }
 }

@@ -1,4 +1,4 @@
-// A page that calls: a client, a camera that is Chromium's own, and what is seen of the other side.
+// A page that makes calls: a client, Chromium's fake camera, and measurements of the other side's media.
 import {
   type CallInfo,
   type CallPeerOptions,
@@ -9,50 +9,54 @@ import {
 } from '../../src/browser.ts'
 import { FrameDecryptor } from '../../src/calls/frame-cipher.ts'
 import { ClientError, MemoryStore, SottoClient } from '../../src/client.ts'
-import { systemClock } from '../../src/options.ts'
+import { systemClock } from '../../src/platform/clock.ts'
 import type { TappedFrame } from './calls-tap-worker.ts'
 
-/** What a test tells the page before its script runs. */
+/** The settings that a test gives the page before the page's script runs. */
 export interface PhoneSettings {
   readonly relayUrl: string
   readonly nickname: string
   readonly relayOnly?: boolean
   readonly framesPerEpoch?: number
-  /** Every frame is noted where it leaves the encryption. */
+  /** Whether the page records every frame before and after its encryption or decryption. */
   readonly isTapped?: boolean
-  /** What the other side sends is decrypted with keys of nobody. */
+  /** Whether this side decrypts the other side's frames with random keys. */
   readonly hasWrongKeys?: boolean
-  /** Video codecs this browser does not have. */
+  /** The video codecs that this browser seems not to have. */
   readonly without?: readonly string[]
-  /** How many more sections of video it offers than a call has, and a channel for data with them. */
+  /** How many extra video sections this side offers. If any, it also offers a data channel. */
   readonly extraVideos?: number
-  /** No worker starts. */
+  /** Whether every attempt to start a worker fails. */
   readonly hasNoWorkers?: boolean
 }
 
-/** A frame of a call, with bytes in Base64: as it was, and as it was handed on, if it was. */
+/**
+ * A recorded frame, with its bytes in Base64: before the cipher, and after it unless the frame was dropped.
+ */
 export interface CaughtFrame extends Omit<TappedFrame, 'before' | 'after'> {
   readonly before: string
   readonly after?: string
 }
 
-/** What is seen of the other side. */
+/** What this page has received and shown of the other side's media. */
 export interface Seen {
   readonly framesReceived: number
   readonly framesDecoded: number
   readonly packetsReceived: number
   readonly audioEnergy: number
-  /** The codec of the video. */
+  /** The codec of the received video. */
   readonly codec: string
-  /** How many pictures were shown, and how many different ones there were among those looked at. */
+  /** How many pictures were shown. */
   readonly pictures: number
+  /** How many different pictures were among those that the page sampled. */
   readonly different: number
-  /** Kinds of own candidates: `relay` where all goes through TURN. */
+  /** The types of this side's candidates: only `relay` if everything goes through TURN. */
   readonly own: readonly string[]
+  /** The types of both candidates in the pair that carries the call. */
   readonly chosen: readonly string[]
 }
 
-/** What is seen of frames that were caught. */
+/** What a person with recorded frames can decrypt and see. */
 export interface Watched {
   readonly opened: number
   readonly pictures: number
@@ -66,13 +70,13 @@ class Phone {
   readonly errors: string[] = []
   readonly frames = new Map<number, TappedFrame>()
   readonly workers: Worker[] = []
-  /** What became of channels for data. */
+  /** The events of data channels: `open` and `closed`. */
   readonly channels: string[] = []
-  /** How many workers have been ended. */
-  ended = 0
-  /** Workers that are started from here on say nothing and do nothing. */
-  areWorkersDumb = false
-  /** The wait for media is this many times as short, if it begins from here on. */
+  /** How many workers were terminated. */
+  terminated = 0
+  /** Whether new workers run an empty script. */
+  areWorkersEmpty = false
+  /** Divides the wait for media, if that wait begins after the change. */
   hurry = 1
   readonly epochs: { sent: number[]; received: number[] } = { sent: [], received: [] }
   readonly keys = new Map<string, Uint8Array>()
@@ -100,11 +104,11 @@ class Phone {
       ...(framesPerEpoch === undefined ? {} : { framesPerEpoch }),
       startWorker: () => {
         if (hasNoWorkers) throw new Error('no workers here')
-        const worker = new Worker(this.areWorkersDumb ? 'data:text/javascript,' : script, { type: 'module' })
+        const worker = new Worker(this.areWorkersEmpty ? 'data:text/javascript,' : script, { type: 'module' })
         this.workers.push(worker)
         const { terminate } = worker
         worker.terminate = () => {
-          this.ended += 1
+          this.terminated += 1
           terminate.call(worker)
         }
         return worker
@@ -141,14 +145,14 @@ class Phone {
     document.body.append(this.#video)
   }
 
-  /** Makes calls of a client that tabs share. Answers the code of what that throws. */
+  /** Makes `Calls` for a client that tabs share. Returns the error code, or `done`. */
   async callsOfSharedClient(): Promise<string> {
     const shared = await SharedClient.open({ name: 'shared', relayUrl: settings.relayUrl })
-    // Its type is refused as well, which whoever writes no types does not see.
+    // The compiler refuses this as well, but an application in JavaScript has no types to check.
     return codeOf(async () => Reflect.construct(Calls, [shared, webRtc()]))
   }
 
-  /** Calls with camera and microphone. Answers the code of what it throws. */
+  /** Calls with the microphone and, if `withVideo`, the camera. Returns the error code, or `done`. */
   async call(contact: string, withVideo = true): Promise<string> {
     return codeOf(async () => this.calls.call(contact, await ownMedia(withVideo)))
   }
@@ -161,14 +165,14 @@ class Phone {
     await this.calls.setTrack('video', isOn ? ((await ownMedia(true)).getVideoTracks()[0] ?? null) : null)
   }
 
-  /** A worker that dies. */
+  /** Makes the newest worker die. */
   loseWorker(): void {
     const worker = this.workers.at(-1)
     worker?.terminate()
     worker?.dispatchEvent(new Event('error'))
   }
 
-  /** Every frame that was tapped so far. */
+  /** Every frame that was recorded until now. */
   caught(): CaughtFrame[] {
     return [...this.frames.values()].map(({ before, after, ...frame }) => ({
       ...frame,
@@ -177,18 +181,18 @@ class Phone {
     }))
   }
 
-  /** The key of a call's frames, in Base64. */
+  /** A frame key that this page has used, in Base64. The name is its side, media section and epoch. */
   key(name: string): string {
     return toBase64(this.keys.get(name) ?? new Uint8Array())
   }
 
-  /** The key the other side's video would have in another epoch, in Base64. */
+  /** The key of the other side's video in this epoch, in Base64. */
   async keyOfEpoch(epoch: number): Promise<string> {
     const key = await this.#keyOf?.('theirs', '1', epoch)
     return toBase64(key ?? new Uint8Array())
   }
 
-  /** How much the connection has sent, in bytes of its packets' payloads. */
+  /** How many bytes of packet payloads the newest connection has sent. */
   async bytesSent(): Promise<number> {
     let bytes = 0
     const stats = (await this.connections.at(-1)?.getStats()) ?? new Map()
@@ -199,8 +203,8 @@ class Phone {
   }
 
   /**
-   * What whoever has these frames and this key sees of them: how many open, how many pictures there are, and how many different
-   * ones. Without a key they are taken as they are.
+   * Decrypts frames with a key and decodes them, as an eavesdropper would. Counts the frames that decrypt,
+   * the decoded pictures, and the different pictures. Without a key, it decodes the frames unchanged.
    */
   async watch(frames: readonly CaughtFrame[], key?: string): Promise<Watched> {
     const watched = { opened: 0, pictures: 0, different: 0 }
@@ -210,8 +214,8 @@ class Phone {
     const decoder = new VideoDecoder({
       output: (picture) => {
         watched.pictures += 1
-        const look = pictureOf(picture)
-        if (look !== undefined) pictures.add(look)
+        const pixels = pictureOf(picture)
+        if (pixels !== undefined) pictures.add(pixels)
         picture.close()
       },
       error: () => {},
@@ -226,7 +230,7 @@ class Phone {
       try {
         decoder.decode(new EncodedVideoChunk({ type: type === 'key' ? 'key' : 'delta', timestamp, data }))
       } catch (error) {
-        // Told at once where it is not even the beginning of a frame.
+        // The decoder throws at once if the bytes are not even the beginning of a frame.
         if (!(error instanceof DOMException)) throw error
       }
     }
@@ -234,7 +238,7 @@ class Phone {
     return { ...watched, different: pictures.size }
   }
 
-  /** How much of own sound and pictures has left. */
+  /** How many packets of sound and of video the newest connection has sent. */
   async sent(): Promise<{ audio: number; video: number }> {
     const sent = { audio: 0, video: 0 }
     const stats = (await this.connections.at(-1)?.getStats()) ?? new Map()
@@ -265,7 +269,7 @@ class Phone {
       seen.packetsReceived = stat.packetsReceived ?? 0
       seen.codec = stats.get(stat.codecId)?.mimeType ?? ''
     })
-    this.#look()
+    this.#samplePicture()
     const pictures = this.#video.getVideoPlaybackQuality().totalVideoFrames
     return { ...seen, pictures, different: this.#pictures.size, own, chosen }
   }
@@ -278,10 +282,10 @@ class Phone {
     for (let n = 0; n < videos; n += 1) connection?.addTransceiver('video')
   }
 
-  /** Notes what the picture shows now, unless it is of one colour. */
-  #look(): void {
-    const look = this.#video.videoWidth === 0 ? undefined : pictureOf(this.#video)
-    if (look !== undefined) this.#pictures.add(look)
+  /** Records the picture that the video shows now, unless it has only one colour. */
+  #samplePicture(): void {
+    const pixels = this.#video.videoWidth === 0 ? undefined : pictureOf(this.#video)
+    if (pixels !== undefined) this.#pictures.add(pixels)
   }
 
   #show(call: CallInfo): void {
@@ -292,7 +296,7 @@ class Phone {
   }
 }
 
-/** A picture, small, unless it is of one colour. */
+/** The pixels of a small copy of a picture. Undefined if the picture has only one colour. */
 function pictureOf(source: CanvasImageSource): string | undefined {
   const canvas = document.createElement('canvas')
   canvas.width = 32
@@ -312,8 +316,8 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))
 }
 
-/** A browser that lacks these codecs. */
-function lose(mimeTypes: readonly string[]): void {
+/** Hides these codecs, as if the browser lacked them. */
+function hideCodecs(mimeTypes: readonly string[]): void {
   const { getCapabilities } = RTCRtpReceiver
   RTCRtpReceiver.getCapabilities = (kind) => {
     const all = getCapabilities.call(RTCRtpReceiver, kind)
@@ -336,7 +340,9 @@ async function codeOf(run: () => Promise<unknown>): Promise<string> {
   }
 }
 
-/** Notes every connection the page makes: what goes over it is asked of it alone. */
+/**
+ * Records every connection that the page makes, because only the connection itself can report its traffic.
+ */
 function spyOnConnections(): RTCPeerConnection[] {
   const made: RTCPeerConnection[] = []
   globalThis.RTCPeerConnection = class extends RTCPeerConnection {
@@ -354,7 +360,7 @@ declare global {
 }
 
 const settings = globalThis.phoneSettings
-lose(settings.without ?? [])
+hideCodecs(settings.without ?? [])
 const client = await SottoClient.open({
   relayUrl: settings.relayUrl,
   store: new MemoryStore(),

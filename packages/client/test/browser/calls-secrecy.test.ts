@@ -1,7 +1,8 @@
-// Who listens to a call between two Chromiums: at the relay, at the TURN server, behind the transport's own encryption, and a
-// third with every frame and keys of their own.
+// Eavesdroppers on a call between two Chromiums: at the relay, at the TURN server, at a server that ends the
+// transport's encryption, and a third person who has every frame and the keys of another call.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { decryptCallFrame } from '@sotto/crypto'
+import { failureOf } from '../../../protocol/test/failure-of.ts'
 import { until } from '../people.ts'
 import type { CaughtFrame } from './calls-app.ts'
 import { type Caller, CallsWorld, connect, LONG_MS } from './calls-world.ts'
@@ -9,10 +10,15 @@ import { type Caller, CallsWorld, connect, LONG_MS } from './calls-world.ts'
 setDefaultTimeout(120_000)
 const world = new CallsWorld()
 
-/** Bytes in a row that are no chance: two frames' bytes agree on that many once in years of calls. */
+/**
+ * This many equal bytes in a row are no coincidence: two frames share them by chance once in years of calls.
+ */
 const RUN = 8
 
-/** What is secret about a call, or names who is in it, as it stands in memory. */
+/**
+ * The secret parts of a call's session descriptions, and the ids of the person and the call, from the page's
+ * memory.
+ */
 async function secretsOf(caller: Caller): Promise<{ descriptions: string[]; persons: string[] }> {
   return caller.page.evaluate(async () => {
     const connection = phone.connections.at(-1)
@@ -29,32 +35,35 @@ async function secretsOf(caller: Caller): Promise<{ descriptions: string[]; pers
   })
 }
 
-/** The payloads of the frames of calls, as bytes. */
+/** The decoded payloads of all call frames in the text. */
 function payloadsIn(text: string): Buffer[] {
   return [...text.matchAll(/"payload":"(?<payload>[^"]+)"/g)].map(({ groups }) =>
     Buffer.from(groups?.payload ?? '', 'base64'),
   )
 }
 
-/** A word that is shorter than a run, as the name of a connection for ICE is, with what goes before it in a candidate. */
-function withItsPlace(word: string): string {
+/**
+ * Adds the text that precedes a word in a candidate if the word is shorter than a run. The ICE name of a
+ * connection is so short that it would occur by chance.
+ */
+function withItsContext(word: string): string {
   return word.length < RUN ? ` ufrag ${word}` : word
 }
 
-/** Has no piece of `plain` that is a run. */
+/** Fails if `inside` contains a run of bytes from `plain`. */
 function expectNothingOf(plain: Buffer, inside: Buffer): void {
   for (let at = 0; at + RUN <= plain.length; at += RUN) {
     const piece = plain.subarray(at, at + RUN)
-    // Silence and the like: runs that are in everything.
+    // Skips runs of few different bytes, as in silence: they occur in all data.
     if (new Set(piece).size < 4) continue
-    if (inside.includes(piece)) throw new Error(`${piece.toString('hex')} is there`)
+    if (inside.includes(piece)) throw new Error(`the plain bytes ${piece.toString('hex')} were found`)
   }
 }
 
 const sentBy = (caller: Caller): Promise<CaughtFrame[]> =>
   caller.page.evaluate(() => phone.caught().filter(({ way, after }) => way === 'send' && after !== undefined))
 
-test('the relay hears who calls whom and nothing else; the TURN server carries all of it and learns nothing', async () => {
+test('the relay learns only who calls whom, and the TURN server carries the whole call and learns nothing', async () => {
   const [alice, bob] = await world.pair({ relayOnly: true, isTapped: true })
   const before = world.turn.datagrams.length
   await connect(alice, bob)
@@ -68,7 +77,8 @@ test('the relay hears who calls whom and nothing else; the TURN server carries a
   await alice.hangUp()
   await bob.is('hangup')
 
-  // The wiretap at the relay: both directions, HTTP and WebSockets, payloads as text and as what they decode to.
+  // The tap at the relay has both directions of HTTP and WebSockets. The test searches payloads as text and
+  // decoded.
   const { sent, received } = world.wire.heard()
   for (const heard of [sent, received]) {
     const text = heard.toString('latin1')
@@ -77,19 +87,21 @@ test('the relay hears who calls whom and nothing else; the TURN server carries a
     const payloads = payloadsIn(text)
     expect(payloads.length).toBeGreaterThan(4)
     const all = Buffer.concat([heard, ...payloads])
-    for (const word of [...secrets.alice.descriptions, ...secrets.bob.descriptions].map(withItsPlace))
+    for (const word of [...secrets.alice.descriptions, ...secrets.bob.descriptions].map(withItsContext))
       expect([word, all.includes(word)]).toEqual([word, false])
-    // The tap hears what there is to be heard.
+    // The alias shows that the tap records the traffic.
     expect(text).toContain(secrets.alice.persons[0] ?? 'no alias')
   }
 
-  // The wiretap at the TURN server: it has every byte the two connections sent, and no name, description or plain frame.
+  // The tap at the TURN server has every byte that the two connections sent, and no name, description or
+  // plain frame.
   const datagrams = world.turn.datagrams.slice(before)
   const all = Buffer.concat(datagrams)
   expect(Math.min(...carried)).toBeGreaterThan(50_000)
   expect(all.length).toBeGreaterThan(carried.reduce((sum, bytes) => sum + bytes, 0))
   for (const { descriptions, persons } of Object.values(secrets)) {
-    // ICE itself shows the first of these in its checks: a random name of the connection, not of anybody.
+    // ICE itself shows the words of four characters in its checks: random names of connections, not of
+    // people.
     const shown = descriptions.filter((word) => /^[\w+/]{4}$/.test(word))
     const hidden = [...descriptions.filter((word) => !shown.includes(word)), ...persons]
     expect(shown.filter((word) => all.includes(word)).length).toBeGreaterThan(0)
@@ -99,11 +111,11 @@ test('the relay hears who calls whom and nothing else; the TURN server carries a
   for (const { before: plain } of frames.slice(0, 300)) expectNothingOf(Buffer.from(plain, 'base64'), all)
 })
 
-test('behind the transport’s encryption there is ciphertext: what a server that ends it would have', async () => {
+test('a server that ends the transport’s encryption gets only ciphertext', async () => {
   const [alice, bob] = await world.pair({ isTapped: true })
   await connect(alice, bob)
   await Promise.all([alice.seesAndHears(), bob.seesAndHears()])
-  await bob.seesOn()
+  await bob.seesAndHearsMore()
   const frames = await sentBy(alice)
   const received = await bob.page.evaluate(() => phone.caught().filter(({ way }) => way === 'receive'))
   for (const [mid, kind] of (['audio', 'video'] as const).entries()) {
@@ -114,31 +126,32 @@ test('behind the transport’s encryption there is ciphertext: what a server tha
     expect(ofKind.length).toBeGreaterThan(20)
     for (const [at, { before, after = '' }] of ofKind.entries()) {
       const [plain, frame] = [Buffer.from(before, 'base64'), Buffer.from(after, 'base64')]
-      // Counter and tag are all that was added; of the plain frame not a run is left, its first bytes included.
+      // The cipher adds only the counter and the tag. No run of the plain frame is left, not even of its
+      // first bytes.
       expect(frame).toHaveLength(8 + plain.length + 16)
       expectNothingOf(plain, frame)
       const opened = await decryptCallFrame({ keyMaterial: right, frame })
       expect([Number(opened.counter), Buffer.from(opened.plaintext).equals(plain)]).toEqual([at, true])
-      await expect(decryptCallFrame({ keyMaterial: wrong, frame })).rejects.toThrow()
+      expect(await failureOf(decryptCallFrame({ keyMaterial: wrong, frame }))).toBeInstanceOf(Error)
     }
-    // What the other side's decoder gets is what this one's encoder gave.
+    // Bob's decoder gets the frames that Alice's encoder produced.
     const given = new Set(ofKind.map(({ before }) => before))
     const got = received.filter((frame) => frame.kind === kind && given.has(frame.after ?? ''))
     expect(got.length).toBeGreaterThan(10)
   }
 })
 
-test('a third with every frame sees nothing by any key they can have, and all of it by the right one', async () => {
+test('a third person with every frame sees nothing with the keys they can have, and everything with the right key', async () => {
   const [alice, bob] = await world.pair({ isTapped: true })
   const eve = await world.enter('eve', { isTapped: true })
   await eve.befriend(alice)
   await connect(alice, bob)
   await bob.seesAndHears()
-  await bob.seesOn()
+  await bob.seesAndHearsMore()
   const all = await sentBy(alice)
   const video = all.filter(({ kind }) => kind === 'video')
   const frames = video.slice(video.findIndex(({ type }) => type === 'key')).slice(0, 30)
-  // A friend of one of the two, whose own call has keys of its own.
+  // Eve is Alice's friend, and her call to Alice has other keys.
   expect(await eve.call(alice)).toBe('done')
   await eve.is('rejected: busy')
 
@@ -168,7 +181,7 @@ test('a third with every frame sees nothing by any key they can have, and all of
   expect(different).toBeGreaterThan(5)
 })
 
-test('who is called and has the wrong keys receives everything and sees and hears nothing', async () => {
+test('a callee with the wrong keys receives all media, and sees and hears nothing', async () => {
   const [alice, eve] = await world.pair({}, { hasWrongKeys: true })
   await connect(alice, eve)
   await alice.seesAndHears()

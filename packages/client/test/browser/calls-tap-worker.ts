@@ -1,16 +1,16 @@
-// The worker of calls with a tap on both sides of it: every frame as it comes in, and as it is handed on, to the packetizer or
-// to the decoder.
+// The worker of calls, with a tap before and after its cipher: it posts every frame as it arrives, and as it
+// is passed on to the packetizer or to the decoder.
 import type { FrameWay, TransformOptions } from '../../src/calls/call-worker-messages.ts'
 
-/** A frame at the encryption or the decryption. */
+/** A frame that is encrypted or decrypted. */
 export interface TappedFrame {
   readonly id: number
   readonly way: FrameWay
   readonly kind: 'audio' | 'video'
-  /** Of video: whether it can be decoded by itself. */
+  /** Only for video: whether the frame can be decoded without others. */
   readonly type?: 'key' | 'delta' | 'empty'
   readonly timestamp: number
-  /** What came in, or what was handed on: it is told twice, unless it was dropped. */
+  /** The bytes before the cipher, or those after it: one in each post. A dropped frame has no second post. */
   readonly before?: Uint8Array
   readonly after?: Uint8Array
 }
@@ -24,7 +24,7 @@ interface EncodedFrame {
 const channel = new BroadcastChannel('tap')
 const wayOf = new WeakMap<ReadableStream, TransformOptions>()
 const seen = new WeakMap<EncodedFrame, TappedFrame>()
-// A worker that takes the place of another begins elsewhere.
+// Starts at a random number, so that a worker that replaces another does not use the same ids.
 let count = crypto.getRandomValues(new Uint32Array(1))[0] ?? 0
 
 globalThis.addEventListener('rtctransform', (event) => {
@@ -41,8 +41,8 @@ ReadableStream.prototype.pipeThrough = function <T>(
   ...input: [ReadableWritablePair<T>, StreamPipeOptions?]
 ) {
   const options = wayOf.get(this)
-  if (!options) throw new Error('a stream of no transform')
-  const noted = Reflect.apply(pipeThrough, this, [
+  if (!options) throw new Error('this stream belongs to no transform')
+  const recorded = Reflect.apply(pipeThrough, this, [
     new TransformStream<EncodedFrame, EncodedFrame>({
       transform: (frame, controller) => {
         const { type, timestamp } = frame
@@ -57,7 +57,7 @@ ReadableStream.prototype.pipeThrough = function <T>(
       },
     }),
   ])
-  return Reflect.apply(pipeThrough, noted, input) as ReadableStream<T>
+  return Reflect.apply(pipeThrough, recorded, input) as ReadableStream<T>
 }
 
 TransformStreamDefaultController.prototype.enqueue = function (

@@ -1,26 +1,31 @@
-// Who listens between a call and its servers: every datagram to and from the TURN server, every byte to and from the relay.
+// Taps between a call and its servers: they record every datagram to and from the TURN server, and every byte
+// to and from the relay.
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
 import { connect, createServer, type Server, type Socket as TcpSocket } from 'node:net'
 
-/** In the header of each STUN message (RFC 8489, section 5), at its fifth byte. */
+/** The header of every STUN message has these bytes, from its fifth byte on (RFC 8489, section 5). */
 const MAGIC_COOKIE = Buffer.from('2112a442', 'hex')
 
-/** Stands where the TURN server seems to be. Hears all that is sent to it and comes from it, and can lose it. */
+/** A proxy in front of the TURN server. It records every datagram it forwards, and can drop datagrams. */
 export class TurnTap {
   readonly port: number
-  /** Every datagram, both ways. */
+  /** Every forwarded datagram, in both directions. */
   readonly datagrams: Buffer[] = []
-  /** The share of media that is lost, 0 to 1. What keeps the way open is not: without it the way would break, by chance. */
+  /**
+   * The share of media datagrams to drop, 0 to 1. Keep-alives are never dropped: without them the path would
+   * break by chance.
+   */
   lossShare = 0
   readonly #server: Socket
   readonly #turnPort: number
-  /** One for each address a browser sends from; those that are cut stay here, and carry nothing. */
-  readonly #ways = new Map<number, { socket: Socket; isCut: boolean }>()
+  /** One path for each port a browser sends from. A path that was cut stays here and carries nothing. */
+  readonly #paths = new Map<number, { socket: Socket; isCut: boolean }>()
 
   private constructor(server: Socket, turnPort: number) {
     this.#server = server
     this.#turnPort = turnPort
     this.port = server.address().port
+    server.on('error', ignoreClosedPort)
     server.on('message', (datagram, from) => this.#onward(datagram, from))
   }
 
@@ -34,42 +39,54 @@ export class TurnTap {
     return new TurnTap(server, turnPort)
   }
 
-  /** What the browsers send from now is carried no more, as when their network is gone. Other ways are found through here. */
+  /**
+   * Drops everything on the present paths, as if the network had failed. The browsers find new paths through
+   * this tap.
+   */
   cut(): void {
-    for (const way of this.#ways.values()) way.isCut = true
+    for (const path of this.#paths.values()) path.isCut = true
   }
 
   stop(): void {
     this.#server.close()
-    for (const { socket } of this.#ways.values()) socket.close()
+    for (const { socket } of this.#paths.values()) socket.close()
   }
 
   #onward(datagram: Buffer, from: RemoteInfo): void {
-    const way = this.#ways.get(from.port) ?? this.#open(from)
-    if (this.#isLost(way, datagram)) return
+    const path = this.#paths.get(from.port) ?? this.#open(from)
+    if (this.#isLost(path, datagram)) return
     this.datagrams.push(datagram)
-    way.socket.send(datagram, this.#turnPort, '127.0.0.1')
+    path.socket.send(datagram, this.#turnPort, '127.0.0.1')
   }
 
   #open(from: RemoteInfo): { socket: Socket; isCut: boolean } {
-    const way = { socket: createSocket('udp4'), isCut: false }
-    way.socket.on('message', (datagram) => {
-      if (this.#isLost(way, datagram)) return
+    const path = { socket: createSocket('udp4'), isCut: false }
+    path.socket.on('error', ignoreClosedPort)
+    path.socket.on('message', (datagram) => {
+      if (this.#isLost(path, datagram)) return
       this.datagrams.push(datagram)
       this.#server.send(datagram, from.port, from.address)
     })
-    this.#ways.set(from.port, way)
-    return way
+    this.#paths.set(from.port, path)
+    return path
   }
 
   #isLost({ isCut }: { isCut: boolean }, datagram: Buffer): boolean {
-    // As it is, or behind the four bytes of a channel.
+    // A STUN message, alone or after the four bytes of a channel's header.
     const isStun = datagram.subarray(4, 12).includes(MAGIC_COOKIE)
     return isCut || (!isStun && Math.random() < this.lossShare)
   }
 }
 
-/** Stands where the relay seems to be, and keeps every byte of every connection. */
+/**
+ * A datagram to a port that its owner has just closed is lost. Bun reports that as an error of the sender's
+ * socket.
+ */
+function ignoreClosedPort(error: Error): void {
+  if (!error.message.includes('ECONNREFUSED')) throw error
+}
+
+/** A proxy in front of the relay. It records every byte of every connection. */
 export class RelayTap {
   readonly url: string
   readonly #server: Server
@@ -94,7 +111,9 @@ export class RelayTap {
     return new RelayTap(server, port, relayUrl)
   }
 
-  /** Everything that went to the relay and came from it, HTTP and WebSockets, the latter unmasked. */
+  /**
+   * Every byte sent to the relay and received from it, by HTTP and WebSockets. WebSocket frames are unmasked.
+   */
   heard(): { sent: Buffer; received: Buffer } {
     const sent = this.#connections.map((each) => unmasked(Buffer.concat(each.sent)))
     const received = this.#connections.map((each) => Buffer.concat(each.received))
@@ -121,7 +140,7 @@ export class RelayTap {
   }
 }
 
-/** What a client sent, the frames of its WebSocket (RFC 6455, section 5) without their masks. */
+/** The bytes that a client sent. The frames of its WebSocket (RFC 6455, section 5) are unmasked. */
 function unmasked(bytes: Buffer): Buffer {
   const head = bytes.indexOf('\r\n\r\n')
   if (!/upgrade: websocket/i.test(bytes.subarray(0, head).toString('latin1'))) return bytes
@@ -144,7 +163,7 @@ function unmasked(bytes: Buffer): Buffer {
   return Buffer.concat(texts)
 }
 
-// Below 32768, where no system takes the port of an outgoing connection from.
+// Listens on a port below 32768, because systems do not use those ports for outgoing connections.
 async function listenBelow(listen: (port: number, done: (isUp: boolean) => void) => void): Promise<number> {
   for (let tries = 0; tries < 100; tries += 1) {
     const port = 10_000 + Math.floor(Math.random() * 9000)

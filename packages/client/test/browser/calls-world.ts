@@ -1,4 +1,4 @@
-// What browser tests of calls share: a Chromium with fake devices, coturn, a relay, both tapped, and people who call.
+// What browser tests of calls share: Chromium, coturn and a relay with a tap each, and people who call.
 import { afterAll, afterEach, beforeAll, expect } from 'bun:test'
 import { join } from 'node:path'
 import { type RelayProcess, startRelay } from '@sotto/relay/testing'
@@ -7,16 +7,12 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { until } from '../people.ts'
 import type { PhoneSettings, Seen } from './calls-app.ts'
 import { RelayTap, TurnTap } from './calls-taps.ts'
-import { type ServedApp, serveApp, startChromium } from './chromium.ts'
+import { type ServedApp, serveApp } from './chromium.ts'
+import { sharedChromium } from './shared-chromium.ts'
 
 const SECRET = 'a secret of 32 characters or so!'
-const FLAGS = [
-  '--use-fake-ui-for-media-stream',
-  '--use-fake-device-for-media-stream',
-  '--autoplay-policy=no-user-gesture-required',
-]
 
-/** How long what takes media may take. */
+/** The time-out of waits for media. */
 export const LONG_MS = 40_000
 
 interface Started {
@@ -28,7 +24,7 @@ interface Started {
   readonly app: ServedApp
 }
 
-/** All that calls need, started for one file. */
+/** Everything that calls need, started once per test file. */
 export class CallsWorld {
   readonly #contexts: BrowserContext[] = []
   #started: Started | undefined
@@ -46,7 +42,7 @@ export class CallsWorld {
       }
       const [servers, browser, app] = await Promise.all([
         startServers(),
-        startChromium(FLAGS),
+        sharedChromium(),
         serveApp(entry, ...workers),
       ])
       this.#started = { ...servers, browser, app }
@@ -56,25 +52,24 @@ export class CallsWorld {
       this.turn.lossShare = 0
     })
     afterAll(async () => {
-      const { browser, relay, app, coturn, turn, wire } = this.#get()
-      await browser.close()
+      const { relay, app, coturn, turn, wire } = this.#get()
       turn.stop()
       wire.stop()
       await Promise.all([relay.stop(), app.stop(), coturn.stop()])
     })
   }
 
-  /** What is heard at the TURN server. */
+  /** The tap at the TURN server. */
   get turn(): TurnTap {
     return this.#get().turn
   }
 
-  /** What is heard at the relay. */
+  /** The tap at the relay. */
   get wire(): RelayTap {
     return this.#get().wire
   }
 
-  /** A person, in a page of a browser of their own. */
+  /** Registers a person in a page of a new browser context. `before` runs before the page's own script. */
   async enter(nickname: string, settings: Partial<PhoneSettings> = {}, before?: () => void): Promise<Caller> {
     const { browser, app, wire } = this.#get()
     const context = await browser.newContext()
@@ -90,7 +85,7 @@ export class CallsWorld {
     return new Caller(page)
   }
 
-  /** Two friends. */
+  /** Registers Alice and Bob, and makes them friends. */
   async pair(settings: Partial<PhoneSettings> = {}, ofBob = settings): Promise<[Caller, Caller]> {
     const [alice, bob] = await Promise.all([this.enter('alice', settings), this.enter('bob', ofBob)])
     await alice.befriend(bob)
@@ -103,7 +98,7 @@ export class CallsWorld {
   }
 }
 
-/** One person, in a page of a browser of their own. */
+/** One person, in a page of a separate browser context. */
 export class Caller {
   readonly page: Page
 
@@ -129,7 +124,7 @@ export class Caller {
     return this.page.evaluate(() => phone.client.identity?.aliasId ?? '')
   }
 
-  /** Calls, with camera and microphone, or the latter alone. Answers the code of what it throws. */
+  /** Calls with camera and microphone, or with the microphone alone. Returns the error code, or `done`. */
   async call(other: Caller, withVideo = true): Promise<string> {
     const input = { to: await other.alias(), withVideo }
     return this.page.evaluate((each) => phone.call(each.to, each.withVideo), input)
@@ -166,7 +161,7 @@ export class Caller {
     return this.page.evaluate(() => phone.states)
   }
 
-  /** Waits until the other side is seen to move and heard. */
+  /** Waits until the page shows moving pictures of the other side and plays its sound. */
   async seesAndHears(): Promise<Seen> {
     let seen = await this.see()
     await until(
@@ -183,11 +178,11 @@ export class Caller {
     return seen
   }
 
-  /** Waits until more is seen and heard than now. */
-  async seesOn(): Promise<void> {
+  /** Waits until the page has decoded more video and played more sound than now. */
+  async seesAndHearsMore(): Promise<void> {
     const before = await this.see()
     await until(
-      'more is seen and heard',
+      'more of the other side is seen and heard',
       async () => {
         const { framesDecoded, audioEnergy } = await this.see()
         return framesDecoded > before.framesDecoded + 10 && audioEnergy > before.audioEnergy
@@ -197,20 +192,23 @@ export class Caller {
   }
 }
 
-/** Waits until a look finds the same again after a second and a half: what was under way is there, and nothing follows it. */
-export async function comesToRest(what: string, look: () => Promise<unknown>): Promise<void> {
+/**
+ * Waits until `read` returns the same value twice, a second and a half apart. Then everything in transit has
+ * arrived.
+ */
+export async function comesToRest(what: string, read: () => Promise<unknown>): Promise<void> {
   await until(
     what,
     async () => {
-      const before = await look()
+      const before = await read()
       await Bun.sleep(1500)
-      return Bun.deepEquals(await look(), before)
+      return Bun.deepEquals(await read(), before)
     },
     LONG_MS,
   )
 }
 
-/** Has one call the other, who takes the call, up to where media flow. */
+/** Alice calls and Bob accepts. Resolves when both are connected. */
 export async function connect(alice: Caller, bob: Caller): Promise<void> {
   expect(await alice.call(bob)).toBe('done')
   await bob.is('ringing')

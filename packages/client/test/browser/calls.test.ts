@@ -1,4 +1,5 @@
-// Calls between headless Chromiums: they see and hear each other through a real TURN server, whatever befalls the call.
+// Calls between headless Chromiums: they see and hear each other through a real TURN server, even when the
+// network fails.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { decryptCallFrame } from '@sotto/crypto'
 import { until } from '../people.ts'
@@ -7,7 +8,7 @@ import { type Caller, CallsWorld, comesToRest, connect, LONG_MS } from './calls-
 setDefaultTimeout(120_000)
 const world = new CallsWorld()
 
-/** Everything that came in for a side's decryption was encrypted under a key of the other side's. */
+/** Expects that every frame this side received was encrypted with one of the other side's keys. */
 async function expectNothingInTheClear(caller: Caller): Promise<void> {
   const { frames, keys } = await caller.page.evaluate(() => ({
     frames: phone.caught().filter(({ way, before }) => way === 'receive' && before !== ''),
@@ -26,7 +27,7 @@ async function expectNothingInTheClear(caller: Caller): Promise<void> {
   }
 }
 
-test('two browsers see and hear each other through TURN alone, and keep nothing of a call that is over', async () => {
+test('two browsers see and hear each other through TURN alone, and free everything when a call ends', async () => {
   const [alice, bob] = await world.pair({ relayOnly: true })
   await connect(alice, bob)
   for (const caller of [alice, bob]) {
@@ -35,12 +36,12 @@ test('two browsers see and hear each other through TURN alone, and keep nothing 
     expect(seen.codec).toBe('video/VP9')
     expect(seen.pictures).toBeGreaterThan(5)
   }
-  // Codecs whose frames cannot be encrypted whole are not offered.
+  // Only codecs whose frames can be encrypted as a whole are offered.
   const sdp = await alice.page.evaluate(() => phone.connections[0]?.localDescription?.sdp ?? '')
   const codecs = [...sdp.matchAll(/^a=rtpmap:\d+ (?<codec>[^/]+)/gm)].map(({ groups }) => groups?.codec)
   expect(new Set(codecs)).toEqual(new Set(['opus', 'VP9', 'rtx', 'VP8']))
 
-  // Nor do its candidates name the address behind the one at the TURN server.
+  // The candidates do not contain the browser's own address: their related address is 0.0.0.0.
   const behind = [...sdp.matchAll(/^a=candidate.* raddr (?<address>\S+)/gm)].map(
     ({ groups }) => groups?.address,
   )
@@ -49,7 +50,7 @@ test('two browsers see and hear each other through TURN alone, and keep nothing 
   await alice.hangUp()
   await bob.is('hangup: hung_up_by_peer')
   await alice.is('hangup: hung_up')
-  // Nor of those that are rejected, or given up before anybody answers.
+  // The next two calls are freed as well: one is rejected, and the caller ends the other before an answer.
   expect(await bob.call(alice)).toBe('done')
   await alice.is('ringing')
   await alice.hangUp()
@@ -59,14 +60,14 @@ test('two browsers see and hear each other through TURN alone, and keep nothing 
   for (const caller of [alice, bob]) {
     const left = await caller.page.evaluate(() => ({
       open: phone.connections.filter(({ signalingState }) => signalingState !== 'closed').length,
-      workers: phone.workers.length - phone.ended,
+      workers: phone.workers.length - phone.terminated,
     }))
     expect(left).toEqual({ open: 0, workers: 0 })
   }
   expect(await bob.page.evaluate(() => phone.connections.length)).toBe(3)
 })
 
-test('VP8 is taken where there is no VP9, and nobody is called with a codec that cannot be encrypted', async () => {
+test('without VP9 a call uses VP8, and no call is made with codecs that cannot be encrypted', async () => {
   const without = ['video/VP9']
   const [alice, bob] = await world.pair({ without })
   await connect(alice, bob)
@@ -77,26 +78,30 @@ test('VP8 is taken where there is no VP9, and nobody is called with a codec that
   await carol.is('ended: failed')
 })
 
-test('keys are replaced in the middle of a call, and a worker that dies goes on under the next', async () => {
-  const [alice, bob] = await world.pair({ framesPerEpoch: 80, isTapped: true })
+test('keys are replaced during a call, and the worker that replaces a dead one uses the next key', async () => {
+  const [alice, bob] = await world.pair({ framesPerEpoch: 40, isTapped: true })
   await connect(alice, bob)
   const epochs = (caller: Caller) => caller.page.evaluate(() => phone.epochs)
   await until('alice is in her third epoch', async () => (await epochs(alice)).sent.includes(3), LONG_MS)
-  await bob.seesOn()
+  await bob.seesAndHearsMore()
 
   const { sent } = await epochs(alice)
   await alice.page.evaluate(() => phone.loseWorker())
-  await until('alice begins anew', async () => (await epochs(alice)).sent.length > sent.length, LONG_MS)
-  await Promise.all([bob.seesOn(), alice.seesOn()])
+  await until(
+    'alice begins a new epoch',
+    async () => (await epochs(alice)).sent.length > sent.length,
+    LONG_MS,
+  )
+  await Promise.all([bob.seesAndHearsMore(), alice.seesAndHearsMore()])
   for (const caller of [alice, bob]) {
     const all = (await epochs(caller)).sent
     expect(all).toEqual([...new Set(all)].toSorted((a, b) => a - b))
   }
   expect(await alice.page.evaluate(() => phone.workers.length)).toBe(2)
 
-  // While none is there that could encrypt, nothing is sent.
+  // Without a worker that can encrypt, nothing is sent.
   await alice.page.evaluate(() => {
-    phone.areWorkersDumb = true
+    phone.areWorkersEmpty = true
     phone.loseWorker()
   })
   const sentBy = () => alice.page.evaluate(() => phone.sent())
@@ -105,19 +110,23 @@ test('keys are replaced in the middle of a call, and a worker that dies goes on 
   for (const caller of [alice, bob]) await expectNothingInTheClear(caller)
 })
 
-test('a call goes on by another way when its network is lost', async () => {
+test('a call continues on another network path when its network is lost', async () => {
   const [alice, bob] = await world.pair({ relayOnly: true, isTapped: true })
   await connect(alice, bob)
   await Promise.all([alice.seesAndHears(), bob.seesAndHears()])
   const states = () => Promise.all([alice.states(), bob.states()])
   const before = (await states()).flat().length
   world.turn.cut()
-  await until('one of them notices', async () => (await states()).flat().length > before, LONG_MS)
+  await until(
+    'one of them notices the lost network',
+    async () => (await states()).flat().length > before,
+    LONG_MS,
+  )
   await alice.is('connected')
   await bob.is('connected')
-  await Promise.all([alice.seesOn(), bob.seesOn()])
+  await Promise.all([alice.seesAndHearsMore(), bob.seesAndHearsMore()])
   expect((await alice.states()).slice(0, 3)).toEqual(['calling', 'connecting', 'connected'])
-  // Not another call: the same connection and keys.
+  // It is the same call, with the same connection and keys.
   for (const caller of [alice, bob]) {
     expect(await caller.page.evaluate(() => phone.connections.length)).toBe(1)
     expect((await caller.page.evaluate(() => phone.epochs)).sent).toEqual([1])
@@ -125,20 +134,23 @@ test('a call goes on by another way when its network is lost', async () => {
   }
 })
 
-test('on a way that loses too much, video ends and sound goes on', async () => {
+test('if the network loses too many packets, video stops and sound continues', async () => {
   const [alice, bob] = await world.pair({ relayOnly: true })
   await connect(alice, bob)
   await bob.seesAndHears()
   world.turn.lossShare = 0.35
   const own = (caller: Caller) => caller.page.evaluate(() => phone.calls.current)
   await until('alice’s video is dropped', async () => (await own(alice))?.isVideoDropped, LONG_MS)
-  await until('bob is told', async () => (await own(bob))?.theirMedia.video === false)
+  await until(
+    'bob learns that alice’s video is off',
+    async () => (await own(bob))?.theirMedia.video === false,
+  )
   expect((await own(alice))?.ownMedia).toEqual({ audio: true, video: false })
   const { audioEnergy } = await bob.see()
-  await until('bob hears on', async () => (await bob.see()).audioEnergy > audioEnergy)
+  await until('bob hears more', async () => (await bob.see()).audioEnergy > audioEnergy)
 })
 
-test('video is turned off and on in a call that began without', async () => {
+test('video can be turned on and off in a call that began without video', async () => {
   const [alice, bob] = await world.pair({ isTapped: true })
   expect(await alice.call(bob, false)).toBe('done')
   await bob.is('ringing')
@@ -150,12 +162,12 @@ test('video is turned off and on in a call that began without', async () => {
   await bob.seesAndHears()
   await alice.page.evaluate(() => phone.turnVideo(false))
   const theirs = () => bob.page.evaluate(() => phone.calls.current?.theirMedia)
-  await until('bob is told', async () => (await theirs())?.video === false)
-  await comesToRest('bob sees nothing', async () => (await bob.see()).framesDecoded)
+  await until('bob learns that alice’s video is off', async () => (await theirs())?.video === false)
+  await comesToRest('bob sees no more pictures', async () => (await bob.see()).framesDecoded)
   await expectNothingInTheClear(bob)
 })
 
-test('a browser that cannot encrypt calls nobody, nor does a client that tabs share', async () => {
+test('neither a browser that cannot encrypt nor a client that tabs share can call', async () => {
   const lacking = await world.enter('alice', {}, () => {
     Reflect.deleteProperty(globalThis, 'RTCRtpScriptTransform')
   })
@@ -171,17 +183,17 @@ test('a browser that cannot encrypt calls nobody, nor does a client that tabs sh
   expect(await workless.page.evaluate(states)).toEqual(['closed'])
 })
 
-test('a side that is gone ends the call', async () => {
+test('a call ends when the peer’s browser is closed', async () => {
   const [alice, bob] = await world.pair()
   await connect(alice, bob)
   await bob.page.evaluate(() => {
-    phone.hurry = 10
+    phone.hurry = 100
   })
   await alice.page.context().close()
   await bob.is('ended')
 })
 
-test('a caller that sends in the clear is neither seen nor heard', async () => {
+test('a caller that sends without encryption is neither seen nor heard', async () => {
   const alice = await world.enter('alice', {}, () => {
     for (const { prototype } of [RTCRtpSender, RTCRtpReceiver])
       Object.defineProperty(prototype, 'transform', { set() {}, get: () => null })
@@ -198,10 +210,12 @@ test('a caller that sends in the clear is neither seen nor heard', async () => {
   })
 })
 
-test('more media than a call has is turned down, and a call that offers far more is refused', async () => {
+test('extra media in an offer are declined, and a call with far too many media is refused', async () => {
   const [alice, bob] = await world.pair({ extraVideos: 2 }, {})
   await connect(alice, bob)
-  await until('the channel is closed', () => alice.page.evaluate(() => phone.channels.includes('closed')))
+  await until('the data channel is closed', () =>
+    alice.page.evaluate(() => phone.channels.includes('closed')),
+  )
   const ways = () =>
     phone.connections[0]?.getTransceivers().map(({ receiver, currentDirection, sender }) => ({
       ...{ kind: receiver.track.kind, currentDirection },

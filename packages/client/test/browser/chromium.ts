@@ -1,9 +1,12 @@
-// Debian's Chromium for tests: started by them, in a fresh profile, driven through its own protocol.
+// Starts Chromium for tests, with a fresh profile, and controls it through Chromium's own protocol.
 
 import { type Browser, type BrowserContext, chromium, type LaunchOptions, type Page } from 'playwright-core'
 import { findChromium } from '../../../../scripts/find-chromium.mjs'
 
-/** What keeps a headless Chromium to itself: no sandbox as root, no network of its own. */
+/**
+ * No sandbox, because root cannot use it; no requests by the browser itself; a fake camera and a fake
+ * microphone.
+ */
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -13,28 +16,38 @@ const FLAGS = [
   '--disable-component-update',
   '--disable-sync',
   '--host-resolver-rules=MAP sotto.test 127.0.0.1',
+  '--use-fake-ui-for-media-stream',
+  '--use-fake-device-for-media-stream',
 ]
 
-/** A host name that is this machine and, unlike its address, no secure context: pages there have no `crypto.subtle`. */
+/**
+ * A host name of this machine. Unlike 127.0.0.1, it is not a secure context: its pages have no
+ * `crypto.subtle`.
+ */
 export const INSECURE_HOST = 'sotto.test'
 
-/** Starts Chromium. Its profile is fresh and goes with it. */
-export async function startChromium(flags: readonly string[] = []): Promise<Browser> {
-  const options = optionsOfChromium()
-  return await chromium.launch({ ...options, args: [...FLAGS, ...flags] })
+/** Starts a Chromium for the caller alone. Its fresh profile is removed when it ends. */
+export async function startChromium(): Promise<Browser> {
+  return await chromium.launch(optionsOfChromium())
 }
 
-/** Starts Chromium with the profile in a folder, where what a browser keeps is found by the next. */
-export async function startChromiumWith(profile: string): Promise<BrowserContext> {
-  return await chromium.launchPersistentContext(profile, optionsOfChromium())
+/** Starts Chromium with the profile in a folder. The next Chromium with this folder finds the stored data. */
+export async function startChromiumWith(
+  profile: string,
+  options: LaunchOptions = {},
+): Promise<BrowserContext> {
+  return await chromium.launchPersistentContext(profile, { ...optionsOfChromium(), ...options })
 }
 
 function optionsOfChromium(): LaunchOptions {
   const executablePath = findChromium()
   if (!executablePath) throw new Error('no Chromium: npm test installs it, or set CHROMIUM to its path')
-  // Pages are kept for the back button, as they are for people.
+  // playwright turns off the cache that keeps pages for the back button. In people's browsers it is on.
   const ignoreDefaultArgs = ['--disable-back-forward-cache']
-  return { executablePath, args: FLAGS, ignoreDefaultArgs, headless: true }
+  // A signal must end this process. With its own handlers, playwright would close every Chromium and let the
+  // process run on. Chromium ends when the pipe to this process closes.
+  const signals = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false }
+  return { executablePath, args: FLAGS, ignoreDefaultArgs, headless: true, ...signals }
 }
 
 /** An app under test: a module bundled for browsers, and the origin it is served from. */
@@ -43,7 +56,10 @@ export interface ServedApp {
   stop(): Promise<void>
 }
 
-/** Bundles `entry` as an application would, and serves it with an empty page at `/`; its workers beside it. */
+/**
+ * Bundles `entry` as an application would, and serves it in an empty page at `/`. The bundled workers are
+ * served beside it.
+ */
 export async function serveApp(entry: string, ...workers: readonly string[]): Promise<ServedApp> {
   const built = await Bun.build({
     entrypoints: [entry, ...workers],
@@ -67,7 +83,7 @@ export async function serveApp(entry: string, ...workers: readonly string[]): Pr
   return { url: `http://127.0.0.1:${server.port}`, stop: () => server.stop(true) }
 }
 
-/** Opens the app in a tab, once its script has run. */
+/** Opens the app in a tab. Resolves when the app's script has run. */
 export async function openTab(context: BrowserContext, app: ServedApp): Promise<Page> {
   const page = await context.newPage()
   await page.goto(app.url)

@@ -1,4 +1,4 @@
-// The constructions at work on the project's vectors, in a page.
+// Runs every cryptographic construction on the project's vectors, in a page.
 import {
   decodeBase64,
   decryptMessage,
@@ -21,7 +21,7 @@ import {
 import { solveProofOfWorkByNoble } from '@sotto/crypto/noble-proof-of-work'
 import vectors from '../../../../vectors/crypto.json'
 
-/** What the page found: by which implementation, and each value beside the one it should be. */
+/** The page's results: the implementation it used, and each computed value with the expected value. */
 export interface Findings {
   readonly implementation: string
   readonly values: readonly { readonly name: string; readonly is: unknown; readonly shouldBe: unknown }[]
@@ -55,7 +55,7 @@ async function findings(): Promise<Findings> {
   find('signature', encodeBase64(await sign(signer.signing.privateKey, challenge)), signature_b64)
   const signature = decodeBase64(signature_b64)
   find('verified', await verifySignature(signer.signing.publicKey, challenge, signature), true)
-  find('verified for another', await verifySignature(b.signing.publicKey, challenge, signature), false)
+  find('verified with another key', await verifySignature(b.signing.publicKey, challenge, signature), false)
   const { conv_id: conversationId, session_key_hex } = vectors.session
   const derive = (theirPublicKey: Uint8Array) =>
     deriveSessionKey({ privateKey: a.agreement.privateKey, theirPublicKey, conversationId })
@@ -70,35 +70,37 @@ async function findings(): Promise<Findings> {
   const sessionKey = hexToBytes(session_key_hex)
   const payload = await encryptMessage({ sessionKey, plaintext: 'déjà vu 🔐', randomBytes })
   find('message', await decryptMessage({ sessionKey, payload }), 'déjà vu 🔐')
-  const others = new Uint8Array(32)
+  const wrongKey = new Uint8Array(32)
   find(
     'a wrong key',
-    await decryptMessage({ sessionKey: others, payload }).catch(codeOf),
+    await decryptMessage({ sessionKey: wrongKey, payload }).catch(codeOf),
     'DECRYPTION_FAILED',
   )
   const sealed = await sealValue({ key: sessionKey, secret: sessionKey, context: 'here', randomBytes })
   find('sealed', hex(await openValue({ key: sessionKey, sealed, context: 'here' })), session_key_hex)
   const moved = openValue({ key: sessionKey, sealed, context: 'there' }).catch(codeOf)
-  find('sealed elsewhere', await moved, 'DECRYPTION_FAILED')
+  find('sealed in another context', await moved, 'DECRYPTION_FAILED')
   for (const entropy of [0, 0x7f]) {
     const phrase = await generateMnemonic((length) => new Uint8Array(length).fill(entropy))
-    find('a phrase made', phrase.endsWith(entropy === 0 ? ' abandon about' : ' thank yellow'), true)
+    find('a generated phrase', phrase.endsWith(entropy === 0 ? ' abandon about' : ' thank yellow'), true)
   }
   for (const { challenge_string, difficulty, first_nonce } of vectors.pow) {
     const work = { challenge: challenge_string, difficulty }
     find('proof of work', await solveProofOfWork(work), first_nonce)
-    find('proof of work as workers do it', await solveProofOfWorkByNoble(work), first_nonce)
+    find('proof of work as in workers', await solveProofOfWorkByNoble(work), first_nonce)
     const attempts = Number(first_nonce) + 1
     find('the last attempt', await solveProofOfWork({ ...work, maxAttempts: attempts }), first_nonce)
     if (attempts === 1) continue
     const tooFew = solveProofOfWork({ ...work, maxAttempts: attempts - 1 }).catch(codeOf)
     find('too few attempts', await tooFew, 'WORK_NOT_FOUND')
   }
-  const told: number[] = []
+  const reported: number[] = []
   const hopeless = { challenge: 'x', difficulty: 64, maxAttempts: 2000, attemptsPerStep: 700 }
-  const ended = solveProofOfWork({ ...hopeless, onProgress: (attempts) => told.push(attempts) }).catch(codeOf)
+  const ended = solveProofOfWork({ ...hopeless, onProgress: (attempts) => reported.push(attempts) }).catch(
+    codeOf,
+  )
   find('no solution', await ended, 'WORK_NOT_FOUND')
-  find('progress', told.join(' '), '700 1400')
+  find('progress', reported.join(' '), '700 1400')
   const abort = new AbortController()
   setTimeout(() => abort.abort(), 50)
   const endless = solveProofOfWork({ challenge: 'x', difficulty: 64, signal: abort.signal }).catch(codeOf)

@@ -1,4 +1,4 @@
-// Measures, in a real Chromium, how long a page takes from its loading to its first message.
+// Measures in a real Chromium how long a page takes from loading to its first message.
 import { join } from 'node:path'
 import { startRelay } from '@sotto/relay/testing'
 import { Person, until } from '../people.ts'
@@ -12,7 +12,7 @@ interface Round {
   readonly sent: number
 }
 
-/** What a page takes that is loaded by someone registered, whose identity is in the store. */
+/** Measures pages that a registered user loads, with the identity in the store. */
 export async function measureFirstMessage(rounds: number): Promise<readonly Round[]> {
   const [relay, app, browser] = await Promise.all([
     startRelay(),
@@ -26,9 +26,9 @@ export async function measureFirstMessage(rounds: number): Promise<readonly Roun
     const alice = await AppTab.open(context, app)
     await alice.register('alice')
     await alice.call('requestFriend', bob.alias)
-    const request = await until('the request', () => bob.heard.friend_request[0])
+    const request = await until('the request arrives', () => bob.heard.friend_request[0])
     await bob.client.acceptFriend(request.friendship_id)
-    await until('the acceptance', async () => (await alice.heard('friend_accepted')).length > 0)
+    await until('the acceptance arrives', async () => (await alice.heard('friend_accepted')).length > 0)
 
     const settings: AppSettings = { relayUrl: relay.url, firstMessageTo: bob.alias }
     await prepare(context, settings)

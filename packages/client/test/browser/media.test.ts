@@ -1,4 +1,4 @@
-// Media in browsers: made smaller, sent, received and shown, from whichever tab.
+// Media in browsers: images are made smaller, and media are sent, received and shown in any tab.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { StoredMessage } from '../../src/client.ts'
 import { until } from '../people.ts'
@@ -9,17 +9,13 @@ setDefaultTimeout(60_000)
 
 const world = new BrowserWorld()
 
-async function friends(): Promise<{ alice: AppTab; bob: AppTab; a: string; b: string }> {
-  const [alice, bob] = [await world.enter('alice'), await world.enter('bob')]
-  await alice.befriend(bob)
-  return { alice, bob, a: await alice.alias(), b: await bob.alias() }
-}
-
 function received(tab: AppTab, withinMs?: number): Promise<StoredMessage> {
-  return until('it arrives', async () => (await tab.heard<StoredMessage>('message'))[0], withinMs)
+  return until('the message arrives', async () => (await tab.heard<StoredMessage>('message'))[0], withinMs)
 }
 
-/** Sends a photo as a camera writes it, 3000 wide and 2000 high, to be turned upright, with a place in it. */
+/**
+ * Sends a photo as a camera writes it: 3000 wide and 2000 high, with a rotation and a place in its metadata.
+ */
 function sendPhoto(tab: AppTab, contact: string, isOriginal: boolean): Promise<number> {
   return tab.page.evaluate(
     async ([contact, isOriginal]) => {
@@ -44,7 +40,7 @@ function sendPhoto(tab: AppTab, contact: string, isOriginal: boolean): Promise<n
   )
 }
 
-/** Downloads what a message names and shows it as a page would. */
+/** Downloads the image of a message and shows it as a page would. */
 function show(tab: AppTab, { conversationId, mediaUrl = '' }: StoredMessage) {
   return tab.page.evaluate(
     async ([contact, mediaKey]) => {
@@ -63,15 +59,15 @@ function show(tab: AppTab, { conversationId, mediaUrl = '' }: StoredMessage) {
         width: image.naturalWidth,
         height: image.naturalHeight,
         isRedOnTop: red > 150 && green < 80,
-        tellsPlace: (await data.text()).includes('my front door'),
+        hasPlace: (await data.text()).includes('my front door'),
       }
     },
     [conversationId, mediaUrl] as const,
   )
 }
 
-test('a photo arrives smaller, upright, and without what the camera wrote into it', async () => {
-  const { alice, bob, b } = await friends()
+test('a photo arrives smaller, upright, and without the camera’s metadata', async () => {
+  const { alice, bob, b } = await world.friends()
   const size = await sendPhoto(alice, b, false)
   const message = await received(bob)
   expect(message.text).toMatch(/^\[img\]m_[\w-]{22}\.h[\w-]{43}$/)
@@ -81,22 +77,22 @@ test('a photo arrives smaller, upright, and without what the camera wrote into i
     width: 1067,
     height: 1600,
     isRedOnTop: true,
-    tellsPlace: false,
+    hasPlace: false,
   })
   expect(shown.size).toBeLessThan(size)
 })
 
-test('the original arrives as it is, if that is asked for', async () => {
-  const { alice, bob, b } = await friends()
+test('a photo that is sent as the original arrives unchanged', async () => {
+  const { alice, bob, b } = await world.friends()
   const size = await sendPhoto(alice, b, true)
   expect(await show(bob, await received(bob))).toMatchObject({
     size,
-    ...{ width: 2000, height: 3000, tellsPlace: true },
+    ...{ width: 2000, height: 3000, hasPlace: true },
   })
 })
 
-test('what is no image is refused before anything is uploaded', async () => {
-  const { alice, b } = await friends()
+test('a file that is not an image is refused before anything is uploaded', async () => {
+  const { alice, b } = await world.friends()
   const code = await alice.page.evaluate(async (contact) => {
     const text = new Blob(['hello'], { type: 'image/png' })
     return app.media.sendImage(contact, text).catch((error: { code: string }) => error.code)
@@ -104,8 +100,8 @@ test('what is no image is refused before anything is uploaded', async () => {
   expect(code).toBe('INVALID_ARGUMENT')
 })
 
-test('a file and a voice message go from a tab that does not run the client to one that does not either', async () => {
-  const { alice, bob, b } = await friends()
+test('tabs that do not run the client can send and receive a file and a voice message', async () => {
+  const { alice, bob, b } = await world.friends()
   const [second, other] = [await world.duplicate(alice), await world.duplicate(bob)]
   const hash = await second.page.evaluate(async (contact) => {
     const bytes = new Uint8Array(12_000_000)
@@ -114,7 +110,7 @@ test('a file and a voice message go from a tab that does not run the client to o
     await app.media.sendVoice(contact, new Blob([bytes.subarray(0, 5000)]), 2500)
     return (await crypto.subtle.digest('SHA-256', bytes).then((digest) => new Uint8Array(digest))).join()
   }, b)
-  const messages = await until('both arrive', async () => {
+  const messages = await until('both messages arrive', async () => {
     const heard = await other.heard<StoredMessage>('message')
     return heard.length === 2 && heard
   })
@@ -138,8 +134,8 @@ test('a file and a voice message go from a tab that does not run the client to o
   expect(got).toEqual({ hash, voiceBytes: 5000, isProven: true })
 })
 
-test('an upload in one tab goes on when the tab that runs the client is closed', async () => {
-  const { alice, bob, b } = await friends()
+test('an upload in one tab continues when the tab that runs the client is closed', async () => {
+  const { alice, bob, b } = await world.friends()
   const second = await world.duplicate(alice)
   await second.page.evaluate((contact) => {
     const stream = new ReadableStream<Uint8Array>({
@@ -154,7 +150,7 @@ test('an upload in one tab goes on when the tab that runs the client is closed',
     let sent = 0
     app.media.sendFile(contact, stream, { name: 'long' })
   }, b)
-  // Six megabytes: what has begun is there, the first part as well, and more is to come.
+  // After six megabytes the upload has begun, its first part is stored, and more parts follow.
   await second.page.waitForFunction(() => Reflect.get(globalThis, 'sent') >= 12)
   await alice.page.close()
   expect(await received(bob, 40_000).then(({ text }) => text)).toMatch(/\|long\|15000000$/)

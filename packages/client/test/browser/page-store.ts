@@ -1,17 +1,18 @@
-// A store that lives in a page: each call goes there as JSON, so that what is tested in this process is the browser's own.
+// A store in a page. Each call goes to the page as JSON, so tests in this process use the browser's own
+// database.
 import type { Page } from 'playwright-core'
 import { ClientError, type ClientErrorCode, type ClientStore, MemoryStore } from '../../src/client.ts'
 import { clientErrorCodes } from '../../src/client-error.ts'
 import type { Outcome, PageCall, StoresPage } from './stores-app.ts'
 
-/** What a page answered, or what it threw. */
+/** Returns the value from the page, or throws the page's error. */
 function settle(outcome: Outcome): unknown {
   if ('value' in outcome) return outcome.value
   if ('code' in outcome) throw new ClientError(codeOf(outcome.code), outcome.message)
   return undefined
 }
 
-/** Calls a function of the page of `stores-app.ts`. */
+/** Calls a function that `stores-app.ts` defines in the page. */
 export async function inPage<N extends 'openStore' | 'deleteStore' | 'makeDatabase' | 'dump' | 'tryKeys'>(
   page: Page,
   name: N,
@@ -33,10 +34,10 @@ export function storeIn(page: Page, name: string): ClientStore {
       ),
     )
   }
-  // Every method of the interface, whichever store it is taken from, is a call of the one of its name in the page.
+  // Every method of the interface calls the method of the same name in the page.
   return new Proxy<ClientStore>(new MemoryStore(), {
     get: (_, method) =>
-      // Not a promise, whoever asks.
+      // `await` reads `then`, which must be undefined: this object is not a promise.
       typeof method !== 'string' || method === 'then'
         ? undefined
         : (...args: unknown[]) => call(method, args),
@@ -45,6 +46,6 @@ export function storeIn(page: Page, name: string): ClientStore {
 
 function codeOf(text: string): ClientErrorCode {
   const code = clientErrorCodes.find((known) => known === text)
-  if (!code) throw new Error(`the page threw ${text}`)
+  if (!code) throw new Error(`the page threw the unknown code ${text}`)
   return code
 }

@@ -1,4 +1,5 @@
-// Subscribing in a real browser: what it says where notifications are not allowed, and where no push service is in reach.
+// Subscribing to pushes in a real browser: the errors if notifications are not allowed, and if no push
+// service can be reached.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -29,8 +30,8 @@ afterAll(async () => {
   await rm(profile, { recursive: true, force: true })
 })
 
-/** What subscribing comes to where the user has said this of notifications, waiting so many times as short as it does. */
-async function subscribeWhere(setting: 'granted' | 'denied', hurry: number): Promise<unknown> {
+/** Subscribes with this notification permission and returns the outcome. Waits are divided by `hurry`. */
+async function subscribeWith(setting: 'granted' | 'denied', hurry: number): Promise<unknown> {
   const page: Page = await openTab(context, app)
   const devTools = await context.newCDPSession(page)
   const permission = { name: 'notifications' }
@@ -39,8 +40,8 @@ async function subscribeWhere(setting: 'granted' | 'denied', hurry: number): Pro
   return page.evaluate((times) => Reflect.get(globalThis, 'subscribe')(times), hurry)
 }
 
-test('a user who does not allow notifications is told apart from a browser that reaches no push service', async () => {
-  expect(await subscribeWhere('denied', 1)).toBe('NOT_ALLOWED')
-  // Chromium goes on trying to reach its maker's push service, and says nothing meanwhile.
-  expect(await subscribeWhere('granted', 10)).toBe('UNSUPPORTED')
+test('subscribing fails with one code if notifications are denied, and another if no push service is reached', async () => {
+  expect(await subscribeWith('denied', 1)).toBe('NOT_ALLOWED')
+  // Chromium keeps trying to reach its vendor's push service, and reports nothing meanwhile.
+  expect(await subscribeWith('granted', 100)).toBe('UNSUPPORTED')
 })

@@ -1,13 +1,12 @@
 // Pushes in a real service worker, delivered by DevTools as the browser would deliver them.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
-import type { Browser, CDPSession, Page, Worker } from 'playwright-core'
+import type { CDPSession, Page, Worker } from 'playwright-core'
 import { until } from '../people.ts'
-import { startChromium } from './chromium.ts'
+import { sharedChromium } from './shared-chromium.ts'
 
 setDefaultTimeout(60_000)
 
-let browser: Browser
 let server: ReturnType<typeof Bun.serve>
 let origin: string
 
@@ -26,14 +25,12 @@ beforeAll(async () => {
         : new Response('<!doctype html><title>app</title>', { headers: { 'content-type': 'text/html' } }),
   })
   origin = `http://127.0.0.1:${server.port}`
-  browser = await startChromium()
 })
 afterAll(async () => {
-  await browser?.close()
   await server?.stop(true)
 })
 
-/** What of a service worker's globals a test takes in hand. */
+/** The globals of a service worker that the tests use or replace. */
 interface WorkerGlobals {
   readonly clients: { openWindow(url: string): Promise<unknown> }
   readonly registration: {
@@ -42,11 +39,11 @@ interface WorkerGlobals {
   }
   readonly WindowClient: { prototype: { focus(): Promise<unknown> } }
   readonly NotificationEvent: new (type: string, init: { notification: unknown }) => Event
-  /** How many notifications are on show for good. */
+  /** How many notifications have been shown completely. */
   shownCount: number
 }
 
-/** A page whose service worker can be woken. */
+/** A page with a service worker that receives pushes. */
 interface App {
   readonly page: Page
   readonly worker: Worker
@@ -55,7 +52,7 @@ interface App {
 }
 
 async function openApp(): Promise<App> {
-  const context = await browser.newContext({ permissions: ['notifications'] })
+  const context = await (await sharedChromium()).newContext({ permissions: ['notifications'] })
   const page = await context.newPage()
   const devTools: CDPSession = await context.newCDPSession(page)
   const registered = Promise.withResolvers<string>()
@@ -65,7 +62,8 @@ async function openApp(): Promise<App> {
   await devTools.send('ServiceWorker.enable')
   const [worker] = await Promise.all([context.waitForEvent('serviceworker'), register(page)])
   const registrationId = await registered.promise
-  // Chromium erases a notification that is asked for while it is being shown: what is on show is asked for after that.
+  // Chromium erases a notification if the page lists notifications while it is being shown. So `push` waits
+  // until every notification has been shown, and tests list them after that.
   await worker.evaluate(() => {
     const scope = globalThis as unknown as WorkerGlobals
     const show = scope.registration.showNotification.bind(scope.registration)
@@ -82,7 +80,7 @@ async function openApp(): Promise<App> {
       const count = (await shownCount()) + pushed.length
       for (const data of pushed)
         await devTools.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data })
-      await until('the notifications', async () => (await shownCount()) === count)
+      await until('the notifications are shown', async () => (await shownCount()) === count)
     },
   }
 }
@@ -103,25 +101,25 @@ async function shown(page: Page) {
   })
 }
 
-test('messages and calls are told apart, and nothing else is known of them', async () => {
+test('a notification says whether it is for a message or a call, and nothing else', async () => {
   const { page, push } = await openApp()
   const message = { title: 'New messages', body: 'look here', tag: 'sotto-message' }
   await push('{"type":"new_msg"}')
   expect(await shown(page)).toEqual([message])
   await push('{"type":"call"}')
   expect((await shown(page)).map(({ title }) => title).sort()).toEqual(['New messages', 'Somebody calls'])
-  // A second one of a kind, and what nobody understands, take the place of the first.
+  // A second notification of the same kind replaces the first, and so does one for an unreadable push.
   await push('{"type":"new_msg"}', 'not even JSON')
   expect((await shown(page)).map(({ title }) => title).sort()).toEqual(['New messages', 'Somebody calls'])
   await page.context().close()
 })
 
-test('a click puts the notification away and brings the app up', async () => {
+test('a click closes the notification and brings the app to the front', async () => {
   const { page, worker, push } = await openApp()
   await push('{"type":"new_msg"}')
   expect(await shown(page)).toHaveLength(1)
   await worker.evaluate(async () => {
-    // Pages may be opened after a real click only, which nobody can make in a headless browser.
+    // A worker may open and focus pages only after a real click, which a headless browser cannot make.
     const asked: string[] = []
     const { clients, registration, WindowClient, NotificationEvent } = globalThis as unknown as WorkerGlobals
     WindowClient.prototype.focus = async () => asked.push('focus')
@@ -131,8 +129,8 @@ test('a click puts the notification away and brings the app up', async () => {
     dispatchEvent(new NotificationEvent('notificationclick', { notification }))
   })
   const asked = () => worker.evaluate(() => Reflect.get(globalThis, 'asked'))
-  await until('the page is asked for', async () => (await asked()).length === 1)
+  await until('the worker opens or focuses a page', async () => (await asked()).length === 1)
   expect(await asked()).toEqual(['focus'])
-  await until('the notification is away', async () => (await shown(page)).length === 0)
+  await until('the notification is closed', async () => (await shown(page)).length === 0)
   await page.context().close()
 })

@@ -1,14 +1,14 @@
-// The page of the store tests: stores in it, by name, and calls of them from outside as JSON.
+// The page of the store tests. It has stores by name, and tests call them from outside with JSON.
 import { deleteDatabase, deviceKeyVault, IndexedDbStore } from '../../src/browser.ts'
 import { asClientError } from '../../src/client-error.ts'
 import { stepsAfter } from '../../src/stores/migrations.ts'
 import { SealedStore } from '../../src/stores/sealed-store.ts'
 import type { ClientStore } from '../../src/stores/store.ts'
 
-/** What a call came to. */
+/** The result of a call, or its error. */
 export type Outcome = { readonly value: unknown } | { readonly code: string; readonly message: string }
 
-/** What is asked of the page. */
+/** A call to a store in the page. */
 export interface PageCall {
   readonly store: string
   readonly method: string
@@ -32,7 +32,7 @@ async function outcome(run: () => Promise<unknown>): Promise<Outcome> {
 const page = {
   isReady: true,
 
-  /** Opens a store of a database under a name of its own, so that one page can have two. */
+  /** Opens a store of a database under a name of its own, so one page can have two stores of one database. */
   openStore: (name: string, database: string, isSealed: boolean): Promise<Outcome> =>
     outcome(async () => {
       const store = await IndexedDbStore.open(database)
@@ -50,7 +50,10 @@ const page = {
 
   deleteStore: (database: string): Promise<Outcome> => outcome(() => deleteDatabase(database)),
 
-  /** Makes a database of any version, as another program would: the present steps up to it, and an empty table beyond. */
+  /**
+   * Makes a database of any version, as another program would. Runs the present upgrade steps up to that
+   * version. For a version after the last step, it adds an empty table.
+   */
   makeDatabase: (database: string, version: number): Promise<Outcome> =>
     outcome(
       () =>
@@ -71,7 +74,7 @@ const page = {
         }),
     ),
 
-  /** Everything in a database, as JSON, with its version. */
+  /** Returns everything in a database as JSON, with the database's version. */
   dump: (database: string): Promise<Outcome> =>
     outcome(async () => {
       const request = indexedDB.open(database)
@@ -91,7 +94,7 @@ const page = {
       return tables
     }),
 
-  /** What can be read of the keys of this device: whether each can be taken out, and what comes of trying. */
+  /** Tries to export every key of this device. Returns `exported` or the error's name for each. */
   tryKeys: (): Promise<Outcome> =>
     outcome(async () => {
       const request = indexedDB.open('sotto-keys')
@@ -109,12 +112,12 @@ const page = {
         keys.map(async (key) => {
           if (!(key instanceof CryptoKey)) return 'not a key'
           const name = (error: unknown) => (error instanceof Error ? error.name : 'thrown')
-          return crypto.subtle.exportKey('raw', key).then(() => 'taken out', name)
+          return crypto.subtle.exportKey('raw', key).then(() => 'exported', name)
         }),
       )
     }),
 
-  /** Writes without end, each write two messages, until the page is gone. */
+  /** Writes pairs of messages, two messages in each write, until the page is closed. */
   writePairs: (store: string, conversationId: string): void => {
     const write = async (at: number): Promise<void> => {
       const pair = ['a', 'b'].map((side) => ({
@@ -136,13 +139,13 @@ const page = {
     void write(0)
   },
 
-  /** How many of them are written. */
+  /** How many pairs have been written. */
   countPairs: (): number => pairsWritten,
 
   isSecure: (): boolean => globalThis.isSecureContext,
 }
 
-/** What the tests call in the page. */
+/** The functions that the tests call in the page. */
 export type StoresPage = typeof page
 
 Object.assign(globalThis, page)

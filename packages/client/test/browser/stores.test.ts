@@ -1,21 +1,18 @@
-// The IndexedDB store in a real browser, held to the store contract and to what tabs, crashes and full disks do to it.
+// The IndexedDB store in a real browser: the store contract, and its behaviour with several tabs, crashes and
+// full disks.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { failureOf } from '../../../protocol/test/failure-of.ts'
 import { SCHEMA_VERSION } from '../../src/stores/migrations.ts'
 import type { StoredMessage } from '../../src/stores/records.ts'
-import {
-  conversationId,
-  identity,
-  messageOf,
-  session,
-  storeContract,
-} from '../../src/stores/store-contract.ts'
-import { vaultContract } from '../../src/stores/vault-contract.ts'
-import { openTab, type ServedApp, serveApp, startChromium, startChromiumWith } from './chromium.ts'
+import { conversationId, identity, messageOf, session, storeContract } from '../stores/store-contract.ts'
+import { vaultContract } from '../stores/vault-contract.ts'
+import { openTab, type ServedApp, serveApp, startChromiumWith } from './chromium.ts'
 import { inPage, storeIn } from './page-store.ts'
+import { sharedChromium } from './shared-chromium.ts'
 
 let browser: Browser
 let app: ServedApp
@@ -26,12 +23,12 @@ const newDatabase = () => `database ${++databases}`
 
 beforeAll(async () => {
   app = await serveApp(join(import.meta.dir, 'stores-app.ts'))
-  browser = await startChromium()
+  browser = await sharedChromium()
   context = await browser.newContext()
   page = await openTab(context, app)
 }, 60_000)
 afterAll(async () => {
-  await browser.close()
+  await context.close()
   await app.stop()
 }, 60_000)
 
@@ -67,7 +64,7 @@ describe('IndexedDB store', () => {
 describe('sealed IndexedDB store', () => storeContract(() => open({ isSealed: true })))
 
 describe('a database', () => {
-  test('is the same for two stores of its name, and each sees what the other writes', async () => {
+  test('can be open in two stores, and each store sees the writes of the other', async () => {
     const database = newDatabase()
     const first = await openIn(page, database, { name: 'first' })
     const second = await openIn(page, database, { name: 'second' })
@@ -79,26 +76,26 @@ describe('a database', () => {
     await Promise.all(writes)
     const lists = [await first.listMessages(conversationId), await second.listMessages(conversationId)]
     expect(lists[0]).toEqual(lists[1])
-    // Each store's writes are in the order of its calls; those of two have none.
+    // The writes of one store keep the order of its calls. The writes of two stores have no common order.
     expect(lists[0]?.map(({ id }) => id)).toEqual(['a', 'b', 'last'])
     expect(lists[0]?.at(-1)?.text).toMatch(/^1[89]$/)
     await first.close()
     expect((await second.listMessages(conversationId)).length).toBe(3)
-    await expect(first.listMessages(conversationId)).rejects.toMatchObject({ code: 'CLOSED' })
+    expect(await failureOf(first.listMessages(conversationId))).toMatchObject({ code: 'CLOSED' })
   })
 
-  test('of a newer schema is refused, naming both versions, and left as it is', async () => {
+  test('of a newer schema is refused with an error that names both versions, and is not changed', async () => {
     const database = newDatabase()
     await inPage(page, 'makeDatabase', database, 99)
     const before = await inPage(page, 'dump', database)
-    await expect(openIn(page, database)).rejects.toMatchObject({
+    expect(await failureOf(openIn(page, database))).toMatchObject({
       code: 'STORE_FAILED',
       message: `the store has version 99, this program knows versions up to ${SCHEMA_VERSION}: it was written by a newer one`,
     })
     expect(await inPage(page, 'dump', database)).toEqual(before)
   })
 
-  test('of an older schema is brought up to date on opening', async () => {
+  test('of an older schema is upgraded on opening', async () => {
     const database = newDatabase()
     await inPage(page, 'makeDatabase', database, 1)
     expect(await inPage(page, 'dump', database)).not.toHaveProperty('vault')
@@ -108,7 +105,7 @@ describe('a database', () => {
     expect(await inPage(page, 'dump', database)).toMatchObject({ version: SCHEMA_VERSION })
   })
 
-  test('that a newer program upgrades, or that is deleted, is let go of with a clear error', async () => {
+  test('that a newer program upgrades, or that another tab deletes, closes with a clear error', async () => {
     const database = newDatabase()
     const tab = await openTab(context, app)
     const store = await openIn(page, database)
@@ -116,13 +113,16 @@ describe('a database', () => {
     await inPage(tab, 'makeDatabase', database, 99)
     await written
     const message = 'another tab of this site has a newer version of the app: reload this one'
-    await expect(store.write([put('b', 2)])).rejects.toMatchObject({ code: 'STORE_FAILED', message })
-    await expect(store.listMessages(conversationId)).rejects.toMatchObject({ code: 'STORE_FAILED', message })
+    expect(await failureOf(store.write([put('b', 2)]))).toMatchObject({ code: 'STORE_FAILED', message })
+    expect(await failureOf(store.listMessages(conversationId))).toMatchObject({
+      code: 'STORE_FAILED',
+      message,
+    })
     await store.close()
 
     const other = await openIn(page, newDatabase(), { name: 'other' })
     await inPage(tab, 'deleteStore', `database ${databases}`)
-    await expect(other.getIdentity()).rejects.toMatchObject({
+    expect(await failureOf(other.getIdentity())).toMatchObject({
       code: 'STORE_FAILED',
       message: 'the store was deleted, by another tab of this site',
     })
@@ -131,7 +131,7 @@ describe('a database', () => {
     await tab.close()
   })
 
-  test('that holds what this program never wrote is not taken for ours', async () => {
+  test('with an invalid record fails when that record is read', async () => {
     const database = newDatabase()
     const store = await openIn(page, database)
     await page.evaluate(
@@ -149,15 +149,15 @@ describe('a database', () => {
         }),
       database,
     )
-    await expect(store.getIdentity()).rejects.toMatchObject({
+    expect(await failureOf(store.getIdentity())).toMatchObject({
       code: 'STORE_FAILED',
-      message: 'the store holds what this program never wrote',
+      message: 'the store holds an invalid record',
     })
   })
 })
 
 describe('a write', () => {
-  test('is all or nothing when the page goes away in the middle of it', async () => {
+  test('takes effect completely or not at all when the page is closed in the middle of it', async () => {
     let partial = 0
     for (const waitMs of [0, 15, 40, 90, 'until something is written']) {
       const database = newDatabase()
@@ -172,11 +172,11 @@ describe('a write', () => {
       await tab.close()
       partial += await expectWholePairs(await openIn(page, database))
     }
-    // Else every page went before its first write, or wrote to its end, and nothing was seen.
+    // Otherwise every page was closed before its first write, and the test checked nothing.
     expect(partial).toBeGreaterThan(0)
   }, 60_000)
 
-  test('that resolved is there after the browser was killed, and no half of one that did not', async () => {
+  test('that resolved is stored after the browser is killed, and one that did not is never half stored', async () => {
     const profile = await mkdtemp(join(tmpdir(), 'sotto-profile-'))
     const killed = await startChromiumWith(profile)
     const tab = await openTab(killed, app)
@@ -198,21 +198,21 @@ describe('a write', () => {
     await rm(profile, { recursive: true, force: true })
   }, 60_000)
 
-  test('for which there is no room fails, and with it all that come after', async () => {
+  test('that exceeds the storage quota fails, and so do all later writes', async () => {
     const alone = await browser.newContext()
     const tab = await openTab(alone, app)
-    // Before anything is written: a browser remembers for a while how much room it found.
+    // Sets the quota before any write, because a browser remembers for a while how much room it found.
     const devtools = await alone.newCDPSession(tab)
     await devtools.send('Storage.overrideQuotaForOrigin', { origin: app.url, quotaSize: 4_000_000 })
     const store = await openIn(tab, 'full')
     await store.write([put('before', 1)])
     const large = put('large', 2, { text: Array.from({ length: 400_000 }, () => Math.random()).join('') })
-    const noRoom = { code: 'STORE_FAILED', message: 'the browser gives this site no more room to store' }
+    const noRoom = { code: 'STORE_FAILED', message: 'the browser’s storage quota for this site is full' }
     const failing = store.write([large, { change: 'identity', identity }])
     const after = store.write([put('after', 3)])
     expect(await Promise.allSettled([failing, after])).toMatchObject([{ reason: noRoom }, { reason: noRoom }])
-    await expect(store.write([put('later', 4)])).rejects.toMatchObject(noRoom)
-    await expect(store.write([])).rejects.toMatchObject(noRoom)
+    expect(await failureOf(store.write([put('later', 4)]))).toMatchObject(noRoom)
+    expect(await failureOf(store.write([]))).toMatchObject(noRoom)
     expect((await store.listMessages(conversationId)).map(({ id }) => id)).toEqual(['before'])
     expect(await store.getIdentity()).toBeUndefined()
     await store.close()
@@ -230,7 +230,7 @@ describe('a device key', () => {
     { change: 'session', session },
   ] as const
 
-  test('seals what was stored before it, leaves nothing plain, and cannot be taken out', async () => {
+  test('seals the secrets stored before it, leaves none in plain text, and cannot be exported', async () => {
     const database = newDatabase()
     const plain = await openIn(page, database)
     await plain.write(everything)
@@ -251,7 +251,7 @@ describe('a device key', () => {
     )
   })
 
-  test('sealed from the first, neither phrase nor session key ever reaches the disk', async () => {
+  test('keeps the phrase and session keys off the disk if the store is sealed from the start', async () => {
     const profile = await mkdtemp(join(tmpdir(), 'sotto-profile-'))
     const own = await startChromiumWith(profile)
     const tab = await openTab(own, app)
@@ -267,12 +267,12 @@ describe('a device key', () => {
     await rm(profile, { recursive: true, force: true })
   }, 60_000)
 
-  test('made, and the page gone before the vault was written: the next opening seals', async () => {
+  test('seals the store at the next opening if the page is closed before the vault is written', async () => {
     const database = newDatabase()
     const plain = await openIn(page, database)
     await plain.write(everything)
     await plain.close()
-    // Of many openings that are cut short, each leaves a store that opens, sealed or not.
+    // Every opening that is cut short leaves a store that opens, whether it is sealed or not.
     for (const waitMs of [0, 5, 10, 20, 40]) {
       const tab = await openTab(context, app)
       await tab.evaluate(
@@ -286,7 +286,7 @@ describe('a device key', () => {
       expect(await store.getIdentity()).toEqual(identity)
       expect(await store.listSessions()).toEqual([session])
       await store.close()
-      // Open again, for the next round.
+      // Stores the secrets in plain text again, for the next round.
       await inPage(page, 'deleteStore', database)
       const fresh = await openIn(page, database)
       await fresh.write(everything)
@@ -294,14 +294,14 @@ describe('a device key', () => {
     }
   }, 60_000)
 
-  test('that is gone opens nothing', async () => {
+  test('that was deleted opens nothing', async () => {
     const alone = await browser.newContext()
     const tab = await openTab(alone, app)
     const store = await openIn(tab, 'lost', { isSealed: true })
     await store.write(everything)
     await store.close()
     await inPage(tab, 'deleteStore', 'sotto-keys')
-    await expect(openIn(tab, 'lost', { isSealed: true })).rejects.toMatchObject({
+    expect(await failureOf(openIn(tab, 'lost', { isSealed: true }))).toMatchObject({
       code: 'STORE_FAILED',
       message: expect.stringContaining('the key of this device is gone'),
     })
@@ -309,14 +309,14 @@ describe('a device key', () => {
   })
 })
 
-/** Waits until `writePairs` has written so many. */
+/** Waits until `writePairs` has written this many pairs. */
 async function untilPairsWritten(tab: Page, count: number): Promise<void> {
   await tab.waitForFunction((count) => Reflect.get(globalThis, 'countPairs')() >= count, count, {
     polling: 5,
   })
 }
 
-/** How many pairs there are; fails where there is half of one, or one without those before it. */
+/** Returns the number of stored pairs. Fails if half a pair is stored, or if an earlier pair is missing. */
 async function expectWholePairs(
   store: Awaited<ReturnType<typeof openIn>>,
   conversation: string = conversationId,
@@ -328,18 +328,18 @@ async function expectWholePairs(
   return ids.length / 2
 }
 
-/** Ends the browser that has this profile, as a power cut would. */
+/** Kills the browser with this profile, as suddenly as a power cut. */
 async function kill(profile: string): Promise<void> {
   const all = await processesOf(profile)
-  // The browser itself: its helpers say of what type they are, and end with it.
+  // The main process has no `--type=` on its command line. Helper processes have one, and end with it.
   const browser = all.find(({ command }) => !command.includes('--type='))
   if (!browser) throw new Error('no browser with this profile')
   process.kill(browser.pid, 'SIGKILL')
-  // A helper that has not noticed yet may still have files open that the next browser wants.
+  // A helper that still runs may have files open that the next browser needs.
   while ((await processesOf(profile)).length > 0) await Bun.sleep(10)
 }
 
-/** What runs with this profile on its command line. What has ended has none. */
+/** The processes with this profile on their command lines. The command line of an ended process is empty. */
 async function processesOf(profile: string): Promise<{ pid: number; command: string }[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const all = pids.map(async (pid) => ({
@@ -349,7 +349,7 @@ async function processesOf(profile: string): Promise<{ pid: number; command: str
   return (await Promise.all(all)).filter(({ command }) => command.includes(profile))
 }
 
-/** Everything in the files of a folder and those in it. */
+/** The bytes of all files in a folder and its subfolders. */
 async function bytesOf(folder: string): Promise<Buffer> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const files = entries.filter((entry) => entry.isFile())

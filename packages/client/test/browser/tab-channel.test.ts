@@ -1,6 +1,7 @@
-// What tabs say to each other: of other versions, unreadable, unanswered, and asked a second time.
+// The messages between tabs: from other versions, unreadable, without an answer, and sent a second time.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { BrowserContext, Page } from 'playwright-core'
+import { failureOf } from '../../../protocol/test/failure-of.ts'
 import { until } from '../people.ts'
 import { prepare } from './app-tab.ts'
 import { BrowserWorld } from './world.ts'
@@ -9,7 +10,9 @@ setDefaultTimeout(60_000)
 
 const world = new BrowserWorld()
 
-/** A page of the same origin on which a test speaks for itself. */
+/**
+ * A page of the same origin, without the client, in which the test itself exchanges messages with the tabs.
+ */
 class Stranger {
   readonly #page: Page
 
@@ -32,7 +35,7 @@ class Stranger {
     return new Stranger(page)
   }
 
-  async say(data: unknown): Promise<void> {
+  async post(data: unknown): Promise<void> {
     await this.#page.evaluate((data) => Reflect.get(globalThis, 'channel').postMessage(data), data)
   }
 
@@ -42,7 +45,7 @@ class Stranger {
     return said.map(({ message }) => message).filter((message) => message.type === type)
   }
 
-  /** Takes the lock and keeps it. */
+  /** Takes the lock of the leader and keeps it. */
   async takeLock(): Promise<void> {
     await this.#page.evaluate(
       () =>
@@ -55,7 +58,7 @@ class Stranger {
     )
   }
 
-  /** Leaves a store of a version of the app that is yet to be written. */
+  /** Creates a store with the version of a future app. */
   async writeNewerStore(): Promise<void> {
     await this.#page.evaluate(
       () =>
@@ -70,25 +73,31 @@ class Stranger {
     )
   }
 
-  /** Answers every hello as a leader does, and nothing else. */
+  /** Answers every hello as the leader does, and answers nothing else. */
   async pretendToLead(): Promise<void> {
     await this.#page.evaluate(() => {
       const channel: BroadcastChannel = Reflect.get(globalThis, 'channel')
       const state = { networkState: 'disconnected', isLocked: false, isSealed: false }
       const message = { type: 'leading', leader: 'nobody', state }
       channel.addEventListener('message', ({ data }) => {
-        if (data.message.type === 'hello') channel.postMessage({ version: 2, message })
+        if (data.message.type === 'hello') channel.postMessage({ version: 3, message })
       })
     })
   }
 
-  /** Asks the leader as another tab does. Gives the answer, or the failure's code. */
+  /**
+   * Calls a method of the leader as another tab does. `again` marks a repeated call. Returns the answer or
+   * the failure.
+   */
   async ask(method: string, args: readonly unknown[], again: boolean): Promise<unknown> {
-    await this.say({ version: 2, message: { type: 'hello' } })
-    const leader = await until('the leader', async () => (await this.heard('leading')).at(-1)?.leader)
+    await this.post({ version: 3, message: { type: 'hello' } })
+    const leader = await until(
+      'the leader answers the hello',
+      async () => (await this.heard('leading')).at(-1)?.leader,
+    )
     const id = `${method} ${args} ${again}`
-    await this.say({ version: 2, message: { type: 'call', id, leader, method, args, again } })
-    return until('its answer', async () => {
+    await this.post({ version: 3, message: { type: 'request', id, leader, method, args, again } })
+    return until('the leader answers the call', async () => {
       const answer = (await this.heard('answer')).find((message) => message.id === id)
       const failure = (await this.heard('failure')).find((message) => message.id === id)
       return answer ? { answer: answer.answer ?? null } : failure && { failure: failure.error }
@@ -100,44 +109,47 @@ class Stranger {
   }
 }
 
-test('tabs retire when a newer version of the app is there, and say so', async () => {
+test('tabs of an older version stop and report an error when a newer version of the app appears', async () => {
   const alice = await world.enter('alice')
   const second = await world.open(alice.page.context())
   const stranger = await Stranger.open(alice.page.context())
-  await stranger.say({ version: 3, message: { type: 'what this version does not know' } })
+  await stranger.post({ version: 4, message: { type: 'what this version does not know' } })
   for (const tab of [alice, second]) {
-    await until('it says so', async () => (await tab.heard('error')).length > 0)
+    await until('the tab reports it', async () => (await tab.heard('error')).length > 0)
     expect(await tab.heard('error')).toEqual([{ code: 'OUTDATED_TAB' }])
-    await expect(tab.call('countUnsent')).rejects.toMatchObject({ code: 'OUTDATED_TAB' })
+    expect(await failureOf(tab.call('countUnsent'))).toMatchObject({ code: 'OUTDATED_TAB' })
     expect(await tab.networkState()).toBe('disconnected')
   }
   await until('the connection is closed', () => alice.sockets.open === 0)
-  // Nobody holds the client any more: the newer version has it now.
+  // The old tabs have released the client, so the newer version can run it.
   await stranger.takeLock()
 })
 
-test('what an older version says is not listened to, and it is told', async () => {
+test('messages from an older version are ignored, and answered with a hello that makes its tabs stop', async () => {
   const alice = await world.enter('alice')
   const stranger = await Stranger.open(alice.page.context())
-  await stranger.say({ version: 1, message: { type: 'hand_over', to: 'me' } })
-  await until('it is told', async () => (await stranger.heard('hello')).length > 0)
+  await stranger.post({ version: 1, message: { type: 'hand_over', to: 'me' } })
+  await until('the older version gets the hello', async () => (await stranger.heard('hello')).length > 0)
   expect(await alice.heard('error')).toEqual([])
   expect(await alice.call<number>('countUnsent')).toBe(0)
   expect(alice.sockets).toEqual({ open: 1, ever: 1 })
 })
 
-test('what no tab says is reported, and changes nothing', async () => {
+test('invalid messages are reported, and change nothing', async () => {
   const alice = await world.enter('alice')
   const stranger = await Stranger.open(alice.page.context())
   const nonsense = [
     'hello',
     { message: { type: 'hello' } },
-    { version: 2, message: { type: 'leading', leader: 'x', state: { networkState: 'perhaps' } } },
-    { version: 2, message: { type: 'event', name: 'message', event: { text: 'from nowhere' } } },
-    { version: 2, message: { type: 'no such type' } },
+    { version: 3, message: { type: 'leading', leader: 'x', state: { networkState: 'perhaps' } } },
+    { version: 3, message: { type: 'event', name: 'message', event: { text: 'from nowhere' } } },
+    { version: 3, message: { type: 'no such type' } },
   ]
-  for (const data of nonsense) await stranger.say(data)
-  await until('all are reported', async () => (await alice.heard('error')).length === nonsense.length)
+  for (const data of nonsense) await stranger.post(data)
+  await until(
+    'all invalid messages are reported',
+    async () => (await alice.heard('error')).length === nonsense.length,
+  )
   expect(await alice.heard('error')).toEqual(nonsense.map(() => ({ code: 'BAD_REPLY' })))
   expect(await alice.heard('message')).toEqual([])
   expect(await stranger.ask('identity', [], false)).toMatchObject({ failure: { code: 'INVALID_ARGUMENT' } })
@@ -148,18 +160,18 @@ test('what no tab says is reported, and changes nothing', async () => {
   await alice.connected()
 })
 
-test('a tab whose leader does not answer says so, and takes over once that is gone', async () => {
+test('a tab reports that the leader does not answer, and becomes the leader when the leader is gone', async () => {
   const context = await world.newContext({ hurry: 50 })
   const stranger = await Stranger.open(context)
   await stranger.takeLock()
-  await expect(world.open(context)).rejects.toMatchObject({ code: 'NO_ANSWER' })
+  expect(await failureOf(world.open(context))).toMatchObject({ code: 'NO_ANSWER' })
   await stranger.pretendToLead()
-  // Nobody is hurried who is to have an answer.
+  // From here on the tab gets an answer when it opens, so it waits for the full time.
   await prepare(context, { relayUrl: world.relay.url })
   const tab = await world.open(context)
   await tab.hurry(50)
-  await expect(tab.call('countUnsent')).rejects.toMatchObject({ code: 'NO_ANSWER' })
-  await expect(tab.call('recoveryPhrase')).rejects.toMatchObject({ code: 'NO_ANSWER' })
+  expect(await failureOf(tab.call('countUnsent'))).toMatchObject({ code: 'NO_ANSWER' })
+  expect(await failureOf(tab.call('recoveryPhrase'))).toMatchObject({ code: 'NO_ANSWER' })
   await tab.hurry(1)
   const asked = tab.call('recoveryPhrase').catch((error: unknown) => error)
   await stranger.close()
@@ -167,7 +179,7 @@ test('a tab whose leader does not answer says so, and takes over once that is go
   expect(await tab.call('restore')).toBe(null)
 })
 
-test('what was asked twice is done once, and no refusal', async () => {
+test('a call that is sent again takes effect once, and is not refused', async () => {
   const { alice, b } = await world.friends()
   const stranger = await Stranger.open(alice.page.context())
   const [friend] = await alice.call<{ friendship_id: number }[]>('friends')
@@ -187,10 +199,10 @@ test('what was asked twice is done once, and no refusal', async () => {
   expect(await alice.page.evaluate(() => globalThis.app.client.identity)).toBe(undefined)
 })
 
-test('a tab that cannot open the store says why, and stands in no other tab’s way', async () => {
+test('a tab that cannot open the store reports why, and leaves the lock to other tabs', async () => {
   const context = await world.newContext()
   const stranger = await Stranger.open(context)
   await stranger.writeNewerStore()
-  await expect(world.open(context)).rejects.toMatchObject({ code: 'STORE_FAILED' })
+  expect(await failureOf(world.open(context))).toMatchObject({ code: 'STORE_FAILED' })
   await stranger.takeLock()
 })

@@ -1,5 +1,7 @@
-// Tabs that close, crash or are frozen with the connection in their hands: another goes on, and nothing is lost or repeated.
+// The leader tab closes, crashes or is frozen: another tab becomes the leader, and nothing is lost or
+// repeated.
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { failureOf } from '../../../protocol/test/failure-of.ts'
 import { until } from '../people.ts'
 import type { AppTab } from './app-tab.ts'
 import { BrowserWorld } from './world.ts'
@@ -8,8 +10,8 @@ setDefaultTimeout(120_000)
 
 const world = new BrowserWorld()
 
-/** Lets everything leave a tab but its answers, as if it always went just before. */
-async function keepAnswers(tab: AppTab): Promise<void> {
+/** Drops the answers that a tab sends to other tabs, as if it always closed just before. */
+async function dropAnswers(tab: AppTab): Promise<void> {
   await tab.page.evaluate(() => {
     const { postMessage } = BroadcastChannel.prototype
     BroadcastChannel.prototype.postMessage = function post(data): void {
@@ -18,11 +20,11 @@ async function keepAnswers(tab: AppTab): Promise<void> {
   })
 }
 
-test('a tab that is closed while another sends through it loses and repeats nothing', async () => {
+test('when the leader is closed while another tab sends, no message is lost or repeated', async () => {
   const { alice, second, bob, b } = await world.twoTabs()
   const texts = Array.from({ length: 100 }, (_, at) => `message ${at}`)
   const sending = second.sendAll(b, texts)
-  await until('it has begun', async () => (await bob.heardTexts()).length > 0)
+  await until('some messages have arrived', async () => (await bob.heardTexts()).length > 0)
   await alice.page.close()
   expect(new Set(await sending).size).toBe(texts.length)
   await bob.hears(texts.length, 40_000)
@@ -36,12 +38,12 @@ test('a tab that is closed while another sends through it loses and repeats noth
   expect(await second.heard('goaway')).toEqual([])
 })
 
-test('what a tab has done and could not answer is not done again by the next', async () => {
+test('messages that the leader sent but could not confirm are not sent again by the next leader', async () => {
   const { alice, second, bob, b } = await world.twoTabs()
-  await keepAnswers(alice)
+  await dropAnswers(alice)
   const texts = Array.from({ length: 10 }, (_, at) => `message ${at}`)
   const sending = second.sendAll(b, texts)
-  await until('bob has all', async () => (await bob.heardTexts()).length === texts.length)
+  await until('bob has all messages', async () => (await bob.heardTexts()).length === texts.length)
   await alice.page.close()
   await sending
   await second.call('send', b, 'the end')
@@ -50,36 +52,36 @@ test('what a tab has done and could not answer is not done again by the next', a
   expect((await second.transcript(b)).length).toBe(texts.length + 1)
 })
 
-test('a tab that crashes is followed by another', async () => {
+test('when the leader crashes, another tab becomes the leader, and no message is lost', async () => {
   const { alice, second, bob, a, b } = await world.twoTabs()
   const crashed = new Promise((resolve) => alice.page.once('crash', resolve))
   const texts = Array.from({ length: 50 }, (_, at) => `message ${at}`)
   const sending = second.sendAll(b, texts)
   const devtools = await alice.page.context().newCDPSession(alice.page)
-  // Never answered: the page that would is gone.
+  // This call never gets an answer, because the page that would answer has crashed.
   devtools.send('Page.crash').catch(() => {})
   await crashed
   await sending
   await bob.hears(texts.length, 40_000)
   expect(await bob.heardTexts()).toEqual(texts)
   await bob.call('send', a, 'still there?')
-  await until('the second hears it', async () => (await second.heardTexts()).includes('still there?'))
+  await until('the second tab hears it', async () => (await second.heardTexts()).includes('still there?'))
 })
 
-test('a tab that is frozen lets another go on, and hears again once it runs again', async () => {
+test('when the leader is frozen, another tab becomes the leader, and the first receives again once it runs', async () => {
   const { alice, second, bob, a, b } = await world.twoTabs()
   await alice.page.evaluate(() => {
     Object.assign(globalThis, { isKept: true })
   })
   await alice.leave()
-  await until('the second has the connection', () => second.sockets.open === 1)
+  await until('the second tab has the connection', () => second.sockets.open === 1)
   await second.call('send', b, 'from the second')
   await until('bob hears it', async () => (await bob.heardTexts()).length === 1)
   await alice.comeBack()
   expect(await alice.page.evaluate(() => 'isKept' in globalThis)).toBe(true)
   await bob.call('send', a, 'welcome back')
   for (const tab of [alice, second])
-    await until('both hear it', async () => (await tab.heardTexts()).includes('welcome back'))
+    await until('both tabs hear the message', async () => (await tab.heardTexts()).includes('welcome back'))
   await alice.call('send', b, 'thank you')
   await until('bob hears it', async () => (await bob.heardTexts()).includes('thank you'))
   expect([alice.sockets.ever, second.sockets.ever]).toEqual([1, 1])
@@ -87,7 +89,7 @@ test('a tab that is frozen lets another go on, and hears again once it runs agai
   expect((await alice.heard('takeover')).length).toBe(1)
 })
 
-test('what a frozen tab was asked for is done when it runs again, once', async () => {
+test('calls made just before a tab is frozen are carried out once, when the tab runs again', async () => {
   const { alice, second, bob, b } = await world.twoTabs()
   await second.page.close()
   // The calls begin, and the page stops before they can end.
@@ -115,10 +117,10 @@ test('what a frozen tab was asked for is done when it runs again, once', async (
   expect((await alice.transcript(b)).length).toBe(3)
 })
 
-test('what a frozen tab had not written yet it never writes, but has the next one do it once it runs again', async () => {
+test('a frozen leader writes nothing more, and once it runs again the next leader writes the rest', async () => {
   const { alice, second, bob, b } = await world.twoTabs()
   const texts = Array.from({ length: 400 }, (_, at) => `message ${at}`)
-  // Frozen as a page is, but for its scripts going on at once: as if it were thawed right away.
+  // The page gets the event of a freeze, but its scripts keep running, as if it were thawed at once.
   const sending = alice.page.evaluate(
     ([b, texts]) => {
       const all = app.sendAll(b, texts)
@@ -127,7 +129,7 @@ test('what a frozen tab had not written yet it never writes, but has the next on
     },
     [b, texts] as const,
   )
-  await until('the second leads', async () => (await second.heard('takeover')).length === 1)
+  await until('the second tab is the leader', async () => (await second.heard('takeover')).length === 1)
   const written = (await second.transcript(b)).length
   await Bun.sleep(500)
   expect((await second.transcript(b)).length).toBe(written)
@@ -138,13 +140,16 @@ test('what a frozen tab had not written yet it never writes, but has the next on
   expect(await bob.heardTexts()).toEqual(texts)
 })
 
-test('a channel that a tab was asked to make as it went is not made twice, and nobody is told that it was not', async () => {
+test('a channel that the leader creates as it closes is not created twice, and its outcome is reported as unknown', async () => {
   const { alice, second } = await world.twoTabs()
-  await keepAnswers(alice)
-  const made = second.call('channels.create', { name: 'Only one' })
-  await until('it is made', async () => (await alice.call<unknown[]>('channels.mine')).length === 1)
+  await dropAnswers(alice)
+  const failure = failureOf(second.call('channels.create', { name: 'Only one' }))
+  await until(
+    'the channel is created',
+    async () => (await alice.call<unknown[]>('channels.mine')).length === 1,
+  )
   await alice.page.close()
-  await expect(made).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' })
+  expect(await failure).toMatchObject({ code: 'OUTCOME_UNKNOWN' })
   await second.connected()
   const mine = await second.call<{ name: string }[]>('channels.mine')
   expect(mine.map(({ name }) => name)).toEqual(['Only one'])

@@ -1,5 +1,7 @@
-// Several tabs of one person: one connection, every event in each, and what one is asked to do done for all.
+// Several tabs of one person share one connection. Each tab gets every event, and a call in one tab takes
+// effect in all tabs.
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { failureOf } from '../../../protocol/test/failure-of.ts'
 import { until } from '../people.ts'
 import { BrowserWorld } from './world.ts'
 
@@ -7,7 +9,7 @@ setDefaultTimeout(60_000)
 
 const world = new BrowserWorld()
 
-test('two tabs have one connection, and each hears everything once', async () => {
+test('two tabs share one connection, and each gets every event once', async () => {
   const { alice, second, bob, a, b } = await world.twoTabs()
   expect(await second.alias()).toBe(a)
   await bob.call('send', a, 'hello')
@@ -16,7 +18,7 @@ test('two tabs have one connection, and each hears everything once', async () =>
   await until('bob hears both', async () => (await bob.heardTexts()).length === 2)
   expect(await bob.heardTexts()).toEqual(['from the first', 'from the second'])
   for (const tab of [alice, second]) {
-    await until('his message and both receipts', async () => {
+    await until('his message and both receipts arrive', async () => {
       const statuses = await tab.heard<{ message: { status: string } }>('status_change')
       return (
         (await tab.heardTexts()).length === 1 &&
@@ -31,7 +33,7 @@ test('two tabs have one connection, and each hears everything once', async () =>
   const before = (await alice.heard('identity_changed')).length
   await second.call('setNickname', 'Alice B.')
   for (const tab of [alice, second])
-    await until('it has the new name', () =>
+    await until('the tab has the new name', () =>
       tab.page.evaluate(() => globalThis.app.client.identity?.nickname === 'Alice B.'),
     )
   expect((await alice.heard('identity_changed')).length).toBe(before + 1)
@@ -42,11 +44,11 @@ test('two tabs have one connection, and each hears everything once', async () =>
   ])
 })
 
-test('connect and disconnect of one tab are those of all', async () => {
+test('connect and disconnect in one tab take effect in all tabs', async () => {
   const { alice, second } = await world.twoTabs()
   await second.call('disconnect')
-  await until('the first sees it', async () => (await alice.networkState()) === 'disconnected')
-  // Whoever leads next leaves it as it was asked for.
+  await until('the first tab is disconnected', async () => (await alice.networkState()) === 'disconnected')
+  // The next leader stays disconnected, as the user wanted.
   await alice.page.close()
   expect(await second.call<number>('countUnsent')).toBe(0)
   expect(await second.networkState()).toBe('disconnected')
@@ -54,7 +56,7 @@ test('connect and disconnect of one tab are those of all', async () => {
   await second.connected()
 })
 
-test('the phrase stays in the tab that is to show it', async () => {
+test('the phrase never leaves the tab that shows it', async () => {
   const context = await world.newContext()
   const [first, second] = [await world.open(context), await world.open(context)]
   const overheard = await first.page.evaluateHandle(() => {
@@ -66,7 +68,7 @@ test('the phrase stays in the tab that is to show it', async () => {
   })
   const identity = await second.call<{ aliasId: string }>('create', { nickname: 'alice' })
   expect(Object.keys(identity)).not.toContain('mnemonic')
-  await until('the first has it, too', async () =>
+  await until('the first tab has the identity, too', async () =>
     first.page.evaluate(() => globalThis.app.client.identity !== undefined),
   )
   const phrases = [await first.call<string>('recoveryPhrase'), await second.call<string>('recoveryPhrase')]
@@ -78,23 +80,23 @@ test('the phrase stays in the tab that is to show it', async () => {
   expect(said.filter((text) => text.includes(phrases[0] ?? '?') || text.includes('mnemonic'))).toEqual([])
 })
 
-test('what fails in another tab fails here with the same code', async () => {
+test('a call that fails in the leader fails in the calling tab with the same code', async () => {
   const { second } = await world.twoTabs()
-  await expect(second.call('send', 'nobody_at_all', 'hello')).rejects.toMatchObject({
+  expect(await failureOf(second.call('send', 'nobody_at_all', 'hello'))).toMatchObject({
     code: 'UNKNOWN_CONTACT',
   })
-  await expect(second.call('lookUpUser', 'nobody_at_all')).rejects.toMatchObject({
+  expect(await failureOf(second.call('lookUpUser', 'nobody_at_all'))).toMatchObject({
     code: 'REFUSED',
     refusal: 'NOT_FOUND',
   })
-  await expect(second.call('lookUpUser', 'No!')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
-  await expect(second.call('messages', 5)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
-  await expect(second.call('create', { nickname: 'other', mnemonic: 'no words' })).rejects.toMatchObject({
+  expect(await failureOf(second.call('lookUpUser', 'No!'))).toMatchObject({ code: 'INVALID_ARGUMENT' })
+  expect(await failureOf(second.call('messages', 5))).toMatchObject({ code: 'INVALID_ARGUMENT' })
+  expect(await failureOf(second.call('create', { nickname: 'other', mnemonic: 'no words' }))).toMatchObject({
     code: 'INVALID_PHRASE',
   })
 })
 
-test('a client locked in one tab is locked in all, and opens in the tab that has the passphrase', async () => {
+test('a client locked in one tab is locked in all, and the passphrase in one tab unlocks it in all', async () => {
   const context = await world.newContext({ isSealed: true })
   const alice = await world.open(context)
   await alice.register('alice')
@@ -113,27 +115,30 @@ test('a client locked in one tab is locked in all, and opens in the tab that has
   expect(said.filter((text) => text.includes('plum'))).toEqual([])
   await alice.call('lock')
   for (const tab of [alice, second]) {
-    await until('it is locked', () => tab.page.evaluate(() => globalThis.app.client.isLocked))
+    await until('the tab is locked', () => tab.page.evaluate(() => globalThis.app.client.isLocked))
     expect(await tab.page.evaluate(() => globalThis.app.client.identity)).toBe(undefined)
-    await expect(tab.call('friends')).rejects.toMatchObject({ code: 'LOCKED' })
+    expect(await failureOf(tab.call('friends'))).toMatchObject({ code: 'LOCKED' })
   }
-  await expect(alice.call('unlock', 'plum otter')).rejects.toMatchObject({ code: 'WRONG_PASSPHRASE' })
+  expect(await failureOf(alice.call('unlock', 'plum otter'))).toMatchObject({ code: 'WRONG_PASSPHRASE' })
   await alice.call('unlock', passphrase)
   for (const tab of [alice, second])
-    await until('it is open', () => tab.page.evaluate(() => !globalThis.app.client.isLocked))
+    await until('the tab is unlocked', () => tab.page.evaluate(() => !globalThis.app.client.isLocked))
   await second.call('connect')
   await second.connected()
   expect(await second.heard('lock_state')).toEqual(['locked', 'unlocked'])
-  // Who closes the tab that was unlocked, locks.
+  // Closing the tab that was unlocked locks the client.
   await alice.page.close()
-  await until('it is told', async () => (await second.heard('lock_state')).at(-1) === 'locked')
-  await until('it is locked', () => second.page.evaluate(() => globalThis.app.client.isLocked))
+  await until(
+    'the second tab gets the event',
+    async () => (await second.heard('lock_state')).at(-1) === 'locked',
+  )
+  await until('the second tab is locked', () => second.page.evaluate(() => globalThis.app.client.isLocked))
   await second.call('unlock', passphrase)
   expect(await second.call('friends')).toEqual([])
   expect(await second.page.evaluate(() => globalThis.app.client.isSealed)).toBe(true)
 })
 
-test('channels are every tab’s, and a post comes to each', async () => {
+test('every tab can use channels and the shop', async () => {
   const { alice, second, bob } = await world.twoTabs()
   const id = await second.call<string>('channels.create', { name: 'From the second tab' })
   await bob.call('channels.subscribe', id)
@@ -141,22 +146,24 @@ test('channels are every tab’s, and a post comes to each', async () => {
   await until('bob hears it', async () => (await bob.heard('channel_post')).length === 1)
   const posts = await alice.call<{ content: string }[]>('channels.posts', id)
   expect(posts.map(({ content }) => content)).toEqual(['hello readers'])
-  await expect(second.call('channels.get', 'ch_nothing')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
-  await expect(second.call('channels.deletePost', id, `p_${'x'.repeat(22)}`)).rejects.toMatchObject({
+  expect(await failureOf(second.call('channels.get', 'ch_nothing'))).toMatchObject({
+    code: 'INVALID_ARGUMENT',
+  })
+  expect(await failureOf(second.call('channels.deletePost', id, `p_${'x'.repeat(22)}`))).toMatchObject({
     code: 'REFUSED',
     refusal: 'NOT_FOUND',
   })
   expect((await second.call<unknown[]>('shop.search')).length).toBeGreaterThan(0)
 })
 
-test('an alias bound in one tab is every tab’s, and each hears of it', async () => {
+test('an alias bound in one tab changes in every tab, and each tab gets the event', async () => {
   const { alice, second } = await world.twoTabs()
   const [item] = await second.call<{ alias_id: string }[]>('shop.search', 'tabs')
   const order = await second.call<{ order_id: string }>('shop.purchase', item?.alias_id)
   const before = (await alice.heard('identity_changed')).length
   for (const tab of [alice, second])
     await until(
-      'it hears of the payment',
+      'the tab gets the event of the payment',
       async () => (await tab.heard('payment_confirmed')).length === 1,
       20_000,
     )

@@ -1,4 +1,5 @@
-// Two people in two browsers and a real relay: they meet, talk, and go on talking after whatever comes between.
+// Two people in two browsers and a real relay: they meet, talk, and keep talking after every kind of
+// interruption.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,12 +12,16 @@ setDefaultTimeout(120_000)
 
 const world = new BrowserWorld()
 
-test('two people meet and talk, and see how far each message has come', async () => {
+test('two people make friends and talk, and see the status of each message', async () => {
   const { alice, bob, a, b } = await world.friends()
   await alice.call('send', b, 'hello')
   await until('bob hears it', async () => (await bob.heardTexts()).includes('hello'))
-  // Who has read a message has it: were he asked at once, the one receipt could leave before the other.
-  await until('alice sees it there', async () => (await alice.transcript(b))[0] === 'me: hello [delivered]')
+  // Waits for the delivery first: if bob read at once, the read receipt could be sent before the delivery
+  // receipt.
+  await until(
+    'alice sees it delivered',
+    async () => (await alice.transcript(b))[0] === 'me: hello [delivered]',
+  )
   await bob.call('markRead', a)
   await until('alice sees it read', async () => (await alice.transcript(b))[0] === 'me: hello [read]')
   await bob.call('send', a, 'and hello to you')
@@ -27,7 +32,7 @@ test('two people meet and talk, and see how far each message has come', async ()
   expect(statuses).toEqual(['sent', 'delivered', 'read'])
 })
 
-test('a page loaded again goes on where it was, and misses nothing said meanwhile', async () => {
+test('a reloaded page continues where it was, and misses no message sent meanwhile', async () => {
   const { alice, bob, a, b } = await world.friends()
   await alice.sendAll(b, ['one', 'two'])
   await until('bob hears both', async () => (await bob.heardTexts()).length === 2)
@@ -36,27 +41,28 @@ test('a page loaded again goes on where it was, and misses nothing said meanwhil
   await reloaded
   await alice.connected()
   const all = ['me: one [delivered]', 'me: two [delivered]', 'them: three', 'them: four']
-  await until('all is there, once', async () => Bun.deepEquals(await alice.transcript(b), all))
+  await until('every message is there once', async () => Bun.deepEquals(await alice.transcript(b), all))
   expect(await alice.heard('goaway')).toEqual([])
   await alice.call('send', b, 'five')
   await until('bob hears it', async () => (await bob.heardTexts()).includes('five'))
 })
 
-test('what is written offline goes out when the network is back, and that at once', async () => {
-  const { alice, bob, a, b } = await world.friends({ isPatient: true })
+test('messages written offline are sent at once when the network is back', async () => {
+  const { alice, bob, a, b } = await world.friends({ pauses: 'third' })
   let attempts = 0
   alice.page.on('requestfailed', () => {
     attempts += 1
   })
   await alice.page.context().setOffline(true)
-  // Chromium leaves open sockets alone; a network that is gone does not.
+  // Chromium's offline mode leaves open sockets alone. A real loss of the network would break them, as this
+  // restart does.
   await world.relay.kill('SIGKILL')
   await world.relay.start()
-  await until('alice has lost it', async () => (await alice.networkState()) === 'connecting')
+  await until('alice has lost the connection', async () => (await alice.networkState()) === 'connecting')
   await alice.sendAll(b, ['one', 'two'])
   await until('bob is back', async () => (await bob.networkState()) === 'connected', 20_000)
   await bob.call('send', a, 'three')
-  // Waits of 1, 2 and 4 seconds: the next attempt would be 4 seconds away.
+  // After the third failed attempt the next one would be 4 seconds away.
   await until('alice has tried three times', () => attempts >= 3, 20_000)
   const next = alice.page.waitForEvent('request')
   const since = performance.now()
@@ -66,7 +72,7 @@ test('what is written offline goes out when the network is back, and that at onc
   await alice.connected()
   await until('bob hears both', async () => (await bob.heardTexts()).length === 2)
   expect(await bob.heardTexts()).toEqual(['one', 'two'])
-  await until('alice hears his', async () => (await alice.heardTexts()).includes('three'))
+  await until('alice hears his message', async () => (await alice.heardTexts()).includes('three'))
   expect(await alice.call<number>('countUnsent')).toBe(0)
 })
 
@@ -106,7 +112,7 @@ test('a browser that is closed and started again is still the same person', asyn
     await alice.call('send', b, 'before')
     await until('bob hears it', async () => (await bob.heardTexts()).includes('before'))
     await until(
-      'it is delivered',
+      'the message is delivered',
       async () => (await alice.transcript(b)).join() === 'me: before [delivered]',
     )
     await before.close()
@@ -116,10 +122,10 @@ test('a browser that is closed and started again is still the same person', asyn
     const again = await world.open(after)
     expect(await again.alias()).toBe(a)
     const all = ['me: before [delivered]', 'them: while you were away']
-    await until('all is there, once', async () => Bun.deepEquals(await again.transcript(b), all))
+    await until('every message is there once', async () => Bun.deepEquals(await again.transcript(b), all))
     await again.call('send', b, 'after')
     await until('bob hears it', async () => (await bob.heardTexts()).includes('after'))
-    // Else it writes into the folder while that is removed.
+    // Otherwise Chromium writes into the folder while the folder is removed.
     await after.close()
   } finally {
     await rm(profile, { recursive: true, force: true })

@@ -1,18 +1,20 @@
-// What browser tests share: one Chromium, one relay and the app for a file; contexts that are closed after each test.
+// What browser tests share: one Chromium per process, and a relay and the app per file. Contexts are closed
+// after each test.
 import { afterAll, afterEach, beforeAll } from 'bun:test'
 import { join } from 'node:path'
 import { type RelayProcess, startRelay } from '@sotto/relay/testing'
 import type { Browser, BrowserContext } from 'playwright-core'
 import type { AppSettings } from './app.ts'
 import { AppTab, prepare } from './app-tab.ts'
-import { type ServedApp, serveApp, startChromium } from './chromium.ts'
+import { type ServedApp, serveApp } from './chromium.ts'
+import { sharedChromium } from './shared-chromium.ts'
 
 interface Friends {
   readonly alice: AppTab
   readonly bob: AppTab
-  /** Her alias. */
+  /** Alice's alias. */
   readonly a: string
-  /** His alias. */
+  /** Bob's alias. */
   readonly b: string
 }
 
@@ -23,7 +25,7 @@ export class BrowserWorld {
   constructor() {
     beforeAll(async () => {
       const [browser, relay, app] = await Promise.all([
-        startChromium(),
+        sharedChromium(),
         startRelay({ env: { PAYMENTS: 'dev' } }),
         serveApp(join(import.meta.dir, 'app.ts')),
       ])
@@ -33,7 +35,6 @@ export class BrowserWorld {
       for (const context of this.#contexts.splice(0)) await context.close()
     })
     afterAll(async () => {
-      await this.#started?.browser.close()
       await this.#started?.relay.stop()
       await this.#started?.app.stop()
     })
@@ -47,33 +48,33 @@ export class BrowserWorld {
     return this.#get().app
   }
 
-  /** A browser of one person, its pages told what they are to do. */
+  /** A browser context for one person. Its pages have these settings. */
   async newContext(settings: Partial<AppSettings> = {}): Promise<BrowserContext> {
     return this.keep(await this.#get().browser.newContext(), settings)
   }
 
-  /** Has a context of another making closed like the others. */
+  /** Takes over a context that the test created: prepares it, and closes it after the test. */
   async keep(context: BrowserContext, settings: Partial<AppSettings> = {}): Promise<BrowserContext> {
     this.#contexts.push(context)
-    await prepare(context, { relayUrl: this.relay.url, ...settings })
+    await prepare(context, { relayUrl: this.relay.url, pauses: 'brief', ...settings })
     return context
   }
 
-  /** A person who has registered, in a tab of a browser of their own. */
+  /** Registers a person in a tab of a new browser context. */
   async enter(nickname: string, settings: Partial<AppSettings> = {}): Promise<AppTab> {
     const tab = await this.open(await this.newContext(settings))
     await tab.register(nickname)
     return tab
   }
 
-  /** Two friends, the first with these settings, and the alias of each. */
+  /** Registers Alice, with these settings, and Bob, and makes them friends. */
   async friends(settings: Partial<AppSettings> = {}): Promise<Friends> {
     const [alice, bob] = [await this.enter('alice', settings), await this.enter('bob')]
     await alice.befriend(bob)
     return { alice, bob, a: await alice.alias(), b: await bob.alias() }
   }
 
-  /** Two friends, the first in two tabs. */
+  /** Registers Alice and Bob as friends, and opens a second tab for Alice. */
   async twoTabs(): Promise<Friends & { second: AppTab }> {
     const friends = await this.friends()
     return { ...friends, second: await this.duplicate(friends.alice) }
@@ -83,7 +84,7 @@ export class BrowserWorld {
     return AppTab.open(context, this.app)
   }
 
-  /** Another tab of the same person. */
+  /** Opens another tab of the same person, and waits until it is connected. */
   async duplicate(tab: AppTab): Promise<AppTab> {
     const second = await this.open(tab.page.context())
     await second.connected()

@@ -1,9 +1,10 @@
-// The guide and the reference stay true: the guide's blocks are run as they stand, the reference is made again.
+// The guide and the reference match the code. The tests run the guide's blocks unchanged, and generate the
+// reference again.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type RelayProcess, startRelay } from '@sotto/relay/testing'
 import { makePages, REFERENCE } from '../../../../scripts/client-docs.ts'
-import { startChromium } from '../browser/chromium.ts'
+import { sharedChromium } from '../browser/shared-chromium.ts'
 import { Person, until } from '../people.ts'
 import { GUIDE, programOf, README } from './guide.ts'
 import { makeApp, type PackedClient, packClient, run } from './packed.ts'
@@ -13,7 +14,7 @@ const TSC = join(import.meta.dir, '../../../../node_modules/typescript/bin/tsc')
 const LIMIT_MS = 180_000
 
 test(
-  'the reference is that of the source (npm run docs)',
+  'the reference matches the source (npm run docs generates it)',
   async () => {
     const pages = await makePages()
     const files = [...new Bun.Glob('*').scanSync(REFERENCE)].sort()
@@ -23,7 +24,7 @@ test(
   LIMIT_MS,
 )
 
-describe('the guide’s program', () => {
+describe('the documented program', () => {
   let relay: RelayProcess
   let client: PackedClient
   beforeAll(async () => {
@@ -33,7 +34,7 @@ describe('the guide’s program', () => {
   afterAll(() => relay.stop())
 
   test(
-    'for Bun and Node prints what it says, and has no type errors',
+    'for Bun and Node prints the lines that its comments say, and has no type errors',
     async () => {
       const { source, prints } = await programOf(GUIDE, 'ts', relay.url)
       const compilerOptions = {
@@ -61,16 +62,15 @@ describe('the guide’s program', () => {
       const { source } = await programOf(GUIDE, 'ts page', relay.url)
       const page = await buildPage(client, source)
       const server = servePage(page)
-      const browser = await startChromium()
+      const context = await (await sharedChromium()).newContext()
       try {
-        const context = await browser.newContext()
         const openTab = async (): Promise<{ printed: string[]; errors: string[] }> => {
           const tab = await context.newPage()
           const heard = { printed: [] as string[], errors: [] as string[] }
           tab.on('console', (line) => heard.printed.push(line.text()))
           tab.on('pageerror', (error) => heard.errors.push(String(error)))
           await tab.goto(server.url)
-          await until('the tab says who it is', () => {
+          await until('the tab prints its alias', () => {
             if (heard.errors.length > 0) throw new Error(heard.errors.join('\n'))
             return heard.printed.some((line) => line.startsWith('this is u'))
           })
@@ -90,7 +90,7 @@ describe('the guide’s program', () => {
         expect([...first.errors, ...second.errors]).toEqual([])
         await bob.client.close()
       } finally {
-        await browser.close()
+        await context.close()
         await server.stop()
         await page.remove()
       }
@@ -99,17 +99,14 @@ describe('the guide’s program', () => {
   )
 
   test(
-    'for calls is a call from its beginning to its end',
+    'for calls makes a call from its beginning to its end',
     async () => {
       const { source } = await programOf(GUIDE, 'ts call', relay.url)
       const page = await buildPage(client, source)
       const server = servePage(page)
-      const browser = await startChromium([
-        '--use-fake-ui-for-media-stream',
-        '--use-fake-device-for-media-stream',
-      ])
+      const context = await (await sharedChromium()).newContext()
       try {
-        const tab = await browser.newPage()
+        const tab = await context.newPage()
         const printed: string[] = []
         const errors: string[] = []
         tab.on('console', (line) => printed.push(line.text()))
@@ -119,7 +116,7 @@ describe('the guide’s program', () => {
         expect(errors).toEqual([])
         expect([...new Set(printed)]).toEqual(['calling', 'connecting', 'connected', 'hangup'])
       } finally {
-        await browser.close()
+        await context.close()
         await server.stop()
         await page.remove()
       }
@@ -128,7 +125,7 @@ describe('the guide’s program', () => {
   )
 
   test(
-    'of the README answers whoever writes to it',
+    'of the README answers a peer that writes to it',
     async () => {
       const { source } = await programOf(README, 'ts', relay.url)
       const app = await makeApp(client, { 'readme.ts': source })
@@ -137,7 +134,7 @@ describe('the guide’s program', () => {
       const alias = /^write to (?<alias>\w+)$/m.exec(new TextDecoder().decode(value))?.groups?.alias ?? ''
       const bob = await Person.join('bob', relay.url)
       await bob.client.requestFriend(alias)
-      await until('it accepts', () => bob.heard.friend_accepted[0])
+      await until('the program accepts', () => bob.heard.friend_accepted[0])
       await bob.client.send(alias, 'hello')
       await bob.receives('You said: hello')
       await bob.client.close()

@@ -1,22 +1,22 @@
-// The programs of the documents: their TypeScript blocks put together, for Bun and Node or for a page.
+// The programs in the documents: their TypeScript blocks joined in order, for Bun and Node or for a page.
 import { join } from 'node:path'
 
 const ROOT = join(import.meta.dir, '../../../..')
-/** The guide. */
 export const GUIDE = join(ROOT, 'docs/client/guide.md')
-/** What npm shows of the package. */
+/** The README that npm shows for the package. */
 export const README = join(ROOT, 'packages/client/README.md')
 
-/** A program of the guide. */
+/** A program from a document. */
 export interface Program {
   readonly source: string
-  /** The lines it prints, as its comments `// prints: …` say. */
+  /** The lines it should print, from its comments `// prints: …`. */
   readonly prints: readonly string[]
 }
 
 /**
- * The blocks of one kind in a document, in order. `ts` is the program for Bun and Node, `ts page` and `ts call` those for pages.
- * @param relayUrl stands in for the address in the guide
+ * Joins the blocks of one kind in a document, in order. `ts` is the program for Bun and Node. `ts page` and
+ * `ts call` are programs for pages.
+ * @param relayUrl replaces the address in the document
  */
 export async function programOf(
   document: string,

@@ -1,38 +1,41 @@
-// The package as an application gets it: built, packed by npm, and installed in a folder outside the workspace.
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
+// The package as an application gets it: built, packed by npm, and installed in a folder outside the
+// workspace.
+import { copyFile, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildClient } from '../../../../scripts/build-client.ts'
+import { makeProcessFolder } from '../process-folder.ts'
 
 const ROOT = join(import.meta.dir, '../../../..')
-/** What is not ours and a test's application needs: taken from the workspace, so that no registry is asked. */
+/** Other packages that a test's application needs come from the workspace, so npm asks no registry. */
 const WORKSPACE_MODULES = join(ROOT, 'node_modules')
-/** Where tools keep what they make: no test is told that the run is over, so nothing could remove it. */
-const PLACE = join(WORKSPACE_MODULES, '.cache/sotto-client')
 
 /** A built and packed client. */
 export interface PackedClient {
   /** The tarball `npm publish` would send. */
   readonly tarball: string
-  /** What it was packed from. */
+  /** The built folder that was packed. */
   readonly folder: string
 }
 
 let packed: Promise<PackedClient> | undefined
+/** The folders in which packages are installed. The key names the packages. */
+const installed = new Map<string, Promise<string>>()
 
-/** Builds and packs the client, once for all tests of a run; the next run does it anew in the same place. */
+/** Builds and packs the client, once per process. Test files run in several processes at the same time. */
 export function packClient(): Promise<PackedClient> {
   packed ??= pack()
   return packed
 }
 
 async function pack(): Promise<PackedClient> {
-  const folder = join(PLACE, 'package')
+  const place = await makeProcessFolder('package')
+  const folder = join(place, 'package')
   await buildClient(folder)
-  const output = await run(['npm', 'pack', '--json', '--pack-destination', PLACE, folder], PLACE)
+  const output = await run(['npm', 'pack', '--json', '--pack-destination', place, folder], place)
   const name = /"filename": "(?<name>[^"]+)"/.exec(output)?.groups?.name
   if (name === undefined) throw new Error(`npm packed nothing: ${output}`)
-  return { tarball: join(PLACE, name), folder }
+  return { tarball: join(place, name), folder }
 }
 
 /** An application's folder. */
@@ -41,22 +44,23 @@ export interface App {
   remove(): Promise<void>
 }
 
-/** Installs the packed client, and packages of the workspace, in a new folder, without asking any registry. */
+/**
+ * Makes an application with the packed client and packages of the workspace. Applications with the same
+ * packages share one installation.
+ */
 export async function makeApp(
   client: PackedClient,
   files: Readonly<Record<string, string>>,
   others: readonly string[] = [],
 ): Promise<App> {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), 'sotto-app-')))
-  await writeFile(
-    join(folder, 'package.json'),
-    JSON.stringify({ name: 'app', private: true, type: 'module' }),
-  )
   const specifiers = [client.tarball, ...others.map((name) => `file:${join(WORKSPACE_MODULES, name)}`)]
-  await run(
-    ['npm', 'install', '--offline', '--no-audit', '--no-fund', '--ignore-scripts', ...specifiers],
-    folder,
-  )
+  const key = specifiers.join()
+  const installing = installed.get(key) ?? install(specifiers)
+  installed.set(key, installing)
+  const source = await installing
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'sotto-app-')))
+  await copyFile(join(source, 'package.json'), join(folder, 'package.json'))
+  await symlink(join(source, 'node_modules'), join(folder, 'node_modules'))
   for (const [path, text] of Object.entries(files)) {
     await mkdir(join(folder, path, '..'), { recursive: true })
     await writeFile(join(folder, path), text)
@@ -64,7 +68,17 @@ export async function makeApp(
   return { folder, remove: () => rm(folder, { recursive: true }) }
 }
 
-/** Runs a command to its end and answers what it wrote. @throws with all of its output if it fails */
+/** Installs packages in a new folder, without asking any registry. */
+async function install(specifiers: readonly string[]): Promise<string> {
+  const folder = await makeProcessFolder('installed')
+  const manifest = { name: 'app', private: true, type: 'module' }
+  await writeFile(join(folder, 'package.json'), JSON.stringify(manifest))
+  const npm = ['npm', 'install', '--offline', '--no-audit', '--no-fund', '--ignore-scripts']
+  await run([...npm, ...specifiers], folder)
+  return folder
+}
+
+/** Runs a command to its end and returns its standard output. @throws with all of its output if it fails */
 export async function run(command: readonly string[], folder: string): Promise<string> {
   const child = Bun.spawn([...command], { cwd: folder, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
   const [output, errors] = await Promise.all([

@@ -1,10 +1,12 @@
-// The packed client in a page: built by Vite as any application, small enough, and at work in a real browser.
+// The packed client in a page: Vite builds it as any application, it is small enough, and it works in a real
+// browser.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { basename, dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { type RelayProcess, startRelay } from '@sotto/relay/testing'
 import { packWords } from '../../../../scripts/client-package/word-list.ts'
-import { INSECURE_HOST, startChromium } from '../browser/chromium.ts'
+import { INSECURE_HOST } from '../browser/chromium.ts'
+import { sharedChromium } from '../browser/shared-chromium.ts'
 import { Person, until } from '../people.ts'
 import { type PackedClient, packClient } from './packed.ts'
 import { buildPage, MODULES, type Page, servePage } from './pages.ts'
@@ -16,23 +18,23 @@ beforeAll(async () => {
   client = await packClient()
 }, LIMIT_MS)
 
-describe('what is imported', () => {
+describe('the entry', () => {
   const entryOf = async (key: string): Promise<string> => {
     const { exports } = await Bun.file(join(client.folder, 'package.json')).json()
     return join(client.folder, exports[key].default)
   }
-  /** What an entry and all it leads to import from beyond the package. */
+  /** The modules from outside the package that an entry and the files behind it import. */
   const importsOf = async (key: string): Promise<string[]> => {
-    const beyond = new Set<string>()
+    const outside = new Set<string>()
     const files = new Set([await entryOf(key)])
     for (const file of files) {
       const text = await Bun.file(file).text()
       for (const { path } of new Bun.Transpiler({ loader: 'js' }).scanImports(text)) {
         if (path.startsWith('.')) files.add(join(dirname(file), path))
-        else beyond.add(path)
+        else outside.add(path)
       }
     }
-    return [...beyond].sort()
+    return [...outside].sort()
   }
 
   for (const key of [
@@ -43,16 +45,16 @@ describe('what is imported', () => {
     './call-worker',
     './push-worker',
   ]) {
-    test(`${key} needs nothing but the package`, async () => {
+    test(`${key} imports nothing from outside the package`, async () => {
       expect(await importsOf(key)).toEqual([])
     })
   }
 
   for (const key of ['./file-store', './into-file']) {
-    test(`${key} needs Node’s own modules, by their full names`, async () => {
-      const beyond = await importsOf(key)
-      expect(beyond.length).toBeGreaterThan(0)
-      expect(beyond.filter((path) => !path.startsWith('node:'))).toEqual([])
+    test(`${key} imports only Node’s own modules from outside, by their full names`, async () => {
+      const outside = await importsOf(key)
+      expect(outside.length).toBeGreaterThan(0)
+      expect(outside.filter((path) => !path.startsWith('node:'))).toEqual([])
     })
   }
 })
@@ -70,7 +72,7 @@ test('the packed words are the BIP-39 list', async () => {
   expect(words).toHaveLength(2048)
 })
 
-// What the client costs an application that registers, makes friends and exchanges messages.
+// An application that registers, makes friends and exchanges messages. The tests limit its size.
 const exchange = (store: string, imports: string): string => `
 import { SottoClient } from '@sotto/client'
 ${imports}
@@ -110,7 +112,7 @@ interface Surroundings {
 }
 
 const surroundings: readonly Surroundings[] = [
-  { name: 'where WebCrypto has all that is needed', host: '127.0.0.1', loadsNoble: false },
+  { name: 'where WebCrypto has everything the client needs', host: '127.0.0.1', loadsNoble: false },
   {
     name: 'where WebCrypto lacks Ed25519',
     host: '127.0.0.1',
@@ -125,7 +127,7 @@ const surroundings: readonly Surroundings[] = [
     },
     loadsNoble: true,
   },
-  { name: 'where there is no WebCrypto, by http', host: INSECURE_HOST, loadsNoble: true },
+  { name: 'where WebCrypto is missing, over http', host: INSECURE_HOST, loadsNoble: true },
 ]
 
 describe('registering, making friends and exchanging messages in Chromium', () => {
@@ -135,13 +137,16 @@ describe('registering, making friends and exchanging messages in Chromium', () =
   })
   afterAll(() => relay.stop())
 
-  /** Exchanges messages between the page and a client in this process. Answers the scripts the page has loaded. */
+  /**
+   * Exchanges messages between the page and a client in this process. Returns the file names of the scripts
+   * that the page loaded.
+   */
   const exchangeIn = async (app: Page, { host, before }: Surroundings): Promise<string[]> => {
     const server = servePage(app)
-    const browser = await startChromium()
+    const context = await (await sharedChromium()).newContext()
     const bob = await Person.join('bob', relay.url)
     try {
-      const tab = await browser.newPage()
+      const tab = await context.newPage()
       if (before) await tab.addInitScript(before)
       const loaded: string[] = []
       const errors: string[] = []
@@ -159,12 +164,14 @@ describe('registering, making friends and exchanging messages in Chromium', () =
       await bob.client.acceptFriend(request.friendship_id)
       const { conversationId } = await bob.receives('hello')
       await bob.client.send(conversationId, 'hello page')
-      await until('the page shows it', async () => (await tab.textContent('body'))?.includes('hello page'))
+      await until('the page shows the message', async () =>
+        (await tab.textContent('body'))?.includes('hello page'),
+      )
       expect(errors).toEqual([])
       return loaded
     } finally {
       await bob.client.close()
-      await browser.close()
+      await context.close()
       await server.stop()
     }
   }
@@ -186,7 +193,7 @@ describe('registering, making friends and exchanging messages in Chromium', () =
             const sizes = loaded.map((script) => gzipSync(app.scripts.get(script) ?? '', { level: 9 }).length)
             const bytes = sizes.reduce((sum, size) => sum + size, 0)
             console.log(`the client ${name}, ${where.name}: ${bytes} bytes gzip -9`)
-            // The whole of it: an application that was cut down to nothing would be small as well.
+            // A build from which the bundler removed the client would be small as well.
             expect(bytes).toBeGreaterThan(20_000)
             if (!where.loadsNoble) expect(bytes).toBeLessThanOrEqual(maxBytes)
           },
@@ -200,7 +207,7 @@ describe('registering, making friends and exchanging messages in Chromium', () =
 interface Module {
   readonly name: string
   readonly script: string
-  /** What is in a page that has it, and in no other. */
+  /** A text that is in every page with this module, and in no other page. */
   readonly mark: string
   readonly mostBytes: number
 }
@@ -231,16 +238,26 @@ await new Push(client).subscribe(await navigator.serviceWorker.ready)`,
   },
 ]
 
-describe('modules are paid for by who imports them', () => {
-  const weigh = async (script: string): Promise<{ bytes: number; text: string }> => {
+describe('only applications that import a module pay for its size', () => {
+  const isWorker = (name: string): boolean => name.startsWith('call-worker')
+  interface Weight {
+    /** The compressed size of the page's scripts, without workers. */
+    readonly bytes: number
+    readonly text: string
+    readonly hasCallWorker: boolean
+  }
+  const weigh = async (script: string): Promise<Weight> => {
     const app = await buildPage(client, script)
-    const scripts = [...app.scripts.values()]
     await app.remove()
-    const bytes = scripts.reduce((sum, text) => sum + gzipSync(text, { level: 9 }).length, 0)
-    return { bytes, text: scripts.join('\n') }
+    const scripts = [...app.scripts].filter(([name]) => !isWorker(name)).map(([, text]) => text)
+    return {
+      bytes: scripts.reduce((sum, text) => sum + gzipSync(text, { level: 9 }).length, 0),
+      text: scripts.join('\n'),
+      hasCallWorker: [...app.scripts.keys()].some(isWorker),
+    }
   }
   const without = exchange('new MemoryStore()', "import { MemoryStore } from '@sotto/client'")
-  let core: { bytes: number; text: string }
+  let core: Weight
   beforeAll(async () => {
     core = await weigh(without)
   }, LIMIT_MS)
@@ -257,39 +274,27 @@ describe('modules are paid for by who imports them', () => {
       LIMIT_MS,
     )
   }
-})
 
-test(
-  'calls are paid for by who imports them, and their worker is found',
-  async () => {
-    const without = exchange('new MemoryStore()', "import { MemoryStore } from '@sotto/client'")
-    const calls = `import { Calls, webRtc } from '@sotto/client/browser'
+  test(
+    'calls: at most 10000 bytes, and the build has their worker',
+    async () => {
+      const calls = `import { Calls, webRtc } from '@sotto/client/browser'
 const calls = new Calls(client, webRtc())
 calls.onChange((call) => show(call.state))
 await calls.call(alias)`
-    const build = async (script: string): Promise<{ bytes: number; texts: string; worker: boolean }> => {
-      const app = await buildPage(client, script)
-      await app.remove()
-      const isWorker = (name: string): boolean => name.startsWith('call-worker')
-      const page = [...app.scripts].filter(([name]) => !isWorker(name)).map(([, text]) => text)
-      return {
-        bytes: page.reduce((sum, text) => sum + gzipSync(text, { level: 9 }).length, 0),
-        texts: page.join('\n'),
-        worker: [...app.scripts.keys()].some(isWorker),
-      }
-    }
-    const [core, all] = [await build(without), await build(`${without}\n${calls}`)]
-    console.log(`calls: ${all.bytes - core.bytes} bytes gzip -9, without the worker`)
-    expect([core.worker, all.worker]).toEqual([false, true])
-    for (const word of ['ice-config', 'RTCPeerConnection', 'send_busy'])
-      expect(core.texts).not.toContain(word)
-    expect(all.texts).toContain('ice-config')
-    expect(all.bytes - core.bytes).toBeLessThan(10_000)
-  },
-  LIMIT_MS,
-)
+      const all = await weigh(`${without}\n${calls}`)
+      console.log(`calls: ${all.bytes - core.bytes} bytes gzip -9, without the worker`)
+      expect([core.hasCallWorker, all.hasCallWorker]).toEqual([false, true])
+      for (const word of ['ice-config', 'RTCPeerConnection', 'send_busy'])
+        expect(core.text).not.toContain(word)
+      expect(all.text).toContain('ice-config')
+      expect(all.bytes - core.bytes).toBeLessThan(10_000)
+    },
+    LIMIT_MS,
+  )
+})
 
-// Registers with the work done in a worker, accepts who asks, and answers.
+// Registers with the proof of work done in a worker, accepts friend requests, and answers messages.
 const script = `
 import { SottoClient } from '@sotto/client'
 import { IndexedDbStore, solveInWorker } from '@sotto/client/browser'
@@ -312,14 +317,14 @@ describe('in Chromium', () => {
   afterAll(() => relay.stop())
 
   test(
-    'a built application registers, befriends and answers through a relay of another origin',
+    'a built application registers, makes friends and answers through a relay of another origin',
     async () => {
       const app = await buildPage(client, script)
       const worker = [...app.scripts.keys()].find((name) => name.startsWith('pow-worker'))
       const server = servePage(app)
-      const browser = await startChromium()
+      const context = await (await sharedChromium()).newContext()
       try {
-        const tab = await browser.newPage()
+        const tab = await context.newPage()
         const workers: string[] = []
         const errors: string[] = []
         tab.on('worker', (started) => workers.push(started.url()))
@@ -334,7 +339,8 @@ describe('in Chromium', () => {
         await until('the page accepts', () => bob.heard.friend_accepted[0])
         await bob.client.send(alias, 'hello page')
         await bob.receives('HELLO PAGE')
-        // Loaded once, by whoever registers, and beside the page: not in the figures above.
+        // The worker is loaded only once, to register, and outside the page. The sizes above do not include
+        // it.
         const bytes = gzipSync(app.scripts.get(worker ?? '') ?? '', { level: 9 }).length
         console.log(`the worker for the proof of work: ${bytes} bytes gzip -9`)
         expect(bytes).toBeGreaterThan(1000)
@@ -343,7 +349,7 @@ describe('in Chromium', () => {
         expect(errors).toEqual([])
         await bob.client.close()
       } finally {
-        await browser.close()
+        await context.close()
         await server.stop()
         await app.remove()
       }

@@ -1,17 +1,16 @@
-// Applications of the packed client, built by Vite as its own templates are, and served.
+// Applications with the packed client, built by Vite as it builds its own templates, and served.
 import { join } from 'node:path'
 import { type App, makeApp, type PackedClient, run } from './packed.ts'
 
-/** The workspace's packages. */
+/** The `node_modules` of the workspace. */
 export const MODULES = join(import.meta.dir, '../../../../node_modules')
 
-/** A built application. */
 export interface Page extends App {
   /** Its scripts, by file name. */
   readonly scripts: ReadonlyMap<string, Buffer>
 }
 
-/** Builds a page of one script for production, without a configuration of its own. */
+/** Builds a page of one script for production, with Vite's default configuration. */
 export async function buildPage(client: PackedClient, script: string): Promise<Page> {
   const head = '<meta charset="utf-8"><title>app</title><link rel="icon" href="data:,">'
   const html = `<!doctype html>${head}<script type="module" src="/main.ts"></script>`
@@ -24,7 +23,7 @@ export async function buildPage(client: PackedClient, script: string): Promise<P
   return { ...app, scripts }
 }
 
-/** Serves a built page on an origin of its own. */
+/** Serves a built page on its own origin. */
 export function servePage(page: Page): { readonly url: string; stop(): Promise<void> } {
   const server = Bun.serve({
     hostname: '127.0.0.1',

@@ -1,4 +1,5 @@
-// The packed client where it is to run: installed from its tarball into plain projects of Node and Bun, and type-checked.
+// The packed client in its runtimes: installed from its tarball into plain projects of Node and Bun, and
+// type-checked.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type RelayProcess, startRelay } from '@sotto/relay/testing'
@@ -103,7 +104,7 @@ export const client = await SottoClient.open({ relayUrl: location.origin, store:
 export const entries: readonly string[] = Object.keys(browser)
 `
 
-describe('the declarations stand on their own, checked with the libraries they bring', () => {
+describe('the type declarations have no errors, and neither do those of their libraries', () => {
   const settings = { strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, noEmit: true }
   const projects = {
     'in Node': {
@@ -114,7 +115,7 @@ describe('the declarations stand on their own, checked with the libraries they b
       file: 'node.ts',
       options: { module: 'nodenext', target: 'es2023', lib: ['es2023'], types: ['node'] },
     },
-    'behind a bundler': {
+    'with a bundler': {
       file: 'page.ts',
       options: {
         module: 'esnext',

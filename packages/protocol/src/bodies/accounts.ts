@@ -1,4 +1,4 @@
-// Bodies and replies of registration, login and one's own account.
+// Bodies and replies of registration, login and the caller's account.
 import * as v from 'valibot'
 import {
   AccountUuid,
@@ -24,7 +24,7 @@ const PowNonce = v.pipe(
   v.regex(/^[\x21-\x7e]{1,64}$/, 'must be 1 to 64 printable ASCII characters'),
 )
 
-// Held to what a challenge can look like: not every text may stand in a query of every database.
+// Restricted to the form of a challenge, because databases do not accept every text in a query.
 const PowChallenge = v.pipe(
   v.string(),
   v.regex(/^[\x21-\x7e]{1,128}$/, 'must be 1 to 128 printable ASCII characters'),
@@ -34,7 +34,7 @@ export const RegisterBody = v.object({
   ed25519_public_key: PublicKey,
   x25519_public_key: PublicKey,
   nickname: Nickname,
-  /** Not looked at, and so not needed, where the key is registered already. */
+  /** Ignored, and so not needed, if the key is already registered. */
   pow_nonce: v.optional(PowNonce),
   pow_challenge: v.optional(PowChallenge),
 })
@@ -63,7 +63,7 @@ export const Me = v.object({
 })
 export const PatchMeBody = v.object({ nickname: Nickname })
 
-/** What a lookup tells of an account. */
+/** The result of an account lookup. */
 export const UserLookup = v.object({
   alias_id: AliasId,
   nickname: Nickname,
@@ -73,7 +73,7 @@ export const UserLookup = v.object({
 /** See {@link UserLookup}. */
 export type UserLookup = v.InferOutput<typeof UserLookup>
 
-/** A conversation that can be written in, as `/conversations/active` lists it. */
+/** A conversation that the account can write in, as listed by `/conversations/active`. */
 export const ActiveConversation = v.object({
   conv_id: ConversationId,
   alias_id: AliasId,

@@ -2,11 +2,11 @@
 import * as v from 'valibot'
 
 export const IceConfigQuery = v.object({
-  /** `relay`: media goes through TURN servers only, so that the peers do not learn each other's addresses. */
+  /** `relay`: media goes only through TURN servers, so that the peers do not learn each other's addresses. */
   mode: v.optional(v.pipe(v.string(), v.maxLength(32, 'must be at most 32 characters'))),
 })
 
-/** A STUN or TURN server, as `RTCPeerConnection` takes it. */
+/** A STUN or TURN server, in the form for `RTCPeerConnection`. */
 export const IceServer = v.object({
   urls: v.array(v.string()),
   username: v.optional(v.string()),
@@ -15,7 +15,7 @@ export const IceServer = v.object({
 /** See {@link IceServer}. */
 export type IceServer = v.InferOutput<typeof IceServer>
 
-/** How calls are connected: an `RTCConfiguration` in snake case, and how long its credentials hold. */
+/** An `RTCConfiguration` in snake case, and how long its credentials are valid. */
 export const IceConfig = v.object({
   /** Seconds. */
   ttl: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),

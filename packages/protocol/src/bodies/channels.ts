@@ -10,7 +10,7 @@ const ChannelDescription = v.pipe(
   v.string(),
   v.regex(/^(?:[^\p{Cc}\p{Cs}]|[\n\r\t]){0,1024}$/u, DESCRIPTION_RULE),
 )
-/** What an account is to a channel it has to do with. */
+/** An account's role in a channel. */
 export const ChannelRole = v.picklist(['owner', 'subscriber'])
 
 /** A channel as an account sees it. */
@@ -21,7 +21,7 @@ export const ChannelInfo = v.object({
   role: v.exactOptional(ChannelRole),
   is_subscribed: v.exactOptional(v.boolean()),
   for_sale: v.exactOptional(v.boolean()),
-  /** In stablecoin units; there only while it is for sale. */
+  /** In stablecoin units; only present while the channel is for sale. */
   sale_price: v.exactOptional(Price),
 })
 /** See {@link ChannelInfo}. */
@@ -29,11 +29,11 @@ export type ChannelInfo = v.InferOutput<typeof ChannelInfo>
 
 export const ChannelList = v.array(ChannelInfo)
 
-/** The most a post's `content` holds, in bytes of UTF-8. The relay may be set to take less, never more. */
+/** The maximum length of a post's `content`, in bytes of UTF-8. A relay may accept less, never more. */
 export const POST_BYTES = 65_536
 const POST_RULE = `must be 1 to ${POST_BYTES} bytes of UTF-8`
 
-/** What kind of post it is; the relay does not look into it. */
+/** The kind of post. The relay does not interpret it. */
 export const PostType = v.pipe(
   v.string(),
   v.regex(/^[a-z0-9_-]{1,32}$/, 'must be 1 to 32 of a-z, 0-9, - and _'),
@@ -42,7 +42,10 @@ export const PostContent = v.pipe(
   v.string(),
   v.minLength(1, POST_RULE),
   v.maxBytes(POST_BYTES, POST_RULE),
-  v.regex(/^(?:[^\p{Cc}\p{Cs}]|[\n\r\t])*$/u, 'must hold no control characters but line breaks and tabs'),
+  v.regex(
+    /^(?:[^\p{Cc}\p{Cs}]|[\n\r\t])*$/u,
+    'must contain no control characters except line breaks and tabs',
+  ),
 )
 
 /** A post of a channel. */
@@ -73,7 +76,7 @@ export const CreatePostBody = v.object({ type: v.optional(PostType, 'text'), con
 export const CreatePostReply = v.object({ post_id: PostId })
 export const ListChannelBody = v.object({ channel_id: ChannelId, price_usdt: Price })
 
-/** An answer with nothing to say: older clients read JSON out of it all the same. */
+/** An empty answer. It is JSON because older clients parse it. */
 export const Done = v.object({})
 
 export const ChannelPath = v.object({ id: ChannelId })

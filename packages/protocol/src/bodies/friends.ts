@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { AliasId, ConversationId, FriendshipId, Nickname, PublicKey, Timestamp } from '../ids.ts'
 
 export const FriendshipStatus = v.picklist(['pending', 'accepted', 'rejected'])
-/** Where a friendship stands, as one of its sides sees it. */
+/** The state of a friendship, as one side sees it. */
 export type FriendshipStatus = v.InferOutput<typeof FriendshipStatus>
 
 /** One row of a friend list. */

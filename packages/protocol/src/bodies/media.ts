@@ -1,10 +1,10 @@
-// Bodies and replies of media: uploads in parts, links to upload and download by, and what an account keeps.
+// Bodies and replies of media: uploads in parts, upload and download links, and an account's used space.
 import * as v from 'valibot'
 import { ConversationId } from '../ids.ts'
 
 const KEY = 'm_[A-Za-z0-9_-]{22}'
 
-/** What a blob is known by: `m_` and 128 random bits. Whoever knows it can download the blob. */
+/** The key of a blob: `m_` and 128 random bits. Any account that knows it can download the blob. */
 export const MediaKey = v.pipe(
   v.string(),
   v.regex(new RegExp(`^${KEY}$`), 'must be a media key'),
@@ -13,7 +13,7 @@ export const MediaKey = v.pipe(
 /** See {@link MediaKey}. */
 export type MediaKey = v.InferOutput<typeof MediaKey>
 
-/** A media key as messages carry it: perhaps with `.h` and the hash of the blob, which a relay ignores. */
+/** A media key as messages carry it: optionally with `.h` and the blob's hash, which a relay ignores. */
 export const GivenMediaKey = v.pipe(
   v.string(),
   v.regex(new RegExp(`^${KEY}(?:\\.h[A-Za-z0-9_=-]{0,64})?$`), 'must be a media key'),
@@ -21,10 +21,10 @@ export const GivenMediaKey = v.pipe(
   v.brand('MediaKey'),
 )
 
-/** An upload: `up_` and what nobody can guess. */
+/** An upload's id: `up_` and an unguessable text. */
 export const UploadId = v.pipe(v.string(), v.regex(/^up_[A-Za-z0-9_-]{22}$/, 'must be an upload id'))
 
-/** The highest number a part can have. */
+/** The highest possible part number. */
 export const MOST_PARTS = 10_000
 const PART_RULE = `must be an integer from 1 to ${MOST_PARTS}`
 const PartNumber = v.pipe(
@@ -33,7 +33,7 @@ const PartNumber = v.pipe(
   v.minValue(1, PART_RULE),
   v.maxValue(MOST_PARTS, PART_RULE),
 )
-/** What names one version of a part. Quotation marks around it, as HTTP has them, are not part of it. */
+/** Identifies one version of a part. HTTP's quotation marks are not included. */
 const Etag = v.pipe(
   v.string(),
   v.regex(/^"?[A-Za-z0-9_-]{1,128}"?$/, 'must be what the upload of the part answered'),
@@ -45,7 +45,7 @@ const ContentType = v.pipe(
   v.regex(/^[\x20-\x7e]{0,255}$/, 'must be at most 255 printable ASCII characters'),
 )
 
-/** `content_type` is taken for compatibility and not kept: every blob is served as bytes. */
+/** `content_type` is accepted for compatibility and ignored: every blob is served as bytes. */
 export const InitUploadBody = v.object({ content_type: v.exactOptional(ContentType) })
 export const InitUploadReply = v.object({ upload_id: UploadId, media_key: MediaKey })
 
@@ -56,7 +56,7 @@ export const PartQuery = v.object({
 })
 export const PartReply = v.object({ etag: v.string() })
 
-/** An upload under way: what of it is there. */
+/** The stored parts of an unfinished upload. */
 export const UploadReply = v.object({
   media_key: MediaKey,
   parts: v.array(v.object({ part_number: PartNumber, size: Bytes, etag: v.string() })),
@@ -72,7 +72,7 @@ export const CompleteUploadBody = v.object({
 })
 export const CompleteUploadReply = v.object({ media_key: MediaKey, size: Bytes })
 
-/** `size`, where given, is exactly what will be written. */
+/** If `size` is given, exactly that many bytes must be written. */
 export const UploadUrlBody = v.object({
   content_type: v.exactOptional(ContentType),
   conversation_id: v.exactOptional(ConversationId),
@@ -89,7 +89,7 @@ export const UploadUrlReply = v.object({ upload_url: v.string(), media_key: Medi
 export const MediaQuery = v.object({ key: GivenMediaKey })
 export const DownloadUrlReply = v.object({ download_url: v.string(), expires_in: Bytes })
 
-/** A link of the relay's own to one blob: signed, and short-lived. */
+/** A signed, short-lived link of the relay to one blob. */
 export const MediaLinkPath = v.object({
   link: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{20,200}$/)),
 })

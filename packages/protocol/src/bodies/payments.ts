@@ -1,4 +1,4 @@
-// Bodies and replies of everything that is bought: custom ids, channels, seats, and the orders for them.
+// Bodies and replies of purchases: custom ids, channels, seats, and their orders.
 import * as v from 'valibot'
 import { AliasId, ChannelId, OrderId, Timestamp } from '../ids.ts'
 
@@ -10,19 +10,21 @@ export const Price = v.pipe(
   v.maxValue(1_000_000_000, 'must be at most 1,000,000,000'),
 )
 
-/** How far an order is. */
+/** The state of an order. */
 export const OrderState = v.picklist(['pending', 'confirmed', 'expired'])
 /** See {@link OrderState}. */
 export type OrderState = v.InferOutput<typeof OrderState>
 
-/** What an order buys: an id for an account, an id for whoever binds it, a channel, a seat for another channel. */
+/**
+ * What an order buys: an id for an account, an id without an account, a channel, a seat for another channel.
+ */
 export const OrderKind = v.picklist(['vanity', 'reserve', 'channel', 'quota'])
 /** See {@link OrderKind}. */
 export type OrderKind = v.InferOutput<typeof OrderKind>
 
-/** What stands for a seat where other orders name an id or a channel. */
+/** The `ref_id` of an order for a seat. */
 export const QUOTA_REF = 'channel_quota'
-/** What one more seat costs, in whole stablecoin units. */
+/** The price of a seat, in whole stablecoin units. */
 export const QUOTA_PRICE = 5
 
 /** What an order is for: an id, a channel's id, or `channel_quota`. */
@@ -34,30 +36,33 @@ export type RefId = v.InferOutput<typeof RefId>
 export const ChannelTradeOrder = v.object({
   order_id: OrderId,
   price_usdt: Price,
-  /** Where to pay: an address of the chain the relay is paid on, or what its operator wrote there. */
+  /** Where to pay: an address on the relay's chain, or a text by the operator. */
   pay_to: v.string(),
-  /** The page to pay on. */
+  /** The payment page. */
   payment_url: v.exactOptional(v.string()),
   expired_at: Timestamp,
 })
 /** See {@link ChannelTradeOrder}. */
 export type ChannelTradeOrder = v.InferOutput<typeof ChannelTradeOrder>
 
-/** The order of an id, by the account that is to go by it. */
+/** An account's order of an id for itself. */
 export const PurchaseOrder = v.object({
   order_id: OrderId,
   alias_id: AliasId,
   price_usdt: Price,
-  /** The page to pay on. */
+  /** The payment page. */
   payment_url: v.string(),
-  /** Deprecated: what the page shows. */
+  /** Deprecated: the payment page shows this. */
   pay_to: v.exactOptional(v.string()),
   expired_at: Timestamp,
 })
 /** See {@link PurchaseOrder}. */
 export type PurchaseOrder = v.InferOutput<typeof PurchaseOrder>
 
-/** The order of an id by nobody yet: whoever presents it once it is paid has the id. Deprecated. */
+/**
+ * An order of an id without an account. Once it is paid, the first account that binds it gets the id.
+ * Deprecated.
+ */
 export const ReserveOrder = v.object({
   order_id: OrderId,
   alias_id: AliasId,
@@ -68,12 +73,12 @@ export const ReserveOrder = v.object({
 /** See {@link ReserveOrder}. */
 export type ReserveOrder = v.InferOutput<typeof ReserveOrder>
 
-/** How far an order is; `alias_id` is empty where it is for no id. */
+/** The status of an order. `alias_id` is empty if the order is not for an id. */
 export const OrderStatus = v.object({ status: OrderState, alias_id: v.union([AliasId, v.literal('')]) })
 /** See {@link OrderStatus}. */
 export type OrderStatus = v.InferOutput<typeof OrderStatus>
 
-/** One of one's own orders, as its list shows it. */
+/** One order in the list of the account's orders. */
 export const OwnOrder = v.object({
   order_id: OrderId,
   kind: OrderKind,
@@ -85,7 +90,7 @@ export const OwnOrder = v.object({
   payment_url: v.string(),
   created_at: Timestamp,
   expired_at: Timestamp,
-  /** There for orders of ids: whether the id has been bound. */
+  /** Whether the id was bound. Only present for orders of ids. */
   is_bound: v.exactOptional(v.boolean()),
 })
 /** See {@link OwnOrder}. */

@@ -1,13 +1,13 @@
-// Bodies and replies of push: how a device that is not connected is woken.
+// Bodies and replies of push, which wakes devices that are not connected.
 import * as v from 'valibot'
 
 const ENDPOINT_CHARACTERS = 2048
 
 export const VapidKeyReply = v.object({ vapid_public_key: v.string() })
 
-/** What a browser’s `PushSubscription.toJSON()` gives; the rest of it is ignored. */
+/** The result of a browser’s `PushSubscription.toJSON()`; other members are ignored. */
 export const SubscribeBody = v.object({
-  /** Where the browser’s push service takes messages for it. Anybody who has it can wake the device. */
+  /** The URL of the browser at its push service. Anyone who has it can wake the device. */
   endpoint: v.pipe(
     v.string(),
     v.maxLength(ENDPOINT_CHARACTERS, `must be at most ${ENDPOINT_CHARACTERS} characters`),
@@ -28,6 +28,6 @@ export const RegisterPushBody = v.object({
     v.string(),
     v.regex(/^[\x21-\x7e]{1,2048}$/, 'must be 1 to 2048 printable ASCII characters without spaces'),
   ),
-  /** What the device is, such as `android`. */
+  /** The kind of device, such as `android`. */
   platform: v.pipe(v.string(), v.regex(/^[a-z0-9_-]{1,32}$/, 'must be 1 to 32 of a-z, 0-9, _ and -')),
 })

@@ -2,12 +2,12 @@
 import * as v from 'valibot'
 import { AliasId } from '../ids.ts'
 
-/** How sought after an id is; the rules of the relay say which is which. */
+/** How popular an id is, according to the relay's price list. */
 export const VanityTier = v.picklist(['top', 'premium', 'standard'])
 /** See {@link VanityTier}. */
 export type VanityTier = v.InferOutput<typeof VanityTier>
 
-/** An id that can be bought, at the price of this moment. */
+/** An id for sale, at its present price. */
 export const VanityItem = v.object({
   alias_id: AliasId,
   /** Whole stablecoin units. */

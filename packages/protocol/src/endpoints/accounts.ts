@@ -1,4 +1,4 @@
-// Endpoints of accounts: proof of work, registration, login, one's own account, lookup.
+// Endpoints of accounts: proof of work, registration, login, the caller's account, lookup.
 import * as accounts from '../bodies/accounts.ts'
 import * as friends from '../bodies/friends.ts'
 import { define, type Summaries } from './endpoint.ts'
@@ -108,17 +108,17 @@ export const accountEndpoints = define({
   },
 })
 
-/** What each does, for the documents. */
+/** One line about each endpoint, for the documents. */
 export const accountSummaries: Summaries<typeof accountEndpoints> = {
   powChallenge: 'A challenge to solve before registering',
-  register: 'Registers a pair of public keys; a registered one answers 409 with its account',
-  authChallenge: 'A challenge to sign; an unknown uuid gets one too',
+  register: 'Registers a pair of public keys; a key that is already registered answers 409 with its account',
+  authChallenge: 'A challenge to sign; an unknown uuid also gets one',
   authVerify: 'Exchanges a signed challenge for a token',
-  authLogout: 'Kills the token at once, and its WebSocket',
+  authLogout: 'Revokes the token at once and closes its WebSocket',
   wsTicket: 'A ticket that opens one WebSocket',
-  getMe: 'One’s own account',
-  patchMe: 'Changes one’s nickname',
-  deleteMe: 'Deletes one’s account; its uuid and aliases are never given out again',
+  getMe: 'The caller’s account',
+  patchMe: 'Changes the caller’s nickname',
+  deleteMe: 'Deletes the caller’s account; its uuid and aliases are never assigned again',
   lookUpUser: 'The public keys and nickname behind an alias',
-  activeConversations: 'The conversations one can write in',
+  activeConversations: 'The conversations that the caller can write in',
 }

@@ -15,7 +15,7 @@ export const callEndpoints = define({
   },
 })
 
-/** What each does, for the documents. */
+/** One line about each endpoint, for the documents. */
 export const callSummaries: Summaries<typeof callEndpoints> = {
-  iceConfig: 'Servers for the media of calls; with `mode=relay` TURN servers only',
+  iceConfig: 'Servers for the media of calls; with `mode=relay` only TURN servers',
 }

@@ -1,4 +1,4 @@
-// Endpoints of channels: catalogue, subscriptions, posts, offering one for sale.
+// Endpoints of channels: catalogue, subscriptions, posts, sales.
 import * as channels from '../bodies/channels.ts'
 import * as payments from '../bodies/payments.ts'
 import { define, ORDERING, type Summaries } from './endpoint.ts'
@@ -158,22 +158,22 @@ export const channelEndpoints = define({
   },
 })
 
-/** What each does, for the documents. */
+/** One line about each endpoint, for the documents. */
 export const channelSummaries: Summaries<typeof channelEndpoints> = {
   searchChannels:
-    'Public channels whose name or description has all words of `q`, the best first; none for no words',
-  myChannels: 'The channels one owns or is subscribed to',
-  createChannel: 'Makes a channel on one of one’s seats',
-  getChannel: 'A channel, and what one is to it. Whoever has the id of one that is not public was given it',
-  patchChannel: 'Changes what is given of a channel; its owner only',
-  deleteChannel: 'Deletes a channel and its posts, and frees its seat; its owner only',
-  subscribe: 'Subscribes to a channel; twice changes nothing',
-  unsubscribe: 'Ends a subscription; twice changes nothing',
-  listPosts: 'Posts of a channel, the newest first, before one of them if told; a page of none is the end',
-  createPost: 'Posts to a channel, and to everybody subscribed who is there; its owner only',
-  deletePost: 'Deletes a post; the channel’s owner only',
-  listChannel: 'Offers a channel for sale, or changes its price; its owner only',
-  unlistChannel: 'Takes a channel off sale; its owner only',
-  buyChannel: 'Orders a channel that is for sale; asking again while it is held answers the same order',
+    'Public channels whose name or description contains all words of `q`, best first; no words find none',
+  myChannels: 'The channels that the caller owns or is subscribed to',
+  createChannel: 'Makes a channel on one of the caller’s seats',
+  getChannel: 'A channel and the caller’s role in it; also a channel that is not public',
+  patchChannel: 'Changes the given fields of a channel; only its owner',
+  deleteChannel: 'Deletes a channel and its posts, and frees its seat; only its owner',
+  subscribe: 'Subscribes to a channel; repeating it changes nothing',
+  unsubscribe: 'Ends a subscription; repeating it changes nothing',
+  listPosts: 'Posts of a channel, newest first, older than `before` if given; an empty page is the end',
+  createPost: 'Posts to a channel and to its connected subscribers; only its owner',
+  deletePost: 'Deletes a post; only the channel’s owner',
+  listChannel: 'Offers a channel for sale, or changes its price; only its owner',
+  unlistChannel: 'Ends the sale of a channel; only its owner',
+  buyChannel: 'Orders a channel that is for sale; repeating it during the hold answers the same order',
   buyQuota: 'Orders a seat for one more channel',
 }

@@ -1,4 +1,4 @@
-// What an endpoint is: path, who may call it, its rate, body, reply and errors, as data.
+// An endpoint as data: path, who may call it, rate, body, reply and errors.
 import type * as v from 'valibot'
 import type { ErrorCode } from '../errors.ts'
 import type { LimitName } from '../limits.ts'
@@ -10,37 +10,45 @@ export const API_BASE = '/api/v1'
 /** One endpoint, as data. */
 export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** A method published clients use for the same thing. */
+  /** Another method that published clients use for this endpoint. */
   readonly alsoMethod?: 'POST'
   /** Under `/api/v1`; `{name}` is a parameter of `params`. */
   readonly path: string
   readonly auth: 'none' | 'account'
   readonly rate: RateName
   readonly params?: v.GenericSchema<unknown, Record<string, unknown>>
-  /** What may stand behind `?`; everything in it is text. */
+  /** The query after `?`; all its values are text. */
   readonly query?: v.GenericSchema<unknown, Record<string, unknown>>
   readonly body?: v.GenericSchema
-  /** Where a body may be larger than `bodyBytes`: by six times this limit, for what JSON can make of it. */
+  /**
+   * Allows a body larger than `bodyBytes` by six times this limit, because JSON escapes can lengthen text
+   * that much.
+   */
   readonly largeBody?: LimitName
-  /** Where the body is bytes and no JSON: the limit that says how many. Its handler reads them as they come. */
+  /** The body is raw bytes up to this limit, not JSON. The handler reads them as a stream. */
   readonly rawBody?: LimitName
-  /** Where the reply is bytes: its handler answers the whole response, of HEAD too. */
+  /** The reply is raw bytes. The handler answers the whole response, also for HEAD. */
   readonly rawReply?: true
   readonly status: 200 | 201 | 204
   readonly reply?: v.GenericSchema
-  /** Done twice, it is done twice: who got no answer must look before asking again. */
+  /**
+   * A repeated request has a second effect. A client that got no answer must check before it repeats the
+   * request.
+   */
   readonly notIdempotent?: true
-  /** Codes it answers besides those any endpoint can. */
+  /** Codes that it answers besides those that every endpoint can answer. */
   readonly errors: readonly ErrorCode[]
 }
 
-/** A line on each endpoint of a table. Apart from it: clients take the table along, and show no lines. */
+/**
+ * One line about each endpoint of a table. Separate from the table, so that clients do not bundle the texts.
+ */
 export type Summaries<T> = Readonly<Record<keyof T, string>>
 
-/** Keeps each endpoint's own type. */
+/** Keeps the exact type of each endpoint. */
 export function define<const T extends Record<string, Endpoint>>(table: T): T {
   return table
 }
 
-/** What refuses an order, whatever it is for. */
+/** Errors of every order, no matter what it is for. */
 export const ORDERING = ['PAYMENTS_UNAVAILABLE', 'TOO_MANY_ORDERS'] as const satisfies ErrorCode[]

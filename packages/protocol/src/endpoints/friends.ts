@@ -80,14 +80,14 @@ export const friendEndpoints = define({
   },
 })
 
-/** What each does, for the documents. */
+/** One line about each endpoint, for the documents. */
 export const friendSummaries: Summaries<typeof friendEndpoints> = {
-  listFriends: 'Friends, and requests sent and received',
-  requestFriend: 'Asks for friendship; asking someone who has asked accepts',
-  acceptFriend: 'Accepts a request made to the caller',
-  rejectFriend: 'Rejects a request made to the caller; the requester is told nothing',
-  removeFriend: 'Ends a friendship, or takes back a request',
+  listFriends: 'Friends, and sent and received requests',
+  requestFriend: 'Requests a friendship; this accepts a request from the same account',
+  acceptFriend: 'Accepts a request to the caller',
+  rejectFriend: 'Rejects a request to the caller; the requester is not told',
+  removeFriend: 'Ends a friendship, or withdraws a request',
   block: 'Blocks an account',
   unblock: 'Lifts a block',
-  listBlocks: 'The accounts one has blocked',
+  listBlocks: 'The accounts that the caller has blocked',
 }

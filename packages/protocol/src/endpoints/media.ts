@@ -1,4 +1,4 @@
-// Endpoints of media: blobs the relay cannot read, uploaded in parts or by a link, downloaded by whoever has the key.
+// Endpoints of media: blobs the relay cannot read, uploaded in parts or by a link, downloaded with their key.
 import * as media from '../bodies/media.ts'
 import type { ErrorCode } from '../errors.ts'
 import { define, type Summaries } from './endpoint.ts'
@@ -121,18 +121,18 @@ export const mediaEndpoints = define({
   },
 })
 
-/** What each does, for the documents. */
+/** One line about each endpoint, for the documents. */
 export const mediaSummaries: Summaries<typeof mediaEndpoints> = {
   initUpload: 'Begins an upload in parts',
-  uploadPart: 'Uploads a part; repeating one replaces it',
-  getUpload: 'Which parts of an upload are there',
-  completeUpload: 'Makes the parts one blob: all of them, numbered from 1, in order; twice answers the same',
-  abortUpload: 'Gives an upload up, and frees its room',
-  uploadUrl: 'A link to upload a whole blob to with one PUT',
+  uploadPart: 'Uploads a part; repeating a part replaces it',
+  getUpload: 'The stored parts of an upload',
+  completeUpload: 'Joins all parts to one blob, numbered from 1 and in order; repeating it answers the same',
+  abortUpload: 'Cancels an upload and frees its space',
+  uploadUrl: 'A link to upload a whole blob with one PUT',
   downloadMedia: 'A blob’s bytes, or a range of them, for any account that knows its key',
-  downloadUrl: 'A link to download a blob from without a token',
-  putMediaLink: 'Where `upload_url` leads on a relay that keeps blobs itself; writes once',
-  getMediaLink: 'Where `download_url` leads on a relay that keeps blobs itself',
+  downloadUrl: 'A link to download a blob without a token',
+  putMediaLink: 'The target of `upload_url` if the relay itself keeps the blobs; writes once',
+  getMediaLink: 'The target of `download_url` if the relay itself keeps the blobs',
   storageEstimate:
-    'What one’s media takes of its room, uploads under way included, and how many messages wait for one',
+    'The caller’s used media space, including unfinished uploads, and the number of waiting messages',
 }

@@ -1,4 +1,4 @@
-// Endpoints of push: how a device that is not connected is woken.
+// Endpoints of push, which wakes devices that are not connected.
 import { Done } from '../bodies/channels.ts'
 import * as push from '../bodies/push.ts'
 import { define, type Summaries } from './endpoint.ts'
@@ -44,11 +44,10 @@ export const pushEndpoints = define({
   },
 })
 
-/** What each does, for the documents. */
+/** One line about each endpoint, for the documents. */
 export const pushSummaries: Summaries<typeof pushEndpoints> = {
-  pushVapidKey: 'The key a browser subscribes with, `applicationServerKey`',
-  pushSubscribe:
-    'Has a browser woken by Web Push; one that was another account’s is the caller’s from now on',
-  pushRegister: 'Has a device woken by Firebase Cloud Messaging, where the relay is set up for it',
-  pushDisable: 'Has none of the account’s browsers and devices woken any more',
+  pushVapidKey: 'The key that a browser subscribes with (`applicationServerKey`)',
+  pushSubscribe: 'Subscribes a browser to Web Push; a browser of another account moves to the caller',
+  pushRegister: 'Registers a device for Firebase Cloud Messaging, if the relay is set up for it',
+  pushDisable: 'Ends all push subscriptions of the account',
 }

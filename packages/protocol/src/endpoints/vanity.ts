@@ -1,4 +1,4 @@
-// Endpoints of the shop of custom ids, and of the orders of everything that is bought.
+// Endpoints of the shop of custom ids, and of all orders.
 import * as payments from '../bodies/payments.ts'
 import * as vanity from '../bodies/vanity.ts'
 import { define, ORDERING, type Summaries } from './endpoint.ts'
@@ -66,12 +66,12 @@ export const vanityEndpoints = define({
   },
 })
 
-/** What each does, for the documents. */
+/** One line about each endpoint, for the documents. */
 export const vanitySummaries: Summaries<typeof vanityEndpoints> = {
-  searchVanity: 'Ids that can be bought: those put forward, or those that begin with `q`',
-  purchaseVanity: 'Orders an id and holds it; asking again while it is held answers the same order',
-  bindVanity: 'Goes by the id of a confirmed order from now on; the id before stays one’s own',
-  reserveVanity: 'Deprecated: orders an id for whoever binds it',
-  listOrders: 'One’s own orders of every kind, the newest first',
-  orderStatus: 'How far an order of any kind is',
+  searchVanity: 'Ids for sale: the featured ones, or those that begin with `q`',
+  purchaseVanity: 'Orders an id and holds it; repeating it during the hold answers the same order',
+  bindVanity: 'Makes the id of a confirmed order the caller’s alias; the former alias stays with the account',
+  reserveVanity: 'Deprecated: orders an id without an account',
+  listOrders: 'The caller’s orders of every kind, newest first',
+  orderStatus: 'The status of an order of any kind',
 }

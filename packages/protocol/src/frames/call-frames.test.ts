@@ -1,4 +1,4 @@
-// Frames of calls: what of them is looked at, and by which rules.
+// Call frames: which fields the codec checks, and by which rules.
 import { describe, expect, test } from 'bun:test'
 import { type CallFrameType, isCallFrame, sentCallFrames } from './call-frames.ts'
 import { decodeClientFrame, decodeRelayFrame } from './codec.ts'
@@ -16,7 +16,7 @@ describe.each(types)('%s', (type) => {
   const decode = (changed: object, decoder: typeof decodeClientFrame | typeof decodeRelayFrame) =>
     decoder(JSON.stringify({ type, ...valid, ...changed }))
 
-  test('is decoded as it stands, in both directions', () => {
+  test('is decoded unchanged in both directions, without unknown fields', () => {
     for (const decoder of [decodeClientFrame, decodeRelayFrame]) {
       const { frame } = decode({ more: [1], id: 7 }, decoder)
       expect(frame).toEqual({ type, ...valid } as never)
@@ -24,7 +24,7 @@ describe.each(types)('%s', (type) => {
     }
   })
 
-  test('may come without `from`, which the relay fills in: to a client it always has one', () => {
+  test('may lack `from` when a client sends it, but not when the relay sends it', () => {
     expect(decode({ from: undefined }, decodeClientFrame).fault).toBeUndefined()
     expect(decode({ from: undefined }, decodeRelayFrame).fault).toMatchObject({
       field: 'from',
@@ -38,7 +38,7 @@ describe.each(types)('%s', (type) => {
     ['from', [null, '', 'ab', 'UPPER', 7, []]],
     ['crypto_v', [undefined, null, 0, 256, 1.5, '2']],
     ['payload', [undefined, null, '', 'AAA', 'AAA_', 'A'.repeat(65_540), {}]],
-  ])('whose `%s` is wrong is a fault that names it, and the call', (field, values) => {
+  ])('with a wrong `%s` is a fault that names the field and the call', (field, values) => {
     for (const value of values) {
       expect(decode({ [field]: value }, decodeClientFrame).fault).toMatchObject({
         code: 'INVALID_FIELD',
@@ -50,7 +50,7 @@ describe.each(types)('%s', (type) => {
   })
 })
 
-test('no other frame is one of a call', () => {
+test('no other frame is a call frame', () => {
   for (const type of ['msg', 'ping', 'call_', 'call_more', '__proto__', 'toString'])
     expect(isCallFrame({ type })).toBe(false)
 })

@@ -1,4 +1,4 @@
-// The frames of a call, which are alike in both directions: a relay forwards them as they are.
+// The frames of a call. They are the same in both directions: a relay forwards them unchanged.
 import * as v from 'valibot'
 import { AliasId, CallId, CryptoVersion, Payload } from '../ids.ts'
 
@@ -6,29 +6,31 @@ const Signal = { to: AliasId, call_id: CallId, crypto_v: CryptoVersion, payload:
 const Sent = { ...Signal, from: v.optional(AliasId) }
 const Forwarded = { ...Signal, from: AliasId }
 
-/** Schemas of a call's frames as a client sends them, by `type`. They may hold more than these fields. */
+/** Schemas of a call's frames as a client sends them, by `type`. They may contain more fields. */
 export const sentCallFrames = {
-  /** Calls a friend. Waits for one that is not there. */
+  /** Calls a friend. The relay keeps it for a friend who is not connected. */
   call_offer: v.object({ type: v.literal('call_offer'), ...Sent }),
-  /** Takes a call. */
+  /** Accepts a call. */
   call_answer: v.object({ type: v.literal('call_answer'), ...Sent }),
-  /** Refuses a call. */
+  /** Rejects a call. */
   call_reject: v.object({ type: v.literal('call_reject'), ...Sent }),
-  /** A way to be reached for the media of a call. */
+  /** A network path for the media of a call. */
   call_ice: v.object({ type: v.literal('call_ice'), ...Sent }),
-  /** Ends a call, taken or not. */
+  /** Ends a call, accepted or not. */
   call_hangup: v.object({ type: v.literal('call_hangup'), ...Sent }),
 } as const
 
-/** Schemas of a call's frames as a relay hands them on: as they were sent, `from` filled in where it was missing. */
+/**
+ * Schemas of a call's frames as a relay forwards them: unchanged, but with `from` added if it was missing.
+ */
 export const forwardedCallFrames = {
   /** `from` calls. */
   call_offer: v.object({ type: v.literal('call_offer'), ...Forwarded }),
-  /** `from` takes the call. */
+  /** `from` accepts the call. */
   call_answer: v.object({ type: v.literal('call_answer'), ...Forwarded }),
-  /** `from` refuses the call. */
+  /** `from` rejects the call. */
   call_reject: v.object({ type: v.literal('call_reject'), ...Forwarded }),
-  /** A way to reach `from` for the media of the call. */
+  /** A network path to `from` for the media of the call. */
   call_ice: v.object({ type: v.literal('call_ice'), ...Forwarded }),
   /** `from` ends the call. */
   call_hangup: v.object({ type: v.literal('call_hangup'), ...Forwarded }),
@@ -36,12 +38,12 @@ export const forwardedCallFrames = {
 
 /** The `type` of a call's frame. */
 export type CallFrameType = keyof typeof sentCallFrames
-/** A call's frame as a client sends it, as far as a relay looks at it. */
+/** A call's frame as a client sends it, with the fields that a relay reads. */
 export type CallFrame = {
   [T in CallFrameType]: v.InferOutput<(typeof sentCallFrames)[T]>
 }[CallFrameType]
 
-/** True for a frame of a call. */
+/** Whether this is a call frame. */
 export function isCallFrame<Frame extends { readonly type: string }>(
   frame: Frame,
 ): frame is Extract<Frame, { readonly type: CallFrameType }> {

@@ -1,4 +1,5 @@
-// The frames a client may send. The relay's own are in relay-frames.ts: two closed unions, one a direction.
+// The frames a client may send. Those of the relay are in relay-frames.ts: two closed unions, one per
+// direction.
 import * as v from 'valibot'
 import { AliasId, ConversationId, CryptoVersion, MessageId, Payload, Seq } from '../ids.ts'
 import { sentCallFrames } from './call-frames.ts'
@@ -7,11 +8,14 @@ const Receipt = { conv_id: ConversationId, seq: Seq, to: AliasId }
 
 /** Schemas of the frames a client may send, by `type`. */
 export const clientFrames = {
-  /** Answered by `pong`. */
+  /** The relay answers `pong`. */
   ping: v.object({ type: v.literal('ping') }),
-  /** The first of a connection asks for the backlog already under way, a later one for all that is unconfirmed. */
+  /**
+   * A connection's first `sync` refers to the backlog already being sent; a later one repeats all unconfirmed
+   * frames.
+   */
   sync: v.object({ type: v.literal('sync') }),
-  /** A message: stored, then `ack`, then delivered. */
+  /** A message. The relay stores it, sends `ack`, and delivers it. */
   msg: v.object({
     type: v.literal('msg'),
     id: MessageId,
@@ -20,13 +24,13 @@ export const clientFrames = {
     crypto_v: CryptoVersion,
     payload: Payload,
   }),
-  /** All up to `seq` has arrived and is kept. */
+  /** Everything up to `seq` has arrived and is stored. */
   delivered: v.object({ type: v.literal('delivered'), ...Receipt }),
-  /** All up to `seq` has been read; implies `delivered`. */
+  /** Everything up to `seq` was read. Implies `delivered`. */
   read: v.object({ type: v.literal('read'), ...Receipt }),
-  /** Forwarded if the peer is there, else dropped. */
+  /** Forwarded if the peer is connected, otherwise dropped. */
   typing: v.object({ type: v.literal('typing'), to: AliasId, conv_id: ConversationId }),
-  /** Takes back one of the sender's own messages. */
+  /** Retracts one of the sender's own messages. */
   retract: v.object({ type: v.literal('retract'), id: MessageId, to: AliasId, conv_id: ConversationId }),
   ...sentCallFrames,
 } as const
@@ -38,7 +42,7 @@ export type ClientFrameOf<T extends ClientFrameType> = v.InferOutput<(typeof cli
 /** Any frame a client may send. */
 export type ClientFrame = { [T in ClientFrameType]: ClientFrameOf<T> }[ClientFrameType]
 
-/** True for the `type` of a frame a client may send. */
+/** Whether this is the `type` of a frame a client may send. */
 export function isClientFrameType(type: string): type is ClientFrameType {
   return Object.hasOwn(clientFrames, type)
 }

@@ -1,6 +1,8 @@
-// The codec against valid frames, each rule broken once, and arbitrary text: a frame or a fault, never a throw.
+// The codec with valid frames, with each rule broken once, and with arbitrary text. It must return a frame or
+// a fault and never throw.
 import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
+import { anyCharacter } from '../../test/any-character.ts'
 import { errors } from '../errors.ts'
 import type { CallFrameType } from './call-frames.ts'
 import type { clientFrames } from './client-frames.ts'
@@ -18,21 +20,18 @@ const valid = {
 } as const satisfies Record<Exclude<keyof typeof clientFrames, CallFrameType>, object>
 
 describe('a frame of a client', () => {
-  test.each(Object.entries(valid))(
-    '%s is decoded as it stands, without the fields nobody knows',
-    (_type, frame) => {
-      expect(decodeClientFrame(JSON.stringify(frame))).toEqual({ frame } as never)
-      const more = { ...frame, from: 'u00000002', at: 1, nested: { type: 'goaway' }, '': null }
-      expect(decodeClientFrame(JSON.stringify(more))).toEqual({ frame } as never)
-    },
-  )
+  test.each(Object.entries(valid))('%s is decoded unchanged, without unknown fields', (_type, frame) => {
+    expect(decodeClientFrame(JSON.stringify(frame))).toEqual({ frame } as never)
+    const more = { ...frame, from: 'u00000002', at: 1, nested: { type: 'goaway' }, '': null }
+    expect(decodeClientFrame(JSON.stringify(more))).toEqual({ frame } as never)
+  })
 
   const broken = Object.entries(valid).flatMap(([type, frame]) =>
     Object.keys(frame)
       .filter((field) => field !== 'type')
       .map((field) => [type, field, frame] as const),
   )
-  test.each(broken)('%s without a right `%s` is a fault that names it', (_type, field, frame) => {
+  test.each(broken)('%s without a valid `%s` is a fault that names the field', (_type, field, frame) => {
     for (const value of [undefined, null, {}, [], true, '', 0, -1, 1.5, 'ä', '\u0000', Number.MAX_VALUE]) {
       const { fault } = decodeClientFrame(JSON.stringify({ ...frame, [field]: value }))
       expect(fault).toMatchObject({
@@ -80,7 +79,7 @@ describe('a frame of a client', () => {
     expect(decodeClientFrame(JSON.stringify({ ...valid.msg, [field]: value })).fault).toBeUndefined()
   })
 
-  test('a fault names the frame by its id and conversation, cut short, and quotes nothing else', () => {
+  test("a fault contains the frame's id, cut short, and its conversation, and quotes nothing else", () => {
     const secret = 'not-for-any-log'
     const { fault } = decodeClientFrame(
       JSON.stringify({ ...valid.msg, payload: secret, id: 'i'.repeat(500) }),
@@ -97,7 +96,7 @@ describe('a frame of a client', () => {
 
 describe('any text', () => {
   const texts = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: anyCharacter() }),
     fc.json(),
     fc.jsonValue().map((value) => JSON.stringify({ type: 'msg', payload: value })),
     fc
@@ -113,7 +112,7 @@ describe('any text', () => {
     ['client', decodeClientFrame],
     ['relay', decodeRelayFrame],
   ] as const)(
-    'is a frame of a %s that encodes to itself, or a fault of the registry',
+    'from a %s is a frame that survives encoding, or a fault of the registry',
     async (_sender, decode) => {
       await fc.assert(
         fc.property(texts, (text) => {
@@ -127,13 +126,13 @@ describe('any text', () => {
     },
   )
 
-  test('nested without end is a fault or a frame, not a crash', () => {
+  test('with deep nesting is a fault or a frame, not a crash', () => {
     const deep = '['.repeat(200_000) + ']'.repeat(200_000)
     expect(decodeClientFrame(deep).fault?.code).toBe('INVALID_JSON')
     expect(() => decodeClientFrame(`{"type":"ping","x":${deep}}`)).not.toThrow()
   })
 
-  test('named like a member of every object is no frame', () => {
+  test("whose type is the name of an object's built-in property is a fault", () => {
     for (const type of ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf']) {
       expect(decodeClientFrame(JSON.stringify({ type })).fault?.code).toBe('UNKNOWN_FRAME')
       expect(decodeRelayFrame(JSON.stringify({ type })).fault?.code).toBe('UNKNOWN_FRAME')
@@ -144,7 +143,7 @@ describe('any text', () => {
     })
   })
 
-  test('of the other direction is not taken', () => {
+  test('with a frame of the other direction is a fault', () => {
     expect(decodeClientFrame('{"type":"goaway","reason":"jwt_revoked"}').fault?.code).toBe('UNKNOWN_FRAME')
     expect(decodeRelayFrame('{"type":"sync"}').fault?.code).toBe('UNKNOWN_FRAME')
   })

@@ -1,11 +1,11 @@
-// Text to frame and back. Decoding never throws: what is wrong with a frame is a value.
+// Decodes text to frames and encodes frames to text. Decoding never throws; it returns the fault as a value.
 import * as v from 'valibot'
 import { describeIssue } from '../check.ts'
 import type { ErrorCode } from '../errors.ts'
 import { type ClientFrame, clientFrames, isClientFrameType } from './client-frames.ts'
 import { isRelayFrameType, type RelayFrame, relayFrames } from './relay-frames.ts'
 
-/** Why a frame could not be decoded. `id`, `conv_id` and `call_id` are the frame's own where it has them as text. */
+/** Why a frame could not be decoded. `id`, `conv_id` and `call_id` come from the frame, if they are text. */
 export interface FrameFault {
   readonly code: Extract<ErrorCode, 'INVALID_JSON' | 'INVALID_FIELD' | 'UNKNOWN_FRAME'>
   readonly field?: string
@@ -68,7 +68,8 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-// Echoed so that a client can tell which of its frames was refused; cut short, since the peer chose them.
+// The relay echoes them so that a client knows which frame was refused. The peer chose them, so they are cut
+// short.
 function namesOf(value: Record<string, unknown>): { id?: string; conv_id?: string; call_id?: string } {
   return {
     ...(typeof value.id === 'string' ? { id: value.id.slice(0, 128) } : {}),

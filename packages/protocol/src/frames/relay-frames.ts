@@ -24,7 +24,7 @@ const Receipt = { conv_id: ConversationId, seq: Seq, to: AliasId, from: AliasId 
 export const relayFrames = {
   /** The answer to `ping`. */
   pong: v.object({ type: v.literal('pong'), at: Milliseconds }),
-  /** A message from `from`; `seq` and `at` are the relay's. */
+  /** A message from `from`. The relay assigns `seq` and `at`. */
   msg: v.object({
     type: v.literal('msg'),
     id: MessageId,
@@ -44,13 +44,13 @@ export const relayFrames = {
     seq: Seq,
     at: Milliseconds,
   }),
-  /** `from` has everything up to `seq`. */
+  /** `from` has received everything up to `seq`. */
   delivered: v.object({ type: v.literal('delivered'), ...Receipt }),
   /** `from` has read everything up to `seq`. */
   read: v.object({ type: v.literal('read'), ...Receipt }),
   /** `from` is typing. */
   typing: v.object({ type: v.literal('typing'), to: AliasId, conv_id: ConversationId, from: AliasId }),
-  /** `from` has taken back its message `id`. */
+  /** `from` has retracted its message `id`. */
   retract: v.object({
     type: v.literal('retract'),
     id: MessageId,
@@ -62,21 +62,21 @@ export const relayFrames = {
   }),
   /** The retraction is on stable storage. */
   retract_ack: v.object({ type: v.literal('retract_ack'), id: MessageId, conv_id: ConversationId }),
-  /** The backlog is through: `count` stored frames were sent for it. */
+  /** The backlog was sent; it had `count` stored frames. */
   sync_end: v.object({
     type: v.literal('sync_end'),
     count: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
   }),
-  /** A hint: somebody asks for friendship. The friend list is the truth. */
+  /** A hint that `from` asks for friendship. The friend list has the present state. */
   friend_request: v.object({ type: v.literal('friend_request'), friendship_id: FriendshipId, from: AliasId }),
-  /** A hint: a request was accepted. Leaves before the first `msg` of its conversation. */
+  /** A hint that a request was accepted. It is sent before the first `msg` of the conversation. */
   friend_accepted: v.object({
     type: v.literal('friend_accepted'),
     friendship_id: FriendshipId,
     from: AliasId,
     conv_id: v.optional(ConversationId),
   }),
-  /** A new post of a channel one is subscribed to; `conv_id` is the channel's id once more, for older clients. */
+  /** A new post of a subscribed channel. `conv_id` repeats the channel's id for older clients. */
   channel_post: v.object({
     type: v.literal('channel_post'),
     channel_id: ChannelId,
@@ -88,15 +88,15 @@ export const relayFrames = {
     author_alias_id: AliasId,
     post: ChannelPost,
   }),
-  /** An order of one’s own was paid; kept for the payer until it is known to have arrived. */
+  /** The account's order was paid. The relay keeps this frame until it has certainly arrived. */
   payment_confirmed: v.object({ type: v.literal('payment_confirmed'), order_id: OrderId, ref_id: RefId }),
   ...forwardedCallFrames,
-  /** The connection is about to be closed for good. */
+  /** The relay is about to close the connection. The client must not reconnect by itself. */
   goaway: v.object({
     type: v.literal('goaway'),
     reason: v.picklist(['new_device_login', 'jwt_revoked', 'account_deleted']),
   }),
-  /** What one frame was refused for; the connection lives on. */
+  /** Why one frame was refused. The connection stays open. */
   error: v.object({
     type: v.literal('error'),
     error: v.string(),
@@ -115,7 +115,7 @@ export type RelayFrameOf<T extends RelayFrameType> = v.InferOutput<(typeof relay
 /** Any frame a relay sends. */
 export type RelayFrame = { [T in RelayFrameType]: RelayFrameOf<T> }[RelayFrameType]
 
-/** True for the `type` of a frame a relay sends. */
+/** Whether this is the `type` of a frame a relay sends. */
 export function isRelayFrameType(type: string): type is RelayFrameType {
   return Object.hasOwn(relayFrames, type)
 }
@@ -133,12 +133,12 @@ export const closeCodes = {
 /** Why a relay closes a WebSocket. */
 export type CloseReason = keyof typeof closeCodes
 
-/** What each close code means, as the relay says it. */
+/** The meaning of each close code, as the relay sends it. */
 export const closeMeanings: Readonly<Record<CloseReason, string>> = {
-  badFrames: 'the peer keeps sending what is not JSON',
+  badFrames: 'the peer keeps sending frames that are not JSON',
   tooLarge: 'a frame was too large',
-  restart: 'the relay restarts; come back',
-  overload: 'overload, or too slow a reader; come back later',
-  tokenDead: 'the token is dead; log in again',
+  restart: 'the relay restarts; reconnect',
+  overload: 'the relay is overloaded or the peer reads too slowly; reconnect later',
+  tokenDead: 'the token has expired or was revoked; log in again',
   replaced: 'replaced by a newer connection',
 }

@@ -1,10 +1,10 @@
-// Accounts as other features know them: finding, registering, renaming, deleting.
+// The public file of accounts: finds, adds, renames and deletes them.
 import type { AccountUuid, AliasId } from '@sotto/protocol'
 import type { Clock } from '../operations/clock.ts'
 import { type RandomBytes, randomBelow, randomUuid } from '../operations/random.ts'
 import type { AccountId, Sql, Storage } from '../storage/storage.ts'
 
-/** An account that exists. */
+/** An account that is not deleted. */
 export interface Account {
   readonly id: AccountId
   readonly uuid: AccountUuid
@@ -15,7 +15,7 @@ export interface Account {
   readonly created_at: number
 }
 
-/** The account with this number, if it exists. */
+/** The account with this number, if it is not deleted. */
 export async function findAccount(sql: Sql, id: AccountId): Promise<Account | undefined> {
   const [row] = await sql<Account>`
     SELECT id, uuid, alias_id, nickname, ed25519_public_key, x25519_public_key, created_at
@@ -23,7 +23,7 @@ export async function findAccount(sql: Sql, id: AccountId): Promise<Account | un
   return row
 }
 
-/** The account known by this alias now. Aliases of old are not found. */
+/** The account with this current alias. Former aliases are not found. */
 export async function findAccountByAlias(sql: Sql, alias: AliasId): Promise<Account | undefined> {
   const [row] = await sql<Account>`
     SELECT id, uuid, alias_id, nickname, ed25519_public_key, x25519_public_key, created_at
@@ -31,7 +31,7 @@ export async function findAccountByAlias(sql: Sql, alias: AliasId): Promise<Acco
   return row
 }
 
-/** The account with this uuid. */
+/** The account with this uuid, if it is not deleted. */
 export async function findAccountByUuid(sql: Sql, uuid: AccountUuid): Promise<Account | undefined> {
   const [row] = await sql<Account>`
     SELECT id, uuid, alias_id, nickname, ed25519_public_key, x25519_public_key, created_at
@@ -47,7 +47,7 @@ export async function findAccountByKey(sql: Sql, ed25519PublicKey: string): Prom
   return row
 }
 
-/** Keys and name of an account to be. */
+/** The keys and name of an account to add. */
 export interface NewAccount {
   readonly ed25519PublicKey: string
   readonly x25519PublicKey: string
@@ -55,8 +55,8 @@ export interface NewAccount {
 }
 
 /**
- * Adds an account under a fresh uuid and alias.
- * @returns undefined where the signing key was registered in the meantime.
+ * Adds an account with a new uuid and alias.
+ * @returns undefined if the signing key was registered in the meantime
  */
 export async function addAccount(
   sql: Sql,
@@ -66,8 +66,8 @@ export async function addAccount(
   const uuid = randomUuid(parts.randomBytes)
   for (let attempt = 0; attempt < ALIAS_ATTEMPTS; attempt++) {
     const alias = randomAlias(parts.randomBytes, attempt < 4 ? 8 : 9)
-    const [taken] = await sql<{ alias_id: string }>`SELECT alias_id FROM aliases WHERE alias_id = ${alias}`
-    if (taken) continue
+    const [existing] = await sql<{ alias_id: string }>`SELECT alias_id FROM aliases WHERE alias_id = ${alias}`
+    if (existing) continue
     const [added] = await sql<{ id: AccountId }>`
       INSERT INTO accounts (uuid, alias_id, nickname, ed25519_public_key, x25519_public_key, created_at)
       VALUES (${uuid}, ${alias}, ${account.nickname}, ${account.ed25519PublicKey}, ${account.x25519PublicKey},
@@ -83,7 +83,8 @@ export async function addAccount(
   throw new Error('no free alias found')
 }
 
-// Eight digits leave room for millions of accounts; the ninth comes in once collisions show that they got crowded.
+// Aliases have eight digits, enough for millions of accounts. After four collisions in a row a ninth digit is
+// used.
 const ALIAS_ATTEMPTS = 12
 
 function randomAlias(randomBytes: RandomBytes, digits: number): string {
@@ -93,8 +94,8 @@ function randomAlias(randomBytes: RandomBytes, digits: number): string {
 }
 
 /**
- * Locks accounts, lesser first, so that none of them is deleted before the transaction ends.
- * @returns false where one of them does not exist
+ * Locks accounts, the lowest number first, so that none of them is deleted before the transaction ends.
+ * @returns false if one of them does not exist
  */
 export async function lockAccounts(sql: Sql, ids: readonly AccountId[]): Promise<boolean> {
   for (const id of ids.toSorted((a, b) => a - b)) {
@@ -105,23 +106,28 @@ export async function lockAccounts(sql: Sql, ids: readonly AccountId[]): Promise
   return true
 }
 
-/** Has an account go by another alias from now on, which must be nobody's. The one before stays its own. */
+/**
+ * Gives an account another alias, which no account may have or have had. The account keeps its former aliases
+ * too.
+ */
 export async function changeAlias(sql: Sql, id: AccountId, alias: AliasId): Promise<void> {
   await sql`INSERT INTO aliases (alias_id, account_id) VALUES (${alias}, ${id})`
   await sql`UPDATE accounts SET alias_id = ${alias} WHERE id = ${id}`
 }
 
-/** What else has to go with an account, each in the transaction that deletes it. */
+/** Erases another feature's data of an account, in the transaction that deletes the account. */
 export type AccountEraser = (sql: Sql, account: AccountId, parts: { clock: Clock }) => Promise<void>
 
-/** Deletes an account. Its row stays, without keys or name, so that uuid and aliases stay taken for good. */
+/**
+ * Deletes an account. Its row stays, without keys or name, so that its uuid and aliases are never used again.
+ */
 export async function deleteAccount(
   storage: Storage,
   account: AccountId,
   parts: { clock: Clock; erasers: readonly AccountEraser[] },
 ): Promise<void> {
   await storage.transaction(async (sql) => {
-    if (!(await lockAccounts(sql, [account]))) return // Somebody was faster.
+    if (!(await lockAccounts(sql, [account]))) return // Another request has deleted it already.
     for (const erase of parts.erasers) await erase(sql, account, parts)
     await sql`
       UPDATE accounts SET deleted_at = ${parts.clock.now()}, nickname = '', ed25519_public_key = NULL,

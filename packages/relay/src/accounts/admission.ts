@@ -1,6 +1,6 @@
-// Who may open a WebSocket or call an endpoint: tickets and tokens become accounts here.
+// Checks tickets and tokens, and finds the account that may open a WebSocket or call an endpoint.
 import { ProtocolError } from '@sotto/protocol'
-import type { Admission, Farewell } from '../gateway/gateway.ts'
+import type { Admission, DeadTokenReason } from '../gateway/gateway.ts'
 import type { Credentials } from '../listener/listener.ts'
 import type { Caller } from '../listener/route.ts'
 import type { Clock } from '../operations/clock.ts'
@@ -9,11 +9,11 @@ import { findAccount } from './accounts.ts'
 import { redeemTicket } from './tickets.ts'
 import type { TokenState, Tokens } from './tokens.ts'
 
-/** Why the token behind a connection opens no WebSocket any more, if so. */
-export async function farewellOf(
+/** Why the token of a connection may open no WebSocket any more; undefined if it still may. */
+export async function deadTokenReasonOf(
   owner: { account: AccountId; jti: string },
   { storage }: Pick<Parts, 'storage'>,
-): Promise<Farewell | undefined> {
+): Promise<DeadTokenReason | undefined> {
   const [row] = await storage.sql<{ reason: string | null }>`
     SELECT dead_tokens.reason AS reason FROM accounts LEFT JOIN dead_tokens ON dead_tokens.jti = ${owner.jti}
     WHERE accounts.id = ${owner.account} AND accounts.deleted_at IS NULL`
@@ -27,7 +27,7 @@ interface Parts {
   readonly clock: Clock
 }
 
-/** The caller behind a token. A replaced one still serves here: it only opens no WebSocket any more. */
+/** The account of a token. A replaced token is still valid for requests: it only opens no WebSocket. */
 export async function authenticate(token: string, { tokens }: Pick<Parts, 'tokens'>): Promise<Caller> {
   const state = await tokens.read(token)
   if (state.account === undefined || (state.dead && state.dead !== 'replaced'))
@@ -36,15 +36,15 @@ export async function authenticate(token: string, { tokens }: Pick<Parts, 'token
 }
 
 /**
- * Whom an upgrade admits. A token that was ours and is dead gets in for as long as it takes to say so.
- * @throws ProtocolError where nothing of ours was presented, or it is another account's
+ * Decides on an upgrade. A dead token of this relay is admitted too, but only to be told why it is dead.
+ * @throws ProtocolError if the token or ticket is not from this relay, or belongs to another account
  */
 export async function admit(credentials: Credentials, parts: Parts): Promise<Admission> {
   const state = await stateOf(credentials, parts)
   if (credentials.uuid !== undefined && credentials.uuid !== state.uuid)
     throw new ProtocolError('UNAUTHENTICATED')
-  if (state.dead === 'replaced') return { farewell: 'new_device_login' }
-  if (state.dead || state.account === undefined) return { farewell: 'jwt_revoked' }
+  if (state.dead === 'replaced') return { deadToken: 'new_device_login' }
+  if (state.dead || state.account === undefined) return { deadToken: 'jwt_revoked' }
   return { owner: { account: state.account, jti: state.jti, tokenExpiresAt: state.expiresAt } }
 }
 
@@ -57,7 +57,7 @@ async function stateOf(credentials: Credentials, parts: Parts): Promise<TokenSta
   const caller = await redeemTicket(storage, credentials.ticket, clock.now())
   const account = await findAccount(storage.sql, caller.id)
   if (!account || credentials.uuid !== account.uuid) throw new ProtocolError('TICKET_INVALID')
-  // The token behind the ticket may have died since.
+  // The token of the ticket may have died since the ticket was issued.
   const { dead } = await tokens.stateOf(storage.sql, account.uuid, caller.jti)
   const isExpired = caller.tokenExpiresAt <= clock.now()
   return {

@@ -1,4 +1,4 @@
-// Login challenges: bound to host and account, short-lived, and not to be made or changed by anybody else.
+// Login challenges: bound to host and account, short-lived, and impossible to forge or change.
 import { expect, test } from 'bun:test'
 import { AccountUuid, check } from '@sotto/protocol'
 import { systemRandom } from '../operations/random.ts'
@@ -11,7 +11,7 @@ const keys: RelayKeys = [{ kid: 'new', secret: systemRandom(32) }]
 const bound = { host: 'relay.example:8443', uuid }
 const challenge = createChallenge(bound, 61_000, { keys, randomBytes: systemRandom })
 
-test('one says what it is bound to, and is valid until its time is over', () => {
+test('a challenge names its host and account, and is valid until it expires', () => {
   expect(challenge).toMatch(
     /^relay-auth-v1:relay\.example:8443:c3a1f0de-5b7a-4c1d-9e2f-0123456789ab:[\w-]{43}$/,
   )
@@ -19,7 +19,7 @@ test('one says what it is bound to, and is valid until its time is over', () => 
   expect(readChallenge(challenge, bound, { keys, now: 61_000 })).toBeUndefined()
 })
 
-test('one is worth nothing for another host or account, nor where its text was made to say so', () => {
+test('a challenge is invalid for another host or account, also if its text is changed to name them', () => {
   const now = 1000
   for (const elsewhere of [
     { ...bound, host: 'relay.example' },
@@ -32,7 +32,7 @@ test('one is worth nothing for another host or account, nor where its text was m
   }
 })
 
-test('no single character of one can be changed', () => {
+test('a challenge with any changed character is invalid', () => {
   for (let at = 0; at < challenge.length; at++) {
     for (const letter of ['A', 'b', '0', '_', ':']) {
       if (challenge[at] === letter) continue
@@ -51,7 +51,7 @@ test('a relay’s older key still verifies, another relay’s does not', () => {
   expect(readChallenge(challenge, bound, { keys: [newer], now: 1000 })).toBeUndefined()
 })
 
-test('no two are alike', () => {
+test('all challenges are different', () => {
   const made = Array.from({ length: 100 }, () =>
     createChallenge(bound, 61_000, { keys, randomBytes: systemRandom }),
   )

@@ -1,5 +1,6 @@
-// Login challenges: self-describing, bound to the relay's host and the account, single use, short-lived. Nothing is
-// stored when one is given out, so asking for them cannot fill the store; using one up is what leaves a trace.
+// Login challenges: bound to the relay's host and the account, usable once, and short-lived. A challenge
+// contains its own expiry and a MAC, so nothing is stored when one is issued, and requests for challenges
+// cannot fill the store. Only used challenges are stored.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { AccountUuid } from '@sotto/protocol'
 import type { RandomBytes } from '../operations/random.ts'
@@ -12,16 +13,17 @@ const SALT_BYTES = 10
 const OPEN_BYTES = EXPIRY_BYTES + SALT_BYTES
 const MAC_BYTES = 16
 
-/** What a valid challenge says of itself. */
+/** The contents of a valid challenge. */
 export interface ValidChallenge {
-  /** Names it among the used ones. */
+  /** Identifies the challenge among the used ones. */
   readonly nonce: string
   readonly expiresAt: number
 }
 
 /**
- * Makes a challenge: `relay-auth-v1:<host>:<uuid>:<nonce>`, the nonce being base64url of
- * expiry (48 bits, ms) ‖ 10 random bytes ‖ HMAC-SHA256 of the host, the uuid and both, cut to 16 bytes.
+ * Creates a challenge: `relay-auth-v1:<host>:<uuid>:<nonce>`. The nonce is the base64url of expiry (48 bits,
+ * ms) ‖ 10 random bytes ‖ HMAC-SHA256 of the host, the uuid, the expiry and the random bytes, cut to 16
+ * bytes.
  */
 export function createChallenge(
   bound: { host: string; uuid: AccountUuid },
@@ -35,7 +37,10 @@ export function createChallenge(
   return `${VERSION}:${bound.host}:${bound.uuid}:${nonce}`
 }
 
-/** What the challenge says, where it is one of ours for this host and account and not expired. */
+/**
+ * The contents of a challenge; undefined unless this relay issued it for this host and account and it is not
+ * expired.
+ */
 export function readChallenge(
   challenge: string,
   bound: { host: string; uuid: AccountUuid },
@@ -53,7 +58,7 @@ export function readChallenge(
   return genuine && expiresAt > parts.now ? { nonce, expiresAt } : undefined
 }
 
-/** Uses a challenge up. @returns false where somebody was faster. */
+/** Marks a challenge as used. @returns false if it was used already */
 export async function useChallenge(sql: Sql, challenge: ValidChallenge): Promise<boolean> {
   const rows = await sql<{ nonce: string }>`
     INSERT INTO used_challenges (nonce, expires_at) VALUES (${challenge.nonce}, ${challenge.expiresAt})

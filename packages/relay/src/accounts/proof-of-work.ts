@@ -1,4 +1,4 @@
-// Proof of work before registering: what makes accounts cost something to make in bulk.
+// Proof of work for registration. It makes registering many accounts expensive.
 import { createHash } from 'node:crypto'
 import { type Limits, ProtocolError } from '@sotto/protocol'
 import type { Clock } from '../operations/clock.ts'
@@ -16,7 +16,7 @@ interface OpenChallenge {
   difficulty: number
 }
 
-/** Opens a challenge for an address. The oldest gives way where too many are open. */
+/** Opens a challenge for an address. The oldest ones are removed when there are too many. */
 export async function openPowChallenge(
   storage: Storage,
   address: string,
@@ -25,7 +25,7 @@ export async function openPowChallenge(
   const challenge = randomText(parts.randomBytes, 18)
   const { powDifficulty, powSeconds, powOpen } = parts.limits
   const expiresAt = parts.clock.now() + powSeconds * 1000
-  await storage.passing(async (sql) => {
+  await storage.unsyncedTransaction(async (sql) => {
     await sql`
       INSERT INTO pow_challenges (challenge, address, difficulty, expires_at)
       VALUES (${challenge}, ${address}, ${powDifficulty}, ${expiresAt})`
@@ -38,10 +38,10 @@ export async function openPowChallenge(
 }
 
 /**
- * The open challenge a nonce solves. Published clients do not say which one they solved: then it is tried against
- * all that are open for their address.
- * @throws ProtocolError `POW_REQUIRED` where none is open, `POW_INVALID` where the nonce solves none. Neither uses
- * a challenge up.
+ * The open challenge that a nonce solves. Published clients do not name the challenge they solved; for them,
+ * every challenge that is open for their address is tried.
+ * @throws ProtocolError `POW_REQUIRED` if no challenge is open or the nonce is missing, `POW_INVALID` if the
+ *   nonce solves none. The challenges stay open.
  */
 export async function findSolvedChallenge(
   sql: Sql,
@@ -63,7 +63,7 @@ export async function findSolvedChallenge(
   return solved.challenge
 }
 
-/** Uses a challenge up. @returns false where somebody was faster. */
+/** Removes a solved challenge. @returns false if it was used already */
 export async function usePowChallenge(sql: Sql, challenge: string): Promise<boolean> {
   const rows = await sql<{ challenge: string }>`
     DELETE FROM pow_challenges WHERE challenge = ${challenge} RETURNING challenge`

@@ -1,4 +1,4 @@
-// Forgetting what has run out: challenges, tickets, and dead tokens that would be dead by now anyway.
+// Deletes expired challenges and tickets, and the records of dead tokens that have expired.
 import type { Storage } from '../storage/storage.ts'
 
 export async function purgeExpired(storage: Storage, now: number): Promise<void> {
@@ -6,7 +6,8 @@ export async function purgeExpired(storage: Storage, now: number): Promise<void>
     await sql`DELETE FROM pow_challenges WHERE expires_at <= ${now}`
     await sql`DELETE FROM used_challenges WHERE expires_at <= ${now}`
     await sql`DELETE FROM tickets WHERE expires_at <= ${now}`
-    // A WebSocket upgrade with an expired token is answered by why it died: kept a while longer for that.
+    // Kept for one more day, because the answer to an upgrade with an expired token depends on why the token
+    // died.
     await sql`DELETE FROM dead_tokens WHERE expires_at <= ${now - 86_400_000}`
   })
 }

@@ -1,20 +1,20 @@
-// The relay's own secrets, made on first start and shared by every node through the store.
+// The relay's secrets. They are created at the first start, and all nodes share them through the store.
 import type { Clock } from '../operations/clock.ts'
 import { type RandomBytes, randomText } from '../operations/random.ts'
 import type { Sql, Storage } from '../storage/storage.ts'
 
-/** One secret; `kid` names it in what it signed, so that a later one can take over. */
+/** One secret. Everything it signs names its `kid`, so that a newer secret can replace it. */
 export interface RelayKey {
   readonly kid: string
   readonly secret: Uint8Array
 }
 
-/** Secrets of one purpose: the first signs, all of them verify. */
+/** The secrets of one purpose: the first one signs, all of them verify. */
 export type RelayKeys = readonly [RelayKey, ...RelayKey[]]
 
 /**
- * The keys of a purpose, newest first; made where there are none.
- * @param parts.makeSecret makes a secret where 32 random bytes will not do
+ * The keys of a purpose, newest first. Creates one if none exists.
+ * @param parts.makeSecret creates the secret if 32 random bytes are not suitable
  */
 export async function openRelayKeys(
   storage: Storage,
@@ -22,7 +22,7 @@ export async function openRelayKeys(
   parts: { clock: Clock; randomBytes: RandomBytes; makeSecret?: (randomBytes: RandomBytes) => Uint8Array },
 ): Promise<RelayKeys> {
   return await storage.transaction(async (sql) => {
-    // Two nodes on their first start must not each sign with a key the other does not know.
+    // This lock keeps two nodes that start for the first time from creating different keys.
     if (storage.engine.dialect === 'postgres') await sql`SELECT pg_advisory_xact_lock(7305804)`
     const [newest, ...older] = await readKeys(sql, purpose)
     if (newest) return [newest, ...older]

@@ -1,4 +1,4 @@
-// The endpoints of registration, login and one's own account.
+// The endpoints of registration, login, profiles and account deletion.
 import { decodeBase64, isValidX25519PublicKey } from '@sotto/crypto'
 import { isValidEd25519PublicKey } from '@sotto/crypto/ed25519-public-key'
 import { AccountUuid, AliasId, check, type Limits, ProtocolError } from '@sotto/protocol'
@@ -24,7 +24,6 @@ import { isSignedBy } from './signatures.ts'
 import { issueTicket } from './tickets.ts'
 import type { Tokens } from './tokens.ts'
 
-/** What the account endpoints are built from. */
 export interface AccountParts {
   readonly storage: Storage
   readonly tokens: Tokens
@@ -33,7 +32,7 @@ export interface AccountParts {
   readonly clock: Clock
   readonly randomBytes: RandomBytes
   readonly limits: Limits
-  /** What other features have to erase with an account. */
+  /** They erase the other features' data of an account when it is deleted. */
   readonly erasers: readonly AccountEraser[]
 }
 
@@ -78,13 +77,13 @@ export function accountRoutes(parts: AccountParts): Handlers<Names> {
           parts,
         )
         if (account) return account
-        const winner = await findAccountByKey(sql, body.ed25519_public_key)
-        throw winner ? accountExists(winner) : new Error('a registered key has no account')
+        const faster = await findAccountByKey(sql, body.ed25519_public_key)
+        throw faster ? accountExists(faster) : new Error('a registered key has no account')
       })
       return { uuid: check(AccountUuid, added.uuid), alias_id: check(AliasId, added.alias_id) }
     },
 
-    // An unknown uuid gets a challenge too: whether an account exists is not told here.
+    // An unknown uuid gets a challenge too, so that this endpoint does not reveal whether an account exists.
     authChallenge: async ({ body, host }) => {
       const expiresAt = clock.now() + parts.limits.challengeSeconds * 1000
       const bound = { host, uuid: body.user_uuid }
@@ -104,7 +103,7 @@ export function accountRoutes(parts: AccountParts): Handlers<Names> {
       if (!account || !isSignedBy(account.ed25519_public_key, text, signature)) {
         throw new ProtocolError('SIGNATURE_INVALID')
       }
-      const first = await storage.passing((sql) => useChallenge(sql, challenge))
+      const first = await storage.unsyncedTransaction((sql) => useChallenge(sql, challenge))
       if (!first) throw new ProtocolError('CHALLENGE_INVALID')
       return tokens.issue(uuid)
     },
@@ -149,7 +148,7 @@ function accountExists(account: Account): ProtocolError {
   return new ProtocolError('ACCOUNT_EXISTS', { account: { uuid: account.uuid, alias_id: account.alias_id } })
 }
 
-// A key of small order would let anybody sign for the account, or know every secret agreed with it.
+// With a key of small order, anyone could sign for the account or know every secret agreed with it.
 function checkKeys(keys: { ed25519_public_key: string; x25519_public_key: string }): void {
   if (!isValidEd25519PublicKey(decodeBase64(keys.ed25519_public_key))) {
     throw new ProtocolError('INVALID_FIELD', {

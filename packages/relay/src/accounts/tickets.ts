@@ -1,18 +1,18 @@
-// Tickets: what opens one WebSocket, so that a token need not stand in a URL.
+// Tickets. Each opens one WebSocket, so that clients need not put a token into a URL.
 import { createHash } from 'node:crypto'
 import { ProtocolError } from '@sotto/protocol'
 import type { Caller } from '../listener/route.ts'
 import { type RandomBytes, randomText } from '../operations/random.ts'
 import type { AccountId, Storage } from '../storage/storage.ts'
 
-/** Makes a ticket for the caller, for `lifeSeconds`. */
+/** Creates a ticket for the caller that is valid for `lifeSeconds`. */
 export async function issueTicket(
   storage: Storage,
   caller: Caller,
   parts: { now: number; randomBytes: RandomBytes; lifeSeconds: number },
 ): Promise<{ ticket: string; expires_in: number }> {
   const ticket = randomText(parts.randomBytes, 24)
-  await storage.passing(async (sql) => {
+  await storage.unsyncedTransaction(async (sql) => {
     await sql`
       INSERT INTO tickets (ticket_hash, account_id, jti, token_expires_at, expires_at)
       VALUES (${hashOf(ticket)}, ${caller.id}, ${caller.jti}, ${caller.tokenExpiresAt},
@@ -29,11 +29,11 @@ interface TicketRow {
 }
 
 /**
- * Uses a ticket up: the account and token it was made for.
- * @throws ProtocolError `TICKET_INVALID` where it is unknown, used or expired.
+ * Removes a ticket, and returns the account and token that it was created for.
+ * @throws ProtocolError `TICKET_INVALID` if it is unknown, used or expired
  */
 export async function redeemTicket(storage: Storage, ticket: string, now: number): Promise<Caller> {
-  const [row] = await storage.passing(
+  const [row] = await storage.unsyncedTransaction(
     (sql) => sql<TicketRow>`
       DELETE FROM tickets WHERE ticket_hash = ${hashOf(ticket)}
       RETURNING account_id, jti, token_expires_at, expires_at`,
@@ -42,7 +42,7 @@ export async function redeemTicket(storage: Storage, ticket: string, now: number
   return { id: row.account_id, jti: row.jti, tokenExpiresAt: row.token_expires_at }
 }
 
-// Kept as a hash: whoever reads the store or a copy of it finds nothing that opens a connection.
+// Tickets are stored as hashes, so that someone who reads the store or a copy of it cannot open a connection.
 function hashOf(ticket: string): string {
   return createHash('sha256').update(ticket).digest('base64url')
 }

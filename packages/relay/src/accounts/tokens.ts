@@ -1,4 +1,4 @@
-// Tokens: JSON web tokens of one algorithm (HS256), and the list of those that died before their time.
+// Tokens: JSON web tokens with one algorithm (HS256), and the list of those that were revoked or replaced.
 import { type AccountUuid, ProtocolError } from '@sotto/protocol'
 import { createDecoder, createSigner, createVerifier, type SignerSync, type VerifierSync } from 'fast-jwt'
 import * as v from 'valibot'
@@ -11,16 +11,16 @@ const ALGORITHM = 'HS256'
 const ISSUER = 'sotto-relay'
 const AUDIENCE = 'sotto'
 
-/** Why a token that was ours is none any more. */
+/** Why a token that this relay issued is dead. */
 export type DeathReason = 'expired' | 'revoked' | 'replaced'
 
-/** A token of ours, and whether it still counts. */
+/** A token that this relay issued, and whether it is still valid. */
 export interface TokenState {
   readonly account: AccountId | undefined
   readonly uuid: string
   readonly jti: string
   readonly expiresAt: number
-  /** Undefined while it lives. A replaced token still serves HTTP. */
+  /** Undefined while the token is valid. A replaced token is still valid for HTTP. */
   readonly dead: DeathReason | undefined
 }
 
@@ -59,7 +59,7 @@ export class Tokens {
     return { token, expires_in: this.#lifeSeconds }
   }
 
-  /** @throws ProtocolError `UNAUTHENTICATED` where the token is none of ours. */
+  /** @throws ProtocolError `UNAUTHENTICATED` if this relay did not issue the token */
   async read(token: string): Promise<TokenState> {
     const claims = this.#verify(token)
     const expiresAt = claims.exp * 1000
@@ -73,7 +73,10 @@ export class Tokens {
     }
   }
 
-  /** What the store knows of a token: whose it is, and whether it died. A deleted account's tokens are dead. */
+  /**
+   * The account of a token, and whether it was revoked or replaced. The tokens of a deleted account count as
+   * revoked.
+   */
   async stateOf(
     sql: Sql,
     uuid: string,
@@ -87,7 +90,7 @@ export class Tokens {
     return { account: row.id, dead: row.reason ?? undefined }
   }
 
-  /** Kills a token at once. A revoked one never becomes merely replaced. */
+  /** Makes a token dead at once. A revoked token never becomes only replaced. */
   async kill(jti: string, reason: 'revoked' | 'replaced', expiresAt: number): Promise<void> {
     await this.#storage.transaction(async (sql) => {
       await sql`
@@ -102,7 +105,7 @@ export class Tokens {
       const verifier = this.#verifiers.get(header.kid)
       if (verifier) return v.parse(Claims, verifier(token))
     } catch {
-      // Whatever is wrong with it, it is none of ours.
+      // Any failure means that this relay did not issue the token.
     }
     throw new ProtocolError('UNAUTHENTICATED')
   }
@@ -112,7 +115,8 @@ function signerOf({ kid, secret }: RelayKey): typeof SignerSync {
   return createSigner({ key: Buffer.from(secret), algorithm: ALGORITHM, kid, iss: ISSUER, aud: AUDIENCE })
 }
 
-// Expiry is read apart: a token of ours that is past its time is answered otherwise than one that never was ours.
+// The verifier ignores expiry. `read` checks it, because an expired token gets another answer than a foreign
+// one.
 function verifierOf({ secret }: RelayKey): typeof VerifierSync {
   return createVerifier({
     key: Buffer.from(secret),

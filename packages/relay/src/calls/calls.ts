@@ -1,4 +1,5 @@
-// Calls as the rest of the relay knows them: signals, who is there to take them, and the servers media goes through.
+// The public file of calls: forwards their signals, keeps waiting offers, and lists the STUN and TURN
+// servers.
 import type { Limits } from '@sotto/protocol'
 import type { CallHandler, ConnectionFollower } from '../gateway/frame-handlers.ts'
 import type { Handlers } from '../listener/route.ts'
@@ -9,7 +10,6 @@ import type { IceServers } from './ice-settings.ts'
 import { CallSignals, type SignalParts } from './signals.ts'
 import { WaitingOffers } from './waiting-offers.ts'
 
-/** What calls are built from. */
 export interface CallParts extends Omit<SignalParts, 'offers'> {
   readonly clock: Clock
   readonly randomBytes: RandomBytes
@@ -17,7 +17,6 @@ export interface CallParts extends Omit<SignalParts, 'offers'> {
   readonly iceServers: IceServers
 }
 
-/** Puts calls together. */
 export function createCalls(parts: CallParts) {
   const { limits, iceServers } = parts
   const offers = new WaitingOffers(parts)
@@ -38,7 +37,7 @@ export function createCalls(parts: CallParts) {
     handler,
     follower,
     routes,
-    /** Drops what has waited for long enough. */
-    forget: (): void => offers.forget(),
+    /** Erases the offers that have waited too long. */
+    eraseExpiredOffers: (): void => offers.eraseExpired(),
   }
 }

@@ -1,7 +1,8 @@
-// A frame's text: which names it has twice, found in any JSON, and where `from` is put.
+// A call frame as text: repeated names are found in any JSON, and `from` is added without other changes.
 import { expect, test } from 'bun:test'
 import { AliasId, check, ProtocolError } from '@sotto/protocol'
 import * as fc from 'fast-check'
+import { anyCharacter } from '../../../protocol/test/any-character.ts'
 import { checkNamesOnce, withFrom } from './frame-text.ts'
 
 const known = ['type', 'to', 'call_id', 'from', 'crypto_v', 'payload'] as const
@@ -16,9 +17,9 @@ function fieldRefused(text: string): string | undefined {
   return undefined
 }
 
-// An object's text with spaces where they may be, from members that may repeat.
+// Texts of objects whose members may repeat, with spaces wherever JSON allows them.
 const space = fc.constantFrom('', ' ', '\n\t', '\r')
-const name = fc.oneof(fc.constantFrom(...known, '__proto__', ''), fc.string({ unit: 'binary' }))
+const name = fc.oneof(fc.constantFrom(...known, '__proto__', ''), fc.string({ unit: anyCharacter() }))
 const escaped = (text: string): string =>
   `"${Array.from(text, (c) => (c.length === 1 ? `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}` : c)).join('')}"`
 const member = fc.tuple(name, fc.json(), space, fc.boolean()).map(([key, value, gap, isEscaped]) => ({
@@ -30,10 +31,10 @@ const object = fc.array(member, { minLength: 1, maxLength: 8 }).map((members) =>
   text: ` {${members.map(({ text }) => text).join(',')}} `,
 }))
 
-test('whatever stands in a frame, a known name is refused where it is there twice and only then', async () => {
+test('a known name is refused if and only if it appears twice, no matter what else is in the frame', async () => {
   await fc.assert(
     fc.property(object, ({ keys, text }) => {
-      JSON.parse(text) // It is JSON, as everything that comes here.
+      JSON.parse(text) // The text is valid JSON, like every text that the function gets.
       const isTwice = known.some((each) => keys.filter((key) => key === each).length > 1)
       expect(fieldRefused(text) !== undefined).toBe(isTwice)
     }),
@@ -41,7 +42,7 @@ test('whatever stands in a frame, a known name is refused where it is there twic
   )
 })
 
-test('`from` is added and everything else stays as it was', async () => {
+test('`from` is added and everything else stays unchanged', async () => {
   await fc.assert(
     fc.property(object, ({ text }) => {
       const filled = withFrom(text, from)

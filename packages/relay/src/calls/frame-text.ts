@@ -1,12 +1,13 @@
-// A call's frame as text. It is forwarded as it was written, since parsing and writing it again would change what the
-// relay does not know: numbers, the order of names, members called __proto__.
+// Works on call frames as text. They are forwarded as the sender wrote them, because parsing and writing them
+// again could change content that the relay does not know: numbers, the order of names, members called
+// __proto__.
 import { type AliasId, ProtocolError } from '@sotto/protocol'
 
 const KNOWN = new Set(['type', 'to', 'call_id', 'from', 'crypto_v', 'payload'])
 
 /**
- * Holds a frame to having each field the relay looks at once. Of two, readers disagree on which one counts: the relay
- * would check the one and the callee believe the other.
+ * Checks that each field that the relay reads occurs only once. If a name occurs twice, JSON parsers disagree
+ * on which one counts: the relay could check one value, and the callee use the other.
  * @param text a JSON object
  * @throws ProtocolError `INVALID_FIELD`
  */
@@ -14,18 +15,21 @@ export function checkNamesOnce(text: string): void {
   const seen = new Set<string>()
   for (const field of memberNames(text)) {
     if (!KNOWN.has(field)) continue
-    if (seen.has(field)) throw new ProtocolError('INVALID_FIELD', { field, rule: 'must be there once' })
+    if (seen.has(field)) throw new ProtocolError('INVALID_FIELD', { field, rule: 'must appear only once' })
     seen.add(field)
   }
 }
 
-/** The frame with a `from` at its end. @param text a JSON object that is not empty and has none */
+/** Adds `from` at the end of a frame. @param text a JSON object that is not empty and has no `from` */
 export function withFrom(text: string, from: AliasId): string {
   const end = text.lastIndexOf('}')
   return `${text.slice(0, end)},"from":${JSON.stringify(from)}${text.slice(end)}`
 }
 
-/** The names of an object's own members as they stand in its text, those that stand there twice as well. */
+/**
+ * The names of an object's members in the order of its text, including repeated ones. Not those of nested
+ * objects.
+ */
 function* memberNames(text: string): Generator<string> {
   let depth = 0
   let name = ''
@@ -38,7 +42,7 @@ function* memberNames(text: string): Generator<string> {
         break
       }
       case ':':
-        // JSON.parse, since a name can be written with escapes.
+        // JSON.parse, because a name may contain escapes.
         if (depth === 1) yield String(JSON.parse(name))
         break
       case '{':
@@ -54,7 +58,7 @@ function* memberNames(text: string): Generator<string> {
   }
 }
 
-/** Where a string ends that begins here, the closing quote included. */
+/** The end of the string that begins at `start`, after its closing quote. */
 function endOfString(text: string, start: number): number {
   let at = start + 1
   while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1

@@ -1,4 +1,4 @@
-// The settings of TURN and STUN: what each takes, and that a bad one is named without its value.
+// The settings of TURN and STUN: what each accepts, and that errors name a bad setting without its value.
 import { expect, test } from 'bun:test'
 import { ConfigError, readConfig } from '../config.ts'
 
@@ -11,10 +11,10 @@ function messageOf(environment: Record<string, string>): string {
     if (error instanceof ConfigError) return error.message
     throw error
   }
-  return 'it was taken'
+  return 'it was accepted'
 }
 
-test('what is set is read: several servers, by name, IPv4 or IPv6, with spaces between', () => {
+test('reads several servers, by name, IPv4 or IPv6, with spaces between them', () => {
   const { iceServers } = readConfig({
     TURN_URLS:
       ' turn:turn.example , turns:[2001:db8::1]:5349?transport=tcp,turn:192.0.2.1:3478?transport=udp, ',
@@ -53,7 +53,7 @@ test.each([
   expect(message).not.toContain('hunter22')
 })
 
-test('STUN_URLS takes no TURN server, and nothing behind the port', () => {
+test('STUN_URLS accepts no TURN server, and nothing after the port', () => {
   for (const url of [
     'turn:turn.example',
     'stun:turn.example?transport=udp',
@@ -64,13 +64,13 @@ test('STUN_URLS takes no TURN server, and nothing behind the port', () => {
     expect(messageOf({ STUN_URLS: url })).toStartWith('STUN_URLS must be URLs such as stun:')
 })
 
-test('TURN servers need a secret that nobody finds out, and the message does not hold it', () => {
+test('TURN servers need a long secret, and the error does not contain it', () => {
   for (const secret of ['', 'too short']) {
     const message = messageOf({ TURN_URLS: 'turn:turn.example', TURN_SECRET: secret })
-    expect(message).toStartWith('TURN_SECRET must be at least 16 characters where TURN_URLS is set')
+    expect(message).toStartWith('TURN_SECRET must be at least 16 characters if TURN_URLS is set')
     expect(message).not.toContain('too short')
   }
-  expect(messageOf({ TURN_SECRET: 'x' })).toBe('it was taken') // It is used for nothing then.
+  expect(messageOf({ TURN_SECRET: 'x' })).toBe('it was accepted') // Without TURN_URLS it has no effect.
 })
 
 test.each(['59', '604801', '1e3', '-60', 'a day', '60.5'])('TURN_TTL_SECONDS=%s', (value) => {

@@ -1,4 +1,5 @@
-// The settings of the servers that carry the media of calls. Read by config.ts, which is the only reader of the environment.
+// The settings of the STUN and TURN servers for calls. config.ts, the only reader of the environment, reads
+// them.
 import { SettingError } from '../operations/setting-error.ts'
 
 /** Settings of STUN and TURN. */
@@ -10,7 +11,7 @@ export const iceSettings = {
   },
   TURN_SECRET: {
     default: '',
-    means: 'secret shared with them (coturn: static-auth-secret), at least 16 characters',
+    means: 'secret shared with the TURN servers (coturn: static-auth-secret), at least 16 characters',
   },
   TURN_TTL_SECONDS: { default: '43200', means: 'life of TURN credentials, 60 to 604800' },
   STUN_URLS: {
@@ -19,24 +20,26 @@ export const iceSettings = {
   },
 } as const
 
-/** The servers, and the secret shared with those that relay. */
+/** The servers, and the secret that the relay shares with the TURN servers. */
 export interface IceServers {
   readonly stunUrls: readonly string[]
   readonly turnUrls: readonly string[]
-  /** Empty where there is no TURN server. */
+  /** Empty if there is no TURN server. */
   readonly turnSecret: string
   readonly ttlSeconds: number
 }
 
-// RFC 7064 and RFC 7065: no user, no path. WebRTC knows no other transport.
+// By RFC 7064 and RFC 7065 these URLs have no user and no path. WebRTC supports only the transports udp and
+// tcp.
 const HOST_AND_PORT = String.raw`(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::[1-9][0-9]{0,4})?`
 const STUN_URL = new RegExp(`^stuns?:${HOST_AND_PORT}$`)
 const TURN_URL = new RegExp(String.raw`^turns?:${HOST_AND_PORT}(?:\?transport=(?:udp|tcp))?$`)
 
-// One look at any credential lets its owner try secrets as fast as HMAC-SHA1 goes.
+// Anyone who has one credential can try secrets as fast as HMAC-SHA1 can be computed, so short secrets are
+// refused.
 const LEAST_SECRET_CHARACTERS = 16
 
-/** Whether the port is one, where there is one: browsers make no call with a list that names another. */
+/** Whether the port, if any, is valid. Browsers make no call if any URL in the list has an invalid port. */
 function hasPort(url: string): boolean {
   const port = /:(?<port>\d+)(?:\?|$)/.exec(url)?.groups?.port
   return port === undefined || Number(port) <= 65_535
@@ -62,7 +65,7 @@ export function iceServersOf(text: (name: keyof typeof iceSettings) => string): 
   if (turnUrls.length > 0 && turnSecret.length < LEAST_SECRET_CHARACTERS) {
     throw new SettingError(
       'TURN_SECRET',
-      `at least ${LEAST_SECRET_CHARACTERS} characters where TURN_URLS is set, the same as the TURN servers have`,
+      `at least ${LEAST_SECRET_CHARACTERS} characters if TURN_URLS is set, and the same as on the TURN servers`,
     )
   }
   const ttl = text('TURN_TTL_SECONDS')

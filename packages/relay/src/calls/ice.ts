@@ -1,4 +1,4 @@
-// The servers that carry the media of calls, and credentials for them that run out by themselves.
+// Lists the STUN and TURN servers for calls, with TURN credentials that expire.
 import { createHmac } from 'node:crypto'
 import type { IceConfig } from '@sotto/protocol'
 import type { Clock } from '../operations/clock.ts'
@@ -6,9 +6,9 @@ import { type RandomBytes, randomText } from '../operations/random.ts'
 import type { IceServers } from './ice-settings.ts'
 
 /**
- * What a client needs to connect a call. TURN credentials follow the convention known as the TURN REST API
- * (draft-uberti-behave-turn-rest): a user name that begins with the second it ends at, and as password its HMAC-SHA1
- * under the secret the relay shares with the TURN servers.
+ * The servers that a client needs to connect a call. TURN credentials follow the convention known as the TURN
+ * REST API (draft-uberti-behave-turn-rest): the user name begins with its expiry in seconds, and the password
+ * is the HMAC-SHA1 of the user name under the secret that the relay shares with the TURN servers.
  */
 export function iceConfig(
   { stunUrls, turnUrls, turnSecret, ttlSeconds }: IceServers,
@@ -18,7 +18,8 @@ export function iceConfig(
   const isRelayed = mode === 'relay'
   const stun = isRelayed || stunUrls.length === 0 ? [] : [{ urls: [...stunUrls] }]
   const until = Math.floor(parts.clock.now() / 1000) + ttlSeconds
-  // By chance, not by account: a TURN server's log should not tell who called whom.
+  // The user name is random and does not name the account, so that a TURN server's log does not tell who
+  // calls whom.
   const username = `${until}:${randomText(parts.randomBytes, 9)}`
   const credential = createHmac('sha1', turnSecret).update(username).digest('base64')
   const turn = turnUrls.length === 0 ? [] : [{ urls: [...turnUrls], username, credential }]

@@ -1,4 +1,5 @@
-// Offers that wait, by a clock of the test's own: for how long, whom they wake, and how much of them is kept.
+// Waiting offers, with a clock that the test controls: how long an offer waits, which account it wakes, and
+// how much memory offers use.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import {
   AliasId,
@@ -8,6 +9,7 @@ import {
   defaultLimits,
   isCallFrame,
 } from '@sotto/protocol'
+import { failureOf } from '../../../protocol/test/failure-of.ts'
 import { engines, type TestStore } from '../../test/engines.ts'
 import { clockAt } from '../../test/mailbox-world.ts'
 import { addAccount, findAccountByAlias } from '../accounts/accounts.ts'
@@ -16,10 +18,10 @@ import { requestFriendship } from '../friends/friendships.ts'
 import { createLog } from '../operations/log.ts'
 import { systemRandom } from '../operations/random.ts'
 import type { AccountId } from '../storage/storage.ts'
-import { CallSignals, type Presence } from './signals.ts'
+import { type CallConnection, CallSignals } from './signals.ts'
 import { WaitingOffers } from './waiting-offers.ts'
 
-interface Person extends Presence {
+interface Person extends CallConnection {
   readonly alias: AliasId
 }
 
@@ -34,9 +36,9 @@ describe.each(engines)('$name', (engine) => {
 
   async function open(changed: Partial<ReturnType<typeof defaultLimits>> = {}) {
     const bus = createInProcessBus()
-    const heard = new Map<AccountId, string[]>()
+    const received = new Map<AccountId, string[]>()
     bus.listen((account, ring) => {
-      if (ring.kind === 'signal') heard.set(account, [...(heard.get(account) ?? []), ring.frame])
+      if (ring.kind === 'signal') received.set(account, [...(received.get(account) ?? []), ring.frame])
     })
     const woken: AccountId[] = []
     const limits = { ...defaultLimits(), ...changed }
@@ -48,9 +50,9 @@ describe.each(engines)('$name', (engine) => {
     return {
       signals,
       woken,
-      take: (by: Presence): string[] => {
-        const frames = heard.get(by.account) ?? []
-        heard.delete(by.account)
+      take: (by: CallConnection): string[] => {
+        const frames = received.get(by.account) ?? []
+        received.delete(by.account)
         return frames
       },
     }
@@ -84,11 +86,11 @@ describe.each(engines)('$name', (engine) => {
     const fields = { to: to.alias, call_id: callId, from: from.alias, crypto_v: 2, payload: 'AAAA' }
     const text = JSON.stringify({ type, ...fields, ...more })
     const { frame } = decodeClientFrame(text)
-    if (!frame || !isCallFrame(frame)) throw new Error('no frame of a call')
+    if (!frame || !isCallFrame(frame)) throw new Error('not a frame of a call')
     return { type, frame, text }
   }
 
-  test('an offer waits for 45 seconds, and not a moment longer', async () => {
+  test('an offer waits for 45 seconds and no longer', async () => {
     const { signals, take } = await open()
     const [alice, bob] = await friends()
     signals.opened(alice)
@@ -108,7 +110,7 @@ describe.each(engines)('$name', (engine) => {
     }
   })
 
-  test('setting the clock makes it wait neither longer nor shorter', async () => {
+  test('setting the clock does not change how long an offer waits', async () => {
     const { signals, take } = await open()
     const [alice, bob] = await friends()
     signals.opened(alice)
@@ -120,7 +122,7 @@ describe.each(engines)('$name', (engine) => {
     expect(take(bob)).toHaveLength(2)
   })
 
-  test('who is not there is woken by an offer, each time, and by nothing else; who is there is not', async () => {
+  test('each offer wakes a disconnected callee, other signals do not, and a connected callee is not woken', async () => {
     const { signals, woken } = await open()
     const [alice, bob] = await friends()
     signals.opened(alice)
@@ -139,18 +141,20 @@ describe.each(engines)('$name', (engine) => {
     expect(woken).toEqual([bob.account, bob.account])
   })
 
-  test('nobody is woken by a stranger, nor by who is gone before the offer was looked at', async () => {
+  test('an offer wakes nobody if it is from a stranger, or if its caller disconnects before it is forwarded', async () => {
     const { signals, woken, take } = await open()
     const [[alice, bob], eve] = [await friends(), await person()]
     for (const each of [alice, eve]) signals.opened(each)
-    await expect(signals.forward(eve, signal('call_offer', [eve, bob]))).rejects.toThrow('NOT_FRIENDS')
+    expect(String(await failureOf(signals.forward(eve, signal('call_offer', [eve, bob]))))).toContain(
+      'NOT_FRIENDS',
+    )
     const forwarding = signals.forward(alice, signal('call_offer', [alice, bob]))
     signals.closed(alice)
     await forwarding
     expect([woken, take(bob)]).toEqual([[], []])
   })
 
-  test('an offer that is larger than may be kept wakes nobody, and goes through where somebody is there', async () => {
+  test('an offer that is too large to keep wakes nobody, but reaches a connected callee', async () => {
     const { signals, woken, take } = await open({ offerBytes: 4096 })
     const [alice, bob] = await friends()
     signals.opened(alice)
@@ -163,7 +167,7 @@ describe.each(engines)('$name', (engine) => {
     expect(take(bob)).toEqual([large.text])
   })
 
-  test('of all that waits, the oldest gives way once it is too much', async () => {
+  test('the oldest offer is erased when all offers together are too large', async () => {
     const { signals, take } = await open({ allOffersBytes: 20_000, offerBytes: 9000 })
     const pairs = [await friends(), await friends(), await friends()]
     for (const pair of pairs) {
@@ -180,7 +184,7 @@ describe.each(engines)('$name', (engine) => {
     expect(counts).toEqual([0, 1, 1])
   })
 
-  test('what waits is counted in bytes, whatever it is written in', async () => {
+  test('waiting signals are counted in bytes, in any script', async () => {
     const { signals, take } = await open({ offerBytes: 4096 })
     const [alice, bob] = await friends()
     signals.opened(alice)
@@ -207,7 +211,7 @@ describe.each(engines)('$name', (engine) => {
     expect(take(bob)).toEqual([ice.text])
   })
 
-  test('a small offer, and a candidate of it, is not pushed out by those who fill the room', async () => {
+  test('accounts that fill the memory do not displace a small offer and its candidate', async () => {
     const { signals, take, woken } = await open({ allOffersBytes: 30_000, offerBytes: 9000 })
     const heavy: [Person, Person][] = []
     for (let i = 0; i < 5; i++) heavy.push(await friends())
@@ -232,7 +236,7 @@ describe.each(engines)('$name', (engine) => {
     expect(take(bob).slice(0, -1)).toEqual([offer.text, ice.text])
   })
 
-  test('where nobody holds as much, what comes is not kept and wakes nobody', async () => {
+  test('a large offer is not kept and wakes nobody if every other account uses less memory', async () => {
     const { signals, take, woken } = await open({ allOffersBytes: 8000, offerBytes: 7500 })
     const small: [Person, Person][] = []
     for (let i = 0; i < 5; i++) small.push(await friends())
@@ -252,7 +256,7 @@ describe.each(engines)('$name', (engine) => {
     }
   })
 
-  test('what is not forwarded yet is counted, and nothing is once it is', async () => {
+  test('signals count as pending until they are forwarded', async () => {
     const { signals } = await open()
     const [alice, bob] = await friends()
     signals.opened(alice)

@@ -1,4 +1,4 @@
-// Forwards the signals of calls between friends, and keeps offers for those who are not there.
+// Forwards the signals of calls between friends, and keeps offers for callees that are not connected.
 import { type AliasId, type CallFrame, ProtocolError } from '@sotto/protocol'
 import { findAccount } from '../accounts/accounts.ts'
 import type { Bus } from '../cluster/bus.ts'
@@ -6,92 +6,93 @@ import { areFriends } from '../friends/friends.ts'
 import type { CallSignal } from '../gateway/frame-handlers.ts'
 import type { Log } from '../operations/log.ts'
 import type { AccountId, Sql, Storage } from '../storage/storage.ts'
+import { AccountQueue } from './account-queue.ts'
 import { checkNamesOnce, withFrom } from './frame-text.ts'
-import { AccountTurns } from './turns.ts'
 import type { WaitingOffer, WaitingOffers } from './waiting-offers.ts'
 
 const UTF8 = new TextDecoder()
 
-/** A connection, as far as calls look at it. */
-export interface Presence {
+/** The part of a connection that calls use. */
+export interface CallConnection {
   readonly account: AccountId
   readonly jti: string
 }
 
-/** What calls are forwarded with. */
 export interface SignalParts {
   readonly storage: Storage
   readonly bus: Bus
   readonly offers: WaitingOffers
   readonly log: Log
-  /** Told when an offer waits for an account that has no connection. */
+  /** Called when an offer waits for an account that is not connected. */
   readonly onOfferWaits?: ((account: AccountId) => void) | undefined
 }
 
 export class CallSignals {
   readonly #parts: SignalParts
-  readonly #present = new Map<AccountId, Presence>()
-  readonly #turns = new AccountTurns()
+  readonly #connections = new Map<AccountId, CallConnection>()
+  readonly #queue = new AccountQueue()
 
   constructor(parts: SignalParts) {
     this.#parts = parts
   }
 
-  /** How much of an account's signals is not forwarded yet, in bytes of UTF-8. */
+  /** The size of an account's signals that are not forwarded yet, in bytes of UTF-8. */
   pendingOf(account: AccountId): number {
-    return this.#turns.bytesOf(account)
+    return this.#queue.bytesOf(account)
   }
 
   /**
-   * Forwards a signal after those the account sent before.
-   * @throws ProtocolError `NOT_FRIENDS`; `INVALID_FIELD` where `from` is not one's own or a field stands there twice
+   * Forwards a signal after the earlier signals of the same account.
+   * @throws ProtocolError `NOT_FRIENDS`; `INVALID_FIELD` if `from` is not the sender's alias or a field
+   *   appears twice
    */
-  async forward(by: Presence, { frame, text }: CallSignal): Promise<void> {
+  async forward(by: CallConnection, { frame, text }: CallSignal): Promise<void> {
     checkNamesOnce(text)
-    await this.#turns.take(by.account, Buffer.byteLength(text), async () => {
+    await this.#queue.run(by.account, Buffer.byteLength(text), async () => {
       const { peer, from } = await partiesOf(this.#parts.storage.sql, by.account, frame)
-      this.#pass(by, peer, frame, frame.from === undefined ? withFrom(text, from) : text)
+      this.#forwardToPeer(by, peer, frame, frame.from === undefined ? withFrom(text, from) : text)
     })
   }
 
-  opened(connection: Presence): void {
+  opened(connection: CallConnection): void {
     const { account, jti } = connection
-    const older = this.#present.get(account)
-    this.#present.set(account, connection)
-    // Another device than the one that called. With the same token it is the same client coming back.
-    if (older && older.jti !== jti) this.#parts.offers.eraseOf(account)
-    for (const offer of this.#parts.offers.waitingFor(account)) this.#handOnInTurn(offer)
+    const older = this.#connections.get(account)
+    this.#connections.set(account, connection)
+    // Another token means another device, so the older device's offers end. The same token means the same
+    // client.
+    if (older && older.jti !== jti) this.#parts.offers.eraseAllBy(account)
+    for (const offer of this.#parts.offers.waitingFor(account)) this.#queueOffer(offer)
   }
 
-  closed(connection: Presence): void {
+  closed(connection: CallConnection): void {
     const { account } = connection
-    // A newer connection ends the older one just before it is heard of here.
+    // A newer connection of the account closes this one just before `opened` is called for the newer one.
     queueMicrotask(() => {
-      if (this.#present.get(account) !== connection) return
-      this.#present.delete(account)
-      this.#parts.offers.eraseOf(account)
+      if (this.#connections.get(account) !== connection) return
+      this.#connections.delete(account)
+      this.#parts.offers.eraseAllBy(account)
     })
   }
 
-  #pass(by: Presence, peer: AccountId, frame: CallFrame, text: string): void {
+  #forwardToPeer(by: CallConnection, peer: AccountId, frame: CallFrame, text: string): void {
     const { bus, offers, onOfferWaits } = this.#parts
     const caller = by.account
     const { call_id: callId } = frame
     switch (frame.type) {
       case 'call_offer': {
-        // Gone while it was looked up: nobody would be there to take the answer.
-        if (this.#present.get(caller)?.jti !== by.jti) return
-        const isHandedOn = this.#present.has(peer)
-        // Kept where the callee is there, too: its connection may be half-open, or about to be a newer one.
-        const isKept = offers.keep({ caller, callee: peer, callId, frame: text, isHandedOn })
-        if (isKept && !isHandedOn) onOfferWaits?.(peer)
+        // The caller disconnected during the query, so nobody could receive the answer.
+        if (this.#connections.get(caller)?.jti !== by.jti) return
+        const isForwarded = this.#connections.has(peer)
+        // Kept even if the callee is connected: its connection may be half-open or about to be replaced.
+        const isKept = offers.keep({ caller, callee: peer, callId, frame: text, isForwarded })
+        if (isKept && !isForwarded) onOfferWaits?.(peer)
         break
       }
       case 'call_ice': {
         const offer = offers.find({ caller, callee: peer }, callId)
         if (!offer) break
         offers.addCandidate(offer, text)
-        if (!offer.isHandedOn) return // It would come before its offer.
+        if (!offer.isForwarded) return // The candidate would arrive before its offer.
         break
       }
       case 'call_answer':
@@ -108,28 +109,29 @@ export class CallSignals {
     bus.ring(peer, { kind: 'signal', frame: text })
   }
 
-  // In the caller's turn, so that nothing of the call comes in between.
-  #handOnInTurn(offer: WaitingOffer): void {
-    offer.isHandedOn = false
-    this.#turns
-      .take(offer.caller, 0, () => this.#handOn(offer))
+  // Runs in the caller's queue, so that no other signal of the call comes in between.
+  #queueOffer(offer: WaitingOffer): void {
+    offer.isForwarded = false
+    this.#queue
+      .run(offer.caller, 0, () => this.#forwardOffer(offer))
       .catch((error) => this.#parts.log.error('offer_failed', { error, account: offer.callee }))
   }
 
-  async #handOn(offer: WaitingOffer): Promise<void> {
+  async #forwardOffer(offer: WaitingOffer): Promise<void> {
     const { storage, bus, offers } = this.#parts
     if (!(await areFriends(storage.sql, offer.caller, offer.callee))) {
       offers.erase(offer, offer.callId)
       return
     }
-    // Whoever connected again in the meantime has a turn of its own, which finds the offer handed on.
-    if (!offers.has(offer) || offer.isHandedOn || !this.#present.has(offer.callee)) return
+    // If the callee connected again in the meantime, that connection has queued the offer too; one of them
+    // forwards it.
+    if (!offers.has(offer) || offer.isForwarded || !this.#connections.has(offer.callee)) return
     for (const frame of offer.frames) bus.ring(offer.callee, { kind: 'signal', frame: UTF8.decode(frame) })
-    offer.isHandedOn = true
+    offer.isForwarded = true
   }
 }
 
-/** Whom a signal is for, and the alias its sender goes by. */
+/** The account that a signal is for, and the sender's alias. */
 async function partiesOf(
   sql: Sql,
   sender: AccountId,
@@ -142,7 +144,7 @@ async function partiesOf(
   const ownerOf = (alias: AliasId): AccountId | undefined =>
     owners.find((owner) => owner.alias_id === alias)?.account_id
   if (ownerOf(from) !== sender) {
-    throw new ProtocolError('INVALID_FIELD', { field: 'from', rule: 'must be an alias of one’s own' })
+    throw new ProtocolError('INVALID_FIELD', { field: 'from', rule: 'must be one of your aliases' })
   }
   const peer = ownerOf(frame.to)
   if (peer === undefined || !(await areFriends(sql, sender, peer))) throw new ProtocolError('NOT_FRIENDS')

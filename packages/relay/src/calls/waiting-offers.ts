@@ -1,22 +1,27 @@
-// Offers of calls that wait for an answer, with the candidates that came after them: in memory, for less than a minute.
-// Nothing else of a call is kept, and a restart forgets these.
+// Keeps the offers of calls that wait for an answer, with the candidates that followed them: in memory, for
+// less than a minute. The relay keeps nothing else of a call, and these are lost at a restart.
 import type { Limits } from '@sotto/protocol'
 import type { Clock } from '../operations/clock.ts'
 import type { AccountId } from '../storage/storage.ts'
 
-/** Who calls whom. There is one offer of a pair at a time, in each direction. */
+/** The caller and the callee. Each pair has at most one offer in each direction. */
 export interface Pair {
   readonly caller: AccountId
   readonly callee: AccountId
 }
 
-/** An offer that waits. */
+/** An offer that waits for an answer. */
 export interface WaitingOffer extends Pair {
   readonly callId: string
-  /** The offer and its candidates as they are forwarded, in the order they came. UTF-8, which takes what it counts. */
+  /**
+   * The offer and its candidates as they are forwarded, in order. In UTF-8, so that counted bytes are bytes
+   * in memory.
+   */
   readonly frames: readonly Uint8Array[]
-  /** Whether the callee's connection has all of `frames`: what comes then follows at once, else in its turn. */
-  isHandedOn: boolean
+  /**
+   * Whether all of `frames` were sent to the callee's connection. If so, further candidates are sent at once.
+   */
+  isForwarded: boolean
 }
 
 type OfferLimits = Pick<
@@ -24,23 +29,23 @@ type OfferLimits = Pick<
   'offerSeconds' | 'offerCandidates' | 'offerBytes' | 'offers' | 'allOffersBytes'
 >
 
-interface Kept extends WaitingOffer {
+interface StoredOffer extends WaitingOffer {
   readonly frames: Uint8Array[]
   bytes: number
   readonly until: number
 }
 
-// What a frame costs in memory beside its text.
+// The memory that a frame takes in addition to its text.
 const FRAME_OVERHEAD_BYTES = 512
 const UTF8 = new TextEncoder()
 
 export class WaitingOffers {
   readonly #limits: OfferLimits
   readonly #clock: Clock
-  // In all of them the oldest comes first.
-  readonly #byPair = new Map<string, Kept>()
-  readonly #byCaller = new Map<AccountId, Set<Kept>>()
-  readonly #byCallee = new Map<AccountId, Set<Kept>>()
+  // In each of these maps and sets the oldest offer comes first.
+  readonly #byPair = new Map<string, StoredOffer>()
+  readonly #byCaller = new Map<AccountId, Set<StoredOffer>>()
+  readonly #byCallee = new Map<AccountId, Set<StoredOffer>>()
   readonly #bytesOf = new Map<AccountId, number>()
   #bytes = 0
 
@@ -50,12 +55,13 @@ export class WaitingOffers {
   }
 
   /**
-   * Keeps an offer in the place of its pair's last one. Older ones give way where there are too many.
-   * @returns false where it is too large to be kept, or there is no room for it
+   * Keeps an offer and erases the pair's previous one. Older offers of the caller and the callee are erased
+   * when there are too many.
+   * @returns false if the offer is too large, or there is no room for it
    */
-  keep(offer: Pair & { callId: string; frame: string; isHandedOn: boolean }): boolean {
-    this.forget()
-    const { caller, callee, callId, isHandedOn } = offer
+  keep(offer: Pair & { callId: string; frame: string; isForwarded: boolean }): boolean {
+    this.eraseExpired()
+    const { caller, callee, callId, isForwarded } = offer
     const { offerSeconds, offerBytes, offers } = this.#limits
     this.#erase(this.#byPair.get(keyOf(offer)))
     const frame = UTF8.encode(offer.frame)
@@ -65,7 +71,7 @@ export class WaitingOffers {
     const bytes = frame.length + FRAME_OVERHEAD_BYTES
     if (!this.#makeRoom(caller, bytes)) return false
     const until = this.#clock.monotonic() + offerSeconds * 1000
-    const kept: Kept = { caller, callee, callId, frames: [frame], isHandedOn, bytes, until }
+    const kept: StoredOffer = { caller, callee, callId, frames: [frame], isForwarded, bytes, until }
     this.#byPair.set(keyOf(offer), kept)
     addTo(this.#byCaller, caller, kept)
     addTo(this.#byCallee, callee, kept)
@@ -73,14 +79,14 @@ export class WaitingOffers {
     return true
   }
 
-  /** The offer of a pair, where it is of this call. */
+  /** The offer of a pair, if it belongs to this call. */
   find(pair: Pair, callId: string): WaitingOffer | undefined {
-    this.forget()
+    this.eraseExpired()
     const kept = this.#byPair.get(keyOf(pair))
     return kept?.callId === callId ? kept : undefined
   }
 
-  /** Keeps a candidate with the offer it came after, if there is room for it. */
+  /** Keeps a candidate with its offer, if there is room for it. */
   addCandidate(offer: WaitingOffer, text: string): void {
     const kept = this.#byPair.get(keyOf(offer))
     const { offerCandidates, offerBytes } = this.#limits
@@ -93,30 +99,30 @@ export class WaitingOffers {
     this.#count(kept.caller, bytes)
   }
 
-  /** True as long as this very offer waits. */
+  /** Whether exactly this offer still waits. */
   has(offer: WaitingOffer): boolean {
     return this.find(offer, offer.callId) === offer
   }
 
-  /** What waits for an account, the oldest first. */
+  /** The offers that wait for a callee, the oldest first. */
   waitingFor(callee: AccountId): WaitingOffer[] {
-    this.forget()
+    this.eraseExpired()
     return [...(this.#byCallee.get(callee) ?? [])]
   }
 
-  /** Erases the offer of a pair, where it is of this call. */
+  /** Erases the offer of a pair, if it belongs to this call. */
   erase(pair: Pair, callId: string): void {
     const kept = this.#byPair.get(keyOf(pair))
     if (kept?.callId === callId) this.#erase(kept)
   }
 
-  /** Erases whatever an account has offered. */
-  eraseOf(caller: AccountId): void {
+  /** Erases all offers by an account. */
+  eraseAllBy(caller: AccountId): void {
     for (const kept of [...(this.#byCaller.get(caller) ?? [])]) this.#erase(kept)
   }
 
-  /** Erases what has waited for long enough. */
-  forget(): void {
+  /** Erases the offers that have waited too long. */
+  eraseExpired(): void {
     const now = this.#clock.monotonic()
     for (const kept of this.#byPair.values()) {
       if (kept.until > now) return
@@ -124,8 +130,9 @@ export class WaitingOffers {
     }
   }
 
-  // Whoever holds the most gives up its oldest, never one who would hold less than the caller: so whoever fills the room
-  // makes it narrow for itself, and not for an account with one small offer.
+  // Erases the oldest offers of the accounts that use the most memory, but only of accounts that use at least
+  // as much as the caller would. Accounts that fill the memory thus lose their own offers, and an account
+  // with one small offer keeps it.
   #makeRoom(caller: AccountId, bytes: number): boolean {
     const { allOffersBytes } = this.#limits
     const wanted = (this.#bytesOf.get(caller) ?? 0) + bytes
@@ -145,7 +152,7 @@ export class WaitingOffers {
     else this.#bytesOf.set(caller, held)
   }
 
-  #erase(kept: Kept | undefined): void {
+  #erase(kept: StoredOffer | undefined): void {
     if (!kept) return
     this.#byPair.delete(keyOf(kept))
     removeFrom(this.#byCaller, kept.caller, kept)
@@ -158,18 +165,18 @@ function keyOf({ caller, callee }: Pair): string {
   return `${caller} ${callee}`
 }
 
-function addTo(index: Map<AccountId, Set<Kept>>, account: AccountId, kept: Kept): void {
+function addTo(index: Map<AccountId, Set<StoredOffer>>, account: AccountId, kept: StoredOffer): void {
   const set = index.get(account) ?? new Set()
   index.set(account, set.add(kept))
 }
 
-function removeFrom(index: Map<AccountId, Set<Kept>>, account: AccountId, kept: Kept): void {
+function removeFrom(index: Map<AccountId, Set<StoredOffer>>, account: AccountId, kept: StoredOffer): void {
   const set = index.get(account)
   set?.delete(kept)
   if (set?.size === 0) index.delete(account)
 }
 
-function first(kept: Iterable<Kept>): Kept | undefined {
+function first(kept: Iterable<StoredOffer>): StoredOffer | undefined {
   for (const each of kept) return each
   return undefined
 }

@@ -1,49 +1,35 @@
-// Channels as rows: made on a seat, edited, deleted, offered for sale; and what an account sees of one.
+// Channels as rows: creates them on an account's seats, edits, deletes and offers them for sale, and says
+// what an account sees of a channel.
 import { type ChannelId, type ChannelInfo, type Limits, ProtocolError } from '@sotto/protocol'
 import { lockAccounts } from '../accounts/accounts.ts'
 import type { Clock } from '../operations/clock.ts'
 import { type RandomBytes, randomText } from '../operations/random.ts'
 import { endHold } from '../payments/payments.ts'
 import type { AccountId, Sql } from '../storage/storage.ts'
-import { forgetWords, indexWords } from './search.ts'
+import type { ChannelNumber, ChannelRow } from './channel-row.ts'
+import { indexWords, removeWords } from './search.ts'
 
-declare const channelNumber: unique symbol
-/** The store's number of a channel. Never leaves the relay, and is never given out again. */
-export type ChannelNumber = number & { readonly [channelNumber]: true }
-
-/** What can be given and changed of a channel. */
+/** The fields of a channel that its owner sets. */
 export interface ChannelDetails {
   readonly name: string
   readonly description: string
   readonly isPublic: boolean
 }
 
-/** A channel's row, as one account sees it. */
-export interface ChannelRow {
-  readonly id: ChannelNumber
-  readonly channel_id: ChannelId
-  readonly owner_id: AccountId
-  readonly name: string
-  readonly description: string
-  readonly is_public: number
-  readonly sale_price: number | null
-  readonly is_subscribed: number
-}
-
-/** Makes a channel. @throws ProtocolError `QUOTA_EXCEEDED` where the account has no seat left */
+/** Creates a channel. @throws ProtocolError `QUOTA_EXCEEDED` if the account has no seat left */
 export async function createChannel(
   sql: Sql,
   owner: AccountId,
   details: ChannelDetails,
   parts: { clock: Clock; randomBytes: RandomBytes; limits: Limits },
 ): Promise<ChannelId> {
-  // Two requests at once must not share the last seat.
+  // Two requests at the same time must not both use the last seat.
   if (!(await lockAccounts(sql, [owner]))) throw new ProtocolError('TOKEN_DEAD')
-  const [taken] = await sql<{
+  const [owned] = await sql<{
     count: number
   }>`SELECT COUNT(*) AS count FROM channels WHERE owner_id = ${owner}`
   const [seats] = await sql<{ bought: number }>`SELECT bought FROM channel_seats WHERE account_id = ${owner}`
-  if ((taken?.count ?? 0) >= parts.limits.channelSeats + (seats?.bought ?? 0)) {
+  if ((owned?.count ?? 0) >= parts.limits.channelSeats + (seats?.bought ?? 0)) {
     throw new ProtocolError('QUOTA_EXCEEDED')
   }
   const unguessable = `ch_${randomText(parts.randomBytes, 16)}`
@@ -52,7 +38,7 @@ export async function createChannel(
     VALUES (${unguessable}, ${owner}, ${details.name}, ${details.description}, ${details.isPublic ? 1 : 0},
       ${parts.clock.now()}, 0)
     RETURNING id, channel_id`
-  if (!added) throw new Error('a channel was not made')
+  if (!added) throw new Error('the channel was not created')
   await indexWords(sql, added.id, details)
   return added.channel_id
 }
@@ -73,21 +59,26 @@ export async function editChannel(
     UPDATE channels SET name = ${details.name}, description = ${details.description},
       is_public = ${details.isPublic ? 1 : 0}
     WHERE id = ${row.id}`
-  await forgetWords(sql, row.id)
+  await removeWords(sql, row.id)
   await indexWords(sql, row.id, details)
 }
 
-/** Deletes a channel with its posts and subscriptions. @throws ProtocolError `NOT_FOUND`, `NOT_CHANNEL_OWNER` */
+/**
+ * Deletes a channel with its posts and subscriptions. @throws ProtocolError `NOT_FOUND`, `NOT_CHANNEL_OWNER`
+ */
 export async function deleteChannel(
   sql: Sql,
   channel: { id: ChannelId; caller: AccountId },
   parts: { clock: Clock },
 ): Promise<void> {
-  await endHold(sql, holdOf(channel.id), parts)
+  await endHold(sql, channelHold(channel.id), parts)
   await eraseChannel(sql, (await lockOwnChannel(sql, channel)).id)
 }
 
-/** Sets or takes back the price a channel can be bought for. @throws ProtocolError `NOT_FOUND`, `NOT_CHANNEL_OWNER` */
+/**
+ * Sets the price at which a channel can be bought, or removes it. @throws ProtocolError `NOT_FOUND`,
+ * `NOT_CHANNEL_OWNER`
+ */
 export async function setSalePrice(
   sql: Sql,
   channel: { id: ChannelId; caller: AccountId },
@@ -97,7 +88,10 @@ export async function setSalePrice(
   await sql`UPDATE channels SET sale_price = ${price} WHERE id = ${id}`
 }
 
-/** Locks a channel, so that it is neither deleted nor changed before the transaction ends. @throws ProtocolError `NOT_FOUND` */
+/**
+ * Locks a channel, so that nobody else can change or delete it before the transaction ends. @throws
+ * ProtocolError `NOT_FOUND`
+ */
 export async function lockChannel(sql: Sql, id: ChannelId): Promise<ChannelNumber> {
   const [row] = await sql<{ id: ChannelNumber }>`
     UPDATE channels SET name = name WHERE channel_id = ${id} RETURNING id`
@@ -117,7 +111,7 @@ export async function getChannel(sql: Sql, id: ChannelId, viewer: AccountId): Pr
   return row
 }
 
-/** The channels an account owns or is subscribed to, its own first, each by its time. */
+/** The channels that an account owns, then those it is subscribed to, each in the order of creation. */
 export async function listChannels(sql: Sql, account: AccountId): Promise<ChannelRow[]> {
   return await sql<ChannelRow>`
     SELECT channels.id, channel_id, owner_id, name, description, is_public, sale_price,
@@ -129,7 +123,7 @@ export async function listChannels(sql: Sql, account: AccountId): Promise<Channe
     ORDER BY CASE WHEN owner_id = ${account} THEN 0 ELSE 1 END, channels.id`
 }
 
-/** What `viewer` is told of a channel. */
+/** The channel as the API shows it to `viewer`. */
 export function channelInfoOf(row: ChannelRow, viewer: AccountId): ChannelInfo {
   const { channel_id: id, name, description, sale_price } = row
   const isSubscribed = row.is_subscribed === 1
@@ -143,32 +137,36 @@ export function channelInfoOf(row: ChannelRow, viewer: AccountId): ChannelInfo {
   }
 }
 
-/** What is held while somebody is buying a channel. */
-export function holdOf(channel: string): string {
+/** The key that an order of a channel holds. */
+export function channelHold(channel: string): string {
   return `channel:${channel}`
 }
 
-/** Deletes what an account has of channels: its own, and its subscriptions. */
+/** Deletes an account's channels and subscriptions. */
 export async function eraseChannels(sql: Sql, account: AccountId, parts: { clock: Clock }): Promise<void> {
   const own = await sql<{ channel_id: ChannelId }>`
     SELECT channel_id FROM channels WHERE owner_id = ${account} ORDER BY id`
-  for (const { channel_id } of own) await endHold(sql, holdOf(channel_id), parts)
-  // Every row that is to change, locked first and in one order: accounts that are subscribed to each other's channels
-  // may go at the same time, and nothing may come into a channel between its parts being erased.
+  for (const { channel_id } of own) await endHold(sql, channelHold(channel_id), parts)
+  // Locks every row that will change, first and in one order. So accounts that are subscribed to each other's
+  // channels can be deleted at the same time, and nothing can be added to a channel while it is being
+  // deleted.
   const concerned = await sql<{ id: ChannelNumber; owner_id: AccountId }>`
     SELECT id, owner_id FROM channels WHERE owner_id = ${account}
       OR id IN (SELECT channel FROM channel_subscriptions WHERE account_id = ${account}) ORDER BY id`
   for (const { id } of concerned) await sql`UPDATE channels SET name = name WHERE id = ${id}`
-  const gone = await sql<{ channel: ChannelNumber }>`
+  const ended = await sql<{ channel: ChannelNumber }>`
     DELETE FROM channel_subscriptions WHERE account_id = ${account} RETURNING channel`
-  for (const { channel } of gone) {
+  for (const { channel } of ended) {
     await sql`UPDATE channels SET subscriber_count = subscriber_count - 1 WHERE id = ${channel}`
   }
   for (const { id, owner_id } of concerned) if (owner_id === account) await eraseChannel(sql, id)
   await sql`DELETE FROM channel_seats WHERE account_id = ${account}`
 }
 
-/** The row, locked against whoever else would change or delete it. @throws ProtocolError `NOT_FOUND`, `NOT_CHANNEL_OWNER` */
+/**
+ * The row of the caller's channel, locked so that nobody else can change or delete it. @throws ProtocolError
+ * `NOT_FOUND`, `NOT_CHANNEL_OWNER`
+ */
 export async function lockOwnChannel(
   sql: Sql,
   { id, caller }: { id: ChannelId; caller: AccountId },
@@ -184,6 +182,6 @@ export async function lockOwnChannel(
 async function eraseChannel(sql: Sql, channel: ChannelNumber): Promise<void> {
   await sql`DELETE FROM channel_posts WHERE channel = ${channel}`
   await sql`DELETE FROM channel_subscriptions WHERE channel = ${channel}`
-  await forgetWords(sql, channel)
+  await removeWords(sql, channel)
   await sql`DELETE FROM channels WHERE id = ${channel}`
 }

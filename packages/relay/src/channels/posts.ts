@@ -1,4 +1,4 @@
-// Posts of a channel: kept in the order they were made, read page by page, and told to who is there.
+// Posts of a channel: stored in the order they were made, read in batches, and sent to connected subscribers.
 import {
   type ChannelId,
   type ChannelPost,
@@ -11,12 +11,16 @@ import { findAccount } from '../accounts/accounts.ts'
 import type { Clock } from '../operations/clock.ts'
 import { type RandomBytes, randomText } from '../operations/random.ts'
 import type { AccountId, Sql } from '../storage/storage.ts'
-import { type ChannelNumber, lockOwnChannel } from './catalog.ts'
+import { lockOwnChannel } from './catalog.ts'
+import type { ChannelNumber } from './channel-row.ts'
 
-/** Of contents in one page: the post that passes it is the last. A page of none is the end. */
-const MOST_PAGE_CHARACTERS = 524_288
+/**
+ * Limits the content of one batch: the post that exceeds it is the last. Only the end of the channel gives an
+ * empty batch.
+ */
+const MOST_BATCH_CHARACTERS = 524_288
 
-/** A post that was made, and whom to tell. */
+/** A new post, and the channel whose subscribers receive it. */
 export interface Posted {
   readonly channel: ChannelNumber
   readonly post: ChannelPost
@@ -30,7 +34,7 @@ interface PostRow {
   alias_id: ChannelPost['author_alias_id']
 }
 
-/** Posts to a channel of one's own. @throws ProtocolError `NOT_FOUND`, `NOT_CHANNEL_OWNER` */
+/** Adds a post to the caller's own channel. @throws ProtocolError `NOT_FOUND`, `NOT_CHANNEL_OWNER` */
 export async function createPost(
   sql: Sql,
   target: { id: ChannelId; caller: AccountId },
@@ -40,7 +44,7 @@ export async function createPost(
   const { id: channel } = await lockOwnChannel(sql, target)
   const author = await findAccount(sql, target.caller)
   if (!author) throw new ProtocolError('TOKEN_DEAD')
-  // A clock that was set back must not make a channel's times fall.
+  // The times in a channel never decrease, even if the clock was set back.
   const [last] = await sql<{ at: number | null }>`
     SELECT created_at AS at FROM channel_posts WHERE channel = ${channel} ORDER BY id DESC LIMIT 1`
   const now = Math.max(parts.clock.now(), last?.at ?? 0)
@@ -49,7 +53,7 @@ export async function createPost(
   const [row] = await sql<{ post_id: PostId }>`
     INSERT INTO channel_posts (post_id, channel, author_id, type, content, created_at)
     VALUES (${postId}, ${channel}, ${target.caller}, ${type}, ${content}, ${now}) RETURNING post_id`
-  if (!row) throw new Error('a post was not made')
+  if (!row) throw new Error('the post was not stored')
   await sql`DELETE FROM channel_posts WHERE id IN (
     SELECT id FROM channel_posts WHERE channel = ${channel} ORDER BY id DESC LIMIT 10 OFFSET ${parts.limits.channelPosts})`
   return { channel, post: postOf({ ...row, type, content, created_at: now, alias_id: author.alias_id }) }
@@ -61,32 +65,35 @@ export async function deletePost(
   target: { id: ChannelId; post: PostId; caller: AccountId },
 ): Promise<void> {
   const { id: channel } = await lockOwnChannel(sql, target)
-  const gone = await sql<{ id: number }>`
+  const deleted = await sql<{ id: number }>`
     DELETE FROM channel_posts WHERE channel = ${channel} AND post_id = ${target.post} RETURNING id`
-  if (gone.length === 0) throw new ProtocolError('NOT_FOUND')
+  if (deleted.length === 0) throw new ProtocolError('NOT_FOUND')
 }
 
-/** Posts of a channel, the newest first. @throws ProtocolError `NOT_FOUND` where `before` is none of them */
+/**
+ * A batch of a channel's posts, the newest first. @throws ProtocolError `NOT_FOUND` if `before` is not a post
+ * of the channel
+ */
 export async function listPosts(
   sql: Sql,
   channel: ChannelNumber,
-  page: { before: PostId | undefined; limit: number },
+  batch: { before: PostId | undefined; limit: number },
 ): Promise<ChannelPost[]> {
   const before =
-    page.before === undefined ? Number.MAX_SAFE_INTEGER : await numberOf(sql, channel, page.before)
+    batch.before === undefined ? Number.MAX_SAFE_INTEGER : await numberOf(sql, channel, batch.before)
   const rows = await sql<PostRow>`
-    SELECT post_id, type, content, page.created_at, alias_id FROM (
+    SELECT post_id, type, content, batch.created_at, alias_id FROM (
       SELECT id, author_id, post_id, type, content, created_at,
         SUM(LENGTH(content)) OVER (ORDER BY id DESC) - LENGTH(content) AS before_it
       FROM (
-        SELECT * FROM channel_posts WHERE channel = ${channel} AND id < ${before} ORDER BY id DESC LIMIT ${page.limit}
+        SELECT * FROM channel_posts WHERE channel = ${channel} AND id < ${before} ORDER BY id DESC LIMIT ${batch.limit}
       ) AS newest
-    ) AS page JOIN accounts ON accounts.id = author_id
-    WHERE before_it < ${MOST_PAGE_CHARACTERS} ORDER BY page.id DESC`
+    ) AS batch JOIN accounts ON accounts.id = author_id
+    WHERE before_it < ${MOST_BATCH_CHARACTERS} ORDER BY batch.id DESC`
   return rows.map(postOf)
 }
 
-/** The frame that tells of a new post. */
+/** The frame that announces a new post. */
 export function channelPostFrame(channelId: ChannelId, post: ChannelPost): string {
   const { id, type, content, created_at, author_alias_id } = post
   const channel = { channel_id: channelId, conv_id: channelId }

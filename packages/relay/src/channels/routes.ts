@@ -1,10 +1,10 @@
 // The endpoints of channels.
-import { type Limits, ProtocolError } from '@sotto/protocol'
+import { type ChannelTradeOrder, type Limits, ProtocolError } from '@sotto/protocol'
 import type { Bus } from '../cluster/bus.ts'
 import type { Handlers } from '../listener/route.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { RandomBytes } from '../operations/random.ts'
-import { type Orders, paymentUrlOf, tradeOrderOf } from '../payments/payments.ts'
+import { type Order, type Orders, paymentUrlOf } from '../payments/payments.ts'
 import type { Storage } from '../storage/storage.ts'
 import {
   channelInfoOf,
@@ -143,4 +143,15 @@ export function channelRoutes(parts: ChannelParts): Handlers<Names> {
 
 function detailsOf(body: { name: string; description: string; is_public: boolean }) {
   return { name: body.name, description: body.description, isPublic: body.is_public }
+}
+
+/** The order of a channel or a seat, as the API shows it to the buyer. */
+function tradeOrderOf(order: Order, paymentUrl: string): ChannelTradeOrder {
+  return {
+    order_id: order.order_id,
+    price_usdt: order.price,
+    pay_to: order.pay_to,
+    payment_url: paymentUrl,
+    expired_at: new Date(order.expires_at).toISOString(),
+  }
 }

@@ -1,33 +1,37 @@
-// Finding public channels by words: an index of words with weights, the same on both engines, and a ranking on it.
+// Full-text search for public channels: an index of words with weights and a ranking, the same on both
+// database engines.
 import type { AccountId, Sql } from '../storage/storage.ts'
-import type { ChannelNumber, ChannelRow } from './catalog.ts'
+import type { ChannelNumber, ChannelRow } from './channel-row.ts'
 
 const WEIGHTS = { name: 10, description: 1 }
 const MOST_WORD_CHARACTERS = 40
-/** Words of a query that count; further ones would only narrow down what is narrow already. */
+/** Only this many words of a query are used. */
 const QUERY_WORDS = 4
 const MOST_RESULTS = 50
-/** Sorts after everything that begins with what stands before it. */
+/** Appended to a prefix, it sorts after every word that begins with the prefix. */
 const LAST = '\u{10FFFF}'
 
-/** A letter or a digit, but for scripts in which one is a word. */
+/** A single letter or digit, except in scripts in which one character can be a word. */
 const LETTER = /^(?!\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul})[\p{L}\p{N}]$/u
 
-/** Where the words end that begin with this one. Too many begin with one letter to look at while others wait. */
+/**
+ * The end of the index range to search for a word. A single letter matches only itself: too many words begin
+ * with it.
+ */
 function endOf(word: string): string {
   return LETTER.test(word) ? `${word}\u0001` : word + LAST
 }
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' })
 
-/** The words of a text: without case and accents, each once, in any script. */
+/** The distinct words of a text in any script, in lower case and without accents. */
 function wordsOf(text: string): string[] {
   const plain = text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase()
   const words = [...segmenter.segment(plain)].filter(({ isWordLike }) => isWordLike)
   return [...new Set(words.map(({ segment }) => [...segment].slice(0, MOST_WORD_CHARACTERS).join('')))]
 }
 
-/** Takes a channel's words into the index. */
+/** Adds a channel's words to the index. */
 export async function indexWords(
   sql: Sql,
   channel: ChannelNumber,
@@ -41,13 +45,14 @@ export async function indexWords(
   }
 }
 
-export async function forgetWords(sql: Sql, channel: ChannelNumber): Promise<void> {
+export async function removeWords(sql: Sql, channel: ChannelNumber): Promise<void> {
   await sql`DELETE FROM channel_words WHERE channel = ${channel}`
 }
 
 /**
- * Public channels that have every word of the query, or one that begins with it. The best come first: by where the
- * words stand and whether they are whole, then by how many are subscribed.
+ * Public channels that contain, for every word of the query, that word or a word that begins with it. The
+ * best come first: matches in the name before those in the description, whole words before prefixes, then by
+ * the number of subscribers.
  */
 export async function searchChannels(sql: Sql, query: string, viewer: AccountId): Promise<ChannelRow[]> {
   // The longest word is likely to find the fewest channels.
@@ -60,25 +65,25 @@ export async function searchChannels(sql: Sql, query: string, viewer: AccountId)
     FROM (
       SELECT channel, MAX(weight * CASE WHEN word = ${first} THEN 2 ELSE 1 END) AS score FROM channel_words
       WHERE word >= ${first} AND word < ${endOf(first)} GROUP BY channel
-    ) AS found
-    JOIN channels ON channels.id = found.channel AND channels.is_public = 1
+    ) AS first_word
+    JOIN channels ON channels.id = first_word.channel AND channels.is_public = 1
     LEFT JOIN (
       SELECT channel, MAX(weight * CASE WHEN word = ${second} THEN 2 ELSE 1 END) AS score FROM channel_words
       WHERE ${second} <> '' AND word >= ${second} AND word < ${endOf(second)} GROUP BY channel
-    ) AS also ON also.channel = channels.id
+    ) AS second_word ON second_word.channel = channels.id
     LEFT JOIN (
       SELECT channel, MAX(weight * CASE WHEN word = ${third} THEN 2 ELSE 1 END) AS score FROM channel_words
       WHERE ${third} <> '' AND word >= ${third} AND word < ${endOf(third)} GROUP BY channel
-    ) AS too ON too.channel = channels.id
+    ) AS third_word ON third_word.channel = channels.id
     LEFT JOIN (
       SELECT channel, MAX(weight * CASE WHEN word = ${fourth} THEN 2 ELSE 1 END) AS score FROM channel_words
       WHERE ${fourth} <> '' AND word >= ${fourth} AND word < ${endOf(fourth)} GROUP BY channel
-    ) AS besides ON besides.channel = channels.id
+    ) AS fourth_word ON fourth_word.channel = channels.id
     LEFT JOIN channel_subscriptions AS subscriptions
       ON subscriptions.account_id = ${viewer} AND subscriptions.channel = channels.id
-    WHERE (${second} = '' OR also.score IS NOT NULL) AND (${third} = '' OR too.score IS NOT NULL)
-      AND (${fourth} = '' OR besides.score IS NOT NULL)
-    ORDER BY found.score + COALESCE(also.score, 0) + COALESCE(too.score, 0) + COALESCE(besides.score, 0) DESC,
+    WHERE (${second} = '' OR second_word.score IS NOT NULL) AND (${third} = '' OR third_word.score IS NOT NULL)
+      AND (${fourth} = '' OR fourth_word.score IS NOT NULL)
+    ORDER BY first_word.score + COALESCE(second_word.score, 0) + COALESCE(third_word.score, 0) + COALESCE(fourth_word.score, 0) DESC,
       channels.subscriber_count DESC, channels.id
     LIMIT ${MOST_RESULTS}`
 }

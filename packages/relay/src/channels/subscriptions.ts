@@ -1,4 +1,4 @@
-// Who is subscribed to what: as rows, and as topics of the connections that are there.
+// Subscriptions to channels: as rows, and as topics that connections of subscribers listen to.
 import { type ChannelId, type Limits, ProtocolError } from '@sotto/protocol'
 import { lockAccounts } from '../accounts/accounts.ts'
 import type { Bus } from '../cluster/bus.ts'
@@ -6,9 +6,13 @@ import type { Connection } from '../gateway/connection.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import type { AccountId, Sql, Storage } from '../storage/storage.ts'
-import { type ChannelNumber, lockChannel } from './catalog.ts'
+import { lockChannel } from './catalog.ts'
+import type { ChannelNumber } from './channel-row.ts'
 
-/** Subscribes an account. @returns the channel's number @throws ProtocolError `NOT_FOUND`, `TOO_MANY_SUBSCRIPTIONS` */
+/**
+ * Subscribes an account. @returns the channel's number @throws ProtocolError `NOT_FOUND`,
+ * `TOO_MANY_SUBSCRIPTIONS`
+ */
 export async function subscribe(
   sql: Sql,
   target: { id: ChannelId; caller: AccountId },
@@ -39,42 +43,46 @@ export async function unsubscribe(
   return channel
 }
 
-/** The topic posts of a channel are published under. */
+/** The topic on which posts of a channel are published. */
 export function topicOf(channel: ChannelNumber): string {
   return `channel ${channel}`
 }
 
-interface Held {
+interface TrackedConnection {
   readonly connection: Connection
   isLoading: boolean
-  /** Topics that changed since the store was last asked. */
-  readonly touched: Set<string>
+  /** Topics that changed since the last read of the store. */
+  readonly changedTopics: Set<string>
 }
 
-/** Puts each connection on the topics of its account's subscriptions, from its beginning and as they change. */
+/**
+ * Keeps each connection on the topics of its account's subscriptions, from its start and whenever they
+ * change.
+ */
 export class SubscribedConnections {
   readonly #storage: Storage
   readonly #log: Log
-  readonly #connections = new Map<AccountId, Held>()
+  readonly #connections = new Map<AccountId, TrackedConnection>()
 
   constructor(parts: { storage: Storage; bus: Bus; log: Log }) {
     this.#storage = parts.storage
     this.#log = parts.log
-    parts.bus.listen((account, ring) => {
-      const held = this.#connections.get(account)
-      if (!held || ring.kind !== 'topic') return
-      if (ring.isWanted) held.connection.subscribe(ring.topic)
-      else held.connection.unsubscribe(ring.topic)
-      // Rings can overtake each other, and what is being read may be older than this one: the store has the last word.
-      held.touched.add(ring.topic)
-      if (!held.isLoading) this.#start(held)
+    parts.bus.listen((account, change) => {
+      const tracked = this.#connections.get(account)
+      if (!tracked || change.kind !== 'topic') return
+      if (change.isWanted) tracked.connection.subscribe(change.topic)
+      else tracked.connection.unsubscribe(change.topic)
+      // Notifications on the bus can arrive out of order, and a read in progress may be older than this one.
+      // So read the store again: it decides.
+      tracked.changedTopics.add(change.topic)
+      if (!tracked.isLoading) this.#startLoading(tracked)
     })
   }
 
   opened(connection: Connection): void {
-    const held: Held = { connection, isLoading: false, touched: new Set() }
-    this.#connections.set(connection.account, held)
-    this.#start(held)
+    const tracked: TrackedConnection = { connection, isLoading: false, changedTopics: new Set() }
+    this.#connections.set(connection.account, tracked)
+    this.#startLoading(tracked)
   }
 
   closed(connection: Connection): void {
@@ -82,24 +90,24 @@ export class SubscribedConnections {
       this.#connections.delete(connection.account)
   }
 
-  #start(held: Held): void {
-    held.isLoading = true
-    this.#load(held).catch((error) => {
-      this.#log.error('subscriptions_failed', { error, account: held.connection.account })
-      held.connection.close('overload')
+  #startLoading(tracked: TrackedConnection): void {
+    tracked.isLoading = true
+    this.#load(tracked).catch((error) => {
+      this.#log.error('subscriptions_failed', { error, account: tracked.connection.account })
+      tracked.connection.close('overload')
     })
   }
 
-  async #load(held: Held): Promise<void> {
+  async #load(tracked: TrackedConnection): Promise<void> {
     do {
-      const touched = [...held.touched]
-      held.touched.clear()
+      const changedTopics = [...tracked.changedTopics]
+      tracked.changedTopics.clear()
       const rows = await this.#storage.sql<{ channel: ChannelNumber }>`
-        SELECT channel FROM channel_subscriptions WHERE account_id = ${held.connection.account}`
+        SELECT channel FROM channel_subscriptions WHERE account_id = ${tracked.connection.account}`
       const wanted = new Set(rows.map(({ channel }) => topicOf(channel)))
-      for (const topic of wanted) held.connection.subscribe(topic)
-      for (const topic of touched) if (!wanted.has(topic)) held.connection.unsubscribe(topic)
-    } while (held.touched.size > 0)
-    held.isLoading = false
+      for (const topic of wanted) tracked.connection.subscribe(topic)
+      for (const topic of changedTopics) if (!wanted.has(topic)) tracked.connection.unsubscribe(topic)
+    } while (tracked.changedTopics.size > 0)
+    tracked.isLoading = false
   }
 }

@@ -1,17 +1,17 @@
-// Buying channels and seats: what is ordered, and how it is handed over once it is paid.
+// Buying channels and seats: placing the order, and delivering after payment.
 import { type ChannelId, ProtocolError, QUOTA_PRICE, QUOTA_REF } from '@sotto/protocol'
 import type { Clock } from '../operations/clock.ts'
 import { type Goods, type Order, type Orders, soldAt } from '../payments/payments.ts'
 import type { AccountId, Sql } from '../storage/storage.ts'
-import { getChannel, holdOf } from './catalog.ts'
+import { channelHold, getChannel } from './catalog.ts'
 
-/** How long whoever comes too late is told that somebody was faster, rather than that nothing is for sale. */
+/** For this long after a sale, a late buyer gets `CHANNEL_TAKEN`; later it is `NOT_FOUND`. */
 const JUST_BOUGHT_MS = 3_600_000
 
 /**
  * Orders a channel at the price it is listed for.
- * @throws ProtocolError `NOT_FOUND` where there is none or it is not for sale, `OWN_CHANNEL`, `CHANNEL_TAKEN`, and what
- *   placing an order may throw
+ * @throws ProtocolError `NOT_FOUND` if it does not exist or is not for sale, `OWN_CHANNEL`, `CHANNEL_TAKEN`,
+ *   and what placing an order throws
  */
 export function orderChannel(
   { channel, buyer }: { channel: ChannelId; buyer: AccountId },
@@ -27,7 +27,6 @@ export function orderChannel(
     }
     return {
       ...{ kind: 'channel', refId: channel, seller, price },
-      holds: holdOf(channel),
       party: `account ${buyer}`,
       taken: 'CHANNEL_TAKEN',
       title: `the channel ${name}`,
@@ -36,7 +35,8 @@ export function orderChannel(
   })
 }
 
-// The channel after the order, as where it is handed over; it must not change hands before the order is there.
+// Locks the channel after the order, in the same sequence as delivery does. The channel must keep its owner
+// and price until the order is stored.
 async function lockOffer(
   sql: Sql,
   { channel, seller, price }: { channel: ChannelId; seller: AccountId; price: number },
@@ -47,7 +47,7 @@ async function lockOffer(
   return row !== undefined
 }
 
-/** Orders a seat for one more channel. @throws ProtocolError what placing an order may throw */
+/** Orders a seat for one more channel. @throws ProtocolError what placing an order throws */
 export function orderSeat(buyer: AccountId, { orders }: { orders: Orders }): Promise<Order> {
   return orders.place(buyer, async () => ({
     ...{ kind: 'quota', refId: QUOTA_REF, price: QUOTA_PRICE },
@@ -57,13 +57,17 @@ export function orderSeat(buyer: AccountId, { orders }: { orders: Orders }): Pro
   }))
 }
 
-/** Channels as something that is sold: the buyer owns it, and it is for sale no more. Paid is paid: no seat is asked for. */
+/**
+ * Channels as goods: the buyer becomes the owner, and the channel is no longer for sale. The buyer needs no
+ * free seat.
+ */
 export const channelGoods: Goods = {
+  holdOf: channelHold,
   deliver: async (sql: Sql, order: Order) => {
     const { buyer_id: buyer, seller_id: seller, ref_id: id, status, price } = order
     if (buyer === null || seller === null) return false
-    // For an order that waits it is the buyer's, whatever its owner lists it for meanwhile. Later it is free as long as it is on
-    // offer for the price of the order.
+    // A pending order keeps the channel for its buyer, even if the owner lists it for another price
+    // meanwhile. A late payment gets the channel only while it is on sale for the price of the order.
     const [row] =
       status === 'pending'
         ? await sql<{ id: number }>`
@@ -74,11 +78,12 @@ export const channelGoods: Goods = {
             WHERE channel_id = ${id} AND owner_id = ${seller} AND sale_price = ${price} RETURNING id`
     return row !== undefined
   },
-  isKept: false,
+  isBoundLater: false,
 }
 
-/** Seats as something that is sold. */
+/** Seats as goods. */
 export const seatGoods: Goods = {
+  holdOf: () => undefined,
   deliver: async (sql: Sql, { buyer_id: buyer }: Order) => {
     if (buyer === null) return false
     await sql`
@@ -86,5 +91,5 @@ export const seatGoods: Goods = {
       ON CONFLICT (account_id) DO UPDATE SET bought = channel_seats.bought + 1`
     return true
   },
-  isKept: false,
+  isBoundLater: false,
 }

@@ -1,9 +1,12 @@
-// How nodes tell each other that something happened. A doorbell, not a store: a lost ring delays, never loses.
+// The bus, by which nodes notify each other. A ring (a notification on the bus) may get lost: that delays a
+// stored frame, but does not lose it.
 import type { AccountId } from '../storage/storage.ts'
 
-/** Something an account's connection should hear of at once, wherever it is held. */
+/** A notification for an account's connection, on any node. */
 export type Ring =
-  /** Stored frames from `firstPosition` to `lastPosition` of its mailbox, encoded, in order. */
+  /**
+   * New stored frames, from `firstPosition` to `lastPosition` of the account's mailbox, encoded and in order.
+   */
   | {
       readonly kind: 'mailbox'
       readonly firstPosition: number
@@ -12,11 +15,11 @@ export type Ring =
       readonly bytes: number
       readonly hasRetractions: boolean
     }
-  /** A frame that is kept nowhere or kept elsewhere: a hint, a receipt, a typing notice. */
+  /** A frame that is not stored as a frame: a hint or a typing notice. */
   | { readonly kind: 'frame'; readonly frame: string }
-  /** A signal of a call: kept nowhere, and lost to a reader that is too far behind. */
+  /** A signal of a call. It is not stored, and a client that reads too slowly does not get it. */
   | { readonly kind: 'signal'; readonly frame: string }
-  /** A receipt mark: kept in the store until it is known to have arrived. */
+  /** A receipt mark, which is stored until it has certainly arrived. */
   | {
       readonly kind: 'receipt'
       readonly frame: string
@@ -24,24 +27,29 @@ export type Ring =
       readonly deliveredSeq: number
       readonly readSeq: number
     }
-  /** A frame that is kept in the store, outside the mailbox's order, until it is known to have arrived. */
+  /** A notice: a frame outside the mailbox's order, which is stored until it has certainly arrived. */
   | { readonly kind: 'notice'; readonly id: number; readonly frame: string }
-  /** The account connected anew; any older connection has to go. */
+  /** The account has a new connection. Any older one must close. */
   | { readonly kind: 'connected'; readonly connection: string; readonly jti: string }
-  /** The token died; a connection opened with it has to go. */
+  /** The token is dead. A connection that was opened with it must close. */
   | { readonly kind: 'token_dead'; readonly jti: string }
   /** The account was deleted. */
   | { readonly kind: 'deleted' }
-  /** From here on the account hears, or does not hear, what is published under a topic. */
+  /** From now on the account gets the frames published under a topic, or stops getting them. */
   | { readonly kind: 'topic'; readonly topic: string; readonly isWanted: boolean }
 
-/** Rings and hears them. */
+/** Sends notifications to accounts and frames to topics, on all nodes. */
 export interface Bus {
   ring(account: AccountId, ring: Ring): void
-  /** Hears every ring for accounts this node holds. Called once, when the relay is put together. */
-  listen(hear: (account: AccountId, ring: Ring) => void): void
-  /** Tells every connection on a topic, on whichever node. Kept nowhere: who is not there does not hear it. */
+  /**
+   * Adds a listener for the rings of accounts that are connected to this node. Called while the relay starts.
+   */
+  listen(listener: (account: AccountId, ring: Ring) => void): void
+  /**
+   * Sends a frame to every connection on a topic, on all nodes. It is not stored, so only connected clients
+   * get it.
+   */
   publish(topic: string, frame: string): void
-  /** Hears everything published. Called once, when the relay is put together. */
-  listenToTopics(hear: (topic: string, frame: string) => void): void
+  /** Adds a listener for every published frame. Called while the relay starts. */
+  listenToTopics(listener: (topic: string, frame: string) => void): void
 }

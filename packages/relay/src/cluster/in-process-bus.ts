@@ -1,4 +1,4 @@
-// The bus of a relay that is one process: a ring is a call.
+// The bus of a relay that runs in one process: a ring is a function call.
 import type { Bus } from './bus.ts'
 
 export function createInProcessBus(): Bus {
@@ -6,16 +6,16 @@ export function createInProcessBus(): Bus {
   const topicListeners: Parameters<Bus['listenToTopics']>[0][] = []
   return {
     ring: (account, ring) => {
-      for (const hear of listeners) hear(account, ring)
+      for (const listener of listeners) listener(account, ring)
     },
-    listen: (hear) => {
-      listeners.push(hear)
+    listen: (listener) => {
+      listeners.push(listener)
     },
     publish: (topic, frame) => {
-      for (const hear of topicListeners) hear(topic, frame)
+      for (const listener of topicListeners) listener(topic, frame)
     },
-    listenToTopics: (hear) => {
-      topicListeners.push(hear)
+    listenToTopics: (listener) => {
+      topicListeners.push(listener)
     },
   }
 }

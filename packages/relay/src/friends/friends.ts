@@ -1,10 +1,10 @@
-// Friendship as the rest of the relay knows it: its endpoints, and what goes with a deleted account.
+// The public file of friendship: its endpoints, the check for friends, and the erasure for a deleted account.
 import type { AccountId, Sql } from '../storage/storage.ts'
 
 export { renameFrames } from './rename.ts'
 export { friendRoutes } from './routes.ts'
 
-/** True where the one has accepted the other, and neither has ended it since. */
+/** Whether the two accounts are friends. */
 export async function areFriends(sql: Sql, a: AccountId, b: AccountId): Promise<boolean> {
   const [low, high] = a < b ? [a, b] : [b, a]
   const rows = await sql<{ id: number }>`

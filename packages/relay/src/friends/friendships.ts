@@ -1,4 +1,5 @@
-// The transitions of friendship: asked, accepted, rejected, parted. One row a pair; it leaves when the two part.
+// The transitions of friendship: requested, accepted, rejected, ended. Each pair has one row, which is
+// deleted when the friendship ends.
 import { type ConversationId, type FriendshipStatus, type Limits, ProtocolError } from '@sotto/protocol'
 import { lockAccounts } from '../accounts/accounts.ts'
 import { closeConversation, openConversation } from '../messages/messages.ts'
@@ -18,20 +19,26 @@ interface Friendship {
   id: number
   requester_id: AccountId
   recipient_id: AccountId
-  /** `withdrawn`: rejected, then taken back. Nobody sees it; it is what remembers the rejection. */
+  /**
+   * `withdrawn`: rejected, then withdrawn by its requester. Nobody sees this row; it keeps the record of the
+   * rejection.
+   */
   status: FriendshipStatus | 'withdrawn'
   changed_at: number
 }
 
-/** What a transition did, and whom it is news for. */
+/** The result of a transition, with the hint for the account that should be told, if any. */
 export interface Transition {
   readonly friendshipId: number
   readonly status: FriendshipStatus
-  readonly news?: { readonly for: AccountId; readonly type: 'friend_request' | 'friend_accepted' }
+  readonly hint?: { readonly to: AccountId; readonly type: 'friend_request' | 'friend_accepted' }
   readonly conversation?: ConversationId
 }
 
-/** Asks for friendship. Asking again changes nothing; asking someone who has asked accepts. */
+/**
+ * Requests a friendship. A repeated request changes nothing. A request to an account that has sent one
+ * accepts that one.
+ */
 export async function requestFriendship(
   sql: Sql,
   pair: { requester: AccountId; recipient: AccountId },
@@ -42,28 +49,28 @@ export async function requestFriendship(
   if (!(await lockAccounts(sql, [requester, recipient]))) throw new ProtocolError('NOT_FOUND')
   if (await isBlocked(sql, { blocker: requester, blocked: recipient }))
     throw new ProtocolError('UNBLOCK_FIRST')
-  const known = await findOrAdd(sql, pair, parts)
-  const { row } = known
+  const { row, isNew } = await findOrAdd(sql, pair, parts)
   if (row.status === 'accepted') throw new ProtocolError('ALREADY_FRIENDS')
   if (row.requester_id === recipient) return await acceptRow(sql, row, parts)
 
   const wasRejectedLongAgo =
     row.status === 'rejected' && row.changed_at + parts.limits.rejectionDays * DAY_MS <= parts.clock.now()
   if (wasRejectedLongAgo) {
-    // created_at stays: the requester sees it, and could tell by it that it had been rejected.
+    // created_at stays, because the requester sees it: a new time would reveal the rejection.
     await sql`UPDATE friendships SET status = 'pending', changed_at = ${parts.clock.now()} WHERE id = ${row.id}`
   }
-  // The requester is not told of a rejection, and the request of someone blocked reaches nobody.
-  const isNews =
-    (known.isNew || wasRejectedLongAgo) && !(await isBlocked(sql, { blocker: recipient, blocked: requester }))
+  // A rejection is hidden from the requester, so a repeated request sends no hint. A blocked requester's
+  // sends none either.
+  const sendsHint =
+    (isNew || wasRejectedLongAgo) && !(await isBlocked(sql, { blocker: recipient, blocked: requester }))
   return {
     friendshipId: row.id,
     status: 'pending',
-    ...(isNews ? { news: { for: recipient, type: 'friend_request' } } : {}),
+    ...(sendsHint ? { hint: { to: recipient, type: 'friend_request' } } : {}),
   }
 }
 
-/** Accepts a request made to `recipient`, one it rejected included. Accepting again changes nothing. */
+/** Accepts a request to `recipient`, also one that it rejected before. Accepting again changes nothing. */
 export async function acceptFriendship(
   sql: Sql,
   request: { id: number; recipient: AccountId },
@@ -79,7 +86,7 @@ export async function acceptFriendship(
   return await acceptRow(sql, row, parts)
 }
 
-/** Rejects a request made to `recipient`. */
+/** Rejects a request to `recipient`. */
 export async function rejectFriendship(
   sql: Sql,
   request: { id: number; recipient: AccountId },
@@ -91,7 +98,7 @@ export async function rejectFriendship(
   await sql`UPDATE friendships SET status = 'rejected', changed_at = ${parts.clock.now()} WHERE id = ${row.id}`
 }
 
-/** Ends a friendship or takes a request away, from either side. */
+/** Ends a friendship or removes a request, on behalf of any of its two accounts. */
 export async function removeFriendship(sql: Sql, friendship: { id: number; side: AccountId }): Promise<void> {
   const { id, side } = friendship
   const [row] = await sql<Friendship>`
@@ -99,14 +106,14 @@ export async function removeFriendship(sql: Sql, friendship: { id: number; side:
     WHERE id = ${id} AND (requester_id = ${side} OR recipient_id = ${side}) AND status <> 'withdrawn'
     RETURNING id, requester_id, recipient_id, status, changed_at`
   if (!row) throw new ProtocolError('NOT_FOUND')
-  // Else whoever was rejected could take the request back and ask afresh.
+  // Without the `withdrawn` row, a rejected requester could withdraw the request and send it again.
   const isWithdrawal = row.status === 'rejected' && row.requester_id === side
   if (isWithdrawal) await sql`UPDATE friendships SET status = 'withdrawn' WHERE id = ${id}`
   else await sql`DELETE FROM friendships WHERE id = ${id}`
   await closeConversation(sql, row.requester_id, row.recipient_id)
 }
 
-/** Blocks an account; to it, that looks as if it had been unfriended. */
+/** Blocks an account. To the blocked account it looks as if the friendship had ended. */
 export async function blockAccount(
   sql: Sql,
   pair: { blocker: AccountId; blocked: AccountId },
@@ -115,7 +122,7 @@ export async function blockAccount(
   const { blocker, blocked } = pair
   if (blocker === blocked) throw new ProtocolError('SELF_REQUEST')
   if (!(await lockAccounts(sql, [blocker, blocked]))) throw new ProtocolError('NOT_FOUND')
-  // Blocking again changes nothing, with a full list too.
+  // Blocking the same account again changes nothing, even if the list is full.
   const [others] = await sql<{ count: number }>`
     SELECT COUNT(*) AS count FROM blocks WHERE blocker_id = ${blocker} AND blocked_id <> ${blocked}`
   if ((others?.count ?? 0) >= parts.limits.friends) throw new ProtocolError('TOO_MANY_FRIENDS')
@@ -138,24 +145,25 @@ async function findOrAdd(
     WHERE low_id = ${low} AND high_id = ${high}`
   const withdrawn = known?.status === 'withdrawn' ? known : undefined
   if (withdrawn) await sql`DELETE FROM friendships WHERE id = ${withdrawn.id}`
-  if (!known || withdrawn) await checkRoom(sql, requester, parts)
+  if (!known || withdrawn) await checkFriendCount(sql, requester, parts)
   const now = parts.clock.now()
-  // Asked afresh, it is a new request to whoever makes it, and as rejected as before to whoever rejected it.
+  // To its requester, a request after a withdrawal is new. To the recipient who rejected it, it stays
+  // rejected.
   const rejectedAt = withdrawn?.requester_id === requester ? withdrawn.changed_at : undefined
-  // The update changes nothing; it takes the row's lock where somebody else added it in the meantime.
+  // If another transaction has added the row in the meantime, the update only locks it.
   const [row] = await sql<Friendship>`
     INSERT INTO friendships (low_id, high_id, requester_id, recipient_id, status, created_at, changed_at)
     VALUES (${low}, ${high}, ${requester}, ${recipient}, ${rejectedAt === undefined ? 'pending' : 'rejected'}, ${now},
       ${rejectedAt ?? now})
     ON CONFLICT (low_id, high_id) DO UPDATE SET changed_at = friendships.changed_at
     RETURNING id, requester_id, recipient_id, status, changed_at`
-  if (!row) throw new Error('a friendship was neither found nor made')
+  if (!row) throw new Error('a friendship was neither found nor created')
   const isNew =
     (!known || withdrawn !== undefined) && row.status === 'pending' && row.requester_id === requester
   return { row, isNew }
 }
 
-// The row, locked. What is not the caller's to answer answers like what does not exist.
+// Locks and returns the request. A request to another account gets the same error as one that does not exist.
 async function lockRequest(sql: Sql, request: { id: number; recipient: AccountId }): Promise<Friendship> {
   const [row] = await sql<Friendship>`
     UPDATE friendships SET changed_at = changed_at WHERE id = ${request.id} AND recipient_id = ${request.recipient} AND status <> 'withdrawn'
@@ -165,9 +173,9 @@ async function lockRequest(sql: Sql, request: { id: number; recipient: AccountId
 }
 
 async function acceptRow(sql: Sql, row: Friendship, parts: Parts): Promise<Transition> {
-  const isNews = row.status !== 'accepted'
-  if (isNews) {
-    await checkRoom(sql, row.recipient_id, parts)
+  const isNew = row.status !== 'accepted'
+  if (isNew) {
+    await checkFriendCount(sql, row.recipient_id, parts)
     await sql`UPDATE friendships SET status = 'accepted', changed_at = ${parts.clock.now()} WHERE id = ${row.id}`
   }
   const freshId = randomUuid(parts.randomBytes)
@@ -176,11 +184,11 @@ async function acceptRow(sql: Sql, row: Friendship, parts: Parts): Promise<Trans
     friendshipId: row.id,
     status: 'accepted',
     conversation,
-    ...(isNews ? { news: { for: row.requester_id, type: 'friend_accepted' } } : {}),
+    ...(isNew ? { hint: { to: row.requester_id, type: 'friend_accepted' } } : {}),
   }
 }
 
-async function checkRoom(sql: Sql, account: AccountId, parts: Parts): Promise<void> {
+async function checkFriendCount(sql: Sql, account: AccountId, parts: Parts): Promise<void> {
   const [row] = await sql<{ count: number }>`
     SELECT COUNT(*) AS count FROM friendships
     WHERE (requester_id = ${account} AND status <> 'withdrawn')

@@ -1,4 +1,4 @@
-// Friend list and block list, as their owner sees them.
+// Reads an account's friend list and block list, as the account may see them.
 import type { AliasId, ConversationId, FriendProfile, FriendshipStatus } from '@sotto/protocol'
 import type { AccountId, Sql } from '../storage/storage.ts'
 
@@ -14,7 +14,10 @@ interface FriendRow {
   conv_id: ConversationId | null
 }
 
-/** An account's friends and requests. A requester sees a rejected request as pending; who is blocked is not shown. */
+/**
+ * An account's friends and requests. A requester sees a rejected request as pending. Blocked accounts are not
+ * listed.
+ */
 export async function listFriends(sql: Sql, account: AccountId): Promise<FriendProfile[]> {
   const rows = await sql<FriendRow>`
     SELECT friendships.id, friendships.requester_id, friendships.status, friendships.created_at, peer.alias_id,
@@ -44,7 +47,7 @@ export async function listFriends(sql: Sql, account: AccountId): Promise<FriendP
   })
 }
 
-/** The accounts an account has blocked. */
+/** The accounts that an account has blocked. */
 export async function listBlocks(sql: Sql, account: AccountId) {
   const rows = await sql<{ alias_id: AliasId; nickname: string; created_at: number }>`
     SELECT accounts.alias_id, accounts.nickname, blocks.created_at FROM blocks

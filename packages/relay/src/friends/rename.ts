@@ -1,4 +1,4 @@
-// What friends are told when an account goes by another alias: a hint to look at the friend list, which is the truth.
+// The hints to friends when an account changes its alias. A hint makes a client read its friend list again.
 import { type AliasId, type ConversationId, encodeFrame } from '@sotto/protocol'
 import type { AccountId, Sql } from '../storage/storage.ts'
 
@@ -8,7 +8,7 @@ export interface FrameFor {
   readonly frame: string
 }
 
-/** The hints for an account's friends. Ring them once the transaction is committed. */
+/** The hints for an account's friends. Ring them after the transaction has committed. */
 export async function renameFrames(sql: Sql, account: AccountId, alias: AliasId): Promise<FrameFor[]> {
   const friends = await sql<{ id: number; peer: AccountId; conv_id: ConversationId }>`
     SELECT friendships.id, conversations.conv_id,

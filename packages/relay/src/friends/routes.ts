@@ -16,7 +16,6 @@ import {
 } from './friendships.ts'
 import { listBlocks, listFriends } from './lists.ts'
 
-/** What the friend endpoints are built from. */
 export interface FriendParts {
   readonly storage: Storage
   readonly bus: Bus
@@ -38,20 +37,20 @@ type Names =
 export function friendRoutes(parts: FriendParts): Handlers<Names> {
   const { storage, bus } = parts
 
-  // A hint for whoever it is news for; the friend list is the truth. Nothing is awaited between the commit and the
-  // hint: it leaves before the first message of the conversation.
-  const tell = (by: AliasId, { news, friendshipId, conversation }: Transition): void => {
-    if (!news) return
-    const hint = { friendship_id: friendshipId, from: by }
+  // A hint may get lost; only the friend list counts. Nothing is awaited between the commit and the hint, so
+  // the hint is sent before the first message of the conversation.
+  const sendHint = (by: AliasId, { hint, friendshipId, conversation }: Transition): void => {
+    if (!hint) return
+    const fields = { friendship_id: friendshipId, from: by }
     const frame =
-      news.type === 'friend_request'
-        ? encodeFrame({ type: 'friend_request', ...hint })
+      hint.type === 'friend_request'
+        ? encodeFrame({ type: 'friend_request', ...fields })
         : encodeFrame({
             type: 'friend_accepted',
-            ...hint,
+            ...fields,
             ...(conversation ? { conv_id: conversation } : {}),
           })
-    bus.ring(news.for, { kind: 'frame', frame })
+    bus.ring(hint.to, { kind: 'frame', frame })
   }
 
   return {
@@ -63,7 +62,7 @@ export function friendRoutes(parts: FriendParts): Handlers<Names> {
         const done = await requestFriendship(sql, { requester: caller.id, recipient }, parts)
         return { transition: done, alias: await getAlias(sql, caller.id) }
       })
-      tell(alias, transition)
+      sendHint(alias, transition)
       return { friendship_id: transition.friendshipId, status: transition.status }
     },
 
@@ -72,7 +71,7 @@ export function friendRoutes(parts: FriendParts): Handlers<Names> {
         const done = await acceptFriendship(sql, { id: params.id, recipient: caller.id }, parts)
         return { transition: done, alias: await getAlias(sql, caller.id) }
       })
-      tell(alias, transition)
+      sendHint(alias, transition)
       if (!transition.conversation) throw new Error('an accepted friendship without a conversation')
       return { friendship_id: transition.friendshipId, conversation_id: transition.conversation }
     },

@@ -1,9 +1,9 @@
-// One authenticated WebSocket, as features see it.
+// One authenticated WebSocket: what features use to send to a client.
 import { type CloseReason, closeCodes, closeMeanings, type RelayFrameOf } from '@sotto/protocol'
 import type { ServerWebSocket } from 'bun'
 import type { AccountId } from '../storage/storage.ts'
 
-/** Whose connection it is, and with which token it was opened. */
+/** The account of a connection, and the token that opened it. */
 export interface ConnectionOwner {
   readonly account: AccountId
   readonly jti: string
@@ -16,7 +16,7 @@ export class Connection {
   readonly account: AccountId
   readonly jti: string
   readonly tokenExpiresAt: number
-  /** Tells connections of one account apart, on whichever node they are. */
+  /** Identifies the connection among those of the account, on all nodes. */
   readonly id: string
   readonly #socket: Socket
   readonly #outboundBytes: number
@@ -42,19 +42,20 @@ export class Connection {
   }
 
   /**
-   * Sends an encoded frame, together with what else is sent in this turn: a system call for each would cost more than
-   * all the rest. A reader that lets too much pile up is closed with 1013.
+   * Sends an encoded frame. All frames of the same tick of the event loop are written together, because one
+   * system call for each would cost more than everything else. A client that reads too slowly is disconnected
+   * with 1013.
    */
   send(frame: string): void {
     if (this.#isClosing) return
     this.#unsent.push(frame)
     this.#unsentBytes += frame.length
-    if (this.#unsent.length === 1) queueMicrotask(() => this.#endTurn())
+    if (this.#unsent.length === 1) queueMicrotask(() => this.#writeAndCheck())
   }
 
   /**
-   * Sends an encoded frame that may be lost, unless the peer is behind already: nobody can end somebody else's connection
-   * by sending more than it takes, nor have it wait for its messages.
+   * Sends an encoded frame that may be lost, but only if the peer is not far behind. Otherwise another
+   * account could send so many of them that the peer is disconnected or has to wait for its messages.
    */
   sendUnlessBehind(frame: string): void {
     if (this.bufferedBytes + frame.length <= this.#signalBytes) this.send(frame)
@@ -65,29 +66,29 @@ export class Connection {
     for (const frame of frames) this.send(frame)
   }
 
-  /** Writes what was sent in this turn at once. Whoever waits to be told that it was taken has to do so first. */
+  /** Writes the buffered frames now. Call this before waiting for the peer to receive them. */
   flush(): void {
     if (!this.#isClosing) this.#write()
   }
 
-  /** True where more waits for the peer to take it than may. */
-  get isOverfull(): boolean {
+  /** Whether the peer has more bytes to receive than allowed. */
+  get isFull(): boolean {
     return this.bufferedBytes > this.#outboundBytes
   }
 
-  /** What was written and the peer has not taken yet. */
+  /** How many bytes were sent that the peer has not received yet. */
   get bufferedBytes(): number {
     return this.#socket.getBufferedAmount() + this.#unsentBytes
   }
 
-  /** Pings beneath the application: a WebSocket-level ping frame. */
+  /** Sends a WebSocket ping. */
   ping(): void {
     if (this.#isClosing) return
-    this.#write() // The answer has to follow what was sent before (protocol, Delivery 6).
+    this.#write() // The pong must confirm the frames that were sent before the ping (protocol, Delivery 6).
     this.#socket.ping()
   }
 
-  /** Hears what is published under a topic, from here on. */
+  /** From now on the connection gets the frames published under a topic. */
   subscribe(topic: string): void {
     if (!this.#isClosing) this.#socket.subscribe(topic)
   }
@@ -100,28 +101,28 @@ export class Connection {
     if (this.#isClosing) return
     this.#write()
     this.#isClosing = true
-    // A closing handshake waits behind all that is unread, and one connection after the other could pile that up.
+    // A closing handshake would wait behind all unread bytes. Many such connections could fill the memory.
     const isUnread =
       (reason === 'overload' || reason === 'replaced') && this.bufferedBytes > this.#windowBytes
     if (isUnread) this.#socket.terminate()
     else this.#socket.close(closeCodes[reason], closeMeanings[reason])
   }
 
-  /** Says why, then closes for good: published clients do not come back after a `goaway`. */
+  /** Sends the reason in a `goaway` and closes. Published clients do not reconnect after a `goaway`. */
   goAway(reason: RelayFrameOf<'goaway'>['reason'], close: CloseReason): void {
     this.send(JSON.stringify({ type: 'goaway', reason }))
     this.close(close)
   }
 
-  /** True once it is closed or about to be: nothing is sent any more. */
+  /** Whether the connection is closed or closing, so that nothing is sent any more. */
   get isClosing(): boolean {
     return this.#isClosing
   }
 
-  #endTurn(): void {
+  #writeAndCheck(): void {
     if (this.#isClosing) return
     this.#write()
-    if (this.isOverfull) this.close('overload')
+    if (this.isFull) this.close('overload')
   }
 
   #write(): void {

@@ -1,10 +1,13 @@
-// Who is connected to this node: one connection an account, the newest wins (protocol, Delivery 7).
+// The connections of this node by account. Each account has one; the newest replaces the older (protocol,
+// Delivery 7).
 import type { Ring } from '../cluster/bus.ts'
 import type { Log } from '../operations/log.ts'
 import type { AccountId } from '../storage/storage.ts'
 import type { Connection } from './connection.ts'
 
-/** Kills a token for WebSockets, so that a connection that was replaced does not come back and replace in turn. */
+/**
+ * Makes a token useless for WebSockets, so that a replaced client cannot reconnect and replace the newer one.
+ */
 export type RetireToken = (connection: Connection) => Promise<void>
 
 export class Connections {
@@ -25,20 +28,20 @@ export class Connections {
     return [...this.#byAccount.values()]
   }
 
-  /** Takes a connection in. The account's older one, if any, is on its way out from here on. */
+  /** Adds a connection and closes the account's older one, if any. */
   add(connection: Connection): void {
     const older = this.#byAccount.get(connection.account)
     this.#byAccount.set(connection.account, connection)
     if (older) this.#replace(older, connection.jti)
   }
 
-  /** @returns false where a newer connection had taken its place already */
+  /** @returns false if a newer connection has replaced this one already */
   remove(connection: Connection): boolean {
     if (this.#byAccount.get(connection.account) !== connection) return false
     return this.#byAccount.delete(connection.account)
   }
 
-  hear(account: AccountId, ring: Ring): void {
+  onRing(account: AccountId, ring: Ring): void {
     const connection = this.#byAccount.get(account)
     if (!connection) return
     switch (ring.kind) {
@@ -63,13 +66,14 @@ export class Connections {
       case 'receipt':
       case 'notice':
       case 'topic':
-        return // The business of the features that follow connections.
+        return // Features handle these themselves.
       default:
         ring satisfies never
     }
   }
 
-  // With the same token it is the same client coming back; with another one, another device, which is told so.
+  // The same token means that the same client reconnected. A different token means another device: the older
+  // connection gets a `goaway` frame.
   #replace(older: Connection, newerJti: string): void {
     if (older.jti === newerJti) {
       older.close('replaced')

@@ -1,4 +1,5 @@
-// How a feature answers frames: a function from a valid frame to what its sender is told.
+// The types by which features handle frames: a handler gets a valid frame and returns the answers to its
+// sender.
 import type {
   CallFrame,
   CallFrameType,
@@ -9,42 +10,45 @@ import type {
 } from '@sotto/protocol'
 import type { Connection } from './connection.ts'
 
-/** Frames for the sender; a ProtocolError becomes an `error` frame. */
+/** The frames that answer the sender. A handler's ProtocolError becomes an `error` frame. */
 export type Answers = readonly RelayFrame[]
 
-/** Answers frames of some types. `ping` is the gateway's own. */
+/** Handlers of some types of frames. The gateway itself answers `ping`. */
 export type FrameHandlers<T extends ClientFrameType> = {
   readonly [K in T]: (frame: ClientFrameOf<K>, connection: Connection) => Promise<Answers> | undefined
 }
 
-/** Every frame that features answer. */
+/** The types of frames that features handle with FrameHandlers. */
 export type FeatureFrame = Exclude<ClientFrameType, 'ping' | CallFrameType>
 
-/** Every frame but those of calls, which go a way of their own. */
+/** Every frame except those of calls, which are handled separately. */
 export type PlainFrame = Exclude<ClientFrame, CallFrame>
 
-/** A frame of a call, with its text: it is forwarded as it came. */
+/** A frame of a call with its original text, which is forwarded unchanged. */
 export interface CallSignal {
   readonly type: CallFrameType
   readonly frame: CallFrame
   readonly text: string
 }
 
-/** Takes frames of calls; a ProtocolError becomes an `error` frame. */
+/** Handles frames of calls. A ProtocolError becomes an `error` frame. */
 export type CallHandler = (signal: CallSignal, connection: Connection) => Promise<void>
 
-/** A feature that follows connections from their beginning to their end. */
+/** A feature that is notified when connections open and close. */
 export interface ConnectionFollower {
   opened(connection: Connection): void
   closed(connection: Connection): void
 }
 
-/** The feature that has to know what arrived. */
+/**
+ * The feature that delivers frames. It is also notified of the client's frames, its pongs, and received
+ * buffers.
+ */
 export interface DeliveryFollower extends ConnectionFollower {
-  /** A valid frame came in, before its handler runs. */
+  /** A valid frame arrived. Called before its handler. */
   frameReceived(connection: Connection): void
-  /** The answer to {@link Connection.ping}. */
-  ponged(connection: Connection): void
-  /** What was written ahead has been taken by the peer. */
+  /** The pong that answers {@link Connection.ping} arrived. */
+  pongReceived(connection: Connection): void
+  /** The peer has received what was buffered. */
   drained(connection: Connection): void
 }

@@ -1,4 +1,5 @@
-// A WebSocket's life: upgrade, decode, pace, dispatch, answer, close. Knows features only as handlers of frames.
+// Runs the WebSockets: opens them, decodes and rate-limits their frames, calls the features' handlers, sends
+// the answers, closes them. Knows features only as handlers of frames.
 import {
   type ClientFrame,
   closeCodes,
@@ -32,18 +33,18 @@ import type {
   FrameHandlers,
   PlainFrame,
 } from './frame-handlers.ts'
-import { AccountPace, PacedFrames } from './pacing.ts'
+import { AccountRates, PacedFrames } from './frame-rates.ts'
 import { UnreadBytes } from './unread-bytes.ts'
 
-/** Why a token of ours opens no WebSocket. */
-export type Farewell = 'jwt_revoked' | 'new_device_login'
+/** Why a token that this relay issued opens no WebSocket any more. */
+export type DeadTokenReason = 'jwt_revoked' | 'new_device_login'
 
-/** What an upgrade found out: an account, or a token that was ours and is dead. */
+/** The result of an upgrade: the account, or the reason why a token that this relay issued is dead. */
 export type Admission =
-  | { readonly owner: ConnectionOwner; readonly farewell?: undefined }
-  | { readonly owner?: undefined; readonly farewell: Farewell }
+  | { readonly owner: ConnectionOwner; readonly deadToken?: undefined }
+  | { readonly owner?: undefined; readonly deadToken: DeadTokenReason }
 
-/** What a socket carries from upgrade to close. */
+/** The data attached to a socket from upgrade to close. */
 export interface SocketData {
   readonly admission: Admission
   session?: Session
@@ -52,25 +53,27 @@ export interface SocketData {
 interface Session {
   readonly connection: Connection
   readonly frames: PacedFrames<PlainFrame>
-  /** A line of their own, from the first on: neither do they wait behind messages nor messages behind them. */
-  calls: PacedFrames<CallSignal> | undefined
+  /**
+   * Created for the first call frame. Call frames have a separate queue, so calls and messages never wait for
+   * each other.
+   */
+  callQueue: PacedFrames<CallSignal> | undefined
   badFrames: number
-  /** When the peer was last heard of, in monotonic milliseconds. */
-  heardAt: number
+  /** When something last arrived from the peer, in monotonic milliseconds. */
+  lastActiveAt: number
 }
 
 type Socket = ServerWebSocket<SocketData>
 
-/** What the gateway is built from. */
 export interface GatewayParts {
   readonly handlers: FrameHandlers<FeatureFrame>
   readonly calls: CallHandler
   readonly follower: DeliveryFollower
-  /** Features that only want to know who is there. */
+  /** Features that only need to know who is connected. */
   readonly watchers: readonly ConnectionFollower[]
   readonly retireToken: RetireToken
-  /** Why the token behind a connection counts no more, if so. */
-  readonly farewellOf: (owner: ConnectionOwner) => Promise<Farewell | undefined>
+  /** Why the token of a connection is dead; undefined if it is alive. */
+  readonly deadTokenReasonOf: (owner: ConnectionOwner) => Promise<DeadTokenReason | undefined>
   readonly bus: Bus
   readonly clock: Clock
   readonly randomBytes: RandomBytes
@@ -82,7 +85,7 @@ export interface GatewayParts {
 export class Gateway {
   readonly #parts: GatewayParts
   readonly #connections: Connections
-  readonly #paces = new Map<AccountId, AccountPace>()
+  readonly #rates = new Map<AccountId, AccountRates>()
   readonly #sockets = new Set<Socket>()
   readonly #unread: UnreadBytes
   #silenceCheck: ReturnType<typeof setInterval> | undefined
@@ -92,31 +95,33 @@ export class Gateway {
     this.#parts = parts
     this.#connections = new Connections(parts)
     this.#unread = new UnreadBytes(parts.limits.unreadBytes, () => this.#connections.all())
-    parts.bus.listen((account, ring) => this.#connections.hear(account, ring))
+    parts.bus.listen((account, ring) => this.#connections.onRing(account, ring))
   }
 
-  /** What Bun's server needs to know of WebSockets. */
+  /** The settings and callbacks of WebSockets for Bun's server. */
   webSocket(): WebSocketHandler<SocketData> {
     const { limits } = this.#parts
-    this.#silenceCheck = setInterval(() => this.#endSilent(), (limits.idleSeconds * 1000) / 8)
+    this.#silenceCheck = setInterval(() => this.#terminateSilent(), (limits.idleSeconds * 1000) / 8)
     return {
       maxPayloadLength: limits.frameBytes,
       idleTimeout: limits.idleSeconds,
-      sendPings: false, // Silence is the peer's; it pings us.
-      perMessageDeflate: false, // Ciphertext does not shrink, and compressed lengths tell tales.
+      sendPings: false, // Clients send pings; a client that stays silent is disconnected.
+      // Ciphertext does not compress, and compressed lengths could reveal its content.
+      perMessageDeflate: false,
       backpressureLimit: limits.outboundBytes * 2,
-      // Reached only by what is published: who misses a post has to come back and read the channel's history.
+      // Only published posts reach this limit. A client that misses a post reconnects and reads the channel's
+      // history.
       closeOnBackpressureLimit: true,
       open: (socket) => this.#opened(socket),
       message: (socket, data) => this.#received(socket, data),
       ping: (socket) => this.#pinged(socket),
       pong: (socket) => {
-        this.#heard(socket)
+        this.#markActive(socket)
         const { session } = socket.data
         if (!session) return
-        // Who answers pings and reads nothing else is not there.
-        if (session.connection.isOverfull) session.connection.close('overload')
-        else this.#parts.follower.ponged(session.connection)
+        // A client that answers pings but reads nothing counts as disconnected.
+        if (session.connection.isFull) session.connection.close('overload')
+        else this.#parts.follower.pongReceived(session.connection)
       },
       drain: (socket) => {
         const { session } = socket.data
@@ -126,47 +131,50 @@ export class Gateway {
     }
   }
 
-  /** Lets what is published go out through the server the sockets belong to. */
+  /** Sends published frames through the server that the sockets belong to. */
   attach(server: {
     publish(topic: string, data: string): unknown
     subscriberCount(topic: string): number
   }): void {
     this.#parts.bus.listenToTopics((topic, frame) => {
       server.publish(topic, frame)
-      this.#unread.wrote(frame.length * server.subscriberCount(topic))
+      this.#unread.countWritten(frame.length * server.subscriberCount(topic))
     })
   }
 
-  /** Takes no new frames from here on. Those that wait for their rate were not acknowledged and are dropped. */
+  /**
+   * Ignores new frames from now on. Frames that wait for their rate are dropped when their connections close.
+   */
   stopReceiving(): void {
     this.#isDraining = true
   }
 
   /**
-   * Closes every connection with 1012: come back, to this node or another. First what was sent is taken by the peers,
-   * as far as they do so within `mostMs`: the end of the server cuts off what is still unread.
+   * Closes every connection with 1012, which asks the clients to reconnect to this node or another. Waits
+   * first, at most `mostMs`, until the peers have received what was sent. The end of the server cuts off the
+   * rest.
    */
   async closeAll(mostMs: number): Promise<void> {
     clearInterval(this.#silenceCheck)
-    const late = this.#parts.clock.monotonic() + mostMs
+    const deadline = this.#parts.clock.monotonic() + mostMs
     const isUnread = (connection: Connection): boolean => connection.bufferedBytes > 0
-    while (this.#connections.all().some(isUnread) && this.#parts.clock.monotonic() < late) {
+    while (this.#connections.all().some(isUnread) && this.#parts.clock.monotonic() < deadline) {
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
     for (const connection of this.#connections.all()) connection.close('restart')
   }
 
-  /** Forgets the rates of accounts that have not used theirs for a while. */
-  forgetPaces(): void {
-    for (const [account, pace] of this.#paces) {
-      if (!this.#connections.find(account) && pace.isFresh()) this.#paces.delete(account)
+  /** Drops the rates of accounts that are not connected and have used none for a while. */
+  dropUnusedRates(): void {
+    for (const [account, rates] of this.#rates) {
+      if (!this.#connections.find(account) && rates.isFresh()) this.#rates.delete(account)
     }
   }
 
   #opened(socket: Socket): void {
     const { admission } = socket.data
     if (!admission.owner) {
-      this.#sayFarewell(socket, admission.farewell)
+      this.#refuseDeadToken(socket, admission.deadToken)
       return
     }
     if (this.#isDraining) {
@@ -177,23 +185,23 @@ export class Gateway {
     const { outboundBytes, windowBytes, frameBytes } = limits
     const options = { id: randomText(randomBytes, 9), outboundBytes, windowBytes, frameBytes }
     const connection = new Connection(socket, admission.owner, options)
-    const frames = new PacedFrames(this.#paceOf(connection.account), limits.heldBytes, (frame: PlainFrame) =>
+    const frames = new PacedFrames(this.#ratesOf(connection.account), limits.heldBytes, (frame: PlainFrame) =>
       this.#dispatch(frame, connection),
     )
-    const heardAt = this.#parts.clock.monotonic()
-    socket.data.session = { connection, frames, calls: undefined, badFrames: 0, heardAt }
+    const lastActiveAt = this.#parts.clock.monotonic()
+    socket.data.session = { connection, frames, callQueue: undefined, badFrames: 0, lastActiveAt }
     this.#sockets.add(socket)
     this.#connections.add(connection)
     bus.ring(connection.account, { kind: 'connected', connection: connection.id, jti: connection.jti })
     follower.opened(connection)
     for (const watcher of this.#parts.watchers) watcher.opened(connection)
-    void this.#lookAgain(connection)
+    void this.#recheckToken(connection)
   }
 
-  // The token may have died between the upgrade's look at it and this connection being there to hear of it.
-  async #lookAgain(connection: Connection): Promise<void> {
+  // The token may have died after the upgrade checked it and before this connection could be notified.
+  async #recheckToken(connection: Connection): Promise<void> {
     try {
-      const reason = await this.#parts.farewellOf(connection)
+      const reason = await this.#parts.deadTokenReasonOf(connection)
       if (reason) connection.goAway(reason, reason === 'jwt_revoked' ? 'tokenDead' : 'replaced')
     } catch (error) {
       this.#parts.log.error('token_check_failed', { error, account: connection.account })
@@ -201,43 +209,44 @@ export class Gateway {
     }
   }
 
-  // Published clients learn from this, and only from this, that they have to log in again or to stay away.
-  #sayFarewell(socket: Socket, reason: Farewell): void {
+  // Only this frame tells published clients to log in again or to stay disconnected.
+  #refuseDeadToken(socket: Socket, reason: DeadTokenReason): void {
     const close = reason === 'jwt_revoked' ? 'tokenDead' : 'replaced'
     socket.sendText(encodeFrame({ type: 'goaway', reason }))
     socket.close(closeCodes[close], closeMeanings[close])
   }
 
-  // The server's own idle timeout is set back by whatever is sent, too: a peer that is gone would stay for as long
-  // as there is something to tell it.
-  #endSilent(): void {
+  // Bun's idle timeout also restarts when the relay sends something. A peer that is gone would stay connected
+  // as long as frames are sent to it, so the relay checks by itself when something last arrived.
+  #terminateSilent(): void {
     const { clock, limits } = this.#parts
-    this.#unread.bound()
+    this.#unread.closeFullest()
     const before = clock.monotonic() - limits.idleSeconds * 1000
     for (const socket of this.#sockets) {
-      if (socket.data.session && socket.data.session.heardAt < before) socket.terminate()
+      if (socket.data.session && socket.data.session.lastActiveAt < before) socket.terminate()
     }
   }
 
-  #heard(socket: Socket): void {
-    if (socket.data.session) socket.data.session.heardAt = this.#parts.clock.monotonic()
+  #markActive(socket: Socket): void {
+    if (socket.data.session) socket.data.session.lastActiveAt = this.#parts.clock.monotonic()
   }
 
-  // The server answers by itself, past every count of ours: so they are counted here.
+  // Bun answers pings by itself, without any limit. They are counted here instead.
   #pinged(socket: Socket): void {
-    this.#heard(socket)
+    this.#markActive(socket)
     const { session } = socket.data
     if (!session || session.connection.isClosing) return
-    if (!session.frames.allowsAtOnce() || session.connection.isOverfull) session.connection.close('overload')
+    if (!session.frames.allowsAtOnce() || session.connection.isFull) session.connection.close('overload')
   }
 
   #received(socket: Socket, data: string | Buffer): void {
-    this.#heard(socket)
+    this.#markActive(socket)
     const { session } = socket.data
     if (!session || this.#isDraining || session.connection.isClosing) return
     const decoded =
       typeof data === 'string' ? decodeClientFrame(data) : { fault: { code: 'INVALID_JSON' as const } }
-    // What is answered on arrival waits for no rate, so whoever floods with it is sent away.
+    // Frames that are answered at once never wait for a rate, so a client that floods the relay with them is
+    // disconnected.
     const isAnsweredAtOnce = decoded.fault !== undefined || decoded.frame.type === 'ping'
     if (isAnsweredAtOnce && !session.frames.allowsAtOnce()) {
       session.connection.close('overload')
@@ -253,10 +262,10 @@ export class Gateway {
       session.connection.send(encodeFrame({ type: 'pong', at: this.#parts.clock.now() }))
       return
     }
-    const isTaken = isCallFrame(frame)
-      ? this.#callsOf(session).push({ type: frame.type, frame, text: data.toString() }, data.length)
+    const isAccepted = isCallFrame(frame)
+      ? this.#callQueueOf(session).push({ type: frame.type, frame, text: data.toString() }, data.length)
       : session.frames.push(frame, data.length)
-    if (!isTaken) session.connection.close('overload')
+    if (!isAccepted) session.connection.close('overload')
   }
 
   #refuse(session: Session, fault: FrameFault): void {
@@ -274,27 +283,29 @@ export class Gateway {
       (frames) => {
         for (const answer of frames) connection.send(encodeFrame(answer))
       },
-      (error) => this.#failed(frame, connection, error),
+      (error) => this.#answerFailure(frame, connection, error),
     )
   }
 
-  #callsOf(session: Session): PacedFrames<CallSignal> {
+  #callQueueOf(session: Session): PacedFrames<CallSignal> {
     const { connection } = session
-    session.calls ??= new PacedFrames(
-      this.#paceOf(connection.account),
+    session.callQueue ??= new PacedFrames(
+      this.#ratesOf(connection.account),
       this.#parts.limits.heldBytes,
       (signal: CallSignal) => {
-        this.#parts.calls(signal, connection).catch((error) => this.#failed(signal.frame, connection, error))
+        this.#parts
+          .calls(signal, connection)
+          .catch((error) => this.#answerFailure(signal.frame, connection, error))
       },
     )
-    return session.calls
+    return session.callQueue
   }
 
   #handle(frame: PlainFrame, connection: Connection): Promise<Answers> | undefined {
     const { handlers } = this.#parts
     switch (frame.type) {
       case 'ping':
-        return undefined // Answered on arrival: it does not wait behind paced frames.
+        return undefined // Answered in #received, so that it does not wait behind other frames.
       case 'sync':
         return handlers.sync(frame, connection)
       case 'msg':
@@ -312,7 +323,7 @@ export class Gateway {
     }
   }
 
-  #failed(frame: ClientFrame, connection: Connection, error: unknown): void {
+  #answerFailure(frame: ClientFrame, connection: Connection, error: unknown): void {
     const names = {
       id: 'id' in frame ? frame.id : undefined,
       conv_id: 'conv_id' in frame ? frame.conv_id : undefined,
@@ -329,23 +340,23 @@ export class Gateway {
     const { session } = socket.data
     if (!session) return
     session.frames.stop()
-    session.calls?.stop()
+    session.callQueue?.stop()
     this.#connections.remove(session.connection)
     this.#parts.follower.closed(session.connection)
     for (const watcher of this.#parts.watchers) watcher.closed(session.connection)
   }
 
-  #paceOf(account: AccountId): AccountPace {
-    let pace = this.#paces.get(account)
-    if (!pace) {
-      pace = new AccountPace(this.#parts.rates, this.#parts.clock)
-      this.#paces.set(account, pace)
+  #ratesOf(account: AccountId): AccountRates {
+    let rates = this.#rates.get(account)
+    if (!rates) {
+      rates = new AccountRates(this.#parts.rates, this.#parts.clock)
+      this.#rates.set(account, rates)
     }
-    return pace
+    return rates
   }
 }
 
-/** What a frame was refused for. */
+/** The `error` frame that tells why a frame was refused. */
 function errorFrame(
   error: ProtocolError,
   names: { id?: string | undefined; conv_id?: string | undefined; call_id?: string | undefined },

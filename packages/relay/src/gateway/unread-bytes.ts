@@ -1,38 +1,44 @@
-// Bounds what all connections of this node together have been sent and not taken: each of them may be slow, not all of them.
+// Bounds the bytes that the peers of all connections of this node have not received yet. One connection may
+// be slow; all of them together may not fill the memory.
 import type { Connection } from './connection.ts'
 
-/** How much is written between two looks, of what may be unread in all. */
-const LOOK_EVERY = 1 / 8
-/** What is left when the fullest have been sent away, so that the next look does not find it full again. */
-const LEAVE = 3 / 4
+/** The share of the limit that is written between two checks. */
+const CHECK_EVERY = 1 / 8
+/**
+ * The share of the limit that remains after closing connections. Below 1, so that the next check need not
+ * close more at once.
+ */
+const TARGET = 3 / 4
 
 export class UnreadBytes {
-  readonly #most: number
-  readonly #all: () => readonly Connection[]
+  readonly #limit: number
+  readonly #connections: () => readonly Connection[]
   #written = 0
 
-  /** @param most bytes @param all the connections that are there */
-  constructor(most: number, all: () => readonly Connection[]) {
-    this.#most = most
-    this.#all = all
+  /** @param limit bytes @param connections all open connections */
+  constructor(limit: number, connections: () => readonly Connection[]) {
+    this.#limit = limit
+    this.#connections = connections
   }
 
-  /** Counts what was written to many at once; looks at them all where that may have been too much. */
-  wrote(bytes: number): void {
+  /**
+   * Counts bytes that were written to many connections at once. Checks all of them once enough was written.
+   */
+  countWritten(bytes: number): void {
     this.#written += bytes
-    if (this.#written >= this.#most * LOOK_EVERY) this.bound()
+    if (this.#written >= this.#limit * CHECK_EVERY) this.closeFullest()
   }
 
-  /** Sends the fullest away with 1013, where all together hold too much. */
-  bound(): void {
+  /** Closes the connections with the most unread bytes with 1013, if all together exceed the limit. */
+  closeFullest(): void {
     this.#written = 0
-    const unread = this.#all()
+    const unread = this.#connections()
       .map((connection) => ({ connection, bytes: connection.bufferedBytes }))
       .filter(({ bytes }) => bytes > 0)
     let sum = unread.reduce((total, { bytes }) => total + bytes, 0)
-    if (sum <= this.#most) return
+    if (sum <= this.#limit) return
     for (const { connection, bytes } of unread.sort((a, b) => b.bytes - a.bytes)) {
-      if (sum <= this.#most * LEAVE) return
+      if (sum <= this.#limit * TARGET) return
       connection.close('overload')
       sum -= bytes
     }

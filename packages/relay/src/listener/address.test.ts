@@ -1,4 +1,4 @@
-// What rates by address count for.
+// The address that rates by address use for a request.
 import { describe, expect, test } from 'bun:test'
 import { clientAddress } from './address.ts'
 

@@ -1,9 +1,9 @@
-// What rates by address count for: an IPv4 address, or the /64 an IPv6 address belongs to.
+// Finds the address that rates by address count: an IPv4 address, or the /64 of an IPv6 address.
 import { isIP } from 'node:net'
 
 /**
  * @param peer the address of the TCP connection
- * @param forwarded the X-Forwarded-For header, believed for as many entries from the right as there are proxies
+ * @param forwarded the X-Forwarded-For header; only its last `trustedProxies` entries are trusted
  */
 export function clientAddress(peer: string, forwarded: string | null, trustedProxies: number): string {
   const chain = forwarded && trustedProxies > 0 ? forwarded.split(',').map((entry) => entry.trim()) : []

@@ -1,8 +1,9 @@
-// Reading a JSON body without ever holding more of it than allowed.
+// Reads JSON bodies, and never holds more bytes of one than allowed.
 import { ProtocolError } from '@sotto/protocol'
 
 /**
- * The body as a JSON object. An absent one equals `{}`, whatever its content type: published clients send none.
+ * The body as a JSON object. A missing body counts as `{}`. The content type is ignored, because published
+ * clients do not send one.
  * @throws ProtocolError `PAYLOAD_TOO_LARGE` or `INVALID_JSON`
  */
 export async function readJsonBody(request: Request, mostBytes: number): Promise<object> {
@@ -15,7 +16,7 @@ export async function readJsonBody(request: Request, mostBytes: number): Promise
   return value
 }
 
-/** @throws ProtocolError `PAYLOAD_TOO_LARGE` where the request says itself that it is too large */
+/** @throws ProtocolError `PAYLOAD_TOO_LARGE` if the request's content-length is too large */
 export function checkLength(request: Request, mostBytes: number): void {
   if (Number(request.headers.get('content-length') ?? 0) > mostBytes)
     throw new ProtocolError('PAYLOAD_TOO_LARGE')
@@ -24,7 +25,8 @@ export function checkLength(request: Request, mostBytes: number): void {
 async function readText(request: Request, mostBytes: number): Promise<string> {
   if (!request.body) return ''
   const decoder = new TextDecoder('utf-8', { fatal: true })
-  // Its length is known and was checked: read at once, which costs half as much as piece by piece.
+  // The announced length was checked already, so the body is read at once. That costs half as much as reading
+  // pieces.
   if (request.headers.has('content-length')) return decode(decoder, await bytesOf(request))
   let text = ''
   let bytes = 0
@@ -44,7 +46,8 @@ async function bytesOf(request: Request): Promise<Uint8Array> {
   }
 }
 
-// A client that goes away in the middle of its body is no failure of ours.
+// A client that disconnects in the middle of its body is not a failure of the relay, so it is not logged as
+// one.
 async function* piecesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* body

@@ -1,65 +1,65 @@
-// One port: HTTP endpoints, the WebSocket upgrade, health, and the documents of the interface.
+// Serves the relay's port: HTTP endpoints, the WebSocket upgrade, pages, health, and the API documents.
 import { type Limits, ProtocolError } from '@sotto/protocol'
 import { asyncApiDocument, openApiDocument } from '@sotto/protocol/documents'
 import type { Server } from 'bun'
 import type { Admission, Gateway, SocketData } from '../gateway/gateway.ts'
 import type { Log } from '../operations/log.ts'
+import type { Readiness } from '../operations/readiness.ts'
+import { within } from '../operations/within.ts'
 import { clientAddress } from './address.ts'
-import type { Page } from './pages.ts'
 import { plainResponse, problemResponse } from './problem.ts'
-import type { RateLimiter } from './rate-limiter.ts'
+import type { RequestRates } from './request-rates.ts'
 import { bearerToken, createRoutes, type RouterParts } from './router.ts'
+import type { WebPage } from './web-pages.ts'
 
-/** What an upgrade presents: who it claims to be, and with what. */
+/** What an upgrade request presents to be admitted. */
 export interface Credentials {
   readonly uuid: string | undefined
   readonly ticket: string | undefined
   readonly token: string | undefined
 }
 
-/** What the listener is built from. */
 export interface ListenerParts extends RouterParts {
   readonly gateway: Gateway
-  /** What features serve beside the interface. */
-  readonly pages: readonly Page[]
-  /** @throws ProtocolError `UNAUTHENTICATED` or `TICKET_INVALID` where nothing of ours was presented */
+  /** The pages that features serve besides the API. */
+  readonly pages: readonly WebPage[]
+  /**
+   * @throws ProtocolError `UNAUTHENTICATED` or `TICKET_INVALID` if the token or ticket is not from this relay
+   */
   readonly admit: (credentials: Credentials) => Promise<Admission>
   /** Whether the relay can do its work. */
   readonly readiness: () => Promise<Readiness>
-  readonly rates: RateLimiter
+  readonly rates: RequestRates
   readonly limits: Limits
   readonly version: string
   readonly log: Log
   readonly port: number
   readonly host: string
-  /** The host login challenges are bound to; undefined: the one each request names. */
+  /** The host that login challenges are bound to. If undefined, the host that each request names. */
   readonly publicHost: string | undefined
   readonly corsOrigins: readonly string[] | 'any'
   readonly trustedProxies: number
 }
 
-/** Each part's state, and whether all is well. */
-export interface Readiness {
-  readonly ready: boolean
-  readonly parts: Readonly<Record<string, string>>
-}
-
 /** The open port. */
 export interface Listener {
   readonly port: number
-  /** Refuses new requests and upgrades from here on. */
+  /** Refuses new requests and upgrades from now on. */
   refuse(): void
-  /** Resolves when no request is under way any more, or after `mostMs`. */
+  /** Closes the port after the running requests have ended, at most after `mostMs`. */
   close(mostMs: number): Promise<void>
 }
 
-type Requested = Request & { params?: Record<string, string> }
+type RoutedRequest = Request & { params?: Record<string, string> }
 type RelayServer = Server<SocketData>
-type Answer = (request: Requested, server: RelayServer) => Promise<Response | undefined>
-/** The last touch to a response. */
+type Answer = (request: RoutedRequest, server: RelayServer) => Promise<Response | undefined>
+/** Adds the final headers to a response. */
 type Finish = (request: Request, response: Response) => Response
 
-/** Beyond any body there can be, so that it is this house that refuses one, with a problem document. */
+/**
+ * So large that Bun never refuses a body. The endpoints refuse large bodies themselves, with a problem
+ * document.
+ */
 const MOST_BODY_BYTES = Number.MAX_SAFE_INTEGER
 
 export function startListener(parts: ListenerParts): Listener {
@@ -90,7 +90,7 @@ export function startListener(parts: ListenerParts): Listener {
 
   const hostFor = (request: Request): string => parts.publicHost ?? hostOf(request)
 
-  const upgrade = async (request: Requested, server: RelayServer): Promise<undefined> => {
+  const upgrade = async (request: RoutedRequest, server: RelayServer): Promise<undefined> => {
     parts.rates.take('upgrade', addressOf(request, server))
     if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket')
       throw new ProtocolError('UPGRADE_REQUIRED')
@@ -112,7 +112,7 @@ export function startListener(parts: ListenerParts): Listener {
       route.answer({
         request,
         pathParams: request.params ?? {},
-        query: Object.fromEntries(new URLSearchParams(targetOf(request).query)),
+        readQuery: () => Object.fromEntries(new URLSearchParams(targetOf(request).query)),
         address: addressOf(request, server),
         host: hostFor(request),
       }),
@@ -171,9 +171,7 @@ export function startListener(parts: ListenerParts): Listener {
       isRefusing = true
     },
     close: async (mostMs) => {
-      const graceful = server.stop(false)
-      const late = new Promise((resolve) => setTimeout(resolve, mostMs).unref())
-      await Promise.race([graceful, late])
+      await within(mostMs, server.stop(false))
       await server.stop(true)
     },
   }
@@ -187,18 +185,19 @@ function credentialsOf(request: Request): Credentials {
   return {
     uuid: query.get('user_uuid') ?? undefined,
     ticket,
-    // A header beside one of those may be meant for a proxy on the way.
+    // If the URL has a ticket or token, the header is ignored: it may be meant for a proxy.
     token: inUrl || !request.headers.has('authorization') ? token : bearerToken(request),
   }
 }
 
-// Path and query as they stood in the request: its URL holds the Host header, which may be anything at all.
+// The path and query as the client sent them. They are cut out of `request.url` by hand, because that
+// contains the Host header, which may be any text.
 function targetOf(request: Request): { path: string; query: string } {
   const [, path = '', query = ''] = /^(?:\w+:\/\/[^/?]*)?([^?]*)\??(.*)$/s.exec(request.url) ?? []
   return { path, query }
 }
 
-// A path that is served with other methods is told apart from one that is not served at all.
+// A path that is served, but with other methods, gets METHOD_NOT_ALLOWED instead of NOT_FOUND.
 function notServed(method: string, path: string, table: Readonly<Record<string, object>>): ProtocolError {
   const segments = path.split('/')
   const served = Object.entries(table).filter(([pattern]) => {
@@ -213,7 +212,7 @@ function notServed(method: string, path: string, table: Readonly<Record<string, 
     : new ProtocolError('METHOD_NOT_ALLOWED', { allow })
 }
 
-// The host a client believes it speaks to. It comes from the client, so only what a host can look like is taken.
+// The host that the client believes it talks to. The header may be any text, so only a valid host is used.
 function hostOf(request: Request): string {
   const host = request.headers.get('host')?.toLowerCase() ?? ''
   return /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/.test(host) && host.length <= 255
@@ -241,7 +240,7 @@ function corsOf(origins: readonly string[] | 'any'): Finish {
   }
 }
 
-// Pages are for whoever looks at them, and for no script of another origin.
+// Pages get no CORS headers: they are for people, not for scripts of other origins.
 function pageOf(_request: Request, response: Response): Response {
   response.headers.set('x-content-type-options', 'nosniff')
   return response

@@ -1,4 +1,4 @@
-// Problem documents: every code of the registry, the details that belong to it, and nothing internal.
+// Problem documents: every error code, its details, and nothing internal.
 import { describe, expect, test } from 'bun:test'
 import { errorMeanings, errors, isErrorCode, ProtocolError } from '@sotto/protocol'
 import type { Log, LogFields } from '../operations/log.ts'
@@ -25,12 +25,12 @@ test.each(codes)('%s is answered with its status, its meaning and its code', asy
     status: errors[code].status,
     error: code,
   })
-  // Published clients take any text with these digits in it for a recovery.
+  // Published clients treat any error text with these digits as a recovery.
   expect(text.includes('409')).toBe(errors[code].status === 409)
 })
 
 describe('details', () => {
-  test('name the field and its rule, the rate and when to come back, the account that exists', async () => {
+  test('name the field and its rule, the rate and when to try again, or the account that exists', async () => {
     const field = problemResponse(
       new ProtocolError('INVALID_FIELD', { field: 'a.b', rule: 'must be c' }),
       silent,
@@ -51,7 +51,7 @@ describe('details', () => {
     expect(await exists.json()).toMatchObject(account)
   })
 
-  test('are left out where they would bring the digits 409 into another answer', async () => {
+  test('are left out if they would add the digits 409 to an answer with another status', async () => {
     const response = problemResponse(
       new ProtocolError('INVALID_FIELD', { field: 'items.409', rule: 'is missing' }),
       silent,
@@ -63,7 +63,7 @@ describe('details', () => {
   })
 })
 
-test('anything else is a bug: logged with its cause, answered INTERNAL without it', async () => {
+test('any other error is a bug: it is logged with its cause and answered INTERNAL without it', async () => {
   const lines: [string, LogFields | undefined][] = []
   const bug = new TypeError('secret.password is undefined')
   const response = problemResponse(bug, logInto(lines), 'getMe')
@@ -72,8 +72,8 @@ test('anything else is a bug: logged with its cause, answered INTERNAL without i
   expect(lines).toEqual([['request_failed', { error: bug, endpoint: 'getMe' }]])
 })
 
-describe('whoever asked for a page', () => {
-  test.each(codes)('reads what %s means, as plain text', async (code) => {
+describe('a failed request of a page', () => {
+  test.each(codes)('gets the meaning of %s as plain text', async (code) => {
     const response = plainResponse(new ProtocolError(code, { retryAfterMs: 1500 }), silent, '/pay/:token')
     expect(response.status).toBe(errors[code].status)
     expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
@@ -82,7 +82,7 @@ describe('whoever asked for a page', () => {
     expect(await response.text()).toMatch(/^[A-Z][^`{]+\.\n$/)
   })
 
-  test('reads nothing of what went wrong inside', async () => {
+  test('gets no internal details', async () => {
     const lines: [string, LogFields | undefined][] = []
     const bug = new TypeError('secret.password is undefined')
     const response = plainResponse(bug, logInto(lines), '/pay/:token')

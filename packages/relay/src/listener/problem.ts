@@ -1,14 +1,18 @@
-// Errors as problem documents (RFC 9457), or as text where a page was asked for. Nothing internal and nothing random is ever in one.
+// Turns errors into problem documents (RFC 9457), or into plain text for pages. They never contain internal
+// details or random values.
 import { type ErrorDetails, errorMeanings, type ProblemDocument, ProtocolError } from '@sotto/protocol'
 import type { Log } from '../operations/log.ts'
 
-/** The answer to a request that failed. Anything but a ProtocolError is a bug: logged, and answered `INTERNAL`. */
+/**
+ * The answer to a failed request. Any error except a ProtocolError is a bug: it is logged and answered with
+ * `INTERNAL`.
+ */
 export function problemResponse(error: unknown, log: Log, endpoint: string): Response {
   const refusal = refusalOf(error, log, endpoint)
   return toResponse(refusal, 'application/problem+json', JSON.stringify(documentOf(refusal)))
 }
 
-/** The same for whoever asked for a page: what it means, as plain text. */
+/** The same for a failed request of a page: the meaning of the error, as plain text. */
 export function plainResponse(error: unknown, log: Log, endpoint: string): Response {
   const refusal = refusalOf(error, log, endpoint)
   const means = errorMeanings[refusal.code].replaceAll('`', '')
@@ -37,7 +41,8 @@ function documentOf(error: ProtocolError): ProblemDocument {
   const { code, status, details } = error
   const document = { type: `urn:sotto:error:${code}`, title: errorMeanings[code], status, error: code }
   const full = { ...document, ...specificsOf(details) }
-  // A published client takes any text with 409 in it for a recovery, so no other answer may hold those digits.
+  // A published client treats any error text that contains "409" as a recovery, so other answers must not
+  // contain it.
   return status !== 409 && JSON.stringify(full).includes('409') ? document : full
 }
 

@@ -1,4 +1,5 @@
-// From an endpoint's contract and its handler to a route of the server: rate, authentication, schemas, handler, reply.
+// Builds the server's route of each endpoint: checks rate, token and schemas, calls the handler, writes the
+// reply.
 import {
   API_BASE,
   check,
@@ -9,34 +10,34 @@ import {
   ProtocolError,
 } from '@sotto/protocol'
 import { checkLength, readJsonBody } from './body.ts'
-import type { RateLimiter } from './rate-limiter.ts'
-import type { Call, Caller, Handlers, RawBody } from './route.ts'
+import type { RequestRates } from './request-rates.ts'
+import type { Caller, CheckedRequest, Handlers, RawBody } from './route.ts'
 
-/** A request with what the server knows of it. */
+/** A request, with its parts that the server has already parsed. */
 export interface Incoming {
   readonly request: Request
   readonly pathParams: Readonly<Record<string, string>>
-  readonly query: Readonly<Record<string, string>>
+  /** Parses the query; most endpoints have none. */
+  readonly readQuery: () => Readonly<Record<string, string>>
   readonly address: string
   readonly host: string
 }
 
-/** What routes are built from. */
 export interface RouterParts {
   readonly handlers: Handlers<EndpointName>
   /** @throws ProtocolError `UNAUTHENTICATED` or `TOKEN_DEAD` */
   readonly authenticate: (token: string) => Promise<Caller>
-  readonly rates: RateLimiter
+  readonly rates: RequestRates
   readonly limits: Limits
 }
 
-/** An endpoint ready to be called. */
+/** An endpoint as a route of the server. */
 export interface Route {
   readonly name: EndpointName
-  /** As Bun's router writes it: `/api/v1/friends/:id`. */
+  /** In the syntax of Bun's router: `/api/v1/friends/:id`. */
   readonly path: string
   readonly methods: readonly string[]
-  /** @throws ProtocolError where the request is refused */
+  /** @throws ProtocolError if the request is refused */
   answer(incoming: Incoming): Promise<Response>
 }
 
@@ -59,9 +60,9 @@ function createRoute<N extends EndpointName>(name: N, parts: RouterParts): Route
       ...(endpoint.rawReply ? ['HEAD'] : []),
     ],
     answer: async (incoming) => {
-      // The endpoint's own schemas have just checked it, so this is the call its handler is declared for.
-      const call = (await checkCall(endpoint, incoming, parts)) as Call<N>
-      const reply = await handle(call)
+      // The endpoint's schemas have just checked the request, so it has the type that the handler declares.
+      const checked = (await checkRequest(endpoint, incoming, parts)) as CheckedRequest<N>
+      const reply = await handle(checked)
       if (reply instanceof Response) return reply
       if (endpoint.status === 204) return new Response(null, { status: 204 })
       return Response.json(reply, { status: endpoint.status, headers: { 'cache-control': 'no-store' } })
@@ -69,7 +70,7 @@ function createRoute<N extends EndpointName>(name: N, parts: RouterParts): Route
   }
 }
 
-async function checkCall(endpoint: Endpoint, incoming: Incoming, parts: RouterParts): Promise<unknown> {
+async function checkRequest(endpoint: Endpoint, incoming: Incoming, parts: RouterParts): Promise<unknown> {
   const { request, address, host } = incoming
   const rate = endpoint.rate
   if (endpoint.auth === 'none' || rate === 'lookup') parts.rates.take(rate, address)
@@ -78,7 +79,7 @@ async function checkCall(endpoint: Endpoint, incoming: Incoming, parts: RouterPa
   const mostBytes = mostBytesOf(endpoint, parts.limits)
   checkLength(request, mostBytes)
   const params = endpoint.params ? checkParams(endpoint.params, incoming.pathParams) : undefined
-  const query = endpoint.query ? check(endpoint.query, incoming.query) : undefined
+  const query = endpoint.query ? check(endpoint.query, incoming.readQuery()) : undefined
   const asked = endpoint.rawReply ? request : undefined
   const body = await bodyOf(endpoint, request, mostBytes)
   return { caller, address, host, params, query, body, asked }
@@ -98,13 +99,13 @@ function rawBodyOf(request: Request, mostBytes: number): RawBody {
   }
 }
 
-// JSON can write a character of two bytes with six.
+// JSON may write one character with six bytes (\uXXXX).
 function mostBytesOf({ largeBody, rawBody }: Endpoint, limits: Limits): number {
   if (rawBody) return limits[rawBody]
   return limits.bodyBytes + (largeBody ? limits[largeBody] * 6 : 0)
 }
 
-// Whoever presents what is no token of ours is counted by address, since there is no account to count for.
+// A request without a valid token is counted by its address, because it has no account.
 async function authenticated({ request, address }: Incoming, parts: RouterParts): Promise<Caller> {
   try {
     return await parts.authenticate(bearerToken(request))
@@ -114,7 +115,7 @@ async function authenticated({ request, address }: Incoming, parts: RouterParts)
   }
 }
 
-// A path that names nothing is a thing that does not exist, however it is malformed.
+// A malformed path parameter cannot name anything, so the answer is NOT_FOUND.
 function checkParams(
   schema: NonNullable<Endpoint['params']>,
   given: Readonly<Record<string, string>>,

@@ -1,33 +1,33 @@
-// What a place that keeps blobs has to do. Which blobs there are, whose, and what they consist of is for the database
-// to say: a store is told names, and what the database does not name is nothing but garbage.
+// The interface of a store for blobs. The database knows which blobs exist, who owns them and which parts
+// they have. The store only knows object names; an object that the database does not name is garbage.
 
-/** A part that is there. */
+/** A part that is stored. */
 export interface StoredPart {
   readonly part_number: number
   readonly bytes: number
-  /** What the store answered when it was written. */
+  /** The etag that the store returned when the part was written. */
   readonly etag: string
 }
 
-/** An upload in parts, as its store knows it. */
+/** An upload in parts, as the store knows it. */
 export interface UploadPlace {
   readonly object: string
-  /** What {@link BlobStore.begin} answered. */
+  /** What {@link BlobStore.begin} returned. */
   readonly handle: string
 }
 
-/** A blob that can be read. */
+/** A completed blob, which can be read. */
 export interface StoredBlob {
   readonly object: string
   readonly bytes: number
 }
 
-/** Bytes to be kept, held to what was announced: reading them throws where they are too many or too few. */
+/** Bytes to store. Reading them throws if there are more or fewer than announced. */
 export interface IncomingBytes {
   readonly pieces: AsyncIterable<Uint8Array>
-  /** Undefined where it shows only at their end. */
+  /** Undefined if it is only known after the last byte. */
   readonly length: number | undefined
-  /** Given when nobody waits for them to be kept any more: what is under way is to end. */
+  /** Aborted when nobody waits for the write any more; the store then stops writing. */
   readonly ending?: AbortSignal
 }
 
@@ -37,64 +37,71 @@ export interface ByteRange {
   readonly to: number
 }
 
-/** The store cannot be reached, or has no room: the cause says more. */
+/** The store cannot be reached, has no room, or fails otherwise. `cause` holds the details. */
 export class BlobStoreError extends Error {
   override readonly name = 'BlobStoreError'
 }
 
-/** A place that keeps blobs. Every method throws BlobStoreError where the store fails. */
+/** A store for blobs. Every method throws BlobStoreError if the store fails. */
 export interface BlobStore {
-  /** Gets ready for the parts of an object. @returns the store's own name for that, or `''` */
+  /** Prepares the store for the parts of an object. @returns the store's own id of the upload, or `''` */
   begin(object: string): Promise<string>
   /**
-   * Writes a part: a crash of this process does not undo it, a power cut may. Where it rejects, nothing of it can be seen.
-   * @param part.version names this attempt, as no other ever was
+   * Writes a part. The part survives a crash of this process, but maybe not a power cut. If this rejects, no
+   * reader can see any of it.
+   * @param part.version a unique name of this attempt
    */
   writePart(
     place: UploadPlace,
     part: { readonly number: number; readonly version: string },
     body: IncomingBytes,
   ): Promise<{ etag: string; bytes: number }>
-  /** Removes a part that was written and is not wanted, where that cannot wait for the whole. */
+  /** Removes a part that is not needed, unless the store can leave it until the whole upload is removed. */
   dropPart(place: UploadPlace, part: { readonly number: number; readonly etag: string }): Promise<void>
   /**
-   * Makes the parts, numbered from 1, one object, and resolves once that is on stable storage. Again is as good as once.
-   * @param version names this attempt, as no other ever was
+   * Joins the parts, numbered from 1, into one object, and resolves once the object is on stable storage.
+   * Repeating it gives the same result.
+   * @param version a unique name of this attempt
    */
   complete(place: UploadPlace, parts: readonly StoredPart[], version: string): Promise<Completion>
-  /** The bytes asked for, of an object that was completed. */
+  /** The requested bytes of a completed object. */
   read(
     blob: StoredBlob,
     range: ByteRange,
   ): Promise<Blob | ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>>
-  /** Removes an object with all its parts, whatever state it is in. Again is as good as once. */
+  /** Removes an object and all its parts, in any state of the upload. May be repeated. */
   remove(object: string): Promise<void>
-  /** Removes what may be left of the parts of an object that was completed. */
+  /** Removes leftover parts of an object that was completed. */
   tidy(object: string): Promise<void>
-  /** Some of the objects there are. @param after where the page before ended */
-  list(after: string | undefined): Promise<ObjectPage>
-  /** How clients reach the store themselves; undefined where they cannot. */
+  /** Lists the objects in batches. @param after the `next` of the previous batch */
+  list(after: string | undefined): Promise<ObjectBatch>
+  /** How clients access the store directly; undefined if the store does not support that. */
   readonly direct?: DirectAccess
 }
 
-/** What came of putting parts together: `changed` where they are not the ones the store has, or one is too small for it. */
+/**
+ * The result of joining parts: `changed` if the store does not have exactly these parts, `too small` if one
+ * is smaller than the store accepts.
+ */
 export type Completion = 'done' | 'changed' | 'too small'
 
-/** Objects, and where the next page begins; undefined: that was the last one. */
-export interface ObjectPage {
+/** Objects, and where the next batch begins; undefined if this was the last one. */
+export interface ObjectBatch {
   readonly objects: readonly { readonly object: string; readonly modifiedAt: number }[]
   readonly next: string | undefined
 }
 
-/** Links that lead to the store, and what becomes of what was written by one. */
+/** Links that lead to the store itself, and adopting what clients wrote through them. */
 export interface DirectAccess {
-  /** A link to write `object` by one PUT, of exactly `bytes` where given. */
+  /** A link to write `object` with one PUT, of exactly `bytes` bytes if given. */
   linkToWrite(object: string, options: { seconds: number; bytes: number | undefined }): Promise<string>
-  /** A link to read `object` by. */
+  /** A link to read `object`. */
   linkToRead(object: string, options: { seconds: number }): Promise<string>
   /**
-   * Copies what was written by a link to where no link leads, so that it cannot change any more.
-   * @returns its size; undefined where nothing was written; `too large` and not copied where it is more than `mostBytes`
+   * Copies what was written through a link to a name that no link leads to, so that it cannot change any
+   * more.
+   * @returns its size; undefined if nothing was written; `too large`, without a copy, if it is larger than
+   *   `mostBytes`
    */
   adopt(from: string, to: string, mostBytes: number): Promise<number | 'too large' | undefined>
 }

@@ -1,5 +1,6 @@
-// Blobs as rows: begun, filled part by part, completed, given up; and what they take of their owner's room. Room is taken
-// before a byte is written and under the account's lock, so that no two uploads share the last of it.
+// Blobs as rows: adds them, finds them, and changes their state; and counts the storage that an account uses.
+// Room is reserved before a byte is written and with the account locked, so that two uploads never use the
+// same room.
 import { type Limits, type MediaKey, ProtocolError } from '@sotto/protocol'
 import { lockAccounts } from '../accounts/accounts.ts'
 import type { Clock } from '../operations/clock.ts'
@@ -11,7 +12,7 @@ declare const blobNumber: unique symbol
 /** The database's number of a blob. */
 export type BlobNumber = number & { readonly [blobNumber]: true }
 
-/** What rows of blobs are kept with. */
+/** The parts that the functions of this file need. */
 export interface BlobParts {
   readonly storage: Storage
   readonly clock: Clock
@@ -28,20 +29,21 @@ export interface BlobRow extends UploadPlace {
   readonly exact_bytes: number | null
 }
 
-/** What an account's media takes, and how many parts it consists of. */
+/** The bytes of an account's media, and the number of parts. */
 export interface Usage {
   readonly bytes: number
   readonly parts: number
 }
 
-/** An upload its owner names. */
+/** Names an upload of an account. */
 export interface UploadOf {
   readonly uploadId: string
   readonly account: AccountId
 }
 
 /**
- * Adds a row for a blob to come: in parts, or by a link, for which its room is taken at once.
+ * Adds a row for a new blob, which will be uploaded in parts or through a link. For a link, its room is
+ * reserved at once.
  * @throws ProtocolError `TOO_MANY_UPLOADS`, `STORAGE_FULL`, `TOKEN_DEAD`
  */
 export async function addBlob(
@@ -67,16 +69,16 @@ export async function addBlob(
       RETURNING id, media_key, state, object, handle, bytes, exact_bytes`
     return row
   })
-  if (!blob) throw new Error('a blob was not added')
+  if (!blob) throw new Error('the blob was not added')
   return { blob, uploadId }
 }
 
-/** A name for an object, under which there never was another. */
+/** A new, unique name for an object. */
 export function newObject(randomBytes: RandomBytes): string {
   return Buffer.from(randomBytes(16)).toString('hex')
 }
 
-/** An upload in parts of the account's, perhaps complete. @throws ProtocolError `NOT_FOUND` */
+/** An upload in parts of this account, which may be complete already. @throws ProtocolError `NOT_FOUND` */
 export async function getUpload(sql: Sql, { uploadId, account }: UploadOf): Promise<BlobRow> {
   const [row] = await sql<BlobRow>`
     SELECT id, media_key, state, object, handle, bytes, exact_bytes FROM media_blobs
@@ -85,7 +87,10 @@ export async function getUpload(sql: Sql, { uploadId, account }: UploadOf): Prom
   return row
 }
 
-/** The same, locked against whoever else would change it. @throws ProtocolError `NOT_FOUND` */
+/**
+ * Like {@link getUpload}, and locks the row, so that nobody else can change it. @throws ProtocolError
+ * `NOT_FOUND`
+ */
 export async function lockUpload(sql: Sql, { uploadId, account }: UploadOf): Promise<BlobRow> {
   const [row] = await sql<BlobRow>`
     UPDATE media_blobs SET state = state
@@ -95,13 +100,13 @@ export async function lockUpload(sql: Sql, { uploadId, account }: UploadOf): Pro
   return row
 }
 
-/** The parts that are there, in order. */
+/** The stored parts of a blob, in order. */
 export async function listParts(sql: Sql, blob: BlobNumber): Promise<StoredPart[]> {
   return await sql<StoredPart>`
     SELECT part_number, bytes, etag FROM media_parts WHERE blob = ${blob} ORDER BY part_number`
 }
 
-/** The blob with this key, if it can be read. */
+/** The blob with this key, if it is stored completely. */
 export async function findStoredBlob(sql: Sql, key: MediaKey): Promise<StoredBlob | undefined> {
   const [row] = await sql<BlobRow>`
     SELECT id, media_key, state, object, handle, bytes, exact_bytes FROM media_blobs
@@ -109,7 +114,7 @@ export async function findStoredBlob(sql: Sql, key: MediaKey): Promise<StoredBlo
   return row && { object: row.object, bytes: row.bytes }
 }
 
-/** The blob whose object is called so, if it can be read. */
+/** The blob with this object name, if it is stored completely. */
 export async function findStoredObject(sql: Sql, object: string): Promise<StoredBlob | undefined> {
   const [row] = await sql<BlobRow>`
     SELECT id, media_key, state, object, handle, bytes, exact_bytes FROM media_blobs
@@ -117,7 +122,7 @@ export async function findStoredObject(sql: Sql, object: string): Promise<Stored
   return row && { object, bytes: row.bytes }
 }
 
-/** A blob a link was given out for, by its key or by its object's name. */
+/** A blob that waits to be written through a link, by its key or by its object's name. */
 export async function findAwaitedBlob(
   sql: Sql,
   by: { key: MediaKey } | { object: string },
@@ -133,7 +138,7 @@ export async function findAwaitedBlob(
   return row
 }
 
-/** What an account's media takes, uploads under way included. */
+/** The room that an account's media uses, including uploads that are not complete. */
 export async function usageOf(sql: Sql, account: AccountId): Promise<Usage> {
   const [usage] = await sql<Usage>`
     SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) AS bytes, CAST(COALESCE(SUM(parts), 0) AS BIGINT) AS parts
@@ -141,7 +146,7 @@ export async function usageOf(sql: Sql, account: AccountId): Promise<Usage> {
   return usage ?? { bytes: 0, parts: 0 }
 }
 
-/** @throws ProtocolError `STORAGE_FULL` where the account has no room for so much more */
+/** @throws ProtocolError `STORAGE_FULL` if the account has no room for this */
 export async function checkRoom(sql: Sql, account: AccountId, more: Usage, limits: Limits): Promise<void> {
   const used = await usageOf(sql, account)
   const isFull =
@@ -149,8 +154,8 @@ export async function checkRoom(sql: Sql, account: AccountId, more: Usage, limit
   if (isFull) throw new ProtocolError('STORAGE_FULL')
 }
 
-/** Locks a blob. @returns whether it is there, in that state */
-export async function isStill(
+/** Locks a blob. @returns whether it exists in this state */
+export async function lockInState(
   sql: Sql,
   { id }: Pick<BlobRow, 'id'>,
   state: BlobRow['state'],
@@ -160,7 +165,7 @@ export async function isStill(
   return rows.length > 0
 }
 
-/** Has a blob's parts be put together, for which there is as much time as for an upload. */
+/** Marks a blob as being completed. It has the same time for that as for the upload. */
 export async function markCompleting(
   sql: Sql,
   { id }: Pick<BlobRow, 'id'>,
@@ -170,7 +175,7 @@ export async function markCompleting(
   await sql`UPDATE media_blobs SET state = 'completing', expires_at = ${endsAt} WHERE id = ${id}`
 }
 
-/** Makes a blob readable, for as long as blobs are kept. @returns false where it is not in that state any more */
+/** Makes a blob readable, until blobs expire. @returns false if it is no longer in the state `from` */
 export async function markStored(
   sql: Sql,
   blob: { id: BlobNumber; from: 'completing' | 'awaited'; object: string; bytes: number },
@@ -182,13 +187,13 @@ export async function markStored(
       expires_at = ${endsAt}
     WHERE id = ${blob.id} AND state = ${blob.from} RETURNING id`
   if (rows.length === 0) return false
-  // What is still being written comes too late, and must find no room to give back.
+  // Writes that are still running come too late. Without their rows they cannot release room a second time.
   await sql`DELETE FROM media_writes WHERE blob = ${blob.id}`
   await sql`DELETE FROM media_parts WHERE blob = ${blob.id}`
   return true
 }
 
-/** Forgets a blob and leaves its object to the sweep. */
+/** Deletes a blob's rows and marks its object for removal by the sweep. */
 export async function doomBlob(sql: Sql, { id, object }: { id: BlobNumber; object: string }): Promise<void> {
   await doomObject(sql, object)
   await sql`DELETE FROM media_writes WHERE blob = ${id}`
@@ -196,12 +201,12 @@ export async function doomBlob(sql: Sql, { id, object }: { id: BlobNumber; objec
   await sql`DELETE FROM media_blobs WHERE id = ${id}`
 }
 
-/** Leaves an object to the sweep. */
+/** Marks an object for removal by the sweep. */
 export async function doomObject(sql: Sql, object: string): Promise<void> {
   await sql`INSERT INTO media_doomed (object) VALUES (${object}) ON CONFLICT DO NOTHING`
 }
 
-/** Forgets all blobs of an account that goes. */
+/** Deletes all blobs of an account that is deleted. */
 export async function eraseMedia(sql: Sql, account: AccountId): Promise<void> {
   const blobs = await sql<{ id: BlobNumber; object: string }>`
     UPDATE media_blobs SET state = state WHERE account_id = ${account} RETURNING id, object`

@@ -1,4 +1,5 @@
-// A process that dies between any two steps of completing: whoever asks again has the blob, and where nobody does, nothing stays.
+// A process that dies between any two steps of completing: a repeated request gets the blob, and without one
+// nothing remains.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -33,7 +34,7 @@ import { writePart } from './writing.ts'
 const HOUR_MS = 3_600_000
 const never = new AbortController().signal
 
-/** `rounds` look at all there is in the place. */
+/** The stores. After `rounds` passes the sweep has checked every object of the store. */
 const places = [
   { name: 'a folder', rounds: 260, open: (folder: string) => openFolderStore(folder, 1_000_000) },
   {
@@ -44,7 +45,7 @@ const places = [
       const address = new URL(endpoint)
       const config = { kind: 's3', bucket, ...rest, endpoint: address, publicEndpoint: address } as const
       const requests = new S3Requests({ ...config, isPathStyle: true }, systemClock)
-      // The same prefix for whoever opens it again.
+      // The same prefix each time the store is opened.
       return new S3Store(requests, {
         bucket,
         prefix: `${folder.replaceAll(/\W/g, '')}/`,
@@ -83,7 +84,7 @@ for (const engine of engines) {
         await rm(folder, { recursive: true })
       })
 
-      /** An upload of one part, and how it is completed by a process that has just started. */
+      /** Uploads one part. `completeLater` completes the upload as a newly started process does. */
       const upload = async () => {
         const { blob: begun, uploadId } = await addBlob(account, { state: 'open' }, parts)
         const handle = await parts.store.begin(begun.object)
@@ -114,14 +115,14 @@ for (const engine of engines) {
         return found
       }
 
-      /** What has been done of completing when the process dies. */
+      /** The moments at which the process dies. `until` takes the steps that it completed before. */
       const deaths: { when: string; until(blob: BlobRow): Promise<void> }[] = [
         {
-          when: 'before the store was asked',
+          when: 'before the store got the request',
           until: (blob) => parts.storage.transaction((sql) => markCompleting(sql, blob, parts)),
         },
         {
-          when: 'after the store had put the parts together',
+          when: 'after the store had joined the parts',
           until: async (blob) => {
             const there = await listParts(parts.storage.sql, blob.id)
             await parts.storage.transaction((sql) => markCompleting(sql, blob, parts))
@@ -129,7 +130,7 @@ for (const engine of engines) {
           },
         },
         {
-          when: 'before what is left of the parts was tidied away',
+          when: 'before the remains of the parts were removed',
           until: async (blob) => {
             const there = await listParts(parts.storage.sql, blob.id)
             await parts.storage.transaction((sql) => markCompleting(sql, blob, parts))
@@ -142,7 +143,7 @@ for (const engine of engines) {
       ]
 
       for (const { when, until } of deaths) {
-        test(`died ${when}: asked again, the blob is there; given up, nothing is`, async () => {
+        test(`died ${when}: a repeated request gets the blob; without one nothing remains`, async () => {
           const [asked, forgotten] = [await upload(), await upload()]
           await until(asked.blob)
           await until(forgotten.blob)
@@ -162,7 +163,7 @@ for (const engine of engines) {
         }, 60_000)
       }
 
-      test('an object copied for a blob by a process that died before it said so goes, and what is named stays', async () => {
+      test('an object that a process copied before it died is removed, and objects that a row names stay', async () => {
         const { blob, completeLater } = await upload()
         await completeLater()
         const object = newObject(systemRandom)

@@ -1,5 +1,5 @@
-// The end of an upload: its parts become one blob, or it is given up. The database first says that parts are being put together,
-// so that nothing is written meanwhile and a crash in between is made good by asking again.
+// Completes or aborts an upload. Before the parts are joined, the database records the state `completing`. So
+// nothing is written meanwhile, and after a crash a repeated request completes the upload.
 import { type MediaKey, ProtocolError } from '@sotto/protocol'
 import { randomText } from '../operations/random.ts'
 import type { BlobStore, Completion, StoredBlob, StoredPart } from './blob-store.ts'
@@ -9,8 +9,8 @@ import {
   doomBlob,
   doomObject,
   findStoredBlob,
-  isStill,
   listParts,
+  lockInState,
   lockUpload,
   markCompleting,
   markStored,
@@ -19,25 +19,25 @@ import {
 } from './blobs.ts'
 import type { WriteQueue } from './write-queue.ts'
 
-/** What uploads are made with. */
+/** The parts that uploads need. */
 export interface UploadParts extends BlobParts {
   readonly store: BlobStore
   readonly queue: WriteQueue
 }
 
-/** What an upload is known by in the queue: its owner first, so that nobody else's id ends a write. */
+/** The name of an upload in the queue. It begins with the owner, so that nobody else can end its writes. */
 export function queueNameOf({ account, uploadId }: UploadOf): string {
   return `${account} ${uploadId}`
 }
 
-/** A part as whoever completes an upload names it. */
+/** A part as the request that completes an upload names it. */
 export interface NamedPart {
   readonly part_number: number
   readonly etag: string
 }
 
 /**
- * Makes the parts of an upload one blob. Of one that is complete, answers the same again.
+ * Joins the parts of an upload into one blob. If it is complete already, returns the same result.
  * @returns its size in bytes
  * @throws ProtocolError `NOT_FOUND`, `PARTS_MISMATCH`, `INVALID_FIELD`
  */
@@ -47,43 +47,45 @@ export async function completeUpload(
   parts: UploadParts,
 ): Promise<number> {
   const { storage, queue } = parts
-  const { blob, there } = await storage.transaction(async (sql) => {
+  const { blob, stored } = await storage.transaction(async (sql) => {
     const locked = await lockUpload(sql, upload)
     if (locked.media_key !== upload.mediaKey) throw new ProtocolError('NOT_FOUND')
-    if (locked.state === 'stored') return { blob: locked, there: [] }
+    if (locked.state === 'stored') return { blob: locked, stored: [] }
     const present = await listParts(sql, locked.id)
     if (!areTheSame(present, named)) throw new ProtocolError('PARTS_MISMATCH')
     await markCompleting(sql, locked, parts)
-    return { blob: locked, there: present }
+    return { blob: locked, stored: present }
   })
   if (blob.state === 'stored') return blob.bytes
-  // A part that came to the store later would change the blob on some: Swift keeps parts as they are and reads them in turn.
+  // Wait for running writes. On some stores a part that arrives later would change the blob: Swift keeps the
+  // parts as separate objects and reads them one after another.
   await queue.end(queueNameOf(upload))
-  return await putTogether(blob, there, parts)
+  return await joinParts(blob, stored, parts)
 }
 
 /**
- * Has the store make one object of a blob's parts, and makes it readable. The blob is `completing`.
+ * Makes the store join a blob's parts, and makes the blob readable. The blob's state is `completing`.
  * @returns its size in bytes
- * @throws ProtocolError `PARTS_MISMATCH`, `INVALID_FIELD`
+ * @throws ProtocolError `NOT_FOUND`, `PARTS_MISMATCH`, `INVALID_FIELD`
  */
-export async function putTogether(
+export async function joinParts(
   blob: BlobRow,
-  there: readonly StoredPart[],
+  storedParts: readonly StoredPart[],
   parts: UploadParts,
 ): Promise<number> {
   const { storage, store, randomBytes } = parts
-  const completion = await store.complete(blob, there, randomText(randomBytes, 12))
-  if (completion !== 'done') throw await reopened(blob, completion, parts)
-  const bytes = there.reduce((sum, part) => sum + part.bytes, 0)
+  const completion = await store.complete(blob, storedParts, randomText(randomBytes, 12))
+  if (completion !== 'done') throw await reopen(blob, completion, parts)
+  const bytes = storedParts.reduce((sum, part) => sum + part.bytes, 0)
   const stored = { id: blob.id, from: 'completing', object: blob.object, bytes } as const
   const isStored = await storage.transaction((sql) => markStored(sql, stored, parts))
-  // Else somebody was faster, or it is gone: its owner is, or its time was up.
+  // If this request did not store it, another one did, or the blob was deleted: with its account, or because
+  // it expired.
   if (!isStored && !(await findStoredBlob(storage.sql, blob.media_key))) throw new ProtocolError('NOT_FOUND')
   return bytes
 }
 
-/** Gives an upload up. @throws ProtocolError `NOT_FOUND` where none is under way */
+/** Aborts an upload. @throws ProtocolError `NOT_FOUND` if there is no such open upload */
 export async function abortUpload(upload: UploadOf, { storage, store, queue }: UploadParts): Promise<void> {
   const object = await storage.transaction(async (sql) => {
     const blob = await lockUpload(sql, upload)
@@ -95,19 +97,19 @@ export async function abortUpload(upload: UploadOf, { storage, store, queue }: U
   await removeDoomed(object, { storage, store })
 }
 
-/** Removes an object that nothing names any more. Where that fails, the sweep tries again. */
+/** Removes an object that was marked for removal. If this fails, the sweep tries again. */
 export async function removeDoomed(
   object: string,
   { storage, store }: Pick<UploadParts, 'storage' | 'store'>,
 ): Promise<void> {
   await store.remove(object)
-  await storage.passing((sql) => sql`DELETE FROM media_doomed WHERE object = ${object}`)
+  await storage.unsyncedTransaction((sql) => sql`DELETE FROM media_doomed WHERE object = ${object}`)
 }
 
 /**
- * Makes what clients wrote by a link that leads to the store itself readable, by copying it to where the link does not
- * lead: whoever has the link cannot change it any more, and its size is known.
- * @returns the blob; undefined where nothing was written yet, or nothing that may be kept
+ * Makes a blob that a client wrote through a link to the store readable. Copies it to a name that the link
+ * does not lead to, so that the bearer of the link cannot change it any more and its size is certain.
+ * @returns the blob; undefined if nothing was written yet, or its size is not allowed
  */
 export async function adopt(blob: BlobRow, parts: UploadParts): Promise<StoredBlob | undefined> {
   const { storage, store } = parts
@@ -116,31 +118,32 @@ export async function adopt(blob: BlobRow, parts: UploadParts): Promise<StoredBl
   const mostBytes = blob.exact_bytes ?? parts.limits.mediaBytes
   const size = await store.direct.adopt(blob.object, object, mostBytes)
   if (size === undefined) return undefined
-  const mayBeKept = size !== 'too large' && (blob.exact_bytes === null || size === blob.exact_bytes)
+  const isSizeAllowed = size !== 'too large' && (blob.exact_bytes === null || size === blob.exact_bytes)
   const bytes = size === 'too large' ? 0 : size
   const isOurs = await storage.transaction(async (sql) => {
-    if (!mayBeKept) {
+    if (!isSizeAllowed) {
       await doomBlob(sql, blob)
       await doomObject(sql, object)
       return false
     }
     const isStored = await markStored(sql, { id: blob.id, from: 'awaited', object, bytes }, parts)
-    // Of two who adopt at once, the first one's copy is the blob.
+    // If two requests adopt it at the same time, the first copy becomes the blob and the other one is
+    // removed.
     await doomObject(sql, isStored ? blob.object : object)
     return isStored
   })
   return isOurs ? { object, bytes } : undefined
 }
 
-// Back to where parts can be written. Where what the store has is not what the database says, nothing is certain but the
-// upload itself: its parts are to be uploaded again.
-async function reopened(
+// Sets the blob back to `open`, so that parts can be written. If the store's parts differ from the
+// database's, none can be trusted, so the client must upload all of them again.
+async function reopen(
   blob: BlobRow,
   completion: Exclude<Completion, 'done'>,
   { storage }: Pick<UploadParts, 'storage'>,
 ): Promise<ProtocolError> {
   await storage.transaction(async (sql) => {
-    if (!(await isStill(sql, blob, 'completing'))) return
+    if (!(await lockInState(sql, blob, 'completing'))) return
     await sql`UPDATE media_blobs SET state = 'open' WHERE id = ${blob.id}`
     if (completion === 'too small') return
     await sql`DELETE FROM media_parts WHERE blob = ${blob.id}`
@@ -154,10 +157,10 @@ async function reopened(
   })
 }
 
-function areTheSame(there: readonly StoredPart[], named: readonly NamedPart[]): boolean {
+function areTheSame(storedParts: readonly StoredPart[], named: readonly NamedPart[]): boolean {
   return (
-    there.length === named.length &&
-    there.every(({ part_number, etag }, i) => {
+    storedParts.length === named.length &&
+    storedParts.every(({ part_number, etag }, i) => {
       return part_number === i + 1 && named[i]?.part_number === i + 1 && named[i].etag === etag
     })
   )

@@ -1,6 +1,7 @@
-// Blobs in a folder: one file each, and while it is uploaded a folder beside it. Parts that come in order, as clients send them,
-// are written one behind the other into one file, a run, which becomes the blob by its name alone; any other part has a file
-// of its own until all are copied into one. No byte that was acknowledged is ever written over (docs/decisions/0012-media.md).
+// Blobs in a folder. Each blob is one file, with a folder beside it during its upload. Parts that arrive in
+// order, as clients send them, are appended to one file, called a run. The run becomes the blob by a rename.
+// Any other part has a separate file until all parts are copied into one. Bytes that were acknowledged are
+// never overwritten (docs/decisions/0012-media.md).
 import { constants } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,7 +11,7 @@ import {
   type ByteRange,
   type Completion,
   type IncomingBytes,
-  type ObjectPage,
+  type ObjectBatch,
   type StoredBlob,
   type StoredPart,
   type UploadPlace,
@@ -21,8 +22,8 @@ const COPY_BYTES = 1024 * 1024
 const NAME = /^(?<object>[0-9a-f]{32})(?:\.parts)?$/
 
 /**
- * Opens the store in `folder`, which it makes if needed.
- * @param mostBytes the most one blob may have
+ * Opens the store in `folder`, and creates the folder if needed.
+ * @param mostBytes the maximum size of a blob
  */
 export async function openFolderStore(folder: string, mostBytes: number): Promise<BlobStore> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -32,7 +33,10 @@ export async function openFolderStore(folder: string, mostBytes: number): Promis
 class FolderStore implements BlobStore {
   readonly #root: string
   readonly #mostBytes: number
-  /** The runs this process has begun; it goes on with no other, so that no two processes write to one. */
+  /**
+   * The runs that this process began. It never continues another process's run, so that no two processes
+   * write to one.
+   */
   readonly #runs = new Map<string, Run>()
 
   constructor(root: string, mostBytes: number) {
@@ -41,7 +45,7 @@ class FolderStore implements BlobStore {
   }
 
   begin(object: string): Promise<string> {
-    return failing(async () => {
+    return withStoreErrors(async () => {
       await mkdir(this.#partsOf(object), { recursive: true, mode: 0o700 })
       return ''
     })
@@ -54,28 +58,29 @@ class FolderStore implements BlobStore {
   ): Promise<{ etag: string; bytes: number }> {
     const { name, at, etag } = this.#placeFor(object, number, version, body.length)
     const file = join(this.#partsOf(object), name)
-    const handle = await failing(() => open(file, constants.O_WRONLY | constants.O_CREAT, 0o600))
+    const handle = await withStoreErrors(() => open(file, constants.O_WRONLY | constants.O_CREAT, 0o600))
     try {
       return { etag, bytes: await writeAll(handle, at, body) }
     } catch (error) {
-      if (etag === version) await unlinkIfThere(file)
+      if (etag === version) await unlinkIfExists(file)
       throw error
     } finally {
       await handle.close()
     }
   }
 
-  // What is in a run stays until the upload ends.
+  // Removes only parts with a separate file. The bytes of a part in a run stay until the upload ends.
   dropPart({ object }: UploadPlace, part: { number: number; etag: string }): Promise<void> {
-    return failing(() => unlinkIfThere(join(this.#partsOf(object), fileOf(part.number, part.etag))))
+    return withStoreErrors(() => unlinkIfExists(join(this.#partsOf(object), fileOf(part.number, part.etag))))
   }
 
   complete({ object }: UploadPlace, parts: readonly StoredPart[], version: string): Promise<Completion> {
-    return failing(async () => {
+    return withStoreErrors(async () => {
       const whole = this.#fileOf(object)
-      const isThere = async (): Promise<boolean> => (await sizeIfThere(whole)) !== undefined
-      if (await isThere()) {
-        // Perhaps by somebody who died, or has not come so far, before its name was on stable storage.
+      const isComplete = async (): Promise<boolean> => (await sizeIfExists(whole)) !== undefined
+      if (await isComplete()) {
+        // Another request may have renamed it and crashed, or not have synced yet, so the name may not be on
+        // stable storage.
         await this.#syncFoldersOf(object)
         return 'done'
       }
@@ -83,8 +88,8 @@ class FolderStore implements BlobStore {
         if (isMissing(error)) return false
         throw error
       })
-      // Somebody else may have completed it meanwhile, and taken the parts away.
-      if (!isJoined) return (await isThere()) ? 'done' : 'changed'
+      // Another request may have completed it meanwhile and removed the parts.
+      if (!isJoined) return (await isComplete()) ? 'done' : 'changed'
       await this.#syncFoldersOf(object)
       await this.tidy(object)
       return 'done'
@@ -92,29 +97,30 @@ class FolderStore implements BlobStore {
   }
 
   read({ object, bytes }: StoredBlob, { from, to }: ByteRange): Promise<Blob> {
-    return failing(async () => {
+    return withStoreErrors(async () => {
       const file = this.#fileOf(object)
-      // It may be longer: behind its end is what was on its way when it was completed.
-      if ((await stat(file)).size < bytes) throw new Error('a blob is not as long as it was')
+      // The file may be longer: a part that was still being written at completion may follow the blob's
+      // bytes.
+      if ((await stat(file)).size < bytes) throw new Error('a blob’s file is shorter than the blob')
       return Bun.file(file).slice(from, to + 1)
     })
   }
 
   remove(object: string): Promise<void> {
-    return failing(async () => {
-      await unlinkIfThere(this.#fileOf(object))
+    return withStoreErrors(async () => {
+      await unlinkIfExists(this.#fileOf(object))
       await this.tidy(object)
     })
   }
 
   tidy(object: string): Promise<void> {
     this.#runs.delete(object)
-    return failing(() => rm(this.#partsOf(object), { recursive: true, force: true }))
+    return withStoreErrors(() => rm(this.#partsOf(object), { recursive: true, force: true }))
   }
 
-  /** A page is one of the 256 folders that objects are spread over. */
-  list(after: string | undefined): Promise<ObjectPage> {
-    return failing(async () => {
+  /** Each batch is one of the 256 folders that objects are spread over. */
+  list(after: string | undefined): Promise<ObjectBatch> {
+    return withStoreErrors(async () => {
       const shards = (await readdir(this.#root)).filter((name) => /^[0-9a-f]{2}$/.test(name)).toSorted()
       const shard = shards.find((name) => after === undefined || name > after)
       if (shard === undefined) return { objects: [], next: undefined }
@@ -129,9 +135,10 @@ class FolderStore implements BlobStore {
     })
   }
 
-  // A part is written to the run where it is the next one and says how long it is. Each number gets one place in the run, once:
-  // what is written again, or comes out of turn, has a file of its own. What breaks off or is replaced there stays and is counted
-  // no more, so that a run is never longer than a blob may be: else nothing would bound it.
+  // A part is appended to the run if it has the next number and a known length. Each number gets at most one
+  // place in the run. A part that is repeated or arrives out of order gets a separate file. Bytes of a part
+  // that was cut off or replaced stay in the run but no longer count for the account. So the run itself is
+  // limited to the maximum size of a blob.
   #placeFor(
     object: string,
     number: number,
@@ -147,7 +154,7 @@ class FolderStore implements BlobStore {
     return { name: run.name, at, etag: `${run.name}-${at}` }
   }
 
-  /** @returns false where a power cut made a part shorter than it was */
+  /** @returns false if a power cut made a part shorter */
   async #join(object: string, parts: readonly StoredPart[], version: string): Promise<boolean> {
     const slices: Slice[] = []
     for (const { part_number, etag, bytes } of parts) {
@@ -160,9 +167,9 @@ class FolderStore implements BlobStore {
       if ((await stat(slice.file)).size < slice.at + bytes) return false
       slices.push(slice)
     }
-    const whole = wholeOf(slices)
-    const joined = whole ?? join(this.#partsOf(object), `whole.${version}`)
-    await (whole === undefined ? joinSlices(slices, joined) : syncFile(joined))
+    const run = commonFileOf(slices)
+    const joined = run ?? join(this.#partsOf(object), `whole.${version}`)
+    await (run === undefined ? joinSlices(slices, joined) : syncFile(joined))
     await rename(joined, this.#fileOf(object))
     return true
   }
@@ -175,30 +182,31 @@ class FolderStore implements BlobStore {
     return `${this.#fileOf(object)}.parts`
   }
 
-  // A file's name is on stable storage once its folder is, and so on up.
+  // A file's name is on stable storage once its folder is synced, and the folder's name once its parent is
+  // synced.
   async #syncFoldersOf(object: string): Promise<void> {
     await syncFile(join(this.#root, object.slice(0, 2)))
     await syncFile(this.#root)
   }
 }
 
-/** A file that parts are written to one behind the other. */
+/** A file that parts are appended to. */
 interface Run {
   readonly name: string
-  /** The number of the part whose place is next, and where that is. */
+  /** The number of the part that may be appended next. */
   readonly next: number
   readonly end: number
 }
 
-/** Where a part is. */
+/** The place of a part: its file, offset and length. */
 interface Slice {
   readonly file: string
   readonly at: number
   readonly bytes: number
 }
 
-/** The file that these slices, one behind the other, are the beginning of. */
-function wholeOf(slices: readonly Slice[]): string | undefined {
+/** The one file that begins with exactly these slices; undefined if there is none. */
+function commonFileOf(slices: readonly Slice[]): string | undefined {
   let end = 0
   for (const { file, at, bytes } of slices) {
     if (file !== slices[0]?.file || at !== end) return undefined
@@ -210,7 +218,7 @@ function wholeOf(slices: readonly Slice[]): string | undefined {
 async function writeAll(handle: FileHandle, at: number, body: IncomingBytes): Promise<number> {
   let bytes = 0
   for await (const piece of body.pieces) {
-    await failing(() => writePiece(handle, piece, at + bytes))
+    await withStoreErrors(() => writePiece(handle, piece, at + bytes))
     bytes += piece.byteLength
     freeNow(piece)
   }
@@ -233,7 +241,7 @@ async function joinSlices(slices: readonly Slice[], target: string): Promise<voi
       try {
         for (let done = 0; done < bytes; ) {
           const { bytesRead } = await input.read(buffer, 0, Math.min(COPY_BYTES, bytes - done), at + done)
-          if (bytesRead === 0) throw new Error('a part ended before its end')
+          if (bytesRead === 0) throw new Error('a part is shorter than it was')
           await writePiece(out, buffer.subarray(0, bytesRead), end)
           done += bytesRead
           end += bytesRead
@@ -244,7 +252,7 @@ async function joinSlices(slices: readonly Slice[], target: string): Promise<voi
     }
     await out.sync()
   } catch (error) {
-    await unlinkIfThere(target)
+    await unlinkIfExists(target)
     throw error
   } finally {
     await out.close()
@@ -260,7 +268,7 @@ async function syncFile(path: string): Promise<void> {
   }
 }
 
-async function sizeIfThere(file: string): Promise<number | undefined> {
+async function sizeIfExists(file: string): Promise<number | undefined> {
   try {
     return (await stat(file)).size
   } catch (error) {
@@ -269,7 +277,7 @@ async function sizeIfThere(file: string): Promise<number | undefined> {
   }
 }
 
-async function unlinkIfThere(file: string): Promise<void> {
+async function unlinkIfExists(file: string): Promise<void> {
   await unlink(file).catch((error) => {
     if (!isMissing(error)) throw error
   })
@@ -279,7 +287,7 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }
 
-async function failing<T>(work: () => Promise<T>): Promise<T> {
+async function withStoreErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (cause) {

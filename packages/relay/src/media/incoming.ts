@@ -1,17 +1,21 @@
-// Bytes as a client sends them, held to their announced length, their limit and the time they have.
+// The bytes that a client sends, checked against their announced length, the limit and the time allowed.
 import { ProtocolError } from '@sotto/protocol'
 import type { RawBody } from '../listener/route.ts'
 import type { IncomingBytes } from './blob-store.ts'
 
 /**
- * The body of a request, to be read once. Reading it throws `PAYLOAD_TOO_LARGE` or, where it was cut short or its time is
- * up, `BODY_INCOMPLETE`. The listener ends who is silent; `ending` is for whoever sends a byte now and then.
+ * The body of a request, to be read once. Reading it throws `PAYLOAD_TOO_LARGE`, or `BODY_INCOMPLETE` if it
+ * was cut off or `ending` is aborted. The listener ends a connection that is silent; `ending` ends one that
+ * sends very slowly.
  */
 export function incoming(body: RawBody, ending: AbortSignal): IncomingBytes {
   return { pieces: piecesOf(body, ending), length: body.length, ending }
 }
 
-/** Frees a piece that is of no more use: waiting for the garbage collector would be tens of MiB a large file. */
+/**
+ * Frees the memory of a piece that is no longer needed. Waiting for the garbage collector would keep tens of
+ * MiB for each large file.
+ */
 export function freeNow({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
 }
@@ -20,9 +24,10 @@ async function* piecesOf(body: RawBody, ending: AbortSignal): AsyncGenerator<Uin
   let bytes = 0
   const reader = body.pieces?.getReader()
   const stop = (): void => {
-    reader?.cancel().catch(() => undefined) // What is read next is the end.
+    reader?.cancel().catch(() => undefined) // The next read then reports the end.
   }
   ending.addEventListener('abort', stop)
+  if (ending.aborted) stop() // An abort that came before this is not reported again.
   try {
     while (reader) {
       const { value, done } = await reader.read().catch(() => {

@@ -1,20 +1,23 @@
-// Links to one blob, for a store that has none of its own: what may be done, to which blob and until when, under a key of
-// the relay's. Nothing is stored for them.
+// Signed links to one blob, for a store that has no links itself. A link holds the permitted action, the
+// object and the expiry, signed with a key of the relay. Nothing is stored for a link.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** Secrets links are signed with: the first signs, all of them verify. */
+/** The keys for links: the first one signs, all of them verify. */
 export type LinkKeys = readonly [LinkKey, ...LinkKey[]]
 interface LinkKey {
   readonly secret: Uint8Array
 }
 
-/** What a link lets its bearer do. */
+/** What a link permits. */
 export type LinkPurpose = 'read' | 'write'
 
 const EXPIRY_BYTES = 6
 const MAC_BYTES = 16
 
-/** Makes a link's text: base64url of expiry (48 bits, ms) ‖ HMAC-SHA256, cut to 16 bytes ‖ the object's name. */
+/**
+ * Creates a link's text: base64url of expiry (48 bits, ms) ‖ HMAC-SHA256, cut to 16 bytes ‖ the object's
+ * name.
+ */
 export function createLink(
   purpose: LinkPurpose,
   object: string,
@@ -26,7 +29,7 @@ export function createLink(
   return Buffer.concat([expiry, mac, Buffer.from(object)]).toString('base64url')
 }
 
-/** The object a link leads to, where it is one of ours for this purpose and still good. */
+/** The object that a link leads to; undefined if the link is not valid for this purpose or has expired. */
 export function readLink(
   purpose: LinkPurpose,
   link: string,

@@ -1,4 +1,4 @@
-// The settings of media: a folder unless a bucket is named, and then all that a bucket needs.
+// The settings of media: a folder by default. If a bucket is set, its other settings are required.
 import { describe, expect, test } from 'bun:test'
 import { readConfig } from '../config.ts'
 
@@ -9,15 +9,15 @@ const BUCKET = {
   MEDIA_S3_SECRET_KEY: 'hush-hush',
 }
 
-test('nothing set is a folder in DATA_DIR, and MEDIA_DIR another one', () => {
+test('by default blobs are in a folder in DATA_DIR; MEDIA_DIR names another folder', () => {
   expect(readConfig({}).media).toEqual({ kind: 'folder', folder: undefined })
   expect(readConfig({ MEDIA_DIR: '/srv/media' }).media).toEqual({ kind: 'folder', folder: '/srv/media' })
 })
 
-test('a bucket is read with its addresses, region and style', () => {
+test('reads the settings of a bucket: its addresses, its region and its style', () => {
   const { media } = readConfig(BUCKET)
   expect(media).toMatchObject({ kind: 's3', bucket: 'media', region: 'us-east-1', isPathStyle: true })
-  if (media.kind !== 's3') throw new Error('a bucket was named')
+  if (media.kind !== 's3') throw new Error('the settings name a bucket, but media are not stored in it')
   expect([media.endpoint.href, media.publicEndpoint.href]).toEqual([
     'https://s3.example/',
     'https://s3.example/',
@@ -29,7 +29,7 @@ test('a bucket is read with its addresses, region and style', () => {
   })
 })
 
-describe('what cannot be used is told by name, and never with its value', () => {
+describe('an error names the setting, and never quotes its value', () => {
   test.each([
     [{ MEDIA_S3_BUCKET: 'No/Bucket' }, 'MEDIA_S3_BUCKET must be the name of a bucket'],
     [{ MEDIA_S3_ENDPOINT: '' }, 'MEDIA_S3_ENDPOINT must be given, since MEDIA_S3_BUCKET is'],

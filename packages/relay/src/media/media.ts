@@ -1,4 +1,5 @@
-// Media as the rest of the relay knows it: blobs nobody here can read, kept in a folder or in an S3-compatible store.
+// Media as the rest of the relay uses it: encrypted blobs that the relay cannot read, in a folder or in an
+// S3-compatible store.
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Limits } from '@sotto/protocol'
@@ -31,14 +32,14 @@ export async function openBlobStore(
   return new S3Store(new S3Requests(media, parts.clock), options)
 }
 
-/** Where blobs are kept, for a person at the terminal. */
+/** Says where blobs are stored, in a line for the operator. */
 export function describeMedia(media: MediaConfig, dataDir: string): string {
   if (media.kind === 'folder') return `Media: ${media.folder ?? join(dataDir, 'media')}`
   return `Media: bucket ${media.bucket} at ${media.endpoint.origin}`
 }
 
-// Where this database's objects are in a bucket, so that a relay with another database that was given the same bucket never takes
-// them for what nobody names.
+// The prefix of this database's objects in a bucket. With it, a relay with another database in the same
+// bucket does not take them for unknown objects and remove them.
 async function storeNameOf({
   storage,
   randomBytes,
@@ -55,7 +56,7 @@ async function storeNameOf({
   return row.value
 }
 
-/** Puts media together. */
+/** Builds media. */
 export function createMedia(parts: {
   storage: Storage
   store: BlobStore
@@ -70,7 +71,10 @@ export function createMedia(parts: {
   const sweep = new Sweep(whole)
   return {
     routes: mediaRoutes(whole),
-    /** One round of what comes round. @param mayExpire false while the clock is not to be believed */
+    /**
+     * Removes what has expired or is not needed, one batch at a time. @param mayExpire false while the clock
+     * is not trusted
+     */
     sweep: (signal: AbortSignal, mayExpire: boolean): Promise<void> => sweep.run(signal, mayExpire),
   }
 }

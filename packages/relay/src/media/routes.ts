@@ -44,8 +44,11 @@ export function mediaRoutes(parts: MediaParts): Handlers<Names> {
   const { storage, store, clock, limits, log } = parts
   const seconds = limits.mediaLinkSeconds
 
-  /** What the relay cannot help is told apart from what it does wrong. */
-  const using = async <T>(work: () => Promise<T>): Promise<T> => {
+  /**
+   * Reports a failure of the store as `MEDIA_UNAVAILABLE`, so that it does not count as an internal error of
+   * the relay.
+   */
+  const withStoreErrors = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work()
     } catch (error) {
@@ -59,13 +62,13 @@ export function mediaRoutes(parts: MediaParts): Handlers<Names> {
     const found = await findStoredBlob(storage.sql, key)
     if (found) return found
     const awaited = store.direct && (await findAwaitedBlob(storage.sql, { key }))
-    // Somebody else may have adopted it at the same moment.
+    // Another request may have adopted it at the same moment.
     const adopted = awaited && ((await adopt(awaited, parts)) ?? (await findStoredBlob(storage.sql, key)))
     if (!adopted) throw new ProtocolError('NOT_FOUND')
     return adopted
   }
 
-  // An upload that could not begin must not count as one under way.
+  // If the store cannot begin the upload, removes the blob, so that it does not count as an open upload.
   const begin = async (blob: BlobRow): Promise<string> => {
     try {
       return await store.begin(blob.object)
@@ -91,7 +94,7 @@ export function mediaRoutes(parts: MediaParts): Handlers<Names> {
 
   return {
     initUpload: ({ caller }) =>
-      using(async () => {
+      withStoreErrors(async () => {
         const { blob, uploadId } = await addBlob(caller.id, { state: 'open' }, parts)
         const handle = await begin(blob)
         if (handle !== '') {
@@ -103,7 +106,7 @@ export function mediaRoutes(parts: MediaParts): Handlers<Names> {
       }),
 
     uploadPart: ({ caller, params, query, body }) =>
-      using(async () => {
+      withStoreErrors(async () => {
         const { mediaKey, partNumber: number } = query
         const upload = { uploadId: params.upload_id, account: caller.id, mediaKey, number }
         return { etag: await writePart(upload, body, parts) }
@@ -112,28 +115,28 @@ export function mediaRoutes(parts: MediaParts): Handlers<Names> {
     getUpload: async ({ caller, params }) => {
       const blob = await getUpload(storage.sql, { uploadId: params.upload_id, account: caller.id })
       if (blob.state === 'stored') throw new ProtocolError('NOT_FOUND')
-      const there = await listParts(storage.sql, blob.id)
+      const stored = await listParts(storage.sql, blob.id)
       return {
         media_key: blob.media_key,
-        parts: there.map(({ part_number, bytes, etag }) => ({ part_number, size: bytes, etag })),
+        parts: stored.map(({ part_number, bytes, etag }) => ({ part_number, size: bytes, etag })),
       }
     },
 
     completeUpload: ({ caller, params, body }) =>
-      using(async () => {
+      withStoreErrors(async () => {
         const { media_key: mediaKey, parts: named } = body
         const upload = { uploadId: params.upload_id, account: caller.id, mediaKey }
         return { media_key: mediaKey, size: await completeUpload(upload, named, parts) }
       }),
 
     abortUpload: ({ caller, params }) =>
-      using(async () => {
+      withStoreErrors(async () => {
         await abortUpload({ uploadId: params.upload_id, account: caller.id }, parts)
         return undefined
       }),
 
     uploadUrl: ({ caller, body, host }) =>
-      using(async () => {
+      withStoreErrors(async () => {
         if ((body.size ?? 0) > limits.mediaBytes) throw new ProtocolError('PAYLOAD_TOO_LARGE')
         const { blob } = await addBlob(caller.id, { state: 'awaited', exactBytes: body.size }, parts)
         if (!store.direct) await begin(blob)
@@ -144,10 +147,10 @@ export function mediaRoutes(parts: MediaParts): Handlers<Names> {
       }),
 
     downloadMedia: ({ query, asked }) =>
-      using(async () => serveBlob(await getBlob(query.key), query.key, { asked, store })),
+      withStoreErrors(async () => serveBlob(await getBlob(query.key), query.key, { asked, store })),
 
     downloadUrl: ({ query, host }) =>
-      using(async () => {
+      withStoreErrors(async () => {
         const { object } = await getBlob(query.key)
         const download_url = store.direct
           ? await store.direct.linkToRead(object, { seconds })
@@ -156,7 +159,7 @@ export function mediaRoutes(parts: MediaParts): Handlers<Names> {
       }),
 
     putMediaLink: ({ params, body }) =>
-      using(async () => {
+      withStoreErrors(async () => {
         const object = objectOf('write', params.link)
         const awaited = await findAwaitedBlob(storage.sql, { object })
         if (!awaited) {
@@ -168,7 +171,7 @@ export function mediaRoutes(parts: MediaParts): Handlers<Names> {
       }),
 
     getMediaLink: ({ params, asked }) =>
-      using(async () => {
+      withStoreErrors(async () => {
         const object = objectOf('read', params.link)
         const blob = await findStoredObject(storage.sql, object)
         if (!blob) throw new ProtocolError('NOT_FOUND')
@@ -181,12 +184,12 @@ export function mediaRoutes(parts: MediaParts): Handlers<Names> {
         used_bytes: bytes,
         total_bytes: bytes,
         quota_bytes: limits.mediaAccountBytes,
-        message_count: await countWaiting(caller.id),
+        message_count: await countPending(caller.id),
       }
     },
   }
 
-  async function countWaiting(account: AccountId): Promise<number> {
+  async function countPending(account: AccountId): Promise<number> {
     const [row] = await storage.sql<{ count: number }>`
       SELECT pending_count AS count FROM mailboxes WHERE account_id = ${account}`
     return row?.count ?? 0

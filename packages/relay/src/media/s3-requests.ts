@@ -1,4 +1,4 @@
-// Requests to an S3-compatible store, signed (AWS Signature Version 4) and tried again where that can help.
+// Requests to an S3-compatible store: signed (AWS Signature Version 4), and repeated if that can help.
 import { AwsV4Signer } from 'aws4fetch'
 import type { Clock } from '../operations/clock.ts'
 import { BlobStoreError } from './blob-store.ts'
@@ -9,7 +9,7 @@ const ANSWER_WITHIN_MS = 120_000
 /** More than the longest answer that is not an object: a list of a thousand uploads. */
 const MOST_TEXT_BYTES = 4 * 1024 * 1024
 
-/** What is asked of the store. */
+/** A request to the store. */
 export interface S3Request {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
   /** Empty for the bucket itself. */
@@ -17,23 +17,23 @@ export interface S3Request {
   readonly query?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | S3Stream
-  /** Ends the request. */
+  /** Aborts the request. */
   readonly ending?: AbortSignal | undefined
 }
 
-/** A body that is sent as it comes, once. */
+/** A body that is streamed, so it can be sent only once. */
 export interface S3Stream {
   readonly stream: ReadableStream<Uint8Array>
-  /** Resolves when all of it was taken: from then on the store has its time to answer. */
+  /** Resolves when the whole body was sent. From then on the time limit for the answer runs. */
   readonly ended: Promise<unknown>
 }
 
-/** An answer that is no failure of the store: what was asked was done, or there is a code for why not. */
+/** An answer that is not a failure of the store: the request succeeded, or a code says why it did not. */
 export interface S3Answer {
   readonly response: Response
-  /** `NoSuchKey` and the like; undefined where the answer is a success. */
+  /** `NoSuchKey` and the like; undefined if the request succeeded. */
   readonly code: string | undefined
-  /** All of its text, where that is not the object itself. */
+  /** The whole text of the answer; empty for HEAD. */
   readonly text: string
 }
 
@@ -43,19 +43,19 @@ export class S3Requests {
   readonly #clock: Clock
   readonly #answerWithinMs: number
 
-  /** @param answerWithinMs how long the store may take to answer what was sent */
+  /** @param answerWithinMs the time limit for an answer, after the request was sent */
   constructor(config: S3Config, clock: Clock, answerWithinMs: number = ANSWER_WITHIN_MS) {
     this.#config = config
     this.#clock = clock
     this.#answerWithinMs = answerWithinMs
   }
 
-  /** @throws BlobStoreError where the store cannot be reached, fails, or does not let us in */
+  /** @throws BlobStoreError if the store cannot be reached, fails, or denies access */
   async send(request: S3Request): Promise<S3Answer> {
     const { response, text } = await this.#ask(request, async (response) => {
       return { response, text: request.method === 'HEAD' ? '' : await textOf(response) }
     })
-    // Completing and copying may fail after the status was sent.
+    // When completing or copying, the store may send an error after the status 200.
     const code =
       response.ok && !text.includes('<Error>') ? undefined : (elementOf(text, 'Code') ?? `${response.status}`)
     if (response.status >= 500 || response.status === 403 || code === 'InternalError')
@@ -64,8 +64,8 @@ export class S3Requests {
   }
 
   /**
-   * Has an object read. What `read` waits for has to come in the time an answer has; a body it hands on has any time.
-   * @throws BlobStoreError as {@link send}, and where there is no such object
+   * Reads an object. The time limit of an answer applies to `read`, but not to a body that `read` passes on.
+   * @throws BlobStoreError like {@link send}, and if the object does not exist
    */
   async open<T>(request: S3Request, read: (response: Response) => Promise<T>): Promise<T> {
     return await this.#ask(request, async (response) => {
@@ -75,7 +75,7 @@ export class S3Requests {
     })
   }
 
-  /** A link that lets its bearer make this request of the store, by the address that clients reach it at. */
+  /** A link that lets its bearer send this request to the store, at the address that clients use. */
   async link(request: S3Request, seconds: number): Promise<string> {
     const query = { ...request.query, 'X-Amz-Expires': `${seconds}` }
     const signed = await this.#sign({ ...request, query }, this.#config.publicEndpoint, true)
@@ -85,19 +85,19 @@ export class S3Requests {
   async #ask<T>(request: S3Request, read: (response: Response) => Promise<T>): Promise<T> {
     const { method, body, ending } = request
     // A stream cannot be sent twice.
-    const isOnce = typeof body === 'object'
-    const mostAttempts = isOnce ? 1 : MOST_ATTEMPTS
+    const isStream = typeof body === 'object'
+    const mostAttempts = isStream ? 1 : MOST_ATTEMPTS
     for (let attempt = 1; ; attempt++) {
       const isLast = attempt === mostAttempts
-      const late = lateAfter(this.#answerWithinMs, isOnce ? body.ended : Promise.resolve())
+      const timeout = timeoutAfter(this.#answerWithinMs, isStream ? body.ended : Promise.resolve())
       try {
         const { url, headers } = await this.#sign(request, this.#config.endpoint, false)
         const response = await fetch(url, {
           method,
           headers,
           redirect: 'manual',
-          signal: ending ? AbortSignal.any([late.signal, ending]) : late.signal,
-          ...(body === undefined ? {} : { body: isOnce ? body.stream : body }),
+          signal: ending ? AbortSignal.any([timeout.signal, ending]) : timeout.signal,
+          ...(body === undefined ? {} : { body: isStream ? body.stream : body }),
         })
         if (isLast || (response.status < 500 && response.status !== 429)) return await read(response)
         await response.body?.cancel()
@@ -105,7 +105,7 @@ export class S3Requests {
         if (cause instanceof BlobStoreError) throw cause
         if (isLast) throw new BlobStoreError('the S3 store cannot be reached', { cause })
       } finally {
-        late.stop()
+        timeout.stop()
       }
       await Bun.sleep(200 * attempt)
     }
@@ -147,7 +147,8 @@ function unescapeXml(text: string): string {
   return text.replaceAll(/&\w+;/g, (entity) => named[entity] ?? entity)
 }
 
-// Codes of S3 are fixed words. Never the whole answer, which may quote what is signed.
+// Only the code goes into the message: S3's codes are fixed words, but the whole answer may quote what was
+// signed.
 function refused({ method }: S3Request, code: string | undefined): BlobStoreError {
   return new BlobStoreError(`the S3 store answered ${code ?? 'nothing'} to ${method}`)
 }
@@ -157,23 +158,23 @@ async function textOf(response: Response): Promise<string> {
   let bytes = 0
   for await (const piece of response.body ?? []) {
     bytes += piece.byteLength
-    if (bytes > MOST_TEXT_BYTES) throw new BlobStoreError('the S3 store answered more than any answer has')
+    if (bytes > MOST_TEXT_BYTES) throw new BlobStoreError('the S3 store sent a longer answer than expected')
     pieces.push(piece)
   }
   return Buffer.concat(pieces).toString()
 }
 
-/** A signal that is given so long after `beginning`, unless it is stopped before. */
-function lateAfter(ms: number, beginning: Promise<unknown>): { signal: AbortSignal; stop(): void } {
-  const late = new AbortController()
+/** A signal that is aborted `ms` after `beginning` resolves, unless it is stopped before. */
+function timeoutAfter(ms: number, beginning: Promise<unknown>): { signal: AbortSignal; stop(): void } {
+  const timeout = new AbortController()
   let timer: Timer | undefined
   let isStopped = false
   void beginning.then(() => {
-    if (!isStopped) timer = setTimeout(() => late.abort(), ms)
+    if (!isStopped) timer = setTimeout(() => timeout.abort(), ms)
   })
   const stop = (): void => {
     isStopped = true
     clearTimeout(timer)
   }
-  return { signal: late.signal, stop }
+  return { signal: timeout.signal, stop }
 }

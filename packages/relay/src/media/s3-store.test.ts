@@ -1,8 +1,10 @@
-// An S3-compatible store by a way that goes bad: what it does not answer ends, and what it cuts off is told.
+// An S3-compatible store over a bad network: requests without an answer end, and a cut connection is
+// reported.
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { failureOf } from '../../../protocol/test/failure-of.ts'
 import { type BadWay, startBadWay } from '../../test/bad-way.ts'
 import { startSwift } from '../../test/swift-server.ts'
 import { systemClock } from '../operations/clock.ts'
@@ -17,7 +19,7 @@ const ANSWER_WITHIN_MS = 1500
 
 let way: BadWay
 let store: S3Store
-/** The same place, with all the time in the world: for what a test begins with. */
+/** The same store without a tight time limit, to set a test up. */
 let patient: S3Store
 let spoolFolder: string
 
@@ -64,13 +66,6 @@ async function stored(bytes: Uint8Array<ArrayBuffer>): Promise<StoredBlob> {
   return { object: place.object, bytes: bytes.length }
 }
 
-async function failureOf(work: Promise<unknown>): Promise<unknown> {
-  return await work.then(
-    () => 'done',
-    (error: unknown) => error,
-  )
-}
-
 test('a download may take longer than an answer', async () => {
   const bytes = noise(2 * MIB)
   const blob = await stored(bytes)
@@ -81,16 +76,16 @@ test('a download may take longer than an answer', async () => {
   expect(Buffer.compare(got, bytes)).toBe(0)
 }, 30_000)
 
-test('a small one has the time of an answer', async () => {
+test('a small download has the time limit of an answer', async () => {
   const blob = await stored(noise(1000))
   way.silence()
   expect(await failureOf(store.read(blob, { from: 0, to: 999 }))).toBeInstanceOf(BlobStoreError)
 }, 30_000)
 
-test('a part whose answer never comes fails once an answer is late, and not before', async () => {
+test('a part whose answer never comes fails after the time limit of an answer, not before', async () => {
   const place = await begin()
   way.silence()
-  // Slower in coming than an answer may be.
+  // Its body takes longer than an answer may take.
   async function* slow(): AsyncGenerator<Uint8Array> {
     for (let piece = 0; piece < 20; piece++) {
       await Bun.sleep(100)
@@ -108,7 +103,7 @@ test('a part whose answer never comes fails once an answer is late, and not befo
   expect(waitedMs).toBeLessThan(ANSWER_WITHIN_MS + 5000)
 }, 30_000)
 
-test('a part nobody waits for any more ends at once, wherever it is', async () => {
+test('a write that is aborted ends at once, at any stage', async () => {
   for (const bytes of [1000, 8 * MIB]) {
     const place = await begin()
     way.silence()
@@ -124,7 +119,7 @@ test('a part nobody waits for any more ends at once, wherever it is', async () =
   }
 }, 30_000)
 
-test('a part that is cut off at any moment was cut off, and nothing else went wrong', async () => {
+test('a part that is cut off at any moment is reported as cut off, and as nothing else', async () => {
   const place = await begin()
   way.silence()
   const bytes = noise(8 * MIB)
@@ -137,7 +132,7 @@ test('a part that is cut off at any moment was cut off, and nothing else went wr
   expect([...failures]).toEqual(['BODY_INCOMPLETE'])
 }, 60_000)
 
-test('a download that is cut in the middle is no whole one', async () => {
+test('a download that is cut in the middle fails', async () => {
   const bytes = noise(2 * MIB)
   const blob = await stored(bytes)
   way.cutAfter(MIB)
@@ -145,7 +140,7 @@ test('a download that is cut in the middle is no whole one', async () => {
   expect(await failureOf(new Response(body).bytes())).toBeInstanceOf(Error)
 }, 30_000)
 
-test('a part that does not say how long it is lies in no memory and on no disk afterwards', async () => {
+test('a part of unknown length leaves nothing in memory or on disk', async () => {
   const place = await begin()
   const bytes = noise(3 * MIB)
   const names: string[][] = []

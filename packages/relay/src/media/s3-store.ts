@@ -1,4 +1,4 @@
-// Blobs in a bucket of an S3-compatible store: an object each, uploaded by the store's own uploads in parts.
+// Blobs in a bucket of an S3-compatible store: one object each, uploaded with the store's multipart uploads.
 import { join } from 'node:path'
 import { ProtocolError } from '@sotto/protocol'
 import {
@@ -8,7 +8,7 @@ import {
   type Completion,
   type DirectAccess,
   type IncomingBytes,
-  type ObjectPage,
+  type ObjectBatch,
   type StoredBlob,
   type StoredPart,
   type UploadPlace,
@@ -17,7 +17,7 @@ import { freeNow } from './incoming.ts'
 import { elementOf, elementsOf, type S3Requests, type S3Stream } from './s3-requests.ts'
 import { spooled } from './spooled.ts'
 
-/** Up to so many bytes are read whole, so that the answer can say how many they are: the runtime says it of no stream. */
+/** Ranges up to this size are read completely, because the runtime sends no Content-Length for a stream. */
 const READ_WHOLE_BYTES = 256 * 1024
 const ADOPT_ATTEMPTS = 3
 const XML = { 'content-type': 'application/xml' }
@@ -30,8 +30,8 @@ export class S3Store implements BlobStore {
   readonly #spoolFolder: string
 
   /**
-   * @param prefix what the keys of all objects begin with; nothing else may be under it
-   * @param spoolFolder where bytes lie whose number shows only at their end
+   * @param prefix the keys of all objects begin with it; nothing else may be below it
+   * @param spoolFolder for temporary files of bytes whose length is not known yet
    */
   constructor(
     requests: S3Requests,
@@ -43,7 +43,7 @@ export class S3Store implements BlobStore {
     this.#spoolFolder = spoolFolder
     this.direct = {
       linkToWrite: (object, { seconds, bytes }) => {
-        // Signed, the length is one that the store holds the writer to.
+        // The signature covers the length, so the store accepts no other length.
         const headers = bytes === undefined ? {} : { 'content-length': `${bytes}` }
         return requests.link({ method: 'PUT', key: this.#keyOf(object), headers }, seconds)
       },
@@ -62,7 +62,7 @@ export class S3Store implements BlobStore {
     const key = this.#keyOf(object)
     const { text } = await this.#requests.send({ method: 'POST', key, query: { uploads: '' } })
     const id = elementOf(text, 'UploadId')
-    if (id === undefined) throw new BlobStoreError('the S3 store began no upload')
+    if (id === undefined) throw new BlobStoreError('the S3 store did not begin an upload')
     return id
   }
 
@@ -71,13 +71,15 @@ export class S3Store implements BlobStore {
     { number, version }: { number: number; version: string },
     body: IncomingBytes,
   ): Promise<{ etag: string; bytes: number }> {
-    // Else what comes in faster than the store takes it would lie in memory. And the store wants to know its length beforehand.
+    // Bytes that arrive faster than the store accepts them would fill the memory. The store also needs the
+    // length in advance.
     return await spooled(join(this.#spoolFolder, `spool_${version}`), body, (known) =>
       this.#send(place, number, known),
     )
   }
 
-  // The next attempt takes its place, and what is never completed goes as a whole.
+  // Nothing to do: the next attempt replaces the part, and an upload that is never completed is removed as a
+  // whole.
   async dropPart(): Promise<void> {}
 
   async complete({ object, handle }: UploadPlace, parts: readonly StoredPart[]): Promise<Completion> {
@@ -91,10 +93,10 @@ export class S3Store implements BlobStore {
     if (code === undefined) return 'done'
     if (code === 'EntityTooSmall') return 'too small'
     if (code === 'InvalidPart' || code === 'InvalidPartOrder') return 'changed'
-    if (code !== 'NoSuchUpload') throw new BlobStoreError(`the S3 store put nothing together: ${code}`)
+    if (code !== 'NoSuchUpload') throw new BlobStoreError(`the S3 store did not join the parts: ${code}`)
     // It was completed before, and the answer was lost.
     const bytes = parts.reduce((sum, part) => sum + part.bytes, 0)
-    return (await this.#look(object))?.bytes === bytes ? 'done' : 'changed'
+    return (await this.#findObject(object))?.bytes === bytes ? 'done' : 'changed'
   }
 
   async read(
@@ -125,18 +127,18 @@ export class S3Store implements BlobStore {
     }
     const { code } = await this.#requests.send({ method: 'DELETE', key })
     if (code !== undefined && code !== 'NoSuchKey') {
-      throw new BlobStoreError(`the S3 store removed nothing: ${code}`)
+      throw new BlobStoreError(`the S3 store did not remove an object: ${code}`)
     }
   }
 
-  // Parts of a completed upload are the store's own concern.
+  // Nothing to do: the store itself removes the parts of a completed upload.
   async tidy(): Promise<void> {}
 
-  async list(after: string | undefined): Promise<ObjectPage> {
+  async list(after: string | undefined): Promise<ObjectBatch> {
     const start: Record<string, string> = after === undefined ? {} : { 'start-after': this.#keyOf(after) }
     const query = { 'list-type': '2', 'max-keys': '500', prefix: this.#prefix, ...start }
     const { text, code } = await this.#requests.send({ method: 'GET', key: '', query })
-    if (code !== undefined) throw new BlobStoreError(`the S3 store listed nothing: ${code}`)
+    if (code !== undefined) throw new BlobStoreError(`the S3 store did not list its objects: ${code}`)
     const objects = Array.from(text.matchAll(/<Contents>.*?<\/Contents>/gs), ([entry]) => ({
       object: (elementOf(entry, 'Key') ?? '').slice(this.#prefix.length),
       modifiedAt: Date.parse(elementOf(entry, 'LastModified') ?? ''),
@@ -167,14 +169,14 @@ export class S3Store implements BlobStore {
     if (code === 'NoSuchUpload') throw new ProtocolError('NOT_FOUND')
     const etag = response.headers.get('etag')?.replaceAll('"', '')
     if (code !== undefined || !etag)
-      throw new BlobStoreError(`the S3 store took no part: ${code ?? 'no ETag'}`)
+      throw new BlobStoreError(`the S3 store did not accept a part: ${code ?? 'no ETag'}`)
     return { etag, bytes: counted.bytes() }
   }
 
   async #adopt(from: string, to: string, mostBytes: number): Promise<number | 'too large' | undefined> {
     for (let attempt = 1; attempt <= ADOPT_ATTEMPTS; attempt++) {
-      const found = await this.#look(from)
-      // Of nothing there is no range that could be read.
+      const found = await this.#findObject(from)
+      // An empty object has no range that could be read, so it counts as not written.
       if (!found || found.bytes === 0) return undefined
       if (found.bytes > mostBytes) return 'too large'
       const headers = {
@@ -183,20 +185,20 @@ export class S3Store implements BlobStore {
       }
       const { code } = await this.#requests.send({ method: 'PUT', key: this.#keyOf(to), headers })
       if (code === undefined) return found.bytes
-      // Written anew since it was looked at.
+      // These codes mean that the object changed since the check, so try again.
       if (code !== 'PreconditionFailed' && code !== 'NoSuchKey') {
-        throw new BlobStoreError(`the S3 store copied nothing: ${code}`)
+        throw new BlobStoreError(`the S3 store did not copy an object: ${code}`)
       }
     }
     return undefined
   }
 
-  async #look(object: string): Promise<{ bytes: number; etag: string } | undefined> {
+  async #findObject(object: string): Promise<{ bytes: number; etag: string } | undefined> {
     const { response, code } = await this.#requests.send({ method: 'HEAD', key: this.#keyOf(object) })
     if (response.status === 404) return undefined
     const etag = response.headers.get('etag')
     if (code !== undefined || !etag)
-      throw new BlobStoreError(`the S3 store looked for nothing: ${code ?? 'no ETag'}`)
+      throw new BlobStoreError(`the S3 store did not describe an object: ${code ?? 'no ETag'}`)
     return { bytes: Number(response.headers.get('content-length')), etag }
   }
 
@@ -210,7 +212,8 @@ interface CountedStream extends S3Stream {
   failure(): unknown
 }
 
-// A body on its way to the store. Why it ended early is told by `failure`: the request that carried it says only that it did.
+// A body that is being sent to the store. `failure` says why it ended early; the error of the request does
+// not say it.
 function countedStream(body: IncomingBytes): CountedStream {
   let bytes = 0
   let failure: unknown
@@ -222,7 +225,7 @@ function countedStream(body: IncomingBytes): CountedStream {
       pull: async (controller) => {
         try {
           const { value, done } = await pieces.next()
-          // Nobody takes this piece any more, and the stream would say so: why is the request's to tell.
+          // The request was cancelled, and enqueuing would throw. The request reports the reason.
           if (isCancelled) return
           if (done) {
             ended.resolve()

@@ -1,5 +1,5 @@
-// A blob as an HTTP response: whole, a range of it, or only its headers (RFC 9110). The relay knows nothing of what it serves, so
-// no browser may take it for anything but bytes.
+// Serves a blob over HTTP: whole, a range of it, or only its headers (RFC 9110). The relay does not know what
+// it serves, so its headers stop browsers from interpreting it.
 import { ProtocolError } from '@sotto/protocol'
 import type { BlobStore, ByteRange, StoredBlob } from './blob-store.ts'
 
@@ -14,8 +14,8 @@ const HEADERS = {
 
 /**
  * Answers a request for a blob.
- * @param asked.headers `Range`, `If-Range` and `If-None-Match` are heeded
- * @param tag what the blob is known by: it never changes, so neither does this
+ * @param asked.headers `Range`, `If-Range` and `If-None-Match` are used
+ * @param tag identifies the blob in its ETag; both never change
  * @throws ProtocolError `RANGE_NOT_SATISFIABLE`
  */
 export async function serveBlob(
@@ -25,7 +25,8 @@ export async function serveBlob(
 ): Promise<Response> {
   const etag = `"${tag}"`
   const headers = new Headers({ ...HEADERS, etag })
-  if (isKnown(asked.headers.get('if-none-match'), etag)) return new Response(null, { status: 304, headers })
+  if (isUnchanged(asked.headers.get('if-none-match'), etag))
+    return new Response(null, { status: 304, headers })
   if (asked.method === 'HEAD') {
     headers.set('content-length', `${blob.bytes}`)
     return new Response(null, { headers })
@@ -38,14 +39,14 @@ export async function serveBlob(
   return new Response(body, { status: range ? 206 : 200, headers })
 }
 
-function isKnown(given: string | null, etag: string): boolean {
+function isUnchanged(given: string | null, etag: string): boolean {
   if (given === null) return false
   const tags = given.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
   return tags.includes('*') || tags.includes(etag)
 }
 
-// A Range that is malformed or asks for several ranges may be ignored (RFC 9110, 14.2), and so may any whose If-Range does
-// not name this blob.
+// A Range that is malformed or asks for several ranges may be ignored (RFC 9110, 14.2), and so may any whose
+// If-Range does not name this blob.
 function rangeOf(headers: Headers, etag: string, bytes: number): ByteRange | undefined {
   const condition = headers.get('if-range')
   if (condition !== null && condition.trim() !== etag) return undefined

@@ -1,30 +1,31 @@
-// Bytes on their way to a store that is slower than whoever sends them, or wants to know their number beforehand: on disk until
-// all are there. The runtime reads a body whether it is asked for or not, so that in memory a hundred parts would fill it.
+// Keeps bytes on disk until all have arrived, for a store that is slower than the client or needs to know the
+// length in advance. The runtime reads a request's body even if nobody consumes it, so a hundred parts could
+// fill the memory.
 import { type FileHandle, open, unlink } from 'node:fs/promises'
 import { BlobStoreError, type IncomingBytes } from './blob-store.ts'
 import { freeNow } from './incoming.ts'
 
 const READ_BYTES = 64 * 1024
 
-/** Bytes whose number is known. */
+/** Bytes of known length. */
 export type KnownBytes = IncomingBytes & { readonly length: number }
 
 /**
- * Puts bytes into a file and has them used from there. The file has no name any more when the first is written, so that nothing
- * is left of it, however this ends.
- * @param path where no file is
- * @throws BlobStoreError where the disk fails
+ * Writes bytes to a temporary file and passes them to `use` from there. The file is unlinked before the first
+ * byte is written, so that nothing of it remains, no matter how this ends.
+ * @param path a path that does not exist yet
+ * @throws BlobStoreError if the disk fails
  */
 export async function spooled<T>(
   path: string,
   body: IncomingBytes,
   use: (known: KnownBytes) => Promise<T>,
 ): Promise<T> {
-  const file = await failing(() => openNameless(path))
+  const file = await withStoreErrors(() => openNameless(path))
   try {
     let length = 0
     for await (const piece of body.pieces) {
-      await failing(() => file.writeFile(piece))
+      await withStoreErrors(() => file.writeFile(piece))
       length += piece.byteLength
       freeNow(piece)
     }
@@ -43,14 +44,14 @@ async function openNameless(path: string): Promise<FileHandle> {
 async function* piecesOf(file: FileHandle, length: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < length; ) {
     const piece = new Uint8Array(Math.min(READ_BYTES, length - at))
-    const { bytesRead } = await failing(() => file.read(piece, 0, piece.length, at))
-    if (bytesRead === 0) throw new BlobStoreError('what was put on disk has become shorter')
+    const { bytesRead } = await withStoreErrors(() => file.read(piece, 0, piece.length, at))
+    if (bytesRead === 0) throw new BlobStoreError('a temporary file has become shorter')
     yield piece.subarray(0, bytesRead)
     at += bytesRead
   }
 }
 
-async function failing<T>(work: () => Promise<T>): Promise<T> {
+async function withStoreErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (cause) {

@@ -1,4 +1,5 @@
-// A store that fails at some objects for good: that is told, and everything else still comes round.
+// A store that always fails for some objects: the failure is logged, and the sweep still handles all other
+// objects.
 import { afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -21,7 +22,7 @@ import { WriteQueue } from './write-queue.ts'
 
 const DAY_MS = 86_400_000
 const never = new AbortController().signal
-/** No key has such a character: whatever is asked about it, the store refuses. */
+/** The store refuses every request for this key, because no key may contain this character. */
 const refusedObject = (n: number): string => `${n}%00`
 
 let database: TestStore
@@ -32,7 +33,7 @@ let account: AccountId
 let failures: unknown[]
 let sweep: Sweep
 
-// Starting it is what takes long.
+// Starting Swift takes most of the time.
 beforeAll(async () => void (await startSwift()), 300_000)
 
 beforeEach(async () => {
@@ -76,7 +77,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** A link that was given out, to an object of this name where there is one. */
+/** A blob that waits to be written through a link, with this object name if given. */
 async function link(object?: string): Promise<BlobRow> {
   const { blob } = await addBlob(account, { state: 'awaited', exactBytes: 5 }, parts)
   if (object !== undefined)
@@ -97,7 +98,7 @@ const stateOf = async ({ id }: BlobRow): Promise<string | undefined> =>
 const doomed = async (): Promise<string[]> =>
   (await parts.storage.sql<{ object: string }>`SELECT object FROM media_doomed`).map(({ object }) => object)
 
-test('a link that cannot be adopted keeps nothing else: others are, what is over expires, what nobody names goes', async () => {
+test('a link that cannot be adopted blocks nothing: others are adopted, uploads expire, objects are removed', async () => {
   const refused = await link(refusedObject(0))
   const good = await link()
   await write(good)
@@ -111,7 +112,7 @@ test('a link that cannot be adopted keeps nothing else: others are, what is over
   expect(await stateOf(refused)).toBe('awaited')
 })
 
-test('however many links cannot be adopted, those behind them come round', async () => {
+test('many links that cannot be adopted do not block those after them', async () => {
   for (let n = 0; n < 7; n++) await link(refusedObject(n))
   const good = await link()
   await write(good)
@@ -121,7 +122,7 @@ test('however many links cannot be adopted, those behind them come round', async
   expect(await findStoredBlob(parts.storage.sql, good.media_key)).toMatchObject({ bytes: 5 })
 })
 
-test('however many objects cannot be removed, those behind them are', async () => {
+test('many objects that cannot be removed do not block those after them', async () => {
   await parts.storage.transaction(async (sql) => {
     for (let n = 0; n < 7; n++) await doomObject(sql, refusedObject(n))
     await doomObject(sql, 'z')

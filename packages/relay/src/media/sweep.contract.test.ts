@@ -1,4 +1,4 @@
-// What comes round: everything whose time is up goes, and nothing that is named ever does.
+// The sweep removes everything that has expired, and nothing that a row names.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -64,7 +64,7 @@ for (const engine of engines) {
       const entries = await readdir(folder, { recursive: true, withFileTypes: true })
       return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
     }
-    /** Looks at every one of the folders that objects are spread over. */
+    /** Runs enough passes to check each of the folders that objects are spread over. */
     const sweepAll = async (): Promise<void> => {
       for (let round = 0; round < 260; round++) await sweep.run(never, true)
     }
@@ -77,7 +77,7 @@ for (const engine of engines) {
       return { blob, complete: () => completeUpload(of, [{ part_number: 1, etag }], parts) }
     }
 
-    test('an upload nobody completes goes after its hours, with its parts and its room', async () => {
+    test('an abandoned upload is removed after its time, with its parts, and its space is released', async () => {
       await upload()
       parts.clock.advance(23 * HOUR_MS)
       await sweep.run(never, true)
@@ -89,7 +89,7 @@ for (const engine of engines) {
       expect(await files()).toEqual([])
     })
 
-    test('a blob goes at the end of its life, and not while the clock is not to be believed', async () => {
+    test('an expired blob is removed, but not while the clock is not trusted', async () => {
       const { blob, complete } = await upload()
       await complete()
       parts.clock.advance(59 * DAY_MS)
@@ -103,7 +103,7 @@ for (const engine of engines) {
       expect(await files()).toEqual([])
     })
 
-    test('a link nobody writes to gives its room back', async () => {
+    test('an expired link that was not used releases its space', async () => {
       await addBlob(account, { state: 'awaited', exactBytes: 1000 }, parts)
       expect((await usageOf(parts.storage.sql, account)).bytes).toBe(1000)
       parts.clock.advance(HOUR_MS)
@@ -111,7 +111,7 @@ for (const engine of engines) {
       expect((await usageOf(parts.storage.sql, account)).bytes).toBe(0)
     })
 
-    test('the files of an account that was deleted go', async () => {
+    test('the files of a deleted account are removed', async () => {
       await (await upload()).complete()
       await upload()
       await parts.storage.transaction((sql) => eraseMedia(sql, account))
@@ -120,7 +120,7 @@ for (const engine of engines) {
       expect(await files()).toEqual([])
     })
 
-    test('room that a process took and died with is free again', async () => {
+    test('space that a process reserved before it died is released', async () => {
       const { blob } = await upload()
       const [row] = await parts.storage.sql<{
         id: number
@@ -139,7 +139,7 @@ for (const engine of engines) {
       expect(await files()).toHaveLength(1)
     })
 
-    test('files that nothing names go once they are old, and everything that is named stays', async () => {
+    test('unknown files are removed once they are old, and files that a row names stay', async () => {
       const [stored, open] = [await upload(), await upload()]
       await stored.complete()
       const named = await files()

@@ -1,39 +1,43 @@
-// What comes round: uploads nobody completed, blobs at the end of their life, objects that nothing names. An object is removed
-// only after the database has forgotten it; whatever a row names stays.
+// The periodic sweep of media: removes abandoned uploads, expired blobs, and objects that the database does
+// not name. An object is removed only after its row was deleted; an object that a row names stays.
 import type { Log } from '../operations/log.ts'
 import { workThrough } from '../operations/work-through.ts'
-import { type BlobRow, doomBlob, doomObject, isStill } from './blobs.ts'
+import { type BlobRow, doomBlob, doomObject, lockInState } from './blobs.ts'
 import { adopt, removeDoomed, type UploadParts } from './completing.ts'
 import { endDeadWrite, findDeadWrites } from './writing.ts'
 
-/** What one round looks at before the next goes on there: its cost does not grow with the store. */
-const A_ROUND = 500
-/** A stranger this young may be about to be named. */
-const STRANGER_MS = 3_600_000
+/**
+ * How many items one pass handles before the next pass continues. So its cost does not grow with the store.
+ */
+const MOST_PER_PASS = 500
+/** Unknown objects younger than this stay: a row may be about to name them. */
+const UNKNOWN_OBJECT_MS = 3_600_000
 
-/** Keeps the store and the database at one. */
+/** Removes from the store and from the database what is no longer needed. */
 export class Sweep {
   readonly #parts: UploadParts & { readonly log: Log }
-  /** Where the last look at what is in the store ended. */
-  #seenTo: string | undefined
-  /** Where the last round gave up, since the store failed at it: the next goes on behind that. */
-  #linkGivenUp: BlobRow | undefined
-  #doomedGivenUp: { readonly object: string } | undefined
+  /** Where the last listing of the store ended. */
+  #listedTo: string | undefined
+  /**
+   * The items at which the last pass stopped because the store failed. The next pass continues after them.
+   */
+  #failedLink: BlobRow | undefined
+  #failedRemoval: { readonly object: string } | undefined
 
   constructor(parts: UploadParts & { readonly log: Log }) {
     this.#parts = parts
   }
 
-  /** One round. @param mayExpire false while the clock is not to be believed */
+  /** One pass. @param mayExpire false while the clock is not trusted */
   async run(signal: AbortSignal, mayExpire: boolean): Promise<void> {
     if (mayExpire) {
       await this.#each(await findDeadWrites(this.#parts), signal, (write) => endDeadWrite(write, this.#parts))
       await this.#expire(signal)
       await this.#endLinks(signal)
-      if (this.#linkGivenUp) return // The store seems to be away.
+      if (this.#failedLink) return // The store probably cannot be reached.
     }
     await this.#removeDoomed(signal)
-    if (mayExpire && !this.#doomedGivenUp) await this.#findStrangers(signal)
+    if (mayExpire && !this.#failedRemoval) await this.#removeUnknownObjects(signal)
   }
 
   async #each<T>(
@@ -45,29 +49,29 @@ export class Sweep {
     return await workThrough(things, work, { onFailure, signal })
   }
 
-  // A link's time is up: what was written by it becomes readable, or its room is free again.
+  // Links have expired: makes what was written through them readable, or releases their room.
   async #endLinks(signal: AbortSignal): Promise<void> {
     const { storage, clock } = this.#parts
     const ended = await storage.sql<BlobRow>`
       SELECT id, media_key, state, object, handle, bytes, exact_bytes FROM media_blobs
-      WHERE state = 'awaited' AND expires_at <= ${clock.now()} AND id > ${this.#linkGivenUp?.id ?? 0}
-      ORDER BY id LIMIT ${A_ROUND}`
-    this.#linkGivenUp = await this.#each(ended, signal, async (blob) => {
+      WHERE state = 'awaited' AND expires_at <= ${clock.now()} AND id > ${this.#failedLink?.id ?? 0}
+      ORDER BY id LIMIT ${MOST_PER_PASS}`
+    this.#failedLink = await this.#each(ended, signal, async (blob) => {
       if (await adopt(blob, this.#parts)) return
       await storage.transaction(async (sql) => {
         const [row] = await sql<{ count: number }>`
           SELECT COUNT(*) AS count FROM media_writes WHERE blob = ${blob.id}`
-        if (row?.count === 0 && (await isStill(sql, blob, 'awaited'))) await doomBlob(sql, blob)
+        if (row?.count === 0 && (await lockInState(sql, blob, 'awaited'))) await doomBlob(sql, blob)
       })
     })
   }
 
   async #expire(signal: AbortSignal): Promise<void> {
     for (const state of ['open', 'completing', 'stored'] as const) {
-      for (const blob of await this.#ended(state)) {
+      for (const blob of await this.#findExpired(state)) {
         if (signal.aborted) return
         await this.#parts.storage.transaction(async (sql) => {
-          if (await isStill(sql, blob, state)) await doomBlob(sql, blob)
+          if (await lockInState(sql, blob, state)) await doomBlob(sql, blob)
         })
       }
     }
@@ -75,32 +79,32 @@ export class Sweep {
 
   async #removeDoomed(signal: AbortSignal): Promise<void> {
     const doomed = await this.#parts.storage.sql<{ object: string }>`
-      SELECT object FROM media_doomed WHERE object > ${this.#doomedGivenUp?.object ?? ''} ORDER BY object LIMIT ${A_ROUND}`
-    this.#doomedGivenUp = await this.#each(doomed, signal, ({ object }) => removeDoomed(object, this.#parts))
+      SELECT object FROM media_doomed WHERE object > ${this.#failedRemoval?.object ?? ''} ORDER BY object LIMIT ${MOST_PER_PASS}`
+    this.#failedRemoval = await this.#each(doomed, signal, ({ object }) => removeDoomed(object, this.#parts))
   }
 
-  // After a crash, or after an older copy of the database was put back, the store may hold what no row names.
-  async #findStrangers(signal: AbortSignal): Promise<void> {
+  // After a crash or a restored backup of the database, the store may hold objects that no row names.
+  async #removeUnknownObjects(signal: AbortSignal): Promise<void> {
     const { storage, store, clock, log } = this.#parts
-    const { objects, next } = await store.list(this.#seenTo)
-    this.#seenTo = next
-    let strangers = 0
+    const { objects, next } = await store.list(this.#listedTo)
+    this.#listedTo = next
+    let unknown = 0
     await this.#each(objects, signal, async ({ object, modifiedAt }) => {
-      if (modifiedAt > clock.now() - STRANGER_MS) return
+      if (modifiedAt > clock.now() - UNKNOWN_OBJECT_MS) return
       const [blob] = await storage.sql<BlobRow>`
         SELECT id, media_key, state, object, handle, bytes, exact_bytes FROM media_blobs WHERE object = ${object}`
       if (blob?.state === 'stored') await store.tidy(object)
       if (blob) return
       await storage.transaction((sql) => doomObject(sql, object))
-      strangers += 1
+      unknown += 1
     })
-    if (strangers > 0) log.info('media_strangers', { count: strangers })
+    if (unknown > 0) log.info('media_strangers', { count: unknown })
   }
 
-  async #ended(state: BlobRow['state']): Promise<BlobRow[]> {
+  async #findExpired(state: BlobRow['state']): Promise<BlobRow[]> {
     const { storage, clock } = this.#parts
     return await storage.sql<BlobRow>`
       SELECT id, media_key, state, object, handle, bytes, exact_bytes FROM media_blobs
-      WHERE state = ${state} AND expires_at <= ${clock.now()} ORDER BY expires_at LIMIT ${A_ROUND}`
+      WHERE state = ${state} AND expires_at <= ${clock.now()} ORDER BY expires_at LIMIT ${MOST_PER_PASS}`
   }
 }

@@ -1,32 +1,35 @@
-// The writes of this process, by the upload and what they write of it: never two at once to one place.
+// The writes of this process, by upload and part: never two at once to the same part.
 
-interface UnderWay {
+interface RunningWrite {
   readonly ending: AbortController
   readonly ended: Promise<unknown>
 }
 
-/** Whoever writes the same thing again has most often lost the connection the first attempt came by, so that one is ended. */
+/**
+ * When a client writes a part again, it has usually lost the connection of its first attempt, so that attempt
+ * is ended.
+ */
 export class WriteQueue {
-  readonly #underWay = new Map<string, UnderWay>()
+  readonly #running = new Map<string, RunningWrite>()
 
-  /** Ends all writes to an upload, and waits until they have. */
+  /** Aborts all writes to an upload, and waits until they have ended. */
   async end(upload: string): Promise<void> {
-    const ending = [...this.#underWay].filter(([name]) => name.startsWith(`${upload} `))
+    const ending = [...this.#running].filter(([name]) => name.startsWith(`${upload} `))
     for (const [, write] of ending) write.ending.abort()
     await Promise.all(ending.map(([, { ended }]) => ended))
   }
 
   /**
-   * Ends the write of that part that is under way, waits until it has, and does `work`.
-   * @param work its signal is given when another one wants to write, or `mostSeconds` are over
+   * Aborts a running write of this part, waits until it has ended, and runs `work`.
+   * @param work its signal is aborted when another write of the part begins, or after `mostSeconds`
    */
-  async take<T>(
+  async run<T>(
     { upload, number }: { upload: string; number: number },
     mostSeconds: number,
     work: (ending: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const name = `${upload} ${number}`
-    for (let before = this.#underWay.get(name); before; before = this.#underWay.get(name)) {
+    for (let before = this.#running.get(name); before; before = this.#running.get(name)) {
       before.ending.abort()
       await before.ended
     }
@@ -34,9 +37,9 @@ export class WriteQueue {
     const timer = setTimeout(() => ending.abort(), mostSeconds * 1000)
     const done = work(ending.signal).finally(() => {
       clearTimeout(timer)
-      this.#underWay.delete(name)
+      this.#running.delete(name)
     })
-    this.#underWay.set(name, { ending, ended: done.catch(() => undefined) })
+    this.#running.set(name, { ending, ended: done.catch(() => undefined) })
     return await done
   }
 }

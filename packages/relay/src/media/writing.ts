@@ -1,5 +1,6 @@
-// Writing to a blob: room is taken, bytes go to the store, and then the database names them. What came to nothing gives its room
-// back. None of it has to outlast a power cut before the upload is completed: completing looks at what is really there.
+// Writes to a blob: reserves room, sends the bytes to the store, and then records them in the database. A
+// write that fails releases its room. Nothing needs to survive a power cut before the upload is completed,
+// because completing checks what the store really has.
 import { ProtocolError } from '@sotto/protocol'
 import { lockAccounts } from '../accounts/accounts.ts'
 import type { RawBody } from '../listener/route.ts'
@@ -10,17 +11,17 @@ import {
   type BlobParts,
   type BlobRow,
   checkRoom,
-  isStill,
+  lockInState,
   markCompleting,
   type UploadOf,
 } from './blobs.ts'
-import { putTogether, queueNameOf, type UploadParts } from './completing.ts'
+import { joinParts, queueNameOf, type UploadParts } from './completing.ts'
 import { incoming } from './incoming.ts'
 
-/** How long after its last moment a write is taken for dead. */
+/** A write counts as dead this long after its time limit. */
 const GRACE_MS = 60_000
 
-/** One attempt to write a part; `version` names it. */
+/** One attempt to write a part. `version` is its unique name. */
 interface Attempt {
   readonly blob: BlobRow
   readonly number: number
@@ -43,10 +44,12 @@ export async function writePart(
   parts: UploadParts,
 ): Promise<string> {
   const target = { upload: queueNameOf(upload), number: upload.number }
-  return await parts.queue.take(target, parts.limits.mediaPartSeconds, async (ending) => {
-    const { attempt, mostBytes } = await takeRoom(upload, body, parts)
-    const written = await carryOut(attempt, { ...body, mostBytes }, ending, parts)
-    const { isKept, unwanted } = await parts.storage.passing((sql) => keepPart(sql, attempt, written))
+  return await parts.queue.run(target, parts.limits.mediaPartSeconds, async (ending) => {
+    const { attempt, mostBytes } = await reserveRoom(upload, body, parts)
+    const written = await writeToStore(attempt, { ...body, mostBytes }, ending, parts)
+    const { isKept, unwanted } = await parts.storage.unsyncedTransaction((sql) =>
+      keepPart(sql, attempt, written),
+    )
     if (unwanted !== undefined) {
       await parts.store.dropPart(attempt.blob, { number: attempt.number, etag: unwanted })
     }
@@ -56,30 +59,30 @@ export async function writePart(
 }
 
 /**
- * Writes the whole of a blob that a link was given out for.
- * @throws ProtocolError `ALREADY_STORED`, `PAYLOAD_TOO_LARGE`, `BODY_INCOMPLETE`
+ * Writes a whole blob through a link.
+ * @throws ProtocolError `ALREADY_STORED`, `PAYLOAD_TOO_LARGE`, `BODY_INCOMPLETE`, `INVALID_FIELD`
  */
 export async function writeWhole(blob: BlobRow, body: RawBody, parts: UploadParts): Promise<void> {
   const { storage, store, limits } = parts
   const exact = blob.exact_bytes ?? undefined
   if (exact !== undefined && body.length !== undefined && body.length !== exact) throw wrongSize(exact)
-  await parts.queue.take({ upload: blob.object, number: 1 }, limits.mediaPartSeconds, async (ending) => {
-    const attempt = await storage.passing(async (sql) => {
-      if (!(await isStill(sql, blob, 'awaited'))) throw new ProtocolError('ALREADY_STORED')
+  await parts.queue.run({ upload: blob.object, number: 1 }, limits.mediaPartSeconds, async (ending) => {
+    const attempt = await storage.unsyncedTransaction(async (sql) => {
+      if (!(await lockInState(sql, blob, 'awaited'))) throw new ProtocolError('ALREADY_STORED')
       const fresh = { blob, number: 1, version: randomText(parts.randomBytes, 12) }
-      await addWrite(sql, fresh, 0, parts) // Its room was taken with the link.
+      await addWrite(sql, fresh, 0, parts) // Its room was reserved with the link.
       return fresh
     })
     const mostBytes = exact ?? limits.mediaBytes
-    const written = await carryOut(attempt, { ...body, mostBytes }, ending, parts)
+    const written = await writeToStore(attempt, { ...body, mostBytes }, ending, parts)
     const isExact = exact === undefined || written.bytes === exact
     const isOurs = await storage.transaction(async (sql) => {
-      const isAwaited = await isStill(sql, blob, 'awaited')
-      if (!(await giveBack(sql, attempt)) || !isAwaited || !isExact) return false
+      const isAwaited = await lockInState(sql, blob, 'awaited')
+      if (!(await releaseRoom(sql, attempt)) || !isAwaited || !isExact) return false
       await markCompleting(sql, blob, parts)
       return true
     })
-    if (isOurs) await putTogether(blob, [{ part_number: 1, ...written }], parts)
+    if (isOurs) await joinParts(blob, [{ part_number: 1, ...written }], parts)
     else {
       await store.dropPart(blob, { number: 1, etag: written.etag })
       throw isExact ? new ProtocolError('ALREADY_STORED') : wrongSize(exact)
@@ -87,20 +90,20 @@ export async function writeWhole(blob: BlobRow, body: RawBody, parts: UploadPart
   })
 }
 
-/** A write that outlived its time: the process that made it is gone. */
+/** A write that exceeded its time: its process no longer runs. */
 export interface DeadWrite {
   readonly blob: BlobNumber
   readonly part_number: number
   readonly version: string
 }
 
-/** Some of the writes that outlived their time. */
+/** A batch of the writes that exceeded their time. */
 export async function findDeadWrites({ storage, clock }: UploadParts): Promise<DeadWrite[]> {
   return await storage.sql<DeadWrite>`
     SELECT blob, part_number, version FROM media_writes WHERE expires_at <= ${clock.now()} LIMIT 200`
 }
 
-/** Gives the room of a write back, and has the store forget what came of it. */
+/** Releases the room of a dead write, and removes from the store what it wrote. */
 export async function endDeadWrite(
   { blob: id, part_number: number, version }: DeadWrite,
   { storage, store }: UploadParts,
@@ -109,19 +112,19 @@ export async function endDeadWrite(
     const [row] = await sql<BlobRow>`
       UPDATE media_blobs SET state = state WHERE id = ${id}
       RETURNING id, media_key, state, object, handle, bytes, exact_bytes`
-    if (row) await giveBack(sql, { blob: row, number, version })
+    if (row) await releaseRoom(sql, { blob: row, number, version })
     return row
   })
   if (blob) await store.dropPart(blob, { number, etag: version })
 }
 
-async function takeRoom(
+async function reserveRoom(
   { uploadId, account, mediaKey, number }: UploadOf & { mediaKey: string; number: number },
   body: RawBody,
   parts: UploadParts,
 ): Promise<{ attempt: Attempt; mostBytes: number }> {
   const { storage, limits } = parts
-  return await storage.passing(async (sql) => {
+  return await storage.unsyncedTransaction(async (sql) => {
     if (!(await lockAccounts(sql, [account]))) throw new ProtocolError('TOKEN_DEAD')
     const [blob] = await sql<BlobRow>`
       UPDATE media_blobs SET state = state
@@ -130,7 +133,7 @@ async function takeRoom(
     if (!blob) throw new ProtocolError('NOT_FOUND')
     const replaced = await replacedBytes(sql, blob.id, number)
     const left = limits.mediaBytes - (blob.bytes - replaced)
-    // A body that does not say how long it is takes all the room it might need.
+    // A body of unknown length reserves all the room it might need.
     const bytes = body.length ?? Math.min(body.mostBytes, left)
     if (bytes > left || left < 1) throw new ProtocolError('PAYLOAD_TOO_LARGE')
     await checkRoom(sql, account, { bytes: bytes - replaced, parts: 1 }, limits)
@@ -140,7 +143,7 @@ async function takeRoom(
   })
 }
 
-// What stops counting once the part is there: the one before it, and an attempt that this one takes the place of.
+// The bytes that the new part replaces: those of the stored part, and those of a running attempt.
 async function replacedBytes(sql: Sql, blob: BlobNumber, number: number): Promise<number> {
   const [part] = await sql<{ bytes: number }>`
     SELECT bytes FROM media_parts WHERE blob = ${blob} AND part_number = ${number}`
@@ -154,7 +157,7 @@ async function addWrite(sql: Sql, attempt: Attempt, bytes: number, parts: BlobPa
   const expiresAt = parts.clock.now() + parts.limits.mediaPartSeconds * 1000 + GRACE_MS
   const [before] = await sql<{ version: string }>`
     SELECT version FROM media_writes WHERE blob = ${blob.id} AND part_number = ${number}`
-  if (before) await giveBack(sql, { blob, number, version: before.version })
+  if (before) await releaseRoom(sql, { blob, number, version: before.version })
   await sql`
     INSERT INTO media_writes (blob, part_number, version, bytes, expires_at)
     VALUES (${blob.id}, ${number}, ${version}, ${bytes}, ${expiresAt})`
@@ -162,7 +165,7 @@ async function addWrite(sql: Sql, attempt: Attempt, bytes: number, parts: BlobPa
   await sql`UPDATE media_blobs SET bytes = bytes + ${bytes}, parts = parts + 1 WHERE id = ${blob.id}`
 }
 
-async function carryOut(
+async function writeToStore(
   attempt: Attempt,
   body: RawBody,
   ending: AbortSignal,
@@ -171,25 +174,25 @@ async function carryOut(
   try {
     return await store.writePart(attempt.blob, attempt, incoming(body, ending))
   } catch (error) {
-    const isOpen = await storage.passing(async (sql) => {
-      const isThere = await isStill(sql, attempt.blob, attempt.blob.state)
-      await giveBack(sql, attempt)
-      return isThere
+    const isOpen = await storage.unsyncedTransaction(async (sql) => {
+      const exists = await lockInState(sql, attempt.blob, attempt.blob.state)
+      await releaseRoom(sql, attempt)
+      return exists
     })
-    // Given up or completed meanwhile, so that there was nothing to write to any more.
+    // The upload was aborted or completed meanwhile.
     throw isOpen ? error : new ProtocolError('NOT_FOUND')
   }
 }
 
-/** @returns whether the part counts, and the etag of one that does not and can go */
+/** @returns whether the part was recorded, and the etag of a part that can be removed */
 async function keepPart(
   sql: Sql,
   attempt: Attempt,
   { etag, bytes }: Written,
 ): Promise<{ isKept: boolean; unwanted: string | undefined }> {
   const { blob, number } = attempt
-  const isOpen = await isStill(sql, blob, 'open')
-  if (!(await giveBack(sql, attempt)) || !isOpen) return { isKept: false, unwanted: etag }
+  const isOpen = await lockInState(sql, blob, 'open')
+  if (!(await releaseRoom(sql, attempt)) || !isOpen) return { isKept: false, unwanted: etag }
   const [before] = await sql<{ bytes: number; etag: string }>`
     DELETE FROM media_parts WHERE blob = ${blob.id} AND part_number = ${number} RETURNING bytes, etag`
   await sql`
@@ -200,8 +203,8 @@ async function keepPart(
   return { isKept: true, unwanted: before?.etag }
 }
 
-// Ends a write and gives its room back. False where another one has taken its place.
-async function giveBack(sql: Sql, { blob, number, version }: Attempt): Promise<boolean> {
+// Ends a write and releases its room. Returns false if another attempt has replaced it.
+async function releaseRoom(sql: Sql, { blob, number, version }: Attempt): Promise<boolean> {
   const [gone] = await sql<{ bytes: number }>`
     DELETE FROM media_writes WHERE blob = ${blob.id} AND part_number = ${number} AND version = ${version}
     RETURNING bytes`

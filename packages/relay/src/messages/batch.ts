@@ -1,5 +1,5 @@
-// What a group of frames that arrived together does to the mailboxes: rules only, no storage and no sockets. The
-// store hands in a page of its rows, commits what the batch wrote, and only then lets the answers go.
+// The rules by which a group of frames changes the mailboxes. No storage and no sockets: the store passes in
+// the rows and commits the changes. The answers are sent only after that commit.
 import {
   type AliasId,
   type ClientFrameOf,
@@ -10,10 +10,10 @@ import {
   type RelayFrame,
 } from '@sotto/protocol'
 import type { AccountId } from '../storage/storage.ts'
-import type { Conversation, Lane, Mailbox, MessageRow, Page, SentId } from './page.ts'
+import type { BatchRows, Conversation, Lane, Mailbox, MessageRow, SentId } from './batch-rows.ts'
 import { encodeRow, receiptFrames } from './stored-frames.ts'
 
-/** One frame to be carried out, with whom it came from. */
+/** One frame to carry out, with the account that sent it. */
 export type Operation =
   | { readonly kind: 'append'; readonly account: AccountId; readonly frame: ClientFrameOf<'msg'> }
   | { readonly kind: 'retract'; readonly account: AccountId; readonly frame: ClientFrameOf<'retract'> }
@@ -23,22 +23,25 @@ export type Operation =
       readonly frame: ClientFrameOf<'delivered' | 'read'>
     }
 
-/** What the frame's sender is told, once the batch is on stable storage. */
+/** What the sender of a frame gets, once the batch is on stable storage. */
 export type Outcome = { readonly answers: readonly RelayFrame[] } | { readonly refused: ProtocolError }
 
-/** Frames for one recipient: positions `first` to `last` of its mailbox, some of which may be used up already. */
+/**
+ * Frames for one recipient, from `firstPosition` to `lastPosition` of its mailbox. A position may have no
+ * frame: its message was retracted within the batch.
+ */
 export interface Delivery {
   readonly account: AccountId
   readonly firstPosition: number
   readonly lastPosition: number
   readonly frames: readonly string[]
-  /** Of all frames together, in characters. */
+  /** The length of all frames together, in characters. */
   readonly bytes: number
   readonly hasRetractions: boolean
 }
 
-/** A mark that advanced, for the account whose messages it is about. */
-export interface ReceiptNews {
+/** A delivered or read mark that advanced. `account` sent the messages that the mark covers. */
+export interface AdvancedReceipt {
   readonly account: AccountId
   readonly conversation: number
   readonly deliveredSeq: number
@@ -46,40 +49,43 @@ export interface ReceiptNews {
   readonly frame: string
 }
 
-interface LaneWork {
+interface LaneChanges {
   readonly conversation: Conversation
   readonly lane: Lane
   readonly inserts: MessageRow[]
-  /** Messages taken back: their rows go if they are still there. */
+  /** Retracted messages. Their rows are deleted if they are still stored. */
   readonly retractedSeqs: number[]
-  /** The marks as they were when the batch began. */
+  /** The marks when the batch began. */
   readonly before: { deliveredSeq: number; readSeq: number }
 }
 
 /** Everything a batch changes. */
 export interface BatchWrites {
   readonly conversations: readonly Conversation[]
-  readonly lanes: readonly LaneWork[]
+  readonly lanes: readonly LaneChanges[]
   readonly mailboxes: readonly Mailbox[]
   readonly newSentIds: readonly SentId[]
   readonly retractedSentIds: readonly SentId[]
 }
 
-/** A batch under way. `apply` each operation in the order it arrived, then write, then `finish`. */
+/**
+ * One batch. Call `apply` for each operation in the order of arrival, commit `writes()`, then call `finish`.
+ */
 export class Batch {
-  readonly #page: Page
+  readonly #rows: BatchRows
   readonly #now: number
   readonly #limits: Limits
   readonly #outcomes: Outcome[] = []
   readonly #conversations = new Set<Conversation>()
-  readonly #lanes = new Map<Lane, LaneWork>()
-  readonly #mailboxes = new Map<Mailbox, number>() // with the last position before the batch
+  readonly #lanes = new Map<Lane, LaneChanges>()
+  /** The mailboxes that got frames, each with its last position before the batch. */
+  readonly #mailboxes = new Map<Mailbox, number>()
   readonly #newSentIds = new Map<string, SentId>()
   readonly #retractedSentIds = new Set<SentId>()
   readonly #repeats = new Map<Lane, { conversation: Conversation; answers: RelayFrame[] }>()
 
-  constructor(page: Page, now: number, limits: Limits) {
-    this.#page = page
+  constructor(rows: BatchRows, now: number, limits: Limits) {
+    this.#rows = rows
     this.#now = now
     this.#limits = limits
   }
@@ -93,7 +99,10 @@ export class Batch {
     }
   }
 
-  /** What has to be committed. Row counts of lanes and mailboxes still lack what deletions free. */
+  /**
+   * The changes to commit. The store still has to subtract deleted messages from the counts of lanes and
+   * mailboxes.
+   */
   writes(): BatchWrites {
     return {
       conversations: [...this.#conversations],
@@ -104,13 +113,14 @@ export class Batch {
     }
   }
 
-  /** Answers, deliveries and receipts: for after the commit. */
+  /** The answers, deliveries and receipts to send after the commit. */
   finish(): {
     outcomes: readonly Outcome[]
     deliveries: readonly Delivery[]
-    receipts: readonly ReceiptNews[]
+    receipts: readonly AdvancedReceipt[]
   } {
-    // Published clients set a message's status back to sent on its ack, so a repeat's ack is followed by the marks.
+    // On an ack, published clients set the message's status back to "sent". The marks therefore follow a
+    // repeat's ack.
     for (const [lane, { conversation, answers }] of this.#repeats)
       answers.push(...this.#marksOf(conversation, lane))
     return { outcomes: this.#outcomes, deliveries: this.#deliveries(), receipts: this.#receipts() }
@@ -133,12 +143,12 @@ export class Batch {
     const known = this.#sentId(sender, frame.id)
     if (known) return this.#repeat(known, sender, frame)
     const { conversation, lane } = this.#openLane(sender, frame)
-    const mailbox = this.#page.mailbox(lane.recipient)
+    const mailbox = this.#rows.mailbox(lane.recipient)
     this.#checkRoom(lane, mailbox, frame.payload.length)
 
     const row = this.#nextRow(conversation, mailbox, { kind: 'message', id: frame.id })
     const message = { ...row, crypto_v: frame.crypto_v, payload: frame.payload }
-    this.#workOn(conversation, lane).inserts.push(message)
+    this.#changesOf(conversation, lane).inserts.push(message)
     for (const counts of [lane, mailbox]) {
       counts.pendingCount += 1
       counts.pendingBytes += frame.payload.length
@@ -154,10 +164,11 @@ export class Batch {
     return [{ type: 'ack', id: frame.id, conv_id: frame.conv_id, seq: row.seq, at: row.at }]
   }
 
-  // The same seq and at as the first time, shown to nobody: clients that lost the ack, and those that send
-  // everything again on every reconnect, both end up where they were (protocol, Delivery 2).
+  // A repeat gets the first ack's `seq` and `at` and is not delivered again. Some clients repeat because they
+  // lost the ack, others send everything again at each reconnect; both get the state they had before
+  // (protocol, Delivery 2).
   #repeat(known: SentId, sender: AccountId, frame: ClientFrameOf<'msg'>): RelayFrame[] {
-    const conversation = this.#page.conversation(frame.conv_id)
+    const conversation = this.#rows.conversation(frame.conv_id)
     if (conversation?.id !== known.conversation) throw new ProtocolError('ID_REUSED')
     const lane = laneFrom(conversation, sender)
     const answers: RelayFrame[] = [
@@ -176,18 +187,18 @@ export class Batch {
     if (!known && this.#sentId(lane.recipient, frame.id)?.conversation === conversation.id) {
       throw new ProtocolError('NOT_YOUR_MESSAGE')
     }
-    const row = this.#nextRow(conversation, this.#page.mailbox(lane.recipient), {
+    const row = this.#nextRow(conversation, this.#rows.mailbox(lane.recipient), {
       kind: 'retraction',
       id: frame.id,
     })
-    const work = this.#workOn(conversation, lane)
+    const work = this.#changesOf(conversation, lane)
     if (known) {
       known.isRetracted = true
       if (!this.#newSentIds.has(keyOf(known))) this.#retractedSentIds.add(known)
       work.retractedSeqs.push(known.seq)
       this.#dropInsert(work, known.seq)
     } else {
-      // A tombstone: should the message come after all, its id is known and it is shown to nobody.
+      // A tombstone: if the message arrives later, its id counts as used and it is not delivered.
       this.#rememberId({
         sender,
         id: frame.id,
@@ -201,20 +212,21 @@ export class Batch {
     return [answer]
   }
 
-  #dropInsert(work: LaneWork, seq: number): void {
+  #dropInsert(work: LaneChanges, seq: number): void {
     const index = work.inserts.findIndex((row) => row.seq === seq)
     const row = work.inserts[index]
     if (!row) return
     work.inserts.splice(index, 1)
-    for (const counts of [work.lane, this.#page.mailbox(work.lane.recipient)]) {
+    for (const counts of [work.lane, this.#rows.mailbox(work.lane.recipient)]) {
       counts.pendingCount -= 1
       counts.pendingBytes -= row.payload.length
     }
   }
 
-  // Judged by the conversation alone, and after parting too: `to` may be an alias of old.
+  // Only the conversation decides, also after the friendship ended. `to` is not checked, because it may be a
+  // former alias.
   #receipt(reader: AccountId, frame: ClientFrameOf<'delivered' | 'read'>): RelayFrame[] {
-    const conversation = this.#page.conversation(frame.conv_id)
+    const conversation = this.#rows.conversation(frame.conv_id)
     const lane = conversation?.lanes.find((candidate) => candidate.recipient === reader)
     if (!conversation || !lane) throw new ProtocolError('WRONG_CONVERSATION')
     if (frame.seq > conversation.committedSeq) {
@@ -223,25 +235,26 @@ export class Batch {
     const readSeq = frame.type === 'read' ? Math.max(lane.readSeq, frame.seq) : lane.readSeq
     const deliveredSeq = Math.max(lane.deliveredSeq, frame.seq)
     if (readSeq === lane.readSeq && deliveredSeq === lane.deliveredSeq) return []
-    this.#workOn(conversation, lane)
+    this.#changesOf(conversation, lane)
     lane.readSeq = readSeq
     lane.deliveredSeq = deliveredSeq
     return []
   }
 
-  // Only friends, only in their own conversation. Whoever is no friend is not told whether the alias exists.
+  // Only friends may send, and only in their own conversation. The error does not tell a non-friend whether
+  // the alias exists.
   #openLane(
     sender: AccountId,
     frame: { to: AliasId; conv_id: ConversationId },
   ): { conversation: Conversation; lane: Lane } {
-    const conversation = this.#page.conversation(frame.conv_id)
+    const conversation = this.#rows.conversation(frame.conv_id)
     const lane = conversation && laneFrom(conversation, sender)
-    const addressee = this.#page.ownerOf(frame.to)
+    const addressee = this.#rows.ownerOf(frame.to)
     if (lane && addressee === lane.recipient) {
       if (!conversation.isOpen) throw new ProtocolError('NOT_FRIENDS')
       return { conversation, lane }
     }
-    const friends = addressee !== undefined && this.#page.areFriends(sender, addressee)
+    const friends = addressee !== undefined && this.#rows.areFriends(sender, addressee)
     throw new ProtocolError(friends ? 'WRONG_CONVERSATION' : 'NOT_FRIENDS')
   }
 
@@ -266,7 +279,8 @@ export class Batch {
     if (!this.#mailboxes.has(mailbox)) this.#mailboxes.set(mailbox, mailbox.lastPosition)
     this.#conversations.add(conversation)
     conversation.lastSeq += 1
-    conversation.lastAt = Math.max(conversation.lastAt, this.#now) // `at` never falls within a conversation.
+    // `at` never decreases within a conversation.
+    conversation.lastAt = Math.max(conversation.lastAt, this.#now)
     mailbox.lastPosition += 1
     return {
       kind: what.kind,
@@ -277,7 +291,7 @@ export class Batch {
     }
   }
 
-  #workOn(conversation: Conversation, lane: Lane): LaneWork {
+  #changesOf(conversation: Conversation, lane: Lane): LaneChanges {
     let work = this.#lanes.get(lane)
     if (!work) {
       const before = { deliveredSeq: lane.deliveredSeq, readSeq: lane.readSeq }
@@ -288,7 +302,7 @@ export class Batch {
   }
 
   #sentId(sender: AccountId, id: string): SentId | undefined {
-    return this.#newSentIds.get(keyOf({ sender, id })) ?? this.#page.sentId(sender, id)
+    return this.#newSentIds.get(keyOf({ sender, id })) ?? this.#rows.sentId(sender, id)
   }
 
   #rememberId(sent: SentId): void {
@@ -298,7 +312,7 @@ export class Batch {
   #deliveries(): Delivery[] {
     const waiting = new Map<Mailbox, { row: MessageRow; frame: string }[]>()
     for (const { conversation, lane, inserts } of this.#lanes.values()) {
-      const mailbox = this.#page.mailbox(lane.recipient)
+      const mailbox = this.#rows.mailbox(lane.recipient)
       const list = waiting.get(mailbox) ?? []
       waiting.set(mailbox, list)
       const names = this.#namesFor(conversation, { to: lane.recipient, from: lane.sender })
@@ -317,8 +331,8 @@ export class Batch {
     })
   }
 
-  // One frame a mark that advanced, however many receipts moved it within the batch.
-  #receipts(): ReceiptNews[] {
+  // Each mark that advanced makes one frame, no matter how many receipts in the batch moved it.
+  #receipts(): AdvancedReceipt[] {
     return [...this.#lanes.values()].flatMap(({ conversation, lane, before }) => {
       const { deliveredSeq, readSeq } = lane
       const names = this.#namesFor(conversation, { to: lane.sender, from: lane.recipient })
@@ -341,8 +355,8 @@ export class Batch {
   #namesFor(conversation: Conversation, who: { to: AccountId; from: AccountId }) {
     return {
       conv_id: conversation.convId,
-      to: this.#page.aliasOf(who.to),
-      from: this.#page.aliasOf(who.from),
+      to: this.#rows.aliasOf(who.to),
+      from: this.#rows.aliasOf(who.from),
     }
   }
 }

@@ -1,9 +1,11 @@
-// Conversations: opened when two become friends, closed when they part, one for good for each pair.
+// Conversations. Each pair has one, permanently: it opens when the two become friends and closes when they
+// part.
 import type { AliasId, ConversationId } from '@sotto/protocol'
 import type { AccountId, Sql, Storage } from '../storage/storage.ts'
 
 /**
- * Opens the conversation of a pair: the one it always had, or one with the given id where it never had any.
+ * Opens the conversation of a pair: the existing one, or a new one with the given id if the pair never had
+ * one.
  * @returns its `conv_id`
  */
 export async function openConversation(
@@ -18,7 +20,7 @@ export async function openConversation(
     VALUES (${freshId}, ${low}, ${high}, 1, 0, 0)
     ON CONFLICT (low_id, high_id) DO UPDATE SET is_open = 1
     RETURNING id, conv_id`
-  if (!row) throw new Error('a conversation was neither found nor made')
+  if (!row) throw new Error('a conversation was neither found nor created')
   for (const [recipient, sender] of [
     [low, high],
     [high, low],
@@ -32,7 +34,7 @@ export async function openConversation(
   return row.conv_id
 }
 
-/** Closes the conversation of a pair and erases what was undelivered between the two, receipts included. */
+/** Closes the conversation of a pair and erases its undelivered messages and receipts. */
 export async function closeConversation(sql: Sql, a: AccountId, b: AccountId): Promise<void> {
   const [low, high] = a < b ? [a, b] : [b, a]
   const [row] = await sql<{ id: number }>`
@@ -43,7 +45,10 @@ export async function closeConversation(sql: Sql, a: AccountId, b: AccountId): P
     UPDATE lanes SET told_delivered_seq = delivered_seq, told_read_seq = read_seq WHERE conversation_id = ${row.id}`
 }
 
-/** Locks conversations in the order everybody takes them in: by their number. */
+/**
+ * Locks conversations in the order of their `id`. All transactions use this order, so that none waits in a
+ * circle.
+ */
 export async function lockConversations(sql: Sql, ids: readonly number[]): Promise<void> {
   for (const id of [...new Set(ids)].sort((a, b) => a - b)) {
     await sql`UPDATE conversations SET is_open = is_open WHERE id = ${id}`
@@ -51,8 +56,8 @@ export async function lockConversations(sql: Sql, ids: readonly number[]): Promi
 }
 
 /**
- * Erases what waits for an account and closes its conversations. What it had sent still arrives, messages and marks
- * alike (protocol, Delivery 6).
+ * Erases an account's undelivered messages and notices, and closes its conversations. The messages and marks
+ * that it sent still arrive (protocol, Delivery 6).
  */
 export async function eraseMailbox(sql: Sql, account: AccountId): Promise<void> {
   const conversations = await sql<{ id: number }>`
@@ -76,18 +81,18 @@ async function emptyLane(sql: Sql, conversation: number, recipient: AccountId): 
     WHERE conversation_id = ${conversation} AND recipient_id = ${recipient}`
 }
 
-/** What clients can have seen beyond a backup is less than this in any conversation. */
+/** More messages than any conversation gets between a backup and its restoration. */
 const RESTORE_DISTANCE = 1_000_000
 
 /**
- * Moves every conversation's counter ahead: for after a backup was put back, since clients may have seen numbers
- * that it does not know (protocol, Delivery 9).
+ * Moves every conversation's counter ahead. Used after a backup was restored, because clients may have seen
+ * numbers that the backup does not contain (protocol, Delivery 9).
  */
 export async function moveSequencesAhead(storage: Storage): Promise<void> {
   await storage.transaction((sql) => sql`UPDATE conversations SET last_seq = last_seq + ${RESTORE_DISTANCE}`)
 }
 
-/** The conversations an account can write in. */
+/** An account's open conversations, in which it can send messages. */
 export async function listActiveConversations(sql: Sql, account: AccountId): Promise<ActiveConversation[]> {
   return await sql<ActiveConversation>`
     SELECT conv_id, alias_id, last_seq FROM conversations
@@ -102,7 +107,10 @@ interface ActiveConversation {
   last_seq: number
 }
 
-/** The peer an account may write to in this conversation under this alias, and the account's own alias. */
+/**
+ * The peer that an account may write to in this conversation under this alias, and the account's own alias.
+ * @returns undefined if the account may not
+ */
 export async function findPeer(
   sql: Sql,
   account: AccountId,

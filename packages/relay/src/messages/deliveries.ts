@@ -1,33 +1,38 @@
-// The deliveries of all connections of this node: opened and closed with them, fed by the bus.
+// Holds one ConnectionDelivery for each connection of this node, and passes the rings of the bus to it.
 import type { Limits } from '@sotto/protocol'
 import type { Bus, Ring } from '../cluster/bus.ts'
-import type { Connection } from '../gateway/connection.ts'
 import type { ConnectionFollower } from '../gateway/frame-handlers.ts'
 import type { Log } from '../operations/log.ts'
 import type { AccountId } from '../storage/storage.ts'
-import { ConnectionDelivery } from './delivery.ts'
+import { ConnectionDelivery, type DeliveredConnection, type DeliveryReader } from './connection-delivery.ts'
 import type { MailboxReader } from './mailbox-reader.ts'
 
-/** How often connections with unconfirmed receipts are pinged beneath the application. */
+/**
+ * How often a WebSocket ping is sent to connections that have unconfirmed retractions, notices or receipts.
+ */
 const PING_EVERY_MS = 5000
+
+/** What the deliveries of all connections need from the mailbox. */
+export type ConfirmingReader = DeliveryReader & Pick<MailboxReader, 'confirm'>
 
 export class Deliveries implements ConnectionFollower {
   readonly #byAccount = new Map<AccountId, ConnectionDelivery>()
-  readonly #reader: MailboxReader
-  readonly #limits: Limits
+  readonly #reader: ConfirmingReader
+  readonly #limits: Pick<Limits, 'windowBytes'>
   readonly #log: Log
   readonly #pings: ReturnType<typeof setInterval>
-  #confirming: Promise<unknown> = Promise.resolve()
+  /** The confirmations that are being stored. */
+  readonly #confirming = new Set<Promise<void>>()
 
-  constructor(parts: { reader: MailboxReader; bus: Bus; limits: Limits; log: Log }) {
+  constructor(parts: { reader: ConfirmingReader; bus: Bus; limits: Pick<Limits, 'windowBytes'>; log: Log }) {
     this.#reader = parts.reader
     this.#limits = parts.limits
     this.#log = parts.log
-    parts.bus.listen((account, ring) => this.#hear(account, ring))
+    parts.bus.listen((account, ring) => this.#onRing(account, ring))
     this.#pings = setInterval(() => this.#pingAll(), PING_EVERY_MS).unref()
   }
 
-  opened(connection: Connection): void {
+  opened(connection: DeliveredConnection): void {
     this.#byAccount.get(connection.account)?.close()
     const parts = { reader: this.#reader, windowBytes: this.#limits.windowBytes, log: this.#log }
     const delivery = new ConnectionDelivery(connection, parts)
@@ -35,56 +40,58 @@ export class Deliveries implements ConnectionFollower {
     delivery.open()
   }
 
-  closed(connection: Connection): void {
+  closed(connection: DeliveredConnection): void {
     const delivery = this.#find(connection)
     delivery?.close()
     if (delivery) this.#byAccount.delete(connection.account)
   }
 
-  frameReceived(connection: Connection): void {
+  frameReceived(connection: DeliveredConnection): void {
     const arrived = this.#find(connection)?.frameReceived()
     if (!arrived) return
-    this.#confirming = this.#reader
+    const confirming = this.#reader
       .confirm(connection.account, arrived)
       .catch((error) => this.#log.error('confirm_failed', { error, account: connection.account }))
+      .finally(() => this.#confirming.delete(confirming))
+    this.#confirming.add(confirming)
   }
 
-  ponged(connection: Connection): void {
-    this.#find(connection)?.ponged()
+  pongReceived(connection: DeliveredConnection): void {
+    this.#find(connection)?.pongReceived()
   }
 
-  drained(connection: Connection): void {
+  drained(connection: DeliveredConnection): void {
     this.#find(connection)?.drained()
   }
 
-  sync(connection: Connection): void {
+  sync(connection: DeliveredConnection): void {
     this.#find(connection)?.sync()
   }
 
-  /** Has every connection read what waits for it: after a commit of which nobody knows whether it took effect. */
-  lookAgain(): void {
-    for (const delivery of this.#byAccount.values()) delivery.lookAgain()
+  /** Makes every connection read its mailbox. Used after a commit whose outcome is unknown. */
+  readAllMailboxes(): void {
+    for (const delivery of this.#byAccount.values()) delivery.readAgain()
   }
 
   async stop(): Promise<void> {
     clearInterval(this.#pings)
-    await this.#confirming
+    await Promise.all(this.#confirming)
   }
 
-  // A connection that was replaced has no delivery any more, though its last frames may still come in.
-  #find(connection: Connection): ConnectionDelivery | undefined {
+  // A replaced connection has no delivery any more, but its last frames may still arrive.
+  #find(connection: DeliveredConnection): ConnectionDelivery | undefined {
     const delivery = this.#byAccount.get(connection.account)
     return delivery?.connection === connection ? delivery : undefined
   }
 
-  #hear(account: AccountId, ring: Ring): void {
+  #onRing(account: AccountId, ring: Ring): void {
     const delivery = this.#byAccount.get(account)
-    if (ring.kind === 'mailbox') delivery?.hearMailbox(ring)
-    else if (ring.kind === 'receipt') delivery?.hearReceipt(ring)
-    else if (ring.kind === 'notice') delivery?.hearNotice(ring)
+    if (ring.kind === 'mailbox') delivery?.onMailboxRing(ring)
+    else if (ring.kind === 'receipt') delivery?.sendReceipt(ring)
+    else if (ring.kind === 'notice') delivery?.sendNotice(ring)
   }
 
   #pingAll(): void {
-    for (const delivery of this.#byAccount.values()) if (delivery.wantsPing) delivery.ping()
+    for (const delivery of this.#byAccount.values()) delivery.pingIfNeeded()
   }
 }

@@ -1,24 +1,23 @@
-// The end of a message's life: what nobody fetched in time is erased, and its sender is told. Expiry trusts the
-// clock only while it agrees with the monotonic one.
+// Expiry: erases messages that were not delivered in time and sends their senders a notice.
 import { encodeFrame, errorMeanings, type Limits } from '@sotto/protocol'
 import type { Bus } from '../cluster/bus.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import { workThrough } from '../operations/work-through.ts'
 import type { AccountId, Sql, Storage } from '../storage/storage.ts'
+import { MESSAGE_KINDS } from './batch-rows.ts'
 import { addNotice } from './notices.ts'
-import { MESSAGE_KINDS } from './page.ts'
 
 const DAY_MS = 86_400_000
-/** Lanes, or sent ids, looked at in one transaction. */
+/** How many lanes, or sent ids, one query reads. */
 const CHUNK = 500
-/** How many of each one round looks at before the next goes on there: its cost does not grow with the store. */
-const LANES_A_ROUND = 20_000
-const IDS_A_ROUND = 50_000
+/**
+ * How many of each one pass checks. The next pass continues there, so the cost does not grow with the store.
+ */
+const LANES_PER_PASS = 20_000
+const IDS_PER_PASS = 50_000
 const FIRST_LANE = { conversation_id: 0, recipient_id: 0 }
 const FIRST_SENT_ID = { sender_id: 0, message_id: '' }
-const MOST_DRIFT_MS = 3_600_000
-const STOPPED = 'expiry_stopped'
 
 interface Parts {
   readonly storage: Storage
@@ -30,36 +29,19 @@ interface Parts {
 
 export class Expiry {
   readonly #parts: Parts
-  /** When both clocks were last taken to agree. */
-  #agreed: { readonly now: number; readonly monotonic: number }
-  #wasStopped = false
   #lastLane = FIRST_LANE
   #lastSentId = FIRST_SENT_ID
 
   constructor(parts: Parts) {
     this.#parts = parts
-    this.#agreed = { now: parts.clock.now(), monotonic: parts.clock.monotonic() }
   }
 
   /**
-   * One round over what may have expired, from where the last one stopped. Does nothing once the clock has jumped,
-   * until {@link resumeExpiry}.
+   * Checks the next rows for expiry, starting where the previous pass stopped. Needs a clock that can be
+   * trusted.
    */
   async sweep(signal: AbortSignal = new AbortController().signal): Promise<void> {
-    const { storage, clock, limits, log } = this.#parts
-    if (await this.isStopped()) {
-      this.#wasStopped = true
-      return
-    }
-    // The operator said go on: whatever the clock shows now is right.
-    if (this.#wasStopped) this.#agreed = { now: clock.now(), monotonic: clock.monotonic() }
-    this.#wasStopped = false
-    if (this.#hasClockJumped()) {
-      log.error('expiry_stopped', { reason: 'the clock jumped; run sotto resume-expiry once it is right' })
-      await setState(storage, STOPPED, new Date(clock.now()).toISOString())
-      this.#wasStopped = true
-      return
-    }
+    const { storage, clock, limits } = this.#parts
     const now = clock.now()
     const before = now - limits.messageLifeDays * DAY_MS
     await this.#expireMessages(before, signal)
@@ -70,26 +52,10 @@ export class Expiry {
     await this.#forgetSentIds(now - limits.sentIdDays * DAY_MS, signal)
   }
 
-  /** True while expiry waits for the operator. */
-  async isStopped(): Promise<boolean> {
-    return (await getState(this.#parts.storage.sql, STOPPED)) !== undefined
-  }
-
-  /** Whether what is over may end now: not once the clock has jumped, until the operator says that it is right. */
-  async mayExpire(): Promise<boolean> {
-    return !this.#hasClockJumped() && !(await this.isStopped())
-  }
-
-  #hasClockJumped(): boolean {
-    const { clock } = this.#parts
-    const elapsed = clock.monotonic() - this.#agreed.monotonic
-    return Math.abs(clock.now() - this.#agreed.now - elapsed) > MOST_DRIFT_MS
-  }
-
-  // A lane's messages are in order of time, so its first one tells whether there is anything to do.
+  // The messages of a lane are in order of time, so its first one shows whether any has expired.
   async #expireMessages(before: number, signal: AbortSignal): Promise<void> {
     const { storage, log } = this.#parts
-    for (let seen = 0; seen < LANES_A_ROUND && !signal.aborted; seen += CHUNK) {
+    for (let seen = 0; seen < LANES_PER_PASS && !signal.aborted; seen += CHUNK) {
       const after = this.#lastLane
       const lanes = await storage.sql<{
         conversation_id: number
@@ -121,8 +87,8 @@ export class Expiry {
   ): Promise<void> {
     const { storage, bus, clock } = this.#parts
     const { conversation_id: conversation, recipient_id: recipient } = lane
-    const told = await storage.transaction(async (sql) => {
-      // Takes the conversation's lock, in the order everybody takes locks in.
+    const expiry = await storage.transaction(async (sql) => {
+      // Locks the conversation first, in the same order as every other transaction.
       const [row] = await sql<{ conv_id: string }>`
         UPDATE conversations SET is_open = is_open WHERE id = ${conversation} RETURNING conv_id`
       const expired = await sql<{ kind: number; message_id: string; bytes: number }>`
@@ -145,13 +111,13 @@ export class Expiry {
       }
       return { sender: direction.sender_id, notices }
     })
-    for (const notice of told.notices) bus.ring(told.sender, { kind: 'notice', ...notice })
+    for (const notice of expiry.notices) bus.ring(expiry.sender, { kind: 'notice', ...notice })
   }
 
-  // By key, in small steps: an index by age would cost every message that is sent.
+  // Scans by key, in small steps. An index by age would make every sent message more expensive.
   async #forgetSentIds(before: number, signal: AbortSignal): Promise<void> {
     const { storage } = this.#parts
-    for (let seen = 0; seen < IDS_A_ROUND && !signal.aborted; seen += CHUNK) {
+    for (let seen = 0; seen < IDS_PER_PASS && !signal.aborted; seen += CHUNK) {
       const after = this.#lastSentId
       const ids = await storage.sql<{ sender_id: number; message_id: string; at: number }>`
         SELECT sender_id, message_id, at FROM sent_ids
@@ -169,22 +135,4 @@ async function forget(sql: Sql, ids: readonly { sender_id: number; message_id: s
   for (const { sender_id, message_id } of ids) {
     await sql`DELETE FROM sent_ids WHERE sender_id = ${sender_id} AND message_id = ${message_id}`
   }
-}
-
-/** Lets expiry go on after the clock has jumped: the operator says that it is right now. */
-export async function resumeExpiry(storage: Storage): Promise<void> {
-  await storage.transaction((sql) => sql`DELETE FROM relay_state WHERE name = ${STOPPED}`)
-}
-
-async function getState(sql: Sql, name: string): Promise<string | undefined> {
-  const [row] = await sql<{ value: string }>`SELECT value FROM relay_state WHERE name = ${name}`
-  return row?.value
-}
-
-async function setState(storage: Storage, name: string, value: string): Promise<void> {
-  await storage.transaction(
-    (sql) => sql`
-      INSERT INTO relay_state (name, value) VALUES (${name}, ${value})
-      ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
-  )
 }

@@ -1,4 +1,4 @@
-// The frames of messaging: sync, msg, delivered, read, typing, retract.
+// Handles the frames of messaging: sync, msg, delivered, read, typing, retract.
 import { encodeFrame, type Limits, ProtocolError } from '@sotto/protocol'
 import type { Bus } from '../cluster/bus.ts'
 import type { Connection } from '../gateway/connection.ts'
@@ -9,7 +9,7 @@ import { findPeer } from './conversations.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { GroupCommit } from './group-commit.ts'
 
-/** What the message frames are answered from. */
+/** The parts that handle message frames. */
 export interface MessageFrameParts {
   readonly storage: Storage
   readonly commits: GroupCommit
@@ -23,9 +23,10 @@ type Names = 'sync' | 'msg' | 'delivered' | 'read' | 'typing' | 'retract'
 export function messageFrames(parts: MessageFrameParts): FrameHandlers<Names> {
   const { storage, commits, deliveries, bus, limits } = parts
 
-  // Resolves after the commit is on stable storage: nothing may be acknowledged before (protocol, Delivery 1).
+  // Resolves after the commit is on stable storage: no frame may be acknowledged earlier (protocol, Delivery
+  // 1).
   const carryOut = async (operation: Operation, connection: Connection): Promise<Answers> => {
-    if (commits.isOverfull) {
+    if (commits.isFull) {
       connection.close('overload')
       return []
     }

@@ -1,11 +1,11 @@
-// Group commit: everything that arrives while one batch is being synced goes into the next. That is why durable is
-// nearly as fast as not.
+// Group commit: all frames that arrive while one batch is synced to disk go into the next batch. Many frames
+// share one sync, so durable commits are nearly as fast as commits without a sync.
 import { type Limits, ProtocolError } from '@sotto/protocol'
 import type { Bus } from '../cluster/bus.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import { Batch, type Operation, type Outcome } from './batch.ts'
-import type { BatchStore, PageKeys } from './page.ts'
+import type { BatchKeys, BatchStore } from './batch-store.ts'
 
 interface Waiting {
   readonly operation: Operation
@@ -13,10 +13,10 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-// Bounds the time one transaction takes, and with it how long the next one's frames wait.
+// Bounds how long one transaction takes, and so how long the frames of the next one wait.
 const MOST_IN_ONE_COMMIT = 1000
 
-/** Takes frames in, commits them in groups in the order they came, and lets the answers go afterwards. */
+/** Commits frames in groups, in the order of arrival, and gives out their answers after the commit. */
 export class GroupCommit {
   readonly #store: BatchStore
   readonly #bus: Bus
@@ -27,7 +27,7 @@ export class GroupCommit {
   #waitingBytes = 0
   #running: Promise<void> | undefined
 
-  readonly #lookAgain: () => void
+  readonly #onRecovered: () => void
   #hasUnknownOutcome = false
 
   constructor(parts: {
@@ -36,10 +36,10 @@ export class GroupCommit {
     clock: Clock
     limits: Limits
     log: Log
-    /** Called once commits go through again after one of which nobody knows whether it took effect. */
-    lookAgain: () => void
+    /** Called at the first commit that succeeds after a commit whose outcome is unknown. */
+    onRecovered: () => void
   }) {
-    this.#lookAgain = parts.lookAgain
+    this.#onRecovered = parts.onRecovered
     this.#store = parts.store
     this.#bus = parts.bus
     this.#clock = parts.clock
@@ -48,9 +48,9 @@ export class GroupCommit {
   }
 
   /**
-   * Carries an operation out. Resolves after the commit is on stable storage: nothing may be acknowledged before
-   * (protocol, Delivery 1).
-   * @throws ProtocolError `INTERNAL` where the commit failed; whether it took effect is then not known
+   * Carries out an operation. Resolves after the commit is on stable storage: no frame may be acknowledged
+   * earlier (protocol, Delivery 1).
+   * @throws ProtocolError `INTERNAL` if the commit failed; it may still have taken effect
    */
   submit(operation: Operation): Promise<Outcome> {
     return new Promise((resolve, reject) => {
@@ -60,18 +60,18 @@ export class GroupCommit {
     })
   }
 
-  /** True where more is waiting than memory should hold: the store does not keep up, or does not answer. */
-  get isOverfull(): boolean {
+  /** Whether the queue uses more memory than allowed, because the store is slow or does not answer. */
+  get isFull(): boolean {
     return this.#waitingBytes > this.#limits.commitBytes
   }
 
-  /** Resolves once all that was submitted is committed. */
+  /** Resolves once every submitted operation is committed or has failed. */
   async idle(): Promise<void> {
     while (this.#running) await this.#running
   }
 
   async #run(): Promise<void> {
-    // Frames that were read from the sockets in this turn of the event loop share the first commit.
+    // Frames that were read from the sockets in the same tick of the event loop share the first commit.
     await new Promise((resolve) => setImmediate(resolve))
     while (this.#waiting.length > 0) {
       const group = this.#waiting.slice(0, MOST_IN_ONE_COMMIT)
@@ -84,12 +84,12 @@ export class GroupCommit {
 
   async #commit(group: readonly Waiting[]): Promise<void> {
     try {
-      const batch = await this.#store.commit(keysOf(group), (page) => {
-        const fresh = new Batch(page, this.#clock.now(), this.#limits)
+      const batch = await this.#store.commit(keysOf(group), (rows) => {
+        const fresh = new Batch(rows, this.#clock.now(), this.#limits)
         for (const { operation } of group) fresh.apply(operation)
         return fresh
       })
-      if (this.#hasUnknownOutcome) this.#lookAgain()
+      if (this.#hasUnknownOutcome) this.#onRecovered()
       this.#hasUnknownOutcome = false
       const { outcomes, deliveries, receipts } = batch.finish()
       for (const { account, ...delivery } of deliveries)
@@ -103,17 +103,18 @@ export class GroupCommit {
     } catch (error) {
       this.#hasUnknownOutcome = true
       this.#log.error('commit_failed', { error, count: group.length })
-      for (const { reject } of group) reject(new ProtocolError('INTERNAL')) // The log has the cause, once.
+      // The cause was logged above, once.
+      for (const { reject } of group) reject(new ProtocolError('INTERNAL'))
     }
   }
 }
 
-// What a frame costs in memory while it waits, roughly: its payload, its object and what waits for its answer.
+// Roughly the memory that a waiting frame takes: its payload, its object and the promise of its answer.
 function bytesOf({ frame }: Operation): number {
   return 512 + (frame.type === 'msg' ? frame.payload.length : 0)
 }
 
-function keysOf(group: readonly Waiting[]): PageKeys {
+function keysOf(group: readonly Waiting[]): BatchKeys {
   const frames = group.map(({ operation }) => operation)
   return {
     conversations: new Set(frames.map(({ frame }) => frame.conv_id)),

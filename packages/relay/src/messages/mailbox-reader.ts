@@ -1,19 +1,19 @@
-// Reading what waits for an account, and taking note of what arrived besides messages. The same on both engines.
+// Reads an account's stored frames, and records what arrived without a `delivered`. The same on both engines.
 import { type AliasId, type ConversationId, encodeFrame } from '@sotto/protocol'
 import type { AccountId, Storage } from '../storage/storage.ts'
+import { kindOf } from './batch-rows.ts'
 import { lockConversations } from './conversations.ts'
 import { type Notice, readNotices } from './notices.ts'
-import { kindOf } from './page.ts'
 import { encodeRow, receiptFrames } from './stored-frames.ts'
 
-/** A stored frame, ready to be sent. */
+/** A stored message or retraction, encoded as a frame. */
 export interface WaitingFrame {
   readonly position: number
   readonly isRetraction: boolean
   readonly frame: string
 }
 
-/** A mark its sender has not been told of for certain. */
+/** A mark whose frame may not have reached the sender of the messages. */
 export interface WaitingReceipt {
   readonly conversation: number
   readonly deliveredSeq: number
@@ -21,11 +21,11 @@ export interface WaitingReceipt {
   readonly frames: readonly string[]
 }
 
-/** What arrived at an account that no `delivered` will ever confirm. */
+/** What has arrived at an account besides messages. Clients send no `delivered` for these. */
 export interface Arrived {
-  /** Retractions up to this position of the mailbox. */
+  /** All retractions up to this position of the mailbox have arrived. */
   readonly retractionPosition: number
-  /** Notices up to this number. */
+  /** All notices up to this id have arrived. */
   readonly noticeId: number
   readonly receipts: ReadonlyMap<number, { readonly deliveredSeq: number; readonly readSeq: number }>
 }
@@ -43,7 +43,10 @@ interface Row {
   alias_from: AliasId
 }
 
-/** Reads mailboxes. Positions are given out under the mailbox's lock, so nothing turns up below one already read. */
+/**
+ * Reads mailboxes. Positions are assigned under the mailbox's lock, so no message appears later below a
+ * position that was read already.
+ */
 export class MailboxReader {
   readonly #storage: Storage
 
@@ -51,14 +54,14 @@ export class MailboxReader {
     this.#storage = storage
   }
 
-  /** The last position given out in an account's mailbox. */
+  /** The last position assigned in an account's mailbox. */
   async lastPosition(account: AccountId): Promise<number> {
     const [row] = await this.#storage.sql<{ last_position: number }>`
       SELECT last_position FROM mailboxes WHERE account_id = ${account}`
     return row?.last_position ?? 0
   }
 
-  /** What waits beyond a position, oldest first, at most `most` frames. */
+  /** The stored frames after a position, oldest first, at most `most`. */
   async read(account: AccountId, afterPosition: number, most: number): Promise<WaitingFrame[]> {
     const rows = await this.#storage.sql<Row>`
       SELECT messages.position, messages.kind, messages.message_id, messages.seq, messages.at, messages.crypto_v,
@@ -81,7 +84,7 @@ export class MailboxReader {
     })
   }
 
-  /** The marks an account is not known to have heard of. */
+  /** The marks whose frames may not have reached this account yet. */
   async readReceipts(account: AccountId): Promise<WaitingReceipt[]> {
     const rows = await this.#storage.sql<{
       conversation_id: number
@@ -110,12 +113,12 @@ export class MailboxReader {
     })
   }
 
-  /** Frames that belong to no conversation's order, beyond a number. */
+  /** The notices after an id, oldest first, at most `most`. */
   readNotices(account: AccountId, afterId: number, most: number): Promise<Notice[]> {
     return readNotices(this.#storage.sql, account, afterId, most)
   }
 
-  /** Forgets what has arrived, so that it is not sent again. */
+  /** Records what has arrived, so that it is not sent again. */
   async confirm(account: AccountId, arrived: Arrived): Promise<void> {
     await this.#storage.transaction(async (sql) => {
       const retracted = await sql<{ conversation_id: number }>`

@@ -1,5 +1,5 @@
-// The mailbox's promises on every engine: what is accepted, in which order it comes out, and that the counts of
-// what waits are always the counts of what is there.
+// The mailbox's promises on every engine: which frames are accepted, in which order messages are read, and
+// that the stored counts always equal the number of stored messages.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { ProtocolError, type RelayFrame } from '@sotto/protocol'
 import fc from 'fast-check'
@@ -48,7 +48,7 @@ for (const engine of engines) {
     })
     afterEach(() => world.store.remove())
 
-    test('both sides share one counter, and what waits comes out in its order', async () => {
+    test('both sides share one counter, and messages are read in its order', async () => {
       await Promise.all([
         run(send(alice, bob, 'a1')),
         run(send(bob, alice, 'b1')),
@@ -73,7 +73,7 @@ for (const engine of engines) {
       expect(await waitingFor(bob)).toMatchObject([{ id: 'a1', payload: 'AAAA' }])
     })
 
-    test('a repeat is recognised after delivery, and followed by the marks', async () => {
+    test('a repeat is recognised after delivery, and the marks follow its ack', async () => {
       await run(send(alice, bob, 'a1'))
       await run(receipt(bob, alice, 'read', 1))
       const answers = await run(send(alice, bob, 'a1'))
@@ -84,14 +84,14 @@ for (const engine of engines) {
       expect(await waitingFor(bob)).toEqual([])
     })
 
-    test('`at` does not fall when the clock does', async () => {
+    test('`at` does not decrease when the clock is set back', async () => {
       const [before] = await run(send(alice, bob, 'a1'))
       clock.advance(-60_000)
       const [after] = await run(send(alice, bob, 'a2'))
       expect(after).toMatchObject({ at: (before as { at: number }).at })
     })
 
-    test('only friends, only in their conversation', async () => {
+    test('only friends can send, and only in their conversation', async () => {
       expect(await refusal(send(alice, carol, 'x1'))).toBe('NOT_FRIENDS')
       expect(await refusal(send(carol, bob, 'x2'))).toBe('NOT_FRIENDS')
       expect(await refusal(send(alice, bob, 'x3', 'AAAA', crypto.randomUUID()))).toBe('WRONG_CONVERSATION')
@@ -107,7 +107,7 @@ for (const engine of engines) {
       expect(await refusal(send(alice, carol, 'a1', 'AAAA', other))).toBe('ID_REUSED')
     })
 
-    test('a full mailbox refuses, a fifth of it for one conversation, and has room again once some is confirmed', async () => {
+    test('a full mailbox refuses messages, one conversation gets a fifth of it, and a confirmation frees space', async () => {
       for (let n = 1; n <= 4; n++) await run(send(alice, bob, `a${n}`))
       expect(await refusal(send(alice, bob, 'a5'))).toBe('MAILBOX_FULL')
       await run(receipt(bob, alice, 'delivered', 1))
@@ -115,7 +115,7 @@ for (const engine of engines) {
       expect(await refusal(send(bob, alice, 'big', 'A'.repeat(900)))).toBe('MAILBOX_FULL')
     })
 
-    test('a receipt erases what it covers and nothing else', async () => {
+    test('a receipt erases the messages it covers and no others', async () => {
       await run(send(alice, bob, 'a1'))
       await run(send(bob, alice, 'b1'))
       await run(send(alice, bob, 'a2'))
@@ -124,7 +124,7 @@ for (const engine of engines) {
       expect(await waitingFor(alice)).toMatchObject([{ id: 'b1' }])
     })
 
-    test('a receipt for what does not exist yet is refused, even within the batch that makes it', async () => {
+    test('a receipt for a message that does not exist yet is refused, even within the batch that stores the message', async () => {
       const results = await Promise.all([
         refusal(send(alice, bob, 'a1')),
         refusal(receipt(bob, alice, 'delivered', 1)),
@@ -133,7 +133,7 @@ for (const engine of engines) {
       expect(await refusal(receipt(carol, alice, 'delivered', 1))).toBe('WRONG_CONVERSATION')
     })
 
-    test('a mark that does not advance is told to nobody', async () => {
+    test('a mark that does not advance sends no frame', async () => {
       await run(send(alice, bob, 'a1'))
       await run(receipt(bob, alice, 'read', 1))
       const before = rings.length
@@ -143,7 +143,7 @@ for (const engine of engines) {
       expect(rings.slice(before).filter(({ ring }) => ring.kind === 'receipt')).toEqual([])
     })
 
-    test('marks wait until the sender is known to have heard of them', async () => {
+    test('marks are stored until they have certainly arrived at the sender', async () => {
       await run(send(alice, bob, 'a1'))
       await run(receipt(bob, alice, 'delivered', 1))
       const [waiting] = await reader.readReceipts(alice.id)
@@ -160,7 +160,7 @@ for (const engine of engines) {
       expect(await reader.readReceipts(alice.id)).toMatchObject([{ readSeq: 1 }])
     })
 
-    test('a retraction erases the undelivered original, takes a seq and waits in its place', async () => {
+    test('a retraction erases the undelivered original, gets its own seq and is stored instead', async () => {
       await run(send(alice, bob, 'a1'))
       await run(send(alice, bob, 'a2'))
       expect(await run(retract(alice, bob, 'a1'))).toEqual([
@@ -190,19 +190,19 @@ for (const engine of engines) {
       expect(await waitingFor(bob)).toMatchObject([{ type: 'retract', id: 'a1', seq: 2 }])
     })
 
-    test('the retraction of an unknown message keeps it from ever being shown', async () => {
+    test('a message is never delivered if its retraction came first', async () => {
       await run(retract(alice, bob, 'late'))
       expect(await run(send(alice, bob, 'late'))).toMatchObject([{ type: 'ack', id: 'late', seq: 1 }])
       expect(await waitingFor(bob)).toMatchObject([{ type: 'retract', id: 'late' }])
     })
 
-    test('nobody retracts the other side’s message', async () => {
+    test('an account cannot retract its peer’s message', async () => {
       await run(send(alice, bob, 'a1'))
       expect(await refusal(retract(bob, alice, 'a1'))).toBe('NOT_YOUR_MESSAGE')
       expect(await waitingFor(bob)).toMatchObject([{ id: 'a1' }])
     })
 
-    test('parting erases what was undelivered; befriending again keeps the conversation and its counter', async () => {
+    test('unfriending erases undelivered messages; becoming friends again keeps the conversation and its counter', async () => {
       await run(send(alice, bob, 'a1'))
       await run(send(alice, bob, 'a2'))
       await run(receipt(bob, alice, 'delivered', 1))
@@ -219,7 +219,7 @@ for (const engine of engines) {
       expect(await countsOf(store.storage)).toEqual([])
     })
 
-    test('what a deleted account had sent still arrives, its marks too; what waited for it goes', async () => {
+    test('the messages and marks of a deleted account still arrive; messages to it are erased', async () => {
       await run(send(alice, bob, 'a1'))
       await run(send(bob, alice, 'b1'))
       await run(receipt(bob, alice, 'delivered', 1))
@@ -232,7 +232,7 @@ for (const engine of engines) {
       expect(await countsOf(store.storage)).toEqual([])
     })
 
-    test('after a restored backup every conversation goes on a million further', async () => {
+    test('after a restored backup every conversation continues a million numbers further', async () => {
       await run(send(alice, bob, 'a1'))
       await moveSequencesAhead(store.storage)
       expect(await run(send(alice, bob, 'a2'))).toMatchObject([{ seq: 1_000_002 }])
@@ -240,7 +240,7 @@ for (const engine of engines) {
       expect(await waitingFor(bob)).toMatchObject([{ id: 'a2' }])
     })
 
-    test('whatever is sent, confirmed, taken back and parted, in whatever batches: order holds and the counts agree', async () => {
+    test('after any batches of messages, receipts, retractions and unfriendings, the order and the counts are right', async () => {
       const command = fc.oneof(
         {
           weight: 6,

@@ -1,31 +1,26 @@
-// The mailbox's hot path on PostgreSQL: a fixed number of round trips a batch, however many frames are in it.
+// Commits batches on PostgreSQL, with a fixed number of round trips per batch, no matter how many frames it
+// has.
 import type { AliasId, ConversationId } from '@sotto/protocol'
 import { type AccountId, isUniqueViolation, type Sql, type Storage } from '../storage/storage.ts'
 import type { Batch } from './batch.ts'
-import {
-  type BatchStore,
-  type Conversation,
-  type Mailbox,
-  MESSAGE_KINDS,
-  type Page,
-  type PageKeys,
-  type SentId,
-} from './page.ts'
+import { type BatchRows, type Conversation, type Mailbox, MESSAGE_KINDS, type SentId } from './batch-rows.ts'
+import type { BatchKeys, BatchStore } from './batch-store.ts'
 
 export function createPostgresBatchStore(storage: Storage): BatchStore {
   return {
     commit: async (keys, work) => {
       const attempt = (): Promise<Batch> =>
         storage.transaction(async (sql) => {
-          const page = await readPage(sql, keys)
-          const batch = work(page)
-          await write(sql, page, batch)
+          const rows = await readRows(sql, keys)
+          const batch = work(rows)
+          await write(sql, rows, batch)
           return batch
         })
       try {
         return await attempt()
       } catch (error) {
-        // Another node used the same sender's id in another conversation at the same moment: now it can be seen.
+        // Another node stored the same sender's id in another conversation at the same time. Now this node
+        // can read it.
         if (isUniqueViolation(error)) return await attempt()
         throw error
       }
@@ -53,9 +48,9 @@ interface LaneRow {
   read_seq: number
 }
 
-// Rows are locked in one order everywhere, conversations before mailboxes and each by its number, so that the
-// batches of two nodes cannot wait for each other.
-async function readPage(sql: Sql, keys: PageKeys): Promise<Page> {
+// Every transaction locks rows in the same order: conversations before mailboxes, each by its id. The batches
+// of two nodes therefore cannot deadlock.
+async function readRows(sql: Sql, keys: BatchKeys): Promise<BatchRows> {
   const conversationRows = await sql<ConversationRow>`
     SELECT id, conv_id, low_id, high_id, is_open, last_seq, last_at FROM conversations
     WHERE conv_id IN (SELECT json_array_elements_text(${json([...keys.conversations])}::text::json))
@@ -89,7 +84,7 @@ async function readPage(sql: Sql, keys: PageKeys): Promise<Page> {
     FROM json_to_recordset(${json(pairsOf(keys, ownerRows))}::text::json) AS asked (low_id BIGINT, high_id BIGINT)
     JOIN conversations ON conversations.low_id = asked.low_id AND conversations.high_id = asked.high_id
     WHERE is_open = 1`
-  return pageOf({ conversationRows, laneRows, mailboxRows, aliasRows, ownerRows, sentRows, friendRows })
+  return batchRowsOf({ conversationRows, laneRows, mailboxRows, aliasRows, ownerRows, sentRows, friendRows })
 }
 
 interface SentRow {
@@ -101,9 +96,9 @@ interface SentRow {
   is_retracted: number
 }
 
-// A retraction of an id its sender never used also asks whether the peer did.
+// Each id is looked up for its sender and for the sender's peers, because a retraction may name a peer's id.
 function sentKeys(
-  keys: PageKeys,
+  keys: BatchKeys,
   conversations: readonly ConversationRow[],
 ): { sender_id: number; message_id: string }[] {
   const peers = new Map<AccountId, Set<AccountId>>()
@@ -111,17 +106,17 @@ function sentKeys(
     peers.set(low_id, (peers.get(low_id) ?? new Set()).add(high_id))
     peers.set(high_id, (peers.get(high_id) ?? new Set()).add(low_id))
   }
-  const asked = new Map<string, { sender_id: number; message_id: string }>()
+  const lookups = new Map<string, { sender_id: number; message_id: string }>()
   for (const { sender, id } of keys.sentIds) {
     for (const account of [sender, ...(peers.get(sender) ?? [])]) {
-      asked.set(`${account} ${id}`, { sender_id: account, message_id: id })
+      lookups.set(`${account} ${id}`, { sender_id: account, message_id: id })
     }
   }
-  return [...asked.values()]
+  return [...lookups.values()]
 }
 
 function pairsOf(
-  keys: PageKeys,
+  keys: BatchKeys,
   owners: readonly { alias_id: AliasId; account_id: AccountId }[],
 ): { low_id: number; high_id: number }[] {
   const ownerOf = new Map(owners.map((row) => [row.alias_id, row.account_id]))
@@ -131,7 +126,7 @@ function pairsOf(
   })
 }
 
-function pageOf(rows: {
+function batchRowsOf(rows: {
   conversationRows: readonly ConversationRow[]
   laneRows: readonly LaneRow[]
   mailboxRows: readonly {
@@ -144,7 +139,7 @@ function pageOf(rows: {
   ownerRows: readonly { alias_id: AliasId; account_id: AccountId }[]
   sentRows: readonly SentRow[]
   friendRows: readonly { low_id: AccountId; high_id: AccountId }[]
-}): Page {
+}): BatchRows {
   const conversations = new Map(
     rows.conversationRows.map((row) => [row.conv_id, conversationOf(row, rows.laneRows)]),
   )
@@ -199,10 +194,10 @@ function sentIdOf(row: SentRow): SentId {
   return { sender, id, conversation, seq, at, isRetracted: row.is_retracted === 1 }
 }
 
-async function write(sql: Sql, page: Page, batch: Batch): Promise<void> {
+async function write(sql: Sql, rows: BatchRows, batch: Batch): Promise<void> {
   const writes = batch.writes()
   const mailboxes = new Set(writes.mailboxes)
-  await freeRoom(sql, page, batch, mailboxes)
+  await deleteFinished(sql, rows, batch, mailboxes)
   const inserts = writes.lanes.flatMap(({ conversation, lane, inserts: rows }) =>
     rows.map(({ kind, id, ...row }) => ({
       ...row,
@@ -264,8 +259,14 @@ async function writeSentIds(sql: Sql, batch: Batch): Promise<void> {
   }
 }
 
-// Deletes what was confirmed or taken back, and counts it off the lane and the mailbox. Retractions do not count.
-async function freeRoom(sql: Sql, page: Page, batch: Batch, mailboxes: Set<Mailbox>): Promise<void> {
+// Deletes delivered and retracted messages, and subtracts them from the counts of the lane and the mailbox.
+// Rows of retractions are not part of these counts.
+async function deleteFinished(
+  sql: Sql,
+  rows: BatchRows,
+  batch: Batch,
+  mailboxes: Set<Mailbox>,
+): Promise<void> {
   const { lanes } = batch.writes()
   const confirmed = lanes
     .filter(({ lane, before }) => lane.deliveredSeq > before.deliveredSeq)
@@ -278,29 +279,34 @@ async function freeRoom(sql: Sql, page: Page, batch: Batch, mailboxes: Set<Mailb
     retractedSeqs.map((seq) => ({ conversation: conversation.id, recipient: lane.recipient, seq })),
   )
   if (confirmed.length + takenBack.length === 0) return
-  const freed = await sql<{ conversation_id: number; recipient_id: AccountId; count: number; bytes: number }>`
+  const deleted = await sql<{
+    conversation_id: number
+    recipient_id: AccountId
+    count: number
+    bytes: number
+  }>`
     WITH confirmed AS (
       DELETE FROM messages USING json_to_recordset(${json(confirmed)}::text::json)
         AS row (conversation BIGINT, recipient BIGINT, seq BIGINT)
       WHERE messages.conversation_id = row.conversation AND messages.recipient_id = row.recipient
         AND messages.seq <= row.seq
       RETURNING conversation_id, recipient_id, kind, octet_length(payload) AS bytes
-    ), taken_back AS (
+    ), retracted AS (
       DELETE FROM messages USING json_to_recordset(${json(takenBack)}::text::json)
         AS row (conversation BIGINT, recipient BIGINT, seq BIGINT)
       WHERE messages.conversation_id = row.conversation AND messages.recipient_id = row.recipient
         AND messages.seq = row.seq AND messages.kind = 0
       RETURNING conversation_id, recipient_id, kind, octet_length(payload) AS bytes
     ), gone AS (
-      SELECT * FROM confirmed UNION ALL SELECT * FROM taken_back
+      SELECT * FROM confirmed UNION ALL SELECT * FROM retracted
     )
     SELECT conversation_id, recipient_id, COUNT(*) AS count, SUM(bytes)::bigint AS bytes FROM gone
     WHERE kind = 0 GROUP BY conversation_id, recipient_id`
-  for (const { conversation_id, recipient_id, count, bytes } of freed) {
+  for (const { conversation_id, recipient_id, count, bytes } of deleted) {
     const work = lanes.find(
       ({ conversation, lane }) => conversation.id === conversation_id && lane.recipient === recipient_id,
     )
-    const mailbox = page.mailbox(recipient_id)
+    const mailbox = rows.mailbox(recipient_id)
     mailboxes.add(mailbox)
     for (const counts of [found(work).lane, mailbox]) {
       counts.pendingCount -= count

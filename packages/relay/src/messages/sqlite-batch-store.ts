@@ -1,26 +1,26 @@
-// The mailbox's hot path on SQLite: prepared statements, run synchronously inside one commit.
+// Commits batches on SQLite: prepared statements, run synchronously inside one transaction.
 import type { AliasId, ConversationId } from '@sotto/protocol'
 import type { AccountId, SqliteEngine } from '../storage/storage.ts'
 import type { Batch } from './batch.ts'
 import {
-  type BatchStore,
+  type BatchRows,
   type Conversation,
   type Lane,
   type Mailbox,
   MESSAGE_KINDS,
-  type Page,
   type SentId,
-} from './page.ts'
+} from './batch-rows.ts'
+import type { BatchStore } from './batch-store.ts'
 
 export function createSqliteBatchStore(engine: SqliteEngine): BatchStore {
   const statements = prepare(engine)
-  engine.own(Object.values(statements))
+  engine.finalizeOnClose(Object.values(statements))
   return {
     commit: (_keys, work) =>
       engine.commit(() => {
-        const page = new SqlitePage(statements)
-        const batch = work(page)
-        write(statements, page, batch)
+        const rows = new SqliteBatchRows(statements)
+        const batch = work(rows)
+        write(statements, rows, batch)
         return batch
       }),
   }
@@ -68,11 +68,11 @@ function prepare({ database }: SqliteEngine) {
     friends: database.prepare<{ is_open: number }, [number, number]>(
       'SELECT is_open FROM conversations WHERE low_id = ? AND high_id = ? AND is_open = 1',
     ),
-    confirm: database.prepare<{ kind: number; bytes: number }, [number, number, number]>(
+    deleteDelivered: database.prepare<{ kind: number; bytes: number }, [number, number, number]>(
       `DELETE FROM messages WHERE conversation_id = ? AND recipient_id = ? AND seq <= ?
        RETURNING kind, octet_length(payload) AS bytes`,
     ),
-    takeBack: database.prepare<{ kind: number; bytes: number }, [number, number, number, number]>(
+    deleteRetracted: database.prepare<{ kind: number; bytes: number }, [number, number, number, number]>(
       `DELETE FROM messages WHERE conversation_id = ? AND recipient_id = ? AND seq = ? AND kind = ?
        RETURNING kind, octet_length(payload) AS bytes`,
     ),
@@ -102,8 +102,9 @@ function prepare({ database }: SqliteEngine) {
   }
 }
 
-// Reads each row when it is first asked for: inside one process that costs less than knowing them all beforehand.
-class SqlitePage implements Page {
+// Reads each row when it is first needed: inside one process that is cheaper than reading all of them in
+// advance.
+class SqliteBatchRows implements BatchRows {
   readonly #statements: Statements
   readonly #conversations = new Map<ConversationId, Conversation | undefined>()
   readonly #mailboxes = new Map<AccountId, Mailbox>()
@@ -142,7 +143,7 @@ class SqlitePage implements Page {
     const known = this.#sentIds.get(key)
     if (known) return known
     const row = this.#statements.sentId.get(sender, id)
-    if (!row) return undefined // Most ids are new: nothing to remember.
+    if (!row) return undefined // Most ids are new, so a missing row is not cached.
     const { conversation_id: conversation, seq, at } = row
     const sent = { sender, id, conversation, seq, at, isRetracted: row.is_retracted === 1 }
     this.#sentIds.set(key, sent)
@@ -191,21 +192,23 @@ class SqlitePage implements Page {
   }
 }
 
-function write(statements: Statements, page: Page, batch: Batch): void {
+function write(statements: Statements, rows: BatchRows, batch: Batch): void {
   const writes = batch.writes()
   const mailboxes = new Set(writes.mailboxes)
   for (const { conversation, lane, inserts, retractedSeqs, before } of writes.lanes) {
-    const freed =
+    const deleted =
       lane.deliveredSeq > before.deliveredSeq
-        ? statements.confirm.all(conversation.id, lane.recipient, lane.deliveredSeq)
+        ? statements.deleteDelivered.all(conversation.id, lane.recipient, lane.deliveredSeq)
         : []
     for (const seq of retractedSeqs) {
-      freed.push(...statements.takeBack.all(conversation.id, lane.recipient, seq, MESSAGE_KINDS.message))
+      deleted.push(
+        ...statements.deleteRetracted.all(conversation.id, lane.recipient, seq, MESSAGE_KINDS.message),
+      )
     }
-    if (freed.length > 0) {
-      const mailbox = page.mailbox(lane.recipient)
+    if (deleted.length > 0) {
+      const mailbox = rows.mailbox(lane.recipient)
       mailboxes.add(mailbox)
-      free(freed, [lane, mailbox])
+      subtractDeleted(deleted, [lane, mailbox])
     }
     for (const { seq, position, kind, id, crypto_v, payload, at } of inserts) {
       const { insertMessage } = statements
@@ -235,8 +238,12 @@ function write(statements: Statements, page: Page, batch: Batch): void {
   for (const { sender, id } of writes.retractedSentIds) statements.retractSentId.run(sender, id)
 }
 
-function free(rows: readonly { kind: number; bytes: number }[], counts: readonly (Lane | Mailbox)[]): void {
-  const messages = rows.filter((row) => row.kind === MESSAGE_KINDS.message) // Retractions do not count.
+function subtractDeleted(
+  rows: readonly { kind: number; bytes: number }[],
+  counts: readonly (Lane | Mailbox)[],
+): void {
+  // The counts leave out retractions.
+  const messages = rows.filter((row) => row.kind === MESSAGE_KINDS.message)
   const bytes = messages.reduce((sum, row) => sum + row.bytes, 0)
   for (const count of counts) {
     count.pendingCount -= messages.length

@@ -1,8 +1,11 @@
-// What is stored, as the frames that tell of it.
+// Encodes stored messages, retractions and marks as frames.
 import { type AliasId, type ConversationId, encodeFrame, type RelayFrame } from '@sotto/protocol'
-import type { MessageRow } from './page.ts'
+import type { MessageRow } from './batch-rows.ts'
 
-/** The frames that tell a sender how far its peer has come, beyond what it heard before. */
+/**
+ * The `delivered` and `read` frames for a sender, for marks that are ahead of `after`, which the sender has
+ * already.
+ */
 export function receiptFrames(mark: {
   conv_id: ConversationId
   to: AliasId
@@ -13,14 +16,14 @@ export function receiptFrames(mark: {
 }): RelayFrame[] {
   const { conv_id, to, from, deliveredSeq, readSeq, after } = mark
   const frames: RelayFrame[] = []
-  // `read` implies `delivered`: a delivered mark is worth a frame only where it is ahead.
+  // `read` implies `delivered`, so `delivered` gets a frame only if it is ahead of `read`.
   if (deliveredSeq > after.deliveredSeq && deliveredSeq > readSeq)
     frames.push({ type: 'delivered', conv_id, seq: deliveredSeq, to, from })
   if (readSeq > after.readSeq) frames.push({ type: 'read', conv_id, seq: readSeq, to, from })
   return frames
 }
 
-/** A stored row as the frame its recipient gets. */
+/** The frame that the recipient of a stored row gets. */
 export function encodeRow(
   row: MessageRow,
   names: { conv_id: ConversationId; to: AliasId; from: AliasId },

@@ -1,14 +1,14 @@
-// Time, passed in everywhere so that tests own it. The only place that asks the machine what time it is.
+// Time. It is passed to every part, so that tests control it. Only this file reads the machine's clock.
 
-/** Where the relay's parts take time from. */
+/** The clock that the relay's parts read. */
 export interface Clock {
   /** Milliseconds since 1970; may jump when somebody sets the clock. */
   now(): number
-  /** Milliseconds since some start; never jumps. */
+  /** Milliseconds since an arbitrary start; never jumps. */
   monotonic(): number
 }
 
-/** The machine's own time. */
+/** The machine's clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

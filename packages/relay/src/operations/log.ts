@@ -1,12 +1,13 @@
-// Structured logs with allow-listed fields: never a payload, key, token, full alias or raw error of a client.
+// Structured logs. Only listed fields are allowed: never a payload, key, token, full alias or raw error of a
+// client.
 import pino from 'pino'
 
-/** How much is logged, from nothing to everything. */
+/** The log levels, from nothing to everything. */
 export const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const
 /** See {@link logLevels}. */
 export type LogLevel = (typeof logLevels)[number]
 
-/** All that a log line may carry besides its event. */
+/** The only fields that a log line may have besides its event. */
 export interface LogFields {
   readonly account?: number
   readonly code?: string | number
@@ -18,11 +19,13 @@ export interface LogFields {
   readonly url?: string
   readonly version?: string
   readonly reason?: string
-  /** A bug or a failing part of ours, with its stack. Never an error a client caused. */
+  /** A bug, or a failure of the relay's own parts, with its stack. Never an error that a client caused. */
   readonly error?: unknown
 }
 
-/** Writes events; each is a lasting name in snake_case that operators can search for. */
+/**
+ * Writes events. An event is a name in snake_case that does not change, so that operators can search for it.
+ */
 export interface Log {
   error(event: string, fields?: LogFields): void
   warn(event: string, fields?: LogFields): void
@@ -30,7 +33,7 @@ export interface Log {
   debug(event: string, fields?: LogFields): void
 }
 
-/** A log of JSON lines on standard error. */
+/** Creates a log that writes JSON lines to standard error. */
 export function createLog(level: LogLevel): Log {
   const logger = pino(
     {

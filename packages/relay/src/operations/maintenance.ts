@@ -1,37 +1,46 @@
-// Work that comes round: one job after the other, never two rounds at once.
+// Runs the periodic tasks: one task at a time, and never two passes at once.
+import type { ClockTrust } from './clock-trust.ts'
 import type { Log } from './log.ts'
 
-/** One job; it must be safe to run again after a failure, and end soon once its signal is given. */
-export interface MaintenanceJob {
+const EVERY_MS = 60_000
+
+/** One task. It must be safe to run again after a failure, and must end soon after its signal aborts. */
+export interface MaintenanceTask {
   readonly name: string
+  /** True for a task that makes things expire: a clock that jumped ahead would make them expire too early. */
+  readonly needsTrustedClock?: boolean
   run(signal: AbortSignal): Promise<void> | void
 }
 
+/** Starts the periodic passes. Each begins with a check of the clock. */
 export function startMaintenance(
-  jobs: readonly MaintenanceJob[],
-  everyMs: number,
-  log: Log,
+  tasks: readonly MaintenanceTask[],
+  parts: { clockTrust: ClockTrust; log: Log; everyMs?: number },
 ): { stop(): Promise<void> } {
-  let round: Promise<void> | undefined
+  const { clockTrust, log, everyMs = EVERY_MS } = parts
+  let pass: Promise<void> | undefined
   const stopping = new AbortController()
-  const runAll = async (): Promise<void> => {
-    for (const job of jobs) {
-      try {
-        await job.run(stopping.signal)
-      } catch (error) {
-        log.error('maintenance_failed', { error, reason: job.name })
-      }
+  const runOne = async ({ name, needsTrustedClock, run }: MaintenanceTask): Promise<void> => {
+    try {
+      if (needsTrustedClock && !(await clockTrust.isTrusted())) return
+      await run(stopping.signal)
+    } catch (error) {
+      log.error('maintenance_failed', { error, reason: name })
     }
-    round = undefined
+  }
+  const runAll = async (): Promise<void> => {
+    await runOne({ name: 'clock', run: () => clockTrust.check() })
+    for (const task of tasks) await runOne(task)
+    pass = undefined
   }
   const timer = setInterval(() => {
-    round ??= runAll()
+    pass ??= runAll()
   }, everyMs)
   return {
     stop: async () => {
       clearInterval(timer)
       stopping.abort()
-      await round
+      await pass
     },
   }
 }

@@ -1,24 +1,25 @@
-// Randomness, passed in so that tests own it.
+// Randomness. It is passed to every part, so that tests control it.
 
-/** Gives cryptographically secure random bytes. */
+/** Returns cryptographically secure random bytes. */
 export type RandomBytes = (length: number) => Uint8Array
 
 /** The operating system's randomness. */
 export const systemRandom: RandomBytes = (length) => crypto.getRandomValues(new Uint8Array(length))
 
-/** An unguessable URL-safe text of `length` random bytes. */
+/** An unguessable URL-safe text, made of `length` random bytes. */
 export function randomText(randomBytes: RandomBytes, length: number): string {
   return Buffer.from(randomBytes(length)).toString('base64url')
 }
 
-/** A number from 0 to `bound` - 1, each as likely as the other. */
+/** A random number from 0 to `bound` - 1. All are equally likely. */
 export function randomBelow(randomBytes: RandomBytes, bound: number): number {
   const values = 2 ** 48
   const fair = values - (values % bound)
   for (;;) {
     const bytes = randomBytes(6)
     const value = bytes.reduce((sum, byte) => sum * 256 + byte, 0)
-    // Values past the last whole multiple would make the small results likelier.
+    // Values at or above the last whole multiple of `bound` are drawn again: they would make small results
+    // likelier.
     if (value < fair) return value % bound
   }
 }

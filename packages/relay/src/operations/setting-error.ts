@@ -1,11 +1,11 @@
-// A setting that cannot be used, as the room it belongs to says so.
+// The error by which a feature's folder rejects one of its settings.
 
-/** The message names the setting and the rule, and never holds the value, which may be a secret. */
+/** Its message names the setting and the rule, but never the value, which may be a secret. */
 export class SettingError extends Error {
   override readonly name = 'SettingError'
   readonly setting: string
 
-  /** @param rule what the setting must be, as it follows "must be" */
+  /** @param rule the text that follows "must be" */
   constructor(setting: string, rule: string) {
     super(`${setting} must be ${rule}`)
     this.setting = setting

@@ -1,9 +1,9 @@
-// The token bucket: a burst at once, then evenly, and never more than the burst saved up.
+// The token bucket: a burst at once, then an even refill, and never more saved up than the burst.
 import { expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 import { TokenBucket } from './token-bucket.ts'
 
-test('gives its burst at once, and then says how long to wait', () => {
+test('allows its burst at once, and then returns how long to wait', () => {
   const bucket = new TokenBucket({ burst: 3, perSeconds: 6 }, 0)
   expect([bucket.take(0), bucket.take(0), bucket.take(0)]).toEqual([0, 0, 0])
   expect(bucket.take(0)).toBe(2000)
@@ -12,14 +12,14 @@ test('gives its burst at once, and then says how long to wait', () => {
   expect(bucket.take(2000)).toBe(2000)
 })
 
-test('asking in vain costs nothing', () => {
+test('a refused request takes no token', () => {
   const bucket = new TokenBucket({ burst: 1, perSeconds: 1 }, 0)
   bucket.take(0)
   for (let now = 0; now < 1000; now += 10) expect(bucket.take(now)).toBeGreaterThan(0)
   expect(bucket.take(1000)).toBe(0)
 })
 
-test('saves up its burst and no more, however long nobody comes', () => {
+test('saves up its burst and no more, no matter how long it is unused', () => {
   const bucket = new TokenBucket({ burst: 2, perSeconds: 1 }, 0)
   bucket.take(0)
   expect(bucket.isFull(0)).toBe(false)
@@ -27,7 +27,7 @@ test('saves up its burst and no more, however long nobody comes', () => {
   expect([bucket.take(1e12), bucket.take(1e12), bucket.take(1e12) > 0]).toEqual([0, 0, true])
 })
 
-test('whoever waits as told is served, and nobody gets more than burst and refill allow', async () => {
+test('a client that waits for the returned time is served, and no client gets more than burst and refill allow', async () => {
   const steps = fc.array(fc.nat(3000), { minLength: 1, maxLength: 60 })
   await fc.assert(
     fc.property(

@@ -1,4 +1,4 @@
-// The token bucket behind every rate: `burst` at once, refilled evenly.
+// The token bucket that enforces every rate: it allows `burst` at once and refills evenly.
 import type { RateInForce } from '@sotto/protocol'
 
 export class TokenBucket {
@@ -15,7 +15,7 @@ export class TokenBucket {
     this.#at = now
   }
 
-  /** Takes one token. @returns 0, or the milliseconds until there is one to take */
+  /** Takes one token. @returns 0; or the milliseconds until one is available, and then none was taken */
   take(now: number): number {
     this.#refill(now)
     if (this.#tokens > 1 - ROUNDING) {
@@ -25,7 +25,7 @@ export class TokenBucket {
     return Math.max(1, Math.ceil((1 - this.#tokens) / this.#perMs))
   }
 
-  /** True where it is as good as new. */
+  /** Whether the bucket is full, like a new one. */
   isFull(now: number): boolean {
     this.#refill(now)
     return this.#tokens >= this.#burst
@@ -37,5 +37,5 @@ export class TokenBucket {
   }
 }
 
-// Whoever waited as long as it was told must not be told to wait again because of how fractions are added up.
+// A client that waited as long as it was told must not have to wait again because of rounding errors.
 const ROUNDING = 1e-6

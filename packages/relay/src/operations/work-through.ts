@@ -1,11 +1,12 @@
-// Work on one thing after the other, where one that fails must not keep the others.
+// Works on many things, one at a time, so that a failed one does not stop the others.
 
-/** After so many failures, what all of them need is taken to be away. */
+/** After this many failures, something that all of them need is assumed to be unavailable. */
 const MOST_FAILURES = 3
 
 /**
- * Does something with each. `onFailure` tells the log; what failed stays for the next round.
- * @returns the one at which it was given up; a round that goes on behind it comes to what lies behind any number of failures
+ * Calls `work` for each thing. A failure is passed to `onFailure`, and its thing is left for a later pass.
+ * @returns the thing at which too many had failed, if so. The next pass can start after it, so that things
+ *   behind any number of failures are reached
  */
 export async function workThrough<T>(
   things: Iterable<T>,

@@ -1,10 +1,14 @@
-// What becomes of orders when their buyer's account is deleted, or what they are for: what was paid and is not used goes back.
+// Ends orders when their buyer's account or their goods are deleted. Money that was paid for goods that were
+// not used is recorded for refund.
 import type { Clock } from '../operations/clock.ts'
 import type { AccountId, Sql } from '../storage/storage.ts'
 import { addEvent, type Order } from './order.ts'
-import { listPayments, refund } from './payment.ts'
+import { listPayments, markForRefund } from './payment.ts'
 
-/** Ends an account's orders: those that wait, and ids it has paid for and not bound. Money for them goes back. */
+/**
+ * Ends an account's orders: pending ones, and ids that were paid for but not bound. Their money is recorded
+ * for refund.
+ */
 export async function eraseOrders(sql: Sql, account: AccountId, { clock }: { clock: Clock }): Promise<void> {
   const now = clock.now()
   const open = await sql<Order>`
@@ -13,14 +17,14 @@ export async function eraseOrders(sql: Sql, account: AccountId, { clock }: { clo
   for (const { id } of open) {
     await addEvent(sql, id, { at: now, who: 'relay', what: 'ended', why: 'its buyer deleted the account' })
     const payments = await listPayments(sql, id)
-    const kept = payments.filter(({ state, outcome }) => state === 'final' && outcome !== 'refund')
-    for (const payment of kept) await refund(sql, payment, 'account_deleted', { now, who: 'relay' })
+    const unused = payments.filter(({ state, outcome }) => state === 'final' && outcome !== 'refund')
+    for (const payment of unused) await markForRefund(sql, payment, 'account_deleted', { now, who: 'relay' })
   }
 }
 
 /**
- * Ends the order that waits for something, such as `channel:ch_…`, because it is about to be no more: nobody is to pay for
- * it. Call it before the thing itself is locked, as orders are locked first everywhere.
+ * Ends the pending order that holds something, such as `channel:ch_…`, because it is about to be deleted and
+ * nobody should pay for it. Call this before locking the thing itself: orders are locked first everywhere.
  */
 export async function endHold(sql: Sql, what: string, { clock }: { clock: Clock }): Promise<void> {
   const now = clock.now()
@@ -30,7 +34,7 @@ export async function endHold(sql: Sql, what: string, { clock }: { clock: Clock 
     await addEvent(sql, id, { at: now, who: 'relay', what: 'ended', why: 'what it is for was deleted' })
     for (const payment of await listPayments(sql, id)) {
       const isOpen = payment.state === 'final' && payment.outcome === null
-      if (isOpen) await refund(sql, payment, 'gone', { now, who: 'relay' })
+      if (isOpen) await markForRefund(sql, payment, 'gone', { now, who: 'relay' })
     }
   }
 }

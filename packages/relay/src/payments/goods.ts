@@ -1,19 +1,27 @@
-// What can be bought, as payments know it: features register how each kind is handed over.
-import type { OrderKind } from '@sotto/protocol'
+// The interface between payments and the goods they sell. Each feature defines for its goods what an order
+// holds and how they are delivered.
+import type { OrderKind, RefId } from '@sotto/protocol'
 import type { Sql } from '../storage/storage.ts'
 import type { Order } from './order.ts'
 
-/** One kind of thing that is sold. */
+/** One kind of goods. */
 export interface Goods {
   /**
-   * Hands over what was paid for, in the transaction that confirms the order. Its buyer, if it has one, exists and is locked.
-   * @param order its status is `pending`, or `expired` where the money came late: then only what is still free is handed over
-   * @returns false where it is gone
+   * The key of what an order holds, such as `alias:ada`. At most one order in the store has each key.
+   * Undefined if any number can be sold. The key is stored with orders, so it must never change.
+   */
+  holdOf(refId: RefId): string | undefined
+  /**
+   * Delivers what was paid for, in the transaction that confirms the order. The buyer, if the order has one,
+   * exists and is locked.
+   * @param order its status is `pending`, or `expired` if the money came late; then it is delivered only if
+   *   it is still free
+   * @returns false if it is no longer available
    */
   deliver(sql: Sql, order: Order): Promise<boolean>
-  /** Whether it stays held once it is paid, until its buyer takes it. */
-  readonly isKept: boolean
+  /** Whether a paid order keeps its hold until an account binds what was bought. */
+  readonly isBoundLater: boolean
 }
 
-/** Every kind. */
+/** All goods, by kind of order. The protocol defines the kinds; payments treat all kinds alike. */
 export type AllGoods = Readonly<Record<OrderKind, Goods>>

@@ -1,18 +1,22 @@
-// What money means for its order: it confirms it, or it is recorded for refund. Never silently kept (protocol, "Payments").
+// Judges payments: whether they were enough and in time. A payment confirms its order, or it is recorded for
+// refund. No money is kept without a record (protocol, "Payments").
 import { lockAccounts } from '../accounts/accounts.ts'
 import type { AccountId, Sql } from '../storage/storage.ts'
 import type { AllGoods } from './goods.ts'
 import { addEvent, lockOrderNumber, type Order, type OrderNumber } from './order.ts'
-import { count, listPayments, type Payment, type RefundReason, refund } from './payment.ts'
+import { listPayments, markCounted, markForRefund, type Payment, type RefundReason } from './payment.ts'
 
 interface By {
   readonly now: number
   readonly goods: AllGoods
-  /** Who stands in the record for it. */
+  /** Recorded in the order's events as the one who did it. */
   readonly who: string
 }
 
-/** Locks the buyers of orders, lesser first, before any order is: as every transaction does that locks both. */
+/**
+ * Locks the buyers of orders, in the order of their ids, before any order is locked. Every transaction that
+ * locks both does it in this sequence.
+ */
 export async function lockBuyers(sql: Sql, orders: readonly OrderNumber[]): Promise<void> {
   const buyers = new Set<AccountId>()
   for (const number of orders) {
@@ -28,8 +32,19 @@ async function findBuyer(sql: Sql, number: OrderNumber): Promise<AccountId | nul
 }
 
 /**
- * Judges every payment of an order that is final and not judged yet.
- * @returns the order, where this confirmed it
+ * Whether the payments that arrived before the order's end reach its price, and at least one of them is not
+ * final yet. Such an order waits for the chain or the processor and does not expire.
+ */
+export function isPaidInTimeUnlessLost(order: Order, payments: readonly Payment[]): boolean {
+  const inTime = payments.filter(({ at, problem }) => at <= order.expires_at && problem === null)
+  const alive = inTime.filter(({ state, outcome }) => state !== 'gone' && outcome === null)
+  const paid = alive.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
+  return order.pay_to !== '' && alive.some(({ state }) => state === 'seen') && paid >= BigInt(order.amount)
+}
+
+/**
+ * Judges every final payment of an order that is not judged yet.
+ * @returns the order, if this confirmed it
  */
 export async function judge(sql: Sql, number: OrderNumber, by: By): Promise<Order | undefined> {
   const buyer = await findBuyer(sql, number)
@@ -41,33 +56,35 @@ export async function judge(sql: Sql, number: OrderNumber, by: By): Promise<Orde
   const good: Payment[] = []
   for (const payment of unjudged) {
     const problem = payment.problem ?? (payment.asset === order.asset ? undefined : 'wrong_token')
-    if (problem) await refund(sql, payment, problem, by)
+    if (problem) await markForRefund(sql, payment, problem, by)
     else good.push(payment)
   }
   if (good.length === 0) return undefined
-  if (order.status === 'confirmed') return await refundAll(sql, good, 'twice', by)
-  if (isBuyerGone) return await refundAll(sql, good, 'account_deleted', by)
-  const paying = enough(good, BigInt(order.amount))
-  if (!paying) {
-    // An order that waits may still be topped up; what comes to less than the price of one that is over goes back.
-    if (order.status === 'expired') await refundAll(sql, good, 'short', by)
+  if (order.status === 'confirmed') return await markAllForRefund(sql, good, 'twice', by)
+  if (isBuyerGone) return await markAllForRefund(sql, good, 'account_deleted', by)
+  const paid = findFullPayment(good, BigInt(order.amount))
+  if (!paid) {
+    // A pending order may still receive the rest. If the order has expired, a sum below the price is recorded
+    // for refund.
+    if (order.status === 'expired') await markAllForRefund(sql, good, 'short', by)
     return undefined
   }
-  const isFree = order.status === 'pending' || (await holdAgain(sql, order))
-  if (!isFree) return await refundAll(sql, good, 'late', by)
+  const isFree = order.status === 'pending' || (await holdAgain(sql, order, by.goods))
+  if (!isFree) return await markAllForRefund(sql, good, 'late', by)
   if (!(await by.goods[order.kind].deliver(sql, order))) {
     await sql`UPDATE orders SET status = 'expired', holds = NULL WHERE id = ${number}`
-    return await refundAll(sql, good, order.status === 'pending' ? 'gone' : 'late', by)
+    return await markAllForRefund(sql, good, order.status === 'pending' ? 'gone' : 'late', by)
   }
   await confirm(sql, order, by)
-  for (const payment of paying.parts) await count(sql, payment, 0n, by)
-  await count(sql, paying.last, paying.excess, by)
-  await refundAll(sql, paying.beyond, 'twice', by)
+  for (const payment of paid.before) await markCounted(sql, payment, 0n, by)
+  await markCounted(sql, paid.last, paid.excess, by)
+  await markAllForRefund(sql, paid.after, 'twice', by)
   return order
 }
 
 async function confirm(sql: Sql, order: Order, { now, who, goods }: By): Promise<void> {
-  const holds = goods[order.kind].isKept ? (order.holds ?? holdOf(order)) : null
+  const sold = goods[order.kind]
+  const holds = sold.isBoundLater ? (sold.holdOf(order.ref_id) ?? null) : null
   await sql`
     UPDATE orders SET status = 'confirmed', confirmed_at = ${now}, holds = ${holds} WHERE id = ${order.id}`
   const why = order.status === 'pending' ? 'it was paid' : 'it was paid late, and still free'
@@ -79,25 +96,11 @@ async function confirm(sql: Sql, order: Order, { now, who, goods }: By): Promise
   await addEvent(sql, order.id, { at: now, who, what: 'payout due', why: 'its seller is owed the price' })
 }
 
-/** What an order holds while it can be paid; undefined for what any number can be had of. */
-function holdOf({ kind, ref_id }: Pick<Order, 'kind' | 'ref_id'>): string | null {
-  switch (kind) {
-    case 'vanity':
-    case 'reserve':
-      return `alias:${ref_id}`
-    case 'channel':
-      return `channel:${ref_id}`
-    case 'quota':
-      return null
-    default:
-      return kind satisfies never
-  }
-}
-
-// Money that came late: the thing is free where nobody holds it. Whether it is there at all its kind knows.
-async function holdAgain(sql: Sql, order: Order): Promise<boolean> {
-  const holds = holdOf(order)
-  if (holds === null) return true
+// The money came late: the order holds its goods again, unless another order does. Its goods decide later
+// whether they still exist.
+async function holdAgain(sql: Sql, order: Order, goods: AllGoods): Promise<boolean> {
+  const holds = goods[order.kind].holdOf(order.ref_id)
+  if (holds === undefined) return true
   const changed = await sql<{ id: OrderNumber }>`
     UPDATE orders SET holds = ${holds}
     WHERE id = ${order.id} AND NOT EXISTS (SELECT 1 FROM orders AS others WHERE others.holds = ${holds})
@@ -105,32 +108,32 @@ async function holdAgain(sql: Sql, order: Order): Promise<boolean> {
   return changed.length > 0
 }
 
-interface Enough {
-  /** What came before the payment that made it enough. */
-  readonly parts: readonly Payment[]
+interface FullPayment {
+  /** Payments before the one that reached the price. */
+  readonly before: readonly Payment[]
   readonly last: Payment
   readonly excess: bigint
-  /** What came after it. */
-  readonly beyond: readonly Payment[]
+  /** Payments after it. */
+  readonly after: readonly Payment[]
 }
 
-function enough(payments: readonly Payment[], price: bigint): Enough | undefined {
+function findFullPayment(payments: readonly Payment[], price: bigint): FullPayment | undefined {
   let sum = 0n
   for (const [at, payment] of payments.entries()) {
     sum += BigInt(payment.amount)
     if (sum >= price) {
-      const parts = payments.slice(0, at)
-      return { parts, last: payment, excess: sum - price, beyond: payments.slice(at + 1) }
+      const before = payments.slice(0, at)
+      return { before, last: payment, excess: sum - price, after: payments.slice(at + 1) }
     }
   }
   return undefined
 }
 
-async function refundAll(
+async function markAllForRefund(
   sql: Sql,
   payments: readonly Payment[],
   reason: RefundReason,
   by: By,
 ): Promise<undefined> {
-  for (const payment of payments) await refund(sql, payment, reason, by)
+  for (const payment of payments) await markForRefund(sql, payment, reason, by)
 }

@@ -1,6 +1,8 @@
-// What money does to orders, on every engine: it confirms, or it is recorded for refund. None is lost, none counts twice.
+// What payments do to orders, on every engine: a payment confirms its order, or it is recorded for refund. No
+// payment is lost or counted twice.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { ProtocolError } from '@sotto/protocol'
+import { failureOf } from '../../../protocol/test/failure-of.ts'
 import { engines } from '../../test/engines.ts'
 import { MINUTE_MS, openShopWorld, type ShopWorld, UNIT } from '../../test/shop-world.ts'
 import { lockAccounts } from '../accounts/accounts.ts'
@@ -16,17 +18,17 @@ for (const engine of engines) {
     })
     afterEach(() => shop.store.remove())
 
-    test('the price in time confirms the order, once, and its payer is told', async () => {
+    test('paying the price in time confirms the order once and notifies its payer', async () => {
       const order = await shop.buyAlias(shop.alice)
-      const rung: unknown[] = []
-      shop.bus.listen((account, ring) => rung.push([account, ring.kind]))
+      const rings: unknown[] = []
+      shop.bus.listen((account, ring) => rings.push([account, ring.kind]))
       const reference = await shop.pay(order)
       await shop.pay(order, { reference })
       expect(await shop.status(order)).toBe('confirmed')
       expect(await shop.outcomes(order)).toEqual(['counted'])
       const frame = { type: 'payment_confirmed', order_id: order.order_id, ref_id: 'river' }
       expect(await shop.notices(shop.alice)).toEqual([frame])
-      expect(rung).toEqual([[shop.alice.id, 'notice']])
+      expect(rings).toEqual([[shop.alice.id, 'notice']])
     })
 
     test('a payment counts once it is final, and the order keeps its hold meanwhile', async () => {
@@ -36,14 +38,14 @@ for (const engine of engines) {
       shop.clock.advance(60 * MINUTE_MS)
       await shop.sweep()
       expect(await shop.status(order)).toBe('pending')
-      await expect(shop.buyAlias(shop.bob)).rejects.toMatchObject({ code: 'ALIAS_TAKEN' })
+      expect(await failureOf(shop.buyAlias(shop.bob))).toMatchObject({ code: 'ALIAS_TAKEN' })
       await shop.ledger.transaction((entries) => entries.finalizeUpTo('chain:1', 7))
       expect(await shop.status(order)).toBe('confirmed')
       expect(await shop.outcomes(order)).toEqual(['counted'])
       expect(reference).toBe('chain:1/1')
     })
 
-    test('a payment that a reorganisation took away holds nothing any more', async () => {
+    test('a payment that a reorganisation removed no longer keeps the hold', async () => {
       const order = await shop.buyAlias(shop.alice)
       await shop.pay(order, { isFinal: false, height: 7 })
       shop.clock.advance(60 * MINUTE_MS)
@@ -65,7 +67,7 @@ for (const engine of engines) {
       expect(await shop.status(order)).toBe('confirmed')
     })
 
-    test('what is final is never taken back', async () => {
+    test('a final payment is never retracted', async () => {
       const order = await shop.buyAlias(shop.alice)
       const reference = await shop.pay(order, { height: 7 })
       await shop.ledger.transaction((entries) => entries.retractAbove('chain:1', 1))
@@ -73,7 +75,7 @@ for (const engine of engines) {
       expect(await shop.outcomes(order)).toEqual(['counted'])
     })
 
-    test('a final payment that is told to be more counts as more, until it is decided about', async () => {
+    test('the amount of a final payment may grow until it is judged', async () => {
       const order = await shop.buyAlias(shop.alice)
       const price = BigInt(order.amount)
       const reference = await shop.pay(order, { amount: price - 1n })
@@ -88,7 +90,7 @@ for (const engine of engines) {
       expect(await shop.outcomes(order)).toEqual(['counted'])
     })
 
-    test('two parts make a whole; what is over goes back', async () => {
+    test('two payments together confirm an order; the excess is refunded', async () => {
       const order = await shop.buyAlias(shop.alice)
       await shop.pay(order, { amount: UNIT })
       expect(await shop.status(order)).toBe('pending')
@@ -97,7 +99,7 @@ for (const engine of engines) {
       expect(await shop.outcomes(order)).toEqual(['counted', 'counted over 1000000'])
     })
 
-    test('too little goes back when the order ends, and so does what is added later', async () => {
+    test('too little money is refunded when the order ends, and so is money that follows', async () => {
       const order = await shop.buyAlias(shop.alice)
       await shop.pay(order, { amount: BigInt(order.amount) - 1n })
       shop.clock.advance(15 * MINUTE_MS + 1)
@@ -108,7 +110,7 @@ for (const engine of engines) {
       expect(await shop.notices(shop.alice)).toEqual([])
     })
 
-    test('what was seen by a provider that is not set up any more holds nothing back for ever', async () => {
+    test('a payment seen by a provider that is no longer set up does not keep an order open for ever', async () => {
       const order = await shop.buyAlias(shop.alice)
       await shop.pay(order, { isFinal: false, height: 7 })
       await shop.storage.transaction((sql) => sql`UPDATE orders SET provider = 'another'`)
@@ -118,7 +120,7 @@ for (const engine of engines) {
       await shop.buyAlias(shop.bob)
     })
 
-    test('too little holds nothing back, seen or final', async () => {
+    test('a payment of too little does not keep an order open, neither before it is final nor after', async () => {
       const order = await shop.buyAlias(shop.alice)
       await shop.pay(order, { amount: UNIT, isFinal: false, height: 3 })
       shop.clock.advance(15 * MINUTE_MS + 1)
@@ -128,7 +130,7 @@ for (const engine of engines) {
       expect(await shop.outcomes(order)).toEqual(['refund short all'])
     })
 
-    test('what is paid twice goes back', async () => {
+    test('a second payment of the price is refunded', async () => {
       const order = await shop.buyAlias(shop.alice)
       await shop.pay(order)
       await shop.pay(order)
@@ -136,7 +138,7 @@ for (const engine of engines) {
       expect(await shop.notices(shop.alice)).toHaveLength(1)
     })
 
-    test('another token, or another chain, pays for nothing and goes back', async () => {
+    test('a payment in another token or on another chain does not count and is refunded', async () => {
       const order = await shop.buyAlias(shop.alice)
       await shop.pay(order, { asset: 'chain:1/other' })
       await shop.pay(order, { asset: 'chain:1/other', problem: 'wrong_token' })
@@ -146,17 +148,17 @@ for (const engine of engines) {
       expect(await shop.outcomes(order)).toEqual(all)
     })
 
-    test('money that is late confirms what is still free', async () => {
+    test('a late payment confirms the order if its goods are still free', async () => {
       const order = await shop.buyAlias(shop.alice)
       shop.clock.advance(16 * MINUTE_MS)
       await shop.sweep()
       await shop.pay(order)
       expect(await shop.status(order)).toBe('confirmed')
-      await expect(shop.buyAlias(shop.bob)).rejects.toMatchObject({ code: 'ALIAS_TAKEN' })
+      expect(await failureOf(shop.buyAlias(shop.bob))).toMatchObject({ code: 'ALIAS_TAKEN' })
       await shop.bind(shop.alice, order.order_id)
     })
 
-    test('money that is late and for what is gone goes back', async () => {
+    test('a late payment is refunded if the goods are not free', async () => {
       const order = await shop.buyAlias(shop.alice)
       shop.clock.advance(16 * MINUTE_MS)
       const next = await shop.buyAlias(shop.bob)
@@ -169,14 +171,14 @@ for (const engine of engines) {
       expect(await shop.outcomes(order)).toEqual(['refund late all', 'refund late all'])
     })
 
-    test('money for nobody’s address is nobody’s', async () => {
+    test('a payment to an unknown address is not recorded', async () => {
       const order = await shop.buyAlias(shop.alice)
       await shop.pay(order, { for: { payTo: 'address 77' } })
       await shop.pay(order, { amount: 0n })
       expect(await shop.storage.sql`SELECT id FROM payments`).toEqual([])
     })
 
-    test('a channel changes hands in one transaction, its listing goes, its seller is owed the price', async () => {
+    test('a channel changes its owner in one transaction, is delisted, and its seller is owed the price', async () => {
       const channel = await shop.offer(shop.alice, 40)
       const order = await shop.buyChannel(shop.bob, channel)
       expect(order.price).toBe(40)
@@ -191,7 +193,7 @@ for (const engine of engines) {
       expect(await shop.notices(shop.bob)).toEqual([frame])
     })
 
-    test('the price of a channel is that of its order, whatever it is listed for afterwards', async () => {
+    test('the price of a channel is that of its order, even if its listing changes', async () => {
       const channel = await shop.offer(shop.alice, 40)
       const order = await shop.buyChannel(shop.bob, channel)
       await shop.storage.transaction(
@@ -202,7 +204,7 @@ for (const engine of engines) {
       expect((await shop.channel(channel, shop.bob)).owner_id).toBe(shop.bob.id)
     })
 
-    test('the order of a channel that is deleted ends with it, and money for it goes back', async () => {
+    test('deleting a channel ends its order, and payments for it are refunded', async () => {
       const channel = await shop.offer(shop.alice)
       const order = await shop.buyChannel(shop.bob, channel)
       await shop.pay(order, { amount: UNIT })
@@ -213,7 +215,7 @@ for (const engine of engines) {
       expect(await shop.storage.sql`SELECT id FROM payouts`).toEqual([])
     })
 
-    test('a late payment for a channel that is on offer no more goes back', async () => {
+    test('a late payment for a channel that is no longer for sale is refunded', async () => {
       const channel = await shop.offer(shop.alice, 40)
       const order = await shop.buyChannel(shop.bob, channel)
       shop.clock.advance(16 * MINUTE_MS)
@@ -226,7 +228,7 @@ for (const engine of engines) {
       expect(await shop.storage.sql`SELECT id FROM orders WHERE holds IS NOT NULL`).toEqual([])
     })
 
-    test('each seat that is paid for is one more channel', async () => {
+    test('each paid seat allows one more channel', async () => {
       for (const order of [await shop.buySeat(shop.alice), await shop.buySeat(shop.alice)])
         await shop.pay(order)
       expect([...(await shop.storage.sql`SELECT account_id, bought FROM channel_seats`)]).toEqual([
@@ -234,20 +236,20 @@ for (const engine of engines) {
       ])
     })
 
-    test('an id that is paid for stays its payer’s until it is bound, and is bound once', async () => {
+    test('a paid id stays reserved for its payer until it is bound, and is bound once', async () => {
       const order = await shop.buyAlias(shop.alice)
-      await expect(shop.bind(shop.alice, order.order_id)).rejects.toMatchObject({
+      expect(await failureOf(shop.bind(shop.alice, order.order_id))).toMatchObject({
         code: 'ORDER_NOT_CONFIRMED',
       })
       await shop.pay(order)
       shop.clock.advance(365 * 24 * 60 * MINUTE_MS)
       await shop.sweep()
-      await expect(shop.bind(shop.bob, order.order_id)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+      expect(await failureOf(shop.bind(shop.bob, order.order_id))).toMatchObject({ code: 'NOT_FOUND' })
       expect(await shop.bind(shop.alice, order.order_id)).toEqual({ alias: 'river' as never, isNew: true })
       expect(await shop.bind(shop.alice, order.order_id)).toEqual({ alias: 'river' as never, isNew: false })
     })
 
-    test('a reserve is whoever’s presents it first', async () => {
+    test('a reservation belongs to the account that presents it first', async () => {
       const order = await shop.reserve('203.0.113.7')
       await shop.pay(order)
       const results = await Promise.allSettled([
@@ -259,7 +261,7 @@ for (const engine of engines) {
         if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'NOT_FOUND' })
     })
 
-    test('an account that goes ends its orders; what it paid and did not use goes back', async () => {
+    test('deleting an account ends its orders, and unused payments are refunded', async () => {
       const paid = await shop.buyAlias(shop.alice)
       await shop.pay(paid)
       const waiting = await shop.buyAlias(shop.alice, 'mountain')
@@ -271,7 +273,7 @@ for (const engine of engines) {
       await shop.buyAlias(shop.bob, 'mountain')
     })
 
-    test('payments told many times at once count once', async () => {
+    test('a payment that is reported many times at once counts once', async () => {
       const order = await shop.buyAlias(shop.alice)
       const same = { reference: 'chain:1/same' }
       await Promise.all(Array.from({ length: 8 }, () => shop.pay(order, same)))
@@ -279,7 +281,7 @@ for (const engine of engines) {
       expect(await shop.notices(shop.alice)).toHaveLength(1)
     })
 
-    test('a block full of dust takes work by its size, not by its square', async () => {
+    test('a block full of tiny payments takes time proportional to their number', async () => {
       const order = await shop.buyAlias(shop.alice)
       const read = { rows: 0 }
       const counting: typeof shop.storage = {
@@ -318,7 +320,7 @@ for (const engine of engines) {
       expect(await shop.status(order)).toBe('confirmed')
     })
 
-    test('judging many orders waits for nobody who waits for it', async () => {
+    test('judging many orders does not deadlock with other transactions', async () => {
       const [first, second] = [await shop.buyAlias(shop.bob), await shop.buyAlias(shop.alice, 'mountain')]
       const runs = { judged: 0, other: 0 }
       const isFirstLocked = Promise.withResolvers<void>()
@@ -326,7 +328,7 @@ for (const engine of engines) {
         runs.other += 1
         await lockAccounts(sql, [shop.alice.id])
         isFirstLocked.resolve()
-        await Bun.sleep(200) // The judge is under way by now, if it does not have to wait for this.
+        await Bun.sleep(200) // Meanwhile the judgement starts, unless it has to wait for this transaction.
         await lockAccounts(sql, [shop.bob.id])
       })
       await isFirstLocked.promise
@@ -343,35 +345,35 @@ for (const engine of engines) {
       expect([await shop.status(first), await shop.status(second)]).toEqual(['confirmed', 'confirmed'])
     })
 
-    test('a channel is handed over while others ask for it, and neither waits for the other', async () => {
+    test('delivering a channel does not deadlock with an account that orders it', async () => {
       const channel = await shop.offer(shop.bob)
       const order = await shop.buyChannel(shop.alice, channel)
-      const runs = { handedOver: 0, asked: 0 }
+      const runs = { delivered: 0, ordered: 0 }
       const { orders } = shop.on({
         ...shop.storage,
         transaction: (work) =>
           shop.storage.transaction((sql) => {
-            runs.asked += 1
+            runs.ordered += 1
             return work(sql)
           }),
       })
       const isLocked = Promise.withResolvers<void>()
-      // As the judge does it: the order, then what is handed over.
-      const handingOver = shop.storage.transaction(async (sql) => {
-        runs.handedOver += 1
+      // Takes the locks in the same sequence as the judgement: first the order, then the goods.
+      const delivering = shop.storage.transaction(async (sql) => {
+        runs.delivered += 1
         const locked = await lockOrder(sql, order.order_id)
         isLocked.resolve()
         await Bun.sleep(200)
         if (locked) await channelGoods.deliver(sql, locked)
       })
       await isLocked.promise
-      const asked = orderChannel({ channel, buyer: shop.carol.id }, { orders, clock: shop.clock })
-      await expect(asked).rejects.toBeInstanceOf(ProtocolError)
-      await handingOver
-      expect(runs).toEqual({ handedOver: 1, asked: 1 })
+      const ordering = orderChannel({ channel, buyer: shop.carol.id }, { orders, clock: shop.clock })
+      expect(await failureOf(ordering)).toBeInstanceOf(ProtocolError)
+      await delivering
+      expect(runs).toEqual({ delivered: 1, ordered: 1 })
     })
 
-    test('everything that happened to an order is kept, with when, who and why', async () => {
+    test('every event of an order is recorded, with time, actor and reason', async () => {
       const order = await shop.buyAlias(shop.alice)
       await shop.pay(order)
       await shop.pay(order)

@@ -1,4 +1,5 @@
-// The book of payments: what providers see is written down once, judged, and told to whoever paid, each in one transaction.
+// The ledger: it records each payment a provider sees once, has it judged, and notifies the payer, all in one
+// transaction.
 import { encodeFrame, type Limits, type OrderId, type RefId } from '@sotto/protocol'
 import type { Bus } from '../cluster/bus.ts'
 import { addNotice } from '../messages/messages.ts'
@@ -20,13 +21,13 @@ interface LedgerParts {
   readonly goods: AllGoods
 }
 
-interface ToTell {
+interface Notice {
   readonly account: AccountId
   readonly id: number
   readonly frame: string
 }
 
-/** The relay's book of payments. */
+/** The relay's record of all payments. */
 export class PaymentLedger implements Ledger {
   readonly #parts: LedgerParts
 
@@ -34,7 +35,7 @@ export class PaymentLedger implements Ledger {
     this.#parts = parts
   }
 
-  /** See {@link Ledger.transaction}; `who` stands in the record of what was done, and is the relay unless told. */
+  /** See {@link Ledger.transaction}. `who` is recorded in the orders' events; by default it is the relay. */
   async transaction<T>(
     work: (entries: LedgerEntries, sql: Sql) => Promise<T>,
     who: string = 'relay',
@@ -47,7 +48,8 @@ export class PaymentLedger implements Ledger {
         return { result, notices: await entries.judge() }
       })
     const { result, notices } = await enter().catch((error) => {
-      // Somebody ordered, at the same moment, what money that came late found free. Once more, and it is seen to be held.
+      // A late payment found its goods free, but another buyer ordered them at the same moment. Run it again:
+      // now the goods are held.
       if (isUniqueViolation(error)) return enter()
       throw error
     })
@@ -75,7 +77,10 @@ export class PaymentLedger implements Ledger {
 }
 
 class Entries implements LedgerEntries {
-  /** Orders with money that became final. Each is judged once: anybody can send dust to an address, a thousand times in a block. */
+  /**
+   * Orders with payments that became final. Each order is judged once per transaction, because anybody can
+   * send thousands of tiny payments to an address in one block.
+   */
   readonly #changed = new Set<OrderNumber>()
   readonly #sql: Sql
   readonly #who: string
@@ -95,8 +100,8 @@ class Entries implements LedgerEntries {
     const state = seen.isFinal ? 'final' : 'seen'
     const height = seen.height ?? null
     const amount = seen.amount.toString()
-    // What is final stays as it is, whatever is told later; but that it became more counts until it is decided about: a
-    // processor calls one payment short, and then, of the same one, that it was completed.
+    // A final payment stays as it is. Only its amount may still grow until it is judged: a processor may
+    // report a payment as too small and later report the same payment as complete.
     const changed = await sql<Payment>`
       INSERT INTO payments (reference, scope, order_number, asset, amount, at, height, state, problem, created_at)
       VALUES (${seen.reference}, ${seen.scope}, ${order}, ${seen.asset}, ${amount}, ${seen.at},
@@ -108,7 +113,7 @@ class Entries implements LedgerEntries {
         OR (${state} = 'final' AND payments.outcome IS NULL AND (LENGTH(payments.amount) < LENGTH(${amount})
           OR (LENGTH(payments.amount) = LENGTH(${amount}) AND payments.amount < ${amount}))))
       RETURNING *`
-    this.#note(changed)
+    this.#addChanged(changed)
     return true
   }
 
@@ -124,26 +129,26 @@ class Entries implements LedgerEntries {
   async finalizeUpTo(scope: string, height: number): Promise<void> {
     const final = await this.#sql<Payment>`
       UPDATE payments SET state = 'final' WHERE scope = ${scope} AND height <= ${height} AND state = 'seen' RETURNING *`
-    this.#note(final)
+    this.#addChanged(final)
   }
 
   /**
-   * Judges what was entered.
-   * @returns whom to tell of what was confirmed
+   * Judges the recorded payments.
+   * @returns the notices for payers whose orders were confirmed
    */
-  async judge(): Promise<ToTell[]> {
-    const toTell: ToTell[] = []
-    // In one order, whatever came first, so that two who judge the same orders do not wait for each other.
+  async judge(): Promise<Notice[]> {
+    const notices: Notice[] = []
+    // Always in the same sequence, so that two transactions with the same orders cannot deadlock.
     const orders = [...this.#changed].sort((a, b) => a - b)
     await lockBuyers(this.#sql, orders)
     for (const order of orders) {
-      const told = await this.#judge(order)
-      if (told) toTell.push(told)
+      const notice = await this.#judge(order)
+      if (notice) notices.push(notice)
     }
-    return toTell
+    return notices
   }
 
-  #note(payments: readonly Payment[]): void {
+  #addChanged(payments: readonly Payment[]): void {
     for (const { state, order_number } of payments) if (state === 'final') this.#changed.add(order_number)
   }
 
@@ -159,7 +164,7 @@ class Entries implements LedgerEntries {
     return order?.id
   }
 
-  async #judge(order: OrderNumber): Promise<ToTell | undefined> {
+  async #judge(order: OrderNumber): Promise<Notice | undefined> {
     const { clock, goods } = this.#parts
     const now = clock.now()
     const confirmed = await judge(this.#sql, order, { now, goods, who: this.#who })

@@ -1,4 +1,5 @@
-// What an operator is told of orders: lines of plain JSON, held to these forms on both sides of the door.
+// The answers to an operator's commands about orders: plain JSON, checked against these schemas on both sides
+// of the operator's socket.
 import { OrderId, OrderKind, OrderState } from '@sotto/protocol'
 import * as v from 'valibot'
 
@@ -13,24 +14,24 @@ export const OrderLine = v.object({
   status: OrderState,
   /** Whole stablecoin units. */
   price_usdt: v.number(),
-  /** Its buyer's id; null for an id that is reserved for whoever binds it. */
+  /** The buyer's id; null for an id that is reserved for the first account that binds it. */
   buyer: v.nullable(v.string()),
   pay_to: v.string(),
   provider: v.string(),
   created_at: Time,
   expires_at: Time,
   confirmed_at: v.nullable(Time),
-  /** How many payments of it are to be given back and are not yet. */
+  /** How many of its payments are due to be refunded and are not refunded yet. */
   refunds_due: v.number(),
 })
 /** See {@link OrderLine}. */
 export type OrderLine = v.InferOutput<typeof OrderLine>
 
-/** A payment and what became of it. */
+/** A payment and how it was judged. */
 export const PaymentLine = v.object({
   reference: v.string(),
   asset: v.string(),
-  /** In the asset's smallest unit, as is what is to be given back. */
+  /** In the asset's smallest unit, like `refund_amount`. */
   amount: v.string(),
   at: Time,
   state: v.picklist(['seen', 'final', 'gone']),
@@ -43,7 +44,7 @@ export const PaymentLine = v.object({
 /** See {@link PaymentLine}. */
 export type PaymentLine = v.InferOutput<typeof PaymentLine>
 
-/** What the seller of a channel is owed, or was paid. */
+/** A payout: what the seller of a channel is owed or was paid. */
 export const PayoutLine = v.object({
   order_id: OrderId,
   channel_id: v.string(),
@@ -56,13 +57,13 @@ export const PayoutLine = v.object({
 /** See {@link PayoutLine}. */
 export type PayoutLine = v.InferOutput<typeof PayoutLine>
 
-/** All there is to know of one order. */
+/** All details of one order. */
 export const OrderDetail = v.object({
   order: OrderLine,
   asset: v.string(),
   /** In the asset's smallest unit. */
   amount: v.string(),
-  /** What its address was made from, where it has one of its own. */
+  /** The index that its deposit address was derived from, if the provider derives addresses. */
   deposit_index: v.number(),
   is_bound: v.boolean(),
   payments: v.array(PaymentLine),
@@ -72,7 +73,7 @@ export const OrderDetail = v.object({
 /** See {@link OrderDetail}. */
 export type OrderDetail = v.InferOutput<typeof OrderDetail>
 
-/** What each command answers. */
+/** The schema of each command's answer. */
 export const orderAnswers = {
   'orders.list': v.array(OrderLine),
   'orders.show': OrderDetail,
@@ -81,7 +82,7 @@ export const orderAnswers = {
   'payouts.due': v.array(PayoutLine),
   'payouts.paid': PayoutLine,
 } as const
-/** The commands, by name. */
+/** The names of the commands. */
 export type OrderCommandName = keyof typeof orderAnswers
-/** What a command answers. */
+/** The answer to a command. */
 export type OrderAnswer<Name extends OrderCommandName> = v.InferOutput<(typeof orderAnswers)[Name]>

@@ -1,9 +1,9 @@
-// What an operator can see and do of orders. Every change is kept with who, when and why.
+// The operator's commands about orders. Every change is recorded with its actor, time and reason.
 import { OrderId, OrderKind, OrderState } from '@sotto/protocol'
 import * as v from 'valibot'
 import { lockAccounts } from '../accounts/accounts.ts'
+import { type OperatorCommand, OperatorRefusal, operatorCommand } from '../listener/operator-command.ts'
 import type { Clock } from '../operations/clock.ts'
-import { type OperatorCommand, OperatorRefusal, operatorCommand } from '../operations/operator-command.ts'
 import type { AccountId, Sql, Storage } from '../storage/storage.ts'
 import type { PaymentLedger } from './ledger.ts'
 import type { OrderCommandName, OrderDetail, OrderLine, PaymentLine, PayoutLine } from './operator-answers.ts'
@@ -19,7 +19,7 @@ import {
 import { listPayments, type Payment } from './payment.ts'
 
 const text = (most: number) => v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(most))
-/** Who did something, and why: kept with it. */
+/** The actor and the reason of a change; both are recorded. */
 const By = { who: text(64), why: text(500) }
 const ById = v.object({ order_id: OrderId, ...By })
 
@@ -42,7 +42,9 @@ export function orderCommands(parts: {
 }): Readonly<Record<OrderCommandName, OperatorCommand>> {
   const { storage, ledger, clock } = parts
   return {
-    /** Orders, the newest first: all, of one status, or those with money to be given back. */
+    /**
+     * Lists orders, the newest first: all, those with one status or of one kind, or those with refunds due.
+     */
     'orders.list': operatorCommand(
       v.object({
         status: v.optional(OrderState),
@@ -64,7 +66,7 @@ export function orderCommands(parts: {
       },
     ),
 
-    /** One order with its payments, what was done to it, and what its seller is owed. */
+    /** Shows one order with its payments, its events, and its payout. */
     'orders.show': operatorCommand(
       v.object({ order_id: OrderId }),
       async ({ order_id }): Promise<OrderDetail> => {
@@ -85,8 +87,9 @@ export function orderCommands(parts: {
     ),
 
     /**
-     * Takes the operator's own word that an order was paid in full. It is confirmed by that, or, where it is over and what was
-     * ordered is free no more, the money is recorded to be given back: its status tells.
+     * Records the operator's statement that an order was paid in full. This confirms the order. If the order
+     * is over and its goods are no longer free, the money is recorded for refund; the status in the answer
+     * shows which.
      */
     'orders.confirm': operatorCommand(
       v.object({ ...ById.entries, reference: v.optional(text(200)) }),
@@ -94,11 +97,12 @@ export function orderCommands(parts: {
         const seen = `manual/${reference ?? order_id}`
         await ledger.transaction(async (entries, sql) => {
           const { buyer_id: buyer } = await getOrder(sql, order_id)
-          if (buyer !== null) await lockAccounts(sql, [buyer]) // Before the order, as everywhere.
+          // The buyer is locked before the order, as everywhere.
+          if (buyer !== null) await lockAccounts(sql, [buyer])
           const order = await lockOrder(sql, order_id)
           if (!order) throw new OperatorRefusal(`there is no order ${order_id}`)
           if (order.pay_to === '')
-            throw new OperatorRefusal(`nobody was told yet where to pay for ${order_id}`)
+            throw new OperatorRefusal(`no buyer knows yet where to pay for ${order_id}`)
           if (order.status === 'confirmed') throw new OperatorRefusal(`${order_id} is confirmed already`)
           const used = await sql<{ id: number }>`SELECT id FROM payments WHERE reference = ${seen}`
           if (used.length > 0) throw new OperatorRefusal(`a payment ${seen} is recorded already`)
@@ -111,7 +115,7 @@ export function orderCommands(parts: {
               isFinal: true,
             },
           })
-          // Of two at once that name one payment, the second finds it taken only now.
+          // If two commands name the same payment at once, the second one finds it recorded only now.
           const [recorded] = await sql<{ order_number: OrderNumber }>`
             SELECT order_number FROM payments WHERE reference = ${seen}`
           if (recorded?.order_number !== order.id)
@@ -122,13 +126,13 @@ export function orderCommands(parts: {
       },
     ),
 
-    /** Notes that money was given back. */
+    /** Records that a refund was paid. */
     'orders.refund-recorded': operatorCommand(
       v.object({ payment: text(300), reference: text(200), ...By }),
       ({ payment: name, reference, who, why }): Promise<PaymentLine> =>
         storage.transaction(async (sql) => {
           const now = clock.now()
-          // Together with its order: what is to be given back may be about to change.
+          // Lock the payment's order too, because a judgement may be changing the refund.
           const [named] = await sql<Pick<Payment, 'order_number'>>`
             SELECT order_number FROM payments WHERE reference = ${name}`
           if (named) await lockOrderNumber(sql, named.order_number)
@@ -142,10 +146,10 @@ export function orderCommands(parts: {
         }),
     ),
 
-    /** What sellers of channels are owed. */
+    /** Lists the payouts that are due to sellers of channels. */
     'payouts.due': operatorCommand(v.object({}), () => payoutsOf(storage.sql)),
 
-    /** Notes that a seller was paid. */
+    /** Records that a seller was paid. */
     'payouts.paid': operatorCommand(
       v.object({ ...ById.entries, reference: text(200) }),
       ({ order_id, reference, who, why }): Promise<PayoutLine> =>
@@ -160,14 +164,15 @@ export function orderCommands(parts: {
           if (!order || !paid?.length) throw new OperatorRefusal(`no payout of ${order_id} is due`)
           await addEvent(sql, order.id, { at: now, who, what: `paid its seller by ${reference}`, why })
           const [payout] = await payoutsOf(sql, order)
-          if (!payout) throw new Error('a payout is not there any more')
+          if (!payout) throw new Error('the payout no longer exists')
           return payout
         }),
     ),
   }
 }
 
-// What counts of the payments that are there needs no second telling. An order whose time is over keeps none.
+// The part of the price that is not covered by payments that are final and still count. An expired order has
+// none of those.
 function missingOf(order: Order, payments: readonly Payment[]): bigint {
   const there = payments.filter(
     ({ state, outcome, asset, problem }) =>
@@ -192,7 +197,7 @@ async function aliasOfAccount(sql: Sql, id: AccountId | null): Promise<string | 
   return row?.alias_id ?? null
 }
 
-/** Those that are due, or that of one order, due or paid. */
+/** The payouts that are due; or, with `order`, the payout of that order, due or paid. */
 async function payoutsOf(sql: Sql, order?: Order): Promise<PayoutLine[]> {
   const rows = await sql<PayoutRow>`
     SELECT orders.order_id, orders.ref_id, accounts.alias_id AS seller, payouts.amount, due_at, paid_at, paid_reference

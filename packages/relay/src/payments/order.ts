@@ -1,9 +1,9 @@
-// An order as a row, and what the rest of this room asks of it.
+// An order as a row, and the queries that the other payment files share.
 import type { OrderId, OrderKind, OrderState, RefId } from '@sotto/protocol'
 import type { AccountId, Sql } from '../storage/storage.ts'
 
 declare const orderNumber: unique symbol
-/** The store's number of an order. Never leaves the relay. */
+/** The database's number of an order. It never leaves the relay. */
 export type OrderNumber = number & { readonly [orderNumber]: true }
 
 /** An order's row. */
@@ -12,21 +12,21 @@ export interface Order {
   readonly order_id: OrderId
   readonly kind: OrderKind
   readonly ref_id: RefId
-  /** What is bought, for people to read: `the id ada`. */
+  /** A description for people: `the id ada`. */
   readonly title: string
-  /** What nobody else can order meanwhile. */
+  /** The key of what this order holds: no other order can hold it meanwhile. */
   readonly holds: string | null
-  /** Nobody, for an id that is reserved for whoever binds it. */
+  /** Null for an id that is reserved for the first account that binds it. */
   readonly buyer_id: AccountId | null
   readonly seller_id: AccountId | null
-  /** Whole stablecoin units, as they were when it was ordered. */
+  /** Whole stablecoin units, at the time of ordering. */
   readonly price: number
   readonly provider: string
   readonly deposit_index: number
-  /** Empty until the provider has given it. */
+  /** Where to pay; empty until the provider has set it. */
   readonly pay_to: string
   readonly asset: string
-  /** In the asset's smallest unit; empty as long as `pay_to`. */
+  /** In the asset's smallest unit; empty while `pay_to` is empty. */
   readonly amount: string
   readonly hosted_page: string | null
   readonly page_token: string
@@ -38,22 +38,24 @@ export interface Order {
   readonly bound_by: AccountId | null
 }
 
-/** The order of this id. */
+/** The order with this id. */
 export async function findOrder(sql: Sql, id: OrderId): Promise<Order | undefined> {
   const [order] = await sql<Order>`SELECT * FROM orders WHERE order_id = ${id}`
   return order
 }
 
-/** The order of this id, which nobody else can change before the transaction ends. */
+/** The order with this id, locked so that nobody else can change it before the transaction ends. */
 export async function lockOrder(sql: Sql, id: OrderId): Promise<Order | undefined> {
   const [order] = await sql<Order>`UPDATE orders SET status = status WHERE order_id = ${id} RETURNING *`
   return order
 }
 
-/** The same by its number. @throws where there is none: orders are never deleted once they can be paid */
+/**
+ * Like {@link lockOrder}, by number. @throws if it does not exist; an order that can be paid is never deleted
+ */
 export async function lockOrderNumber(sql: Sql, id: OrderNumber): Promise<Order> {
   const [order] = await sql<Order>`UPDATE orders SET status = status WHERE id = ${id} RETURNING *`
-  if (!order) throw new Error('an order is not there any more')
+  if (!order) throw new Error('the order no longer exists')
   return order
 }
 
@@ -63,35 +65,35 @@ export function listOrders(sql: Sql, buyer: AccountId, most: number): Promise<Or
     SELECT * FROM orders WHERE buyer_id = ${buyer} AND pay_to <> '' ORDER BY id DESC LIMIT ${most}`
 }
 
-/** Whether something can be ordered by nobody now, such as `alias:ada`. */
+/** Whether an order holds this key, such as `alias:ada`. Then nobody else can order it. */
 export async function isHeld(sql: Sql, what: string): Promise<boolean> {
   const rows = await sql<{ id: OrderNumber }>`SELECT id FROM orders WHERE holds = ${what}`
   return rows.length > 0
 }
 
-/** The id of an order was taken over by an account. */
+/** Records that an account bound the id of an order. */
 export async function markBound(sql: Sql, order: Order, by: AccountId, now: number): Promise<void> {
   await sql`UPDATE orders SET bound_at = ${now}, bound_by = ${by}, holds = NULL WHERE id = ${order.id}`
   await addEvent(sql, order.id, { at: now, who: 'relay', what: 'bound', why: 'its owner bound it' })
 }
 
-/** When a thing was last sold, in milliseconds since 1970. */
+/** When something was last sold, in milliseconds since 1970. */
 export async function soldAt(sql: Sql, refId: string): Promise<number | undefined> {
   const [row] = await sql<{ at: number | null }>`
     SELECT MAX(confirmed_at) AS at FROM orders WHERE ref_id = ${refId} AND status = 'confirmed'`
   return row?.at ?? undefined
 }
 
-/** Something that happened to an order. */
+/** An event of an order. */
 export interface OrderEvent {
   readonly at: number
-  /** `relay`, or who told it to on the machine. */
+  /** `relay`, or the operator who ran a command. */
   readonly who: string
   readonly what: string
   readonly why: string
 }
 
-/** Keeps who did what to an order, when and why. */
+/** Records an event of an order. */
 export async function addEvent(sql: Sql, order: OrderNumber, event: OrderEvent): Promise<void> {
   await sql`
     INSERT INTO order_events (order_number, at, who, what, why)

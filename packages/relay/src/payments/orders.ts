@@ -1,56 +1,65 @@
-// Placing orders: what is ordered is held by a unique index, so that of two at once the store lets one through.
+// Places orders. A unique index on what an order holds makes sure that only one of several simultaneous
+// orders succeeds.
 import { type ErrorCode, type Limits, type OrderKind, ProtocolError, type RefId } from '@sotto/protocol'
 import { lockAccounts } from '../accounts/accounts.ts'
 import type { Clock } from '../operations/clock.ts'
 import { type RandomBytes, randomText } from '../operations/random.ts'
 import { type AccountId, isUniqueViolation, type Sql, type Storage } from '../storage/storage.ts'
-import { expireOrder, isOver } from './expiry.ts'
+import type { AllGoods } from './goods.ts'
 import { addEvent, lockOrderNumber, type Order, type OrderNumber } from './order.ts'
+import { expireOrder, isOver } from './order-expiry.ts'
 import type { PaymentProvider } from './provider.ts'
 
-/** What is ordered, by whom, and at which price. */
+/** A request to order something. */
 export interface OrderRequest {
   readonly kind: OrderKind
   readonly refId: RefId
   readonly seller?: AccountId
-  /** Whole stablecoin units, as the rules say at this moment. */
+  /** Whole stablecoin units, at the current price. */
   readonly price: number
-  /** What nobody else can order meanwhile; undefined where any number can be had. */
-  readonly holds?: string
-  /** Who may not hold the same again for a while if this comes to nothing: an account, or an address. */
+  /**
+   * The party, an account or a network address, that cannot order the same thing again for a while if this
+   * order expires.
+   */
   readonly party: string
-  /** What whoever comes too late is told. */
+  /** The error for a buyer who comes too late. */
   readonly taken: ErrorCode
-  /** For people: `the id ada`. */
+  /** A description for people: `the id ada`. */
   readonly title: string
-  /** Whether the thing can be had at all, asked once it is held: what was free a moment ago may have been handed over. */
+  /**
+   * Whether the goods are available. Called after the order holds them, because they may have been delivered
+   * just before.
+   */
   readonly isFree?: (sql: Sql) => Promise<boolean>
 }
 
-/** What placing orders needs. */
+/** The parts that placing orders needs. */
 export interface OrderParts {
   readonly storage: Storage
   readonly provider: PaymentProvider
   readonly clock: Clock
   readonly randomBytes: RandomBytes
   readonly limits: Limits
-  /** False while the clock is not to be believed: nobody's order ends by it then. */
-  readonly mayExpire: () => Promise<boolean>
+  readonly goods: AllGoods
+  /** Resolves to false while the clock is not trusted; then no order expires. */
+  readonly isClockTrusted: () => Promise<boolean>
 }
 
-/** What is asked for, by whom, and which orders are to end at this moment. */
-interface Asked {
+/** An attempt to place an order. */
+interface Attempt {
   readonly buyer: AccountId | undefined
   readonly request: OrderRequest
+  /** The key that the order will hold; undefined if any number can be sold. */
+  readonly holds: string | undefined
   readonly isDue: (order: Order, now: number) => boolean
 }
 
-/** Deposit indexes of hardened derivation begin there (BIP-32). */
+/** From this index on, BIP-32 derives hardened keys, so deposit indexes end here. */
 const INDEX_END = 2 ** 31
 /** The row of relay_state that counts deposit indexes. */
 const INDEX_ROW = 'deposit_index'
 
-/** Places orders and finds them somewhere to be paid. */
+/** Places orders and asks the provider where to pay for them. */
 export class Orders {
   readonly #parts: OrderParts
 
@@ -59,26 +68,27 @@ export class Orders {
   }
 
   /**
-   * Places an order, or answers the one of the same buyer that holds the thing already.
-   * @param buyer undefined: nobody yet
-   * @param prepare what is ordered, decided within the transaction that places it
-   * @throws ProtocolError what `prepare` throws, the request's `taken`, `TOO_MANY_ORDERS`, `RATE_LIMITED` where the party let a
-   *   hold of it run out, `PAYMENTS_UNAVAILABLE`
+   * Places an order. If the same buyer already has a pending order for the same thing, returns that one.
+   * @param buyer undefined for a buyer without an account
+   * @param prepare decides what is ordered, inside the transaction that places the order
+   * @throws ProtocolError what `prepare` throws, the request's `taken`, `TOO_MANY_ORDERS`, `RATE_LIMITED` if
+   *   the party's previous order for the same thing expired recently, `PAYMENTS_UNAVAILABLE`
    */
   async place(buyer: AccountId | undefined, prepare: (sql: Sql) => Promise<OrderRequest>): Promise<Order> {
-    const { storage, provider } = this.#parts
+    const { storage, provider, goods } = this.#parts
     const tried: { request?: OrderRequest } = {}
-    // Not within the transaction, which must not wait for another connection.
-    const mayExpire = await this.#parts.mayExpire()
-    const isDue = (order: Order, now: number): boolean => mayExpire && isOver(order, provider, now)
+    // Asked before the transaction, which must not wait for another database connection.
+    const isClockTrusted = await this.#parts.isClockTrusted()
+    const isDue = (order: Order, now: number): boolean => isClockTrusted && isOver(order, provider, now)
     const placed = await storage
       .transaction(async (sql) => {
-        // Two requests at once must not both be the last that may be. And the account before all else, as everywhere.
+        // Lock the account, so that two requests at the same time cannot both be the last one allowed. The
+        // account is locked first, as everywhere.
         if (buyer !== undefined && !(await lockAccounts(sql, [buyer]))) throw new ProtocolError('TOKEN_DEAD')
         const request = await prepare(sql)
         tried.request = request
-        const held = await this.#findHeld(sql, { buyer, request, isDue })
-        return held ?? (await this.#add(sql, { buyer, request, isDue }))
+        const attempt = { buyer, request, holds: goods[request.kind].holdOf(request.refId), isDue }
+        return (await this.#findHeld(sql, attempt)) ?? (await this.#add(sql, attempt))
       })
       .catch((error) => {
         throw tried.request && isUniqueViolation(error) ? new ProtocolError(tried.request.taken) : error
@@ -86,44 +96,47 @@ export class Orders {
     return placed.pay_to === '' ? await this.#open(placed) : placed
   }
 
-  /** The order that holds the thing, if it is the same buyer's. @throws ProtocolError where it is another's */
-  async #findHeld(sql: Sql, { buyer, request, isDue }: Asked): Promise<Order | undefined> {
-    if (request.holds === undefined) return undefined
-    const [found] = await sql<{ id: OrderNumber }>`SELECT id FROM orders WHERE holds = ${request.holds}`
+  /**
+   * The order that holds the same key, if it belongs to the same buyer. @throws ProtocolError if it belongs
+   * to another buyer
+   */
+  async #findHeld(sql: Sql, { buyer, request, holds, isDue }: Attempt): Promise<Order | undefined> {
+    if (holds === undefined) return undefined
+    const [found] = await sql<{ id: OrderNumber }>`SELECT id FROM orders WHERE holds = ${holds}`
     if (!found) return undefined
     const order = await lockOrderNumber(sql, found.id)
     if (order.holds === null) return undefined
     const { provider, clock } = this.#parts
     const now = clock.now()
-    // The sweep may not have been here yet.
+    // The sweep may not have expired it yet.
     if (isDue(order, now) && (await expireOrder(sql, order, { provider, now }))) return undefined
     const isOwn = order.buyer_id !== null && order.buyer_id === buyer && order.kind === request.kind
     if (!isOwn || order.status !== 'pending') throw new ProtocolError(request.taken)
     return order
   }
 
-  async #add(sql: Sql, { buyer, request, isDue }: Asked): Promise<Order> {
+  async #add(sql: Sql, { buyer, request, holds, isDue }: Attempt): Promise<Order> {
     const { clock, randomBytes, limits, provider } = this.#parts
     const now = clock.now()
     const isDueNow = (pending: Order): boolean => isDue(pending, now)
     if (buyer !== undefined && (await countPending(sql, buyer, isDueNow)) >= limits.pendingOrders)
       throw new ProtocolError('TOO_MANY_ORDERS')
-    if (request.holds !== undefined) await this.#checkParty(sql, request, now)
+    if (holds !== undefined) await this.#checkParty(sql, request, now)
     const [order] = await sql<Order>`
       INSERT INTO orders (order_id, kind, ref_id, title, holds, buyer_id, seller_id, party, price, provider, deposit_index,
         pay_to, asset, amount, page_token, status, created_at, expires_at)
       VALUES (${`ord_${randomText(randomBytes, 18)}`}, ${request.kind}, ${request.refId}, ${request.title},
-        ${request.holds ?? null}, ${buyer ?? null}, ${request.seller ?? null}, ${request.party}, ${request.price}, ${provider.name},
+        ${holds ?? null}, ${buyer ?? null}, ${request.seller ?? null}, ${request.party}, ${request.price}, ${provider.name},
         ${await nextDepositIndex(sql)}, '', '', '', ${randomText(randomBytes, 24)}, 'pending', ${now},
         ${now + limits.orderSeconds * 1000})
       RETURNING *`
-    if (!order) throw new Error('an order was not placed')
+    if (!order) throw new Error('the order was not placed')
     if (request.isFree && !(await request.isFree(sql))) throw new ProtocolError(request.taken)
     await addEvent(sql, order.id, { at: now, who: 'relay', what: 'placed', why: request.title })
     return order
   }
 
-  // Against blocking sales for nothing.
+  // Stops a party from blocking sales by ordering again and again without paying.
   async #checkParty(sql: Sql, request: OrderRequest, now: number): Promise<void> {
     const againMs = this.#parts.limits.holdAgainSeconds * 1000
     const [last] = await sql<{ at: number | null }>`
@@ -135,7 +148,8 @@ export class Orders {
     }
   }
 
-  // Outside of the transaction that placed it: a processor may have to be asked.
+  // Not in the transaction that placed the order, because the provider may send requests to a payment
+  // processor.
   async #open(order: Order): Promise<Order> {
     const { storage, provider } = this.#parts
     const { id, order_id: orderId, deposit_index: depositIndex, price, expires_at: expiresAt, title } = order
@@ -148,13 +162,13 @@ export class Orders {
           UPDATE orders SET provider = ${provider.name}, pay_to = ${payTo}, asset = ${asset}, amount = ${amount.toString()},
             hosted_page = ${hostedPage ?? null}
           WHERE id = ${id} AND pay_to = ''`
-        // Of two who opened it at once, the other may have failed and taken it back.
+        // If two requests opened it at the same time, the other one may have failed and deleted it.
         const [opened] = await sql<Order>`UPDATE orders SET status = status WHERE id = ${id} RETURNING *`
         if (!opened) throw new ProtocolError('PAYMENTS_UNAVAILABLE')
         return opened
       })
     } catch (error) {
-      // Nobody was told where to pay for it.
+      // No buyer knows yet where to pay for it, so it can be deleted.
       await storage.transaction(async (sql) => {
         await sql`DELETE FROM order_events WHERE order_number IN (SELECT id FROM orders WHERE id = ${id} AND pay_to = '')`
         await sql`DELETE FROM orders WHERE id = ${id} AND pay_to = ''`
@@ -164,7 +178,7 @@ export class Orders {
   }
 }
 
-// One whose time is over counts for as long as it cannot be known whether it was paid, and holds something.
+// An overdue order counts, and keeps its hold, until it is known whether it was paid.
 async function countPending(
   sql: Sql,
   buyer: AccountId,
@@ -174,9 +188,12 @@ async function countPending(
   return pending.filter((order) => !isDueNow(order)).length
 }
 
-/** Moves deposit indexes ahead, once after a backup was put back: an address must not be given to a second order. */
+/**
+ * Moves deposit indexes ahead, once after a backup was restored: an address must not be used for a second
+ * order.
+ */
 export async function moveDepositIndexAhead(sql: Sql, by: number): Promise<void> {
-  // Also where the backup knows of no order: there may have been some since.
+  // Also if the backup contains no order: orders may have been placed after it was made.
   await sql`
     INSERT INTO relay_state (name, value) VALUES (${INDEX_ROW}, ${String(by)})
     ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(relay_state.value AS BIGINT) + ${by} AS TEXT)`

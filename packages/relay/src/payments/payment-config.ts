@@ -1,4 +1,4 @@
-// How a relay is paid: which provider the operator chose, what it was set to, and the provider made of it.
+// Builds the payment provider that the operator chose, from its settings.
 
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
@@ -14,7 +14,7 @@ import { type ManualConfig, ManualPayments, manualConfigOf } from './providers/m
 import { type TronConfig, TronPayments, tronConfigOf } from './providers/tron.ts'
 import { type WebhookConfig, WebhookPayments, webhookConfigOf } from './providers/webhook.ts'
 
-/** The provider chosen, and its own settings. */
+/** The chosen provider, with its settings. */
 export type PaymentConfig =
   | { readonly provider: 'manual'; readonly manual: ManualConfig }
   | { readonly provider: 'evm'; readonly evm: EvmConfig }
@@ -41,7 +41,7 @@ export function paymentConfigOf(text: PaymentSettingText): PaymentConfig {
   }
 }
 
-/** How a relay is paid, in a line for whoever starts it. */
+/** Describes the payment provider in one line for the operator. */
 export function describePayments(config: PaymentConfig): string {
   switch (config.provider) {
     case 'manual':
@@ -61,7 +61,7 @@ export function describePayments(config: PaymentConfig): string {
   }
 }
 
-/** What providers are made with. */
+/** The parts that providers need. */
 export interface ProviderParts {
   readonly publicUrl: URL | undefined
   readonly storage: Storage
@@ -70,7 +70,7 @@ export interface ProviderParts {
   readonly log: Log
 }
 
-/** @throws SettingError where the provider lacks what another setting should have given */
+/** @throws SettingError if the provider needs another setting that is not set */
 export function createProvider(
   config: PaymentConfig,
   { publicUrl, ...parts }: ProviderParts,

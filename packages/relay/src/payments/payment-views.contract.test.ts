@@ -1,4 +1,4 @@
-// What the payment page is told of an order, on every engine.
+// What the payment page shows of an order, on every engine.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { engines } from '../../test/engines.ts'
 import { openShopWorld, type ShopWorld, UNIT } from '../../test/shop-world.ts'
@@ -12,7 +12,7 @@ for (const engine of engines) {
     })
     afterEach(() => shop.store.remove())
 
-    test('counts nothing that came in another token, which may be worth nothing', async () => {
+    test('does not count payments in another token, which may be worthless', async () => {
       const order = await shop.buyAlias(shop.alice)
       await shop.pay(order, { asset: 'chain:1/other', amount: 10n ** 30n, problem: 'wrong_token' })
       await shop.pay(order, { asset: 'chain:1/other', amount: 10n ** 30n, isFinal: false })

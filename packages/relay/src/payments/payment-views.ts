@@ -1,9 +1,14 @@
-// An order as its payment page shows it: what arrived, what is missing, how far it is.
+// An order as its payment page shows it: what has arrived, what is missing, and its state.
 import type { Clock } from '../operations/clock.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Order } from './order.ts'
-import { decimalText, type PaymentMethod, type PaymentState, type PaymentView } from './page/payment-view.ts'
 import { listPayments, type Payment } from './payment.ts'
+import {
+  decimalText,
+  type PaymentMethod,
+  type PaymentState,
+  type PaymentView,
+} from './payment-page/payment-view.ts'
 import type { PaymentProvider } from './provider.ts'
 
 interface ViewParts {
@@ -12,7 +17,7 @@ interface ViewParts {
   readonly clock: Clock
 }
 
-/** The order whose page has this token, as the page shows it. */
+/** The order whose payment page has this token, as the page shows it. */
 export async function findPaymentView(token: string, parts: ViewParts): Promise<PaymentView | undefined> {
   const [order] = await parts.storage.sql<Order>`
     SELECT * FROM orders WHERE page_token = ${token} AND pay_to <> ''`
@@ -22,7 +27,7 @@ export async function findPaymentView(token: string, parts: ViewParts): Promise<
 
 function viewOf(order: Order, payments: readonly Payment[], { provider, clock }: ViewParts): PaymentView {
   const price = BigInt(order.amount)
-  // Amounts of other tokens are in units of their own, and anybody can send some.
+  // Amounts of other tokens have other units, and anybody can send such tokens, so they are not counted.
   const right = payments.filter(({ asset, problem }) => asset === order.asset && problem === null)
   const arrived = right.filter(({ state }) => state !== 'gone')
   const received = sum(arrived.map(({ amount }) => amount))
@@ -68,8 +73,8 @@ function methodOf({ provider }: Order): PaymentMethod {
   return provider === 'manual' || provider === 'dev' ? provider : 'transfer'
 }
 
-// The price is a whole number of units, so what was asked in the smallest ones tells how small those are; also for an
-// order of a provider that is not set up any more.
+// The number of decimals follows from the price in whole units and in the smallest unit. This also works for
+// an order of a provider that is no longer set up.
 function decimalsOf({ amount, price }: Order): number {
   return (BigInt(amount) / BigInt(price)).toString().length - 1
 }

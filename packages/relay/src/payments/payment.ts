@@ -1,22 +1,22 @@
-// A payment as a row: money that was seen, and what became of it. No row is ever deleted.
+// A payment as a row: money that was seen, and how it was judged. Rows of payments are never deleted.
 import type { Sql } from '../storage/storage.ts'
 import { addEvent, type OrderNumber } from './order.ts'
 
-/** Why money is to be given back. */
+/** Why money is recorded for refund. */
 export type RefundReason =
   | 'wrong_token'
   | 'wrong_chain'
   /** Less than the price when the order ended. */
   | 'short'
-  /** More than the price; what is over goes back. */
+  /** More than the price; the excess is refunded. */
   | 'over'
   /** The order was paid already. */
   | 'twice'
-  /** After its end, and what was ordered is free no more. */
+  /** It came after the order's end, and the goods were no longer free. */
   | 'late'
-  /** What was ordered exists no more. */
+  /** What was ordered no longer exists. */
   | 'gone'
-  /** Its buyer exists no more. */
+  /** The buyer's account was deleted. */
   | 'account_deleted'
 
 /** A payment's row. */
@@ -40,29 +40,29 @@ export interface Payment {
   readonly created_at: number
 }
 
-/** What was seen of money for an order, in the order it was paid. */
+/** The payments for an order, by the time they were paid. */
 export function listPayments(sql: Sql, order: OrderNumber): Promise<Payment[]> {
   return sql<Payment>`SELECT * FROM payments WHERE order_number = ${order} ORDER BY at, id`
 }
 
-/** A payment pays for nothing: all of it is to be given back, but what of it was given back before. */
-export async function refund(
+/** Records that a payment does not count: all of it is to be refunded, less what was refunded before. */
+export async function markForRefund(
   sql: Sql,
   payment: Payment,
   reason: RefundReason,
   by: { now: number; who: string },
 ): Promise<void> {
-  // What was over the price may have been given back already; the order's events tell of that.
+  // An excess may have been refunded already; the order's events show that.
   const back = payment.refunded_at === null ? 0n : BigInt(payment.refund_amount ?? 0)
   await sql`
     UPDATE payments SET outcome = 'refund', refund_amount = ${(BigInt(payment.amount) - back).toString()},
       reason = ${reason}, refunded_at = NULL, refund_reference = NULL
     WHERE id = ${payment.id}`
-  await noteRefund(sql, payment, reason, by)
+  await addRefundEvent(sql, payment, reason, by)
 }
 
-/** A payment counts; `excess` of it, if any, is to be given back. */
-export async function count(
+/** Records that a payment counts. `excess` of it, if any, is to be refunded. */
+export async function markCounted(
   sql: Sql,
   payment: Payment,
   excess: bigint,
@@ -75,10 +75,10 @@ export async function count(
   await sql`
     UPDATE payments SET outcome = 'counted', refund_amount = ${excess.toString()}, reason = 'over'
     WHERE id = ${payment.id}`
-  await noteRefund(sql, payment, 'over', by)
+  await addRefundEvent(sql, payment, 'over', by)
 }
 
-async function noteRefund(
+async function addRefundEvent(
   sql: Sql,
   payment: Payment,
   reason: RefundReason,

@@ -1,29 +1,30 @@
-// Payments as the rest of the relay knows them: placing orders, what is held, and what goes with an account.
+// Payments as the rest of the relay uses them: placing orders, checking what is held, and deleting an
+// account's orders.
 import type { Limits } from '@sotto/protocol'
 import type { Bus } from '../cluster/bus.ts'
-import type { Page } from '../listener/pages.ts'
+import type { WebPage } from '../listener/web-pages.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import type { RandomBytes } from '../operations/random.ts'
 import type { Storage } from '../storage/storage.ts'
-import { sweepOrders } from './expiry.ts'
 import type { AllGoods } from './goods.ts'
 import { PaymentLedger } from './ledger.ts'
 import type { Order } from './order.ts'
+import { sweepOrders } from './order-expiry.ts'
 import { Orders } from './orders.ts'
-import { PaymentPages } from './page/payment-page.ts'
+import { PaymentPages } from './payment-page/payment-page.ts'
 import { findPaymentView } from './payment-views.ts'
 import type { PaymentProvider } from './provider.ts'
 import { orderRoutes } from './routes.ts'
 
 export { endHold, eraseOrders } from './erase.ts'
 export type { Goods } from './goods.ts'
-export { isHeld, lockOrder, markBound, type Order, soldAt } from './order.ts'
+export { findOrder, isHeld, lockOrder, markBound, type Order, soldAt } from './order.ts'
 export { moveDepositIndexAhead, type Orders } from './orders.ts'
 export { createProvider, describePayments } from './payment-config.ts'
-export { aliasOf, paymentUrlOf, tradeOrderOf } from './routes.ts'
+export { paymentUrlOf } from './routes.ts'
 
-/** Puts payments together. */
+/** Builds payments. */
 export function createPayments(parts: {
   storage: Storage
   bus: Bus
@@ -34,11 +35,11 @@ export function createPayments(parts: {
   publicUrl: URL | undefined
   provider: PaymentProvider
   goods: AllGoods
-  mayExpire: () => Promise<boolean>
+  isClockTrusted: () => Promise<boolean>
 }) {
   const { provider } = parts
   const ledger = new PaymentLedger(parts)
-  let givenUpAt: Order | undefined
+  let failedOrder: Order | undefined
   return {
     orders: new Orders(parts),
     routes: orderRoutes(parts),
@@ -50,12 +51,12 @@ export function createPayments(parts: {
     start: () => provider.start(ledger),
     stop: () => provider.stop(),
     sweep: async (): Promise<void> => {
-      givenUpAt = await sweepOrders(parts, { after: givenUpAt })
+      failedOrder = await sweepOrders(parts, { after: failedOrder })
     },
   }
 }
 
-function callbackPages({ callback }: PaymentProvider): Page[] {
+function callbackPages({ callback }: PaymentProvider): WebPage[] {
   if (!callback) return []
   const path = `/payments/${callback.name}`
   return [{ path, methods: ['POST'], rate: 'callback', answer: ({ request }) => callback.answer(request) }]

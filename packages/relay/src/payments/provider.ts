@@ -1,85 +1,93 @@
-// What a way of being paid is: it gives an order somewhere to pay, and tells the ledger of the money it sees. It never
-// touches an order; the ledger judges (docs/decisions/0009-orders-and-payments.md).
+// The interface of a payment provider. A provider gives an order a place to pay, and reports the payments it
+// sees to the ledger. It never changes an order; the ledger judges
+// (docs/decisions/0009-orders-and-payments.md).
 import type { OrderId } from '@sotto/protocol'
 import type { Sql } from '../storage/storage.ts'
 
-/** An order that needs somewhere to be paid. */
+/** An order that needs a place to pay. */
 export interface OrderToOpen {
   readonly orderId: OrderId
-  /** A number no other order of this store has, from 0 to 2^31 - 1: what a deposit address is derived from. */
+  /** A number that is unique in this store, from 0 to 2^31 - 1. Deposit addresses are derived from it. */
   readonly depositIndex: number
   /** Whole stablecoin units. */
   readonly price: number
   /** Milliseconds since 1970. */
   readonly expiresAt: number
-  /** What is bought, for people to read: `the id ada`. */
+  /** A description for people: `the id ada`. */
   readonly title: string
 }
 
 /** Where to pay, and how much. */
 export interface Destination {
-  /** An address, or what the operator wrote there; what a payer copies. */
+  /** What a payer copies: an address, or the text that the operator set. */
   readonly payTo: string
-  /** What is to be paid in, such as `evm:1/0xdac1…` or `usdt`; compared with what arrives. */
+  /** The asset to pay in, such as `evm:1/0xdac1…` or `usdt`. It is compared with the asset of payments. */
   readonly asset: string
   /** In the asset's smallest unit. */
   readonly amount: bigint
-  /** The processor's own page, where it has one. */
+  /** The processor's own payment page, if it has one. */
   readonly hostedPage?: string
 }
 
-/** Money that was seen. Told as often as one likes: the reference makes it one payment. */
+/**
+ * A payment that was seen. It may be reported any number of times: payments with one reference are one
+ * payment.
+ */
 export interface PaymentSeen {
-  /** The provider's own name of it, unique for good: `evm:1/0x<transaction>/3`. */
+  /** A permanent, unique name of the payment: `evm:1/0x<transaction>/3`. */
   readonly reference: string
   /** Where it was seen: `evm:1`, `tron:mainnet`, `webhook`, `manual`, `dev`. */
   readonly scope: string
-  /** Which order it is for: by the address it went to, or by name. Where there is none, nothing is recorded. */
+  /**
+   * The order it is for: by the address that received it, or by the order's id. If no order matches, nothing
+   * is recorded.
+   */
   readonly for: { readonly payTo: string } | { readonly orderId: OrderId }
   readonly asset: string
   /** In the asset's smallest unit. */
   readonly amount: bigint
-  /** When it was made, in milliseconds since 1970: the time of its block, by which lateness is judged. */
+  /** When it was made, in milliseconds since 1970: the time of its block. This decides whether it is late. */
   readonly at: number
   /** The number of its block. */
   readonly height?: number
-  /** Whether it can still be taken back. */
+  /** False while a reorganisation or the processor can still undo it. */
   readonly isFinal: boolean
-  /** Why it can pay for nothing: recorded for refund. */
+  /** Why it cannot count; it is then recorded for refund. */
   readonly problem?: 'wrong_token' | 'wrong_chain'
 }
 
-/** Entries made in one transaction; what they mean for orders is judged at its end. */
+/** Records payments in one transaction. At the end of the transaction, the orders concerned are judged. */
 export interface LedgerEntries {
   /**
-   * Records a payment, or that one seen before is final now. Until it is final the last word on its amount and block
-   * counts, and the earliest time; then nothing changes it but that it became more, as long as nothing was decided about
-   * it. One that was retracted and is recorded again is back.
-   * @returns false where no order is known that it could be for, and nothing was recorded
+   * Records a payment, or that a known payment is now final. Until it is final, the latest amount and block
+   * and the earliest time are stored. After that only its amount may grow, until it is judged. A retracted
+   * payment that is recorded again counts again.
+   * @returns false if no known order matches; then nothing was recorded
    */
   record(payment: PaymentSeen): Promise<boolean>
-  /** One payment that was not final is not there any more; says nothing of a final one or one never recorded. */
+  /** Retracts a payment that was not final. Does nothing if the payment is final or unknown. */
   retract(reference: string): Promise<void>
-  /** A reorganisation took away every payment of this scope above this height that was not final. */
+  /** Retracts every payment of this scope above this height that was not final, after a reorganisation. */
   retractAbove(scope: string, height: number): Promise<void>
-  /** Every payment of this scope up to this height is final. */
+  /** Marks every payment of this scope up to this height as final. */
   finalizeUpTo(scope: string, height: number): Promise<void>
 }
 
-/** The book of payments, as providers see it. */
+/** The ledger, as providers see it. */
 export interface Ledger {
   /**
-   * Runs `work` in one transaction and, once that is on stable storage, tells the payers of what it confirmed. Nothing but
-   * queries may be awaited inside. What a provider keeps of its own position belongs in the same transaction.
+   * Runs `work` in one transaction and, once it is on stable storage, notifies the payers whose orders it
+   * confirmed. `work` must await only queries. A provider that keeps its own position stores it in the same
+   * transaction.
    */
   transaction<T>(work: (entries: LedgerEntries, sql: Sql) => Promise<T>): Promise<T>
-  /** Addresses of orders of this provider that are open, or closed for less than the time they are watched on. */
+  /** Addresses of this provider's orders that are pending, or closed but still watched for late payments. */
   watched(provider: string): Promise<string[]>
-  /** Orders of this provider that wait to be paid. */
+  /** This provider's pending orders. */
   pending(provider: string): Promise<readonly OrderPending[]>
 }
 
-/** An order that waits to be paid. */
+/** A pending order. */
 export interface OrderPending {
   readonly orderId: OrderId
   readonly payTo: string
@@ -88,48 +96,53 @@ export interface OrderPending {
   readonly createdAt: number
 }
 
-/** How deep a payment is, and how deep it has to be. */
+/** How many confirmations a payment has, and how many it needs. */
 export interface Confirmations {
   readonly have: number
   readonly need: number
 }
 
-/** What people read of an asset. */
+/** How an asset is shown to people. */
 export interface Unit {
   /** `USDT` */
   readonly symbol: string
-  /** How many digits its smallest unit has behind the point. */
+  /** The number of its decimal places. */
   readonly decimals: number
-  /** `Ethereum`, `TRON`; empty where there is no telling. */
+  /** `Ethereum`, `TRON`; empty if not known. */
   readonly network: string
 }
 
-/** A request to an address of the provider's own, such as a processor's notification. */
+/** An HTTP endpoint of the provider, such as for a processor's notifications. */
 export interface Callback {
-  /** Under `/payments/`. */
+  /** Its path below `/payments/`. */
   readonly name: string
-  /** Only ever asked with POST. The body is not read yet, and may be of any length. */
+  /** Answers a POST request. The body was not read yet, and may have any length. */
   answer(request: Request): Promise<Response>
 }
 
-/** A way of being paid. */
+/** A payment provider. */
 export interface PaymentProvider {
-  /** As in the setting `PAYMENTS`. */
+  /** The value of the setting `PAYMENTS`. */
   readonly name: string
   readonly unit: Unit
   /**
-   * Gives an order somewhere to pay.
-   * @throws ProtocolError `PAYMENTS_UNAVAILABLE` where none can be given now
+   * Gives an order a place to pay.
+   * @throws ProtocolError `PAYMENTS_UNAVAILABLE` if none is available now
    */
   open(order: OrderToOpen): Promise<Destination>
-  /** What a wallet takes to fill in a payment (EIP-681 and the like); undefined where there is no such thing. */
+  /**
+   * A URI that fills in a payment in a wallet (EIP-681 and the like); undefined if there is no such scheme.
+   */
   payUri?(destination: { readonly payTo: string; readonly amount: bigint }): string
-  /** Begins to look for payments. */
+  /** Starts to watch for payments. */
   start(ledger: Ledger): Promise<void>
   stop(): Promise<void>
-  /** Up to when it is known what was paid, in milliseconds since 1970. No order that ends later may expire. */
+  /**
+   * The time up to which all payments are known, in milliseconds since 1970. An order that ends later must
+   * not expire yet.
+   */
   seenUntil(now: number): number
-  /** How deep a block of this height is. */
+  /** The confirmations of a payment in the block at this height. */
   confirmations?(height: number): Confirmations
   readonly callback?: Callback
 }

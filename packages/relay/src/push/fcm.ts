@@ -1,5 +1,5 @@
-// Wakes Android devices by Firebase Cloud Messaging's HTTP v1 interface, with a service account's key. What is sent says
-// no more than a Web Push does, but Google can read it.
+// Wakes Android devices through the HTTP v1 API of Firebase Cloud Messaging, with the key of a service
+// account. A push contains the same as a Web Push, but it is not encrypted: Google can read it.
 
 import { readFileSync } from 'node:fs'
 import type { Limits } from '@sotto/protocol'
@@ -7,7 +7,7 @@ import { createSigner, type SignerSync } from 'fast-jwt'
 import * as v from 'valibot'
 import type { Clock } from '../operations/clock.ts'
 import { SettingError } from '../operations/setting-error.ts'
-import { inTime } from './in-time.ts'
+import { abortable } from './abortable.ts'
 import type { FcmConfig } from './push-config.ts'
 import {
   type Outcome,
@@ -22,8 +22,11 @@ import type { Subscription } from './subscriptions.ts'
 const SCOPE = 'https://www.googleapis.com/auth/firebase.messaging'
 const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 const ASSERTION_SECONDS = 3600
-/** A token is not used to its last second: it has to last for the way. */
-const SPARE_MS = 60_000
+/**
+ * An access token is renewed this long before it expires, so that it is still valid when it arrives at
+ * Google.
+ */
+const RENEW_BEFORE_MS = 60_000
 const MOST_ANSWER_BYTES = 16_384
 
 const ServiceAccount = v.object({
@@ -36,9 +39,11 @@ type ServiceAccount = v.InferOutput<typeof ServiceAccount>
 
 const TokenReply = v.object({ access_token: v.string(), expires_in: v.number() })
 
-/** Answers it cannot do anything with are failures of the service, which may pass. */
-class Unusable extends Error {
-  override readonly name = 'Unusable'
+/**
+ * The service sent an answer that cannot be used. This may be temporary, so the push is tried again later.
+ */
+class UnusableAnswer extends Error {
+  override readonly name = 'UnusableAnswer'
 }
 
 export class Fcm implements PushService {
@@ -48,9 +53,9 @@ export class Fcm implements PushService {
   readonly #limits: Limits
   readonly #clock: Clock
   #token: { readonly value: string; readonly endsAt: number } | undefined
-  #asking: Promise<string> | undefined
+  #tokenRequest: Promise<string> | undefined
 
-  /** @throws SettingError where the service account's file cannot be used */
+  /** @throws SettingError if the service account's file cannot be used */
   constructor(config: FcmConfig, parts: { limits: Limits; clock: Clock }) {
     this.#account = readServiceAccount(config.serviceAccount)
     this.#url = `${config.apiUrl}/v1/projects/${this.#account.project_id}/messages:send`
@@ -62,7 +67,7 @@ export class Fcm implements PushService {
   async send(to: Subscription, kind: WakeKind, signal: AbortSignal): Promise<Outcome> {
     const ends = AbortSignal.any([signal, AbortSignal.timeout(SEND_MS)])
     try {
-      const token = await inTime(this.#accessToken(), ends)
+      const token = await abortable(this.#accessToken(), ends)
       const response = await fetch(this.#url, {
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -73,7 +78,7 @@ export class Fcm implements PushService {
       const text = await readText(response)
       return this.#outcomeOf(response, text)
     } catch (error) {
-      if (error instanceof Unusable) return { kind: 'later', reason: error.message }
+      if (error instanceof UnusableAnswer) return { kind: 'later', reason: error.message }
       return { kind: 'later', reason: ends.aborted ? 'no answer in time' : 'no connection' }
     }
   }
@@ -87,7 +92,7 @@ export class Fcm implements PushService {
 
   #outcomeOf(response: Response, text: string): Outcome {
     const { status } = response
-    // A 404 also answers a project that is not there: no reason to forget everybody.
+    // The service also answers 404 for an unknown project, so a 404 alone does not delete a subscription.
     if (status === 404 && !text.includes('UNREGISTERED'))
       return { kind: 'later', status, reason: 'answered 404' }
     if (status === 401) {
@@ -99,13 +104,13 @@ export class Fcm implements PushService {
 
   async #accessToken(): Promise<string> {
     if (this.#token && this.#token.endsAt > this.#clock.monotonic()) return this.#token.value
-    this.#asking ??= this.#askForToken().finally(() => {
-      this.#asking = undefined
+    this.#tokenRequest ??= this.#requestToken().finally(() => {
+      this.#tokenRequest = undefined
     })
-    return await this.#asking
+    return await this.#tokenRequest
   }
 
-  async #askForToken(): Promise<string> {
+  async #requestToken(): Promise<string> {
     const { client_email: iss, token_uri: aud } = this.#account
     const iat = Math.floor(this.#clock.now() / 1000)
     const assertion = this.#sign({ iss, aud, scope: SCOPE, iat, exp: iat + ASSERTION_SECONDS })
@@ -116,16 +121,16 @@ export class Fcm implements PushService {
       signal: AbortSignal.timeout(SEND_MS),
     })
     const text = await readText(response)
-    if (response.status !== 200) throw new Unusable(`no token: answered ${response.status}`)
+    if (response.status !== 200) throw new UnusableAnswer(`no token: answered ${response.status}`)
     const { access_token: value, expires_in: seconds } = tokenReplyOf(text)
-    this.#token = { value, endsAt: this.#clock.monotonic() + seconds * 1000 - SPARE_MS }
+    this.#token = { value, endsAt: this.#clock.monotonic() + seconds * 1000 - RENEW_BEFORE_MS }
     return value
   }
 }
 
 function tokenReplyOf(text: string): v.InferOutput<typeof TokenReply> {
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), TokenReply), text)
-  if (!parsed.success) throw new Unusable('no token in the answer')
+  if (!parsed.success) throw new UnusableAnswer('no token in the answer')
   return parsed.output
 }
 
@@ -133,7 +138,7 @@ function readServiceAccount(path: string): ServiceAccount {
   try {
     return v.parse(v.pipe(v.string(), v.parseJson(), ServiceAccount), readFileSync(path, 'utf8'))
   } catch {
-    // The file holds a private key: nothing of it belongs into a message.
+    // The file contains a private key, so the message must not quote it.
     throw new SettingError('FCM_SERVICE_ACCOUNT', 'the path of a service account’s key file (JSON)')
   }
 }
@@ -152,7 +157,7 @@ async function readText(response: Response): Promise<string> {
   let length = 0
   for await (const piece of response.body ?? []) {
     length += piece.byteLength
-    if (length > MOST_ANSWER_BYTES) throw new Unusable('its answer is too large')
+    if (length > MOST_ANSWER_BYTES) throw new UnusableAnswer('its answer is too large')
     pieces.push(piece)
   }
   return Buffer.concat(pieces).toString()

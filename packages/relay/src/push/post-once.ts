@@ -1,14 +1,13 @@
-// One POST over TLS to an address, of whose answer no more is read than the head, and of that no more than 16 KiB. `fetch`
-// would hold a megabyte of it, and hear interim answers without end.
-import { connect } from 'node:tls'
+// Sends one POST over TLS to an IP address. Reads at most 16 KiB of the answer's head and ignores its body.
+import { request } from 'node:https'
 
-/** What is posted, and where. */
+/** The request to send, and its destination. */
 export interface Post {
   readonly address: string
   readonly port: number
-  /** The name the certificate has to be for; the address where there is none. */
+  /** The host name that the certificate must be valid for; if undefined, it must be valid for the address. */
   readonly name: string | undefined
-  /** Certificate authorities in place of those the system trusts, as PEM. */
+  /** Certificate authorities used instead of the system's, as PEM. */
   readonly authorities: string | undefined
   /** The path and the query, as in a URL. */
   readonly target: string
@@ -16,70 +15,54 @@ export interface Post {
   readonly body: Uint8Array
 }
 
-/** An answer. Its body was not read. */
+/** The answer. Its body is not read. */
 export interface Answer {
   readonly status: number
   readonly retryAfter: string | null
 }
 
-const MOST_HEAD_CHARACTERS = 16_384
-const END_OF_HEAD = '\r\n\r\n'
+/** Limit for all bytes before the final answer: its head and all interim answers. */
+const MOST_HEAD_BYTES = 16_384
 
-/** @throws where there is no connection, no certificate for the name, or no answer that is HTTP; and when `signal` says so */
+/**
+ * @throws if there is no connection, the certificate is not valid for the name, the answer is not HTTP, or
+ *   `signal` is aborted
+ */
 export async function postOnce(post: Post, signal: AbortSignal): Promise<Answer> {
+  signal.throwIfAborted()
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-  const abort = (): void => reject(signal.reason)
-  signal.addEventListener('abort', abort, { once: true })
-  if (signal.aborted) abort()
-  const { address: host, port, name: servername, authorities: ca, body } = post
-  const socket = connect({
-    ...{ host, port, ALPNProtocols: ['http/1.1'] },
-    ...(servername === undefined ? {} : { servername }),
+  const { address: host, port, name, authorities: ca, target: path, body } = post
+  const sent = request({
+    ...{ host, port, path, method: 'POST', agent: false, maxHeaderSize: MOST_HEAD_BYTES },
+    headers: { ...post.headers, 'content-length': String(body.length), connection: 'close' },
+    // If this were left out, Node.js would use the `Host` header. Empty means: the certificate must be valid
+    // for the address.
+    servername: name ?? '',
     ...(ca === undefined ? {} : { ca }),
   })
-  let head = ''
-  socket.once('secureConnect', () => socket.write(Buffer.concat([Buffer.from(headOf(post)), body])))
-  socket.on('data', (piece: Buffer) => {
-    head += piece.toString('latin1')
-    try {
-      const answer = answerIn(head)
-      if (answer) resolve(answer)
-      else if (head.length > MOST_HEAD_CHARACTERS) throw new Error('the head of the answer is too large')
-    } catch (error) {
-      reject(error)
-    }
+  // `maxHeaderSize` limits each head separately; a server could still send interim answers and blank lines
+  // for ever.
+  let receivedBytes = 0
+  sent.once('socket', (socket) =>
+    socket.on('data', (piece: Buffer) => {
+      receivedBytes += piece.length
+      // The parser received these bytes first, so an answer that they complete is accepted.
+      if (receivedBytes > MOST_HEAD_BYTES) reject(new Error('the head of the answer is too large'))
+    }),
+  )
+  sent.once('response', ({ statusCode: status = 0, headers }) => {
+    if (status < 200 || status > 599) reject(new Error(`status ${status} is not a final HTTP status`))
+    else resolve({ status, retryAfter: headers['retry-after'] ?? null })
   })
-  socket.on('error', reject)
-  socket.once('close', () => reject(new Error('the connection ended without an answer')))
+  sent.on('error', reject)
+  sent.once('close', () => reject(new Error('the connection ended without an answer')))
+  const abort = (): void => reject(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  sent.end(body)
   try {
     return await promise
   } finally {
     signal.removeEventListener('abort', abort)
-    socket.destroy()
+    sent.destroy()
   }
-}
-
-function headOf({ target, headers, body }: Post): string {
-  const all = { ...headers, 'content-length': String(body.length), connection: 'close' }
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)
-  return [`POST ${target} HTTP/1.1`, ...lines, '', ''].join('\r\n')
-}
-
-/** The answer, once its head is there whole; what comes before it is passed over (RFC 9110, 15.2). */
-function answerIn(text: string): Answer | undefined {
-  for (let from = 0; ; ) {
-    const end = text.indexOf(END_OF_HEAD, from)
-    if (end === -1) return undefined
-    const [first = '', ...fields] = text.slice(from, end).split('\r\n')
-    const code = /^HTTP\/1\.[01] (?<code>[1-5][0-9]{2})(?: |$)/.exec(first)?.groups?.code
-    if (code === undefined) throw new Error('the answer is not HTTP')
-    const status = Number(code)
-    if (status >= 200) return { status, retryAfter: fieldOf(fields, 'retry-after') }
-    from = end + END_OF_HEAD.length
-  }
-}
-
-function fieldOf(fields: readonly string[], name: string): string | null {
-  const found = fields.find((field) => field.slice(0, field.indexOf(':')).toLowerCase() === name)
-  return found === undefined ? null : found.slice(name.length + 1).trim()
 }

@@ -24,10 +24,74 @@ describe('no push is sent to', () => {
   ])('"%s"', (address) => expect(isPublicAddress(address)).toBe(false))
 })
 
-describe('what the operator excepts', () => {
+/**
+ * IANA's registries of special-purpose networks and unallocated networks, each with its first and last
+ * address.
+ */
+const SPECIAL_NETWORKS = [
+  ['0.0.0.0/8', '0.0.0.0', '0.255.255.255'],
+  ['10.0.0.0/8', '10.0.0.0', '10.255.255.255'],
+  ['100.64.0.0/10', '100.64.0.0', '100.127.255.255'],
+  ['127.0.0.0/8', '127.0.0.0', '127.255.255.255'],
+  ['169.254.0.0/16', '169.254.0.0', '169.254.255.255'],
+  ['172.16.0.0/12', '172.16.0.0', '172.31.255.255'],
+  ['192.0.0.0/24', '192.0.0.0', '192.0.0.255'],
+  ['192.0.2.0/24', '192.0.2.0', '192.0.2.255'],
+  ['192.31.196.0/24', '192.31.196.0', '192.31.196.255'],
+  ['192.52.193.0/24', '192.52.193.0', '192.52.193.255'],
+  ['192.88.99.0/24', '192.88.99.0', '192.88.99.255'],
+  ['192.168.0.0/16', '192.168.0.0', '192.168.255.255'],
+  ['192.175.48.0/24', '192.175.48.0', '192.175.48.255'],
+  ['198.18.0.0/15', '198.18.0.0', '198.19.255.255'],
+  ['198.51.100.0/24', '198.51.100.0', '198.51.100.255'],
+  ['203.0.113.0/24', '203.0.113.0', '203.0.113.255'],
+  ['224.0.0.0/4', '224.0.0.0', '239.255.255.255'],
+  ['240.0.0.0/4', '240.0.0.0', '255.255.255.255'],
+  ['::/128', '::', '::'],
+  ['::1/128', '::1', '::1'],
+  ['::/96', '::', '::ffff:ffff'],
+  ['::ffff:0:0/96', '::ffff:0:0', '::ffff:ffff:ffff'],
+  ['::ffff:0:0:0/96', '::ffff:0:0:0', '::ffff:0:ffff:ffff'],
+  ['64:ff9b::/96', '64:ff9b::', '64:ff9b::ffff:ffff'],
+  ['64:ff9b:1::/48', '64:ff9b:1::', '64:ff9b:1:ffff:ffff:ffff:ffff:ffff'],
+  ['100::/64', '100::', '100::ffff:ffff:ffff:ffff'],
+  ['100:0:0:1::/64', '100:0:0:1::', '100::1:ffff:ffff:ffff:ffff'],
+  ['2001::/23', '2001::', '2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff'],
+  ['2001::/32', '2001::', '2001:0:ffff:ffff:ffff:ffff:ffff:ffff'],
+  ['2001:1::1/128', '2001:1::1', '2001:1::1'],
+  ['2001:1::2/128', '2001:1::2', '2001:1::2'],
+  ['2001:1::3/128', '2001:1::3', '2001:1::3'],
+  ['2001:2::/48', '2001:2::', '2001:2:0:ffff:ffff:ffff:ffff:ffff'],
+  ['2001:3::/32', '2001:3::', '2001:3:ffff:ffff:ffff:ffff:ffff:ffff'],
+  ['2001:4:112::/48', '2001:4:112::', '2001:4:112:ffff:ffff:ffff:ffff:ffff'],
+  ['2001:10::/28', '2001:10::', '2001:1f:ffff:ffff:ffff:ffff:ffff:ffff'],
+  ['2001:20::/28', '2001:20::', '2001:2f:ffff:ffff:ffff:ffff:ffff:ffff'],
+  ['2001:30::/28', '2001:30::', '2001:3f:ffff:ffff:ffff:ffff:ffff:ffff'],
+  ['2001:db8::/32', '2001:db8::', '2001:db8:ffff:ffff:ffff:ffff:ffff:ffff'],
+  ['2002::/16', '2002::', '2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
+  ['2620:4f:8000::/48', '2620:4f:8000::', '2620:4f:8000:ffff:ffff:ffff:ffff:ffff'],
+  ['3fff::/20', '3fff::', '3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff'],
+  ['5f00::/16', '5f00::', '5f00:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
+  ['fc00::/7', 'fc00::', 'fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
+  ['fe80::/10', 'fe80::', 'febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
+  ['fec0::/10', 'fec0::', 'feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
+  ['ff00::/8', 'ff00::', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
+  ['::/3', '::', '1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
+  ['4000::/2', '4000::', '7fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
+  ['8000::/1', '8000::', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
+] as const
+
+test.each(SPECIAL_NETWORKS)(
+  'no push is sent to %s, neither to its first address nor to its last',
+  (_, first, last) => {
+    expect([first, last].map(isPublicAddress)).toEqual([false, false])
+  },
+)
+
+describe('the operator’s exceptions', () => {
   const allowed = new AllowedHosts(['Push.Example', 'gateway', '10.1.0.0/16', '192.168.1.7', 'fd00::/8'])
 
-  test('are hosts by their whole name', () => {
+  test('match hosts by their whole name', () => {
     expect(allowed.hasHost('push.example')).toBe(true)
     expect(allowed.hasHost('gateway')).toBe(true)
     for (const host of ['a.push.example', 'push.example.org', 'xpush.example', 'example']) {
@@ -35,7 +99,7 @@ describe('what the operator excepts', () => {
     }
   })
 
-  test('are networks and addresses, each to its last bit', () => {
+  test('match networks and addresses exactly, to the last bit', () => {
     for (const address of ['10.1.0.0', '10.1.255.255', '192.168.1.7', 'fd12::1'])
       expect(allowed.hasAddress(address)).toBe(true)
     for (const address of ['10.2.0.0', '10.0.255.255', '192.168.1.8', 'fe80::1', '127.0.0.1', 'gateway'])

@@ -1,8 +1,11 @@
-// Where a push may be sent. Endpoints are an attacker's to choose: without this, the relay would knock at doors inside its
-// own network for whoever asks.
+// Decides which addresses pushes may be sent to. An attacker can choose the push endpoint: without these
+// rules, anybody could make the relay send requests into its operator's own network.
 import { BlockList, isIP } from 'node:net'
 
-/** Special-purpose IPv4 networks (IANA's registry): everything that is not one address of one machine on the internet. */
+/**
+ * Special-purpose IPv4 networks (IANA's registry): all addresses that do not belong to exactly one host on
+ * the internet.
+ */
 const NOT_PUBLIC_V4 = [
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12'],
   ...[
@@ -15,28 +18,34 @@ const NOT_PUBLIC_V4 = [
   ],
   ...['192.175.48.0/24', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
 ]
-/** The only IPv6 network given out to the internet: mapped, local, NAT64 and multicast addresses lie outside. */
+/**
+ * The only IPv6 network that is allocated on the internet. Mapped, local, NAT64 and multicast addresses are
+ * outside it.
+ */
 const GLOBAL_V6 = ['2000::/3']
-/** Within it: protocols (Teredo, ORCHID, benchmarks), documentation, and 6to4, which leads to any IPv4 address. */
+/**
+ * Exceptions within it: protocols (Teredo, ORCHID, benchmarks), documentation, and 6to4, which can contain
+ * any IPv4 address.
+ */
 const NOT_PUBLIC_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20']
 
 const notPublic = listOf([...NOT_PUBLIC_V4, ...NOT_PUBLIC_V6])
 const globalV6 = listOf(GLOBAL_V6)
 
-/** Whether an IP address is one machine on the internet. What is no address is not. */
+/** Whether the text is the IP address of one host on the internet. */
 export function isPublicAddress(address: string): boolean {
-  if (address.includes('%')) return false // An address of one of our own links.
+  if (address.includes('%')) return false // A zone index: a link-local address.
   const family = isIP(address)
   if (family === 4) return !notPublic.check(address, 'ipv4')
   return family === 6 && globalV6.check(address, 'ipv6') && !notPublic.check(address, 'ipv6')
 }
 
-/** What the operator excepts from the rules: hosts, with any port, and networks. */
+/** Hosts (with any port) and networks that the operator allows although they are not public. */
 export class AllowedHosts {
   readonly #hosts: ReadonlySet<string>
   readonly #networks: BlockList
 
-  /** @throws TypeError naming the entry that is no host, address or network */
+  /** @throws TypeError whose message is the entry that is not a host, address or network */
   constructor(entries: readonly string[]) {
     const networks = entries.filter((entry) => isNetwork(entry) || isIP(entry) !== 0)
     this.#hosts = new Set(entries.filter((entry) => !networks.includes(entry)).map(hostEntry))

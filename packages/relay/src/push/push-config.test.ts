@@ -1,4 +1,4 @@
-// The settings of push: what they come to, and what is told to whoever gets them wrong.
+// The settings of push: the configuration made from them, and the error messages for wrong values.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -23,13 +23,13 @@ describe('the subject', () => {
   ])('of %p is %p', (environment, subject) => expect(readConfig(environment).push.subject).toBe(subject))
 })
 
-test('nothing is excepted, and Firebase is not set up, unless it is said', () => {
+test('by default no host is excepted and Firebase is not set up', () => {
   const { allowed, fcm } = readConfig({}).push
   expect(fcm).toBeUndefined()
   for (const host of ['localhost', '127.0.0.1', '10.0.0.1', '::1']) expect(allowed.hasHost(host)).toBe(false)
 })
 
-describe('it is named, with what would be right:', () => {
+describe('the error names the setting and the valid values:', () => {
   test.each([
     ['PUSH_SUBJECT', 'me@x.example', 'an address such as mailto:'],
     ['PUSH_SUBJECT', 'http://x.example', 'an address such as mailto:'],
@@ -51,7 +51,7 @@ describe('it is named, with what would be right:', () => {
     expect(() => readConfig(environment)).toThrow('FCM_API_URL must be a URL that begins with https://')
   })
 
-  test('FCM_SERVICE_ACCOUNT, of which nothing is shown', async () => {
+  test('FCM_SERVICE_ACCOUNT, without any of the file’s content', async () => {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const wrongKey = privateKey.export({ type: 'pkcs8', format: 'pem' })
     const account = {

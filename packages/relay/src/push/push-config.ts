@@ -1,4 +1,5 @@
-// The settings of push, and what they come to. Read by config.ts, which is the only reader of the environment.
+// The settings of push, and the configuration made from them. Only config.ts reads the environment and calls
+// this.
 import { SettingError } from '../operations/setting-error.ts'
 import { AllowedHosts } from './public-addresses.ts'
 
@@ -7,30 +8,33 @@ export const pushSettings = {
   PUSH_SUBJECT: {
     default: '',
     means:
-      'how push services reach you, mailto:you@example.org or https://…; some take nothing without it. Empty: PUBLIC_URL',
+      'your contact address for push services, mailto:you@example.org or https://…; some refuse pushes without it. If empty, PUBLIC_URL',
   },
   PUSH_ALLOW: {
     default: '',
     means:
-      'hosts, addresses and networks (such as 10.0.0.0/8) that pushes may be sent to although they are not public, comma-separated',
+      'hosts, addresses and networks (such as 10.0.0.0/8) that are not public but may get pushes, comma-separated',
   },
   FCM_SERVICE_ACCOUNT: {
     default: '',
     means:
-      'file with a service account’s key, to wake Android devices by Firebase Cloud Messaging; empty: not offered',
+      'file with a service account’s key, to wake Android devices through Firebase Cloud Messaging; if empty, the relay does not offer this',
   },
-  FCM_API_URL: { default: 'https://fcm.googleapis.com', means: 'the interface of Firebase Cloud Messaging' },
+  FCM_API_URL: {
+    default: 'https://fcm.googleapis.com',
+    means: 'address of the Firebase Cloud Messaging API',
+  },
 } as const
 
-/** What the settings of push come to. */
+/** The configuration of push. */
 export interface PushConfig {
-  /** How push services reach the operator. */
+  /** Contact address of the operator for push services. */
   readonly subject: string | undefined
   readonly allowed: AllowedHosts
   readonly fcm: FcmConfig | undefined
 }
 
-/** Where Firebase Cloud Messaging is, and the key for it. */
+/** The address of Firebase Cloud Messaging and the key for it. */
 export interface FcmConfig {
   readonly apiUrl: string
   /** Path of the service account's file. */
@@ -38,7 +42,7 @@ export interface FcmConfig {
 }
 
 /**
- * @param text gives a setting's text, its default where the operator gave none
+ * @param text returns a setting's text, or its default if the operator did not set it
  * @throws SettingError at the first setting that cannot be used
  */
 export function pushConfigOf(

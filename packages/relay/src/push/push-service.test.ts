@@ -1,11 +1,11 @@
-// What becomes of a wake, by the status and the Retry-After it was answered with.
+// The outcome of a wake-up push, from the status and the Retry-After header of the answer.
 import { describe, expect, test } from 'bun:test'
 import { outcomeOf } from './push-service.ts'
 
 const now = Date.UTC(2026, 0, 1)
 const inHttp = (ms: number): string => new Date(now + ms).toUTCString()
 
-describe('a status stands for', () => {
+describe('the outcome of a status', () => {
   test.each([
     [[200, 201, 202, 204], 'taken'],
     [[404, 410], 'gone'],
@@ -22,17 +22,17 @@ describe('Retry-After', () => {
     ['120', 120_000],
     ['3600', 3_600_000],
     [inHttp(90_000), 90_000],
-    // A date that is over, by their clock or ours: as soon as may be.
+    // A date in the past, by the service's clock or by ours: try again at once.
     [inHttp(-90_000), 0],
-    // No service puts us off for longer than an hour, however it says so.
+    // No service can delay us for longer than an hour.
     ['3601', 3_600_000],
     ['99999999999999999999999', 3_600_000],
     [inHttp(400 * 86_400_000), 3_600_000],
-  ])('%s is waited for', (retryAfter, afterMs) => {
+  ])('%s delays the next try', (retryAfter, afterMs) => {
     for (const status of [429, 503]) expect(outcomeOf(status, retryAfter, now)).toMatchObject({ afterMs })
   })
 
-  test.each(['', 'soon', 'NaN', 'Infinity'])('"%s" says nothing', (retryAfter) => {
+  test.each(['', 'soon', 'NaN', 'Infinity'])('"%s" is ignored', (retryAfter) => {
     expect(outcomeOf(429, retryAfter, now)).toEqual({ kind: 'later', status: 429, reason: 'answered 429' })
   })
 })

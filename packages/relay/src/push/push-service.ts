@@ -1,34 +1,35 @@
-// What a push service is to the rest of push, whichever kind it is: a wake goes in, what became of it comes out.
+// The interface of a push service, the same for Web Push and FCM: it sends a wake-up push and returns the
+// outcome.
 import type { Subscription } from './subscriptions.ts'
 
 /** Why a device is woken. */
 export type WakeKind = 'message' | 'call'
 
-/** What a woken device is told, and all it is told (protocol, Push). */
+/** The type that a wake-up push carries. It carries nothing else (protocol, Push). */
 export const wakeTypes = { message: 'new_msg', call: 'call' } as const satisfies Record<WakeKind, string>
 
-/** What became of a wake. Reasons are in our words, never in those of the other side. */
+/** The outcome of a wake-up push. Reasons are the relay's own text, never the service's. */
 export type Outcome =
   | { readonly kind: 'taken' }
-  /** The subscription is no more. */
+  /** The subscription has ended. */
   | { readonly kind: 'gone' }
-  /** It would be refused again. */
+  /** The service would refuse it again. */
   | { readonly kind: 'refused'; readonly reason: string; readonly status?: number }
-  /** It may be taken later, not before `afterMs` if the service says so. */
+  /** The service may accept it later; not before `afterMs`, if the service says so. */
   | { readonly kind: 'later'; readonly reason: string; readonly status?: number; readonly afterMs?: number }
 
-/** Hands wakes over. */
+/** Sends wake-up pushes to one kind of push service. */
 export interface PushService {
-  /** Never throws for what the other side does. @param signal ends it early, with `later` */
+  /** Does not throw if the service fails. @param signal aborts the request; the outcome is then `later` */
   send(to: Subscription, kind: WakeKind, signal: AbortSignal): Promise<Outcome>
 }
 
-/** Ends what takes longer, whatever it waits for. */
+/** The time limit for one push. */
 export const SEND_MS = 10_000
 
 const MOST_RETRY_AFTER_MS = 3_600_000
 
-/** The outcome an HTTP status stands for, where the service keeps to HTTP's meaning of it. */
+/** The outcome for an HTTP status, if the service uses the status as HTTP defines it. */
 export function outcomeOf(status: number, retryAfter: string | null, now: number): Outcome {
   if (status >= 200 && status < 300) return { kind: 'taken' }
   if (status === 404 || status === 410) return { kind: 'gone' }
@@ -42,7 +43,7 @@ export function outcomeOf(status: number, retryAfter: string | null, now: number
   }
 }
 
-// Seconds, or a date (RFC 9110, 10.2.3).
+// The header holds seconds or a date (RFC 9110, 10.2.3).
 function millisecondsOf(retryAfter: string | null, now: number): number | undefined {
   if (retryAfter === null) return undefined
   const ms = /^[0-9]+$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - now

@@ -1,4 +1,4 @@
-// What push promises on both engines where time, nodes and keys have to be the test's own.
+// What push promises on both engines, in tests that control the clock, the nodes and the keys.
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { engines } from '../../test/engines.ts'
 import { type MailboxWorld, openMailboxWorld, type Person } from '../../test/mailbox-world.ts'
@@ -12,7 +12,7 @@ import { createPush, erasePush, makeVapidSecret } from './push.ts'
 
 const never = new AbortController().signal
 const DAY_MS = 86_400_000
-/** After five seconds and up to a quarter more comes the second try. */
+/** The second try comes after five seconds and up to a quarter more. */
 const MOST_FIRST_RETRY_MS = 6250
 const service = await startPushEndpoint()
 afterAll(() => service.stop())
@@ -52,7 +52,7 @@ for (const engine of engines) {
     const send = async (): Promise<void> => {
       await world.run(world.send(world.alice, world.bob, crypto.randomUUID()))
     }
-    const tell = (which: Push | undefined): Promise<string> =>
+    const textOf = (which: Push | undefined): Promise<string> =>
       readPush(browser, which?.body ?? new Uint8Array())
     const rows = async (): Promise<number> => {
       const [row] = await world.store.storage.sql<{ count: number }>`
@@ -61,16 +61,30 @@ for (const engine of engines) {
       return Number(row?.count)
     }
     const queued = () => world.store.storage.sql<{ due_at: number }>`SELECT due_at FROM push_queue`
-    /** Waits until it is noted what came of everything that was sent: only then may the clock go on. */
-    const noted = (): Promise<void> => untilSo(async () => (await queued()).length === 0)
-    /** Waits until so many wakes are to be tried again: while they are under way they are nobody else's for longer. */
-    const putOff = (count: number): Promise<void> =>
-      untilSo(async () => {
+    /** Waits until the outcome of every push is recorded. Only then may the test move the clock. */
+    const outcomesRecorded = (): Promise<void> => waitUntil(async () => (await queued()).length === 0)
+    /**
+     * Waits until this many pushes are scheduled for another try. While they are being sent, their process
+     * owns them and they are due later.
+     */
+    const retriesScheduled = (count: number): Promise<void> =>
+      waitUntil(async () => {
         const aheadMs = (await queued()).map(({ due_at }) => due_at - world.clock.now())
         return aheadMs.length === count && aheadMs.every((ms) => ms > 0 && ms < MOST_FIRST_RETRY_MS)
       })
-    /** Time for what is due to be done: looks come every quarter of a second, and every second. */
-    const settle = (): Promise<void> => Bun.sleep(1600)
+    /**
+     * Waits until due work has run: WakeDecisions checks every quarter of a second. When the push for another
+     * account's call arrives, all pushes that were due before have been sent.
+     */
+    const settle = async (by = push): Promise<void> => {
+      await Bun.sleep(300)
+      const other = `/${crypto.randomUUID()}`
+      const { body } = await subscriber(service.url(other, 'push.test'))
+      await by.routes.pushSubscribe({ ...callOf(world.alice), body })
+      by.wakeForCall(world.alice.id)
+      await service.until(other)
+      await world.store.storage.transaction((sql) => erasePush(sql, world.alice.id))
+    }
 
     beforeEach(async () => {
       world = await openMailboxWorld(engine)
@@ -85,11 +99,11 @@ for (const engine of engines) {
       await world.store.remove()
     })
 
-    test('a call wakes at once, at most every five seconds, and for as long as it waits', async () => {
+    test('a call wakes the callee at once, at most every five seconds, with the lifetime of a call', async () => {
       push.wakeForCall(world.bob.id)
       push.wakeForCall(world.bob.id)
       const [first] = await service.until(path)
-      expect(await tell(first)).toBe('{"type":"call"}')
+      expect(await textOf(first)).toBe('{"type":"call"}')
       expect(first?.headers).toMatchObject({ ttl: '45', topic: 'call', urgency: 'high' })
       world.clock.advance(4999)
       push.wakeForCall(world.bob.id)
@@ -100,17 +114,17 @@ for (const engine of engines) {
       await service.until(path, 2)
     })
 
-    test('calls and messages have limits of their own', async () => {
+    test('calls and messages have separate limits', async () => {
       await send()
       world.clock.advance(1000)
       const [first] = await service.until(path)
-      expect(await tell(first)).toBe('{"type":"new_msg"}')
+      expect(await textOf(first)).toBe('{"type":"new_msg"}')
       push.wakeForCall(world.bob.id)
       const [, second] = await service.until(path, 2)
-      expect(await tell(second)).toBe('{"type":"call"}')
+      expect(await textOf(second)).toBe('{"type":"call"}')
     })
 
-    test('nobody is woken for a call who did not subscribe', async () => {
+    test('an account without a subscription is not woken for a call', async () => {
       push.wakeForCall(world.carol.id)
       await push.routes.pushDisable({ ...callOf(world.bob), body: undefined })
       push.wakeForCall(world.bob.id)
@@ -119,11 +133,11 @@ for (const engine of engines) {
       expect(await rows()).toBe(0)
     })
 
-    test('a call that nobody waits for any more is not tried again', async () => {
+    test('a push for a call is not tried again after the call has expired', async () => {
       service.on(path, answer(503))
       push.wakeForCall(world.bob.id)
       await service.until(path)
-      await putOff(1)
+      await retriesScheduled(1)
       world.clock.advance(45_000)
       service.on(path, answer(201))
       await settle()
@@ -133,25 +147,25 @@ for (const engine of engines) {
       await service.until(path, 2)
     })
 
-    test('a message no ring told of is found by looking, once it is old enough, and woken for once', async () => {
-      await push.stop() // The process ended between the acknowledgement and the wake.
+    test('the sweep finds a message that no ring announced, once it is old enough, and wakes its recipient once', async () => {
+      await push.stop() // The process ended between the acknowledgement and the wake-up push.
       await send()
       const next = open()
       await next.start()
       await next.sweep(never)
-      world.clock.advance(4999) // Its recipient may be connected to another node, on its way to confirming it.
-      await settle()
+      world.clock.advance(4999) // The recipient may be connected to another node and about to confirm it.
+      await settle(next)
       expect(service.at(path)).toEqual([])
       world.clock.advance(1)
       await service.until(path)
-      await noted()
+      await outcomesRecorded()
       world.clock.advance(60_000)
       await next.sweep(never)
-      await settle()
+      await settle(next)
       expect(service.at(path)).toHaveLength(1)
     })
 
-    test('whoever subscribes at another node is woken by this one after a look', async () => {
+    test('an account that subscribes at another node is woken by this one after its next sweep', async () => {
       await push.routes.pushDisable({ ...callOf(world.bob), body: undefined })
       const here = open()
       await here.start()
@@ -162,21 +176,21 @@ for (const engine of engines) {
       await service.until(path)
     })
 
-    test('of nodes that all hear of a message and all send what is queued, one sends', async () => {
+    test('if all nodes notice a message and all send queued pushes, exactly one sends it', async () => {
       for (let more = 0; more < 3; more++) await open().start()
       for (let round = 1; round <= 3; round++) {
         await send()
         push.wakeForCall(world.bob.id)
         world.clock.advance(1000)
         await service.until(path, round * 2)
-        await noted()
+        await outcomesRecorded()
         await settle()
         expect(service.at(path)).toHaveLength(round * 2)
         world.clock.advance(10_000)
       }
     })
 
-    test('a wake that comes while the one before is under way is not lost with it', async () => {
+    test('a wake-up push that is queued while the previous one is being sent is not lost', async () => {
       const held: (() => void)[] = []
       service.on(path, (...asked) => held.push(() => answer(201)(...asked)))
       await send()
@@ -190,37 +204,37 @@ for (const engine of engines) {
       await settle()
       expect(service.at(path)).toHaveLength(2)
       service.on(path, answer(201))
-      for (const letGo of held) letGo()
+      for (const release of held) release()
       const pushes = await service.until(path, 4)
-      const told = await Promise.all(pushes.slice(2).map(tell))
-      expect(told.toSorted()).toEqual(['{"type":"call"}', '{"type":"new_msg"}'])
+      const texts = await Promise.all(pushes.slice(2).map(textOf))
+      expect(texts.toSorted()).toEqual(['{"type":"call"}', '{"type":"new_msg"}'])
       await settle()
       expect(service.at(path)).toHaveLength(4)
     })
 
-    test('a wake that was taken late is ten seconds before the next all the same', async () => {
+    test('a wake-up push that was accepted late is still followed by ten seconds without another', async () => {
       service.on(path, answer(503))
       await send()
       world.clock.advance(1000)
       await service.until(path)
-      await putOff(1)
+      await retriesScheduled(1)
       service.on(path, answer(201))
       world.clock.advance(8000)
       await service.until(path, 2)
-      await noted()
+      await outcomesRecorded()
       await send()
       world.clock.advance(3000)
-      await settle() // Ten seconds after the first try, and three after what came of it.
+      await settle() // Ten seconds after the first try, and three after its outcome.
       expect(service.at(path)).toHaveLength(2)
       world.clock.advance(7000)
       await service.until(path, 3)
     })
 
-    test('what waits for a browser does not wake it for somebody else who logs in with it', async () => {
+    test('queued pushes for a browser are not sent after another account logs in with it', async () => {
       service.on(path, answer(503))
       push.wakeForCall(world.bob.id)
       await service.until(path)
-      await putOff(1)
+      await retriesScheduled(1)
       await subscribe(world.carol)
       service.on(path, answer(201))
       world.clock.advance(8000)
@@ -228,7 +242,7 @@ for (const engine of engines) {
       expect(service.at(path)).toHaveLength(1)
     })
 
-    test('a browser is one, however its address is written', async () => {
+    test('a browser has one subscription, even if its URL is written differently', async () => {
       const { endpoint, ...rest } = browser.body
       const written = [
         endpoint.replace('push.test', 'PUSH.test'),
@@ -246,40 +260,40 @@ for (const engine of engines) {
       expect(service.at(path)).toHaveLength(1)
     })
 
-    test('a wake whose browser is gone, as two nodes can leave it, goes too', async () => {
+    test('a queued push without a subscription, which two nodes can leave behind, is deleted', async () => {
       const before = await rows()
       await world.store.storage.transaction(
         (sql) => sql`
           INSERT INTO push_queue (subscription_id, kind, host, due_at, expires_at, attempts)
           VALUES (987654, 'call', 'push.test', 0, ${world.clock.now() + DAY_MS}, 0)`,
       )
-      await untilSo(async () => (await rows()) === before)
+      await waitUntil(async () => (await rows()) === before)
     })
 
-    test('a clock that is set back by a year keeps nobody asleep', async () => {
+    test('accounts are still woken after the clock is set back by a year', async () => {
       service.on(path, answer(503))
       await send()
       world.clock.advance(1000)
       push.wakeForCall(world.bob.id)
       await service.until(path, 2)
-      await putOff(2)
+      await retriesScheduled(2)
       service.on(path, answer(201))
       world.clock.jump(-365 * DAY_MS)
       await send()
       push.wakeForCall(world.bob.id)
       world.clock.advance(1000)
       const pushes = await service.until(path, 4)
-      const told = await Promise.all(pushes.slice(2).map(tell))
-      expect(told.toSorted()).toEqual(['{"type":"call"}', '{"type":"new_msg"}'])
+      const texts = await Promise.all(pushes.slice(2).map(textOf))
+      expect(texts.toSorted()).toEqual(['{"type":"call"}', '{"type":"new_msg"}'])
     })
 
-    test('a browser that refused everything for a week is forgotten, one that did not is not', async () => {
+    test('a subscription whose pushes all failed for a week is deleted, another is not', async () => {
       service.on(path, answer(400))
       const wake = async (count: number): Promise<void> => {
         await send()
         world.clock.advance(1000)
         await service.until(path, count)
-        await noted()
+        await outcomesRecorded()
         await world.run(world.receipt(world.bob, world.alice, 'delivered', count))
       }
       await wake(1)
@@ -291,26 +305,26 @@ for (const engine of engines) {
       await wake(3)
       world.clock.advance(6 * DAY_MS)
       await wake(4)
-      expect(await rows()).toBe(2) // The subscription, and how far it was woken.
+      expect(await rows()).toBe(2) // The subscription, and the position that the account was woken for.
       world.clock.advance(2 * DAY_MS)
       await wake(5)
       expect(await rows()).toBe(1)
     })
 
-    test('a browser that subscribed with a key the relay has no more is forgotten', async () => {
+    test('a subscription made with a key that the relay no longer has is deleted', async () => {
       await push.stop()
       const next = open({ vapidKeys: [{ kid: 'second', secret: makeVapidSecret(systemRandom) }] })
       await next.start()
       await send()
       world.clock.advance(1000)
-      await untilSo(
+      await waitUntil(
         async () => (await world.store.storage.sql`SELECT id FROM push_subscriptions`).length === 0,
       )
       expect(service.at(path)).toEqual([])
       expect(await rows()).toBe(1)
     })
 
-    test('keys that were followed by others still sign for whoever subscribed with them', async () => {
+    test('older keys still sign for the browsers that subscribed with them', async () => {
       await push.stop()
       const next = open({ vapidKeys: [{ kid: 'second', secret: makeVapidSecret(systemRandom) }, key] })
       await next.start()
@@ -320,7 +334,7 @@ for (const engine of engines) {
       expect(first?.headers.authorization).toEndWith(`k=${publicKey}`)
     })
 
-    test('a deleted account leaves nothing of push behind', async () => {
+    test('deleting an account deletes all its push data', async () => {
       service.on(path, answer(503))
       await send()
       push.wakeForCall(world.bob.id)
@@ -334,8 +348,8 @@ for (const engine of engines) {
   })
 }
 
-async function untilSo(isSo: () => Promise<boolean>): Promise<void> {
-  for (const late = performance.now() + 20_000; !(await isSo()); await Bun.sleep(10)) {
-    if (performance.now() > late) throw new Error('not in time')
+async function waitUntil(condition: () => Promise<boolean>): Promise<void> {
+  for (const late = performance.now() + 20_000; !(await condition()); await Bun.sleep(10)) {
+    if (performance.now() > late) throw new Error('the condition was not met in time')
   }
 }

@@ -1,25 +1,29 @@
-// The wakes still to be handed over, as rows: one a subscription and kind, so that they survive a restart and never pile up.
+// The queue of wake-up pushes, as rows: at most one row for each subscription and kind. So they survive a
+// restart and do not pile up.
 import type { AccountId, Sql } from '../storage/storage.ts'
 import type { WakeKind } from './push-service.ts'
 import type { Subscription } from './subscriptions.ts'
 
-/** A wake taken out to be sent. */
+/** A wake-up push that was taken from the queue to be sent. */
 export interface QueuedWake {
   readonly kind: WakeKind
   readonly expiresAt: number
-  /** How often it was taken out before. */
+  /** How often it was taken from the queue before. */
   readonly attempts: number
   readonly to: Subscription
 }
 
-/** How long a wake that was taken out is nobody else's. Whoever takes longer than that has died. */
+/**
+ * How long a process owns a wake-up push that it took from the queue. A process that takes longer counts as
+ * dead.
+ */
 const HELD_MS = 30_000
-/** Nothing is put off for longer: what seems to be was queued before the clock was set back. */
+/** No wake-up push is due later than this. A row that is was queued before the clock was set back. */
 const MOST_AHEAD_MS = 7_200_000
 
 /**
- * Has an account's browsers and devices woken. What waits for one of them already is not put first in line again, but is
- * wanted for longer.
+ * Queues a wake-up push for each browser and device of an account. If one is queued already, its due time
+ * stays and its expiry is extended.
  */
 export async function enqueue(
   sql: Sql,
@@ -34,7 +38,7 @@ export async function enqueue(
       attempts = CASE WHEN push_queue.due_at > ${now + MOST_AHEAD_MS} THEN 0 ELSE push_queue.attempts END`
 }
 
-/** The hosts that something is due for. */
+/** The hosts of push services that have wake-up pushes due. */
 export async function listDueHosts(sql: Sql, now: number): Promise<string[]> {
   const rows = await sql<{ host: string }>`SELECT DISTINCT host FROM push_queue WHERE due_at <= ${now}`
   return rows.map(({ host }) => host)
@@ -50,8 +54,8 @@ interface Row {
 }
 
 /**
- * Takes out what is due for a host, the longest due first.
- * @returns the wakes, and whether there may be more
+ * Takes the due wake-up pushes for a host from the queue, the longest due first.
+ * @returns the wake-up pushes, and whether there may be more
  */
 export async function takeDue(
   sql: Sql,
@@ -75,7 +79,7 @@ export async function takeDue(
     is_wanted,
     ...to
   } of rows) {
-    // Its messages have arrived. Or its subscription has ended just as another node queued it.
+    // The messages have been confirmed meanwhile, or another node queued this just as the subscription ended.
     if (expiresAt <= now || is_wanted === 0) {
       await finish(sql, { kind, expiresAt, to: { id } }, now)
       continue
@@ -88,7 +92,10 @@ export async function takeDue(
   return { taken, isMore: rows.length === most }
 }
 
-/** A wake needs nothing more to be done. Where another was queued since it was taken out, that is due now. */
+/**
+ * Removes a wake-up push that needs no further try. If another one was queued since it was taken, that one
+ * becomes due now.
+ */
 export async function finish(
   sql: Sql,
   wake: { kind: WakeKind; expiresAt: number; to: { id: number } },
@@ -101,7 +108,7 @@ export async function finish(
     UPDATE push_queue SET due_at = ${now}, attempts = 0 WHERE subscription_id = ${to.id} AND kind = ${kind}`
 }
 
-/** A wake is to be tried again. */
+/** Schedules another try of a wake-up push. */
 export async function putBack(
   sql: Sql,
   wake: { kind: WakeKind; to: { id: number } },

@@ -3,11 +3,11 @@ import { type Limits, ProtocolError, type SubscribeBody } from '@sotto/protocol'
 import type { Handlers } from '../listener/route.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { Storage } from '../storage/storage.ts'
-import { EndpointRefused, type Endpoints } from './endpoints.ts'
 import { isPublicKey } from './p256.ts'
+import { EndpointRefused, type PushEndpointRequests } from './push-endpoint-requests.ts'
 import { disablePush, subscribe, type Target } from './subscriptions.ts'
 import type { Vapid } from './vapid.ts'
-import type { Wakes } from './wakes.ts'
+import type { WakeDecisions } from './wake-decisions.ts'
 
 /** What the push endpoints are built from. */
 export interface PushRouteParts {
@@ -15,23 +15,23 @@ export interface PushRouteParts {
   readonly clock: Clock
   readonly limits: Limits
   readonly vapid: Vapid
-  readonly endpoints: Endpoints
-  readonly wakes: Wakes
-  /** The host of Firebase Cloud Messaging's interface; undefined where it is not set up. */
+  readonly endpointRequests: PushEndpointRequests
+  readonly wakeDecisions: WakeDecisions
+  /** The host of Firebase Cloud Messaging's API; undefined if FCM is not set up. */
   readonly fcmHost: string | undefined
 }
 
 type Names = 'pushVapidKey' | 'pushSubscribe' | 'pushRegister' | 'pushDisable'
 
 export function pushRoutes(parts: PushRouteParts): Handlers<Names> {
-  const { storage, vapid, wakes, fcmHost } = parts
+  const { storage, vapid, wakeDecisions, fcmHost } = parts
   return {
     pushVapidKey: async () => ({ vapid_public_key: vapid.publicKey }),
 
     pushSubscribe: async ({ caller, body }) => {
       const target = browserOf(body, parts)
       await storage.transaction((sql) => subscribe(sql, caller.id, target, parts))
-      wakes.subscribed(caller.id)
+      wakeDecisions.subscribed(caller.id)
       return {}
     },
 
@@ -39,7 +39,7 @@ export function pushRoutes(parts: PushRouteParts): Handlers<Names> {
       if (fcmHost === undefined) throw new ProtocolError('PUSH_UNAVAILABLE')
       const target: Target = { kind: 'fcm', target: body.token, p256dh: '', auth: '', kid: '', host: fcmHost }
       await storage.transaction((sql) => subscribe(sql, caller.id, target, parts))
-      wakes.subscribed(caller.id)
+      wakeDecisions.subscribed(caller.id)
       return {}
     },
 
@@ -50,14 +50,15 @@ export function pushRoutes(parts: PushRouteParts): Handlers<Names> {
   }
 }
 
-/** @throws ProtocolError `INVALID_FIELD` where the endpoint may not be asked, or the key is none */
-function browserOf({ endpoint, keys }: SubscribeBody, { endpoints, vapid }: PushRouteParts): Target {
+/** @throws ProtocolError `INVALID_FIELD` if the endpoint is not allowed or the key is not valid */
+function browserOf({ endpoint, keys }: SubscribeBody, { endpointRequests, vapid }: PushRouteParts): Target {
   try {
-    const url = endpoints.parse(endpoint)
+    const url = endpointRequests.parse(endpoint)
     url.hash = ''
     if (!isPublicKey(Buffer.from(keys.p256dh, 'base64url')))
       throw new ProtocolError('INVALID_FIELD', { field: 'keys.p256dh', rule: 'must be a point on P-256' })
-    // As it is asked, so that one browser is one however its address is written.
+    // Stored in the form that is requested, so that one browser has one row even if its URL is written
+    // differently.
     const { href: target, hostname: host } = url
     return { kind: 'web', target, p256dh: keys.p256dh, auth: keys.auth, kid: vapid.kid, host }
   } catch (error) {

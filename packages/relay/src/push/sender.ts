@@ -1,5 +1,5 @@
-// Hands queued wakes to push services: a bounded number at a time, and fewer to one host, so that a slow service holds up
-// nobody's wakes but its own.
+// Sends queued wake-up pushes to push services: a limited number at a time, and fewer to one host, so that a
+// slow service delays only its own.
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import { type RandomBytes, randomBelow } from '../operations/random.ts'
@@ -7,14 +7,14 @@ import type { Sql, Storage } from '../storage/storage.ts'
 import type { Outcome, PushService } from './push-service.ts'
 import { finish, listDueHosts, putBack, type QueuedWake, takeDue } from './queue.ts'
 import { removeSubscription, type Target } from './subscriptions.ts'
-import { noteMessageWake } from './wakes.ts'
+import { recordMessageWake } from './wake-decisions.ts'
 
 const MOST_AT_ONCE = 256
 const MOST_TO_ONE_HOST = 32
-/** How many for one host are taken out before the next host has its turn. */
-const MOST_IN_TURN = 8
-const LOOK_EVERY_MS = 1000
-/** How long a subscription may refuse everything before it is taken for dead. */
+/** How many pushes for one host are taken from the queue before the next host is served. */
+const MOST_IN_BATCH = 8
+const CHECK_EVERY_MS = 1000
+/** How long all pushes to a subscription may fail before it is deleted. */
 const FAILING_MS = 7 * 86_400_000
 
 const FIRST_RETRY_MS = 5000
@@ -35,74 +35,74 @@ export class Sender {
   readonly #sends = new Set<Promise<void>>()
   readonly #stopping = new AbortController()
   #timer: ReturnType<typeof setInterval> | undefined
-  #round: Promise<void> | undefined
-  /** Hosts that something may be due for, the one whose turn it is first. */
+  #running: Promise<void> | undefined
+  /** Hosts that may have pushes due, in the order in which they are served. */
   readonly #hosts = new Set<string>()
-  #looksAround = false
+  #mustListHosts = false
 
   constructor(parts: SenderParts) {
     this.#parts = parts
   }
 
-  /** Begins with what an earlier process left. */
+  /** Starts sending, including what an earlier process left in the queue. */
   start(): void {
-    this.#timer = setInterval(() => this.look(), LOOK_EVERY_MS)
-    this.look()
+    this.#timer = setInterval(() => this.checkQueue(), CHECK_EVERY_MS)
+    this.checkQueue()
   }
 
-  /** Cuts off what is under way: it is sent by the next process. */
+  /** Aborts the pushes that are being sent. They go back to the queue, for the next process. */
   async stop(): Promise<void> {
     clearInterval(this.#timer)
     this.#stopping.abort()
-    await this.#round
+    await this.#running
     await Promise.all(this.#sends)
   }
 
-  /** Sends what is due. To be called when something was queued. */
-  look(): void {
-    this.#looksAround = true
-    this.#wake()
+  /** Looks for due pushes and sends them. Called on a timer and when something was queued. */
+  checkQueue(): void {
+    this.#mustListHosts = true
+    this.#run()
   }
 
-  #wake(): void {
+  #run(): void {
     if (this.#stopping.signal.aborted) return
-    this.#round ??= this.#sendDue()
+    this.#running ??= this.#sendDue()
       .catch((error) => this.#parts.log.error('push_queue_failed', { error }))
       .finally(() => {
-        this.#round = undefined
+        this.#running = undefined
       })
   }
 
   async #sendDue(): Promise<void> {
     const { storage, clock } = this.#parts
     do {
-      if (this.#looksAround) {
-        this.#looksAround = false
+      if (this.#mustListHosts) {
+        this.#mustListHosts = false
         for (const host of await listDueHosts(storage.sql, clock.now())) this.#hosts.add(host)
       }
       const plan = this.#plan()
-      if (plan.length === 0) continue // Nothing is written by a relay that has nobody to wake.
+      if (plan.length === 0) continue // Write nothing to the store when nobody is to be woken.
       const now = clock.now()
-      const found = await storage.passing(async (sql) => {
+      const found = await storage.unsyncedTransaction(async (sql) => {
         const each: (Awaited<ReturnType<typeof takeDue>> & { host: string })[] = []
         for (const { host, most } of plan) each.push({ host, ...(await takeDue(sql, { host, now, most })) })
         return each
       })
       for (const { host, taken, isMore } of found) {
-        // Whoever has more goes to the end of the line, behind the other hosts.
+        // A host with more pushes goes to the end of the queue, behind the other hosts.
         this.#hosts.delete(host)
         if (isMore) this.#hosts.add(host)
         for (const wake of taken) this.#begin(wake)
       }
-    } while ((this.#looksAround || this.#plan().length > 0) && !this.#stopping.signal.aborted)
+    } while ((this.#mustListHosts || this.#plan().length > 0) && !this.#stopping.signal.aborted)
   }
 
-  /** How many wakes to take out for which host: as far as there are places, and a few at a time. */
+  /** How many pushes to take for which host: limited by free places and by the batch size. */
   #plan(): { host: string; most: number }[] {
     const plan: { host: string; most: number }[] = []
     let places = MOST_AT_ONCE - this.#sends.size
     for (const host of this.#hosts) {
-      const most = Math.min(places, MOST_IN_TURN, MOST_TO_ONE_HOST - (this.#toHost.get(host) ?? 0))
+      const most = Math.min(places, MOST_IN_BATCH, MOST_TO_ONE_HOST - (this.#toHost.get(host) ?? 0))
       if (most > 0) plan.push({ host, most })
       places -= Math.max(0, most)
       if (places <= 0) break
@@ -120,7 +120,7 @@ export class Sender {
         const left = (this.#toHost.get(host) ?? 1) - 1
         if (left === 0) this.#toHost.delete(host)
         else this.#toHost.set(host, left)
-        this.#wake() // Somebody may wait for the place.
+        this.#run() // Another push may wait for the free place.
       })
     this.#sends.add(send)
   }
@@ -128,15 +128,15 @@ export class Sender {
   async #send(wake: QueuedWake): Promise<void> {
     const { services, storage } = this.#parts
     const outcome = await services[wake.to.kind].send(wake.to, wake.kind, this.#stopping.signal)
-    await storage.passing((sql) => this.#note(sql, wake, outcome))
+    await storage.unsyncedTransaction((sql) => this.#recordOutcome(sql, wake, outcome))
   }
 
-  async #note(sql: Sql, wake: QueuedWake, outcome: Outcome): Promise<void> {
+  async #recordOutcome(sql: Sql, wake: QueuedWake, outcome: Outcome): Promise<void> {
     const now = this.#parts.clock.now()
     switch (outcome.kind) {
       case 'taken':
         await finish(sql, wake, now)
-        if (wake.kind === 'message') await noteMessageWake(sql, wake.to.account_id, now)
+        if (wake.kind === 'message') await recordMessageWake(sql, wake.to.account_id, now)
         if (wake.to.failing_since !== null)
           await sql`UPDATE push_subscriptions SET failing_since = NULL WHERE id = ${wake.to.id}`
         return
@@ -144,21 +144,21 @@ export class Sender {
         return await removeSubscription(sql, wake.to.id)
       case 'refused':
         await finish(sql, wake, now)
-        return await this.#noteFailure(sql, wake, outcome)
+        return await this.#recordFailure(sql, wake, outcome)
       case 'later': {
         if (this.#stopping.signal.aborted) return await putBack(sql, wake, now)
         const next = now + Math.max(outcome.afterMs ?? 0, this.#retryMs(wake.attempts))
         if (next < wake.expiresAt) await putBack(sql, wake, next)
         else await finish(sql, wake, now)
-        return await this.#noteFailure(sql, wake, outcome)
+        return await this.#recordFailure(sql, wake, outcome)
       }
       default:
         outcome satisfies never
     }
   }
 
-  // A service that fails for an hour is no reason to forget whom it serves; one that does so for a week is.
-  async #noteFailure(
+  // A subscription is deleted after a week of failures, not sooner.
+  async #recordFailure(
     sql: Sql,
     { to }: QueuedWake,
     outcome: { reason: string; status?: number },
@@ -176,7 +176,7 @@ export class Sender {
     } else if (now - to.failing_since > FAILING_MS) await removeSubscription(sql, to.id)
   }
 
-  // Twice as long every time, and not for all at the same moment.
+  // The delay doubles with each attempt. A random part spreads the retries.
   #retryMs(attempts: number): number {
     const ms = Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempts, 20), MOST_RETRY_MS)
     return ms + randomBelow(this.#parts.randomBytes, Math.ceil(ms / 4))

@@ -1,10 +1,10 @@
-// Which browsers and devices are woken for which account.
+// Push subscriptions: which browsers and devices are woken for which account.
 import { type Limits, ProtocolError } from '@sotto/protocol'
 import { lockAccounts } from '../accounts/accounts.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { AccountId, Sql } from '../storage/storage.ts'
 
-/** What reaches one browser or device. */
+/** The address and keys of one browser or device. */
 export interface Target {
   /** `web`: by Web Push; `fcm`: by Firebase Cloud Messaging. */
   readonly kind: 'web' | 'fcm'
@@ -13,22 +13,23 @@ export interface Target {
   /** The browser's keys, base64url; empty for `fcm`. */
   readonly p256dh: string
   readonly auth: string
-  /** The relay's key it subscribed with; empty for `fcm`. */
+  /** The id of the relay's key that the browser subscribed with; empty for `fcm`. */
   readonly kid: string
-  /** Whose machines are asked: what one of them holds up is only what is meant for it. */
+  /** The host of the push service. Limits apply per host, so a slow host delays only its own pushes. */
   readonly host: string
 }
 
-/** A target as a row. */
+/** A subscription: a target as a row. */
 export interface Subscription extends Target {
   readonly id: number
   readonly account_id: AccountId
-  /** Since when pushes have been refused; null while they are taken. */
+  /** Since when pushes have failed; null if the last one was accepted. */
   readonly failing_since: number | null
 }
 
 /**
- * Has a target woken for an account, and for no other. Of too many the oldest gives way.
+ * Subscribes a target for an account, and ends its subscription for any other account. If the account has too
+ * many targets, the oldest is removed.
  * @throws ProtocolError `TOKEN_DEAD`
  */
 export async function subscribe(
@@ -39,7 +40,7 @@ export async function subscribe(
 ): Promise<void> {
   if (!(await lockAccounts(sql, [account]))) throw new ProtocolError('TOKEN_DEAD')
   const now = clock.now()
-  // What waits for it is for whoever had it before.
+  // Queued wake-up pushes belong to the account that had this target before.
   await sql`
     DELETE FROM push_queue WHERE subscription_id IN (
       SELECT id FROM push_subscriptions WHERE target = ${target} AND account_id <> ${account})`
@@ -54,13 +55,13 @@ export async function subscribe(
   for (const { id } of older) await removeSubscription(sql, id)
 }
 
-/** Ends a subscription, and what is still to be sent to it. */
+/** Deletes a subscription and its queued wake-up pushes. */
 export async function removeSubscription(sql: Sql, id: number): Promise<void> {
   await sql`DELETE FROM push_queue WHERE subscription_id = ${id}`
   await sql`DELETE FROM push_subscriptions WHERE id = ${id}`
 }
 
-/** Ends an account's subscriptions. */
+/** Deletes all subscriptions of an account and their queued wake-up pushes. */
 export async function disablePush(sql: Sql, account: AccountId): Promise<void> {
   await sql`
     DELETE FROM push_queue
@@ -68,13 +69,13 @@ export async function disablePush(sql: Sql, account: AccountId): Promise<void> {
   await sql`DELETE FROM push_subscriptions WHERE account_id = ${account}`
 }
 
-/** Leaves nothing of push behind with an account that is deleted. */
+/** Deletes all push data of an account that is deleted. */
 export async function erasePush(sql: Sql, account: AccountId): Promise<void> {
   await disablePush(sql, account)
   await sql`DELETE FROM push_wakes WHERE account_id = ${account}`
 }
 
-/** Whether an account has anything to be woken by. */
+/** Whether an account has a subscription. */
 export async function hasSubscription(sql: Sql, account: AccountId): Promise<boolean> {
   const [row] = await sql<{ id: number }>`
     SELECT id FROM push_subscriptions WHERE account_id = ${account} LIMIT 1`
@@ -82,8 +83,8 @@ export async function hasSubscription(sql: Sql, account: AccountId): Promise<boo
 }
 
 /**
- * Accounts with subscriptions beyond a number, at most `most`, and whether they have messages they were not woken for
- * (`is_waiting` 1).
+ * Accounts that have subscriptions, in order: at most `most`, with ids above `after`. `is_waiting` is 1 if an
+ * account has messages that it was not woken for.
  */
 export function listSubscribers(
   sql: Sql,

@@ -1,15 +1,16 @@
-// Tells push services who sends: a token signed with a key that browsers were given when they subscribed (RFC 8292).
+// Identifies the relay to push services: signs tokens with the key that browsers received when they
+// subscribed (RFC 8292).
 import { createSigner, type SignerSync } from 'fast-jwt'
 import type { Clock } from '../operations/clock.ts'
 import { privateKeyPem, publicKeyOf } from './p256.ts'
 
-/** One of the relay's keys; `secret` is a private key on P-256. The newest is the one to subscribe with. */
+/** One of the relay's keys; `secret` is a private key on P-256. Browsers subscribe with the newest. */
 export interface VapidKey {
   readonly kid: string
   readonly secret: Uint8Array
 }
 
-/** RFC 8292 allows a day. */
+/** Lifetime of a token. RFC 8292 allows up to a day. */
 const LIFE_SECONDS = 12 * 3600
 
 interface Signer {
@@ -18,7 +19,7 @@ interface Signer {
 }
 
 export class Vapid {
-  /** Names the key to subscribe with. */
+  /** The id of the key that browsers subscribe with. */
   readonly kid: string
   readonly #signers: ReadonlyMap<string, Signer>
   readonly #subject: string | undefined
@@ -36,15 +37,15 @@ export class Vapid {
     this.#clock = parts.clock
   }
 
-  /** The key to subscribe with: 65 bytes, base64url. */
+  /** The public key that browsers subscribe with: 65 bytes, base64url. */
   get publicKey(): string {
     return this.#signers.get(this.kid)?.publicKey ?? ''
   }
 
   /**
    * The `Authorization` header for a push service.
-   * @param kid the key that was subscribed with
-   * @returns undefined where that key is no more: nobody can write to the subscription again
+   * @param kid the key that the browser subscribed with
+   * @returns undefined if the relay no longer has that key: then nobody can send to the subscription
    */
   authorize(kid: string, origin: string): string | undefined {
     const signer = this.#signers.get(kid)

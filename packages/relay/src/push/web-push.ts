@@ -2,16 +2,16 @@
 import type { Limits } from '@sotto/protocol'
 import type { Clock } from '../operations/clock.ts'
 import type { RandomBytes } from '../operations/random.ts'
-import { EndpointRefused, type Endpoints, EndpointUnreachable } from './endpoints.ts'
-import { encryptPush } from './message-encryption.ts'
 import { generatePrivateKey } from './p256.ts'
+import { encryptPush } from './push-encryption.ts'
+import { EndpointRefused, EndpointUnreachable, type PushEndpointRequests } from './push-endpoint-requests.ts'
 import { type Outcome, outcomeOf, type PushService, type WakeKind, wakeTypes } from './push-service.ts'
 import type { Subscription } from './subscriptions.ts'
 import type { Vapid } from './vapid.ts'
 
 /** What Web Push is built from. */
 export interface WebPushParts {
-  readonly endpoints: Endpoints
+  readonly endpointRequests: PushEndpointRequests
   readonly vapid: Vapid
   readonly limits: Limits
   readonly clock: Clock
@@ -26,7 +26,7 @@ export class WebPush implements PushService {
   }
 
   async send(to: Subscription, kind: WakeKind, signal: AbortSignal): Promise<Outcome> {
-    const { endpoints, vapid, limits, clock } = this.#parts
+    const { endpointRequests, vapid, limits, clock } = this.#parts
     const authorization = vapid.authorize(to.kid, new URL(to.target).origin)
     if (authorization === undefined) return { kind: 'gone' }
     const headers = {
@@ -34,13 +34,14 @@ export class WebPush implements PushService {
       'content-encoding': 'aes128gcm',
       'content-type': 'application/octet-stream',
       ttl: String(kind === 'call' ? limits.pushCallLifeSeconds : limits.pushMessageLifeSeconds),
-      // Of those that wait for a device, each takes the place of the one before. The push service can read it.
+      // A push service that holds pushes for a device keeps only the newest of each topic. It can read the
+      // topic.
       topic: kind,
-      // What is not urgent may wait until a device in somebody's pocket is taken out of it.
+      // Push services may hold pushes of lower urgency until the device is in use.
       urgency: 'high',
     }
     try {
-      const { status, retryAfter } = await endpoints.post(
+      const { status, retryAfter } = await endpointRequests.post(
         to.target,
         { headers, body: this.#body(to, kind) },
         signal,

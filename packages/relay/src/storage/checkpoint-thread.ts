@@ -1,10 +1,10 @@
-// The thread that brings SQLite's write-ahead log home: see checkpoints.ts.
+// The worker thread that copies SQLite's write-ahead log into the database. See checkpoints.ts.
 import { Database } from 'bun:sqlite'
 import type { CheckpointAnswer, CheckpointOrder } from './checkpoints.ts'
 
-/** Pages of a log that is long, of 4 KiB: 64 MiB. */
-const LONG = 16_384
-/** Under load each pass leaves behind what was written while it ran, less every time. */
+/** A log of this many pages of 4 KiB (64 MiB) counts as long. */
+const LONG_LOG_PAGES = 16_384
+/** Under load each pass leaves the pages that were written while it ran. Each pass leaves fewer. */
 const PASSES = 2
 
 declare const self: Worker
@@ -15,28 +15,32 @@ self.onmessage = ({ data: order }: MessageEvent<CheckpointOrder>) => {
   if (typeof order === 'object') {
     database = new Database(order.file)
     database.run('PRAGMA synchronous = FULL')
-    // Writers wait for it, so that it waits for nobody: where a reader is in the way, the next round tries again.
+    // Writers wait while the log restarts, so this thread must not wait long for readers. The next checkpoint
+    // tries again.
     database.run('PRAGMA busy_timeout = 20')
     return
   }
   let answer: CheckpointAnswer = 'done'
-  if (order === 'checkpoint') answer = bringHome() ? 'done' : 'log is long'
-  else if (order === 'begin anew') run('RESTART')
+  if (order === 'checkpoint') answer = checkpoint() ? 'done' : 'log is long'
+  else if (order === 'restart log') run('RESTART')
   else database?.close(true)
   self.postMessage(answer)
 }
 
-/** @returns false where the log is long: it begins anew only when nobody writes to it while the last of it is copied */
-function bringHome(): boolean {
+/**
+ * @returns false if the log is still long: it can restart only while no writer adds to it during the last
+ *   copy
+ */
+function checkpoint(): boolean {
   for (let pass = 0; pass < PASSES; pass++) {
-    if (run('PASSIVE') < LONG) return true
+    if (run('PASSIVE') < LONG_LOG_PAGES) return true
   }
   return false
 }
 
-/** @returns the pages the log holds */
+/** @returns the number of pages in the log */
 function run(mode: 'PASSIVE' | 'RESTART'): number {
-  // Finalized at once: a statement that is left would keep the connection open beyond its end.
+  // `using` finalizes the statement at once. An open statement would keep the connection from closing.
   using statement = database?.prepare<{ log: number }, []>(`PRAGMA wal_checkpoint(${mode})`)
   return statement?.get()?.log ?? 0
 }

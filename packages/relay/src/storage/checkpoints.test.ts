@@ -1,9 +1,11 @@
-// The write-ahead log stays bounded however much is written, without the thread that answers people bringing it home.
+// The write-ahead log stays bounded no matter how much is written, and the main thread does not checkpoint
+// it.
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { failureOf } from '../../../protocol/test/failure-of.ts'
 import { openSqlite } from './sqlite.ts'
 import type { Storage } from './storage.ts'
 
@@ -29,31 +31,34 @@ async function write(mib: number, from: number): Promise<void> {
   }
 }
 
-/** How often the log has begun anew: its header counts (https://www.sqlite.org/fileformat2.html#walformat). */
-async function beginnings(): Promise<number> {
+/**
+ * How often the log has restarted. Its header counts that
+ * (https://www.sqlite.org/fileformat2.html#walformat).
+ */
+async function restarts(): Promise<number> {
   const header = await Bun.file(join(folder, 'sotto.db-wal')).slice(0, 16).arrayBuffer()
   return header.byteLength < 16 ? -1 : new DataView(header).getUint32(12)
 }
 
 const sizeOf = async (name: string): Promise<number> => (await stat(join(folder, name))).size
 
-test('what is written comes home by itself, and the log begins anew', async () => {
+test('written data is copied into the database automatically, and the log restarts', async () => {
   for (let round = 1; round <= 4; round++) {
-    const before = await beginnings()
+    const before = await restarts()
     await write(70, round * 70)
     await until(async () => (await sizeOf('sotto.db')) > round * 69 * MIB)
-    // The file has its size before the thread is through. It begins anew with the next that is written.
+    // The file reaches its size before the thread has finished. The log restarts with the next write.
     await until(async () => {
       await storage.transaction(
         (sql) => sql`UPDATE relay_state SET value = hex(randomblob(8)) WHERE name = 'row 70'`,
       )
-      return (await beginnings()) > before
+      return (await restarts()) > before
     })
   }
   expect(await sizeOf('sotto.db-wal')).toBeLessThan(150 * MIB)
 })
 
-test('a reader that stays keeps the log from beginning anew, and loses nothing by it', async () => {
+test('a long reader keeps the log from restarting, and then reads everything that was written', async () => {
   await write(2, 0)
   const reader = new Database(join(folder, 'sotto.db'), { readonly: true })
   reader.run('BEGIN')
@@ -67,7 +72,7 @@ test('a reader that stays keeps the log from beginning anew, and loses nothing b
   reader.close()
 })
 
-test('the thread is listened to once, however often it is asked', async () => {
+test('the thread gets one event listener, no matter how many checkpoints run', async () => {
   const listening = spyOn(EventTarget.prototype, 'addEventListener')
   for (let mib = 1; mib <= 3; mib++) {
     await write(1, mib)
@@ -83,8 +88,8 @@ test('closing waits for the thread, and loses nothing', async () => {
   await until(async () => (await sizeOf('sotto.db')) > 4 * MIB)
   await write(5, 5)
   await storage.close()
-  // SQLite takes the log away with the last connection: none was left open.
-  await expect(sizeOf('sotto.db-wal')).rejects.toThrow()
+  // SQLite deletes the log when the last connection closes, so none was left open.
+  expect(await failureOf(sizeOf('sotto.db-wal'))).toBeInstanceOf(Error)
   storage = await openSqlite(folder)
   const [row] = await storage.sql<{
     n: number
@@ -92,9 +97,9 @@ test('closing waits for the thread, and loses nothing', async () => {
   expect(row?.n).toBe(10)
 })
 
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (let waited = 0; !(await isSo()); waited += 50) {
-    if (waited > 15_000) throw new Error('not in time')
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  for (let waited = 0; !(await condition()); waited += 50) {
+    if (waited > 15_000) throw new Error('the condition was not met in time')
     await Bun.sleep(50)
   }
 }

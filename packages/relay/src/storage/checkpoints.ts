@@ -1,30 +1,30 @@
-// Bringing SQLite's write-ahead log home, in a thread of its own: copying pages into the database and syncing them
-// takes tens of milliseconds, in which the thread that answers people would do nothing else.
-import type { Turns } from './turns.ts'
+// Checkpoints SQLite's write-ahead log in a separate thread. Copying its pages into the database and syncing
+// them takes tens of milliseconds, during which the main thread could not answer clients.
+import type { SerialQueue } from './serial-queue.ts'
 
-/** How often what was written is brought home. */
+/** How often the log is copied into the database, if something was written. */
 const EVERY_MS = 1000
 
-/** What the thread is told. */
-export type CheckpointOrder = { readonly file: string } | 'checkpoint' | 'begin anew' | 'end'
-/** What it answers to all but the first. */
+/** A message to the thread. */
+export type CheckpointOrder = { readonly file: string } | 'checkpoint' | 'restart log' | 'end'
+/** The thread's answer to each order except the one with the file. */
 export type CheckpointAnswer = 'done' | 'log is long'
 
-/** The thread, started when there is something to do for the first time. */
+/** Controls the thread, which starts with the first checkpoint. */
 export class Checkpoints {
   readonly #file: string
-  readonly #turns: Turns
+  readonly #queue: SerialQueue
   readonly #timer: ReturnType<typeof setInterval>
   #worker: Worker | undefined
-  /** Hands the thread's answer to whoever asked; one asks at a time. */
-  #answered: ((answer: CheckpointAnswer) => void) | undefined
+  /** Resolves the promise of the order that the thread is working on. There is one order at a time. */
+  #onAnswer: ((answer: CheckpointAnswer) => void) | undefined
   #hasWritten = false
   #round: Promise<void> | undefined
 
-  /** @param turns of the writers, who wait while a log that got too long begins anew */
-  constructor(file: string, turns: Turns) {
+  /** @param queue the queue of the writers, which wait while a log that has become too long restarts */
+  constructor(file: string, queue: SerialQueue) {
     this.#file = file
-    this.#turns = turns
+    this.#queue = queue
     this.#timer = setInterval(() => {
       if (this.#hasWritten)
         this.#round ??= this.#checkpoint().finally(() => {
@@ -34,12 +34,12 @@ export class Checkpoints {
     this.#timer.unref()
   }
 
-  /** To be called when something was committed. */
+  /** Call this with each transaction that writes. */
   written(): void {
     this.#hasWritten = true
   }
 
-  /** Ends the thread once it is through with what it is at. */
+  /** Ends the thread after the checkpoint that it is working on. */
   async end(): Promise<void> {
     clearInterval(this.#timer)
     await this.#round
@@ -52,29 +52,31 @@ export class Checkpoints {
   async #checkpoint(): Promise<void> {
     this.#hasWritten = false
     if ((await this.#ask('checkpoint')) === 'log is long') {
-      // The thread needs the writers' lock for that. Who waits for his turn here goes on reading sockets meanwhile; who
-      // waited for SQLite's own lock would sleep.
-      await this.#turns.take(() => this.#ask('begin anew'))
+      // To restart the log, the thread needs SQLite's write lock. Writers that wait in this queue leave the
+      // main thread free to read sockets; waiting for SQLite's lock would block it.
+      await this.#queue.run(() => this.#ask('restart log'))
     }
   }
 
   #ask(order: CheckpointOrder): Promise<CheckpointAnswer> {
     const worker = this.#worker ?? this.#start()
     return new Promise((resolve) => {
-      this.#answered = resolve
+      this.#onAnswer = resolve
       worker.postMessage(order)
     })
   }
 
   #start(): Worker {
     const worker = new Worker(new URL('./checkpoint-thread.ts', import.meta.url), { ref: false })
-    worker.onmessage = ({ data }: MessageEvent<CheckpointAnswer>) => this.#answered?.(data)
-    // A full disk ends the thread: the next round starts another. Commits fail for the same reason, and say so in the log.
+    worker.onmessage = ({ data }: MessageEvent<CheckpointAnswer>) => this.#onAnswer?.(data)
+    // A full disk ends the thread, and the next checkpoint starts another. Commits fail for the same reason
+    // and log it.
     const ended = (): void => {
-      if (this.#worker !== worker) return // Told twice of an error, and by then there may be another.
+      // An error fires both events, and a new thread may have started in between.
+      if (this.#worker !== worker) return
       this.#worker = undefined
       this.#hasWritten = true
-      this.#answered?.('done')
+      this.#onAnswer?.('done')
     }
     worker.onerror = ended
     worker.addEventListener('close', ended)

@@ -1,4 +1,5 @@
-// Brings a store's schema forward, one migration after the other, each in a transaction. There is no way back.
+// Brings a store's schema up to date: applies the missing migrations in order, in one transaction. There is
+// no way back.
 import { migrations } from './migrations.ts'
 import type { Sql, Storage } from './storage.ts'
 
@@ -7,7 +8,10 @@ export class StorageTooNew extends Error {
   override readonly name = 'StorageTooNew'
 }
 
-/** Applies the migrations the store has not seen. Nodes that start at once wait for each other. */
+/**
+ * Applies the migrations that the store does not have yet. Nodes that start at the same time wait for each
+ * other.
+ */
 export async function migrate(storage: Storage): Promise<void> {
   await storage.transaction(async (sql) => {
     if (storage.engine.dialect === 'postgres') await sql`SELECT pg_advisory_xact_lock(7305803)`
@@ -24,7 +28,7 @@ export async function migrate(storage: Storage): Promise<void> {
   })
 }
 
-/** Whether a store's schema is the one this version works on, neither older nor newer. */
+/** Whether a store's schema is exactly the one that this version of the relay uses. */
 export async function isUpToDate(storage: Storage): Promise<boolean> {
   return (await versionOf(storage.sql)) === migrations.length
 }
@@ -36,7 +40,8 @@ async function versionOf(sql: Sql): Promise<number> {
   return applied?.version ?? 0
 }
 
-// Schema statements are fixed text of ours, so they may stand where a template without values does.
+// Schema statements are constant text of this program, so they can safely be used as a template without
+// values.
 function templateOf(statement: string): TemplateStringsArray {
   const strings: string[] & { raw?: readonly string[] } = [statement]
   Object.defineProperty(strings, 'raw', { value: [statement] })

@@ -1,4 +1,4 @@
-// Picks the engine: PostgreSQL where a URL is given, else SQLite in the data folder.
+// Opens the store: PostgreSQL if a URL is set, else SQLite in the data folder.
 import { openPostgres } from './postgres.ts'
 import { openSqlite } from './sqlite.ts'
 import type { Storage } from './storage.ts'

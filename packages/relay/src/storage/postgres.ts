@@ -1,17 +1,18 @@
-// PostgreSQL by DATABASE_URL: a pool of connections, shared with any number of nodes.
+// The store on PostgreSQL (DATABASE_URL): a pool of connections to a database that any number of nodes share.
 import { SQL } from 'bun'
 import { migrate } from './migrate.ts'
 import type { Sql, Storage } from './storage.ts'
 
 /** Opens the store at `url` (`postgres://…`) and brings its schema up to date. */
 export async function openPostgres(url: string, options: { connections: number }): Promise<Storage> {
-  // 64-bit integers come back as BigInt, never as text: that is how tagOf can tell them from digits in a text column.
+  // 64-bit integers arrive as BigInt, not as text, so that tagOf can distinguish them from digits in a text
+  // column.
   const pool = new SQL({ url, adapter: 'postgres', max: options.connections, bigint: true })
   const storage: Storage = {
     sql: tagOf(pool),
-    transaction: (work) => again(() => pool.begin((connection) => work(tagOf(connection)))),
-    passing: (work) =>
-      again(() =>
+    transaction: (work) => withRetries(() => pool.begin((connection) => work(tagOf(connection)))),
+    unsyncedTransaction: (work) =>
+      withRetries(() =>
         pool.begin(async (connection) => {
           await connection`SET LOCAL synchronous_commit TO OFF`
           return await work(tagOf(connection))
@@ -46,8 +47,9 @@ function numbersFromBigInts(row: object): void {
   }
 }
 
-// A transaction that lost against another is run afresh: it holds nothing but queries.
-async function again<T>(transaction: () => Promise<T>): Promise<T> {
+// Runs a transaction again if it lost a conflict with another one. That is safe, because a transaction only
+// queries.
+async function withRetries<T>(transaction: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await transaction()

@@ -1,29 +1,30 @@
-// Transactions that wait at the same time share one commit, and with it one sync: each in a savepoint of its own, so
-// that one which fails leaves the others alone.
+// Transactions that wait at the same time share one commit and one sync to disk. Each runs in its own
+// savepoint, so that a failed one does not undo the others. Messages have their own:
+// messages/group-commit.ts.
 import type { Database } from 'bun:sqlite'
+import type { SerialQueue } from './serial-queue.ts'
 import type { Sql } from './storage.ts'
-import type { Turns } from './turns.ts'
 
 interface Waiting {
-  /** Runs the work; what it returns tells whoever waits, once the commit is through. */
+  /** Runs the work. @returns a function that resolves the caller's promise, to be called after the commit */
   readonly run: (sql: Sql) => Promise<() => void>
   readonly reject: (error: unknown) => void
 }
 
-// Bounds how long the mailbox's own commits wait for these.
+// Bounds how long the mailbox's batches wait for one of these commits.
 const MOST_IN_ONE_COMMIT = 64
 
 export class SharedCommits {
   readonly #connection: Database
   readonly #sql: Sql
-  readonly #turns: Turns
+  readonly #queue: SerialQueue
   #waiting: Waiting[] = []
-  #isComing = false
+  #isScheduled = false
 
-  constructor(connection: Database, sql: Sql, turns: Turns) {
+  constructor(connection: Database, sql: Sql, queue: SerialQueue) {
     this.#connection = connection
     this.#sql = sql
-    this.#turns = turns
+    this.#queue = queue
   }
 
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
@@ -33,23 +34,24 @@ export class SharedCommits {
         return () => resolve(result)
       }
       this.#waiting.push({ run, reject })
-      this.#come()
+      this.#schedule()
     })
   }
 
-  /** Resolves once all that was asked for is through. */
+  /** Resolves once every requested transaction has ended. */
   async idle(): Promise<void> {
-    while (this.#isComing || this.#waiting.length > 0) await new Promise((resolve) => setImmediate(resolve))
-    await this.#turns.take(() => undefined)
+    while (this.#isScheduled || this.#waiting.length > 0)
+      await new Promise((resolve) => setImmediate(resolve))
+    await this.#queue.run(() => undefined)
   }
 
-  #come(): void {
-    if (this.#isComing) return
-    this.#isComing = true
-    // Requests that were read from the sockets in this turn of the event loop share the commit.
+  #schedule(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    // Requests that were read from the sockets in the same tick of the event loop share the commit.
     setImmediate(() => {
-      void this.#turns.take(async () => {
-        this.#isComing = false // Whoever comes from here on waits for the next turn.
+      void this.#queue.run(async () => {
+        this.#isScheduled = false // Transactions requested from now on may need another commit.
         await this.#commit()
       })
     })
@@ -58,21 +60,22 @@ export class SharedCommits {
   async #commit(): Promise<void> {
     const group = this.#waiting.slice(0, MOST_IN_ONE_COMMIT)
     this.#waiting = this.#waiting.slice(MOST_IN_ONE_COMMIT)
-    if (this.#waiting.length > 0) this.#come()
-    const tell: (() => void)[] = []
+    if (this.#waiting.length > 0) this.#schedule()
+    const settlers: (() => void)[] = []
     try {
       this.#connection.run('BEGIN IMMEDIATE')
-      for (const each of group) tell.push(await this.#runApart(each))
+      for (const each of group) settlers.push(await this.#runInSavepoint(each))
       this.#connection.run('COMMIT')
     } catch (error) {
-      if (this.#connection.inTransaction) this.#connection.run('ROLLBACK') // A failed COMMIT may have done so.
+      // A failed COMMIT may have rolled back already.
+      if (this.#connection.inTransaction) this.#connection.run('ROLLBACK')
       for (const { reject } of group) reject(error)
       return
     }
-    for (const each of tell) each()
+    for (const settle of settlers) settle()
   }
 
-  async #runApart({ run, reject }: Waiting): Promise<() => void> {
+  async #runInSavepoint({ run, reject }: Waiting): Promise<() => void> {
     this.#connection.run('SAVEPOINT apart')
     try {
       const done = await run(this.#sql)

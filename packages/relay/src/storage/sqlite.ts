@@ -1,27 +1,27 @@
-// SQLite in DATA_DIR: write-ahead log, synchronous=FULL, one writer at a time.
+// The store on SQLite in DATA_DIR: write-ahead log, synchronous=FULL, one writer at a time.
 import { Database, type Statement } from 'bun:sqlite'
 import { chmodSync, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Checkpoints } from './checkpoints.ts'
 import { migrate } from './migrate.ts'
+import { SerialQueue } from './serial-queue.ts'
 import { SharedCommits } from './shared-commit.ts'
 import type { Prepared, Sql, SqlValue, Storage } from './storage.ts'
-import { Turns } from './turns.ts'
 
 const DATABASE_FILE = 'sotto.db'
 
-/** There is no store where one was expected. */
+/** The folder contains no store. */
 export class StorageMissing extends Error {
   override readonly name = 'StorageMissing'
 }
 
-/** Another process holds the folder. */
+/** Another process uses the folder. */
 export class StorageInUse extends Error {
   override readonly name = 'StorageInUse'
 }
 
 /**
- * Opens the store in `folder`, which it makes if needed, and brings its schema up to date.
+ * Opens the store in `folder`, creates the folder if needed, and brings the schema up to date.
  * @throws StorageInUse when another relay has it open.
  */
 export async function openSqlite(folder: string): Promise<Storage> {
@@ -38,8 +38,9 @@ export async function openSqlite(folder: string): Promise<Storage> {
 }
 
 /**
- * Opens the store beside the relay that may be using it, for an operator's command: as it is, without a lock.
- * @throws StorageMissing where there is none
+ * Opens the store for an operator's command, while a relay may be using it: without a lock and without
+ * migrations.
+ * @throws StorageMissing if the folder contains no store
  */
 export async function openSqliteBeside(folder: string): Promise<Storage> {
   const file = join(folder, DATABASE_FILE)
@@ -47,49 +48,49 @@ export async function openSqliteBeside(folder: string): Promise<Storage> {
   return openFile(file)
 }
 
-/** Who has the folder to itself, and lets go of it in the end. */
+/** Passed by a relay, which has the folder to itself until it releases the lock. */
 interface Owner {
   release(): void
 }
 
 function openFile(file: string, owner?: Owner): Storage {
   const writer = new Connection(file)
-  if (owner) for (const pragma of OWNERS_PRAGMAS) writer.database.run(pragma)
+  if (owner) for (const pragma of OWNER_PRAGMAS) writer.database.run(pragma)
   chmodSync(file, 0o600)
-  // A connection of its own for readers, so that none of them sees a transaction that is not committed yet.
+  // Readers use a separate connection, so that they see no transaction before it is committed.
   const reader = new Connection(file)
   reader.database.run('PRAGMA query_only = ON')
 
-  // And one for what may be lost: with a write-ahead log, NORMAL does not sync at a commit. The writer's own setting is
-  // never touched, so that nothing can leave it at less than FULL.
-  const hasty = new Connection(file)
-  hasty.database.run('PRAGMA synchronous = NORMAL')
-  if (owner) hasty.database.run(RARE_CHECKPOINTS)
+  // A third connection writes what may be lost: with a write-ahead log, NORMAL does not sync at a commit. The
+  // writer's setting is never changed, so that no mistake can leave it at less than FULL.
+  const unsynced = new Connection(file)
+  unsynced.database.run('PRAGMA synchronous = NORMAL')
+  if (owner) unsynced.database.run(RARE_CHECKPOINTS)
 
-  const turns = new Turns()
-  const checkpoints = owner && new Checkpoints(file, turns)
-  const commits = new SharedCommits(writer.database, writer.sql, turns)
-  const passing = new SharedCommits(hasty.database, hasty.sql, turns)
+  const queue = new SerialQueue()
+  const checkpoints = owner && new Checkpoints(file, queue)
+  const commits = new SharedCommits(writer.database, writer.sql, queue)
+  const unsyncedCommits = new SharedCommits(unsynced.database, unsynced.sql, queue)
   const { database } = writer
   const begin = database.prepare('BEGIN IMMEDIATE')
   const commit = database.prepare('COMMIT')
-  writer.own([begin, commit])
+  writer.finalizeOnClose([begin, commit])
   return {
     sql: reader.sql,
     transaction: (work) => {
       checkpoints?.written()
       return commits.transaction(work)
     },
-    passing: (work) => {
+    unsyncedTransaction: (work) => {
       checkpoints?.written()
-      return passing.transaction(work)
+      return unsyncedCommits.transaction(work)
     },
     engine: {
       dialect: 'sqlite',
       database,
-      own: (statements) => writer.own(statements),
+      finalizeOnClose: (statements) => writer.finalizeOnClose(statements),
       commit: (work) =>
-        turns.take(() => {
+        queue.run(() => {
           checkpoints?.written()
           begin.run()
           try {
@@ -97,7 +98,8 @@ function openFile(file: string, owner?: Owner): Storage {
             commit.run()
             return result
           } catch (error) {
-            if (database.inTransaction) database.run('ROLLBACK') // A failed COMMIT may have rolled back already.
+            // A failed COMMIT may have rolled back already.
+            if (database.inTransaction) database.run('ROLLBACK')
             throw error
           }
         }),
@@ -107,10 +109,10 @@ function openFile(file: string, owner?: Owner): Storage {
     },
     close: async () => {
       await commits.idle()
-      await passing.idle()
+      await unsyncedCommits.idle()
       await checkpoints?.end()
       reader.close()
-      hasty.close()
+      unsynced.close()
       writer.close()
       owner?.release()
     },
@@ -125,21 +127,22 @@ const PRAGMAS = [
   'PRAGMA foreign_keys = ON',
 ]
 
-// The thread of checkpoints.ts does it, long before: this is for the day it cannot.
+// Usually the thread of checkpoints.ts checkpoints long before this limit. It applies only if the thread
+// cannot.
 const RARE_CHECKPOINTS = 'PRAGMA wal_autocheckpoint = 65536'
 
-const OWNERS_PRAGMAS = [
+const OWNER_PRAGMAS = [
   RARE_CHECKPOINTS,
-  // In a large store, what 50 busy conversations touch does not fit into the 2 MiB that are usual.
+  // In a large store, the pages that 50 busy conversations use do not fit into SQLite's default of 2 MiB.
   'PRAGMA cache_size = -65536',
 ]
 
-// A connection whose statements are prepared once: every place in the code that queries has a template of its own,
-// which is what its statement is remembered by.
+// A connection that prepares each statement once. Every query in the code has its own template object, which
+// is the key of its statement.
 class Connection {
   readonly database: Database
   readonly #statements = new Map<TemplateStringsArray, Statement>()
-  readonly #owned: Prepared[] = []
+  readonly #toFinalize: Prepared[] = []
   #isClosed = false
 
   constructor(file: string) {
@@ -152,15 +155,15 @@ class Connection {
     return this.#statementOf(strings).all(...values) as Row[]
   }
 
-  /** Takes statements over that were prepared elsewhere. */
-  own(statements: readonly Prepared[]): void {
-    this.#owned.push(...statements)
+  /** Registers statements that were prepared elsewhere, to finalize them in `close`. */
+  finalizeOnClose(statements: readonly Prepared[]): void {
+    this.#toFinalize.push(...statements)
   }
 
-  /** A statement that were left would keep the file open, and its log from ever beginning anew. */
+  /** Finalizes all statements. An open statement would keep the file open and its log from restarting. */
   close(): void {
     this.#isClosed = true
-    for (const statement of [...this.#statements.values(), ...this.#owned]) statement.finalize()
+    for (const statement of [...this.#statements.values(), ...this.#toFinalize]) statement.finalize()
     this.database.close(true)
   }
 
@@ -174,7 +177,7 @@ class Connection {
   }
 }
 
-// The operating system releases this lock when the process ends, however it ends.
+// The operating system releases this lock when the process ends, also after a crash.
 function lockFolder(folder: string): Database {
   const file = join(folder, 'lock.db')
   const lock = new Database(file)

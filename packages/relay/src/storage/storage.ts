@@ -1,47 +1,46 @@
-// What features know of the store: queries, transactions, and which engine runs them.
+// The store's interface for features: queries, transactions, and the engine that runs them.
 
 import { type Database, SQLiteError } from 'bun:sqlite'
 import { SQL } from 'bun'
 
 declare const accountId: unique symbol
-/** The store's number of an account. Never leaves the relay. */
+/** The number of an account in the store. It is never sent to clients. */
 export type AccountId = number & { readonly [accountId]: true }
 
-/** What a query may carry. Integers must be safe; bytes are for keys of the relay itself. */
+/** A parameter of a query. Numbers must be safe integers; bytes are for the relay's own keys. */
 export type SqlValue = string | number | null | Uint8Array
 
 /**
- * A query as a tagged template, in SQL that SQLite and PostgreSQL both run. Integers come back as numbers.
- * The row type is what the columns named in the query are declared as in `migrations.ts`.
+ * A query as a tagged template, in SQL that both SQLite and PostgreSQL run. Integers are returned as numbers.
+ * The row type must match how `migrations/` declares the columns that the query returns.
  */
 export type Sql = <Row extends object = Record<string, never>>(
   strings: TemplateStringsArray,
   ...values: SqlValue[]
 ) => Promise<Row[]>
 
-/** The store, as features see it. */
 export interface Storage {
-  /** For reading outside a transaction. Writes belong into one. */
+  /** For reads outside a transaction. Writes belong in a transaction. */
   readonly sql: Sql
   /**
-   * Runs `work` in one transaction and resolves once it is on stable storage. Nothing but queries may be awaited
-   * inside: on SQLite every other writer waits for it.
+   * Runs `work` in one transaction and resolves once it is on stable storage. `work` may await only queries,
+   * because on SQLite every other writer waits for it.
    */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>
   /**
-   * The same for what is worth nothing after a minute: resolves once every reader sees it, which may be before it is
-   * on stable storage. A power cut can undo it.
+   * A transaction for data that is worthless after a minute. Resolves once every reader sees it, which may be
+   * before it is on stable storage. A power cut can undo it.
    */
-  passing<T>(work: (sql: Sql) => Promise<T>): Promise<T>
-  /** Where the mailbox's hot path has a version for each engine: the part of it that is this engine's own. */
+  unsyncedTransaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>
+  /** The engine, for the batch stores of the mailbox, which have a version for each engine. */
   readonly engine: SqliteEngine | PostgresEngine
   /** Rejects when the store does not answer. */
   ping(): Promise<void>
-  /** Resolves once all that was asked for is through, however long that takes. */
+  /** Closes the store after all requested work has ended, no matter how long that takes. */
   close(): Promise<void>
 }
 
-/** A prepared statement, as whoever ends it sees it. */
+/** A prepared statement. */
 export interface Prepared {
   finalize(): void
 }
@@ -51,9 +50,9 @@ export interface SqliteEngine {
   readonly dialect: 'sqlite'
   /** Prepares statements on the connection that {@link SqliteEngine.commit} uses. */
   readonly database: Database
-  /** Takes over what was prepared there, to finalize it when the store is closed. */
-  own(statements: readonly Prepared[]): void
-  /** Runs `work` synchronously in a transaction of its own, after the writers that came before it. */
+  /** Registers statements prepared on that connection, to finalize them when the store closes. */
+  finalizeOnClose(statements: readonly Prepared[]): void
+  /** Runs `work` synchronously in a separate transaction, after the writers that were requested earlier. */
   commit<T>(work: () => T): Promise<T>
 }
 
@@ -62,7 +61,7 @@ export interface PostgresEngine {
   readonly dialect: 'postgres'
 }
 
-/** True where a statement broke a PRIMARY KEY or UNIQUE rule, on either engine. */
+/** Whether a statement violated a PRIMARY KEY or UNIQUE rule, on any engine. */
 export function isUniqueViolation(error: unknown): boolean {
   if (error instanceof SQL.PostgresError) return error.errno === '23505'
   return error instanceof SQLiteError && error.code?.startsWith('SQLITE_CONSTRAINT_') === true

@@ -1,21 +1,22 @@
-// Going by an id that was paid for. It takes effect everywhere with the transaction; the alias before stays one's own.
-import { type AliasId, type OrderId, ProtocolError } from '@sotto/protocol'
+// Binds a paid id to an account. All accounts see the new id once the transaction commits; the account keeps
+// its previous id as well.
+import { AliasId, check, type OrderId, ProtocolError } from '@sotto/protocol'
 import { changeAlias, findAccount, lockAccounts } from '../accounts/accounts.ts'
 import type { Clock } from '../operations/clock.ts'
-import { aliasOf, lockOrder, markBound } from '../payments/payments.ts'
+import { lockOrder, markBound, type Order } from '../payments/payments.ts'
 import type { AccountId, Sql } from '../storage/storage.ts'
 import { isGivenOut } from './taken.ts'
 
-/** What a bind did. */
+/** The result of binding. */
 export interface Bound {
   readonly alias: AliasId
-  /** False where the order had been bound before, by the same account. */
+  /** False if the same account had bound the order before. */
   readonly isNew: boolean
 }
 
 /**
- * Binds the id of a confirmed order to an account: of its buyer's, or, where it was reserved for nobody, of the first that
- * presents the order's id. Doing it twice changes nothing.
+ * Binds the id of a confirmed order to the account of its buyer. If the order has no buyer (a reserved id),
+ * the first account that presents the order's id gets it. Binding twice changes nothing.
  * @throws ProtocolError `NOT_FOUND`, `ORDER_NOT_CONFIRMED`, `ALIAS_TAKEN`
  */
 export async function bind(
@@ -31,7 +32,8 @@ export async function bind(
   if (order.bound_at !== null) {
     if (order.bound_by !== account) throw new ProtocolError('NOT_FOUND')
     const current = await findAccount(sql, account)
-    if (current?.alias_id !== alias) throw new ProtocolError('ALIAS_TAKEN') // Another id took its place since.
+    // The account has bound another id since.
+    if (current?.alias_id !== alias) throw new ProtocolError('ALIAS_TAKEN')
     return { alias, isNew: false }
   }
   if (order.status !== 'confirmed') throw new ProtocolError('ORDER_NOT_CONFIRMED')
@@ -39,4 +41,9 @@ export async function bind(
   await changeAlias(sql, account, alias)
   await markBound(sql, order, account, clock.now())
   return { alias, isNew: true }
+}
+
+/** The id that an order is for; undefined if the order is for something else. */
+export function aliasOf({ kind, ref_id }: Order): AliasId | undefined {
+  return kind === 'vanity' || kind === 'reserve' ? check(AliasId, ref_id) : undefined
 }

@@ -1,17 +1,20 @@
-// How long a pattern of the price list takes: one that backtracks without end would hold up every search of the shop.
+// Measures how long a pattern of the price list takes. A pattern with catastrophic backtracking would block
+// every search of the shop.
 import type { Clock } from '../operations/clock.ts'
 
 /** A pattern that takes longer than this for one id is refused. Sound ones take a few microseconds. */
 const MOST_MS = 20
-/** How often it has to be in a row: the machine interrupts whoever it likes, and stops nobody so often. */
-const TIMES_SLOW = 5
+/**
+ * A pattern is slow only if it is slow this many times in a row: a busy machine can make a single run slow.
+ */
+const SLOW_RUNS = 5
 const LONGEST_ID = 32
-/** What patterns stumble over: a long run that almost fits. */
+/** Bad cases for backtracking: long runs that almost match. */
 const RUNS = ['a', '0', '_', 'ab', 'a0', 'a_', 'az', 'aab']
 
 /**
- * Whether a pattern is quick on ids of every length. Tried on ever longer ones, so that one whose time doubles with each
- * character is found out long before it takes for ever.
+ * Whether a pattern is fast on ids of every length. Short ids are tried first, so that a pattern whose time
+ * doubles with each character is found while it still takes little time.
  */
 export function isQuick(pattern: RegExp, clock: Clock): boolean {
   for (let length = 3; length <= LONGEST_ID; length++) {
@@ -26,7 +29,7 @@ export function isQuick(pattern: RegExp, clock: Clock): boolean {
 }
 
 function isSlowOn(id: string, pattern: RegExp, clock: Clock): boolean {
-  for (let times = 0; times < TIMES_SLOW; times++) {
+  for (let times = 0; times < SLOW_RUNS; times++) {
     const since = clock.monotonic()
     pattern.test(id)
     if (clock.monotonic() - since <= MOST_MS) return false

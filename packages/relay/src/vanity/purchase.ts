@@ -1,16 +1,16 @@
-// Ordering an id: held by the order until its time is over, then by whoever paid until it is bound.
+// Orders an id. A pending order holds the id until it expires; a paid order holds it until the id is bound.
 import { type AliasId, ProtocolError } from '@sotto/protocol'
 import type { Goods, Order, Orders } from '../payments/payments.ts'
 import type { AccountId, Sql } from '../storage/storage.ts'
 import type { VanityRules } from './rules.ts'
-import { isGivenOut } from './taken.ts'
+import { aliasHold, isGivenOut } from './taken.ts'
 
-/** Who orders an id: an account, or nobody yet, at an address. */
+/** The buyer of an id: an account, or a client without an account, known by its network address. */
 export type Buyer = { readonly account: AccountId } | { readonly address: string }
 
 /**
- * Orders an id at its price of this moment.
- * @throws ProtocolError `NOT_FOUND` where no rule prices it, `ALIAS_TAKEN`, and what placing an order may throw
+ * Orders an id at its current price.
+ * @throws ProtocolError `NOT_FOUND` if no rule prices it, `ALIAS_TAKEN`, and what placing an order throws
  */
 export async function purchase(
   alias: AliasId,
@@ -24,7 +24,6 @@ export async function purchase(
     kind: account === undefined ? 'reserve' : 'vanity',
     refId: alias,
     price: valuation.price,
-    holds: `alias:${alias}`,
     party: 'account' in buyer ? `account ${buyer.account}` : `address ${buyer.address}`,
     taken: 'ALIAS_TAKEN',
     title: `the id ${alias}`,
@@ -32,8 +31,9 @@ export async function purchase(
   }))
 }
 
-/** Ids as something that is sold: nothing is handed over before the buyer binds it. */
+/** Ids as goods: payment delivers nothing yet; the buyer binds the id later. */
 export const vanityGoods: Goods = {
+  holdOf: aliasHold,
   deliver: async (sql: Sql, order: Order) => !(await isGivenOut(sql, order.ref_id)),
-  isKept: true,
+  isBoundLater: true,
 }

@@ -1,12 +1,12 @@
 // The endpoints of the shop of custom ids.
-import type { AliasId } from '@sotto/protocol'
+import { type AliasId, ProtocolError } from '@sotto/protocol'
 import type { Bus } from '../cluster/bus.ts'
 import { renameFrames } from '../friends/friends.ts'
 import type { Handlers } from '../listener/route.ts'
 import type { Clock } from '../operations/clock.ts'
-import { type Order, type Orders, paymentUrlOf } from '../payments/payments.ts'
+import { findOrder, type Order, type Orders, paymentUrlOf } from '../payments/payments.ts'
 import type { Storage } from '../storage/storage.ts'
-import { bind } from './bind.ts'
+import { aliasOf, bind } from './bind.ts'
 import { purchase } from './purchase.ts'
 import type { VanityRules } from './rules.ts'
 import { searchVanity } from './search.ts'
@@ -21,7 +21,7 @@ export interface VanityParts {
   readonly publicUrl: URL | undefined
 }
 
-type Names = 'searchVanity' | 'purchaseVanity' | 'reserveVanity' | 'bindVanity'
+type Names = 'searchVanity' | 'purchaseVanity' | 'reserveVanity' | 'bindVanity' | 'orderStatus'
 
 export function vanityRoutes(parts: VanityParts): Handlers<Names> {
   const { storage, bus, rules, publicUrl } = parts
@@ -43,6 +43,12 @@ export function vanityRoutes(parts: VanityParts): Handlers<Names> {
       })
       for (const { account, frame } of frames) bus.ring(account, { kind: 'frame', frame })
       return { alias_id: bound.alias }
+    },
+
+    orderStatus: async ({ params }) => {
+      const order = await findOrder(storage.sql, params.id)
+      if (!order) throw new ProtocolError('NOT_FOUND')
+      return { status: order.status, alias_id: aliasOf(order) ?? '' }
     },
   }
 }

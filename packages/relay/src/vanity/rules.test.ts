@@ -1,5 +1,5 @@
-// The price list: the first pattern that matches decides, what is reserved is not for sale, and a file that breaks
-// while it is edited changes nothing.
+// The price list: the first pattern that matches decides, reserved ids are not for sale, and an invalid file
+// never replaces valid rules.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -47,7 +47,7 @@ test('the first pattern that matches the whole id decides', () => {
   expect(rules.valuate(id('zabc'))).toBeUndefined()
 })
 
-test('what is reserved, what the relay gives out itself, or what stands for a seat has no price', () => {
+test('reserved ids, ids that the relay assigns, and the id under which seats are sold have no price', () => {
   const rules = open({ ...SIMPLE, rules: [{ pattern: '.*', tier: 'top', price_usdt: 5 }] })
   expect(rules.valuate(id('add'))).toBeUndefined()
   expect(rules.valuate(id('u12345678'))).toBeUndefined()
@@ -63,7 +63,7 @@ test('a changed file is read again, within a second', () => {
   expect(rules.valuate(id('abc'))).toMatchObject({ tier: 'premium', price: 7_777 })
 })
 
-test('a file that is broken or gone meanwhile leaves the last good rules in force', () => {
+test('the last valid rules stay in force while the file is invalid or missing', () => {
   const rules = open(SIMPLE)
   write('{ "rules": [')
   now += 1001
@@ -76,45 +76,45 @@ test('a file that is broken or gone meanwhile leaves the last good rules in forc
   expect(rules.valuate(id('abc'))).toBeUndefined()
 })
 
-describe('at the start a file is refused that', () => {
+describe('at the start a file is refused if it', () => {
   test.each([
     ['is not JSON', 'nonsense', 'is not JSON'],
     ['has no rules', {}, 'rules'],
-    [
-      'has a pattern that is none',
-      { rules: [{ pattern: '(', tier: 'top', price_usdt: 1 }] },
-      'rules.0.pattern',
-    ],
-    ['knows another tier', { rules: [{ pattern: 'a', tier: 'gold', price_usdt: 1 }] }, 'rules.0.tier'],
+    ['has an invalid pattern', { rules: [{ pattern: '(', tier: 'top', price_usdt: 1 }] }, 'rules.0.pattern'],
+    ['has an unknown tier', { rules: [{ pattern: 'a', tier: 'gold', price_usdt: 1 }] }, 'rules.0.tier'],
     ['sells for nothing', { rules: [{ pattern: 'a', tier: 'top', price_usdt: 0 }] }, 'rules.0.price_usdt'],
     [
       'sells for more than an order can cost',
       { rules: [{ pattern: 'a', tier: 'top', price_usdt: 1_000_000_001 }] },
       'rules.0.price_usdt',
     ],
-    ['sells for parts', { rules: [{ pattern: 'a', tier: 'top', price_usdt: 1.5 }] }, 'rules.0.price_usdt'],
-    ['features what is no id', { rules: [], featured: ['A!'] }, 'featured.0'],
-    ['says what nobody knows', { rules: [], prices: [] }, 'prices'],
+    [
+      'has a price that is not a whole number',
+      { rules: [{ pattern: 'a', tier: 'top', price_usdt: 1.5 }] },
+      'rules.0.price_usdt',
+    ],
+    ['features an invalid id', { rules: [], featured: ['A!'] }, 'featured.0'],
+    ['has an unknown field', { rules: [], prices: [] }, 'prices'],
   ])('%s', (_what, content, place) => {
     expect(() => open(content)).toThrow(VanityRulesError)
     expect(() => open(content)).toThrow(place)
   })
 
-  test('is not there', () => {
+  test('does not exist', () => {
     expect(() => new VanityRules(join(folder, 'none'), { clock, log: createLog('silent') })).toThrow(
       'cannot be read',
     )
   })
 })
 
-test('a pattern is not slow where only the machine was, more than once', () => {
-  let looks = 0
-  const interrupted = { now: () => now, monotonic: () => (++looks <= 5 ? looks * 30 : 1000) }
+test('a pattern does not count as slow because the machine was slow a few times', () => {
+  let reads = 0
+  const interrupted = { now: () => now, monotonic: () => (++reads <= 5 ? reads * 30 : 1000) }
   write(SIMPLE)
   expect(() => new VanityRules(file, { clock: interrupted, log: createLog('silent') })).not.toThrow()
 })
 
-test('a pattern that would hold up every search is refused, the others are not', () => {
+test('refuses a pattern that would block every search, and no other', () => {
   const parts = { clock: systemClock, log: createLog('silent') }
   for (const pattern of ['(a+)+b', '([a-z]+)*_', '(?:a|a)*b', '(.*)*x']) {
     write({ rules: [...SIMPLE.rules, { pattern, tier: 'top', price_usdt: 1 }] })

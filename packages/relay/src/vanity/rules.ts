@@ -1,4 +1,5 @@
-// What an id costs: a file the operator edits, checked when it is read and read again when it has changed.
+// The price list of ids: a file that the operator edits. It is checked when it is read, and read again after
+// a change.
 import { readFileSync, statSync } from 'node:fs'
 import { AliasId, Price, QUOTA_REF, type VanityTier, VanityTier as VanityTierSchema } from '@sotto/protocol'
 import * as v from 'valibot'
@@ -7,7 +8,7 @@ import type { Log } from '../operations/log.ts'
 import defaultRules from './default-rules.json'
 import { isQuick } from './pattern-time.ts'
 
-/** What the rules say of one id. */
+/** The price of one id. */
 export interface Valuation {
   readonly tier: VanityTier
   /** Whole stablecoin units. */
@@ -15,14 +16,14 @@ export interface Valuation {
   readonly isFeatured: boolean
 }
 
-/** The file breaks its form; the message names the place and the rule. */
+/** The file is not valid. The message names the place and the rule. */
 export class VanityRulesError extends Error {
   override readonly name = 'VanityRulesError'
 }
 
-/** How often the file is looked at for changes, at most. */
-const LOOK_EVERY_MS = 1000
-/** What the relay gives out itself is never sold, nor what stands for a seat in orders. */
+/** The file is checked for changes at most this often. */
+const CHECK_EVERY_MS = 1000
+/** Ids that the relay assigns are never sold. Neither is QUOTA_REF, which names seats in orders. */
 const ASSIGNED = /^u[0-9]{8,}$/
 const MOST_ENTRIES = 100_000
 
@@ -47,26 +48,28 @@ interface Rules {
   readonly reserved: ReadonlySet<string>
 }
 
-/** The rules in force. */
+/** The price list in force. */
 export class VanityRules {
   readonly #file: string | undefined
   readonly #clock: Clock
   readonly #log: Log
   #rules: Rules
   #version = ''
-  #lookedAt: number
+  #checkedAt: number
 
-  /** @param file the operator's own; without, the rules that come with the relay @throws VanityRulesError */
+  /**
+   * @param file the operator's file; undefined: the rules that come with the relay @throws VanityRulesError
+   */
   constructor(file: string | undefined, parts: { clock: Clock; log: Log }) {
     this.#file = file
     this.#clock = parts.clock
     this.#log = parts.log
-    this.#lookedAt = parts.clock.monotonic()
+    this.#checkedAt = parts.clock.monotonic()
     this.#version = file === undefined ? '' : versionOf(file)
     this.#rules = file === undefined ? compile(defaultRules, parts.clock) : read(file, parts.clock)
   }
 
-  /** What an id costs now; undefined where no rule prices it or it is reserved. */
+  /** The current price of an id; undefined if no rule prices it or it is reserved. */
   valuate(id: AliasId): Valuation | undefined {
     const { rules, featured, reserved } = this.#current()
     if (ASSIGNED.test(id) || id === QUOTA_REF || reserved.has(id)) return undefined
@@ -74,16 +77,16 @@ export class VanityRules {
     return rule && { tier: rule.tier, price: rule.price, isFeatured: featured.has(id) }
   }
 
-  /** The ids that are put forward, reserved ones left out. */
+  /** The featured ids. Some of them may be reserved or taken; `valuate` and the search leave those out. */
   featured(): AliasId[] {
     return [...this.#current().featured]
   }
 
   #current(): Rules {
     const now = this.#clock.monotonic()
-    if (this.#file === undefined || now - this.#lookedAt < LOOK_EVERY_MS) return this.#rules
-    this.#lookedAt = now
-    // Whatever is wrong with what somebody is just editing, the last good rules stay in force.
+    if (this.#file === undefined || now - this.#checkedAt < CHECK_EVERY_MS) return this.#rules
+    this.#checkedAt = now
+    // If the file is not valid, for example during an edit, the last valid rules stay in force.
     try {
       const version = versionOf(this.#file)
       if (version === this.#version) return this.#rules

@@ -1,4 +1,4 @@
-// Searching the shop: what is put forward, or what begins with what somebody typed and can be bought.
+// Searches the shop: featured ids, or ids that begin with the query and can be bought.
 import { AliasId, type VanityItem } from '@sotto/protocol'
 import * as v from 'valibot'
 import type { Sql } from '../storage/storage.ts'
@@ -6,7 +6,7 @@ import type { VanityRules } from './rules.ts'
 import { isTaken } from './taken.ts'
 
 const MOST_RESULTS = 20
-/** What makes a name of a beginning that is taken, or too short: short words people remember. */
+/** Endings that are appended to the query: short words that people remember. */
 const COMPLETIONS = [
   ...[
     'hq',
@@ -45,8 +45,8 @@ const COMPLETIONS = [
 ]
 
 /**
- * The featured ids by rising price where `query` is empty, else the query itself, if it is an id, and memorable ids
- * that begin with it: none that is taken, held, reserved or without a price.
+ * If `query` is empty: the featured ids, cheapest first. Otherwise: the query, if it is an id, and memorable
+ * ids that begin with it. Ids that are taken, held, reserved or without a price are left out.
  */
 export async function searchVanity(sql: Sql, rules: VanityRules, query: string): Promise<VanityItem[]> {
   if (query === '') {

@@ -1,4 +1,4 @@
-// The shop of custom ids as the rest of the relay knows it.
+// The shop of custom ids, as the rest of the relay uses it.
 export { vanityGoods } from './purchase.ts'
 export { vanityRoutes } from './routes.ts'
 export { VanityRules, VanityRulesError } from './rules.ts'

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.37;
 
-/// A token for tests: whoever deploys it has all of it. It also emits what no well-behaved token would.
+/// A token for tests. The account that deploys it owns all of it. It also emits events that no correct token
+/// emits.
 contract TestToken {
     event Transfer(address indexed from, address indexed to, uint256 value);
 
@@ -23,12 +24,13 @@ contract TestToken {
         return true;
     }
 
-    /// Several payments in one transaction, as exchanges make them.
+    /// Makes several payments in one transaction, as exchanges do.
     function transferAll(address[] calldata to, uint256 value) external {
         for (uint256 i = 0; i < to.length; i++) transfer(to[i], value);
     }
 
-    /// The same event as a collectible's (ERC-721) has it: the third word is an index, not an amount. And with an amount besides.
+    /// Emits the event as a collectible (ERC-721) does: the third value is an indexed id, not an amount. Then emits
+    /// the same event with an amount as well.
     function emitCollectible(address to, uint256 id) external {
         bytes32 signature = keccak256("Transfer(address,address,uint256)");
         bytes32 sender = bytes32(uint256(uint160(msg.sender)));

@@ -1,21 +1,22 @@
-// Asking somebody else's HTTP interface: in bounded time, for a bounded answer, never led elsewhere, never quoted.
+// Requests to another party's HTTP API: limited time, a limited answer, no redirects. Its words never appear
+// in our messages.
 import { SettingError } from '../../operations/setting-error.ts'
 
-/** The other side gave no answer that can be used. The reason is in our words, never in theirs. */
+/** The other side gave no usable answer. The message is the relay's own text, never theirs. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable'
 }
 
-/** It answered, but with more than was allowed; it would again. */
+/** The answer was larger than allowed. A repeated request would get the same answer. */
 export class AnswerTooLarge extends Unreachable {}
 
-/** A request, and what is allowed of its answer. */
+/** A request, and the limits for its answer. */
 export interface BoundedRequest {
   readonly method: 'GET' | 'POST'
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
   readonly mostBytes: number
-  /** Ends the request early. */
+  /** Aborts the request. */
   readonly signal?: AbortSignal
 }
 
@@ -23,19 +24,19 @@ export interface BoundedRequest {
 export interface BoundedAnswer {
   readonly status: number
   readonly text: string
-  /** Milliseconds the other side asks to be left alone; undefined where it does not say. */
+  /** How long the other side asks us to wait, in milliseconds; undefined if it does not say. */
   readonly retryAfterMs: number | undefined
 }
 
 const MOST_MS = 10_000
 
-/** @throws Unreachable where nothing answers in time, or with more than allowed */
+/** @throws Unreachable if nothing answers in time, or the answer is too large */
 export async function request(url: string, asked: BoundedRequest): Promise<BoundedAnswer> {
   const timeout = AbortSignal.timeout(MOST_MS)
   try {
     const response = await fetch(url, {
       method: asked.method,
-      // Compressed, a small answer could become a large one.
+      // A small compressed answer could become a large one.
       headers: { accept: 'application/json', 'accept-encoding': 'identity', ...asked.headers },
       redirect: 'manual',
       signal: asked.signal ? AbortSignal.any([timeout, asked.signal]) : timeout,
@@ -54,7 +55,7 @@ export async function request(url: string, asked: BoundedRequest): Promise<Bound
   }
 }
 
-/** The bytes of a body; undefined where there are more than `mostBytes`, which are then not read. */
+/** The bytes of a body; undefined if there are more than `mostBytes`. Reading stops there. */
 export async function readBytes(
   body: ReadableStream<Uint8Array> | null,
   mostBytes: number,
@@ -70,7 +71,7 @@ export async function readBytes(
 }
 
 /**
- * The setting as the address of an interface, without a slash at its end.
+ * Reads a setting that is the address of an API. Removes slashes at its end.
  * @throws SettingError
  */
 export function interfaceUrlOf(setting: string, text: string): string {
@@ -81,7 +82,7 @@ export function interfaceUrlOf(setting: string, text: string): string {
   return url.href.replace(/\/+$/, '')
 }
 
-/** Whether nobody on the way can read it: https, or http that does not leave the machine. */
+/** Whether nobody on the network can read it: https, or http that does not leave this machine. */
 export function isConfidential({ protocol, hostname }: URL): boolean {
   const isLoopback = /^(?:127(?:\.[0-9]{1,3}){3}|localhost|\[::1\])$/.test(hostname)
   return protocol === 'https:' || (protocol === 'http:' && isLoopback)

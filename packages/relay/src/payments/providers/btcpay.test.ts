@@ -1,4 +1,4 @@
-// BTCPay Server: held to the documented interface, which a local HTTP server acts; signatures are real.
+// BTCPay Server: a local HTTP server simulates the documented API, with real signatures.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import type { OrderId } from '@sotto/protocol'
@@ -98,7 +98,7 @@ async function call(
 }
 
 describe('an invoice', () => {
-  test('is asked for in dollars with the order’s id and end, and its page is where to pay', async () => {
+  test('is requested in dollars with the order’s id and end, and its page is the place to pay', async () => {
     const expiresAt = clock.now() + 14.5 * 60_000
     const toOpen = { orderId, depositIndex: 0, price: 10, expiresAt, title: 'the id ada' }
     const page = `https://pay.example/i/${INVOICE}`
@@ -121,7 +121,7 @@ describe('an invoice', () => {
 })
 
 describe('a notification', () => {
-  test('lets the invoice be looked at, and its payments recorded by their own ids and time', async () => {
+  test('makes the relay read the invoice and record its payments by their ids and times', async () => {
     methods = [{ amount: '0.00015530', payments: [payment()] }]
     expect(await call(event('InvoiceReceivedPayment'))).toBe(200)
     expect(book.payments()).toMatchObject([
@@ -133,7 +133,7 @@ describe('a notification', () => {
     expect(book.status(order)).toBe('pending')
   })
 
-  test('that the invoice is settled makes its payments final, once, however often it is delivered', async () => {
+  test('that the invoice is settled makes its payments final, once, even if it is delivered repeatedly', async () => {
     methods = [{ amount: '0.00015530', payments: [payment({ status: 'Settled' })] }]
     status = 'Processing'
     await call(event('InvoicePaymentSettled'))
@@ -144,7 +144,7 @@ describe('a notification', () => {
     expect(book.lines()).toEqual([`btcpay/${INVOICE}/f00d-0 10000000 final`])
   })
 
-  test('that comes out of order tells what is so by now', async () => {
+  test('that arrives out of order reports the current state', async () => {
     methods = [{ amount: '0.00015530', payments: [payment({ status: 'Settled' })] }]
     status = 'Settled'
     for (const type of ['InvoiceSettled', 'InvoiceReceivedPayment', 'InvoiceProcessing'])
@@ -152,7 +152,7 @@ describe('a notification', () => {
     expect(book.lines()).toEqual([`btcpay/${INVOICE}/f00d-0 10000000 final`])
   })
 
-  test('that is forged is refused, nothing is asked for and nothing recorded', async () => {
+  test('that is forged is refused; nothing is requested or recorded', async () => {
     methods = [{ amount: '0.00015530', payments: [payment()] }]
     const body = event('InvoiceReceivedPayment')
     const right = sign(body)
@@ -164,7 +164,7 @@ describe('a notification', () => {
     expect(book.payments()).toEqual([])
   })
 
-  test('of parts in two coins gives each its part, and all of them the price', async () => {
+  test('of parts in two coins records each share, and together the price', async () => {
     status = 'Settled'
     methods = [
       { amount: '0.00015530', payments: [payment({ id: 'a', value: '0.00005176', status: 'Settled' })] },
@@ -174,11 +174,12 @@ describe('a notification', () => {
       },
     ]
     await call(event('InvoiceSettled'))
-    // Rounded by the processor, the two come to 9.9999997; that it is settled is its word that all is paid.
+    // The processor rounds, so the two shares add up to 9.9999997. The status `Settled` says that the whole
+    // price is paid.
     expect(book.lines()).toEqual([`btcpay/${INVOICE}/a 3332904 final`, `btcpay/${INVOICE}/b 6667096 final`])
   })
 
-  test('of less than the price records what came, final when the invoice has ended', async () => {
+  test('of less than the price records the amount, as final when the invoice has ended', async () => {
     methods = [{ amount: '0.00015530', payments: [payment({ value: '0.00007765', status: 'Settled' })] }]
     await call(event('InvoiceReceivedPayment'))
     expect(book.lines()).toEqual([`btcpay/${INVOICE}/f00d-0 5000000 seen`])
@@ -187,7 +188,7 @@ describe('a notification', () => {
     expect(book.lines()).toEqual([`btcpay/${INVOICE}/f00d-0 5000000 final`])
   })
 
-  test('of parts that came late and are all of it gives the last one what rounding left', async () => {
+  test('of late parts that together are the price adds the rounding difference to the last part', async () => {
     status = 'Expired'
     additionalStatus = 'PaidLate'
     const third = { value: '0.00001', status: 'Settled' } as const
@@ -197,7 +198,7 @@ describe('a notification', () => {
     expect(book.lines().map((line) => line.split(' ')[1])).toEqual(['3333333', '3333333', '3333334'])
   })
 
-  test('of more than the price records all of it', async () => {
+  test('of more than the price records the whole amount', async () => {
     status = 'Settled'
     const more = payment({ id: 'more', status: 'Settled', receivedDate: PAID_AT + 1 })
     methods = [{ amount: '0.00015530', payments: [more, payment({ status: 'Settled' })] }]
@@ -208,7 +209,7 @@ describe('a notification', () => {
     ])
   })
 
-  test('that a payment did not confirm in time takes it back', async () => {
+  test('that a payment did not confirm in time retracts it', async () => {
     methods = [{ amount: '0.00015530', payments: [payment()] }]
     await call(event('InvoiceProcessing'))
     status = 'Invalid'
@@ -216,7 +217,7 @@ describe('a notification', () => {
     expect(book.lines()).toEqual([`btcpay/${INVOICE}/f00d-0 10000000 gone`])
   })
 
-  test('is answered with 503 where the processor cannot be asked, so that it comes again', async () => {
+  test('is answered with 503 if the processor cannot be reached, so that it is repeated', async () => {
     isDown = true
     expect(await call(event('InvoiceReceivedPayment'))).toBe(503)
     expect(JSON.stringify(log.fields)).not.toContain('inner words')
@@ -226,7 +227,7 @@ describe('a notification', () => {
     expect(book.lines()).toHaveLength(1)
   })
 
-  test('for an order that is not known is thanked for and recorded nowhere', async () => {
+  test('for an unknown order is acknowledged and not recorded', async () => {
     methods = [{ amount: '0.00015530', payments: [payment()] }]
     orderId = anOrderId(99)
     expect(await call(event('InvoiceReceivedPayment'))).toBe(200)
@@ -234,7 +235,7 @@ describe('a notification', () => {
     expect(log.events).toEqual([['warn', 'payment_notification_refused']])
   })
 
-  test('that makes no sense is refused', async () => {
+  test('with invalid content is refused', async () => {
     const nonsense = [
       { metadata: { orderId: 7 } },
       { metadata: null },
@@ -246,7 +247,7 @@ describe('a notification', () => {
     expect(api.asked).toEqual([])
   })
 
-  test('about amounts that make no sense records nothing', async () => {
+  test('about invalid amounts records nothing', async () => {
     const senseless: [string, string][] = [
       ['0', '1'],
       ['-1', '1'],
@@ -261,7 +262,7 @@ describe('a notification', () => {
     expect(book.payments()).toEqual([])
   })
 
-  test('that a payment was replaced by another takes it back', async () => {
+  test('that a payment was replaced by another retracts it', async () => {
     methods = [{ amount: '0.00015530', payments: [payment()] }]
     await call(event('InvoiceReceivedPayment'))
     methods = [

@@ -1,5 +1,5 @@
-// BTCPay Server: an invoice for each order (Greenfield API), and its webhooks. The relay's tests hold it to the
-// documented interface, served by a server of their own; it has not been run against a BTCPay Server.
+// BTCPay Server: an invoice for each order (Greenfield API), and its webhooks. The tests run it against a
+// local server that acts the documented API; it has not been run against a real BTCPay Server.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { OrderId } from '@sotto/protocol'
 import * as v from 'valibot'
@@ -10,15 +10,15 @@ import { Amount, Written } from './webhook-json.ts'
 import {
   ask,
   HostedPage,
-  Nonsense,
+  InvalidReport,
   type Opened,
   type Processor,
   type ProcessorConfig,
   type ProcessorParts,
   paymentSeen,
+  type Report,
   readNotification,
-  type Told,
-  Unusable,
+  UnusableAnswer,
 } from './webhook-processor.ts'
 
 const Id = v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,200}$/))
@@ -28,8 +28,8 @@ const Created = v.object({ id: InvoiceId, checkoutLink: HostedPage })
 const Event = v.object({ type: v.string(), storeId: v.string() })
 const Metadata = v.object({ orderId: OrderId })
 const InvoiceEvent = v.object({ invoiceId: InvoiceId, metadata: Metadata })
-/** The events after which an invoice's payments are looked at. */
-const telling = [
+/** The events after which the relay reads an invoice's payments. */
+const paymentEvents = [
   ...['InvoiceReceivedPayment', 'InvoicePaymentSettled', 'InvoiceProcessing'],
   ...['InvoiceSettled', 'InvoiceExpired', 'InvoiceInvalid'],
 ]
@@ -88,31 +88,32 @@ export class BtcPay implements Processor {
     return isRight ? Buffer.from(body).toString('utf8') : undefined
   }
 
-  // A notification names a payment in its own coin without saying what that is worth, and may come late or out of order.
-  // So it is only the doorbell: what the invoice has received by now is asked for, and all of it told.
-  async read(signed: string): Promise<Told> {
+  // A notification names a payment in its own coin without its value, and may arrive late or out of order. So
+  // it only triggers a look-up: the relay reads everything the invoice has received by now, and reports all
+  // of it.
+  async read(signed: string): Promise<Report> {
     const { type, storeId } = readNotification(Event, signed)
-    if (storeId !== this.#config.store) throw new Nonsense('storeId')
-    if (!telling.includes(type)) return { seen: [], gone: [] }
-    return await this.look(readNotification(InvoiceEvent, signed).invoiceId)
+    if (storeId !== this.#config.store) throw new InvalidReport('storeId')
+    if (!paymentEvents.includes(type)) return { seen: [], gone: [] }
+    return await this.lookUp(readNotification(InvoiceEvent, signed).invoiceId)
   }
 
-  async look(name: string): Promise<Told> {
+  async lookUp(name: string): Promise<Report> {
     const asked = { method: 'GET' } as const
     const invoice = await this.#ask(`/${name}`, asked, Invoice)
-    // Without being asked to, it leaves out payments that came to nothing.
+    // By default BTCPay Server leaves out payments that came to nothing.
     const path = `/${name}/payment-methods?onlyAccountedPayments=false`
     const methods = await this.#ask(path, asked, PaymentMethods)
     if (invoice.currency.toUpperCase() !== 'USD' || millionthsOf(invoice.amount) <= 0n)
-      throw new Nonsense('the invoice’s amount')
+      throw new InvalidReport('the invoice’s amount')
 
     const payments = methods.flatMap(({ amount, payments }) =>
       payments.map((payment) => withShare(payment, amount)),
     )
     const reference = ({ id }: Payment): string => `${this.name}/${name}/${id}`
-    const standing = payments.filter((payment) => isStanding(payment, invoice.status))
-    const fallen = payments.filter((payment) => !standing.includes(payment))
-    return { seen: this.#seen(invoice, standing, reference), gone: fallen.map(reference) }
+    const valid = payments.filter((payment) => isValid(payment, invoice.status))
+    const invalid = payments.filter((payment) => !valid.includes(payment))
+    return { seen: this.#seen(invoice, valid, reference), gone: invalid.map(reference) }
   }
 
   #seen(
@@ -121,7 +122,7 @@ export class BtcPay implements Processor {
     reference: (payment: Payment) => string,
   ): PaymentSeen[] {
     const isFull = status === 'Processing' || status === 'Settled' || additionalStatus === 'PaidLate'
-    // An invoice that is still open may get more: only what became of it ends a payment.
+    // An open invoice may still receive more. A payment is final only after its invoice has ended.
     const isOver = status !== 'New' && status !== 'Processing'
     const amounts = amountsOf(payments.toSorted(byTime), millionthsOf(price), isFull)
     return [...amounts].map(([payment, amount]) => {
@@ -148,13 +149,13 @@ export class BtcPay implements Processor {
 
 function withShare(payment: Payment, asked: Decimal | null | undefined): Paid {
   if (!asked || asked.digits <= 0n || payment.value.digits < 0n) {
-    throw new Unusable('its amounts make no sense')
+    throw new UnusableAnswer('its amounts are not valid')
   }
   return { ...payment, share: shareOf(payment.value, asked) }
 }
 
-// An invoice becomes invalid where what was paid did not confirm in time.
-function isStanding({ status }: Payment, invoiceStatus: string): boolean {
+// An invoice becomes invalid if its payments did not confirm in time.
+function isValid({ status }: Payment, invoiceStatus: string): boolean {
   return status === 'Settled' || (status === 'Processing' && invoiceStatus !== 'Invalid')
 }
 
@@ -162,9 +163,9 @@ function byTime(one: Payment, other: Payment): number {
   return one.receivedDate - other.receivedDate || (one.id < other.id ? -1 : 1)
 }
 
-// Whatever coin each was paid in: its share of what was asked for in that coin is its share of the price, rounded down.
-// Where the processor says that all is paid (it rounds too, and the operator may tolerate a little there), the last one has
-// the rest.
+// Payments may be in different coins. A payment's share of the amount due in its coin is its share of the
+// price, rounded down. If the processor says that everything is paid (it rounds too, and the operator may
+// allow a small tolerance there), the last payment gets the rest.
 function amountsOf(payments: readonly Paid[], price: bigint, isFull: boolean): Map<Payment, bigint> {
   const amounts = new Map<Payment, bigint>()
   let before = 0n

@@ -1,4 +1,4 @@
-// Deposit addresses are those a wallet of the same phrase shows, and no key that can spend is ever taken.
+// Deposit addresses are the ones that a wallet with the same phrase shows, and private keys are refused.
 
 import { expect, test } from 'bun:test'
 import { mnemonicToAccount } from 'viem/accounts'
@@ -15,10 +15,10 @@ function messageFor(key: string): string {
     if (error instanceof SettingError) return error.message
     throw error
   }
-  return 'it was taken'
+  return 'it was accepted'
 }
 
-test('the address of an index is the wallet’s of the same index', () => {
+test('the address of an index is the one that a wallet derives for it', () => {
   const addresses = new DepositAddresses('EVM_XPUB', XPUB)
   for (const index of [0, 1, 2, 19, 1000, 2 ** 31 - 1]) {
     const wallet = mnemonicToAccount(PHRASE, { path: `m/44'/60'/0'/0/${index}` })
@@ -27,24 +27,24 @@ test('the address of an index is the wallet’s of the same index', () => {
   expect(addresses.at(0)).not.toBe(addresses.at(1))
 })
 
-test('the address of a phrase is the one published for it everywhere', () => {
+test('the address of a well-known phrase is the published one', () => {
   const phrase = 'test test test test test test test test test test test junk'
   const key = mnemonicToAccount(phrase, { path: "m/44'/60'/0'" }).getHdKey().publicExtendedKey
   expect(new DepositAddresses('EVM_XPUB', key).at(0)).toBe('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266')
 })
 
-test('a private key is refused, and not repeated', () => {
+test('refuses a private key, and does not quote it', () => {
   const privateKey = hdKey.privateExtendedKey
   expect(messageFor(privateKey)).toContain('private')
   const others = [privateKey, ` ${privateKey}`, `${privateKey}x`, privateKey.replace('xprv', 'tprv'), PHRASE]
   for (const key of [...others, `0x${'ab'.repeat(32)}`]) {
     const message = messageFor(key)
-    expect(message).not.toBe('it was taken')
+    expect(message).not.toBe('it was accepted')
     for (let at = 0; at + 8 <= key.length; at += 4) expect(message).not.toContain(key.slice(at, at + 8))
   }
 })
 
-test('what is no extended key is refused', () => {
+test('refuses text that is not an extended key', () => {
   const typo = XPUB.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a'))
   for (const key of [
     '',

@@ -1,4 +1,5 @@
-// A fresh address for every order, from an extended public key: the relay holds no key that can spend.
+// Derives a new deposit address for every order from an extended public key, so the relay holds no key that
+// can spend.
 
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { HDKey } from '@scure/bip32'
@@ -6,31 +7,37 @@ import type { Address } from 'viem'
 import { bytesToHex, publicKeyToAddress } from 'viem/utils'
 import { SettingError } from '../../operations/setting-error.ts'
 
-/** The addresses below one extended public key (BIP-32): the one of index `i` is at `0/i`, where wallets have theirs. */
+/**
+ * The addresses below one extended public key (BIP-32). The address of index `i` is at `0/i`, where wallets
+ * expect it.
+ */
 export class DepositAddresses {
   readonly #receiving: HDKey
 
   /**
-   * @param setting what `key` was given in
-   * @throws SettingError where `key` is private, or no such key at all; what it is, is not said
+   * @param setting the setting that `key` comes from
+   * @throws SettingError if `key` is private or not an extended key; the message does not quote it
    */
   constructor(setting: string, key: string) {
     this.#receiving = publicKeyOf(setting, key).deriveChild(0)
   }
 
-  /** The address of an index from 0 to 2^31 - 1, in EIP-55's spelling. TRON spells the same 20 bytes in its own way. */
+  /**
+   * The address of an index from 0 to 2^31 - 1, as EIP-55 text. TRON writes the same 20 bytes in another way.
+   */
   at(index: number): Address {
     const { publicKey } = this.#receiving.deriveChild(index)
-    if (!publicKey) throw new Error('a child of a public key has none')
-    // An address is made of both of a point's coordinates; what BIP-32 gives has only one, and would make another address.
+    if (!publicKey) throw new Error('a derived key has no public key')
+    // An address is computed from both coordinates of a point. BIP-32 gives the compressed form, which would
+    // lead to another address.
     return publicKeyToAddress(bytesToHex(secp256k1.Point.fromBytes(publicKey).toBytes(false)))
   }
 }
 
 function publicKeyOf(setting: string, text: string): HDKey {
-  // A key that can spend must not be looked at any closer: what a library says of it could end in a log.
+  // A private key must not reach a library: its error message could end in a log.
   if (/^.?prv/i.test(text)) {
-    const rule = 'an extended public key (xpub…); what is there is private, and no relay may hold it'
+    const rule = 'an extended public key (xpub…); the given key is private, and no relay may hold it'
     throw new SettingError(setting, rule)
   }
   try {

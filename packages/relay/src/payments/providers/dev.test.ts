@@ -1,4 +1,4 @@
-// Pretended payments: said aloud, two seconds after an order, once each.
+// Pretended payments: announced in the log, and made two seconds after an order, once each.
 import { expect, test } from 'bun:test'
 import { anOrderId, openLedgerWorld } from '../../../test/ledger-world.ts'
 import { clockAt } from '../../../test/mailbox-world.ts'

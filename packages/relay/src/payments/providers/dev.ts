@@ -1,20 +1,20 @@
-// Pretended payments, for trying things out: every order counts as paid two seconds after it was opened.
+// Pretended payments, for trying things out: every order counts as paid two seconds after it was placed.
 import type { Clock } from '../../operations/clock.ts'
 import type { Log } from '../../operations/log.ts'
 import type { Destination, Ledger, OrderPending, OrderToOpen, PaymentProvider, Unit } from '../provider.ts'
 
 const PAID_AFTER_MS = 2000
-const LOOK_EVERY_MS = 1000
+const CHECK_EVERY_MS = 1000
 const DECIMALS = 6
 
-/** Gives everything away. Made only where the operator asks for it by name. */
+/** Confirms every order without money. Used only if the operator sets it explicitly. */
 export class DevPayments implements PaymentProvider {
   readonly name = 'dev'
   readonly unit: Unit = { symbol: 'USDT', decimals: DECIMALS, network: '' }
   readonly #clock: Clock
   readonly #log: Log
   #timer: Timer | undefined
-  #round: Promise<void> | undefined
+  #running: Promise<void> | undefined
 
   constructor(parts: { clock: Clock; log: Log }) {
     this.#clock = parts.clock
@@ -35,15 +35,15 @@ export class DevPayments implements PaymentProvider {
       reason: 'every order counts as paid and no money is asked for; never use dev where people buy',
     })
     this.#timer = setInterval(() => {
-      this.#round ??= this.#pay(ledger).finally(() => {
-        this.#round = undefined
+      this.#running ??= this.#pay(ledger).finally(() => {
+        this.#running = undefined
       })
-    }, LOOK_EVERY_MS)
+    }, CHECK_EVERY_MS)
   }
 
   async stop(): Promise<void> {
     clearInterval(this.#timer)
-    await this.#round
+    await this.#running
   }
 
   seenUntil(now: number): number {

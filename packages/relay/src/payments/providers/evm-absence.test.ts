@@ -1,4 +1,4 @@
-// Long absences, relays that are killed, and several that read one chain: each block is read once.
+// Long absences, killed relays, and several relays that read one chain: each block is read once.
 import { describe, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -12,13 +12,13 @@ import { openSqlite } from '../../storage/sqlite.ts'
 const world = useChain()
 const openEndpoint = world.openEndpoint
 
-/** A shop that asks these endpoints, and is content with one block. */
+/** A shop that uses these endpoints and needs one confirmation. */
 function openShop(urls: readonly string[], settings: EvmSettings = {}): Promise<ChainShop> {
   return world.openStartedShop({ EVM_RPC_URLS: urls.join(','), EVM_CONFIRMATIONS: 1, ...settings })
 }
 
 describe('after an absence', () => {
-  test('3000 empty blocks are read by ranges, as wide as the endpoint allows', async () => {
+  test('3000 empty blocks are read in ranges as wide as the endpoint allows', async () => {
     const quick = await startChain({ quick: true })
     world.opened.push(quick)
     const coin = await quick.deployToken(6)
@@ -51,7 +51,7 @@ describe('after an absence', () => {
     expect(shop.log).toEqual([])
   }, 240_000)
 
-  test('a relay that is killed over and over reads each block once, and loses and doubles nothing', async () => {
+  test('a relay that is killed repeatedly reads each block once, and loses or repeats no payment', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'sotto-chain-'))
     world.opened.push({ stop: () => rm(folder, { recursive: true, force: true }) })
     const endpoint = await openEndpoint()
@@ -68,7 +68,7 @@ describe('after an absence', () => {
     }
     const end = await world.chain.height()
     endpoint.behave = async ({ pass }) => {
-      await Bun.sleep(2) // So that none gets far.
+      await Bun.sleep(2) // Slow, so that no process reads many blocks.
       return await pass()
     }
     for (let kills = 0; kills < 7; kills++) {
@@ -77,9 +77,10 @@ describe('after an absence', () => {
         stdout: 'pipe',
       })
       await relay.stdout.getReader().read()
-      // Not after some time, in which a slow machine reads nothing: it takes 60 questions until a position is kept.
+      // Kills the relay after a number of requests instead of a time, in which a slow machine may read
+      // nothing. Storing a position takes 60 requests.
       const asked = endpoint.asked.length + 10 + 14 * kills
-      await until('it is in the midst of reading', () => endpoint.asked.length >= asked)
+      await until('the relay has read some blocks', () => endpoint.asked.length >= asked)
       relay.kill('SIGKILL')
       await relay.exited
     }
@@ -130,7 +131,7 @@ for (const engine of engines) {
   })
 }
 
-test('a relay that was overtaken while it read a block records nothing of it', async () => {
+test('a relay records nothing of a block that another relay finished first', async () => {
   const forked = await startChain()
   world.opened.push(forked)
   const coin = await forked.deployToken(6)
@@ -154,7 +155,7 @@ test('a relay that was overtaken while it read a block records nothing of it', a
     return answer
   }
   await coin.pay(order.pay_to, PRICE)
-  await until('the block is on its way', () => isHeld)
+  await until('the endpoint holds back a block', () => isHeld)
   await forked.reorganise(1)
   await forked.mine(5)
   other.again()

@@ -1,4 +1,4 @@
-// The settings of `evm`: what each takes, and that a bad one is told by name and rule, without its value.
+// The settings of `evm`: accepted values, and errors that give the setting and the rule without the value.
 
 import { describe, expect, test } from 'bun:test'
 import { XPUB } from '../../../test/chain-shop.ts'
@@ -22,10 +22,10 @@ function messageOf(changed: Record<string, string>): string {
     if (error instanceof SettingError) return error.message
     throw error
   }
-  return 'it was taken'
+  return 'it was accepted'
 }
 
-test('an endpoint, the token and the key are enough', () => {
+test('needs only an endpoint, the token and the key', () => {
   const config = read()
   expect(config).toMatchObject({
     rpcUrls: ['https://one.example/secret'],
@@ -41,7 +41,7 @@ test('an endpoint, the token and the key are enough', () => {
   expect(config.deposits.at(0)).toBe(new DepositAddresses('EVM_XPUB', XPUB).at(0))
 })
 
-test('lists are split, addresses are taken in one case or with a checksum that holds', () => {
+test('splits lists, and accepts addresses in one case or with a right checksum', () => {
   const urls = {
     EVM_RPC_URLS: 'https://a.example, http://b.example:8545/x',
     EVM_OTHER_RPC_URLS: 'https://c.example,',
@@ -55,7 +55,7 @@ test('lists are split, addresses are taken in one case or with a checksum that h
   }
 })
 
-describe('a bad value is told by setting and rule', () => {
+describe('an error names the setting and the rule', () => {
   test.each([
     ['EVM_RPC_URLS', '', 'the URL of at least one JSON-RPC endpoint'],
     ['EVM_RPC_URLS', 'wss://a.example/key', 'URLs that begin with https:// or http://'],

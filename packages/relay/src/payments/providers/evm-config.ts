@@ -1,4 +1,4 @@
-// The settings of being paid on an EVM chain, read and checked.
+// Reads and checks the settings of the provider `evm`.
 
 import type { Address } from 'viem'
 import { isAddress } from 'viem/utils'
@@ -6,7 +6,7 @@ import { SettingError } from '../../operations/setting-error.ts'
 import type { PaymentSettingText, paymentSettings } from '../payment-settings.ts'
 import { DepositAddresses } from './deposit-keys.ts'
 
-/** What the provider needs to know. */
+/** The configuration of the provider. */
 export interface EvmConfig {
   /** Endpoints of the chain; they may hold credentials. */
   readonly rpcUrls: readonly string[]
@@ -18,7 +18,7 @@ export interface EvmConfig {
   readonly network: string
   readonly deposits: DepositAddresses
   readonly confirmations: number
-  /** How often the chain is looked at. */
+  /** How often the chain is read. */
   readonly pollMs: number
   /** Endpoints of other chains; they may hold credentials. */
   readonly otherRpcUrls: readonly string[]
@@ -59,7 +59,7 @@ function urls(name: Name, text: string): readonly string[] {
 }
 
 function token(text: string): Address {
-  // In one case all letters are taken; in mixed case they are a checksum (EIP-55), which has to hold.
+  // An address in one case is accepted as it is. Mixed case is a checksum (EIP-55), which must be right.
   const isOneCase = /^0x(?:[0-9a-f]{40}|[0-9A-F]{40})$/.test(text)
   const lower = text.toLowerCase()
   if ((isOneCase || isAddress(text)) && isAddress(lower)) return lower

@@ -1,4 +1,4 @@
-// Blocks that somebody filled, and very many addresses: what is paid in is always read.
+// Blocks that somebody filled, and very many addresses: transfers of the payment token are always read.
 import { expect, test } from 'bun:test'
 import { type ChainShop, type EvmSettings, PRICE, until } from '../../../test/chain-shop.ts'
 import { useChain } from '../../../test/chain-world.ts'
@@ -6,12 +6,12 @@ import { useChain } from '../../../test/chain-world.ts'
 const world = useChain()
 const openEndpoint = world.openEndpoint
 
-/** A shop that asks these endpoints, and is content with one block. */
+/** A shop that uses these endpoints and needs one confirmation. */
 function openShop(urls: readonly string[], settings: EvmSettings = {}): Promise<ChainShop> {
   return world.openStartedShop({ EVM_RPC_URLS: urls.join(','), EVM_CONFIRMATIONS: 1, ...settings })
 }
 
-test('that gives only so much of a block gives what is paid in', async () => {
+test('if an endpoint limits its answers for a block, transfers of the payment token are still read', async () => {
   const endpoint = await openEndpoint()
   const shop = await openShop([endpoint.url])
   const order = await shop.order()
@@ -20,11 +20,11 @@ test('that gives only so much of a block gives what is paid in', async () => {
       ? error(-32005, 'query returned more than 10000 results')
       : pass()
   await world.token.pay(order.pay_to, PRICE)
-  await until('it is confirmed', async () => (await shop.status(order)) === 'confirmed')
+  await until('the order is confirmed', async () => (await shop.status(order)) === 'confirmed')
   expect(shop.log).toMatchObject([{ level: 'warn', event: 'chain_block_crowded' }])
 })
 
-test('an endpoint that refuses a block in words nobody knows does not end the reading', async () => {
+test('an endpoint that refuses a block with an unknown message does not stop the reading', async () => {
   const endpoint = await openEndpoint()
   const shop = await openShop([endpoint.url])
   const order = await shop.order()
@@ -33,21 +33,21 @@ test('an endpoint that refuses a block in words nobody knows does not end the re
     method === 'eth_getLogs' && !params[0].address ? error(-32000, 'no') : await pass()
   await other.pay(order.pay_to, 1n)
   await world.token.pay(order.pay_to, PRICE)
-  await until('it is confirmed', async () => (await shop.status(order)) === 'confirmed')
+  await until('the order is confirmed', async () => (await shop.status(order)) === 'confirmed')
   expect(shop.log.map(({ event }) => event)).toContain('chain_block_crowded')
 }, 60_000)
 
-test('a block too large to be looked through for coins is read for tokens', async () => {
+test('a block that is too large to search for coins is still read for tokens', async () => {
   const endpoint = await openEndpoint()
   const shop = await openShop([endpoint.url])
   const order = await shop.order()
   endpoint.behave = async ({ method, pass, error }) =>
     method === 'eth_getBlockByHash' ? error(-32000, 'response size exceeded') : await pass()
   await world.token.pay(order.pay_to, PRICE)
-  await until('it is confirmed', async () => (await shop.status(order)) === 'confirmed')
+  await until('the order is confirmed', async () => (await shop.status(order)) === 'confirmed')
 }, 60_000)
 
-test('very many addresses are watched by one question', async () => {
+test('very many addresses are watched with one request', async () => {
   const endpoint = await openEndpoint()
   const shop = await openShop([endpoint.url])
   const order = await shop.order()
@@ -66,7 +66,7 @@ test('very many addresses are watched by one question', async () => {
     return await pass()
   }
   await world.token.payAll([order.pay_to, ...others.slice(0, 20)], PRICE)
-  await until('it is confirmed', async () => (await shop.status(order)) === 'confirmed')
+  await until('the order is confirmed', async () => (await shop.status(order)) === 'confirmed')
   expect(filters).toHaveLength(1)
   expect(await world.store.storage.sql`SELECT id FROM payments`).toHaveLength(21)
 })

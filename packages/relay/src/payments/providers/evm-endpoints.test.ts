@@ -1,4 +1,4 @@
-// Endpoints that fail in every way they know: nothing is lost, nothing doubled.
+// Endpoints that fail in many ways: no payment is lost or counted twice.
 import { describe, expect, test } from 'bun:test'
 import { type Passing, startChain } from '../../../test/chain.ts'
 import { type ChainShop, type EvmSettings, PRICE, until } from '../../../test/chain-shop.ts'
@@ -7,7 +7,7 @@ import { useChain } from '../../../test/chain-world.ts'
 const world = useChain()
 const openEndpoint = world.openEndpoint
 
-/** A shop that asks these endpoints, and is content with one block. */
+/** A shop that uses these endpoints and needs one confirmation. */
 function openShop(urls: readonly string[], settings: EvmSettings = {}): Promise<ChainShop> {
   return world.openStartedShop({ EVM_RPC_URLS: urls.join(','), EVM_CONFIRMATIONS: 1, ...settings })
 }
@@ -15,26 +15,28 @@ function openShop(urls: readonly string[], settings: EvmSettings = {}): Promise<
 const events = (shop: ChainShop): string[] => shop.log.map(({ event }) => event)
 
 describe('an endpoint', () => {
-  test('that goes away and comes back loses nothing, and meanwhile nothing is known', async () => {
+  test('that goes away and comes back loses no payment, and orders do not expire meanwhile', async () => {
     const endpoint = await openEndpoint()
     const shop = await openShop([endpoint.url])
     const order = await shop.order()
     await endpoint.down()
-    await until('it is missed', () => events(shop).includes('rpc_endpoint_failing'))
+    await until('the failure is logged', () => events(shop).includes('rpc_endpoint_failing'))
     const known = shop.provider.seenUntil()
     await world.chain.rpc('evm_increaseTime', [60])
     await world.token.pay(order.pay_to, PRICE)
     await world.chain.mine(5)
     await Bun.sleep(300)
     expect(shop.provider.seenUntil()).toBe(known)
-    await shop.order() // Orders are still taken: where to pay is known, and nothing expires unseen.
+    // Orders are still accepted: their addresses can be derived, and no order expires while the chain is not
+    // read.
+    await shop.order()
     await endpoint.up()
-    await until('it is confirmed', async () => (await shop.status(order)) === 'confirmed')
+    await until('the order is confirmed', async () => (await shop.status(order)) === 'confirmed')
     expect(shop.provider.seenUntil()).toBeGreaterThan(known)
     expect(events(shop)).toEqual(['rpc_endpoint_failing', 'rpc_endpoint_back'])
   })
 
-  test('that answers anything at all makes nothing of it, and loses nothing', async () => {
+  test('that sends invalid answers causes no payments and loses none', async () => {
     const endpoint = await openEndpoint()
     const shop = await openShop([endpoint.url])
     const order = await shop.order()
@@ -59,7 +61,7 @@ describe('an endpoint', () => {
         times++
         return answer(request)
       }
-      await until(`nonsense ${index} was heard`, () => times > 0)
+      await until(`invalid answer ${index} is sent`, () => times > 0)
       await Bun.sleep(50)
     }
     const read = await shop.blocks('evm:31337')
@@ -71,15 +73,15 @@ describe('an endpoint', () => {
       expect(hash).toBe(block.hash)
     }
     endpoint.behave = undefined
-    await until('it is confirmed', async () => (await shop.status(order)) === 'confirmed')
+    await until('the order is confirmed', async () => (await shop.status(order)) === 'confirmed')
     expect(await shop.outcomes(order)).toEqual(['counted'])
     expect(events(shop).filter((event) => !event.startsWith('rpc_endpoint'))).toEqual([])
   })
 
   test.each([
-    ['a block other than that of the height', 'eth_getBlockByNumber', { number: '0x7fffffff' }],
+    ['a block of another height', 'eth_getBlockByNumber', { number: '0x7fffffff' }],
     ['events of another block', 'eth_getLogs', { blockHash: `0x${'ee'.repeat(32)}` }],
-  ])('that answers %s is not believed', async (_what, wrong, change) => {
+  ])('that answers with %s is not trusted', async (_what, wrong, change) => {
     const endpoint = await openEndpoint()
     const shop = await openShop([endpoint.url])
     const order = await shop.order()
@@ -91,11 +93,11 @@ describe('an endpoint', () => {
       )
     }
     await world.token.pay(order.pay_to, PRICE)
-    await until('it is noticed', () => events(shop).includes('rpc_endpoint_failing'))
-    expect(shop.log).toMatchObject([{ reason: 'its answer makes no sense' }])
+    await until('the wrong answer is logged', () => events(shop).includes('rpc_endpoint_failing'))
+    expect(shop.log).toMatchObject([{ reason: 'its answer is not valid' }])
     expect(await shop.payments(order)).toEqual([])
     endpoint.behave = undefined
-    await until('it is confirmed', async () => (await shop.status(order)) === 'confirmed')
+    await until('the order is confirmed', async () => (await shop.status(order)) === 'confirmed')
   })
 
   test.each([
@@ -103,7 +105,7 @@ describe('an endpoint', () => {
     ['HTTP 429 without JSON', () => new Response('slow down', { status: 429 })],
     ['a JSON-RPC error', ({ error }: Passing) => error(-32005, 'limit exceeded')],
     ['words', ({ error }: Passing) => error(-32000, 'You have exceeded your request limit')],
-  ])('that limits by %s is asked less and less, and nothing is lost', async (_how, limit) => {
+  ])('that limits requests by %s gets fewer requests, and no payment is lost', async (_how, limit) => {
     const endpoint = await openEndpoint()
     const shop = await openShop([endpoint.url])
     const order = await shop.order()
@@ -113,16 +115,17 @@ describe('an endpoint', () => {
       return limit(request)
     }
     await world.token.pay(order.pay_to, PRICE)
-    await until('it is asked over and over', () => askedAt.length > 5)
-    // Twice as long each time, half of it by chance, up to eight times the 50 ms between two looks.
+    await until('the endpoint gets six requests', () => askedAt.length > 5)
+    // The pause doubles each time, up to eight times the 50 ms between two rounds. Half of each pause is
+    // random.
     for (const [index, leastMs] of [25, 50, 100, 200, 200].entries())
       expect((askedAt[index + 1] ?? 0) - (askedAt[index] ?? 0)).toBeGreaterThanOrEqual(leastMs)
     expect(shop.log[0]).toMatchObject({ reason: 'it limits how often it is asked' })
     endpoint.behave = undefined
-    await until('it is confirmed', async () => (await shop.status(order)) === 'confirmed')
+    await until('the order is confirmed', async () => (await shop.status(order)) === 'confirmed')
   })
 
-  test('that says when to come back is not asked before', async () => {
+  test('that sends Retry-After is not requested before that time', async () => {
     const endpoint = await openEndpoint()
     const shop = await openShop([endpoint.url])
     const order = await shop.order()
@@ -132,16 +135,16 @@ describe('an endpoint', () => {
       limitedAt = performance.now()
       return new Response('', { status: 429, headers })
     }
-    await until('it is limited', () => events(shop).includes('rpc_endpoint_failing'))
+    await until('the limit is logged', () => events(shop).includes('rpc_endpoint_failing'))
     const before = endpoint.asked.length
     endpoint.behave = undefined
     await world.token.pay(order.pay_to, PRICE)
-    await until('it is asked again', () => endpoint.asked.length > before)
+    await until('the endpoint gets another request', () => endpoint.asked.length > before)
     expect(performance.now() - limitedAt).toBeGreaterThan(1900)
-    await until('it is confirmed', async () => (await shop.status(order)) === 'confirmed')
+    await until('the order is confirmed', async () => (await shop.status(order)) === 'confirmed')
   })
 
-  test('that never ends an answer does not hold up a relay that stops', async () => {
+  test('that never ends an answer does not delay stopping the relay', async () => {
     const endpoint = await openEndpoint()
     const shop = await openShop([endpoint.url])
     let isHeld = false
@@ -150,7 +153,7 @@ describe('an endpoint', () => {
       const body = new ReadableStream({ start: (stream) => stream.enqueue('{"jsonrpc":"2.0",') })
       return new Response(body, { headers: { 'Content-Type': 'application/json' } })
     }
-    await until('it holds', () => isHeld)
+    await until('the endpoint gets a request', () => isHeld)
     await Bun.sleep(100)
     const began = performance.now()
     await shop.stop()
@@ -165,7 +168,7 @@ describe('an endpoint', () => {
     const shop = await openShop([`${wrong}/?key=key-1`, `${world.chain.url}/?key=key-2`])
     const order = await shop.order()
     await world.token.pay(order.pay_to, PRICE)
-    await until('it is confirmed', async () => (await shop.status(order)) === 'confirmed')
+    await until('the order is confirmed', async () => (await shop.status(order)) === 'confirmed')
     expect(shop.log).toEqual([
       {
         level: 'error',
@@ -176,28 +179,28 @@ describe('an endpoint', () => {
     ])
   })
 
-  test('that became one of another chain is found out when it has failed', async () => {
+  test('that now serves another chain is detected after it has failed', async () => {
     const elsewhere = await startChain({ chainId: 31339 })
     world.opened.push(elsewhere)
     await elsewhere.mine(100)
     const [endpoint, other] = [await openEndpoint(), await openEndpoint(elsewhere)]
     const shop = await openShop([endpoint.url])
     await endpoint.down()
-    await until('it is missed', () => events(shop).includes('rpc_endpoint_failing'))
+    await until('the failure is logged', () => events(shop).includes('rpc_endpoint_failing'))
     endpoint.behave = async ({ method, params }) =>
       Response.json({ jsonrpc: '2.0', id: 1, result: await elsewhere.rpc(method, params) })
     await endpoint.up()
-    await until('it is refused', () => events(shop).includes('rpc_endpoint_refused'))
+    await until('the endpoint is refused', () => events(shop).includes('rpc_endpoint_refused'))
     expect(other.asked).toEqual([])
     expect((await shop.blocks('evm:31337'))[0]?.height).toBeLessThanOrEqual(await world.chain.height())
   })
 
-  test('for other chains that is of the same chain is refused', async () => {
+  test('for other chains is refused if it serves the same chain', async () => {
     const shop = await openShop([world.chain.url], { EVM_OTHER_RPC_URLS: world.chain.url })
-    await until('it is refused', () => events(shop).includes('rpc_endpoint_refused'))
+    await until('the endpoint is refused', () => events(shop).includes('rpc_endpoint_refused'))
     const order = await shop.order()
     await world.token.pay(order.pay_to, PRICE)
-    await until('it is confirmed', async () => (await shop.status(order)) === 'confirmed')
+    await until('the order is confirmed', async () => (await shop.status(order)) === 'confirmed')
     expect(await shop.outcomes(order)).toEqual(['counted'])
   })
 })
@@ -208,14 +211,14 @@ test('a chain that stands still is reported once', async () => {
   const coin = await still.deployToken(6)
   const settings = { EVM_RPC_URLS: still.url, EVM_CONFIRMATIONS: 1, EVM_TOKEN: coin.address }
   const shop = await world.openShop(settings)
-  let nowMs = 0 // No other time passes: a busy machine takes some of its own.
+  let nowMs = 0 // Only the test moves this clock, because a busy machine would add time.
   shop.clock.monotonic = () => nowMs
   await shop.open()
   nowMs = 599_000
   await Bun.sleep(200)
   expect(shop.log).toEqual([])
   nowMs = 605_000
-  await until('it is said', () => shop.log.length > 0)
+  await until('the standstill is logged', () => shop.log.length > 0)
   nowMs = 7_000_000
   await Bun.sleep(200)
   expect(shop.log).toMatchObject([{ level: 'error', event: 'chain_stands_still' }])
@@ -224,26 +227,26 @@ test('a chain that stands still is reported once', async () => {
 })
 
 describe('of two endpoints', () => {
-  test('the second is asked where the first fails', async () => {
+  test('the second is used if the first fails', async () => {
     const [first, second] = [await openEndpoint(), await openEndpoint()]
     const shop = await openShop([first.url, second.url])
     const order = await shop.order()
     await first.down()
     await world.token.pay(order.pay_to, PRICE)
-    await until('it is confirmed', async () => (await shop.status(order)) === 'confirmed')
+    await until('the order is confirmed', async () => (await shop.status(order)) === 'confirmed')
   })
 
-  test('the second is asked where the first never answers', async () => {
+  test('the second is used if the first never answers', async () => {
     const [first, second] = [await openEndpoint(), await openEndpoint()]
     const shop = await openShop([first.url, second.url])
     const order = await shop.order()
     first.behave = () => new Promise<Response>(() => undefined)
     await world.token.pay(order.pay_to, PRICE)
-    await until('it is confirmed', async () => (await shop.status(order)) === 'confirmed')
+    await until('the order is confirmed', async () => (await shop.status(order)) === 'confirmed')
     expect(shop.log).toMatchObject([{ reason: 'it did not answer in time' }])
   })
 
-  test('one that is behind holds nothing up and takes nothing back', async () => {
+  test('one that is behind delays nothing and retracts nothing', async () => {
     const [late, good] = [await openEndpoint(), await openEndpoint()]
     const shop = await openShop([late.url, good.url])
     const stuck = await world.chain.height()
@@ -264,11 +267,11 @@ describe('of two endpoints', () => {
     }
     const order = await shop.order()
     await world.token.pay(order.pay_to, PRICE)
-    await until('it is confirmed', async () => (await shop.status(order)) === 'confirmed')
+    await until('the order is confirmed', async () => (await shop.status(order)) === 'confirmed')
     await world.chain.mine(200)
     const heights: number[] = []
     const end = await world.chain.height()
-    await until('all is read', async () => {
+    await until('all blocks are read', async () => {
       heights.push((await shop.blocks('evm:31337'))[0]?.height ?? 0)
       return heights.at(-1) === end
     })
@@ -277,7 +280,7 @@ describe('of two endpoints', () => {
     expect(await shop.outcomes(order)).toEqual(['counted'])
   })
 
-  test('they may disagree on the newest block: what came first stays until a longer chain is there', async () => {
+  test('if they disagree on the newest block, the block that was read first stays until one chain is longer', async () => {
     const [ours, theirs] = [await openEndpoint(), await openEndpoint()]
     const shop = await openShop([ours.url, theirs.url])
     const order = await shop.order()
@@ -289,7 +292,7 @@ describe('of two endpoints', () => {
       const answer = await (await pass()).json()
       return result({ ...answer.result, hash: `0x${'dd'.repeat(32)}` })
     }
-    await until('both were asked', () => theirs.asked.length > 5)
+    await until('the second endpoint gets six requests', () => theirs.asked.length > 5)
     expect(await shop.outcomes(order)).toEqual(['counted'])
     expect(shop.log).toEqual([])
   })

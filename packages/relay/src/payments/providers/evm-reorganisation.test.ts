@@ -1,4 +1,5 @@
-// Reorganisations of a real chain: what fell away is taken back, what came instead is read, and final is final.
+// Reorganisations of a real chain: removed payments are retracted, new blocks are read, and final payments
+// stay final.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { startChain, startEndpoint, type TestChain, type TestToken } from '../../../test/chain.ts'
 import { type ChainShop, openChainShop, PRICE, until } from '../../../test/chain-shop.ts'
@@ -24,13 +25,13 @@ afterEach(async () => {
   await chain.stop()
 })
 
-/** The next block, which shows what the chain is now. */
-async function readOn(blocks = 1): Promise<void> {
+/** Mines blocks and waits until the relay has read them. */
+async function mineAndRead(blocks = 1): Promise<void> {
   await chain.mine(blocks)
   await shop.hasRead(await chain.height())
 }
 
-async function expectWholeMemory(): Promise<void> {
+async function expectStoredBlocksOnChain(): Promise<void> {
   const blocks = await shop.blocks('evm:31337')
   for (const { height, hash } of blocks) {
     const block = await chain.rpc<{ hash: string }>('eth_getBlockByNumber', [
@@ -42,48 +43,49 @@ async function expectWholeMemory(): Promise<void> {
   expect(new Set(blocks.map(({ height }) => height)).size).toBe(blocks.length)
 }
 
-test('a payment that a reorganisation takes away counts for nothing', async () => {
+test('a payment that a reorganisation removes does not count', async () => {
   await shop.open()
   const order = await shop.order()
-  await readOn(3)
+  await mineAndRead(3)
   await token.pay(order.pay_to, PRICE)
-  await readOn()
+  await mineAndRead()
   expect(await shop.outcomes(order)).toEqual(['seen'])
   await chain.reorganise(2)
-  await readOn(10)
+  await mineAndRead(10)
   expect(await shop.outcomes(order)).toEqual(['gone'])
   expect(await shop.status(order)).toBe('pending')
   expect(shop.log).toMatchObject([
     { level: 'warn', event: 'chain_reorganised', count: 2, reason: 'evm:31337' },
   ])
-  await expectWholeMemory()
+  await expectStoredBlocksOnChain()
 })
 
-test('a payment that a reorganisation moves to a later block counts once, from that block on', async () => {
+test('a payment that a reorganisation moves to a later block counts once, with that block’s confirmations', async () => {
   await shop.open()
   const order = await shop.order()
   const raw = await chain.rawTransaction(await token.pay(order.pay_to, PRICE))
   const first = await chain.height()
-  await readOn()
+  await mineAndRead()
   await chain.reorganise(2, [[raw, 1]])
   await chain.mine()
   await shop.hasRead(first + 2)
   expect(await shop.payments(order)).toMatchObject([{ state: 'seen', height: first + 1 }])
   expect(await shop.status(order)).toBe('pending')
-  await readOn()
+  await mineAndRead()
   expect(await shop.status(order)).toBe('confirmed')
   expect(await shop.outcomes(order)).toEqual(['counted'])
-  await expectWholeMemory()
+  await expectStoredBlocksOnChain()
 })
 
-test('a payment that a reorganisation replaces is gone, and what replaces it counts', async () => {
+test('a payment that a reorganisation replaces is retracted, and the replacing payment counts', async () => {
   await shop.open()
   const order = await shop.order()
   await token.pay(order.pay_to, PRICE)
-  await readOn()
+  await mineAndRead()
   await chain.reorganise(2, [[token.payment(order.pay_to, PRICE + 1n), 0]])
-  await readOn(3)
-  // Payments are listed by the time of their blocks, and a block that replaces another may be the older by its clock.
+  await mineAndRead(3)
+  // Payments are sorted by the time of their blocks, and a replacing block may have an earlier time than the
+  // replaced one.
   const byAmount = (await shop.payments(order)).toSorted((a, b) =>
     Number(BigInt(a.amount) - BigInt(b.amount)),
   )
@@ -94,11 +96,11 @@ test('a payment that a reorganisation replaces is gone, and what replaces it cou
   expect(await shop.status(order)).toBe('confirmed')
 })
 
-test('a reorganisation while the relay was away is noticed when it is back', async () => {
+test('a reorganisation that happens while the relay is stopped is noticed after its start', async () => {
   await shop.open()
   const [lost, won] = [await shop.order(), await shop.order()]
   await token.pay(lost.pay_to, PRICE)
-  await readOn()
+  await mineAndRead()
   await shop.stop()
   await chain.reorganise(2, [[token.payment(won.pay_to, PRICE), 1]])
   await chain.mine(5)
@@ -107,17 +109,17 @@ test('a reorganisation while the relay was away is noticed when it is back', asy
   await shop.hasRead(await chain.height())
   expect(await shop.outcomes(lost)).toEqual(['gone'])
   expect(await shop.status(won)).toBe('confirmed')
-  await expectWholeMemory()
+  await expectStoredBlocksOnChain()
 })
 
-test('a reorganisation far below the head, found out after a long absence, is noticed too', async () => {
+test('a reorganisation far below the head is noticed after a long absence', async () => {
   await shop.open()
   const [lost, won] = [await shop.order(), await shop.order()]
   await token.pay(lost.pay_to, PRICE)
-  await readOn()
+  await mineAndRead()
   await shop.stop()
   await chain.reorganise(2, [[token.payment(won.pay_to, PRICE), 0]])
-  await chain.mine(150) // Read by ranges, as nothing here can be reorganised any more.
+  await chain.mine(150) // These are read in ranges, because they are too deep to be reorganised.
   shop.again()
   await shop.start()
   await shop.hasRead(await chain.height())
@@ -125,7 +127,7 @@ test('a reorganisation far below the head, found out after a long absence, is no
   expect(await shop.status(won)).toBe('confirmed')
 })
 
-test('what was final stays, and is not paid twice where its block is made anew', async () => {
+test('a final payment stays final, and counts once if its block is replaced', async () => {
   const mover = `0x${'77'.repeat(20)}` as const
   await chain.rpc('anvil_setBalance', [mover, '0xde0b6b3a7640000'])
   await chain.rpc('anvil_impersonateAccount', [mover])
@@ -135,45 +137,45 @@ test('what was final stays, and is not paid twice where its block is made anew',
   const [order, other] = [await shop.order(), await shop.order()]
   const hash = await token.pay(order.pay_to, PRICE)
   const raw = await chain.rawTransaction(hash)
-  await readOn(2)
+  await mineAndRead(2)
   expect(await shop.status(order)).toBe('confirmed')
-  // In its new block another comes first, so that it has another place there.
+  // In its new block another transfer comes first, so it has another index there.
   await chain.reorganise(3, [
     [{ ...token.payment(other.pay_to, 0n), from: mover, nonce: '0x0' }, 0],
     [raw, 0],
   ])
   const receipt = await chain.rpc<{ logs: { logIndex: string }[] }>('eth_getTransactionReceipt', [hash])
   expect(receipt.logs).toMatchObject([{ logIndex: '0x1' }])
-  await readOn(4)
+  await mineAndRead(4)
   const [payment, ...more] = await shop.payments(order)
   expect(more).toEqual([])
   expect(payment).toMatchObject({ state: 'final', outcome: 'counted' })
   expect(await shop.status(order)).toBe('confirmed')
 })
 
-test('a reorganisation deeper than anything remembered is reported, and nothing is left out', async () => {
+test('a reorganisation deeper than all stored blocks is logged, and no payment is missed', async () => {
   await shop.open()
   const order = await shop.order()
   const from = await chain.height()
   expect((await shop.blocks('evm:31337')).map(({ height }) => height)).toEqual([from])
   await chain.reorganise(4, [[token.payment(order.pay_to, PRICE), 1]])
-  await readOn(2)
-  await until('it is confirmed', async () => (await shop.status(order)) === 'confirmed')
+  await mineAndRead(2)
+  await until('the order is confirmed', async () => (await shop.status(order)) === 'confirmed')
   expect(shop.log).toMatchObject([{ level: 'error', event: 'chain_reorganised_beyond_memory' }])
-  await expectWholeMemory()
+  await expectStoredBlocksOnChain()
 })
 
-test('the memory goes no further back than a reorganisation may', async () => {
+test('blocks are stored only as far back as a reorganisation may reach', async () => {
   await shop.open()
-  await readOn(150)
-  await readOn(10)
+  await mineAndRead(150)
+  await mineAndRead(10)
   const blocks = await shop.blocks('evm:31337')
   expect(blocks.length).toBeLessThanOrEqual(65)
   expect(blocks.length).toBeGreaterThan(60)
-  await expectWholeMemory()
+  await expectStoredBlocksOnChain()
 })
 
-test('an order opened and paid while a block is being replaced is found in what replaces it', async () => {
+test('an order that is opened and paid while a block is replaced is paid in the replacing block', async () => {
   const endpoint = await startEndpoint(chain.url)
   shop.again({ EVM_RPC_URLS: endpoint.url })
   await shop.open()
@@ -192,14 +194,14 @@ test('an order opened and paid while a block is being replaced is found in what 
   await endpoint.stop()
 })
 
-test('a chain made anew under the same number is read from its beginning', async () => {
+test('a chain that was started again with the same id is read from its beginning', async () => {
   const old = await startChain({ since: 1_700_000_000 })
-  const anew = await startChain()
+  const restarted = await startChain()
   try {
     const endpoint = await startEndpoint(old.url)
     shop.again({ EVM_RPC_URLS: endpoint.url })
     await shop.start()
-    await until('the very first block is known', async () => (await shop.blocks('evm:31337')).length === 1)
+    await until('the first block is stored', async () => (await shop.blocks('evm:31337')).length === 1)
     const coin = await old.deployToken(6)
     expect(coin.address).toBe(token.address)
     await shop.hasRead(1)
@@ -210,15 +212,15 @@ test('a chain made anew under the same number is read from its beginning', async
       ),
     )
     const order = await shop.order()
-    await (await anew.deployToken(6)).pay(order.pay_to, PRICE)
-    await anew.mine(5)
-    endpoint.behave = async ({ method, params, result }) => result(await anew.rpc(method, params))
-    await until('it is confirmed', async () => (await shop.status(order)) === 'confirmed')
+    await (await restarted.deployToken(6)).pay(order.pay_to, PRICE)
+    await restarted.mine(5)
+    endpoint.behave = async ({ method, params, result }) => result(await restarted.rpc(method, params))
+    await until('the order is confirmed', async () => (await shop.status(order)) === 'confirmed')
     expect(shop.log.filter(({ event }) => event === 'chain_reorganised_beyond_memory')).toHaveLength(1)
     await shop.stop()
     await endpoint.stop()
   } finally {
     await old.stop()
-    await anew.stop()
+    await restarted.stop()
   }
 })

@@ -1,12 +1,19 @@
-// JSON-RPC endpoints of one chain: the next is asked where one fails, and one that fails is left alone for a while.
+// The JSON-RPC endpoints of one chain. If an endpoint fails, the next one is used, and the failing one is not
+// used for a while.
 import * as v from 'valibot'
 import { getHttpRpcClient, type HttpRpcClient } from 'viem/utils'
 import type { Clock } from '../../operations/clock.ts'
 import type { Log } from '../../operations/log.ts'
 import { type RandomBytes, randomBelow } from '../../operations/random.ts'
-import { type Call, CallReverted, EvmCalls, NotHere, TooMuchAsked } from './evm-calls.ts'
+import {
+  CallReverted,
+  EvmRpcRequests,
+  NotAvailable,
+  RequestTooLarge,
+  type RpcRequest,
+} from './evm-rpc-requests.ts'
 
-/** No endpoint of the chain answered; what is wrong with each was logged. */
+/** No endpoint of the chain answered. The problem of each was logged. */
 export class ChainUnreachable extends Error {
   override readonly name = 'ChainUnreachable'
 }
@@ -15,20 +22,23 @@ interface RpcParts {
   readonly clock: Clock
   readonly randomBytes: RandomBytes
   readonly log: Log
-  /** Ends what is under way. */
+  /** Aborts running requests. */
   readonly stopping: AbortSignal
-  /** How long an endpoint rests after its first failure, about; eight times that at most. */
+  /**
+   * About how long an endpoint is not used after its first failure; at most eight times that after further
+   * ones.
+   */
   readonly restMs: number
-  /** Which chain it has to be; undefined: any, and from then on that one. */
+  /** The chain that the endpoints must serve; undefined: any chain, but all the same one. */
   readonly chainId: number | undefined
-  /** A chain it must not be. */
+  /** A chain that the endpoints must not serve. */
   readonly notChainId?: number
 }
 
 const ANSWER_WITHIN_MS = 10_000
 const LONGEST_REST = 8
 const LONGEST_RETRY_AFTER_MS = 300_000
-/** A block with the whole of its transactions. */
+/** Enough for a block with all its transactions. */
 const MOST_ANSWER_BYTES = 64 * 1024 * 1024
 
 /** The endpoints of one chain. */
@@ -43,7 +53,7 @@ export class Rpc {
     this.#endpoints = urls.map((url) => new Endpoint(url, parts))
   }
 
-  /** The number of the chain, asked for where it is not known yet. @throws ChainUnreachable */
+  /** The id of the chain, requested if it is not known yet. @throws ChainUnreachable */
   async chainId(): Promise<number> {
     if (this.#chainId === undefined) await this.ask(async () => undefined)
     if (this.#chainId === undefined) throw new ChainUnreachable()
@@ -51,28 +61,29 @@ export class Rpc {
   }
 
   /**
-   * Has one endpoint answer the whole of `question`, so that no answer is put together from two that see different blocks;
-   * where it fails or says undefined, the next. @returns undefined where none has what was asked for
-   * @throws ChainUnreachable where none answered
-   * @throws TooMuchAsked where a large question has to be asked in parts
+   * Lets one endpoint answer the whole `question`, so that an answer never mixes endpoints that see different
+   * blocks. If the endpoint fails or the answer is undefined, the next endpoint is used. @returns undefined
+   * if no endpoint has the answer
+   * @throws ChainUnreachable if no endpoint answered
+   * @throws RequestTooLarge if the question must be asked in parts
    */
-  async ask<T>(question: (chain: EvmCalls) => Promise<T | undefined>): Promise<T | undefined> {
+  async ask<T>(question: (chain: EvmRpcRequests) => Promise<T | undefined>): Promise<T | undefined> {
     let isAnswered = false
     for (const endpoint of this.#endpoints) {
       if (this.#parts.stopping.aborted || endpoint.isResting) continue
       try {
-        if (!(await this.#isRight(endpoint))) continue
-        const answer = await question(endpoint.calls)
-        endpoint.worked()
+        if (!(await this.#isOnRightChain(endpoint))) continue
+        const answer = await question(endpoint.requests)
+        endpoint.recordSuccess()
         if (answer !== undefined) return answer
         isAnswered = true
       } catch (error) {
         if (error instanceof RpcFailure) {
-          endpoint.failed(error)
+          endpoint.recordFailure(error)
           continue
         }
-        if (!(error instanceof NotHere)) throw error
-        endpoint.worked()
+        if (!(error instanceof NotAvailable)) throw error
+        endpoint.recordSuccess()
         isAnswered = true
       }
     }
@@ -80,21 +91,21 @@ export class Rpc {
     return undefined
   }
 
-  // After every failure anew: behind the same address there may be another node by then.
-  async #isRight(endpoint: Endpoint): Promise<boolean> {
-    if (endpoint.isKnown) return true
-    const chainId = await endpoint.calls.chainId()
+  // Checked again after every failure: by then another node may be behind the same address.
+  async #isOnRightChain(endpoint: Endpoint): Promise<boolean> {
+    if (endpoint.isChainChecked) return true
+    const chainId = await endpoint.requests.chainId()
     const { notChainId } = this.#parts
     if (chainId === notChainId) return endpoint.refuse(`its chain is ${chainId}, which is watched already`)
     this.#chainId ??= chainId
     if (chainId !== this.#chainId)
       return endpoint.refuse(`its chain is ${chainId}, where ${this.#chainId} was expected`)
-    endpoint.isKnown = true
+    endpoint.isChainChecked = true
     return true
   }
 }
 
-/** What an endpoint did wrong, in words that contain nothing of its URL. */
+/** A failure of an endpoint. The message contains nothing of its URL. */
 class RpcFailure extends Error {
   override readonly name = 'RpcFailure'
   readonly retryAfterMs: number | undefined
@@ -110,79 +121,80 @@ const RpcAnswer = v.union([
   v.object({ result: v.unknown(), error: v.nullish(v.never()) }),
 ])
 
-// What providers answer to whoever asks too often, besides HTTP 429. Others have only words for it, and -32005, which is
-// also said of a range that is too wide.
+// The error codes of providers for too many requests, besides HTTP 429. Other providers only say it in words,
+// or use -32005, which also means that a range is too wide.
 const LIMITED_CODES: readonly number[] = [429, -32007, -32016]
 const MAYBE_LIMITED_CODE = -32005
-// And of a single block that has too much in it.
+// Messages that a single block contains too much.
 const CROWDED = /results|response size|too large/i
 const LIMITED = /limit|too many requests|capacity|quota|throttl/i
 
 class Endpoint {
   readonly #parts: RpcParts
   readonly #client: HttpRpcClient
-  /** The host alone: the rest of a URL may hold a key. */
+  /** Only the host, because the rest of a URL may contain a key. */
   readonly #host: string
-  /** Whether it was asked for its chain since it last failed. */
-  isKnown = false
-  #restsUntil = 0
+  /** Whether its chain was checked since its last failure. */
+  isChainChecked = false
+  #unusedUntil = 0
   #failures = 0
-  #saidOfIt: string | undefined
+  #loggedProblem: string | undefined
   #response: { readonly status: number; readonly retryAfter: string | null } | undefined
-  readonly calls: EvmCalls
+  readonly requests: EvmRpcRequests
 
   constructor(url: string, parts: RpcParts) {
     this.#parts = parts
     this.#host = new URL(url).host
     this.#client = getHttpRpcClient(url, {
-      timeout: 0, // viem's would end when an answer begins; ours holds until it is whole.
+      timeout: 0, // viem's timeout ends when an answer begins; ours covers the whole answer.
       maxResponseBodySize: MOST_ANSWER_BYTES,
       onResponse: ({ status, headers }) => {
         this.#response = { status, retryAfter: headers.get('Retry-After') }
       },
     })
-    this.calls = new EvmCalls(this.#call)
+    this.requests = new EvmRpcRequests(this.#request)
   }
 
   get isResting(): boolean {
-    return this.#restsUntil > this.#parts.clock.monotonic()
+    return this.#unusedUntil > this.#parts.clock.monotonic()
   }
 
-  worked(): void {
+  recordSuccess(): void {
     this.#failures = 0
-    if (this.#saidOfIt === undefined) return
-    this.#saidOfIt = undefined
+    if (this.#loggedProblem === undefined) return
+    this.#loggedProblem = undefined
     this.#parts.log.info('rpc_endpoint_back', { url: this.#host })
   }
 
-  failed({ message, retryAfterMs }: RpcFailure): void {
+  recordFailure({ message, retryAfterMs }: RpcFailure): void {
     if (this.#parts.stopping.aborted) return
-    this.isKnown = false
+    this.isChainChecked = false
     this.#failures++
     const doubled = Math.min(LONGEST_REST, 2 ** (this.#failures - 1)) * this.#parts.restMs
-    // Half of it by chance, so that many relays do not come back at the same moment.
+    // Half of it is random, so that many relays do not return at the same moment.
     this.#rest(retryAfterMs ?? doubled / 2, doubled / 2)
-    if (this.#saidOfIt === undefined) {
+    if (this.#loggedProblem === undefined) {
       this.#parts.log.warn('rpc_endpoint_failing', { url: this.#host, reason: message })
     }
-    this.#saidOfIt ??= message
+    this.#loggedProblem ??= message
   }
 
-  /** Leaves it alone because it is of another chain. */
+  /** Stops using it for a while, because it serves another chain. */
   refuse(reason: string): false {
     this.#rest(LONGEST_REST * this.#parts.restMs, 0)
-    if (this.#saidOfIt !== reason) this.#parts.log.error('rpc_endpoint_refused', { url: this.#host, reason })
-    this.#saidOfIt = reason
+    if (this.#loggedProblem !== reason)
+      this.#parts.log.error('rpc_endpoint_refused', { url: this.#host, reason })
+    this.#loggedProblem = reason
     return false
   }
 
   #rest(ms: number, chanceMs: number): void {
     const chance = randomBelow(this.#parts.randomBytes, 1000) / 1000
-    this.#restsUntil = this.#parts.clock.monotonic() + ms + chance * chanceMs
+    this.#unusedUntil = this.#parts.clock.monotonic() + ms + chance * chanceMs
   }
 
-  // One after the other: what #response says is of this call.
-  readonly #call: Call = async (method, params, read, parts) => {
+  // Requests run one after the other, so #response belongs to the current one.
+  readonly #request: RpcRequest = async (method, params, read, parts) => {
     const { stopping } = this.#parts
     const ending = new AbortController()
     const end = (): void => ending.abort()
@@ -197,9 +209,9 @@ class Endpoint {
         fetchOptions: { signal: ending.signal },
       })
     } catch (error) {
-      // Its own words are left unsaid: they repeat the URL.
+      // The error's message is not used, because it repeats the URL.
       const isTooLarge = error instanceof Error && error.name === 'ResponseBodyTooLargeError'
-      if (isTooLarge && parts) throw new TooMuchAsked()
+      if (isTooLarge && parts) throw new RequestTooLarge()
       throw this.#failureOf(ending.signal.aborted, parts === 'blocks')
     } finally {
       clearTimeout(timer)
@@ -209,20 +221,21 @@ class Endpoint {
     try {
       return read(result)
     } catch (error) {
-      if (error instanceof NotHere) throw error
-      throw new RpcFailure('its answer makes no sense')
+      if (error instanceof NotAvailable) throw error
+      throw new RpcFailure('its answer is not valid')
     }
   }
 
-  #resultOf(method: string, answer: unknown, parts: Parameters<Call>[3]): unknown {
+  #resultOf(method: string, answer: unknown, parts: Parameters<RpcRequest>[3]): unknown {
     const parsed = v.safeParse(RpcAnswer, answer)
-    if (!parsed.success) throw new RpcFailure('its answer is no JSON-RPC')
+    if (!parsed.success) throw new RpcFailure('its answer is not JSON-RPC')
     const { output } = parsed
     if (output.error) {
       const { code, message } = output.error
       if (this.#response?.status === 429 || LIMITED_CODES.includes(code)) throw this.#limited()
-      // Providers have a hundred ways to say that a range is too wide; asked for less, it shows whether that was it.
-      if (parts === 'blocks' || (parts === 'block' && CROWDED.test(message))) throw new TooMuchAsked()
+      // Providers report a range that is too wide in many ways. So any error counts as one; a smaller request
+      // shows whether that was the reason.
+      if (parts === 'blocks' || (parts === 'block' && CROWDED.test(message))) throw new RequestTooLarge()
       if (code === MAYBE_LIMITED_CODE || LIMITED.test(message)) throw this.#limited()
       if (method === 'eth_call' && (code === 3 || /revert/i.test(message))) throw new CallReverted()
       throw new RpcFailure(`it answered JSON-RPC error ${code}`)
@@ -230,15 +243,15 @@ class Endpoint {
     return output.result
   }
 
-  #failureOf(isTimedOut: boolean, isRange: boolean): RpcFailure | TooMuchAsked {
+  #failureOf(isTimedOut: boolean, isRange: boolean): RpcFailure | RequestTooLarge {
     const status = this.#response?.status
     if (status === 429) return this.#limited()
-    if (isRange && (isTimedOut || status !== undefined)) return new TooMuchAsked()
+    if (isRange && (isTimedOut || status !== undefined)) return new RequestTooLarge()
     if (isTimedOut) return new RpcFailure('it did not answer in time')
     if (status === undefined) return new RpcFailure('it cannot be reached')
     const isGood = status >= 200 && status < 300
     return new RpcFailure(
-      isGood ? 'its answer is broken off, too large or no JSON' : `it answered HTTP ${status}`,
+      isGood ? 'its answer is cut off, too large or not JSON' : `it answered HTTP ${status}`,
       this.#retryAfterMs(),
     )
   }
@@ -247,7 +260,7 @@ class Endpoint {
     return new RpcFailure('it limits how often it is asked', this.#retryAfterMs())
   }
 
-  // Seconds, or a date (RFC 9110, 10.2.3).
+  // The header holds seconds or a date (RFC 9110, 10.2.3).
   #retryAfterMs(): number | undefined {
     const text = this.#response?.retryAfter
     if (!text) return undefined

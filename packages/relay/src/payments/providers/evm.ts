@@ -1,4 +1,5 @@
-// Being paid in an ERC-20 stablecoin on any EVM chain, read over JSON-RPC: a deposit address of its own for every order.
+// Payments in an ERC-20 stablecoin on any EVM chain, read over JSON-RPC, with a separate deposit address for
+// every order.
 import { setTimeout as pause } from 'node:timers/promises'
 import { ProtocolError } from '@sotto/protocol'
 import { getAddress } from 'viem/utils'
@@ -16,11 +17,11 @@ interface Parts {
   readonly clock: Clock
   readonly randomBytes: RandomBytes
   readonly log: Log
-  /** How often the chain is looked at. */
+  /** How often the chain is read. */
   readonly pollMs: number
 }
 
-/** Longer than any chain goes without a block. */
+/** A chain without a new block for this long is reported; no healthy chain pauses so long. */
 const STALLED_AFTER_MS = 600_000
 
 /** The provider `evm`. */
@@ -34,7 +35,7 @@ export class EvmPayments implements PaymentProvider {
   readonly #loops: Promise<void>[] = []
   #reader: ChainReader | undefined
   #isTokenRight = false
-  #saidOfToken: string | undefined
+  #loggedTokenProblem: string | undefined
 
   constructor(config: EvmConfig, parts: Parts) {
     this.#config = config
@@ -43,9 +44,11 @@ export class EvmPayments implements PaymentProvider {
     this.unit = { symbol: config.symbol, decimals: config.decimals, network: config.network }
   }
 
-  /** @throws ProtocolError `PAYMENTS_UNAVAILABLE` until the chain was reached and the token found to be as configured */
+  /**
+   * @throws ProtocolError `PAYMENTS_UNAVAILABLE` until the chain was read and the token matches the settings
+   */
   async open({ depositIndex, price }: OrderToOpen): Promise<Destination> {
-    // Without a position, the reader could begin behind the block that pays for this order.
+    // Without a position, the reader could start after the block that pays for this order.
     if (!this.#isTokenRight || !this.#reader?.position) throw new ProtocolError('PAYMENTS_UNAVAILABLE')
     const { deposits, decimals } = this.#config
     return {
@@ -55,13 +58,13 @@ export class EvmPayments implements PaymentProvider {
     }
   }
 
-  /** EIP-681. */
+  /** A payment URI (EIP-681). */
   payUri({ payTo, amount }: { readonly payTo: string; readonly amount: bigint }): string {
     const { token, chainId } = this.#config
     return `ethereum:${getAddress(token)}@${chainId}/transfer?address=${payTo}&uint256=${amount}`
   }
 
-  /** Resolves without waiting for the chain, which may not be reachable now. Once only. */
+  /** Resolves without waiting for the chain, which may not be reachable now. Call it only once. */
   async start(ledger: Ledger): Promise<void> {
     const { chainId, token, rpcUrls, otherRpcUrls, confirmations } = this.#config
     const { storage, log } = this.#parts
@@ -71,7 +74,7 @@ export class EvmPayments implements PaymentProvider {
     await reader.resume(`evm:${chainId}`)
     this.#reader = reader
     this.#poll(reader, rpcUrls, async () => {
-      // Until then no order is opened, but those of before are read for.
+      // Until the token was checked no order is opened, but payments for earlier orders are read.
       if (!this.#isTokenRight) await this.#checkToken(rpc)
     })
     for (const url of otherRpcUrls) {
@@ -85,7 +88,7 @@ export class EvmPayments implements PaymentProvider {
     await Promise.all(this.#loops)
   }
 
-  /** The time of the newest block read. It stands still while the chain cannot be read. */
+  /** The time of the newest block that was read. It stands still while the chain cannot be read. */
   seenUntil(): number {
     return this.#reader?.position?.at ?? 0
   }
@@ -113,7 +116,7 @@ export class EvmPayments implements PaymentProvider {
         await before?.()
         await reader.read(signal)
       } catch (error) {
-        // What is wrong with the endpoints was logged of each.
+        // The problems of each endpoint were logged already.
         if (!(error instanceof ChainUnreachable || signal.aborted)) log.error('chain_unread', { url, error })
       }
       if (reader.position?.height !== height) {
@@ -128,7 +131,7 @@ export class EvmPayments implements PaymentProvider {
     const rounds = async (): Promise<void> => {
       while (!signal.aborted) {
         await round()
-        await pause(pollMs, undefined, { signal }).catch(() => undefined) // Cut short by stop().
+        await pause(pollMs, undefined, { signal }).catch(() => undefined) // stop() ends the pause early.
       }
     }
     this.#loops.push(rounds())
@@ -144,7 +147,7 @@ export class EvmPayments implements PaymentProvider {
       found.decimals === undefined
         ? { setting: 'EVM_TOKEN', reason: 'at this address there is no ERC-20 token' }
         : { setting: 'EVM_TOKEN_DECIMALS', reason: `the token has ${found.decimals}, not ${decimals}` }
-    if (this.#saidOfToken !== wrong.reason) this.#parts.log.error('payment_token_wrong', wrong)
-    this.#saidOfToken = wrong.reason
+    if (this.#loggedTokenProblem !== wrong.reason) this.#parts.log.error('payment_token_wrong', wrong)
+    this.#loggedTokenProblem = wrong.reason
   }
 }

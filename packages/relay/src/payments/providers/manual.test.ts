@@ -1,13 +1,14 @@
-// By hand: buyers are told what the operator wrote, or that nothing can be bought.
+// Manual payments: buyers see the operator's text. Without this text nothing can be bought.
 
 import { expect, test } from 'bun:test'
+import { failureOf } from '../../../../protocol/test/failure-of.ts'
 import { anOrderId } from '../../../test/ledger-world.ts'
 import { SettingError } from '../../operations/setting-error.ts'
 import { ManualPayments, manualConfigOf } from './manual.ts'
 
 const order = { orderId: anOrderId(1), depositIndex: 0, price: 50, expiresAt: 1, title: 'the id ada' }
 
-test('an order is paid where the operator says, in whole units', async () => {
+test('an order is paid at the place that the operator set, and its amount is its exact price', async () => {
   const provider = new ManualPayments(manualConfigOf(() => 'IBAN DE00 1234'))
   expect(await provider.open(order)).toEqual({
     payTo: 'IBAN DE00 1234',
@@ -17,12 +18,12 @@ test('an order is paid where the operator says, in whole units', async () => {
   expect(provider.seenUntil(7)).toBe(7)
 })
 
-test('nothing can be bought while the operator has not said where to pay', async () => {
+test('nothing can be bought while the setting is empty', async () => {
   const provider = new ManualPayments(manualConfigOf(() => ''))
-  await expect(provider.open(order)).rejects.toMatchObject({ code: 'PAYMENTS_UNAVAILABLE' })
+  expect(await failureOf(provider.open(order))).toMatchObject({ code: 'PAYMENTS_UNAVAILABLE' })
 })
 
-test('where to pay is one short line', () => {
+test('the place to pay must be one short line', () => {
   for (const text of ['a\nb', 'x'.repeat(201)]) {
     expect(() => manualConfigOf(() => text)).toThrow(SettingError)
     expect(() => manualConfigOf(() => text)).toThrow(

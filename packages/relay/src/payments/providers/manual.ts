@@ -1,13 +1,13 @@
-// Being paid by hand: buyers are told where to pay, and the operator says what arrived.
+// Manual payments: the operator's text tells buyers where to pay, and the operator records what arrived.
 
 import { ProtocolError } from '@sotto/protocol'
 import { SettingError } from '../../operations/setting-error.ts'
 import type { PaymentSettingText } from '../payment-settings.ts'
 import type { Destination, OrderToOpen, PaymentProvider, Unit } from '../provider.ts'
 
-/** What the operator set. */
+/** The configuration of the provider. */
 export interface ManualConfig {
-  /** Where to pay; empty: nothing can be bought. */
+  /** Where to pay; empty means that nothing can be bought. */
   readonly payTo: string
 }
 
@@ -22,7 +22,7 @@ export function manualConfigOf(text: PaymentSettingText): ManualConfig {
   return { payTo }
 }
 
-/** The same address for every order; payments come from the operator's command line. */
+/** Every order has the same place to pay. Payments are recorded with the operator's commands. */
 export class ManualPayments implements PaymentProvider {
   readonly name = 'manual'
   readonly unit: Unit = { symbol: 'USDT', decimals: DECIMALS, network: '' }

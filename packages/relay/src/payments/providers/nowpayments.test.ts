@@ -1,7 +1,8 @@
-// NOWPayments: held to the documented interface, which a local HTTP server acts; signatures are real.
+// NOWPayments: a local HTTP server simulates the documented API, with real signatures.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import type { OrderId } from '@sotto/protocol'
+import { failureOf } from '../../../../protocol/test/failure-of.ts'
 import { anOrderId, type LedgerWorld, openLedgerWorld } from '../../../test/ledger-world.ts'
 import { type LocalHttp, serveLocally } from '../../../test/local-http.ts'
 import { recordingLog } from '../../../test/payment-watch.ts'
@@ -47,7 +48,7 @@ function makeProvider(apiUrl: string): WebhookPayments {
   return new WebhookPayments(config, new URL('https://relay.example'), { clock, log: log.log })
 }
 
-/** A notification as documented, its numbers as text so that none is changed on the way. */
+/** A notification as documented. The members are given as JSON text, so that numbers are sent unchanged. */
 function notification(changed: Record<string, string> = {}): string {
   const members: Record<string, string> = {
     payment_id: '5333977169',
@@ -77,7 +78,7 @@ function notification(changed: Record<string, string> = {}): string {
     .join(', ')}}`
 }
 
-/** What the processor's own code signs: the body with its keys in order, as its runtime writes it. */
+/** Signs as the processor does: the body with sorted keys, as its runtime writes it. */
 function signatureOf(body: string, secret = SECRET): string {
   const sort = (value: unknown): unknown =>
     typeof value === 'object' && value !== null
@@ -102,12 +103,12 @@ async function call(
   return answer.status
 }
 
-const tell = (changed: Record<string, string>) => call(notification(changed))
+const notify = (changed: Record<string, string>) => call(notification(changed))
 
 describe('an invoice', () => {
   const toOpen = { depositIndex: 0, price: 6, expiresAt: AT, title: 'the id ada' }
 
-  test('is asked for with the price, the order and where to call back, and its page is where to pay', async () => {
+  test('is requested with the price, the order and the callback URL, and its page is the place to pay', async () => {
     expect(await provider.open({ ...toOpen, orderId })).toEqual({
       payTo: 'https://nowpayments.io/payment/?iid=4522625843',
       hostedPage: 'https://nowpayments.io/payment/?iid=4522625843',
@@ -132,7 +133,7 @@ describe('an invoice', () => {
       'a redirect',
       () => new Response(null, { status: 302, headers: { location: `${api.url}/v1/elsewhere` } }),
     ],
-    ['no JSON', () => new Response('inner words')],
+    ['text that is not JSON', () => new Response('inner words')],
     ['another shape', () => Response.json({ id: 1 })],
     [
       'a page that others can change',
@@ -145,9 +146,9 @@ describe('an invoice', () => {
     ],
   ]
   for (const [what, answer] of useless) {
-    test(`is refused where the processor answers with ${what}, in words of ours`, async () => {
+    test(`fails with the relay’s own message if the processor answers with ${what}`, async () => {
       reply = answer
-      await expect(provider.open({ ...toOpen, orderId })).rejects.toMatchObject({
+      expect(await failureOf(provider.open({ ...toOpen, orderId }))).toMatchObject({
         code: 'PAYMENTS_UNAVAILABLE',
       })
       expect(log.events).toEqual([['warn', 'payment_processor_unreachable']])
@@ -156,15 +157,17 @@ describe('an invoice', () => {
     })
   }
 
-  test('is refused where nobody answers', async () => {
-    const nobody = makeProvider('http://127.0.0.1:9')
-    await expect(nobody.open({ ...toOpen, orderId })).rejects.toMatchObject({ code: 'PAYMENTS_UNAVAILABLE' })
+  test('fails if the processor does not answer', async () => {
+    const unreachable = makeProvider('http://127.0.0.1:9')
+    expect(await failureOf(unreachable.open({ ...toOpen, orderId }))).toMatchObject({
+      code: 'PAYMENTS_UNAVAILABLE',
+    })
   })
 })
 
 describe('a notification', () => {
-  test('that an invoice is paid records it', async () => {
-    expect(await tell({})).toBe(200)
+  test('that an invoice is paid records the payment', async () => {
+    expect(await notify({})).toBe(200)
     expect(book.payments()).toMatchObject([
       {
         ...{ reference: 'nowpayments/5333977169', scope: 'webhook', order_number: order.id, at: AT },
@@ -189,10 +192,11 @@ describe('a notification', () => {
     expect(await call(notification({ price_amount: '7' }), { 'x-nowpayments-sig': right })).toBe(401)
     expect(await call('not json', { 'x-nowpayments-sig': right })).toBe(401)
     expect(book.payments()).toEqual([])
-    expect(log.events).toEqual([['warn', 'payment_notification_refused']]) // Said once, not once a forgery.
+    // Logged once, not once for each forgery.
+    expect(log.events).toEqual([['warn', 'payment_notification_refused']])
   })
 
-  test('cannot be added to: what is read is what was signed', async () => {
+  test('cannot be extended: only what was signed is read', async () => {
     const genuine = notification({ payment_status: '"waiting"', actually_paid: '0', burning_percent: 'null' })
     const headers = { 'x-nowpayments-sig': signatureOf(genuine) }
     const before = genuine.replace('{', '{"payment_status":"finished", "actually_paid":1, ')
@@ -202,7 +206,8 @@ describe('a notification', () => {
     expect(await call(before, headers)).toBe(200)
     expect(await call(after, headers)).toBe(401)
     expect(await call(deeper, headers)).toBe(401)
-    expect(await call(other, headers)).toBe(200) // Written as JavaScript writes it, it is null, as it was signed.
+    // JavaScript writes this number as null, and the signature covers a null.
+    expect(await call(other, headers)).toBe(200)
     expect(book.payments()).toEqual([])
   })
 
@@ -212,7 +217,7 @@ describe('a notification', () => {
     expect(book.lines()).toEqual(['nowpayments/5333977169 6000000 final'])
   })
 
-  test('goes through the statuses, and only turns final', async () => {
+  test('changes the state of its payment when the status changes', async () => {
     const steps = [
       ['"waiting"', '0', []],
       ['"confirming"', '0', []],
@@ -221,44 +226,48 @@ describe('a notification', () => {
       ['"finished"', '0.04781784', ['nowpayments/5333977169 6000000 final']],
     ] as const
     for (const [payment_status, actually_paid, lines] of steps) {
-      expect(await tell({ payment_status, actually_paid })).toBe(200)
+      expect(await notify({ payment_status, actually_paid })).toBe(200)
       expect(book.lines()).toEqual([...lines])
     }
   })
 
-  test('that a payment was short and then completed is one payment of the whole, in whatever order they come', async () => {
+  test('that a payment was short and then completed is one whole payment, in any order of arrival', async () => {
     const partly = { payment_status: '"partially_paid"', actually_paid: '0.02' }
-    await tell({ payment_status: '"waiting"', actually_paid: '0' })
-    await tell(partly)
+    await notify({ payment_status: '"waiting"', actually_paid: '0' })
+    await notify(partly)
     expect(book.lines()).toEqual(['nowpayments/5333977169 2509523 final'])
     expect(book.status(order)).toBe('pending')
-    await tell({})
+    await notify({})
     expect(book.status(order)).toBe('confirmed')
-    for (let times = 0; times < 2; times++) await tell(partly)
+    for (let times = 0; times < 2; times++) await notify(partly)
     expect(book.lines()).toEqual(['nowpayments/5333977169 6000000 final'])
     expect(book.payments()).toMatchObject([{ outcome: 'counted', refund_amount: null }])
   })
 
-  test('that comes out of order takes nothing back', async () => {
-    await tell({})
+  test('that arrives out of order retracts nothing', async () => {
+    await notify({})
     for (const status of ['waiting', 'confirming', 'failed', 'expired'])
-      expect(await tell({ payment_status: `"${status}"` })).toBe(200)
+      expect(await notify({ payment_status: `"${status}"` })).toBe(200)
     expect(book.lines()).toEqual(['nowpayments/5333977169 6000000 final'])
   })
 
-  test('that a payment failed takes back what was not final', async () => {
-    await tell({ payment_status: '"confirming"' })
-    await tell({ payment_status: '"failed"' })
+  test('that a payment failed retracts it if it was not final', async () => {
+    await notify({ payment_status: '"confirming"' })
+    await notify({ payment_status: '"failed"' })
     expect(book.lines()).toEqual(['nowpayments/5333977169 6000000 gone'])
   })
 
-  test('of a part in another coin is that part of the price, rounded down and never by floating point', async () => {
-    await tell({ payment_status: '"partially_paid"', pay_amount: '12.3400001', actually_paid: '12.3400000' })
+  test('of a part in another coin is the same part of the price, rounded down without floating point', async () => {
+    await notify({
+      payment_status: '"partially_paid"',
+      pay_amount: '12.3400001',
+      actually_paid: '12.3400000',
+    })
     // 6 × 12.34 / 12.3400001 = 5.999999951…
     expect(book.lines()).toEqual(['nowpayments/5333977169 5999999 final'])
   })
 
-  test('keeps digits that a double has not', async () => {
+  test('keeps digits that floating point would lose', async () => {
     const paid = '123456789.123456789123456789'
     const body = notification({
       payment_status: '"partially_paid"',
@@ -266,16 +275,16 @@ describe('a notification', () => {
       pay_amount: '246913578.246913578246913579',
       actually_paid: paid,
     })
-    // Signed over the text as sent: what writes such numbers keeps them too.
+    // The signature covers the text as sent: a sender that writes such numbers signs them too.
     const signature = createHmac('sha512', SECRET).update(sortedText(body)).digest('hex')
     expect(await call(body, { 'x-nowpayments-sig': signature })).toBe(200)
     expect(book.lines()).toEqual(['nowpayments/5333977169 499999999999999999 final'])
   })
 
-  test('of a further deposit counts for itself, and two parts of a price are the price', async () => {
+  test('of a further deposit counts separately, and two parts of a price are the price', async () => {
     const part = { pay_amount: '3', payment_status: '"partially_paid"' }
-    await tell({ ...part, actually_paid: '1', price_amount: '10' })
-    await tell({
+    await notify({ ...part, actually_paid: '1', price_amount: '10' })
+    await notify({
       ...part,
       actually_paid: '2',
       price_amount: '10',
@@ -289,13 +298,13 @@ describe('a notification', () => {
     ])
   })
 
-  test('that less than all finished an invoice is the processor’s word that it is paid', async () => {
-    await tell({ actually_paid: '0.0478' })
+  test('that an invoice is finished with less than the price counts as paid, because the processor says so', async () => {
+    await notify({ actually_paid: '0.0478' })
     expect(book.lines()).toEqual(['nowpayments/5333977169 6000000 final'])
   })
 
-  test('for an order that is not known is thanked for, so that it stops, and recorded nowhere', async () => {
-    expect(await tell({ order_id: `"${anOrderId(99)}"` })).toBe(200)
+  test('for an unknown order is acknowledged, so that it is not repeated, and not recorded', async () => {
+    expect(await notify({ order_id: `"${anOrderId(99)}"` })).toBe(200)
     expect(book.lines()).toEqual([])
     expect(log.events).toEqual([['warn', 'payment_notification_refused']])
   })
@@ -307,40 +316,40 @@ describe('a notification', () => {
     'an amount': { actually_paid: '"much"' },
     'a negative amount': { actually_paid: '-1' },
     'a negative price': { price_amount: '-6' },
-    'less than nothing asked for': { pay_amount: '-0.04781784', actually_paid: '-0.04781784' },
+    'a negative requested amount': { pay_amount: '-0.04781784', actually_paid: '-0.04781784' },
     'an amount without end': { actually_paid: '"1e999999999"' },
     'an amount in other digits': { actually_paid: '"١"' },
     'a payment id in other digits': { payment_id: '"５"' },
-    'nothing asked for': { pay_amount: '0' },
-    'no price': { price_amount: '0' },
+    'a requested amount of zero': { pay_amount: '0' },
+    'a price of zero': { price_amount: '0' },
     'another currency': { price_currency: '"eur"' },
   }
   for (const [what, changed] of Object.entries(nonsense)) {
-    test(`that names ${what} that makes no sense is refused`, async () => {
-      expect(await tell(changed)).toBe(400)
+    test(`that has an invalid value of ${what} is refused`, async () => {
+      expect(await notify(changed)).toBe(400)
       expect(book.payments()).toEqual([])
     })
   }
 
-  test('in a status nobody knows changes nothing', async () => {
-    expect(await tell({ payment_status: '"wrong_asset_confirmed"' })).toBe(200)
+  test('with an unknown status changes nothing', async () => {
+    expect(await notify({ payment_status: '"wrong_asset_confirmed"' })).toBe(200)
     expect(book.payments()).toEqual([])
     expect(log.events).toEqual([['warn', 'payment_status_unknown']])
   })
 
-  test('is dated by the processor, but never ahead of now', async () => {
-    await tell({ updated_at: '9999999999999' })
+  test('records the processor’s time, but never a future one', async () => {
+    await notify({ updated_at: '9999999999999' })
     expect(book.payment('nowpayments/5333977169')?.at).toBe(clock.now())
-    await tell({ payment_id: '1', updated_at: '"2025-12-30T08:18:07.409Z"' })
+    await notify({ payment_id: '1', updated_at: '"2025-12-30T08:18:07.409Z"' })
     expect(book.payment('nowpayments/1')?.at).toBe(AT)
-    await tell({ payment_id: '2', updated_at: 'null' })
+    await notify({ payment_id: '2', updated_at: 'null' })
     expect(book.payment('nowpayments/2')?.at).toBe(clock.now())
   })
 
-  test('is answered once others see it in the store', async () => {
+  test('is answered only after other connections can read its payment in the store', async () => {
     const statuses = await Promise.all(
       ['1', '2', '3'].map(async (payment_id) => {
-        const status = await tell({ payment_id })
+        const status = await notify({ payment_id })
         expect(book.lines()).toContain(`nowpayments/${payment_id} 6000000 final`)
         return status
       }),

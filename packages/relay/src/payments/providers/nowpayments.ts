@@ -1,5 +1,5 @@
-// NOWPayments: an invoice for each order, and its Instant Payment Notifications. The relay's tests hold it to the
-// documented interface, served by a server of their own; it has not been run against NOWPayments itself.
+// NOWPayments: an invoice for each order, and its Instant Payment Notifications. The tests run it against a
+// local server that acts the documented API; it has not been run against NOWPayments itself.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { OrderId } from '@sotto/protocol'
 import * as v from 'valibot'
@@ -9,14 +9,14 @@ import { Amount, parseJson, sortedJson, Written } from './webhook-json.ts'
 import {
   ask,
   HostedPage,
-  Nonsense,
+  InvalidReport,
   type Opened,
   type Processor,
   type ProcessorConfig,
   type ProcessorParts,
   paymentSeen,
+  type Report,
   readNotification,
-  type Told,
 } from './webhook-processor.ts'
 
 const Invoice = v.object({ id: Written, invoice_url: HostedPage })
@@ -35,7 +35,10 @@ const Payment = v.object({
 type Payment = v.InferOutput<typeof Payment>
 const Notification = v.object({ ...Payment.entries, parent_payment_id: v.nullish(PaymentId) })
 
-/** What each status says of the payment. A payment under way can still fail; one that fell short will not grow. */
+/**
+ * The meaning of each status of a payment. A payment under way can still fail; the amount of a partial
+ * payment does not change any more.
+ */
 const meanings: Readonly<Record<string, 'nothing' | 'under way' | 'final' | 'gone'>> = {
   waiting: 'nothing',
   confirming: 'under way',
@@ -69,7 +72,7 @@ export class NowPayments implements Processor {
       ipn_callback_url: callbackUrl,
     }
     const asked = { method: 'POST', headers: this.#headers(), body: JSON.stringify(invoice) } as const
-    // What was paid for an invoice is told to nobody who has the API key alone; payments are, by their ids.
+    // The API key alone gives no access to an invoice's payments, only to single payments by their ids.
     return { page: (await ask(`${apiUrl}/v1/invoice`, asked, Invoice)).invoice_url }
   }
 
@@ -77,12 +80,13 @@ export class NowPayments implements Processor {
     return /^[0-9a-f]{128}$/i.exec(headers.get('x-nowpayments-sig') ?? '')?.[0]
   }
 
-  // The signature is over the body with its keys in order, not over the bytes, so they have to be taken apart for it;
-  // what fits is what is read then, and nothing else of them.
+  // The signature covers the body with its keys sorted, not the bytes. So the body must be parsed first;
+  // later only the text whose signature is right is read.
   signedText(body: Uint8Array, signature: string): string | undefined {
     const value = parseJson(Buffer.from(body).toString('utf8'))
     if (value === undefined) return undefined
-    // Documented is to write the numbers as JavaScript does. That is how they are sent, so mostly the two are one.
+    // The documentation writes numbers as JavaScript does. They are usually sent in that form, so both
+    // candidates are usually equal.
     const candidates = [sortedJson(value), sortedJson(value, (number) => JSON.stringify(Number(number)))]
     return candidates.find((text) => {
       const right = createHmac('sha512', this.#config.secret).update(text).digest()
@@ -90,23 +94,26 @@ export class NowPayments implements Processor {
     })
   }
 
-  async read(signed: string): Promise<Told> {
+  async read(signed: string): Promise<Report> {
     const payment = readNotification(Notification, signed)
-    const isFurther = payment.parent_payment_id != null
-    const told = this.#told(payment, isFurther)
-    // Of a payment that is asked for it is not said whether it is a further one; they would be taken for whole ones.
-    return isFurther ? told : { ...told, ask: { name: payment.payment_id, orderId: payment.order_id } }
+    const isFurtherDeposit = payment.parent_payment_id != null
+    const report = this.#reportOf(payment, isFurtherDeposit)
+    // A payment that is looked up does not say whether it is a further deposit, and would count as a whole
+    // one. So further deposits are not looked up.
+    return isFurtherDeposit
+      ? report
+      : { ...report, ask: { name: payment.payment_id, orderId: payment.order_id } }
   }
 
-  async look(name: string): Promise<Told> {
+  async lookUp(name: string): Promise<Report> {
     const signal = this.#parts.stopping
     const asked = { method: 'GET', headers: this.#headers(), signal } as const
     const payment = await ask(`${this.#config.apiUrl}/v1/payment/${name}`, asked, Payment)
-    if (payment.payment_id !== name) throw new Nonsense('payment_id')
-    return this.#told(payment, false)
+    if (payment.payment_id !== name) throw new InvalidReport('payment_id')
+    return this.#reportOf(payment, false)
   }
 
-  #told(payment: Payment, isFurther: boolean): Told {
+  #reportOf(payment: Payment, isFurtherDeposit: boolean): Report {
     const reference = `${this.name}/${payment.payment_id}`
     const meaning = meanings[payment.payment_status]
     if (meaning === undefined) {
@@ -116,7 +123,7 @@ export class NowPayments implements Processor {
     }
     if (meaning === 'gone') return { seen: [], gone: [reference] }
     if (meaning === undefined || meaning === 'nothing') return { seen: [], gone: [] }
-    const amount = amountOf(payment, isFurther)
+    const amount = amountOf(payment, isFurtherDeposit)
     if (amount === 0n) return { seen: [], gone: [] }
     const seen = { reference, amount, at: this.#timeOf(payment), isFinal: meaning === 'final' }
     return { seen: [paymentSeen(payment.order_id, seen)], gone: [] }
@@ -126,27 +133,27 @@ export class NowPayments implements Processor {
     return { 'x-api-key': this.#config.apiKey }
   }
 
-  // When the payer paid is not said; the last change of the payment is the nearest to it.
-  #timeOf({ updated_at: told }: Payment): number {
+  // The time of paying is not reported; the payment's last change is the best estimate.
+  #timeOf({ updated_at: updatedAt }: Payment): number {
     const now = this.#parts.clock.now()
-    const at = told && /^[0-9]{13}$/.test(told) ? Number(told) : Date.parse(told ?? '')
+    const at = updatedAt && /^[0-9]{13}$/.test(updatedAt) ? Number(updatedAt) : Date.parse(updatedAt ?? '')
     return at > 0 && at < now ? at : now
   }
 }
 
-// Whatever coin it was paid in: the share of what was asked for in that coin is the share of the price.
-function amountOf(told: Payment, isFurther: boolean): bigint {
-  if (told.price_currency.toLowerCase() !== 'usd') throw new Nonsense('price_currency')
-  const price = millionthsOf(told.price_amount)
-  if (price <= 0n) throw new Nonsense('price_amount')
-  const { pay_amount: asked, actually_paid: paid } = told
-  if (asked && asked.digits <= 0n) throw new Nonsense('pay_amount')
-  if (paid && paid.digits < 0n) throw new Nonsense('actually_paid')
+// The payment may be in any coin: its share of the amount due in that coin is its share of the price.
+function amountOf(payment: Payment, isFurtherDeposit: boolean): bigint {
+  if (payment.price_currency.toLowerCase() !== 'usd') throw new InvalidReport('price_currency')
+  const price = millionthsOf(payment.price_amount)
+  if (price <= 0n) throw new InvalidReport('price_amount')
+  const { pay_amount: asked, actually_paid: paid } = payment
+  if (asked && asked.digits <= 0n) throw new InvalidReport('pay_amount')
+  if (paid && paid.digits < 0n) throw new InvalidReport('actually_paid')
   const share = asked && paid ? shareOf(paid, asked) : { numerator: 0n, denominator: 1n }
-  // A further deposit on the same address counts beside the first. It is rounded up where the first is rounded down, or what was
-  // paid in two parts would be short by a millionth.
-  if (isFurther) return partOfRoundedUp(price, share)
+  // A further deposit to the same address counts in addition to the first. The first is rounded down, so this
+  // one is rounded up; otherwise a price paid in two parts would be short by a millionth.
+  if (isFurtherDeposit) return partOfRoundedUp(price, share)
   const amount = partOf(price, share)
-  // `finished` is the processor's word that it was paid in full, within what the operator tolerates there.
-  return told.payment_status === 'finished' && amount < price ? price : amount
+  // `finished` means that the processor accepts it as paid in full, within the operator's tolerance there.
+  return payment.payment_status === 'finished' && amount < price ? price : amount
 }

@@ -1,17 +1,18 @@
-// Transfers of tokens nobody is paid in, which anybody can send to anybody for next to nothing.
+// Limits how many transfers of other tokens are recorded, because anybody can send worthless tokens at almost
+// no cost.
 
-/** Of one address, no more than these are recorded until the relay starts again. */
+/** At most this many are recorded for each address, until the relay restarts. */
 const MOST_OTHERS = 20
 
-/** The first such transfers to each address. */
+/** Remembers the first such transfers to each address. */
 export class OtherTransfers {
-  readonly #known = new Map<string, Set<string>>()
+  readonly #recordedByAddress = new Map<string, Set<string>>()
 
-  /** @param transfer what it is known by, the same whenever it is seen */
+  /** @param transfer its name, the same each time it is seen */
   isWorthRecording(payTo: string, transfer: string): boolean {
-    const known = this.#known.get(payTo) ?? new Set()
-    this.#known.set(payTo, known)
-    if (known.size < MOST_OTHERS) known.add(transfer)
-    return known.has(transfer)
+    const recorded = this.#recordedByAddress.get(payTo) ?? new Set()
+    this.#recordedByAddress.set(payTo, recorded)
+    if (recorded.size < MOST_OTHERS) recorded.add(transfer)
+    return recorded.has(transfer)
   }
 }

@@ -1,4 +1,4 @@
-// TRON addresses: the 20 bytes that an EVM chain has too, as people know them there.
+// TRON addresses: encodes 20 bytes, the same as on an EVM chain, as TRON text.
 import { createHash } from 'node:crypto'
 import { createBase58check } from '@scure/base'
 
@@ -7,7 +7,7 @@ const base58check = createBase58check(
 )
 const PREFIX = 0x41
 
-/** The address of 20 bytes as people know it: `T…`. */
+/** The TRON text of 20 bytes: `T…`. */
 export function addressOf(bytes: Uint8Array): string {
   return base58check.encode(Uint8Array.of(PREFIX, ...bytes))
 }

@@ -1,4 +1,5 @@
-// The TronGrid HTTP interface, as far as payments need it: paced, waiting where it asks for patience, answers checked.
+// The parts of the TronGrid HTTP API that payments need: requests with a limited rate and retries, and
+// checked answers.
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as v from 'valibot'
 import type { Clock } from '../../operations/clock.ts'
@@ -12,14 +13,14 @@ export interface Block {
   readonly at: number
 }
 
-/** A transaction that is in a block, with the tokens it moved. */
+/** A transaction in a block, with the tokens it transferred. */
 export interface Transaction extends Block {
   readonly transfers: readonly Transfer[]
 }
 
 /** One `Transfer` event. */
 export interface Transfer {
-  /** Its place among the transaction's events. */
+  /** Its index among the transaction's events. */
   readonly index: number
   /** Address of the token. */
   readonly token: string
@@ -27,25 +28,25 @@ export interface Transfer {
   readonly amount: bigint
 }
 
-/** How fast it is asked. */
+/** The rate of requests. */
 export interface GridPace {
-  /** Between two requests. */
+  /** The pause between two requests. */
   readonly betweenMs: number
-  /** Before the first repetition; twice as long before each further one. */
+  /** The pause before the first retry; it doubles with each further one. */
   readonly backOffMs: number
 }
 
-/** Four a second: well below what TronGrid allows a key. */
+/** Four requests a second, well below the limit of a TronGrid key. */
 export const gridPace: GridPace = { betweenMs: 250, backOffMs: 2000 }
 
-const PAGE = 200
+const PAGE_SIZE = 200
 const MOST_PAGES = 20
 const MOST_LIST_BYTES = 1_048_576
 const MOST_TRANSACTION_BYTES = 4_194_304
 const MOST_TRIES = 5
 const LONGEST_WAIT_MS = 60_000
-/** Too fast: 429, and by some of its parts 403 and 503. */
-const PATIENCE = [403, 429, 503]
+/** Answers to too many requests: 429, and from some parts of TronGrid 403 or 503. */
+const SLOW_DOWN_STATUSES = [403, 429, 503]
 /** Keccak-256 of `Transfer(address,address,uint256)`. */
 const TRANSFER = 'ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 
@@ -73,17 +74,17 @@ const TransactionInfo = v.union([
   }),
   v.strictObject({}),
 ])
-/** One number of 32 bytes; anything longer would take long to write out. */
+/** One number of 32 bytes. A longer one would take long to convert to decimal. */
 const ConstantResult = v.object({ constant_result: v.tuple([v.pipe(Hex, v.maxLength(64))]) })
 
-/** See above. Every method throws Unreachable where there is no answer that can be used. */
+/** The client for the API. Every method throws Unreachable if there is no usable answer. */
 export class TronGrid {
   readonly #url: string
   readonly #key: string
   readonly #clock: Clock
   readonly #pace: GridPace
   readonly #stopping: AbortSignal
-  #freeAt = 0
+  #nextRequestAt = 0
 
   constructor(
     config: { readonly apiUrl: string; readonly apiKey: string },
@@ -101,19 +102,22 @@ export class TronGrid {
     return this.#nowBlock('/wallet/getnowblock')
   }
 
-  /** The newest block that no reorganisation can take away. */
+  /** The newest block that no reorganisation can replace. */
   solidHead(): Promise<Block> {
     return this.#nowBlock('/walletsolidity/getnowblock')
   }
 
-  /** Transactions that brought an address this token: all of them, in blocks of any age, up to 4,000. */
+  /**
+   * The transactions that transferred this token to an address: all of them, in blocks of any age, up to
+   * 4,000.
+   */
   async idsOfTransfers(to: string, token: string): Promise<string[]> {
     const ids: string[] = []
     let fingerprint: string | undefined
     for (let page = 0; page < MOST_PAGES; page++) {
       const listed = await this.#listed(to, {
         contract_address: token,
-        limit: PAGE.toString(),
+        limit: PAGE_SIZE.toString(),
         ...(fingerprint === undefined ? {} : { fingerprint }),
       })
       ids.push(...listed.data.map(({ transaction_id }) => transaction_id))
@@ -123,13 +127,13 @@ export class TronGrid {
     return ids
   }
 
-  /** The newest transactions that brought an address any token, up to `most`. */
+  /** The newest transactions that transferred any token to an address, up to `most`. */
   async idsOfNewestTransfers(to: string, most: number): Promise<string[]> {
     const { data } = await this.#listed(to, { limit: most.toString() })
     return data.map(({ transaction_id }) => transaction_id)
   }
 
-  /** Undefined where it is in no block now. */
+  /** A transaction; undefined if it is not in a block now. */
   async findTransaction(id: string): Promise<Transaction | undefined> {
     const body = { value: id }
     const info = await this.#post(
@@ -143,7 +147,7 @@ export class TronGrid {
     return { height: info.blockNumber, at: info.blockTimeStamp, transfers: logs.flatMap(transferOf) }
   }
 
-  /** How many digits a token's smallest unit has behind the point. */
+  /** The number of decimal places of a token. */
   async decimalsOf(token: string): Promise<bigint> {
     const body = {
       owner_address: token,
@@ -185,7 +189,7 @@ export class TronGrid {
       'content-type': 'application/json',
       ...(this.#key === '' ? {} : { 'tron-pro-api-key': this.#key }),
     }
-    const answer = await this.#patiently(() =>
+    const answer = await this.#withRetries(() =>
       request(`${this.#url}${path}`, { ...asked, headers, mostBytes, signal: this.#stopping }),
     )
     if (answer.status !== 200) throw new Unreachable(`it answered with status ${answer.status}`)
@@ -194,21 +198,21 @@ export class TronGrid {
     return output
   }
 
-  async #patiently(ask: () => Promise<BoundedAnswer>): Promise<BoundedAnswer> {
+  async #withRetries(ask: () => Promise<BoundedAnswer>): Promise<BoundedAnswer> {
     for (let tries = 1; ; tries++) {
-      await this.#turn()
+      await this.#waitForRate()
       const answer = await ask()
-      if (!PATIENCE.includes(answer.status) || tries === MOST_TRIES) return answer
+      if (!SLOW_DOWN_STATUSES.includes(answer.status) || tries === MOST_TRIES) return answer
       const wait = Math.max(answer.retryAfterMs ?? 0, this.#pace.backOffMs * 2 ** (tries - 1))
-      this.#freeAt = this.#clock.monotonic() + Math.min(wait, LONGEST_WAIT_MS)
+      this.#nextRequestAt = this.#clock.monotonic() + Math.min(wait, LONGEST_WAIT_MS)
     }
   }
 
-  async #turn(): Promise<void> {
-    const wait = this.#freeAt - this.#clock.monotonic()
+  async #waitForRate(): Promise<void> {
+    const wait = this.#nextRequestAt - this.#clock.monotonic()
     // Rejects when the provider stops.
     if (wait > 0) await sleep(wait, undefined, { signal: this.#stopping })
-    this.#freeAt = this.#clock.monotonic() + this.#pace.betweenMs
+    this.#nextRequestAt = this.#clock.monotonic() + this.#pace.betweenMs
   }
 }
 
@@ -216,7 +220,8 @@ type Log = Extract<v.InferOutput<typeof TransactionInfo>, { id: string }>['log']
 
 function transferOf({ address, topics, data }: Log, index: number): Transfer[] {
   const [event, , to] = topics
-  // Three topics and 32 bytes: a fungible token's. Whatever else calls itself a transfer moved no amount.
+  // A transfer of a fungible token has three topics and 32 bytes of data. Other events named Transfer moved
+  // no amount.
   if (event?.toLowerCase() !== TRANSFER || to?.length !== 64 || topics.length !== 3 || data.length !== 64)
     return []
   const amount = BigInt(`0x${data}`)

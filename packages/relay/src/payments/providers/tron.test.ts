@@ -1,7 +1,9 @@
-// TRC-20: held to the documented TronGrid interface, which a local HTTP server acts; there is no TRON node to test with.
+// TRC-20 payments: a local HTTP server simulates the documented TronGrid API. There is no TRON node to test
+// with.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { HDKey } from '@scure/bip32'
+import { failureOf } from '../../../../protocol/test/failure-of.ts'
 import { anOrderId, type LedgerWorld, openLedgerWorld } from '../../../test/ledger-world.ts'
 import { eventually, recordingLog } from '../../../test/payment-watch.ts'
 import { TronGridServer } from '../../../test/tron-grid-server.ts'
@@ -10,7 +12,7 @@ import { SettingError } from '../../operations/setting-error.ts'
 import type { paymentSettings } from '../payment-settings.ts'
 import { TronPayments, tronConfigOf } from './tron.ts'
 
-// Of the mnemonic every wallet knows from BIP-39: eleven times `abandon`, then `about`.
+// The seed of the well-known BIP-39 mnemonic: eleven times `abandon`, then `about`.
 const SEED =
   '5eb00bbddcf069084889a8ab9155568165f5c453ccb85e70811aaed6f6da5fc19a5ac40b389cd370d086206dec8aa6c43daea6690f20ad3d8d48b2d2ce9e38e4'
 const ACCOUNT = HDKey.fromMasterSeed(Buffer.from(SEED, 'hex')).derive("m/44'/195'/0'")
@@ -27,7 +29,7 @@ const USDC = {
   address: 'TEkxiTehnzSmSe2XqrBj4w32RUN966rdz8',
   hex: '3487b63d30b5b2c87fb7ffa8bcfade38eaac1abe',
 }
-/** A block of the far future, where every order is over. */
+/** A block far in the future, after the end of every order. */
 const FAR_BLOCK = 1_000_000_000
 
 type Name = keyof typeof paymentSettings
@@ -43,7 +45,7 @@ const read = (changed: Partial<Record<Name, string>>) => {
 const order = { orderId: anOrderId(1), depositIndex: 0, price: 5, expiresAt: 0, title: 'the id ada' }
 
 describe('settings', () => {
-  test('a private key is refused, and no part of it is said', () => {
+  test('a private key is refused, and no part of it is quoted', () => {
     const secret = ACCOUNT.privateExtendedKey
     try {
       read({ TRON_XPUB: secret })
@@ -51,7 +53,7 @@ describe('settings', () => {
     } catch (error) {
       expect(error).toBeInstanceOf(SettingError)
       const message =
-        'TRON_XPUB must be an extended public key (xpub…); what is there is private, and no relay may hold it'
+        'TRON_XPUB must be an extended public key (xpub…); the given key is private, and no relay may hold it'
       expect(error).toMatchObject({ message, setting: 'TRON_XPUB' })
       expect(Bun.inspect(error)).not.toContain(secret.slice(4, 20))
     }
@@ -78,7 +80,7 @@ describe('settings', () => {
   }
 })
 
-test('an order has the address that wallets show at its place below the key', async () => {
+test('an order has the address that wallets derive for its index', async () => {
   const provider = new TronPayments(read({}), { clock: systemClock, log: recordingLog().log })
   const asset = `tron:mainnet/${USDT.address}`
   expect(await provider.open(order)).toEqual({ payTo: FIRST.address, asset, amount: 5_000_000n })
@@ -110,13 +112,13 @@ describe('watching', () => {
     return new TronPayments(config, { clock: systemClock, log: log.log, pace })
   }
 
-  /** The first order, which has the first address. */
+  /** Places an order. The first one gets the first address. */
   const addOrder = (price = 5) => book.place(provider, price)
   const usdt = (amount: bigint, to = FIRST.hex) => ({ token: USDT.hex, to, amount })
   const referenceOf = (id: string, index = 0) => `tron:mainnet/${id}/${index}`
   const linesBecome = (lines: string[]) => eventually(() => expect(book.lines()).toEqual(lines))
 
-  test('a payment is seen at once and final at the depth asked for', async () => {
+  test('a payment is seen at once and final after its confirmations', async () => {
     const placed = await addOrder()
     expect(placed.pay_to).toBe(FIRST.address)
     await provider.start(book.ledger)
@@ -127,7 +129,7 @@ describe('watching', () => {
     grid.head = 1001
     await eventually(() => expect(provider.confirmations(1000)).toEqual({ have: 2, need: 3 }))
     expect(book.lines()).toEqual([`${referenceOf(id)} 5000000 seen`])
-    expect(book.version()).toBe(version) // What is unchanged is not written again.
+    expect(book.version()).toBe(version) // An unchanged payment is not written again.
     expect(book.status(placed)).toBe('pending')
     grid.head = 1002
     await linesBecome([`${referenceOf(id)} 5000000 final`])
@@ -142,14 +144,14 @@ describe('watching', () => {
     expect(book.status(placed)).toBe('confirmed')
   })
 
-  test('two transfers of one transaction are two payments, and those to others none', async () => {
+  test('two transfers of one transaction are two payments, and transfers to others are ignored', async () => {
     await addOrder()
     const { id } = grid.add(1, 900, [usdt(2n), usdt(3n), usdt(4n, USDC.hex), usdt(0n)])
     await provider.start(book.ledger)
     await linesBecome([`${referenceOf(id, 0)} 2 final`, `${referenceOf(id, 1)} 3 final`])
   })
 
-  test('a payment that a reorganisation took away is taken back, once its block can change no more', async () => {
+  test('a payment that a reorganisation removed is retracted once its block can no longer change', async () => {
     await addOrder()
     await provider.start(book.ledger)
     const { id } = grid.add(1, 1000, [usdt(5n)])
@@ -157,7 +159,7 @@ describe('watching', () => {
     grid.transactions.pop()
     const before = grid.http.asked.length
     await eventually(() => expect(grid.http.asked.length).toBeGreaterThan(before + 10))
-    // Nodes lag behind: as long as its block is not settled, that one does not know it proves nothing.
+    // A node may be behind. While its block can still change, a node that does not know it proves nothing.
     expect(book.lines()).toEqual([`${referenceOf(id)} 5 seen`])
     grid.solid = 1000
     await linesBecome([`${referenceOf(id)} 5 gone`])
@@ -166,7 +168,7 @@ describe('watching', () => {
     await linesBecome([`${referenceOf(id)} 5 final`])
   })
 
-  test('a payment that moved to another block is what it is there, and is taken back where it failed there', async () => {
+  test('a payment that moved to another block counts in that block, and is retracted if it failed there', async () => {
     await addOrder()
     await provider.start(book.ledger)
     const transaction = grid.add(1, 999, [usdt(5n)])
@@ -178,7 +180,7 @@ describe('watching', () => {
     await linesBecome([`${referenceOf(transaction.id)} 5 gone`])
   })
 
-  test('what was taken back while the relay was away is taken back when it returns', async () => {
+  test('a payment that was undone while the relay was away is retracted after its return', async () => {
     await addOrder()
     const { id } = grid.add(1, 1000, [usdt(5n)])
     const other = grid.add(2, 1000, [usdt(7n)])
@@ -193,7 +195,7 @@ describe('watching', () => {
     await eventually(() => expect(book.payment(referenceOf(other.id))?.state).toBe('final'))
   })
 
-  test('another token sent to an address of ours is recorded as the wrong one', async () => {
+  test('another token sent to a deposit address is recorded as the wrong token', async () => {
     await addOrder()
     const { id } = grid.add(1, 900, [{ token: USDC.hex, to: FIRST.hex, amount: 9n }])
     await provider.start(book.ledger)
@@ -201,7 +203,7 @@ describe('watching', () => {
     expect(book.payment(referenceOf(id))?.asset).toBe(`tron:mainnet/${USDC.address}`)
   })
 
-  test('of other tokens no more than twenty transfers to an address are recorded, of the right one all', async () => {
+  test('at most twenty transfers of other tokens to an address are recorded, but all of the right token', async () => {
     await addOrder()
     const worthless = { token: USDC.hex, to: FIRST.hex, amount: 9n }
     grid.add(1, 900, Array<typeof worthless>(15).fill(worthless))
@@ -211,7 +213,7 @@ describe('watching', () => {
     expect(book.lines()).toHaveLength(21)
   })
 
-  test('an order that is over is watched on', async () => {
+  test('an expired order is still watched', async () => {
     const placed = await addOrder()
     grid.head = FAR_BLOCK
     await provider.start(book.ledger)
@@ -231,7 +233,7 @@ describe('watching', () => {
     await eventually(() => expect(book.payments().length).toBe(5))
   })
 
-  test('it is known what was paid up to the newest block, less what the lists may lag behind', async () => {
+  test('payments are known up to the time of the newest block, minus the lag of the lists', async () => {
     await addOrder()
     expect(provider.seenUntil()).toBe(0)
     await provider.start(book.ledger)
@@ -244,12 +246,12 @@ describe('watching', () => {
     grid.instead = () => undefined
     await eventually(() => expect(provider.seenUntil()).toBe(grid.timeOf(2000) - 30_000))
     expect(log.events).toEqual([
-      ['warn', 'payments_unreachable'], // Once, however long it lasts.
+      ['warn', 'payments_unreachable'], // Logged once, no matter how long it lasts.
       ['info', 'payments_reachable_again'],
     ])
   })
 
-  test('where nobody is to pay, nothing is asked', async () => {
+  test('without orders nothing is requested', async () => {
     const before = systemClock.now()
     await provider.start(book.ledger)
     await eventually(() => expect(provider.seenUntil()).toBeGreaterThanOrEqual(before))
@@ -257,7 +259,7 @@ describe('watching', () => {
     expect(grid.paths()).toEqual(['/wallet/triggerconstantcontract'])
   })
 
-  test('when it asks too fast it waits, longer each time, or as long as it is told', async () => {
+  test('if requests are limited, the watching waits, longer each time, or as long as Retry-After says', async () => {
     const times: number[] = []
     grid.instead = () => {
       times.push(performance.now())
@@ -275,7 +277,7 @@ describe('watching', () => {
     expect(fourth - third).toBeGreaterThanOrEqual(999)
   })
 
-  test('an answer that is not as documented changes nothing', async () => {
+  test('an undocumented answer changes nothing', async () => {
     await addOrder()
     const { id } = grid.add(1, 1000, [usdt(5n)])
     await provider.start(book.ledger)
@@ -288,7 +290,7 @@ describe('watching', () => {
     expect(JSON.stringify(log.fields)).not.toContain('inner')
   })
 
-  test('one monstrous transaction does not keep the others from being read', async () => {
+  test('one huge transaction does not prevent reading the others', async () => {
     await addOrder()
     const monster = grid.add(1, 900, [usdt(1n)])
     const { id } = grid.add(2, 900, [usdt(5n)])
@@ -296,24 +298,25 @@ describe('watching', () => {
     await provider.start(book.ledger)
     await linesBecome([`${referenceOf(id)} 5 final`])
     await Bun.sleep(100)
-    expect(log.events).toEqual([['error', 'payments_transaction_refused']]) // Once, not in every round.
+    // Logged once, not in every round.
+    expect(log.events).toEqual([['error', 'payments_transaction_refused']])
   })
 
-  test('a token of other decimals is refused: every amount would be wrong', async () => {
+  test('a token with other decimals is refused, because every amount would be wrong', async () => {
     grid.decimals = 18
     await provider.start(book.ledger)
     await eventually(() => expect(log.events).toEqual([['error', 'payments_token_refused']]))
-    await expect(provider.open(order)).rejects.toMatchObject({ code: 'PAYMENTS_UNAVAILABLE' })
+    expect(await failureOf(provider.open(order))).toMatchObject({ code: 'PAYMENTS_UNAVAILABLE' })
   })
 
-  test('a token whose decimals would take a book to write is not believed', async () => {
+  test('a token with absurdly large decimals is refused', async () => {
     const endless = { constant_result: ['f'.repeat(1_000_000)] }
     grid.instead = ({ path }) => (path.includes('triggerconstant') ? Response.json(endless) : undefined)
     await provider.start(book.ledger)
     await eventually(() => expect(log.events).toEqual([['warn', 'payments_unreachable']]))
   })
 
-  test('stopping ends it in the middle of a wait', async () => {
+  test('stopping ends the watching, also during a pause', async () => {
     grid.instead = () => new Response(null, { status: 429, headers: { 'retry-after': '60' } })
     await addOrder()
     await provider.start(book.ledger)

@@ -1,5 +1,5 @@
-// Being paid in a TRC-20 token, seen by the TronGrid HTTP interface: an address of its own for each order. There is no
-// TRON node to test with: the tests hold this to the documented interface, served by a server of their own.
+// Payments in a TRC-20 token, read through the TronGrid HTTP API, with a separate address for each order.
+// There is no TRON node to test with: the tests use a local server that acts the documented API.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ProtocolError } from '@sotto/protocol'
@@ -23,32 +23,32 @@ import { OtherTransfers } from './other-transfers.ts'
 import { addressOf, isAddress } from './tron-address.ts'
 import { type Block, type GridPace, gridPace, type Transaction, TronGrid } from './tron-grid.ts'
 
-/** What the operator set. */
+/** The configuration of the provider. */
 export interface TronConfig {
   readonly apiUrl: string
-  /** Empty: it asks for none. */
+  /** Empty: the API needs no key. */
   readonly apiKey: string
   readonly token: string
   readonly deposits: DepositAddresses
   readonly confirmations: number
 }
 
-/** How often what is looked at. */
+/** How often addresses are checked. */
 export interface TronPace extends GridPace {
-  /** Between two looks at the addresses of orders that wait. */
+  /** The pause between two checks of the addresses of pending orders. */
   readonly roundMs: number
-  /** Between two looks at an address that is merely watched. */
+  /** The pause between two checks of the other watched addresses. */
   readonly watchedMs: number
 }
 
 const SCOPE = 'tron:mainnet'
 const DECIMALS = 6
 const tronPace: TronPace = { ...gridPace, roundMs: 6000, watchedMs: 900_000 }
-/** How far the list of transfers may lag behind the chain. */
+/** How far TronGrid's list of transfers may lag behind the chain. */
 const LAG_MS = 30_000
-/** Watched addresses looked at in one round, so that those of orders that wait are never long without a look. */
-const WATCHED_A_ROUND = 20
-/** Of transfers of other tokens to an address, so many are looked at in a round. */
+/** How many watched addresses one round checks, so that those of pending orders are checked often. */
+const WATCHED_PER_ROUND = 20
+/** How many of the newest transfers of other tokens to an address one round checks. */
 const NEWEST_OTHERS = 20
 const MOST_SETTLED = 100_000
 
@@ -70,20 +70,23 @@ export function tronConfigOf(text: PaymentSettingText): TronConfig {
   }
 }
 
-/** A transaction with payments that can still be taken back. */
+/** A transaction whose payments can still be undone. */
 interface Unsettled {
   readonly height: number
   readonly references: readonly string[]
 }
 
-/** What a round found, to be written in one transaction. */
+/** The results of a round, to be stored in one transaction. */
 interface Findings {
   readonly seen: PaymentSeen[]
   readonly gone: string[]
   readonly unsettled: Map<string, Unsettled | undefined>
 }
 
-/** See above. It keeps nothing but what the chain and the ledger tell again after a restart. */
+/**
+ * The provider `tron`. It stores nothing itself: after a restart it learns everything from the chain and the
+ * ledger.
+ */
 export class TronPayments implements PaymentProvider {
   readonly name = 'tron'
   readonly unit: Unit = { symbol: 'USDT', decimals: DECIMALS, network: 'TRON' }
@@ -93,16 +96,16 @@ export class TronPayments implements PaymentProvider {
   readonly #pace: TronPace
   readonly #grid: TronGrid
   readonly #stopping = new AbortController()
-  /** By transaction id: what is looked at again in every round. */
+  /** Transactions that are checked again in every round, by id. */
   readonly #unsettled = new Map<string, Unsettled>()
-  /** Transactions that nothing more is to be learnt of. */
+  /** Transactions that need no further check. */
   readonly #settled = new Set<string>()
   readonly #others = new OtherTransfers()
-  #watchedLeft: string[] = []
+  #watchedToCheck: string[] = []
   #watchedFrom = Number.NEGATIVE_INFINITY
   #head: Block | undefined
   #isToken: boolean | undefined
-  #isFirst = true
+  #isFirstRound = true
   #isReachable = true
   #seenUntil = 0
   #running: Promise<void> | undefined
@@ -117,7 +120,7 @@ export class TronPayments implements PaymentProvider {
   }
 
   async open({ price, depositIndex }: OrderToOpen): Promise<Destination> {
-    // With other decimals every amount would be wrong by powers of ten.
+    // If the token had other decimals, every amount would be wrong by a power of ten.
     if (this.#isToken === false) throw new ProtocolError('PAYMENTS_UNAVAILABLE')
     return {
       payTo: addressOf(hexToBytes(this.#config.deposits.at(depositIndex))),
@@ -152,13 +155,14 @@ export class TronPayments implements PaymentProvider {
         if (!this.#isReachable) this.#log.info('payments_reachable_again', { reason: this.name })
         this.#isReachable = true
       } catch (error) {
-        if (!signal.aborted) this.#tellFailure(error)
+        if (!signal.aborted) this.#logFailure(error)
       }
-      await sleep(this.#pace.roundMs, undefined, { signal }).catch(() => undefined) // Stopping ends it.
+      // stop() ends the pause early.
+      await sleep(this.#pace.roundMs, undefined, { signal }).catch(() => undefined)
     }
   }
 
-  #tellFailure(error: unknown): void {
+  #logFailure(error: unknown): void {
     if (!(error instanceof Unreachable)) {
       this.#log.error('payments_round_failed', { error, reason: this.name })
     } else if (this.#isReachable) {
@@ -172,18 +176,18 @@ export class TronPayments implements PaymentProvider {
     await this.#checkToken()
     const pending = (await ledger.pending(this.name)).map(({ payTo }) => payTo)
     const watched = await ledger.watched(this.name)
-    const merely = this.#nextWatched(watched)
-    if (pending.length + merely.length + this.#unsettled.size === 0) {
-      if (this.#isFirst) await this.#write(ledger, { seen: [], gone: [], unsettled: new Map() })
+    const watchedNow = this.#nextWatched(watched)
+    if (pending.length + watchedNow.length + this.#unsettled.size === 0) {
+      if (this.#isFirstRound) await this.#write(ledger, { seen: [], gone: [], unsettled: new Map() })
       this.#seenUntil = Math.max(this.#seenUntil, startedAt)
       return
     }
 
     const head = await this.#grid.head()
     this.#head = head
-    const ids = await this.#idsFor(pending, merely)
+    const ids = await this.#idsFor(pending, watchedNow)
     await this.#write(ledger, await this.#read(ids, new Set([...pending, ...watched]), head))
-    this.#watchedLeft = this.#watchedLeft.filter((address) => !merely.includes(address))
+    this.#watchedToCheck = this.#watchedToCheck.filter((address) => !watchedNow.includes(address))
     this.#seenUntil = Math.max(this.#seenUntil, head.at - LAG_MS)
   }
 
@@ -196,29 +200,31 @@ export class TronPayments implements PaymentProvider {
     this.#log.error('payments_token_refused', { setting: 'TRON_TOKEN', reason })
   }
 
-  // A part of those that are due in each round; all of them again after a while.
+  // The watched addresses for this round. Each round checks some of them; after a pause all are checked
+  // again.
   #nextWatched(watched: readonly string[]): string[] {
     const now = this.#clock.monotonic()
-    if (this.#watchedLeft.length === 0 && now - this.#watchedFrom >= this.#pace.watchedMs) {
-      this.#watchedLeft = [...watched]
+    if (this.#watchedToCheck.length === 0 && now - this.#watchedFrom >= this.#pace.watchedMs) {
+      this.#watchedToCheck = [...watched]
       this.#watchedFrom = now
     }
-    return this.#watchedLeft.slice(0, WATCHED_A_ROUND)
+    return this.#watchedToCheck.slice(0, WATCHED_PER_ROUND)
   }
 
-  async #idsFor(pending: readonly string[], merely: readonly string[]): Promise<Set<string>> {
+  async #idsFor(pending: readonly string[], watchedNow: readonly string[]): Promise<Set<string>> {
     const ids = new Set(this.#unsettled.keys())
     const addAll = (found: readonly string[]): void => {
       for (const id of found) if (!this.#settled.has(id)) ids.add(id)
     }
-    for (const address of new Set([...pending, ...merely])) {
+    for (const address of new Set([...pending, ...watchedNow])) {
       addAll(await this.#grid.idsOfTransfers(address, this.#config.token))
     }
-    for (const address of merely) addAll(await this.#grid.idsOfNewestTransfers(address, NEWEST_OTHERS))
+    for (const address of watchedNow) addAll(await this.#grid.idsOfNewestTransfers(address, NEWEST_OTHERS))
     return ids
   }
 
-  // The lists only name transactions. What they moved, and in which block, is read from each transaction itself.
+  // The lists only give the ids of transactions. What they transferred, and in which block, is read from each
+  // transaction.
   async #read(ids: ReadonlySet<string>, ours: ReadonlySet<string>, head: Block): Promise<Findings> {
     const findings: Findings = { seen: [], gone: [], unsettled: new Map() }
     let solid: Block | undefined
@@ -228,7 +234,8 @@ export class TronPayments implements PaymentProvider {
       if (transaction) {
         this.#judge(id, transaction, { ours, head, known }, findings)
       } else if (known) {
-        // A node may only lag behind: it is gone where its block cannot change any more and does not hold it.
+        // A node may only be behind. The transaction is gone if its block can no longer change and it is
+        // still not found.
         solid ??= await this.#grid.solidHead()
         if (solid.height < known.height) continue
         findings.gone.push(...known.references)
@@ -243,7 +250,7 @@ export class TronPayments implements PaymentProvider {
       return await this.#grid.findTransaction(id)
     } catch (error) {
       if (!(error instanceof AnswerTooLarge)) throw error
-      // One monstrous transaction must not keep the others from being read.
+      // One huge transaction must not prevent reading the others.
       this.#settled.add(id)
       this.#log.error('payments_transaction_refused', { reason: `transaction ${id} is too large to read` })
       return undefined
@@ -269,7 +276,7 @@ export class TronPayments implements PaymentProvider {
         const problem = token === this.#config.token ? {} : { problem: 'wrong_token' as const }
         return { ...payment, at, height, isFinal, ...problem }
       })
-    // In another block the same transaction may have failed.
+    // After moving to another block the same transaction may have failed.
     const moved = transfers.map(({ index }) => `${SCOPE}/${id}/${index}`)
     findings.gone.push(...(known?.references ?? []).filter((reference) => !moved.includes(reference)))
     const references = payments.map(({ reference }) => reference)
@@ -278,15 +285,15 @@ export class TronPayments implements PaymentProvider {
   }
 
   async #write(ledger: Ledger, { seen, gone, unsettled }: Findings): Promise<void> {
-    if (seen.length + gone.length > 0 || this.#isFirst) {
+    if (seen.length + gone.length > 0 || this.#isFirstRound) {
       await ledger.transaction(async (entries) => {
-        // What was taken back while the relay was away is found by nobody: so all that is not final goes, and what is
-        // there comes back in the same transaction.
-        if (this.#isFirst) await entries.retractAbove(SCOPE, 0)
+        // Payments that were undone while the relay was away leave no trace in the lists. So the first round
+        // retracts all that are not final, and records those that exist again in the same transaction.
+        if (this.#isFirstRound) await entries.retractAbove(SCOPE, 0)
         for (const reference of gone) await entries.retract(reference)
         for (const payment of seen) await entries.record(payment)
       })
-      this.#isFirst = false
+      this.#isFirstRound = false
     }
     for (const [id, state] of unsettled) {
       if (state) {
@@ -296,7 +303,7 @@ export class TronPayments implements PaymentProvider {
       this.#unsettled.delete(id)
       if (!gone.some((reference) => reference.startsWith(`${SCOPE}/${id}/`))) this.#settled.add(id)
     }
-    // Forgetting one only means reading it once more.
+    // A forgotten transaction is only read once more.
     if (this.#settled.size > MOST_SETTLED) this.#settled.clear()
   }
 }

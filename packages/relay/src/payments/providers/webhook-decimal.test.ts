@@ -1,4 +1,4 @@
-// Amounts come out as they were written, whatever a double would make of them.
+// Amounts keep the value that was written, even where floating point would change it.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { decimalOf, millionthsOf, partOf, partOfRoundedUp, shareOf } from './webhook-decimal.ts'
@@ -6,18 +6,18 @@ import { JsonNumber, parseJson, sortedJson } from './webhook-json.ts'
 
 function decimal(text: string) {
   const value = decimalOf(text)
-  if (!value) throw new Error(`${text} is no decimal`)
+  if (!value) throw new Error(`${text} is not a decimal`)
   return value
 }
 
-test('a number keeps every digit it was sent with', () => {
+test('a number keeps all its digits', () => {
   expect(parseJson('{"paid":12.3400001000000000000001}')).toEqual({
     paid: new JsonNumber('12.3400001000000000000001'),
   })
   expect(sortedJson(parseJson('{"b":6.0,"a":1e-7}'))).toBe('{"a":1e-7,"b":6.0}')
 })
 
-test('what is nested too deep, or is no JSON, is nothing', () => {
+test('text that is nested too deep or is not JSON is refused', () => {
   expect(parseJson(`${'['.repeat(60_000)}${']'.repeat(60_000)}`)).toBeUndefined()
   expect(parseJson(`${'['.repeat(17)}${']'.repeat(17)}`)).toBeUndefined()
   expect(parseJson(`${'{"a":'.repeat(17)}1${'}'.repeat(17)}`)).toBeUndefined()
@@ -40,11 +40,11 @@ test('a list of any length is read', () => {
   expect(parseJson(`[${'0,'.repeat(130_000)}0]`)).toHaveLength(130_001)
 })
 
-test('of a key that is there twice the last counts, for what is signed as for what is read', () => {
+test('if a key occurs twice, the last one counts, both for the signature and for reading', () => {
   expect(sortedJson(parseJson('{"paid":1,"paid":2}'))).toBe('{"paid":2}')
 })
 
-test('keys are put in order at every depth, and what they hold is unchanged', () => {
+test('keys are sorted at every depth, and their values are unchanged', () => {
   const text = '{"z":1,"a":{"y":[{"d":1,"c":"ü\\n"}],"b":null},"__proto__":true}'
   expect(sortedJson(parseJson(text))).toBe('{"__proto__":true,"a":{"b":null,"y":[{"c":"ü\\n","d":1}]},"z":1}')
 })
@@ -70,24 +70,24 @@ test('a decimal is read with its sign, its point and its exponent', () => {
   ]) {
     expect(decimalOf(text)).toBeUndefined()
   }
-  // Other scripts' digits, and what a language might take for a number.
+  // Digits of other scripts, and texts that some languages accept as numbers.
   for (const text of ['١٢', '１２', '²', '1_000', '1e٢', 'Infinity', '0b1'])
     expect(decimalOf(text)).toBeUndefined()
 })
 
-test('a number that would fill the memory is none', () => {
+test('a number that would fill the memory is refused', () => {
   for (const text of ['1e999999999', '1e-999999999', '-1e+999', '1e0000000099', '9'.repeat(60_000)]) {
     expect(decimalOf(text)).toBeUndefined()
     expect(parseJson(`[${text}]`)).toEqual([new JsonNumber(text)])
   }
 })
 
-test('dollars become millionths, and what is below one is dropped', () => {
+test('dollars become millionths, rounded down', () => {
   expect(millionthsOf(decimal('10'))).toBe(10_000_000n)
   expect(millionthsOf(decimal('0.0000019'))).toBe(1n)
 })
 
-test('parts of a price never come to more than the price, and all of it comes to all of it', () => {
+test('parts of a price never exceed the price, and the whole share is the whole price', () => {
   const amounts = fc.array(fc.bigInt({ min: 1n, max: 10n ** 18n }), { minLength: 1, maxLength: 5 })
   fc.assert(
     fc.property(amounts, fc.bigInt({ min: 1n, max: 10n ** 12n }), (parts, price) => {

@@ -1,4 +1,4 @@
-// Amounts as processors write them: decimal text, reckoned with as whole numbers and never as floating point.
+// Amounts as processors write them: decimal text. Calculates with integers, never with floating point.
 
 /** `digits` × 10^-`scale`. */
 export interface Decimal {
@@ -9,7 +9,10 @@ export interface Decimal {
 const DECIMAL =
   /^(?<sign>-?)(?<whole>[0-9]{1,40})(?:\.(?<part>[0-9]{1,40}))?(?:[eE](?<exponent>[+-]?[0-9]{1,2}))?$/
 
-/** Undefined where it is no number, or one of more than 80 digits or an exponent past two. */
+/**
+ * Parses a decimal number; undefined if it is not a number, has more than 80 digits, or an exponent of more
+ * than two digits.
+ */
 export function decimalOf(text: string): Decimal | undefined {
   const groups = DECIMAL.exec(text)?.groups
   if (!groups) return undefined
@@ -19,13 +22,13 @@ export function decimalOf(text: string): Decimal | undefined {
   return scale >= 0 ? { digits, scale } : { digits: digits * 10n ** BigInt(-scale), scale: 0 }
 }
 
-/** A share of something: `paid` of `of`, as one fraction. */
+/** The share `paid` / `of`, as one fraction. */
 export interface Share {
   readonly numerator: bigint
   readonly denominator: bigint
 }
 
-/** What `paid` is of `of`, which is above 0. */
+/** The share that `paid` is of `of`, which must be above 0. */
 export function shareOf(paid: Decimal, of: Decimal): Share {
   return {
     numerator: paid.digits * 10n ** BigInt(of.scale),
@@ -33,17 +36,17 @@ export function shareOf(paid: Decimal, of: Decimal): Share {
   }
 }
 
-/** That share of a whole, in the whole's smallest unit, rounded down. */
+/** A share of a whole, in the whole's smallest unit, rounded down. */
 export function partOf(whole: bigint, { numerator, denominator }: Share): bigint {
   return (whole * numerator) / denominator
 }
 
-/** The same, rounded up. */
+/** Like {@link partOf}, rounded up. */
 export function partOfRoundedUp(whole: bigint, { numerator, denominator }: Share): bigint {
   return (whole * numerator + denominator - 1n) / denominator
 }
 
-/** A price in USD in millionths, rounded down: how `usdt` is counted. */
+/** A price in USD in millionths, rounded down: the unit of the asset `usdt`. */
 export function millionthsOf({ digits, scale }: Decimal): bigint {
   return (digits * 1_000_000n) / 10n ** BigInt(scale)
 }

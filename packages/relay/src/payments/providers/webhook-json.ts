@@ -1,8 +1,9 @@
-// JSON whose numbers stay the text they were sent as: 12.3400001 is an amount of money, and a double would change it.
+// Parses JSON and keeps numbers as the text they were sent as: 12.3400001 is an amount of money, and floating
+// point would change it.
 import * as v from 'valibot'
 import { type Decimal, decimalOf } from './webhook-decimal.ts'
 
-/** A number, as its text. */
+/** A JSON number, as its text. */
 export class JsonNumber {
   readonly text: string
 
@@ -13,11 +14,11 @@ export class JsonNumber {
 
 const DEEPEST = 16
 
-/** Undefined where it is not JSON, or nested more than 16 deep. */
+/** Parses JSON; undefined if it is not JSON, or nested more than 16 levels deep. */
 export function parseJson(text: string): unknown {
   if (isTooDeep(text)) return undefined
   try {
-    // The engine hands over each number's source text (ECMAScript, "JSON.parse source text access").
+    // The engine passes each number's source text (ECMAScript, "JSON.parse source text access").
     return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
       typeof value === 'number' ? new JsonNumber(context?.source ?? '') : value,
     )
@@ -26,7 +27,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** JSON without spaces whose objects have their keys in order, at every depth. @param write how a number is written */
+/** Writes JSON without spaces, with sorted keys at every depth. @param write converts the text of a number */
 export function sortedJson(value: unknown, write: (number: string) => string = (number) => number): string {
   if (value instanceof JsonNumber) return write(value.text)
   if (Array.isArray(value)) return `[${value.map((member) => sortedJson(member, write)).join()}]`
@@ -41,7 +42,7 @@ export const Written = v.pipe(
   v.transform((written) => (typeof written === 'string' ? written : written.text)),
 )
 
-/** A decimal number, however it is written. */
+/** A decimal number, sent as text or as a JSON number. */
 export const Amount = v.pipe(
   Written,
   v.rawTransform<string, Decimal>(({ dataset, addIssue, NEVER }) => {
@@ -52,7 +53,7 @@ export const Amount = v.pipe(
   }),
 )
 
-// Looked at before it is taken apart, which goes as deep as the text does.
+// Checked before parsing, because the parser recurses as deep as the text is nested.
 function isTooDeep(text: string): boolean {
   let depth = 0
   let isInString = false

@@ -1,4 +1,5 @@
-// What a payment processor is to the relay: it opens an invoice, and tells by signed notifications what was paid.
+// The interface of a payment processor: it opens an invoice for an order, and reports payments in signed
+// notifications.
 import type { OrderId } from '@sotto/protocol'
 import { ProtocolError } from '@sotto/protocol'
 import * as v from 'valibot'
@@ -8,75 +9,81 @@ import type { OrderToOpen, PaymentSeen } from '../provider.ts'
 import { type BoundedRequest, isConfidential, request, Unreachable } from './bounded-request.ts'
 import { parseJson } from './webhook-json.ts'
 
-/** One make of processor. */
+/** The adapter of one processor. */
 export interface Processor {
-  /** As in the setting `WEBHOOK_PROCESSOR`; references begin with it. */
+  /** The value of the setting `WEBHOOK_PROCESSOR`. References begin with it. */
   readonly name: string
   /** Opens an invoice. @throws Unreachable */
   open(order: OrderToOpen): Promise<Opened>
-  /** What a notification's headers claim to be its signature; undefined where it cannot be one. */
+  /** The signature in a notification's headers; undefined if there is none or it is malformed. */
   signatureOf(headers: Headers): string | undefined
-  /** The text that the processor signed, of these bytes; undefined where it did not. Nothing else is ever read. */
+  /** The text that the processor signed; undefined if the signature is wrong. Only this text is ever read. */
   signedText(body: Uint8Array, signature: string): string | undefined
-  /** What a signed notification says. @throws Nonsense, or Unreachable where the processor had to be asked */
-  read(signed: string): Promise<Told>
-  /** The same of something it was to be asked for. @throws Nonsense, Unreachable */
-  look(name: string): Promise<Told>
+  /**
+   * The report in a signed notification. @throws InvalidReport, or Unreachable if the processor had to be
+   * requested
+   */
+  read(signed: string): Promise<Report>
+  /** The report on an invoice or payment, by its name. @throws InvalidReport, Unreachable */
+  lookUp(name: string): Promise<Report>
 }
 
 /** An invoice. */
 export interface Opened {
   /** The page to pay on. */
   readonly page: string
-  /** By which name the processor can be asked for it, if it can. */
+  /** The name for {@link Processor.lookUp}, if the invoice can be looked up. */
   readonly name?: string
 }
 
-/** What a processor says of an order. */
-export interface Told {
+/** What a processor reports on an order's payments. */
+export interface Report {
   readonly seen: readonly PaymentSeen[]
   /** References of payments that came to nothing. */
   readonly gone: readonly string[]
-  /** What it can be asked for from now on. */
+  /** What to poll from now on. */
   readonly ask?: { readonly name: string; readonly orderId: OrderId }
 }
 
-/** Who signed is the processor, but what it says makes no sense here. */
-export class Nonsense extends Error {
-  override readonly name = 'Nonsense'
+/** The report comes from the processor, but its content is not valid. */
+export class InvalidReport extends Error {
+  override readonly name = 'InvalidReport'
 }
 
-/** The processor answered, but nothing that can be used; it would again. */
-export class Unusable extends Unreachable {}
+/** The processor's answer cannot be used. A repeated request would get the same answer. */
+export class UnusableAnswer extends Unreachable {}
 
-/** What the operator set, with the relay's own address. */
+/** The configuration of a processor. */
 export interface ProcessorConfig {
   readonly apiUrl: string
   readonly apiKey: string
   readonly secret: string
   /** For BTCPay Server. */
   readonly store: string
-  /** Where notifications are to be sent. */
+  /** The URL for notifications. */
   readonly callbackUrl: string
 }
 
-/** What processors are made with. */
+/** The parts that processors need. */
 export interface ProcessorParts {
   readonly clock: Clock
   readonly log: Log
-  /** Ends what is being asked when the relay stops. */
+  /** Aborts running requests when the relay stops. */
   readonly stopping: AbortSignal
 }
 
-/** The name of what amounts are counted in: millionths of a US dollar, one for one with the stablecoin. */
+/** The asset of all amounts: millionths of a US dollar, which count one to one as the stablecoin. */
 export const ASSET = 'usdt'
 export const DECIMALS = 6
 
 const MOST_REPLY_BYTES = 262_144
-/** What it answers to anybody while something is wrong with the key or the pace, or with itself. */
+/** Statuses of temporary problems: with the key, the rate, or the processor itself. */
 const PASSING = [401, 403, 408, 429]
 
-/** Asks the processor, and checks what it answers. @throws Unreachable, and of that Unusable */
+/**
+ * Sends a request to the processor and checks the answer. @throws Unreachable, or UnusableAnswer, which
+ * extends it
+ */
 export async function ask<T>(
   url: string,
   asked: Pick<BoundedRequest, 'method' | 'headers' | 'body' | 'signal'>,
@@ -89,28 +96,31 @@ export async function ask<T>(
   })
   if (status < 200 || status > 299) {
     const refusal = `it answered with status ${status}`
-    throw status < 500 && !PASSING.includes(status) ? new Unusable(refusal) : new Unreachable(refusal)
+    throw status < 500 && !PASSING.includes(status) ? new UnusableAnswer(refusal) : new Unreachable(refusal)
   }
   const { success, output } = v.safeParse(schema, parseJson(text))
-  if (!success) throw new Unusable('its answer is not as documented')
+  if (!success) throw new UnusableAnswer('its answer is not as documented')
   return output
 }
 
-/** What a signed notification holds. @throws Nonsense */
+/** Parses a signed notification. @throws InvalidReport */
 export function readNotification<T>(schema: v.GenericSchema<unknown, T>, body: string): T {
   const { success, issues, output } = v.safeParse(schema, parseJson(body))
-  if (!success) throw new Nonsense(v.getDotPath(issues[0]) ?? 'the body')
+  if (!success) throw new InvalidReport(v.getDotPath(issues[0]) ?? 'the body')
   return output
 }
 
-/** A page of the processor that buyers may be sent to: nobody on the way can change what they pay. */
+/**
+ * A payment page of the processor. It must be https, so that nobody on the network can change what buyers
+ * pay.
+ */
 export const HostedPage = v.pipe(
   v.string(),
   v.maxLength(2048),
   v.check((text) => URL.canParse(text) && isConfidential(new URL(text))),
 )
 
-/** A payment as the ledger takes it. */
+/** A payment in the ledger's form. */
 export function paymentSeen(
   orderId: OrderId,
   payment: Pick<PaymentSeen, 'reference' | 'amount' | 'at' | 'isFinal'>,
@@ -118,7 +128,7 @@ export function paymentSeen(
   return { ...payment, scope: 'webhook', for: { orderId }, asset: ASSET }
 }
 
-/** The error a buyer gets where the processor cannot be asked: never its own words. */
+/** The error for a buyer if the processor cannot be reached. It never quotes the processor. */
 export function unavailable(error: unknown, log: Log): ProtocolError {
   if (!(error instanceof Unreachable)) throw error
   log.warn('payment_processor_unreachable', { reason: error.message })

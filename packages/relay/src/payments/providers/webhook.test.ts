@@ -1,4 +1,5 @@
-// What processors share: settings, the callback's bounds, and until when orders do not expire.
+// The behaviour that all processors share: settings, the limits of the callback, and how long orders stay
+// open.
 
 import { describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
@@ -21,7 +22,7 @@ const read = (changed: Partial<Record<Name, string>>) =>
   webhookConfigOf((name) => ({ ...good, ...changed })[name] ?? '')
 
 describe('settings', () => {
-  test('are taken as they are, and NOWPayments needs no address', () => {
+  test('are used unchanged, and NOWPayments needs no address', () => {
     expect(read({})).toEqual({
       processor: 'btcpay',
       apiUrl: 'https://pay.example',
@@ -59,7 +60,7 @@ describe('settings', () => {
     })
   }
 
-  test('without the relay’s own address nobody could call back, so it does not start', () => {
+  test('the provider does not start without the relay’s public address', () => {
     const parts = { clock: { now: () => 0, monotonic: () => 0 }, log: recordingLog().log }
     expect(() => new WebhookPayments(read({}), undefined, parts)).toThrow('PUBLIC_URL must be set')
   })
@@ -74,18 +75,22 @@ describe('the callback', () => {
 
   const unsigned = { 'btcpay-sig': `sha256=${'0'.repeat(64)}` }
 
-  test('reads no more than 64 KiB, whether it says its length or not', async () => {
+  test('reads at most 64 KiB, with or without a Content-Length', async () => {
     const body = new Uint8Array(65_537)
     const length = { ...unsigned, 'content-length': '65537' }
-    const said = new Request(url, { method: 'POST', body, headers: length })
-    const unsaid = new Request(url, { method: 'POST', body: new Blob([body]).stream(), headers: unsigned })
-    const least = new Request(url, { method: 'POST', body: body.slice(1), headers: unsigned })
-    expect((await make().callback.answer(said)).status).toBe(413)
-    expect((await make().callback.answer(unsaid)).status).toBe(413)
-    expect((await make().callback.answer(least)).status).toBe(401)
+    const withLength = new Request(url, { method: 'POST', body, headers: length })
+    const withoutLength = new Request(url, {
+      method: 'POST',
+      body: new Blob([body]).stream(),
+      headers: unsigned,
+    })
+    const allowed = new Request(url, { method: 'POST', body: body.slice(1), headers: unsigned })
+    expect((await make().callback.answer(withLength)).status).toBe(413)
+    expect((await make().callback.answer(withoutLength)).status).toBe(413)
+    expect((await make().callback.answer(allowed)).status).toBe(401)
   })
 
-  test('reads nothing of what does not even claim to be signed', async () => {
+  test('does not read the body of a request without a signature', async () => {
     for (const headers of [{}, { 'btcpay-sig': 'sha256=' }, { 'btcpay-sig': `${unsigned['btcpay-sig']}0` }]) {
       const request = new Request(url, { method: 'POST', body: '{}', headers })
       expect((await make().callback.answer(request)).status).toBe(401)
@@ -93,7 +98,7 @@ describe('the callback', () => {
     }
   })
 
-  test('keeps orders open for as long as a processor may still tell of what it could not tell', async () => {
+  test('keeps orders open while a processor may still repeat lost notifications', async () => {
     const provider = make()
     expect(provider.seenUntil(clock.now())).toBe(0)
     const book = await openLedgerWorld(clock)
@@ -105,7 +110,7 @@ describe('the callback', () => {
     await book.close()
   })
 
-  test('an event that is none of payments is thanked for', async () => {
+  test('an event that is not about payments is acknowledged', async () => {
     const body = JSON.stringify({ type: 'InvoiceCreated', storeId: 'store1' })
     const signature = `sha256=${createHmac('sha256', 'hush').update(body).digest('hex')}`
     const request = new Request(url, { method: 'POST', body, headers: { 'btcpay-sig': signature } })

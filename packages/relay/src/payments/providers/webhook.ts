@@ -1,4 +1,5 @@
-// Being paid through a processor that calls back: what its adapters share (docs/operations.md, "Being paid").
+// Payments through a processor that sends notifications: the part that all processors share
+// (docs/operations.md, "Being paid").
 
 import type { Clock } from '../../operations/clock.ts'
 import type { Log } from '../../operations/log.ts'
@@ -8,21 +9,28 @@ import type { Callback, Destination, Ledger, OrderToOpen, PaymentProvider, Unit 
 import { interfaceUrlOf, readBytes, Unreachable } from './bounded-request.ts'
 import { BtcPay } from './btcpay.ts'
 import { NowPayments } from './nowpayments.ts'
-import { Asking, type AskingPace, askingPace, keepReference } from './webhook-asking.ts'
-import { ASSET, DECIMALS, Nonsense, type Processor, type Told, unavailable } from './webhook-processor.ts'
+import { keepReference, Polling, type PollingPace, pollingPace } from './webhook-polling.ts'
+import {
+  ASSET,
+  DECIMALS,
+  InvalidReport,
+  type Processor,
+  type Report,
+  unavailable,
+} from './webhook-processor.ts'
 
 const processors = {
   nowpayments: { make: NowPayments, apiUrl: 'https://api.nowpayments.io' },
   btcpay: { make: BtcPay, apiUrl: '' },
 } as const
 
-/** What the operator set. */
+/** The configuration of the provider. */
 export interface WebhookConfig {
   readonly processor: keyof typeof processors
   readonly apiUrl: string
   readonly apiKey: string
   readonly secret: string
-  /** Empty where the processor has none. */
+  /** Empty if the processor has no stores. */
   readonly store: string
 }
 
@@ -30,8 +38,8 @@ const CALLBACK = 'webhook'
 const MOST_BODY_BYTES = 65_536
 /** How long a notification may take to arrive. */
 const DELAY_MS = 120_000
-/** Within which a processor has told again what it could not tell a relay that was away. */
-const TOLD_AGAIN_MS = 600_000
+/** After a start of the relay, processors repeat lost notifications within this time. */
+const REPEATED_WITHIN_MS = 600_000
 const WARN_EVERY_MS = 60_000
 
 /** @throws SettingError */
@@ -52,7 +60,7 @@ export function webhookConfigOf(text: PaymentSettingText): WebhookConfig {
   }
 }
 
-/** Opens an invoice for each order, and records what the processor's signed notifications tell. */
+/** Opens an invoice for each order, and records the payments in the processor's signed notifications. */
 export class WebhookPayments implements PaymentProvider {
   readonly name = 'webhook'
   readonly unit: Unit = { symbol: 'USDT', decimals: DECIMALS, network: '' }
@@ -60,23 +68,24 @@ export class WebhookPayments implements PaymentProvider {
   readonly #processor: Processor
   readonly #clock: Clock
   readonly #log: Log
-  readonly #pace: AskingPace
+  readonly #pace: PollingPace
   readonly #stopping = new AbortController()
   #ledger: Ledger | undefined
-  #asking: Asking | undefined
+  #polling: Polling | undefined
   #startedAt = Number.POSITIVE_INFINITY
   #warnedAt = Number.NEGATIVE_INFINITY
 
   /**
-   * @param publicUrl how the processor reaches the relay
-   * @throws SettingError without it
+   * @param publicUrl the address at which the processor reaches the relay
+   * @throws SettingError if it is undefined
    */
   constructor(
     config: WebhookConfig,
     publicUrl: URL | undefined,
-    parts: { clock: Clock; log: Log; pace?: AskingPace },
+    parts: { clock: Clock; log: Log; pace?: PollingPace },
   ) {
-    if (!publicUrl) throw new SettingError('PUBLIC_URL', 'set, so that the payment processor can call back')
+    if (!publicUrl)
+      throw new SettingError('PUBLIC_URL', 'set, so that the payment processor can send notifications')
     const callbackUrl = new URL(`/payments/${CALLBACK}`, publicUrl).href
     const stopping = this.#stopping.signal
     this.#processor = new processors[config.processor].make(
@@ -85,13 +94,13 @@ export class WebhookPayments implements PaymentProvider {
     )
     this.#clock = parts.clock
     this.#log = parts.log
-    this.#pace = parts.pace ?? askingPace
+    this.#pace = parts.pace ?? pollingPace
   }
 
   async open(order: OrderToOpen): Promise<Destination> {
     try {
       const { page, name } = await this.#processor.open(order)
-      // Kept before anybody is told of the page: whoever pays there can be asked for.
+      // Stored before the buyer gets the page, so that every payment there can be polled.
       if (name !== undefined)
         await this.#record({ seen: [], gone: [], ask: { name, orderId: order.orderId } })
       const amount = BigInt(order.price) * 10n ** BigInt(DECIMALS)
@@ -104,24 +113,24 @@ export class WebhookPayments implements PaymentProvider {
   async start(ledger: Ledger): Promise<void> {
     this.#ledger = ledger
     this.#startedAt = this.#clock.monotonic()
-    const record = (told: Told) => this.#record(told)
+    const record = (report: Report) => this.#record(report)
     const parts = { ledger, record, processor: this.#processor, clock: this.#clock, log: this.#log }
-    this.#asking = new Asking({ ...parts, pace: this.#pace }, this.#stopping.signal)
+    this.#polling = new Polling({ ...parts, pace: this.#pace }, this.#stopping.signal)
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort()
-    await this.#asking?.stopped
+    await this.#polling?.stopped
     this.#ledger = undefined
   }
 
   seenUntil(now: number): number {
-    const isSettled = this.#clock.monotonic() - this.#startedAt >= TOLD_AGAIN_MS
-    return isSettled ? Math.min(now, this.#asking?.completeUntil ?? 0) - DELAY_MS : 0
+    const isSettled = this.#clock.monotonic() - this.#startedAt >= REPEATED_WITHIN_MS
+    return isSettled ? Math.min(now, this.#polling?.completeUntil ?? 0) - DELAY_MS : 0
   }
 
   async #answer(request: Request): Promise<Response> {
-    // Anybody can call. What is not signed costs no more than a look at it.
+    // Anybody can send requests here. An unsigned request is refused before its body is read.
     const signature = this.#processor.signatureOf(request.headers)
     if (signature === undefined) return this.#refuseUnsigned()
     const body = await readBody(request)
@@ -133,20 +142,22 @@ export class WebhookPayments implements PaymentProvider {
       if (!isKnown) this.#warn('it is for an order that is not known')
       return new Response(null, { status: 200 })
     } catch (error) {
-      // What failed is told again by the processor after anything but a 200.
-      if (error instanceof Nonsense) return this.#refuse(400, `it makes no sense: ${error.message}`)
+      // The processor repeats a notification after any status but 200.
+      if (error instanceof InvalidReport)
+        return this.#refuse(400, `its content is not valid: ${error.message}`)
       if (error instanceof Unreachable)
-        return this.#refuse(503, `what it is about cannot be asked for: ${error.message}`)
+        return this.#refuse(503, `the processor could not be reached: ${error.message}`)
       throw error
     }
   }
 
   /**
-   * Resolves after the commit is on stable storage: the processor forgets what it was thanked for.
-   * @returns false where it is for an order that is not known
-   * @throws Unreachable while there is no book to write in
+   * Records a report. Resolves after the commit is on stable storage, because the processor never repeats an
+   * acknowledged notification.
+   * @returns false if the order is not known
+   * @throws Unreachable while the ledger is not available
    */
-  async #record({ seen, gone, ask }: Told): Promise<boolean> {
+  async #record({ seen, gone, ask }: Report): Promise<boolean> {
     if (seen.length + gone.length === 0 && !ask) return true
     if (!this.#ledger) throw new Unreachable('the relay is only starting, or stopping')
     const now = this.#clock.now()
@@ -167,7 +178,7 @@ export class WebhookPayments implements PaymentProvider {
     return new Response(null, { status })
   }
 
-  // Anybody can call without a signature: their calls must not fill the log.
+  // Anybody can send unsigned requests, and they must not fill the log.
   #refuseUnsigned(): Response {
     const now = this.#clock.monotonic()
     if (now - this.#warnedAt >= WARN_EVERY_MS) {
@@ -187,6 +198,6 @@ async function readBody(request: Request): Promise<Uint8Array | undefined> {
   try {
     return await readBytes(request.body, MOST_BODY_BYTES)
   } catch {
-    return new Uint8Array() // It went away in the middle: nothing that could be signed.
+    return new Uint8Array() // The client disconnected; an empty body has no valid signature.
   }
 }

@@ -1,10 +1,10 @@
-// Public channels.
-import { type Migration, words } from './migration.ts'
+// The tables of public channels.
+import { type Migration, sqlWords } from './migration.ts'
 
 export const channels: Migration = (dialect) => {
-  const { identity, clustered, ordered } = words(dialect)
+  const { identity, clustered, ordered } = sqlWords(dialect)
   return [
-    // sale_price: what it can be bought for, NULL while it is not for sale.
+    // sale_price: the price of the channel, NULL while it is not for sale.
     `CREATE TABLE channels (
       id ${identity},
       channel_id TEXT NOT NULL UNIQUE,
@@ -42,7 +42,7 @@ export const channels: Migration = (dialect) => {
       created_at BIGINT NOT NULL
     )`,
     `CREATE INDEX channel_posts_by_channel ON channel_posts (channel, id)`,
-    // Seats beyond the free ones.
+    // The seats that an account bought in addition to the free ones.
     `CREATE TABLE channel_seats (account_id BIGINT PRIMARY KEY, bought BIGINT NOT NULL)`,
   ]
 }

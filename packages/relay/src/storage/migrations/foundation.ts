@@ -1,10 +1,10 @@
-// Accounts, friends, conversations and mailboxes.
-import { type Migration, words } from './migration.ts'
+// The tables of accounts, friends, conversations and mailboxes.
+import { type Migration, sqlWords } from './migration.ts'
 
 export const foundation: Migration = (dialect) => {
-  const { identity, bytes, clustered } = words(dialect)
+  const { identity, bytes, clustered } = sqlWords(dialect)
   return [
-    // A deleted account keeps its row, without keys, so that its uuid is never given out again.
+    // A deleted account keeps its row, without keys, so that its uuid is never used again.
     `CREATE TABLE accounts (
       id ${identity},
       uuid TEXT NOT NULL UNIQUE,
@@ -15,7 +15,7 @@ export const foundation: Migration = (dialect) => {
       created_at BIGINT NOT NULL,
       deleted_at BIGINT
     )`,
-    // Every alias ever given out, the current one included.
+    // Every alias that an account has or had.
     `CREATE TABLE aliases (
       alias_id TEXT PRIMARY KEY,
       account_id BIGINT NOT NULL REFERENCES accounts (id)
@@ -38,11 +38,11 @@ export const foundation: Migration = (dialect) => {
       expires_at BIGINT NOT NULL
     )`,
     `CREATE INDEX tickets_by_expiry ON tickets (expires_at)`,
-    // reason: 'revoked' opens nothing any more, 'replaced' opens no WebSocket.
+    // reason: a 'revoked' token is refused everywhere, a 'replaced' token opens no WebSocket.
     `CREATE TABLE dead_tokens (jti TEXT PRIMARY KEY, reason TEXT NOT NULL, expires_at BIGINT NOT NULL)`,
     `CREATE INDEX dead_tokens_by_expiry ON dead_tokens (expires_at)`,
-    // The relay's own secrets: 'token' signs JSON web tokens, 'challenge' authenticates login challenges, 'vapid' signs
-    // what is sent to push services, 'media' links to blobs.
+    // The relay's secrets by purpose: 'token' signs JSON web tokens, 'challenge' authenticates login
+    // challenges, 'vapid' signs requests to push services, 'media' signs links to blobs.
     `CREATE TABLE relay_keys (
       kid TEXT PRIMARY KEY,
       purpose TEXT NOT NULL,
@@ -51,7 +51,7 @@ export const foundation: Migration = (dialect) => {
     )`,
     `CREATE TABLE relay_state (name TEXT PRIMARY KEY, value TEXT NOT NULL)`,
 
-    // One row a pair, lesser account first. It leaves when the two part.
+    // One row per pair, with the lower account id in low_id. Deleted when the friendship ends.
     `CREATE TABLE friendships (
       id ${identity},
       low_id BIGINT NOT NULL REFERENCES accounts (id),
@@ -72,7 +72,7 @@ export const foundation: Migration = (dialect) => {
       PRIMARY KEY (blocker_id, blocked_id)
     )`,
 
-    // A pair's conversation, kept for good. is_open: 1 while the two are friends.
+    // The conversation of a pair, kept permanently. is_open: 1 while the two are friends.
     `CREATE TABLE conversations (
       id ${identity},
       conv_id TEXT NOT NULL UNIQUE,
@@ -84,8 +84,9 @@ export const foundation: Migration = (dialect) => {
       UNIQUE (low_id, high_id)
     )`,
     `CREATE INDEX conversations_by_high ON conversations (high_id)`,
-    // One direction of a conversation: what waits for its recipient, how far that one has confirmed, and how far
-    // the sender is known to have heard of it.
+    // One direction of a conversation. pending_count, pending_bytes: the undelivered messages.
+    // delivered_seq, read_seq: the marks that the recipient has confirmed.
+    // told_delivered_seq, told_read_seq: the marks that have certainly reached the sender.
     `CREATE TABLE lanes (
       conversation_id BIGINT NOT NULL,
       recipient_id BIGINT NOT NULL,
@@ -107,7 +108,7 @@ export const foundation: Migration = (dialect) => {
       pending_count BIGINT NOT NULL,
       pending_bytes BIGINT NOT NULL
     )`,
-    // What waits for its recipient. kind: 0 a message, 1 a retraction (no payload).
+    // The undelivered messages and retractions. kind: 0 for a message, 1 for a retraction (no payload).
     `CREATE TABLE messages (
       conversation_id BIGINT NOT NULL,
       recipient_id BIGINT NOT NULL,
@@ -122,7 +123,7 @@ export const foundation: Migration = (dialect) => {
     ) ${clustered}`,
     `CREATE UNIQUE INDEX messages_by_position ON messages (recipient_id, position)`,
     `CREATE INDEX messages_retractions ON messages (at) WHERE kind = 1`,
-    // Every id a sender used, beyond delivery, retraction and expiry.
+    // Every message id that a sender used, also after delivery, retraction and expiry.
     `CREATE TABLE sent_ids (
       sender_id BIGINT NOT NULL,
       message_id TEXT NOT NULL,
@@ -132,7 +133,7 @@ export const foundation: Migration = (dialect) => {
       is_retracted BIGINT NOT NULL,
       PRIMARY KEY (sender_id, message_id)
     ) ${clustered}`,
-    // Frames for one account that belong to no conversation's order, kept until it has them.
+    // Frames for one account that are not part of a conversation's order, kept until they have arrived.
     `CREATE TABLE notices (
       id ${identity},
       account_id BIGINT NOT NULL,

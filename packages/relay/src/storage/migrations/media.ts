@@ -1,13 +1,14 @@
-// Media: blobs, the parts they consist of, what is being written, and what is to be removed.
-import { type Migration, words } from './migration.ts'
+// The tables of media: blobs, their parts, the parts being written, and the objects to remove.
+import { type Migration, sqlWords } from './migration.ts'
 
 export const media: Migration = (dialect) => {
-  const { identity, clustered } = words(dialect)
+  const { identity, clustered } = sqlWords(dialect)
   return [
-    // state: open (an upload in parts), completing (its parts are being put together), awaited (a link to write to was
-    //   given out), stored (can be read).
-    // object: what the store knows it by, which says nothing of its key. handle: the store's own name of an upload in parts.
-    // bytes, parts: what it takes of its owner's room, with what is being written to it.
+    // state: open (an upload in parts), completing (its parts are being joined), awaited (the client has a
+    //   link to upload to), stored (can be read).
+    // object: the blob's name in the blob store, which reveals nothing about its key.
+    // handle: the blob store's name of an upload in parts.
+    // bytes, parts: how much of its owner's quota the blob uses, including parts that are being written.
     `CREATE TABLE media_blobs (
       id ${identity},
       media_key TEXT NOT NULL UNIQUE,
@@ -30,7 +31,8 @@ export const media: Migration = (dialect) => {
       etag TEXT NOT NULL,
       PRIMARY KEY (blob, part_number)
     ) ${clustered}`,
-    // Room taken by a part before it is there. version: what this attempt is known by; a later one takes its place.
+    // The quota reserved for a part while it is written. version: identifies this attempt; a later attempt
+    // replaces it.
     `CREATE TABLE media_writes (
       blob BIGINT NOT NULL,
       part_number BIGINT NOT NULL,
@@ -40,7 +42,7 @@ export const media: Migration = (dialect) => {
       PRIMARY KEY (blob, part_number)
     ) ${clustered}`,
     `CREATE INDEX media_writes_by_end ON media_writes (expires_at)`,
-    // What no row above names any more, until the store has removed it.
+    // Objects that no blob uses any more, until the blob store has removed them.
     `CREATE TABLE media_doomed (object TEXT PRIMARY KEY) ${clustered}`,
   ]
 }

@@ -1,15 +1,18 @@
-// Orders, the payments seen for them, what sellers are due, and what was done to each.
-import { type Migration, words } from './migration.ts'
+// The tables of orders, the payments for them, the payouts to sellers, and the events of each order.
+import { type Migration, sqlWords } from './migration.ts'
 
 export const payments: Migration = (dialect) => {
-  const { identity, clustered } = words(dialect)
+  const { identity, clustered } = sqlWords(dialect)
   return [
     // kind: vanity, reserve, channel, quota; ref_id: the id, the channel's id or 'channel_quota'.
-    // title: what is bought, for people to read.
-    // holds: what nobody else can order while it is set, such as 'alias:ada' or 'channel:ch_…'.
-    // party: who may not hold the same thing again for a while, if this comes to nothing.
-    // pay_to, asset, amount: where to pay and what, in the asset's smallest unit; empty until the provider gave them.
-    // page_token: under which the page to pay on is found. hosted_page: the processor's own page, if it has one.
+    // title: the name of the goods, for people to read.
+    // holds: the thing that no other order can have while this is set, such as 'alias:ada' or 'channel:ch_…'.
+    // party: the account or address that may not hold the same thing again for a while if this order expires
+    //   unpaid.
+    // pay_to, asset, amount: the address, the asset, and the amount in its smallest unit; empty until the
+    //   provider set them.
+    // page_token: the token in the URL of the payment page.
+    // hosted_page: the processor's own page, if it has one.
     `CREATE TABLE orders (
       id ${identity},
       order_id TEXT NOT NULL UNIQUE,
@@ -35,20 +38,20 @@ export const payments: Migration = (dialect) => {
       bound_at BIGINT,
       bound_by BIGINT
     )`,
-    // Of two who order the same thing at once, the store lets one through.
+    // If two buyers order the same thing at the same time, this index lets only one order through.
     `CREATE UNIQUE INDEX orders_by_hold ON orders (holds) WHERE holds IS NOT NULL`,
     `CREATE INDEX orders_by_buyer ON orders (buyer_id, id)`,
     `CREATE INDEX orders_by_address ON orders (pay_to)`,
-    // Each for one of the questions that are asked all the time, however many orders there have been.
+    // Each index serves one frequent query, so that its cost does not grow with the number of past orders.
     `CREATE INDEX orders_pending ON orders (status, expires_at) WHERE status = 'pending'`,
     `CREATE INDEX orders_watched ON orders (provider, expires_at) WHERE status <> 'pending'`,
     `CREATE INDEX orders_sold ON orders (ref_id) WHERE status = 'confirmed'`,
     `CREATE INDEX orders_by_party ON orders (party, ref_id) WHERE party IS NOT NULL`,
 
-    // What was seen of money, by the provider's own reference: the same payment twice is one row. None is ever deleted.
-    // scope: the chain or processor, such as 'evm:1'. amount: in the asset's smallest unit. height: its block.
-    // state: seen, final, gone (a reorganisation took it away).
-    // outcome: NULL while it is judged, counted, refund; refund_amount and reason: what is to be given back, and why.
+    // Every payment that was seen. The provider's reference keeps the same payment in one row. No row is
+    // deleted. scope: the chain or processor, such as 'evm:1'. amount: in the asset's smallest unit. height:
+    // the block of the payment. state: seen, final, gone (a reorganisation removed it). outcome: counted,
+    // refund, or NULL while it is not decided. refund_amount, reason: how much to refund, and why.
     `CREATE TABLE payments (
       id ${identity},
       reference TEXT NOT NULL UNIQUE,
@@ -71,7 +74,7 @@ export const payments: Migration = (dialect) => {
     `CREATE INDEX payments_not_final ON payments (scope, height) WHERE state = 'seen'`,
     `CREATE INDEX payments_to_refund ON payments (id) WHERE refund_amount IS NOT NULL AND refunded_at IS NULL`,
 
-    // What the operator owes sellers of channels, in whole units.
+    // The amounts that the operator owes to sellers of channels, in whole units.
     `CREATE TABLE payouts (
       id ${identity},
       order_number BIGINT NOT NULL UNIQUE,
@@ -81,7 +84,7 @@ export const payments: Migration = (dialect) => {
       paid_at BIGINT,
       paid_reference TEXT
     )`,
-    // Everything that happened to an order: when, by whom ('relay', or the operator's name on the machine), what, and why.
+    // The events of each order. who: 'relay', or the operator's user name on the machine.
     `CREATE TABLE order_events (
       id ${identity},
       order_number BIGINT NOT NULL,
@@ -92,13 +95,14 @@ export const payments: Migration = (dialect) => {
     )`,
     `CREATE INDEX order_events_by_order ON order_events (order_number, id)`,
 
-    // What a payment processor can be asked for: its invoices or payments by its own names, and since when.
+    // The invoices or payments to query at a payment processor, by the processor's reference. since: when
+    // each was added.
     `CREATE TABLE processor_references (
       reference TEXT PRIMARY KEY,
       since BIGINT NOT NULL
     ) ${clustered}`,
 
-    // How far each chain has been read: its blocks' hashes, for as far back as a reorganisation may reach.
+    // The blocks of each chain that were read, with their hashes, as far back as a reorganisation may go.
     `CREATE TABLE chain_blocks (
       scope TEXT NOT NULL,
       height BIGINT NOT NULL,

@@ -1,12 +1,13 @@
-// What is woken by push, how far each account has been woken, and the wakes still to be handed over.
-import { type Migration, words } from './migration.ts'
+// The tables of push: the subscriptions, how far each account has been woken, and the wake-up pushes still to
+// be sent.
+import { type Migration, sqlWords } from './migration.ts'
 
 export const push: Migration = (dialect) => {
-  const { identity, clustered } = words(dialect)
+  const { identity, clustered } = sqlWords(dialect)
   return [
     // kind: 'web' or 'fcm'. target: the endpoint, or the registration token.
     // p256dh, auth: the browser's keys. kid: the relay's key it subscribed with.
-    // failing_since: since when pushes have been refused, NULL while they are taken.
+    // failing_since: when the push service began to refuse pushes, NULL while it accepts them.
     `CREATE TABLE push_subscriptions (
       id ${identity},
       account_id BIGINT NOT NULL REFERENCES accounts (id),
@@ -20,15 +21,15 @@ export const push: Migration = (dialect) => {
       failing_since BIGINT
     )`,
     `CREATE INDEX push_subscriptions_by_account ON push_subscriptions (account_id, id)`,
-    // position: up to where of its mailbox the account was told.
+    // position: the mailbox position up to which a wake-up push was sent.
     `CREATE TABLE push_wakes (
       account_id BIGINT PRIMARY KEY,
       position BIGINT NOT NULL,
       message_at BIGINT NOT NULL,
       call_at BIGINT NOT NULL
     )`,
-    // What is to be handed to push services, one row a subscription and kind ('message', 'call').
-    // due_at is also until when a row is somebody's who is sending it.
+    // The wake-up pushes to send, one row per subscription and kind ('message', 'call').
+    // due_at: when to send it. A sender that takes a row moves due_at ahead and owns the row until then.
     `CREATE TABLE push_queue (
       subscription_id BIGINT NOT NULL,
       kind TEXT NOT NULL,

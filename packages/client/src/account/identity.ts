@@ -1,0 +1,158 @@
+// The one identity of a device: creates it, recovers it by its phrase, loads it, and derives its keys.
+import {
+  deriveIdentityKeys,
+  encodeBase64,
+  generateMnemonic,
+  type IdentityKeys,
+  normalizeMnemonic,
+  validateMnemonic,
+} from '@sotto/crypto'
+import { accountEndpoints, check, Nickname } from '@sotto/protocol'
+import { ClientError } from '../client-error.ts'
+import type { Platform } from '../platform/platform.ts'
+import type { StoreChange, StoredIdentity } from '../stores/stores.ts'
+import { Http } from '../wire/wire.ts'
+import { Login } from './login.ts'
+import { type NamedAccount, Registration, type RegistrationWatch } from './registration.ts'
+
+/** The input of `create`. */
+export interface CreateIdentityInput extends RegistrationWatch {
+  /** 1 to 64 characters. The relay and friends see it. */
+  readonly nickname: string
+  /** The phrase to use. The default is a new one. */
+  readonly mnemonic?: string
+  /** Overwrites another identity on this device, with everything stored for it. */
+  readonly replace?: boolean
+}
+
+/** The input of `recover`. */
+export interface RecoverIdentityInput extends RegistrationWatch {
+  readonly mnemonic: string
+  /** Overwrites another identity on this device, with everything stored for it. */
+  readonly replace?: boolean
+}
+
+/** An identity in use: its record, its keys and its login. */
+export interface ActiveIdentity {
+  readonly stored: StoredIdentity
+  readonly keys: IdentityKeys
+  readonly login: Login
+}
+
+/** An identity that has logged in, and the changes that write it to the store. */
+export interface PreparedIdentity {
+  readonly identity: ActiveIdentity
+  readonly changes: readonly StoreChange[]
+}
+
+/** Loads the identity saved on this device; undefined if there is none. */
+export async function loadIdentity(platform: Platform): Promise<ActiveIdentity | undefined> {
+  const stored = await platform.store.getIdentity()
+  if (!stored) return undefined
+  const keys = await deriveIdentityKeys(stored.mnemonic)
+  if (encodeBase64(keys.signing.publicKey) !== stored.signingPublicKey) {
+    throw new ClientError('STORE_FAILED', 'the stored phrase does not match the stored keys')
+  }
+  const login = new Login(platform, new Http(platform), {
+    uuid: stored.uuid,
+    signingPrivateKey: keys.signing.privateKey,
+  })
+  return { stored, keys, login }
+}
+
+/** Overwrites the private keys of an identity that is no longer in use. Strings cannot be overwritten. */
+export function forgetKeys({ keys, login }: ActiveIdentity): void {
+  login.forget()
+  keys.signing.privateKey.fill(0)
+  keys.agreement.privateKey.fill(0)
+}
+
+/**
+ * Registers an identity. If the phrase already has an account, recovers that account. Resolves only after a
+ * login has proved that the account belongs to this phrase, so a false account is never stored.
+ */
+export async function createIdentity(
+  platform: Platform,
+  input: CreateIdentityInput,
+): Promise<PreparedIdentity> {
+  const nickname = checkNickname(input.nickname)
+  const mnemonic = await phraseOf(input.mnemonic ?? (await generateMnemonic(platform.random)))
+  await checkReplace(platform, mnemonic, input.replace)
+  const registration = await Registration.begin(platform, mnemonic, input)
+  const account = await registration.register(nickname)
+  return settle(platform, mnemonic, registration, account, { ...input, nickname })
+}
+
+/**
+ * Recovers the account of a phrase.
+ * @throws ClientError `ACCOUNT_NOT_FOUND` if the relay has no account for it
+ */
+export async function recoverIdentity(
+  platform: Platform,
+  input: RecoverIdentityInput,
+): Promise<PreparedIdentity> {
+  const mnemonic = await phraseOf(input.mnemonic)
+  await checkReplace(platform, mnemonic, input.replace)
+  const registration = await Registration.begin(platform, mnemonic, input)
+  return settle(platform, mnemonic, registration, await registration.find(), input)
+}
+
+async function settle(
+  platform: Platform,
+  mnemonic: string,
+  registration: Registration,
+  account: NamedAccount,
+  input: { readonly nickname?: string; readonly replace?: boolean; readonly signal?: AbortSignal },
+): Promise<PreparedIdentity> {
+  const { keys } = registration
+  const login = await registration.logIn(account)
+  const http = new Http(platform)
+  http.useTokens(login)
+  const nickname =
+    account.recovered || input.nickname === undefined
+      ? (await http.call(accountEndpoints.getMe, {}, { signal: input.signal })).nickname
+      : input.nickname
+  const stored: StoredIdentity = {
+    uuid: account.uuid,
+    aliasId: account.aliasId,
+    nickname,
+    mnemonic,
+    signingPublicKey: encodeBase64(keys.signing.publicKey),
+    ecdhPublicKey: encodeBase64(keys.agreement.publicKey),
+  }
+  const before = await platform.store.getIdentity()
+  const same = before?.mnemonic === mnemonic && before.uuid === account.uuid
+  if (before && !same && !input.replace) throw identityExists()
+  const changes: StoreChange[] = [{ change: 'identity', identity: stored }]
+  if (before && !same) changes.unshift({ change: 'clear' })
+  registration.checkNotAborted()
+  return { identity: { stored, keys, login }, changes }
+}
+
+async function checkReplace(
+  platform: Platform,
+  mnemonic: string,
+  replace: boolean | undefined,
+): Promise<void> {
+  const before = await platform.store.getIdentity()
+  if (before && before.mnemonic !== mnemonic && !replace) throw identityExists()
+}
+
+async function phraseOf(text: string): Promise<string> {
+  if (!(await validateMnemonic(text)))
+    throw new ClientError('INVALID_PHRASE', 'these are not the 12 words of a recovery phrase')
+  return normalizeMnemonic(text)
+}
+
+/** Returns the trimmed nickname. @throws ClientError `INVALID_ARGUMENT` if it is not valid */
+export function checkNickname(text: string): string {
+  try {
+    return check(Nickname, text.trim())
+  } catch {
+    throw new ClientError('INVALID_ARGUMENT', 'a nickname has 1 to 64 characters, and no control characters')
+  }
+}
+
+function identityExists(): ClientError {
+  return new ClientError('IDENTITY_EXISTS', 'this device holds another identity')
+}

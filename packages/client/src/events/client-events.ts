@@ -1,0 +1,65 @@
+// The events that a client emits, by name.
+import type { ChannelPost, FriendProfile } from '@sotto/protocol'
+import type { ClientError } from '../client-error.ts'
+import type { MessageStatus, PublicIdentity, StoredMessage } from '../stores/stores.ts'
+
+/** The state of the connection to the relay. */
+export type NetworkState = 'connected' | 'connecting' | 'disconnected'
+
+/** Whether the client is locked. */
+export type LockState = 'locked' | 'unlocked'
+
+/** A contact's keys are not the recorded ones. Fingerprints are security codes: 60 hex digits. */
+export interface SecurityViolationEvent {
+  readonly type: 'security_violation'
+  readonly contactId: string
+  readonly previousFingerprint: string
+  readonly currentFingerprint: string
+  readonly detectedAt: number
+  readonly message: null
+}
+
+/** Every event, by name. */
+export interface ClientEvents {
+  /** A received message, once it is stored. */
+  message: StoredMessage
+  /** The status of a sent message changed. */
+  status_change: { readonly message: StoredMessage; readonly previous: MessageStatus }
+  /** A message, sent or received, was retracted. Its text is deleted. */
+  retracted: StoredMessage
+  network_state: NetworkState
+  /** `isLocked` changed. If tabs share a client, another tab may have become the leader. */
+  lock_state: LockState
+  /**
+   * `identity` changed: it was created, recovered or deleted, got another nickname or alias, or became
+   * unavailable or available again with `lock_state`. The event does not include the phrase.
+   */
+  identity_changed: { readonly identity: PublicIdentity | undefined }
+  /** The messages that waited at the relay for this connection have been received and stored. */
+  synced: { readonly count: number }
+  /** A new post in a subscribed channel. */
+  channel_post: { readonly channelId: string; readonly post: ChannelPost }
+  typing: { readonly fromAliasId: string; readonly conversationId: string }
+  /**
+   * The relay ended this connection. After `new_device_login` and `account_deleted` the client does not
+   * reconnect.
+   */
+  goaway: { readonly reason: 'new_device_login' | 'jwt_revoked' | 'account_deleted' }
+  payment_confirmed: {
+    readonly type: 'payment_confirmed'
+    readonly order_id: string
+    readonly ref_id: string
+  }
+  security_violation: SecurityViolationEvent
+  /** The friend list shows a new received request. */
+  friend_request: FriendProfile
+  /** The friend list shows that a sent request was accepted. */
+  friend_accepted: FriendProfile
+  /** An error that no call of the application reports. */
+  error: ClientError
+}
+
+/** The name of an event. */
+export type ClientEventName = keyof ClientEvents
+/** Handles one event. */
+export type ClientEventHandler<N extends ClientEventName> = (event: ClientEvents[N]) => void

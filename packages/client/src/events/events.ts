@@ -1,0 +1,12 @@
+// The events of a client, and the handlers and streams that receive them.
+export type {
+  ClientEventHandler,
+  ClientEventName,
+  ClientEvents,
+  LockState,
+  NetworkState,
+  SecurityViolationEvent,
+} from './client-events.ts'
+export { Emitter } from './emitter.ts'
+export type { EventStreamOptions } from './event-stream.ts'
+export { type ToldState, tellChanges } from './state-events.ts'

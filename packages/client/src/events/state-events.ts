@@ -1,0 +1,17 @@
+// Emits events when a client's identity or lock changes, for a client and for a tab that shares one.
+
+import type { PublicIdentity } from '../stores/stores.ts'
+import type { Emitter } from './emitter.ts'
+
+/** The state whose changes are emitted. */
+export interface ToldState {
+  readonly identity?: PublicIdentity | undefined
+  readonly isLocked: boolean
+}
+
+/** Emits events for the differences between two states. */
+export function tellChanges(emitter: Emitter, before: ToldState, now: ToldState): void {
+  if (now.isLocked !== before.isLocked) emitter.emit('lock_state', now.isLocked ? 'locked' : 'unlocked')
+  if (JSON.stringify(now.identity) !== JSON.stringify(before.identity))
+    emitter.emit('identity_changed', { identity: now.identity })
+}

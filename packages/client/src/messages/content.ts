@@ -1,0 +1,67 @@
+// Converts a message's content between the text form that is stored and the parts that an application shows.
+import {
+  CryptoError,
+  decodeContent,
+  encodeContent,
+  type MessageContent,
+  type OutgoingContent,
+} from '@sotto/crypto'
+import { ClientError, unreachable } from '../client-error.ts'
+import type { StoredMessage } from '../stores/stores.ts'
+
+/** The fields of a stored message that follow from its content. */
+export type ContentFields = Pick<StoredMessage, 'text' | 'msgType' | 'mediaUrl' | 'caption'>
+
+/** The text form and kind of a content, as they are stored. A file's name is its caption. */
+export function fieldsOf(content: MessageContent): ContentFields {
+  switch (content.kind) {
+    case 'text':
+      return { text: content.text, msgType: 'text' }
+    case 'image':
+      return { text: `[img]${content.mediaKey}`, msgType: 'image', mediaUrl: content.mediaKey }
+    case 'file':
+      return {
+        text: `[file]${content.mediaKey}|${content.name}|${content.sizeBytes}`,
+        msgType: 'file',
+        mediaUrl: content.mediaKey,
+        caption: content.name,
+      }
+    case 'voice':
+      return {
+        text: `[voice]${content.mediaKey}|${content.durationMs}`,
+        msgType: 'voice',
+        mediaUrl: content.mediaKey,
+      }
+    default:
+      return unreachable(content)
+  }
+}
+
+/**
+ * The content of a stored message in parts: its text, or the media key (with its digest, if it has one), a
+ * file's name and size, the length of a voice message. Undefined for a retracted or `undecryptable` message.
+ * Names, sizes and lengths are the sender's claims.
+ */
+export function contentOf(message: StoredMessage): MessageContent | undefined {
+  if (message.retracted || message.msgType === 'undecryptable') return undefined
+  const reply = message.replyToId === undefined ? {} : { replyToId: message.replyToId }
+  // Text stays literal even if it looks like a media form: a person may type "[img]".
+  if (message.msgType === undefined || message.msgType === 'text')
+    return { kind: 'text', text: message.text, ...reply }
+  return { ...decodeContent(message.text), ...reply }
+}
+
+/** An outgoing content: the plaintext to encrypt, and the fields to store. @throws `INVALID_ARGUMENT` */
+export function outgoing(
+  content: string | OutgoingContent,
+  replyToId: string | undefined,
+): { readonly plaintext: string; readonly fields: ContentFields } {
+  const parts: OutgoingContent = typeof content === 'string' ? { text: content } : content
+  try {
+    const plaintext = encodeContent({ ...parts, replyToId })
+    return { plaintext, fields: fieldsOf(decodeContent(plaintext)) }
+  } catch (error) {
+    if (!(error instanceof CryptoError)) throw error
+    throw new ClientError('INVALID_ARGUMENT', error.message, { cause: error })
+  }
+}

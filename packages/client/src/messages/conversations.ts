@@ -1,0 +1,49 @@
+// Describes conversations for a list: the contact, the number of unread messages, the last message.
+import type { Friends, Sessions } from '../contacts/contacts.ts'
+import { trustStateOf } from '../contacts/contacts.ts'
+import type { ClientStore, StoredMessage } from '../stores/stores.ts'
+import type { Receipts } from './receipts.ts'
+
+/** What a list of conversations shows about one conversation. */
+export interface Conversation {
+  readonly conversationId: string
+  /** The contact's alias. */
+  readonly contactId: string
+  /** The contact's nickname, as the relay reports it; the alias if the contact has left the friend list. */
+  readonly nickname: string
+  /** Whether the contact is a friend now. */
+  readonly isFriend: boolean
+  readonly isVerified: boolean
+  readonly unread: number
+  readonly lastMessage: StoredMessage | undefined
+}
+
+interface Sources {
+  readonly friends: Friends
+  readonly sessions: Sessions
+  readonly messages: { readonly receipts: Pick<Receipts, 'readSeq'> }
+}
+
+/** One conversation. @throws ClientError `UNKNOWN_CONTACT` */
+export async function describeConversation(
+  store: ClientStore,
+  { friends, sessions, messages }: Sources,
+  contact: string,
+): Promise<Conversation> {
+  const { conversationId, theirAliasId } = sessions.get(contact)
+  const unread = await store.listMessages(conversationId, {
+    afterSeq: messages.receipts.readSeq(conversationId),
+  })
+  const [lastMessage] = await store.listMessages(conversationId, { limit: 1 })
+  const friend = friends.list().find((profile) => profile.conversation_id === conversationId)
+  const { status } = await trustStateOf(sessions, conversationId, store)
+  return {
+    conversationId,
+    contactId: theirAliasId,
+    nickname: friend?.nickname ?? theirAliasId,
+    isFriend: friend?.status === 'accepted',
+    isVerified: status === 'verified',
+    unread: unread.filter((message) => !message.isMe && !message.retracted).length,
+    lastMessage,
+  }
+}

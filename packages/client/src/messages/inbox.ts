@@ -1,0 +1,190 @@
+// Receives messages: checks, decrypts and stores each, and confirms it only after that.
+import { decodeContent } from '@sotto/crypto'
+import type { ConversationId, RelayFrame } from '@sotto/protocol'
+import { ClientError } from '../client-error.ts'
+import type { Sessions } from '../contacts/contacts.ts'
+import type { Emitter } from '../events/events.ts'
+import { canDecrypt, decryptPayload, nonceOf } from '../secrecy/secrecy.ts'
+import type {
+  ClientStore,
+  Journal,
+  OfflineMessage,
+  SessionRecord,
+  StoreChange,
+  StoredMessage,
+} from '../stores/stores.ts'
+import type { Confirmations } from './confirmations.ts'
+import { fieldsOf } from './content.ts'
+
+type MsgFrame = Extract<RelayFrame, { type: 'msg' }>
+
+/**
+ * How many undecryptable messages are stored for later. Without a limit a relay could fill the disk with
+ * them.
+ */
+const MAX_OFFLINE_MESSAGES = 20_000
+
+export interface InboxContext {
+  readonly store: Pick<
+    ClientStore,
+    | 'countOfflineMessages'
+    | 'findMessage'
+    | 'findMessageBySeq'
+    | 'findOfflineMessage'
+    | 'hasNonce'
+    | 'listOfflineMessages'
+  >
+  readonly journal: Pick<Journal, 'record'>
+  readonly emitter: Pick<Emitter, 'emit'>
+  readonly sessions: Pick<
+    Sessions,
+    'find' | 'guard' | 'isAnothersAlias' | 'isCurrent' | 'isTheirAlias' | 'keyOf'
+  >
+  /** Fetches the friend list soon: it may contain the session for a message that cannot be read. */
+  readonly hintFriendSync: () => void
+}
+
+export class Inbox {
+  readonly #context: InboxContext
+  readonly #confirmations: Confirmations
+
+  constructor(context: InboxContext, confirmations: Confirmations) {
+    this.#context = context
+    this.#confirmations = confirmations
+  }
+
+  async onMsg(frame: MsgFrame): Promise<void> {
+    if (this.#confirmations.isHeld(frame.conv_id)) return
+    if (await this.#isKnown(frame)) {
+      // The earlier copy may still be being written. An empty write comes after it, and then confirms.
+      this.#keep(frame, [])
+      return
+    }
+    const offline: OfflineMessage = {
+      conversationId: frame.conv_id,
+      seq: frame.seq,
+      payloadEncrypted: frame.payload,
+      createdAt: frame.at,
+      id: frame.id,
+      fromAliasId: frame.from,
+      cryptoVersion: frame.crypto_v,
+    }
+    const isRead = await this.#read(offline, (message) =>
+      this.#keep(frame, [{ change: 'message', message }], () => this.#announce(message)),
+    )
+    if (isRead) return
+    this.#context.hintFriendSync()
+    if ((await this.#context.store.countOfflineMessages()) >= MAX_OFFLINE_MESSAGES) {
+      this.#confirmations.hold(frame.conv_id)
+      this.#context.emitter.emit(
+        'error',
+        new ClientError('STORE_FAILED', 'too many undecryptable messages are stored'),
+      )
+      return
+    }
+    this.#keep(frame, [{ change: 'offline_added', message: offline }])
+  }
+
+  /** Tries to decrypt the stored unreadable messages of a conversation again. */
+  async retryOffline(conversationId: ConversationId): Promise<void> {
+    const { store, journal } = this.#context
+    for (const offline of await store.listOfflineMessages(conversationId)) {
+      const removed: StoreChange = { change: 'offline_removed', conversationId, seq: offline.seq }
+      const isShown = (await store.findMessage(conversationId, false, offline.id)) !== undefined
+      if (isShown || (await store.hasNonce(conversationId, nonceOf(offline.payloadEncrypted)))) {
+        journal.record([removed])
+        continue
+      }
+      await this.#read(offline, (message) =>
+        journal.record([removed, { change: 'message', message }], () => this.#announce(message)),
+      )
+    }
+  }
+
+  /** The same for every conversation that has a session. */
+  async retryAllOffline(): Promise<void> {
+    const offline = await this.#context.store.listOfflineMessages()
+    for (const conversationId of new Set(offline.map((message) => message.conversationId))) {
+      if (this.#context.sessions.find(conversationId)) await this.retryOffline(conversationId)
+    }
+  }
+
+  async #isKnown(frame: MsgFrame): Promise<boolean> {
+    const { store } = this.#context
+    if ((await store.findMessageBySeq(frame.conv_id, frame.seq)) !== undefined) return true
+    // The same message under another seq: the relay replays it.
+    if ((await store.findMessage(frame.conv_id, false, frame.id)) !== undefined) return true
+    // The payload of an earlier message under another id, or of a message that this account sent. Both
+    // decrypt with the session key, so only the nonce reveals the replay.
+    if (await store.hasNonce(frame.conv_id, nonceOf(frame.payload))) return true
+    return (await store.findOfflineMessage(frame.conv_id, frame.seq)) !== undefined
+  }
+
+  #keep(frame: MsgFrame, changes: readonly StoreChange[], after: () => void = () => {}): void {
+    this.#context.journal.record(changes, () => {
+      this.#confirmations.add(frame.conv_id, frame.seq, frame.from)
+      after()
+    })
+  }
+
+  /**
+   * Decrypts a message and stores it. @returns false if it cannot be read now but may be later. The session
+   * is checked in the same tick of the event loop in which the message is stored, so the keys cannot be
+   * refused in between.
+   */
+  async #read(offline: OfflineMessage, keep: (message: StoredMessage) => void): Promise<boolean> {
+    if (!canDecrypt(offline.cryptoVersion)) return false
+    for (;;) {
+      const session = this.#findSession(offline)
+      if (!session) return false
+      const { sessions } = this.#context
+      const plaintext = await decryptPayload(sessions.keyOf(session), offline.payloadEncrypted)
+      // A friend list changed the session during decryption, so the result with the old key does not count.
+      if (!sessions.isCurrent(session)) continue
+      // Under an alias that no friend list has explained yet, the message may come from another account.
+      if (plaintext === undefined && !sessions.isTheirAlias(session, offline.fromAliasId)) return false
+      keep(messageOf(offline, session, plaintext))
+      return true
+    }
+  }
+
+  /** The session that can decrypt this message now, if any. */
+  #findSession(offline: OfflineMessage): SessionRecord | undefined {
+    const { sessions } = this.#context
+    const session = sessions.find(offline.conversationId)
+    if (!session || sessions.isAnothersAlias(session, offline.fromAliasId)) return undefined
+    return sessions.guard(session) ? session : undefined
+  }
+
+  #announce(message: StoredMessage): void {
+    this.#context.emitter.emit('message', message)
+    if (message.msgType === 'undecryptable') {
+      const error = new ClientError(
+        'UNDECRYPTABLE',
+        `the session key does not decrypt a message from ${message.fromAliasId}`,
+      )
+      this.#context.emitter.emit('error', error)
+    }
+  }
+}
+
+function messageOf(
+  offline: OfflineMessage,
+  session: SessionRecord,
+  plaintext: string | undefined,
+): StoredMessage {
+  const base = {
+    id: offline.id,
+    conversationId: offline.conversationId,
+    isMe: false,
+    time: offline.createdAt,
+    status: 'delivered',
+    seq: offline.seq,
+    fromAliasId: session.theirAliasId,
+  } as const
+  if (plaintext === undefined) return { ...base, text: '', msgType: 'undecryptable' }
+  const content = decodeContent(plaintext)
+  const replyToId = content.replyToId
+  const nonce = nonceOf(offline.payloadEncrypted)
+  return { ...base, nonce, ...fieldsOf(content), ...(replyToId === undefined ? {} : { replyToId }) }
+}

@@ -1,0 +1,114 @@
+// The messages of one identity: creates the inbox, outbox, receipts, retractions and typing notices, and
+// passes each frame to the right one.
+import type { RelayFrame } from '@sotto/protocol'
+import { unreachable } from '../client-error.ts'
+import { Confirmations, type ConfirmationsContext } from './confirmations.ts'
+import { Inbox, type InboxContext } from './inbox.ts'
+import { Outbox, type OutboxContext } from './outbox.ts'
+import { Receipts, type ReceiptsContext } from './receipts.ts'
+import { Retractions, type RetractionsContext } from './retractions.ts'
+import { Typing, type TypingContext } from './typing.ts'
+
+export { contentOf } from './content.ts'
+export { type Conversation, describeConversation } from './conversations.ts'
+export type { SendOptions } from './outbox.ts'
+
+export type MessagesContext = ConfirmationsContext &
+  InboxContext &
+  OutboxContext &
+  ReceiptsContext &
+  RetractionsContext &
+  TypingContext & {
+    /** Called if a received message or retraction could not be stored. */
+    readonly onStoreFailure: (error: unknown) => void
+  }
+
+type MessageFrame = Extract<
+  RelayFrame,
+  { readonly type: 'msg' | 'ack' | 'delivered' | 'read' | 'retract' | 'retract_ack' | 'typing' }
+>
+
+export class Messages {
+  readonly outbox: Outbox
+  readonly receipts: Receipts
+  readonly retractions: Retractions
+  readonly typing: Typing
+  readonly #confirmations: Confirmations
+  readonly #inbox: Inbox
+  readonly #onStoreFailure: (error: unknown) => void
+
+  constructor(context: MessagesContext) {
+    this.#onStoreFailure = context.onStoreFailure
+    this.#confirmations = new Confirmations(context)
+    this.outbox = new Outbox(context)
+    this.receipts = new Receipts(context)
+    this.retractions = new Retractions(context, this.outbox, this.#confirmations)
+    this.typing = new Typing(context)
+    this.#inbox = new Inbox(context, this.#confirmations)
+  }
+
+  /** Reads the outbox, the read marks and the pending retractions from the store. */
+  async load(): Promise<void> {
+    await this.outbox.load()
+    await this.receipts.load()
+    await this.retractions.load()
+  }
+
+  async onFrame(frame: MessageFrame): Promise<void> {
+    switch (frame.type) {
+      case 'msg':
+        return this.#holdOnFailure(frame.conv_id, this.#inbox.onMsg(frame))
+      case 'ack':
+        return this.outbox.onAck(frame)
+      case 'delivered':
+      case 'read':
+        return this.receipts.onReceipt(frame)
+      case 'retract':
+        return this.#holdOnFailure(frame.conv_id, this.retractions.onRetract(frame))
+      case 'retract_ack':
+        return this.retractions.onRetractAck(frame)
+      case 'typing':
+        return this.typing.onTyping(frame)
+      default:
+        return unreachable(frame)
+    }
+  }
+
+  /** Handles a refusal by the relay. @returns false if it is not about messages */
+  async onError(frame: Extract<RelayFrame, { readonly type: 'error' }>): Promise<boolean> {
+    return (
+      (await this.outbox.onError(frame)) || this.retractions.onError(frame) || this.receipts.onError(frame)
+    )
+  }
+
+  /** Call it for a new connection: sends everything that waits. */
+  onOpen(): void {
+    this.#confirmations.onOpen()
+    this.outbox.onOpen()
+    this.retractions.onOpen()
+    this.receipts.onOpen()
+  }
+
+  /** Tries to decrypt the messages that could not be decrypted before. */
+  retryOffline(): Promise<void> {
+    return this.#inbox.retryAllOffline()
+  }
+
+  stop(): void {
+    this.#confirmations.stop()
+    this.outbox.stop()
+    this.retractions.stop()
+    this.receipts.stop()
+  }
+
+  // After a failure the conversation is not confirmed any more: a later confirmation would cover this frame,
+  // too.
+  async #holdOnFailure(conversationId: string, handled: Promise<void>): Promise<void> {
+    try {
+      await handled
+    } catch (error) {
+      this.#confirmations.hold(conversationId)
+      this.#onStoreFailure(error)
+    }
+  }
+}

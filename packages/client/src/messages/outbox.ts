@@ -1,0 +1,400 @@
+// Sends messages: each is stored before it is sent, and kept until the relay has acknowledged it.
+import type { OutgoingContent } from '@sotto/crypto'
+import {
+  type AliasId,
+  type ConversationId,
+  errors,
+  isErrorCode,
+  MessageId,
+  PAYLOAD_CHARACTERS,
+  type RelayFrame,
+} from '@sotto/protocol'
+import * as v from 'valibot'
+import { ClientError } from '../client-error.ts'
+import type { Sessions } from '../contacts/contacts.ts'
+import type { Emitter } from '../events/events.ts'
+import { Backoff, type Platform, randomUuid, SerialQueue } from '../platform/platform.ts'
+import { encryptMessage, MESSAGE_CRYPTO_VERSION, nonceOf } from '../secrecy/secrecy.ts'
+import type {
+  ClientStore,
+  Journal,
+  MessagePatch,
+  MessageStatus,
+  OutboxIntent,
+  SessionRecord,
+  StoredMessage,
+} from '../stores/stores.ts'
+import type { SendFrame } from '../wire/wire.ts'
+import { outgoing } from './content.ts'
+
+const RETRY = { firstMs: 1000, maxMs: 60_000 }
+/** The longest time that a relay can make a message wait before it is sent again. */
+const MAX_ASKED_WAIT_MS = 300_000
+/** How often a message is refused with an unknown error code before it fails. */
+const MAX_UNKNOWN_REFUSALS = 5
+/** If a message waits this long for its acknowledgement, the connection counts as broken. */
+const ACK_TIMEOUT_MS = 60_000
+
+type AckFrame = Extract<RelayFrame, { type: 'ack' }>
+type ErrorFrame = Extract<RelayFrame, { type: 'error' }>
+
+interface Entry {
+  readonly intent: OutboxIntent
+  /** When it was sent on the current connection; undefined if it has to be sent. */
+  sentAt: number | undefined
+  /** Whether it was ever sent in this run. An acknowledgement of a message that was not sent is ignored. */
+  wasSent: boolean
+  /** How often the relay refused it with an unknown error code. */
+  unknownRefusals: number
+}
+
+/** A wait before the next message of a conversation, after the relay refused one. */
+interface Pause {
+  readonly backoff: Backoff
+  cancel: () => void
+  isOver: boolean
+}
+
+/** Options of `send`. */
+export interface SendOptions {
+  /** The id of the message that this one replies to. */
+  readonly replyToId?: string
+  /**
+   * The message's id, unique among this account's messages: 1 to 128 printable ASCII characters without
+   * spaces. The default is a new UUID. If this conversation already has a message with this id, nothing is
+   * sent, and that message is returned in its current state. So a send whose outcome is unknown can be
+   * repeated.
+   */
+  readonly id?: string
+}
+
+export interface OutboxContext {
+  readonly platform: Pick<Platform, 'clock' | 'maxInFlight' | 'random'>
+  readonly store: Pick<ClientStore, 'findMessage' | 'listOutbox'>
+  readonly journal: Pick<Journal, 'record' | 'write'>
+  readonly emitter: Pick<Emitter, 'emit'>
+  readonly sessions: Pick<Sessions, 'find' | 'get' | 'guard' | 'hasChangedKeys' | 'isCurrent' | 'keyOf'>
+  readonly send: SendFrame
+  /** Closes a broken connection and opens a new one. */
+  readonly reopen: () => void
+}
+
+interface BegunPost {
+  readonly message: StoredMessage
+  readonly written: Promise<void>
+}
+
+/**
+ * The messages that the relay has not acknowledged. Per conversation only the first of them is in transit.
+ * The relay may refuse one message and accept the next (a full mailbox was just emptied, or the first was too
+ * large for the space left), and the second would overtake the first. So the order of `seq` is always the
+ * order of posting. The price is one round trip per message of a conversation.
+ */
+export class Outbox {
+  readonly #context: OutboxContext
+  readonly #entries = new Map<string, Entry>()
+  /** The same entries by conversation, in the order they were posted. */
+  readonly #queues = new Map<ConversationId, Set<Entry>>()
+  readonly #pauses = new Map<string, Pause>()
+  /** The messages that are being stored: message id to conversation. */
+  readonly #begun = new Map<string, ConversationId>()
+  readonly #posting = new SerialQueue()
+  #isOpen = false
+  #inFlight = 0
+
+  constructor(context: OutboxContext) {
+    this.#context = context
+  }
+
+  async load(): Promise<void> {
+    for (const intent of await this.#context.store.listOutbox()) this.#add(intent)
+  }
+
+  has(messageId: string): boolean {
+    return this.#entries.has(messageId)
+  }
+
+  /**
+   * Stores a message and queues it for sending. Resolves once it is stored; needs no connection.
+   * @throws ClientError `UNKNOWN_CONTACT`, `KEY_CHANGED`, `MESSAGE_TOO_LARGE`, `INVALID_ARGUMENT`,
+   *   `STORE_FAILED`.
+   */
+  async post(
+    contact: string,
+    content: string | OutgoingContent,
+    options: SendOptions,
+  ): Promise<StoredMessage> {
+    // Looking for an earlier message with the same id takes time. A message posted later must not overtake
+    // this one.
+    const { message, written } = await this.#posting.run(() => this.#begin(contact, content, options))
+    await written
+    return message
+  }
+
+  async #begin(contact: string, content: string | OutgoingContent, options: SendOptions): Promise<BegunPost> {
+    const { sessions, platform, journal, store } = this.#context
+    const session = sessions.get(contact)
+    const id = options.id ?? randomUuid(platform.random)
+    if (options.id !== undefined) {
+      if (!v.is(MessageId, id)) throw new ClientError('INVALID_ARGUMENT', 'invalid message id')
+      const posted = await store.findMessage(session.conversationId, true, id)
+      if (posted) return { message: posted, written: this.#adopt(posted) }
+      if (this.#entries.has(id) || this.#begun.has(id))
+        throw new ClientError('INVALID_ARGUMENT', 'a message to another contact has this id')
+    }
+    if (!sessions.guard(session)) throw keyChanged(session.theirAliasId)
+    const { plaintext, fields } = outgoing(content, options.replyToId)
+    const payload = await this.#encrypt(plaintext, session)
+    // While the message was encrypted, a friend list may have brought other keys, or the keys were forgotten.
+    if (!sessions.isCurrent(session)) throw keyChanged(session.theirAliasId)
+    if (payload.length > PAYLOAD_CHARACTERS) {
+      throw new ClientError('MESSAGE_TOO_LARGE', 'this message is too long to be sent')
+    }
+    const intent: OutboxIntent = {
+      internalId: id,
+      conversationId: session.conversationId,
+      toAliasId: session.theirAliasId,
+      text: fields.text,
+      addedAt: platform.clock.now(),
+      payload,
+      ...(options.replyToId === undefined ? {} : { replyToId: options.replyToId }),
+    }
+    const message: StoredMessage = {
+      id: intent.internalId,
+      conversationId: intent.conversationId,
+      ...fields,
+      isMe: true,
+      time: intent.addedAt,
+      status: 'sending',
+      nonce: nonceOf(payload),
+      ...(intent.replyToId === undefined ? {} : { replyToId: intent.replyToId }),
+    }
+    this.#begun.set(id, session.conversationId)
+    const write = journal.write([
+      { change: 'message', message },
+      { change: 'outbox_added', intent },
+    ])
+    const written = write.then(() => this.#accept(intent)).finally(() => this.#begun.delete(id))
+    return { message, written }
+  }
+
+  #accept(intent: OutboxIntent): void {
+    if (!this.#entries.has(intent.internalId)) this.#add(intent)
+    this.#pump()
+  }
+
+  // A previous leader tab may have stored the message after this client had read the outbox.
+  async #adopt({ id, status }: StoredMessage): Promise<void> {
+    await this.#context.journal.write([])
+    if (status !== 'sending' || this.#entries.has(id)) return
+    const outbox = await this.#context.store.listOutbox()
+    const intent = outbox.find(({ internalId }) => internalId === id)
+    if (intent) this.#accept(intent)
+  }
+
+  /** Removes a message that was retracted before its acknowledgement. */
+  withdraw(messageId: string): void {
+    this.#remove(messageId)
+  }
+
+  onOpen(): void {
+    this.#isOpen = true
+    this.#markAllUnsent()
+    this.#pump()
+  }
+
+  /** Sends the messages that waited for a session, or for its keys to be valid again. */
+  resume(): void {
+    this.#pump()
+  }
+
+  onDown(): void {
+    this.#isOpen = false
+    this.#markAllUnsent()
+  }
+
+  /** Opens a new connection if an acknowledgement is overdue. */
+  onHeartbeat(): void {
+    const overdue = this.#context.platform.clock.now() - ACK_TIMEOUT_MS
+    for (const [first] of this.#queues.values()) {
+      if (first?.sentAt === undefined || first.sentAt >= overdue) continue
+      this.#context.reopen()
+      return
+    }
+  }
+
+  /** Resolves when every message posted before this call has been passed to the store. */
+  settled(): Promise<void> {
+    return this.#posting.settled()
+  }
+
+  stop(): void {
+    this.#isOpen = false
+    for (const pause of this.#pauses.values()) pause.cancel()
+    this.#pauses.clear()
+  }
+
+  async onAck(frame: AckFrame): Promise<void> {
+    const message = await this.#context.store.findMessage(frame.conv_id, true, frame.id)
+    if (!message) return
+    const entry = this.#entries.get(frame.id)
+    if (entry ? !entry.wasSent || entry.intent.conversationId !== frame.conv_id : !message.retracted) return
+    const pause = this.#pauses.get(frame.conv_id)
+    if (pause?.isOver) this.#pauses.delete(frame.conv_id)
+    const patch: MessagePatch = {
+      seq: message.seq ?? frame.seq,
+      time: frame.at,
+      ...(message.status === 'sending' ? { status: 'sent' } : {}),
+    }
+    this.#remove(frame.id)
+    this.#settle(message, patch)
+    this.#pump()
+  }
+
+  /** Handles a refusal by the relay. @returns false if it is not about a message of this outbox */
+  async onError(frame: ErrorFrame): Promise<boolean> {
+    if (frame.id === undefined) return false
+    const entry = this.#entries.get(frame.id)
+    if (!entry) return this.#expire(frame)
+    if (!entry.wasSent) return false
+    const { conversationId, internalId } = entry.intent
+    if (isErrorCode(frame.error) ? errors[frame.error].retry === 'never' : this.#hasFailed(entry, frame)) {
+      const message = await this.#context.store.findMessage(conversationId, true, internalId)
+      this.#remove(internalId)
+      if (message) this.#settle(message, { status: 'failed', failure: frame.error })
+      this.#pump()
+      return true
+    }
+    this.#markUnsent(entry)
+    this.#pause(conversationId, frame.retry_after_ms)
+    return true
+  }
+
+  /**
+   * Whether a message refused with an unknown code has failed. Before that it is sent a few more times, with
+   * one `error` event, as this may help. Then it fails, so that later messages can be sent.
+   */
+  #hasFailed(entry: Entry, { error }: ErrorFrame): boolean {
+    // It already waits to be sent again, so the relay has repeated one refusal.
+    if (entry.sentAt === undefined) return false
+    entry.unknownRefusals += 1
+    if (entry.unknownRefusals === 1) {
+      const text = `the relay refused a message with an unknown code: ${error}`
+      this.#context.emitter.emit('error', new ClientError('REFUSED', text))
+    }
+    return entry.unknownRefusals >= MAX_UNKNOWN_REFUSALS
+  }
+
+  /** The relay deleted a message that it had acknowledged, because the recipient never fetched it. */
+  async #expire(frame: ErrorFrame): Promise<boolean> {
+    if (frame.error !== 'EXPIRED' || frame.id === undefined || frame.conv_id === undefined) return false
+    const message = await this.#context.store.findMessage(frame.conv_id, true, frame.id)
+    if (message?.status !== 'sent') return false
+    this.#settle(message, { status: 'failed', failure: frame.error })
+    return true
+  }
+
+  /** Stores a message's final status, and emits `status_change` once that is durable. */
+  #settle(message: StoredMessage, patch: MessagePatch): void {
+    const { conversationId, id } = message
+    const settled: StoredMessage = { ...message, ...patch }
+    this.#context.journal.record(
+      [
+        { change: 'message_patch', conversationId, isMe: true, id, patch },
+        { change: 'outbox_removed', internalId: id },
+      ],
+      () => this.#announce(settled, message.status),
+    )
+  }
+
+  #announce(message: StoredMessage, previous: MessageStatus): void {
+    if (message.status !== previous) this.#context.emitter.emit('status_change', { message, previous })
+  }
+
+  #add(intent: OutboxIntent): void {
+    const entry = { intent, sentAt: undefined, wasSent: false, unknownRefusals: 0 }
+    this.#entries.set(intent.internalId, entry)
+    const queue = this.#queues.get(intent.conversationId) ?? new Set()
+    this.#queues.set(intent.conversationId, queue.add(entry))
+  }
+
+  #remove(messageId: string): void {
+    const entry = this.#entries.get(messageId)
+    if (!entry) return
+    this.#markUnsent(entry)
+    this.#entries.delete(messageId)
+    const { conversationId } = entry.intent
+    const queue = this.#queues.get(conversationId)
+    queue?.delete(entry)
+    if (queue?.size === 0) this.#queues.delete(conversationId)
+  }
+
+  #markUnsent(entry: Entry): void {
+    if (entry.sentAt !== undefined) this.#inFlight -= 1
+    entry.sentAt = undefined
+  }
+
+  #markAllUnsent(): void {
+    for (const entry of this.#entries.values()) this.#markUnsent(entry)
+  }
+
+  /** Sends the first unsent message of each conversation, with at most `maxInFlight` messages in transit. */
+  #pump(): void {
+    if (!this.#isOpen) return
+    for (const [conversationId, [first]] of this.#queues) {
+      if (this.#inFlight >= this.#context.platform.maxInFlight) return
+      const pause = this.#pauses.get(conversationId)
+      if (first?.sentAt !== undefined || (pause && !pause.isOver)) continue
+      if (first && !this.#sendEntry(first)) return
+    }
+  }
+
+  #sendEntry(entry: Entry): boolean {
+    const { intent } = entry
+    const { sessions, platform, send } = this.#context
+    const session = sessions.find(intent.conversationId)
+    // A contact whose keys changed is sent nothing, not even messages written before the change.
+    if (!session || sessions.hasChangedKeys(session)) return true
+    const sent = send({
+      type: 'msg',
+      id: intent.internalId,
+      to: session.theirAliasId,
+      conv_id: intent.conversationId,
+      crypto_v: MESSAGE_CRYPTO_VERSION,
+      payload: intent.payload,
+    })
+    if (!sent) return false
+    entry.sentAt = platform.clock.now()
+    entry.wasSent = true
+    this.#inFlight += 1
+    return true
+  }
+
+  #encrypt(plaintext: string, session: SessionRecord): Promise<string> {
+    const { sessions, platform } = this.#context
+    return encryptMessage({ sessionKey: sessions.keyOf(session), plaintext, randomBytes: platform.random })
+  }
+
+  /** Pauses a conversation for the time that the relay asks for, or longer after each refusal. */
+  #pause(conversationId: ConversationId, askedMs: number | undefined): void {
+    const { clock, random } = this.#context.platform
+    const pause = this.#pauses.get(conversationId) ?? {
+      backoff: new Backoff(random, RETRY),
+      cancel: () => {},
+      isOver: true,
+    }
+    this.#pauses.set(conversationId, pause)
+    // The relay has repeated its refusal of the same message.
+    if (!pause.isOver) return
+    pause.isOver = false
+    const waitMs = Math.max(pause.backoff.nextMs(), Math.min(askedMs ?? 0, MAX_ASKED_WAIT_MS))
+    pause.cancel = clock.after(waitMs, () => {
+      pause.isOver = true
+      this.#pump()
+    })
+  }
+}
+
+function keyChanged(aliasId: AliasId): ClientError {
+  return new ClientError('KEY_CHANGED', `the keys of ${aliasId} have changed`)
+}

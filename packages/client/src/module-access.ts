@@ -1,0 +1,85 @@
+// Gives modules (channels, the shop, media, push, calls) access to a client that runs in this tab or another
+// one.
+import type { OutgoingContent } from '@sotto/crypto'
+import type { Endpoint } from '@sotto/protocol'
+import { ClientError } from './client-error.ts'
+import type { Device } from './device.ts'
+import type { Emitter } from './events/events.ts'
+import type { SendOptions } from './messages/messages.ts'
+import type { Platform } from './platform/platform.ts'
+import type { PublicIdentity, StoredMessage } from './stores/stores.ts'
+import {
+  type CallInput,
+  type CallReply,
+  checkInput,
+  type RelayRequest,
+  readReply,
+  requestOf,
+} from './wire/wire.ts'
+
+/** The client that a module works with: a `SottoClient` or, in browsers, a `SharedClient`. */
+export interface AnyClient {
+  /** See `SottoClient.identity`. */
+  readonly identity: PublicIdentity | undefined
+  /** See `SottoClient.isLocked`. */
+  readonly isLocked: boolean
+  /** See `SottoClient.syncIdentity`. */
+  syncIdentity(): Promise<{ readonly aliasId: string }>
+  /** See `SottoClient.send`. */
+  send(contact: string, content: OutgoingContent, options?: SendOptions): Promise<StoredMessage>
+}
+
+/**
+ * A conversation's key and a token of the account, for one upload or download. The receiver overwrites the
+ * key after use.
+ */
+export interface MediaPass {
+  readonly sessionKey: Uint8Array
+  readonly token: string
+}
+
+/** Module access to a shared client, which may run in another tab. */
+export interface TabModuleAccess {
+  readonly platform: Omit<Platform, 'store'>
+  readonly emitter: Emitter
+  /** Sends a request with the token of the client's account. Returns the relay's answer. */
+  request(request: RelayRequest): Promise<string>
+  /** See `mediaPassOf`. */
+  askMediaPass(contact: string, deadToken: string | undefined): Promise<MediaPass>
+}
+
+/** Module access to a client: the device itself, if the client runs in this tab. */
+export type ModuleAccess = Pick<Device, 'platform' | 'emitter' | 'request' | 'needEngine'> | TabModuleAccess
+
+// A map beside the clients keeps methods for modules out of the application's API, and modules that an
+// application does not import out of its bundle.
+const accesses = new WeakMap<AnyClient, ModuleAccess>()
+
+/** Lets modules use a client through `access`. */
+export function grantModuleAccess(client: AnyClient, access: ModuleAccess): void {
+  accesses.set(client, access)
+}
+
+/**
+ * The module access of a client. @throws ClientError `INVALID_ARGUMENT` if `client` was not opened as a
+ * client
+ */
+export function moduleAccessOf(client: AnyClient): ModuleAccess {
+  const access = accesses.get(client)
+  if (!access) throw new ClientError('INVALID_ARGUMENT', 'not a client that was opened here')
+  return access
+}
+
+/**
+ * Calls an endpoint through a client. @throws ClientError as `Http.call` does, and `NO_IDENTITY`, `LOCKED`,
+ * `CLOSED`
+ */
+export async function requestThrough<E extends Endpoint>(
+  client: AnyClient,
+  endpoint: E,
+  input: CallInput<E>,
+): Promise<CallReply<E>> {
+  const access = moduleAccessOf(client)
+  checkInput(endpoint, input)
+  return readReply(endpoint, await access.request(requestOf(endpoint, input)))
+}

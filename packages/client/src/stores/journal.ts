@@ -1,0 +1,56 @@
+// Writes to the store, in order. Frame handlers do not wait for their writes, so failures are reported here.
+import { asClientError, type ClientError } from '../client-error.ts'
+import type { StoreChange } from './records.ts'
+import type { ClientStore } from './store.ts'
+
+/** The next frame is handled only while fewer writes than this are pending. */
+const MAX_PENDING = 1000
+
+/** The store's writer for frame handlers. */
+export class Journal {
+  readonly #store: ClientStore
+  readonly #onFailure: (error: ClientError) => void
+  readonly #pending = new Set<Promise<void>>()
+  #last: Promise<unknown> = Promise.resolve()
+
+  /** `onFailure` is called for each write of `record` that fails. */
+  constructor(store: ClientStore, onFailure: (error: ClientError) => void) {
+    this.#store = store
+    this.#onFailure = onFailure
+  }
+
+  /**
+   * Writes; resolves once durable, in the order of the calls. @throws ClientError `STORE_FAILED`, `CLOSED`.
+   */
+  async write(changes: readonly StoreChange[]): Promise<void> {
+    const written = this.#store.write(changes)
+    // A store may report writes as durable in another order: a sealed store holds some calls back, others
+    // not.
+    const inOrder = this.#last.then(() => written)
+    this.#last = Promise.allSettled([written, inOrder])
+    try {
+      await inOrder
+    } catch (error) {
+      throw asClientError(error, 'STORE_FAILED')
+    }
+  }
+
+  /** Writes, and runs `after` once that is durable, in the order of the calls. Never throws. */
+  record(changes: readonly StoreChange[], after: () => void = () => {}): void {
+    const written = this.write(changes).then(after)
+    const settled = written
+      .catch((error: unknown) => this.#onFailure(asClientError(error, 'STORE_FAILED')))
+      .finally(() => this.#pending.delete(settled))
+    this.#pending.add(settled)
+  }
+
+  /** Resolves when fewer than the maximum of writes are pending. */
+  async room(): Promise<void> {
+    while (this.#pending.size >= MAX_PENDING) await Promise.race(this.#pending)
+  }
+
+  /** Resolves when everything recorded before this call has settled. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#pending)
+  }
+}

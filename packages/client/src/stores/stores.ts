@@ -1,0 +1,28 @@
+// Storage on the device: records, stores, the journal that writes them, and the vaults that seal secrets. The
+// file store and the passphrase vault are separate entries of the package, so that only their users load
+// them.
+export { type DeviceKeyOptions, deviceKeyVault } from './device-key-vault.ts'
+export { deleteDatabase } from './indexeddb-open.ts'
+export { IndexedDbStore } from './indexeddb-store.ts'
+export { Journal } from './journal.ts'
+export { keyVault } from './key-vault.ts'
+export { MemoryStore } from './memory-store.ts'
+export {
+  type MessagePatch,
+  MessageStatus,
+  type OfflineMessage,
+  type OutboxIntent,
+  type PublicIdentity,
+  publicPart,
+  type ReadMark,
+  type RetractIntent,
+  type SessionRecord,
+  type StoreChange,
+  StoredIdentity,
+  StoredMessage,
+  TrustState,
+  type VaultRecord,
+} from './records.ts'
+export { SealedStore } from './sealed-store.ts'
+export type { ClientStore, MessageRange } from './store.ts'
+export type { Vault } from './vault.ts'

@@ -1,0 +1,20 @@
+// Communication with the relay: the WebSocket, the HTTP endpoints, and the queue of received frames.
+export { Connection, type SendFrame } from './connection.ts'
+export {
+  baseOf,
+  Http,
+  readText,
+  refusal,
+  type TokenSource,
+  waitBeforeRetry,
+  withRetryAfter,
+} from './http.ts'
+export { Incoming } from './incoming.ts'
+export {
+  type CallInput,
+  type CallReply,
+  checkInput,
+  RelayRequest,
+  readReply,
+  requestOf,
+} from './relay-request.ts'

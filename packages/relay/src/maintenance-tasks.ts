@@ -1,0 +1,43 @@
+// The periodic tasks, in the order in which each pass runs them.
+import { purgeExpired } from './accounts/purge.ts'
+import type { createCalls } from './calls/calls.ts'
+import type { Gateway } from './gateway/gateway.ts'
+import type { RequestRates } from './listener/request-rates.ts'
+import type { createMedia } from './media/media.ts'
+import type { createMessages } from './messages/messages.ts'
+import type { Clock } from './operations/clock.ts'
+import type { ClockTrust } from './operations/clock-trust.ts'
+import type { MaintenanceTask } from './operations/maintenance.ts'
+import type { createPayments } from './payments/payments.ts'
+import type { createPush } from './push/push.ts'
+import type { Storage } from './storage/storage.ts'
+
+/** The parts that tasks belong to. */
+export interface MaintainedParts {
+  readonly storage: Storage
+  readonly clock: Clock
+  readonly clockTrust: ClockTrust
+  readonly messages: ReturnType<typeof createMessages>
+  readonly media: Awaited<ReturnType<typeof createMedia>>
+  readonly payments: ReturnType<typeof createPayments>
+  readonly push: ReturnType<typeof createPush>
+  readonly calls: ReturnType<typeof createCalls>
+  readonly gateway: Gateway
+  readonly rates: RequestRates
+}
+
+export function maintenanceTasks(parts: MaintainedParts): readonly MaintenanceTask[] {
+  const { storage, clock, clockTrust, messages, media, payments, push, calls, gateway, rates } = parts
+  return [
+    { name: 'expiry', needsTrustedClock: true, run: (signal) => messages.expiry.sweep(signal) },
+    // Also deletes the records of revoked tokens, which must not happen before those tokens expire.
+    { name: 'accounts', needsTrustedClock: true, run: () => purgeExpired(storage, clock.now()) },
+    // Without a trusted clock it still removes deleted blobs, but nothing expires.
+    { name: 'media', run: async (signal) => media.sweep(signal, await clockTrust.isTrusted()) },
+    { name: 'orders', needsTrustedClock: true, run: () => payments.sweep() },
+    { name: 'push', run: (signal) => push.sweep(signal) },
+    { name: 'request rates', run: () => rates.dropUnused() },
+    { name: 'offers', run: () => calls.eraseExpiredOffers() },
+    { name: 'frame rates', run: () => gateway.dropUnusedRates() },
+  ]
+}

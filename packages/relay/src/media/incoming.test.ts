@@ -1,0 +1,30 @@
+// A body whose write is aborted: reading it ends at once, no matter when the abort comes.
+import { expect, test } from 'bun:test'
+import { failureOf } from '../../../protocol/test/failure-of.ts'
+import { incoming } from './incoming.ts'
+
+const SILENT = { length: 100, mostBytes: 100 }
+
+/** A client that sends some bytes and then nothing. */
+const silentClient = () =>
+  new ReadableStream<Uint8Array<ArrayBuffer>>({
+    start: (controller) => controller.enqueue(new Uint8Array(10)),
+  })
+
+async function readAll(pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const _ of pieces);
+}
+
+test('a write that was aborted before its body is read ends without waiting for the client', async () => {
+  const { pieces } = incoming({ ...SILENT, pieces: silentClient() }, AbortSignal.abort())
+  expect(await failureOf(readAll(pieces))).toMatchObject({ code: 'BODY_INCOMPLETE' })
+})
+
+test('a write that is aborted while it waits for its client ends', async () => {
+  const ending = new AbortController()
+  const { pieces } = incoming({ ...SILENT, pieces: silentClient() }, ending.signal)
+  const reading = failureOf(readAll(pieces))
+  await Promise.resolve()
+  ending.abort()
+  expect(await reading).toMatchObject({ code: 'BODY_INCOMPLETE' })
+})

@@ -1,0 +1,74 @@
+// The types of the rows that a batch reads and changes.
+import type { AliasId, ConversationId } from '@sotto/protocol'
+import type { AccountId } from '../storage/storage.ts'
+
+/** One direction of a conversation. */
+export interface Lane {
+  readonly recipient: AccountId
+  readonly sender: AccountId
+  pendingCount: number
+  pendingBytes: number
+  deliveredSeq: number
+  readSeq: number
+}
+
+/** A pair's conversation. */
+export interface Conversation {
+  readonly id: number
+  readonly convId: ConversationId
+  readonly isOpen: boolean
+  /** The last `seq` assigned before this batch. Clients can have seen no higher one. */
+  readonly committedSeq: number
+  lastSeq: number
+  lastAt: number
+  readonly lanes: readonly Lane[]
+}
+
+/** The counts of an account's undelivered messages, over all conversations. */
+export interface Mailbox {
+  readonly account: AccountId
+  lastPosition: number
+  pendingCount: number
+  pendingBytes: number
+}
+
+/** An id a sender has used. */
+export interface SentId {
+  readonly sender: AccountId
+  readonly id: string
+  readonly conversation: number
+  readonly seq: number
+  readonly at: number
+  isRetracted: boolean
+}
+
+/** A message or a retraction that waits for its recipient. */
+export interface MessageRow {
+  readonly kind: 'message' | 'retraction'
+  readonly id: string
+  readonly seq: number
+  readonly at: number
+  readonly position: number
+  readonly crypto_v: number
+  readonly payload: string
+}
+
+/** The values of the column `messages.kind`. */
+export const MESSAGE_KINDS = { message: 0, retraction: 1 } as const
+
+/** The kind that a value of the column stands for. */
+export function kindOf(stored: number): MessageRow['kind'] {
+  return stored === MESSAGE_KINDS.retraction ? 'retraction' : 'message'
+}
+
+/** The rows of one transaction. The same key always gives the same object, so that changes add up. */
+export interface BatchRows {
+  conversation(convId: ConversationId): Conversation | undefined
+  mailbox(account: AccountId): Mailbox
+  sentId(sender: AccountId, id: string): SentId | undefined
+  /** The account's current alias. */
+  aliasOf(account: AccountId): AliasId
+  /** The account that has this alias or had it before. */
+  ownerOf(alias: AliasId): AccountId | undefined
+  areFriends(a: AccountId, b: AccountId): boolean
+}

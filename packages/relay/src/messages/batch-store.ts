@@ -1,0 +1,23 @@
+// The interface that commits a batch: reads its rows and writes what it changed. Each engine has its own
+// implementation.
+import type { AliasId, ConversationId } from '@sotto/protocol'
+import type { AccountId } from '../storage/storage.ts'
+import type { Batch } from './batch.ts'
+import type { BatchRows } from './batch-rows.ts'
+
+/** The mailbox's hot path on one engine. */
+export interface BatchStore {
+  /**
+   * Runs one transaction: passes its rows to `work`, writes what the batch changed, and resolves once that is
+   * on stable storage. The engine may run `work` again, each time on rows that it has read again.
+   * @param keys the rows that the operations will need
+   */
+  commit(keys: BatchKeys, work: (rows: BatchRows) => Batch): Promise<Batch>
+}
+
+/** The keys of the rows that the operations of a batch need. */
+export interface BatchKeys {
+  readonly conversations: ReadonlySet<ConversationId>
+  readonly sentIds: readonly { readonly sender: AccountId; readonly id: string }[]
+  readonly addressed: readonly { readonly sender: AccountId; readonly alias: AliasId }[]
+}

@@ -1,0 +1,338 @@
+// Deliveries to one connection: every stored message is sent, once and in order, also when rings are lost or
+// late, the peer is slow, or the client requests everything again.
+import { expect, test } from 'bun:test'
+import * as fc from 'fast-check'
+import { createLog } from '../operations/log.ts'
+import type { AccountId } from '../storage/storage.ts'
+import { ConnectionDelivery, type DeliveredConnection, type DeliveryReader } from './connection-delivery.ts'
+import type { WaitingFrame } from './mailbox-reader.ts'
+
+const WINDOW_BYTES = 40
+const RUNS = 200
+const account = 1 as AccountId
+
+interface Notice {
+  readonly id: number
+  readonly frame: string
+}
+
+/** A mailbox in memory and its delivery to a peer. The test decides when each query is answered. */
+function open() {
+  const rows: WaitingFrame[] = []
+  const notices: Notice[] = []
+  const sent: string[] = []
+  let lastPosition = 0
+  let buffered = 0
+  let mostAhead = 0
+  let isFailing = false
+  const queries: (() => void)[] = []
+  const lateRings: ReturnType<typeof store>[] = []
+
+  // A query returns what was stored when it began.
+  const query = async <T>(find: () => T): Promise<T> => {
+    const found = find()
+    const fails = isFailing
+    await new Promise<void>((resolve) => queries.push(resolve))
+    if (fails) throw new Error('the store does not answer')
+    return found
+  }
+  const reader: DeliveryReader = {
+    lastPosition: () => query(() => lastPosition),
+    read: (_account, after, most) =>
+      query(() => rows.filter(({ position }) => position > after).slice(0, most)),
+    readReceipts: () => query(() => []),
+    readNotices: (_account, after, most) =>
+      query(() => notices.filter(({ id }) => id > after).slice(0, most)),
+  }
+  const closes: string[] = []
+  const connection: DeliveredConnection = {
+    account,
+    get bufferedBytes() {
+      return buffered
+    },
+    send: (frame) => {
+      sent.push(frame)
+      if (isMessage(frame)) mostAhead = Math.max(mostAhead, buffered)
+      buffered += frame.length
+    },
+    sendAll: (frames) => {
+      for (const frame of frames) connection.send(frame)
+    },
+    flush: () => undefined,
+    ping: () => undefined,
+    close: (reason) => {
+      closes.push(reason)
+    },
+  }
+  const delivery = new ConnectionDelivery(connection, {
+    ...{ reader, windowBytes: WINDOW_BYTES, log: createLog('silent') },
+  })
+  const store = (count: number) => {
+    const firstPosition = lastPosition + 1
+    const added = Array.from({ length: count }, (_, i) => {
+      const position = firstPosition + i
+      return { position, isRetraction: position % 5 === 0, frame: `m${position}` }
+    })
+    rows.push(...added)
+    lastPosition += count
+    const frames = added.map(({ frame }) => frame)
+    const bytes = frames.join('').length
+    const hasRetractions = added.some(({ isRetraction }) => isRetraction)
+    return { kind: 'mailbox', firstPosition, lastPosition, frames, bytes, hasRetractions } as const
+  }
+  return {
+    delivery,
+    sent,
+    closes,
+    store,
+    /** Rings that arrive after their messages can already be read. */
+    lateRings,
+    /** The most bytes that were buffered when a message was sent. */
+    mostAhead: () => mostAhead,
+    /** Deletes a row, as a confirmation or expiry does. Its position stays assigned. */
+    erase: (position: number): void => {
+      const index = rows.findIndex((row) => row.position === position)
+      if (index >= 0) rows.splice(index, 1)
+    },
+    waiting: (): string[] => rows.map(({ frame }) => frame),
+    addNotice: (): Notice => {
+      const notice = { id: notices.length + 1, frame: `n${notices.length + 1}` }
+      notices.push(notice)
+      return notice
+    },
+    /** The peer receives everything that was buffered. */
+    drain: (): void => {
+      buffered = 0
+      delivery.drained()
+    },
+    fail: (): void => {
+      isFailing = true
+    },
+    /** Answers the store's next query, and lets the delivery continue to the one after it. */
+    answer: async (): Promise<void> => {
+      queries.shift()?.()
+      await new Promise((resolve) => setImmediate(resolve))
+    },
+    /** Answers every query and lets the peer receive everything, until nothing is left to do. */
+    settle: async (): Promise<void> => {
+      for (let idle = 0; idle < 2; idle = queries.length > 0 ? 0 : idle + 1) {
+        queries.shift()?.()
+        buffered = 0
+        delivery.drained()
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+    },
+  }
+}
+
+type World = ReturnType<typeof open>
+
+const isMessage = (frame: string): boolean => frame.startsWith('m')
+const isEnd = (frame: string): boolean => frame.includes('sync_end')
+const numberOf = (frame: string): number => Number(frame.slice(1))
+
+/**
+ * The positions that were sent, split into runs of rising positions. Each reading from the start begins a
+ * run.
+ */
+function runsOf(sent: readonly string[]): number[][] {
+  const runs: number[][] = [[]]
+  for (const position of sent.filter(isMessage).map(numberOf)) {
+    const run = runs.at(-1) ?? []
+    if (position > (run.at(-1) ?? 0)) run.push(position)
+    else runs.push([position])
+  }
+  return runs
+}
+
+const step = fc.oneof(
+  fc.record({
+    kind: fc.constant('store'),
+    count: fc.integer({ min: 1, max: 12 }),
+    rings: fc.constantFrom('at once', 'late', 'never'),
+  }),
+  fc.record({
+    kind: fc.constantFrom('late ring', 'sync', 'drain', 'answer', 'settle', 'notice', 'read again'),
+  }),
+)
+type Step = { kind: string; count?: number; rings?: string }
+
+function carryOut(world: World, { kind, count = 0, rings }: Step): void {
+  if (kind === 'store') {
+    const ring = world.store(count)
+    if (rings === 'at once') world.delivery.onMailboxRing(ring)
+    if (rings === 'late') world.lateRings.push(ring)
+  } else if (kind === 'late ring') {
+    const ring = world.lateRings.shift()
+    if (ring) world.delivery.onMailboxRing(ring)
+  } else if (kind === 'sync') world.delivery.sync()
+  else if (kind === 'drain') world.drain()
+  else if (kind === 'notice') world.addNotice()
+  else if (kind === 'read again') world.delivery.readAgain()
+}
+
+const anyBacklog = fc.nat(30)
+const anySteps = fc.array(step, { maxLength: 25 })
+
+/** Carries out the steps. Some of them answer queries. */
+async function play(world: World, steps: readonly Step[]): Promise<void> {
+  for (const each of steps) {
+    carryOut(world, each)
+    if (each.kind === 'answer') await world.answer()
+    if (each.kind === 'settle') await world.settle()
+  }
+}
+
+test('every stored message is sent, in order and once per reading, no matter which rings are lost', async () => {
+  await fc.assert(
+    fc.asyncProperty(anyBacklog, anySteps, async (backlog, steps) => {
+      const world = open()
+      world.store(backlog)
+      world.delivery.open()
+      await play(world, steps)
+      world.delivery.onMailboxRing(world.store(1)) // A later ring also sends what lost rings announced.
+      await world.settle()
+
+      const syncs = steps.filter(({ kind }) => kind === 'sync').length
+      const runs = runsOf(world.sent)
+      // Each reading from the start begins a run. A message is sent twice only if a sync requested it twice.
+      expect(runs.length).toBeLessThanOrEqual(Math.max(1, syncs))
+      expect(runs.at(-1)).toEqual(world.waiting().map(numberOf))
+      for (const run of runs) expect(run).toEqual(run.map((_, i) => i + 1)) // No gaps.
+      expect(world.mostAhead()).toBeLessThanOrEqual(WINDOW_BYTES)
+      expect(world.closes).toEqual([])
+    }),
+    { numRuns: RUNS },
+  )
+})
+
+test('every sync is answered by one sync_end; the first sync_end is that of the backlog', async () => {
+  await fc.assert(
+    fc.asyncProperty(anyBacklog, anySteps, async (backlog, steps) => {
+      const world = open()
+      world.store(backlog)
+      world.delivery.open()
+      await play(world, steps)
+      await world.settle()
+      const ends = world.sent.filter(isEnd)
+      const syncs = steps.filter(({ kind }) => kind === 'sync').length
+      // A first sync that comes after the backlog was sent gets its own sync_end at once.
+      expect(ends.length).toBeGreaterThanOrEqual(Math.max(1, syncs))
+      expect(ends.length).toBeLessThanOrEqual(syncs + 1)
+    }),
+    { numRuns: RUNS },
+  )
+})
+
+test('a later sync sends every stored message again', async () => {
+  await fc.assert(
+    fc.asyncProperty(anyBacklog, anySteps, async (backlog, steps) => {
+      const world = open()
+      world.store(backlog + 1)
+      world.delivery.open()
+      await play(world, steps)
+      world.delivery.sync()
+      await world.settle()
+      const before = world.sent.length
+      world.delivery.sync()
+      await world.settle()
+      const again = world.sent.slice(before)
+      expect(again.filter(isMessage)).toEqual(world.waiting())
+      expect(JSON.parse(again.at(-1) ?? '')).toEqual({ type: 'sync_end', count: again.length - 1 })
+    }),
+  )
+})
+
+const MOMENTS = [0, 1, 2, 3, 4, 5, 6, 7]
+
+test('a ring is sent once, no matter when it comes during a reading', async () => {
+  for (const backlog of [0, 1, 8])
+    for (const beforeStore of MOMENTS)
+      for (const beforeRing of MOMENTS) {
+        const world = open()
+        world.store(backlog)
+        world.delivery.open()
+        for (let i = 0; i < beforeStore; i++) await world.answer()
+        const ring = world.store(1)
+        for (let i = 0; i < beforeRing; i++) await world.answer()
+        world.delivery.onMailboxRing(ring)
+        await world.settle()
+        expect(world.sent.filter(isMessage)).toEqual(world.waiting())
+      }
+})
+
+test('two syncs get two answers, no matter when the second one comes', async () => {
+  for (const backlog of [0, 1, 8])
+    for (const moment of MOMENTS) {
+      const world = open()
+      world.store(backlog)
+      world.delivery.open()
+      world.delivery.sync()
+      for (let i = 0; i < moment; i++) await world.answer()
+      world.delivery.sync()
+      await world.settle()
+      expect(world.sent.filter(isEnd)).toHaveLength(2)
+    }
+})
+
+test('positions whose rows were deleted do not delay later messages', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 20 })), async (erased) => {
+      const world = open()
+      world.store(20)
+      for (const position of erased) world.erase(position)
+      world.delivery.open()
+      await world.settle()
+      world.delivery.onMailboxRing(world.store(2))
+      expect(world.sent.filter(isMessage)).toEqual(world.waiting())
+    }),
+  )
+})
+
+test('a message that no ring announced is found by readAgain, also during a reading', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.nat(6), fc.nat(6), async (backlog, answersBefore) => {
+      const world = open()
+      world.store(backlog)
+      world.delivery.open()
+      for (let i = 0; i < answersBefore; i++) await world.answer()
+      world.store(1)
+      world.delivery.readAgain()
+      await world.settle()
+      expect(world.sent.filter(isMessage)).toEqual(world.waiting())
+    }),
+  )
+})
+
+test('after close nothing more is sent, no matter when it was closed', async () => {
+  await fc.assert(
+    fc.asyncProperty(anyBacklog, anySteps, async (backlog, steps) => {
+      const world = open()
+      world.store(backlog)
+      world.addNotice()
+      world.delivery.open()
+      await play(world, steps)
+      world.delivery.close()
+      const before = world.sent.length
+      world.delivery.onMailboxRing(world.store(1))
+      world.delivery.readAgain()
+      await world.settle()
+      expect(world.sent.length).toBe(before)
+    }),
+  )
+})
+
+test('if the store fails, the connection is closed, so that the client reconnects and gets the rest', async () => {
+  await fc.assert(
+    fc.asyncProperty(anyBacklog, fc.nat(6), async (backlog, answersBefore) => {
+      const world = open()
+      world.store(backlog)
+      world.delivery.open()
+      for (let i = 0; i < answersBefore; i++) await world.answer()
+      world.fail()
+      world.delivery.readAgain()
+      await world.settle()
+      expect(world.closes).toEqual(['overload'])
+    }),
+  )
+})

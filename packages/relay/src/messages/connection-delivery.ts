@@ -1,0 +1,284 @@
+// Delivers frames to one connection: first the backlog, then live traffic, with no gap, no repetition and no
+// reordering (protocol, Delivery 5). `#position` is the mailbox position up to which frames were sent. The
+// frames of a ring (a notification on the bus) are sent only if they continue exactly there. Otherwise the
+// store is read, which also bounds the memory that a slow reader takes.
+import { encodeFrame } from '@sotto/protocol'
+import type { Ring } from '../cluster/bus.ts'
+import type { Connection } from '../gateway/connection.ts'
+import type { Log } from '../operations/log.ts'
+import type { Arrived, MailboxReader } from './mailbox-reader.ts'
+import { Unconfirmed } from './unconfirmed.ts'
+
+/**
+ * How many frames one query reads. The first query reads few; the next ones as many as fit the window by
+ * their size.
+ */
+const FIRST_ROWS = 8
+const MOST_ROWS = 400
+
+/** The part of a connection that deliveries use. */
+export type DeliveredConnection = Pick<
+  Connection,
+  'account' | 'send' | 'sendAll' | 'bufferedBytes' | 'flush' | 'ping' | 'close'
+>
+
+/** The part of the mailbox reader that deliveries use. */
+export type DeliveryReader = Pick<MailboxReader, 'lastPosition' | 'read' | 'readReceipts' | 'readNotices'>
+
+/** The store is being read. One loop reads for as long as this object is the state. */
+interface Reading {
+  readonly kind: 'reading'
+  /** How many requests to send everything unconfirmed from the start are not answered yet. */
+  requestedRestarts: number
+  /** The last position that a ring announced. Reading must not end before it. */
+  announcedPosition: number
+  /**
+   * Whether only receipts and notices are left to read. Rings are then sent at once, as in the live state.
+   */
+  isCaughtUp: boolean
+  /** Whether messages may have been stored since the last query that no ring announced. */
+  mustReadAgain: boolean
+  /** Set while the loop waits until the peer has received more of what was sent. */
+  resumeWhenDrained: (() => void) | undefined
+}
+
+type State =
+  /** Rings are sent at once. */
+  { readonly kind: 'live' } | Reading | { readonly kind: 'closed' }
+
+const LIVE: State = { kind: 'live' }
+const CLOSED: State = { kind: 'closed' }
+
+export class ConnectionDelivery {
+  readonly connection: DeliveredConnection
+  readonly #reader: DeliveryReader
+  readonly #windowBytes: number
+  readonly #log: Log
+  readonly #unconfirmed = new Unconfirmed()
+  #state: State = LIVE
+  #position = 0
+  #hadFirstSync = false
+  #hasSentBacklog = false
+
+  constructor(
+    connection: DeliveredConnection,
+    parts: { reader: DeliveryReader; windowBytes: number; log: Log },
+  ) {
+    this.connection = connection
+    this.#reader = parts.reader
+    this.#windowBytes = parts.windowBytes
+    this.#log = parts.log
+  }
+
+  /** Starts to send the backlog. */
+  open(): void {
+    this.#restart()
+  }
+
+  /** Reads the store again, for messages that no ring announced. */
+  readAgain(): void {
+    if (this.#state.kind === 'live') this.#catchUp()
+    else if (this.#state.kind === 'reading') {
+      this.#state.isCaughtUp = false
+      this.#state.mustReadAgain = true
+    }
+  }
+
+  close(): void {
+    const state = this.#state
+    this.#state = CLOSED
+    if (state.kind === 'reading') resume(state)
+  }
+
+  /**
+   * The first `sync` requests the backlog, which is being sent already. A later one requests everything
+   * unconfirmed.
+   */
+  sync(): void {
+    if (this.#hadFirstSync) this.#restart()
+    else if (this.#hasSentBacklog) this.connection.send(encodeFrame({ type: 'sync_end', count: 0 }))
+    this.#hadFirstSync = true
+  }
+
+  /**
+   * New frames in the mailbox. They are sent at once if they continue at the position, else they are read
+   * later.
+   */
+  onMailboxRing(ring: Extract<Ring, { kind: 'mailbox' }>): void {
+    const state = this.#state
+    if (state.kind === 'closed') return
+    if (state.kind === 'reading') {
+      state.announcedPosition = Math.max(state.announcedPosition, ring.lastPosition)
+      if (!state.isCaughtUp) return
+    }
+    if (ring.lastPosition <= this.#position) return
+    const fits = this.connection.bufferedBytes + ring.bytes <= this.#windowBytes
+    if (ring.firstPosition !== this.#position + 1 || !fits) {
+      if (state.kind === 'reading') state.isCaughtUp = false
+      else this.#catchUp({ announcedPosition: ring.lastPosition })
+      return
+    }
+    this.connection.sendAll(ring.frames)
+    this.#position = ring.lastPosition
+    if (ring.hasRetractions) this.#unconfirmed.retractionSent(ring.lastPosition)
+  }
+
+  /** Sends a mark that advanced, at once: it is not part of the mailbox's order. */
+  sendReceipt(ring: Extract<Ring, { kind: 'receipt' }>): void {
+    this.connection.send(ring.frame)
+    this.#unconfirmed.receiptSent(ring)
+  }
+
+  /** Sends a stored frame that is not part of the mailbox's order. */
+  sendNotice({ id, frame }: { id: number; frame: string }): void {
+    this.connection.send(frame)
+    this.#unconfirmed.noticeSent(id)
+  }
+
+  /** Sends a WebSocket ping if a frame that was sent needs one to be confirmed. */
+  pingIfNeeded(): void {
+    if (!this.#unconfirmed.needsPing) return
+    this.#unconfirmed.pingSent()
+    this.connection.ping()
+  }
+
+  pongReceived(): void {
+    this.#unconfirmed.pongReceived()
+  }
+
+  /** Counts a frame from the client. @returns what has certainly arrived by now, if anything new has */
+  frameReceived(): Arrived | undefined {
+    return this.#unconfirmed.frameReceived()
+  }
+
+  /** The peer has received what was buffered. */
+  drained(): void {
+    if (this.#state.kind === 'reading') resume(this.#state)
+  }
+
+  #restart(): void {
+    if (this.#state.kind === 'live') this.#catchUp({ requestedRestarts: 1 })
+    else if (this.#state.kind === 'reading') this.#state.requestedRestarts += 1
+  }
+
+  #catchUp(start: Partial<Pick<Reading, 'requestedRestarts' | 'announcedPosition'>> = {}): void {
+    const reading: Reading = {
+      kind: 'reading',
+      requestedRestarts: start.requestedRestarts ?? 0,
+      announcedPosition: start.announcedPosition ?? this.#position,
+      isCaughtUp: false,
+      mustReadAgain: false,
+      resumeWhenDrained: undefined,
+    }
+    this.#state = reading
+    this.#readUntilLive(reading).catch((error) => {
+      if (this.#state === CLOSED) return
+      this.#state = CLOSED
+      this.#log.error('delivery_failed', { error, account: this.connection.account })
+      this.connection.close('overload')
+    })
+  }
+
+  async #readUntilLive(reading: Reading): Promise<void> {
+    while (this.#state === reading) {
+      const restarts = reading.requestedRestarts
+      if (restarts > 0) this.#position = 0
+      reading.requestedRestarts = 0
+      const count = await this.#readToEnd(reading)
+      if (this.#state !== reading) return
+      // If another request came meanwhile, the loop starts over and answers all of them.
+      if (reading.requestedRestarts > 0) reading.requestedRestarts += restarts
+      else if (restarts > 0) await this.#finishRestarts(reading, restarts, count)
+      const isDone = reading.isCaughtUp && reading.requestedRestarts === 0
+      if (isDone && this.#state === reading) this.#state = LIVE
+    }
+  }
+
+  /** Reads and sends until nothing is left or a restart is requested. @returns how many frames were sent */
+  async #readToEnd(reading: Reading): Promise<number> {
+    reading.isCaughtUp = false
+    let count = 0
+    let most = FIRST_ROWS
+    while (this.#state === reading && reading.requestedRestarts === 0) {
+      reading.mustReadAgain = false
+      const announced = reading.announcedPosition
+      const last = Math.max(announced, await this.#reader.lastPosition(this.connection.account))
+      const frames = await this.#reader.read(this.connection.account, this.#position, most)
+      for (const { position, frame, isRetraction } of frames) {
+        if (this.#isWindowFull()) await untilDrained(reading)
+        if (this.#state !== reading || reading.requestedRestarts > 0) return count
+        this.connection.send(frame)
+        this.#position = position
+        if (isRetraction) this.#unconfirmed.retractionSent(position)
+      }
+      count += frames.length
+      if (frames.length === most) {
+        most = this.#rowsFor(frames)
+        continue
+      }
+      // `last` was read before the rows, so each position up to it was among them or has no message any more.
+      this.#position = Math.max(this.#position, last)
+      if (reading.announcedPosition <= this.#position && !reading.mustReadAgain) {
+        reading.isCaughtUp = true
+        return count
+      }
+    }
+    return count
+  }
+
+  #rowsFor(frames: readonly { frame: string }[]): number {
+    const bytes = frames.reduce((sum, { frame }) => sum + frame.length, 0)
+    const fitting = Math.floor((this.#windowBytes * frames.length) / Math.max(1, bytes))
+    return Math.min(MOST_ROWS, Math.max(FIRST_ROWS, fitting))
+  }
+
+  async #finishRestarts(reading: Reading, restarts: number, count: number): Promise<void> {
+    const { account } = this.connection
+    let sent = count
+    const receipts = await this.#reader.readReceipts(account)
+    if (this.#state !== reading) return
+    for (const { frames, ...receipt } of receipts) {
+      for (const frame of frames) this.connection.send(frame)
+      sent += frames.length
+      this.#unconfirmed.receiptSent(receipt)
+    }
+    sent += await this.#sendNotices(reading)
+    if (this.#state !== reading) return
+    this.#hasSentBacklog = true
+    for (let i = 0; i < restarts; i++) this.connection.send(encodeFrame({ type: 'sync_end', count: sent }))
+  }
+
+  async #sendNotices(reading: Reading): Promise<number> {
+    let sent = 0
+    for (let last = 0; this.#state === reading; ) {
+      const notices = await this.#reader.readNotices(this.connection.account, last, MOST_ROWS)
+      for (const notice of notices) {
+        if (this.#isWindowFull()) await untilDrained(reading)
+        if (this.#state !== reading) return sent
+        this.sendNotice(notice)
+        last = notice.id
+        sent += 1
+      }
+      if (notices.length < MOST_ROWS) break
+    }
+    return sent
+  }
+
+  /** Whether the window is full, so that the peer must receive some bytes before more are sent. */
+  #isWindowFull(): boolean {
+    if (this.connection.bufferedBytes <= this.#windowBytes) return false
+    this.connection.flush()
+    return this.connection.bufferedBytes > this.#windowBytes
+  }
+}
+
+function untilDrained(reading: Reading): Promise<void> {
+  return new Promise((resolve) => {
+    reading.resumeWhenDrained = resolve
+  })
+}
+
+function resume(reading: Reading): void {
+  reading.resumeWhenDrained?.()
+  reading.resumeWhenDrained = undefined
+}

@@ -1,0 +1,95 @@
+// Frames count as arrived only if they were sent before a ping, and after its pong and two more frames from
+// the client.
+import { expect, test } from 'bun:test'
+import * as fc from 'fast-check'
+import { Unconfirmed } from './unconfirmed.ts'
+
+/** Completes a ping, so that everything sent before counts as arrived. @returns what arrived */
+function confirm(unconfirmed: Unconfirmed) {
+  unconfirmed.pingSent()
+  unconfirmed.pongReceived()
+  expect(unconfirmed.frameReceived()).toBeUndefined()
+  return unconfirmed.frameReceived()
+}
+
+test('the result has the last retraction, the last notice and the furthest marks that arrived', () => {
+  const unconfirmed = new Unconfirmed()
+  unconfirmed.retractionSent(3)
+  unconfirmed.retractionSent(7)
+  unconfirmed.noticeSent(5)
+  unconfirmed.noticeSent(4)
+  unconfirmed.receiptSent({ conversation: 1, deliveredSeq: 4, readSeq: 0 })
+  unconfirmed.receiptSent({ conversation: 1, deliveredSeq: 3, readSeq: 2 })
+  unconfirmed.receiptSent({ conversation: 2, deliveredSeq: 9, readSeq: 9 })
+  expect(confirm(unconfirmed)).toEqual({
+    retractionPosition: 7,
+    noticeId: 5,
+    receipts: new Map([
+      [1, { deliveredSeq: 4, readSeq: 2 }],
+      [2, { deliveredSeq: 9, readSeq: 9 }],
+    ]),
+  })
+  expect(unconfirmed.needsPing).toBe(false)
+})
+
+test('after a restart the position of the retraction sent last counts, not the highest one', () => {
+  const unconfirmed = new Unconfirmed()
+  unconfirmed.retractionSent(7)
+  unconfirmed.retractionSent(2)
+  expect(confirm(unconfirmed)?.retractionPosition).toBe(2)
+})
+
+test('a frame sent after the ping needs the next ping', () => {
+  const unconfirmed = new Unconfirmed()
+  unconfirmed.noticeSent(1)
+  unconfirmed.pingSent()
+  unconfirmed.noticeSent(2)
+  expect(unconfirmed.needsPing).toBe(false) // One ping at a time.
+  unconfirmed.pongReceived()
+  unconfirmed.frameReceived()
+  expect(unconfirmed.frameReceived()?.noticeId).toBe(1)
+  expect(unconfirmed.needsPing).toBe(true)
+  expect(confirm(unconfirmed)?.noticeId).toBe(2)
+})
+
+test('frames that arrive before the pong confirm nothing, and neither do pongs without a ping', () => {
+  const unconfirmed = new Unconfirmed()
+  unconfirmed.noticeSent(1)
+  unconfirmed.pongReceived()
+  for (let i = 0; i < 3; i++) expect(unconfirmed.frameReceived()).toBeUndefined()
+  unconfirmed.pingSent()
+  for (let i = 0; i < 3; i++) expect(unconfirmed.frameReceived()).toBeUndefined()
+  unconfirmed.pongReceived()
+  expect([unconfirmed.frameReceived(), unconfirmed.frameReceived()?.noticeId]).toEqual([undefined, 1])
+})
+
+test('only frames sent before an answered ping are confirmed, and in the end all frames are', async () => {
+  const step = fc.constantFrom('notice', 'ping', 'pong', 'frame')
+  await fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const unconfirmed = new Unconfirmed()
+      let sent = 0
+      let pinged = 0
+      let ponged = 0
+      for (const each of steps) {
+        if (each === 'notice') unconfirmed.noticeSent(++sent)
+        else if (each === 'ping' && unconfirmed.needsPing) {
+          unconfirmed.pingSent()
+          pinged = sent
+        } else if (each === 'pong') {
+          unconfirmed.pongReceived()
+          ponged = pinged
+        } else if (each === 'frame')
+          expect(unconfirmed.frameReceived()?.noticeId ?? 0).toBeLessThanOrEqual(ponged)
+      }
+      unconfirmed.noticeSent(++sent)
+      let arrived = 0
+      for (let round = 0; round < 2; round++) {
+        if (unconfirmed.needsPing) unconfirmed.pingSent()
+        unconfirmed.pongReceived()
+        for (let i = 0; i < 2; i++) arrived = unconfirmed.frameReceived()?.noticeId ?? arrived
+      }
+      expect(arrived).toBe(sent)
+    }),
+  )
+})

@@ -1,0 +1,96 @@
+// Expires orders that were not paid in time. An order that may have been paid keeps its hold until the
+// payments are known.
+import type { Limits } from '@sotto/protocol'
+import type { Clock } from '../operations/clock.ts'
+import type { Log } from '../operations/log.ts'
+import { workThrough } from '../operations/work-through.ts'
+import type { Sql, Storage } from '../storage/storage.ts'
+import { isPaidInTimeUnlessLost } from './judgement.ts'
+import { addEvent, lockOrderNumber, type Order, type OrderNumber } from './order.ts'
+import { listPayments, markForRefund } from './payment.ts'
+import type { PaymentProvider } from './provider.ts'
+
+const BATCH_SIZE = 500
+
+/** Whether an order's time is over and all payments up to its end are known. */
+export function isOver(order: Order, provider: PaymentProvider, now: number): boolean {
+  // A provider that is no longer set up will not report further payments.
+  const seenUntil = order.provider === provider.name ? provider.seenUntil(now) : now
+  return order.status === 'pending' && order.expires_at < Math.min(now, seenUntil)
+}
+
+/**
+ * Expires an order, unless enough was paid in time that may still be confirmed. Any money that arrived is
+ * recorded for refund. A provider that is no longer set up will confirm nothing, so its payments do not keep
+ * the order open.
+ * @returns whether the order is expired now
+ */
+export async function expireOrder(
+  sql: Sql,
+  order: Order,
+  { provider, now }: { provider: PaymentProvider; now: number },
+): Promise<boolean> {
+  const payments = await listPayments(sql, order.id)
+  if (order.provider === provider.name && isPaidInTimeUnlessLost(order, payments)) return false
+  await sql`UPDATE orders SET status = 'expired', holds = NULL WHERE id = ${order.id}`
+  await addEvent(sql, order.id, { at: now, who: 'relay', what: 'expired', why: 'it was not paid in time' })
+  for (const payment of payments) {
+    if (payment.state === 'final' && payment.outcome === null)
+      await markForRefund(sql, payment, 'short', { now, who: 'relay' })
+  }
+  return true
+}
+
+/**
+ * Expires all orders whose time is over. Runs periodically.
+ * @param options.after the order at which the previous pass gave up
+ * @returns the order at which this pass gave up, if any
+ */
+export async function sweepOrders(
+  parts: { storage: Storage; provider: PaymentProvider; clock: Clock; limits: Limits; log: Log },
+  { batchSize = BATCH_SIZE, after }: { batchSize?: number; after?: Order | undefined } = {},
+): Promise<Order | undefined> {
+  const { storage, provider, clock, limits, log } = parts
+  const now = clock.now()
+  let failed: Order | undefined
+  let batch = await overdueAfter(storage, { at: after?.expires_at ?? 0, id: after?.id ?? 0, now, batchSize })
+  for (;;) {
+    const over = batch.filter((order) => isOver(order, provider, now))
+    const onFailure = (error: unknown): void => log.error('order_sweep_failed', { error })
+    failed = await workThrough(over, ({ id }) => expireOne(storage, id, parts), { onFailure })
+    const last = batch.at(-1)
+    if (failed || !last || batch.length < batchSize) break
+    // Orders that may have been paid stay pending. Continue after them, so that they do not block later ones.
+    batch = await overdueAfter(storage, { at: last.expires_at, id: last.id, now, batchSize })
+  }
+  // Network addresses of buyers are deleted when they are no longer needed.
+  const before = now - limits.holdAgainSeconds * 1000
+  await storage.transaction(
+    (sql) =>
+      sql`UPDATE orders SET party = NULL WHERE party IS NOT NULL AND status <> 'pending' AND expires_at < ${before}`,
+  )
+  return failed
+}
+
+/** A batch of the orders whose time is over, in the order of their end. */
+async function overdueAfter(
+  { sql }: Storage,
+  { at, id, now, batchSize }: { at: number; id: number; now: number; batchSize: number },
+): Promise<Order[]> {
+  return sql<Order>`
+    SELECT * FROM orders
+    WHERE status = 'pending' AND expires_at < ${now} AND (expires_at > ${at} OR (expires_at = ${at} AND id > ${id}))
+    ORDER BY expires_at, id LIMIT ${batchSize}`
+}
+
+async function expireOne(
+  storage: Storage,
+  id: OrderNumber,
+  { provider, clock }: { provider: PaymentProvider; clock: Clock },
+): Promise<void> {
+  await storage.transaction(async (sql) => {
+    const order = await lockOrderNumber(sql, id)
+    const now = clock.now()
+    if (isOver(order, provider, now)) await expireOrder(sql, order, { provider, now })
+  })
+}

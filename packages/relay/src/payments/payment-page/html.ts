@@ -1,0 +1,33 @@
+// HTML templates that escape every value that is not HTML itself, so that text chosen by others stays text.
+
+/** A piece of safe HTML, which other templates insert unchanged. */
+export class Html {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+type Piece = string | number | Html | undefined
+
+/**
+ * An HTML template. Strings and numbers are escaped for text and for quoted attributes; undefined inserts
+ * nothing.
+ */
+export function html(strings: TemplateStringsArray, ...pieces: readonly Piece[]): Html {
+  return new Html(strings.reduce((text, next, i) => text + written(pieces[i - 1]) + next))
+}
+
+function written(piece: Piece): string {
+  if (piece instanceof Html) return piece.text
+  return piece === undefined ? '' : Bun.escapeHTML(piece)
+}
+
+/**
+ * Text chosen by others, for display: removes invisible characters that reverse, hide or break the text
+ * around them. Joiners stay, because scripts and emoji need them.
+ */
+export function readable(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu, '')
+}

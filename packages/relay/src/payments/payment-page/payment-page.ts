@@ -1,0 +1,125 @@
+// The payment page: where a buyer sees what to pay and what has arrived. Its token alone gives access.
+import { readFileSync } from 'node:fs'
+import { renderSVG } from 'uqr'
+import type { Visit, WebPage } from '../../listener/web-pages.ts'
+import type { Clock } from '../../operations/clock.ts'
+import { type AssetNames, codeText, pageIcon, paymentPageHtml, unknownPageHtml } from './documents.ts'
+import type { PaymentView } from './payment-view.ts'
+import { isPayable, pageStateOf } from './state.ts'
+
+/** What the payment page is built from. */
+export interface PaymentPagesParts {
+  /** The order whose page has this token. Called only for well-formed tokens. */
+  readonly find: (token: string) => Promise<PaymentView | undefined>
+  readonly clock: Clock
+}
+
+/** The parts of the page's one stylesheet, in the order of the cascade. */
+const STYLES = ['./frame.css', './status.css', './how-to-pay.css']
+
+/** The path of a token's page, below the relay's own address. */
+export function paymentPagePath(token: string): string {
+  return `/pay/${token}`
+}
+
+/** The payment pages of all orders, for the listener to serve. */
+export class PaymentPages {
+  readonly pages: readonly WebPage[]
+  readonly #parts: PaymentPagesParts
+  readonly #version: string
+
+  constructor(parts: PaymentPagesParts) {
+    this.#parts = parts
+    const style = STYLES.map((name) => readFileSync(new URL(name, import.meta.url), 'utf8')).join('\n')
+    const source = readFileSync(new URL('./browser-script.ts', import.meta.url), 'utf8')
+    const script = new Bun.Transpiler({ loader: 'ts', target: 'browser' }).transformSync(source)
+    this.#version = new Bun.CryptoHasher('sha256')
+      .update(style)
+      .update(script)
+      .update(pageIcon)
+      .digest('hex')
+      .slice(0, 16)
+    const page = paymentPagePath(':token')
+    this.pages = [
+      getPage(page, (visit) => this.#page(visit)),
+      getPage(`${page}/state`, (visit) => this.#state(visit)),
+      getPage(`${page}/code.svg`, (visit) => this.#code(visit)),
+      getPage('/pay/assets/:version/page.css', (visit) => this.#asset(visit, style, 'text/css')),
+      getPage('/pay/assets/:version/page.js', (visit) => this.#asset(visit, script, 'text/javascript')),
+      getPage('/pay/assets/:version/icon.svg', (visit) => this.#asset(visit, pageIcon, 'image/svg+xml')),
+    ]
+  }
+
+  async #page({ params, host }: Visit): Promise<Response> {
+    const { token = '' } = params
+    const view = await this.#find(token)
+    if (!view) return this.#unknown()
+    const state = pageStateOf(view, this.#parts.clock.now())
+    return respond(paymentPageHtml({ view, state, token, host, assets: this.#assetNames() }), HTML)
+  }
+
+  async #state({ params }: Visit): Promise<Response> {
+    const view = await this.#find(params.token)
+    if (!view) return this.#unknown()
+    return respond(JSON.stringify(pageStateOf(view, this.#parts.clock.now())), 'application/json')
+  }
+
+  async #code({ params }: Visit): Promise<Response> {
+    const view = await this.#find(params.token)
+    const text = view && isPayable(view.state) ? codeText(view) : undefined
+    return text === undefined ? this.#unknown() : respond(renderSVG(text, QR), 'image/svg+xml')
+  }
+
+  // During an update a page of another version may request this file: it gets our version, but must not cache
+  // it under that name.
+  async #asset({ params }: Visit, text: string, type: string): Promise<Response> {
+    const cacheControl = params.version === this.#version ? 'public, max-age=31536000, immutable' : 'no-store'
+    return respond(text, `${type}; charset=utf-8`, { cacheControl })
+  }
+
+  async #find(token = ''): Promise<PaymentView | undefined> {
+    return /^[\w-]{22,128}$/.test(token) ? await this.#parts.find(token) : undefined
+  }
+
+  #unknown(): Response {
+    return respond(unknownPageHtml(this.#assetNames()), HTML, { status: 404 })
+  }
+
+  // Relative to the page's address, so that a proxy may serve the relay under any path.
+  #assetNames(): AssetNames {
+    const folder = `assets/${this.#version}`
+    return { style: `${folder}/page.css`, script: `${folder}/page.js`, icon: `${folder}/icon.svg` }
+  }
+}
+
+function getPage(path: string, answer: WebPage['answer']): WebPage {
+  return { path, methods: ['GET'], rate: 'page', answer }
+}
+
+/** Error correction for scanning a screen at an angle, and the border that the standard requires. */
+const QR = { ecc: 'M', border: 4 } as const
+const HTML = 'text/html; charset=utf-8'
+
+/**
+ * Security headers: nothing from other origins, nothing inline, no frames; and browsers send the page's
+ * secret address to nobody.
+ */
+const GUARDS = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'x-frame-options': 'DENY',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'x-robots-tag': 'noindex',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+}
+
+function respond(
+  body: string,
+  type: string,
+  { status = 200, cacheControl = 'no-store' }: { status?: number; cacheControl?: string } = {},
+): Response {
+  const headers = { ...GUARDS, 'content-type': type, 'cache-control': cacheControl }
+  return new Response(body, { status, headers })
+}

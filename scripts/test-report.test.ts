@@ -1,0 +1,44 @@
+// The counts and the slowest tests of a run, read from a report that Bun wrote.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describeSlowest, readReport } from './test-report.mjs'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sotto-report-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+test('counts the passed, failed and skipped tests, and lists the slowest first', async () => {
+  await writeFile(
+    join(folder, 'made.test.ts'),
+    `import { describe, expect, test } from 'bun:test'
+    test('is quick', () => undefined)
+    describe('a group', () => {
+      test('is slow & "quoted" <so>', async () => { await Bun.sleep(60) })
+      test('fails', () => expect(1).toBe(2))
+    })
+    test.skip('is not run', () => undefined)`,
+  )
+  const path = join(folder, 'report.xml')
+  const run = Bun.spawn(
+    [
+      process.execPath,
+      'test',
+      '--reporter=junit',
+      `--reporter-outfile=${path}`,
+      join(folder, 'made.test.ts'),
+    ],
+    { cwd: folder, stdout: 'ignore', stderr: 'ignore' },
+  )
+  expect(await run.exited).toBe(1)
+  const { tests, ...counts } = readReport(path)
+  expect(counts).toEqual({ passed: 2, failed: 1, skipped: 1 })
+  expect(describeSlowest(tests, 1)).toMatch(/^ +\d+ ms {2}\S*made\.test\.ts: is slow & "quoted" <so>$/)
+})
+
+test('without a report, no test counts as run', () => {
+  expect(readReport(join(folder, 'none.xml'))).toEqual({ passed: 0, failed: 0, skipped: 0, tests: [] })
+})
