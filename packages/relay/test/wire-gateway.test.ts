@@ -210,8 +210,8 @@ describe('a slow reader', () => {
     const raw = await RawSocket.open(bob)
     raw.socket.pause()
     const payload = 'A'.repeat(60_000)
-    // The first 90 MB fill the store's page cache and the sockets' buffers. The 180 MB after them must not
-    // need more memory.
+    // The first 90 MB fill the store's page cache and the sockets' buffers. A relay that keeps messages for
+    // the reader grows by the 180 MB after them. The allocator alone moves by up to 30 MiB on a busy machine.
     const warm = 1500
     const count = warm + 3000
     let before = 0
@@ -221,7 +221,7 @@ describe('a slow reader', () => {
       await socket.take(100, 'ack')
       if (sent + 100 === warm) before = await roomy.process.memoryMiB()
     }
-    expect((await roomy.process.memoryMiB()) - before).toBeLessThan(20)
+    expect((await roomy.process.memoryMiB()) - before).toBeLessThan(90)
     // Once the client reads, it gets all messages.
     const ids: string[] = []
     let tail = ''
