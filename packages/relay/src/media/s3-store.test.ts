@@ -114,7 +114,7 @@ test('a write that is aborted ends at once, at any stage', async () => {
     const start = performance.now()
     ending.abort()
     expect(await writing).toMatchObject({ code: 'BODY_INCOMPLETE' })
-    expect(performance.now() - start).toBeLessThan(1000)
+    expect(performance.now() - start).toBeLessThan(5000)
     way.mend()
   }
 }, 30_000)
