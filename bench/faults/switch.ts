@@ -41,8 +41,8 @@ export class Switch {
   }
 
   /**
-   * A later command was answered. Commands given up before it began have taken effect by now, or never will:
-   * the relay processes an unfinished one first, or it died with its process.
+   * Call it when a command was answered. A command that was given up earlier has then taken effect or never
+   * will: the relay runs commands in order, and a killed relay forgets them.
    */
   settle(began: number, ended: number): void {
     for (const change of this.#changes)

@@ -172,7 +172,7 @@ export class FileStore extends InMemoryReads {
   }
 
   async #compactIfGrown(): Promise<void> {
-    // Only while nothing waits: then the memory and the file have the same content.
+    // Compacting writes what is in memory. If writes still wait, the memory is ahead of the file.
     if (this.#waiting.length > 0 || this.#failure) return
     if (this.#bytes < COMPACT_BYTES || this.#bytes < COMPACT_FACTOR * this.#compactedBytes) return
     await this.#compact()

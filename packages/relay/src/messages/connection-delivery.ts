@@ -36,7 +36,7 @@ interface Reading {
    * Whether only receipts and notices are left to read. Rings are then sent at once, as in the live state.
    */
   isCaughtUp: boolean
-  /** Whether messages may have been stored since the last query that no ring announced. */
+  /** Whether to query again, because messages may have been stored without a ring. */
   mustReadAgain: boolean
   /** Set while the loop waits until the peer has received more of what was sent. */
   resumeWhenDrained: (() => void) | undefined
