@@ -208,8 +208,24 @@ describe('registering', () => {
       field,
       /public key/,
     )
-    // The refusal registered nothing and did not use up the challenge.
-    expect((await register(account, work)).status).toBe(201)
+    // The refusal registered nothing, but it used up the proof of work.
+    expectProblem(await register(account, work), 400, 'POW_REQUIRED')
+    expect((await account.register()).status).toBe(201)
+  })
+
+  test('keys are looked at only after a right proof of work, which pays for it', async () => {
+    const { challenge_string: challenge } = await openChallenge(relay.url)
+    const invalid = { x25519_public_key: Buffer.alloc(32).toString('base64') }
+    const account = new WireAccount(relay.url)
+    expectProblem(await register(account, invalid), 400, 'POW_REQUIRED')
+    const wrong = { pow_nonce: wrongNonce(challenge), pow_challenge: challenge }
+    expectProblem(await register(account, { ...invalid, ...wrong }), 400, 'POW_INVALID')
+    const right = { pow_nonce: solve(challenge, 1), pow_challenge: challenge }
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, () => register(account, { ...invalid, ...right })),
+    )
+    const fields = answers.filter(({ body }) => body.error === 'INVALID_FIELD')
+    expect(fields).toHaveLength(1)
   })
 })
 

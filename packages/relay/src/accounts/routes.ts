@@ -62,11 +62,14 @@ export function accountRoutes(parts: AccountParts): Handlers<Names> {
     register: async ({ body, address }) => {
       const existing = await findAccountByKey(storage.sql, body.ed25519_public_key)
       if (existing) throw accountExists(existing)
-      checkKeys(body)
       const work = { address, nonce: body.pow_nonce, challenge: body.pow_challenge }
       const challenge = await findSolvedChallenge(storage.sql, work, clock.now())
       const added = await storage.transaction(async (sql) => {
         if (!(await usePowChallenge(sql, challenge))) throw new ProtocolError('POW_INVALID')
+        // Returned, not thrown: the challenge must stay used up. So whoever makes the relay look at keys has
+        // paid for it.
+        const invalid = findInvalidKey(body)
+        if (invalid) return invalid
         const account = await addAccount(
           sql,
           {
@@ -80,6 +83,7 @@ export function accountRoutes(parts: AccountParts): Handlers<Names> {
         const faster = await findAccountByKey(sql, body.ed25519_public_key)
         throw faster ? accountExists(faster) : new Error('a registered key has no account')
       })
+      if (added instanceof ProtocolError) throw added
       return { uuid: check(AccountUuid, added.uuid), alias_id: check(AliasId, added.alias_id) }
     },
 
@@ -149,19 +153,21 @@ function accountExists(account: Account): ProtocolError {
 }
 
 // With a key of small order, anyone could sign for the account or know every secret agreed with it.
-function checkKeys(keys: { ed25519_public_key: string; x25519_public_key: string }): void {
+function findInvalidKey(keys: {
+  ed25519_public_key: string
+  x25519_public_key: string
+}): ProtocolError | undefined {
   if (!isValidEd25519PublicKey(decodeBase64(keys.ed25519_public_key))) {
-    throw new ProtocolError('INVALID_FIELD', {
+    return new ProtocolError('INVALID_FIELD', {
       field: 'ed25519_public_key',
       rule: 'must be an Ed25519 public key',
     })
   }
-  if (!isValidX25519PublicKey(decodeBase64(keys.x25519_public_key))) {
-    throw new ProtocolError('INVALID_FIELD', {
-      field: 'x25519_public_key',
-      rule: 'must be an X25519 public key',
-    })
-  }
+  if (isValidX25519PublicKey(decodeBase64(keys.x25519_public_key))) return undefined
+  return new ProtocolError('INVALID_FIELD', {
+    field: 'x25519_public_key',
+    rule: 'must be an X25519 public key',
+  })
 }
 
 function profileOf(account: Account) {
