@@ -37,7 +37,13 @@ export const rates = {
     setting: 'RATE_UPGRADE',
     means: 'WebSocket upgrades',
   },
-  lookup: { burst: 120, perSeconds: 60, by: 'address', setting: 'RATE_LOOKUP', means: 'lookups of accounts' },
+  lookup: {
+    burst: 120,
+    perSeconds: 60,
+    by: 'address',
+    setting: 'RATE_LOOKUP',
+    means: 'lookups of accounts, and blocks',
+  },
   friendRequest: {
     burst: 60,
     perSeconds: 3600,

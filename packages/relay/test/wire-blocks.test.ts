@@ -36,8 +36,21 @@ onEveryEngine((relay) => {
     expectProblem(await block(alice, alice), 400, 'SELF_REQUEST')
     for (const alias of ['u00000000', 'UPPER', 'ab', '%2e%2e']) {
       expectProblem(await alice.bare('PUT', `/blocks/${alias}`), 404, 'NOT_FOUND')
-      expectProblem(await alice.bare('DELETE', `/blocks/${alias}`), 404, 'NOT_FOUND')
     }
+  })
+
+  test('lifting a block does not tell whether an alias exists', async () => {
+    const [alice, bob] = [await wireAccount(relay.url), await wireAccount(relay.url)]
+    const answers = [
+      await alice.bare('DELETE', `/blocks/${bob.alias}`),
+      await alice.bare('DELETE', '/blocks/u00000000'),
+    ]
+    expect(answers.map(({ status, text }) => [status, text])).toEqual([
+      [204, ''],
+      [204, ''],
+    ])
+    for (const alias of ['UPPER', 'ab', '%2e%2e'])
+      expectProblem(await alice.bare('DELETE', `/blocks/${alias}`), 404, 'NOT_FOUND')
   })
 
   test('a friend who is blocked sees the same as a friend who is unfriended', async () => {

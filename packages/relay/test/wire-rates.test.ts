@@ -112,6 +112,13 @@ describe('HTTP', () => {
       call(made.api(`/users/${made.alias}`), { headers: { ...made.authorized(), ...headers } })
     expect([(await lookUp()).status, (await lookUp()).status]).toEqual([200, 200])
     expectLimited(await lookUp(), 'lookup', 300)
+    // Neither can blocking tell which aliases exist once the lookups are used up.
+    const block = (method: string, alias: string) =>
+      call(made.api(`/blocks/${alias}`), { method, headers: { ...made.authorized(), ...headers } })
+    for (const alias of [(await account()).alias, 'u00000000']) {
+      expectLimited(await block('PUT', alias), 'lookup', 300)
+      expect((await block('DELETE', alias)).status).toBe(204)
+    }
     const upgrade = () => rawHttp(relay.url, requestOf(`GET /ws?token=x`, { ...UPGRADE, ...headers }))
     expect([(await upgrade()).status, (await upgrade()).status, (await upgrade()).status]).toEqual([
       401, 401, 429,

@@ -55,7 +55,7 @@ export const friendEndpoints = define({
     method: 'PUT',
     path: '/blocks/{alias_id}',
     auth: 'account',
-    rate: 'write',
+    rate: 'lookup', // Its answer tells whether the alias exists, as a lookup does.
     params: friends.AliasPath,
     status: 204,
     errors: ['NOT_FOUND', 'SELF_REQUEST', 'TOO_MANY_FRIENDS'],
@@ -88,6 +88,6 @@ export const friendSummaries: Summaries<typeof friendEndpoints> = {
   rejectFriend: 'Rejects a request to the caller; the requester is not told',
   removeFriend: 'Ends a friendship, or withdraws a request',
   block: 'Blocks an account',
-  unblock: 'Lifts a block',
+  unblock: 'Lifts a block; an alias that is not blocked, or does not exist, answers the same',
   listBlocks: 'The accounts that the caller has blocked',
 }

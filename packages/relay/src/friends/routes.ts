@@ -95,10 +95,13 @@ export function friendRoutes(parts: FriendParts): Handlers<Names> {
         return undefined
       }),
 
+    // Answers the same for an alias that does not exist: only what counts as a lookup tells what exists. A
+    // former alias of the blocked account counts too, since the caller may know only that one.
     unblock: ({ caller, params }) =>
       storage.transaction(async (sql) => {
-        const blocked = await getByAlias(sql, params.alias_id)
-        await sql`DELETE FROM blocks WHERE blocker_id = ${caller.id} AND blocked_id = ${blocked}`
+        await sql`
+          DELETE FROM blocks WHERE blocker_id = ${caller.id} AND blocked_id IN (
+            SELECT account_id FROM aliases WHERE alias_id = ${params.alias_id})`
         return undefined
       }),
 
