@@ -374,11 +374,12 @@ export const limits = {
     means: 'leading zeros (hexadecimal) a proof of work needs',
   },
   powOpen: {
-    default: 16,
+    default: 1024,
     min: 1,
-    max: 64,
+    max: 100_000,
     setting: 'LIMIT_POW_OPEN',
-    means: 'proof-of-work challenges open for one address',
+    means:
+      'open challenges of one address that a nonce without its challenge is tried with; `RATE_POW` must not allow more',
   },
 } as const satisfies Record<string, Limit>
 

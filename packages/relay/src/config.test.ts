@@ -94,6 +94,15 @@ describe('the error for an invalid value names the setting, the value and the va
     )
     expect(messageOf({ LIMIT_OUTBOUND_BYTES: '524288' })).toBe('it was accepted')
   })
+
+  test('a RATE_POW that lets a stranger at an address push out the challenge of another client', () => {
+    expect(messageOf({ RATE_POW: '600/60' })).toBe(
+      'RATE_POW is "600/60", but must be so low that one address opens at most 1024 challenges (LIMIT_POW_OPEN) in 300 seconds (LIMIT_POW_SECONDS), not 3600',
+    )
+    expect(messageOf({ RATE_POW: '600/60', LIMIT_POW_OPEN: '3599' })).toContain('RATE_POW is "600/60"')
+    expect(messageOf({ RATE_POW: '600/60', LIMIT_POW_OPEN: '3600' })).toBe('it was accepted')
+    expect(messageOf({ RATE_POW: '600/60', RATE_LIMITS: 'off' })).toBe('it was accepted')
+  })
 })
 
 test('a password in an invalid DATABASE_URL is never shown', () => {

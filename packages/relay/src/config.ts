@@ -91,6 +91,12 @@ export function readConfig(environment: Environment): Config {
   const whole = (name: keyof typeof settings, min: number, max: number): number =>
     wholeNumber(name, text(name), min, max)
   const url = publicUrl(text('PUBLIC_URL'))
+  const inForce = readLimits(environment)
+  const checkedRates = (): Record<RateName, RateInForce> => {
+    const given = readRates(environment)
+    checkPowRate(given.pow, inForce)
+    return given
+  }
   return {
     port: whole('PORT', 0, 65_535),
     host: text('HOST'),
@@ -107,9 +113,8 @@ export function readConfig(environment: Environment): Config {
     iceServers: checked(() => iceServersOf(text)),
     push: checked(() => pushConfigOf(text, url)),
     media: checked(() => mediaConfigOf(text)),
-    limits: readLimits(environment),
-    rates:
-      oneOf('RATE_LIMITS', text('RATE_LIMITS'), ['on', 'off']) === 'on' ? readRates(environment) : undefined,
+    limits: inForce,
+    rates: oneOf('RATE_LIMITS', text('RATE_LIMITS'), ['on', 'off']) === 'on' ? checkedRates() : undefined,
   }
 }
 
@@ -143,6 +148,15 @@ function readRates(environment: Environment): Record<RateName, RateInForce> {
     const given = environment[setting]?.trim()
     return given ? rate(setting, given) : { burst, perSeconds }
   })
+}
+
+// If an address could open more challenges than a nonce is tried with, a stranger at that address could undo
+// the work of a client that does not name its challenge.
+function checkPowRate({ burst, perSeconds }: RateInForce, { powOpen, powSeconds }: Limits): void {
+  const most = burst + Math.ceil((powSeconds * burst) / perSeconds)
+  if (most <= powOpen) return
+  const right = `so low that one address opens at most ${powOpen} challenges (LIMIT_POW_OPEN) in ${powSeconds} seconds (LIMIT_POW_SECONDS), not ${most}`
+  throw wrong(rates.pow.setting, `${burst}/${perSeconds}`, right)
 }
 
 function rate(name: string, text: string): RateInForce {

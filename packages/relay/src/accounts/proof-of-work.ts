@@ -16,43 +16,44 @@ interface OpenChallenge {
   difficulty: number
 }
 
-/** Opens a challenge for an address. The oldest ones are removed when there are too many. */
+/**
+ * Opens a challenge for an address. It stays open until it is used or expires: if newer challenges closed it,
+ * a stranger who shares the address could undo work that is already done.
+ */
 export async function openPowChallenge(
   storage: Storage,
   address: string,
   parts: Parts,
 ): Promise<{ challenge_string: string; difficulty: number; expires_in: number }> {
   const challenge = randomText(parts.randomBytes, 18)
-  const { powDifficulty, powSeconds, powOpen } = parts.limits
+  const { powDifficulty, powSeconds } = parts.limits
   const expiresAt = parts.clock.now() + powSeconds * 1000
-  await storage.unsyncedTransaction(async (sql) => {
-    await sql`
+  await storage.unsyncedTransaction(
+    (sql) => sql`
       INSERT INTO pow_challenges (challenge, address, difficulty, expires_at)
-      VALUES (${challenge}, ${address}, ${powDifficulty}, ${expiresAt})`
-    await sql`
-      DELETE FROM pow_challenges WHERE address = ${address} AND challenge NOT IN (
-        SELECT challenge FROM pow_challenges WHERE address = ${address}
-        ORDER BY expires_at DESC, challenge LIMIT ${powOpen})`
-  })
+      VALUES (${challenge}, ${address}, ${powDifficulty}, ${expiresAt})`,
+  )
   return { challenge_string: challenge, difficulty: powDifficulty, expires_in: powSeconds }
 }
 
 /**
  * The open challenge that a nonce solves. Published clients do not name the challenge they solved; for them,
- * every challenge that is open for their address is tried.
+ * the challenges that are open for their address are tried, the newest first. The rate of challenges keeps
+ * their number below `mostTried`.
  * @throws ProtocolError `POW_REQUIRED` if no challenge is open or the nonce is missing, `POW_INVALID` if the
  *   nonce solves none. The challenges stay open.
  */
 export async function findSolvedChallenge(
   sql: Sql,
   work: { address: string; nonce: string | undefined; challenge: string | undefined },
-  now: number,
+  { now, mostTried }: { now: number; mostTried: number },
 ): Promise<string> {
   const open =
     work.challenge === undefined
       ? await sql<OpenChallenge>`
           SELECT challenge, difficulty FROM pow_challenges
-          WHERE address = ${work.address} AND expires_at > ${now} ORDER BY expires_at DESC`
+          WHERE address = ${work.address} AND expires_at > ${now}
+          ORDER BY expires_at DESC LIMIT ${mostTried}`
       : await sql<OpenChallenge>`
           SELECT challenge, difficulty FROM pow_challenges
           WHERE challenge = ${work.challenge} AND expires_at > ${now}`

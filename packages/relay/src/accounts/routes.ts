@@ -63,7 +63,10 @@ export function accountRoutes(parts: AccountParts): Handlers<Names> {
       const existing = await findAccountByKey(storage.sql, body.ed25519_public_key)
       if (existing) throw accountExists(existing)
       const work = { address, nonce: body.pow_nonce, challenge: body.pow_challenge }
-      const challenge = await findSolvedChallenge(storage.sql, work, clock.now())
+      const challenge = await findSolvedChallenge(storage.sql, work, {
+        now: clock.now(),
+        mostTried: parts.limits.powOpen,
+      })
       const added = await storage.transaction(async (sql) => {
         if (!(await usePowChallenge(sql, challenge))) throw new ProtocolError('POW_INVALID')
         // Returned, not thrown: the challenge must stay used up. So whoever makes the relay look at keys has
