@@ -160,9 +160,43 @@ describe('HTTP', () => {
     expect((await pow(from('2001:DB8:1:2:ffff::9'))).status).toBe(200)
     expectLimited(await pow(from('2001:db8:1:2:a:b:c:d')), 'pow', 300)
     expect((await pow(from('2001:db8:1:3::1'))).status).toBe(200)
+    expect((await pow(from('[2001:db8:1:4::1]:5001'))).status).toBe(200)
     expect((await pow(from('unknown'))).status).toBe(200)
     expect((await pow(from('<script>'))).status).toBe(200)
     expectLimited(await pow(from('_hidden')), 'pow', 300)
+  })
+
+  test('the log says once that the proxy names no address', async () => {
+    for (const address of ['unknown', '192.0.2.1:x']) await pow(from(address))
+    const lines = relay.process.errors().split('\n')
+    expect(lines.filter((line) => line.includes('client_address_missing'))).toHaveLength(1)
+  })
+})
+
+describe('IPv6 networks', () => {
+  const relay = useRelay({ RATE_LIMITS: 'on', TRUST_PROXY: '1', RATE_LOGIN: '1/1000000' })
+  const ask = (address: string) =>
+    post(
+      `${relay.url}/api/v1/auth/challenge`,
+      { user_uuid: crypto.randomUUID() },
+      { 'x-forwarded-for': address },
+    )
+  const all = (addresses: string[]) => Promise.all(addresses.map(ask))
+
+  test('a /48 has sixteen times the rate of an address, and a /32 has 256 times', async () => {
+    const networks = Array.from({ length: 17 }, (_, n) => n.toString(16))
+    for (const answer of await all(networks.slice(0, 16).map((n) => `2001:db8:0:${n}::1`)))
+      expect(answer.status).toBe(200)
+    const refused = await ask('2001:db8:0:10::1')
+    expectLimited(refused, 'login', 1_000_000 / 16 + 1)
+    expect((await ask('2001:db9::1')).status).toBe(200)
+
+    for (const site of networks.slice(1, 16))
+      for (const answer of await all(networks.slice(0, 16).map((n) => `2001:db8:${site}:${n}::1`)))
+        expect(answer.status).toBe(200)
+    expectLimited(await ask('2001:db8:ffff::1'), 'login', 1_000_000 / 256 + 1)
+    expect((await ask('2001:db9:1::1')).status).toBe(200)
+    expect((await ask('192.0.2.1')).status).toBe(200)
   })
 })
 

@@ -81,11 +81,18 @@ export function startListener(parts: ListenerParts): Listener {
   const guarded = guardedBy(problemResponse, cors)
   const guardedPage = guardedBy(plainResponse, pageOf)
 
+  const warnOfProxy = once(() =>
+    parts.log.warn('client_address_missing', {
+      setting: 'TRUST_PROXY',
+      reason: 'a request had no address in X-Forwarded-For; without it, rates count the proxy’s own address',
+    }),
+  )
   const addressOf = (request: Request, server: RelayServer): string =>
     clientAddress(
       server.requestIP(request)?.address ?? '',
       request.headers.get('x-forwarded-for'),
       parts.trustedProxies,
+      warnOfProxy,
     )
 
   const hostFor = (request: Request): string => parts.publicHost ?? hostOf(request)
@@ -174,6 +181,14 @@ export function startListener(parts: ListenerParts): Listener {
       await within(mostMs, server.stop(false))
       await server.stop(true)
     },
+  }
+}
+
+function once(act: () => void): () => void {
+  let isDone = false
+  return () => {
+    if (!isDone) act()
+    isDone = true
   }
 }
 

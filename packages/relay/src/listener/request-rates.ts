@@ -1,7 +1,8 @@
 // Enforces the rates of HTTP requests and upgrades. The counts are in memory, so each node counts separately.
-import { ProtocolError, type RateName, type Rates } from '@sotto/protocol'
+import { ProtocolError, type RateInForce, type RateName, type Rates } from '@sotto/protocol'
 import type { Clock } from '../operations/clock.ts'
 import { TokenBucket } from '../operations/token-bucket.ts'
+import { widerNetworksOf } from './address.ts'
 
 export class RequestRates {
   readonly #rates: Rates
@@ -14,20 +15,33 @@ export class RequestRates {
   }
 
   /**
-   * Counts one request of an account or address.
+   * Counts one request of an account or an address, and of the address's wider networks. A request that one
+   * of them refuses counts for none.
    * @throws ProtocolError `RATE_LIMITED`, with the rate's name and the time to wait
    */
   take(name: RateName, accountOrAddress: string | number): void {
     if (!this.#rates) return
+    const rate = this.#rates[name]
     const now = this.#clock.monotonic()
-    const key = `${name} ${accountOrAddress}`
-    let bucket = this.#buckets.get(key)
-    if (!bucket) {
-      bucket = new TokenBucket(this.#rates[name], now)
-      this.#buckets.set(key, bucket)
-    }
-    const waitMs = bucket.take(now)
+    const counted = [{ name: String(accountOrAddress), times: 1 }]
+    if (typeof accountOrAddress === 'string') counted.push(...widerNetworksOf(accountOrAddress))
+    let waitMs = 0
+    for (const who of counted)
+      waitMs = Math.max(waitMs, this.#buckets.get(`${name} ${who.name}`)?.waitMs(now) ?? 0)
     if (waitMs > 0) throw new ProtocolError('RATE_LIMITED', { limit: name, retryAfterMs: waitMs })
+    // Only now are buckets added: an address that its network refuses takes no memory.
+    for (const who of counted) {
+      const wider = { burst: rate.burst * who.times, perSeconds: rate.perSeconds }
+      this.#bucketOf(`${name} ${who.name}`, wider, now).take(now)
+    }
+  }
+
+  #bucketOf(key: string, rate: RateInForce, now: number): TokenBucket {
+    const known = this.#buckets.get(key)
+    if (known) return known
+    const bucket = new TokenBucket(rate, now)
+    this.#buckets.set(key, bucket)
+    return bucket
   }
 
   /** Drops the counts that are back to unused. */

@@ -17,11 +17,15 @@ export class TokenBucket {
 
   /** Takes one token. @returns 0; or the milliseconds until one is available, and then none was taken */
   take(now: number): number {
+    const waitMs = this.waitMs(now)
+    if (waitMs === 0) this.#tokens -= 1
+    return waitMs
+  }
+
+  /** The milliseconds until a token is available, without taking it; 0 if one is. */
+  waitMs(now: number): number {
     this.#refill(now)
-    if (this.#tokens > 1 - ROUNDING) {
-      this.#tokens -= 1
-      return 0
-    }
+    if (this.#tokens > 1 - ROUNDING) return 0
     return Math.max(1, Math.ceil((1 - this.#tokens) / this.#perMs))
   }
 
