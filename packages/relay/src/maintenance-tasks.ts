@@ -7,6 +7,7 @@ import type { createMedia } from './media/media.ts'
 import type { createMessages } from './messages/messages.ts'
 import type { Clock } from './operations/clock.ts'
 import type { ClockTrust } from './operations/clock-trust.ts'
+import type { DurabilityCheck } from './operations/durability-check.ts'
 import type { MaintenanceTask } from './operations/maintenance.ts'
 import type { createPayments } from './payments/payments.ts'
 import type { createPush } from './push/push.ts'
@@ -17,6 +18,7 @@ export interface MaintainedParts {
   readonly storage: Storage
   readonly clock: Clock
   readonly clockTrust: ClockTrust
+  readonly durability: DurabilityCheck
   readonly messages: ReturnType<typeof createMessages>
   readonly media: Awaited<ReturnType<typeof createMedia>>
   readonly payments: ReturnType<typeof createPayments>
@@ -27,8 +29,10 @@ export interface MaintainedParts {
 }
 
 export function maintenanceTasks(parts: MaintainedParts): readonly MaintenanceTask[] {
-  const { storage, clock, clockTrust, messages, media, payments, push, calls, gateway, rates } = parts
+  const { storage, clock, clockTrust, durability, messages, media, payments, push, calls, gateway, rates } =
+    parts
   return [
+    { name: 'durability', run: () => durability.run() },
     { name: 'expiry', needsTrustedClock: true, run: (signal) => messages.expiry.sweep(signal) },
     // Also deletes the records of revoked tokens, which must not happen before those tokens expire.
     { name: 'accounts', needsTrustedClock: true, run: () => purgeExpired(storage, clock.now()) },

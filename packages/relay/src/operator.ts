@@ -17,11 +17,15 @@ import { orderCommands } from './payments/operator-orders.ts'
 import { moveDepositIndexAhead } from './payments/payments.ts'
 import { isUpToDate, StorageTooNew } from './storage/migrate.ts'
 import { openStorage } from './storage/open-storage.ts'
+import { StorageUnsafe } from './storage/postgres-settings.ts'
 import { openSqliteBeside, StorageInUse, StorageMissing } from './storage/sqlite.ts'
 import type { Storage } from './storage/storage.ts'
 
 /** More orders than a relay gets between two backups. */
 const DEPOSIT_DISTANCE = 1_000_000
+
+/** The reasons why a store cannot be opened that tell the operator what to do. */
+const EXPLAINED = [StorageMissing, StorageInUse, StorageTooNew, StorageUnsafe]
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -112,7 +116,7 @@ async function withStore<T>(
   work: (storage: Storage) => Promise<T>,
 ): Promise<T> {
   const storage = await open(configOf(environment)).catch((error) => {
-    const isExplained = [StorageMissing, StorageInUse, StorageTooNew].some((known) => error instanceof known)
+    const isExplained = EXPLAINED.some((known) => error instanceof known)
     throw isExplained ? new OperatorError(error.message) : error
   })
   try {

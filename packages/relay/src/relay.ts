@@ -18,6 +18,7 @@ import { createMedia, eraseMedia, openBlobStore } from './media/media.ts'
 import { createMessages, eraseMailbox } from './messages/messages.ts'
 import type { Clock } from './operations/clock.ts'
 import { ClockTrust } from './operations/clock-trust.ts'
+import { DurabilityCheck } from './operations/durability-check.ts'
 import type { Log } from './operations/log.ts'
 import { startMaintenance } from './operations/maintenance.ts'
 import type { RandomBytes } from './operations/random.ts'
@@ -61,6 +62,8 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
   const { limits, publicUrl } = config
   const bus = createInProcessBus()
   const clockTrust = new ClockTrust({ storage, clock, log })
+  const durability = new DurabilityCheck({ storage, log })
+  await durability.run()
   const shared = { storage, bus, clock, clockTrust, randomBytes, limits, log }
 
   const challengeKeys = await openRelayKeys(storage, 'challenge', parts)
@@ -127,7 +130,7 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
       ...vanityRoutes({ ...shared, rules: vanityRules, orders, publicUrl }),
       ...push.routes,
     },
-    readiness: () => readReadiness(shared),
+    readiness: () => readReadiness({ ...shared, durability }),
   })
   await payments.start()
   await push.start()
@@ -137,7 +140,7 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
     log,
   })
   const maintenance = startMaintenance(
-    maintenanceTasks({ ...shared, messages, media, payments, push, calls, gateway, rates }),
+    maintenanceTasks({ ...shared, durability, messages, media, payments, push, calls, gateway, rates }),
     shared,
   )
   return {

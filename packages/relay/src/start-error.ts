@@ -4,6 +4,7 @@ import { SQL } from 'bun'
 import type { Config } from './config.ts'
 import { SettingError } from './operations/setting-error.ts'
 import { StorageTooNew } from './storage/migrate.ts'
+import { StorageUnsafe } from './storage/postgres-settings.ts'
 import { StorageInUse } from './storage/sqlite.ts'
 import { VanityRulesError } from './vanity/vanity.ts'
 
@@ -19,7 +20,8 @@ export function explain(error: unknown, config: Config): unknown {
 }
 
 function reasonOf(error: unknown, config: Config): string | undefined {
-  if (error instanceof StorageInUse || error instanceof StorageTooNew) return error.message
+  if ([StorageInUse, StorageTooNew, StorageUnsafe].some((known) => error instanceof known))
+    return messageOf(error)
   if (error instanceof SettingError) return error.message
   if (error instanceof VanityRulesError) return `VANITY_RULES: ${error.message}`
   if (config.databaseUrl && error instanceof SQL.PostgresError) {
@@ -29,6 +31,10 @@ function reasonOf(error: unknown, config: Config): string | undefined {
   if (syscall === 'listen' || syscall === 'getaddrinfo') return portReason(code, config)
   const isOfStore = error instanceof Error && (syscall !== undefined || error.name === 'SQLiteError')
   return isOfStore ? `DATA_DIR is "${config.dataDir}", but it cannot be used: ${error.message}` : undefined
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 function portReason(code: string | undefined, { port, host }: Config): string {

@@ -1,13 +1,24 @@
 // The store on PostgreSQL (DATABASE_URL): a pool of connections to a database that any number of nodes share.
 import { SQL } from 'bun'
 import { migrate } from './migrate.ts'
+import { checkCommitsAreSynced, findUnsafeSetting } from './postgres-settings.ts'
 import type { Sql, Storage } from './storage.ts'
 
-/** Opens the store at `url` (`postgres://…`) and brings its schema up to date. */
+/**
+ * Opens the store at `url` (`postgres://…`) and brings its schema up to date.
+ * @throws StorageUnsafe if the server would confirm a commit before it is on stable storage
+ */
 export async function openPostgres(url: string, options: { connections: number }): Promise<Storage> {
   // 64-bit integers arrive as BigInt, not as text, so that tagOf can distinguish them from digits in a text
   // column.
-  const pool = new SQL({ url, adapter: 'postgres', max: options.connections, bigint: true })
+  const pool = new SQL({
+    url,
+    adapter: 'postgres',
+    max: options.connections,
+    bigint: true,
+    // Sent when a connection opens. It overrides what the server, the database, the role or the URL says.
+    connection: { synchronous_commit: 'on' },
+  })
   const storage: Storage = {
     sql: tagOf(pool),
     transaction: (work) => withRetries(() => pool.begin((connection) => work(tagOf(connection)))),
@@ -18,13 +29,14 @@ export async function openPostgres(url: string, options: { connections: number }
           return await work(tagOf(connection))
         }),
       ),
-    engine: { dialect: 'postgres' },
+    engine: { dialect: 'postgres', findUnsafeSetting: () => findUnsafeSetting(storage.sql) },
     ping: async () => {
       await pool`SELECT 1`
     },
     close: () => pool.close(),
   }
   try {
+    await checkCommitsAreSynced(storage.sql)
     await migrate(storage)
   } catch (error) {
     await storage.close()

@@ -59,6 +59,17 @@ export interface SqliteEngine {
 /** PostgreSQL, shared by any number of nodes. */
 export interface PostgresEngine {
   readonly dialect: 'postgres'
+  /** Reads the server's settings. @returns the worst wrong one; undefined if there is none */
+  findUnsafeSetting(): Promise<UnsafeSetting | undefined>
+}
+
+/** A setting of a PostgreSQL server that can lose what was committed. */
+export interface UnsafeSetting {
+  readonly state: 'fsync_off' | 'full_page_writes_off'
+  /** Whether a power cut loses commits, on any file system. */
+  readonly losesCommits: boolean
+  /** What it loses and what to do, for the operator. */
+  readonly reason: string
 }
 
 /** Whether a statement violated a PRIMARY KEY or UNIQUE rule, on any engine. */
