@@ -12,7 +12,8 @@ export const serveCommand: Command = {
 Runs a relay until Ctrl-C. It keeps its data in one folder and needs nothing else.
 
   --port N        the port to listen on (default 8080)
-  --host H        the address to listen on
+  --host H        the address to listen on (default 127.0.0.1). Beyond this machine, PUBLIC_URL
+                  must name the address that clients use
   --data-dir D    where to keep the relay's data
 
 Every other setting is an environment variable. A flag overrides its variable (PORT, HOST,

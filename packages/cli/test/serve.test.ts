@@ -18,11 +18,13 @@ function serve(...args: string[]) {
   })
 }
 
-test('serve uses the port and folder of its flags and stops cleanly; a second relay on the port says why it cannot start', async () => {
+test('serve uses the port and folder of its flags and stops cleanly; a second relay on the port says why it cannot start, and so does one for others without PUBLIC_URL', async () => {
   const first = serve('--port', '0', '--data-dir', join(root, 'a'))
   const reader = first.stdout.getReader()
   let output = ''
   while (!/listens on \S+\n/.test(output)) output += new TextDecoder().decode((await reader.read()).value)
+  while (!output.includes('Next:')) output += new TextDecoder().decode((await reader.read()).value)
+  expect(output).toContain('Logins: only from this machine')
   const url = /listens on (\S+)/.exec(output)?.[1] ?? ''
   expect((await fetch(`${url}/health`)).status).toBe(200)
 
@@ -30,6 +32,11 @@ test('serve uses the port and folder of its flags and stops cleanly; a second re
   expect(await second.exited).toBe(1)
   const errors = await new Response(second.stderr).text()
   expect(errors).toMatch(/^sotto: .*something else listens there.*\n$/)
+
+  // Not even tried on an open port: nothing binds its logins to an address.
+  const open = serve('--port', '0', '--host', '0.0.0.0', '--data-dir', join(root, 'b'))
+  expect(await open.exited).toBe(1)
+  expect(await new Response(open.stderr).text()).toMatch(/^sotto: PUBLIC_URL is "", but must be .*\n$/)
 
   first.kill('SIGTERM')
   expect(await first.exited).toBe(0)

@@ -33,6 +33,7 @@ export const errors = {
   OWN_CHANNEL: { status: 400, retry: 'never' },
   NOT_FOUND: { status: 404, retry: 'never' },
   METHOD_NOT_ALLOWED: { status: 405, retry: 'never' },
+  HOST_UNKNOWN: { status: 421, retry: 'never' },
   ACCOUNT_EXISTS: { status: 409, retry: 'never' },
   ALREADY_FRIENDS: { status: 409, retry: 'never' },
   UNBLOCK_FIRST: { status: 409, retry: 'never' },
@@ -89,6 +90,8 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   OWN_CHANNEL: 'An account cannot buy its own channel.',
   NOT_FOUND: 'The thing does not exist, or the caller may not see it.',
   METHOD_NOT_ALLOWED: 'The path does not accept this method.',
+  HOST_UNKNOWN:
+    'The relay takes no logins under this host name; its operator sets the right one in `PUBLIC_URL`.',
   ACCOUNT_EXISTS: 'The public key is registered; `uuid` and `alias_id` name its account.',
   ALREADY_FRIENDS: 'The two accounts are already friends.',
   UNBLOCK_FIRST: 'The caller has blocked this account.',

@@ -49,6 +49,24 @@ test('every setting is read', () => {
   expect(readConfig({ RATE_LIMITS: 'off', RATE_POW: 'ignored' }).rates).toBeUndefined()
 })
 
+describe('a relay that listens beyond loopback', () => {
+  test('does not start without PUBLIC_URL, because its logins would be bound to nothing', () => {
+    for (const HOST of ['0.0.0.0', '::', '192.0.2.1', 'relay.example', '128.0.0.1', 'localhost.example']) {
+      expect(messageOf({ HOST })).toBe(
+        `PUBLIC_URL is "", but must be the address that clients use, such as https://relay.example, because HOST is "${HOST}". Without it, a false relay could pass logins on to this one; UNBOUND_LOGIN=allow accepts that`,
+      )
+      expect(messageOf({ HOST, UNBOUND_LOGIN: 'refuse' })).toContain('PUBLIC_URL is ""')
+      expect(messageOf({ HOST, UNBOUND_LOGIN: 'allow' })).toBe('it was accepted')
+      expect(messageOf({ HOST, PUBLIC_URL: 'https://relay.example' })).toBe('it was accepted')
+    }
+  })
+
+  test('is one whose HOST is no loopback address', () => {
+    for (const HOST of ['127.0.0.1', '127.9.8.7', '::1', 'localhost', 'LocalHost'])
+      expect(messageOf({ HOST })).toBe('it was accepted')
+  })
+})
+
 describe('the error for an invalid value names the setting, the value and the valid values', () => {
   test.each([
     ['PORT', '65536', 'a whole number from 0 to 65535'],
@@ -65,6 +83,7 @@ describe('the error for an invalid value names the setting, the value and the va
     ['LOG_LEVEL', 'INFO', 'one of silent, error, warn, info, debug'],
     ['DRAIN_SECONDS', '0', 'a whole number from 1 to 300'],
     ['RATE_LIMITS', 'no', 'one of on, off'],
+    ['UNBOUND_LOGIN', 'yes', 'one of refuse, allow'],
   ])('%s=%s', (name, value, right) => {
     expect(messageOf({ [name]: value })).toBe(`${name} is "${value}", but must be ${right}`)
   })

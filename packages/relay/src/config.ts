@@ -10,6 +10,7 @@ import {
   rates,
 } from '@sotto/protocol'
 import { type IceServers, iceServersOf, iceSettings } from './calls/ice-settings.ts'
+import { isLoopback, type LoginHost } from './listener/login-host.ts'
 import { type MediaConfig, mediaConfigOf, mediaSettings } from './media/media-settings.ts'
 import { type LogLevel, logLevels } from './operations/log.ts'
 import { SettingError } from './operations/setting-error.ts'
@@ -27,6 +28,7 @@ export interface Config {
   readonly port: number
   readonly host: string
   readonly publicUrl: URL | undefined
+  readonly loginHost: LoginHost
   readonly dataDir: string
   readonly databaseUrl: string | undefined
   readonly databaseConnections: number
@@ -52,11 +54,19 @@ interface Setting {
 /** The settings except limits and rates, which the protocol package defines. */
 export const settings = {
   PORT: { default: '8080', means: 'TCP port to listen on; 0 chooses a free port' },
-  HOST: { default: '127.0.0.1', means: 'address to listen on; 0.0.0.0 or :: for all' },
+  HOST: {
+    default: '127.0.0.1',
+    means: 'address to listen on; 0.0.0.0 or :: for all. Beyond this machine, PUBLIC_URL must be set',
+  },
   PUBLIC_URL: {
     default: '',
     means:
-      'the relay’s address for clients, such as https://relay.example; login challenges are bound to its host. If empty, they are bound to the host that each request names',
+      'the relay’s address for clients, such as https://relay.example; login challenges are bound to its host. If empty, only localhost, 127.0.0.0/8 and ::1 are taken',
+  },
+  UNBOUND_LOGIN: {
+    default: 'refuse',
+    means:
+      'allow, while PUBLIC_URL is empty, takes logins under any host name, so that a false relay can pass them on to this one',
   },
   DATA_DIR: { default: './data', means: 'folder of the embedded database' },
   DATABASE_URL: { default: '', means: 'postgres://… to use PostgreSQL instead of the embedded database' },
@@ -91,6 +101,7 @@ export function readConfig(environment: Environment): Config {
   const whole = (name: keyof typeof settings, min: number, max: number): number =>
     wholeNumber(name, text(name), min, max)
   const url = publicUrl(text('PUBLIC_URL'))
+  const isUnboundAllowed = oneOf('UNBOUND_LOGIN', text('UNBOUND_LOGIN'), ['refuse', 'allow']) === 'allow'
   const inForce = readLimits(environment)
   const checkedRates = (): Record<RateName, RateInForce> => {
     const given = readRates(environment)
@@ -101,6 +112,7 @@ export function readConfig(environment: Environment): Config {
     port: whole('PORT', 0, 65_535),
     host: text('HOST'),
     publicUrl: url,
+    loginHost: loginHost(url, { host: text('HOST'), isUnboundAllowed }),
     dataDir: text('DATA_DIR'),
     databaseUrl: databaseUrl(text('DATABASE_URL')),
     databaseConnections: whole('DATABASE_CONNECTIONS', 2, 200),
@@ -187,6 +199,18 @@ function publicUrl(text: string): URL | undefined {
     url.search === ''
   if (!isPlain) throw wrong('PUBLIC_URL', text, 'a URL without a path, such as https://relay.example')
   return url
+}
+
+function loginHost(
+  url: URL | undefined,
+  { host, isUnboundAllowed }: { host: string; isUnboundAllowed: boolean },
+): LoginHost {
+  if (url) return { always: url.host }
+  if (isUnboundAllowed) return 'any'
+  if (isLoopback(host)) return 'loopback'
+  const right = `the address that clients use, such as https://relay.example, because HOST is "${host}"`
+  const why = 'Without it, a false relay could pass logins on to this one; UNBOUND_LOGIN=allow accepts that'
+  throw wrong('PUBLIC_URL', '', `${right}. ${why}`)
 }
 
 function databaseUrl(text: string): string | undefined {

@@ -36,11 +36,18 @@ export async function serve(
   const url = `http://${hostInUrl(config.host)}:${relay.port}`
   log.info('started', { url, version })
   if (!config.rates) log.warn('rate_limits_off', { setting: 'RATE_LIMITS', reason: 'every rate is lifted' })
+  if (config.loginHost === 'any')
+    log.warn('login_unbound', { setting: 'UNBOUND_LOGIN', reason: 'a false relay can pass logins on' })
   print(`Sotto ${version} listens on ${url}`)
   print(config.databaseUrl ? 'Data: PostgreSQL' : `Data: ${config.dataDir} (SQLite)`)
   print(describeMedia(config.media, config.dataDir))
   print(describePayments(config.payments))
-  const flag = relay.port === 8080 ? '' : ` --relay ${url}`
+  print(describeLogins(config))
+  const flag = config.publicUrl
+    ? ` --relay ${config.publicUrl.origin}`
+    : relay.port === 8080
+      ? ''
+      : ` --relay ${url}`
   print(`Next: open a second terminal here and run  npx sotto chat${flag}`)
 
   log.info('stopping', { reason: await signalled })
@@ -54,6 +61,13 @@ function read(environment: Readonly<Record<string, string | undefined>>): Config
   } catch (error) {
     throw error instanceof ConfigError ? new StartError(error.message) : error
   }
+}
+
+function describeLogins({ publicUrl, loginHost }: Config): string {
+  if (publicUrl) return `Logins: at ${publicUrl.origin}`
+  return loginHost === 'any'
+    ? 'Logins: UNBOUND (UNBOUND_LOGIN=allow). A false relay can pass them on to this one; set PUBLIC_URL.'
+    : 'Logins: only from this machine (PUBLIC_URL says where others reach the relay)'
 }
 
 function untilSignal(): Promise<string> {

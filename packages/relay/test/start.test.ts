@@ -24,6 +24,9 @@ async function temporaryFolder(): Promise<string> {
   return folder
 }
 
+/** An address that this machine does not have. */
+const ABROAD = { HOST: '192.0.2.1', PUBLIC_URL: 'https://relay.example' }
+
 /** The message for an operator who starts a relay with these settings. */
 async function complaint(environment: Record<string, string>): Promise<string> {
   const config = readConfig({ PORT: '0', LOG_LEVEL: 'silent', ...environment })
@@ -48,7 +51,7 @@ test('a relay does not start on a port that is taken', async () => {
 })
 
 test('a relay does not start on an address of another machine', async () => {
-  expect(await complaint({ HOST: '192.0.2.1', DATA_DIR: await temporaryFolder() })).toStartWith(
+  expect(await complaint({ ...ABROAD, DATA_DIR: await temporaryFolder() })).toStartWith(
     'HOST is "192.0.2.1", but must be an address of this machine',
   )
 })
@@ -85,7 +88,7 @@ test('a relay does not start if PostgreSQL is unreachable or has no such databas
 
 test('a relay that failed to start has released its store', async () => {
   const folder = await temporaryFolder()
-  await complaint({ HOST: '192.0.2.1', DATA_DIR: folder })
+  await complaint({ ...ABROAD, DATA_DIR: folder })
   expect(await complaint({ HOST: '127.0.0.1', DATA_DIR: folder })).toBe('no complaint: undefined')
 })
 

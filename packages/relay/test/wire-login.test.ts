@@ -8,6 +8,7 @@ import { type Answer, call, post, WireAccount, WireSocket, wireAccount } from '.
 
 const relay = useRelay()
 const named = useRelay({ PUBLIC_URL: 'https://relay.example' })
+const unbound = useRelay({ UNBOUND_LOGIN: 'allow' })
 
 async function challengeFor(uuid: string, url = relay.url): Promise<string> {
   return (await post(`${url}/api/v1/auth/challenge`, { user_uuid: uuid })).body.challenge
@@ -20,6 +21,13 @@ function verify(
 ): Promise<Answer> {
   const login = { user_uuid: account.uuid, challenge, signature: account.sign(challenge) }
   return post(account.api('/auth/verify'), { ...login, ...more })
+}
+
+/** Asks an endpoint of logins, with this Host header. */
+function askAs(url: string, host: string, path: string, body: Record<string, unknown>) {
+  const text = JSON.stringify(body)
+  const headers = { host, 'content-length': String(Buffer.byteLength(text)) }
+  return rawHttp(url, requestOf(`POST /api/v1/auth/${path}`, headers) + text)
 }
 
 describe('a login challenge', () => {
@@ -45,19 +53,48 @@ describe('a login challenge', () => {
   })
 
   test('requested under one host name does not log in under another', async () => {
-    const account = await wireAccount(relay.url)
-    const send = (path: string, host: string, body: Record<string, unknown>) => {
-      const text = JSON.stringify(body)
-      const headers = { host, 'content-length': String(Buffer.byteLength(text)) }
-      return rawHttp(relay.url, requestOf(`POST /api/v1/auth/${path}`, headers) + text)
-    }
-    const { challenge } = JSON.parse(
-      (await send('challenge', 'evil.example', { user_uuid: account.uuid })).body,
-    )
-    expect(challenge).toContain(':evil.example:')
+    const account = await wireAccount(unbound.url)
+    const asked = await askAs(unbound.url, 'a.example', 'challenge', { user_uuid: account.uuid })
+    const { challenge } = JSON.parse(asked.body)
+    expect(challenge).toContain(':a.example:')
     const login = { user_uuid: account.uuid, challenge, signature: account.sign(challenge) }
-    expect((await send('verify', 'relay.example', login)).status).toBe(401)
-    expect((await send('verify', 'evil.example', login)).status).toBe(200)
+    expect((await askAs(unbound.url, 'b.example', 'verify', login)).status).toBe(401)
+    expect((await askAs(unbound.url, 'a.example', 'verify', login)).status).toBe(200)
+  })
+
+  test('is bound to a host by default: a relay on loopback takes only loopback names', async () => {
+    const account = await wireAccount(relay.url)
+    const names = ['localhost', 'LOCALHOST:80', '127.0.0.1', '127.8.9.10:65535', '[::1]', '[::1]:8080']
+    for (const host of names) {
+      const asked = await askAs(relay.url, host, 'challenge', { user_uuid: account.uuid })
+      const { challenge } = JSON.parse(asked.body)
+      expect(challenge).toStartWith(`relay-auth-v1:${host.toLowerCase()}:${account.uuid}:`)
+      const login = { user_uuid: account.uuid, challenge, signature: account.sign(challenge) }
+      expect((await askAs(relay.url, host, 'verify', login)).status).toBe(200)
+    }
+    const challenge = await challengeFor(account.uuid)
+    const login = { user_uuid: account.uuid, challenge, signature: account.sign(challenge) }
+    const others = ['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example', 'evil-localhost']
+    for (const host of [
+      ...others,
+      '128.0.0.1',
+      '[::2]',
+      'local_host:99',
+      'a%b',
+      'localhost:',
+      '127.0.0.1:x',
+    ]) {
+      for (const [path, body] of [
+        ['challenge', { user_uuid: account.uuid }],
+        ['verify', login],
+      ] as const) {
+        const refused = await askAs(relay.url, host, path, body)
+        expect([host, refused.status, JSON.parse(refused.body).error]).toEqual([host, 421, 'HOST_UNKNOWN'])
+      }
+    }
+    expect((await verify(account, challenge)).status).toBe(200)
+    const lines = relay.process.errors().split('\n')
+    expect(lines.filter((line) => line.includes('login_host_refused'))).toHaveLength(1)
   })
 
   test('is issued for an unknown uuid too, and a login with it is refused like a wrong signature', async () => {

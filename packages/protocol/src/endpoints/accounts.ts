@@ -31,7 +31,7 @@ export const accountEndpoints = define({
     body: accounts.AuthChallengeBody,
     status: 200,
     reply: accounts.AuthChallengeReply,
-    errors: [],
+    errors: ['HOST_UNKNOWN'],
   },
   authVerify: {
     method: 'POST',
@@ -41,7 +41,7 @@ export const accountEndpoints = define({
     body: accounts.AuthVerifyBody,
     status: 200,
     reply: accounts.AuthVerifyReply,
-    errors: ['CHALLENGE_INVALID', 'SIGNATURE_INVALID'],
+    errors: ['HOST_UNKNOWN', 'CHALLENGE_INVALID', 'SIGNATURE_INVALID'],
   },
   authLogout: {
     method: 'POST',

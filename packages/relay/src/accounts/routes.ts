@@ -91,9 +91,9 @@ export function accountRoutes(parts: AccountParts): Handlers<Names> {
     },
 
     // An unknown uuid gets a challenge too, so that this endpoint does not reveal whether an account exists.
-    authChallenge: async ({ body, host }) => {
+    authChallenge: async ({ body, loginHost }) => {
       const expiresAt = clock.now() + parts.limits.challengeSeconds * 1000
-      const bound = { host, uuid: body.user_uuid }
+      const bound = { host: loginHost(), uuid: body.user_uuid }
       return {
         challenge: createChallenge(bound, expiresAt, {
           keys: parts.challengeKeys,
@@ -102,9 +102,10 @@ export function accountRoutes(parts: AccountParts): Handlers<Names> {
       }
     },
 
-    authVerify: async ({ body, host }) => {
+    authVerify: async ({ body, loginHost }) => {
       const { user_uuid: uuid, challenge: text, signature } = body
-      const challenge = readChallenge(text, { host, uuid }, { keys: parts.challengeKeys, now: clock.now() })
+      const bound = { host: loginHost(), uuid }
+      const challenge = readChallenge(text, bound, { keys: parts.challengeKeys, now: clock.now() })
       if (!challenge) throw new ProtocolError('CHALLENGE_INVALID')
       const account = await findAccountByUuid(storage.sql, uuid)
       if (!account || !isSignedBy(account.ed25519_public_key, text, signature)) {

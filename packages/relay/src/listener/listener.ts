@@ -7,6 +7,7 @@ import type { Log } from '../operations/log.ts'
 import type { Readiness } from '../operations/readiness.ts'
 import { within } from '../operations/within.ts'
 import { clientAddress } from './address.ts'
+import { type LoginHost, loginHostOf } from './login-host.ts'
 import { plainResponse, problemResponse } from './problem.ts'
 import type { RequestRates } from './request-rates.ts'
 import { bearerToken, createRoutes, type RouterParts } from './router.ts'
@@ -35,8 +36,10 @@ export interface ListenerParts extends RouterParts {
   readonly log: Log
   readonly port: number
   readonly host: string
-  /** The host that login challenges are bound to. If undefined, the host that each request names. */
+  /** The relay's host for clients. If undefined, the host that each request names. */
   readonly publicHost: string | undefined
+  /** What login challenges are bound to. */
+  readonly loginHost: LoginHost
   readonly corsOrigins: readonly string[] | 'any'
   readonly trustedProxies: number
 }
@@ -95,7 +98,22 @@ export function startListener(parts: ListenerParts): Listener {
       warnOfProxy,
     )
 
-  const hostFor = (request: Request): string => parts.publicHost ?? hostOf(request)
+  const hostFor = (request: Request): string => parts.publicHost ?? hostOf(request) ?? 'localhost'
+
+  const warnOfHost = once(() =>
+    parts.log.warn('login_host_refused', {
+      setting: 'PUBLIC_URL',
+      reason: 'a login came under a name that is not of this machine; PUBLIC_URL must name it',
+    }),
+  )
+  const loginHostFor = (request: Request): string => {
+    try {
+      return loginHostOf(hostOf(request), parts.loginHost)
+    } catch (error) {
+      warnOfHost()
+      throw error
+    }
+  }
 
   const upgrade = async (request: RoutedRequest, server: RelayServer): Promise<undefined> => {
     parts.rates.take('upgrade', addressOf(request, server))
@@ -122,6 +140,7 @@ export function startListener(parts: ListenerParts): Listener {
         readQuery: () => Object.fromEntries(new URLSearchParams(targetOf(request).query)),
         address: addressOf(request, server),
         host: hostFor(request),
+        loginHost: () => loginHostFor(request),
       }),
     )
     serve(route.path, route.methods, answer)
@@ -228,11 +247,9 @@ function notServed(method: string, path: string, table: Readonly<Record<string, 
 }
 
 // The host that the client believes it talks to. The header may be any text, so only a valid host is used.
-function hostOf(request: Request): string {
+function hostOf(request: Request): string | undefined {
   const host = request.headers.get('host')?.toLowerCase() ?? ''
-  return /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/.test(host) && host.length <= 255
-    ? host
-    : 'localhost'
+  return /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/.test(host) && host.length <= 255 ? host : undefined
 }
 
 const PREFLIGHT = {

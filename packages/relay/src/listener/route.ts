@@ -33,6 +33,8 @@ export interface CheckedRequest<N extends EndpointName> {
   readonly address: string
   /** The host that the client believes it talks to, including the port. */
   readonly host: string
+  /** The host that login challenges are bound to. @throws ProtocolError `HOST_UNKNOWN` */
+  readonly loginHost: () => string
   /** For a reply of bytes: the method and headers, which may request a range or only the headers. */
   readonly asked: Has<N, 'rawReply'> extends true ? Pick<Request, 'method' | 'headers'> : undefined
 }

@@ -21,6 +21,7 @@ export interface Incoming {
   readonly readQuery: () => Readonly<Record<string, string>>
   readonly address: string
   readonly host: string
+  readonly loginHost: () => string
 }
 
 export interface RouterParts {
@@ -71,7 +72,7 @@ function createRoute<N extends EndpointName>(name: N, parts: RouterParts): Route
 }
 
 async function checkRequest(endpoint: Endpoint, incoming: Incoming, parts: RouterParts): Promise<unknown> {
-  const { request, address, host } = incoming
+  const { request, address, host, loginHost } = incoming
   const rate = endpoint.rate
   if (endpoint.auth === 'none' || rate === 'lookup') parts.rates.take(rate, address)
   const caller = endpoint.auth === 'account' ? await authenticated(incoming, parts) : undefined
@@ -82,7 +83,7 @@ async function checkRequest(endpoint: Endpoint, incoming: Incoming, parts: Route
   const query = endpoint.query ? check(endpoint.query, incoming.readQuery()) : undefined
   const asked = endpoint.rawReply ? request : undefined
   const body = await bodyOf(endpoint, request, mostBytes)
-  return { caller, address, host, params, query, body, asked }
+  return { caller, address, host, loginHost, params, query, body, asked }
 }
 
 async function bodyOf(endpoint: Endpoint, request: Request, mostBytes: number): Promise<unknown> {

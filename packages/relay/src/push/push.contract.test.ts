@@ -45,7 +45,8 @@ for (const engine of engines) {
     }
     const callOf = ({ id }: Person) => ({
       caller: { id, jti: '', tokenExpiresAt: 0 },
-      ...{ params: undefined, query: undefined, asked: undefined, address: '', host: '' },
+      ...{ params: undefined, query: undefined, asked: undefined },
+      ...{ address: '', host: '', loginHost: () => '' },
     })
     const subscribe = (person: Person): Promise<unknown> =>
       push.routes.pushSubscribe({ ...callOf(person), body: browser.body })
