@@ -103,7 +103,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   CHANNEL_TAKEN: 'Another account is buying the channel, or has just bought it.',
   ORDER_NOT_CONFIRMED: 'The order is not paid, or its payment is not confirmed yet.',
   TOO_MANY_ORDERS: 'The account has reached its limit of unpaid orders; pay one or let it expire.',
-  MAILBOX_FULL: 'The recipient has too many undelivered messages.',
+  MAILBOX_FULL: 'The recipient has too many undelivered messages or retractions.',
   EXPIRED: 'The message expired before it was delivered.',
   PAYLOAD_TOO_LARGE: 'The body or frame is larger than allowed.',
   RATE_LIMITED: 'A rate was exceeded; `limit` names it and `Retry-After` says when to try again.',

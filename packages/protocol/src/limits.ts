@@ -106,12 +106,19 @@ export const limits = {
     setting: 'LIMIT_MAILBOX_BYTES',
     means: 'undelivered payloads of one account',
   },
+  mailboxRetractions: {
+    default: 10_000,
+    min: 10,
+    max: 100_000_000,
+    setting: 'LIMIT_MAILBOX_RETRACTIONS',
+    means: 'retractions that wait for one account; each stores at most 128 bytes of its own',
+  },
   conversationPercent: {
     default: 20,
     min: 1,
     max: 100,
     setting: 'LIMIT_CONVERSATION_PERCENT',
-    means: 'percentage of both that one conversation may use',
+    means: 'percentage of these three that one conversation may use',
   },
   messageLifeDays: {
     default: 30,

@@ -69,14 +69,18 @@ function frameOf<T extends ClientFrameType>(fields: object, type: T): ClientFram
 /** Lanes and mailboxes whose counts differ from the rows they count. There must be none. */
 export async function countsOf(storage: Storage): Promise<object[]> {
   const lanes = await storage.sql`
-    SELECT conversation_id, recipient_id, pending_count, pending_bytes FROM lanes
-    WHERE pending_count <> (SELECT COUNT(*) FROM messages WHERE kind = 0
+    SELECT conversation_id, recipient_id, pending_count, pending_bytes, retraction_count FROM lanes
+    WHERE retraction_count <> (SELECT COUNT(*) FROM messages WHERE kind = 1
+        AND messages.conversation_id = lanes.conversation_id AND messages.recipient_id = lanes.recipient_id)
+      OR pending_count <> (SELECT COUNT(*) FROM messages WHERE kind = 0
         AND messages.conversation_id = lanes.conversation_id AND messages.recipient_id = lanes.recipient_id)
       OR pending_bytes <> (SELECT COALESCE(SUM(octet_length(payload)), 0) FROM messages WHERE kind = 0
         AND messages.conversation_id = lanes.conversation_id AND messages.recipient_id = lanes.recipient_id)`
   const mailboxes = await storage.sql`
-    SELECT account_id, pending_count, pending_bytes FROM mailboxes
-    WHERE pending_count <> (SELECT COUNT(*) FROM messages WHERE kind = 0 AND messages.recipient_id = mailboxes.account_id)
+    SELECT account_id, pending_count, pending_bytes, retraction_count FROM mailboxes
+    WHERE retraction_count <> (SELECT COUNT(*) FROM messages WHERE kind = 1
+        AND messages.recipient_id = mailboxes.account_id)
+      OR pending_count <> (SELECT COUNT(*) FROM messages WHERE kind = 0 AND messages.recipient_id = mailboxes.account_id)
       OR pending_bytes <> (SELECT COALESCE(SUM(octet_length(payload)), 0) FROM messages WHERE kind = 0
         AND messages.recipient_id = mailboxes.account_id)`
   return [...lanes, ...mailboxes]
@@ -110,11 +114,11 @@ export interface MailboxWorld {
   waitingFor(person: Person): Promise<Record<string, unknown>[]>
 }
 
-/** Opens a world whose mailboxes hold at most twenty messages and 4,000 bytes. */
+/** Opens a world whose mailboxes hold at most twenty messages and 4,000 bytes, and ten retractions. */
 export async function openMailboxWorld(engine: (typeof engines)[number]): Promise<MailboxWorld> {
   const store = await engine.open()
   const clock = clockAt(1_700_000_000_000)
-  const limits = { ...defaultLimits(), mailboxMessages: 20, mailboxBytes: 4000 }
+  const limits = { ...defaultLimits(), mailboxMessages: 20, mailboxBytes: 4000, mailboxRetractions: 10 }
   const [alice, bob, carol] = await people(store.storage, clock)
   const conv = await store.storage.transaction((sql) =>
     openConversation(sql, alice.id, bob.id, crypto.randomUUID()),

@@ -111,7 +111,7 @@ describe('a full mailbox', () => {
         await alice.socket.take(2, 'ack')
         alice.socket.send(message(bob.alias, alice.conv, 'three', 'three'))
         await expectRefusal(alice.socket, 'MAILBOX_FULL', { id: 'three', conv_id: alice.conv })
-        // A repeated message needs no room; retractions and receipts do not count.
+        // A repeated message and a receipt need no room, and a retraction has room of its own.
         alice.socket.send(message(bob.alias, alice.conv, 'one', 'one'))
         expect(await alice.socket.next()).toMatchObject({ type: 'ack', id: 'one', seq: 1 })
         alice.socket.send({ type: 'retract', id: 'unknown', to: bob.alias, conv_id: alice.conv })

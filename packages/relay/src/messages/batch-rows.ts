@@ -8,6 +8,8 @@ export interface Lane {
   readonly sender: AccountId
   pendingCount: number
   pendingBytes: number
+  /** The retractions that wait. They are not part of the other counts. */
+  retractionCount: number
   deliveredSeq: number
   readSeq: number
 }
@@ -24,12 +26,13 @@ export interface Conversation {
   readonly lanes: readonly Lane[]
 }
 
-/** The counts of an account's undelivered messages, over all conversations. */
+/** The counts of an account's undelivered messages and retractions, over all conversations. */
 export interface Mailbox {
   readonly account: AccountId
   lastPosition: number
   pendingCount: number
   pendingBytes: number
+  retractionCount: number
 }
 
 /** An id a sender has used. */
@@ -39,6 +42,8 @@ export interface SentId {
   readonly conversation: number
   readonly seq: number
   readonly at: number
+  /** Whether the message was stored when the batch began, or in this batch: neither delivered nor erased. */
+  readonly isStored: boolean
   isRetracted: boolean
 }
 

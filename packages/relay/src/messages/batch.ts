@@ -159,6 +159,7 @@ export class Batch {
       conversation: conversation.id,
       seq: row.seq,
       at: row.at,
+      isStored: true,
       isRetracted: false,
     })
     return [{ type: 'ack', id: frame.id, conv_id: frame.conv_id, seq: row.seq, at: row.at }]
@@ -187,10 +188,12 @@ export class Batch {
     if (!known && this.#sentId(lane.recipient, frame.id)?.conversation === conversation.id) {
       throw new ProtocolError('NOT_YOUR_MESSAGE')
     }
-    const row = this.#nextRow(conversation, this.#rows.mailbox(lane.recipient), {
-      kind: 'retraction',
-      id: frame.id,
-    })
+    const mailbox = this.#rows.mailbox(lane.recipient)
+    const isUndelivered = known?.isStored === true && known.seq > lane.deliveredSeq
+    if (!isUndelivered) this.#checkRetractionRoom(lane, mailbox)
+    const row = this.#nextRow(conversation, mailbox, { kind: 'retraction', id: frame.id })
+    lane.retractionCount += 1
+    mailbox.retractionCount += 1
     const work = this.#changesOf(conversation, lane)
     if (known) {
       known.isRetracted = true
@@ -205,6 +208,7 @@ export class Batch {
         conversation: conversation.id,
         seq: row.seq,
         at: row.at,
+        isStored: false,
         isRetracted: true,
       })
     }
@@ -259,14 +263,26 @@ export class Batch {
   }
 
   #checkRoom(lane: Lane, mailbox: Mailbox, bytes: number): void {
-    const { mailboxMessages, mailboxBytes, conversationPercent } = this.#limits
+    const { mailboxMessages, mailboxBytes, mailboxRetractions, conversationPercent } = this.#limits
     const share = conversationPercent / 100
+    // Retractions beyond their share are of undelivered messages, and keep the places of those messages.
+    // Otherwise messages that are sent and retracted in turn would fill the store.
+    const extra = Math.max(0, mailbox.retractionCount - mailboxRetractions)
+    const extraInLane = Math.max(0, lane.retractionCount - mailboxRetractions * share)
     if (
-      mailbox.pendingCount >= mailboxMessages ||
+      mailbox.pendingCount + extra >= mailboxMessages ||
       mailbox.pendingBytes + bytes > mailboxBytes ||
-      lane.pendingCount >= mailboxMessages * share ||
+      lane.pendingCount + extraInLane >= mailboxMessages * share ||
       lane.pendingBytes + bytes > mailboxBytes * share
     ) {
+      throw new ProtocolError('MAILBOX_FULL')
+    }
+  }
+
+  #checkRetractionRoom(lane: Lane, mailbox: Mailbox): void {
+    const { mailboxRetractions, conversationPercent } = this.#limits
+    const share = conversationPercent / 100
+    if (mailbox.retractionCount >= mailboxRetractions || lane.retractionCount >= mailboxRetractions * share) {
       throw new ProtocolError('MAILBOX_FULL')
     }
   }

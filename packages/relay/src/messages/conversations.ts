@@ -68,16 +68,18 @@ export async function eraseMailbox(sql: Sql, account: AccountId): Promise<void> 
 }
 
 async function emptyLane(sql: Sql, conversation: number, recipient: AccountId): Promise<void> {
-  const [lane] = await sql<{ pending_count: number; pending_bytes: number }>`
-    SELECT pending_count, pending_bytes FROM lanes WHERE conversation_id = ${conversation} AND recipient_id = ${recipient}`
+  const [lane] = await sql<{ pending_count: number; pending_bytes: number; retraction_count: number }>`
+    SELECT pending_count, pending_bytes, retraction_count FROM lanes
+    WHERE conversation_id = ${conversation} AND recipient_id = ${recipient}`
   if (!lane) return
   await sql`
     UPDATE mailboxes SET pending_count = pending_count - ${lane.pending_count},
-      pending_bytes = pending_bytes - ${lane.pending_bytes}
+      pending_bytes = pending_bytes - ${lane.pending_bytes},
+      retraction_count = retraction_count - ${lane.retraction_count}
     WHERE account_id = ${recipient}`
   await sql`DELETE FROM messages WHERE conversation_id = ${conversation} AND recipient_id = ${recipient}`
   await sql`
-    UPDATE lanes SET pending_count = 0, pending_bytes = 0
+    UPDATE lanes SET pending_count = 0, pending_bytes = 0, retraction_count = 0
     WHERE conversation_id = ${conversation} AND recipient_id = ${recipient}`
 }
 

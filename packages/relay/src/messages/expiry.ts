@@ -45,14 +45,12 @@ export class Expiry {
     const now = clock.now()
     const before = now - limits.messageLifeDays * DAY_MS
     await this.#expireMessages(before, signal)
-    await storage.transaction(async (sql) => {
-      await sql`DELETE FROM messages WHERE kind = 1 AND at < ${before}`
-      await sql`DELETE FROM notices WHERE created_at < ${before}`
-    })
+    await storage.transaction((sql) => sql`DELETE FROM notices WHERE created_at < ${before}`)
     await this.#forgetSentIds(now - limits.sentIdDays * DAY_MS, signal)
   }
 
-  // The messages of a lane are in order of time, so its first one shows whether any has expired.
+  // The messages and retractions of a lane are in order of time, so its first one shows whether any has
+  // expired.
   async #expireMessages(before: number, signal: AbortSignal): Promise<void> {
     const { storage, log } = this.#parts
     for (let seen = 0; seen < LANES_PER_PASS && !signal.aborted; seen += CHUNK) {
@@ -66,7 +64,7 @@ export class Expiry {
           SELECT at FROM messages WHERE messages.conversation_id = lanes.conversation_id
             AND messages.recipient_id = lanes.recipient_id ORDER BY seq LIMIT 1
         ) AS oldest
-        FROM lanes WHERE pending_count > 0
+        FROM lanes WHERE (pending_count > 0 OR retraction_count > 0)
           AND (conversation_id, recipient_id) > (${after.conversation_id}, ${after.recipient_id})
         ORDER BY conversation_id, recipient_id LIMIT ${CHUNK}`
       const due = lanes.filter(({ oldest }) => oldest !== null && oldest < before)
@@ -96,11 +94,14 @@ export class Expiry {
         RETURNING kind, message_id, octet_length(payload) AS bytes`
       const messages = expired.filter(({ kind }) => kind === MESSAGE_KINDS.message)
       const bytes = messages.reduce((sum, message) => sum + message.bytes, 0)
+      const retractions = expired.length - messages.length
       const [direction] = await sql<{ sender_id: AccountId }>`
-        UPDATE lanes SET pending_count = pending_count - ${messages.length}, pending_bytes = pending_bytes - ${bytes}
+        UPDATE lanes SET pending_count = pending_count - ${messages.length}, pending_bytes = pending_bytes - ${bytes},
+          retraction_count = retraction_count - ${retractions}
         WHERE conversation_id = ${conversation} AND recipient_id = ${recipient} RETURNING sender_id`
       await sql`
-        UPDATE mailboxes SET pending_count = pending_count - ${messages.length}, pending_bytes = pending_bytes - ${bytes}
+        UPDATE mailboxes SET pending_count = pending_count - ${messages.length}, pending_bytes = pending_bytes - ${bytes},
+          retraction_count = retraction_count - ${retractions}
         WHERE account_id = ${recipient}`
       if (!row || !direction) throw new Error('a lane without its conversation')
       const notices: { id: number; frame: string }[] = []

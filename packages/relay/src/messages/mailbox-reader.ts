@@ -1,6 +1,6 @@
 // Reads an account's stored frames, and records what arrived without a `delivered`. The same on both engines.
 import { type AliasId, type ConversationId, encodeFrame } from '@sotto/protocol'
-import type { AccountId, Storage } from '../storage/storage.ts'
+import type { AccountId, Sql, Storage } from '../storage/storage.ts'
 import { kindOf } from './batch-rows.ts'
 import { lockConversations } from './conversations.ts'
 import { type Notice, readNotices } from './notices.ts'
@@ -135,14 +135,24 @@ export class MailboxReader {
             told_read_seq = CASE WHEN told_read_seq < ${readSeq} THEN ${readSeq} ELSE told_read_seq END
           WHERE conversation_id = ${conversation} AND sender_id = ${account}`
       }
-      if (arrived.retractionPosition > 0) {
-        await sql`
-          DELETE FROM messages
-          WHERE recipient_id = ${account} AND position <= ${arrived.retractionPosition} AND kind = 1`
-      }
+      if (retracted.length > 0) await deleteRetractions(sql, account, arrived.retractionPosition)
       if (arrived.noticeId > 0) {
         await sql`DELETE FROM notices WHERE account_id = ${account} AND id <= ${arrived.noticeId}`
       }
     })
   }
+}
+
+async function deleteRetractions(sql: Sql, account: AccountId, upToPosition: number): Promise<void> {
+  const deleted = await sql<{ conversation_id: number }>`
+    DELETE FROM messages WHERE recipient_id = ${account} AND position <= ${upToPosition} AND kind = 1
+    RETURNING conversation_id`
+  const counts = Map.groupBy(deleted, ({ conversation_id }) => conversation_id)
+  for (const [conversation, { length }] of counts) {
+    await sql`
+      UPDATE lanes SET retraction_count = retraction_count - ${length}
+      WHERE conversation_id = ${conversation} AND recipient_id = ${account}`
+  }
+  await sql`
+    UPDATE mailboxes SET retraction_count = retraction_count - ${deleted.length} WHERE account_id = ${account}`
 }

@@ -44,6 +44,7 @@ interface LaneRow {
   sender_id: AccountId
   pending_count: number
   pending_bytes: number
+  retraction_count: number
   delivered_seq: number
   read_seq: number
 }
@@ -57,7 +58,8 @@ async function readRows(sql: Sql, keys: BatchKeys): Promise<BatchRows> {
     ORDER BY id FOR UPDATE`
   const ids = json(conversationRows.map((row) => row.id))
   const laneRows = await sql<LaneRow>`
-    SELECT conversation_id, recipient_id, sender_id, pending_count, pending_bytes, delivered_seq, read_seq FROM lanes
+    SELECT conversation_id, recipient_id, sender_id, pending_count, pending_bytes, retraction_count, delivered_seq, read_seq
+    FROM lanes
     WHERE conversation_id IN (SELECT json_array_elements_text(${ids}::text::json)::bigint)`
   const members = [...new Set(conversationRows.flatMap((row) => [row.low_id, row.high_id]))]
   const mailboxRows = await sql<{
@@ -65,8 +67,9 @@ async function readRows(sql: Sql, keys: BatchKeys): Promise<BatchRows> {
     last_position: number
     pending_count: number
     pending_bytes: number
+    retraction_count: number
   }>`
-    SELECT account_id, last_position, pending_count, pending_bytes FROM mailboxes
+    SELECT account_id, last_position, pending_count, pending_bytes, retraction_count FROM mailboxes
     WHERE account_id IN (SELECT json_array_elements_text(${json(members)}::text::json)::bigint)
     ORDER BY account_id FOR UPDATE`
   const aliasRows = await sql<{ id: AccountId; alias_id: AliasId }>`
@@ -76,7 +79,13 @@ async function readRows(sql: Sql, keys: BatchKeys): Promise<BatchRows> {
     SELECT alias_id, account_id FROM aliases
     WHERE alias_id IN (SELECT json_array_elements_text(${json(keys.addressed.map(({ alias }) => alias))}::text::json))`
   const sentRows = await sql<SentRow>`
-    SELECT sent_ids.sender_id, sent_ids.message_id, conversation_id, seq, at, is_retracted
+    SELECT sent_ids.sender_id, sent_ids.message_id, conversation_id, seq, at, is_retracted,
+      CASE WHEN EXISTS (
+        SELECT 1 FROM lanes JOIN messages ON messages.conversation_id = lanes.conversation_id
+          AND messages.recipient_id = lanes.recipient_id
+        WHERE lanes.conversation_id = sent_ids.conversation_id AND lanes.sender_id = sent_ids.sender_id
+          AND messages.seq = sent_ids.seq AND messages.kind = 0
+      ) THEN 1 ELSE 0 END AS is_stored
     FROM json_to_recordset(${json(sentKeys(keys, conversationRows))}::text::json) AS asked (sender_id BIGINT, message_id TEXT)
     JOIN sent_ids ON sent_ids.sender_id = asked.sender_id AND sent_ids.message_id = asked.message_id`
   const friendRows = await sql<{ low_id: AccountId; high_id: AccountId }>`
@@ -94,6 +103,7 @@ interface SentRow {
   seq: number
   at: number
   is_retracted: number
+  is_stored: number
 }
 
 // Each id is looked up for its sender and for the sender's peers, because a retraction may name a peer's id.
@@ -134,6 +144,7 @@ function batchRowsOf(rows: {
     last_position: number
     pending_count: number
     pending_bytes: number
+    retraction_count: number
   }[]
   aliasRows: readonly { id: AccountId; alias_id: AliasId }[]
   ownerRows: readonly { alias_id: AliasId; account_id: AccountId }[]
@@ -151,6 +162,7 @@ function batchRowsOf(rows: {
         lastPosition: row.last_position,
         pendingCount: row.pending_count,
         pendingBytes: row.pending_bytes,
+        retractionCount: row.retraction_count,
       },
     ]),
   )
@@ -183,6 +195,7 @@ function conversationOf(row: ConversationRow, lanes: readonly LaneRow[]): Conver
         sender: lane.sender_id,
         pendingCount: lane.pending_count,
         pendingBytes: lane.pending_bytes,
+        retractionCount: lane.retraction_count,
         deliveredSeq: lane.delivered_seq,
         readSeq: lane.read_seq,
       })),
@@ -191,7 +204,8 @@ function conversationOf(row: ConversationRow, lanes: readonly LaneRow[]): Conver
 
 function sentIdOf(row: SentRow): SentId {
   const { sender_id: sender, message_id: id, conversation_id: conversation, seq, at } = row
-  return { sender, id, conversation, seq, at, isRetracted: row.is_retracted === 1 }
+  const isStored = row.is_stored === 1
+  return { sender, id, conversation, seq, at, isStored, isRetracted: row.is_retracted === 1 }
 }
 
 async function write(sql: Sql, rows: BatchRows, batch: Batch): Promise<void> {
@@ -218,9 +232,9 @@ async function write(sql: Sql, rows: BatchRows, batch: Batch): Promise<void> {
   if (lanes.length > 0) {
     await sql`
       UPDATE lanes SET pending_count = row."pendingCount", pending_bytes = row."pendingBytes",
-        delivered_seq = row."deliveredSeq", read_seq = row."readSeq"
+        retraction_count = row."retractionCount", delivered_seq = row."deliveredSeq", read_seq = row."readSeq"
       FROM json_to_recordset(${json(lanes)}::text::json) AS row (conversation BIGINT, recipient BIGINT,
-        "pendingCount" BIGINT, "pendingBytes" BIGINT, "deliveredSeq" BIGINT, "readSeq" BIGINT)
+        "pendingCount" BIGINT, "pendingBytes" BIGINT, "retractionCount" BIGINT, "deliveredSeq" BIGINT, "readSeq" BIGINT)
       WHERE lanes.conversation_id = row.conversation AND lanes.recipient_id = row.recipient`
   }
   const conversations = writes.conversations.map(({ id, lastSeq, lastAt }) => ({ id, lastSeq, lastAt }))
@@ -233,9 +247,9 @@ async function write(sql: Sql, rows: BatchRows, batch: Batch): Promise<void> {
   if (mailboxes.size > 0) {
     await sql`
       UPDATE mailboxes SET last_position = row."lastPosition", pending_count = row."pendingCount",
-        pending_bytes = row."pendingBytes"
+        pending_bytes = row."pendingBytes", retraction_count = row."retractionCount"
       FROM json_to_recordset(${json([...mailboxes])}::text::json) AS row (account BIGINT, "lastPosition" BIGINT,
-        "pendingCount" BIGINT, "pendingBytes" BIGINT)
+        "pendingCount" BIGINT, "pendingBytes" BIGINT, "retractionCount" BIGINT)
       WHERE mailboxes.account_id = row.account`
   }
   await writeSentIds(sql, batch)
@@ -259,8 +273,8 @@ async function writeSentIds(sql: Sql, batch: Batch): Promise<void> {
   }
 }
 
-// Deletes delivered and retracted messages, and subtracts them from the counts of the lane and the mailbox.
-// Rows of retractions are not part of these counts.
+// Deletes delivered and retracted messages and delivered retractions, and subtracts them from the counts of
+// the lane and the mailbox.
 async function deleteFinished(
   sql: Sql,
   rows: BatchRows,
@@ -284,6 +298,7 @@ async function deleteFinished(
     recipient_id: AccountId
     count: number
     bytes: number
+    retractions: number
   }>`
     WITH confirmed AS (
       DELETE FROM messages USING json_to_recordset(${json(confirmed)}::text::json)
@@ -300,9 +315,11 @@ async function deleteFinished(
     ), gone AS (
       SELECT * FROM confirmed UNION ALL SELECT * FROM retracted
     )
-    SELECT conversation_id, recipient_id, COUNT(*) AS count, SUM(bytes)::bigint AS bytes FROM gone
-    WHERE kind = 0 GROUP BY conversation_id, recipient_id`
-  for (const { conversation_id, recipient_id, count, bytes } of deleted) {
+    SELECT conversation_id, recipient_id, COUNT(*) FILTER (WHERE kind = 0) AS count,
+      COALESCE(SUM(bytes) FILTER (WHERE kind = 0), 0)::bigint AS bytes,
+      COUNT(*) FILTER (WHERE kind = 1) AS retractions
+    FROM gone GROUP BY conversation_id, recipient_id`
+  for (const { conversation_id, recipient_id, count, bytes, retractions } of deleted) {
     const work = lanes.find(
       ({ conversation, lane }) => conversation.id === conversation_id && lane.recipient === recipient_id,
     )
@@ -311,6 +328,7 @@ async function deleteFinished(
     for (const counts of [found(work).lane, mailbox]) {
       counts.pendingCount -= count
       counts.pendingBytes -= bytes
+      counts.retractionCount -= retractions
     }
   }
 }

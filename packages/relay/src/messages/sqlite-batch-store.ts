@@ -47,20 +47,29 @@ function prepare({ database }: SqliteEngine) {
         sender_id: AccountId
         pending_count: number
         pending_bytes: number
+        retraction_count: number
         delivered_seq: number
         read_seq: number
       },
       [number]
-    >(`SELECT recipient_id, sender_id, pending_count, pending_bytes, delivered_seq, read_seq
+    >(`SELECT recipient_id, sender_id, pending_count, pending_bytes, retraction_count, delivered_seq, read_seq
        FROM lanes WHERE conversation_id = ?`),
     mailbox: database.prepare<
-      { last_position: number; pending_count: number; pending_bytes: number },
+      { last_position: number; pending_count: number; pending_bytes: number; retraction_count: number },
       [number]
-    >('SELECT last_position, pending_count, pending_bytes FROM mailboxes WHERE account_id = ?'),
+    >(
+      'SELECT last_position, pending_count, pending_bytes, retraction_count FROM mailboxes WHERE account_id = ?',
+    ),
     sentId: database.prepare<
-      { conversation_id: number; seq: number; at: number; is_retracted: number },
+      { conversation_id: number; seq: number; at: number; is_retracted: number; is_stored: number },
       [number, string]
-    >('SELECT conversation_id, seq, at, is_retracted FROM sent_ids WHERE sender_id = ? AND message_id = ?'),
+    >(`SELECT conversation_id, seq, at, is_retracted, EXISTS (
+         SELECT 1 FROM lanes JOIN messages ON messages.conversation_id = lanes.conversation_id
+           AND messages.recipient_id = lanes.recipient_id
+         WHERE lanes.conversation_id = sent_ids.conversation_id AND lanes.sender_id = sent_ids.sender_id
+           AND messages.seq = sent_ids.seq AND messages.kind = 0
+       ) AS is_stored
+       FROM sent_ids WHERE sender_id = ? AND message_id = ?`),
     alias: database.prepare<{ alias_id: AliasId }, [number]>('SELECT alias_id FROM accounts WHERE id = ?'),
     owner: database.prepare<{ account_id: AccountId }, [string]>(
       'SELECT account_id FROM aliases WHERE alias_id = ?',
@@ -92,12 +101,13 @@ function prepare({ database }: SqliteEngine) {
     updateConversation: database.prepare<never, [number, number, number]>(
       'UPDATE conversations SET last_seq = ?, last_at = ? WHERE id = ?',
     ),
-    updateLane: database.prepare<never, [number, number, number, number, number, number]>(
-      `UPDATE lanes SET pending_count = ?, pending_bytes = ?, delivered_seq = ?, read_seq = ?
+    updateLane: database.prepare<never, [number, number, number, number, number, number, number]>(
+      `UPDATE lanes SET pending_count = ?, pending_bytes = ?, retraction_count = ?, delivered_seq = ?, read_seq = ?
        WHERE conversation_id = ? AND recipient_id = ?`,
     ),
-    updateMailbox: database.prepare<never, [number, number, number, number]>(
-      'UPDATE mailboxes SET last_position = ?, pending_count = ?, pending_bytes = ? WHERE account_id = ?',
+    updateMailbox: database.prepare<never, [number, number, number, number, number]>(
+      `UPDATE mailboxes SET last_position = ?, pending_count = ?, pending_bytes = ?, retraction_count = ?
+       WHERE account_id = ?`,
     ),
   }
 }
@@ -126,12 +136,12 @@ class SqliteBatchRows implements BatchRows {
     if (!mailbox) {
       const row = this.#statements.mailbox.get(account)
       if (!row) throw new Error('an account without a mailbox')
-      const { last_position, pending_count, pending_bytes } = row
       mailbox = {
         account,
-        lastPosition: last_position,
-        pendingCount: pending_count,
-        pendingBytes: pending_bytes,
+        lastPosition: row.last_position,
+        pendingCount: row.pending_count,
+        pendingBytes: row.pending_bytes,
+        retractionCount: row.retraction_count,
       }
       this.#mailboxes.set(account, mailbox)
     }
@@ -145,7 +155,8 @@ class SqliteBatchRows implements BatchRows {
     const row = this.#statements.sentId.get(sender, id)
     if (!row) return undefined // Most ids are new, so a missing row is not cached.
     const { conversation_id: conversation, seq, at } = row
-    const sent = { sender, id, conversation, seq, at, isRetracted: row.is_retracted === 1 }
+    const isStored = row.is_stored === 1
+    const sent = { sender, id, conversation, seq, at, isStored, isRetracted: row.is_retracted === 1 }
     this.#sentIds.set(key, sent)
     return sent
   }
@@ -177,6 +188,7 @@ class SqliteBatchRows implements BatchRows {
       sender: lane.sender_id,
       pendingCount: lane.pending_count,
       pendingBytes: lane.pending_bytes,
+      retractionCount: lane.retraction_count,
       deliveredSeq: lane.delivered_seq,
       readSeq: lane.read_seq,
     }))
@@ -224,13 +236,22 @@ function write(statements: Statements, rows: BatchRows, batch: Batch): void {
         at,
       )
     }
-    const { pendingCount, pendingBytes, deliveredSeq, readSeq, recipient } = lane
-    statements.updateLane.run(pendingCount, pendingBytes, deliveredSeq, readSeq, conversation.id, recipient)
+    const { pendingCount, pendingBytes, retractionCount, deliveredSeq, readSeq, recipient } = lane
+    const { updateLane } = statements
+    updateLane.run(
+      pendingCount,
+      pendingBytes,
+      retractionCount,
+      deliveredSeq,
+      readSeq,
+      conversation.id,
+      recipient,
+    )
   }
   for (const { lastSeq, lastAt, id } of writes.conversations)
     statements.updateConversation.run(lastSeq, lastAt, id)
-  for (const { lastPosition, pendingCount, pendingBytes, account } of mailboxes) {
-    statements.updateMailbox.run(lastPosition, pendingCount, pendingBytes, account)
+  for (const { lastPosition, pendingCount, pendingBytes, retractionCount, account } of mailboxes) {
+    statements.updateMailbox.run(lastPosition, pendingCount, pendingBytes, retractionCount, account)
   }
   for (const { sender, id, conversation, seq, at, isRetracted } of writes.newSentIds) {
     statements.insertSentId.run(sender, id, conversation, seq, at, isRetracted ? 1 : 0)
@@ -242,11 +263,11 @@ function subtractDeleted(
   rows: readonly { kind: number; bytes: number }[],
   counts: readonly (Lane | Mailbox)[],
 ): void {
-  // The counts leave out retractions.
   const messages = rows.filter((row) => row.kind === MESSAGE_KINDS.message)
   const bytes = messages.reduce((sum, row) => sum + row.bytes, 0)
   for (const count of counts) {
     count.pendingCount -= messages.length
     count.pendingBytes -= bytes
+    count.retractionCount -= rows.length - messages.length
   }
 }

@@ -22,10 +22,15 @@ export async function migrate(storage: Storage): Promise<void> {
     }
     for (const [index, statements] of migrations.entries()) {
       if (index < version) continue
-      for (const statement of statements(storage.engine.dialect)) await sql(templateOf(statement))
+      await applyStatements(sql, statements(storage.engine.dialect))
       await sql`INSERT INTO schema_migrations (version) VALUES (${index + 1})`
     }
   })
+}
+
+/** Runs statements of a migration. Only for constant text of this program. */
+export async function applyStatements(sql: Sql, statements: readonly string[]): Promise<void> {
+  for (const statement of statements) await sql(templateOf(statement))
 }
 
 /** Whether a store's schema is exactly the one that this version of the relay uses. */

@@ -5,6 +5,7 @@ import { media } from './migrations/media.ts'
 import type { Migration } from './migrations/migration.ts'
 import { payments } from './migrations/payments.ts'
 import { push } from './migrations/push.ts'
+import { retractions } from './migrations/retractions.ts'
 
 /** Every migration from an empty store to this relay's schema, oldest first. */
-export const migrations: readonly Migration[] = [foundation, channels, payments, push, media]
+export const migrations: readonly Migration[] = [foundation, channels, payments, push, media, retractions]
