@@ -86,7 +86,7 @@ test('a relay does not start with invalid rules, and names the place', async () 
   const broken = join(folder, 'broken.json')
   writeFileSync(broken, JSON.stringify({ rules: [{ pattern: '(', tier: 'top', price_usdt: 1 }] }))
   expect(String(await failureOf(startRelay({ env: { VANITY_RULES: broken } })))).toMatch(
-    /VANITY_RULES.*rules\.0\.pattern must be a regular expression/s,
+    /VANITY_RULES.*rules\.0\.pattern \(line 1\) must be a regular expression/s,
   )
 })
 

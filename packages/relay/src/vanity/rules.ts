@@ -6,7 +6,8 @@ import * as v from 'valibot'
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import defaultRules from './default-rules.json'
-import { isQuick } from './pattern-time.ts'
+import { PatternError } from './pattern-syntax.ts'
+import { type PatternTable, patternTableOf } from './pattern-table.ts'
 
 /** The price of one id. */
 export interface Valuation {
@@ -27,23 +28,42 @@ const CHECK_EVERY_MS = 1000
 const ASSIGNED = /^u[0-9]{8,}$/
 const MOST_ENTRIES = 100_000
 
-const Pattern = v.pipe(
-  v.string(),
-  v.maxLength(256, 'must be at most 256 characters'),
-  v.check(isPattern, 'must be a regular expression'),
+/** All tables together. It bounds the time to read a file, and the memory that its tables take. */
+const MOST_ROWS = 20_000
+
+const PatternText = v.pipe(v.string(), v.maxLength(256, 'must be at most 256 characters'))
+/** Ids of one character, which is one of these, at least so many times. */
+const Repeated = v.strictObject({
+  character: PatternText,
+  at_least: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(32, 'must be at most 32')),
+})
+const Rule = v.pipe(
+  v.strictObject({
+    pattern: v.optional(PatternText),
+    repeated: v.optional(Repeated),
+    tier: VanityTierSchema,
+    price_usdt: Price,
+  }),
+  v.check(
+    ({ pattern, repeated }) => (pattern === undefined) !== (repeated === undefined),
+    'must have either a pattern or “repeated”',
+  ),
 )
 const Ids = v.pipe(v.array(AliasId), v.maxLength(MOST_ENTRIES))
 const RulesFile = v.strictObject({
-  rules: v.pipe(
-    v.array(v.strictObject({ pattern: Pattern, tier: VanityTierSchema, price_usdt: Price })),
-    v.maxLength(1000),
-  ),
+  rules: v.pipe(v.array(Rule), v.maxLength(1000)),
   featured: v.optional(v.pipe(v.array(AliasId), v.maxLength(100, 'must be at most 100')), []),
   reserved: v.optional(Ids, []),
 })
 
+interface PricedIds {
+  readonly tier: VanityTier
+  readonly price: number
+  matches(id: string): boolean
+}
+
 interface Rules {
-  readonly rules: readonly { readonly matches: RegExp; readonly tier: VanityTier; readonly price: number }[]
+  readonly rules: readonly PricedIds[]
   readonly featured: ReadonlySet<AliasId>
   readonly reserved: ReadonlySet<string>
 }
@@ -66,14 +86,14 @@ export class VanityRules {
     this.#log = parts.log
     this.#checkedAt = parts.clock.monotonic()
     this.#version = file === undefined ? '' : versionOf(file)
-    this.#rules = file === undefined ? compile(defaultRules, parts.clock) : read(file, parts.clock)
+    this.#rules = file === undefined ? compile(JSON.stringify(defaultRules)) : read(file)
   }
 
   /** The current price of an id; undefined if no rule prices it or it is reserved. */
   valuate(id: AliasId): Valuation | undefined {
     const { rules, featured, reserved } = this.#current()
     if (ASSIGNED.test(id) || id === QUOTA_REF || reserved.has(id)) return undefined
-    const rule = rules.find(({ matches }) => matches.test(id))
+    const rule = rules.find((each) => each.matches(id))
     return rule && { tier: rule.tier, price: rule.price, isFeatured: featured.has(id) }
   }
 
@@ -91,7 +111,7 @@ export class VanityRules {
       const version = versionOf(this.#file)
       if (version === this.#version) return this.#rules
       this.#version = version
-      this.#rules = read(this.#file, this.#clock)
+      this.#rules = read(this.#file)
       this.#log.info('vanity_rules_read', { count: this.#rules.rules.length })
     } catch (error) {
       this.#log.error('vanity_rules_refused', {
@@ -111,7 +131,7 @@ function versionOf(file: string): string {
   }
 }
 
-function read(file: string, clock: Clock): Rules {
+function read(file: string): Rules {
   let text = ''
   try {
     text = readFileSync(file, 'utf8')
@@ -119,26 +139,38 @@ function read(file: string, clock: Clock): Rules {
     throw new VanityRulesError(`${file} cannot be read`)
   }
   try {
-    return compile(JSON.parse(text), clock)
+    return compile(text)
   } catch (error) {
-    const what = error instanceof VanityRulesError ? error.message : 'is not JSON'
-    throw new VanityRulesError(`${file}: ${what}`)
+    if (error instanceof VanityRulesError) throw new VanityRulesError(`${file}: ${error.message}`)
+    throw error
   }
 }
 
-function compile(given: unknown, clock: Clock): Rules {
-  const { success, issues, output } = v.safeParse(RulesFile, given)
+function compile(text: string): Rules {
+  const { success, issues, output } = v.safeParse(RulesFile, parse(text))
   if (!success) {
     const [issue] = issues
     throw new VanityRulesError(`${v.getDotPath(issue) ?? 'the file'} ${issue.message}`)
   }
-  const rules = output.rules.map(({ pattern, tier, price_usdt }) => ({
-    matches: new RegExp(`^(?:${pattern})$`, 'u'),
-    tier,
-    price: price_usdt,
-  }))
-  const slow = rules.findIndex(({ matches }) => !isQuick(matches, clock))
-  if (slow >= 0) throw new VanityRulesError(`rules.${slow}.pattern takes too long for some ids`)
+  let rows = 0
+  const tableOf = (pattern: string, place: string): PatternTable => {
+    const table = tableAt(pattern, `${place}${lineOf(pattern, text)}`)
+    rows += table.rows
+    if (rows > MOST_ROWS)
+      throw new VanityRulesError(`the patterns up to ${place} are too large together: over ${MOST_ROWS} rows`)
+    return table
+  }
+  const rules = output.rules.map(({ pattern, repeated, tier, price_usdt: price }, index) => {
+    if (pattern !== undefined) {
+      const table = tableOf(pattern, `rules.${index}.pattern`)
+      return { tier, price, matches: table.matches }
+    }
+    if (!repeated) throw new Error('a rule has neither a pattern nor a repeated character')
+    const { matches } = tableOf(repeated.character, `rules.${index}.repeated.character`)
+    const isRepeated = (id: string): boolean =>
+      id.length >= repeated.at_least && matches(id.charAt(0)) && id === id.charAt(0).repeat(id.length)
+    return { tier, price, matches: isRepeated }
+  })
   return {
     rules,
     featured: new Set(output.featured),
@@ -146,10 +178,25 @@ function compile(given: unknown, clock: Clock): Rules {
   }
 }
 
-function isPattern(text: string): boolean {
+function parse(text: string): unknown {
   try {
-    return new RegExp(`^(?:${text})$`, 'u') instanceof RegExp
+    return JSON.parse(text)
   } catch {
-    return false
+    throw new VanityRulesError('is not JSON')
   }
+}
+
+function tableAt(pattern: string, place: string): PatternTable {
+  try {
+    return patternTableOf(pattern)
+  } catch (error) {
+    if (error instanceof PatternError) throw new VanityRulesError(`${place} ${error.message}`)
+    throw error
+  }
+}
+
+// Where a pattern stands in the file, if it is written there in the usual way.
+function lineOf(pattern: string, text: string): string {
+  const at = text.indexOf(JSON.stringify(pattern))
+  return at < 0 ? '' : ` (line ${text.slice(0, at).split('\n').length})`
 }
