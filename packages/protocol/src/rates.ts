@@ -58,7 +58,7 @@ export const rates = {
     perSeconds: 86_400,
     by: 'address',
     setting: 'RATE_RESERVE',
-    means: 'orders of ids without an account',
+    means: 'orders of ids without an account; exact over any such time, and kept over a restart',
   },
   page: {
     burst: 240,

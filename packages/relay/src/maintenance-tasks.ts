@@ -12,6 +12,7 @@ import type { MaintenanceTask } from './operations/maintenance.ts'
 import type { createPayments } from './payments/payments.ts'
 import type { createPush } from './push/push.ts'
 import type { Storage } from './storage/storage.ts'
+import type { ReserveRate } from './vanity/vanity.ts'
 
 /** The parts that tasks belong to. */
 export interface MaintainedParts {
@@ -22,6 +23,7 @@ export interface MaintainedParts {
   readonly messages: ReturnType<typeof createMessages>
   readonly media: Awaited<ReturnType<typeof createMedia>>
   readonly payments: ReturnType<typeof createPayments>
+  readonly reserveRate: ReserveRate
   readonly push: ReturnType<typeof createPush>
   readonly calls: ReturnType<typeof createCalls>
   readonly gateway: Gateway
@@ -29,8 +31,8 @@ export interface MaintainedParts {
 }
 
 export function maintenanceTasks(parts: MaintainedParts): readonly MaintenanceTask[] {
-  const { storage, clock, clockTrust, durability, messages, media, payments, push, calls, gateway, rates } =
-    parts
+  const { storage, clock, clockTrust, durability, messages, media, payments } = parts
+  const { reserveRate, push, calls, gateway, rates } = parts
   return [
     { name: 'durability', run: () => durability.run() },
     { name: 'expiry', needsTrustedClock: true, run: (signal) => messages.expiry.sweep(signal) },
@@ -39,6 +41,7 @@ export function maintenanceTasks(parts: MaintainedParts): readonly MaintenanceTa
     // Without a trusted clock it still removes deleted blobs, but nothing expires.
     { name: 'media', run: async (signal) => media.sweep(signal, await clockTrust.isTrusted()) },
     { name: 'orders', needsTrustedClock: true, run: () => payments.sweep() },
+    { name: 'reserves', needsTrustedClock: true, run: () => reserveRate.eraseOld() },
     { name: 'push', run: (signal) => push.sweep(signal) },
     { name: 'request rates', run: () => rates.dropUnused() },
     { name: 'offers', run: () => calls.eraseExpiredOffers() },

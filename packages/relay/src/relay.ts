@@ -29,7 +29,7 @@ import { createPayments, createProvider, eraseOrders } from './payments/payments
 import { createPush, erasePush, makeVapidSecret } from './push/push.ts'
 import { openStorage } from './storage/open-storage.ts'
 import type { Storage } from './storage/storage.ts'
-import { VanityRules, vanityRoutes } from './vanity/vanity.ts'
+import { ReserveRate, VanityRules, vanityRoutes } from './vanity/vanity.ts'
 import { version } from './version.ts'
 
 /** A running relay. */
@@ -87,6 +87,8 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
     linkKeys: await openRelayKeys(storage, 'media', parts),
   })
   const vanityRules = new VanityRules(config.vanityRules, parts)
+  const [{ secret }] = await openRelayKeys(storage, 'reserve', parts)
+  const reserveRate = new ReserveRate({ ...shared, rates: config.rates, secret })
   const push = createPush({ ...shared, config: config.push, vapidKeys })
   const calls = createCalls({
     ...shared,
@@ -127,7 +129,7 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
       ...calls.routes,
       ...payments.routes,
       ...media.routes,
-      ...vanityRoutes({ ...shared, rules: vanityRules, orders, publicUrl }),
+      ...vanityRoutes({ ...shared, rules: vanityRules, orders, reserveRate, publicUrl }),
       ...push.routes,
     },
     readiness: () => readReadiness({ ...shared, durability }),
@@ -140,7 +142,18 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
     log,
   })
   const maintenance = startMaintenance(
-    maintenanceTasks({ ...shared, durability, messages, media, payments, push, calls, gateway, rates }),
+    maintenanceTasks({
+      ...shared,
+      durability,
+      messages,
+      media,
+      payments,
+      reserveRate,
+      push,
+      calls,
+      gateway,
+      rates,
+    }),
     shared,
   )
   return {

@@ -1,6 +1,14 @@
 // What the tests of orders and payments share: accounts, a clock that tests move, a shop, and a simulated
 // chain. (payments/providers/evm*.test.ts and evm-shop.test.ts use a real chain.)
-import { AliasId, type ChannelId, check, defaultLimits, type Limits, type OrderId } from '@sotto/protocol'
+import {
+  AliasId,
+  type ChannelId,
+  check,
+  defaultLimits,
+  type Limits,
+  type OrderId,
+  rates,
+} from '@sotto/protocol'
 import { addAccount, deleteAccount, findAccountByAlias } from '../src/accounts/accounts.ts'
 import { createChannel, eraseChannels, getChannel, setSalePrice } from '../src/channels/catalog.ts'
 import { orderChannel, orderSeat } from '../src/channels/trade.ts'
@@ -18,7 +26,8 @@ import { eraseOrders } from '../src/payments/payments.ts'
 import type { PaymentProvider, PaymentSeen } from '../src/payments/provider.ts'
 import type { Storage } from '../src/storage/storage.ts'
 import { bind } from '../src/vanity/bind.ts'
-import { purchase } from '../src/vanity/purchase.ts'
+import { purchase, reserve } from '../src/vanity/purchase.ts'
+import { ReserveRate } from '../src/vanity/reserve-rate.ts'
 import { VanityRules } from '../src/vanity/vanity.ts'
 import type { engines } from './engines.ts'
 import { clockAt, type Person } from './mailbox-world.ts'
@@ -55,6 +64,7 @@ export async function openShopWorld(engine: (typeof engines)[number], changed: P
   const clockTrust = new ClockTrust({ ...parts, log })
   const isClockTrusted = (): Promise<boolean> => clockTrust.isTrusted()
   const orders = new Orders({ ...parts, goods, provider, isClockTrusted })
+  const reserveRate = new ReserveRate({ ...parts, rates, secret: systemRandom(32) })
   const rules = new VanityRules(undefined, { clock, log })
 
   const add = (): Promise<Person> =>
@@ -93,9 +103,11 @@ export async function openShopWorld(engine: (typeof engines)[number], changed: P
     }),
     /** Orders an id. */
     buyAlias: (buyer: Person, alias = 'river') =>
-      purchase(check(AliasId, alias), { account: buyer.id }, { orders, rules }),
+      purchase(check(AliasId, alias), buyer.id, { orders, rules }),
+    /** Orders an id without an account. */
     reserve: (address: string, alias = 'river') =>
-      purchase(check(AliasId, alias), { address }, { orders, rules }),
+      reserve(check(AliasId, alias), address, { orders, rules, reserveRate }),
+    reserveRate,
     /** Makes a channel of this owner that is for sale. */
     offer: async (owner: Person, price = 40): Promise<ChannelId> =>
       storage.transaction(async (sql) => {

@@ -9,6 +9,7 @@ import { befriend, call, message, post, type WireAccount, wireAccount, wireFrien
 const ORDER = /^ord_[A-Za-z0-9_-]{20,64}$/
 const UNKNOWN_ORDER = `ord_${'x'.repeat(24)}`
 const MINUTE_MS = 60_000
+const DAY_MS = 86_400_000
 let names = 0
 /** An id that no other test here uses. */
 function freshId(): string {
@@ -320,12 +321,21 @@ describe('without a payment provider', () => {
 describe('the rates of the shop', () => {
   onEveryEngine(
     (relay) => {
-      test('an address can reserve three ids a day', async () => {
+      test('an address can reserve three ids in any day, whatever restarts in between', async () => {
         const reserve = () => post(`${relay.url}/api/v1/vanity/reserve`, { alias_id: freshId() })
         for (let n = 0; n < 3; n++) expect((await reserve()).status).toBe(200)
         const refused = await reserve()
         expectProblem(refused, 429, 'RATE_LIMITED', { limit: 'reserve' })
-        expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3600)
+        expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(23 * 3600)
+
+        await relay.process.letPass(DAY_MS / 2)
+        expectProblem(await reserve(), 429, 'RATE_LIMITED', { limit: 'reserve' })
+        await relay.process.kill('SIGKILL')
+        await relay.process.start()
+        expectProblem(await reserve(), 429, 'RATE_LIMITED', { limit: 'reserve' })
+        await relay.process.letPass(DAY_MS / 2 + 1)
+        for (let n = 0; n < 3; n++) expect((await reserve()).status).toBe(200)
+        expectProblem(await reserve(), 429, 'RATE_LIMITED', { limit: 'reserve' })
       })
     },
     { MANUAL_PAY_TO: 'IBAN XX00 0000', RATE_LIMITS: 'on' },

@@ -39,7 +39,7 @@ export const vanityEndpoints = define({
     path: '/vanity/reserve',
     notIdempotent: true,
     auth: 'none',
-    rate: 'reserve',
+    rate: 'shop', // And `reserve`, which counts the orders.
     body: payments.AliasBody,
     status: 200,
     reply: payments.ReserveOrder,

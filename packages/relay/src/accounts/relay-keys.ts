@@ -18,7 +18,7 @@ export type RelayKeys = readonly [RelayKey, ...RelayKey[]]
  */
 export async function openRelayKeys(
   storage: Storage,
-  purpose: 'token' | 'challenge' | 'vapid' | 'media',
+  purpose: 'token' | 'challenge' | 'vapid' | 'media' | 'reserve',
   parts: { clock: Clock; randomBytes: RandomBytes; makeSecret?: (randomBytes: RandomBytes) => Uint8Array },
 ): Promise<RelayKeys> {
   return await storage.transaction(async (sql) => {

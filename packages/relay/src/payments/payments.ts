@@ -20,7 +20,7 @@ import { orderRoutes } from './routes.ts'
 export { endHold, eraseOrders } from './erase.ts'
 export type { Goods } from './goods.ts'
 export { findOrder, isHeld, lockOrder, markBound, type Order, soldAt } from './order.ts'
-export { moveDepositIndexAhead, type Orders } from './orders.ts'
+export { moveDepositIndexAhead, type OrderRequest, type Orders } from './orders.ts'
 export { createProvider, describePayments } from './payment-config.ts'
 export { paymentUrlOf } from './routes.ts'
 

@@ -5,7 +5,16 @@ import { media } from './migrations/media.ts'
 import type { Migration } from './migrations/migration.ts'
 import { payments } from './migrations/payments.ts'
 import { push } from './migrations/push.ts'
+import { reserves } from './migrations/reserves.ts'
 import { retractions } from './migrations/retractions.ts'
 
 /** Every migration from an empty store to this relay's schema, oldest first. */
-export const migrations: readonly Migration[] = [foundation, channels, payments, push, media, retractions]
+export const migrations: readonly Migration[] = [
+  foundation,
+  channels,
+  payments,
+  push,
+  media,
+  retractions,
+  reserves,
+]

@@ -1,34 +1,53 @@
 // Orders an id. A pending order holds the id until it expires; a paid order holds it until the id is bound.
 import { type AliasId, ProtocolError } from '@sotto/protocol'
-import type { Goods, Order, Orders } from '../payments/payments.ts'
+import type { Goods, Order, OrderRequest, Orders } from '../payments/payments.ts'
 import type { AccountId, Sql } from '../storage/storage.ts'
+import type { ReserveRate } from './reserve-rate.ts'
 import type { VanityRules } from './rules.ts'
 import { aliasHold, isGivenOut } from './taken.ts'
 
-/** The buyer of an id: an account, or a client without an account, known by its network address. */
-export type Buyer = { readonly account: AccountId } | { readonly address: string }
+interface Parts {
+  readonly orders: Orders
+  readonly rules: VanityRules
+}
 
 /**
- * Orders an id at its current price.
+ * Orders an id for an account at its current price.
  * @throws ProtocolError `NOT_FOUND` if no rule prices it, `ALIAS_TAKEN`, and what placing an order throws
  */
-export async function purchase(
+export async function purchase(alias: AliasId, buyer: AccountId, { orders, rules }: Parts): Promise<Order> {
+  const request = requestOf(alias, rules)
+  return await orders.place(buyer, async () => ({ ...request, kind: 'vanity', party: `account ${buyer}` }))
+}
+
+/**
+ * Orders an id for a client without an account, known by its network address.
+ * @throws ProtocolError like {@link purchase}, and `RATE_LIMITED` if the address has reserved too many
+ */
+export async function reserve(
   alias: AliasId,
-  buyer: Buyer,
-  { orders, rules }: { orders: Orders; rules: VanityRules },
+  address: string,
+  { orders, rules, reserveRate }: Parts & { readonly reserveRate: ReserveRate },
 ): Promise<Order> {
+  const request = requestOf(alias, rules)
+  return await reserveRate.counted(address, (count) =>
+    orders.place(undefined, async (sql) => {
+      await count(sql)
+      return { ...request, kind: 'reserve', party: `address ${address}` }
+    }),
+  )
+}
+
+function requestOf(alias: AliasId, rules: VanityRules): Omit<OrderRequest, 'kind' | 'party'> {
   const valuation = rules.valuate(alias)
   if (!valuation) throw new ProtocolError('NOT_FOUND')
-  const account = 'account' in buyer ? buyer.account : undefined
-  return await orders.place(account, async () => ({
-    kind: account === undefined ? 'reserve' : 'vanity',
+  return {
     refId: alias,
     price: valuation.price,
-    party: 'account' in buyer ? `account ${buyer.account}` : `address ${buyer.address}`,
     taken: 'ALIAS_TAKEN',
     title: `the id ${alias}`,
     isFree: async (sql) => !(await isGivenOut(sql, alias)),
-  }))
+  }
 }
 
 /** Ids as goods: payment delivers nothing yet; the buyer binds the id later. */

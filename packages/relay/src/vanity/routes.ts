@@ -7,7 +7,8 @@ import type { Clock } from '../operations/clock.ts'
 import { findOrder, type Order, type Orders, paymentUrlOf } from '../payments/payments.ts'
 import type { Storage } from '../storage/storage.ts'
 import { aliasOf, bind } from './bind.ts'
-import { purchase } from './purchase.ts'
+import { purchase, reserve } from './purchase.ts'
+import type { ReserveRate } from './reserve-rate.ts'
 import type { VanityRules } from './rules.ts'
 import { searchVanity } from './search.ts'
 
@@ -18,6 +19,7 @@ export interface VanityParts {
   readonly clock: Clock
   readonly rules: VanityRules
   readonly orders: Orders
+  readonly reserveRate: ReserveRate
   readonly publicUrl: URL | undefined
 }
 
@@ -29,12 +31,12 @@ export function vanityRoutes(parts: VanityParts): Handlers<Names> {
     searchVanity: ({ query }) => searchVanity(storage.sql, rules, query.q),
 
     purchaseVanity: async ({ caller, body, host }) => {
-      const order = await purchase(body.alias_id, { account: caller.id }, parts)
+      const order = await purchase(body.alias_id, caller.id, parts)
       return { ...orderOf(order, body.alias_id), payment_url: paymentUrlOf(order, { publicUrl, host }) }
     },
 
     reserveVanity: async ({ body, address }) =>
-      orderOf(await purchase(body.alias_id, { address }, parts), body.alias_id),
+      orderOf(await reserve(body.alias_id, address, parts), body.alias_id),
 
     bindVanity: async ({ caller, body }) => {
       const { bound, frames } = await storage.transaction(async (sql) => {
