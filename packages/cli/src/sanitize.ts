@@ -1,8 +1,6 @@
 // Makes other people's text safe to print: it cannot move the cursor, change colours or reorder a line.
+import { cleanText } from '@sotto/protocol'
 
-/** Bidirectional controls can make a line look like another one; tags and fillers can hide text in it. */
-const INVISIBLE =
-  /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu
 /** More marks than any script puts on one letter; they would cover the neighbouring lines. */
 const EXCESS_MARKS = /(\p{M}{6})\p{M}+/gu
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these must not reach the terminal
@@ -13,13 +11,12 @@ const CONTROLS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g
  * becomes spaces.
  */
 export function sanitizeText(text: string): string {
-  return text
+  const lines = text
     .toWellFormed()
     .replace(/\r\n?|[\u2028\u2029]/g, '\n')
     .replaceAll('\t', '  ')
     .replace(CONTROLS, '\ufffd')
-    .replace(INVISIBLE, '')
-    .replace(EXCESS_MARKS, '$1')
+  return cleanText(lines).replace(EXCESS_MARKS, '$1')
 }
 
 /** One line of at most `maxCells` columns, such as a nickname. */

@@ -1,7 +1,7 @@
 // A relay that lies about accounts, keys and names. It cannot change an identity, a key or a trust state.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { failureOf } from '../../protocol/test/failure-of.ts'
-import { MemoryStore } from '../src/client.ts'
+import { Channels, MemoryStore } from '../src/client.ts'
 import { friendOf, type HostileRelay, makePeer } from './hostile-relay.ts'
 import { HostileWorld, msg } from './hostile-world.ts'
 import { until } from './people.ts'
@@ -91,6 +91,27 @@ test('a reply that breaks the protocol fails with BAD_REPLY', async () => {
     code: 'REFUSED',
     refusal: 'NOT_FOUND',
   })
+})
+
+test('names from the relay cannot reverse, hide or break the text around them, and are never empty', async () => {
+  const [bob, carol] = [makePeer('bob'), makePeer('carol')]
+  const person = await world.victim([bob])
+  relay.friends = [
+    friendOf(bob, { nickname: '\u202eb\u200bo\u0000b\u2028\u001b[2J' }),
+    friendOf(carol, { nickname: '\u2066\u3164' }),
+  ]
+  await person.client.syncFriends()
+  expect(person.client.friends().map(({ nickname }) => nickname)).toEqual(['bob [2J', 'carol'])
+  const stored = await person.store.listFriends()
+  expect(stored.map(({ nickname }) => nickname)).toEqual(['bob [2J', 'carol'])
+  relay.answers['GET /users/bob'] = () => ({ body: friendOf(bob, { nickname: '\u200f' }) })
+  expect((await person.client.lookUpUser('bob')).nickname).toBe('bob')
+  const channel = { id: `ch_${'a'.repeat(22)}`, name: '\u200b', description: 'two\nlines\u202e' }
+  relay.answers['GET /channels/mine'] = () => ({ body: [channel, { ...channel, name: '\u2067News' }] })
+  expect(await new Channels(person.client).mine()).toMatchObject([
+    { name: channel.id, description: 'two\nlines' },
+    { name: 'News' },
+  ])
 })
 
 test('after a key change the client decrypts, sends and overwrites nothing, and reports a security violation', async () => {

@@ -46,8 +46,8 @@ test.each([
   [
     'nickname',
     Nickname,
-    ['a', ' a ', '𝒜'.repeat(64), 'Ada Lovelace', '名前', '👩‍💻'],
-    ['', ' ', '\t', 'a\u0007', 'a\u0085', 'a'.repeat(65), '\ud800', '\u00a0\u2003'],
+    ['a', ' a ', '𝒜'.repeat(64), 'Ada Lovelace', '名前', '👩‍💻', 'a\u0007', `${'a'.repeat(64)}\u200b`],
+    ['', ' ', '\t', '\u200b\u202e', '\u2800', 'a'.repeat(65), '\ud800', '\u00a0\u2003'],
   ],
 ] as const)('%s: valid values are accepted, and all others refused', (_name, schema, right, wrong) => {
   for (const text of right) expect([text, v.is(schema, text)]).toEqual([text, true])

@@ -1,5 +1,6 @@
 // The forms of every identifier and encoded value that crosses the wire (docs/protocol.md, "Encodings").
 import * as v from 'valibot'
+import { cleanName } from './clean-text.ts'
 
 /**
  * An account's public name: 3 to 32 of `a-z`, `0-9` and `_`. The relay assigns `u` and digits, or the account
@@ -82,14 +83,33 @@ export const Signature = v.pipe(
   v.regex(/^[A-Za-z0-9+/]{85}[AQgw]==$/, 'must be 64 bytes in Base64 with padding'),
 )
 
-/** The name of an account for people: 1 to 64 characters, not only spaces, no control characters. */
+const NICKNAME_RULE = 'must be 1 to 64 characters, not only spaces or invisible ones'
+
+/**
+ * The name of an account for people: 1 to 64 characters, one of which is visible. What {@link cleanName}
+ * takes out is not refused and does not count.
+ */
 export const Nickname = v.pipe(
   v.string(),
-  v.regex(
-    /^(?=.*\S)[^\p{Cc}\p{Cs}]{1,64}$/u,
-    'must be 1 to 64 characters, not only spaces, no control characters',
-  ),
+  v.description(NICKNAME_RULE),
+  v.transform(cleanName),
+  v.regex(/^(?=.*[^\s\u2800])[^\p{Cc}\p{Cs}]{1,64}$/u, NICKNAME_RULE),
 )
+
+/**
+ * A name in a reply: cleaned again, because a relay may be older or hostile, and empty if nothing is left.
+ */
+export const ReceivedName = v.pipe(
+  v.string(),
+  v.description('at most 64 characters, without control, bidirectional and invisible ones'),
+  v.transform(cleanName),
+  v.regex(/^[^\p{Cc}\p{Cs}]{0,64}$/u, 'must be at most 64 characters'),
+)
+
+/** Gives an account in a reply its alias as its nickname, if the nickname was empty. */
+export function named<A extends { readonly alias_id: string; readonly nickname: string }>(account: A): A {
+  return account.nickname === '' ? { ...account, nickname: account.alias_id } : account
+}
 
 /** A point in time: ISO 8601, UTC, milliseconds, `Z`. */
 export const Timestamp = v.pipe(v.string(), v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/))

@@ -259,7 +259,7 @@ describe('the account itself', () => {
     expect((await account.get('/me')).body).toEqual(renamed.body)
   })
 
-  test('a nickname has 1 to 64 characters (code points), is not blank and has no control characters', async () => {
+  test('a nickname has 1 to 64 characters (code points) and is not blank', async () => {
     const account = await wireAccount(relay.url)
     const patch = (nickname: unknown) =>
       call(account.api('/me'), {
@@ -272,8 +272,7 @@ describe('the account itself', () => {
       '',
       '   ',
       'a'.repeat(65),
-      'a\u0000b',
-      'a\nb',
+      '\u200b\u202e',
       '\ud800',
       null,
       7,
@@ -284,6 +283,25 @@ describe('the account itself', () => {
       expectInvalidField(await patch(nickname), 'nickname')
     }
     expect((await account.get('/me')).body.nickname).toBe('𝒜'.repeat(64))
+  })
+
+  test('a nickname loses control, bidirectional and invisible characters, and keeps what scripts and emoji need', async () => {
+    const account = await wireAccount(relay.url, '\u202eA\u0000d\u200ba\u0007')
+    expect((await account.get('/me')).body.nickname).toBe('Ada')
+    for (const [given, kept] of [
+      ['a\nb\u009b', 'a b'],
+      ['\u2066Bob\u2069 ', 'Bob'],
+      [`\ufeff${'𝒜'.repeat(64)}\u2060`, '𝒜'.repeat(64)],
+      ['👩‍👩‍👧 می‌خواهم 🏴󠁧󠁢󠁳󠁣󠁴󠁿', '👩‍👩‍👧 می‌خواهم 🏴󠁧󠁢󠁳󠁣󠁴󠁿'],
+    ]) {
+      const renamed = await call(account.api('/me'), {
+        method: 'PATCH',
+        headers: account.authorized(),
+        body: JSON.stringify({ nickname: given }),
+      })
+      expect([renamed.status, renamed.body.nickname]).toEqual([200, kept])
+      expect((await account.get(`/users/${account.alias}`)).body.nickname).toBe(kept)
+    }
   })
 
   test('a lookup returns four fields, for another account and for one’s own; an unknown alias answers 404', async () => {

@@ -127,15 +127,30 @@ onEveryEngine((relay) => {
 
     test('with an invalid name or description is refused and not made', async () => {
       const account = await newAccount()
-      for (const name of ['', ' ', 'x'.repeat(65), 'a\u0000b', 'a\nb', 7, null, '\ud800']) {
+      for (const name of ['', ' ', '\u200b', 'x'.repeat(65), 7, null, '\ud800']) {
         expectInvalidField(await account.post('/channels', { name }), 'name')
       }
-      for (const description of ['x'.repeat(1025), 'a\u0007', 3]) {
+      for (const description of ['x'.repeat(1025), '\ud800', 3]) {
         expectInvalidField(await account.post('/channels', { name: 'n', description }), 'description')
       }
       expectInvalidField(await account.post('/channels', { name: 'n', is_public: 'yes' }), 'is_public')
       expect((await account.get('/channels/mine')).body).toEqual([])
       await make(account, '😀'.repeat(64), { description: 'two\nlines' })
+    })
+
+    test('loses control, bidirectional and invisible characters of its name and description', async () => {
+      const account = await newAccount()
+      const id = await make(account, '\u202eBintu\u0000ro\u200bng\n', {
+        description: 'two\n\u2066lines\u0007',
+      })
+      const shown = { name: 'Binturong', description: 'two\nlines' }
+      expect((await account.get(`/channels/${id}`)).body).toMatchObject(shown)
+      expect((await account.get('/channels/search?q=binturong')).body).toMatchObject([shown])
+      const changed = { name: '\u2067Tea \u200f👩‍💻', description: '\ufeffgreen' }
+      expect((await patch(account, `/channels/${id}`, changed)).body).toMatchObject({
+        name: 'Tea 👩‍💻',
+        description: 'green',
+      })
     })
   })
 

@@ -144,12 +144,18 @@ async function phraseOf(text: string): Promise<string> {
   return normalizeMnemonic(text)
 }
 
-/** Returns the trimmed nickname. @throws ClientError `INVALID_ARGUMENT` if it is not valid */
+/**
+ * Returns the nickname as the relay keeps it: cleaned and trimmed.
+ * @throws ClientError `INVALID_ARGUMENT` if it is not valid
+ */
 export function checkNickname(text: string): string {
   try {
-    return check(Nickname, text.trim())
+    return check(Nickname, text)
   } catch {
-    throw new ClientError('INVALID_ARGUMENT', 'a nickname has 1 to 64 characters, and no control characters')
+    throw new ClientError(
+      'INVALID_ARGUMENT',
+      'a nickname has 1 to 64 characters, not only spaces or invisible ones',
+    )
   }
 }
 

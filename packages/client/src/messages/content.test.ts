@@ -71,3 +71,23 @@ test('invalid media contents are refused', () => {
   ] as const)
     expect(() => outgoing(content, undefined)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }))
 })
+
+test('a file name is cleaned when it is sent, when it arrives and when it is read from an older store', () => {
+  for (const [name, shown] of [
+    ['invoice\u202efdp.exe', 'invoicefdp.exe'],
+    ['a\u0000\u001b[2J\nb.pdf', 'a[2J b.pdf'],
+    ['\u200b\u2066\u3164', 'file'],
+    ['', 'file'],
+    ['👩‍💻 می‌خواهم.txt', '👩‍💻 می‌خواهم.txt'],
+  ] as const) {
+    const file = { kind: 'file', mediaKey: key, name, sizeBytes: 5 } as const
+    const { plaintext, fields } = outgoing(file, undefined)
+    expect([plaintext, fields.caption]).toEqual([`[file]${key}|${shown}|5`, shown])
+    for (const sent of [`[file]${key}|${name}|5`, JSON.stringify({ type: 'file', key, name, size: 5 })]) {
+      const arrived = fieldsOf(decodeContent(sent))
+      expect([arrived.text, arrived.caption]).toEqual([plaintext, shown])
+    }
+    const older = stored({ text: `[file]${key}|${name}|5`, msgType: 'file', mediaUrl: key, caption: name })
+    expect(contentOf(older)).toEqual({ ...file, name: shown })
+  }
+})

@@ -6,26 +6,29 @@ import {
   type MessageContent,
   type OutgoingContent,
 } from '@sotto/crypto'
+import { cleanName } from '@sotto/protocol'
 import { ClientError, unreachable } from '../client-error.ts'
 import type { StoredMessage } from '../stores/stores.ts'
 
 /** The fields of a stored message that follow from its content. */
 export type ContentFields = Pick<StoredMessage, 'text' | 'msgType' | 'mediaUrl' | 'caption'>
 
-/** The text form and kind of a content, as they are stored. A file's name is its caption. */
+/** The text form and kind of a content, as they are stored. A file's name is cleaned, and is its caption. */
 export function fieldsOf(content: MessageContent): ContentFields {
   switch (content.kind) {
     case 'text':
       return { text: content.text, msgType: 'text' }
     case 'image':
       return { text: `[img]${content.mediaKey}`, msgType: 'image', mediaUrl: content.mediaKey }
-    case 'file':
+    case 'file': {
+      const name = cleanFileName(content.name)
       return {
-        text: `[file]${content.mediaKey}|${content.name}|${content.sizeBytes}`,
+        text: `[file]${content.mediaKey}|${name}|${content.sizeBytes}`,
         msgType: 'file',
         mediaUrl: content.mediaKey,
-        caption: content.name,
+        caption: name,
       }
+    }
     case 'voice':
       return {
         text: `[voice]${content.mediaKey}|${content.durationMs}`,
@@ -40,7 +43,8 @@ export function fieldsOf(content: MessageContent): ContentFields {
 /**
  * The content of a stored message in parts: its text, or the media key (with its digest, if it has one), a
  * file's name and size, the length of a voice message. Undefined for a retracted or `undecryptable` message.
- * Names, sizes and lengths are the sender's claims.
+ * Names, sizes and lengths are the sender's claims. A name is on one line, without control, bidirectional and
+ * invisible characters.
  */
 export function contentOf(message: StoredMessage): MessageContent | undefined {
   if (message.retracted || message.msgType === 'undecryptable') return undefined
@@ -48,7 +52,7 @@ export function contentOf(message: StoredMessage): MessageContent | undefined {
   // Text stays literal even if it looks like a media form: a person may type "[img]".
   if (message.msgType === undefined || message.msgType === 'text')
     return { kind: 'text', text: message.text, ...reply }
-  return { ...decodeContent(message.text), ...reply }
+  return { ...withCleanName(decodeContent(message.text)), ...reply }
 }
 
 /** An outgoing content: the plaintext to encrypt, and the fields to store. @throws `INVALID_ARGUMENT` */
@@ -58,10 +62,21 @@ export function outgoing(
 ): { readonly plaintext: string; readonly fields: ContentFields } {
   const parts: OutgoingContent = typeof content === 'string' ? { text: content } : content
   try {
-    const plaintext = encodeContent({ ...parts, replyToId })
+    const plaintext = encodeContent({ ...withCleanName(parts), replyToId })
     return { plaintext, fields: fieldsOf(decodeContent(plaintext)) }
   } catch (error) {
     if (!(error instanceof CryptoError)) throw error
     throw new ClientError('INVALID_ARGUMENT', error.message, { cause: error })
   }
+}
+
+// Only clients see the name of a file: the relay has it in encrypted form.
+function withCleanName<C extends OutgoingContent | MessageContent>(content: C): C {
+  // An application in JavaScript can pass a name that is no text, which encoding refuses.
+  if (content.kind !== 'file' || typeof content.name !== 'string') return content
+  return { ...content, name: cleanFileName(content.name) }
+}
+
+function cleanFileName(name: string): string {
+  return cleanName(name) || 'file'
 }

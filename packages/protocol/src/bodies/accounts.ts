@@ -5,7 +5,9 @@ import {
   AliasId,
   ConversationId,
   Nickname,
+  named,
   PublicKey,
+  ReceivedName,
   Seq,
   Signature,
   Timestamp,
@@ -53,23 +55,29 @@ export const AuthVerifyReply = v.object({ token: v.string(), expires_in: Seconds
 
 export const WsTicketReply = v.object({ ticket: v.string(), expires_in: Seconds })
 
-export const Me = v.object({
-  uuid: AccountUuid,
-  alias_id: AliasId,
-  nickname: Nickname,
-  ed25519_public_key: PublicKey,
-  x25519_public_key: PublicKey,
-  created_at: Timestamp,
-})
+export const Me = v.pipe(
+  v.object({
+    uuid: AccountUuid,
+    alias_id: AliasId,
+    nickname: ReceivedName,
+    ed25519_public_key: PublicKey,
+    x25519_public_key: PublicKey,
+    created_at: Timestamp,
+  }),
+  v.transform(named),
+)
 export const PatchMeBody = v.object({ nickname: Nickname })
 
 /** The result of an account lookup. */
-export const UserLookup = v.object({
-  alias_id: AliasId,
-  nickname: Nickname,
-  x25519_public_key: PublicKey,
-  ed25519_public_key: PublicKey,
-})
+export const UserLookup = v.pipe(
+  v.object({
+    alias_id: AliasId,
+    nickname: ReceivedName,
+    x25519_public_key: PublicKey,
+    ed25519_public_key: PublicKey,
+  }),
+  v.transform(named),
+)
 /** See {@link UserLookup}. */
 export type UserLookup = v.InferOutput<typeof UserLookup>
 

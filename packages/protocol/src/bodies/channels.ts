@@ -1,29 +1,42 @@
 // Bodies and replies of public channels.
 import * as v from 'valibot'
-import { AliasId, ChannelId, PostId, Timestamp } from '../ids.ts'
+import { cleanName, cleanText } from '../clean-text.ts'
+import { AliasId, ChannelId, PostId, ReceivedName, Timestamp } from '../ids.ts'
 import { Price } from './payments.ts'
 
-const NAME_RULE = 'must be 1 to 64 characters, not only spaces, no control characters'
-const ChannelName = v.pipe(v.string(), v.regex(/^(?=.*\S)[^\p{Cc}\p{Cs}]{1,64}$/u, NAME_RULE))
-const DESCRIPTION_RULE = 'must be at most 1,024 characters, no control characters but line breaks and tabs'
+const NAME_RULE = 'must be 1 to 64 characters, not only spaces or invisible ones'
+// As of a nickname, what cleaning takes out is not refused and does not count.
+const ChannelName = v.pipe(
+  v.string(),
+  v.description(NAME_RULE),
+  v.transform(cleanName),
+  v.regex(/^(?=.*[^\s\u2800])[^\p{Cc}\p{Cs}]{1,64}$/u, NAME_RULE),
+)
+const DESCRIPTION_RULE = 'must be at most 1,024 characters'
 const ChannelDescription = v.pipe(
   v.string(),
-  v.regex(/^(?:[^\p{Cc}\p{Cs}]|[\n\r\t]){0,1024}$/u, DESCRIPTION_RULE),
+  v.description(DESCRIPTION_RULE),
+  v.transform(cleanText),
+  v.regex(/^\P{Cs}{0,1024}$/u, DESCRIPTION_RULE),
 )
 /** An account's role in a channel. */
 export const ChannelRole = v.picklist(['owner', 'subscriber'])
 
 /** A channel as an account sees it. */
-export const ChannelInfo = v.object({
-  id: ChannelId,
-  name: ChannelName,
-  description: ChannelDescription,
-  role: v.exactOptional(ChannelRole),
-  is_subscribed: v.exactOptional(v.boolean()),
-  for_sale: v.exactOptional(v.boolean()),
-  /** In stablecoin units; only present while the channel is for sale. */
-  sale_price: v.exactOptional(Price),
-})
+export const ChannelInfo = v.pipe(
+  v.object({
+    id: ChannelId,
+    name: ReceivedName,
+    description: ChannelDescription,
+    role: v.exactOptional(ChannelRole),
+    is_subscribed: v.exactOptional(v.boolean()),
+    for_sale: v.exactOptional(v.boolean()),
+    /** In stablecoin units; only present while the channel is for sale. */
+    sale_price: v.exactOptional(Price),
+  }),
+  // A relay may be older or hostile, and cleaning may have left nothing of its name.
+  v.transform((channel) => (channel.name === '' ? { ...channel, name: channel.id } : channel)),
+)
 /** See {@link ChannelInfo}. */
 export type ChannelInfo = v.InferOutput<typeof ChannelInfo>
 

@@ -1,24 +1,27 @@
 // Bodies and replies of friendship and blocks.
 import * as v from 'valibot'
-import { AliasId, ConversationId, FriendshipId, Nickname, PublicKey, Timestamp } from '../ids.ts'
+import { AliasId, ConversationId, FriendshipId, named, PublicKey, ReceivedName, Timestamp } from '../ids.ts'
 
 export const FriendshipStatus = v.picklist(['pending', 'accepted', 'rejected'])
 /** The state of a friendship, as one side sees it. */
 export type FriendshipStatus = v.InferOutput<typeof FriendshipStatus>
 
 /** One row of a friend list. */
-export const FriendProfile = v.object({
-  friendship_id: FriendshipId,
-  alias_id: AliasId,
-  nickname: Nickname,
-  status: FriendshipStatus,
-  direction: v.picklist(['sent', 'received']),
-  /** `""` until the friendship is accepted. */
-  conversation_id: v.union([ConversationId, v.literal('')]),
-  x25519_public_key: PublicKey,
-  ed25519_public_key: PublicKey,
-  created_at: Timestamp,
-})
+export const FriendProfile = v.pipe(
+  v.object({
+    friendship_id: FriendshipId,
+    alias_id: AliasId,
+    nickname: ReceivedName,
+    status: FriendshipStatus,
+    direction: v.picklist(['sent', 'received']),
+    /** `""` until the friendship is accepted. */
+    conversation_id: v.union([ConversationId, v.literal('')]),
+    x25519_public_key: PublicKey,
+    ed25519_public_key: PublicKey,
+    created_at: Timestamp,
+  }),
+  v.transform(named),
+)
 /** See {@link FriendProfile}. */
 export type FriendProfile = v.InferOutput<typeof FriendProfile>
 
@@ -33,5 +36,8 @@ export const FriendPath = v.object({
 })
 export const AliasPath = v.object({ alias_id: AliasId })
 
-export const BlockedAccount = v.object({ alias_id: AliasId, nickname: Nickname, created_at: Timestamp })
+export const BlockedAccount = v.pipe(
+  v.object({ alias_id: AliasId, nickname: ReceivedName, created_at: Timestamp }),
+  v.transform(named),
+)
 export const BlockList = v.array(BlockedAccount)

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { engines } from '../../test/engines.ts'
 import { countsOf, type MailboxWorld, openMailboxWorld } from '../../test/mailbox-world.ts'
 import { createInProcessBus } from '../cluster/in-process-bus.ts'
-import { applyStatements } from '../storage/migrate.ts'
+import { applySteps } from '../storage/migrate.ts'
 import { retractions } from '../storage/migrations/retractions.ts'
 import { Expiry } from './expiry.ts'
 import { closeConversation, openConversation } from './messages.ts'
@@ -130,8 +130,10 @@ for (const engine of engines) {
       await storage.transaction(async (sql) => {
         await sql`UPDATE lanes SET retraction_count = 0`
         await sql`UPDATE mailboxes SET retraction_count = 0`
-        const updates = retractions(storage.engine.dialect).filter((text) => text.startsWith('UPDATE'))
-        await applyStatements(sql, updates)
+        const updates = retractions(storage.engine.dialect).filter((step) =>
+          String(step).startsWith('UPDATE'),
+        )
+        await applySteps(sql, updates)
       })
       expect(await countsOf(storage)).toEqual([])
       expect(await retracting('t2')).toBe('MAILBOX_FULL')

@@ -1,5 +1,6 @@
 // Brings a store's schema up to date: applies the missing migrations in order, in one transaction. There is
 // no way back.
+import type { MigrationStep } from './migrations/migration.ts'
 import { migrations } from './migrations.ts'
 import type { Sql, Storage } from './storage.ts'
 
@@ -20,17 +21,20 @@ export async function migrate(storage: Storage): Promise<void> {
     if (version > migrations.length) {
       throw new StorageTooNew(`the store is at schema ${version}, this relay knows ${migrations.length}`)
     }
-    for (const [index, statements] of migrations.entries()) {
+    for (const [index, migration] of migrations.entries()) {
       if (index < version) continue
-      await applyStatements(sql, statements(storage.engine.dialect))
+      await applySteps(sql, migration(storage.engine.dialect))
       await sql`INSERT INTO schema_migrations (version) VALUES (${index + 1})`
     }
   })
 }
 
-/** Runs statements of a migration. Only for constant text of this program. */
-export async function applyStatements(sql: Sql, statements: readonly string[]): Promise<void> {
-  for (const statement of statements) await sql(templateOf(statement))
+/** Runs steps of a migration, in the caller's transaction. */
+export async function applySteps(sql: Sql, steps: readonly MigrationStep[]): Promise<void> {
+  for (const step of steps) {
+    if (typeof step === 'string') await sql(templateOf(step))
+    else await step(sql)
+  }
 }
 
 /** Whether a store's schema is exactly the one that this version of the relay uses. */

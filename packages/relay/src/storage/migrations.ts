@@ -1,5 +1,6 @@
 // The list of schema migrations. A released migration is never edited; changes are added as a new one.
 import { channels } from './migrations/channels.ts'
+import { cleanNames } from './migrations/clean-names.ts'
 import { foundation } from './migrations/foundation.ts'
 import { media } from './migrations/media.ts'
 import type { Migration } from './migrations/migration.ts'
@@ -17,4 +18,5 @@ export const migrations: readonly Migration[] = [
   media,
   retractions,
   reserves,
+  cleanNames,
 ]

@@ -1,5 +1,6 @@
 // The payment page as HTML. It is complete without its script; the script only keeps its texts up to date.
-import { type Html, html, readable } from './html.ts'
+import { cleanName } from '@sotto/protocol'
+import { type Html, html } from './html.ts'
 import type { PaymentMethod, PaymentView } from './payment-view.ts'
 import { isPayable, type PageState } from './state.ts'
 
@@ -27,7 +28,7 @@ const REFRESH_SECONDS = 20
 
 export function paymentPageHtml(parts: PageParts): string {
   const { view, state, assets } = parts
-  const title = readable(view.title)
+  const title = cleanName(view.title)
   const refresh = html`<noscript><meta http-equiv="refresh" content="${REFRESH_SECONDS}"></noscript>`
   return documentOf(
     `${state.headline} – ${title}`,

@@ -23,11 +23,3 @@ function written(piece: Piece): string {
   if (piece instanceof Html) return piece.text
   return piece === undefined ? '' : Bun.escapeHTML(piece)
 }
-
-/**
- * Text chosen by others, for display: removes invisible characters that reverse, hide or break the text
- * around them. Joiners stay, because scripts and emoji need them.
- */
-export function readable(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu, '')
-}

@@ -1,9 +1,12 @@
 // The type of a migration, and the SQL words that differ between the two engines.
+import type { Sql } from '../storage.ts'
 
 /** The engine a schema is written for. */
 export type Dialect = 'sqlite' | 'postgres'
-/** One migration: its statements for an engine. */
-export type Migration = (dialect: Dialect) => readonly string[]
+/** A step of a migration: a statement, or a function that changes rows in a way that SQL cannot. */
+export type MigrationStep = string | ((sql: Sql) => Promise<void>)
+/** One migration: its steps for an engine. */
+export type Migration = (dialect: Dialect) => readonly MigrationStep[]
 
 /** The only words that differ between the engines' schemas. Integers have 64 bits in both. */
 export function sqlWords(dialect: Dialect) {
