@@ -66,8 +66,13 @@ export const mutations: readonly Mutation[] = [
       },
       {
         file: 'packages/relay/src/messages/mailbox-reader.ts',
-        from: 'DELETE FROM messages\n          WHERE recipient_id = ${account} AND position <= ${arrived.retractionPosition} AND kind = 1`',
-        to: 'DELETE FROM messages\n          WHERE recipient_id = ${account} AND position <= ${arrived.retractionPosition}`',
+        from: ' AND position <= ${arrived.retractionPosition} AND kind = 1`',
+        to: ' AND position <= ${arrived.retractionPosition}`',
+      },
+      {
+        file: 'packages/relay/src/messages/mailbox-reader.ts',
+        from: ' AND position <= ${upToPosition} AND kind = 1\n',
+        to: ' AND position <= ${upToPosition}\n',
       },
     ],
     only: ['half-open', 'deaf', 'kill', 'storm'],

@@ -134,6 +134,13 @@ export const limits = {
     setting: 'LIMIT_SENT_ID_DAYS',
     means: 'how long a repeated message id is recognised',
   },
+  sentIdsPerDay: {
+    default: 20_000,
+    min: 100,
+    max: 100_000_000,
+    setting: 'LIMIT_SENT_IDS_PER_DAY',
+    means: 'new message ids of one account in a day, by UTC; each is remembered as long',
+  },
   friends: {
     default: 5000,
     min: 1,

@@ -35,6 +35,7 @@ export function maintenanceTasks(parts: MaintainedParts): readonly MaintenanceTa
   const { reserveRate, push, calls, gateway, rates } = parts
   return [
     { name: 'durability', run: () => durability.run() },
+    { name: 'sent id counts', run: () => messages.sentIdCounts.save() },
     { name: 'expiry', needsTrustedClock: true, run: (signal) => messages.expiry.sweep(signal) },
     // Also deletes the records of revoked tokens, which must not happen before those tokens expire.
     { name: 'accounts', needsTrustedClock: true, run: () => purgeExpired(storage, clock.now()) },

@@ -71,6 +71,7 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
   const vapidKeys = await openRelayKeys(storage, 'vapid', { ...parts, makeSecret: makeVapidSecret })
   const tokens = new Tokens({ ...shared, keys, lifeSeconds: limits.tokenSeconds })
   const messages = createMessages(shared)
+  await messages.sentIdCounts.load()
   const payments = createPayments({
     ...shared,
     publicUrl,

@@ -16,6 +16,7 @@ import type { Operation } from '../src/messages/batch.ts'
 import { GroupCommit } from '../src/messages/group-commit.ts'
 import { MailboxReader } from '../src/messages/mailbox-reader.ts'
 import { createBatchStore, openConversation } from '../src/messages/messages.ts'
+import { SentIdCounts } from '../src/messages/sent-id-counts.ts'
 import type { Clock } from '../src/operations/clock.ts'
 import { createLog, type Log } from '../src/operations/log.ts'
 import { systemRandom } from '../src/operations/random.ts'
@@ -115,10 +116,19 @@ export interface MailboxWorld {
 }
 
 /** Opens a world whose mailboxes hold at most twenty messages and 4,000 bytes, and ten retractions. */
-export async function openMailboxWorld(engine: (typeof engines)[number]): Promise<MailboxWorld> {
+export async function openMailboxWorld(
+  engine: (typeof engines)[number],
+  overrides: Partial<Limits> = {},
+): Promise<MailboxWorld> {
   const store = await engine.open()
   const clock = clockAt(1_700_000_000_000)
-  const limits = { ...defaultLimits(), mailboxMessages: 20, mailboxBytes: 4000, mailboxRetractions: 10 }
+  const limits = {
+    ...defaultLimits(),
+    mailboxMessages: 20,
+    mailboxBytes: 4000,
+    mailboxRetractions: 10,
+    ...overrides,
+  }
   const [alice, bob, carol] = await people(store.storage, clock)
   const conv = await store.storage.transaction((sql) =>
     openConversation(sql, alice.id, bob.id, crypto.randomUUID()),
@@ -127,7 +137,8 @@ export async function openMailboxWorld(engine: (typeof engines)[number]): Promis
   const bus = createInProcessBus()
   bus.listen((account, ring) => rings.push({ account, ring }))
   const log = createLog('silent')
-  const parts = { store: createBatchStore(store.storage), bus, clock, limits, log }
+  const sentIdCounts = new SentIdCounts({ storage: store.storage, clock, limits })
+  const parts = { store: createBatchStore(store.storage), bus, clock, limits, sentIdCounts, log }
   const commits = new GroupCommit({ ...parts, onRecovered: () => undefined })
   const reader = new MailboxReader(store.storage)
   return {

@@ -11,6 +11,7 @@ import {
 } from '@sotto/protocol'
 import type { AccountId } from '../storage/storage.ts'
 import type { BatchRows, Conversation, Lane, Mailbox, MessageRow, SentId } from './batch-rows.ts'
+import type { SentIdCounts } from './sent-id-counts.ts'
 import { encodeRow, receiptFrames } from './stored-frames.ts'
 
 /** One frame to carry out, with the account that sent it. */
@@ -75,6 +76,7 @@ export class Batch {
   readonly #rows: BatchRows
   readonly #now: number
   readonly #limits: Limits
+  readonly #sentIdCounts: Pick<SentIdCounts, 'count'>
   readonly #outcomes: Outcome[] = []
   readonly #conversations = new Set<Conversation>()
   readonly #lanes = new Map<Lane, LaneChanges>()
@@ -84,10 +86,14 @@ export class Batch {
   readonly #retractedSentIds = new Set<SentId>()
   readonly #repeats = new Map<Lane, { conversation: Conversation; answers: RelayFrame[] }>()
 
-  constructor(rows: BatchRows, now: number, limits: Limits) {
+  constructor(
+    rows: BatchRows,
+    parts: { now: number; limits: Limits; sentIdCounts: Pick<SentIdCounts, 'count'> },
+  ) {
     this.#rows = rows
-    this.#now = now
-    this.#limits = limits
+    this.#now = parts.now
+    this.#limits = parts.limits
+    this.#sentIdCounts = parts.sentIdCounts
   }
 
   apply(operation: Operation): void {
@@ -145,6 +151,7 @@ export class Batch {
     const { conversation, lane } = this.#openLane(sender, frame)
     const mailbox = this.#rows.mailbox(lane.recipient)
     this.#checkRoom(lane, mailbox, frame.payload.length)
+    this.#sentIdCounts.count(sender, this.#now)
 
     const row = this.#nextRow(conversation, mailbox, { kind: 'message', id: frame.id })
     const message = { ...row, crypto_v: frame.crypto_v, payload: frame.payload }
@@ -191,6 +198,7 @@ export class Batch {
     const mailbox = this.#rows.mailbox(lane.recipient)
     const isUndelivered = known?.isStored === true && known.seq > lane.deliveredSeq
     if (!isUndelivered) this.#checkRetractionRoom(lane, mailbox)
+    if (!known) this.#sentIdCounts.count(sender, this.#now)
     const row = this.#nextRow(conversation, mailbox, { kind: 'retraction', id: frame.id })
     lane.retractionCount += 1
     mailbox.retractionCount += 1

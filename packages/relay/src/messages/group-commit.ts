@@ -6,6 +6,7 @@ import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import { Batch, type Operation, type Outcome } from './batch.ts'
 import type { BatchKeys, BatchStore } from './batch-store.ts'
+import type { SentIdCounts } from './sent-id-counts.ts'
 
 interface Waiting {
   readonly operation: Operation
@@ -22,6 +23,7 @@ export class GroupCommit {
   readonly #bus: Bus
   readonly #clock: Clock
   readonly #limits: Limits
+  readonly #sentIdCounts: SentIdCounts
   readonly #log: Log
   #waiting: Waiting[] = []
   #waitingBytes = 0
@@ -35,6 +37,7 @@ export class GroupCommit {
     bus: Bus
     clock: Clock
     limits: Limits
+    sentIdCounts: SentIdCounts
     log: Log
     /** Called at the first commit that succeeds after a commit whose outcome is unknown. */
     onRecovered: () => void
@@ -44,6 +47,7 @@ export class GroupCommit {
     this.#bus = parts.bus
     this.#clock = parts.clock
     this.#limits = parts.limits
+    this.#sentIdCounts = parts.sentIdCounts
     this.#log = parts.log
   }
 
@@ -85,7 +89,8 @@ export class GroupCommit {
   async #commit(group: readonly Waiting[]): Promise<void> {
     try {
       const batch = await this.#store.commit(keysOf(group), (rows) => {
-        const fresh = new Batch(rows, this.#clock.now(), this.#limits)
+        const [now, limits, sentIdCounts] = [this.#clock.now(), this.#limits, this.#sentIdCounts]
+        const fresh = new Batch(rows, { now, limits, sentIdCounts })
         for (const { operation } of group) fresh.apply(operation)
         return fresh
       })

@@ -13,6 +13,7 @@ import { messageFrames } from './frames.ts'
 import { GroupCommit } from './group-commit.ts'
 import { MailboxReader } from './mailbox-reader.ts'
 import { createPostgresBatchStore } from './postgres-batch-store.ts'
+import { SentIdCounts } from './sent-id-counts.ts'
 import { createSqliteBatchStore } from './sqlite-batch-store.ts'
 
 export { closeConversation, eraseMailbox, moveSequencesAhead, openConversation } from './conversations.ts'
@@ -28,18 +29,21 @@ export function createMessages(parts: {
   const { storage, bus, limits } = parts
   const deliveries = new Deliveries({ ...parts, reader: new MailboxReader(storage) })
   const onRecovered = (): void => deliveries.readAllMailboxes()
-  const commits = new GroupCommit({ ...parts, store: createBatchStore(storage), onRecovered })
+  const sentIdCounts = new SentIdCounts(parts)
+  const commits = new GroupCommit({ ...parts, store: createBatchStore(storage), sentIdCounts, onRecovered })
   return {
     frames: messageFrames({ storage, commits, deliveries, bus, limits }),
     routes: messageRoutes(storage),
     follower: deliveries,
     expiry: new Expiry(parts),
+    sentIdCounts,
     /** Resolves once every accepted frame is committed and answered. */
     settle: async (): Promise<void> => {
       await commits.idle()
       // The last answers are sent in the tick of the event loop after their commit.
       await new Promise((resolve) => setImmediate(resolve))
       await deliveries.stop()
+      await sentIdCounts.save().catch((error) => parts.log.error('sent_id_counts_failed', { error }))
     },
   }
 }

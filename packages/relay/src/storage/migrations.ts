@@ -8,6 +8,7 @@ import { payments } from './migrations/payments.ts'
 import { push } from './migrations/push.ts'
 import { reserves } from './migrations/reserves.ts'
 import { retractions } from './migrations/retractions.ts'
+import { sentIdCounts } from './migrations/sent-id-counts.ts'
 
 /** Every migration from an empty store to this relay's schema, oldest first. */
 export const migrations: readonly Migration[] = [
@@ -19,4 +20,5 @@ export const migrations: readonly Migration[] = [
   retractions,
   reserves,
   cleanNames,
+  sentIdCounts,
 ]

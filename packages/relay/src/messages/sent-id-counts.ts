@@ -1,0 +1,88 @@
+// How many new message ids each account has used today. An id is remembered for months, so an account can
+// use only so many of them a day. Counted in memory, because every batch would have to write a count in the
+// store.
+import { type Limits, ProtocolError } from '@sotto/protocol'
+import type { Clock } from '../operations/clock.ts'
+import type { AccountId, Storage } from '../storage/storage.ts'
+
+const DAY_MS = 86_400_000
+/**
+ * Accounts that used less than this share of their bound are not stored. So an account with ordinary traffic
+ * costs no write, and a restart forgets at most this share.
+ */
+const STORED_FROM_SHARE = 0.02
+
+interface Count {
+  day: number
+  used: number
+  /** How much of `used` is not stored yet. */
+  unsaved: number
+}
+
+/** The new ids of each account on the present day, by UTC. */
+export class SentIdCounts {
+  readonly #storage: Storage
+  readonly #clock: Clock
+  readonly #mostPerDay: number
+  readonly #counts = new Map<AccountId, Count>()
+
+  constructor(parts: { storage: Storage; clock: Clock; limits: Pick<Limits, 'sentIdsPerDay'> }) {
+    this.#storage = parts.storage
+    this.#clock = parts.clock
+    this.#mostPerDay = parts.limits.sentIdsPerDay
+  }
+
+  /** Reads the stored counts. Call it once, before the first frame. */
+  async load(): Promise<void> {
+    const day = dayOf(this.#clock.now())
+    const rows = await this.#storage.sql<{ account_id: AccountId; used: number }>`
+      SELECT account_id, used FROM sent_id_counts WHERE day = ${day}`
+    for (const { account_id, used } of rows) this.#counts.set(account_id, { day, used, unsaved: 0 })
+  }
+
+  /** Counts a new id of an account. @throws ProtocolError `RATE_LIMITED` beyond the bound */
+  count(account: AccountId, now: number): void {
+    const day = dayOf(now)
+    let count = this.#counts.get(account)
+    if (count?.day !== day) {
+      count = { day, used: 0, unsaved: 0 }
+      this.#counts.set(account, count)
+    }
+    if (count.used >= this.#mostPerDay) {
+      throw new ProtocolError('RATE_LIMITED', {
+        limit: 'sentIdsPerDay',
+        retryAfterMs: (day + 1) * DAY_MS - now,
+      })
+    }
+    count.used += 1
+    count.unsaved += 1
+  }
+
+  /** Stores the counts that changed, and drops those of past days. */
+  async save(): Promise<void> {
+    const today = dayOf(this.#clock.now())
+    const changed: { account: AccountId; count: Count; added: number }[] = []
+    for (const [account, count] of this.#counts) {
+      if (count.day < today) this.#counts.delete(account)
+      else if (count.unsaved > 0 && count.used >= this.#mostPerDay * STORED_FROM_SHARE)
+        changed.push({ account, count, added: count.unsaved })
+    }
+    // All transactions lock rows in the order of their accounts, so that none waits in a circle.
+    changed.sort((a, b) => a.account - b.account)
+    await this.#storage.transaction(async (sql) => {
+      await sql`DELETE FROM sent_id_counts WHERE day < ${today}`
+      for (const { account, count, added } of changed) {
+        await sql`
+          INSERT INTO sent_id_counts (account_id, day, used) VALUES (${account}, ${count.day}, ${added})
+          ON CONFLICT (account_id) DO UPDATE SET day = excluded.day,
+            used = CASE WHEN sent_id_counts.day = excluded.day THEN sent_id_counts.used + excluded.used
+              ELSE excluded.used END`
+      }
+    })
+    for (const { count, added } of changed) count.unsaved -= added
+  }
+}
+
+function dayOf(now: number): number {
+  return Math.floor(now / DAY_MS)
+}
