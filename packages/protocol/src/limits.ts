@@ -46,7 +46,15 @@ export const limits = {
     min: 256 * KIB,
     max: 256 * MIB,
     setting: 'LIMIT_HELD_BYTES',
-    means: 'frames of one connection that wait for its rate; more closes with 1013',
+    means: 'frames of one connection that wait for its rates; more closes with 1013',
+  },
+  allHeldBytes: {
+    default: 64 * MIB,
+    min: MIB,
+    max: 64 * 1024 * MIB,
+    setting: 'LIMIT_ALL_HELD_BYTES',
+    means:
+      'frames of all connections that wait for their rates; more closes the connections that hold the most, with 1013',
   },
   commitBytes: {
     default: 128 * MIB,

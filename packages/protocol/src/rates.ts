@@ -13,6 +13,8 @@ interface Rate {
   readonly means: string
 }
 
+const MIB = 1024 * 1024
+
 /** Rates: `burst` at once, refilled evenly over `perSeconds`. `RATE_LIMITS=off` lifts them all. */
 export const rates = {
   pow: { burst: 60, perSeconds: 60, by: 'address', setting: 'RATE_POW', means: 'proof-of-work challenges' },
@@ -153,6 +155,20 @@ export const rates = {
     by: 'account',
     setting: 'RATE_CALL',
     means: 'call frames; faster ones wait, only behind each other',
+  },
+  frameBytes: {
+    burst: 4 * MIB,
+    perSeconds: 4,
+    by: 'account',
+    setting: 'RATE_FRAME_BYTES',
+    means: 'bytes of frames of any type; further ones wait before they are parsed',
+  },
+  callBytes: {
+    burst: MIB,
+    perSeconds: 10,
+    by: 'account',
+    setting: 'RATE_CALL_BYTES',
+    means: 'bytes of call frames; further ones wait, only behind each other',
   },
   sync: {
     burst: 60,

@@ -10,6 +10,12 @@ interface Queue {
 
 export class AccountQueue {
   readonly #queues = new Map<AccountId, Queue>()
+  #bytes = 0
+
+  /** The size of all waiting signals, in bytes of UTF-8. */
+  get bytes(): number {
+    return this.#bytes
+  }
 
   /** The size of an account's waiting signals, in bytes of UTF-8. */
   bytesOf(account: AccountId): number {
@@ -22,6 +28,7 @@ export class AccountQueue {
     this.#queues.set(account, queue)
     queue.waiting += 1
     queue.bytes += bytes
+    this.#bytes += bytes
     const running = queue.last.then(work)
     queue.last = running.catch(() => undefined) // `run` throws the failure; the next work runs all the same.
     try {
@@ -29,6 +36,7 @@ export class AccountQueue {
     } finally {
       queue.waiting -= 1
       queue.bytes -= bytes
+      this.#bytes -= bytes
       if (queue.waiting === 0) this.#queues.delete(account)
     }
   }

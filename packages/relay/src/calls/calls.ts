@@ -23,7 +23,11 @@ export function createCalls(parts: CallParts) {
   const signals = new CallSignals({ ...parts, offers })
 
   const handler: CallHandler = async (signal, connection) => {
-    if (signals.pendingOf(connection.account) + Buffer.byteLength(signal.text) > limits.heldBytes) {
+    const bytes = Buffer.byteLength(signal.text)
+    const isTooMuch =
+      signals.pendingOf(connection.account) + bytes > limits.heldBytes ||
+      signals.pending + bytes > limits.allHeldBytes
+    if (isTooMuch) {
       connection.close('overload') // The store does not keep up.
       return
     }

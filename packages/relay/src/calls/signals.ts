@@ -41,6 +41,11 @@ export class CallSignals {
     return this.#queue.bytesOf(account)
   }
 
+  /** The same for all accounts together. */
+  get pending(): number {
+    return this.#queue.bytes
+  }
+
   /**
    * Forwards a signal after the earlier signals of the same account.
    * @throws ProtocolError `NOT_FRIENDS`; `INVALID_FIELD` if `from` is not the sender's alias or a field

@@ -1,28 +1,24 @@
-// Runs the WebSockets: opens them, decodes and rate-limits their frames, calls the features' handlers, sends
-// the answers, closes them. Knows features only as handlers of frames.
+// Runs the WebSockets: opens them, passes on what they receive, calls the features' handlers, sends the
+// answers, closes them. Knows features only as handlers of frames.
 import {
   type ClientFrame,
   closeCodes,
   closeMeanings,
-  decodeClientFrame,
   encodeFrame,
-  errorMeanings,
-  type FrameFault,
-  isCallFrame,
   type Limits,
   ProtocolError,
   type Rates,
-  type RelayFrame,
-  type RelayFrameOf,
 } from '@sotto/protocol'
 import type { ServerWebSocket, WebSocketHandler } from 'bun'
 import type { Bus } from '../cluster/bus.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import { type RandomBytes, randomText } from '../operations/random.ts'
+import { RepeatedWarning } from '../operations/repeated-warning.ts'
 import type { AccountId } from '../storage/storage.ts'
 import { Connection, type ConnectionOwner } from './connection.ts'
 import { Connections, type RetireToken } from './connections.ts'
+import { errorFrame } from './error-frame.ts'
 import type {
   Answers,
   CallHandler,
@@ -33,7 +29,9 @@ import type {
   FrameHandlers,
   PlainFrame,
 } from './frame-handlers.ts'
-import { AccountRates, PacedFrames } from './frame-rates.ts'
+import { AccountRates } from './frame-rates.ts'
+import { HeldFrames } from './held-frames.ts'
+import { IncomingFrames, type IncomingParts } from './incoming-frames.ts'
 import { UnreadBytes } from './unread-bytes.ts'
 
 /** Why a token that this relay issued opens no WebSocket any more. */
@@ -52,13 +50,7 @@ export interface SocketData {
 
 interface Session {
   readonly connection: Connection
-  readonly frames: PacedFrames<PlainFrame>
-  /**
-   * Created for the first call frame. Call frames have a separate queue, so calls and messages never wait for
-   * each other.
-   */
-  callQueue: PacedFrames<CallSignal> | undefined
-  badFrames: number
+  readonly incoming: IncomingFrames
   /** When something last arrived from the peer, in monotonic milliseconds. */
   lastActiveAt: number
 }
@@ -88,6 +80,7 @@ export class Gateway {
   readonly #rates = new Map<AccountId, AccountRates>()
   readonly #sockets = new Set<Socket>()
   readonly #unread: UnreadBytes
+  readonly #incoming: IncomingParts
   #silenceCheck: ReturnType<typeof setInterval> | undefined
   #isDraining = false
 
@@ -95,6 +88,16 @@ export class Gateway {
     this.#parts = parts
     this.#connections = new Connections(parts)
     this.#unread = new UnreadBytes(parts.limits.unreadBytes, () => this.#connections.all())
+    const { clock, limits, log, follower } = parts
+    const heldFull = new RepeatedWarning('held_frames_full', { log, clock })
+    this.#incoming = {
+      clock,
+      limits,
+      held: new HeldFrames(limits, () => heldFull.happened()),
+      decoded: (connection) => follower.frameReceived(connection),
+      carryOut: (frame, connection) => this.#dispatch(frame, connection),
+      carryOutCall: (signal, connection) => this.#dispatchCall(signal, connection),
+    }
     parts.bus.listen((account, ring) => this.#connections.onRing(account, ring))
   }
 
@@ -185,11 +188,8 @@ export class Gateway {
     const { outboundBytes, windowBytes, frameBytes } = limits
     const options = { id: randomText(randomBytes, 9), outboundBytes, windowBytes, frameBytes }
     const connection = new Connection(socket, admission.owner, options)
-    const frames = new PacedFrames(this.#ratesOf(connection.account), limits.heldBytes, (frame: PlainFrame) =>
-      this.#dispatch(frame, connection),
-    )
-    const lastActiveAt = this.#parts.clock.monotonic()
-    socket.data.session = { connection, frames, callQueue: undefined, badFrames: 0, lastActiveAt }
+    const incoming = new IncomingFrames(connection, this.#ratesOf(connection.account), this.#incoming)
+    socket.data.session = { connection, incoming, lastActiveAt: this.#parts.clock.monotonic() }
     this.#sockets.add(socket)
     this.#connections.add(connection)
     bus.ring(connection.account, { kind: 'connected', connection: connection.id, jti: connection.jti })
@@ -236,46 +236,15 @@ export class Gateway {
     this.#markActive(socket)
     const { session } = socket.data
     if (!session || session.connection.isClosing) return
-    if (!session.frames.allowsAtOnce() || session.connection.isFull) session.connection.close('overload')
+    if (!session.incoming.rates.allowsAtOnce() || session.connection.isFull)
+      session.connection.close('overload')
   }
 
   #received(socket: Socket, data: string | Buffer): void {
     this.#markActive(socket)
     const { session } = socket.data
     if (!session || this.#isDraining || session.connection.isClosing) return
-    const decoded =
-      typeof data === 'string' ? decodeClientFrame(data) : { fault: { code: 'INVALID_JSON' as const } }
-    // Frames that are answered at once never wait for a rate, so a client that floods the relay with them is
-    // disconnected.
-    const isAnsweredAtOnce = decoded.fault !== undefined || decoded.frame.type === 'ping'
-    if (isAnsweredAtOnce && !session.frames.allowsAtOnce()) {
-      session.connection.close('overload')
-      return
-    }
-    if (decoded.fault) {
-      this.#refuse(session, decoded.fault)
-      return
-    }
-    const { frame } = decoded
-    this.#parts.follower.frameReceived(session.connection)
-    if (frame.type === 'ping') {
-      session.connection.send(encodeFrame({ type: 'pong', at: this.#parts.clock.now() }))
-      return
-    }
-    const isAccepted = isCallFrame(frame)
-      ? this.#callQueueOf(session).push({ type: frame.type, frame, text: data.toString() }, data.length)
-      : session.frames.push(frame, data.length)
-    if (!isAccepted) session.connection.close('overload')
-  }
-
-  #refuse(session: Session, fault: FrameFault): void {
-    const { code, field, rule, id, conv_id, call_id } = fault
-    session.connection.send(
-      encodeFrame(errorFrame(new ProtocolError(code, { field, rule }), { id, conv_id, call_id })),
-    )
-    if (code !== 'INVALID_JSON') return
-    session.badFrames += 1
-    if (session.badFrames >= this.#parts.limits.badFrames) session.connection.close('badFrames')
+    session.incoming.received(data)
   }
 
   #dispatch(frame: PlainFrame, connection: Connection): void {
@@ -287,25 +256,17 @@ export class Gateway {
     )
   }
 
-  #callQueueOf(session: Session): PacedFrames<CallSignal> {
-    const { connection } = session
-    session.callQueue ??= new PacedFrames(
-      this.#ratesOf(connection.account),
-      this.#parts.limits.heldBytes,
-      (signal: CallSignal) => {
-        this.#parts
-          .calls(signal, connection)
-          .catch((error) => this.#answerFailure(signal.frame, connection, error))
-      },
-    )
-    return session.callQueue
+  #dispatchCall(signal: CallSignal, connection: Connection): void {
+    this.#parts
+      .calls(signal, connection)
+      .catch((error) => this.#answerFailure(signal.frame, connection, error))
   }
 
   #handle(frame: PlainFrame, connection: Connection): Promise<Answers> | undefined {
     const { handlers } = this.#parts
     switch (frame.type) {
       case 'ping':
-        return undefined // Answered in #received, so that it does not wait behind other frames.
+        return undefined // Answered by IncomingFrames, so that it does not wait behind other frames.
       case 'sync':
         return handlers.sync(frame, connection)
       case 'msg':
@@ -339,8 +300,7 @@ export class Gateway {
     this.#sockets.delete(socket)
     const { session } = socket.data
     if (!session) return
-    session.frames.stop()
-    session.callQueue?.stop()
+    session.incoming.stop()
     this.#connections.remove(session.connection)
     this.#parts.follower.closed(session.connection)
     for (const watcher of this.#parts.watchers) watcher.closed(session.connection)
@@ -353,22 +313,5 @@ export class Gateway {
       this.#rates.set(account, rates)
     }
     return rates
-  }
-}
-
-/** The `error` frame that tells why a frame was refused. */
-function errorFrame(
-  error: ProtocolError,
-  names: { id?: string | undefined; conv_id?: string | undefined; call_id?: string | undefined },
-): RelayFrameOf<'error'> & RelayFrame {
-  const { field, rule, retryAfterMs } = error.details
-  return {
-    type: 'error',
-    error: error.code,
-    message: field ? `${field} ${rule ?? 'is not valid'}` : errorMeanings[error.code],
-    ...(names.id === undefined ? {} : { id: names.id }),
-    ...(names.conv_id === undefined ? {} : { conv_id: names.conv_id }),
-    ...(names.call_id === undefined ? {} : { call_id: names.call_id }),
-    ...(retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }),
   }
 }

@@ -27,6 +27,14 @@ test('saves up its burst and no more, no matter how long it is unused', () => {
   expect([bucket.take(1e12), bucket.take(1e12), bucket.take(1e12) > 0]).toEqual([0, 0, true])
 })
 
+test('gives several tokens at once, and more than its burst if it is full, which then takes longer to refill', () => {
+  const bucket = new TokenBucket({ burst: 10, perSeconds: 10 }, 0)
+  expect([bucket.take(0, 4), bucket.take(0, 7), bucket.take(0, 6)]).toEqual([0, 1000, 0])
+  expect(bucket.take(9999, 30)).toBeGreaterThan(0)
+  expect(bucket.take(10_000, 30)).toBe(0)
+  expect(bucket.take(10_000)).toBe(21_000)
+})
+
 test('a client that waits for the returned time is served, and no client gets more than burst and refill allow', async () => {
   const steps = fc.array(fc.nat(3000), { minLength: 1, maxLength: 60 })
   await fc.assert(

@@ -15,18 +15,22 @@ export class TokenBucket {
     this.#at = now
   }
 
-  /** Takes one token. @returns 0; or the milliseconds until one is available, and then none was taken */
-  take(now: number): number {
-    const waitMs = this.waitMs(now)
-    if (waitMs === 0) this.#tokens -= 1
+  /**
+   * Takes tokens. A full bucket also gives more than it holds, and then stays empty for longer.
+   * @returns 0; or the milliseconds until they are available, and then none was taken
+   */
+  take(now: number, count = 1): number {
+    const waitMs = this.waitMs(now, count)
+    if (waitMs === 0) this.#tokens -= count
     return waitMs
   }
 
-  /** The milliseconds until a token is available, without taking it; 0 if one is. */
-  waitMs(now: number): number {
+  /** The milliseconds until tokens are available, without taking them; 0 if they are. */
+  waitMs(now: number, count = 1): number {
     this.#refill(now)
-    if (this.#tokens > 1 - ROUNDING) return 0
-    return Math.max(1, Math.ceil((1 - this.#tokens) / this.#perMs))
+    const needed = Math.min(count, this.#burst)
+    if (this.#tokens > needed - ROUNDING) return 0
+    return Math.max(1, Math.ceil((needed - this.#tokens) / this.#perMs))
   }
 
   /** Whether the bucket is full, like a new one. */

@@ -1,0 +1,56 @@
+// Bounds the bytes of the frames that wait for their rates: those of one connection, and those of all.
+import type { Limits } from '@sotto/protocol'
+
+/** A connection whose frames wait. */
+export interface FrameHolder {
+  readonly heldBytes: number
+  /** Drops the waiting frames and closes the connection with 1013. */
+  giveWay(): void
+}
+
+/**
+ * The share of the limit that remains after connections gave way. Below 1, so that the next frame need not
+ * close more at once.
+ */
+const TARGET = 3 / 4
+
+export class HeldFrames {
+  readonly #limits: Pick<Limits, 'heldBytes' | 'allHeldBytes'>
+  readonly #onFull: () => void
+  readonly #holders = new Set<FrameHolder>()
+  #bytes = 0
+
+  /** @param onFull called when connections must give way */
+  constructor(limits: Pick<Limits, 'heldBytes' | 'allHeldBytes'>, onFull: () => void) {
+    this.#limits = limits
+    this.#onFull = onFull
+  }
+
+  /** Whether one connection may hold this much. */
+  allows(heldBytes: number): boolean {
+    return heldBytes <= this.#limits.heldBytes
+  }
+
+  /**
+   * Counts further bytes of a holder. If all hold too much together, those that hold the most give way; the
+   * holder may be one of them.
+   */
+  add(holder: FrameHolder, bytes: number): void {
+    this.#bytes += bytes
+    this.#holders.add(holder)
+    if (this.#bytes > this.#limits.allHeldBytes) this.#makeRoom()
+  }
+
+  remove(holder: FrameHolder, bytes: number): void {
+    this.#bytes -= bytes
+    if (holder.heldBytes === 0) this.#holders.delete(holder)
+  }
+
+  #makeRoom(): void {
+    this.#onFull()
+    for (const holder of [...this.#holders].sort((a, b) => b.heldBytes - a.heldBytes)) {
+      if (this.#bytes <= this.#limits.allHeldBytes * TARGET) return
+      holder.giveWay()
+    }
+  }
+}

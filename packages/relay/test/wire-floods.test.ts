@@ -1,0 +1,93 @@
+// One account that sends too many bytes: its frames wait, and it gives way before others notice.
+import { describe, expect, test } from 'bun:test'
+import { candidate } from './call-frames.ts'
+import { useRelay } from './use-relay.ts'
+import { befriend, message, type WireAccount, type WireSocket, wireAccount, wireFriends } from './wire.ts'
+
+describe('bytes', () => {
+  const relay = useRelay({ RATE_LIMITS: 'on', RATE_FRAME_BYTES: '150000/1', RATE_CALL_BYTES: '100000/3600' })
+
+  test('that come too fast wait before they are parsed, in order; pings are answered meanwhile', async () => {
+    const { alice, bob, conv } = await wireFriends(relay.url)
+    const { socket } = await alice.online()
+    const payload = 'A'.repeat(60_000)
+    for (const id of ['one', 'two', 'three']) socket.send({ ...message(bob.alias, conv, '', id), payload })
+    socket.send(`{"type":"msg",${' '.repeat(60_000)}`) // Not JSON, which shows as soon as it is parsed.
+    socket.send(message(bob.alias, conv, 'small', 'four'))
+    socket.send({ type: 'ping' })
+    const order = (await socket.take(6)).map(({ type, id, error }) => id ?? error ?? type)
+    expect(order.filter((name) => name !== 'pong' && name !== 'INVALID_JSON')).toEqual([
+      'one',
+      'two',
+      'three',
+      'four',
+    ])
+    expect(order.indexOf('pong')).toBeLessThan(order.indexOf('three'))
+    expect(order.indexOf('pong')).toBeLessThan(order.indexOf('INVALID_JSON'))
+  })
+
+  test('of a frame that is larger than the rate are counted too: it is not refused, and the next one waits for it', async () => {
+    const { alice, bob, conv } = await wireFriends(relay.url)
+    const { socket } = await alice.online()
+    socket.send({ ...message(bob.alias, conv, 'x', 'large'), more: 'x'.repeat(200_000) })
+    socket.send(message(bob.alias, conv, 'x', 'small'))
+    socket.send({ type: 'ping' })
+    const order = (await socket.take(3)).map(({ type, id }) => id ?? type)
+    expect(order.indexOf('pong')).toBeLessThan(order.indexOf('small'))
+    expect(order.filter((name) => name !== 'pong')).toEqual(['large', 'small'])
+  })
+
+  test('of call frames have a rate of their own: a friend gets no more of them, and messages go on', async () => {
+    const { alice, bob, conv } = await wireFriends(relay.url)
+    const [{ socket: alices }, { socket: bobs }] = [await alice.online(), await bob.online()]
+    const ballast = 'x'.repeat(40_000)
+    for (let n = 0; n < 6; n++) alices.send(candidate(n, [alice, bob], { ballast }))
+    await bobs.take(2, 'call_ice')
+    for (let n = 0; n < 10; n++) {
+      alices.send(message(bob.alias, conv, 'x'))
+      await bobs.next('msg')
+    }
+    expect(bobs.frames.filter(({ type }) => type === 'call_ice')).toEqual([])
+  })
+})
+
+describe('frames that wait', () => {
+  const relay = useRelay({ RATE_LIMITS: 'on', RATE_MESSAGE: '1/3600', LIMIT_ALL_HELD_BYTES: '1048576' })
+
+  test('have one limit for all connections: whoever holds the most is closed with 1013, and nobody else', async () => {
+    const bob = await wireAccount(relay.url)
+    const floods: WireSocket[] = []
+    const flood = async (frames: number): Promise<WireSocket> => {
+      const alice = await wireAccount(relay.url)
+      const conv = await befriend(alice, bob)
+      const socket = await alice.connect()
+      await fill(socket, bob, conv, frames)
+      floods.push(socket)
+      return socket
+    }
+    const modest = await flood(2)
+    const most = await flood(10)
+    const middle = await flood(4)
+    expect(await modest.untilPong()).toEqual([]) // Nothing has given way yet.
+    const last = await flood(3)
+    expect((await most.closed).code).toBe(1013)
+    expect(most.frames).toEqual([])
+    for (const socket of [modest, middle, last]) expect(await socket.untilPong()).toEqual([])
+    expect(relay.process.errors().split('held_frames_full').length - 1).toBe(1)
+    // What the other connection held is free again.
+    await flood(4)
+    for (const socket of [modest, middle, last]) expect(await socket.untilPong()).toEqual([])
+  })
+})
+
+/**
+ * Sends one message that is accepted and then some of 61 KB that wait. Returns after the relay has read them.
+ */
+async function fill(socket: WireSocket, to: WireAccount, conv: string, frames: number): Promise<void> {
+  await socket.untilSynced()
+  socket.send(message(to.alias, conv, 'x'))
+  await socket.next('ack')
+  for (let n = 0; n < frames; n++)
+    socket.send({ ...message(to.alias, conv, ''), payload: 'A'.repeat(61_000) })
+  await Promise.race([socket.untilPong(), socket.closed])
+}
