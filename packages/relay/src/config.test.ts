@@ -1,10 +1,11 @@
 // The settings: what each accepts, and that the error for an invalid one names it, its value and the valid
 // values.
 import { describe, expect, test } from 'bun:test'
-import { limits, rates } from '@sotto/protocol'
-import { ConfigError, readConfig, settings } from './config.ts'
+import { join } from 'node:path'
+import { isErrorCode, limits, rates } from '@sotto/protocol'
+import { ConfigError, readConfig, settingNames, settings, unknownSettings } from './config.ts'
 
-function messageOf(environment: Record<string, string>): string {
+function messageOf(environment: Record<string, string | undefined>): string {
   try {
     readConfig(environment)
   } catch (error) {
@@ -47,6 +48,50 @@ test('every setting is read', () => {
   expect(config.rates?.pow).toEqual({ burst: 5, perSeconds: 10 })
   expect(config.limits.powDifficulty).toBe(5)
   expect(readConfig({ RATE_LIMITS: 'off', RATE_POW: 'ignored' }).rates).toBeUndefined()
+})
+
+describe('a name that is no setting', () => {
+  test.each([
+    ['LIMIT_MEDIA_BYTE', '5', 'LIMIT_MEDIA_BYTES'],
+    ['LIMIT_FRAMES_BYTES', '', 'LIMIT_FRAME_BYTES'],
+    ['RATE_LIMIT', 'off', 'RATE_LIMITS'],
+    ['RATE_MESSAGES', '1/1', 'RATE_MESSAGE'],
+    ['LIMIT_MESSAGE_LIFE_DAY', '7', 'LIMIT_MESSAGE_LIFE_DAYS'],
+  ])('stops the start and names the nearest setting: %s', (name, value, nearest) => {
+    expect(messageOf({ [name]: value })).toBe(`${name} is not a setting; the nearest one is ${nearest}`)
+    expect(messageOf({ [name]: value, RATE_LIMITS: 'off' })).toBe(
+      `${name} is not a setting; the nearest one is ${nearest}`,
+    )
+  })
+
+  test('is warned of if it begins like a setting, with the nearest setting', () => {
+    const environment = {
+      ...{ EVM_RPC_URL: 'x', PUSH_ALLOWED: '', MEDIA_S3_ACCESSKEY: 'secret', DATABASE_URI: 'x' },
+      ...{ PATH: '/bin', HOME: '/', SOTTO_HOME: '/', MY_EVM_RPC_URL: 'x', EVM: '1', evm_token: 'x' },
+      PUSH_SUBJECTS: undefined,
+    }
+    expect(messageOf(environment)).toBe('it was accepted')
+    expect(unknownSettings(environment)).toEqual([
+      { name: 'EVM_RPC_URL', nearest: 'EVM_RPC_URLS' },
+      { name: 'PUSH_ALLOWED', nearest: 'PUSH_ALLOW' },
+      { name: 'MEDIA_S3_ACCESSKEY', nearest: 'MEDIA_S3_ACCESS_KEY' },
+      { name: 'DATABASE_URI', nearest: 'DATABASE_URL' },
+    ])
+    expect(unknownSettings(Object.fromEntries(settingNames.map((name) => [name, ''])))).toEqual([])
+  })
+
+  test('is in no document and no help text for operators', async () => {
+    const root = join(import.meta.dir, '../../..')
+    const patterns = ['*.md', 'docs/*.md', 'packages/cli/src/*.ts']
+    const documents = patterns.flatMap((pattern) => [...new Bun.Glob(pattern).scanSync(root)])
+    expect(documents.length).toBeGreaterThan(10)
+    for (const document of documents) {
+      const text = await Bun.file(join(root, document)).text()
+      const named = text.match(/\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b/g)?.filter((name) => !isErrorCode(name)) ?? []
+      const unknown = unknownSettings(Object.fromEntries(named.map((name) => [name, ''])))
+      expect({ document, unknown }).toEqual({ document, unknown: [] })
+    }
+  })
 })
 
 describe('a relay that listens beyond loopback', () => {

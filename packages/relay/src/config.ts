@@ -13,6 +13,7 @@ import { type IceServers, iceServersOf, iceSettings } from './calls/ice-settings
 import { isLoopback, type LoginHost } from './listener/login-host.ts'
 import { type MediaConfig, mediaConfigOf, mediaSettings } from './media/media-settings.ts'
 import { type LogLevel, logLevels } from './operations/log.ts'
+import { nearestName } from './operations/nearest-name.ts'
 import { SettingError } from './operations/setting-error.ts'
 import { type PaymentConfig, paymentConfigOf } from './payments/payment-config.ts'
 import { paymentSettings } from './payments/payment-settings.ts'
@@ -93,10 +94,46 @@ export const settings = {
   },
 } as const satisfies Record<string, Setting>
 
+/** The name of every setting: those above, and those of the limits and rates. */
+export const settingNames: readonly string[] = [
+  ...Object.keys(settings),
+  ...Object.values(limits).map(({ setting }) => setting),
+  ...Object.values(rates).map(({ setting }) => setting),
+]
+
+/** What names of settings begin with: `EVM_`, `LIMIT_` and others. */
+const prefixes = new Set(settingNames.flatMap((name) => /^[A-Z0-9]+_/.exec(name) ?? []))
+/**
+ * The relay does not start with an unknown name that begins like this: the limit or rate that was meant would
+ * silently keep its default.
+ */
+const STRICT_PREFIX = /^(?:LIMIT|RATE)_/
+
+/** A name that is no setting, although it begins like one. */
+export interface UnknownSetting {
+  readonly name: string
+  /** The setting that was probably meant. */
+  readonly nearest: string
+}
+
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** @throws ConfigError at the first invalid setting */
+/** The names in the environment that are no settings, although they begin like one. */
+export function unknownSettings(environment: Environment): UnknownSetting[] {
+  const unknown: UnknownSetting[] = []
+  for (const [name, value] of Object.entries(environment)) {
+    const [prefix = ''] = /^[A-Z0-9]+_/.exec(name) ?? []
+    if (value === undefined || !prefixes.has(prefix) || settingNames.includes(name)) continue
+    unknown.push({ name, nearest: nearestName(name, settingNames) ?? '' })
+  }
+  return unknown
+}
+
+/** @throws ConfigError at the first invalid setting, and for an unknown limit or rate */
 export function readConfig(environment: Environment): Config {
+  const unknown = unknownSettings(environment).find(({ name }) => STRICT_PREFIX.test(name))
+  if (unknown)
+    throw new ConfigError(`${unknown.name} is not a setting; the nearest one is ${unknown.nearest}`)
   const text = (name: keyof typeof settings): string => environment[name]?.trim() || settings[name].default
   const whole = (name: keyof typeof settings, min: number, max: number): number =>
     wholeNumber(name, text(name), min, max)

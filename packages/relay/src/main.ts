@@ -1,6 +1,6 @@
 // Runs the relay's process: reads the configuration, starts, and stops cleanly on a signal. Also the
 // package's exports.
-import { type Config, ConfigError, readConfig } from './config.ts'
+import { type Config, ConfigError, readConfig, unknownSettings } from './config.ts'
 import { describeMedia } from './media/media.ts'
 import { systemClock } from './operations/clock.ts'
 import { createLog } from './operations/log.ts'
@@ -27,6 +27,11 @@ export async function serve(
 ): Promise<void> {
   const config = read(environment)
   const log = createLog(config.logLevel)
+  for (const { name, nearest } of unknownSettings(environment))
+    log.warn('setting_unknown', {
+      setting: name,
+      reason: `there is no such setting; the nearest one is ${nearest}`,
+    })
   const signalled = untilSignal() // Begins before the start, so that a signal during the start is not lost.
   const relay = await startRelay(config, { clock: systemClock, randomBytes: systemRandom, log }).catch(
     (error) => {

@@ -60,7 +60,7 @@ Deposit addresses go on a million further, so that no address is given to a seco
  * @throws OperatorError if there is no embedded database, or the file exists
  */
 export function backUp(environment: Environment, file: string): string {
-  const config = readConfig(environment)
+  const config = configOf(environment)
   if (config.databaseUrl)
     throw new OperatorError('DATABASE_URL is set: back up PostgreSQL with its own pg_dump')
   if (existsSync(file)) throw new OperatorError(`${file} exists already; choose another file`)

@@ -92,6 +92,18 @@ test('a relay that failed to start has released its store', async () => {
   expect(await complaint({ HOST: '127.0.0.1', DATA_DIR: folder })).toBe('no complaint: undefined')
 })
 
+test('a relay warns of each unknown name that begins like a setting, without its value', async () => {
+  const relay = await startRelay({ env: { EVM_RPC_URL: 'https://user:secret@rpc.example', PUSH_ALOW: '' } })
+  const lines = relay.errors().split('\n')
+  const warnings = lines.filter((line) => line.includes('setting_unknown')).map((line) => JSON.parse(line))
+  expect(warnings.map(({ level, setting, reason }) => [level, setting, reason])).toEqual([
+    ['warn', 'EVM_RPC_URL', 'there is no such setting; the nearest one is EVM_RPC_URLS'],
+    ['warn', 'PUSH_ALOW', 'there is no such setting; the nearest one is PUSH_ALLOW'],
+  ])
+  expect(relay.errors()).not.toContain('secret')
+  await relay.stop()
+})
+
 test('after SIGTERM or SIGINT the process ends by itself, with success', async () => {
   const relay = await startRelay()
   expect(await relay.kill('SIGTERM')).toBe(0)
