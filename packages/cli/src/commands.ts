@@ -1,7 +1,12 @@
 // Every command of the command line.
 import { chatCommand } from './chat-command.ts'
 import type { Command, CommandGroup } from './command.ts'
-import { afterRestoreCommand, backupCommand, resumeExpiryCommand } from './operator-commands.ts'
+import {
+  afterRestoreCommand,
+  backupCommand,
+  compactCommand,
+  resumeExpiryCommand,
+} from './operator-commands.ts'
 import { ordersCommand } from './orders-command.ts'
 import { serveCommand } from './serve-command.ts'
 
@@ -12,4 +17,5 @@ export const commands: readonly (Command | CommandGroup)[] = [
   backupCommand,
   afterRestoreCommand,
   resumeExpiryCommand,
+  compactCommand,
 ]

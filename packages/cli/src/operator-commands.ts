@@ -1,4 +1,4 @@
-// The operator's commands for a relay's store: backup, after-restore, resume-expiry.
+// The operator's commands for a relay's store: backup, after-restore, resume-expiry, compact.
 import { type Command, neededFlag } from './command.ts'
 import { atRelay, environmentOf, type Relay } from './relay-environment.ts'
 
@@ -50,6 +50,21 @@ then run this command. The relay may be running.
 ${STORE}`,
   options: { 'data-dir': { type: 'string' } },
   run: (flags) => runAndPrint((relay) => relay.operatorCommands['resume-expiry'](environmentOf(flags))),
+}
+
+export const compactCommand: Command = {
+  name: 'compact',
+  summary: 'rewrite the database, so that nothing is left in it of what was deleted',
+  help: `Usage: sotto compact [--data-dir D]
+
+Rewrites the embedded database. A relay overwrites what it deletes, except for rare copies of
+rows that SQLite has moved; this removes them. The relay must not be running. The folder
+needs as much free space again as the database takes, and so does /var/tmp (or the folder
+that SQLITE_TMPDIR names).
+
+  --data-dir D    the relay's data folder (default: DATA_DIR, otherwise ./data)`,
+  options: { 'data-dir': { type: 'string' } },
+  run: (flags) => runAndPrint((relay) => relay.operatorCommands.compact(environmentOf(flags))),
 }
 
 async function runAndPrint(act: (relay: Relay) => Promise<string>): Promise<number> {

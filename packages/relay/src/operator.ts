@@ -53,6 +53,14 @@ export const operatorCommands = {
       return `The numbers of every conversation go on a million further, so that no client mistakes a new message for an old one.
 Deposit addresses go on a million further, so that no address is given to a second order.`
     }),
+  /** Rewrites the embedded database, so that nothing is left in it of what was deleted. */
+  compact: (environment: Environment): Promise<string> =>
+    withStore(openAlone, environment, async ({ engine }) => {
+      if (engine.dialect !== 'sqlite')
+        throw new OperatorError('DATABASE_URL is set: compact PostgreSQL with its own VACUUM FULL')
+      engine.database.run('VACUUM')
+      return 'Rewrote the database. Its file contains nothing that was deleted.'
+    }),
 } as const
 
 /**

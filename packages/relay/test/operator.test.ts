@@ -1,11 +1,13 @@
 // An operator's work: back up a running relay, restore the copy, and continue without repeating a number.
 import { Database } from 'bun:sqlite'
 import { afterEach, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
 import { mkdtemp, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { failureOf } from '../../protocol/test/failure-of.ts'
 import { backUp, OperatorError, operatorCommands, tellRelay } from '../src/operator.ts'
+import { startPostgres } from './postgres-server.ts'
 import { type RelayProcess, startRelay } from './relay-process.ts'
 import { message, wireFriends } from './wire.ts'
 
@@ -63,15 +65,40 @@ test('a backup of a running relay can be restored, and conversations then contin
   expect((await receiver.next('msg')).id).toBe('m2')
 })
 
-test('after-restore is refused while a relay runs on the store', async () => {
-  const relay = await start()
-  const refused = operatorCommands['after-restore']({ DATA_DIR: relay.dataDir })
-  expect(String(await failureOf(refused))).toContain('in use by another relay')
-})
-
 test('resume-expiry works beside a running relay', async () => {
   const relay = await start()
   expect(await operatorCommands['resume-expiry']({ DATA_DIR: relay.dataDir })).toContain('Expiry goes on')
+})
+
+test('compact leaves nothing of what was deleted, not even in a store that an older relay did not overwrite', async () => {
+  const relay = await start()
+  await relay.kill('SIGTERM')
+  const file = join(relay.dataDir, 'sotto.db')
+  const rowsLike = (name: string, rows: number): string =>
+    Array.from({ length: rows }, (_, row) => `('${name} ${row}', '${'x'.repeat(row % 900)}')`).join()
+  {
+    using database = new Database(file)
+    database.run('PRAGMA secure_delete = OFF')
+    database.run(`INSERT INTO relay_state (name, value) VALUES ${rowsLike('deleted', 200)}`)
+    database.run(`INSERT INTO relay_state (name, value) VALUES ${rowsLike('kept', 200)}`)
+    database.run("DELETE FROM relay_state WHERE name LIKE 'deleted %'")
+  }
+  expect(await Bun.file(file).text()).toContain('deleted 1')
+  expect(await operatorCommands.compact({ DATA_DIR: relay.dataDir })).toContain('Rewrote the database')
+  const after = await Bun.file(file).text()
+  expect(after).not.toContain('deleted 1')
+  expect(after).toContain('kept 199')
+  expect(existsSync(`${file}-wal`)).toBe(false)
+})
+
+test('compact and after-restore are refused while a relay runs on the store, compact also on PostgreSQL', async () => {
+  const relay = await start()
+  for (const name of ['compact', 'after-restore'] as const) {
+    const refused = operatorCommands[name]({ DATA_DIR: relay.dataDir })
+    expect(String(await failureOf(refused))).toContain('in use by another relay')
+  }
+  const DATABASE_URL = await (await startPostgres()).createDatabase()
+  expect(String(await failureOf(operatorCommands.compact({ DATABASE_URL })))).toContain('VACUUM FULL')
 })
 
 test('a store of another version is not touched', async () => {

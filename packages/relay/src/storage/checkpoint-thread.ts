@@ -23,6 +23,7 @@ self.onmessage = ({ data: order }: MessageEvent<CheckpointOrder>) => {
   let answer: CheckpointAnswer = 'done'
   if (order === 'checkpoint') answer = checkpoint() ? 'done' : 'log is long'
   else if (order === 'restart log') run('RESTART')
+  else if (order === 'empty log') answer = run('TRUNCATE').busy === 0 ? 'done' : 'log is in use'
   else database?.close(true)
   self.postMessage(answer)
 }
@@ -33,14 +34,14 @@ self.onmessage = ({ data: order }: MessageEvent<CheckpointOrder>) => {
  */
 function checkpoint(): boolean {
   for (let pass = 0; pass < PASSES; pass++) {
-    if (run('PASSIVE') < LONG_LOG_PAGES) return true
+    if (run('PASSIVE').log < LONG_LOG_PAGES) return true
   }
   return false
 }
 
-/** @returns the number of pages in the log */
-function run(mode: 'PASSIVE' | 'RESTART'): number {
+/** @returns the number of pages in the log, and whether a reader or writer kept the mode from its end (1) */
+function run(mode: 'PASSIVE' | 'RESTART' | 'TRUNCATE'): { log: number; busy: number } {
   // `using` finalizes the statement at once. An open statement would keep the connection from closing.
-  using statement = database?.prepare<{ log: number }, []>(`PRAGMA wal_checkpoint(${mode})`)
-  return statement?.get()?.log ?? 0
+  using statement = database?.prepare<{ log: number; busy: number }, []>(`PRAGMA wal_checkpoint(${mode})`)
+  return statement?.get() ?? { log: 0, busy: 1 }
 }

@@ -6,6 +6,8 @@ import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { failureOf } from '../../../protocol/test/failure-of.ts'
+import { Checkpoints } from './checkpoints.ts'
+import { SerialQueue } from './serial-queue.ts'
 import { openSqlite } from './sqlite.ts'
 import type { Storage } from './storage.ts'
 
@@ -81,6 +83,53 @@ test('the thread gets one event listener, no matter how many checkpoints run', a
   const toThreads = listening.mock.contexts.filter((each) => each instanceof Worker)
   listening.mockRestore()
   expect(toThreads).toHaveLength(1)
+})
+
+test('the log is emptied when nothing is written any more, with everything in the database', async () => {
+  await write(3, 0)
+  await until(async () => (await sizeOf('sotto.db-wal')) === 0)
+  expect(await sizeOf('sotto.db')).toBeGreaterThan(3 * MIB)
+  await write(1, 3)
+  expect(await sizeOf('sotto.db-wal')).toBeGreaterThan(MIB)
+})
+
+test('under a load that never ends the log is emptied too', async () => {
+  const file = join(folder, 'sotto.db')
+  using database = new Database(file)
+  database.run('PRAGMA busy_timeout = 5000')
+  const queue = new SerialQueue()
+  const checkpoints = new Checkpoints(file, queue, 1)
+  const insert = (name: string, bytes: number): Promise<void> =>
+    queue
+      .run(() => {
+        database.run('INSERT INTO relay_state (name, value) VALUES (?, ?)', [name, 'x'.repeat(bytes)])
+      })
+      .finally(() => checkpoints.written())
+  await insert('large', 3 * MIB)
+  let isOver = false
+  const load = (async () => {
+    for (let row = 0; !isOver; row++) {
+      await insert(`small ${row}`, 10)
+      await Bun.sleep(1)
+    }
+  })()
+  await until(async () => (await sizeOf('sotto.db-wal')) < MIB)
+  isOver = true
+  await load
+  await checkpoints.end()
+})
+
+test('a reader keeps the log from being emptied, and it is emptied after the reader has ended', async () => {
+  await write(1, 0)
+  const reader = new Database(join(folder, 'sotto.db'), { readonly: true })
+  reader.run('BEGIN')
+  reader.query('SELECT count(*) FROM relay_state').get()
+  await write(1, 1)
+  await until(async () => (await sizeOf('sotto.db')) > MIB)
+  expect(await sizeOf('sotto.db-wal')).toBeGreaterThan(MIB)
+  reader.run('COMMIT')
+  reader.close()
+  await until(async () => (await sizeOf('sotto.db-wal')) === 0)
 })
 
 test('closing waits for the thread, and loses nothing', async () => {

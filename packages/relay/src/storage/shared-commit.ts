@@ -18,13 +18,16 @@ export class SharedCommits {
   readonly #connection: Database
   readonly #sql: Sql
   readonly #queue: SerialQueue
+  readonly #written: () => void
   #waiting: Waiting[] = []
   #isScheduled = false
 
-  constructor(connection: Database, sql: Sql, queue: SerialQueue) {
-    this.#connection = connection
-    this.#sql = sql
+  /** @param written called after each commit, and after each that failed */
+  constructor(connection: { database: Database; sql: Sql }, queue: SerialQueue, written: () => void) {
+    this.#connection = connection.database
+    this.#sql = connection.sql
     this.#queue = queue
+    this.#written = written
   }
 
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
@@ -71,6 +74,8 @@ export class SharedCommits {
       if (this.#connection.inTransaction) this.#connection.run('ROLLBACK')
       for (const { reject } of group) reject(error)
       return
+    } finally {
+      this.#written()
     }
     for (const settle of settlers) settle()
   }

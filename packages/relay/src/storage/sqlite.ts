@@ -69,29 +69,23 @@ function openFile(file: string, owner?: Owner): Storage {
 
   const queue = new SerialQueue()
   const checkpoints = owner && new Checkpoints(file, queue)
-  const commits = new SharedCommits(writer.database, writer.sql, queue)
-  const unsyncedCommits = new SharedCommits(unsynced.database, unsynced.sql, queue)
+  const written = (): void => checkpoints?.written()
+  const commits = new SharedCommits(writer, queue, written)
+  const unsyncedCommits = new SharedCommits(unsynced, queue, written)
   const { database } = writer
   const begin = database.prepare('BEGIN IMMEDIATE')
   const commit = database.prepare('COMMIT')
   writer.finalizeOnClose([begin, commit])
   return {
     sql: reader.sql,
-    transaction: (work) => {
-      checkpoints?.written()
-      return commits.transaction(work)
-    },
-    unsyncedTransaction: (work) => {
-      checkpoints?.written()
-      return unsyncedCommits.transaction(work)
-    },
+    transaction: (work) => commits.transaction(work),
+    unsyncedTransaction: (work) => unsyncedCommits.transaction(work),
     engine: {
       dialect: 'sqlite',
       database,
       finalizeOnClose: (statements) => writer.finalizeOnClose(statements),
       commit: (work) =>
         queue.run(() => {
-          checkpoints?.written()
           begin.run()
           try {
             const result = work()
@@ -101,6 +95,8 @@ function openFile(file: string, owner?: Owner): Storage {
             // A failed COMMIT may have rolled back already.
             if (database.inTransaction) database.run('ROLLBACK')
             throw error
+          } finally {
+            written()
           }
         }),
     },
@@ -125,6 +121,8 @@ const PRAGMAS = [
   // An acknowledged message must survive a power cut, not only a crash (protocol, Delivery 1).
   'PRAGMA synchronous = FULL',
   'PRAGMA foreign_keys = ON',
+  // Overwrites what is deleted, in pages that stay in use and in free pages. FAST would leave the free ones.
+  'PRAGMA secure_delete = ON',
 ]
 
 // Usually the thread of checkpoints.ts checkpoints long before this limit. It applies only if the thread
