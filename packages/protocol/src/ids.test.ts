@@ -88,7 +88,7 @@ describe('the table of limits', () => {
       challengeSeconds: 60,
       powSeconds: 300,
       powDifficulty: 4,
-      powOpen: 16,
+      powOpen: 1024,
     })
     expect(rates.message).toMatchObject({ burst: 500, perSeconds: 10 })
   })

@@ -72,7 +72,7 @@ describe('paths and methods', () => {
     expect((await account.get('/me?x=%zz&y[]=1#z')).status).toBe(200)
   })
 
-  test('an invalid Host header does no harm: the request is answered like any other', async () => {
+  test('an invalid Host header does no harm: the request is answered like any other, but nobody logs in under it', async () => {
     for (const host of [
       '',
       '[',
@@ -92,10 +92,10 @@ describe('paths and methods', () => {
       const body = JSON.stringify({ user_uuid: crypto.randomUUID() })
       const login =
         requestOf('POST /api/v1/auth/challenge', { host, 'content-length': String(body.length) }) + body
-      const { challenge } = JSON.parse((await rawHttp(relay.url, login)).body)
-      expect(challenge).toMatch(
-        /^relay-auth-v1:(?:localhost|[a-z0-9._-]+|\[::1\]:99999):[0-9a-f-]{36}:[\w-]{43}$/,
-      )
+      const answer = await rawHttp(relay.url, login)
+      // No relay on loopback has these names. This one has the form of a loopback name with a port.
+      if (host === '[::1]:99999') expect(JSON.parse(answer.body).challenge).toContain(`:${host}:`)
+      else expect([host, answer.status, JSON.parse(answer.body).error]).toEqual([host, 421, 'HOST_UNKNOWN'])
     }
   })
 
