@@ -77,6 +77,7 @@ const roomsOf: Record<string, Rooms> = {
       ['friends', 'payments', 'media', 'push'],
       ['calls', 'channels', 'vanity'],
       ['config.ts', 'goods.ts', 'maintenance-tasks.ts'],
+      ['operator-commands.ts'],
       ['start-error.ts', 'operator.ts', 'relay.ts'],
       ['main.ts'],
     ],
@@ -87,7 +88,7 @@ const roomsOf: Record<string, Rooms> = {
     },
     composing: [
       ...['config.ts', 'goods.ts', 'maintenance-tasks.ts', 'start-error.ts'],
-      ...['operator.ts', 'relay.ts', 'main.ts'],
+      ...['operator-commands.ts', 'operator.ts', 'relay.ts', 'main.ts'],
     ],
   },
 }

@@ -1,4 +1,5 @@
 // Every command of the command line.
+import { accountsCommand } from './accounts-command.ts'
 import { chatCommand } from './chat-command.ts'
 import type { Command, CommandGroup } from './command.ts'
 import {
@@ -14,6 +15,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
   serveCommand,
   chatCommand,
   ordersCommand,
+  accountsCommand,
   backupCommand,
   afterRestoreCommand,
   resumeExpiryCommand,

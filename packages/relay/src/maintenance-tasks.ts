@@ -1,4 +1,5 @@
 // The periodic tasks, in the order in which each pass runs them.
+import type { LogoutWatch } from './accounts/logouts.ts'
 import { purgeExpired } from './accounts/purge.ts'
 import type { createCalls } from './calls/calls.ts'
 import type { Gateway } from './gateway/gateway.ts'
@@ -20,6 +21,7 @@ export interface MaintainedParts {
   readonly clock: Clock
   readonly clockTrust: ClockTrust
   readonly durability: DurabilityCheck
+  readonly logoutWatch: LogoutWatch
   readonly messages: ReturnType<typeof createMessages>
   readonly media: Awaited<ReturnType<typeof createMedia>>
   readonly payments: ReturnType<typeof createPayments>
@@ -31,10 +33,11 @@ export interface MaintainedParts {
 }
 
 export function maintenanceTasks(parts: MaintainedParts): readonly MaintenanceTask[] {
-  const { storage, clock, clockTrust, durability, messages, media, payments } = parts
+  const { storage, clock, clockTrust, durability, logoutWatch, messages, media, payments } = parts
   const { reserveRate, push, calls, gateway, rates } = parts
   return [
     { name: 'durability', run: () => durability.run() },
+    { name: 'logouts', run: () => logoutWatch.check() },
     { name: 'sent id counts', run: () => messages.sentIdCounts.save() },
     { name: 'expiry', needsTrustedClock: true, run: (signal) => messages.expiry.sweep(signal) },
     // Also deletes the records of revoked tokens, which must not happen before those tokens expire.

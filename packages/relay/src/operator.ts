@@ -11,9 +11,13 @@ import { operatorSocketOf, sendOperatorCommand } from './listener/operator-socke
 import { moveSequencesAhead } from './messages/messages.ts'
 import { systemClock as clock } from './operations/clock.ts'
 import { trustClockAgain } from './operations/clock-trust.ts'
+import {
+  createOperatorCommands,
+  type OperatorAnswer,
+  type OperatorCommandName,
+  operatorAnswers,
+} from './operator-commands.ts'
 import { PaymentLedger } from './payments/ledger.ts'
-import { type OrderAnswer, type OrderCommandName, orderAnswers } from './payments/operator-answers.ts'
-import { orderCommands } from './payments/operator-orders.ts'
 import { moveDepositIndexAhead } from './payments/payments.ts'
 import { isUpToDate, StorageTooNew } from './storage/migrate.ts'
 import { openStorage } from './storage/open-storage.ts'
@@ -88,23 +92,25 @@ export function backUp(environment: Environment, file: string): string {
 }
 
 /**
- * Carries out a command about orders: through the relay that runs on this data folder, or on the store itself
+ * Carries out a command: through the relay that runs on this data folder, or on the store itself
  * if none runs.
  * @throws OperatorError if the command is refused, or neither the relay nor the store can be opened
  */
-export async function tellRelay<Name extends OrderCommandName>(
+export async function tellRelay<Name extends OperatorCommandName>(
   environment: Environment,
   command: Name,
   input: object,
-): Promise<OrderAnswer<Name>> {
+): Promise<OperatorAnswer<Name>> {
   const { dataDir, limits } = configOf(environment)
   try {
     const reply = await sendOperatorCommand(operatorSocketOf(dataDir), command, input)
     if (reply) return answerOf(command, reply.answer)
     return await withStore(openBeside, environment, async (storage) => {
-      // Nothing listens to this bus. The notice is stored, so a buyer gets it with the next connection.
-      const ledger = new PaymentLedger({ storage, bus: createInProcessBus(), clock, limits, goods })
-      return answerOf(command, await orderCommands({ storage, ledger, clock })[command](input))
+      // Nothing listens to this bus. A notice is stored, so a buyer gets it with the next connection. Relays
+      // on other machines look for logouts in the store.
+      const bus = createInProcessBus()
+      const ledger = new PaymentLedger({ storage, bus, clock, limits, goods })
+      return answerOf(command, await createOperatorCommands({ storage, bus, ledger, clock })[command](input))
     })
   } catch (error) {
     throw error instanceof OperatorRefusal ? new OperatorError(error.message) : error
@@ -112,8 +118,8 @@ export async function tellRelay<Name extends OrderCommandName>(
 }
 
 // Checks the answer, because the running relay may have another version.
-function answerOf<Name extends OrderCommandName>(command: Name, answer: unknown): OrderAnswer<Name> {
-  const { success, output } = v.safeParse(orderAnswers[command], answer)
+function answerOf<Name extends OperatorCommandName>(command: Name, answer: unknown): OperatorAnswer<Name> {
+  const { success, output } = v.safeParse(operatorAnswers[command], answer)
   if (success) return output
   throw new OperatorRefusal('the running relay answered in a form that this version does not know')
 }

@@ -1,5 +1,6 @@
 // Builds the relay's parts and wires them.
 import { admit, authenticate, deadTokenReasonOf } from './accounts/admission.ts'
+import { LogoutWatch } from './accounts/logouts.ts'
 import { openRelayKeys } from './accounts/relay-keys.ts'
 import { accountRoutes } from './accounts/routes.ts'
 import { Tokens } from './accounts/tokens.ts'
@@ -24,7 +25,7 @@ import { startMaintenance } from './operations/maintenance.ts'
 import type { RandomBytes } from './operations/random.ts'
 import { readReadiness } from './operations/readiness.ts'
 import { within } from './operations/within.ts'
-import { orderCommands } from './payments/operator-orders.ts'
+import { createOperatorCommands } from './operator-commands.ts'
 import { createPayments, createProvider, eraseOrders } from './payments/payments.ts'
 import { createPush, erasePush, makeVapidSecret } from './push/push.ts'
 import { openStorage } from './storage/open-storage.ts'
@@ -103,7 +104,7 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
     calls: calls.handler,
     follower: messages.follower,
     watchers: [channels.follower, calls.follower, push.follower],
-    deadTokenReasonOf: (owner) => deadTokenReasonOf(owner, { storage }),
+    deadTokenReasonOf: (owner) => deadTokenReasonOf(owner, { storage, tokens }),
     retireToken: ({ jti, tokenExpiresAt }) => tokens.kill(jti, 'replaced', tokenExpiresAt),
   })
   const rates = new RequestRates(config.rates, clock)
@@ -139,12 +140,13 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
   await push.start()
   const operatorSocket = await startOperatorSocket({
     path: operatorSocketOf(config.dataDir),
-    commands: orderCommands({ storage, ledger, clock }),
+    commands: createOperatorCommands({ ...shared, ledger }),
     log,
   })
   const maintenance = startMaintenance(
     maintenanceTasks({
       ...shared,
+      logoutWatch: new LogoutWatch(shared),
       durability,
       messages,
       media,

@@ -51,6 +51,14 @@ export const accountEndpoints = define({
     status: 204,
     errors: [],
   },
+  authLogoutAll: {
+    method: 'POST',
+    path: '/auth/logout-all',
+    auth: 'account',
+    rate: 'write',
+    status: 204,
+    errors: [],
+  },
   wsTicket: {
     method: 'POST',
     path: '/ws/ticket',
@@ -115,6 +123,7 @@ export const accountSummaries: Summaries<typeof accountEndpoints> = {
   authChallenge: 'A challenge to sign; an unknown uuid also gets one',
   authVerify: 'Exchanges a signed challenge for a token',
   authLogout: 'Revokes the token at once and closes its WebSocket',
+  authLogoutAll: 'Revokes every token of the account at once, also the caller’s, and closes its WebSocket',
   wsTicket: 'A ticket that opens one WebSocket',
   getMe: 'The caller’s account',
   patchMe: 'Changes the caller’s nickname',

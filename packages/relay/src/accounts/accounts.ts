@@ -13,12 +13,14 @@ export interface Account {
   readonly ed25519_public_key: string
   readonly x25519_public_key: string
   readonly created_at: number
+  /** Changes each time the account logs out everywhere. Tokens belong to one value. */
+  readonly logged_out_at: number
 }
 
 /** The account with this number, if it is not deleted. */
 export async function findAccount(sql: Sql, id: AccountId): Promise<Account | undefined> {
   const [row] = await sql<Account>`
-    SELECT id, uuid, alias_id, nickname, ed25519_public_key, x25519_public_key, created_at
+    SELECT id, uuid, alias_id, nickname, ed25519_public_key, x25519_public_key, created_at, logged_out_at
     FROM accounts WHERE id = ${id} AND deleted_at IS NULL`
   return row
 }
@@ -26,7 +28,7 @@ export async function findAccount(sql: Sql, id: AccountId): Promise<Account | un
 /** The account with this current alias. Former aliases are not found. */
 export async function findAccountByAlias(sql: Sql, alias: AliasId): Promise<Account | undefined> {
   const [row] = await sql<Account>`
-    SELECT id, uuid, alias_id, nickname, ed25519_public_key, x25519_public_key, created_at
+    SELECT id, uuid, alias_id, nickname, ed25519_public_key, x25519_public_key, created_at, logged_out_at
     FROM accounts WHERE alias_id = ${alias} AND deleted_at IS NULL`
   return row
 }
@@ -34,7 +36,7 @@ export async function findAccountByAlias(sql: Sql, alias: AliasId): Promise<Acco
 /** The account with this uuid, if it is not deleted. */
 export async function findAccountByUuid(sql: Sql, uuid: AccountUuid): Promise<Account | undefined> {
   const [row] = await sql<Account>`
-    SELECT id, uuid, alias_id, nickname, ed25519_public_key, x25519_public_key, created_at
+    SELECT id, uuid, alias_id, nickname, ed25519_public_key, x25519_public_key, created_at, logged_out_at
     FROM accounts WHERE uuid = ${uuid} AND deleted_at IS NULL`
   return row
 }
@@ -42,7 +44,7 @@ export async function findAccountByUuid(sql: Sql, uuid: AccountUuid): Promise<Ac
 /** The account that registered this signing key. */
 export async function findAccountByKey(sql: Sql, ed25519PublicKey: string): Promise<Account | undefined> {
   const [row] = await sql<Account>`
-    SELECT id, uuid, alias_id, nickname, ed25519_public_key, x25519_public_key, created_at
+    SELECT id, uuid, alias_id, nickname, ed25519_public_key, x25519_public_key, created_at, logged_out_at
     FROM accounts WHERE ed25519_public_key = ${ed25519PublicKey}`
   return row
 }

@@ -12,12 +12,14 @@ import type { TokenState, Tokens } from './tokens.ts'
 /** Why the token of a connection may open no WebSocket any more; undefined if it still may. */
 export async function deadTokenReasonOf(
   owner: { account: AccountId; jti: string },
-  { storage }: Pick<Parts, 'storage'>,
+  { storage, tokens }: Pick<Parts, 'storage' | 'tokens'>,
 ): Promise<DeadTokenReason | undefined> {
-  const [row] = await storage.sql<{ reason: string | null }>`
-    SELECT dead_tokens.reason AS reason FROM accounts LEFT JOIN dead_tokens ON dead_tokens.jti = ${owner.jti}
+  const [row] = await storage.sql<{ reason: string | null; logged_out_at: number }>`
+    SELECT dead_tokens.reason AS reason, accounts.logged_out_at AS logged_out_at
+    FROM accounts LEFT JOIN dead_tokens ON dead_tokens.jti = ${owner.jti}
     WHERE accounts.id = ${owner.account} AND accounts.deleted_at IS NULL`
-  if (!row || row.reason === 'revoked') return 'jwt_revoked'
+  if (!row || row.reason === 'revoked' || !tokens.isCurrent(owner.jti, row.logged_out_at))
+    return 'jwt_revoked'
   return row.reason === 'replaced' ? 'new_device_login' : undefined
 }
 

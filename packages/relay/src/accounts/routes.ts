@@ -18,6 +18,7 @@ import {
   findAccountByUuid,
 } from './accounts.ts'
 import { createChallenge, readChallenge, useChallenge } from './login-challenges.ts'
+import { logOutEverywhere } from './logouts.ts'
 import { findSolvedChallenge, openPowChallenge, usePowChallenge } from './proof-of-work.ts'
 import type { RelayKeys } from './relay-keys.ts'
 import { isSignedBy } from './signatures.ts'
@@ -42,6 +43,7 @@ type Names =
   | 'authChallenge'
   | 'authVerify'
   | 'authLogout'
+  | 'authLogoutAll'
   | 'wsTicket'
   | 'getMe'
   | 'patchMe'
@@ -113,12 +115,16 @@ export function accountRoutes(parts: AccountParts): Handlers<Names> {
       }
       const first = await storage.unsyncedTransaction((sql) => useChallenge(sql, challenge))
       if (!first) throw new ProtocolError('CHALLENGE_INVALID')
-      return tokens.issue(uuid)
+      return tokens.issue(account)
     },
 
     authLogout: async ({ caller }) => {
       await tokens.kill(caller.jti, 'revoked', caller.tokenExpiresAt)
       bus.ring(caller.id, { kind: 'token_dead', jti: caller.jti })
+    },
+
+    authLogoutAll: async ({ caller }) => {
+      await logOutEverywhere(caller.id, parts)
     },
 
     wsTicket: ({ caller }) =>

@@ -33,7 +33,7 @@ function signed(change: { alg?: Algorithm; kid?: string; claims?: Record<string,
 }
 
 test('a token of this relay is read, and counts as revoked if its account does not exist', async () => {
-  const { token } = tokens.issue(uuid)
+  const { token } = tokens.issue({ uuid, logged_out_at: 0 })
   expect(await tokens.read(token)).toMatchObject({ uuid, account: undefined, dead: 'revoked' })
   expect(await tokens.read(signed())).toMatchObject({ uuid, jti: 'j', expiresAt: clock.now() + 60_000 })
 })

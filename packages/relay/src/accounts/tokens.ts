@@ -1,11 +1,13 @@
 // Tokens: JSON web tokens with one algorithm (HS256), and the list of those that were revoked or replaced.
-import { type AccountUuid, ProtocolError } from '@sotto/protocol'
+import { ProtocolError } from '@sotto/protocol'
 import { createDecoder, createSigner, createVerifier, type SignerSync, type VerifierSync } from 'fast-jwt'
 import * as v from 'valibot'
 import type { Clock } from '../operations/clock.ts'
 import { type RandomBytes, randomText } from '../operations/random.ts'
 import type { AccountId, Sql, Storage } from '../storage/storage.ts'
+import type { Account } from './accounts.ts'
 import type { RelayKey, RelayKeys } from './relay-keys.ts'
+import { createTokenId, readTokenId } from './token-ids.ts'
 
 const ALGORITHM = 'HS256'
 const ISSUER = 'sotto-relay'
@@ -31,7 +33,7 @@ const decodeHeader = createDecoder({ complete: true })
 /** Issues, reads and kills tokens. */
 export class Tokens {
   readonly #storage: Storage
-  readonly #sign: typeof SignerSync
+  readonly #signer: { readonly kid: string; readonly sign: typeof SignerSync }
   readonly #verifiers: ReadonlyMap<string, typeof VerifierSync>
   readonly #clock: Clock
   readonly #randomBytes: RandomBytes
@@ -45,17 +47,19 @@ export class Tokens {
     lifeSeconds: number
   }) {
     this.#storage = parts.storage
-    this.#sign = signerOf(parts.keys[0])
+    this.#signer = { kid: parts.keys[0].kid, sign: signerOf(parts.keys[0]) }
     this.#verifiers = new Map(parts.keys.map((key) => [key.kid, verifierOf(key)]))
     this.#clock = parts.clock
     this.#randomBytes = parts.randomBytes
     this.#lifeSeconds = parts.lifeSeconds
   }
 
-  issue(uuid: AccountUuid): { token: string; expires_in: number } {
+  /** Issues a token for an account as it was before its login was checked. */
+  issue(account: Pick<Account, 'uuid' | 'logged_out_at'>): { token: string; expires_in: number } {
     const iat = Math.floor(this.#clock.now() / 1000)
-    const jti = randomText(this.#randomBytes, 16)
-    const token = this.#sign({ sub: uuid, jti, iat, exp: iat + this.#lifeSeconds })
+    const { kid, sign } = this.#signer
+    const jti = createTokenId(randomText(this.#randomBytes, 16), { kid, loggedOutAt: account.logged_out_at })
+    const token = sign({ sub: account.uuid, jti, iat, exp: iat + this.#lifeSeconds })
     return { token, expires_in: this.#lifeSeconds }
   }
 
@@ -82,12 +86,19 @@ export class Tokens {
     uuid: string,
     jti: string,
   ): Promise<{ account: AccountId | undefined; dead: 'revoked' | 'replaced' | undefined }> {
-    const [row] = await sql<{ id: AccountId; reason: 'revoked' | 'replaced' | null }>`
-      SELECT accounts.id AS id, dead_tokens.reason AS reason
+    const [row] = await sql<{ id: AccountId; logged_out_at: number; reason: 'revoked' | 'replaced' | null }>`
+      SELECT accounts.id AS id, accounts.logged_out_at AS logged_out_at, dead_tokens.reason AS reason
       FROM accounts LEFT JOIN dead_tokens ON dead_tokens.jti = ${jti}
       WHERE accounts.uuid = ${uuid} AND accounts.deleted_at IS NULL`
     if (!row) return { account: undefined, dead: 'revoked' }
+    if (!this.isCurrent(jti, row.logged_out_at)) return { account: row.id, dead: 'revoked' }
     return { account: row.id, dead: row.reason ?? undefined }
+  }
+
+  /** Whether a token was issued under a key that the relay still has, and since the account's last logout. */
+  isCurrent(jti: string, loggedOutAt: number): boolean {
+    const origin = readTokenId(jti)
+    return origin.loggedOutAt === loggedOutAt && (origin.kid === undefined || this.#verifiers.has(origin.kid))
   }
 
   /** Makes a token dead at once. A revoked token never becomes only replaced. */

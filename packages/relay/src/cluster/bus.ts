@@ -33,6 +33,8 @@ export type Ring =
   | { readonly kind: 'connected'; readonly connection: string; readonly jti: string }
   /** The token is dead. A connection that was opened with it must close. */
   | { readonly kind: 'token_dead'; readonly jti: string }
+  /** The account logged out everywhere: its tokens are dead, except those whose id ends in this text. */
+  | { readonly kind: 'logged_out'; readonly exceptTokensEndingIn: string }
   /** The account was deleted. */
   | { readonly kind: 'deleted' }
   /** From now on the account gets the frames published under a topic, or stops getting them. */

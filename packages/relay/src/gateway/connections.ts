@@ -59,6 +59,9 @@ export class Connections {
       case 'token_dead':
         if (ring.jti === connection.jti) connection.goAway('jwt_revoked', 'tokenDead')
         return
+      case 'logged_out':
+        if (!connection.jti.endsWith(ring.exceptTokensEndingIn)) connection.goAway('jwt_revoked', 'tokenDead')
+        return
       case 'deleted':
         connection.goAway('account_deleted', 'tokenDead')
         return

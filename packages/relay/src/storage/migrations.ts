@@ -2,6 +2,7 @@
 import { channels } from './migrations/channels.ts'
 import { cleanNames } from './migrations/clean-names.ts'
 import { foundation } from './migrations/foundation.ts'
+import { logouts } from './migrations/logouts.ts'
 import { media } from './migrations/media.ts'
 import type { Migration } from './migrations/migration.ts'
 import { payments } from './migrations/payments.ts'
@@ -21,4 +22,5 @@ export const migrations: readonly Migration[] = [
   reserves,
   cleanNames,
   sentIdCounts,
+  logouts,
 ]

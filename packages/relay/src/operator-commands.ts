@@ -1,0 +1,28 @@
+// The operator's commands that a running relay carries out, or the store itself if no relay runs, and their
+// answers.
+import type * as v from 'valibot'
+import { accountAnswers, accountCommands } from './accounts/operator-accounts.ts'
+import type { Bus } from './cluster/bus.ts'
+import type { OperatorCommand } from './listener/operator-command.ts'
+import type { Clock } from './operations/clock.ts'
+import type { PaymentLedger } from './payments/ledger.ts'
+import { orderAnswers } from './payments/operator-answers.ts'
+import { orderCommands } from './payments/operator-orders.ts'
+import type { Storage } from './storage/storage.ts'
+
+/** The schema of each command's answer. */
+export const operatorAnswers = { ...orderAnswers, ...accountAnswers } as const
+/** The names of the commands. */
+export type OperatorCommandName = keyof typeof operatorAnswers
+/** The answer to a command. */
+export type OperatorAnswer<Name extends OperatorCommandName> = v.InferOutput<(typeof operatorAnswers)[Name]>
+
+/** The commands, by name. */
+export function createOperatorCommands(parts: {
+  storage: Storage
+  bus: Bus
+  clock: Clock
+  ledger: PaymentLedger
+}): Readonly<Record<OperatorCommandName, OperatorCommand>> {
+  return { ...orderCommands(parts), ...accountCommands(parts) }
+}
