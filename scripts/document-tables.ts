@@ -37,7 +37,9 @@ const tables: Readonly<Record<string, () => string>> = {
         endpoint.auth === 'account' ? 'yes' : 'no',
         `${inputOf(endpoint)} → ${endpoint.status} ${endpoint.rawReply ? BYTES : fieldsOf(endpoint.reply) || '`{}`'}`,
         summaries[name] ?? '',
-        endpoint.errors.map((code) => `\`${code}\``).join(', '),
+        [...endpoint.errors, ...(endpoint.adds ? ['RELAY_FULL'] : [])]
+          .map((code) => `\`${code}\``)
+          .join(', '),
         `\`${endpoint.rate}\``,
       ]),
     ),

@@ -61,8 +61,8 @@ export function readEnded(facts: Facts, event: Ended, n: number): void {
   switch (event.outcome) {
     case 'unknown':
       for (const { change } of changes) change.givenUpAt = n
-      if (event.error === 'INTERNAL' && !facts.mayFail)
-        facts.report('refused', n, `${nameOf(event, command)}: INTERNAL`)
+      if ((event.error === 'INTERNAL' || event.error === 'RELAY_FULL') && !facts.mayFail)
+        facts.report('refused', n, `${nameOf(event, command)}: ${event.error}`)
       return
     case 'refused':
       for (const { drop } of changes) drop()

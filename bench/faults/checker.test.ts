@@ -171,6 +171,8 @@ describe('each broken promise is reported:', () => {
     const history = [write('a'), refused, ack('a', 1), arrive('a', 1)]
     expect(kinds(...history)).toEqual(['refused'])
     expect(kinds({ type: 'nemesis', what: 'full', detail: '' }, ...history)).toEqual([])
+    const isFull = received(0, { type: 'error', id: 'a', error: 'RELAY_FULL' })
+    expect(kinds(write('a'), isFull, ack('a', 1), arrive('a', 1))).toEqual(['refused'])
   })
 
   test('foreign: delivered to the wrong client, never sent, or a mark beyond the confirmed one', () => {

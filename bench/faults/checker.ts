@@ -170,7 +170,7 @@ function readError(facts: Facts, event: FrameEvent): void {
   const mayCome =
     frame.error === 'MAILBOX_FULL' ||
     frame.error === 'SHUTTING_DOWN' ||
-    (frame.error === 'INTERNAL' && facts.mayFail)
+    (facts.mayFail && (frame.error === 'INTERNAL' || frame.error === 'RELAY_FULL'))
   if (!mayCome) facts.report('refused', n, `${nameOf(event)}: ${frame.error}`)
   on.hadError = true
   if (message) message.wasRefused = true

@@ -132,7 +132,7 @@ export class Facts {
   readonly #lanes = new Map<string, Lane>()
   readonly #pairs = new Map<string, Pair>()
   readonly #owners = new Map<string, number>()
-  /** Whether the disk is full or the database is down, so that INTERNAL is allowed. */
+  /** Whether the disk is full or the database is down, so that INTERNAL and RELAY_FULL are allowed. */
   mayFail = false
 
   report(kind: ViolationKind, n: number, what: string): void {

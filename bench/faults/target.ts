@@ -44,6 +44,8 @@ const SETTINGS = {
   LIMIT_MAILBOX_RETRACTIONS: '100000',
   LIMIT_SENT_IDS_PER_DAY: '100000000',
   LIMIT_MESSAGE_LIFE_DAYS: '1',
+  // Of the small disk, so that only the fault makes it full, and not the log of a busy round.
+  DISK_RESERVE_BYTES: '2097152',
 }
 
 /** @param start starts the relay: the real one, or a mutant */

@@ -2,10 +2,11 @@
 // read.
 import { type ESTree, type Plugin, Visitor } from 'vite'
 
-const UNREAD = ['rate', 'status', 'errors']
+const UNREAD = ['rate', 'status', 'adds', 'errors']
 
 /**
- * Removes rate, success status and errors from each endpoint of a table, which is `define({ name: { … } })`.
+ * Removes rate, success status, `adds` and errors from each endpoint of a table, which is
+ * `define({ name: { … } })`.
  */
 export const leanEndpoints: Plugin = {
   name: 'lean endpoints',

@@ -100,7 +100,13 @@ export function asyncApiDocument(version: string): Json {
 
 function operation(name: string, endpoint: Endpoint, summary: string): Json {
   const rate = rates[endpoint.rate]
-  const codes = [...endpoint.errors, ...COMMON_ERRORS, ...(endpoint.auth === 'account' ? ACCOUNT_ERRORS : [])]
+  const codes = new Set([
+    ...endpoint.errors,
+    ...COMMON_ERRORS,
+    ...(endpoint.auth === 'account' ? ACCOUNT_ERRORS : []),
+    // A disk without any space left fails every write.
+    ...(endpoint.method === 'GET' ? [] : (['RELAY_FULL'] as const)),
+  ])
   return {
     operationId: name,
     summary,
@@ -142,7 +148,7 @@ function replyOf(endpoint: Endpoint, summary: string): Json {
   }
 }
 
-function problemsOf(codes: readonly ErrorCode[]): Json {
+function problemsOf(codes: Iterable<ErrorCode>): Json {
   const byStatus = Map.groupBy(codes, (code) => errors[code].status)
   const entries = [...byStatus].map(([status, of]) => [
     status,

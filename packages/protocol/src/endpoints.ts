@@ -10,7 +10,7 @@ import { pushEndpoints, pushSummaries } from './endpoints/push.ts'
 import { vanityEndpoints, vanitySummaries } from './endpoints/vanity.ts'
 import type { ErrorCode } from './errors.ts'
 
-export { API_BASE, type Endpoint } from './endpoints/endpoint.ts'
+export { type Adds, API_BASE, type Endpoint } from './endpoints/endpoint.ts'
 // Each feature's table is also exported separately, so that a client bundles only the endpoints it calls.
 export {
   accountEndpoints,

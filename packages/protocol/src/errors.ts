@@ -59,6 +59,7 @@ export const errors = {
   ALREADY_STORED: { status: 409, retry: 'never' },
   RANGE_NOT_SATISFIABLE: { status: 416, retry: 'never' },
   MEDIA_UNAVAILABLE: { status: 503, retry: 'later' },
+  RELAY_FULL: { status: 507, retry: 'after' },
   SHUTTING_DOWN: { status: 503, retry: 'later' },
 } as const satisfies Record<string, ErrorEntry>
 
@@ -118,6 +119,8 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   ALREADY_STORED: 'The link was already used; it writes once.',
   RANGE_NOT_SATISFIABLE: 'The range begins after the end of the blob; `Content-Range` has the size.',
   MEDIA_UNAVAILABLE: 'The relay cannot reach its blob store, or has no space left.',
+  RELAY_FULL:
+    'The relay’s disk is almost full, so it stored nothing of this. Keep it and try again after the time that `Retry-After`, or `retry_after_ms` in a frame, gives; only the relay’s operator can make room.',
   SHUTTING_DOWN: 'The relay is stopping and accepts no new work.',
 }
 

@@ -15,6 +15,7 @@ import { type MediaConfig, mediaConfigOf, mediaSettings } from './media/media-se
 import { type LogLevel, logLevels } from './operations/log.ts'
 import { nearestName } from './operations/nearest-name.ts'
 import { SettingError } from './operations/setting-error.ts'
+import { type SpaceConfig, spaceConfigOf, spaceSettings } from './operations/space-settings.ts'
 import { type PaymentConfig, paymentConfigOf } from './payments/payment-config.ts'
 import { paymentSettings } from './payments/payment-settings.ts'
 import { type PushConfig, pushConfigOf, pushSettings } from './push/push-config.ts'
@@ -43,6 +44,7 @@ export interface Config {
   readonly iceServers: IceServers
   readonly push: PushConfig
   readonly media: MediaConfig
+  readonly space: SpaceConfig
   readonly limits: Limits
   readonly rates: Rates
 }
@@ -88,6 +90,7 @@ export const settings = {
   ...iceSettings,
   ...pushSettings,
   ...mediaSettings,
+  ...spaceSettings,
   RATE_LIMITS: {
     default: 'on',
     means: 'off lifts all rates, but no size limit; for benchmarks and closed networks',
@@ -162,6 +165,7 @@ export function readConfig(environment: Environment): Config {
     iceServers: checked(() => iceServersOf(text)),
     push: checked(() => pushConfigOf(text, url)),
     media: checked(() => mediaConfigOf(text)),
+    space: checked(() => spaceConfigOf(text)),
     limits: inForce,
     rates: oneOf('RATE_LIMITS', text('RATE_LIMITS'), ['on', 'off']) === 'on' ? checkedRates() : undefined,
   }

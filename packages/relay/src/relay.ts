@@ -15,10 +15,11 @@ import { startListener } from './listener/listener.ts'
 import { operatorSocketOf, startOperatorSocket } from './listener/operator-socket.ts'
 import { RequestRates } from './listener/request-rates.ts'
 import { maintenanceTasks } from './maintenance-tasks.ts'
-import { createMedia, eraseMedia, openBlobStore } from './media/media.ts'
+import { bytesOfMedia, createMedia, eraseMedia, mediaFolderOf, openBlobStore } from './media/media.ts'
 import { createMessages, eraseMailbox } from './messages/messages.ts'
 import type { Clock } from './operations/clock.ts'
 import { ClockTrust } from './operations/clock-trust.ts'
+import { DiskSpace } from './operations/disk-space.ts'
 import { DurabilityCheck } from './operations/durability-check.ts'
 import type { Log } from './operations/log.ts'
 import { startMaintenance } from './operations/maintenance.ts'
@@ -29,7 +30,7 @@ import { createOperatorCommands } from './operator-commands.ts'
 import { createPayments, createProvider, eraseOrders } from './payments/payments.ts'
 import { createPush, erasePush, makeVapidSecret } from './push/push.ts'
 import { openStorage } from './storage/open-storage.ts'
-import type { Storage } from './storage/storage.ts'
+import { reportingFull, type Storage } from './storage/storage.ts'
 import { ReserveRate, VanityRules, vanityRoutes } from './vanity/vanity.ts'
 import { version } from './version.ts'
 
@@ -58,14 +59,23 @@ export async function startRelay(config: Config, parts: Parts): Promise<Relay> {
   }
 }
 
-async function startOn(storage: Storage, config: Config, parts: Parts): Promise<Relay> {
+async function startOn(store: Storage, config: Config, parts: Parts): Promise<Relay> {
   const { clock, randomBytes, log } = parts
   const { limits, publicUrl } = config
+  const space = new DiskSpace({
+    ...parts,
+    storage: store,
+    config: config.space,
+    databaseFolder: config.databaseUrl === undefined ? config.dataDir : undefined,
+    mediaFolder: mediaFolderOf(config.media, config.dataDir),
+    mediaBytes: () => bytesOfMedia(store.sql),
+  })
+  const storage = reportingFull(store, () => space.reportFull())
   const bus = createInProcessBus()
   const clockTrust = new ClockTrust({ storage, clock, log })
   const durability = new DurabilityCheck({ storage, log })
   await durability.run()
-  const shared = { storage, bus, clock, clockTrust, randomBytes, limits, log }
+  const shared = { storage, bus, clock, clockTrust, randomBytes, limits, space, log }
 
   const challengeKeys = await openRelayKeys(storage, 'challenge', parts)
   const keys = await openRelayKeys(storage, 'token', parts)
@@ -108,11 +118,13 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
     retireToken: ({ jti, tokenExpiresAt }) => tokens.kill(jti, 'replaced', tokenExpiresAt),
   })
   const rates = new RequestRates(config.rates, clock)
+  await space.start()
   const listener = startListener({
     ...config,
     log,
     gateway,
     rates,
+    space,
     version,
     publicHost: publicUrl?.host,
     pages: payments.pages,
@@ -170,6 +182,7 @@ async function startOn(storage: Storage, config: Config, parts: Parts): Promise<
         maintenance.stop(),
         payments.stop(),
         push.stop(),
+        space.stop(),
         messages.settle(),
       ]
       await within(mostMs, Promise.all(parts))

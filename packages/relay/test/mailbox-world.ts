@@ -21,6 +21,7 @@ import type { Clock } from '../src/operations/clock.ts'
 import { createLog, type Log } from '../src/operations/log.ts'
 import { systemRandom } from '../src/operations/random.ts'
 import type { AccountId, Storage } from '../src/storage/storage.ts'
+import { ampleSpace } from './ample-space.ts'
 import type { engines, TestStore } from './engines.ts'
 
 /** An account. */
@@ -138,7 +139,15 @@ export async function openMailboxWorld(
   bus.listen((account, ring) => rings.push({ account, ring }))
   const log = createLog('silent')
   const sentIdCounts = new SentIdCounts({ storage: store.storage, clock, limits })
-  const parts = { store: createBatchStore(store.storage), bus, clock, limits, sentIdCounts, log }
+  const parts = {
+    store: createBatchStore(store.storage),
+    bus,
+    clock,
+    limits,
+    sentIdCounts,
+    log,
+    space: ampleSpace,
+  }
   const commits = new GroupCommit({ ...parts, onRecovered: () => undefined })
   const reader = new MailboxReader(store.storage)
   return {

@@ -16,6 +16,7 @@ import { systemRandom } from '../src/operations/random.ts'
 import { PaymentPages, paymentPagePath } from '../src/payments/payment-page/payment-page.ts'
 import type { PaymentView } from '../src/payments/payment-page/payment-view.ts'
 import { openStorage } from '../src/storage/open-storage.ts'
+import { ampleSpace } from './ample-space.ts'
 
 /** An order that waits for 25.5 USDT on a chain. */
 export const WAITING: PaymentView = {
@@ -68,7 +69,10 @@ export class PaymentWorld {
     const log = createLog('warn')
     const clock = { ...systemClock, now: () => systemClock.now() + (options.aheadMs ?? 0) }
     const limits = defaultLimits()
-    const shared = { storage, bus: createInProcessBus(), clock, randomBytes: systemRandom, limits, log }
+    const shared = {
+      ...{ storage, bus: createInProcessBus(), clock, randomBytes: systemRandom, limits, log },
+      space: ampleSpace,
+    }
     const messages = createMessages(shared)
     const views = new Map<string, PaymentView>()
     const refuse = async () => {
@@ -78,6 +82,7 @@ export class PaymentWorld {
     const listener = startListener({
       ...config,
       log,
+      space: ampleSpace,
       publicHost: undefined,
       version: '0.0.0',
       gateway: new Gateway({

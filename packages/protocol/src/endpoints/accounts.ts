@@ -11,6 +11,7 @@ export const accountEndpoints = define({
     rate: 'pow',
     status: 200,
     reply: accounts.PowChallengeReply,
+    adds: 'little',
     errors: [],
   },
   register: {
@@ -21,7 +22,8 @@ export const accountEndpoints = define({
     body: accounts.RegisterBody,
     status: 201,
     reply: accounts.RegisterReply,
-    errors: ['ACCOUNT_EXISTS', 'POW_REQUIRED', 'POW_INVALID'],
+    // Without `adds`: the answer about a known key needs no space, and people recover their accounts with it.
+    errors: ['ACCOUNT_EXISTS', 'POW_REQUIRED', 'POW_INVALID', 'RELAY_FULL'],
   },
   authChallenge: {
     method: 'POST',
@@ -85,6 +87,7 @@ export const accountEndpoints = define({
     body: accounts.PatchMeBody,
     status: 200,
     reply: accounts.Me,
+    adds: 'little',
     errors: [],
   },
   deleteMe: {

@@ -32,6 +32,7 @@ export const channelEndpoints = define({
     body: channels.CreateChannelBody,
     status: 200,
     reply: channels.CreateChannelReply,
+    adds: 'much',
     errors: ['QUOTA_EXCEEDED'],
   },
   getChannel: {
@@ -53,6 +54,7 @@ export const channelEndpoints = define({
     body: channels.PatchChannelBody,
     status: 200,
     reply: channels.ChannelInfo,
+    adds: 'little',
     errors: ['NOT_FOUND', 'NOT_CHANNEL_OWNER'],
   },
   deleteChannel: {
@@ -72,6 +74,7 @@ export const channelEndpoints = define({
     params: channels.ChannelPath,
     status: 200,
     reply: channels.Done,
+    adds: 'little',
     errors: ['NOT_FOUND', 'TOO_MANY_SUBSCRIPTIONS'],
   },
   unsubscribe: {
@@ -106,6 +109,7 @@ export const channelEndpoints = define({
     largeBody: 'postBytes',
     status: 200,
     reply: channels.CreatePostReply,
+    adds: 'much',
     errors: ['NOT_FOUND', 'NOT_CHANNEL_OWNER'],
   },
   deletePost: {
@@ -144,6 +148,7 @@ export const channelEndpoints = define({
     params: channels.ChannelPath,
     status: 200,
     reply: payments.ChannelTradeOrder,
+    adds: 'little',
     errors: [...ORDERING, 'NOT_FOUND', 'OWN_CHANNEL', 'CHANNEL_TAKEN'],
   },
   buyQuota: {
@@ -154,6 +159,7 @@ export const channelEndpoints = define({
     rate: 'order',
     status: 200,
     reply: payments.ChannelTradeOrder,
+    adds: 'little',
     errors: [...ORDERING],
   },
 })

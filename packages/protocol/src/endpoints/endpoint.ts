@@ -7,6 +7,9 @@ import type { RateName } from '../rates.ts'
 /** The prefix of every endpoint's path. */
 export const API_BASE = '/api/v1'
 
+/** How much a request adds to the store. */
+export type Adds = 'much' | 'little'
+
 /** One endpoint, as data. */
 export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -36,6 +39,12 @@ export interface Endpoint {
    * request.
    */
   readonly notIdempotent?: true
+  /**
+   * What it adds to the store. A relay whose disk is short of space refuses `much`; one whose disk is full
+   * refuses `little` too. An endpoint without it is never refused for lack of space: it reads, erases or
+   * confirms, or people need it to fetch their messages.
+   */
+  readonly adds?: Adds
   /** Codes that it answers besides those that every endpoint can answer. */
   readonly errors: readonly ErrorCode[]
 }

@@ -20,6 +20,7 @@ export const friendEndpoints = define({
     body: friends.FriendRequestBody,
     status: 200,
     reply: friends.FriendRequestReply,
+    adds: 'little',
     errors: ['NOT_FOUND', 'SELF_REQUEST', 'ALREADY_FRIENDS', 'UNBLOCK_FIRST', 'TOO_MANY_FRIENDS'],
   },
   acceptFriend: {
@@ -31,6 +32,7 @@ export const friendEndpoints = define({
     params: friends.FriendPath,
     status: 200,
     reply: friends.FriendAcceptReply,
+    adds: 'little',
     errors: ['NOT_FOUND', 'TOO_MANY_FRIENDS'],
   },
   rejectFriend: {

@@ -15,6 +15,7 @@ export const mediaEndpoints = define({
     body: media.InitUploadBody,
     status: 200,
     reply: media.InitUploadReply,
+    adds: 'much',
     errors: [...STORING, 'TOO_MANY_UPLOADS'],
   },
   uploadPart: {
@@ -27,6 +28,7 @@ export const mediaEndpoints = define({
     rawBody: 'mediaPartBytes',
     status: 200,
     reply: media.PartReply,
+    adds: 'much',
     errors: [...STORING, 'NOT_FOUND', 'BODY_INCOMPLETE'],
   },
   getUpload: {
@@ -49,6 +51,7 @@ export const mediaEndpoints = define({
     largeBody: 'bodyBytes',
     status: 200,
     reply: media.CompleteUploadReply,
+    adds: 'much',
     errors: ['NOT_FOUND', 'PARTS_MISMATCH', 'MEDIA_UNAVAILABLE'],
   },
   abortUpload: {
@@ -68,6 +71,7 @@ export const mediaEndpoints = define({
     body: media.UploadUrlBody,
     status: 200,
     reply: media.UploadUrlReply,
+    adds: 'much',
     errors: [...STORING, 'TOO_MANY_UPLOADS', 'PAYLOAD_TOO_LARGE'],
   },
   downloadMedia: {
@@ -98,6 +102,7 @@ export const mediaEndpoints = define({
     params: media.MediaLinkPath,
     rawBody: 'mediaBytes',
     status: 204,
+    adds: 'much',
     errors: ['NOT_FOUND', 'ALREADY_STORED', 'BODY_INCOMPLETE', 'MEDIA_UNAVAILABLE'],
   },
   getMediaLink: {

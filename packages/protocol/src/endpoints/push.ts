@@ -21,6 +21,7 @@ export const pushEndpoints = define({
     body: push.SubscribeBody,
     status: 200,
     reply: Done,
+    adds: 'much',
     errors: [],
   },
   pushRegister: {
@@ -31,6 +32,7 @@ export const pushEndpoints = define({
     body: push.RegisterPushBody,
     status: 200,
     reply: Done,
+    adds: 'much',
     errors: ['PUSH_UNAVAILABLE'],
   },
   pushDisable: {

@@ -22,6 +22,7 @@ export const vanityEndpoints = define({
     body: payments.AliasBody,
     status: 200,
     reply: payments.PurchaseOrder,
+    adds: 'little',
     errors: [...ORDERING, 'NOT_FOUND', 'ALIAS_TAKEN'],
   },
   bindVanity: {
@@ -43,6 +44,7 @@ export const vanityEndpoints = define({
     body: payments.AliasBody,
     status: 200,
     reply: payments.ReserveOrder,
+    adds: 'little',
     errors: [...ORDERING, 'NOT_FOUND', 'ALIAS_TAKEN'],
   },
   listOrders: {

@@ -5,6 +5,7 @@ import { AccountUuid, AliasId, check, type Limits, ProtocolError } from '@sotto/
 import type { Bus } from '../cluster/bus.ts'
 import type { Handlers } from '../listener/route.ts'
 import type { Clock } from '../operations/clock.ts'
+import type { DiskSpace } from '../operations/disk-space.ts'
 import type { RandomBytes } from '../operations/random.ts'
 import type { AccountId, Storage } from '../storage/storage.ts'
 import {
@@ -33,6 +34,7 @@ export interface AccountParts {
   readonly clock: Clock
   readonly randomBytes: RandomBytes
   readonly limits: Limits
+  readonly space: Pick<DiskSpace, 'check'>
   /** They erase the other features' data of an account when it is deleted. */
   readonly erasers: readonly AccountEraser[]
 }
@@ -69,6 +71,7 @@ export function accountRoutes(parts: AccountParts): Handlers<Names> {
         now: clock.now(),
         mostTried: parts.limits.powOpen,
       })
+      parts.space.check('much') // Before the work is used up, so that it counts when there is space again.
       const added = await storage.transaction(async (sql) => {
         if (!(await usePowChallenge(sql, challenge))) throw new ProtocolError('POW_INVALID')
         // Returned, not thrown: the challenge must stay used up. So whoever makes the relay look at keys has

@@ -1,7 +1,9 @@
 // Turns errors into problem documents (RFC 9457), or into plain text for pages. They never contain internal
 // details or random values.
 import { type ErrorDetails, errorMeanings, type ProblemDocument, ProtocolError } from '@sotto/protocol'
+import { requestRefused } from '../operations/disk-space.ts'
 import type { Log } from '../operations/log.ts'
+import { isDiskFull } from '../storage/storage.ts'
 
 /**
  * The answer to a failed request. Any error except a ProtocolError is a bug: it is logged and answered with
@@ -21,6 +23,7 @@ export function plainResponse(error: unknown, log: Log, endpoint: string): Respo
 
 function refusalOf(error: unknown, log: Log, endpoint: string): ProtocolError {
   if (error instanceof ProtocolError) return error
+  if (isDiskFull(error)) return requestRefused() // The log says it once, not with every request.
   log.error('request_failed', { error, endpoint })
   return new ProtocolError('INTERNAL')
 }

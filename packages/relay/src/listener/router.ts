@@ -9,6 +9,7 @@ import {
   type Limits,
   ProtocolError,
 } from '@sotto/protocol'
+import type { DiskSpace } from '../operations/disk-space.ts'
 import { checkLength, readJsonBody } from './body.ts'
 import type { RequestRates } from './request-rates.ts'
 import type { Caller, CheckedRequest, Handlers, RawBody } from './route.ts'
@@ -29,6 +30,7 @@ export interface RouterParts {
   /** @throws ProtocolError `UNAUTHENTICATED` or `TOKEN_DEAD` */
   readonly authenticate: (token: string) => Promise<Caller>
   readonly rates: RequestRates
+  readonly space: Pick<DiskSpace, 'check'>
   readonly limits: Limits
 }
 
@@ -77,6 +79,7 @@ async function checkRequest(endpoint: Endpoint, incoming: Incoming, parts: Route
   if (endpoint.auth === 'none' || rate === 'lookup') parts.rates.take(rate, address)
   const caller = endpoint.auth === 'account' ? await authenticated(incoming, parts) : undefined
   if (caller && rate !== 'lookup') parts.rates.take(rate, caller.id)
+  if (endpoint.adds) parts.space.check(endpoint.adds)
   const mostBytes = mostBytesOf(endpoint, parts.limits)
   checkLength(request, mostBytes)
   const params = endpoint.params ? checkParams(endpoint.params, incoming.pathParams) : undefined

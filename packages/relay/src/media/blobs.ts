@@ -146,6 +146,13 @@ export async function usageOf(sql: Sql, account: AccountId): Promise<Usage> {
   return usage ?? { bytes: 0, parts: 0 }
 }
 
+/** The bytes of all accounts' media. */
+export async function bytesOfMedia(sql: Sql): Promise<number> {
+  const [sum] = await sql<{ bytes: number }>`
+    SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) AS bytes FROM media_blobs`
+  return sum?.bytes ?? 0
+}
+
 /** @throws ProtocolError `STORAGE_FULL` if the account has no room for this */
 export async function checkRoom(sql: Sql, account: AccountId, more: Usage, limits: Limits): Promise<void> {
   const used = await usageOf(sql, account)

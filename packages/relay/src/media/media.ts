@@ -4,6 +4,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Limits } from '@sotto/protocol'
 import type { Clock } from '../operations/clock.ts'
+import type { DiskSpace } from '../operations/disk-space.ts'
 import type { Log } from '../operations/log.ts'
 import type { RandomBytes } from '../operations/random.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -17,24 +18,28 @@ import { S3Store } from './s3-store.ts'
 import { Sweep } from './sweep.ts'
 import { WriteQueue } from './write-queue.ts'
 
-export { eraseMedia } from './blobs.ts'
+export { bytesOfMedia, eraseMedia } from './blobs.ts'
 
 /** Opens the store that blobs are kept in. */
 export async function openBlobStore(
   { media, dataDir, limits }: { media: MediaConfig; dataDir: string; limits: Limits },
   parts: { storage: Storage; clock: Clock; randomBytes: RandomBytes },
 ): Promise<BlobStore> {
-  if (media.kind === 'folder')
-    return await openFolderStore(media.folder ?? join(dataDir, 'media'), limits.mediaBytes)
+  if (media.kind === 'folder') return await openFolderStore(mediaFolderOf(media, dataDir), limits.mediaBytes)
   const prefix = `${await storeNameOf(parts)}/`
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   const options = { bucket: media.bucket, prefix, spoolFolder: dataDir }
   return new S3Store(new S3Requests(media, parts.clock), options)
 }
 
+/** The folder that media are written to: that of the blobs, or that of the parts on their way to a bucket. */
+export function mediaFolderOf(media: MediaConfig, dataDir: string): string {
+  return media.kind === 'folder' ? (media.folder ?? join(dataDir, 'media')) : dataDir
+}
+
 /** Says where blobs are stored, in a line for the operator. */
 export function describeMedia(media: MediaConfig, dataDir: string): string {
-  if (media.kind === 'folder') return `Media: ${media.folder ?? join(dataDir, 'media')}`
+  if (media.kind === 'folder') return `Media: ${mediaFolderOf(media, dataDir)}`
   return `Media: bucket ${media.bucket} at ${media.endpoint.origin}`
 }
 
@@ -63,6 +68,7 @@ export function createMedia(parts: {
   clock: Clock
   randomBytes: RandomBytes
   limits: Limits
+  space: DiskSpace
   log: Log
   linkKeys: LinkKeys
   publicUrl: URL | undefined

@@ -1,6 +1,8 @@
 // The endpoints of media.
 import { API_BASE, type MediaKey, ProtocolError } from '@sotto/protocol'
 import type { Handlers } from '../listener/route.ts'
+import { type DiskSpace, requestRefused } from '../operations/disk-space.ts'
+import { isFullDiskError } from '../operations/disks.ts'
 import type { Log } from '../operations/log.ts'
 import type { AccountId } from '../storage/storage.ts'
 import { BlobStoreError, type StoredBlob } from './blob-store.ts'
@@ -23,6 +25,7 @@ import { writePart, writeWhole } from './writing.ts'
 /** What the media endpoints are built from. */
 export interface MediaParts extends UploadParts {
   readonly log: Log
+  readonly space: Pick<DiskSpace, 'checkMedia' | 'holdMedia'>
   readonly linkKeys: LinkKeys
   readonly publicUrl: URL | undefined
 }
@@ -41,7 +44,7 @@ type Names =
   | 'storageEstimate'
 
 export function mediaRoutes(parts: MediaParts): Handlers<Names> {
-  const { storage, store, clock, limits, log } = parts
+  const { storage, store, clock, limits, log, space } = parts
   const seconds = limits.mediaLinkSeconds
 
   /**
@@ -53,6 +56,7 @@ export function mediaRoutes(parts: MediaParts): Handlers<Names> {
       return await work()
     } catch (error) {
       if (!(error instanceof BlobStoreError)) throw error
+      if (isFullDiskError(error.cause)) throw requestRefused()
       log.error('media_failed', { error })
       throw new ProtocolError('MEDIA_UNAVAILABLE')
     }
@@ -95,6 +99,7 @@ export function mediaRoutes(parts: MediaParts): Handlers<Names> {
   return {
     initUpload: ({ caller }) =>
       withStoreErrors(async () => {
+        space.checkMedia(0)
         const { blob, uploadId } = await addBlob(caller.id, { state: 'open' }, parts)
         const handle = await begin(blob)
         if (handle !== '') {
@@ -109,7 +114,8 @@ export function mediaRoutes(parts: MediaParts): Handlers<Names> {
       withStoreErrors(async () => {
         const { mediaKey, partNumber: number } = query
         const upload = { uploadId: params.upload_id, account: caller.id, mediaKey, number }
-        return { etag: await writePart(upload, body, parts) }
+        const bytes = body.length ?? body.mostBytes
+        return { etag: await space.holdMedia(bytes, () => writePart(upload, body, parts)) }
       }),
 
     getUpload: async ({ caller, params }) => {
@@ -138,6 +144,7 @@ export function mediaRoutes(parts: MediaParts): Handlers<Names> {
     uploadUrl: ({ caller, body, host }) =>
       withStoreErrors(async () => {
         if ((body.size ?? 0) > limits.mediaBytes) throw new ProtocolError('PAYLOAD_TOO_LARGE')
+        space.checkMedia(body.size ?? 0)
         const { blob } = await addBlob(caller.id, { state: 'awaited', exactBytes: body.size }, parts)
         if (!store.direct) await begin(blob)
         const upload_url = store.direct
@@ -166,7 +173,8 @@ export function mediaRoutes(parts: MediaParts): Handlers<Names> {
           const stored = await findStoredObject(storage.sql, object)
           throw new ProtocolError(stored ? 'ALREADY_STORED' : 'NOT_FOUND')
         }
-        await writeWhole(awaited, body, parts)
+        const bytes = body.length ?? awaited.exact_bytes ?? body.mostBytes
+        await space.holdMedia(bytes, () => writeWhole(awaited, body, parts))
         return undefined
       }),
 

@@ -9,6 +9,7 @@ import {
   ProtocolError,
   type RelayFrame,
 } from '@sotto/protocol'
+import { frameRefused } from '../operations/disk-space.ts'
 import type { AccountId } from '../storage/storage.ts'
 import type { BatchRows, Conversation, Lane, Mailbox, MessageRow, SentId } from './batch-rows.ts'
 import type { SentIdCounts } from './sent-id-counts.ts'
@@ -77,6 +78,7 @@ export class Batch {
   readonly #now: number
   readonly #limits: Limits
   readonly #sentIdCounts: Pick<SentIdCounts, 'count'>
+  readonly #takesNew: boolean
   readonly #outcomes: Outcome[] = []
   readonly #conversations = new Set<Conversation>()
   readonly #lanes = new Map<Lane, LaneChanges>()
@@ -88,12 +90,19 @@ export class Batch {
 
   constructor(
     rows: BatchRows,
-    parts: { now: number; limits: Limits; sentIdCounts: Pick<SentIdCounts, 'count'> },
+    parts: {
+      now: number
+      limits: Limits
+      sentIdCounts: Pick<SentIdCounts, 'count'>
+      /** False while the disk is full: only what frees space, and repeats of known messages, are accepted. */
+      takesNew: boolean
+    },
   ) {
     this.#rows = rows
     this.#now = parts.now
     this.#limits = parts.limits
     this.#sentIdCounts = parts.sentIdCounts
+    this.#takesNew = parts.takesNew
   }
 
   apply(operation: Operation): void {
@@ -149,6 +158,7 @@ export class Batch {
     const known = this.#sentId(sender, frame.id)
     if (known) return this.#repeat(known, sender, frame)
     const { conversation, lane } = this.#openLane(sender, frame)
+    if (!this.#takesNew) throw frameRefused()
     const mailbox = this.#rows.mailbox(lane.recipient)
     this.#checkRoom(lane, mailbox, frame.payload.length)
     this.#sentIdCounts.count(sender, this.#now)
@@ -197,6 +207,7 @@ export class Batch {
     }
     const mailbox = this.#rows.mailbox(lane.recipient)
     const isUndelivered = known?.isStored === true && known.seq > lane.deliveredSeq
+    if (!isUndelivered && !this.#takesNew) throw frameRefused()
     if (!isUndelivered) this.#checkRetractionRoom(lane, mailbox)
     if (!known) this.#sentIdCounts.count(sender, this.#now)
     const row = this.#nextRow(conversation, mailbox, { kind: 'retraction', id: frame.id })

@@ -3,7 +3,9 @@
 import { type Limits, ProtocolError } from '@sotto/protocol'
 import type { Bus } from '../cluster/bus.ts'
 import type { Clock } from '../operations/clock.ts'
+import { frameRefused, type RoomForMessages } from '../operations/disk-space.ts'
 import type { Log } from '../operations/log.ts'
+import { isDiskFull } from '../storage/storage.ts'
 import { Batch, type Operation, type Outcome } from './batch.ts'
 import type { BatchKeys, BatchStore } from './batch-store.ts'
 import type { SentIdCounts } from './sent-id-counts.ts'
@@ -25,6 +27,7 @@ export class GroupCommit {
   readonly #limits: Limits
   readonly #sentIdCounts: SentIdCounts
   readonly #log: Log
+  readonly #space: RoomForMessages
   #waiting: Waiting[] = []
   #waitingBytes = 0
   #running: Promise<void> | undefined
@@ -39,6 +42,7 @@ export class GroupCommit {
     limits: Limits
     sentIdCounts: SentIdCounts
     log: Log
+    space: RoomForMessages
     /** Called at the first commit that succeeds after a commit whose outcome is unknown. */
     onRecovered: () => void
   }) {
@@ -49,12 +53,14 @@ export class GroupCommit {
     this.#limits = parts.limits
     this.#sentIdCounts = parts.sentIdCounts
     this.#log = parts.log
+    this.#space = parts.space
   }
 
   /**
    * Carries out an operation. Resolves after the commit is on stable storage: no frame may be acknowledged
    * earlier (protocol, Delivery 1).
-   * @throws ProtocolError `INTERNAL` if the commit failed; it may still have taken effect
+   * @throws ProtocolError `RELAY_FULL` if the disk is full, and `INTERNAL` if the commit failed otherwise; it
+   *   may then still have taken effect
    */
   submit(operation: Operation): Promise<Outcome> {
     return new Promise((resolve, reject) => {
@@ -88,12 +94,7 @@ export class GroupCommit {
 
   async #commit(group: readonly Waiting[]): Promise<void> {
     try {
-      const batch = await this.#store.commit(keysOf(group), (rows) => {
-        const [now, limits, sentIdCounts] = [this.#clock.now(), this.#limits, this.#sentIdCounts]
-        const fresh = new Batch(rows, { now, limits, sentIdCounts })
-        for (const { operation } of group) fresh.apply(operation)
-        return fresh
-      })
+      const batch = await this.#write(group)
       if (this.#hasUnknownOutcome) this.#onRecovered()
       this.#hasUnknownOutcome = false
       const { outcomes, deliveries, receipts } = batch.finish()
@@ -106,10 +107,32 @@ export class GroupCommit {
         else reject(new Error('an operation without an outcome'))
       }
     } catch (error) {
-      this.#hasUnknownOutcome = true
-      this.#log.error('commit_failed', { error, count: group.length })
-      // The cause was logged above, once.
-      for (const { reject } of group) reject(new ProtocolError('INTERNAL'))
+      const isFull = isDiskFull(error)
+      // The log says once that the disk is full, and not with every batch.
+      if (!isFull) this.#log.error('commit_failed', { error, count: group.length })
+      this.#hasUnknownOutcome ||= !isFull
+      for (const { reject } of group) reject(isFull ? frameRefused() : new ProtocolError('INTERNAL'))
+    }
+  }
+
+  // If the disk is full, commits the same frames once more without the new messages. What remains, such as
+  // confirmations, mostly needs no further space.
+  async #write(group: readonly Waiting[]): Promise<Batch> {
+    const attempt = (takesNew: boolean): Promise<Batch> =>
+      this.#store.commit(keysOf(group), (rows) => {
+        const [now, limits, sentIdCounts] = [this.#clock.now(), this.#limits, this.#sentIdCounts]
+        const fresh = new Batch(rows, { now, limits, sentIdCounts, takesNew })
+        for (const { operation } of group) fresh.apply(operation)
+        return fresh
+      })
+    const { takesNew } = this.#space
+    try {
+      return await attempt(takesNew)
+    } catch (error) {
+      if (!isDiskFull(error)) throw error
+      this.#space.reportFull()
+      if (!takesNew) throw error
+      return await attempt(false)
     }
   }
 }

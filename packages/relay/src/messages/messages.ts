@@ -3,6 +3,7 @@ import type { Limits } from '@sotto/protocol'
 import type { Bus } from '../cluster/bus.ts'
 import type { Handlers } from '../listener/route.ts'
 import type { Clock } from '../operations/clock.ts'
+import type { RoomForMessages } from '../operations/disk-space.ts'
 import type { Log } from '../operations/log.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { BatchStore } from './batch-store.ts'
@@ -25,6 +26,7 @@ export function createMessages(parts: {
   clock: Clock
   limits: Limits
   log: Log
+  space: RoomForMessages
 }) {
   const { storage, bus, limits } = parts
   const deliveries = new Deliveries({ ...parts, reader: new MailboxReader(storage) })

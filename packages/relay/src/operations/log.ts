@@ -12,9 +12,13 @@ export interface LogFields {
   readonly account?: number
   readonly code?: string | number
   readonly count?: number
+  readonly databaseBytes?: number
   readonly durationMs?: number
   readonly endpoint?: string
   readonly frame?: string
+  readonly freeBytes?: number
+  readonly mediaBytes?: number
+  readonly otherBytes?: number
   readonly setting?: string
   readonly url?: string
   readonly version?: string

@@ -1,4 +1,5 @@
 // Runs the periodic tasks: one task at a time, and never two passes at once.
+import { isDiskFull } from '../storage/storage.ts'
 import type { ClockTrust } from './clock-trust.ts'
 import type { Log } from './log.ts'
 
@@ -25,7 +26,8 @@ export function startMaintenance(
       if (needsTrustedClock && !(await clockTrust.isTrusted())) return
       await run(stopping.signal)
     } catch (error) {
-      log.error('maintenance_failed', { error, reason: name })
+      // The log says once that the disk is full, and not with every task.
+      if (!isDiskFull(error)) log.error('maintenance_failed', { error, reason: name })
     }
   }
   const runAll = async (): Promise<void> => {

@@ -1,6 +1,7 @@
 // Reports whether the relay can do its work, for load balancers and monitors.
-import type { Storage } from '../storage/storage.ts'
+import { isDiskFull } from '../storage/storage.ts'
 import type { ClockTrust } from './clock-trust.ts'
+import type { DiskSpace } from './disk-space.ts'
 import type { DurabilityCheck } from './durability-check.ts'
 import { within } from './within.ts'
 
@@ -13,22 +14,28 @@ export interface Readiness {
 }
 
 /**
- * A relay that does not trust its clock is still ready: it delivers, and nothing expires. So is one whose
- * database became unsafe: to stop every node would be a certain loss against a possible one.
+ * A relay whose disk is full is still ready: it delivers, and takes what frees space. So is one that does not
+ * trust its clock: it delivers, and nothing expires. So is one whose database became unsafe: to stop every
+ * node would be a certain loss against a possible one.
  */
 export async function readReadiness(parts: {
-  storage: Storage
-  clockTrust: ClockTrust
-  durability: DurabilityCheck
+  space: Pick<DiskSpace, 'state' | 'tryWrite'>
+  clockTrust: Pick<ClockTrust, 'isLost'>
+  durability: Pick<DurabilityCheck, 'state'>
 }): Promise<Readiness> {
-  const answers = await within(STORAGE_ANSWERS_WITHIN_MS, parts.storage.ping()).catch(() => false)
+  const storage = await storageState(parts.space)
+  const answers = storage !== 'failing'
   const isStopped = answers && (await parts.clockTrust.isLost())
   return {
     ready: answers,
-    parts: {
-      storage: answers ? 'ok' : 'failing',
-      expiry: isStopped ? 'stopped' : 'ok',
-      durability: parts.durability.state,
-    },
+    parts: { storage, expiry: isStopped ? 'stopped' : 'ok', durability: parts.durability.state },
+  }
+}
+
+async function storageState(space: Pick<DiskSpace, 'state' | 'tryWrite'>): Promise<string> {
+  try {
+    return (await within(STORAGE_ANSWERS_WITHIN_MS, space.tryWrite())) ? space.state : 'failing'
+  } catch (error) {
+    return isDiskFull(error) ? 'full' : 'failing'
   }
 }

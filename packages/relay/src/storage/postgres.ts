@@ -30,6 +30,10 @@ export async function openPostgres(url: string, options: { connections: number }
         }),
       ),
     engine: { dialect: 'postgres', findUnsafeSetting: () => findUnsafeSetting(storage.sql) },
+    size: async () => {
+      const [row] = await storage.sql<{ bytes: number }>`SELECT pg_database_size(current_database()) AS bytes`
+      return { bytes: row?.bytes ?? 0, reusableBytes: 0 }
+    },
     ping: async () => {
       await pool`SELECT 1`
     },

@@ -87,6 +87,8 @@ export class SharedCommits {
       this.#connection.run('RELEASE apart')
       return done
     } catch (error) {
+      // A full disk may have rolled back everything.
+      if (!this.#connection.inTransaction) throw error
       this.#connection.run('ROLLBACK TO apart')
       this.#connection.run('RELEASE apart')
       return () => reject(error)

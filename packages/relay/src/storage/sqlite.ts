@@ -1,6 +1,6 @@
 // The store on SQLite in DATA_DIR: write-ahead log, synchronous=FULL, one writer at a time.
 import { Database, type Statement } from 'bun:sqlite'
-import { chmodSync, existsSync, mkdirSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Checkpoints } from './checkpoints.ts'
 import { migrate } from './migrate.ts'
@@ -99,6 +99,17 @@ function openFile(file: string, owner?: Owner): Storage {
             written()
           }
         }),
+    },
+    size: async () => {
+      const [pages] = await reader.sql<{ free: number; size: number }>`
+        SELECT freelist_count AS free, page_size AS size FROM pragma_freelist_count, pragma_page_size`
+      const files = [file, `${file}-wal`, `${file}-shm`].map((path) =>
+        statSync(path, { throwIfNoEntry: false }),
+      )
+      return {
+        bytes: files.reduce((sum, found) => sum + (found?.size ?? 0), 0),
+        reusableBytes: (pages?.free ?? 0) * (pages?.size ?? 0),
+      }
     },
     ping: async () => {
       await reader.sql`SELECT 1 FROM relay_state LIMIT 1`

@@ -34,10 +34,18 @@ export interface Storage {
   unsyncedTransaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>
   /** The engine, for the batch stores of the mailbox, which have a version for each engine. */
   readonly engine: SqliteEngine | PostgresEngine
+  /** How many bytes the database takes, and how many of them new rows can use without more space. */
+  size(): Promise<DatabaseSize>
   /** Rejects when the store does not answer. */
   ping(): Promise<void>
   /** Closes the store after all requested work has ended, no matter how long that takes. */
   close(): Promise<void>
+}
+
+/** See {@link Storage.size}. */
+export interface DatabaseSize {
+  readonly bytes: number
+  readonly reusableBytes: number
 }
 
 /** A prepared statement. */
@@ -70,6 +78,34 @@ export interface UnsafeSetting {
   readonly losesCommits: boolean
   /** What it loses and what to do, for the operator. */
   readonly reason: string
+}
+
+/**
+ * Whether a write failed because the disk is full, on any engine. The write had no effect. SQLite says
+ * SHMSIZE if it has no space for the index of its log.
+ */
+export function isDiskFull(error: unknown): boolean {
+  if (error instanceof SQL.PostgresError) return error.errno === '53100'
+  return (
+    error instanceof SQLiteError && (error.code === 'SQLITE_FULL' || error.code === 'SQLITE_IOERR_SHMSIZE')
+  )
+}
+
+/** The same store. It calls `onFull` whenever a write of a transaction fails because the disk is full. */
+export function reportingFull(storage: Storage, onFull: () => void): Storage {
+  const reported = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work
+    } catch (error) {
+      if (isDiskFull(error)) onFull()
+      throw error
+    }
+  }
+  return {
+    ...storage,
+    transaction: (work) => reported(storage.transaction(work)),
+    unsyncedTransaction: (work) => reported(storage.unsyncedTransaction(work)),
+  }
 }
 
 /** Whether a statement violated a PRIMARY KEY or UNIQUE rule, on any engine. */
