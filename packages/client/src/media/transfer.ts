@@ -205,6 +205,8 @@ export class Transfer {
    */
   #waitAfter({ code, refusal, retry, retryAfterMs }: ClientError): number | undefined {
     if (code === 'NETWORK' || refusal === 'BODY_INCOMPLETE') return this.#backoff.nextMs()
+    // Somebody has to make room first, so the caller learns it at once.
+    if (refusal === 'RELAY_FULL') return undefined
     if (retry === 'after') {
       const waitMs = retryAfterMs ?? this.#backoff.nextMs()
       return waitMs <= MAX_WAIT_MS ? waitMs : undefined

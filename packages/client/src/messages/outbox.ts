@@ -13,7 +13,7 @@ import * as v from 'valibot'
 import { ClientError } from '../client-error.ts'
 import type { Sessions } from '../contacts/contacts.ts'
 import type { Emitter } from '../events/events.ts'
-import { Backoff, type Platform, randomUuid, SerialQueue } from '../platform/platform.ts'
+import { type Platform, randomUuid, SerialQueue } from '../platform/platform.ts'
 import { encryptMessage, MESSAGE_CRYPTO_VERSION, nonceOf } from '../secrecy/secrecy.ts'
 import type {
   ClientStore,
@@ -26,10 +26,8 @@ import type {
 } from '../stores/stores.ts'
 import type { SendFrame } from '../wire/wire.ts'
 import { outgoing } from './content.ts'
+import { Pauses } from './pauses.ts'
 
-const RETRY = { firstMs: 1000, maxMs: 60_000 }
-/** The longest time that a relay can make a message wait before it is sent again. */
-const MAX_ASKED_WAIT_MS = 300_000
 /** How often a message is refused with an unknown error code before it fails. */
 const MAX_UNKNOWN_REFUSALS = 5
 /** If a message waits this long for its acknowledgement, the connection counts as broken. */
@@ -46,13 +44,6 @@ interface Entry {
   wasSent: boolean
   /** How often the relay refused it with an unknown error code. */
   unknownRefusals: number
-}
-
-/** A wait before the next message of a conversation, after the relay refused one. */
-interface Pause {
-  readonly backoff: Backoff
-  cancel: () => void
-  isOver: boolean
 }
 
 /** Options of `send`. */
@@ -95,15 +86,18 @@ export class Outbox {
   readonly #entries = new Map<string, Entry>()
   /** The same entries by conversation, in the order they were posted. */
   readonly #queues = new Map<ConversationId, Set<Entry>>()
-  readonly #pauses = new Map<string, Pause>()
+  readonly #pauses: Pauses
   /** The messages that are being stored: message id to conversation. */
   readonly #begun = new Map<string, ConversationId>()
   readonly #posting = new SerialQueue()
   #isOpen = false
   #inFlight = 0
+  /** Whether the application knows that the relay is full. */
+  #hasReportedFull = false
 
   constructor(context: OutboxContext) {
     this.#context = context
+    this.#pauses = new Pauses(context.platform, () => this.#pump())
   }
 
   async load(): Promise<void> {
@@ -230,8 +224,7 @@ export class Outbox {
 
   stop(): void {
     this.#isOpen = false
-    for (const pause of this.#pauses.values()) pause.cancel()
-    this.#pauses.clear()
+    this.#pauses.stop()
   }
 
   async onAck(frame: AckFrame): Promise<void> {
@@ -239,13 +232,13 @@ export class Outbox {
     if (!message) return
     const entry = this.#entries.get(frame.id)
     if (entry ? !entry.wasSent || entry.intent.conversationId !== frame.conv_id : !message.retracted) return
-    const pause = this.#pauses.get(frame.conv_id)
-    if (pause?.isOver) this.#pauses.delete(frame.conv_id)
+    this.#pauses.accepted(frame.conv_id)
     const patch: MessagePatch = {
       seq: message.seq ?? frame.seq,
       time: frame.at,
       ...(message.status === 'sending' ? { status: 'sent' } : {}),
     }
+    this.#hasReportedFull = false
     this.#remove(frame.id)
     this.#settle(message, patch)
     this.#pump()
@@ -266,7 +259,8 @@ export class Outbox {
       return true
     }
     this.#markUnsent(entry)
-    this.#pause(conversationId, frame.retry_after_ms)
+    if (frame.error === 'RELAY_FULL') this.#reportFull(frame.retry_after_ms)
+    this.#pauses.begin(conversationId, frame)
     return true
   }
 
@@ -283,6 +277,18 @@ export class Outbox {
       this.#context.emitter.emit('error', new ClientError('REFUSED', text))
     }
     return entry.unknownRefusals >= MAX_UNKNOWN_REFUSALS
+  }
+
+  /** Emits one `error` event, until the relay takes a message again. */
+  #reportFull(retryAfterMs: number | undefined): void {
+    if (this.#hasReportedFull) return
+    this.#hasReportedFull = true
+    const text = 'the relay’s disk is full; messages are kept and sent once it has space'
+    const details = {
+      refusal: 'RELAY_FULL',
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    } as const
+    this.#context.emitter.emit('error', new ClientError('REFUSED', text, details))
   }
 
   /** The relay deleted a message that it had acknowledged, because the recipient never fetched it. */
@@ -343,8 +349,7 @@ export class Outbox {
     if (!this.#isOpen) return
     for (const [conversationId, [first]] of this.#queues) {
       if (this.#inFlight >= this.#context.platform.maxInFlight) return
-      const pause = this.#pauses.get(conversationId)
-      if (first?.sentAt !== undefined || (pause && !pause.isOver)) continue
+      if (first?.sentAt !== undefined || this.#pauses.holds(conversationId)) continue
       if (first && !this.#sendEntry(first)) return
     }
   }
@@ -373,25 +378,6 @@ export class Outbox {
   #encrypt(plaintext: string, session: SessionRecord): Promise<string> {
     const { sessions, platform } = this.#context
     return encryptMessage({ sessionKey: sessions.keyOf(session), plaintext, randomBytes: platform.random })
-  }
-
-  /** Pauses a conversation for the time that the relay asks for, or longer after each refusal. */
-  #pause(conversationId: ConversationId, askedMs: number | undefined): void {
-    const { clock, random } = this.#context.platform
-    const pause = this.#pauses.get(conversationId) ?? {
-      backoff: new Backoff(random, RETRY),
-      cancel: () => {},
-      isOver: true,
-    }
-    this.#pauses.set(conversationId, pause)
-    // The relay has repeated its refusal of the same message.
-    if (!pause.isOver) return
-    pause.isOver = false
-    const waitMs = Math.max(pause.backoff.nextMs(), Math.min(askedMs ?? 0, MAX_ASKED_WAIT_MS))
-    pause.cancel = clock.after(waitMs, () => {
-      pause.isOver = true
-      this.#pump()
-    })
   }
 }
 

@@ -13,5 +13,5 @@ export {
   type SocketLike,
   type WakeSource,
 } from './options.ts'
-export { randomUuid } from './random.ts'
+export { randomFraction, randomUuid } from './random.ts'
 export { SerialQueue } from './serial-queue.ts'

@@ -1,0 +1,94 @@
+// A relay whose disk is full: the application hears it within seconds, nothing is lost, and messages are sent
+// once there is space.
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { type RelayProcess, startRelay } from '@sotto/relay/testing'
+import { mountSmallDisk, type SmallDisk } from '../../relay/test/small-disk.ts'
+import { ClientError } from '../src/client.ts'
+import { Media } from '../src/media/media.ts'
+import { friendOf, makePeer } from './hostile-relay.ts'
+import { HostileWorld } from './hostile-world.ts'
+import { Person, until } from './people.ts'
+
+// Long, because a busy machine is slow. A wait that fails names what did not happen.
+setDefaultTimeout(60_000)
+
+const MIB = 1024 * 1024
+let disk: SmallDisk
+let relay: RelayProcess
+const people: Person[] = []
+
+beforeAll(async () => {
+  disk = mountSmallDisk(40)
+  relay = await startRelay({ env: { DATA_DIR: disk.folder, LOG_LEVEL: 'error' } })
+})
+afterEach(async () => {
+  for (const person of people.splice(0)) await person.client.close()
+})
+afterAll(async () => {
+  await relay?.stop()
+  disk?.remove()
+})
+
+async function join(name: string): Promise<Person> {
+  const person = await Person.join(name, relay.url)
+  people.push(person)
+  return person
+}
+
+test('a message to a full relay stays, is reported once, and is sent once there is space', async () => {
+  const [alice, bob] = [await join('alice'), await join('bob')]
+  await alice.befriend(bob)
+  disk.fillUpTo(MIB)
+  await until('the relay says that it is full', async () => {
+    const { storage } = await (await fetch(`${relay.url}/ready`)).json()
+    return storage === 'full'
+  })
+  const first = await alice.client.send(bob.alias, 'first')
+  const second = await alice.client.send(bob.alias, 'second')
+  const [error] = await until(
+    'alice hears that the relay is full',
+    () => alice.heard.error.length > 0 && alice.heard.error,
+  )
+  expect(error).toMatchObject({ code: 'REFUSED', refusal: 'RELAY_FULL', retryAfterMs: expect.any(Number) })
+  expect(await alice.transcript(bob.alias)).toEqual(['me: first [sending]', 'me: second [sending]'])
+
+  const upload = new Media(alice.client).sendFile(bob.alias, new Blob(['x']), { name: 'x.txt' })
+  const refused = await upload.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  expect(refused).toBeInstanceOf(ClientError)
+  expect(refused).toMatchObject({ code: 'REFUSED', refusal: 'RELAY_FULL' })
+
+  disk.empty()
+  await bob.receives('second')
+  await alice.sees(bob.alias, first.id, 'delivered')
+  await alice.sees(bob.alias, second.id, 'delivered')
+  expect(bob.heard.message.map(({ text }) => text)).toEqual(['first', 'second'])
+  expect(alice.heard.error).toHaveLength(1)
+})
+
+test('each time that a relay becomes full is reported once, however often it refuses', async () => {
+  const world = new HostileWorld()
+  const bob = makePeer('bob')
+  world.relay.friends = [friendOf(bob)]
+  const person = await world.victim([bob])
+  const sentOf = (id: string) => world.relay.framesOf('msg').filter((frame) => frame.id === id).length
+  const refuse = (id: string) =>
+    world.relay.send({
+      ...{ type: 'error', error: 'RELAY_FULL', message: '', retry_after_ms: 1000 },
+      ...{ id, conv_id: bob.conversationId },
+    })
+  for (const time of [1, 2]) {
+    const { id } = await person.client.send('bob', `message ${time}`)
+    for (const attempt of [1, 2, 3]) {
+      await until(`the client makes attempt ${attempt}`, () => sentOf(id) === attempt)
+      refuse(id)
+    }
+    await until('the client makes the last attempt', () => sentOf(id) === 4)
+    world.relay.send({ type: 'ack', id, conv_id: bob.conversationId, seq: time, at: 1 })
+    await person.sees('bob', id, 'sent')
+    expect(person.heard.error.map(({ refusal }) => refusal)).toEqual(Array(time).fill('RELAY_FULL'))
+  }
+  await world.stop()
+})
