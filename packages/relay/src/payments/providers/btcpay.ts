@@ -57,6 +57,8 @@ type Paid = Payment & { readonly share: Share }
 /** See {@link Processor}. */
 export class BtcPay implements Processor {
   readonly name = 'btcpay'
+  /** A notification quotes the invoice's metadata. */
+  readonly mostBodyBytes = 65_536
   readonly #config: ProcessorConfig
   readonly #parts: ProcessorParts
 

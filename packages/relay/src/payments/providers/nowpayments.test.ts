@@ -1,5 +1,5 @@
 // NOWPayments: a local HTTP server simulates the documented API, with real signatures.
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import type { OrderId } from '@sotto/protocol'
 import { failureOf } from '../../../../protocol/test/failure-of.ts'
@@ -194,6 +194,22 @@ describe('a notification', () => {
     expect(book.payments()).toEqual([])
     // Logged once, not once for each forgery.
     expect(log.events).toEqual([['warn', 'payment_notification_refused']])
+  })
+
+  test('that nobody signed costs no parsing of a body that NOWPayments would not send', async () => {
+    const parse = spyOn(JSON, 'parse')
+    try {
+      const headers = { 'x-nowpayments-sig': '0'.repeat(128) }
+      for (const body of [`[${'1,'.repeat(8000)}1]`, `{${'"a":1,'.repeat(250)}"a":1}`, '['.repeat(16_000)])
+        expect(await call(body, headers)).toBe(401)
+      expect(parse).not.toHaveBeenCalled()
+      expect(await call(`"${'a'.repeat(16_384)}"`, headers)).toBe(413)
+      const chunks = new Blob(['a'.repeat(16_385)]).stream()
+      const request = new Request('https://relay.example/', { method: 'POST', headers, body: chunks })
+      expect((await provider.callback.answer(request)).status).toBe(413)
+    } finally {
+      parse.mockRestore()
+    }
   })
 
   test('cannot be extended: only what was signed is read', async () => {

@@ -51,9 +51,14 @@ const meanings: Readonly<Record<string, 'nothing' | 'under way' | 'final' | 'gon
   expired: 'gone',
 }
 
+/** A notification has about 25 members. */
+const MOST_STRUCTURAL = 500
+
 /** See {@link Processor}. */
 export class NowPayments implements Processor {
   readonly name = 'nowpayments'
+  /** A notification has about 1 KiB. */
+  readonly mostBodyBytes = 16_384
   readonly #config: ProcessorConfig
   readonly #parts: ProcessorParts
 
@@ -80,15 +85,16 @@ export class NowPayments implements Processor {
     return /^[0-9a-f]{128}$/i.exec(headers.get('x-nowpayments-sig') ?? '')?.[0]
   }
 
-  // The signature covers the body with its keys sorted, not the bytes. So the body must be parsed first;
-  // later only the text whose signature is right is read.
+  // The signature covers the body with its keys sorted, not the bytes. So the body must be parsed first, and
+  // anybody can send one: its size and its number of values are bounded. Later only the text whose signature
+  // is right is read.
   signedText(body: Uint8Array, signature: string): string | undefined {
-    const value = parseJson(Buffer.from(body).toString('utf8'))
+    const value = parseJson(Buffer.from(body).toString('utf8'), MOST_STRUCTURAL)
     if (value === undefined) return undefined
     // The documentation writes numbers as JavaScript does. They are usually sent in that form, so both
     // candidates are usually equal.
     const candidates = [sortedJson(value), sortedJson(value, (number) => JSON.stringify(Number(number)))]
-    return candidates.find((text) => {
+    return [...new Set(candidates)].find((text) => {
       const right = createHmac('sha512', this.#config.secret).update(text).digest()
       return timingSafeEqual(right, Buffer.from(signature, 'hex'))
     })

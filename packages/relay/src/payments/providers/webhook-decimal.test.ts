@@ -36,6 +36,12 @@ test('text that is nested too deep or is not JSON is refused', () => {
   for (const text of broken) expect(parseJson(text)).toBeUndefined()
 })
 
+test('text with more structure than allowed is not parsed, and text inside strings does not count', () => {
+  expect(parseJson('{"a":[1,2]}', 4)).toEqual({ a: [new JsonNumber('1'), new JsonNumber('2')] })
+  expect(parseJson('{"a":[1,2]}', 3)).toBeUndefined()
+  expect(parseJson('["[{,:\\",:"]', 1)).toEqual(['[{,:",:'])
+})
+
 test('a list of any length is read', () => {
   expect(parseJson(`[${'0,'.repeat(130_000)}0]`)).toHaveLength(130_001)
 })

@@ -14,9 +14,13 @@ export class JsonNumber {
 
 const DEEPEST = 16
 
-/** Parses JSON; undefined if it is not JSON, or nested more than 16 levels deep. */
-export function parseJson(text: string): unknown {
-  if (isTooDeep(text)) return undefined
+/**
+ * Parses JSON; undefined if it is not JSON, nested more than 16 levels deep, or has more than
+ * `mostStructural` of the characters `[`, `{`, `:` and `,` outside strings. They bound how many values there
+ * are, and so the time to parse it.
+ */
+export function parseJson(text: string, mostStructural = Number.POSITIVE_INFINITY): unknown {
+  if (isTooLarge(text, mostStructural)) return undefined
   try {
     // The engine passes each number's source text (ECMAScript, "JSON.parse source text access").
     return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
@@ -53,18 +57,23 @@ export const Amount = v.pipe(
   }),
 )
 
-// Checked before parsing, because the parser recurses as deep as the text is nested.
-function isTooDeep(text: string): boolean {
+// Checked before parsing, in one pass: the parser recurses as deep as the text is nested, and takes far longer
+// for a value than this pass for a character.
+function isTooLarge(text: string, mostStructural: number): boolean {
   let depth = 0
+  let structural = 0
   let isInString = false
   for (let at = 0; at < text.length; at++) {
     const character = text[at]
     if (character === '"') isInString = !isInString
     else if (isInString && character === '\\') at += 1
     else if (isInString) continue
-    else if (character === '[' || character === '{') depth += 1
-    else if (character === ']' || character === '}') depth -= 1
-    if (depth > DEEPEST) return true
+    else if (character === '[' || character === '{') {
+      depth += 1
+      structural += 1
+    } else if (character === ']' || character === '}') depth -= 1
+    else if (character === ',' || character === ':') structural += 1
+    if (depth > DEEPEST || structural > mostStructural) return true
   }
   return false
 }

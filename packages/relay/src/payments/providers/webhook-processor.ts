@@ -13,6 +13,8 @@ import { parseJson } from './webhook-json.ts'
 export interface Processor {
   /** The value of the setting `WEBHOOK_PROCESSOR`. References begin with it. */
   readonly name: string
+  /** The largest body of a notification. */
+  readonly mostBodyBytes: number
   /** Opens an invoice. @throws Unreachable */
   open(order: OrderToOpen): Promise<Opened>
   /** The signature in a notification's headers; undefined if there is none or it is malformed. */

@@ -35,7 +35,6 @@ export interface WebhookConfig {
 }
 
 const CALLBACK = 'webhook'
-const MOST_BODY_BYTES = 65_536
 /** How long a notification may take to arrive. */
 const DELAY_MS = 120_000
 /** After a start of the relay, processors repeat lost notifications within this time. */
@@ -130,10 +129,11 @@ export class WebhookPayments implements PaymentProvider {
   }
 
   async #answer(request: Request): Promise<Response> {
-    // Anybody can send requests here. An unsigned request is refused before its body is read.
+    // Anybody can send requests here. The form of the signature and the size are checked before the body is
+    // read; the signature is checked before anything else is done with the body.
     const signature = this.#processor.signatureOf(request.headers)
     if (signature === undefined) return this.#refuseUnsigned()
-    const body = await readBody(request)
+    const body = await readBody(request, this.#processor.mostBodyBytes)
     if (body === undefined) return new Response(null, { status: 413 })
     const signed = this.#processor.signedText(body, signature)
     if (signed === undefined) return this.#refuseUnsigned()
@@ -193,10 +193,10 @@ export class WebhookPayments implements PaymentProvider {
   }
 }
 
-async function readBody(request: Request): Promise<Uint8Array | undefined> {
-  if (Number(request.headers.get('content-length') ?? 0) > MOST_BODY_BYTES) return undefined
+async function readBody(request: Request, mostBytes: number): Promise<Uint8Array | undefined> {
+  if (Number(request.headers.get('content-length') ?? 0) > mostBytes) return undefined
   try {
-    return await readBytes(request.body, MOST_BODY_BYTES)
+    return await readBytes(request.body, mostBytes)
   } catch {
     return new Uint8Array() // The client disconnected; an empty body has no valid signature.
   }
