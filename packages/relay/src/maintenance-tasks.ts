@@ -1,4 +1,5 @@
 // The periodic tasks, in the order in which each pass runs them.
+import type { AccountDeletion } from './accounts/deletion.ts'
 import type { LogoutWatch } from './accounts/logouts.ts'
 import { purgeExpired } from './accounts/purge.ts'
 import type { createCalls } from './calls/calls.ts'
@@ -22,6 +23,7 @@ export interface MaintainedParts {
   readonly clockTrust: ClockTrust
   readonly durability: DurabilityCheck
   readonly logoutWatch: LogoutWatch
+  readonly deletion: AccountDeletion
   readonly messages: ReturnType<typeof createMessages>
   readonly media: Awaited<ReturnType<typeof createMedia>>
   readonly payments: ReturnType<typeof createPayments>
@@ -33,7 +35,7 @@ export interface MaintainedParts {
 }
 
 export function maintenanceTasks(parts: MaintainedParts): readonly MaintenanceTask[] {
-  const { storage, clock, clockTrust, durability, logoutWatch, messages, media, payments } = parts
+  const { storage, clock, clockTrust, durability, logoutWatch, deletion, messages, media, payments } = parts
   const { reserveRate, push, calls, gateway, rates } = parts
   return [
     { name: 'durability', run: () => durability.run() },
@@ -42,6 +44,7 @@ export function maintenanceTasks(parts: MaintainedParts): readonly MaintenanceTa
     { name: 'expiry', needsTrustedClock: true, run: (signal) => messages.expiry.sweep(signal) },
     // Also deletes the records of revoked tokens, which must not happen before those tokens expire.
     { name: 'accounts', needsTrustedClock: true, run: () => purgeExpired(storage, clock.now()) },
+    { name: 'deleted accounts', run: () => deletion.resume() },
     // Without a trusted clock it still removes deleted blobs, but nothing expires.
     { name: 'media', run: async (signal) => media.sweep(signal, await clockTrust.isTrusted()) },
     { name: 'orders', needsTrustedClock: true, run: () => payments.sweep() },

@@ -1,11 +1,12 @@
 // Builds the relay's parts and wires them.
 import { admit, authenticate, deadTokenReasonOf } from './accounts/admission.ts'
+import { AccountDeletion } from './accounts/deletion.ts'
 import { LogoutWatch } from './accounts/logouts.ts'
 import { openRelayKeys } from './accounts/relay-keys.ts'
 import { accountRoutes } from './accounts/routes.ts'
 import { Tokens } from './accounts/tokens.ts'
 import { createCalls } from './calls/calls.ts'
-import { createChannels, eraseChannels } from './channels/channels.ts'
+import { createChannels, endChannelSales, eraseChannels } from './channels/channels.ts'
 import { createInProcessBus } from './cluster/in-process-bus.ts'
 import type { Config } from './config.ts'
 import { eraseFriendships, friendRoutes } from './friends/friends.ts'
@@ -117,6 +118,11 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
     deadTokenReasonOf: (owner) => deadTokenReasonOf(owner, { storage, tokens }),
     retireToken: ({ jti, tokenExpiresAt }) => tokens.kill(jti, 'replaced', tokenExpiresAt),
   })
+  const deletion = new AccountDeletion({
+    ...shared,
+    endings: [eraseOrders, endChannelSales, erasePush],
+    erasers: [eraseMailbox, eraseFriendships, eraseChannels, eraseMedia],
+  })
   const rates = new RequestRates(config.rates, clock)
   await space.start()
   const listener = startListener({
@@ -131,12 +137,7 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
     authenticate: (token) => authenticate(token, { tokens }),
     admit: (credentials) => admit(credentials, { storage, tokens, clock }),
     handlers: {
-      ...accountRoutes({
-        ...shared,
-        tokens,
-        challengeKeys,
-        erasers: [eraseMailbox, eraseFriendships, eraseChannels, eraseOrders, erasePush, eraseMedia],
-      }),
+      ...accountRoutes({ ...shared, tokens, challengeKeys, deletion }),
       ...friendRoutes(shared),
       ...messages.routes,
       ...channels.routes,
@@ -150,6 +151,7 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
   })
   await payments.start()
   await push.start()
+  deletion.start()
   const operatorSocket = await startOperatorSocket({
     path: operatorSocketOf(config.dataDir),
     commands: createOperatorCommands({ ...shared, ledger }),
@@ -160,6 +162,7 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
       ...shared,
       logoutWatch: new LogoutWatch(shared),
       durability,
+      deletion,
       messages,
       media,
       payments,
@@ -183,6 +186,7 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
         payments.stop(),
         push.stop(),
         space.stop(),
+        deletion.stop(),
         messages.settle(),
       ]
       await within(mostMs, Promise.all(parts))

@@ -9,8 +9,10 @@ import {
   type OrderId,
   rates,
 } from '@sotto/protocol'
-import { addAccount, deleteAccount, findAccountByAlias } from '../src/accounts/accounts.ts'
-import { createChannel, eraseChannels, getChannel, setSalePrice } from '../src/channels/catalog.ts'
+import { addAccount, findAccountByAlias } from '../src/accounts/accounts.ts'
+import { AccountDeletion } from '../src/accounts/deletion.ts'
+import { createChannel, getChannel, setSalePrice } from '../src/channels/catalog.ts'
+import { endChannelSales, eraseChannels } from '../src/channels/channels.ts'
 import { orderChannel, orderSeat } from '../src/channels/trade.ts'
 import { createInProcessBus } from '../src/cluster/in-process-bus.ts'
 import { goods } from '../src/goods.ts'
@@ -66,6 +68,8 @@ export async function openShopWorld(engine: (typeof engines)[number], changed: P
   const orders = new Orders({ ...parts, goods, provider, isClockTrusted })
   const reserveRate = new ReserveRate({ ...parts, rates, secret: systemRandom(32) })
   const rules = new VanityRules(undefined, { clock, log })
+  const endings = [eraseOrders, endChannelSales]
+  const deletion = new AccountDeletion({ ...parts, log, endings, erasers: [eraseChannels] })
 
   const add = (): Promise<Person> =>
     storage.transaction(async (sql) => {
@@ -122,8 +126,7 @@ export async function openShopWorld(engine: (typeof engines)[number], changed: P
     bind: (account: Person, order: OrderId) =>
       storage.transaction((sql) => bind(sql, { order, account: account.id }, { clock })),
     channel: (id: ChannelId, viewer: Person) => getChannel(storage.sql, id, viewer.id),
-    remove: (account: Person) =>
-      deleteAccount(storage, account.id, { clock, erasers: [eraseChannels, eraseOrders] }),
+    remove: (account: Person) => deletion.delete(account.id),
     /** Records a payment for an order: by default its price, now, and final. */
     pay: async (order: Order, change: Partial<PaymentSeen> = {}): Promise<string> => {
       transfers += 1

@@ -1,8 +1,8 @@
-// The public file of accounts: finds, adds, renames and deletes them.
+// The public file of accounts: finds, adds, renames them, and marks them deleted.
 import type { AccountUuid, AliasId } from '@sotto/protocol'
 import type { Clock } from '../operations/clock.ts'
 import { type RandomBytes, randomBelow, randomUuid } from '../operations/random.ts'
-import type { AccountId, Sql, Storage } from '../storage/storage.ts'
+import type { AccountId, Sql } from '../storage/storage.ts'
 
 /** An account that is not deleted. */
 export interface Account {
@@ -117,24 +117,17 @@ export async function changeAlias(sql: Sql, id: AccountId, alias: AliasId): Prom
   await sql`UPDATE accounts SET alias_id = ${alias} WHERE id = ${id}`
 }
 
-/** Erases another feature's data of an account, in the transaction that deletes the account. */
-export type AccountEraser = (sql: Sql, account: AccountId, parts: { clock: Clock }) => Promise<void>
-
 /**
- * Deletes an account. Its row stays, without keys or name, so that its uuid and aliases are never used again.
+ * Marks an account as deleted, and to be purged. Its row stays, without keys or name, so that its uuid and
+ * aliases are never used again.
+ * @returns false if it was deleted before
  */
-export async function deleteAccount(
-  storage: Storage,
-  account: AccountId,
-  parts: { clock: Clock; erasers: readonly AccountEraser[] },
-): Promise<void> {
-  await storage.transaction(async (sql) => {
-    if (!(await lockAccounts(sql, [account]))) return // Another request has deleted it already.
-    for (const erase of parts.erasers) await erase(sql, account, parts)
-    await sql`
-      UPDATE accounts SET deleted_at = ${parts.clock.now()}, nickname = '', ed25519_public_key = NULL,
-        x25519_public_key = NULL
-      WHERE id = ${account}`
-    await sql`DELETE FROM tickets WHERE account_id = ${account}`
-  })
+export async function markDeleted(sql: Sql, account: AccountId, now: number): Promise<boolean> {
+  if (!(await lockAccounts(sql, [account]))) return false
+  await sql`
+    UPDATE accounts SET deleted_at = ${now}, nickname = '', ed25519_public_key = NULL, x25519_public_key = NULL
+    WHERE id = ${account}`
+  await sql`DELETE FROM tickets WHERE account_id = ${account}`
+  await sql`INSERT INTO account_purges (account_id) VALUES (${account})`
+  return true
 }

@@ -10,14 +10,13 @@ import type { RandomBytes } from '../operations/random.ts'
 import type { AccountId, Storage } from '../storage/storage.ts'
 import {
   type Account,
-  type AccountEraser,
   addAccount,
-  deleteAccount,
   findAccount,
   findAccountByAlias,
   findAccountByKey,
   findAccountByUuid,
 } from './accounts.ts'
+import type { AccountDeletion } from './deletion.ts'
 import { createChallenge, readChallenge, useChallenge } from './login-challenges.ts'
 import { logOutEverywhere } from './logouts.ts'
 import { findSolvedChallenge, openPowChallenge, usePowChallenge } from './proof-of-work.ts'
@@ -35,8 +34,7 @@ export interface AccountParts {
   readonly randomBytes: RandomBytes
   readonly limits: Limits
   readonly space: Pick<DiskSpace, 'check'>
-  /** They erase the other features' data of an account when it is deleted. */
-  readonly erasers: readonly AccountEraser[]
+  readonly deletion: AccountDeletion
 }
 
 type Names =
@@ -148,8 +146,7 @@ export function accountRoutes(parts: AccountParts): Handlers<Names> {
     },
 
     deleteMe: async ({ caller }) => {
-      await deleteAccount(storage, caller.id, parts)
-      bus.ring(caller.id, { kind: 'deleted' })
+      await parts.deletion.delete(caller.id)
     },
 
     lookUpUser: async ({ params }) => {

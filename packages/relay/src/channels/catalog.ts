@@ -142,27 +142,6 @@ export function channelHold(channel: string): string {
   return `channel:${channel}`
 }
 
-/** Deletes an account's channels and subscriptions. */
-export async function eraseChannels(sql: Sql, account: AccountId, parts: { clock: Clock }): Promise<void> {
-  const own = await sql<{ channel_id: ChannelId }>`
-    SELECT channel_id FROM channels WHERE owner_id = ${account} ORDER BY id`
-  for (const { channel_id } of own) await endHold(sql, channelHold(channel_id), parts)
-  // Locks every row that will change, first and in one order. So accounts that are subscribed to each other's
-  // channels can be deleted at the same time, and nothing can be added to a channel while it is being
-  // deleted.
-  const concerned = await sql<{ id: ChannelNumber; owner_id: AccountId }>`
-    SELECT id, owner_id FROM channels WHERE owner_id = ${account}
-      OR id IN (SELECT channel FROM channel_subscriptions WHERE account_id = ${account}) ORDER BY id`
-  for (const { id } of concerned) await sql`UPDATE channels SET name = name WHERE id = ${id}`
-  const ended = await sql<{ channel: ChannelNumber }>`
-    DELETE FROM channel_subscriptions WHERE account_id = ${account} RETURNING channel`
-  for (const { channel } of ended) {
-    await sql`UPDATE channels SET subscriber_count = subscriber_count - 1 WHERE id = ${channel}`
-  }
-  for (const { id, owner_id } of concerned) if (owner_id === account) await eraseChannel(sql, id)
-  await sql`DELETE FROM channel_seats WHERE account_id = ${account}`
-}
-
 /**
  * The row of the caller's channel, locked so that nobody else can change or delete it. @throws ProtocolError
  * `NOT_FOUND`, `NOT_CHANNEL_OWNER`
@@ -179,7 +158,8 @@ export async function lockOwnChannel(
   return row
 }
 
-async function eraseChannel(sql: Sql, channel: ChannelNumber): Promise<void> {
+/** Deletes a channel with everything that belongs to it. */
+export async function eraseChannel(sql: Sql, channel: ChannelNumber): Promise<void> {
   await sql`DELETE FROM channel_posts WHERE channel = ${channel}`
   await sql`DELETE FROM channel_subscriptions WHERE channel = ${channel}`
   await removeWords(sql, channel)

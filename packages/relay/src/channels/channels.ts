@@ -4,7 +4,7 @@ import type { Log } from '../operations/log.ts'
 import { type ChannelParts, channelRoutes } from './routes.ts'
 import { SubscribedConnections } from './subscriptions.ts'
 
-export { eraseChannels } from './catalog.ts'
+export { endChannelSales, eraseChannels } from './erase-channels.ts'
 export { channelGoods, seatGoods } from './trade.ts'
 
 /** Builds channels. */

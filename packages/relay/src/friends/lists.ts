@@ -24,7 +24,7 @@ export async function listFriends(sql: Sql, account: AccountId): Promise<FriendP
       peer.nickname, peer.x25519_public_key, peer.ed25519_public_key, conversations.conv_id
     FROM friendships
     JOIN accounts AS peer ON peer.id = CASE WHEN friendships.requester_id = ${account}
-      THEN friendships.recipient_id ELSE friendships.requester_id END
+      THEN friendships.recipient_id ELSE friendships.requester_id END AND peer.deleted_at IS NULL
     LEFT JOIN conversations ON conversations.low_id = friendships.low_id
       AND conversations.high_id = friendships.high_id AND friendships.status = 'accepted'
     WHERE (friendships.requester_id = ${account} OR friendships.recipient_id = ${account})
@@ -51,7 +51,7 @@ export async function listFriends(sql: Sql, account: AccountId): Promise<FriendP
 export async function listBlocks(sql: Sql, account: AccountId) {
   const rows = await sql<{ alias_id: AliasId; nickname: string; created_at: number }>`
     SELECT accounts.alias_id, accounts.nickname, blocks.created_at FROM blocks
-    JOIN accounts ON accounts.id = blocks.blocked_id
+    JOIN accounts ON accounts.id = blocks.blocked_id AND accounts.deleted_at IS NULL
     WHERE blocks.blocker_id = ${account} ORDER BY blocks.created_at, accounts.alias_id`
   return rows.map(({ created_at, ...row }) => ({ ...row, created_at: new Date(created_at).toISOString() }))
 }

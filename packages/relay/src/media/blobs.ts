@@ -5,6 +5,7 @@ import { type Limits, type MediaKey, ProtocolError } from '@sotto/protocol'
 import { lockAccounts } from '../accounts/accounts.ts'
 import type { Clock } from '../operations/clock.ts'
 import { type RandomBytes, randomText } from '../operations/random.ts'
+import { inSlices, moreAfter, ROWS_PER_SLICE, type Sliced } from '../operations/slices.ts'
 import type { AccountId, Sql, Storage } from '../storage/storage.ts'
 import type { StoredBlob, StoredPart, UploadPlace } from './blob-store.ts'
 
@@ -213,9 +214,17 @@ export async function doomObject(sql: Sql, object: string): Promise<void> {
   await sql`INSERT INTO media_doomed (object) VALUES (${object}) ON CONFLICT DO NOTHING`
 }
 
-/** Deletes all blobs of an account that is deleted. */
-export async function eraseMedia(sql: Sql, account: AccountId): Promise<void> {
-  const blobs = await sql<{ id: BlobNumber; object: string }>`
-    UPDATE media_blobs SET state = state WHERE account_id = ${account} RETURNING id, object`
-  for (const blob of blobs) await doomBlob(sql, blob)
+/** Deletes the blobs of a deleted account. */
+export async function eraseMedia(account: AccountId, sliced: Sliced): Promise<void> {
+  await inSlices(sliced, 'more', async (sql) => {
+    const found = await sql<{ id: BlobNumber }>`
+      SELECT id FROM media_blobs WHERE account_id = ${account} ORDER BY id LIMIT ${ROWS_PER_SLICE}`
+    for (const { id } of found) {
+      // Locked first, so that a change under way ends before.
+      const [blob] = await sql<{ id: BlobNumber; object: string }>`
+        UPDATE media_blobs SET state = state WHERE id = ${id} RETURNING id, object`
+      if (blob) await doomBlob(sql, blob)
+    }
+    return moreAfter(found)
+  })
 }

@@ -114,7 +114,7 @@ for (const engine of engines) {
     test('the files of a deleted account are removed', async () => {
       await (await upload()).complete()
       await upload()
-      await parts.storage.transaction((sql) => eraseMedia(sql, account))
+      await eraseMedia(account, { storage: parts.storage, signal: never })
       expect(await files()).toHaveLength(2)
       await sweep.run(never, true)
       expect(await files()).toEqual([])

@@ -55,18 +55,6 @@ export async function lockConversations(sql: Sql, ids: readonly number[]): Promi
   }
 }
 
-/**
- * Erases an account's undelivered messages and notices, and closes its conversations. The messages and marks
- * that it sent still arrive (protocol, Delivery 6).
- */
-export async function eraseMailbox(sql: Sql, account: AccountId): Promise<void> {
-  const conversations = await sql<{ id: number }>`
-    SELECT id FROM conversations WHERE low_id = ${account} OR high_id = ${account} ORDER BY id`
-  for (const { id } of conversations) await sql`UPDATE conversations SET is_open = 0 WHERE id = ${id}`
-  for (const { id } of conversations) await emptyLane(sql, id, account)
-  await sql`DELETE FROM notices WHERE account_id = ${account}`
-}
-
 async function emptyLane(sql: Sql, conversation: number, recipient: AccountId): Promise<void> {
   const [lane] = await sql<{ pending_count: number; pending_bytes: number; retraction_count: number }>`
     SELECT pending_count, pending_bytes, retraction_count FROM lanes
@@ -99,6 +87,7 @@ export async function listActiveConversations(sql: Sql, account: AccountId): Pro
   return await sql<ActiveConversation>`
     SELECT conv_id, alias_id, last_seq FROM conversations
     JOIN accounts ON accounts.id = CASE WHEN low_id = ${account} THEN high_id ELSE low_id END
+      AND accounts.deleted_at IS NULL
     WHERE (low_id = ${account} OR high_id = ${account}) AND is_open = 1
     ORDER BY last_at DESC, conv_id`
 }

@@ -224,7 +224,7 @@ for (const engine of engines) {
       await run(send(bob, alice, 'b1'))
       await run(receipt(bob, alice, 'delivered', 1))
       await run(send(alice, bob, 'a2'))
-      await store.storage.transaction((sql) => eraseMailbox(sql, bob.id))
+      await eraseMailbox(bob.id, { storage: store.storage, signal: new AbortController().signal })
       expect(await waitingFor(alice)).toMatchObject([{ id: 'b1' }])
       expect(await reader.readReceipts(alice.id)).toMatchObject([{ deliveredSeq: 1 }])
       expect(await waitingFor(bob)).toEqual([])

@@ -17,7 +17,8 @@ import { createPostgresBatchStore } from './postgres-batch-store.ts'
 import { SentIdCounts } from './sent-id-counts.ts'
 import { createSqliteBatchStore } from './sqlite-batch-store.ts'
 
-export { closeConversation, eraseMailbox, moveSequencesAhead, openConversation } from './conversations.ts'
+export { closeConversation, moveSequencesAhead, openConversation } from './conversations.ts'
+export { eraseMailbox } from './erase-mailbox.ts'
 export { addNotice } from './notices.ts'
 
 export function createMessages(parts: {

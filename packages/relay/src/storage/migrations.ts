@@ -6,6 +6,7 @@ import { logouts } from './migrations/logouts.ts'
 import { media } from './migrations/media.ts'
 import type { Migration } from './migrations/migration.ts'
 import { payments } from './migrations/payments.ts'
+import { purges } from './migrations/purges.ts'
 import { push } from './migrations/push.ts'
 import { reserves } from './migrations/reserves.ts'
 import { retractions } from './migrations/retractions.ts'
@@ -23,4 +24,5 @@ export const migrations: readonly Migration[] = [
   cleanNames,
   sentIdCounts,
   logouts,
+  purges,
 ]

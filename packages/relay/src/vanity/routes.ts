@@ -1,7 +1,7 @@
 // The endpoints of the shop of custom ids.
 import { type AliasId, ProtocolError } from '@sotto/protocol'
 import type { Bus } from '../cluster/bus.ts'
-import { renameFrames } from '../friends/friends.ts'
+import { tellFriends } from '../friends/friends.ts'
 import type { Handlers } from '../listener/route.ts'
 import type { Clock } from '../operations/clock.ts'
 import { findOrder, type Order, type Orders, paymentUrlOf } from '../payments/payments.ts'
@@ -26,7 +26,7 @@ export interface VanityParts {
 type Names = 'searchVanity' | 'purchaseVanity' | 'reserveVanity' | 'bindVanity' | 'orderStatus'
 
 export function vanityRoutes(parts: VanityParts): Handlers<Names> {
-  const { storage, bus, rules, publicUrl } = parts
+  const { storage, rules, publicUrl } = parts
   return {
     searchVanity: ({ query }) => searchVanity(storage.sql, rules, query.q),
 
@@ -39,12 +39,11 @@ export function vanityRoutes(parts: VanityParts): Handlers<Names> {
       orderOf(await reserve(body.alias_id, address, parts), body.alias_id),
 
     bindVanity: async ({ caller, body }) => {
-      const { bound, frames } = await storage.transaction(async (sql) => {
-        const done = await bind(sql, { order: body.order_id, account: caller.id }, parts)
-        return { bound: done, frames: done.isNew ? await renameFrames(sql, caller.id, done.alias) : [] }
-      })
-      for (const { account, frame } of frames) bus.ring(account, { kind: 'frame', frame })
-      return { alias_id: bound.alias }
+      const { alias, isNew } = await storage.transaction((sql) =>
+        bind(sql, { order: body.order_id, account: caller.id }, parts),
+      )
+      if (isNew) await tellFriends(caller.id, alias, parts)
+      return { alias_id: alias }
     },
 
     orderStatus: async ({ params }) => {

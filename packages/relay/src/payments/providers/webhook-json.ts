@@ -57,8 +57,8 @@ export const Amount = v.pipe(
   }),
 )
 
-// Checked before parsing, in one pass: the parser recurses as deep as the text is nested, and takes far longer
-// for a value than this pass for a character.
+// Checked before parsing, in one pass: the parser recurses as deep as the text is nested, and takes far
+// longer for a value than this pass for a character.
 function isTooLarge(text: string, mostStructural: number): boolean {
   let depth = 0
   let structural = 0

@@ -1,0 +1,252 @@
+// Deleting an account that left much behind: it is gone at once, and the rest is erased in short
+// transactions, whatever happens to the process meanwhile.
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { AliasId, check, encodeFrame } from '@sotto/protocol'
+import { AccountDeletion } from '../src/accounts/deletion.ts'
+import { endChannelSales, eraseChannels } from '../src/channels/channels.ts'
+import { eraseFriendships, tellFriends } from '../src/friends/friends.ts'
+import { listBlocks, listFriends } from '../src/friends/lists.ts'
+import { eraseMedia } from '../src/media/media.ts'
+import { listActiveConversations } from '../src/messages/conversations.ts'
+import { eraseMailbox } from '../src/messages/messages.ts'
+import { ROWS_PER_SLICE } from '../src/operations/slices.ts'
+import { eraseOrders } from '../src/payments/payments.ts'
+import { erasePush } from '../src/push/push.ts'
+import type { AccountId, Storage } from '../src/storage/storage.ts'
+import { engines } from './engines.ts'
+import { countsOf, type MailboxWorld, openMailboxWorld } from './mailbox-world.ts'
+import { eventually, recordingLog } from './payment-watch.ts'
+
+setDefaultTimeout(60_000)
+
+/** More than two slices of each. */
+const MANY = 2 * ROWS_PER_SLICE + 30
+/** Statements for one row, at most. */
+const MOST_STATEMENTS_A_ROW = 6
+
+for (const engine of engines) {
+  describe(`on ${engine.name}`, () => {
+    const isSqlite = engine.name === 'SQLite'
+    let world: MailboxWorld
+    let storage: Storage
+    let gone: AccountId
+    let peers: AccountId[]
+
+    beforeEach(async () => {
+      world = await openMailboxWorld(engine)
+      storage = world.store.storage
+      ;({ gone, peers } = await fill(storage))
+    })
+    afterEach(() => world.store.remove())
+
+    const deletionOn = (over: Storage, log = recordingLog().log): AccountDeletion =>
+      new AccountDeletion({
+        ...world,
+        log,
+        storage: over,
+        endings: [eraseOrders, endChannelSales, erasePush],
+        erasers: [eraseMailbox, eraseFriendships, eraseChannels, eraseMedia],
+      })
+
+    test('its friends are told a new alias in turns; no transaction that deletes it is long, and nothing is left', async () => {
+      const most = { inOneTransaction: 0, inOneTurn: 0 }
+      const told: AccountId[] = []
+      await watchTurns(most, async (tellOne) => {
+        const ring = (account: AccountId): void => {
+          told.push(account)
+          tellOne()
+        }
+        await tellFriends(gone, check(AliasId, 'river'), { storage, bus: { ...world.bus, ring } })
+      })
+      expect(told.toSorted((a, b) => a - b)).toEqual(peers)
+      expect(most.inOneTurn).toBeLessThan(MANY)
+
+      most.inOneTurn = 0
+      await watchTurns(most, async (onStatement) => {
+        await deletionOn(counting(storage, most, onStatement)).delete(gone)
+      })
+      const bound = ROWS_PER_SLICE * MOST_STATEMENTS_A_ROW
+      expect(most.inOneTransaction).toBeLessThanOrEqual(bound)
+      if (isSqlite) expect(most.inOneTurn).toBeLessThanOrEqual(bound)
+      await expectNothingLeft()
+    })
+
+    test('it goes on after the process died between any two transactions', async () => {
+      const { log, events } = recordingLog()
+      await deletionOn(dyingAfter(storage, 1), log).delete(gone)
+      expect(events).toEqual([['error', 'purge_failed']])
+      // It is gone for everybody, although most of it is still stored.
+      const [peer = gone] = peers
+      expect(await listFriends(storage.sql, peer)).toEqual([])
+      expect(await listBlocks(storage.sql, peer)).toEqual([])
+      expect(await listActiveConversations(storage.sql, peer)).toEqual([])
+      let transactions = 0
+      for (; (await waitingPurges()) > 0; transactions += isSqlite ? 1 : 7)
+        await deletionOn(dyingAfter(storage, transactions)).resume()
+      expect(transactions).toBeGreaterThan(15)
+      await expectNothingLeft()
+    })
+
+    test('it ends at a stop, and the next process goes on at its start', async () => {
+      const deletion = deletionOn(storage)
+      const deleted = deletion.delete(gone)
+      await deletion.stop()
+      await deleted
+      const next = deletionOn(storage)
+      next.start()
+      await eventually(expectNothingLeft)
+      await next.stop()
+    })
+
+    async function waitingPurges(): Promise<number> {
+      return (await storage.sql`SELECT account_id FROM account_purges`).length
+    }
+
+    async function expectNothingLeft(): Promise<void> {
+      expect(await waitingPurges()).toBe(0)
+      const left = await storage.sql<{ name: string }>`
+        SELECT 'friendship' AS name FROM friendships WHERE requester_id = ${gone} OR recipient_id = ${gone}
+        UNION ALL SELECT 'block' FROM blocks WHERE blocker_id = ${gone} OR blocked_id = ${gone}
+        UNION ALL SELECT 'open conversation' FROM conversations
+          WHERE (low_id = ${gone} OR high_id = ${gone}) AND is_open = 1
+        UNION ALL SELECT 'message' FROM messages WHERE recipient_id = ${gone}
+        UNION ALL SELECT 'notice' FROM notices WHERE account_id = ${gone}
+        UNION ALL SELECT 'blob' FROM media_blobs WHERE account_id = ${gone}
+        UNION ALL SELECT 'channel' FROM channels WHERE owner_id = ${gone}
+        UNION ALL SELECT 'post' FROM channel_posts WHERE author_id = ${gone}
+        UNION ALL SELECT 'subscription' FROM channel_subscriptions
+          WHERE account_id = ${gone} OR channel NOT IN (SELECT id FROM channels)`
+      expect(left).toEqual([])
+      expect(await countsOf(storage)).toEqual([])
+      // What belongs to others is still there, and counted right.
+      const channels = await storage.sql<{ subscriber_count: number }>`SELECT subscriber_count FROM channels`
+      expect(channels.map((row) => row.subscriber_count)).toEqual(Array(MANY).fill(0))
+      const sent = await storage.sql<{ recipient_id: AccountId }>`
+        SELECT recipient_id FROM messages ORDER BY recipient_id`
+      expect(sent.map((row) => row.recipient_id)).toEqual(peers)
+      expect((await storage.sql`SELECT object FROM media_doomed`).length).toBe(MANY)
+      const [row] = await storage.sql<{ nickname: string; ed25519_public_key: string | null }>`
+        SELECT nickname, ed25519_public_key FROM accounts WHERE id = ${gone} AND deleted_at IS NOT NULL`
+      expect(row).toEqual({ nickname: '', ed25519_public_key: null })
+    }
+  })
+}
+
+/** Adds an account with many of everything. Its friends are older and younger accounts. */
+async function fill(storage: Storage): Promise<{ gone: AccountId; peers: AccountId[] }> {
+  return await storage.transaction(async (sql) => {
+    const add = async (name: string): Promise<AccountId> => {
+      const [row] = await sql<{ id: AccountId }>`
+        INSERT INTO accounts (uuid, alias_id, nickname, ed25519_public_key, x25519_public_key, created_at)
+        VALUES (${name}, ${name}, ${name}, ${name}, ${name}, 1) RETURNING id`
+      if (!row) throw new Error('no account was added')
+      await sql`
+        INSERT INTO mailboxes (account_id, last_position, pending_count, pending_bytes)
+        VALUES (${row.id}, 1, 1, 4)`
+      return row.id
+    }
+    const older: AccountId[] = []
+    for (let count = 0; count < MANY / 2; count++) older.push(await add(`older${count}`))
+    const gone = await add('gone')
+    const younger: AccountId[] = []
+    for (let count = 0; count < MANY / 2; count++) younger.push(await add(`younger${count}`))
+    const peers = [...older, ...younger]
+    await sql`UPDATE mailboxes SET pending_count = ${MANY}, pending_bytes = ${4 * MANY} WHERE account_id = ${gone}`
+    for (const [index, peer] of peers.entries()) {
+      const [low, high] = peer < gone ? [peer, gone] : [gone, peer]
+      const [requester, recipient] = index % 2 === 0 ? [gone, peer] : [peer, gone]
+      await sql`
+        INSERT INTO friendships (low_id, high_id, requester_id, recipient_id, status, created_at, changed_at)
+        VALUES (${low}, ${high}, ${requester}, ${recipient}, 'accepted', 1, 1)`
+      await sql`
+        INSERT INTO blocks (blocker_id, blocked_id, created_at)
+        VALUES (${gone}, ${peer}, 1), (${peer}, ${gone}, 1)`
+      const [conversation] = await sql<{ id: number }>`
+        INSERT INTO conversations (conv_id, low_id, high_id, is_open, last_seq, last_at)
+        VALUES (${`conv${index}`}, ${low}, ${high}, 1, 2, 1) RETURNING id`
+      for (const [seq, to, from] of [
+        [1, gone, peer],
+        [2, peer, gone],
+      ] as const) {
+        await sql`
+          INSERT INTO lanes (conversation_id, recipient_id, sender_id, pending_count, pending_bytes,
+            delivered_seq, read_seq, told_delivered_seq, told_read_seq)
+          VALUES (${conversation?.id ?? 0}, ${to}, ${from}, 1, 4, 0, 0, 0, 0)`
+        await sql`
+          INSERT INTO messages (conversation_id, recipient_id, seq, position, kind, message_id, crypto_v, payload, at)
+          VALUES (${conversation?.id ?? 0}, ${to}, ${seq}, ${to === gone ? index + 1 : 1}, 0, ${`m${index}`}, 1, 'AAAA', 1)`
+      }
+      await sql`
+        INSERT INTO notices (account_id, frame, created_at)
+        VALUES (${gone}, ${encodeFrame({ type: 'sync_end', count: 0 })}, 1)`
+      await sql`
+        INSERT INTO media_blobs (media_key, account_id, state, object, handle, bytes, parts, expires_at)
+        VALUES (${`key${index}`}, ${gone}, 'stored', ${`object${index}`}, '', 1, 1, 9)`
+      const [channel] = await sql<{ id: number }>`
+        INSERT INTO channels (channel_id, owner_id, name, description, is_public, created_at, subscriber_count)
+        VALUES (${`ch_${index}`}, ${peer}, 'n', '', 1, 1, 1) RETURNING id`
+      await sql`
+        INSERT INTO channel_subscriptions (account_id, channel, created_at) VALUES (${gone}, ${channel?.id ?? 0}, 1)`
+    }
+    const [own] = await sql<{ id: number }>`
+      INSERT INTO channels (channel_id, owner_id, name, description, is_public, created_at, subscriber_count)
+      VALUES ('ch_own', ${gone}, 'n', '', 1, 1, ${MANY}) RETURNING id`
+    for (const [index, peer] of peers.entries()) {
+      await sql`
+        INSERT INTO channel_posts (post_id, channel, author_id, type, content, created_at)
+        VALUES (${`p${index}`}, ${own?.id ?? 0}, ${gone}, 'text', 'x', 1)`
+      await sql`
+        INSERT INTO channel_subscriptions (account_id, channel, created_at) VALUES (${peer}, ${own?.id ?? 0}, 1)`
+    }
+    return { gone, peers }
+  })
+}
+
+/** The same store; each statement of a transaction is counted. */
+function counting(storage: Storage, most: { inOneTransaction: number }, onStatement: () => void): Storage {
+  return {
+    ...storage,
+    transaction: (work) =>
+      storage.transaction((sql) => {
+        let statements = 0
+        return work((strings, ...values) => {
+          statements += 1
+          most.inOneTransaction = Math.max(most.inOneTransaction, statements)
+          onStatement()
+          return sql(strings, ...values)
+        })
+      }),
+  }
+}
+
+/** Counts how often `onEach` is called in one turn of the event loop, at most. */
+async function watchTurns(
+  most: { inOneTurn: number },
+  work: (onEach: () => void) => Promise<void>,
+): Promise<void> {
+  let inThisTurn = 0
+  let isOver = false
+  const turn = (): void => {
+    inThisTurn = 0
+    if (!isOver) setImmediate(turn)
+  }
+  turn()
+  await work(() => {
+    inThisTurn += 1
+    most.inOneTurn = Math.max(most.inOneTurn, inThisTurn)
+  })
+  isOver = true
+}
+
+/** The same store, for a process that dies after this many transactions. */
+function dyingAfter(storage: Storage, transactions: number): Storage {
+  let left = transactions
+  return {
+    ...storage,
+    transaction: async (work) => {
+      if (left === 0) throw new Error('the process died')
+      left -= 1
+      return await storage.transaction(work)
+    },
+  }
+}
