@@ -18,6 +18,8 @@ export interface SwiftServer {
   readonly region: string
   /** A bucket that exists. */
   readonly bucket: string
+  /** The folder of its disk. Each object, and each part of one, is a file `*.data` in it. */
+  readonly disk: string
 }
 
 let shared: Promise<SwiftServer> | undefined
@@ -58,6 +60,7 @@ async function start(): Promise<SwiftServer> {
     secretKey: SECRET_KEY,
     region: REGION,
     bucket: 'media',
+    disk: join(folder, 'disks', 'disk'),
   }
   await makeBucket(server, folder)
   return server

@@ -57,7 +57,13 @@ for (const place of mediaPlaces) {
       for (let round = 0; round < 6; round++) {
         const upload = await alice.begin()
         const sent = [noise(partBytes), noise(partBytes), noise(500)]
-        const parts: WirePart[] = await alice.putAll(upload, sent)
+        const parts: WirePart[] = []
+        // Every other upload sends its parts in the wrong order, so that a folder has to copy them.
+        const order = round % 2 === 0 ? [1, 2, 3] : [3, 2, 1]
+        for (const part_number of order) {
+          const { etag } = (await alice.put(upload, part_number, sent[part_number - 1] ?? noise(1))).body
+          parts[part_number - 1] = { part_number, etag }
+        }
         const completing = alice.complete(upload, parts).catch(() => undefined)
         await Bun.sleep(round * 12)
         await restart()

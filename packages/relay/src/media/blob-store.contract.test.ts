@@ -4,10 +4,11 @@ import { mkdtemp, open, readdir, rm, stat, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { failureOf } from '../../../protocol/test/failure-of.ts'
+import { bytesInFolder, bytesInSwift } from '../../test/media-bytes.ts'
 import { startSwift } from '../../test/swift-server.ts'
 import { systemClock } from '../operations/clock.ts'
 import { systemRandom } from '../operations/random.ts'
-import type { BlobStore, StoredPart, UploadPlace } from './blob-store.ts'
+import { type BlobStore, BlobStoreError, type StoredPart, type UploadPlace } from './blob-store.ts'
 import { newObject } from './blobs.ts'
 import { openFolderStore } from './folder-store.ts'
 import { S3Requests } from './s3-requests.ts'
@@ -30,16 +31,16 @@ const folders: string[] = []
 const folder = async (): Promise<BlobStore> => {
   const path = await mkdtemp(join(tmpdir(), 'sotto-media-'))
   folders.push(path)
-  return await openFolderStore(path, 100 * MIB)
+  return await openFolderStore(path)
 }
 
 afterAll(async () => {
   for (const path of folders) await rm(path, { recursive: true })
 })
 
-for (const { name, openStore } of [
-  { name: 'a folder', openStore: folder },
-  { name: 'Swift', openStore: swift },
+for (const { name, openStore, storedBytes } of [
+  { name: 'a folder', openStore: folder, storedBytes: () => bytesInFolder(folders.at(-1) ?? '') },
+  { name: 'Swift', openStore: swift, storedBytes: async () => bytesInSwift((await startSwift()).disk) },
 ]) {
   describe(name, () => {
     let store: BlobStore
@@ -66,7 +67,7 @@ for (const { name, openStore } of [
       const [first, second] = [bytesOf(LARGE), bytesOf(1000)]
       const parts = [await put(place, 1, first), await put(place, 2, second)]
       expect(parts.map(({ bytes }) => bytes)).toEqual([LARGE, 1000])
-      expect(await store.complete(place, parts, version())).toBe('done')
+      expect(await store.complete(place, parts)).toBe('done')
       const whole = Buffer.concat([first, second])
       expect(Buffer.compare(await read(place.object, LARGE + 1000), whole)).toBe(0)
       for (const [from, to] of [
@@ -83,13 +84,10 @@ for (const { name, openStore } of [
     test('can be completed again, and by two requests at the same time', async () => {
       const place = await begin()
       const parts = [await put(place, 1, bytesOf(LARGE)), await put(place, 2, bytesOf(10))]
-      const twice = await Promise.all([
-        store.complete(place, parts, version()),
-        store.complete(place, parts, version()),
-      ])
+      const twice = await Promise.all([store.complete(place, parts), store.complete(place, parts)])
       expect(twice).toEqual(['done', 'done'])
-      expect(await store.complete(place, parts, version())).toBe('done')
-      await store.tidy(place.object)
+      expect(await store.complete(place, parts)).toBe('done')
+      await store.tidy({ object: place.object, bytes: LARGE + 10 })
       expect((await read(place.object, LARGE + 10)).length).toBe(LARGE + 10)
     }, 60_000)
 
@@ -101,8 +99,8 @@ for (const { name, openStore } of [
       expect(after.etag).not.toBe(before.etag)
       await store.dropPart(place, { number: 1, etag: before.etag })
       const unknown = { ...after, etag: '0'.repeat(32) }
-      expect(await store.complete(place, [unknown], version())).toBe('changed')
-      expect(await store.complete(place, [after], version())).toBe('done')
+      expect(await store.complete(place, [unknown])).toBe('changed')
+      expect(await store.complete(place, [after])).toBe('done')
       expect(Buffer.compare(await read(place.object, 200), Buffer.from(bytes))).toBe(0)
     }, 60_000)
 
@@ -119,8 +117,19 @@ for (const { name, openStore } of [
         expect(await writing.catch((error) => String(error))).toContain('cut')
       }
       const part = await put(place, 1, bytesOf(5))
-      expect(await store.complete(place, [part], version())).toBe('done')
+      expect(await store.complete(place, [part])).toBe('done')
       expect((await read(place.object, 5)).length).toBe(5)
+    }, 60_000)
+
+    test('holds only the parts that are named, once the upload is completed', async () => {
+      const before = await storedBytes()
+      const place = await begin()
+      const [first] = [await put(place, 1, bytesOf(9000)), await put(place, 2, bytesOf(70_000))]
+      await put(place, 4, bytesOf(80_000))
+      expect(await store.complete(place, [first], true)).toBe('done')
+      expect((await storedBytes()) - before).toBe(9000)
+      await store.remove(place.object)
+      expect((await storedBytes()) - before).toBe(0)
     }, 60_000)
 
     test('accepts a part of unknown length', async () => {
@@ -129,7 +138,7 @@ for (const { name, openStore } of [
       const body = { pieces: inPieces(bytes), length: undefined }
       const { etag, bytes: written } = await store.writePart(place, { number: 1, version: version() }, body)
       expect(written).toBe(300_000)
-      await store.complete(place, [{ part_number: 1, etag, bytes: written }], version())
+      await store.complete(place, [{ part_number: 1, etag, bytes: written }])
       expect(Buffer.compare(await read(place.object, 300_000), Buffer.from(bytes))).toBe(0)
     }, 60_000)
 
@@ -137,7 +146,7 @@ for (const { name, openStore } of [
       const [open, complete, kept] = [await begin(), await begin(), await begin()]
       await put(open, 1, bytesOf(10))
       for (const place of [complete, kept]) {
-        await store.complete(place, [await put(place, 1, bytesOf(10))], version())
+        await store.complete(place, [await put(place, 1, bytesOf(10))])
       }
       expect(await listAll(store)).toEqual(expect.arrayContaining([complete.object, kept.object]))
       for (let times = 0; times < 2; times++) {
@@ -159,7 +168,7 @@ for (const { name, openStore } of [
 
 test('a folder returns what was written: in any order, repeatedly, after cut-off parts, and by two processes', async () => {
   const mine = await folder()
-  const later = await openFolderStore(folders.at(-1) ?? '', 100 * MIB)
+  const later = await openFolderStore(folders.at(-1) ?? '')
   for (let round = 0; round < 150; round++) {
     const object = newObject(systemRandom)
     const place = { object, handle: await mine.begin(object) }
@@ -186,14 +195,14 @@ test('a folder returns what was written: in any order, repeatedly, after cut-off
     const parts = numbers.flatMap((number) => there.get(number) ?? [])
     const whole = Buffer.concat(parts.map(({ bytes }) => bytes))
     const completing = parts.map(({ part }) => part)
-    expect(await later.complete(place, completing, `${round}`)).toBe('done')
+    expect(await later.complete(place, completing)).toBe('done')
     const range = { from: 0, to: whole.length - 1 }
     const got = await new Response(await mine.read({ object, bytes: whole.length }, range)).bytes()
     expect(Buffer.compare(got, whole)).toBe(0)
   }
 }, 60_000)
 
-test('a folder keeps only the run and the last version of a part that is written repeatedly', async () => {
+test('a folder keeps only the last version of a part that is written repeatedly', async () => {
   const store = await folder()
   const place = { object: newObject(systemRandom), handle: '' }
   await store.begin(place.object)
@@ -208,7 +217,75 @@ test('a folder keeps only the run and the last version of a part that is written
   const sizes = await Promise.all(
     (await readdir(parts)).map(async (name) => (await stat(join(parts, name))).size),
   )
-  expect(sizes).toEqual([1000, 1000])
+  expect(sizes.toSorted()).toEqual([0, 1000])
+})
+
+test('a folder that fails at any step of joining parts holds at most one part twice, and a repeat finishes it', async () => {
+  const file = await open(import.meta.path)
+  // Five parts and two folders are synced.
+  for (let steps = 0; steps < 7; steps++) {
+    const store = await folder()
+    const root = folders.at(-1) ?? ''
+    const place = { object: newObject(systemRandom), handle: '' }
+    await store.begin(place.object)
+    const sent = new Map<number, { part: StoredPart; bytes: Uint8Array }>()
+    for (const number of [3, 1, 2, 5, 4, 2]) {
+      const bytes = bytesOf(4096 * number)
+      const body = { pieces: inPieces(bytes), length: bytes.length }
+      const written = await store.writePart(place, { number, version: `v${sent.size}_${number}` }, body)
+      sent.set(number, { part: { part_number: number, ...written }, bytes })
+    }
+    const parts = [1, 2, 3, 4, 5].flatMap((number) => sent.get(number) ?? [])
+    const whole = Buffer.concat(parts.map(({ bytes }) => bytes))
+    const named = parts.map(({ part }) => part)
+    const before = await bytesInFolder(root)
+
+    let left = steps
+    const prototype = Object.getPrototypeOf(file)
+    const { sync } = prototype
+    const failing = spyOn(prototype, 'sync').mockImplementation(async function (this: unknown) {
+      if (left-- <= 0) throw new Error('the disk is gone')
+      return await sync.call(this)
+    })
+    expect(await failureOf(store.complete(place, named))).toBeInstanceOf(BlobStoreError)
+    failing.mockRestore()
+    expect(await bytesInFolder(root)).toBeLessThanOrEqual(before + 5 * 4096)
+
+    const later = await openFolderStore(root)
+    expect(await later.complete(place, named)).toBe('done')
+    expect(await bytesInFolder(root)).toBe(whole.length)
+    const range = { from: 0, to: whole.length - 1 }
+    const got = await new Response(await later.read({ ...place, bytes: whole.length }, range)).bytes()
+    expect(Buffer.compare(got, whole)).toBe(0)
+  }
+  await file.close()
+})
+
+test('two processes that complete an upload in a folder at the same time both get the blob', async () => {
+  for (let round = 0; round < 20; round++) {
+    const [mine, root] = [await folder(), folders.at(-1) ?? '']
+    const other = await openFolderStore(root)
+    const place = { object: newObject(systemRandom), handle: '' }
+    await mine.begin(place.object)
+    const bytes = [1, 2, 3].map((number) => bytesOf(3000 * number))
+    const parts: StoredPart[] = []
+    for (const number of [3, 2, 1]) {
+      const piece = bytes[number - 1] ?? new Uint8Array()
+      const body = { pieces: inPieces(piece), length: piece.length }
+      const written = await mine.writePart(place, { number, version: `v${number}` }, body)
+      parts.unshift({ part_number: number, ...written })
+    }
+    const completing = [mine, other].map((store) => store.complete(place, parts))
+    for (const [at, done] of (await Promise.allSettled(completing)).entries()) {
+      if (done.status === 'fulfilled') expect(done.value).toBe('done')
+      else expect(done.reason).toBeInstanceOf(BlobStoreError)
+      expect(await [mine, other][at]?.complete(place, parts)).toBe('done')
+    }
+    const whole = Buffer.concat(bytes)
+    const range = { from: 0, to: whole.length - 1 }
+    const got = await new Response(await mine.read({ ...place, bytes: whole.length }, range)).bytes()
+    expect(Buffer.compare(got, whole)).toBe(0)
+  }
 })
 
 async function* cutOff(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
@@ -225,9 +302,9 @@ test('a folder refuses a part that a power cut made shorter', async () => {
   const file = join(folders.at(-1) ?? '', place.object.slice(0, 2), `${place.object}.parts`, 'run_v')
   await truncate(file, 500)
   const part = { part_number: 1, bytes: 1000, etag }
-  expect(await store.complete(place, [part], 'w')).toBe('changed')
+  expect(await store.complete(place, [part])).toBe('changed')
   await rm(file)
-  expect(await store.complete(place, [part], 'x')).toBe('changed')
+  expect(await store.complete(place, [part])).toBe('changed')
 })
 
 test('if a folder already has the complete blob, it answers only when the name is on stable storage', async () => {
@@ -236,11 +313,11 @@ test('if a folder already has the complete blob, it answers only when the name i
   await store.begin(place.object)
   const body = { pieces: inPieces(bytesOf(1000)), length: 1000 }
   const part = { part_number: 1, ...(await store.writePart(place, { number: 1, version: 'v' }, body)) }
-  await store.complete(place, [part], 'w')
+  await store.complete(place, [part])
   // The first process may have died after the rename and before it synced the folder.
   const handle = await open(import.meta.path)
   const syncing = spyOn(Object.getPrototypeOf(handle), 'sync')
-  expect(await store.complete(place, [part], 'x')).toBe('done')
+  expect(await store.complete(place, [part])).toBe('done')
   expect(syncing).toHaveBeenCalledTimes(2)
   syncing.mockRestore()
   await handle.close()

@@ -42,28 +42,48 @@ export class BlobStoreError extends Error {
   override readonly name = 'BlobStoreError'
 }
 
+/** A part was not written, but the store may hold its bytes until the upload ends. `cause` says why. */
+export class PartLeftOver extends Error {
+  override readonly name = 'PartLeftOver'
+
+  constructor(cause: unknown) {
+    super('the store may hold bytes of a part that was not written', { cause })
+  }
+}
+
 /** A store for blobs. Every method throws BlobStoreError if the store fails. */
 export interface BlobStore {
   /** Prepares the store for the parts of an object. @returns the store's own id of the upload, or `''` */
   begin(object: string): Promise<string>
   /**
-   * Writes a part. The part survives a crash of this process, but maybe not a power cut. If this rejects, no
-   * reader can see any of it.
+   * Writes a part. The part survives a crash of this process, but maybe not a power cut.
    * @param part.version a unique name of this attempt
+   * @throws PartLeftOver if the store may hold some of it; after any other error it holds none
    */
   writePart(
     place: UploadPlace,
     part: { readonly number: number; readonly version: string },
     body: IncomingBytes,
   ): Promise<{ etag: string; bytes: number }>
-  /** Removes a part that is not needed, unless the store can leave it until the whole upload is removed. */
-  dropPart(place: UploadPlace, part: { readonly number: number; readonly etag: string }): Promise<void>
   /**
-   * Joins the parts, numbered from 1, into one object, and resolves once the object is on stable storage.
-   * Repeating it gives the same result.
-   * @param version a unique name of this attempt
+   * Removes a part that a later attempt has replaced, or that came too late.
+   * @returns false if the store may hold its bytes until the upload ends
    */
-  complete(place: UploadPlace, parts: readonly StoredPart[], version: string): Promise<Completion>
+  dropPart(place: UploadPlace, part: { readonly number: number; readonly etag: string }): Promise<boolean>
+  /**
+   * Removes what is left of an attempt whose process no longer runs.
+   * @returns false if the store may hold its bytes until the upload ends
+   */
+  dropAttempt(
+    place: UploadPlace,
+    attempt: { readonly number: number; readonly version: string },
+  ): Promise<boolean>
+  /**
+   * Joins the parts, numbered from 1, into one object that holds nothing else, and resolves once it is on
+   * stable storage. Repeating it gives the same result.
+   * @param mayHoldMore whether the store may hold parts that are not among these
+   */
+  complete(place: UploadPlace, parts: readonly StoredPart[], mayHoldMore?: boolean): Promise<Completion>
   /** The requested bytes of a completed object. */
   read(
     blob: StoredBlob,
@@ -71,8 +91,8 @@ export interface BlobStore {
   ): Promise<Blob | ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>>
   /** Removes an object and all its parts, in any state of the upload. May be repeated. */
   remove(object: string): Promise<void>
-  /** Removes leftover parts of an object that was completed. */
-  tidy(object: string): Promise<void>
+  /** Removes what is left of the upload of a completed blob. */
+  tidy(blob: StoredBlob): Promise<void>
   /** Lists the objects in batches. @param after the `next` of the previous batch */
   list(after: string | undefined): Promise<ObjectBatch>
   /** How clients access the store directly; undefined if the store does not support that. */

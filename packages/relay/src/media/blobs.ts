@@ -107,6 +107,12 @@ export async function listParts(sql: Sql, blob: BlobNumber): Promise<StoredPart[
     SELECT part_number, bytes, etag FROM media_parts WHERE blob = ${blob} ORDER BY part_number`
 }
 
+/** The bytes of an upload that no part names, but that the store may hold until the upload ends. */
+export async function leftoverOf(sql: Sql, { id }: Pick<BlobRow, 'id'>): Promise<number> {
+  const [row] = await sql<{ leftover_bytes: number }>`SELECT leftover_bytes FROM media_blobs WHERE id = ${id}`
+  return row?.leftover_bytes ?? 0
+}
+
 /** The blob with this key, if it is stored completely. */
 export async function findStoredBlob(sql: Sql, key: MediaKey): Promise<StoredBlob | undefined> {
   const [row] = await sql<BlobRow>`
@@ -139,18 +145,25 @@ export async function findAwaitedBlob(
   return row
 }
 
-/** The room that an account's media uses, including uploads that are not complete. */
+/**
+ * The room that an account's media uses, including uploads that are not complete, and objects that are not
+ * removed yet.
+ */
 export async function usageOf(sql: Sql, account: AccountId): Promise<Usage> {
   const [usage] = await sql<Usage>`
     SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) AS bytes, CAST(COALESCE(SUM(parts), 0) AS BIGINT) AS parts
-    FROM media_blobs WHERE account_id = ${account}`
+    FROM (
+      SELECT bytes, parts FROM media_blobs WHERE account_id = ${account}
+      UNION ALL SELECT bytes, 0 AS parts FROM media_doomed WHERE account_id = ${account}
+    ) AS used`
   return usage ?? { bytes: 0, parts: 0 }
 }
 
-/** The bytes of all accounts' media. */
+/** The bytes of all accounts' media, including objects that are not removed yet. */
 export async function bytesOfMedia(sql: Sql): Promise<number> {
   const [sum] = await sql<{ bytes: number }>`
-    SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) AS bytes FROM media_blobs`
+    SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) AS bytes
+    FROM (SELECT bytes FROM media_blobs UNION ALL SELECT bytes FROM media_doomed) AS used`
   return sum?.bytes ?? 0
 }
 
@@ -183,33 +196,43 @@ export async function markCompleting(
   await sql`UPDATE media_blobs SET state = 'completing', expires_at = ${endsAt} WHERE id = ${id}`
 }
 
-/** Makes a blob readable, until blobs expire. @returns false if it is no longer in the state `from` */
+/**
+ * Makes a blob readable, until blobs expire.
+ * @returns false if it is no longer in the state `from`, or has another object than `was`
+ */
 export async function markStored(
   sql: Sql,
-  blob: { id: BlobNumber; from: 'completing' | 'awaited'; object: string; bytes: number },
+  blob: { was: BlobRow; from: 'completing' | 'awaited'; object: string; bytes: number },
   { clock, limits }: Pick<BlobParts, 'clock' | 'limits'>,
 ): Promise<boolean> {
   const endsAt = clock.now() + limits.mediaLifeDays * 86_400_000
   const rows = await sql<{ id: BlobNumber }>`
-    UPDATE media_blobs SET state = 'stored', object = ${blob.object}, bytes = ${blob.bytes}, parts = 1, handle = '',
-      expires_at = ${endsAt}
-    WHERE id = ${blob.id} AND state = ${blob.from} RETURNING id`
+    UPDATE media_blobs SET state = 'stored', object = ${blob.object}, bytes = ${blob.bytes}, leftover_bytes = 0,
+      parts = 1, handle = '', expires_at = ${endsAt}
+    WHERE id = ${blob.was.id} AND object = ${blob.was.object} AND state = ${blob.from} RETURNING id`
   if (rows.length === 0) return false
   // Writes that are still running come too late. Without their rows they cannot release room a second time.
-  await sql`DELETE FROM media_writes WHERE blob = ${blob.id}`
-  await sql`DELETE FROM media_parts WHERE blob = ${blob.id}`
+  await sql`DELETE FROM media_writes WHERE blob = ${blob.was.id}`
+  await sql`DELETE FROM media_parts WHERE blob = ${blob.was.id}`
   return true
 }
 
-/** Deletes a blob's rows and marks its object for removal by the sweep. */
-export async function doomBlob(sql: Sql, { id, object }: { id: BlobNumber; object: string }): Promise<void> {
-  await doomObject(sql, object)
+/** Deletes a blob's rows and marks its object for removal by the sweep. Until then, the object counts. */
+export async function doomBlob(sql: Sql, { id }: Pick<BlobRow, 'id'>): Promise<void> {
+  await doomObjectOf(sql, { id })
   await sql`DELETE FROM media_writes WHERE blob = ${id}`
   await sql`DELETE FROM media_parts WHERE blob = ${id}`
   await sql`DELETE FROM media_blobs WHERE id = ${id}`
 }
 
-/** Marks an object for removal by the sweep. */
+/** Marks the object that a blob has now for removal by the sweep. Until then, its bytes count. */
+export async function doomObjectOf(sql: Sql, { id }: Pick<BlobRow, 'id'>): Promise<void> {
+  await sql`
+    INSERT INTO media_doomed (object, account_id, bytes)
+    SELECT object, account_id, bytes FROM media_blobs WHERE id = ${id} ON CONFLICT DO NOTHING`
+}
+
+/** Marks an object that no blob has for removal by the sweep. */
 export async function doomObject(sql: Sql, object: string): Promise<void> {
   await sql`INSERT INTO media_doomed (object) VALUES (${object}) ON CONFLICT DO NOTHING`
 }
@@ -221,8 +244,8 @@ export async function eraseMedia(account: AccountId, sliced: Sliced): Promise<vo
       SELECT id FROM media_blobs WHERE account_id = ${account} ORDER BY id LIMIT ${ROWS_PER_SLICE}`
     for (const { id } of found) {
       // Locked first, so that a change under way ends before.
-      const [blob] = await sql<{ id: BlobNumber; object: string }>`
-        UPDATE media_blobs SET state = state WHERE id = ${id} RETURNING id, object`
+      const [blob] = await sql<{ id: BlobNumber }>`
+        UPDATE media_blobs SET state = state WHERE id = ${id} RETURNING id`
       if (blob) await doomBlob(sql, blob)
     }
     return moreAfter(found)

@@ -7,6 +7,8 @@ import { join } from 'node:path'
 import { defaultLimits } from '@sotto/protocol'
 import { engines, type TestStore } from '../../test/engines.ts'
 import { clockAt } from '../../test/mailbox-world.ts'
+import { bytesInSwift, LEAST_PART_BYTES } from '../../test/media-bytes.ts'
+import { expectAllCounted } from '../../test/media-counting.ts'
 import { startSwift } from '../../test/swift-server.ts'
 import { addAccount } from '../accounts/accounts.ts'
 import { systemClock } from '../operations/clock.ts'
@@ -34,24 +36,24 @@ import { writePart } from './writing.ts'
 const HOUR_MS = 3_600_000
 const never = new AbortController().signal
 
+const MIB = 1024 * 1024
+
+const openSwift = async (spoolFolder: string, prefix: string): Promise<S3Store> => {
+  const { endpoint, bucket, ...rest } = await startSwift()
+  const address = new URL(endpoint)
+  const config = { kind: 's3', bucket, ...rest, endpoint: address, publicEndpoint: address } as const
+  const requests = new S3Requests({ ...config, isPathStyle: true }, systemClock)
+  return new S3Store(requests, { bucket, prefix, spoolFolder })
+}
+
 /** The stores. After `rounds` passes the sweep has checked every object of the store. */
 const places = [
-  { name: 'a folder', rounds: 260, open: (folder: string) => openFolderStore(folder, 1_000_000) },
+  { name: 'a folder', rounds: 260, open: (folder: string) => openFolderStore(folder) },
   {
     name: 'Swift',
     rounds: 2,
-    open: async (folder: string) => {
-      const { endpoint, bucket, ...rest } = await startSwift()
-      const address = new URL(endpoint)
-      const config = { kind: 's3', bucket, ...rest, endpoint: address, publicEndpoint: address } as const
-      const requests = new S3Requests({ ...config, isPathStyle: true }, systemClock)
-      // The same prefix each time the store is opened.
-      return new S3Store(requests, {
-        bucket,
-        prefix: `${folder.replaceAll(/\W/g, '')}/`,
-        spoolFolder: folder,
-      })
-    },
+    // The same prefix each time the store is opened.
+    open: (folder: string) => openSwift(folder, `${folder.replaceAll(/\W/g, '')}/`),
   },
 ]
 
@@ -126,7 +128,7 @@ for (const engine of engines) {
           until: async (blob) => {
             const there = await listParts(parts.storage.sql, blob.id)
             await parts.storage.transaction((sql) => markCompleting(sql, blob, parts))
-            expect(await parts.store.complete(blob, there, 'v')).toBe('done')
+            expect(await parts.store.complete(blob, there)).toBe('done')
           },
         },
         {
@@ -134,7 +136,7 @@ for (const engine of engines) {
           until: async (blob) => {
             const there = await listParts(parts.storage.sql, blob.id)
             await parts.storage.transaction((sql) => markCompleting(sql, blob, parts))
-            expect(await parts.store.complete(blob, there, 'v')).toBe('done')
+            expect(await parts.store.complete(blob, there)).toBe('done')
             const left = join(folder, blob.object.slice(0, 2), `${blob.object}.parts`)
             await mkdir(left, { recursive: true })
             await writeFile(join(left, '1.left'), 'half')
@@ -170,7 +172,7 @@ for (const engine of engines) {
         const stranger = { object, handle: await parts.store.begin(object) }
         const body = { pieces: new Blob(['copy']).stream(), length: 4 }
         const written = await parts.store.writePart(stranger, { number: 1, version: 'v' }, body)
-        await parts.store.complete(stranger, [{ part_number: 1, ...written }], 'w')
+        await parts.store.complete(stranger, [{ part_number: 1, ...written }])
         const sweep = new Sweep({ ...parts, log: createLog('silent') })
         for (let round = 0; round < place.rounds; round++) await sweep.run(never, true)
         expect((await objectsOf(parts.store)).toSorted()).toEqual([blob.object, object].toSorted())
@@ -181,3 +183,25 @@ for (const engine of engines) {
     })
   }
 }
+
+test('in Swift, the bytes that are stored never exceed those that count, and a blob holds exactly its parts', async () => {
+  const [sqlite] = engines
+  if (!sqlite) throw new Error('there is no engine')
+  const [database, folder] = [await sqlite.open(), await mkdtemp(join(tmpdir(), 'sotto-counting-'))]
+  try {
+    const { disk } = await startSwift()
+    const openPlace = async () => {
+      const [prefix, before] = [`${newObject(systemRandom)}/`, await bytesInSwift(disk)]
+      return {
+        open: () => openSwift(folder, prefix),
+        storedBytes: async () => (await bytesInSwift(disk)) - before,
+      }
+    }
+    // Swift completes an upload of several parts only if all but the last have 5 MiB.
+    const sizes = [1, 2, (5 * MIB) / LEAST_PART_BYTES]
+    await expectAllCounted({ storage: database.storage, openPlace }, { sizes, runs: 3 })
+  } finally {
+    await database.remove()
+    await rm(folder, { recursive: true })
+  }
+}, 120_000)

@@ -1,14 +1,16 @@
 // Completes or aborts an upload. Before the parts are joined, the database records the state `completing`. So
 // nothing is written meanwhile, and after a crash a repeated request completes the upload.
 import { type MediaKey, ProtocolError } from '@sotto/protocol'
-import { randomText } from '../operations/random.ts'
 import type { BlobStore, Completion, StoredBlob, StoredPart } from './blob-store.ts'
 import {
+  type BlobNumber,
   type BlobParts,
   type BlobRow,
   doomBlob,
   doomObject,
+  doomObjectOf,
   findStoredBlob,
+  leftoverOf,
   listParts,
   lockInState,
   lockUpload,
@@ -47,37 +49,38 @@ export async function completeUpload(
   parts: UploadParts,
 ): Promise<number> {
   const { storage, queue } = parts
-  const { blob, stored } = await storage.transaction(async (sql) => {
+  const { blob, stored, mayHoldMore } = await storage.transaction(async (sql) => {
     const locked = await lockUpload(sql, upload)
     if (locked.media_key !== upload.mediaKey) throw new ProtocolError('NOT_FOUND')
-    if (locked.state === 'stored') return { blob: locked, stored: [] }
+    if (locked.state === 'stored') return { blob: locked, stored: [], mayHoldMore: false }
     const present = await listParts(sql, locked.id)
     if (!areTheSame(present, named)) throw new ProtocolError('PARTS_MISMATCH')
     await markCompleting(sql, locked, parts)
-    return { blob: locked, stored: present }
+    return { blob: locked, stored: present, mayHoldMore: (await leftoverOf(sql, locked)) > 0 }
   })
   if (blob.state === 'stored') return blob.bytes
   // Wait for running writes. On some stores a part that arrives later would change the blob: Swift keeps the
   // parts as separate objects and reads them one after another.
   await queue.end(queueNameOf(upload))
-  return await joinParts(blob, stored, parts)
+  return await joinParts(blob, { stored, mayHoldMore }, parts)
 }
 
 /**
  * Makes the store join a blob's parts, and makes the blob readable. The blob's state is `completing`.
+ * @param joined.mayHoldMore whether the store may hold other parts, too
  * @returns its size in bytes
  * @throws ProtocolError `NOT_FOUND`, `PARTS_MISMATCH`, `INVALID_FIELD`
  */
 export async function joinParts(
   blob: BlobRow,
-  storedParts: readonly StoredPart[],
+  joined: { readonly stored: readonly StoredPart[]; readonly mayHoldMore: boolean },
   parts: UploadParts,
 ): Promise<number> {
-  const { storage, store, randomBytes } = parts
-  const completion = await store.complete(blob, storedParts, randomText(randomBytes, 12))
+  const { storage, store } = parts
+  const completion = await store.complete(blob, joined.stored, joined.mayHoldMore)
   if (completion !== 'done') throw await reopen(blob, completion, parts)
-  const bytes = storedParts.reduce((sum, part) => sum + part.bytes, 0)
-  const stored = { id: blob.id, from: 'completing', object: blob.object, bytes } as const
+  const bytes = joined.stored.reduce((sum, part) => sum + part.bytes, 0)
+  const stored = { was: blob, from: 'completing', object: blob.object, bytes } as const
   const isStored = await storage.transaction((sql) => markStored(sql, stored, parts))
   // If this request did not store it, another one did, or the blob was deleted: with its account, or because
   // it expired.
@@ -126,7 +129,7 @@ export async function adopt(blob: BlobRow, parts: UploadParts): Promise<StoredBl
       await doomObject(sql, object)
       return false
     }
-    const isStored = await markStored(sql, { id: blob.id, from: 'awaited', object, bytes }, parts)
+    const isStored = await markStored(sql, { was: blob, from: 'awaited', object, bytes }, parts)
     // If two requests adopt it at the same time, the first copy becomes the blob and the other one is
     // removed.
     await doomObject(sql, isStored ? blob.object : object)
@@ -135,26 +138,47 @@ export async function adopt(blob: BlobRow, parts: UploadParts): Promise<StoredBl
   return isOurs ? { object, bytes } : undefined
 }
 
-// Sets the blob back to `open`, so that parts can be written. If the store's parts differ from the
-// database's, none can be trusted, so the client must upload all of them again.
+// Sets the blob back to `open`, so that parts can be written.
 async function reopen(
   blob: BlobRow,
   completion: Exclude<Completion, 'done'>,
-  { storage }: Pick<UploadParts, 'storage'>,
+  parts: UploadParts,
 ): Promise<ProtocolError> {
-  await storage.transaction(async (sql) => {
+  if (completion === 'changed') {
+    await beginAgain(blob, parts)
+    return new ProtocolError('PARTS_MISMATCH')
+  }
+  await parts.storage.transaction(async (sql) => {
     if (!(await lockInState(sql, blob, 'completing'))) return
     await sql`UPDATE media_blobs SET state = 'open' WHERE id = ${blob.id}`
-    if (completion === 'too small') return
-    await sql`DELETE FROM media_parts WHERE blob = ${blob.id}`
-    await sql`DELETE FROM media_writes WHERE blob = ${blob.id}`
-    await sql`UPDATE media_blobs SET bytes = 0, parts = 0 WHERE id = ${blob.id}`
   })
-  if (completion === 'changed') return new ProtocolError('PARTS_MISMATCH')
   return new ProtocolError('INVALID_FIELD', {
     field: 'parts',
     rule: 'must each be at least 5 MiB, but for the last: this relay’s store takes no smaller ones',
   })
+}
+
+// The store's parts differ from the database's, so none can be trusted, and the client must upload all of
+// them again: to another object, because nobody knows what the old one holds.
+async function beginAgain(blob: BlobRow, parts: UploadParts): Promise<void> {
+  const object = newObject(parts.randomBytes)
+  const handle = await parts.store.begin(object)
+  const isOurs = await parts.storage.transaction(async (sql) => {
+    const [row] = await sql<{ id: BlobNumber }>`
+      UPDATE media_blobs SET state = state
+      WHERE id = ${blob.id} AND object = ${blob.object} AND state = 'completing' RETURNING id`
+    if (!row) return false
+    await doomObjectOf(sql, blob)
+    await sql`DELETE FROM media_parts WHERE blob = ${blob.id}`
+    await sql`DELETE FROM media_writes WHERE blob = ${blob.id}`
+    await sql`
+      UPDATE media_blobs SET state = 'open', object = ${object}, handle = ${handle}, bytes = 0, leftover_bytes = 0,
+        parts = 0
+      WHERE id = ${blob.id}`
+    return true
+  })
+  if (isOurs) await removeDoomed(blob.object, parts)
+  else await parts.store.remove(object)
 }
 
 function areTheSame(storedParts: readonly StoredPart[], named: readonly NamedPart[]): boolean {

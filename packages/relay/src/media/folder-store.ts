@@ -1,51 +1,54 @@
 // Blobs in a folder. Each blob is one file, with a folder beside it during its upload. Parts that arrive in
 // order, as clients send them, are appended to one file, called a run. The run becomes the blob by a rename.
 // Any other part has a separate file until all parts are copied into one. Bytes that were acknowledged are
-// never overwritten (docs/decisions/0012-media.md).
+// never overwritten, and nothing is kept that nobody counts (docs/decisions/0012-media.md).
 import { constants } from 'node:fs'
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   type BlobStore,
-  BlobStoreError,
   type ByteRange,
   type Completion,
   type IncomingBytes,
   type ObjectBatch,
+  PartLeftOver,
   type StoredBlob,
   type StoredPart,
   type UploadPlace,
 } from './blob-store.ts'
+import {
+  cutTo,
+  isMissing,
+  sizeIfExists,
+  syncFile,
+  unlinkIfExists,
+  withFolderErrors,
+  writePiece,
+} from './files.ts'
+import { joinParts, partFileOf } from './folder-join.ts'
+import { type RunPlace, Runs, runPlaceOf } from './folder-runs.ts'
 import { freeNow } from './incoming.ts'
 
-const COPY_BYTES = 1024 * 1024
 const NAME = /^(?<object>[0-9a-f]{32})(?:\.parts)?$/
 
-/**
- * Opens the store in `folder`, and creates the folder if needed.
- * @param mostBytes the maximum size of a blob
- */
-export async function openFolderStore(folder: string, mostBytes: number): Promise<BlobStore> {
+/** Opens the store in `folder`, and creates the folder if needed. */
+export async function openFolderStore(folder: string): Promise<BlobStore> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  return new FolderStore(folder, mostBytes)
+  return new FolderStore(folder)
 }
 
 class FolderStore implements BlobStore {
   readonly #root: string
-  readonly #mostBytes: number
-  /**
-   * The runs that this process began. It never continues another process's run, so that no two processes
-   * write to one.
-   */
-  readonly #runs = new Map<string, Run>()
+  readonly #runs = new Runs()
+  /** The completions under way: two requests never join the same parts at once. */
+  readonly #joining = new Map<string, Promise<boolean>>()
 
-  constructor(root: string, mostBytes: number) {
+  constructor(root: string) {
     this.#root = root
-    this.#mostBytes = mostBytes
   }
 
   begin(object: string): Promise<string> {
-    return withStoreErrors(async () => {
+    return withFolderErrors(async () => {
       await mkdir(this.#partsOf(object), { recursive: true, mode: 0o700 })
       return ''
     })
@@ -56,71 +59,89 @@ class FolderStore implements BlobStore {
     { number, version }: { number: number; version: string },
     body: IncomingBytes,
   ): Promise<{ etag: string; bytes: number }> {
-    const { name, at, etag } = this.#placeFor(object, number, version, body.length)
-    const file = join(this.#partsOf(object), name)
-    const handle = await withStoreErrors(() => open(file, constants.O_WRONLY | constants.O_CREAT, 0o600))
+    const place = this.#runs.placeFor(object, number, version)
+    if (place) return { etag: place.etag, bytes: await this.#append(object, place, body) }
+    const file = join(this.#partsOf(object), partFileOf(number, version))
+    const handle = await openToWrite(file)
     try {
-      return { etag, bytes: await writeAll(handle, at, body) }
+      return { etag: version, bytes: await writeAll(handle, 0, body) }
     } catch (error) {
-      if (etag === version) await unlinkIfExists(file)
+      await unlinkIfExists(file)
       throw error
     } finally {
       await handle.close()
     }
   }
 
-  // Removes only parts with a separate file. The bytes of a part in a run stay until the upload ends.
-  dropPart({ object }: UploadPlace, part: { number: number; etag: string }): Promise<void> {
-    return withStoreErrors(() => unlinkIfExists(join(this.#partsOf(object), fileOf(part.number, part.etag))))
+  /**
+   * A part in a run can be removed only if it is the last one there, and only by the process that writes the
+   * run.
+   */
+  dropPart({ object }: UploadPlace, part: { number: number; etag: string }): Promise<boolean> {
+    return withFolderErrors(async () => {
+      if (!runPlaceOf(part.etag))
+        return await unlinkIfExists(join(this.#partsOf(object), partFileOf(part.number, part.etag)))
+      const place = this.#runs.lastPlace(object, part.etag)
+      if (!place) return false
+      try {
+        // Another process may have made the run the blob. This part is behind its end.
+        const run = join(this.#partsOf(object), place.name)
+        if (!(await cutTo(run, place.at))) await cutTo(this.#fileOf(object), place.at)
+        place.giveBack()
+        return true
+      } catch (error) {
+        place.keep(0)
+        throw error
+      }
+    })
   }
 
-  complete({ object }: UploadPlace, parts: readonly StoredPart[], version: string): Promise<Completion> {
-    return withStoreErrors(async () => {
-      const whole = this.#fileOf(object)
-      const isComplete = async (): Promise<boolean> => (await sizeIfExists(whole)) !== undefined
-      if (await isComplete()) {
-        // Another request may have renamed it and crashed, or not have synced yet, so the name may not be on
-        // stable storage.
-        await this.#syncFoldersOf(object)
-        return 'done'
-      }
-      const isJoined = await this.#join(object, parts, version).catch((error) => {
-        if (isMissing(error)) return false
-        throw error
-      })
-      // Another request may have completed it meanwhile and removed the parts.
-      if (!isJoined) return (await isComplete()) ? 'done' : 'changed'
+  /** What an attempt has left in a run stays: its process may still write to the run. */
+  dropAttempt({ object }: UploadPlace, attempt: { number: number; version: string }): Promise<boolean> {
+    const file = join(this.#partsOf(object), partFileOf(attempt.number, attempt.version))
+    return withFolderErrors(() => unlinkIfExists(file))
+  }
+
+  complete({ object }: UploadPlace, parts: readonly StoredPart[]): Promise<Completion> {
+    return withFolderErrors(async () => {
+      const isComplete = async (): Promise<boolean> =>
+        (await sizeIfExists(this.#fileOf(object))) !== undefined
+      // Another process may complete it meanwhile and remove the parts.
+      const isThere = (await isComplete()) || (await this.#joinOnce(object, parts)) || (await isComplete())
+      if (!isThere) return 'changed'
+      // Also if another request has renamed the file: it may have crashed, or not have synced yet.
       await this.#syncFoldersOf(object)
-      await this.tidy(object)
+      await this.#removeParts(object)
       return 'done'
     })
   }
 
   read({ object, bytes }: StoredBlob, { from, to }: ByteRange): Promise<Blob> {
-    return withStoreErrors(async () => {
+    return withFolderErrors(async () => {
       const file = this.#fileOf(object)
-      // The file may be longer: a part that was still being written at completion may follow the blob's
-      // bytes.
+      // The file may be longer for a moment: another process may still write to its run.
       if ((await stat(file)).size < bytes) throw new Error('a blob’s file is shorter than the blob')
       return Bun.file(file).slice(from, to + 1)
     })
   }
 
   remove(object: string): Promise<void> {
-    return withStoreErrors(async () => {
+    return withFolderErrors(async () => {
       await unlinkIfExists(this.#fileOf(object))
-      await this.tidy(object)
+      await this.#removeParts(object)
     })
   }
 
-  tidy(object: string): Promise<void> {
-    this.#runs.delete(object)
-    return withStoreErrors(() => rm(this.#partsOf(object), { recursive: true, force: true }))
+  tidy({ object, bytes }: StoredBlob): Promise<void> {
+    return withFolderErrors(async () => {
+      await this.#removeParts(object)
+      await cutTo(this.#fileOf(object), bytes)
+    })
   }
 
   /** Each batch is one of the 256 folders that objects are spread over. */
   list(after: string | undefined): Promise<ObjectBatch> {
-    return withStoreErrors(async () => {
+    return withFolderErrors(async () => {
       const shards = (await readdir(this.#root)).filter((name) => /^[0-9a-f]{2}$/.test(name)).toSorted()
       const shard = shards.find((name) => after === undefined || name > after)
       if (shard === undefined) return { objects: [], next: undefined }
@@ -135,43 +156,51 @@ class FolderStore implements BlobStore {
     })
   }
 
-  // A part is appended to the run if it has the next number and a known length. Each number gets at most one
-  // place in the run. A part that is repeated or arrives out of order gets a separate file. Bytes of a part
-  // that was cut off or replaced stay in the run but no longer count for the account. So the run itself is
-  // limited to the maximum size of a blob.
-  #placeFor(
-    object: string,
-    number: number,
-    version: string,
-    length: number | undefined,
-  ): { name: string; at: number; etag: string } {
-    const run = this.#runs.get(object) ?? { name: `run_${version}`, next: 1, end: 0 }
-    if (length === undefined || number !== run.next || run.end + length > this.#mostBytes) {
-      return { name: fileOf(number, version), at: 0, etag: version }
+  // If the part is cut off, the run is cut to where it ended before. If even that fails, nothing is appended
+  // to the run any more.
+  async #append(object: string, place: RunPlace, body: IncomingBytes): Promise<number> {
+    const handle = await openToWrite(join(this.#partsOf(object), place.name)).catch((error) => {
+      place.giveBack()
+      throw error
+    })
+    try {
+      const bytes = await writeAll(handle, place.at, body)
+      place.keep(bytes)
+      return bytes
+    } catch (error) {
+      await handle.truncate(place.at).catch(() => {
+        throw new PartLeftOver(error)
+      })
+      place.giveBack()
+      throw error
+    } finally {
+      await handle.close()
     }
-    const at = run.end
-    this.#runs.set(object, { name: run.name, next: number + 1, end: at + length })
-    return { name: run.name, at, etag: `${run.name}-${at}` }
   }
 
-  /** @returns false if a power cut made a part shorter */
-  async #join(object: string, parts: readonly StoredPart[], version: string): Promise<boolean> {
-    const slices: Slice[] = []
-    for (const { part_number, etag, bytes } of parts) {
-      const { name, at } = /^(?<name>run_[\w-]+)-(?<at>\d+)$/.exec(etag)?.groups ?? {}
-      const slice = {
-        file: join(this.#partsOf(object), name ?? fileOf(part_number, etag)),
-        at: Number(at ?? 0),
-        bytes,
-      }
-      if ((await stat(slice.file)).size < slice.at + bytes) return false
-      slices.push(slice)
+  /** @returns false if the folder does not have these parts */
+  async #joinOnce(object: string, parts: readonly StoredPart[]): Promise<boolean> {
+    const underWay = this.#joining.get(object)
+    if (underWay) return await underWay
+    const joining = this.#join(object, parts).finally(() => this.#joining.delete(object))
+    this.#joining.set(object, joining)
+    return await joining
+  }
+
+  async #join(object: string, parts: readonly StoredPart[]): Promise<boolean> {
+    try {
+      const joined = await joinParts(this.#partsOf(object), parts)
+      if (joined !== undefined) await rename(joined, this.#fileOf(object))
+      return joined !== undefined
+    } catch (error) {
+      if (isMissing(error)) return false
+      throw error
     }
-    const run = commonFileOf(slices)
-    const joined = run ?? join(this.#partsOf(object), `whole.${version}`)
-    await (run === undefined ? joinSlices(slices, joined) : syncFile(joined))
-    await rename(joined, this.#fileOf(object))
-    return true
+  }
+
+  async #removeParts(object: string): Promise<void> {
+    this.#runs.end(object)
+    await rm(this.#partsOf(object), { recursive: true, force: true })
   }
 
   #fileOf(object: string): string {
@@ -190,112 +219,16 @@ class FolderStore implements BlobStore {
   }
 }
 
-/** A file that parts are appended to. */
-interface Run {
-  readonly name: string
-  /** The number of the part that may be appended next. */
-  readonly next: number
-  readonly end: number
-}
-
-/** The place of a part: its file, offset and length. */
-interface Slice {
-  readonly file: string
-  readonly at: number
-  readonly bytes: number
-}
-
-/** The one file that begins with exactly these slices; undefined if there is none. */
-function commonFileOf(slices: readonly Slice[]): string | undefined {
-  let end = 0
-  for (const { file, at, bytes } of slices) {
-    if (file !== slices[0]?.file || at !== end) return undefined
-    end += bytes
-  }
-  return slices[0]?.file
+function openToWrite(file: string): Promise<FileHandle> {
+  return withFolderErrors(() => open(file, constants.O_WRONLY | constants.O_CREAT, 0o600))
 }
 
 async function writeAll(handle: FileHandle, at: number, body: IncomingBytes): Promise<number> {
   let bytes = 0
   for await (const piece of body.pieces) {
-    await withStoreErrors(() => writePiece(handle, piece, at + bytes))
+    await withFolderErrors(() => writePiece(handle, piece, at + bytes))
     bytes += piece.byteLength
     freeNow(piece)
   }
   return bytes
-}
-
-async function writePiece(handle: FileHandle, piece: Uint8Array, at: number): Promise<void> {
-  for (let done = 0; done < piece.byteLength; ) {
-    done += (await handle.write(piece, done, piece.byteLength - done, at + done)).bytesWritten
-  }
-}
-
-async function joinSlices(slices: readonly Slice[], target: string): Promise<void> {
-  const out = await open(target, 'wx', 0o600)
-  try {
-    const buffer = Buffer.allocUnsafeSlow(COPY_BYTES)
-    let end = 0
-    for (const { file, at, bytes } of slices) {
-      const input = await open(file, constants.O_RDONLY)
-      try {
-        for (let done = 0; done < bytes; ) {
-          const { bytesRead } = await input.read(buffer, 0, Math.min(COPY_BYTES, bytes - done), at + done)
-          if (bytesRead === 0) throw new Error('a part is shorter than it was')
-          await writePiece(out, buffer.subarray(0, bytesRead), end)
-          done += bytesRead
-          end += bytesRead
-        }
-      } finally {
-        await input.close()
-      }
-    }
-    await out.sync()
-  } catch (error) {
-    await unlinkIfExists(target)
-    throw error
-  } finally {
-    await out.close()
-  }
-}
-
-async function syncFile(path: string): Promise<void> {
-  const handle = await open(path, constants.O_RDONLY)
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
-
-async function sizeIfExists(file: string): Promise<number | undefined> {
-  try {
-    return (await stat(file)).size
-  } catch (error) {
-    if (isMissing(error)) return undefined
-    throw error
-  }
-}
-
-async function unlinkIfExists(file: string): Promise<void> {
-  await unlink(file).catch((error) => {
-    if (!isMissing(error)) throw error
-  })
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
-}
-
-async function withStoreErrors<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (cause) {
-    if (cause instanceof BlobStoreError) throw cause
-    throw new BlobStoreError('the media folder cannot be used', { cause })
-  }
-}
-
-function fileOf(number: number, version: string): string {
-  return `${number}.${version}`
 }

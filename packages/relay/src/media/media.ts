@@ -22,10 +22,10 @@ export { bytesOfMedia, eraseMedia } from './blobs.ts'
 
 /** Opens the store that blobs are kept in. */
 export async function openBlobStore(
-  { media, dataDir, limits }: { media: MediaConfig; dataDir: string; limits: Limits },
+  { media, dataDir }: { media: MediaConfig; dataDir: string },
   parts: { storage: Storage; clock: Clock; randomBytes: RandomBytes },
 ): Promise<BlobStore> {
-  if (media.kind === 'folder') return await openFolderStore(mediaFolderOf(media, dataDir), limits.mediaBytes)
+  if (media.kind === 'folder') return await openFolderStore(mediaFolderOf(media, dataDir))
   const prefix = `${await storeNameOf(parts)}/`
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   const options = { bucket: media.bucket, prefix, spoolFolder: dataDir }

@@ -9,6 +9,7 @@ import {
   type DirectAccess,
   type IncomingBytes,
   type ObjectBatch,
+  PartLeftOver,
   type StoredBlob,
   type StoredPart,
   type UploadPlace,
@@ -78,12 +79,20 @@ export class S3Store implements BlobStore {
     )
   }
 
-  // Nothing to do: the next attempt replaces the part, and an upload that is never completed is removed as a
-  // whole.
-  async dropPart(): Promise<void> {}
+  // The attempt that replaced the part wrote to its place.
+  async dropPart(): Promise<boolean> {
+    return true
+  }
 
-  async complete({ object, handle }: UploadPlace, parts: readonly StoredPart[]): Promise<Completion> {
+  // The store may have the whole part: only the answer was lost.
+  async dropAttempt(): Promise<boolean> {
+    return false
+  }
+
+  async complete(place: UploadPlace, parts: readonly StoredPart[], mayHoldMore = false): Promise<Completion> {
+    const { object, handle } = place
     const key = this.#keyOf(object)
+    if (mayHoldMore) await this.#emptyOtherParts(place, parts)
     const named = parts.map(
       ({ part_number, etag }) => `<Part><PartNumber>${part_number}</PartNumber><ETag>"${etag}"</ETag></Part>`,
     )
@@ -161,16 +170,37 @@ export class S3Store implements BlobStore {
       body: counted,
       ending: body.ending,
     } as const
+    // Without an answer, nobody knows whether the store has the part.
     const { response, code } = await this.#requests.send(request).catch((error) => {
-      throw counted.failure() ?? (body.ending?.aborted ? new ProtocolError('BODY_INCOMPLETE') : error)
+      const isAborted = body.ending?.aborted
+      throw new PartLeftOver(counted.failure() ?? (isAborted ? new ProtocolError('BODY_INCOMPLETE') : error))
     })
     const failure = counted.failure()
-    if (failure) throw failure
+    if (failure) throw new PartLeftOver(failure)
     if (code === 'NoSuchUpload') throw new ProtocolError('NOT_FOUND')
     const etag = response.headers.get('etag')?.replaceAll('"', '')
     if (code !== undefined || !etag)
       throw new BlobStoreError(`the S3 store did not accept a part: ${code ?? 'no ETag'}`)
     return { etag, bytes: counted.bytes() }
+  }
+
+  // Swift keeps parts that were not named as objects of their own, which no list shows. A part cannot be
+  // removed, but it can be replaced by an empty one.
+  async #emptyOtherParts({ object, handle }: UploadPlace, parts: readonly StoredPart[]): Promise<void> {
+    const key = this.#keyOf(object)
+    const named = new Set(parts.map(({ part_number }) => `${part_number}`))
+    for (let after: string | undefined = '0'; after !== undefined; ) {
+      const query: Record<string, string> = { uploadId: handle, 'part-number-marker': after }
+      const { text, code } = await this.#requests.send({ method: 'GET', key, query })
+      if (code === 'NoSuchUpload') return // It was completed before, and the answer was lost.
+      if (code !== undefined) throw new BlobStoreError(`the S3 store did not list the parts: ${code}`)
+      for (const partNumber of elementsOf(text, 'PartNumber').filter((number) => !named.has(number))) {
+        const empty = { uploadId: handle, partNumber }
+        const { code } = await this.#requests.send({ method: 'PUT', key, query: empty, body: '' })
+        if (code !== undefined) throw new BlobStoreError(`the S3 store did not empty a part: ${code}`)
+      }
+      after = elementOf(text, 'IsTruncated') === 'true' ? elementOf(text, 'NextPartNumberMarker') : undefined
+    }
   }
 
   async #adopt(from: string, to: string, mostBytes: number): Promise<number | 'too large' | undefined> {

@@ -34,7 +34,7 @@ for (const engine of engines) {
     beforeEach(async () => {
       database = await engine.open()
       folder = await mkdtemp(join(tmpdir(), 'sotto-sweep-'))
-      store = await openFolderStore(folder, 1_000_000)
+      store = await openFolderStore(folder)
       const clock = clockAt(Date.now())
       const { storage } = database
       parts = {

@@ -93,7 +93,7 @@ export class Sweep {
       if (modifiedAt > clock.now() - UNKNOWN_OBJECT_MS) return
       const [blob] = await storage.sql<BlobRow>`
         SELECT id, media_key, state, object, handle, bytes, exact_bytes FROM media_blobs WHERE object = ${object}`
-      if (blob?.state === 'stored') await store.tidy(object)
+      if (blob?.state === 'stored') await store.tidy({ object, bytes: blob.bytes })
       if (blob) return
       await storage.transaction((sql) => doomObject(sql, object))
       unknown += 1

@@ -6,11 +6,13 @@ import { lockAccounts } from '../accounts/accounts.ts'
 import type { RawBody } from '../listener/route.ts'
 import { randomText } from '../operations/random.ts'
 import type { Sql } from '../storage/storage.ts'
+import { PartLeftOver } from './blob-store.ts'
 import {
   type BlobNumber,
   type BlobParts,
   type BlobRow,
   checkRoom,
+  leftoverOf,
   lockInState,
   markCompleting,
   type UploadOf,
@@ -47,13 +49,18 @@ export async function writePart(
   return await parts.queue.run(target, parts.limits.mediaPartSeconds, async (ending) => {
     const { attempt, mostBytes } = await reserveRoom(upload, body, parts)
     const written = await writeToStore(attempt, { ...body, mostBytes }, ending, parts)
-    const { isKept, unwanted } = await parts.storage.unsyncedTransaction((sql) =>
+    const { isKept, replaced } = await parts.storage.unsyncedTransaction((sql) =>
       keepPart(sql, attempt, written),
     )
-    if (unwanted !== undefined) {
-      await parts.store.dropPart(attempt.blob, { number: attempt.number, etag: unwanted })
+    const { blob, number } = attempt
+    if (!isKept) {
+      await parts.store.dropPart(blob, { number, etag: written.etag })
+      throw new ProtocolError('NOT_FOUND')
     }
-    if (!isKept) throw new ProtocolError('NOT_FOUND')
+    if (replaced) {
+      const isGone = await parts.store.dropPart(blob, { number, etag: replaced.etag })
+      if (isGone) await parts.storage.unsyncedTransaction((sql) => forgetLeftover(sql, blob, replaced.bytes))
+    }
     return written.etag
   })
 }
@@ -82,7 +89,8 @@ export async function writeWhole(blob: BlobRow, body: RawBody, parts: UploadPart
       await markCompleting(sql, blob, parts)
       return true
     })
-    if (isOurs) await joinParts(blob, [{ part_number: 1, ...written }], parts)
+    const stored = [{ part_number: 1, ...written }]
+    if (isOurs) await joinParts(blob, { stored, mayHoldMore: false }, parts)
     else {
       await store.dropPart(blob, { number: 1, etag: written.etag })
       throw isExact ? new ProtocolError('ALREADY_STORED') : wrongSize(exact)
@@ -103,7 +111,9 @@ export async function findDeadWrites({ storage, clock }: UploadParts): Promise<D
     SELECT blob, part_number, version FROM media_writes WHERE expires_at <= ${clock.now()} LIMIT 200`
 }
 
-/** Releases the room of a dead write, and removes from the store what it wrote. */
+/**
+ * Ends a dead write, and removes what it wrote. What the store cannot remove counts until the upload ends.
+ */
 export async function endDeadWrite(
   { blob: id, part_number: number, version }: DeadWrite,
   { storage, store }: UploadParts,
@@ -112,10 +122,12 @@ export async function endDeadWrite(
     const [row] = await sql<BlobRow>`
       UPDATE media_blobs SET state = state WHERE id = ${id}
       RETURNING id, media_key, state, object, handle, bytes, exact_bytes`
-    if (row) await releaseRoom(sql, { blob: row, number, version })
-    return row
+    return row && { row, bytes: await leaveRoom(sql, { blob: row, number, version }) }
   })
-  if (blob) await store.dropPart(blob, { number, etag: version })
+  if (!blob) return
+  const { row, bytes } = blob
+  const isGone = await store.dropAttempt(row, { number, version })
+  if (isGone) await storage.unsyncedTransaction((sql) => forgetLeftover(sql, row, bytes))
 }
 
 async function reserveRoom(
@@ -132,7 +144,7 @@ async function reserveRoom(
       RETURNING id, media_key, state, object, handle, bytes, exact_bytes`
     if (!blob) throw new ProtocolError('NOT_FOUND')
     const replaced = await replacedBytes(sql, blob.id, number)
-    const left = limits.mediaBytes - (blob.bytes - replaced)
+    const left = limits.mediaBytes - (blob.bytes - (await leftoverOf(sql, blob)) - replaced)
     // A body of unknown length reserves all the room it might need.
     const bytes = body.length ?? Math.min(body.mostBytes, left)
     if (bytes > left || left < 1) throw new ProtocolError('PAYLOAD_TOO_LARGE')
@@ -157,7 +169,7 @@ async function addWrite(sql: Sql, attempt: Attempt, bytes: number, parts: BlobPa
   const expiresAt = parts.clock.now() + parts.limits.mediaPartSeconds * 1000 + GRACE_MS
   const [before] = await sql<{ version: string }>`
     SELECT version FROM media_writes WHERE blob = ${blob.id} AND part_number = ${number}`
-  if (before) await releaseRoom(sql, { blob, number, version: before.version })
+  if (before) await leaveRoom(sql, { blob, number, version: before.version })
   await sql`
     INSERT INTO media_writes (blob, part_number, version, bytes, expires_at)
     VALUES (${blob.id}, ${number}, ${version}, ${bytes}, ${expiresAt})`
@@ -176,31 +188,33 @@ async function writeToStore(
   } catch (error) {
     const isOpen = await storage.unsyncedTransaction(async (sql) => {
       const exists = await lockInState(sql, attempt.blob, attempt.blob.state)
-      await releaseRoom(sql, attempt)
+      await (error instanceof PartLeftOver ? leaveRoom(sql, attempt) : releaseRoom(sql, attempt))
       return exists
     })
     // The upload was aborted or completed meanwhile.
-    throw isOpen ? error : new ProtocolError('NOT_FOUND')
+    if (!isOpen) throw new ProtocolError('NOT_FOUND')
+    throw error instanceof PartLeftOver ? error.cause : error
   }
 }
 
-/** @returns whether the part was recorded, and the etag of a part that can be removed */
+/** @returns whether the part was recorded, and the part that it replaces, whose bytes still count */
 async function keepPart(
   sql: Sql,
   attempt: Attempt,
   { etag, bytes }: Written,
-): Promise<{ isKept: boolean; unwanted: string | undefined }> {
+): Promise<{ isKept: boolean; replaced: Written | undefined }> {
   const { blob, number } = attempt
   const isOpen = await lockInState(sql, blob, 'open')
-  if (!(await releaseRoom(sql, attempt)) || !isOpen) return { isKept: false, unwanted: etag }
-  const [before] = await sql<{ bytes: number; etag: string }>`
+  if (!(await releaseRoom(sql, attempt)) || !isOpen) return { isKept: false, replaced: undefined }
+  const [before] = await sql<Written>`
     DELETE FROM media_parts WHERE blob = ${blob.id} AND part_number = ${number} RETURNING bytes, etag`
   await sql`
     INSERT INTO media_parts (blob, part_number, bytes, etag) VALUES (${blob.id}, ${number}, ${bytes}, ${etag})`
   await sql`
-    UPDATE media_blobs SET bytes = bytes + ${bytes - (before?.bytes ?? 0)}, parts = parts + ${before ? 0 : 1}
+    UPDATE media_blobs SET bytes = bytes + ${bytes}, leftover_bytes = leftover_bytes + ${before?.bytes ?? 0},
+      parts = parts + ${before ? 0 : 1}
     WHERE id = ${blob.id}`
-  return { isKept: true, unwanted: before?.etag }
+  return { isKept: true, replaced: before }
 }
 
 // Ends a write and releases its room. Returns false if another attempt has replaced it.
@@ -212,6 +226,31 @@ async function releaseRoom(sql: Sql, { blob, number, version }: Attempt): Promis
     await sql`UPDATE media_blobs SET bytes = bytes - ${gone.bytes}, parts = parts - 1 WHERE id = ${blob.id}`
   }
   return gone !== undefined
+}
+
+// Ends a write whose bytes the store may hold. They count until the upload ends. Returns how many.
+async function leaveRoom(sql: Sql, { blob, number, version }: Attempt): Promise<number> {
+  const [gone] = await sql<{ bytes: number }>`
+    DELETE FROM media_writes WHERE blob = ${blob.id} AND part_number = ${number} AND version = ${version}
+    RETURNING bytes`
+  if (!gone) return 0
+  if (blob.state === 'awaited') {
+    // The room of a link was reserved with the link, and the next attempt needs it again.
+    await sql`
+      UPDATE media_blobs SET bytes = bytes + bytes - leftover_bytes, leftover_bytes = bytes WHERE id = ${blob.id}`
+    return 0
+  }
+  await sql`
+    UPDATE media_blobs SET leftover_bytes = leftover_bytes + ${gone.bytes}, parts = parts - ${gone.bytes > 0 ? 1 : 0}
+    WHERE id = ${blob.id}`
+  return gone.bytes
+}
+
+// The store has removed bytes that counted as left over. If the upload has ended, they no longer count.
+async function forgetLeftover(sql: Sql, { id }: Pick<BlobRow, 'id'>, bytes: number): Promise<void> {
+  await sql`
+    UPDATE media_blobs SET bytes = bytes - ${bytes}, leftover_bytes = leftover_bytes - ${bytes}
+    WHERE id = ${id} AND state = 'open' AND leftover_bytes >= ${bytes}`
 }
 
 function wrongSize(exact: number | undefined): ProtocolError {

@@ -4,6 +4,7 @@ import { cleanNames } from './migrations/clean-names.ts'
 import { foundation } from './migrations/foundation.ts'
 import { logouts } from './migrations/logouts.ts'
 import { media } from './migrations/media.ts'
+import { mediaCounting } from './migrations/media-counting.ts'
 import type { Migration } from './migrations/migration.ts'
 import { payments } from './migrations/payments.ts'
 import { purges } from './migrations/purges.ts'
@@ -25,4 +26,5 @@ export const migrations: readonly Migration[] = [
   sentIdCounts,
   logouts,
   purges,
+  mediaCounting,
 ]
