@@ -1,6 +1,8 @@
 // What a relay bounds, with real clients: they keep what it refuses for now, and send it again until there is
 // room.
+import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
 import { until } from './people.ts'
 import { PeopleWorld } from './people-world.ts'
 
@@ -24,4 +26,25 @@ test('retractions that have no room yet are sent again, and all arrive', async (
   await until('all retractions have arrived', () => bob.heard.retracted.length === texts.length)
   await until('the relay has acknowledged all', async () => (await waiting()).length === 0)
   expect(await bob.transcript(alice.alias)).toEqual(texts.map(() => 'them: (retracted)'))
+})
+
+test('a friend list of several pages is fetched whole', async () => {
+  const [alice, bob] = await world.friends()
+  const database = new Database(join(world.relay.dataDir, 'sotto.db'))
+  database.transaction(() => {
+    database.run(`WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 1200)
+      INSERT INTO accounts (uuid, alias_id, nickname, ed25519_public_key, x25519_public_key, created_at)
+      SELECT 'stranger' || n, 'stranger' || n, 'n', printf('%08d', n) || '${'A'.repeat(35)}=',
+        '${'A'.repeat(43)}=', 0 FROM n`)
+    database.run(
+      `INSERT INTO friendships (low_id, high_id, requester_id, recipient_id, status, created_at, changed_at)
+       SELECT alice.id, stranger.id, stranger.id, alice.id, 'pending', 0, 0
+       FROM accounts AS alice JOIN accounts AS stranger ON stranger.uuid LIKE 'stranger%' WHERE alice.alias_id = ?`,
+      [alice.alias],
+    )
+  })()
+  database.close()
+  const list = await alice.client.syncFriends()
+  expect(list.length).toBe(1201)
+  expect(list.filter(({ status }) => status === 'accepted')).toMatchObject([{ alias_id: bob.alias }])
 })

@@ -1,8 +1,10 @@
 // The periodic tasks, in the order in which each pass runs them.
+import type { Limits } from '@sotto/protocol'
 import type { AccountDeletion } from './accounts/deletion.ts'
 import type { LogoutWatch } from './accounts/logouts.ts'
 import { purgeExpired } from './accounts/purge.ts'
 import type { createCalls } from './calls/calls.ts'
+import { forgetRejections } from './friends/friends.ts'
 import type { Gateway } from './gateway/gateway.ts'
 import type { RequestRates } from './listener/request-rates.ts'
 import type { createMedia } from './media/media.ts'
@@ -20,6 +22,7 @@ import type { ReserveRate } from './vanity/vanity.ts'
 export interface MaintainedParts {
   readonly storage: Storage
   readonly clock: Clock
+  readonly limits: Limits
   readonly clockTrust: ClockTrust
   readonly durability: DurabilityCheck
   readonly logoutWatch: LogoutWatch
@@ -45,6 +48,7 @@ export function maintenanceTasks(parts: MaintainedParts): readonly MaintenanceTa
     // Also deletes the records of revoked tokens, which must not happen before those tokens expire.
     { name: 'accounts', needsTrustedClock: true, run: () => purgeExpired(storage, clock.now()) },
     { name: 'deleted accounts', run: () => deletion.resume() },
+    { name: 'rejections', needsTrustedClock: true, run: () => forgetRejections(storage, parts) },
     // Without a trusted clock it still removes deleted blobs, but nothing expires.
     { name: 'media', run: async (signal) => media.sweep(signal, await clockTrust.isTrusted()) },
     { name: 'orders', needsTrustedClock: true, run: () => payments.sweep() },

@@ -1,7 +1,7 @@
 // Deleting an account that left much behind: it is gone at once, and the rest is erased in short
 // transactions, whatever happens to the process meanwhile.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { AliasId, check, encodeFrame } from '@sotto/protocol'
+import { AliasId, check, defaultLimits, encodeFrame } from '@sotto/protocol'
 import { AccountDeletion } from '../src/accounts/deletion.ts'
 import { endChannelSales, eraseChannels } from '../src/channels/channels.ts'
 import { eraseFriendships, tellFriends } from '../src/friends/friends.ts'
@@ -77,7 +77,7 @@ for (const engine of engines) {
       expect(events).toEqual([['error', 'purge_failed']])
       // It is gone for everybody, although most of it is still stored.
       const [peer = gone] = peers
-      expect(await listFriends(storage.sql, peer)).toEqual([])
+      expect(await listFriends(storage.sql, peer, defaultLimits())).toEqual([])
       expect(await listBlocks(storage.sql, peer)).toEqual([])
       expect(await listActiveConversations(storage.sql, peer)).toEqual([])
       let transactions = 0

@@ -379,3 +379,43 @@ describe('a full friend list', () => {
     expect((await alice.bare('PUT', `/friends/${id}/accept`)).status).toBe(200)
   })
 })
+
+describe('an account that many have asked', () => {
+  onEveryEngine(
+    (relay) => {
+      test('receives no more requests until it answers one, and reads them in pages or at once', async () => {
+        const bob = await wireAccount(relay.url)
+        const strangers = [await wireAccount(relay.url), await wireAccount(relay.url)]
+        for (const stranger of strangers) expect((await ask(stranger, bob)).status).toBe(200)
+        const late = await wireAccount(relay.url)
+        const { socket } = await bob.online()
+        expectProblem(await ask(late, bob), 409, 'REQUESTS_FULL')
+        expect(await socket.untilPong()).toEqual([])
+        expect((await late.get('/friends')).body).toEqual([])
+
+        const { body: whole } = await bob.get('/friends')
+        expect(whole.map(({ alias_id }: { alias_id: string }) => alias_id)).toEqual(
+          strangers.map(({ alias }) => alias),
+        )
+        const { body: first } = await bob.get('/friends?limit=1')
+        const { body: second } = await bob.get(`/friends?limit=1&after=${first[0].friendship_id}`)
+        expect([...first, ...second]).toEqual(whole)
+        expect((await bob.get(`/friends?after=${second[0].friendship_id}`)).body).toEqual([])
+        expect((await bob.get('/friends?after=0')).body).toEqual(whole)
+
+        await bob.bare('POST', `/friends/${first[0].friendship_id}/reject`)
+        expect((await ask(late, bob)).body.status).toBe('pending')
+        expect(await socket.next()).toMatchObject({ type: 'friend_request', from: late.alias })
+      })
+
+      test('gets an error that names the field if a page is not one', async () => {
+        const alice = await wireAccount(relay.url)
+        for (const limit of ['0', '501', '-1', '1.5', 'x', ''])
+          expectInvalidField(await alice.get(`/friends?limit=${limit}`), 'limit')
+        for (const after of ['-1', '01', 'x', '', '99999999999999999'])
+          expectInvalidField(await alice.get(`/friends?after=${after}`), 'after')
+      })
+    },
+    { LIMIT_FRIEND_REQUESTS: '2' },
+  )
+})

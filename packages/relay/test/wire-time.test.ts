@@ -106,15 +106,16 @@ test('a token is valid for a day; its expiry closes no open connection, and a ne
 })
 
 describe('a rejection', () => {
-  test.each(['a repeated request', 'a withdrawn and new request'])(
+  test.each(['a repeated request', 'a withdrawn and new request', 'a request after it was removed'])(
     'is not undone by %s for 30 days, and no longer',
     async (how) => {
       const [alice, bob] = [await wireAccount(url), await wireAccount(url)]
       const ask = () => alice.post('/friends/request', { to_alias_id: bob.alias })
       const statusToBob = async () => (await bob.get('/friends')).body[0]?.status
       const again = async () => {
+        const side = how === 'a withdrawn and new request' ? alice : bob
         if (how !== 'a repeated request')
-          await alice.bare('DELETE', `/friends/${(await alice.get('/friends')).body[0].friendship_id}`)
+          await side.bare('DELETE', `/friends/${(await side.get('/friends')).body[0].friendship_id}`)
         const asked = await ask()
         expect([asked.status, asked.body.status]).toEqual([200, 'pending'])
       }

@@ -17,6 +17,7 @@ import { Backoff } from '../platform/platform.ts'
 import type { Journal } from '../stores/stores.ts'
 import type { Http } from '../wire/wire.ts'
 import { keysIn } from './friend-keys.ts'
+import { fetchFriends } from './friend-pages.ts'
 import type { Sessions } from './sessions.ts'
 
 /** However many hints arrive, the list is synchronised at most once in this time. */
@@ -175,7 +176,7 @@ export class Friends {
 
   async #syncOnce(): Promise<readonly FriendProfile[]> {
     const { http, sessions, journal, onReadable } = this.#context
-    const friends = await http.call(friendEndpoints.listFriends, {})
+    const friends = await fetchFriends(http)
     // The only wait after the fetch. After it, everything changes in one tick of the event loop.
     const keys = await sessions.deriveKeys(friends)
     if (this.#stopped) return this.#list

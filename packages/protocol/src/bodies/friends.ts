@@ -27,6 +27,26 @@ export type FriendProfile = v.InferOutput<typeof FriendProfile>
 
 export const FriendList = v.array(FriendProfile)
 
+/** The most rows of one page of a friend list. */
+export const FRIENDS_PER_PAGE = 500
+export const FriendListQuery = v.object({
+  /** Only rows with a higher number. */
+  after: v.exactOptional(
+    v.pipe(
+      v.string(),
+      v.regex(/^(?:0|[1-9][0-9]{0,15})$/, 'must be a friendship id or 0'),
+      v.transform(Number),
+    ),
+  ),
+  limit: v.exactOptional(
+    v.pipe(
+      v.string(),
+      v.regex(/^(?:[1-9][0-9]?|[1-4][0-9]{2}|500)$/, `must be an integer from 1 to ${FRIENDS_PER_PAGE}`),
+      v.transform(Number),
+    ),
+  ),
+})
+
 export const FriendRequestBody = v.object({ to_alias_id: AliasId })
 export const FriendRequestReply = v.object({ friendship_id: FriendshipId, status: FriendshipStatus })
 export const FriendAcceptReply = v.object({ friendship_id: FriendshipId, conversation_id: ConversationId })

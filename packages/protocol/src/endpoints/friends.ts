@@ -8,6 +8,7 @@ export const friendEndpoints = define({
     path: '/friends',
     auth: 'account',
     rate: 'read',
+    query: friends.FriendListQuery,
     status: 200,
     reply: friends.FriendList,
     errors: [],
@@ -21,7 +22,14 @@ export const friendEndpoints = define({
     status: 200,
     reply: friends.FriendRequestReply,
     adds: 'little',
-    errors: ['NOT_FOUND', 'SELF_REQUEST', 'ALREADY_FRIENDS', 'UNBLOCK_FIRST', 'TOO_MANY_FRIENDS'],
+    errors: [
+      'NOT_FOUND',
+      'SELF_REQUEST',
+      'ALREADY_FRIENDS',
+      'UNBLOCK_FIRST',
+      'TOO_MANY_FRIENDS',
+      'REQUESTS_FULL',
+    ],
   },
   acceptFriend: {
     method: 'PUT',
@@ -84,7 +92,7 @@ export const friendEndpoints = define({
 
 /** One line about each endpoint, for the documents. */
 export const friendSummaries: Summaries<typeof friendEndpoints> = {
-  listFriends: 'Friends, and sent and received requests',
+  listFriends: 'Friends, and sent and received requests, in pages if `limit` or `after` is given',
   requestFriend: 'Requests a friendship; this accepts a request from the same account',
   acceptFriend: 'Accepts a request to the caller',
   rejectFriend: 'Rejects a request to the caller; the requester is not told',

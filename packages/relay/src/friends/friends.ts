@@ -2,6 +2,7 @@
 import { inSlices, moreAfter, ROWS_PER_SLICE, type Sliced } from '../operations/slices.ts'
 import type { AccountId, Sql } from '../storage/storage.ts'
 
+export { forgetRejections } from './friendships.ts'
 export { tellFriends } from './rename.ts'
 export { friendRoutes } from './routes.ts'
 

@@ -5,7 +5,7 @@ import { lockAccounts } from '../accounts/accounts.ts'
 import { closeConversation, openConversation } from '../messages/messages.ts'
 import type { Clock } from '../operations/clock.ts'
 import { type RandomBytes, randomUuid } from '../operations/random.ts'
-import type { AccountId, Sql } from '../storage/storage.ts'
+import type { AccountId, Sql, Storage } from '../storage/storage.ts'
 
 const DAY_MS = 86_400_000
 
@@ -20,8 +20,8 @@ interface Friendship {
   requester_id: AccountId
   recipient_id: AccountId
   /**
-   * `withdrawn`: rejected, then withdrawn by its requester. Nobody sees this row; it keeps the record of the
-   * rejection.
+   * `withdrawn`: rejected, then removed by one of the two; or removed by its recipient without an answer.
+   * Nobody sees this row. It keeps the record of the refusal, whose time is `changed_at`.
    */
   status: FriendshipStatus | 'withdrawn'
   changed_at: number
@@ -53,16 +53,19 @@ export async function requestFriendship(
   if (row.status === 'accepted') throw new ProtocolError('ALREADY_FRIENDS')
   if (row.requester_id === recipient) return await acceptRow(sql, row, parts)
 
-  const wasRejectedLongAgo =
-    row.status === 'rejected' && row.changed_at + parts.limits.rejectionDays * DAY_MS <= parts.clock.now()
-  if (wasRejectedLongAgo) {
+  // Without room the request stays rejected. A refusal would reveal to its sender that it was rejected.
+  const isNewAgain =
+    row.status === 'rejected' &&
+    row.changed_at <= endedRejections(parts) &&
+    (await hasRequestRoom(sql, recipient, parts))
+  if (isNewAgain) {
     // created_at stays, because the requester sees it: a new time would reveal the rejection.
     await sql`UPDATE friendships SET status = 'pending', changed_at = ${parts.clock.now()} WHERE id = ${row.id}`
   }
   // A rejection is hidden from the requester, so a repeated request sends no hint. A blocked requester's
   // sends none either.
   const sendsHint =
-    (isNew || wasRejectedLongAgo) && !(await isBlocked(sql, { blocker: recipient, blocked: requester }))
+    (isNew || isNewAgain) && !(await isBlocked(sql, { blocker: recipient, blocked: requester }))
   return {
     friendshipId: row.id,
     status: 'pending',
@@ -99,17 +102,25 @@ export async function rejectFriendship(
 }
 
 /** Ends a friendship or removes a request, on behalf of any of its two accounts. */
-export async function removeFriendship(sql: Sql, friendship: { id: number; side: AccountId }): Promise<void> {
+export async function removeFriendship(
+  sql: Sql,
+  friendship: { id: number; side: AccountId },
+  parts: Pick<Parts, 'clock'>,
+): Promise<void> {
   const { id, side } = friendship
   const [row] = await sql<Friendship>`
     UPDATE friendships SET changed_at = changed_at
     WHERE id = ${id} AND (requester_id = ${side} OR recipient_id = ${side}) AND status <> 'withdrawn'
     RETURNING id, requester_id, recipient_id, status, changed_at`
   if (!row) throw new ProtocolError('NOT_FOUND')
-  // Without the `withdrawn` row, a rejected requester could withdraw the request and send it again.
-  const isWithdrawal = row.status === 'rejected' && row.requester_id === side
-  if (isWithdrawal) await sql`UPDATE friendships SET status = 'withdrawn' WHERE id = ${id}`
-  else await sql`DELETE FROM friendships WHERE id = ${id}`
+  // Without the `withdrawn` row, the requester could send the refused request again at once.
+  const isRemovedByRecipient = row.status === 'pending' && row.recipient_id === side
+  if (row.status === 'rejected' || isRemovedByRecipient) {
+    const refusedAt = row.status === 'rejected' ? row.changed_at : parts.clock.now()
+    await sql`UPDATE friendships SET status = 'withdrawn', changed_at = ${refusedAt} WHERE id = ${id}`
+  } else {
+    await sql`DELETE FROM friendships WHERE id = ${id}`
+  }
   await closeConversation(sql, row.requester_id, row.recipient_id)
 }
 
@@ -130,8 +141,33 @@ export async function blockAccount(
     INSERT INTO blocks (blocker_id, blocked_id, created_at) VALUES (${blocker}, ${blocked}, ${parts.clock.now()})
     ON CONFLICT DO NOTHING`
   const [low, high] = blocker < blocked ? [blocker, blocked] : [blocked, blocker]
-  await sql`DELETE FROM friendships WHERE low_id = ${low} AND high_id = ${high}`
+  // A rejection outlasts the block, whoever of the two blocks.
+  await sql`
+    UPDATE friendships SET status = 'withdrawn'
+    WHERE low_id = ${low} AND high_id = ${high} AND status = 'rejected'`
+  await sql`DELETE FROM friendships WHERE low_id = ${low} AND high_id = ${high} AND status <> 'withdrawn'`
   await closeConversation(sql, blocker, blocked)
+}
+
+/** How many records of refusals one pass deletes. */
+const FORGOTTEN_PER_PASS = 1000
+
+/** Deletes records of refusals that have ended. */
+export async function forgetRejections(
+  storage: Storage,
+  parts: Pick<Parts, 'clock' | 'limits'>,
+): Promise<void> {
+  await storage.transaction(
+    (sql) => sql`
+      DELETE FROM friendships WHERE status = 'withdrawn' AND id IN (
+        SELECT id FROM friendships WHERE status = 'withdrawn' AND changed_at <= ${endedRejections(parts)}
+        ORDER BY changed_at LIMIT ${FORGOTTEN_PER_PASS})`,
+  )
+}
+
+/** Rejections up to this time have ended. */
+function endedRejections({ clock, limits }: Pick<Parts, 'clock' | 'limits'>): number {
+  return clock.now() - limits.rejectionDays * DAY_MS
 }
 
 async function findOrAdd(
@@ -145,7 +181,11 @@ async function findOrAdd(
     WHERE low_id = ${low} AND high_id = ${high}`
   const withdrawn = known?.status === 'withdrawn' ? known : undefined
   if (withdrawn) await sql`DELETE FROM friendships WHERE id = ${withdrawn.id}`
-  if (!known || withdrawn) await checkFriendCount(sql, requester, parts)
+  if (!known || withdrawn) {
+    await checkFriendCount(sql, requester, parts)
+    // Also where the new request is hidden from its recipient: else the answer would reveal that.
+    if (!(await hasRequestRoom(sql, recipient, parts))) throw new ProtocolError('REQUESTS_FULL')
+  }
   const now = parts.clock.now()
   // To its requester, a request after a withdrawal is new. To the recipient who rejected it, it stays
   // rejected.
@@ -194,6 +234,15 @@ async function checkFriendCount(sql: Sql, account: AccountId, parts: Parts): Pro
     WHERE (requester_id = ${account} AND status <> 'withdrawn')
       OR (recipient_id = ${account} AND status = 'accepted')`
   if ((row?.count ?? 0) >= parts.limits.friends) throw new ProtocolError('TOO_MANY_FRIENDS')
+}
+
+/** Whether another request may wait for this account. Those of accounts that it has blocked do not count. */
+async function hasRequestRoom(sql: Sql, account: AccountId, parts: Pick<Parts, 'limits'>): Promise<boolean> {
+  const [row] = await sql<{ count: number }>`
+    SELECT COUNT(*) AS count FROM friendships
+    WHERE recipient_id = ${account} AND status = 'pending' AND NOT EXISTS (
+      SELECT 1 FROM blocks WHERE blocker_id = ${account} AND blocked_id = requester_id)`
+  return (row?.count ?? 0) < parts.limits.friendRequests
 }
 
 async function isBlocked(sql: Sql, pair: { blocker: AccountId; blocked: AccountId }): Promise<boolean> {

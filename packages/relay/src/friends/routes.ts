@@ -1,5 +1,5 @@
 // The endpoints of friendship and blocks.
-import { type AliasId, encodeFrame, type Limits, ProtocolError } from '@sotto/protocol'
+import { type AliasId, encodeFrame, FRIENDS_PER_PAGE, type Limits, ProtocolError } from '@sotto/protocol'
 import { findAccount, findAccountByAlias } from '../accounts/accounts.ts'
 import type { Bus } from '../cluster/bus.ts'
 import type { Handlers } from '../listener/route.ts'
@@ -14,7 +14,7 @@ import {
   requestFriendship,
   type Transition,
 } from './friendships.ts'
-import { listBlocks, listFriends } from './lists.ts'
+import { listBlocks, listFriends, pageOfFriends } from './lists.ts'
 
 export interface FriendParts {
   readonly storage: Storage
@@ -54,7 +54,10 @@ export function friendRoutes(parts: FriendParts): Handlers<Names> {
   }
 
   return {
-    listFriends: ({ caller }) => listFriends(storage.sql, caller.id),
+    listFriends: ({ caller, query: { after, limit } }) =>
+      after === undefined && limit === undefined
+        ? listFriends(storage.sql, caller.id, parts.limits)
+        : pageOfFriends(storage.sql, caller.id, { after: after ?? 0, limit: limit ?? FRIENDS_PER_PAGE }),
 
     requestFriend: async ({ caller, body }) => {
       const { transition, alias } = await storage.transaction(async (sql) => {
@@ -84,7 +87,7 @@ export function friendRoutes(parts: FriendParts): Handlers<Names> {
 
     removeFriend: ({ caller, params }) =>
       storage.transaction(async (sql) => {
-        await removeFriendship(sql, { id: params.id, side: caller.id })
+        await removeFriendship(sql, { id: params.id, side: caller.id }, parts)
         return undefined
       }),
 

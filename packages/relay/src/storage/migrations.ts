@@ -2,6 +2,7 @@
 import { channels } from './migrations/channels.ts'
 import { cleanNames } from './migrations/clean-names.ts'
 import { foundation } from './migrations/foundation.ts'
+import { friendRequests } from './migrations/friend-requests.ts'
 import { logouts } from './migrations/logouts.ts'
 import { media } from './migrations/media.ts'
 import { mediaCounting } from './migrations/media-counting.ts'
@@ -27,4 +28,5 @@ export const migrations: readonly Migration[] = [
   logouts,
   purges,
   mediaCounting,
+  friendRequests,
 ]
