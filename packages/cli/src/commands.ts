@@ -2,6 +2,7 @@
 import { accountsCommand } from './accounts-command.ts'
 import { chatCommand } from './chat-command.ts'
 import type { Command, CommandGroup } from './command.ts'
+import { keysCommand } from './keys-command.ts'
 import {
   afterRestoreCommand,
   backupCommand,
@@ -16,6 +17,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
   chatCommand,
   ordersCommand,
   accountsCommand,
+  keysCommand,
   backupCommand,
   afterRestoreCommand,
   resumeExpiryCommand,

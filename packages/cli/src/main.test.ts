@@ -24,7 +24,7 @@ test('every command has a help text', async () => {
     expect(output).toContain('sotto chat')
     expect(output).toContain('sotto orders')
   }
-  for (const command of ['serve', 'chat', 'orders', 'backup', 'compact', 'accounts']) {
+  for (const command of ['serve', 'chat', 'orders', 'backup', 'compact', 'accounts', 'keys']) {
     const help = await sotto('help', command)
     expect(help.output).toStartWith(`Usage: sotto ${command}`)
     expect((await sotto(command, '--help')).output).toBe(help.output)

@@ -10,6 +10,7 @@ import { startRelay } from './relay.ts'
 import { explain, StartError } from './start-error.ts'
 import { version } from './version.ts'
 
+export type { KeyLine } from './accounts/operator-keys.ts'
 export { settings } from './config.ts'
 export { backUp, OperatorError, operatorCommands, tellRelay } from './operator.ts'
 export type { OrderDetail, OrderLine, PaymentLine, PayoutLine } from './payments/operator-answers.ts'

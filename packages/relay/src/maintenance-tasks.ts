@@ -3,6 +3,7 @@ import type { Limits } from '@sotto/protocol'
 import type { AccountDeletion } from './accounts/deletion.ts'
 import type { LogoutWatch } from './accounts/logouts.ts'
 import { purgeExpired } from './accounts/purge.ts'
+import type { RelayKeyRings } from './accounts/relay-keys.ts'
 import type { createCalls } from './calls/calls.ts'
 import { forgetRejections } from './friends/friends.ts'
 import type { Gateway } from './gateway/gateway.ts'
@@ -27,6 +28,7 @@ export interface MaintainedParts {
   readonly durability: DurabilityCheck
   readonly logoutWatch: LogoutWatch
   readonly deletion: AccountDeletion
+  readonly keyRings: RelayKeyRings
   readonly messages: ReturnType<typeof createMessages>
   readonly media: Awaited<ReturnType<typeof createMedia>>
   readonly payments: ReturnType<typeof createPayments>
@@ -38,11 +40,23 @@ export interface MaintainedParts {
 }
 
 export function maintenanceTasks(parts: MaintainedParts): readonly MaintenanceTask[] {
-  const { storage, clock, clockTrust, durability, logoutWatch, deletion, messages, media, payments } = parts
+  const { storage, clock, clockTrust, durability, logoutWatch, keyRings, deletion, limits } = parts
+  const { messages, media, payments } = parts
   const { reserveRate, push, calls, gateway, rates } = parts
   return [
     { name: 'durability', run: () => durability.run() },
     { name: 'logouts', run: () => logoutWatch.check() },
+    { name: 'keys', run: () => keyRings.check() },
+    {
+      name: 'old keys',
+      needsTrustedClock: true,
+      run: () =>
+        keyRings.deleteUnused({
+          token: limits.tokenSeconds * 1000,
+          challenge: limits.challengeSeconds * 1000,
+          media: limits.mediaLinkSeconds * 1000,
+        }),
+    },
     { name: 'sent id counts', run: () => messages.sentIdCounts.save() },
     { name: 'expiry', needsTrustedClock: true, run: (signal) => messages.expiry.sweep(signal) },
     // Also deletes the records of revoked tokens, which must not happen before those tokens expire.

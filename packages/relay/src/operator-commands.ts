@@ -2,16 +2,20 @@
 // answers.
 import type * as v from 'valibot'
 import { accountAnswers, accountCommands } from './accounts/operator-accounts.ts'
+import { keyAnswers, keyCommands } from './accounts/operator-keys.ts'
+import { RelayKeyRings, type RelayKeyRingsParts } from './accounts/relay-keys.ts'
 import type { Bus } from './cluster/bus.ts'
 import type { OperatorCommand } from './listener/operator-command.ts'
 import type { Clock } from './operations/clock.ts'
+import type { Log } from './operations/log.ts'
 import type { PaymentLedger } from './payments/ledger.ts'
 import { orderAnswers } from './payments/operator-answers.ts'
 import { orderCommands } from './payments/operator-orders.ts'
+import { countSubscriptions, makeVapidSecret } from './push/push.ts'
 import type { Storage } from './storage/storage.ts'
 
 /** The schema of each command's answer. */
-export const operatorAnswers = { ...orderAnswers, ...accountAnswers } as const
+export const operatorAnswers = { ...orderAnswers, ...accountAnswers, ...keyAnswers } as const
 /** The names of the commands. */
 export type OperatorCommandName = keyof typeof operatorAnswers
 /** The answer to a command. */
@@ -23,6 +27,15 @@ export function createOperatorCommands(parts: {
   bus: Bus
   clock: Clock
   ledger: PaymentLedger
+  keyRings: RelayKeyRings
+  log: Log
 }): Readonly<Record<OperatorCommandName, OperatorCommand>> {
-  return { ...orderCommands(parts), ...accountCommands(parts) }
+  return { ...orderCommands(parts), ...accountCommands(parts), ...keyCommands(parts) }
+}
+
+/** The keys of the relay, with what push knows about them. */
+export function openKeyRings(
+  parts: Omit<RelayKeyRingsParts, 'makeVapidSecret' | 'countSubscriptions'>,
+): Promise<RelayKeyRings> {
+  return RelayKeyRings.open({ ...parts, makeVapidSecret, countSubscriptions })
 }

@@ -11,10 +11,13 @@ import { operatorSocketOf, sendOperatorCommand } from './listener/operator-socke
 import { moveSequencesAhead } from './messages/messages.ts'
 import { systemClock as clock } from './operations/clock.ts'
 import { trustClockAgain } from './operations/clock-trust.ts'
+import { createLog } from './operations/log.ts'
+import { systemRandom } from './operations/random.ts'
 import {
   createOperatorCommands,
   type OperatorAnswer,
   type OperatorCommandName,
+  openKeyRings,
   operatorAnswers,
 } from './operator-commands.ts'
 import { PaymentLedger } from './payments/ledger.ts'
@@ -109,8 +112,13 @@ export async function tellRelay<Name extends OperatorCommandName>(
       // Nothing listens to this bus. A notice is stored, so a buyer gets it with the next connection. Relays
       // on other machines look for logouts in the store.
       const bus = createInProcessBus()
+      const log = createLog('silent')
+      const keyRings = await openKeyRings({ storage, bus, clock, randomBytes: systemRandom })
       const ledger = new PaymentLedger({ storage, bus, clock, limits, goods })
-      return answerOf(command, await createOperatorCommands({ storage, bus, ledger, clock })[command](input))
+      return answerOf(
+        command,
+        await createOperatorCommands({ storage, bus, ledger, clock, keyRings, log })[command](input),
+      )
     })
   } catch (error) {
     throw error instanceof OperatorRefusal ? new OperatorError(error.message) : error

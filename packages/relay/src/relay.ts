@@ -27,9 +27,9 @@ import { startMaintenance } from './operations/maintenance.ts'
 import type { RandomBytes } from './operations/random.ts'
 import { readReadiness } from './operations/readiness.ts'
 import { within } from './operations/within.ts'
-import { createOperatorCommands } from './operator-commands.ts'
+import { createOperatorCommands, openKeyRings } from './operator-commands.ts'
 import { createPayments, createProvider, eraseOrders } from './payments/payments.ts'
-import { createPush, erasePush, makeVapidSecret } from './push/push.ts'
+import { createPush, erasePush } from './push/push.ts'
 import { openStorage } from './storage/open-storage.ts'
 import { reportingFull, type Storage } from './storage/storage.ts'
 import { ReserveRate, VanityRules, vanityRoutes } from './vanity/vanity.ts'
@@ -78,10 +78,8 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
   await durability.run()
   const shared = { storage, bus, clock, clockTrust, randomBytes, limits, space, log }
 
-  const challengeKeys = await openRelayKeys(storage, 'challenge', parts)
-  const keys = await openRelayKeys(storage, 'token', parts)
-  const vapidKeys = await openRelayKeys(storage, 'vapid', { ...parts, makeSecret: makeVapidSecret })
-  const tokens = new Tokens({ ...shared, keys, lifeSeconds: limits.tokenSeconds })
+  const keyRings = await openKeyRings(shared)
+  const tokens = new Tokens({ ...shared, keys: keyRings.live('token'), lifeSeconds: limits.tokenSeconds })
   const messages = createMessages(shared)
   await messages.sentIdCounts.load()
   const payments = createPayments({
@@ -97,12 +95,12 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
     ...shared,
     publicUrl,
     store: await openBlobStore(config, { storage, ...parts }),
-    linkKeys: await openRelayKeys(storage, 'media', parts),
+    linkKeys: keyRings.live('media'),
   })
   const vanityRules = new VanityRules(config.vanityRules, parts)
   const [{ secret }] = await openRelayKeys(storage, 'reserve', parts)
   const reserveRate = new ReserveRate({ ...shared, rates: config.rates, secret })
-  const push = createPush({ ...shared, config: config.push, vapidKeys })
+  const push = createPush({ ...shared, config: config.push, vapidKeys: keyRings.live('vapid') })
   const calls = createCalls({
     ...shared,
     iceServers: config.iceServers,
@@ -123,6 +121,10 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
     endings: [eraseOrders, endChannelSales, erasePush],
     erasers: [eraseMailbox, eraseFriendships, eraseChannels, eraseMedia],
   })
+  keyRings.onTokensRevoked = () => gateway.closeDeadTokens((jti) => tokens.hasKeyOf(jti))
+  bus.listenToKeys(() => {
+    keyRings.check().catch((error) => log.error('keys_unread', { error }))
+  })
   const rates = new RequestRates(config.rates, clock)
   await space.start()
   const listener = startListener({
@@ -137,7 +139,7 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
     authenticate: (token) => authenticate(token, { tokens }),
     admit: (credentials) => admit(credentials, { storage, tokens, clock }),
     handlers: {
-      ...accountRoutes({ ...shared, tokens, challengeKeys, deletion }),
+      ...accountRoutes({ ...shared, tokens, challengeKeys: keyRings.live('challenge'), deletion }),
       ...friendRoutes(shared),
       ...messages.routes,
       ...channels.routes,
@@ -154,13 +156,14 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
   deletion.start()
   const operatorSocket = await startOperatorSocket({
     path: operatorSocketOf(config.dataDir),
-    commands: createOperatorCommands({ ...shared, ledger }),
+    commands: createOperatorCommands({ ...shared, ledger, keyRings }),
     log,
   })
   const maintenance = startMaintenance(
     maintenanceTasks({
       ...shared,
       logoutWatch: new LogoutWatch(shared),
+      keyRings,
       durability,
       deletion,
       messages,

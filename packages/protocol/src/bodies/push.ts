@@ -13,6 +13,8 @@ export const SubscribeBody = v.object({
     v.maxLength(ENDPOINT_CHARACTERS, `must be at most ${ENDPOINT_CHARACTERS} characters`),
     v.regex(/^https:\/\/[\x21-\x7e]+$/, 'must be a URL that begins with https://'),
   ),
+  /** The relay’s key that the browser subscribed with. Without it, the relay takes its newest. */
+  vapid_public_key: v.optional(v.pipe(v.string(), v.maxLength(128, 'must be at most 128 characters'))),
   keys: v.object({
     /** The browser’s public key on P-256: 65 bytes, uncompressed. */
     p256dh: v.pipe(v.string(), v.regex(/^B[\w-]{85}[AEIMQUYcgkosw048]$/, 'must be 65 bytes in base64url')),

@@ -20,7 +20,7 @@ import type { AccountDeletion } from './deletion.ts'
 import { createChallenge, readChallenge, useChallenge } from './login-challenges.ts'
 import { logOutEverywhere } from './logouts.ts'
 import { findSolvedChallenge, openPowChallenge, usePowChallenge } from './proof-of-work.ts'
-import type { RelayKeys } from './relay-keys.ts'
+import type { LiveKeys } from './relay-keys.ts'
 import { isSignedBy } from './signatures.ts'
 import { issueTicket } from './tickets.ts'
 import type { Tokens } from './tokens.ts'
@@ -28,7 +28,7 @@ import type { Tokens } from './tokens.ts'
 export interface AccountParts {
   readonly storage: Storage
   readonly tokens: Tokens
-  readonly challengeKeys: RelayKeys
+  readonly challengeKeys: LiveKeys
   readonly bus: Bus
   readonly clock: Clock
   readonly randomBytes: RandomBytes
@@ -99,7 +99,7 @@ export function accountRoutes(parts: AccountParts): Handlers<Names> {
       const bound = { host: loginHost(), uuid: body.user_uuid }
       return {
         challenge: createChallenge(bound, expiresAt, {
-          keys: parts.challengeKeys,
+          keys: parts.challengeKeys.current,
           randomBytes: parts.randomBytes,
         }),
       }
@@ -108,7 +108,7 @@ export function accountRoutes(parts: AccountParts): Handlers<Names> {
     authVerify: async ({ body, loginHost }) => {
       const { user_uuid: uuid, challenge: text, signature } = body
       const bound = { host: loginHost(), uuid }
-      const challenge = readChallenge(text, bound, { keys: parts.challengeKeys, now: clock.now() })
+      const challenge = readChallenge(text, bound, { keys: parts.challengeKeys.current, now: clock.now() })
       if (!challenge) throw new ProtocolError('CHALLENGE_INVALID')
       const account = await findAccountByUuid(storage.sql, uuid)
       if (!account || !isSignedBy(account.ed25519_public_key, text, signature)) {

@@ -19,7 +19,13 @@ beforeAll(async () => {
   const [engine] = engines
   if (!engine) throw new Error('there is no engine')
   store = await engine.open()
-  tokens = new Tokens({ storage: store.storage, keys, clock, randomBytes: systemRandom, lifeSeconds: 60 })
+  tokens = new Tokens({
+    storage: store.storage,
+    keys: { current: keys },
+    clock,
+    randomBytes: systemRandom,
+    lifeSeconds: 60,
+  })
 })
 
 afterAll(() => store.remove())

@@ -6,7 +6,7 @@ import type { Clock } from '../operations/clock.ts'
 import { type RandomBytes, randomText } from '../operations/random.ts'
 import type { AccountId, Sql, Storage } from '../storage/storage.ts'
 import type { Account } from './accounts.ts'
-import type { RelayKey, RelayKeys } from './relay-keys.ts'
+import type { LiveKeys, RelayKey } from './relay-keys.ts'
 import { createTokenId, readTokenId } from './token-ids.ts'
 
 const ALGORITHM = 'HS256'
@@ -33,22 +33,23 @@ const decodeHeader = createDecoder({ complete: true })
 /** Issues, reads and kills tokens. */
 export class Tokens {
   readonly #storage: Storage
-  readonly #signer: { readonly kid: string; readonly sign: typeof SignerSync }
-  readonly #verifiers: ReadonlyMap<string, typeof VerifierSync>
+  readonly #keys: LiveKeys
+  /** Made when they are first needed, by kid. */
+  readonly #signers = new Map<string, typeof SignerSync>()
+  readonly #verifiers = new Map<string, typeof VerifierSync>()
   readonly #clock: Clock
   readonly #randomBytes: RandomBytes
   readonly #lifeSeconds: number
 
   constructor(parts: {
     storage: Storage
-    keys: RelayKeys
+    keys: LiveKeys
     clock: Clock
     randomBytes: RandomBytes
     lifeSeconds: number
   }) {
     this.#storage = parts.storage
-    this.#signer = { kid: parts.keys[0].kid, sign: signerOf(parts.keys[0]) }
-    this.#verifiers = new Map(parts.keys.map((key) => [key.kid, verifierOf(key)]))
+    this.#keys = parts.keys
     this.#clock = parts.clock
     this.#randomBytes = parts.randomBytes
     this.#lifeSeconds = parts.lifeSeconds
@@ -57,9 +58,14 @@ export class Tokens {
   /** Issues a token for an account as it was before its login was checked. */
   issue(account: Pick<Account, 'uuid' | 'logged_out_at'>): { token: string; expires_in: number } {
     const iat = Math.floor(this.#clock.now() / 1000)
-    const { kid, sign } = this.#signer
-    const jti = createTokenId(randomText(this.#randomBytes, 16), { kid, loggedOutAt: account.logged_out_at })
-    const token = sign({ sub: account.uuid, jti, iat, exp: iat + this.#lifeSeconds })
+    const [key] = this.#keys.current
+    const origin = { kid: key.kid, loggedOutAt: account.logged_out_at }
+    const jti = createTokenId(randomText(this.#randomBytes, 16), origin)
+    const token = keptIn(
+      this.#signers,
+      key,
+      signerOf,
+    )({ sub: account.uuid, jti, iat, exp: iat + this.#lifeSeconds })
     return { token, expires_in: this.#lifeSeconds }
   }
 
@@ -97,8 +103,13 @@ export class Tokens {
 
   /** Whether a token was issued under a key that the relay still has, and since the account's last logout. */
   isCurrent(jti: string, loggedOutAt: number): boolean {
-    const origin = readTokenId(jti)
-    return origin.loggedOutAt === loggedOutAt && (origin.kid === undefined || this.#verifiers.has(origin.kid))
+    const { kid, loggedOutAt: since } = readTokenId(jti)
+    return since === loggedOutAt && (kid === undefined || this.hasKeyOf(jti))
+  }
+
+  /** Whether the relay still has the key of a token. Tokens of old versions do not say which key that is. */
+  hasKeyOf(jti: string): boolean {
+    return this.#findKey(readTokenId(jti).kid) !== undefined
   }
 
   /** Makes a token dead at once. A revoked token never becomes only replaced. */
@@ -113,13 +124,26 @@ export class Tokens {
   #verify(token: string): v.InferOutput<typeof Claims> {
     try {
       const { header } = v.parse(Header, decodeHeader(token))
-      const verifier = this.#verifiers.get(header.kid)
-      if (verifier) return v.parse(Claims, verifier(token))
+      const key = this.#findKey(header.kid)
+      if (key) return v.parse(Claims, keptIn(this.#verifiers, key, verifierOf)(token))
     } catch {
       // Any failure means that this relay did not issue the token.
     }
     throw new ProtocolError('UNAUTHENTICATED')
   }
+
+  #findKey(kid: string | undefined): RelayKey | undefined {
+    return this.#keys.current.find((key) => key.kid === kid)
+  }
+}
+
+function keptIn<Made>(kept: Map<string, Made>, key: RelayKey, make: (key: RelayKey) => Made): Made {
+  let made = kept.get(key.kid)
+  if (made === undefined) {
+    made = make(key)
+    kept.set(key.kid, made)
+  }
+  return made
 }
 
 function signerOf({ kid, secret }: RelayKey): typeof SignerSync {

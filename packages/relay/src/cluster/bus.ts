@@ -47,6 +47,10 @@ export interface Bus {
    * Adds a listener for the rings of accounts that are connected to this node. Called while the relay starts.
    */
   listen(listener: (account: AccountId, ring: Ring) => void): void
+  /** Tells every node that the relay's keys have changed. */
+  keysChanged(): void
+  /** Adds a listener for changed keys. Called while the relay starts. */
+  listenToKeys(listener: () => void): void
   /**
    * Sends a frame to every connection on a topic, on all nodes. It is not stored, so only connected clients
    * get it.

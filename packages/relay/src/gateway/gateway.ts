@@ -167,6 +167,12 @@ export class Gateway {
     for (const connection of this.#connections.all()) connection.close('restart')
   }
 
+  /** Closes the connections whose tokens are dead, after the keys of tokens were dropped. */
+  closeDeadTokens(isAlive: (jti: string) => boolean): void {
+    for (const connection of this.#connections.all())
+      if (!isAlive(connection.jti)) connection.goAway('jwt_revoked', 'tokenDead')
+  }
+
   /** Drops the rates of accounts that are not connected and have used none for a while. */
   dropUnusedRates(): void {
     for (const [account, rates] of this.#rates) {

@@ -70,7 +70,7 @@ export function createMedia(parts: {
   limits: Limits
   space: DiskSpace
   log: Log
-  linkKeys: LinkKeys
+  linkKeys: { readonly current: LinkKeys }
   publicUrl: URL | undefined
 }) {
   const whole = { ...parts, queue: new WriteQueue() }

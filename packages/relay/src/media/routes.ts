@@ -26,7 +26,7 @@ import { writePart, writeWhole } from './writing.ts'
 export interface MediaParts extends UploadParts {
   readonly log: Log
   readonly space: Pick<DiskSpace, 'checkMedia' | 'holdMedia'>
-  readonly linkKeys: LinkKeys
+  readonly linkKeys: { readonly current: LinkKeys }
   readonly publicUrl: URL | undefined
 }
 
@@ -84,14 +84,14 @@ export function mediaRoutes(parts: MediaParts): Handlers<Names> {
 
   const ownLink = (purpose: LinkPurpose, object: string, host: string): string => {
     const link = createLink(purpose, object, {
-      keys: parts.linkKeys,
+      keys: parts.linkKeys.current,
       expiresAt: clock.now() + seconds * 1000,
     })
     return new URL(`${API_BASE}/media/links/${link}`, parts.publicUrl ?? `http://${host}`).href
   }
 
   const objectOf = (purpose: LinkPurpose, link: string): string => {
-    const object = readLink(purpose, link, { keys: parts.linkKeys, now: clock.now() })
+    const object = readLink(purpose, link, { keys: parts.linkKeys.current, now: clock.now() })
     if (object === undefined) throw new ProtocolError('NOT_FOUND')
     return object
   }

@@ -36,7 +36,7 @@ for (const engine of engines) {
         ...parts,
         config,
         network,
-        vapidKeys: [key],
+        vapidKeys: { current: [key] },
         randomBytes: systemRandom,
         ...changed,
       })
@@ -314,7 +314,9 @@ for (const engine of engines) {
 
     test('a subscription made with a key that the relay no longer has is deleted', async () => {
       await push.stop()
-      const next = open({ vapidKeys: [{ kid: 'second', secret: makeVapidSecret(systemRandom) }] })
+      const next = open({
+        vapidKeys: { current: [{ kid: 'second', secret: makeVapidSecret(systemRandom) }] },
+      })
       await next.start()
       await send()
       world.clock.advance(1000)
@@ -327,7 +329,9 @@ for (const engine of engines) {
 
     test('older keys still sign for the browsers that subscribed with them', async () => {
       await push.stop()
-      const next = open({ vapidKeys: [{ kid: 'second', secret: makeVapidSecret(systemRandom) }, key] })
+      const next = open({
+        vapidKeys: { current: [{ kid: 'second', secret: makeVapidSecret(systemRandom) }, key] },
+      })
       await next.start()
       await send()
       world.clock.advance(1000)

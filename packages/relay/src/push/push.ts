@@ -13,12 +13,12 @@ import { type Network, PushEndpointRequests, systemNetwork } from './push-endpoi
 import type { PushService } from './push-service.ts'
 import { pushRoutes } from './routes.ts'
 import { Sender } from './sender.ts'
-import { Vapid, type VapidKey } from './vapid.ts'
+import { Vapid, type VapidKeys } from './vapid.ts'
 import { WakeDecisions } from './wake-decisions.ts'
 import { WebPush } from './web-push.ts'
 
 export { generatePrivateKey as makeVapidSecret } from './p256.ts'
-export { erasePush } from './subscriptions.ts'
+export { countSubscriptions, erasePush } from './subscriptions.ts'
 
 /** The parts that push is built from. */
 export interface PushParts {
@@ -30,7 +30,7 @@ export interface PushParts {
   readonly log: Log
   readonly config: PushConfig
   /** Keys on P-256, the newest first. */
-  readonly vapidKeys: readonly [VapidKey, ...VapidKey[]]
+  readonly vapidKeys: VapidKeys
   /** Resolves and trusts push services; the system's resolver and authorities by default. */
   readonly network?: Network
 }

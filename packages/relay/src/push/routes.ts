@@ -5,7 +5,7 @@ import type { Clock } from '../operations/clock.ts'
 import type { Storage } from '../storage/storage.ts'
 import { isPublicKey } from './p256.ts'
 import { EndpointRefused, type PushEndpointRequests } from './push-endpoint-requests.ts'
-import { disablePush, subscribe, type Target } from './subscriptions.ts'
+import { disablePush, type NewTarget, subscribe } from './subscriptions.ts'
 import type { Vapid } from './vapid.ts'
 import type { WakeDecisions } from './wake-decisions.ts'
 
@@ -37,7 +37,8 @@ export function pushRoutes(parts: PushRouteParts): Handlers<Names> {
 
     pushRegister: async ({ caller, body }) => {
       if (fcmHost === undefined) throw new ProtocolError('PUSH_UNAVAILABLE')
-      const target: Target = { kind: 'fcm', target: body.token, p256dh: '', auth: '', kid: '', host: fcmHost }
+      const keys = { p256dh: '', auth: '', kid: '', isKidKnown: true }
+      const target: NewTarget = { kind: 'fcm', target: body.token, ...keys, host: fcmHost }
       await storage.transaction((sql) => subscribe(sql, caller.id, target, parts))
       wakeDecisions.subscribed(caller.id)
       return {}
@@ -51,7 +52,16 @@ export function pushRoutes(parts: PushRouteParts): Handlers<Names> {
 }
 
 /** @throws ProtocolError `INVALID_FIELD` if the endpoint is not allowed or the key is not valid */
-function browserOf({ endpoint, keys }: SubscribeBody, { endpointRequests, vapid }: PushRouteParts): Target {
+function browserOf(
+  { endpoint, keys, vapid_public_key: named }: SubscribeBody,
+  { endpointRequests, vapid }: PushRouteParts,
+): NewTarget {
+  const kid = named === undefined ? vapid.kid : vapid.findKid(named)
+  if (kid === undefined)
+    throw new ProtocolError('INVALID_FIELD', {
+      field: 'vapid_public_key',
+      rule: 'must be a key of this relay',
+    })
   try {
     const url = endpointRequests.parse(endpoint)
     url.hash = ''
@@ -60,7 +70,15 @@ function browserOf({ endpoint, keys }: SubscribeBody, { endpointRequests, vapid 
     // Stored in the form that is requested, so that one browser has one row even if its URL is written
     // differently.
     const { href: target, hostname: host } = url
-    return { kind: 'web', target, p256dh: keys.p256dh, auth: keys.auth, kid: vapid.kid, host }
+    return {
+      kind: 'web',
+      target,
+      p256dh: keys.p256dh,
+      auth: keys.auth,
+      kid,
+      host,
+      isKidKnown: named !== undefined,
+    }
   } catch (error) {
     if (!(error instanceof EndpointRefused)) throw error
     throw new ProtocolError('INVALID_FIELD', { field: 'endpoint', rule: error.message })

@@ -19,6 +19,12 @@ export interface Target {
   readonly host: string
 }
 
+/** A target to subscribe. */
+export interface NewTarget extends Target {
+  /** Whether the browser said that `kid` is its key. Otherwise `kid` is the newest, which is likely. */
+  readonly isKidKnown: boolean
+}
+
 /** A subscription: a target as a row. */
 export interface Subscription extends Target {
   readonly id: number
@@ -35,11 +41,18 @@ export interface Subscription extends Target {
 export async function subscribe(
   sql: Sql,
   account: AccountId,
-  { kind, target, p256dh, auth, kid, host }: Target,
+  { kind, target, p256dh, auth, kid, host, isKidKnown }: NewTarget,
   { clock, limits }: { clock: Clock; limits: Limits },
 ): Promise<void> {
   if (!(await lockAccounts(sql, [account]))) throw new ProtocolError('TOKEN_DEAD')
   const now = clock.now()
+  // A browser makes new keys for each subscription. The same keys again are the same subscription, which
+  // belongs to the key that it was made with.
+  const [same] = isKidKnown
+    ? []
+    : await sql<{ kid: string }>`
+        SELECT kid FROM push_subscriptions WHERE target = ${target} AND p256dh = ${p256dh} AND auth = ${auth}`
+  const known = same?.kid
   // Queued wake-up pushes belong to the account that had this target before.
   await sql`
     DELETE FROM push_queue WHERE subscription_id IN (
@@ -48,7 +61,7 @@ export async function subscribe(
     INSERT INTO push_subscriptions (account_id, kind, target, p256dh, auth, kid, host, subscribed_at, failing_since)
     VALUES (${account}, ${kind}, ${target}, ${p256dh}, ${auth}, ${kid}, ${host}, ${now}, NULL)
     ON CONFLICT (target) DO UPDATE SET account_id = ${account}, kind = ${kind}, p256dh = ${p256dh}, auth = ${auth},
-      kid = ${kid}, host = ${host}, subscribed_at = ${now}, failing_since = NULL`
+      kid = ${known ?? kid}, host = ${host}, subscribed_at = ${now}, failing_since = NULL`
   const older = await sql<{ id: number }>`
     SELECT id FROM push_subscriptions WHERE account_id = ${account} AND target <> ${target}
     ORDER BY subscribed_at DESC, id DESC LIMIT 1000 OFFSET ${limits.pushSubscriptions - 1}`
@@ -73,6 +86,13 @@ export async function disablePush(sql: Sql, account: AccountId): Promise<void> {
 export async function erasePush(sql: Sql, account: AccountId): Promise<void> {
   await disablePush(sql, account)
   await sql`DELETE FROM push_wakes WHERE account_id = ${account}`
+}
+
+/** How many subscriptions were made with one of the relay's keys. */
+export async function countSubscriptions(sql: Sql, kid: string): Promise<number> {
+  const [row] = await sql<{ count: number }>`
+    SELECT COUNT(*) AS count FROM push_subscriptions WHERE kid = ${kid}`
+  return row?.count ?? 0
 }
 
 /** Whether an account has a subscription. */

@@ -18,28 +18,38 @@ interface Signer {
   readonly sign: typeof SignerSync
 }
 
+/** The relay's keys as they are now, the newest first. */
+export interface VapidKeys {
+  readonly current: readonly [VapidKey, ...VapidKey[]]
+}
+
 export class Vapid {
-  /** The id of the key that browsers subscribe with. */
-  readonly kid: string
-  readonly #signers: ReadonlyMap<string, Signer>
+  readonly #keys: VapidKeys
+  /** Made when they are first needed, by kid. */
+  readonly #signers = new Map<string, Signer>()
   readonly #subject: string | undefined
   readonly #clock: Clock
 
   /** @param parts.subject how a push service reaches the operator: `mailto:…` or `https://…` */
-  constructor(parts: {
-    keys: readonly [VapidKey, ...VapidKey[]]
-    subject: string | undefined
-    clock: Clock
-  }) {
-    this.kid = parts.keys[0].kid
-    this.#signers = new Map(parts.keys.map((key) => [key.kid, signerOf(key)]))
+  constructor(parts: { keys: VapidKeys; subject: string | undefined; clock: Clock }) {
+    this.#keys = parts.keys
     this.#subject = parts.subject
     this.#clock = parts.clock
   }
 
+  /** The id of the key that browsers subscribe with. */
+  get kid(): string {
+    return this.#keys.current[0].kid
+  }
+
   /** The public key that browsers subscribe with: 65 bytes, base64url. */
   get publicKey(): string {
-    return this.#signers.get(this.kid)?.publicKey ?? ''
+    return this.#signerOf(this.#keys.current[0]).publicKey
+  }
+
+  /** The id of the key with this public key; undefined if the relay does not have it. */
+  findKid(publicKey: string): string | undefined {
+    return this.#keys.current.find((key) => this.#signerOf(key).publicKey === publicKey)?.kid
   }
 
   /**
@@ -48,12 +58,22 @@ export class Vapid {
    * @returns undefined if the relay no longer has that key: then nobody can send to the subscription
    */
   authorize(kid: string, origin: string): string | undefined {
-    const signer = this.#signers.get(kid)
-    if (!signer) return undefined
+    const key = this.#keys.current.find((each) => each.kid === kid)
+    if (!key) return undefined
+    const signer = this.#signerOf(key)
     const iat = Math.floor(this.#clock.now() / 1000)
     const sub = this.#subject === undefined ? {} : { sub: this.#subject }
     const token = signer.sign({ aud: origin, iat, exp: iat + LIFE_SECONDS, ...sub })
     return `vapid t=${token}, k=${signer.publicKey}`
+  }
+
+  #signerOf(key: VapidKey): Signer {
+    let signer = this.#signers.get(key.kid)
+    if (!signer) {
+      signer = signerOf(key)
+      this.#signers.set(key.kid, signer)
+    }
+    return signer
   }
 }
 
