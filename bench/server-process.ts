@@ -26,11 +26,15 @@ export async function takeLoadCore(): Promise<void> {
   if (hasTwoCores) await Bun.$`taskset -a -p -c ${LOAD_CORE} ${process.pid}`.quiet()
 }
 
-/** Settings of the relay in every benchmark: no rate limits, and mailboxes large enough for a backlog. */
+/**
+ * Settings of the relay in every benchmark: no rate limits, any number of connections of the one address that
+ * the load comes from, and mailboxes large enough for a backlog.
+ */
 const BENCH_SETTINGS = {
   PORT: '0',
   LOG_LEVEL: 'warn',
   RATE_LIMITS: 'off',
+  LIMIT_ADDRESS_CONNECTIONS: '1000000',
   LIMIT_POW_DIFFICULTY: '1',
   LIMIT_MAILBOX_MESSAGES: '100000000',
   LIMIT_MAILBOX_BYTES: '1099511627776',

@@ -62,6 +62,7 @@ export const errors = {
   MEDIA_UNAVAILABLE: { status: 503, retry: 'later' },
   RELAY_FULL: { status: 507, retry: 'after' },
   SHUTTING_DOWN: { status: 503, retry: 'later' },
+  TOO_MANY_CONNECTIONS: { status: 503, retry: 'after' },
 } as const satisfies Record<string, ErrorEntry>
 
 /** A code of the registry. */
@@ -109,7 +110,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   MAILBOX_FULL: 'The recipient has too many undelivered messages or retractions.',
   EXPIRED: 'The message expired before it was delivered.',
   PAYLOAD_TOO_LARGE: 'The body or frame is larger than allowed.',
-  RATE_LIMITED: 'A rate was exceeded; `limit` names it and `Retry-After` says when to try again.',
+  RATE_LIMITED: 'A rate or limit was exceeded; `limit` names it and `Retry-After` says when to try again.',
   INTERNAL: 'The relay failed; the operator’s log has the cause.',
   PAYMENTS_UNAVAILABLE: 'The relay has no payment provider, or cannot reach it.',
   PUSH_UNAVAILABLE: 'The relay is not set up to wake devices of this kind.',
@@ -123,6 +124,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   MEDIA_UNAVAILABLE: 'The relay cannot reach its blob store, or has no space left.',
   RELAY_FULL:
     'The relay’s disk is almost full, so it stored nothing of this. Keep it and try again after the time that `Retry-After`, or `retry_after_ms` in a frame, gives; only the relay’s operator can make room.',
+  TOO_MANY_CONNECTIONS: 'The relay has no connection left; `Retry-After` says when to try again.',
   SHUTTING_DOWN: 'The relay is stopping and accepts no new work.',
 }
 

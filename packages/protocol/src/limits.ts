@@ -100,6 +100,21 @@ export const limits = {
     setting: 'LIMIT_IDLE_SECONDS',
     means: 'how long a connection may be silent before it is closed',
   },
+  connections: {
+    default: 0,
+    min: 0,
+    max: 10_000_000,
+    setting: 'LIMIT_CONNECTIONS',
+    means:
+      'connections of one relay; 0 and too many mean the descriptor limit less a quarter, at most 1,024, that is kept for files',
+  },
+  addressConnections: {
+    default: 0,
+    min: 0,
+    max: 10_000_000,
+    setting: 'LIMIT_ADDRESS_CONNECTIONS',
+    means: 'requests under way and WebSockets of one address; 0 means a quarter of all connections',
+  },
   mailboxMessages: {
     default: 10_000,
     min: 10,

@@ -20,6 +20,7 @@ import { bytesOfMedia, createMedia, eraseMedia, mediaFolderOf, openBlobStore } f
 import { createMessages, eraseMailbox } from './messages/messages.ts'
 import type { Clock } from './operations/clock.ts'
 import { ClockTrust } from './operations/clock-trust.ts'
+import { readDescriptorLimit } from './operations/descriptors.ts'
 import { DiskSpace } from './operations/disk-space.ts'
 import { DurabilityCheck } from './operations/durability-check.ts'
 import type { Log } from './operations/log.ts'
@@ -127,9 +128,12 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
   })
   const rates = new RequestRates(config.rates, clock)
   await space.start()
+  if (storage.engine.dialect === 'sqlite') await storage.engine.startCheckpoints()
   const listener = startListener({
     ...config,
     log,
+    clock,
+    descriptorLimit: readDescriptorLimit(),
     gateway,
     rates,
     space,

@@ -83,6 +83,8 @@ export class PaymentWorld {
       ...config,
       log,
       space: ampleSpace,
+      clock,
+      descriptorLimit: 1024,
       publicHost: undefined,
       version: '0.0.0',
       gateway: new Gateway({

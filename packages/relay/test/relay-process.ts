@@ -36,12 +36,17 @@ export interface RelayProcess {
  */
 const QUICK = { RATE_LIMITS: 'off', LIMIT_POW_DIFFICULTY: '1', LOG_LEVEL: 'warn', HOST: '127.0.0.1' }
 
-/** @param options.env settings of this relay; they override the quick ones */
+/**
+ * @param options.env settings of this relay; they override the quick ones
+ * @param options.descriptors how many files and connections its process may have open; the machine's limit if
+ *   undefined
+ */
 export async function startRelay(
-  options: { env?: Readonly<Record<string, string>> } = {},
+  options: { env?: Readonly<Record<string, string>>; descriptors?: number } = {},
 ): Promise<RelayProcess> {
   const dataDir = await mkdtemp(join(tmpdir(), 'sotto-relay-'))
-  let running = await launchOnFreePort({ ...QUICK, DATA_DIR: dataDir, ...options.env })
+  const { descriptors } = options
+  let running = await launchOnFreePort({ ...QUICK, DATA_DIR: dataDir, ...options.env }, descriptors)
   const port = new URL(running.url).port
   let passedMs = 0
 
@@ -65,7 +70,7 @@ export async function startRelay(
     memoryMiB: async () => (await running.ask('memory')) / 1024 / 1024,
     start: async () => {
       const unchanged = { PORT: port, PASSED_MS: String(passedMs) }
-      running = await launch({ ...QUICK, DATA_DIR: dataDir, ...options.env, ...unchanged })
+      running = await launch({ ...QUICK, DATA_DIR: dataDir, ...options.env, ...unchanged }, descriptors)
     },
     stop: async () => {
       if (running.process.exitCode === null && running.process.signalCode === null) await end('SIGKILL')
@@ -74,10 +79,10 @@ export async function startRelay(
   }
 }
 
-async function launchOnFreePort(env: Readonly<Record<string, string>>) {
+async function launchOnFreePort(env: Readonly<Record<string, string>>, descriptors?: number) {
   for (let triesLeft = 5; ; triesLeft--) {
     try {
-      return await launch({ PORT: String(await findFreePort()), ...env })
+      return await launch({ PORT: String(await findFreePort()), ...env }, descriptors)
     } catch (error) {
       // Another process may have taken the port since findFreePort() checked it.
       if (triesLeft === 0 || !String(error).includes('something else listens there')) throw error
@@ -85,8 +90,10 @@ async function launchOnFreePort(env: Readonly<Record<string, string>>) {
   }
 }
 
-async function launch(env: Readonly<Record<string, string>>) {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'relay-main.ts')], {
+async function launch(env: Readonly<Record<string, string>>, descriptors?: number) {
+  const command = [process.execPath, join(import.meta.dir, 'relay-main.ts')]
+  const limited = ['sh', '-c', `ulimit -n ${descriptors} && exec "$0" "$@"`, ...command]
+  const child = Bun.spawn(descriptors === undefined ? command : limited, {
     env: { PATH: process.env.PATH ?? '', ...env },
     stdin: 'ignore',
     stdout: 'pipe',

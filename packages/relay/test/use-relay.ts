@@ -16,8 +16,8 @@ export interface UsedRelay {
 }
 
 /** Starts a relay for the tests of the surrounding describe. */
-export function useRelay(env: Settings = {}): UsedRelay {
-  return use(() => startRelay({ env }))
+export function useRelay(env: Settings = {}, options: { descriptors?: number } = {}): UsedRelay {
+  return use(() => startRelay({ env, ...options }))
 }
 
 /** Runs the same tests on each engine, each with a separate relay. */

@@ -45,6 +45,8 @@ export type Admission =
 /** The data attached to a socket from upgrade to close. */
 export interface SocketData {
   readonly admission: Admission
+  /** Called when the connection is closed. */
+  readonly onClosed: () => void
   session?: Session
 }
 
@@ -93,7 +95,7 @@ export class Gateway {
     this.#incoming = {
       clock,
       limits,
-      held: new HeldFrames(limits, () => heldFull.happened()),
+      held: new HeldFrames(limits, ({ connection: { account } }) => heldFull.happened({ account })),
       decoded: (connection) => follower.frameReceived(connection),
       carryOut: (frame, connection) => this.#dispatch(frame, connection),
       carryOutCall: (signal, connection) => this.#dispatchCall(signal, connection),
@@ -304,6 +306,7 @@ export class Gateway {
 
   #closed(socket: Socket): void {
     this.#sockets.delete(socket)
+    socket.data.onClosed()
     const { session } = socket.data
     if (!session) return
     session.incoming.stop()

@@ -4,6 +4,7 @@ import type { Limits } from '@sotto/protocol'
 /** A connection whose frames wait. */
 export interface FrameHolder {
   readonly heldBytes: number
+  readonly connection: { readonly account: number }
   /** Drops the waiting frames and closes the connection with 1013. */
   giveWay(): void
 }
@@ -16,12 +17,12 @@ const TARGET = 3 / 4
 
 export class HeldFrames {
   readonly #limits: Pick<Limits, 'heldBytes' | 'allHeldBytes'>
-  readonly #onFull: () => void
+  readonly #onFull: (most: FrameHolder) => void
   readonly #holders = new Set<FrameHolder>()
   #bytes = 0
 
-  /** @param onFull called when connections must give way */
-  constructor(limits: Pick<Limits, 'heldBytes' | 'allHeldBytes'>, onFull: () => void) {
+  /** @param onFull called with the one that holds the most, before connections give way */
+  constructor(limits: Pick<Limits, 'heldBytes' | 'allHeldBytes'>, onFull: (most: FrameHolder) => void) {
     this.#limits = limits
     this.#onFull = onFull
   }
@@ -47,8 +48,9 @@ export class HeldFrames {
   }
 
   #makeRoom(): void {
-    this.#onFull()
-    for (const holder of [...this.#holders].sort((a, b) => b.heldBytes - a.heldBytes)) {
+    const holders = [...this.#holders].sort((a, b) => b.heldBytes - a.heldBytes)
+    if (holders[0]) this.#onFull(holders[0])
+    for (const holder of holders) {
       if (this.#bytes <= this.#limits.allHeldBytes * TARGET) return
       holder.giveWay()
     }

@@ -1,16 +1,21 @@
 // Serves the relay's port: HTTP endpoints, the WebSocket upgrade, pages, health, and the API documents.
-import { type Limits, ProtocolError } from '@sotto/protocol'
+import { endpoints, type Limits, ProtocolError } from '@sotto/protocol'
 import { asyncApiDocument, openApiDocument } from '@sotto/protocol/documents'
 import type { Server } from 'bun'
 import type { Admission, Gateway, SocketData } from '../gateway/gateway.ts'
+import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import type { Readiness } from '../operations/readiness.ts'
 import { within } from '../operations/within.ts'
 import { clientAddress } from './address.ts'
+import { connectionCapsOf } from './connection-caps.ts'
+import { ConnectionsInUse, connectionKey, type Use, type User } from './connections-in-use.ts'
 import { type LoginHost, loginHostOf } from './login-host.ts'
 import { plainResponse, problemResponse } from './problem.ts'
 import type { RequestRates } from './request-rates.ts'
 import { bearerToken, createRoutes, type RouterParts } from './router.ts'
+import { openTcpConnections } from './tcp-connections.ts'
+import { UnusedConnections } from './unused-connections.ts'
 import type { WebPage } from './web-pages.ts'
 
 /** What an upgrade request presents to be admitted. */
@@ -32,8 +37,11 @@ export interface ListenerParts extends RouterParts {
   readonly readiness: () => Promise<Readiness>
   readonly rates: RequestRates
   readonly limits: Limits
+  /** The most file descriptors that the process may have open. */
+  readonly descriptorLimit: number
   readonly version: string
   readonly log: Log
+  readonly clock: Clock
   readonly port: number
   readonly host: string
   /** The relay's host for clients. If undefined, the host that each request names. */
@@ -55,7 +63,16 @@ export interface Listener {
 
 type RoutedRequest = Request & { params?: Record<string, string> }
 type RelayServer = Server<SocketData>
-type Answer = (request: RoutedRequest, server: RelayServer) => Promise<Response | undefined>
+/** A request of somebody who may have a connection. */
+interface Asked {
+  readonly request: RoutedRequest
+  readonly server: RelayServer
+  /** The address that rates count. */
+  readonly address: string
+  readonly use: Use
+}
+type Answer = (asked: Asked) => Promise<Response | undefined>
+type Served = (request: RoutedRequest, server: RelayServer) => Promise<Response | undefined>
 /** Adds the final headers to a response. */
 type Finish = (request: Request, response: Response) => Response
 
@@ -67,20 +84,36 @@ const MOST_BODY_BYTES = Number.MAX_SAFE_INTEGER
 
 export function startListener(parts: ListenerParts): Listener {
   const cors = corsOf(parts.corsOrigins)
+  const caps = connectionCapsOf(parts.limits, parts.descriptorLimit)
+  const inUse = new ConnectionsInUse(caps, parts)
   let isRefusing = false
+  let isNearlyFull = (): boolean => false
 
   const guardedBy =
     (refuse: typeof problemResponse, finish: Finish) =>
-    (endpoint: string, answer: Answer): Answer =>
+    (endpoint: string, answer: Answer, isForAccounts = false): Served =>
     async (request, server) => {
+      let use: Use | undefined
       try {
         if (isRefusing) throw new ProtocolError('SHUTTING_DOWN')
-        const response = await answer(request, server)
-        return response && finish(request, response)
+        const caller = callerOf(request, server)
+        use = inUse.begin({ ...caller, isForAccounts })
+        const response = await answer({ request, server, address: caller.address, use })
+        if (!response) return undefined // It is a WebSocket now, which is counted until it is closed.
+        use.end()
+        return sent(finish(request, response))
       } catch (error) {
-        return finish(request, refuse(error, parts.log, endpoint))
+        use?.end()
+        const response = finish(request, refuse(error, parts.log, endpoint))
+        if (!use) response.headers.set('connection', 'close')
+        return sent(response)
       }
     }
+  // A connection that is kept after its request could take the place of another one.
+  const sent = (response: Response): Response => {
+    if (isNearlyFull()) response.headers.set('connection', 'close')
+    return response
+  }
   const guarded = guardedBy(problemResponse, cors)
   const guardedPage = guardedBy(plainResponse, pageOf)
 
@@ -90,13 +123,14 @@ export function startListener(parts: ListenerParts): Listener {
       reason: 'a request had no address in X-Forwarded-For; without it, rates count the proxy’s own address',
     }),
   )
-  const addressOf = (request: Request, server: RelayServer): string =>
-    clientAddress(
-      server.requestIP(request)?.address ?? '',
-      request.headers.get('x-forwarded-for'),
-      parts.trustedProxies,
-      warnOfProxy,
-    )
+  const callerOf = (request: Request, server: RelayServer): Omit<User, 'isForAccounts'> => {
+    const { address: peer, port } = server.requestIP(request) ?? { address: '', port: 0 }
+    const forwarded = request.headers.get('x-forwarded-for')
+    return {
+      address: clientAddress(peer, forwarded, parts.trustedProxies, warnOfProxy),
+      key: connectionKey(clientAddress(peer, null, 0), port),
+    }
+  }
 
   const hostFor = (request: Request): string => parts.publicHost ?? hostOf(request) ?? 'localhost'
 
@@ -115,39 +149,42 @@ export function startListener(parts: ListenerParts): Listener {
     }
   }
 
-  const upgrade = async (request: RoutedRequest, server: RelayServer): Promise<undefined> => {
-    parts.rates.take('upgrade', addressOf(request, server))
+  const upgrade = async ({ request, server, address, use }: Asked): Promise<undefined> => {
+    parts.rates.take('upgrade', address)
     if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket')
       throw new ProtocolError('UPGRADE_REQUIRED')
     const admission = await parts.admit(credentialsOf(request))
-    if (!server.upgrade(request, { data: { admission } })) throw new ProtocolError('UPGRADE_REQUIRED')
+    const data = { admission, onClosed: () => use.end() }
+    if (!server.upgrade(request, { data })) throw new ProtocolError('UPGRADE_REQUIRED')
     return undefined
   }
 
   const preflight = (request: Request): Response =>
     cors(request, new Response(null, { status: 204, headers: PREFLIGHT }))
   const apiRoutes = createRoutes(parts)
-  const table: Record<string, Record<string, Answer>> = {}
-  const serve = (path: string, methods: readonly string[], answer: Answer): void => {
+  const table: Record<string, Record<string, Served>> = {}
+  const serve = (path: string, methods: readonly string[], answer: Served): void => {
     table[path] ??= {}
     for (const method of methods) Object.assign(table[path], { [method]: answer })
   }
   for (const route of apiRoutes) {
-    const answer = guarded(route.name, (request, server) =>
-      route.answer({
-        request,
-        pathParams: request.params ?? {},
-        readQuery: () => Object.fromEntries(new URLSearchParams(targetOf(request).query)),
-        address: addressOf(request, server),
-        host: hostFor(request),
-        loginHost: () => loginHostFor(request),
-      }),
+    const answer = guarded(
+      route.name,
+      ({ request, address }) =>
+        route.answer({
+          request,
+          pathParams: request.params ?? {},
+          readQuery: () => Object.fromEntries(new URLSearchParams(targetOf(request).query)),
+          address,
+          host: hostFor(request),
+          loginHost: () => loginHostFor(request),
+        }),
+      endpoints[route.name].auth === 'account',
     )
     serve(route.path, route.methods, answer)
   }
   for (const page of parts.pages) {
-    const answer = guardedPage(page.path, async (request, server) => {
-      const address = addressOf(request, server)
+    const answer = guardedPage(page.path, async ({ request, address }) => {
       parts.rates.take(page.rate, address)
       return page.answer({ request, params: request.params ?? {}, address, host: hostFor(request) })
     })
@@ -173,7 +210,7 @@ export function startListener(parts: ListenerParts): Listener {
       )
     }),
   }
-  table['/ws'] = { GET: guarded('/ws', upgrade) }
+  table['/ws'] = { GET: guarded('/ws', upgrade, true) }
 
   const server = Bun.serve<SocketData>({
     hostname: parts.host,
@@ -191,12 +228,22 @@ export function startListener(parts: ListenerParts): Listener {
     error: (error) => problemResponse(error, parts.log, 'unknown'),
   })
   parts.gateway.attach(server)
+  const port = server.port ?? parts.port
+  const unused = new UnusedConnections({
+    ...parts,
+    caps,
+    inUse,
+    tcp: openTcpConnections(port),
+    closeIdle: () => server.closeIdleConnections(),
+  })
+  isNearlyFull = () => unused.isNearlyFull
   return {
-    port: server.port ?? parts.port,
+    port,
     refuse: () => {
       isRefusing = true
     },
     close: async (mostMs) => {
+      unused.stop()
       await within(mostMs, server.stop(false))
       await server.stop(true)
     },

@@ -10,6 +10,8 @@ export type LogLevel = (typeof logLevels)[number]
 /** The only fields that a log line may have besides its event. */
 export interface LogFields {
   readonly account?: number
+  /** An address that reached a limit, so that the operator can keep it out. */
+  readonly address?: string
   readonly code?: string | number
   readonly count?: number
   readonly databaseBytes?: number

@@ -18,8 +18,8 @@ export class RepeatedWarning {
   }
 
   /** Counts it. A line of the log has the number of times since the line before. */
-  happened(fields: LogFields = {}): void {
-    this.#count += 1
+  happened(fields: LogFields = {}, times = 1): void {
+    this.#count += times
     const now = this.#clock.monotonic()
     if (now - this.#loggedAt < AT_MOST_EVERY_MS) return
     this.#log.warn(this.#event, { ...fields, count: this.#count })

@@ -16,7 +16,7 @@ export type CheckpointOrder = { readonly file: string } | 'checkpoint' | 'restar
 /** The thread's answer to each order except the one with the file. */
 export type CheckpointAnswer = 'done' | 'log is long' | 'log is in use'
 
-/** Controls the thread, which starts with the first checkpoint. */
+/** Controls the thread, which starts with the first checkpoint at the latest. */
 export class Checkpoints {
   readonly #file: string
   readonly #queue: SerialQueue
@@ -42,6 +42,17 @@ export class Checkpoints {
       })
     }, EVERY_MS)
     this.#timer.unref()
+  }
+
+  /**
+   * Starts the thread. If no descriptor were left for it, the whole process would end, so the relay starts it
+   * before it accepts connections.
+   */
+  async start(): Promise<void> {
+    this.#round ??= this.#ask('checkpoint').then(() => {
+      this.#round = undefined
+    })
+    await this.#round
   }
 
   /** Call this after each transaction that wrote. */

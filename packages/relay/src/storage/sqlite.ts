@@ -83,6 +83,7 @@ function openFile(file: string, owner?: Owner): Storage {
     engine: {
       dialect: 'sqlite',
       database,
+      startCheckpoints: async () => checkpoints?.start(),
       finalizeOnClose: (statements) => writer.finalizeOnClose(statements),
       commit: (work) =>
         queue.run(() => {

@@ -58,6 +58,8 @@ export interface SqliteEngine {
   readonly dialect: 'sqlite'
   /** Prepares statements on the connection that {@link SqliteEngine.commit} uses. */
   readonly database: Database
+  /** Starts the thread that checkpoints, which otherwise starts when it is first needed. */
+  startCheckpoints(): Promise<void>
   /** Registers statements prepared on that connection, to finalize them when the store closes. */
   finalizeOnClose(statements: readonly Prepared[]): void
   /** Runs `work` synchronously in a separate transaction, after the writers that were requested earlier. */

@@ -1,0 +1,183 @@
+// Connections that are opened to keep others out: of one address, and of a process with few descriptors.
+import { describe, expect, test } from 'bun:test'
+import { connect, type Socket } from 'node:net'
+import { expectProblem } from './expect.ts'
+import { requestOf } from './raw.ts'
+import { useRelay } from './use-relay.ts'
+import { call, message, wireFriends } from './wire.ts'
+
+/** Where the attack comes from. All of 127.0.0.0/8 is this machine. */
+const ATTACKER = '127.0.0.2'
+const BYSTANDER = '127.0.0.3'
+/** What an attacker's connection sends. */
+const KINDS = {
+  idle: requestOf('GET /health', { connection: 'keep-alive' }),
+  silent: '',
+  'half-sent': 'GET /health HTTP/1.1\r\nhost: relay.example\r\nx-more: ',
+  'with half a body': 'POST /api/v1/auth/challenge HTTP/1.1\r\nhost: a\r\ncontent-length: 99\r\n\r\n{',
+}
+
+describe('a process with 700 descriptors', () => {
+  const relay = useRelay({}, { descriptors: 700 })
+
+  for (const [kind, bytes] of Object.entries(KINDS)) {
+    test(`answers another address while one address opens 900 connections that stay ${kind}`, async () => {
+      const { alice, bob, conv } = await wireFriends(relay.url)
+      const [{ socket: alices }, { socket: bobs }] = [await alice.online(), await bob.online()]
+      const attack = new Attack(relay.url, bytes)
+      attack.open(900)
+      // Without defence, nobody is answered until the first of these connections time out, after 12 seconds.
+      for (let n = 0; n < 20; n++) {
+        expect(await millisecondsToHealth(relay.url)).toBeLessThan(5000)
+        alices.send(message(bob.alias, conv, 'x'))
+        await bobs.next('msg')
+        await attack.reopenSome()
+      }
+      await alice.login()
+      const { socket } = await alice.online() // Who is logged in can connect.
+      await socket.close()
+      attack.end()
+    })
+  }
+
+  test('logs once what it closed, and for whom', () => {
+    const lines = relay.process
+      .errors()
+      .split('\n')
+      .filter((line) => line.includes('"connections_closed"'))
+    expect(lines.length).toBe(1)
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      level: 'warn',
+      address: ATTACKER,
+      count: expect.any(Number),
+    })
+  })
+})
+
+describe('one address', () => {
+  const relay = useRelay({ LIMIT_ADDRESS_CONNECTIONS: '4', TRUST_PROXY: '1' })
+  const from = (address: string) => ({ 'x-forwarded-for': address })
+
+  test('has only so many requests under way and WebSockets; others are not affected', async () => {
+    const { alice, bob } = await wireFriends(relay.url)
+    const [one, two] = [await alice.connect(), await bob.connect()] // Of the proxy’s own address.
+    const held = [await hold(relay.url, {}), await hold(relay.url, {})]
+    const refused = await call(`${relay.url}/health`)
+    expectProblem(refused, 429, 'RATE_LIMITED', { limit: 'addressConnections' })
+    expect(refused.headers.get('connection')).toBe('close')
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect((await call(`${relay.url}/health`, { headers: from('198.51.100.1') })).status).toBe(200)
+    // Each of them gives its place back when it ends.
+    await one.close()
+    expect((await healthOnceFree(relay.url)).status).toBe(200)
+    held.push(await hold(relay.url, {}))
+    expect((await call(`${relay.url}/health`)).status).toBe(429)
+    for (const socket of held) socket.destroy()
+    expect((await healthOnceFree(relay.url)).status).toBe(200)
+    await two.close()
+    expect(relay.process.errors().split('"address_connections_refused"').length - 1).toBe(1)
+  })
+})
+
+describe('all connections', () => {
+  const relay = useRelay({ LIMIT_CONNECTIONS: '8', LIMIT_ADDRESS_CONNECTIONS: '100' })
+
+  test('leave an eighth for those who are logged in', async () => {
+    const { alice } = await wireFriends(relay.url)
+    const held: Socket[] = []
+    for (let n = 0; n < 7; n++) held.push(await hold(relay.url, {}))
+    const refused = await call(`${relay.url}/health`)
+    expectProblem(refused, 503, 'TOO_MANY_CONNECTIONS')
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    const { socket } = await alice.online()
+    expectProblem(await alice.get('/me'), 503, 'TOO_MANY_CONNECTIONS') // This was the last one.
+    expect(await socket.untilPong()).toEqual([])
+    for (const one of held) one.destroy()
+    expect((await healthOnceFree(relay.url)).status).toBe(200)
+    await socket.close()
+  })
+})
+
+/**
+ * Connections of one address that all send the same bytes. They are opened again when the relay closes them.
+ */
+class Attack {
+  readonly #url: URL
+  readonly #bytes: string
+  readonly #sockets = new Set<Socket>()
+  #closed = 0
+
+  constructor(relayUrl: string, bytes: string) {
+    this.#url = new URL(relayUrl)
+    this.#bytes = bytes
+  }
+
+  open(count: number): void {
+    for (let n = 0; n < count; n++) {
+      const socket = connect({
+        host: this.#url.hostname,
+        port: Number(this.#url.port),
+        localAddress: ATTACKER,
+      })
+      this.#sockets.add(socket)
+      socket.on('connect', () => socket.write(this.#bytes))
+      socket.on('error', () => undefined)
+      socket.on('data', () => undefined)
+      socket.on('close', () => {
+        if (this.#sockets.delete(socket)) this.#closed += 1
+      })
+    }
+  }
+
+  async reopenSome(): Promise<void> {
+    await Bun.sleep(30)
+    const again = Math.min(50, this.#closed)
+    this.#closed -= again
+    this.open(again)
+  }
+
+  end(): void {
+    const sockets = [...this.#sockets]
+    this.#sockets.clear()
+    for (const socket of sockets) socket.destroy()
+  }
+}
+
+/** How long a new connection of another address takes to get an answer. */
+function millisecondsToHealth(relayUrl: string): Promise<number> {
+  const { hostname, port } = new URL(relayUrl)
+  const start = performance.now()
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: hostname, port: Number(port), localAddress: BYSTANDER })
+    socket.on('connect', () => socket.write(requestOf('GET /health')))
+    socket.once('data', (data) => {
+      socket.destroy()
+      if (data.toString('latin1').startsWith('HTTP/1.1 200')) resolve(performance.now() - start)
+      else reject(new Error(`another address got ${data.toString('latin1', 0, 60)}`))
+    })
+    socket.on('error', reject)
+    socket.on('close', () => reject(new Error('the connection of another address was closed')))
+  })
+}
+
+/**
+ * A request that stays under way, because its body is not complete. Returns once the relay has counted it.
+ */
+async function hold(relayUrl: string, headers: Record<string, string>): Promise<Socket> {
+  const { hostname, port } = new URL(relayUrl)
+  const socket = connect({ host: hostname, port: Number(port) })
+  socket.on('error', () => undefined)
+  const all = { ...headers, 'content-length': '99', expect: '100-continue' }
+  socket.write(`${requestOf('POST /api/v1/auth/challenge', all)}{`)
+  await new Promise((resolve) => socket.once('data', resolve)) // 100 Continue
+  return socket
+}
+
+/** Asks until the relay has noticed that a connection ended. */
+async function healthOnceFree(relayUrl: string) {
+  for (let tries = 0; ; tries++) {
+    const answer = await call(`${relayUrl}/health`)
+    if (answer.status === 200 || tries === 200) return answer
+    await Bun.sleep(20)
+  }
+}
