@@ -7,7 +7,7 @@ import { type RandomBytes, randomText } from '../operations/random.ts'
 import { endHold } from '../payments/payments.ts'
 import type { AccountId, Sql } from '../storage/storage.ts'
 import type { ChannelNumber, ChannelRow } from './channel-row.ts'
-import { indexWords, removeWords } from './search.ts'
+import { indexWords, removeWords } from './word-index.ts'
 
 /** The fields of a channel that its owner sets. */
 export interface ChannelDetails {
@@ -59,7 +59,6 @@ export async function editChannel(
     UPDATE channels SET name = ${details.name}, description = ${details.description},
       is_public = ${details.isPublic ? 1 : 0}
     WHERE id = ${row.id}`
-  await removeWords(sql, row.id)
   await indexWords(sql, row.id, details)
 }
 

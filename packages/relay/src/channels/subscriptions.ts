@@ -8,6 +8,7 @@ import type { Log } from '../operations/log.ts'
 import type { AccountId, Sql, Storage } from '../storage/storage.ts'
 import { lockChannel } from './catalog.ts'
 import type { ChannelNumber } from './channel-row.ts'
+import { raiseLevel } from './word-index.ts'
 
 /**
  * Subscribes an account. @returns the channel's number @throws ProtocolError `NOT_FOUND`,
@@ -27,7 +28,10 @@ export async function subscribe(
   const added = await sql<{ channel: number }>`
     INSERT INTO channel_subscriptions (account_id, channel, created_at)
     VALUES (${caller}, ${channel}, ${parts.clock.now()}) ON CONFLICT DO NOTHING RETURNING channel`
-  await sql`UPDATE channels SET subscriber_count = subscriber_count + ${added.length} WHERE id = ${channel}`
+  if (added.length === 0) return channel
+  const [row] = await sql<{ subscriber_count: number }>`
+    UPDATE channels SET subscriber_count = subscriber_count + 1 WHERE id = ${channel} RETURNING subscriber_count`
+  if (row) await raiseLevel(sql, channel, row.subscriber_count)
   return channel
 }
 

@@ -1,4 +1,5 @@
 // The list of schema migrations. A released migration is never edited; changes are added as a new one.
+import { channelSearch } from './migrations/channel-search.ts'
 import { channels } from './migrations/channels.ts'
 import { cleanNames } from './migrations/clean-names.ts'
 import { foundation } from './migrations/foundation.ts'
@@ -29,4 +30,5 @@ export const migrations: readonly Migration[] = [
   purges,
   mediaCounting,
   friendRequests,
+  channelSearch,
 ]
