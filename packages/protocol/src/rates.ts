@@ -114,6 +114,13 @@ export const rates = {
     setting: 'RATE_DOWNLOAD',
     means: 'downloads; each range counts',
   },
+  downloadBytes: {
+    burst: 2048 * MIB,
+    perSeconds: 3600,
+    by: 'account',
+    setting: 'RATE_DOWNLOAD_BYTES',
+    means: 'bytes downloaded, also through links that the account requested',
+  },
   link: {
     burst: 600,
     perSeconds: 60,

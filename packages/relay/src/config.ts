@@ -213,7 +213,7 @@ function checkPowRate({ burst, perSeconds }: RateInForce, { powOpen, powSeconds 
 }
 
 function rate(name: string, text: string): RateInForce {
-  const match = /^(?<burst>[1-9][0-9]{0,8})\/(?<perSeconds>[1-9][0-9]{0,6})$/.exec(text)
+  const match = /^(?<burst>[1-9][0-9]{0,14})\/(?<perSeconds>[1-9][0-9]{0,6})$/.exec(text)
   if (!match?.groups) throw wrong(name, text, 'a count and seconds such as 60/60')
   return { burst: Number(match.groups.burst), perSeconds: Number(match.groups.perSeconds) }
 }

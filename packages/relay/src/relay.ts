@@ -92,8 +92,10 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
   })
   const { orders, ledger } = payments
   const channels = createChannels({ ...shared, orders, publicUrl })
+  const rates = new RequestRates(config.rates, clock)
   const media = createMedia({
     ...shared,
+    rates,
     publicUrl,
     store: await openBlobStore(config, { storage, ...parts }),
     linkKeys: keyRings.live('media'),
@@ -126,7 +128,6 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
   bus.listenToKeys(() => {
     keyRings.check().catch((error) => log.error('keys_unread', { error }))
   })
-  const rates = new RequestRates(config.rates, clock)
   await space.start()
   if (storage.engine.dialect === 'sqlite') await storage.engine.startCheckpoints()
   const listener = startListener({

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { expectProblem } from './expect.ts'
 import { mediaPlaces } from './media-stores.ts'
-import { answerOf, MediaAccount, noise, sendHalfPart } from './media-wire.ts'
+import { answerOf, bytesOf, MediaAccount, noise, sendHalfPart } from './media-wire.ts'
 import { useRelayWith } from './use-relay.ts'
 
 const MIB = 1024 * 1024
@@ -12,6 +12,8 @@ const SETTINGS = {
   LIMIT_MEDIA_ACCOUNT_BYTES: `${10 * MIB}`,
   LIMIT_MEDIA_ACCOUNT_PARTS: '10',
   LIMIT_MEDIA_UPLOADS: '4',
+  RATE_LIMITS: 'on',
+  RATE_DOWNLOAD_BYTES: '1000000/10000',
 }
 /** For a second relay, because the other uploads may take longer. */
 const SHORT_TIMES = { LIMIT_MEDIA_PART_SECONDS: '2', LIMIT_MEDIA_LINK_SECONDS: '5' }
@@ -76,6 +78,50 @@ for (const place of mediaPlaces) {
       expect((await alice.put(await alice.begin(), 1, noise(1))).status).toBe(200)
     })
 
+    test('an account downloads a limited number of bytes, and each range counts what it sends', async () => {
+      const alice = await MediaAccount.make(relay.url)
+      const key = await alice.upload(noise(600_000))
+      const [bob, carol] = [await MediaAccount.make(relay.url), await MediaAccount.make(relay.url)]
+      const etag = (await bob.download(key, {}, 'HEAD')).headers.get('etag') ?? ''
+      expect((await bytesOf(await bob.download(key))).length).toBe(600_000)
+      expect((await bob.download(key, { 'if-none-match': etag })).status).toBe(304)
+      await expectTooManyBytes(await bob.download(key))
+      const range = { range: 'bytes=100000-399999' }
+      expect((await bytesOf(await bob.download(key, range))).length).toBe(300_000)
+      await expectTooManyBytes(await bob.download(key, range))
+      expect((await bob.download(key, {}, 'HEAD')).status).toBe(200)
+      expect((await bytesOf(await carol.download(key))).length).toBe(600_000)
+    })
+
+    test('a link counts for the account that requested it, and one that leads to the store counts at once', async () => {
+      const alice = await MediaAccount.make(relay.url)
+      const key = await alice.upload(noise(600_000))
+      const [bob, carol] = [await MediaAccount.make(relay.url), await MediaAccount.make(relay.url)]
+      const link = await bob.account.get(`/media/download-url?key=${key}`)
+      expect((await bytesOf(await fetch(link.body.download_url))).length).toBe(600_000)
+      await expectTooManyBytes(await bob.download(key))
+      const other = await bob.account.get(`/media/download-url?key=${key}`)
+      if (place.requiresLargeParts) {
+        expect([other.status, other.body.limit]).toEqual([429, 'downloadBytes'])
+        // The store does not count how often a link is used.
+        expect((await bytesOf(await fetch(link.body.download_url))).length).toBe(600_000)
+      } else {
+        await expectTooManyBytes(await fetch(other.body.download_url))
+        await expectTooManyBytes(await fetch(link.body.download_url))
+      }
+      expect((await bytesOf(await carol.download(key))).length).toBe(600_000)
+    })
+
+    test('a blob that is larger than what may be downloaded at once can be downloaded, but not twice', async () => {
+      const alice = await MediaAccount.make(relay.url)
+      const key = await alice.upload(noise(1_500_000))
+      expect((await bytesOf(await alice.download(key))).length).toBe(1_500_000)
+      const refused = await alice.download(key, { range: 'bytes=0-0' })
+      await expectTooManyBytes(refused)
+      // What was sent beyond the limit has to be made up for.
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(1000)
+    })
+
     test('an account has a limited number of open uploads, in parts and by link together', async () => {
       const alice = await MediaAccount.make(relay.url)
       const begin = (): Promise<{ status: number }> => alice.account.post('/media/upload-parts/init', {})
@@ -110,4 +156,12 @@ for (const place of mediaPlaces) {
       expect((await alice.download(body.media_key)).status).toBe(404)
     })
   })
+}
+
+async function expectTooManyBytes(response: Response): Promise<void> {
+  expect(response.status).toBe(429)
+  expect(await response.json()).toMatchObject({ error: 'RATE_LIMITED', limit: 'downloadBytes' })
+  const seconds = Number(response.headers.get('retry-after'))
+  expect(seconds).toBeGreaterThan(0)
+  expect(seconds).toBeLessThanOrEqual(10_000)
 }

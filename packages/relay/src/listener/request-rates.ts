@@ -17,9 +17,10 @@ export class RequestRates {
   /**
    * Counts one request of an account or an address, and of the address's wider networks. A request that one
    * of them refuses counts for none.
+   * @param count what the request counts, for a rate of bytes
    * @throws ProtocolError `RATE_LIMITED`, with the rate's name and the time to wait
    */
-  take(name: RateName, accountOrAddress: string | number): void {
+  take(name: RateName, accountOrAddress: string | number, count = 1): void {
     if (!this.#rates) return
     const rate = this.#rates[name]
     const now = this.#clock.monotonic()
@@ -27,12 +28,12 @@ export class RequestRates {
     if (typeof accountOrAddress === 'string') counted.push(...widerNetworksOf(accountOrAddress))
     let waitMs = 0
     for (const who of counted)
-      waitMs = Math.max(waitMs, this.#buckets.get(`${name} ${who.name}`)?.waitMs(now) ?? 0)
+      waitMs = Math.max(waitMs, this.#buckets.get(`${name} ${who.name}`)?.waitMs(now, count) ?? 0)
     if (waitMs > 0) throw new ProtocolError('RATE_LIMITED', { limit: name, retryAfterMs: waitMs })
     // Only now are buckets added: an address that its network refuses takes no memory.
     for (const who of counted) {
       const wider = { burst: rate.burst * who.times, perSeconds: rate.perSeconds }
-      this.#bucketOf(`${name} ${who.name}`, wider, now).take(now)
+      this.#bucketOf(`${name} ${who.name}`, wider, now).take(now, count)
     }
   }
 

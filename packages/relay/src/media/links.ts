@@ -1,8 +1,10 @@
-// Signed links to one blob, for a store that has no links itself. A link holds the permitted action, the
-// object and the expiry, signed with a key of the relay. Nothing is stored for a link.
-import { createHmac, timingSafeEqual } from 'node:crypto'
+// Links to one blob, for a store that has no links itself. A link holds the object, the account that
+// requested it, and the expiry, encrypted and authenticated with a key of the relay. Nothing is stored for a
+// link.
+import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
+import type { RandomBytes } from '../operations/random.ts'
 
-/** The keys for links: the first one signs, all of them verify. */
+/** The keys for links: the first one makes them, all of them open them. */
 export type LinkKeys = readonly [LinkKey, ...LinkKey[]]
 interface LinkKey {
   readonly secret: Uint8Array
@@ -11,40 +13,67 @@ interface LinkKey {
 /** What a link permits. */
 export type LinkPurpose = 'read' | 'write'
 
-const EXPIRY_BYTES = 6
-const MAC_BYTES = 16
+/** What a link leads to, and for whom. */
+export interface LinkTarget {
+  readonly object: string
+  /** The number of the account that requested the link. Downloads count for it. */
+  readonly account: number
+}
+
+const CIPHER = 'aes-256-gcm'
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+const NUMBER_BYTES = 6
 
 /**
- * Creates a link's text: base64url of expiry (48 bits, ms) ‖ HMAC-SHA256, cut to 16 bytes ‖ the object's
- * name.
+ * Creates a link's text: base64url of nonce ‖ AES-256-GCM of (expiry in ms ‖ account ‖ the object's name),
+ * with the purpose as additional data. Both numbers have 48 bits.
  */
 export function createLink(
   purpose: LinkPurpose,
-  object: string,
-  { keys, expiresAt }: { keys: LinkKeys; expiresAt: number },
+  { object, account }: LinkTarget,
+  { keys, randomBytes, expiresAt }: { keys: LinkKeys; randomBytes: RandomBytes; expiresAt: number },
 ): string {
-  const expiry = Buffer.alloc(EXPIRY_BYTES)
-  expiry.writeUIntBE(expiresAt, 0, EXPIRY_BYTES)
-  const mac = macOf(keys[0].secret, purpose, expiry, object)
-  return Buffer.concat([expiry, mac, Buffer.from(object)]).toString('base64url')
+  const numbers = Buffer.alloc(2 * NUMBER_BYTES)
+  numbers.writeUIntBE(expiresAt, 0, NUMBER_BYTES)
+  numbers.writeUIntBE(account, NUMBER_BYTES, NUMBER_BYTES)
+  const nonce = randomBytes(NONCE_BYTES)
+  const cipher = createCipheriv(CIPHER, keyOf(keys[0]), nonce).setAAD(Buffer.from(purpose))
+  const sealed = [cipher.update(numbers), cipher.update(object), cipher.final(), cipher.getAuthTag()]
+  return Buffer.concat([nonce, ...sealed]).toString('base64url')
 }
 
-/** The object that a link leads to; undefined if the link is not valid for this purpose or has expired. */
+/** What a link leads to; undefined if the link is not valid for this purpose or has expired. */
 export function readLink(
   purpose: LinkPurpose,
   link: string,
   { keys, now }: { keys: LinkKeys; now: number },
-): string | undefined {
+): LinkTarget | undefined {
   const bytes = Buffer.from(link, 'base64url')
-  if (bytes.toString('base64url') !== link || bytes.length <= EXPIRY_BYTES + MAC_BYTES) return undefined
-  const expiry = bytes.subarray(0, EXPIRY_BYTES)
-  const mac = bytes.subarray(EXPIRY_BYTES, EXPIRY_BYTES + MAC_BYTES)
-  const object = bytes.subarray(EXPIRY_BYTES + MAC_BYTES).toString()
-  const isOurs = keys.some(({ secret }) => timingSafeEqual(mac, macOf(secret, purpose, expiry, object)))
-  return isOurs && expiry.readUIntBE(0, EXPIRY_BYTES) > now ? object : undefined
+  const isWhole = bytes.length > NONCE_BYTES + 2 * NUMBER_BYTES + TAG_BYTES
+  if (bytes.toString('base64url') !== link || !isWhole) return undefined
+  for (const key of keys) {
+    const plain = opened(purpose, bytes, key)
+    if (!plain || plain.readUIntBE(0, NUMBER_BYTES) <= now) continue
+    const account = plain.readUIntBE(NUMBER_BYTES, NUMBER_BYTES)
+    return { object: plain.subarray(2 * NUMBER_BYTES).toString(), account }
+  }
+  return undefined
 }
 
-function macOf(secret: Uint8Array, purpose: LinkPurpose, expiry: Uint8Array, object: string): Buffer {
-  const mac = createHmac('sha256', secret).update(`${purpose}\n`).update(expiry).update(object).digest()
-  return mac.subarray(0, MAC_BYTES)
+function opened(purpose: LinkPurpose, bytes: Buffer, key: LinkKey): Buffer | undefined {
+  const decipher = createDecipheriv(CIPHER, keyOf(key), bytes.subarray(0, NONCE_BYTES), {
+    authTagLength: TAG_BYTES,
+  })
+  decipher.setAAD(Buffer.from(purpose)).setAuthTag(bytes.subarray(-TAG_BYTES))
+  try {
+    return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()])
+  } catch {
+    return undefined
+  }
+}
+
+// The relay's secrets may have any length.
+function keyOf({ secret }: LinkKey): Buffer {
+  return createHmac('sha256', secret).update('media links').digest()
 }

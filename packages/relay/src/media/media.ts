@@ -3,6 +3,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Limits } from '@sotto/protocol'
+import type { RequestRates } from '../listener/request-rates.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { DiskSpace } from '../operations/disk-space.ts'
 import type { Log } from '../operations/log.ts'
@@ -69,6 +70,7 @@ export function createMedia(parts: {
   randomBytes: RandomBytes
   limits: Limits
   space: DiskSpace
+  rates: RequestRates
   log: Log
   linkKeys: { readonly current: LinkKeys }
   publicUrl: URL | undefined

@@ -1,5 +1,6 @@
 // The endpoints of media.
 import { API_BASE, type MediaKey, ProtocolError } from '@sotto/protocol'
+import type { RequestRates } from '../listener/request-rates.ts'
 import type { Handlers } from '../listener/route.ts'
 import { type DiskSpace, requestRefused } from '../operations/disk-space.ts'
 import { isFullDiskError } from '../operations/disks.ts'
@@ -18,7 +19,7 @@ import {
   usageOf,
 } from './blobs.ts'
 import { abortUpload, adopt, completeUpload, type UploadParts } from './completing.ts'
-import { createLink, type LinkKeys, type LinkPurpose, readLink } from './links.ts'
+import { createLink, type LinkKeys, type LinkPurpose, type LinkTarget, readLink } from './links.ts'
 import { serveBlob } from './serving.ts'
 import { writePart, writeWhole } from './writing.ts'
 
@@ -26,6 +27,7 @@ import { writePart, writeWhole } from './writing.ts'
 export interface MediaParts extends UploadParts {
   readonly log: Log
   readonly space: Pick<DiskSpace, 'checkMedia' | 'holdMedia'>
+  readonly rates: Pick<RequestRates, 'take'>
   readonly linkKeys: { readonly current: LinkKeys }
   readonly publicUrl: URL | undefined
 }
@@ -44,7 +46,7 @@ type Names =
   | 'storageEstimate'
 
 export function mediaRoutes(parts: MediaParts): Handlers<Names> {
-  const { storage, store, clock, limits, log, space } = parts
+  const { storage, store, clock, limits, log, space, rates } = parts
   const seconds = limits.mediaLinkSeconds
 
   /**
@@ -82,19 +84,25 @@ export function mediaRoutes(parts: MediaParts): Handlers<Names> {
     }
   }
 
-  const ownLink = (purpose: LinkPurpose, object: string, host: string): string => {
-    const link = createLink(purpose, object, {
+  const ownLink = (purpose: LinkPurpose, target: LinkTarget, host: string): string => {
+    const link = createLink(purpose, target, {
       keys: parts.linkKeys.current,
+      randomBytes: parts.randomBytes,
       expiresAt: clock.now() + seconds * 1000,
     })
     return new URL(`${API_BASE}/media/links/${link}`, parts.publicUrl ?? `http://${host}`).href
   }
 
-  const objectOf = (purpose: LinkPurpose, link: string): string => {
-    const object = readLink(purpose, link, { keys: parts.linkKeys.current, now: clock.now() })
-    if (object === undefined) throw new ProtocolError('NOT_FOUND')
-    return object
+  const targetOf = (purpose: LinkPurpose, link: string): LinkTarget => {
+    const target = readLink(purpose, link, { keys: parts.linkKeys.current, now: clock.now() })
+    if (target === undefined) throw new ProtocolError('NOT_FOUND')
+    return target
   }
+
+  const countFor =
+    (account: number) =>
+    (bytes: number): void =>
+      rates.take('downloadBytes', account, bytes)
 
   return {
     initUpload: ({ caller }) =>
@@ -149,25 +157,31 @@ export function mediaRoutes(parts: MediaParts): Handlers<Names> {
         if (!store.direct) await begin(blob)
         const upload_url = store.direct
           ? await store.direct.linkToWrite(blob.object, { seconds, bytes: body.size })
-          : ownLink('write', blob.object, host)
+          : ownLink('write', { object: blob.object, account: caller.id }, host)
         return { upload_url, media_key: blob.media_key, expires_in: seconds }
       }),
 
-    downloadMedia: ({ query, asked }) =>
-      withStoreErrors(async () => serveBlob(await getBlob(query.key), query.key, { asked, store })),
-
-    downloadUrl: ({ query, host }) =>
+    downloadMedia: ({ caller, query, asked }) =>
       withStoreErrors(async () => {
-        const { object } = await getBlob(query.key)
-        const download_url = store.direct
-          ? await store.direct.linkToRead(object, { seconds })
-          : ownLink('read', object, host)
-        return { download_url, expires_in: seconds }
+        const blob = await getBlob(query.key)
+        return await serveBlob(blob, query.key, { asked, store, count: countFor(caller.id) })
+      }),
+
+    downloadUrl: ({ caller, query, host }) =>
+      withStoreErrors(async () => {
+        const { object, bytes } = await getBlob(query.key)
+        if (!store.direct) {
+          const download_url = ownLink('read', { object, account: caller.id }, host)
+          return { download_url, expires_in: seconds }
+        }
+        // The relay does not see what is downloaded from the store itself.
+        countFor(caller.id)(bytes)
+        return { download_url: await store.direct.linkToRead(object, { seconds }), expires_in: seconds }
       }),
 
     putMediaLink: ({ params, body }) =>
       withStoreErrors(async () => {
-        const object = objectOf('write', params.link)
+        const { object } = targetOf('write', params.link)
         const awaited = await findAwaitedBlob(storage.sql, { object })
         if (!awaited) {
           const stored = await findStoredObject(storage.sql, object)
@@ -180,10 +194,10 @@ export function mediaRoutes(parts: MediaParts): Handlers<Names> {
 
     getMediaLink: ({ params, asked }) =>
       withStoreErrors(async () => {
-        const object = objectOf('read', params.link)
+        const { object, account } = targetOf('read', params.link)
         const blob = await findStoredObject(storage.sql, object)
         if (!blob) throw new ProtocolError('NOT_FOUND')
-        return await serveBlob(blob, object, { asked, store })
+        return await serveBlob(blob, object, { asked, store, count: countFor(account) })
       }),
 
     storageEstimate: async ({ caller }) => {

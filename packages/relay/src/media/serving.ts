@@ -16,12 +16,21 @@ const HEADERS = {
  * Answers a request for a blob.
  * @param asked.headers `Range`, `If-Range` and `If-None-Match` are used
  * @param tag identifies the blob in its ETag; both never change
- * @throws ProtocolError `RANGE_NOT_SATISFIABLE`
+ * @param parts.count counts the bytes of the body before it is sent
+ * @throws ProtocolError `RANGE_NOT_SATISFIABLE`, and what `count` throws
  */
 export async function serveBlob(
   blob: StoredBlob,
   tag: string,
-  { asked, store }: { asked: Pick<Request, 'method' | 'headers'>; store: BlobStore },
+  {
+    asked,
+    store,
+    count,
+  }: {
+    asked: Pick<Request, 'method' | 'headers'>
+    store: BlobStore
+    count: (bytes: number) => void
+  },
 ): Promise<Response> {
   const etag = `"${tag}"`
   const headers = new Headers({ ...HEADERS, etag })
@@ -33,6 +42,7 @@ export async function serveBlob(
   }
   const range = rangeOf(asked.headers, etag, blob.bytes)
   const { from, to } = range ?? { from: 0, to: blob.bytes - 1 }
+  count(to - from + 1)
   const body = await store.read(blob, { from, to })
   headers.set('content-length', `${to - from + 1}`)
   if (range) headers.set('content-range', `bytes ${from}-${to}/${blob.bytes}`)
