@@ -115,7 +115,8 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   PAYMENTS_UNAVAILABLE: 'The relay has no payment provider, or cannot reach it.',
   PUSH_UNAVAILABLE: 'The relay is not set up to wake devices of this kind.',
   BODY_INCOMPLETE: 'The body ended before its announced length, or took too long; none of it was kept.',
-  STORAGE_FULL: 'The account’s media, including unfinished uploads, has reached its storage limit.',
+  STORAGE_FULL:
+    'The account’s media, including unfinished uploads, or the posts of its channels have reached their limit.',
   TOO_MANY_UPLOADS: 'The account has reached its limit of unfinished uploads; complete or cancel one.',
   PARTS_MISMATCH:
     'The named parts are not the stored ones, numbered from 1 and in order; request their list.',

@@ -206,6 +206,13 @@ export const limits = {
     setting: 'LIMIT_CHANNEL_POSTS',
     means: 'posts kept per channel; new ones replace the oldest',
   },
+  channelBytes: {
+    default: 128 * MIB,
+    min: MIB,
+    max: 1024 * 1024 * MIB,
+    setting: 'LIMIT_CHANNEL_BYTES',
+    means: 'posts of all channels of one account, in UTF-8',
+  },
   postBytes: {
     default: POST_BYTES,
     min: 256,

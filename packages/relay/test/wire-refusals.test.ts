@@ -175,27 +175,6 @@ describe('a full mailbox', () => {
   )
 })
 
-describe('new message ids', () => {
-  const relay = useRelay({ LIMIT_SENT_IDS_PER_DAY: '100' })
-
-  test('are refused beyond those of a day, with the time to wait; repeats are answered', async () => {
-    const { alice, bob, conv } = await wireFriends(relay.url)
-    const { socket } = await alice.online()
-    for (let n = 1; n <= 101; n++) socket.send(message(bob.alias, conv, 'x', `m${n}`))
-    await socket.take(100, 'ack')
-    const refused = await socket.next()
-    expect(refused).toMatchObject({ type: 'error', error: 'RATE_LIMITED', id: 'm101', conv_id: conv })
-    expect(refused.retry_after_ms > 0 && refused.retry_after_ms <= 86_400_000).toBe(true)
-    socket.send(message(bob.alias, conv, 'x', 'm7'))
-    expect(await socket.next()).toMatchObject({ type: 'ack', id: 'm7', seq: 7 })
-    expect(await relay.process.kill('SIGTERM')).toBe(0)
-    await relay.process.start()
-    const again = await alice.online()
-    again.socket.send(message(bob.alias, conv, 'x', 'm101'))
-    expect(await again.socket.next()).toMatchObject({ type: 'error', error: 'RATE_LIMITED', id: 'm101' })
-  })
-})
-
 describe('a mailbox full of bytes', () => {
   const relay = useRelay({ LIMIT_MAILBOX_BYTES: String(1024 * 1024), LIMIT_PAYLOAD_CHARACTERS: '60000' })
 

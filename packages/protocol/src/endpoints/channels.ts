@@ -110,7 +110,7 @@ export const channelEndpoints = define({
     status: 200,
     reply: channels.CreatePostReply,
     adds: 'much',
-    errors: ['NOT_FOUND', 'NOT_CHANNEL_OWNER'],
+    errors: ['NOT_FOUND', 'NOT_CHANNEL_OWNER', 'STORAGE_FULL'],
   },
   deletePost: {
     method: 'DELETE',

@@ -7,7 +7,7 @@ import {
   type PostId,
   ProtocolError,
 } from '@sotto/protocol'
-import { findAccount } from '../accounts/accounts.ts'
+import { findAccount, lockAccounts } from '../accounts/accounts.ts'
 import type { Clock } from '../operations/clock.ts'
 import { type RandomBytes, randomText } from '../operations/random.ts'
 import type { AccountId, Sql } from '../storage/storage.ts'
@@ -34,13 +34,18 @@ interface PostRow {
   alias_id: ChannelPost['author_alias_id']
 }
 
-/** Adds a post to the caller's own channel. @throws ProtocolError `NOT_FOUND`, `NOT_CHANNEL_OWNER` */
+/**
+ * Adds a post to the caller's own channel. @throws ProtocolError `NOT_FOUND`, `NOT_CHANNEL_OWNER`,
+ * `STORAGE_FULL`
+ */
 export async function createPost(
   sql: Sql,
   target: { id: ChannelId; caller: AccountId },
   { type, content }: { type: string; content: string },
   parts: { clock: Clock; randomBytes: RandomBytes; limits: Limits },
 ): Promise<Posted> {
+  // Posts to several channels at the same time must not all use the last bytes. Accounts are locked first.
+  if (!(await lockAccounts(sql, [target.caller]))) throw new ProtocolError('TOKEN_DEAD')
   const { id: channel } = await lockOwnChannel(sql, target)
   const author = await findAccount(sql, target.caller)
   if (!author) throw new ProtocolError('TOKEN_DEAD')
@@ -54,8 +59,15 @@ export async function createPost(
     INSERT INTO channel_posts (post_id, channel, author_id, type, content, created_at)
     VALUES (${postId}, ${channel}, ${target.caller}, ${type}, ${content}, ${now}) RETURNING post_id`
   if (!row) throw new Error('the post was not stored')
-  await sql`DELETE FROM channel_posts WHERE id IN (
-    SELECT id FROM channel_posts WHERE channel = ${channel} ORDER BY id DESC LIMIT 10 OFFSET ${parts.limits.channelPosts})`
+  const replaced = await sql<{ bytes: number }>`
+    DELETE FROM channel_posts WHERE id IN (
+      SELECT id FROM channel_posts WHERE channel = ${channel} ORDER BY id DESC LIMIT 10 OFFSET ${parts.limits.channelPosts})
+    RETURNING octet_length(content) AS bytes`
+  await addBytes(sql, channel, Buffer.byteLength(content) - sumOf(replaced))
+  const [all] = await sql<{ bytes: number }>`
+    SELECT CAST(SUM(post_bytes) AS BIGINT) AS bytes FROM channels WHERE owner_id = ${target.caller}`
+  // The transaction then leaves nothing of the post.
+  if ((all?.bytes ?? 0) > parts.limits.channelBytes) throw new ProtocolError('STORAGE_FULL')
   return { channel, post: postOf({ ...row, type, content, created_at: now, alias_id: author.alias_id }) }
 }
 
@@ -65,9 +77,19 @@ export async function deletePost(
   target: { id: ChannelId; post: PostId; caller: AccountId },
 ): Promise<void> {
   const { id: channel } = await lockOwnChannel(sql, target)
-  const deleted = await sql<{ id: number }>`
-    DELETE FROM channel_posts WHERE channel = ${channel} AND post_id = ${target.post} RETURNING id`
+  const deleted = await sql<{ bytes: number }>`
+    DELETE FROM channel_posts WHERE channel = ${channel} AND post_id = ${target.post}
+    RETURNING octet_length(content) AS bytes`
   if (deleted.length === 0) throw new ProtocolError('NOT_FOUND')
+  await addBytes(sql, channel, -sumOf(deleted))
+}
+
+async function addBytes(sql: Sql, channel: ChannelNumber, bytes: number): Promise<void> {
+  await sql`UPDATE channels SET post_bytes = post_bytes + ${bytes} WHERE id = ${channel}`
+}
+
+function sumOf(posts: readonly { bytes: number }[]): number {
+  return posts.reduce((sum, { bytes }) => sum + bytes, 0)
 }
 
 /**

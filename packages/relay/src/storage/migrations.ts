@@ -9,6 +9,7 @@ import { media } from './migrations/media.ts'
 import { mediaCounting } from './migrations/media-counting.ts'
 import type { Migration } from './migrations/migration.ts'
 import { payments } from './migrations/payments.ts'
+import { postBytes } from './migrations/post-bytes.ts'
 import { purges } from './migrations/purges.ts'
 import { push } from './migrations/push.ts'
 import { reserves } from './migrations/reserves.ts'
@@ -31,4 +32,5 @@ export const migrations: readonly Migration[] = [
   mediaCounting,
   friendRequests,
   channelSearch,
+  postBytes,
 ]

@@ -1,0 +1,93 @@
+// What one account can store or receive, seen from outside: new message ids, posts, friend requests.
+import { describe, expect, test } from 'bun:test'
+import { expectInvalidField, expectProblem } from './expect.ts'
+import { onEveryEngine, useRelay } from './use-relay.ts'
+import { message, type WireAccount, wireAccount, wireFriends } from './wire.ts'
+
+function ask(from: WireAccount, to: WireAccount) {
+  return from.post('/friends/request', { to_alias_id: to.alias })
+}
+
+describe('new message ids', () => {
+  const relay = useRelay({ LIMIT_SENT_IDS_PER_DAY: '100' })
+
+  test('are refused beyond those of a day, with the time to wait; repeats are answered', async () => {
+    const { alice, bob, conv } = await wireFriends(relay.url)
+    const { socket } = await alice.online()
+    for (let n = 1; n <= 101; n++) socket.send(message(bob.alias, conv, 'x', `m${n}`))
+    await socket.take(100, 'ack')
+    const refused = await socket.next()
+    expect(refused).toMatchObject({ type: 'error', error: 'RATE_LIMITED', id: 'm101', conv_id: conv })
+    expect(refused.retry_after_ms > 0 && refused.retry_after_ms <= 86_400_000).toBe(true)
+    socket.send(message(bob.alias, conv, 'x', 'm7'))
+    expect(await socket.next()).toMatchObject({ type: 'ack', id: 'm7', seq: 7 })
+    expect(await relay.process.kill('SIGTERM')).toBe(0)
+    await relay.process.start()
+    const again = await alice.online()
+    again.socket.send(message(bob.alias, conv, 'x', 'm101'))
+    expect(await again.socket.next()).toMatchObject({ type: 'error', error: 'RATE_LIMITED', id: 'm101' })
+  })
+})
+
+describe('channels full of bytes', () => {
+  const relay = useRelay({ LIMIT_CHANNEL_BYTES: String(1024 * 1024) })
+
+  test('take no more posts of their owner, and no subscriber is told of a refused one', async () => {
+    const [owner, reader] = [await wireAccount(relay.url), await wireAccount(relay.url)]
+    const ids: string[] = []
+    for (const name of ['a', 'b']) ids.push((await owner.post('/channels', { name })).body.channel_id)
+    const content = 'x'.repeat(65_536)
+    for (let n = 0; n < 16; n++)
+      expect((await owner.post(`/channels/${ids[n % 2]}/posts`, { content })).status).toBe(200)
+    await reader.bare('POST', `/channels/${ids[0]}/subscribe`)
+    const { socket } = await reader.online()
+    for (const id of ids)
+      expectProblem(await owner.post(`/channels/${id}/posts`, { content: 'x' }), 403, 'STORAGE_FULL')
+    const [newest] = (await owner.get(`/channels/${ids[1]}/posts?limit=1`)).body
+    expect(newest.content).toBe(content)
+    expect(await socket.untilPong()).toEqual([])
+    expect((await owner.bare('DELETE', `/channels/${ids[1]}/posts/${newest.id}`)).status).toBe(204)
+    expect((await owner.post(`/channels/${ids[0]}/posts`, { content })).status).toBe(200)
+    expect(await socket.next('channel_post')).toMatchObject({ content })
+  })
+})
+
+describe('an account that many have asked', () => {
+  onEveryEngine(
+    (relay) => {
+      test('receives no more requests until it answers one, and reads them in pages or at once', async () => {
+        const bob = await wireAccount(relay.url)
+        const strangers = [await wireAccount(relay.url), await wireAccount(relay.url)]
+        for (const stranger of strangers) expect((await ask(stranger, bob)).status).toBe(200)
+        const late = await wireAccount(relay.url)
+        const { socket } = await bob.online()
+        expectProblem(await ask(late, bob), 409, 'REQUESTS_FULL')
+        expect(await socket.untilPong()).toEqual([])
+        expect((await late.get('/friends')).body).toEqual([])
+
+        const { body: whole } = await bob.get('/friends')
+        expect(whole.map(({ alias_id }: { alias_id: string }) => alias_id)).toEqual(
+          strangers.map(({ alias }) => alias),
+        )
+        const { body: first } = await bob.get('/friends?limit=1')
+        const { body: second } = await bob.get(`/friends?limit=1&after=${first[0].friendship_id}`)
+        expect([...first, ...second]).toEqual(whole)
+        expect((await bob.get(`/friends?after=${second[0].friendship_id}`)).body).toEqual([])
+        expect((await bob.get('/friends?after=0')).body).toEqual(whole)
+
+        await bob.bare('POST', `/friends/${first[0].friendship_id}/reject`)
+        expect((await ask(late, bob)).body.status).toBe('pending')
+        expect(await socket.next()).toMatchObject({ type: 'friend_request', from: late.alias })
+      })
+
+      test('gets an error that names the field if a page is not one', async () => {
+        const alice = await wireAccount(relay.url)
+        for (const limit of ['0', '501', '-1', '1.5', 'x', ''])
+          expectInvalidField(await alice.get(`/friends?limit=${limit}`), 'limit')
+        for (const after of ['-1', '01', 'x', '', '99999999999999999'])
+          expectInvalidField(await alice.get(`/friends?after=${after}`), 'after')
+      })
+    },
+    { LIMIT_FRIEND_REQUESTS: '2' },
+  )
+})
