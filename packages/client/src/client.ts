@@ -216,6 +216,15 @@ export class SottoClient {
   }
 
   /**
+   * Logs the account out everywhere: every token and every connection of it ends at once, for example because
+   * one was stolen. A device that has the phrase logs in again by itself, and so does this one. A connected
+   * client gets `goaway` with `jwt_revoked`, and connects again.
+   */
+  logOutEverywhere(): Promise<void> {
+    return this.#device.logOutEverywhere()
+  }
+
+  /**
    * Deletes the account at the relay permanently, then everything on this device. Call it again if it fails.
    */
   deleteAccount(): Promise<void> {

@@ -96,11 +96,14 @@ export class Device {
       return this.lock.queue.run(async () => {
         this.checkOpen()
         // No write of the previous identity may come after the new one's.
+        const before = this.#engine?.identity
+        const token = before?.login.token
         await this.#stopEngine()
         this.#replacements += 1
         await this.#platform.store.write(changes)
         await this.#use(identity)
         this.#emitChanges()
+        if (before?.stored.uuid !== identity.stored.uuid) void this.#logOut(token)
         return identity.stored
       })
     })
@@ -120,6 +123,13 @@ export class Device {
     await this.#accountQueue.run(async () =>
       this.#follow(engine, await engine.http.call(accountEndpoints.patchMe, { body })),
     )
+  }
+
+  /** Makes every token of the account dead. The connection opens again with a new one. */
+  async logOutEverywhere(): Promise<void> {
+    const { http, identity } = this.needEngine()
+    await http.call(accountEndpoints.authLogoutAll, {})
+    identity.login.dropAnyToken()
   }
 
   /**
@@ -171,6 +181,14 @@ export class Device {
   /** @throws ClientError `CLOSED` */
   checkNotClosed(): void {
     if (this.#closed) throw new ClientError('CLOSED', 'the client is closed')
+  }
+
+  /** Logs the token of a replaced identity out. Without a network, the token lives until it expires. */
+  async #logOut(token: string | undefined): Promise<void> {
+    if (token === undefined) return
+    const http = new Http(this.#platform)
+    http.useTokens({ getToken: async () => token, dropToken: () => {} })
+    await http.call(accountEndpoints.authLogout, {}).catch(() => {})
   }
 
   async #use(identity: ActiveIdentity): Promise<void> {

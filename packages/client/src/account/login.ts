@@ -62,6 +62,11 @@ export class Login implements TokenSource {
     this.#token = await this.#logIn(watch)
   }
 
+  /** The current token, if there is one. It may have expired. */
+  get token(): string | undefined {
+    return this.#token?.value
+  }
+
   dropToken(token: string): void {
     if (this.#token?.value === token) this.#token = undefined
   }

@@ -107,7 +107,7 @@ export class Push {
     const { p256dh = '', auth = '' } = keys
     if (account !== undefined) this.#subscribed = { account, registration, endpoint }
     await requestThrough(this.#client, endpoints.pushSubscribe, {
-      body: { endpoint, keys: { p256dh, auth } },
+      body: { endpoint, keys: { p256dh, auth }, vapid_public_key: applicationServerKey },
     })
   }
 

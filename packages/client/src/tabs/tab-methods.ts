@@ -95,6 +95,7 @@ const SendOptions = v.object({ replyToId: v.exactOptional(v.string()), id: v.str
  * | `connect`, `disconnect`, `lock` | changes nothing |
  * | `restore`, `syncFriends`, `lookUpUser` and all that only read | reads again |
  * | `setNickname` | sets the same |
+ * | `logOutEverywhere` | logs out again |
  * | `requestFriend` | the relay answers with the existing request; `ALREADY_FRIENDS` is answered as `accepted` |
  * | `acceptFriend`, `rejectFriend`, `block`, `unblock` | the relay answers that nothing changed |
  * | `removeFriend` | the relay's `NOT_FOUND` is answered as done |
@@ -108,6 +109,7 @@ const descriptions: Descriptions = {
   disconnect: { takes: Nothing, answers: Done },
   lock: { takes: Nothing, answers: Done },
   setNickname: { takes: v.tuple([v.string()]), answers: Done },
+  logOutEverywhere: { takes: Nothing, answers: Done },
   deleteAccount: {
     takes: Nothing,
     answers: Done,
