@@ -90,12 +90,12 @@ await client.requestFriend(alias)
 const stores = [
   {
     name: 'with a store in memory',
-    maxBytes: 35_000,
+    maxBytes: 36_200,
     script: exchange('new MemoryStore()', "import { MemoryStore } from '@sotto/client'"),
   },
   {
     name: 'with IndexedDB',
-    maxBytes: 37_500,
+    maxBytes: 38_400,
     script: exchange(
       "await IndexedDbStore.open('app')",
       "import { IndexedDbStore } from '@sotto/client/browser'",
