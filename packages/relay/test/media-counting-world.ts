@@ -83,14 +83,7 @@ export class CountingWorld {
   }
 
   static async open(storage: Storage, openStore: () => Promise<BlobStore>): Promise<CountingWorld> {
-    const parts = { storage, clock: clockAt(Date.now()), randomBytes: systemRandom, limits: defaultLimits() }
-    const keys = { ed25519PublicKey: crypto.randomUUID(), x25519PublicKey: crypto.randomUUID() }
-    const account = await storage.transaction(async (sql) => {
-      await addAccount(sql, { ...keys, nickname: 'n' }, parts)
-      const [row] = await sql<{ id: AccountId }>`SELECT id FROM accounts ORDER BY id DESC LIMIT 1`
-      if (!row) throw new Error('no account was added')
-      return row.id
-    })
+    const account = await addTestAccount(storage)
     return new CountingWorld(storage, account, openStore, await openStore())
   }
 
@@ -236,8 +229,20 @@ export class CountingWorld {
   }
 }
 
+/** Adds an account. */
+export async function addTestAccount(storage: Storage): Promise<AccountId> {
+  const parts = { storage, clock: clockAt(Date.now()), randomBytes: systemRandom, limits: defaultLimits() }
+  const keys = { ed25519PublicKey: crypto.randomUUID(), x25519PublicKey: crypto.randomUUID() }
+  return await storage.transaction(async (sql) => {
+    await addAccount(sql, { ...keys, nickname: 'n' }, parts)
+    const [row] = await sql<{ id: AccountId }>`SELECT id FROM accounts ORDER BY id DESC LIMIT 1`
+    if (!row) throw new Error('no account was added')
+    return row.id
+  })
+}
+
 /** The same storage for some transactions. The next one never begins. */
-function dyingStorage(storage: Storage, afterTransactions: number, onDeath: () => void): Storage {
+export function dyingStorage(storage: Storage, afterTransactions: number, onDeath: () => void): Storage {
   let left = afterTransactions
   const step = <T>(work: () => Promise<T>): Promise<T> => {
     if (left === 0) onDeath()

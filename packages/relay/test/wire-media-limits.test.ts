@@ -131,6 +131,22 @@ for (const place of mediaPlaces) {
       expectProblem(await alice.account.post('/media/upload-url', {}), 409, 'TOO_MANY_UPLOADS')
     })
 
+    test('a link without a size leads to the relay, which ends an upload at the largest size of a blob', async () => {
+      const [alice, bob] = [await MediaAccount.make(relay.url), await MediaAccount.make(relay.url)]
+      const { body } = await alice.account.post('/media/upload-url', {})
+      expect(body.upload_url).toStartWith(relay.url)
+      const tooMuch = new ReadableStream({
+        pull: (controller) => controller.enqueue(noise(MIB)),
+      })
+      const answer = await fetch(body.upload_url, { method: 'PUT', body: tooMuch }).catch(() => undefined)
+      expect(answer?.ok ?? false).toBe(false)
+      expect((await bob.download(body.media_key)).status).toBe(404)
+      const bytes = noise(70_000)
+      expect((await fetch(body.upload_url, { method: 'PUT', body: bytes })).status).toBe(204)
+      expect((await fetch(body.upload_url, { method: 'PUT', body: bytes })).status).toBe(409)
+      expect(await bytesOf(await bob.download(body.media_key))).toEqual(bytes)
+    })
+
     test('a client that sends a part byte by byte is disconnected, and the part uses no storage', async () => {
       const alice = await MediaAccount.make(hasty.url)
       const upload = await alice.begin()

@@ -69,7 +69,9 @@ inEveryPlace((world) => {
       await world.bob.download(open.media_key)
       await fetch(body.upload_url, { method: 'PUT', body: noise(5000) })
       await world.bob.download(body.media_key)
-      expect(await world.alice.usedBytes()).toBe(before + 5010)
+      // A link to the store itself can be written again until it expires, so it counts until then.
+      const again = world.place.requiresLargeParts ? 5000 : 0
+      expect(await world.alice.usedBytes()).toBe(before + 5010 + again)
     })
 
     test('that was tampered with is refused', async () => {

@@ -8,7 +8,13 @@ import { bytesInFolder, bytesInSwift } from '../../test/media-bytes.ts'
 import { startSwift } from '../../test/swift-server.ts'
 import { systemClock } from '../operations/clock.ts'
 import { systemRandom } from '../operations/random.ts'
-import { type BlobStore, BlobStoreError, type StoredPart, type UploadPlace } from './blob-store.ts'
+import {
+  type BlobStore,
+  BlobStoreError,
+  type DirectAccess,
+  type StoredPart,
+  type UploadPlace,
+} from './blob-store.ts'
 import { newObject } from './blobs.ts'
 import { openFolderStore } from './folder-store.ts'
 import { S3Requests } from './s3-requests.ts'
@@ -327,15 +333,26 @@ test('a blob written through a link is copied once, so that the link can no long
   const { direct } = await swift()
   if (!direct) throw new Error('the store for Swift has no links')
   const [from, to] = [newObject(systemRandom), newObject(systemRandom)]
-  expect(await direct.adopt(from, to, 1000)).toBeUndefined()
-  const link = await direct.linkToWrite(from, { seconds: 60, bytes: undefined })
+  expect(await direct.find(from)).toBeUndefined()
+  const link = await direct.linkToWrite(from, { seconds: 60, bytes: 2000 })
+  for (const bytes of [1999, 2001, 5]) {
+    expect((await fetch(link, { method: 'PUT', body: bytesOf(bytes) })).ok).toBe(false)
+  }
   expect((await fetch(link, { method: 'PUT', body: bytesOf(2000) })).ok).toBe(true)
-  expect(await direct.adopt(from, to, 1000)).toBe('too large')
-  expect(await direct.adopt(from, to, 2000)).toBe(2000)
-  await fetch(link, { method: 'PUT', body: bytesOf(5) })
-  const readLink = await direct.linkToRead(to, { seconds: 60 })
-  expect((await (await fetch(readLink)).bytes()).length).toBe(2000)
+  const first = await direct.find(from)
+  if (!first) throw new Error('nothing was written')
+  const second = bytesOf(2000)
+  await fetch(link, { method: 'PUT', body: second })
+  expect(await direct.copy(first, to)).toBe(false)
+  expect(await direct.find(to)).toBeUndefined()
+  expect(await direct.copy((await direct.find(from)) ?? first, to)).toBe(true)
+  await fetch(link, { method: 'PUT', body: bytesOf(2000) })
+  expect(Buffer.compare(await readOf(direct, to), Buffer.from(second))).toBe(0)
 }, 60_000)
+
+async function readOf(direct: DirectAccess, object: string): Promise<Buffer> {
+  return Buffer.from(await (await fetch(await direct.linkToRead(object, { seconds: 60 }))).bytes())
+}
 
 async function listAll(store: BlobStore): Promise<string[]> {
   const found: string[] = []

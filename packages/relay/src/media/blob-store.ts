@@ -113,15 +113,23 @@ export interface ObjectBatch {
 
 /** Links that lead to the store itself, and adopting what clients wrote through them. */
 export interface DirectAccess {
-  /** A link to write `object` with one PUT, of exactly `bytes` bytes if given. */
-  linkToWrite(object: string, options: { seconds: number; bytes: number | undefined }): Promise<string>
+  /** A link to write `object` with one PUT, of exactly `bytes` bytes. */
+  linkToWrite(object: string, options: { seconds: number; bytes: number }): Promise<string>
   /** A link to read `object`. */
   linkToRead(object: string, options: { seconds: number }): Promise<string>
+  /** What was written through a link; undefined if nothing was. */
+  find(object: string): Promise<WrittenObject | undefined>
   /**
    * Copies what was written through a link to a name that no link leads to, so that it cannot change any
    * more.
-   * @returns its size; undefined if nothing was written; `too large`, without a copy, if it is larger than
-   *   `mostBytes`
+   * @returns false, without a copy, if it has changed since it was found
    */
-  adopt(from: string, to: string, mostBytes: number): Promise<number | 'too large' | undefined>
+  copy(from: WrittenObject, to: string): Promise<boolean>
+}
+
+/** One version of an object. */
+export interface WrittenObject {
+  readonly object: string
+  readonly bytes: number
+  readonly etag: string
 }

@@ -225,11 +225,40 @@ export async function doomBlob(sql: Sql, { id }: Pick<BlobRow, 'id'>): Promise<v
   await sql`DELETE FROM media_blobs WHERE id = ${id}`
 }
 
-/** Marks the object that a blob has now for removal by the sweep. Until then, its bytes count. */
+/** Deletes a blob of which the store has nothing. Its object is removed all the same, but does not count. */
+export async function doomEmptyBlob(sql: Sql, { id }: Pick<BlobRow, 'id'>): Promise<void> {
+  await sql`UPDATE media_blobs SET state = 'open', bytes = 0 WHERE id = ${id}`
+  await doomBlob(sql, { id })
+}
+
+/**
+ * Marks the object that a blob has now for removal by the sweep. Until then, its bytes count. An object that
+ * a link leads to is removed when the link expires: until then, it could be written again.
+ */
 export async function doomObjectOf(sql: Sql, { id }: Pick<BlobRow, 'id'>): Promise<void> {
   await sql`
-    INSERT INTO media_doomed (object, account_id, bytes)
-    SELECT object, account_id, bytes FROM media_blobs WHERE id = ${id} ON CONFLICT DO NOTHING`
+    INSERT INTO media_doomed (object, account_id, bytes, due_at)
+    SELECT object, account_id, bytes, CASE WHEN state = 'awaited' THEN expires_at ELSE 0 END
+    FROM media_blobs WHERE id = ${id} ON CONFLICT DO NOTHING`
+}
+
+/** Counts a copy of a blob's object, and marks it for removal by the sweep, unless it is spared before. */
+export async function doomCopyOf(
+  sql: Sql,
+  { id }: Pick<BlobRow, 'id'>,
+  { copy, dueAt }: { copy: string; dueAt: number },
+): Promise<void> {
+  await sql`
+    INSERT INTO media_doomed (object, account_id, bytes, due_at)
+    SELECT CAST(${copy} AS TEXT), account_id, bytes, CAST(${dueAt} AS BIGINT) FROM media_blobs WHERE id = ${id}`
+}
+
+/** An object is not removed, or is gone already. @returns whether it was marked for removal */
+export async function spareObject(sql: Sql, object: string): Promise<boolean> {
+  const rows = await sql<{
+    object: string
+  }>`DELETE FROM media_doomed WHERE object = ${object} RETURNING object`
+  return rows.length > 0
 }
 
 /** Marks an object that no blob has for removal by the sweep. */

@@ -9,6 +9,7 @@ import { engines, type TestStore } from '../../test/engines.ts'
 import { clockAt } from '../../test/mailbox-world.ts'
 import { bytesInSwift, LEAST_PART_BYTES } from '../../test/media-bytes.ts'
 import { expectAllCounted } from '../../test/media-counting.ts'
+import { addTestAccount, dyingStorage } from '../../test/media-counting-world.ts'
 import { startSwift } from '../../test/swift-server.ts'
 import { addAccount } from '../accounts/accounts.ts'
 import { systemClock } from '../operations/clock.ts'
@@ -25,7 +26,7 @@ import {
   newObject,
   usageOf,
 } from './blobs.ts'
-import { completeUpload, type UploadParts } from './completing.ts'
+import { adopt, completeUpload, type UploadParts } from './completing.ts'
 import { openFolderStore } from './folder-store.ts'
 import { S3Requests } from './s3-requests.ts'
 import { S3Store } from './s3-store.ts'
@@ -200,6 +201,63 @@ test('in Swift, the bytes that are stored never exceed those that count, and a b
     // Swift completes an upload of several parts only if all but the last have 5 MiB.
     const sizes = [1, 2, (5 * MIB) / LEAST_PART_BYTES]
     await expectAllCounted({ storage: database.storage, openPlace }, { sizes, runs: 3 })
+  } finally {
+    await database.remove()
+    await rm(folder, { recursive: true })
+  }
+}, 120_000)
+
+test('in Swift, a link counts until it expires, as often as it is written, and however many requests read it', async () => {
+  const [sqlite] = engines
+  if (!sqlite) throw new Error('there is no engine')
+  const [database, folder] = [await sqlite.open(), await mkdtemp(join(tmpdir(), 'sotto-links-'))]
+  try {
+    const { storage } = database
+    const { disk } = await startSwift()
+    const before = await bytesInSwift(disk)
+    const stored = async (): Promise<number> => (await bytesInSwift(disk)) - before
+    const clock = clockAt(Date.now())
+    const store = await openSwift(folder, `${newObject(systemRandom)}/`)
+    const shared = { storage, clock, randomBytes: systemRandom, limits: defaultLimits() }
+    const parts = { ...shared, store, queue: new WriteQueue() }
+    const account = await addTestAccount(storage)
+    const counted = async (): Promise<number> => (await usageOf(storage.sql, account)).bytes
+    const bytes = 5 * LEAST_PART_BYTES
+    const { blob } = await addBlob(account, { state: 'awaited', exactBytes: bytes }, parts)
+    const url = await store.direct.linkToWrite(blob.object, { seconds: 900, bytes })
+    const write = async (): Promise<void> => {
+      expect((await fetch(url, { method: 'PUT', body: new Uint8Array(bytes) })).ok).toBe(true)
+    }
+
+    await write()
+    const adopted = await Promise.all(Array.from({ length: 5 }, () => adopt(blob, parts)))
+    expect(adopted.map((found) => found?.bytes)).toEqual([bytes, bytes, bytes, bytes, bytes])
+    expect(new Set(adopted.map((found) => found?.object)).size).toBe(1)
+    const sweep = new Sweep({ ...parts, log: createLog('silent') })
+    for (let times = 0; times < 2; times++) {
+      await write()
+      await sweep.run(never, true)
+      expect([await stored(), await counted()]).toEqual([2 * bytes, 2 * bytes])
+    }
+    clock.advance(HOUR_MS)
+    await sweep.run(never, true)
+    expect([await stored(), await counted()]).toEqual([bytes, bytes])
+
+    // A process that dies after it has copied the blob.
+    const { blob: other } = await addBlob(account, { state: 'awaited', exactBytes: bytes }, parts)
+    const otherUrl = await store.direct.linkToWrite(other.object, { seconds: 900, bytes })
+    await fetch(otherUrl, { method: 'PUT', body: new Uint8Array(bytes) })
+    const died = Promise.withResolvers<void>()
+    const dying = { ...parts, queue: new WriteQueue(), storage: dyingStorage(storage, 1, died.resolve) }
+    void adopt(other, dying)
+    await died.promise
+    expect(await stored()).toBe(3 * bytes)
+    expect(await counted()).toBe(3 * bytes)
+    expect((await adopt(other, parts))?.bytes).toBe(bytes)
+    expect(await stored()).toBeLessThanOrEqual(await counted())
+    clock.advance(2 * HOUR_MS)
+    await sweep.run(never, true)
+    expect([await stored(), await counted()]).toEqual([2 * bytes, 2 * bytes])
   } finally {
     await database.remove()
     await rm(folder, { recursive: true })

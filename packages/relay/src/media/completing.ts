@@ -1,13 +1,13 @@
 // Completes or aborts an upload. Before the parts are joined, the database records the state `completing`. So
 // nothing is written meanwhile, and after a crash a repeated request completes the upload.
 import { type MediaKey, ProtocolError } from '@sotto/protocol'
-import type { BlobStore, Completion, StoredBlob, StoredPart } from './blob-store.ts'
+import type { BlobStore, Completion, DirectAccess, StoredBlob, StoredPart } from './blob-store.ts'
 import {
   type BlobNumber,
   type BlobParts,
   type BlobRow,
   doomBlob,
-  doomObject,
+  doomCopyOf,
   doomObjectOf,
   findStoredBlob,
   leftoverOf,
@@ -17,9 +17,14 @@ import {
   markCompleting,
   markStored,
   newObject,
+  spareObject,
   type UploadOf,
 } from './blobs.ts'
 import type { WriteQueue } from './write-queue.ts'
+
+const ADOPT_ATTEMPTS = 3
+/** Longer than a copy can take in the store. */
+const DEAD_COPY_MS = 3_600_000
 
 /** The parts that uploads need. */
 export interface UploadParts extends BlobParts {
@@ -106,7 +111,7 @@ export async function removeDoomed(
   { storage, store }: Pick<UploadParts, 'storage' | 'store'>,
 ): Promise<void> {
   await store.remove(object)
-  await storage.unsyncedTransaction((sql) => sql`DELETE FROM media_doomed WHERE object = ${object}`)
+  await storage.unsyncedTransaction((sql) => spareObject(sql, object))
 }
 
 /**
@@ -115,27 +120,56 @@ export async function removeDoomed(
  * @returns the blob; undefined if nothing was written yet, or its size is not allowed
  */
 export async function adopt(blob: BlobRow, parts: UploadParts): Promise<StoredBlob | undefined> {
-  const { storage, store } = parts
-  if (!store.direct) return undefined
-  const object = newObject(parts.randomBytes)
-  const mostBytes = blob.exact_bytes ?? parts.limits.mediaBytes
-  const size = await store.direct.adopt(blob.object, object, mostBytes)
-  if (size === undefined) return undefined
-  const isSizeAllowed = size !== 'too large' && (blob.exact_bytes === null || size === blob.exact_bytes)
-  const bytes = size === 'too large' ? 0 : size
-  const isOurs = await storage.transaction(async (sql) => {
+  const { direct } = parts.store
+  // A link that leads to the relay has an upload in the store.
+  if (!direct || blob.handle !== '') return undefined
+  return await parts.queue.adoptions.run(blob.id, () => adoptOnce(blob, direct, parts))
+}
+
+async function adoptOnce(
+  blob: BlobRow,
+  direct: DirectAccess,
+  parts: UploadParts,
+): Promise<StoredBlob | undefined> {
+  for (let attempt = 1; attempt <= ADOPT_ATTEMPTS; attempt++) {
+    const written = await direct.find(blob.object)
+    if (!written) return undefined
+    const { exact_bytes: exact } = blob
+    const isSizeAllowed = exact === null ? written.bytes <= parts.limits.mediaBytes : written.bytes === exact
     if (!isSizeAllowed) {
-      await doomBlob(sql, blob)
-      await doomObject(sql, object)
-      return false
+      await parts.storage.transaction(async (sql) => {
+        if (await lockInState(sql, blob, 'awaited')) await doomBlob(sql, blob)
+      })
+      return undefined
     }
-    const isStored = await markStored(sql, { was: blob, from: 'awaited', object, bytes }, parts)
-    // If two requests adopt it at the same time, the first copy becomes the blob and the other one is
-    // removed.
-    await doomObject(sql, isStored ? blob.object : object)
-    return isStored
+    const copy = newObject(parts.randomBytes)
+    // The copy counts before it exists. If this process dies, the sweep removes it.
+    const dueAt = parts.clock.now() + DEAD_COPY_MS
+    await parts.storage.transaction((sql) => doomCopyOf(sql, blob, { copy, dueAt }))
+    if (await direct.copy(written, copy)) return await keepCopy(blob, { ...written, object: copy }, parts)
+    await parts.storage.unsyncedTransaction((sql) => spareObject(sql, copy))
+  }
+  return undefined
+}
+
+async function keepCopy(
+  blob: BlobRow,
+  copy: StoredBlob,
+  parts: UploadParts,
+): Promise<StoredBlob | undefined> {
+  const { object, bytes } = copy
+  const isStored = await parts.storage.transaction(async (sql) => {
+    // Another process may have adopted it, or the account was deleted.
+    if (!(await lockInState(sql, blob, 'awaited'))) return false
+    // The sweep may have removed the copy, if the clock has jumped.
+    if (!(await spareObject(sql, object))) return false
+    // The bearer can write to the link until it expires.
+    await doomObjectOf(sql, blob)
+    return await markStored(sql, { was: blob, from: 'awaited', object, bytes }, parts)
   })
-  return isOurs ? { object, bytes } : undefined
+  if (isStored) return { object, bytes }
+  await removeDoomed(object, parts)
+  return undefined
 }
 
 // Sets the blob back to `open`, so that parts can be written.

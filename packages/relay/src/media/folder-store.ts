@@ -28,6 +28,7 @@ import {
 import { joinParts, partFileOf } from './folder-join.ts'
 import { type RunPlace, Runs, runPlaceOf } from './folder-runs.ts'
 import { freeNow } from './incoming.ts'
+import { SharedWork } from './shared-work.ts'
 
 const NAME = /^(?<object>[0-9a-f]{32})(?:\.parts)?$/
 
@@ -41,7 +42,7 @@ class FolderStore implements BlobStore {
   readonly #root: string
   readonly #runs = new Runs()
   /** The completions under way: two requests never join the same parts at once. */
-  readonly #joining = new Map<string, Promise<boolean>>()
+  readonly #joining = new SharedWork<string, boolean>()
 
   constructor(root: string) {
     this.#root = root
@@ -107,7 +108,10 @@ class FolderStore implements BlobStore {
       const isComplete = async (): Promise<boolean> =>
         (await sizeIfExists(this.#fileOf(object))) !== undefined
       // Another process may complete it meanwhile and remove the parts.
-      const isThere = (await isComplete()) || (await this.#joinOnce(object, parts)) || (await isComplete())
+      const isThere =
+        (await isComplete()) ||
+        (await this.#joining.run(object, () => this.#join(object, parts))) ||
+        (await isComplete())
       if (!isThere) return 'changed'
       // Also if another request has renamed the file: it may have crashed, or not have synced yet.
       await this.#syncFoldersOf(object)
@@ -179,14 +183,6 @@ class FolderStore implements BlobStore {
   }
 
   /** @returns false if the folder does not have these parts */
-  async #joinOnce(object: string, parts: readonly StoredPart[]): Promise<boolean> {
-    const underWay = this.#joining.get(object)
-    if (underWay) return await underWay
-    const joining = this.#join(object, parts).finally(() => this.#joining.delete(object))
-    this.#joining.set(object, joining)
-    return await joining
-  }
-
   async #join(object: string, parts: readonly StoredPart[]): Promise<boolean> {
     try {
       const joined = await joinParts(this.#partsOf(object), parts)

@@ -10,7 +10,7 @@ import { BlobStoreError, type StoredBlob } from './blob-store.ts'
 import {
   addBlob,
   type BlobRow,
-  doomBlob,
+  doomEmptyBlob,
   findAwaitedBlob,
   findStoredBlob,
   findStoredObject,
@@ -75,13 +75,13 @@ export function mediaRoutes(parts: MediaParts): Handlers<Names> {
   }
 
   // If the store cannot begin the upload, removes the blob, so that it does not count as an open upload.
-  const begin = async (blob: BlobRow): Promise<string> => {
-    try {
-      return await store.begin(blob.object)
-    } catch (error) {
-      await storage.transaction((sql) => doomBlob(sql, blob))
+  const begin = async (blob: BlobRow): Promise<void> => {
+    const handle = await store.begin(blob.object).catch(async (error) => {
+      await storage.transaction((sql) => doomEmptyBlob(sql, blob))
       throw error
-    }
+    })
+    if (handle === '') return
+    await storage.transaction((sql) => sql`UPDATE media_blobs SET handle = ${handle} WHERE id = ${blob.id}`)
   }
 
   const ownLink = (purpose: LinkPurpose, target: LinkTarget, host: string): string => {
@@ -109,12 +109,7 @@ export function mediaRoutes(parts: MediaParts): Handlers<Names> {
       withStoreErrors(async () => {
         space.checkMedia(0)
         const { blob, uploadId } = await addBlob(caller.id, { state: 'open' }, parts)
-        const handle = await begin(blob)
-        if (handle !== '') {
-          await storage.transaction(
-            (sql) => sql`UPDATE media_blobs SET handle = ${handle} WHERE id = ${blob.id}`,
-          )
-        }
+        await begin(blob)
         return { upload_id: uploadId, media_key: blob.media_key }
       }),
 
@@ -154,11 +149,17 @@ export function mediaRoutes(parts: MediaParts): Handlers<Names> {
         if ((body.size ?? 0) > limits.mediaBytes) throw new ProtocolError('PAYLOAD_TOO_LARGE')
         space.checkMedia(body.size ?? 0)
         const { blob } = await addBlob(caller.id, { state: 'awaited', exactBytes: body.size }, parts)
-        if (!store.direct) await begin(blob)
-        const upload_url = store.direct
-          ? await store.direct.linkToWrite(blob.object, { seconds, bytes: body.size })
-          : ownLink('write', { object: blob.object, account: caller.id }, host)
-        return { upload_url, media_key: blob.media_key, expires_in: seconds }
+        const { object, media_key } = blob
+        const answer = { media_key, expires_in: seconds }
+        // A link to the store can fix the length or leave it open, but not bound it.
+        if (store.direct && body.size !== undefined) {
+          return {
+            upload_url: await store.direct.linkToWrite(object, { seconds, bytes: body.size }),
+            ...answer,
+          }
+        }
+        await begin(blob)
+        return { upload_url: ownLink('write', { object, account: caller.id }, host), ...answer }
       }),
 
     downloadMedia: ({ caller, query, asked }) =>

@@ -13,6 +13,7 @@ import {
   type StoredBlob,
   type StoredPart,
   type UploadPlace,
+  type WrittenObject,
 } from './blob-store.ts'
 import { freeNow } from './incoming.ts'
 import { elementOf, elementsOf, type S3Requests, type S3Stream } from './s3-requests.ts'
@@ -20,7 +21,6 @@ import { spooled } from './spooled.ts'
 
 /** Ranges up to this size are read completely, because the runtime sends no Content-Length for a stream. */
 const READ_WHOLE_BYTES = 256 * 1024
-const ADOPT_ATTEMPTS = 3
 const XML = { 'content-type': 'application/xml' }
 
 export class S3Store implements BlobStore {
@@ -45,7 +45,7 @@ export class S3Store implements BlobStore {
     this.direct = {
       linkToWrite: (object, { seconds, bytes }) => {
         // The signature covers the length, so the store accepts no other length.
-        const headers = bytes === undefined ? {} : { 'content-length': `${bytes}` }
+        const headers = { 'content-length': `${bytes}` }
         return requests.link({ method: 'PUT', key: this.#keyOf(object), headers }, seconds)
       },
       linkToRead: (object, { seconds }) => {
@@ -55,7 +55,12 @@ export class S3Store implements BlobStore {
         }
         return requests.link({ method: 'GET', key: this.#keyOf(object), query }, seconds)
       },
-      adopt: (from, to, mostBytes) => this.#adopt(from, to, mostBytes),
+      // An empty object has no range that could be read, so it counts as not written.
+      find: async (object) => {
+        const found = await this.#findObject(object)
+        return found && found.bytes > 0 ? found : undefined
+      },
+      copy: (from, to) => this.#copy(from, to),
     }
   }
 
@@ -203,33 +208,24 @@ export class S3Store implements BlobStore {
     }
   }
 
-  async #adopt(from: string, to: string, mostBytes: number): Promise<number | 'too large' | undefined> {
-    for (let attempt = 1; attempt <= ADOPT_ATTEMPTS; attempt++) {
-      const found = await this.#findObject(from)
-      // An empty object has no range that could be read, so it counts as not written.
-      if (!found || found.bytes === 0) return undefined
-      if (found.bytes > mostBytes) return 'too large'
-      const headers = {
-        'x-amz-copy-source': `/${this.#bucket}/${this.#keyOf(from)}`,
-        'x-amz-copy-source-if-match': found.etag,
-      }
-      const { code } = await this.#requests.send({ method: 'PUT', key: this.#keyOf(to), headers })
-      if (code === undefined) return found.bytes
-      // These codes mean that the object changed since the check, so try again.
-      if (code !== 'PreconditionFailed' && code !== 'NoSuchKey') {
-        throw new BlobStoreError(`the S3 store did not copy an object: ${code}`)
-      }
+  async #copy(from: WrittenObject, to: string): Promise<boolean> {
+    const headers = {
+      'x-amz-copy-source': `/${this.#bucket}/${this.#keyOf(from.object)}`,
+      'x-amz-copy-source-if-match': from.etag,
     }
-    return undefined
+    const { code } = await this.#requests.send({ method: 'PUT', key: this.#keyOf(to), headers })
+    if (code === undefined) return true
+    if (code === 'PreconditionFailed' || code === 'NoSuchKey') return false
+    throw new BlobStoreError(`the S3 store did not copy an object: ${code}`)
   }
 
-  async #findObject(object: string): Promise<{ bytes: number; etag: string } | undefined> {
+  async #findObject(object: string): Promise<WrittenObject | undefined> {
     const { response, code } = await this.#requests.send({ method: 'HEAD', key: this.#keyOf(object) })
     if (response.status === 404) return undefined
     const etag = response.headers.get('etag')
     if (code !== undefined || !etag)
       throw new BlobStoreError(`the S3 store did not describe an object: ${code ?? 'no ETag'}`)
-    return { bytes: Number(response.headers.get('content-length')), etag }
+    return { object, bytes: Number(response.headers.get('content-length')), etag }
   }
 
   #keyOf(object: string): string {

@@ -36,7 +36,7 @@ export class Sweep {
       await this.#endLinks(signal)
       if (this.#failedLink) return // The store probably cannot be reached.
     }
-    await this.#removeDoomed(signal)
+    await this.#removeDoomed(signal, mayExpire ? this.#parts.clock.now() : 0)
     if (mayExpire && !this.#failedRemoval) await this.#removeUnknownObjects(signal)
   }
 
@@ -77,9 +77,11 @@ export class Sweep {
     }
   }
 
-  async #removeDoomed(signal: AbortSignal): Promise<void> {
+  async #removeDoomed(signal: AbortSignal, dueUntil: number): Promise<void> {
     const doomed = await this.#parts.storage.sql<{ object: string }>`
-      SELECT object FROM media_doomed WHERE object > ${this.#failedRemoval?.object ?? ''} ORDER BY object LIMIT ${MOST_PER_PASS}`
+      SELECT object FROM media_doomed
+      WHERE object > ${this.#failedRemoval?.object ?? ''} AND due_at <= ${dueUntil}
+      ORDER BY object LIMIT ${MOST_PER_PASS}`
     this.#failedRemoval = await this.#each(doomed, signal, ({ object }) => removeDoomed(object, this.#parts))
   }
 

@@ -1,4 +1,6 @@
 // The writes of this process, by upload and part: never two at once to the same part.
+import type { StoredBlob } from './blob-store.ts'
+import { SharedWork } from './shared-work.ts'
 
 interface RunningWrite {
   readonly ending: AbortController
@@ -10,6 +12,8 @@ interface RunningWrite {
  * is ended.
  */
 export class WriteQueue {
+  /** The links whose blob is being copied, by the blob's number. */
+  readonly adoptions = new SharedWork<number, StoredBlob | undefined>()
   readonly #running = new Map<string, RunningWrite>()
 
   /** Aborts all writes to an upload, and waits until they have ended. */
