@@ -7,7 +7,7 @@ import { clockAt } from '../../test/mailbox-world.ts'
 import { systemRandom } from '../operations/random.ts'
 import { applySteps } from '../storage/migrate.ts'
 import { channelSearch } from '../storage/migrations/channel-search.ts'
-import type { AccountId, Sql, Storage } from '../storage/storage.ts'
+import type { AccountId, Sql, SqlValue, Storage } from '../storage/storage.ts'
 import { type ChannelDetails, createChannel, editChannel } from './catalog.ts'
 import { searchChannels } from './search.ts'
 import { subscribe, unsubscribe } from './subscriptions.ts'
@@ -114,6 +114,49 @@ for (const engine of engines) {
       expect(await search('zebra')).toEqual(['Zebra crossing', 'Zebrafish', 'Aquarium'])
     })
   })
+}
+
+// What bounds a search on SQLite, where its queries stop the event loop: a sort would read every match.
+test('a search on SQLite reads its candidates in the order of the index, and no table as a whole', async () => {
+  const sqlite = engines.find(({ name }) => name === 'SQLite')
+  if (!sqlite) throw new Error('there is no SQLite')
+  const { storage, remove } = await sqlite.open()
+  const [viewer] = await storage.transaction(addAccounts)
+  if (viewer === undefined) throw new Error('there are no accounts')
+  await storage.transaction((sql) => addMany(sql, ['common', 'usual']))
+  const plans: PlanStep[][] = []
+  const explained: Sql = async <Row extends object>(strings: TemplateStringsArray, ...values: SqlValue[]) => {
+    plans.push(await storage.sql<PlanStep>(explanationOf(strings), ...values))
+    return await storage.sql<Row>(strings, ...values)
+  }
+  expect(await searchChannels(explained, 'common usual', viewer)).toHaveLength(50)
+  const [counting = [], , ranking = []] = plans
+  const stepsOf = (steps: readonly PlanStep[]) => steps.map(({ detail }) => detail)
+  const candidates = ranking.filter(({ detail }) => detail === 'CO-ROUTINE candidates').map(({ id }) => id)
+  expect(candidates).toHaveLength(1)
+  const reading = ranking.filter(({ parent }) => candidates.includes(parent))
+  for (const steps of [stepsOf(counting), stepsOf(reading)]) {
+    expect(steps).toContainEqual(
+      expect.stringMatching(/^SEARCH words USING PRIMARY KEY \(in_name=\? AND level=\? AND word>/),
+    )
+    expect(steps.filter((step) => step.includes('TEMP B-TREE'))).toEqual([])
+  }
+  expect(
+    stepsOf(ranking).filter((step) => /^SCAN (words|channel_words|channels|subscriptions)/.test(step)),
+  ).toEqual([])
+  await remove()
+})
+
+/** A step of a query plan of SQLite. */
+interface PlanStep {
+  readonly id: number
+  readonly parent: number
+  readonly detail: string
+}
+
+function explanationOf(strings: TemplateStringsArray): TemplateStringsArray {
+  const texts = strings.map((text, index) => (index === 0 ? `EXPLAIN QUERY PLAN ${text}` : text))
+  return Object.assign(texts, { raw: texts })
 }
 
 test.each([
