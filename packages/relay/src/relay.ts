@@ -16,7 +16,14 @@ import { startListener } from './listener/listener.ts'
 import { operatorSocketOf, startOperatorSocket } from './listener/operator-socket.ts'
 import { RequestRates } from './listener/request-rates.ts'
 import { maintenanceTasks } from './maintenance-tasks.ts'
-import { bytesOfMedia, createMedia, eraseMedia, mediaFolderOf, openBlobStore } from './media/media.ts'
+import {
+  bytesOfMedia,
+  createMedia,
+  eraseMedia,
+  mediaBudgetOf,
+  mediaFolderOf,
+  openBlobStore,
+} from './media/media.ts'
 import { createMessages, eraseMailbox } from './messages/messages.ts'
 import type { Clock } from './operations/clock.ts'
 import { ClockTrust } from './operations/clock-trust.ts'
@@ -99,6 +106,7 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
     publicUrl,
     store: await openBlobStore(config, { storage, ...parts }),
     linkKeys: keyRings.live('media'),
+    budgetBytes: () => mediaBudgetOf(config.media, space.mediaDiskBytes),
   })
   const vanityRules = new VanityRules(config.vanityRules, parts)
   const [{ secret }] = await openRelayKeys(storage, 'reserve', parts)

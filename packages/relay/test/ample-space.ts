@@ -1,4 +1,5 @@
-// A disk that always has space, for tests of parts that ask for it.
+// A disk and a budget of media that always have space, for tests of parts that ask for it.
+import type { MediaBudget } from '../src/media/budget.ts'
 import type { DiskSpace } from '../src/operations/disk-space.ts'
 
 export const ampleSpace: Pick<DiskSpace, 'takesNew' | 'reportFull' | 'check'> = {
@@ -6,3 +7,5 @@ export const ampleSpace: Pick<DiskSpace, 'takesNew' | 'reportFull' | 'check'> = 
   reportFull: () => undefined,
   check: () => undefined,
 }
+
+export const ampleBudget: Pick<MediaBudget, 'check'> = { check: async () => undefined }

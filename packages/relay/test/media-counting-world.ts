@@ -10,6 +10,7 @@ import { writePart } from '../src/media/writing.ts'
 import { createLog } from '../src/operations/log.ts'
 import { systemRandom } from '../src/operations/random.ts'
 import type { AccountId, Storage } from '../src/storage/storage.ts'
+import { ampleBudget } from './ample-space.ts'
 import { clockAt } from './mailbox-world.ts'
 
 const HOUR_MS = 3_600_000
@@ -224,7 +225,13 @@ export class CountingWorld {
   }
 
   #relayWith(storage: Storage, store: BlobStore): UploadParts {
-    const shared = { storage, clock: this.#clock, randomBytes: systemRandom, limits: defaultLimits() }
+    const shared = {
+      storage,
+      clock: this.#clock,
+      randomBytes: systemRandom,
+      limits: defaultLimits(),
+      budget: ampleBudget,
+    }
     return { ...shared, store, queue: new WriteQueue() }
   }
 }

@@ -8,6 +8,7 @@ import { type RandomBytes, randomText } from '../operations/random.ts'
 import { inSlices, moreAfter, ROWS_PER_SLICE, type Sliced } from '../operations/slices.ts'
 import type { AccountId, Sql, Storage } from '../storage/storage.ts'
 import type { StoredBlob, StoredPart, UploadPlace } from './blob-store.ts'
+import type { MediaBudget } from './budget.ts'
 
 declare const blobNumber: unique symbol
 /** The database's number of a blob. */
@@ -19,6 +20,7 @@ export interface BlobParts {
   readonly clock: Clock
   readonly randomBytes: RandomBytes
   readonly limits: Limits
+  readonly budget: Pick<MediaBudget, 'check'>
 }
 
 /** A blob's row. */
@@ -62,7 +64,7 @@ export async function addBlob(
     const [underWay] = await sql<{ count: number }>`
       SELECT COUNT(*) AS count FROM media_blobs WHERE account_id = ${account} AND state <> 'stored'`
     if ((underWay?.count ?? 0) >= limits.mediaUploads) throw new ProtocolError('TOO_MANY_UPLOADS')
-    await checkRoom(sql, account, { bytes, parts: 1 }, limits)
+    await checkRoom(sql, account, { bytes, parts: 1 }, parts)
     const [row] = await sql<BlobRow>`
       INSERT INTO media_blobs (media_key, upload_id, account_id, state, object, handle, bytes, parts, exact_bytes, expires_at)
       VALUES (${`m_${randomText(randomBytes, 16)}`}, ${uploadId}, ${account}, ${kind.state}, ${newObject(randomBytes)}, '',
@@ -159,20 +161,21 @@ export async function usageOf(sql: Sql, account: AccountId): Promise<Usage> {
   return usage ?? { bytes: 0, parts: 0 }
 }
 
-/** The bytes of all accounts' media, including objects that are not removed yet. */
-export async function bytesOfMedia(sql: Sql): Promise<number> {
-  const [sum] = await sql<{ bytes: number }>`
-    SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) AS bytes
-    FROM (SELECT bytes FROM media_blobs UNION ALL SELECT bytes FROM media_doomed) AS used`
-  return sum?.bytes ?? 0
-}
-
-/** @throws ProtocolError `STORAGE_FULL` if the account has no room for this */
-export async function checkRoom(sql: Sql, account: AccountId, more: Usage, limits: Limits): Promise<void> {
+/**
+ * @throws ProtocolError `STORAGE_FULL` if the account has no room for this, and `RELAY_FULL` if the relay has
+ *   none
+ */
+export async function checkRoom(
+  sql: Sql,
+  account: AccountId,
+  more: Usage,
+  { limits, budget }: Pick<BlobParts, 'limits' | 'budget'>,
+): Promise<void> {
   const used = await usageOf(sql, account)
   const isFull =
     used.bytes + more.bytes > limits.mediaAccountBytes || used.parts + more.parts > limits.mediaAccountParts
   if (isFull) throw new ProtocolError('STORAGE_FULL')
+  await budget.check(sql, Math.max(more.bytes, 1)) // An upload in parts has no bytes yet, but will have some.
 }
 
 /** Locks a blob. @returns whether it exists in this state */

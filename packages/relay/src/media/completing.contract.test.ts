@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defaultLimits } from '@sotto/protocol'
+import { ampleBudget } from '../../test/ample-space.ts'
 import { engines, type TestStore } from '../../test/engines.ts'
 import { clockAt } from '../../test/mailbox-world.ts'
 import { bytesInSwift, LEAST_PART_BYTES } from '../../test/media-bytes.ts'
@@ -71,7 +72,13 @@ for (const engine of engines) {
         folder = await mkdtemp(join(tmpdir(), 'sotto-completing-'))
         const { storage } = database
         const clock = clockAt(Date.now())
-        const shared = { storage, clock, randomBytes: systemRandom, limits: defaultLimits() }
+        const shared = {
+          storage,
+          clock,
+          randomBytes: systemRandom,
+          limits: defaultLimits(),
+          budget: ampleBudget,
+        }
         parts = { ...shared, store: await place.open(folder), queue: new WriteQueue() }
         account = await storage.transaction(async (sql) => {
           const keys = { ed25519PublicKey: crypto.randomUUID(), x25519PublicKey: crypto.randomUUID() }

@@ -1,12 +1,13 @@
 // What a folder holds for an account always counts for it, whatever was cut off, repeated or killed. The same
 // for Swift is in completing.contract.test.ts, because starting Swift takes long.
-import { describe, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { engines } from '../../test/engines.ts'
 import { bytesInFolder } from '../../test/media-bytes.ts'
 import { expectAllCounted } from '../../test/media-counting.ts'
+import { bytesOfMedia } from './budget.ts'
 import { openFolderStore } from './folder-store.ts'
 
 for (const engine of engines) {
@@ -20,6 +21,11 @@ for (const engine of engines) {
         }
         const runs = engine.name === 'SQLite' ? 100 : 15
         await expectAllCounted({ storage: database.storage, openPlace }, { sizes: [1, 2, 3, 16], runs })
+        const { sql } = database.storage
+        const [sum] = await sql<{ bytes: number }>`
+          SELECT CAST(SUM(bytes) AS BIGINT) AS bytes
+          FROM (SELECT bytes FROM media_blobs UNION ALL SELECT bytes FROM media_doomed) AS held`
+        expect(await bytesOfMedia(sql)).toBe(sum?.bytes ?? 0)
       } finally {
         await database.remove()
         await rm(root, { recursive: true })

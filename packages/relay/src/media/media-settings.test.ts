@@ -10,8 +10,10 @@ const BUCKET = {
 }
 
 test('by default blobs are in a folder in DATA_DIR; MEDIA_DIR names another folder', () => {
-  expect(readConfig({}).media).toEqual({ kind: 'folder', folder: undefined })
-  expect(readConfig({ MEDIA_DIR: '/srv/media' }).media).toEqual({ kind: 'folder', folder: '/srv/media' })
+  expect(readConfig({}).media).toEqual({ kind: 'folder', folder: undefined, totalBytes: undefined })
+  expect(readConfig({ MEDIA_DIR: '/srv/media', MEDIA_TOTAL_BYTES: '5000' }).media).toEqual({
+    ...{ kind: 'folder', folder: '/srv/media', totalBytes: 5000 },
+  })
 })
 
 test('reads the settings of a bucket: its addresses, its region and its style', () => {
@@ -43,6 +45,7 @@ describe('an error names the setting, and never quotes its value', () => {
       { MEDIA_S3_PUBLIC_ENDPOINT: 'https://s3.example/media' },
       'MEDIA_S3_PUBLIC_ENDPOINT must be a URL without a path, such as https://s3.example',
     ],
+    [{ MEDIA_TOTAL_BYTES: '5 GiB' }, 'MEDIA_TOTAL_BYTES must be a whole number of bytes'],
     [{ MEDIA_S3_PATH_STYLE: 'maybe' }, 'MEDIA_S3_PATH_STYLE must be on or off'],
   ])('%p', (wrong, message) => {
     expect(() => readConfig({ ...BUCKET, ...wrong })).toThrow(message)

@@ -4,6 +4,11 @@ import { SettingError } from '../operations/setting-error.ts'
 /** Settings of media. */
 export const mediaSettings = {
   MEDIA_DIR: { default: '', means: 'folder for media blobs; if empty, `media` in DATA_DIR' },
+  MEDIA_TOTAL_BYTES: {
+    default: '',
+    means:
+      'bytes of all accounts’ media together, including uploads in progress; more are refused. If empty, half of the disk of the folder; no limit in an S3-compatible store',
+  },
   MEDIA_S3_BUCKET: {
     default: '',
     means: 'bucket of an S3-compatible store for media blobs, instead of the folder',
@@ -29,7 +34,10 @@ export const mediaSettings = {
 export type MediaSettingText = (name: keyof typeof mediaSettings) => string
 
 /** Where blobs are kept. */
-export type MediaConfig = FolderConfig | S3Config
+export type MediaConfig = (FolderConfig | S3Config) & {
+  /** How many bytes all media may have together; undefined if it depends on the disk. */
+  readonly totalBytes: number | undefined
+}
 
 /** In a folder; undefined means the default folder. */
 export interface FolderConfig {
@@ -52,7 +60,8 @@ export interface S3Config {
 /** @throws SettingError at the first setting that cannot be used */
 export function mediaConfigOf(text: MediaSettingText): MediaConfig {
   const bucket = text('MEDIA_S3_BUCKET')
-  if (bucket === '') return { kind: 'folder', folder: text('MEDIA_DIR') || undefined }
+  const totalBytes = totalOf(text('MEDIA_TOTAL_BYTES'))
+  if (bucket === '') return { kind: 'folder', folder: text('MEDIA_DIR') || undefined, totalBytes }
   if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket))
     throw settingError('MEDIA_S3_BUCKET', 'the name of a bucket')
   const needed = (name: keyof typeof mediaSettings): string => {
@@ -72,7 +81,14 @@ export function mediaConfigOf(text: MediaSettingText): MediaConfig {
     accessKey: needed('MEDIA_S3_ACCESS_KEY'),
     secretKey: needed('MEDIA_S3_SECRET_KEY'),
     isPathStyle: style === 'on',
+    totalBytes,
   }
+}
+
+function totalOf(text: string): number | undefined {
+  if (text === '') return undefined
+  if (!/^[0-9]{1,15}$/.test(text)) throw settingError('MEDIA_TOTAL_BYTES', 'a whole number of bytes')
+  return Number(text)
 }
 
 function addressOf(name: keyof typeof mediaSettings, text: string): URL {

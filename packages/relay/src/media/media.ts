@@ -10,6 +10,7 @@ import type { Log } from '../operations/log.ts'
 import type { RandomBytes } from '../operations/random.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { BlobStore } from './blob-store.ts'
+import { MediaBudget } from './budget.ts'
 import { openFolderStore } from './folder-store.ts'
 import type { LinkKeys } from './links.ts'
 import type { MediaConfig } from './media-settings.ts'
@@ -19,7 +20,8 @@ import { S3Store } from './s3-store.ts'
 import { Sweep } from './sweep.ts'
 import { WriteQueue } from './write-queue.ts'
 
-export { bytesOfMedia, eraseMedia } from './blobs.ts'
+export { eraseMedia } from './blobs.ts'
+export { budgetOf as mediaBudgetOf, bytesOfMedia } from './budget.ts'
 
 /** Opens the store that blobs are kept in. */
 export async function openBlobStore(
@@ -73,9 +75,11 @@ export function createMedia(parts: {
   rates: RequestRates
   log: Log
   linkKeys: { readonly current: LinkKeys }
+  /** How many bytes all media may have together. */
+  budgetBytes: () => number
   publicUrl: URL | undefined
 }) {
-  const whole = { ...parts, queue: new WriteQueue() }
+  const whole = { ...parts, queue: new WriteQueue(), budget: new MediaBudget(parts) }
   const sweep = new Sweep(whole)
   return {
     routes: mediaRoutes(whole),

@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defaultLimits } from '@sotto/protocol'
+import { ampleBudget } from '../../test/ample-space.ts'
 import { engines, type TestStore } from '../../test/engines.ts'
 import { clockAt } from '../../test/mailbox-world.ts'
 import { startSwift } from '../../test/swift-server.ts'
@@ -59,7 +60,15 @@ beforeEach(async () => {
     spoolFolder: folder,
   })
   const limits = { ...defaultLimits(), mediaUploads: 100 }
-  parts = { storage, store, clock, randomBytes: systemRandom, limits, queue: new WriteQueue() }
+  parts = {
+    storage,
+    store,
+    clock,
+    randomBytes: systemRandom,
+    limits,
+    budget: ampleBudget,
+    queue: new WriteQueue(),
+  }
   failures = []
   const error = (event: string): unknown => failures.push(event)
   sweep = new Sweep({ ...parts, log: { ...createLog('silent'), error } })

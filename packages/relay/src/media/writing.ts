@@ -148,7 +148,7 @@ async function reserveRoom(
     // A body of unknown length reserves all the room it might need.
     const bytes = body.length ?? Math.min(body.mostBytes, left)
     if (bytes > left || left < 1) throw new ProtocolError('PAYLOAD_TOO_LARGE')
-    await checkRoom(sql, account, { bytes: bytes - replaced, parts: 1 }, limits)
+    await checkRoom(sql, account, { bytes: bytes - replaced, parts: 1 }, parts)
     const attempt = { blob, number, version: randomText(parts.randomBytes, 12) }
     await addWrite(sql, attempt, bytes, parts)
     return { attempt, mostBytes: bytes }

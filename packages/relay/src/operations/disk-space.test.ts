@@ -55,6 +55,8 @@ test('uploads that run hold the space that they may still need', async () => {
   expect(refusalOf(() => space.checkMedia(10 * MIB))).toBe('RELAY_FULL')
   await space.look()
   expect(refusalOf(() => space.checkMedia(10 * MIB))).toBe('accepted')
+  clock.advance(10_000)
+  await space.look()
   await space.stop()
   expect(events).toEqual([
     ['warn', 'media_refused'],

@@ -14,6 +14,8 @@ const EVERY_MS = 1000
 const CLEARLY = 1.1
 /** After a write failed because the disk is full, it is not tried again below this. */
 const LEAST_FREE_BYTES = 1024 * 1024
+/** The log says that media are accepted again after so long without a refusal, so that it stays short. */
+const QUIET_MS = 10_000
 /** A request is tried again by a person, or by an upload that waits. */
 const REQUEST_RETRY_MS = 30_000
 /** A message is tried again by the client, and is small. */
@@ -62,6 +64,7 @@ export class DiskSpace implements RoomForMessages {
   /** Whether the log says that media are refused, and the most bytes that a refused request had. */
   #isMediaRefused = false
   #mostRefusedBytes = 0
+  #refusedMediaAt = 0
   #timer: ReturnType<typeof setInterval> | undefined
   #look: Promise<void> | undefined
   #reports = Promise.resolve()
@@ -85,6 +88,11 @@ export class DiskSpace implements RoomForMessages {
 
   get state(): SpaceState {
     return this.#state
+  }
+
+  /** The size of the disk of media; undefined if it is unknown. */
+  get mediaDiskBytes(): number | undefined {
+    return this.#mediaDisk?.totalBytes
   }
 
   /** @throws ProtocolError `RELAY_FULL` while the relay refuses requests that add this much */
@@ -113,6 +121,7 @@ export class DiskSpace implements RoomForMessages {
   checkMedia(bytes: number): void {
     if (this.#mediaRoom() >= bytes) return
     this.#mostRefusedBytes = Math.max(this.#mostRefusedBytes, bytes)
+    this.#refusedMediaAt = this.#parts.clock.monotonic()
     if (!this.#isMediaRefused)
       this.#report(this.#parts.mediaFolder, (log, fields) => log.warn('media_refused', fields))
     this.#isMediaRefused = true
@@ -189,6 +198,7 @@ export class DiskSpace implements RoomForMessages {
     const disk = this.#mediaDisk
     const clearly = disk ? this.#reservesOf(disk).reserveBytes * (CLEARLY - 1) : 0
     if (!this.#isMediaRefused || this.#mediaRoom() < this.#mostRefusedBytes + clearly) return
+    if (this.#parts.clock.monotonic() - this.#refusedMediaAt < QUIET_MS) return
     this.#isMediaRefused = false
     this.#mostRefusedBytes = 0
     this.#report(this.#parts.mediaFolder, (log, fields) => log.info('media_accepted', fields))

@@ -7,6 +7,7 @@ import { friendRequests } from './migrations/friend-requests.ts'
 import { logouts } from './migrations/logouts.ts'
 import { media } from './migrations/media.ts'
 import { mediaCounting } from './migrations/media-counting.ts'
+import { mediaTotal } from './migrations/media-total.ts'
 import type { Migration } from './migrations/migration.ts'
 import { payments } from './migrations/payments.ts'
 import { postBytes } from './migrations/post-bytes.ts'
@@ -33,4 +34,5 @@ export const migrations: readonly Migration[] = [
   friendRequests,
   channelSearch,
   postBytes,
+  mediaTotal,
 ]
