@@ -11,6 +11,7 @@ import { startRelay as startHere } from '../src/relay.ts'
 import { explain, StartError } from '../src/start-error.ts'
 import { startPostgres } from './postgres-server.ts'
 import { startRelay } from './relay-process.ts'
+import { mountSmallDisk } from './small-disk.ts'
 import { call } from './wire.ts'
 
 const folders: string[] = []
@@ -74,6 +75,15 @@ test('a relay does not start if its folder is a file or its database is not a da
     'not a database, but long enough to be looked at as if it were one',
   )
   expect(await complaint({ DATA_DIR: folder })).toContain('file is not a database')
+})
+
+test('a relay does not start on a disk without space, and says so', async () => {
+  const disk = mountSmallDisk(1)
+  disk.fillUpTo(0)
+  expect(await complaint({ DATA_DIR: disk.folder })).toMatch(
+    /^DATA_DIR is ".*", but it cannot be used: .*full/,
+  )
+  disk.remove()
 })
 
 test('a relay does not start if PostgreSQL is unreachable or has no such database', async () => {

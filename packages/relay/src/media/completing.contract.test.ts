@@ -226,7 +226,7 @@ test('in Swift, a link counts until it expires, as often as it is written, and h
     const clock = clockAt(Date.now())
     const store = await openSwift(folder, `${newObject(systemRandom)}/`)
     const shared = { storage, clock, randomBytes: systemRandom, limits: defaultLimits() }
-    const parts = { ...shared, store, queue: new WriteQueue() }
+    const parts = { ...shared, store, budget: ampleBudget, queue: new WriteQueue() }
     const account = await addTestAccount(storage)
     const counted = async (): Promise<number> => (await usageOf(storage.sql, account)).bytes
     const bytes = 5 * LEAST_PART_BYTES

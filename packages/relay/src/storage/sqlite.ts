@@ -1,5 +1,5 @@
 // The store on SQLite in DATA_DIR: write-ahead log, synchronous=FULL, one writer at a time.
-import { Database, type Statement } from 'bun:sqlite'
+import { Database, SQLiteError, type Statement } from 'bun:sqlite'
 import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Checkpoints } from './checkpoints.ts'
@@ -196,8 +196,9 @@ function lockFolder(folder: string): Database {
     lock.run('PRAGMA locking_mode = EXCLUSIVE')
     lock.run('BEGIN EXCLUSIVE')
     return lock
-  } catch {
+  } catch (error) {
     lock.close()
+    if (!(error instanceof SQLiteError) || !error.code?.startsWith('SQLITE_BUSY')) throw error
     throw new StorageInUse(`${folder} is in use by another relay`)
   }
 }
