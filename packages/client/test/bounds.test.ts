@@ -8,7 +8,7 @@ import { PeopleWorld } from './people-world.ts'
 
 setDefaultTimeout(60_000)
 
-const world = new PeopleWorld({ LIMIT_MAILBOX_RETRACTIONS: '10' })
+const world = new PeopleWorld({ LIMIT_MAILBOX_RETRACTIONS: '10', LIMIT_SENT_IDS_PER_DAY: '100' })
 
 test('retractions that have no room yet are sent again, and all arrive', async () => {
   const [alice, bob] = await world.friends()
@@ -47,4 +47,17 @@ test('a friend list of several pages is fetched whole', async () => {
   const list = await alice.client.syncFriends()
   expect(list.length).toBe(1201)
   expect(list.filter(({ status }) => status === 'accepted')).toMatchObject([{ alias_id: bob.alias }])
+})
+
+test('a message beyond those of a day stays, and the application hears once how long', async () => {
+  const [alice, bob] = await world.friends()
+  for (let n = 1; n <= 102; n += 1) await alice.client.send(bob.alias, `message ${n}`)
+  const [error] = await until(
+    'alice hears that the relay takes no more for now',
+    () => alice.heard.error.length > 0 && alice.heard.error,
+  )
+  expect(error).toMatchObject({ code: 'REFUSED', refusal: 'RATE_LIMITED', retryAfterMs: expect.any(Number) })
+  await bob.receives('message 100')
+  expect(await alice.client.countUnsent()).toBe(2)
+  expect(alice.heard.error).toHaveLength(1)
 })

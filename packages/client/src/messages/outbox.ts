@@ -93,7 +93,7 @@ export class Outbox {
   #isOpen = false
   #inFlight = 0
   /** Whether the application knows that the relay is full. */
-  #hasReportedFull = false
+  #hasReportedWait = false
 
   constructor(context: OutboxContext) {
     this.#context = context
@@ -238,7 +238,7 @@ export class Outbox {
       time: frame.at,
       ...(message.status === 'sending' ? { status: 'sent' } : {}),
     }
-    this.#hasReportedFull = false
+    this.#hasReportedWait = false
     this.#remove(frame.id)
     this.#settle(message, patch)
     this.#pump()
@@ -259,7 +259,7 @@ export class Outbox {
       return true
     }
     this.#markUnsent(entry)
-    if (frame.error === 'RELAY_FULL') this.#reportFull(frame.retry_after_ms)
+    this.#reportLongWait(frame)
     this.#pauses.begin(conversationId, frame)
     return true
   }
@@ -279,15 +279,15 @@ export class Outbox {
     return entry.unknownRefusals >= MAX_UNKNOWN_REFUSALS
   }
 
-  /** Emits one `error` event, until the relay takes a message again. */
-  #reportFull(retryAfterMs: number | undefined): void {
-    if (this.#hasReportedFull) return
-    this.#hasReportedFull = true
-    const text = 'the relay’s disk is full; messages are kept and sent once it has space'
-    const details = {
-      refusal: 'RELAY_FULL',
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    } as const
+  /** Emits one `error` event for refusals that may last long, until the relay takes a message again. */
+  #reportLongWait({ error: refusal, retry_after_ms: retryAfterMs }: ErrorFrame): void {
+    if (this.#hasReportedWait || (refusal !== 'RELAY_FULL' && refusal !== 'RATE_LIMITED')) return
+    this.#hasReportedWait = true
+    const text =
+      refusal === 'RELAY_FULL'
+        ? 'the relay’s disk is full; messages are kept and sent once it has space'
+        : 'the relay takes no more messages of this account for now; they are kept and sent later'
+    const details = { refusal, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) } as const
     this.#context.emitter.emit('error', new ClientError('REFUSED', text, details))
   }
 

@@ -12,6 +12,7 @@ import {
 import { frameRefused } from '../operations/disk-space.ts'
 import type { AccountId } from '../storage/storage.ts'
 import type { BatchRows, Conversation, Lane, Mailbox, MessageRow, SentId } from './batch-rows.ts'
+import { checkMessageRoom, checkRetractionRoom } from './room.ts'
 import type { SentIdCounts } from './sent-id-counts.ts'
 import { encodeRow, receiptFrames } from './stored-frames.ts'
 
@@ -160,7 +161,7 @@ export class Batch {
     const { conversation, lane } = this.#openLane(sender, frame)
     if (!this.#takesNew) throw frameRefused()
     const mailbox = this.#rows.mailbox(lane.recipient)
-    this.#checkRoom(lane, mailbox, frame.payload.length)
+    checkMessageRoom(lane, mailbox, frame.payload.length, this.#limits)
     this.#sentIdCounts.count(sender, this.#now)
 
     const row = this.#nextRow(conversation, mailbox, { kind: 'message', id: frame.id })
@@ -208,7 +209,7 @@ export class Batch {
     const mailbox = this.#rows.mailbox(lane.recipient)
     const isUndelivered = known?.isStored === true && known.seq > lane.deliveredSeq
     if (!isUndelivered && !this.#takesNew) throw frameRefused()
-    if (!isUndelivered) this.#checkRetractionRoom(lane, mailbox)
+    if (!isUndelivered) checkRetractionRoom(lane, mailbox, this.#limits)
     if (!known) this.#sentIdCounts.count(sender, this.#now)
     const row = this.#nextRow(conversation, mailbox, { kind: 'retraction', id: frame.id })
     lane.retractionCount += 1
@@ -279,31 +280,6 @@ export class Batch {
     }
     const friends = addressee !== undefined && this.#rows.areFriends(sender, addressee)
     throw new ProtocolError(friends ? 'WRONG_CONVERSATION' : 'NOT_FRIENDS')
-  }
-
-  #checkRoom(lane: Lane, mailbox: Mailbox, bytes: number): void {
-    const { mailboxMessages, mailboxBytes, mailboxRetractions, conversationPercent } = this.#limits
-    const share = conversationPercent / 100
-    // Retractions beyond their share are of undelivered messages, and keep the places of those messages.
-    // Otherwise messages that are sent and retracted in turn would fill the store.
-    const extra = Math.max(0, mailbox.retractionCount - mailboxRetractions)
-    const extraInLane = Math.max(0, lane.retractionCount - mailboxRetractions * share)
-    if (
-      mailbox.pendingCount + extra >= mailboxMessages ||
-      mailbox.pendingBytes + bytes > mailboxBytes ||
-      lane.pendingCount + extraInLane >= mailboxMessages * share ||
-      lane.pendingBytes + bytes > mailboxBytes * share
-    ) {
-      throw new ProtocolError('MAILBOX_FULL')
-    }
-  }
-
-  #checkRetractionRoom(lane: Lane, mailbox: Mailbox): void {
-    const { mailboxRetractions, conversationPercent } = this.#limits
-    const share = conversationPercent / 100
-    if (mailbox.retractionCount >= mailboxRetractions || lane.retractionCount >= mailboxRetractions * share) {
-      throw new ProtocolError('MAILBOX_FULL')
-    }
   }
 
   #nextRow(

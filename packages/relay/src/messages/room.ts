@@ -1,0 +1,32 @@
+// Whether a mailbox has room for another message or retraction (protocol, Delivery 8).
+import { type Limits, ProtocolError } from '@sotto/protocol'
+import type { Lane, Mailbox } from './batch-rows.ts'
+
+/** @throws ProtocolError `MAILBOX_FULL` if a message with a payload of this length has no room */
+export function checkMessageRoom(lane: Lane, mailbox: Mailbox, bytes: number, limits: Limits): void {
+  const { mailboxMessages, mailboxBytes, mailboxRetractions, conversationPercent } = limits
+  const share = conversationPercent / 100
+  // Retractions beyond their share are of undelivered messages, and keep the places of those messages.
+  // Otherwise messages that are sent and retracted in turn would fill the store.
+  const extra = Math.max(0, mailbox.retractionCount - mailboxRetractions)
+  const extraInLane = Math.max(0, lane.retractionCount - mailboxRetractions * share)
+  if (
+    mailbox.pendingCount + extra >= mailboxMessages ||
+    mailbox.pendingBytes + bytes > mailboxBytes ||
+    lane.pendingCount + extraInLane >= mailboxMessages * share ||
+    lane.pendingBytes + bytes > mailboxBytes * share
+  ) {
+    throw new ProtocolError('MAILBOX_FULL')
+  }
+}
+
+/**
+ * For a retraction that erases no undelivered message. @throws ProtocolError `MAILBOX_FULL` if it has no room
+ */
+export function checkRetractionRoom(lane: Lane, mailbox: Mailbox, limits: Limits): void {
+  const { mailboxRetractions, conversationPercent } = limits
+  const share = conversationPercent / 100
+  if (mailbox.retractionCount >= mailboxRetractions || lane.retractionCount >= mailboxRetractions * share) {
+    throw new ProtocolError('MAILBOX_FULL')
+  }
+}
