@@ -105,6 +105,20 @@ test('a client with an overdue acknowledgement reconnects, even if it receives o
   await person.client.close()
 })
 
+test('a refused confirmation is sent again, and is not reported', async () => {
+  const bob = makePeer('bob')
+  const person = await world.victim([bob])
+  relay.send(msg(bob, person, 4, 'confirm me'))
+  await until('the client has confirmed the message', () => relay.framesOf('delivered').length === 1)
+  relay.send({
+    ...{ type: 'error', error: 'RELAY_FULL', message: '', retry_after_ms: 3000 },
+    conv_id: bob.conversationId,
+  })
+  await until('the client has confirmed it again', () => relay.framesOf('delivered').length === 2)
+  expect(relay.framesOf('delivered').map(({ seq }) => seq)).toEqual([4, 4])
+  expect(person.heard.error).toEqual([])
+})
+
 test('a refused read receipt is sent again if the error code allows a retry', async () => {
   const bob = makePeer('bob')
   const person = await world.victim([bob])

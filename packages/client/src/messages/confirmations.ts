@@ -1,6 +1,6 @@
 // Confirms received messages to the relay: at most one `delivered` per conversation and timer tick, and only
 // for messages that are durably stored.
-import type { AliasId, ConversationId } from '@sotto/protocol'
+import { type AliasId, type ConversationId, errors, isErrorCode, type RelayFrame } from '@sotto/protocol'
 import type { Platform } from '../platform/platform.ts'
 import type { SendFrame } from '../wire/wire.ts'
 
@@ -8,6 +8,11 @@ export interface ConfirmationsContext {
   readonly platform: Pick<Platform, 'clock'>
   readonly send: SendFrame
 }
+
+/** How long a refused confirmation waits if the relay does not say it. */
+const RETRY_MS = 5000
+
+type ErrorFrame = Extract<RelayFrame, { type: 'error' }>
 
 interface Mark {
   readonly seq: number
@@ -23,6 +28,10 @@ export class Confirmations {
    */
   readonly #held = new Set<string>()
   #cancel: (() => void) | undefined
+  /** The latest confirmation sent of each conversation on this connection: the relay may refuse it. */
+  readonly #sent = new Map<string, Mark & { readonly conversationId: ConversationId }>()
+  readonly #refused = new Set<string>()
+  #cancelRetry: (() => void) | undefined
 
   constructor(context: ConfirmationsContext) {
     this.#context = context
@@ -50,17 +59,43 @@ export class Confirmations {
   /** Call it for a new connection: the relay sends everything unconfirmed again. */
   onOpen(): void {
     this.#held.clear()
+    this.#sent.clear()
+    this.#refused.clear()
+  }
+
+  /**
+   * Handles a refusal by the relay.
+   * @returns false if it is not about a confirmation that can be sent again
+   */
+  onError({ id, conv_id, error, retry_after_ms }: ErrorFrame): boolean {
+    if (id !== undefined || conv_id === undefined || !this.#sent.has(conv_id)) return false
+    if (!isErrorCode(error) || errors[error].retry === 'never') return false
+    this.#refused.add(conv_id)
+    this.#cancelRetry ??= this.#context.platform.clock.after(retry_after_ms ?? RETRY_MS, () => this.#retry())
+    return true
   }
 
   stop(): void {
     this.#cancel?.()
+    this.#cancelRetry?.()
     this.#marks.clear()
   }
 
   #flush(): void {
     this.#cancel = undefined
-    for (const [conv_id, { seq, to }] of this.#marks)
-      this.#context.send({ type: 'delivered', conv_id, seq, to })
+    for (const [conv_id, mark] of this.#marks) {
+      this.#context.send({ type: 'delivered', conv_id, ...mark })
+      this.#sent.set(conv_id, { conversationId: conv_id, ...mark })
+    }
     this.#marks.clear()
+  }
+
+  #retry(): void {
+    this.#cancelRetry = undefined
+    for (const name of this.#refused) {
+      const mark = this.#sent.get(name)
+      if (mark) this.add(mark.conversationId, mark.seq, mark.to)
+    }
+    this.#refused.clear()
   }
 }

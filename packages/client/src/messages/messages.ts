@@ -76,9 +76,10 @@ export class Messages {
 
   /** Handles a refusal by the relay. @returns false if it is not about messages */
   async onError(frame: Extract<RelayFrame, { readonly type: 'error' }>): Promise<boolean> {
-    return (
-      (await this.outbox.onError(frame)) || this.retractions.onError(frame) || this.receipts.onError(frame)
-    )
+    if ((await this.outbox.onError(frame)) || this.retractions.onError(frame)) return true
+    // The frame does not say whether it is about a confirmation or about a `read`, so both are sent again.
+    const isConfirmation = this.#confirmations.onError(frame)
+    return this.receipts.onError(frame) || isConfirmation
   }
 
   /** Call it for a new connection: sends everything that waits. */

@@ -90,12 +90,12 @@ await client.requestFriend(alias)
 const stores = [
   {
     name: 'with a store in memory',
-    maxBytes: 36_350,
+    maxBytes: 36_500,
     script: exchange('new MemoryStore()', "import { MemoryStore } from '@sotto/client'"),
   },
   {
     name: 'with IndexedDB',
-    maxBytes: 38_550,
+    maxBytes: 38_700,
     script: exchange(
       "await IndexedDbStore.open('app')",
       "import { IndexedDbStore } from '@sotto/client/browser'",
