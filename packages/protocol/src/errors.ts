@@ -30,6 +30,7 @@ export const errors = {
   NOT_YOUR_MESSAGE: { status: 403, retry: 'never' },
   NOT_CHANNEL_OWNER: { status: 403, retry: 'never' },
   QUOTA_EXCEEDED: { status: 403, retry: 'never' },
+  ORIGIN_REFUSED: { status: 403, retry: 'never' },
   OWN_CHANNEL: { status: 400, retry: 'never' },
   NOT_FOUND: { status: 404, retry: 'never' },
   METHOD_NOT_ALLOWED: { status: 405, retry: 'never' },
@@ -90,6 +91,8 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   NOT_YOUR_MESSAGE: 'Only a message’s sender can retract it.',
   NOT_CHANNEL_OWNER: 'Only the channel’s owner can do this.',
   QUOTA_EXCEEDED: 'All of the account’s channel seats are in use; it can buy another.',
+  ORIGIN_REFUSED:
+    'The relay takes no WebSockets from pages of this origin; its operator lists the right ones in `CORS_ORIGINS`.',
   OWN_CHANNEL: 'An account cannot buy its own channel.',
   NOT_FOUND: 'The thing does not exist, or the caller may not see it.',
   METHOD_NOT_ALLOWED: 'The path does not accept this method.',

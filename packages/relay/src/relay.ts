@@ -99,7 +99,7 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
   })
   const { orders, ledger } = payments
   const channels = createChannels({ ...shared, orders, publicUrl })
-  const rates = new RequestRates(config.rates, clock)
+  const rates = new RequestRates(config.rates, parts)
   const media = createMedia({
     ...shared,
     rates,
@@ -148,6 +148,7 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
     space,
     version,
     publicHost: publicUrl?.host,
+    isSecure: publicUrl?.protocol === 'https:',
     pages: payments.pages,
     authenticate: (token) => authenticate(token, { tokens }),
     admit: (credentials) => admit(credentials, { storage, tokens, clock }),

@@ -86,6 +86,7 @@ export class PaymentWorld {
       clock,
       descriptorLimit: 1024,
       publicHost: undefined,
+      isSecure: false,
       version: '0.0.0',
       gateway: new Gateway({
         ...shared,
@@ -97,7 +98,7 @@ export class PaymentWorld {
         deadTokenReasonOf: async () => undefined,
         retireToken: async () => undefined,
       }),
-      rates: new RequestRates(options.rates, clock),
+      rates: new RequestRates(options.rates, { clock, log }),
       pages: [
         ...new PaymentPages({ find: async (token) => views.get(token), clock }).pages,
         ...(options.pages ?? []),

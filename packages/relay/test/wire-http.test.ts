@@ -126,6 +126,60 @@ describe('paths and methods', () => {
   })
 })
 
+describe('every answer', () => {
+  const secure = useRelay({ PUBLIC_URL: 'https://relay.example' })
+  const answers = async (url: string): Promise<Answer[]> => {
+    const account = await wireAccount(url)
+    return await Promise.all([
+      call(`${url}/`),
+      call(`${url}/health`),
+      call(`${url}/openapi.json`),
+      call(`${url}/nope`),
+      call(`${url}/health`, { method: 'DELETE' }),
+      call(`${url}/api/v1/me`, { method: 'OPTIONS' }),
+      call(`${url}/ws`),
+      account.get('/me'),
+      account.get('/users/NOT%20AN%20ALIAS'),
+      call(`${url}/api/v1/media/m_${'A'.repeat(22)}`),
+      account.bare('POST', '/auth/logout'),
+    ])
+  }
+
+  test('keeps browsers from rendering it, sniffing its type, storing it, framing it and telling its address', async () => {
+    for (const { headers } of await answers(relay.url)) {
+      expect(headers.get('content-security-policy')).toBe(
+        "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox",
+      )
+      expect(headers.get('x-content-type-options')).toBe('nosniff')
+      expect(headers.get('cache-control')).toBe('no-store')
+      expect(headers.get('referrer-policy')).toBe('no-referrer')
+      expect(headers.get('strict-transport-security')).toBeNull()
+    }
+  })
+
+  test('names its type, and the encoding of text', async () => {
+    for (const { headers, text } of await answers(relay.url)) {
+      if (text !== '')
+        expect(headers.get('content-type')).toMatch(
+          /^(?:application\/(?:problem\+)?json|text\/plain; ?charset=utf-8)/i,
+        )
+    }
+  })
+
+  test('tells browsers to stay with https for a year, if PUBLIC_URL is https', async () => {
+    for (const { headers } of await answers(secure.url))
+      expect(headers.get('strict-transport-security')).toBe('max-age=31536000')
+  })
+})
+
+test('TRACE and CONNECT are not served, and nothing of the request is repeated', async () => {
+  for (const line of ['TRACE /', 'TRACE /api/v1/me', 'TRACE /nope', 'CONNECT /health']) {
+    const { status, head, body } = await rawHttp(relay.url, requestOf(line, { 'x-secret': 'of-the-request' }))
+    expect([line, status >= 400 && status < 500]).toEqual([line, true])
+    expect(head + body).not.toContain('of-the-request')
+  }
+})
+
 describe('bodies', () => {
   const url = () => `${relay.url}/api/v1/auth/challenge`
 

@@ -82,6 +82,36 @@ describe('an upgrade', () => {
   })
 })
 
+describe('the origin of a page that opens a WebSocket', () => {
+  const narrow = useRelay({
+    CORS_ORIGINS: 'https://app.example,https://other.example',
+    PUBLIC_URL: 'https://relay.example',
+  })
+
+  test('must be one of the operator’s, or the relay’s own; programs without an origin are not affected', async () => {
+    const account = await wireAccount(narrow.url)
+    const upgrade = async (headers: Record<string, string>) => {
+      const path = `/ws?user_uuid=${account.uuid}&ticket=${await account.ticket()}`
+      return await rawHttp(narrow.url, requestOf(`GET ${path}`, { ...UPGRADE, ...headers }))
+    }
+    for (const origin of ['https://app.example', 'https://other.example', 'https://relay.example'])
+      expect([origin, (await upgrade({ origin })).status]).toEqual([origin, 101])
+    expect((await upgrade({})).status).toBe(101)
+    for (const origin of ['https://evil.example', 'https://app.example.evil.example', 'null', '']) {
+      const { status, body } = await upgrade({ origin })
+      expect([origin, status, JSON.parse(body).error]).toEqual([origin, 403, 'ORIGIN_REFUSED'])
+    }
+    await (await account.connect()).close()
+  })
+
+  test('is not looked at by default', async () => {
+    const account = await wireAccount(relay.url)
+    const path = `/ws?user_uuid=${account.uuid}&ticket=${await account.ticket()}`
+    const request = requestOf(`GET ${path}`, { ...UPGRADE, origin: 'https://any.example' })
+    expect((await rawHttp(relay.url, request)).status).toBe(101)
+  })
+})
+
 describe('one connection per account', () => {
   test('a new connection with the same token closes the older one with 4409 and no goaway: the client reconnected', async () => {
     const account = await wireAccount(relay.url)

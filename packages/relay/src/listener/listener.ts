@@ -8,12 +8,14 @@ import type { Log } from '../operations/log.ts'
 import type { Readiness } from '../operations/readiness.ts'
 import { within } from '../operations/within.ts'
 import { clientAddress } from './address.ts'
+import { type AnswerHeaderParts, apiAnswers, type Finish, PREFLIGHT, pageAnswers } from './answer-headers.ts'
 import { connectionCapsOf } from './connection-caps.ts'
 import { ConnectionsInUse, connectionKey, type Use, type User } from './connections-in-use.ts'
 import { type LoginHost, loginHostOf } from './login-host.ts'
 import { plainResponse, problemResponse } from './problem.ts'
 import type { RequestRates } from './request-rates.ts'
 import { bearerToken, createRoutes, type RouterParts } from './router.ts'
+import { checkSocketOrigin } from './socket-origin.ts'
 import { openTcpConnections } from './tcp-connections.ts'
 import { UnusedConnections } from './unused-connections.ts'
 import type { WebPage } from './web-pages.ts'
@@ -25,7 +27,7 @@ export interface Credentials {
   readonly token: string | undefined
 }
 
-export interface ListenerParts extends RouterParts {
+export interface ListenerParts extends RouterParts, AnswerHeaderParts {
   readonly gateway: Gateway
   /** The pages that features serve besides the API. */
   readonly pages: readonly WebPage[]
@@ -48,7 +50,6 @@ export interface ListenerParts extends RouterParts {
   readonly publicHost: string | undefined
   /** What login challenges are bound to. */
   readonly loginHost: LoginHost
-  readonly corsOrigins: readonly string[] | 'any'
   readonly trustedProxies: number
 }
 
@@ -73,8 +74,6 @@ interface Asked {
 }
 type Answer = (asked: Asked) => Promise<Response | undefined>
 type Served = (request: RoutedRequest, server: RelayServer) => Promise<Response | undefined>
-/** Adds the final headers to a response. */
-type Finish = (request: Request, response: Response) => Response
 
 /**
  * So large that Bun never refuses a body. The endpoints refuse large bodies themselves, with a problem
@@ -83,7 +82,7 @@ type Finish = (request: Request, response: Response) => Response
 const MOST_BODY_BYTES = Number.MAX_SAFE_INTEGER
 
 export function startListener(parts: ListenerParts): Listener {
-  const cors = corsOf(parts.corsOrigins)
+  const finishAnswer = apiAnswers(parts)
   const caps = connectionCapsOf(parts.limits, parts.descriptorLimit)
   const inUse = new ConnectionsInUse(caps, parts)
   let isRefusing = false
@@ -114,8 +113,8 @@ export function startListener(parts: ListenerParts): Listener {
     if (isNearlyFull()) response.headers.set('connection', 'close')
     return response
   }
-  const guarded = guardedBy(problemResponse, cors)
-  const guardedPage = guardedBy(plainResponse, pageOf)
+  const guarded = guardedBy(problemResponse, finishAnswer)
+  const guardedPage = guardedBy(plainResponse, pageAnswers(parts))
 
   const warnOfProxy = once(() =>
     parts.log.warn('client_address_missing', {
@@ -153,6 +152,8 @@ export function startListener(parts: ListenerParts): Listener {
     parts.rates.take('upgrade', address)
     if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket')
       throw new ProtocolError('UPGRADE_REQUIRED')
+    const ownHost = hostFor(request)
+    checkSocketOrigin(request.headers.get('origin'), { corsOrigins: parts.corsOrigins, ownHost })
     const admission = await parts.admit(credentialsOf(request))
     const data = { admission, onClosed: () => use.end() }
     if (!server.upgrade(request, { data })) throw new ProtocolError('UPGRADE_REQUIRED')
@@ -160,7 +161,7 @@ export function startListener(parts: ListenerParts): Listener {
   }
 
   const preflight = (request: Request): Response =>
-    cors(request, new Response(null, { status: 204, headers: PREFLIGHT }))
+    finishAnswer(request, new Response(null, { status: 204, headers: PREFLIGHT }))
   const apiRoutes = createRoutes(parts)
   const table: Record<string, Record<string, Served>> = {}
   const serve = (path: string, methods: readonly string[], answer: Served): void => {
@@ -217,6 +218,8 @@ export function startListener(parts: ListenerParts): Listener {
     port: parts.port,
     maxRequestBodySize: MOST_BODY_BYTES,
     idleTimeout: 30,
+    development: false, // Bun's own error pages show source code.
+    reusePort: false, // Without this, it is true outside development, so two relays could share a port.
     routes: table,
     fetch: (request, self) => {
       if (request.method === 'OPTIONS') return preflight(request)
@@ -297,32 +300,6 @@ function notServed(method: string, path: string, table: Readonly<Record<string, 
 function hostOf(request: Request): string | undefined {
   const host = request.headers.get('host')?.toLowerCase() ?? ''
   return /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/.test(host) && host.length <= 255 ? host : undefined
-}
-
-const PREFLIGHT = {
-  'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
-  'access-control-allow-headers': 'authorization, content-type, range, if-range, if-none-match',
-  'access-control-max-age': '86400',
-}
-
-function corsOf(origins: readonly string[] | 'any'): Finish {
-  return (request, response) => {
-    const origin = request.headers.get('origin')
-    response.headers.set('x-content-type-options', 'nosniff')
-    if (origins === 'any') response.headers.set('access-control-allow-origin', '*')
-    else {
-      response.headers.set('vary', 'Origin')
-      if (origin && origins.includes(origin)) response.headers.set('access-control-allow-origin', origin)
-    }
-    response.headers.set('access-control-expose-headers', 'retry-after, etag, content-range')
-    return response
-  }
-}
-
-// Pages get no CORS headers: they are for people, not for scripts of other origins.
-function pageOf(_request: Request, response: Response): Response {
-  response.headers.set('x-content-type-options', 'nosniff')
-  return response
 }
 
 function welcome(version: string): string {

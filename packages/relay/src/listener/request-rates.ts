@@ -1,17 +1,21 @@
 // Enforces the rates of HTTP requests and upgrades. The counts are in memory, so each node counts separately.
 import { ProtocolError, type RateInForce, type RateName, type Rates } from '@sotto/protocol'
 import type { Clock } from '../operations/clock.ts'
+import type { Log } from '../operations/log.ts'
+import { RepeatedWarning } from '../operations/repeated-warning.ts'
 import { TokenBucket } from '../operations/token-bucket.ts'
 import { widerNetworksOf } from './address.ts'
 
 export class RequestRates {
   readonly #rates: Rates
   readonly #clock: Clock
+  readonly #exceeded: RepeatedWarning
   readonly #buckets = new Map<string, TokenBucket>()
 
-  constructor(rates: Rates, clock: Clock) {
+  constructor(rates: Rates, parts: { clock: Clock; log: Log }) {
     this.#rates = rates
-    this.#clock = clock
+    this.#clock = parts.clock
+    this.#exceeded = new RepeatedWarning('rate_exceeded', parts)
   }
 
   /**
@@ -29,7 +33,11 @@ export class RequestRates {
     let waitMs = 0
     for (const who of counted)
       waitMs = Math.max(waitMs, this.#buckets.get(`${name} ${who.name}`)?.waitMs(now, count) ?? 0)
-    if (waitMs > 0) throw new ProtocolError('RATE_LIMITED', { limit: name, retryAfterMs: waitMs })
+    if (waitMs > 0) {
+      const who = typeof accountOrAddress === 'string' ? 'address' : 'account'
+      this.#exceeded.happened({ rate: name, [who]: accountOrAddress })
+      throw new ProtocolError('RATE_LIMITED', { limit: name, retryAfterMs: waitMs })
+    }
     // Only now are buckets added: an address that its network refuses takes no memory.
     for (const who of counted) {
       const wider = { burst: rate.burst * who.times, perSeconds: rate.perSeconds }

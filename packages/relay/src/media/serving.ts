@@ -1,13 +1,11 @@
 // Serves a blob over HTTP: whole, a range of it, or only its headers (RFC 9110). The relay does not know what
-// it serves, so its headers stop browsers from interpreting it.
+// it serves, so its headers, and those of every answer, stop browsers from interpreting it.
 import { ProtocolError } from '@sotto/protocol'
 import type { BlobStore, ByteRange, StoredBlob } from './blob-store.ts'
 
 const HEADERS = {
   'content-type': 'application/octet-stream',
   'content-disposition': 'attachment',
-  'x-content-type-options': 'nosniff',
-  'content-security-policy': 'sandbox',
   'accept-ranges': 'bytes',
   'cache-control': 'private, no-cache',
 }

@@ -10,7 +10,7 @@ export type LogLevel = (typeof logLevels)[number]
 /** The only fields that a log line may have besides its event. */
 export interface LogFields {
   readonly account?: number
-  /** An address that reached a limit, so that the operator can keep it out. */
+  /** An address that reached a limit or rate, so that the operator can keep it out. */
   readonly address?: string
   readonly code?: string | number
   readonly count?: number
@@ -21,6 +21,7 @@ export interface LogFields {
   readonly freeBytes?: number
   readonly mediaBytes?: number
   readonly otherBytes?: number
+  readonly rate?: string
   readonly setting?: string
   readonly url?: string
   readonly version?: string
