@@ -1,6 +1,4 @@
 // Injects faults into the relay and its clients, one after another, in an order that the seed decides.
-import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
-import { join } from 'node:path'
 import { operatorCommands } from '@sotto/relay'
 import type { Crowd } from './crowd.ts'
 import type { Ailment, FaultyWire } from './faulty-wire.ts'
@@ -278,11 +276,10 @@ export class Nemesis {
 
   async #fill(): Promise<void> {
     const { target, random } = this.#field
-    const ballast = join(target.smallDisk ?? '', 'ballast')
-    const free = (): void => rmSync(ballast, { force: true })
+    const free = (): void => target.smallDisk?.empty()
     this.#note('full', '')
     try {
-      fillUp(ballast)
+      target.smallDisk?.fillUpTo(0)
       await Bun.sleep(this.#while())
       if (random.chance(0.4)) await this.#crash(target.disk ? 'power' : 'kill', free)
     } finally {
@@ -315,19 +312,3 @@ const ailments: readonly Ailment[] = [
   'swallow-both',
   'hold-to-relay',
 ]
-
-function fillUp(path: string): void {
-  const file = openSync(path, 'w')
-  try {
-    for (const size of [1 << 20, 1 << 12]) {
-      const block = Buffer.alloc(size, 1)
-      try {
-        while (writeSync(file, block) > 0);
-      } catch (error) {
-        if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error
-      }
-    }
-  } finally {
-    closeSync(file)
-  }
-}

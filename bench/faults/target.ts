@@ -1,11 +1,11 @@
 // The relay under test: a real process with its own disk, and the fault-injecting disk layer if the machine
 // allows it.
-import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RelayProcess, startRelay } from '@sotto/relay/testing'
 import { type OwnPostgresServer, startOwnPostgres } from '../../packages/relay/test/postgres-server.ts'
+import { mountSmallDisk, type SmallDisk } from '../../packages/relay/test/small-disk.ts'
 import { Disk } from './disk.ts'
 
 export type Engine = 'sqlite' | 'postgres'
@@ -16,8 +16,8 @@ export interface Target {
   readonly port: number
   /** The disk layer, if any. */
   readonly disk: Disk | undefined
-  /** The mount point of a small file system that can be filled up, if any. */
-  readonly smallDisk: string | undefined
+  /** The small file system that holds the data and can be filled up, if any. */
+  readonly smallDisk: SmallDisk | undefined
   readonly postgres: OwnPostgresServer | undefined
   /** The relay's settings; operator commands use the same ones. */
   readonly env: Readonly<Record<string, string>>
@@ -51,22 +51,19 @@ const SETTINGS = {
 /** @param start starts the relay: the real one, or a mutant */
 export async function prepareTarget(engine: Engine, start: typeof startRelay): Promise<Target> {
   const scratch = mkdtempSync(join(tmpdir(), 'sotto-faults-'))
-  const folder = join(scratch, 'data')
-  mkdirSync(folder)
   const missing: string[] = []
   const postgres = engine === 'postgres' ? await startOwnPostgres() : undefined
   if (postgres) missing.push('no power cuts and no disks that fail: PostgreSQL has its own disk')
-  const smallDisk = postgres ? undefined : mount(folder, missing)
+  const smallDisk = postgres ? undefined : await mount(missing)
+  const folder = smallDisk?.folder ?? join(scratch, 'data')
+  mkdirSync(folder, { recursive: true })
   const disk = Disk.prepare(folder, scratch)
   if (typeof disk === 'string')
     missing.push(`no power cuts, slow disk, jumping clock or passing time: ${disk}`)
   const layer = typeof disk === 'string' ? undefined : disk
   let relay: RelayProcess | undefined
-  const clear = (): void => {
-    if (smallDisk) unmount(smallDisk)
-    rmSync(scratch, { recursive: true, force: true })
-  }
-  // If this program is killed, nothing else would unmount the file system.
+  const clear = (): void => rmSync(scratch, { recursive: true, force: true })
+  // If this program fails, nothing else would end the relay.
   const ended = (): void => {
     if (relay) endNow(relay.pid)
     clear()
@@ -76,6 +73,7 @@ export async function prepareTarget(engine: Engine, start: typeof startRelay): P
     process.off('exit', ended)
     await relay?.stop()
     layer?.close()
+    await smallDisk?.remove()
     clear()
     await postgres?.stop()
   }
@@ -91,20 +89,13 @@ export async function prepareTarget(engine: Engine, start: typeof startRelay): P
   }
 }
 
-function mount(folder: string, missing: string[]): string | undefined {
-  const words = ['-t', 'tmpfs', '-o', `size=${SMALL_DISK_MIB}m,mode=700`, 'sotto-faults', folder]
-  const program = Bun.which('mount')
-  const { status, stderr } = program ? spawnSync(program, words, { encoding: 'utf8' }) : NO_PROGRAM
-  if (status === 0) return folder
-  missing.push(`no full disk: a small file system cannot be mounted (${stderr.trim()})`)
-  return undefined
-}
-
-const NO_PROGRAM = { status: 1, stderr: 'there is no mount' }
-
-function unmount(folder: string): void {
-  const program = Bun.which('umount')
-  if (program) spawnSync(program, ['-l', folder])
+async function mount(missing: string[]): Promise<SmallDisk | undefined> {
+  try {
+    return await mountSmallDisk(SMALL_DISK_MIB)
+  } catch (error) {
+    missing.push(`no full disk: ${error instanceof Error ? error.message.trim() : String(error)}`)
+    return undefined
+  }
 }
 
 function endNow(pid: number): void {

@@ -18,7 +18,7 @@ let relay: RelayProcess
 const people: Person[] = []
 
 beforeAll(async () => {
-  disk = mountSmallDisk(40)
+  disk = await mountSmallDisk(40)
   relay = await startRelay({ env: { DATA_DIR: disk.folder, LOG_LEVEL: 'error' } })
 })
 afterEach(async () => {
@@ -26,7 +26,7 @@ afterEach(async () => {
 })
 afterAll(async () => {
   await relay?.stop()
-  disk?.remove()
+  await disk?.remove()
 })
 
 async function join(name: string): Promise<Person> {

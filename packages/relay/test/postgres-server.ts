@@ -1,6 +1,6 @@
 // A real PostgreSQL for tests: one server for each test process, and one for each test that breaks it. They
 // use temporary folders and end with the process.
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline'
 import { SQL } from 'bun'
 import { findPostgres, oldestPostgres } from '../../../scripts/find-postgres.mjs'
 import { findFreePort } from './free-port.ts'
+import { letEnd } from './let-end.ts'
 
 export interface PostgresServer {
   /** The URL of the database `postgres`; tests use databases from `createDatabase`. */
@@ -201,6 +202,7 @@ function startKeeper(folder: string) {
     detached: true,
     stdio: ['pipe', 'pipe', 'inherit'],
   })
+  // A server left running must not keep the test process from ending.
   letEnd(shell)
   const answers = createInterface({ input: shell.stdout })[Symbol.asyncIterator]()
 
@@ -217,14 +219,6 @@ function startKeeper(folder: string) {
     async isServerAlive(): Promise<boolean> {
       return (await ask('alive', [])) === 'yes'
     },
-  }
-}
-
-// A server left running must not keep the test process from ending.
-function letEnd(shell: ChildProcess) {
-  shell.unref()
-  for (const stream of [shell.stdin, shell.stdout]) {
-    if (stream !== null && 'unref' in stream && typeof stream.unref === 'function') stream.unref()
   }
 }
 

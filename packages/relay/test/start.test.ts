@@ -78,12 +78,11 @@ test('a relay does not start if its folder is a file or its database is not a da
 })
 
 test('a relay does not start on a disk without space, and says so', async () => {
-  const disk = mountSmallDisk(1)
+  await using disk = await mountSmallDisk(1)
   disk.fillUpTo(0)
   expect(await complaint({ DATA_DIR: disk.folder })).toMatch(
     /^DATA_DIR is ".*", but it cannot be used: .*full/,
   )
-  disk.remove()
 })
 
 test('a relay does not start if PostgreSQL is unreachable or has no such database', async () => {

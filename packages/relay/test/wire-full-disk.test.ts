@@ -26,7 +26,7 @@ let sending: WireSocket
 let receiving: WireSocket
 
 beforeAll(async () => {
-  disk = mountSmallDisk(DISK_MIB)
+  disk = await mountSmallDisk(DISK_MIB)
   relay = await startRelay({ env: { DATA_DIR: disk.folder, LOG_LEVEL: 'info' } })
   const friends = await wireFriends(relay.url)
   ;({ alice, bob, conv } = friends)
@@ -36,7 +36,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await relay?.stop()
-  disk?.remove()
+  await disk?.remove()
 })
 
 /** Sends a message and takes it at its recipient. */
@@ -192,7 +192,7 @@ test('below the last reserve, nothing new is taken, and what frees space goes on
 })
 
 test('a disk without a byte left, whatever took it, answers RELAY_FULL and never INTERNAL', async () => {
-  const small = mountSmallDisk(20)
+  await using small = await mountSmallDisk(20)
   const bare = await startRelay({
     env: { DATA_DIR: small.folder, DISK_RESERVE_BYTES: '0', LOG_LEVEL: 'info' },
   })
@@ -223,6 +223,5 @@ test('a disk without a byte left, whatever took it, answers RELAY_FULL and never
     expect(new Set(failures)).toEqual(new Set(['storage_full']))
   } finally {
     await bare.stop()
-    small.remove()
   }
 })

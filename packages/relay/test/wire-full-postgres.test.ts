@@ -20,7 +20,7 @@ let admin: SQL
 let relay: RelayProcess
 
 beforeAll(async () => {
-  disk = mountSmallDisk(40, '777')
+  disk = await mountSmallDisk(40, '777')
   // PostgreSQL wants the folder of a tablespace to be its own.
   const place = `${disk.folder}/tablespace`
   server = await startPostgres()
@@ -41,7 +41,7 @@ afterAll(async () => {
   await admin?.unsafe('DROP TABLESPACE IF EXISTS small')
   await admin?.end()
   await server?.stop()
-  disk?.remove()
+  await disk?.remove()
 })
 
 test('a PostgreSQL without space refuses what is new, and takes confirmations and deletions until there is space', async () => {

@@ -19,7 +19,7 @@ let space: DiskSpace
 let events: [string, string][]
 
 beforeEach(async () => {
-  disk = mountSmallDisk(40)
+  disk = await mountSmallDisk(40)
   storage = await openSqlite(disk.folder)
   const recorded = recordingLog()
   events = recorded.events
@@ -31,7 +31,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await storage.close()
-  disk.remove()
+  await disk.remove()
 })
 
 function refusalOf(work: () => void): string {
