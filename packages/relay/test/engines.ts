@@ -1,4 +1,5 @@
 // The two storage engines. Each opens a new, empty store, so that every test can run on both.
+import { setDefaultTimeout } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,6 +7,10 @@ import { openPostgres } from '../src/storage/postgres.ts'
 import { openSqlite } from '../src/storage/sqlite.ts'
 import type { Storage } from '../src/storage/storage.ts'
 import { startPostgres } from './postgres-server.ts'
+
+// For a file that is run without `npm test`: the first store starts PostgreSQL, which takes more than Bun's
+// 5 s on a busy machine.
+setDefaultTimeout(90_000)
 
 /** A store for one test. */
 export interface TestStore {
