@@ -46,11 +46,17 @@ export async function startCoturn(secret: string): Promise<Coturn> {
   }
 }
 
-/** The operators' configuration, but only on this machine, on free ports, and without a certificate. */
-async function configuration(of: { folder: string; port: number; secret: string }): Promise<string> {
+/** The configuration that docs/operations.md gives operators. */
+export async function operatorsConfiguration(): Promise<string> {
   const guide = await Bun.file(join(import.meta.dir, '../../../docs/operations.md')).text()
   const block = /<!-- coturn -->\n```conf\n(?<conf>[\s\S]+?)```\n<!-- \/coturn -->/.exec(guide)?.groups?.conf
   if (!block) throw new Error('docs/operations.md has no configuration for coturn')
+  return block
+}
+
+/** The operators' configuration, but only on this machine, on free ports, and without a certificate. */
+async function configuration(of: { folder: string; port: number; secret: string }): Promise<string> {
+  const block = await operatorsConfiguration()
   const replaced: Record<string, string | undefined> = {
     'listening-port': `listening-port=${of.port}`,
     'static-auth-secret': `static-auth-secret=${of.secret}`,
@@ -63,6 +69,7 @@ async function configuration(of: { folder: string; port: number; secret: string 
   const lines = block.split('\n').map((line) => replaced[line.split('=')[0] ?? ''] ?? line)
   const added = [
     ...['listening-ip=127.0.0.1', 'relay-ip=127.0.0.1', 'allow-loopback-peers'],
+    'allowed-peer-ip=127.0.0.1',
     ...[`userdb=${of.folder}/users`, `pidfile=${of.folder}/pid`, 'log-file=stdout', 'simple-log'],
   ]
   return [...lines, ...added, ''].join('\n')

@@ -1,5 +1,7 @@
 // Which addresses a push may be sent to.
 import { describe, expect, test } from 'bun:test'
+import { BlockList, isIP } from 'node:net'
+import { operatorsConfiguration } from '../../test/coturn.ts'
 import { AllowedHosts, isPublicAddress } from './public-addresses.ts'
 
 describe('a push is sent to', () => {
@@ -87,6 +89,20 @@ test.each(SPECIAL_NETWORKS)(
     expect([first, last].map(isPublicAddress)).toEqual([false, false])
   },
 )
+
+test('the TURN server that operations.md sets up reaches none of them', async () => {
+  const denied = new BlockList()
+  const ranges = (await operatorsConfiguration()).matchAll(/^denied-peer-ip=(?<first>.+)-(?<last>.+)$/gm)
+  const ends: string[] = []
+  for (const { groups: { first = '', last = '' } = {} } of ranges) {
+    denied.addRange(first, last, isIP(first) === 4 ? 'ipv4' : 'ipv6')
+    ends.push(first, last)
+  }
+  expect(ends.filter(isPublicAddress)).toEqual([])
+  const special = SPECIAL_NETWORKS.flatMap(([, first, last]) => [first, last])
+  const isDenied = (address: string) => denied.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6')
+  expect(special.filter((address) => !isDenied(address))).toEqual([])
+})
 
 describe('the operator’s exceptions', () => {
   const allowed = new AllowedHosts(['Push.Example', 'gateway', '10.1.0.0/16', '192.168.1.7', 'fd00::/8'])

@@ -144,6 +144,14 @@ describe('an endpoint', () => {
     await until('the order is confirmed', async () => (await shop.status(order)) === 'confirmed')
   })
 
+  test('that redirects is not followed, because it may lead into the operator’s own network', async () => {
+    const [endpoint, elsewhere] = [await openEndpoint(), await openEndpoint()]
+    const shop = await openShop([endpoint.url])
+    endpoint.behave = () => new Response(null, { status: 307, headers: { location: elsewhere.url } })
+    await until('the failure is logged', () => events(shop).includes('rpc_endpoint_failing'))
+    expect(elsewhere.asked).toEqual([])
+  })
+
   test('that never ends an answer does not delay stopping the relay', async () => {
     const endpoint = await openEndpoint()
     const shop = await openShop([endpoint.url])

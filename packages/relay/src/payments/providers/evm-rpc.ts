@@ -206,7 +206,7 @@ class Endpoint {
     try {
       answer = await this.#client.request({
         body: { method, params },
-        fetchOptions: { signal: ending.signal },
+        fetchOptions: { signal: ending.signal, redirect: 'error' },
       })
     } catch (error) {
       // The error's message is not used, because it repeats the URL.
