@@ -5,6 +5,7 @@ import type { LogoutWatch } from './accounts/logouts.ts'
 import { purgeExpired } from './accounts/purge.ts'
 import type { RelayKeyRings } from './accounts/relay-keys.ts'
 import type { createCalls } from './calls/calls.ts'
+import type { createChannels } from './channels/channels.ts'
 import { forgetRejections } from './friends/friends.ts'
 import type { Gateway } from './gateway/gateway.ts'
 import type { RequestRates } from './listener/request-rates.ts'
@@ -28,6 +29,7 @@ export interface MaintainedParts {
   readonly durability: DurabilityCheck
   readonly logoutWatch: LogoutWatch
   readonly deletion: AccountDeletion
+  readonly channels: ReturnType<typeof createChannels>
   readonly keyRings: RelayKeyRings
   readonly messages: ReturnType<typeof createMessages>
   readonly media: Awaited<ReturnType<typeof createMedia>>
@@ -41,7 +43,7 @@ export interface MaintainedParts {
 
 export function maintenanceTasks(parts: MaintainedParts): readonly MaintenanceTask[] {
   const { storage, clock, clockTrust, durability, logoutWatch, keyRings, deletion, limits } = parts
-  const { messages, media, payments } = parts
+  const { channels, messages, media, payments } = parts
   const { reserveRate, push, calls, gateway, rates } = parts
   return [
     { name: 'durability', run: () => durability.run() },
@@ -62,6 +64,7 @@ export function maintenanceTasks(parts: MaintainedParts): readonly MaintenanceTa
     // Also deletes the records of revoked tokens, which must not happen before those tokens expire.
     { name: 'accounts', needsTrustedClock: true, run: () => purgeExpired(storage, clock.now()) },
     { name: 'deleted accounts', run: () => deletion.resume() },
+    { name: 'deleted channels', run: () => channels.purges.resume() },
     { name: 'rejections', needsTrustedClock: true, run: () => forgetRejections(storage, parts) },
     // Without a trusted clock it still removes deleted blobs, but nothing expires.
     { name: 'media', run: async (signal) => media.sweep(signal, await clockTrust.isTrusted()) },

@@ -6,7 +6,7 @@ import { openRelayKeys } from './accounts/relay-keys.ts'
 import { accountRoutes } from './accounts/routes.ts'
 import { Tokens } from './accounts/tokens.ts'
 import { createCalls } from './calls/calls.ts'
-import { createChannels, endChannelSales, eraseChannels } from './channels/channels.ts'
+import { createChannels, endChannels, eraseChannels } from './channels/channels.ts'
 import { createInProcessBus } from './cluster/in-process-bus.ts'
 import type { Config } from './config.ts'
 import { eraseFriendships, friendRoutes } from './friends/friends.ts'
@@ -129,7 +129,7 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
   })
   const deletion = new AccountDeletion({
     ...shared,
-    endings: [eraseOrders, endChannelSales, erasePush],
+    endings: [eraseOrders, endChannels, erasePush],
     erasers: [eraseMailbox, eraseFriendships, eraseChannels, eraseMedia],
   })
   keyRings.onTokensRevoked = () => gateway.closeDeadTokens((jti) => tokens.hasKeyOf(jti))
@@ -168,6 +168,7 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
   await payments.start()
   await push.start()
   deletion.start()
+  channels.purges.start()
   const operatorSocket = await startOperatorSocket({
     path: operatorSocketOf(config.dataDir),
     commands: createOperatorCommands({ ...shared, ledger, keyRings }),
@@ -180,6 +181,7 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
       keyRings,
       durability,
       deletion,
+      channels,
       messages,
       media,
       payments,
@@ -204,6 +206,7 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
         push.stop(),
         space.stop(),
         deletion.stop(),
+        channels.purges.stop(),
         messages.settle(),
       ]
       await within(mostMs, Promise.all(parts))

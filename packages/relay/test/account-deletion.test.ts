@@ -3,7 +3,9 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { AliasId, check, defaultLimits } from '@sotto/protocol'
 import { AccountDeletion } from '../src/accounts/deletion.ts'
-import { endChannelSales, eraseChannels } from '../src/channels/channels.ts'
+import { listChannels } from '../src/channels/catalog.ts'
+import { endChannels, eraseChannels } from '../src/channels/channels.ts'
+import { searchChannels } from '../src/channels/search.ts'
 import { eraseFriendships, tellFriends } from '../src/friends/friends.ts'
 import { listBlocks, listFriends } from '../src/friends/lists.ts'
 import { eraseMedia } from '../src/media/media.ts'
@@ -13,6 +15,7 @@ import { ROWS_PER_SLICE } from '../src/operations/slices.ts'
 import { eraseOrders } from '../src/payments/payments.ts'
 import { erasePush } from '../src/push/push.ts'
 import type { AccountId, Storage } from '../src/storage/storage.ts'
+import { dyingAfter } from './dying-store.ts'
 import { engines } from './engines.ts'
 import { countsOf, type MailboxWorld, openMailboxWorld } from './mailbox-world.ts'
 import { eventually, recordingLog } from './payment-watch.ts'
@@ -44,7 +47,7 @@ for (const engine of engines) {
         ...world,
         log,
         storage: over,
-        endings: [eraseOrders, endChannelSales, erasePush],
+        endings: [eraseOrders, endChannels, erasePush],
         erasers: [eraseMailbox, eraseFriendships, eraseChannels, eraseMedia],
       })
 
@@ -84,6 +87,9 @@ for (const engine of engines) {
       expect(await listFriends(storage.sql, peer, defaultLimits())).toEqual([])
       expect(await listBlocks(storage.sql, peer)).toEqual([])
       expect(await listActiveConversations(storage.sql, peer)).toEqual([])
+      expect((await listChannels(storage.sql, peer)).map(({ owner_id }) => owner_id)).toEqual([peer])
+      const found = await searchChannels(storage.sql, 'wombat', peer)
+      expect(found).toEqual([])
       let transactions = 0
       for (; (await waitingPurges()) > 0; transactions += isSqlite ? 1 : 10)
         await deletionOn(dyingAfter(storage, transactions)).resume()
@@ -119,6 +125,8 @@ for (const engine of engines) {
         UNION ALL SELECT 'notice' FROM notices WHERE account_id = ${gone}
         UNION ALL SELECT 'blob' FROM media_blobs WHERE account_id = ${gone}
         UNION ALL SELECT 'channel' FROM channels WHERE owner_id = ${gone}
+        UNION ALL SELECT 'purge' FROM channel_purges
+        UNION ALL SELECT 'word' FROM channel_words
         UNION ALL SELECT 'post' FROM channel_posts WHERE author_id = ${gone}
         UNION ALL SELECT 'subscription' FROM channel_subscriptions
           WHERE account_id = ${gone} OR channel NOT IN (SELECT id FROM channels)`
@@ -190,6 +198,9 @@ async function fill(storage: Storage, many: number): Promise<{ gone: AccountId; 
       INSERT INTO channels (channel_id, owner_id, name, description, is_public, created_at, subscriber_count)
       SELECT 'ch_' || id, id, 'n', '', 1, 1, 1 FROM accounts WHERE id >= ${first}`
     await sql`
+      INSERT INTO channel_words (in_name, level, word, channel)
+      SELECT 1, 0, 'wombat', id FROM channels WHERE owner_id = ${gone}`
+    await sql`
       INSERT INTO channel_subscriptions (account_id, channel, created_at)
       SELECT ${gone}, id, 1 FROM channels WHERE owner_id <> ${gone}`
     await sql`
@@ -241,17 +252,4 @@ async function watchTurns(
 
 function unwatched(_most: object, work: (onEach: () => void) => Promise<void>): Promise<void> {
   return work(() => undefined)
-}
-
-/** The same store, for a process that dies after this many transactions. */
-function dyingAfter(storage: Storage, transactions: number): Storage {
-  let left = transactions
-  return {
-    ...storage,
-    transaction: async (work) => {
-      if (left === 0) throw new Error('the process died')
-      left -= 1
-      return await storage.transaction(work)
-    },
-  }
 }

@@ -12,7 +12,7 @@ import {
 import { addAccount, findAccountByAlias } from '../src/accounts/accounts.ts'
 import { AccountDeletion } from '../src/accounts/deletion.ts'
 import { createChannel, getChannel, setSalePrice } from '../src/channels/catalog.ts'
-import { endChannelSales, eraseChannels } from '../src/channels/channels.ts'
+import { endChannels, eraseChannels } from '../src/channels/channels.ts'
 import { orderChannel, orderSeat } from '../src/channels/trade.ts'
 import { createInProcessBus } from '../src/cluster/in-process-bus.ts'
 import { goods } from '../src/goods.ts'
@@ -68,7 +68,7 @@ export async function openShopWorld(engine: (typeof engines)[number], changed: P
   const orders = new Orders({ ...parts, goods, provider, isClockTrusted })
   const reserveRate = new ReserveRate({ ...parts, rates, secret: systemRandom(32) })
   const rules = new VanityRules(undefined, { clock, log })
-  const endings = [eraseOrders, endChannelSales]
+  const endings = [eraseOrders, endChannels]
   const deletion = new AccountDeletion({ ...parts, log, endings, erasers: [eraseChannels] })
 
   const add = (): Promise<Person> =>

@@ -1,4 +1,5 @@
 // A relay that cannot start names the wrong setting at once, with its value and what would be right.
+import { Database } from 'bun:sqlite'
 import { afterAll, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,6 +10,8 @@ import { createLog } from '../src/operations/log.ts'
 import { systemRandom } from '../src/operations/random.ts'
 import { startRelay as startHere } from '../src/relay.ts'
 import { explain, StartError } from '../src/start-error.ts'
+import { openSqlite } from '../src/storage/sqlite.ts'
+import { eventually } from './payment-watch.ts'
 import { startPostgres } from './postgres-server.ts'
 import { startRelay } from './relay-process.ts'
 import { mountSmallDisk } from './small-disk.ts'
@@ -99,6 +102,24 @@ test('a relay that failed to start has released its store', async () => {
   const folder = await temporaryFolder()
   await complaint({ ...ABROAD, DATA_DIR: folder })
   expect(await complaint({ HOST: '127.0.0.1', DATA_DIR: folder })).toBe('no complaint: undefined')
+})
+
+test('a relay erases at its start what a deleted channel left', async () => {
+  const folder = await temporaryFolder()
+  const storage = await openSqlite(folder)
+  await storage.transaction(async (sql) => {
+    await sql`INSERT INTO channel_subscriptions (account_id, channel, created_at) VALUES (1, 7, 1)`
+    await sql`INSERT INTO channel_purges (channel, owner_id) VALUES (7, 1)`
+  })
+  await storage.close()
+  const relay = await startRelay({ env: { DATA_DIR: folder } })
+  const reader = new Database(join(folder, 'sotto.db'), { readonly: true })
+  await eventually(() => {
+    expect(reader.query('SELECT * FROM channel_purges').all()).toEqual([])
+    expect(reader.query('SELECT * FROM channel_subscriptions').all()).toEqual([])
+  })
+  reader.close()
+  await relay.stop()
 })
 
 test('a relay warns of each unknown name that begins like a setting, without its value', async () => {

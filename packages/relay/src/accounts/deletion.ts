@@ -4,9 +4,8 @@
 import type { Bus } from '../cluster/bus.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
+import { Purges } from '../operations/purges.ts'
 import type { Sliced } from '../operations/slices.ts'
-import { within } from '../operations/within.ts'
-import { workThrough } from '../operations/work-through.ts'
 import type { AccountId, Sql, Storage } from '../storage/storage.ts'
 import { markDeleted } from './accounts.ts'
 
@@ -27,19 +26,23 @@ interface Parts {
   readonly erasers: readonly AccountEraser[]
 }
 
-/** A request to delete an account waits this long for the purge, which then goes on without it. */
-const MOST_WAIT_MS = 10_000
-/** How many accounts one pass of {@link AccountDeletion.resume} purges. */
-const MOST_PER_PASS = 500
-
 export class AccountDeletion {
   readonly #parts: Parts
-  readonly #purging = new Map<AccountId, Promise<void>>()
-  readonly #stopping = new AbortController()
-  #started: Promise<void> | undefined
+  readonly #purges: Purges<AccountId>
 
   constructor(parts: Parts) {
     this.#parts = parts
+    const find = async (most: number): Promise<AccountId[]> => {
+      const waiting = await parts.storage.sql<{ account_id: AccountId }>`
+        SELECT account_id FROM account_purges ORDER BY account_id LIMIT ${most}`
+      return waiting.map(({ account_id }) => account_id)
+    }
+    const erase = async (account: AccountId, signal: AbortSignal): Promise<void> => {
+      const { storage, clock, erasers } = parts
+      for (const eraseIn of erasers) await eraseIn(account, { storage, clock, signal })
+      await storage.transaction((sql) => sql`DELETE FROM account_purges WHERE account_id = ${account}`)
+    }
+    this.#purges = new Purges({ find, erase }, parts.log)
   }
 
   /**
@@ -55,50 +58,21 @@ export class AccountDeletion {
     })
     if (!isNew) return
     bus.ring(account, { kind: 'deleted' })
-    await within(
-      MOST_WAIT_MS,
-      this.#purge(account).catch((error: unknown) => this.#failed(error)),
-    )
+    await this.#purges.purge(account)
   }
 
   /** Goes on with what the process before this one did not finish. */
   start(): void {
-    this.#started = this.resume().catch((error: unknown) => this.#failed(error))
+    this.#purges.start()
   }
 
   /** Purges deleted accounts that were not purged because the process ended, or because it failed. */
-  async resume(): Promise<void> {
-    const { signal } = this.#stopping
-    const waiting = await this.#parts.storage.sql<{ account_id: AccountId }>`
-      SELECT account_id FROM account_purges ORDER BY account_id LIMIT ${MOST_PER_PASS}`
-    const onFailure = (error: unknown): void => this.#failed(error)
-    await workThrough(waiting, ({ account_id }) => this.#purge(account_id), { onFailure, signal })
+  resume(): Promise<void> {
+    return this.#purges.resume()
   }
 
   /** Stops after the transactions that are running. What is left is for the next process. */
-  async stop(): Promise<void> {
-    this.#stopping.abort()
-    await this.#started
-    await Promise.allSettled(this.#purging.values())
-  }
-
-  #failed(error: unknown): void {
-    if (!this.#stopping.signal.aborted) this.#parts.log.error('purge_failed', { error })
-  }
-
-  async #purge(account: AccountId): Promise<void> {
-    let running = this.#purging.get(account)
-    if (!running) {
-      running = this.#eraseAll(account).finally(() => this.#purging.delete(account))
-      this.#purging.set(account, running)
-    }
-    await running
-  }
-
-  async #eraseAll(account: AccountId): Promise<void> {
-    const { storage, erasers } = this.#parts
-    const sliced = { ...this.#parts, signal: this.#stopping.signal }
-    for (const erase of erasers) await erase(account, sliced)
-    await storage.transaction((sql) => sql`DELETE FROM account_purges WHERE account_id = ${account}`)
+  stop(): Promise<void> {
+    return this.#purges.stop()
   }
 }

@@ -63,15 +63,18 @@ export async function editChannel(
 }
 
 /**
- * Deletes a channel with its posts and subscriptions. @throws ProtocolError `NOT_FOUND`, `NOT_CHANNEL_OWNER`
+ * Deletes a channel: it is gone for everybody, and its seat is free. Its posts and subscriptions are for
+ * `purgeChannel`. @returns its number @throws ProtocolError `NOT_FOUND`, `NOT_CHANNEL_OWNER`
  */
 export async function deleteChannel(
   sql: Sql,
   channel: { id: ChannelId; caller: AccountId },
   parts: { clock: Clock },
-): Promise<void> {
+): Promise<ChannelNumber> {
   await endHold(sql, channelHold(channel.id), parts)
-  await eraseChannel(sql, (await lockOwnChannel(sql, channel)).id)
+  const { id } = await lockOwnChannel(sql, channel)
+  await markDeleted(sql, id)
+  return id
 }
 
 /**
@@ -157,10 +160,12 @@ export async function lockOwnChannel(
   return row
 }
 
-/** Deletes a channel with everything that belongs to it. */
-export async function eraseChannel(sql: Sql, channel: ChannelNumber): Promise<void> {
-  await sql`DELETE FROM channel_posts WHERE channel = ${channel}`
-  await sql`DELETE FROM channel_subscriptions WHERE channel = ${channel}`
-  await removeWords(sql, channel)
+/**
+ * Deletes a channel's row, so that nobody finds it or adds to it, and says that what it left is to be purged.
+ */
+export async function markDeleted(sql: Sql, channel: ChannelNumber): Promise<void> {
+  await sql`
+    INSERT INTO channel_purges (channel, owner_id) SELECT id, owner_id FROM channels WHERE id = ${channel}`
   await sql`DELETE FROM channels WHERE id = ${channel}`
+  await removeWords(sql, channel)
 }

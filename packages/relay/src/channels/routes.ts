@@ -3,6 +3,7 @@ import { type ChannelTradeOrder, type Limits, ProtocolError } from '@sotto/proto
 import type { Bus } from '../cluster/bus.ts'
 import type { Handlers } from '../listener/route.ts'
 import type { Clock } from '../operations/clock.ts'
+import type { Purges } from '../operations/purges.ts'
 import type { RandomBytes } from '../operations/random.ts'
 import { type Order, type Orders, paymentUrlOf } from '../payments/payments.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -15,6 +16,7 @@ import {
   listChannels,
   setSalePrice,
 } from './catalog.ts'
+import type { ChannelNumber } from './channel-row.ts'
 import { channelPostFrame, createPost, deletePost, listPosts } from './posts.ts'
 import { searchChannels } from './search.ts'
 import { subscribe, topicOf, unsubscribe } from './subscriptions.ts'
@@ -28,6 +30,7 @@ export interface ChannelParts {
   readonly randomBytes: RandomBytes
   readonly limits: Limits
   readonly orders: Orders
+  readonly purges: Purges<ChannelNumber>
   readonly publicUrl: URL | undefined
 }
 
@@ -49,7 +52,7 @@ type Names =
   | 'buyQuota'
 
 export function channelRoutes(parts: ChannelParts): Handlers<Names> {
-  const { storage, bus, limits, publicUrl } = parts
+  const { storage, bus, limits, purges, publicUrl } = parts
   return {
     searchChannels: async ({ caller, query }) => {
       const rows = await searchChannels(storage.sql, query.q, caller.id)
@@ -80,7 +83,8 @@ export function channelRoutes(parts: ChannelParts): Handlers<Names> {
     },
 
     deleteChannel: async ({ caller, params }) => {
-      await storage.transaction((sql) => deleteChannel(sql, { id: params.id, caller: caller.id }, parts))
+      const target = { id: params.id, caller: caller.id }
+      await purges.purge(await storage.transaction((sql) => deleteChannel(sql, target, parts)))
     },
 
     subscribe: async ({ caller, params }) => {

@@ -23,7 +23,8 @@ export async function subscribe(
   if (!(await lockAccounts(sql, [caller]))) throw new ProtocolError('TOKEN_DEAD')
   const channel = await lockChannel(sql, id)
   const [others] = await sql<{ count: number }>`
-    SELECT COUNT(*) AS count FROM channel_subscriptions WHERE account_id = ${caller} AND channel <> ${channel}`
+    SELECT COUNT(*) AS count FROM channel_subscriptions WHERE account_id = ${caller} AND channel <> ${channel}
+      AND channel NOT IN (SELECT channel FROM channel_purges)`
   if ((others?.count ?? 0) >= parts.limits.subscriptions) throw new ProtocolError('TOO_MANY_SUBSCRIPTIONS')
   const added = await sql<{ channel: number }>`
     INSERT INTO channel_subscriptions (account_id, channel, created_at)

@@ -1,4 +1,5 @@
 // The list of schema migrations. A released migration is never edited; changes are added as a new one.
+import { channelPurges } from './migrations/channel-purges.ts'
 import { channelSearch } from './migrations/channel-search.ts'
 import { channels } from './migrations/channels.ts'
 import { cleanNames } from './migrations/clean-names.ts'
@@ -35,4 +36,5 @@ export const migrations: readonly Migration[] = [
   channelSearch,
   postBytes,
   mediaTotal,
+  channelPurges,
 ]
