@@ -6,6 +6,8 @@ export interface BenchOptions {
   readonly seconds: number
   /** The length of a run that is one long measurement, such as `soak`. */
   readonly minutes: number
+  /** What to measure of a benchmark with named parts, such as `abuse`; all of it if empty. */
+  readonly only: readonly string[]
 }
 
 /** The result of a run. */
@@ -16,5 +18,7 @@ export interface BenchResult {
 
 export interface Bench {
   readonly means: string
+  /** The length of each measurement if the command line names none. */
+  readonly defaultSeconds?: number
   run(options: BenchOptions): Promise<BenchResult>
 }

@@ -2,6 +2,7 @@
 // the results to bench/results/.
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { abuse } from './abuse.ts'
 import { backlog } from './backlog.ts'
 import type { Bench } from './bench.ts'
 import { fanout } from './fanout.ts'
@@ -27,16 +28,20 @@ const benches: Readonly<Record<string, Bench>> = {
   media,
   'first-message': firstMessage,
   peers,
+  abuse,
 }
 
 /** The benchmarks that `all` leaves out. */
-const LONG = new Set(['soak', 'peers'])
+const LONG = new Set(['soak', 'peers', 'abuse'])
+const DEFAULT_SECONDS = 5
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
-    seconds: { type: 'string', default: '5' },
+    seconds: { type: 'string' },
     minutes: { type: 'string', default: '60' },
+    // The `abuse` benchmark reads this option: the attacks to measure, comma-separated.
+    only: { type: 'string', default: '' },
     help: { type: 'boolean', default: false },
     // The `peers` benchmark reads this option: whether to install missing packages.
     install: { type: 'boolean', default: false },
@@ -45,9 +50,11 @@ const { positionals, values } = parseArgs({
 const [asked = ''] = positionals
 const names = asked === 'all' ? Object.keys(benches).filter((name) => !LONG.has(name)) : [asked]
 if (!names.every((name) => benches[name]) || values.help) {
-  console.log('npm run bench -- <name> [--seconds N] [--minutes N, only for soak]\n')
+  console.log(
+    'npm run bench -- <name> [--seconds N] [--minutes N, only for soak] [--only A,B, only for abuse]\n',
+  )
   for (const [each, { means }] of Object.entries(benches)) console.log(`  ${each.padEnd(14)} ${means}`)
-  console.log(`  ${'all'.padEnd(14)} all of them except ${[...LONG].join(' and ')}, one after the other`)
+  console.log(`  ${'all'.padEnd(14)} all of them except ${[...LONG].join(', ')}, one after the other`)
   console.log(
     `  ${'compare'.padEnd(14)} compares the CPU time of this version and another one; --help for its options`,
   )
@@ -68,8 +75,9 @@ async function runBench(name: string): Promise<void> {
   if (!bench) return
   const startedAt = performance.now()
   const { settings, rows } = await bench.run({
-    seconds: Number(values.seconds),
+    seconds: Number(values.seconds ?? bench.defaultSeconds ?? DEFAULT_SECONDS),
     minutes: Number(values.minutes),
+    only: values.only.split(',').filter((part) => part !== ''),
   })
   const tookSeconds = Math.round((performance.now() - startedAt) / 1000)
   console.log(`${name}, ${tookSeconds} s`, settings)

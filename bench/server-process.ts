@@ -9,8 +9,14 @@ export interface MeasuredServer {
   /** `http://127.0.0.1:<port>` */
   readonly url: string
   readonly folder: string
-  /** Stops the process, calls `work` with its folder, and starts the process again at the same address. */
-  between(work: (folder: string) => void | Promise<void>): Promise<void>
+  /**
+   * Stops the process, calls `work` with its folder, and starts the process again at the same address.
+   * @param settings the settings of the new process, if they are others
+   */
+  between(
+    work: (folder: string) => void | Promise<void>,
+    settings?: Readonly<Record<string, string>>,
+  ): Promise<void>
   stop(): Promise<void>
 }
 
@@ -45,16 +51,20 @@ const BENCH_SETTINGS = {
 /**
  * Starts a relay with the embedded database.
  * @param checkout the folder of the version to start, by default this one
+ * @param descriptors how many files and connections its process may have open, if not as many as this one
  */
 export function startMeasuredRelay(
   env: Readonly<Record<string, string>> = {},
   checkout = join(import.meta.dir, '..'),
+  descriptors?: number,
 ): Promise<MeasuredServer> {
   const main = join(checkout, 'packages/relay/test/relay-main.ts')
-  return startServer([process.execPath, main], { ...BENCH_SETTINGS, ...env })
+  const command = [process.execPath, main]
+  const limited = ['sh', '-c', `ulimit -n ${descriptors} && exec "$0" "$@"`, ...command]
+  return startServer(descriptors === undefined ? command : limited, { ...BENCH_SETTINGS, ...env })
 }
 
-/** Starts the floor of `relay`: see floor.ts. */
+/** Starts the floor of `relay` and `abuse`: see floor.ts. */
 export function startFloor(): Promise<MeasuredServer> {
   return startServer([process.execPath, join(import.meta.dir, 'floor.ts')], {})
 }
@@ -106,10 +116,10 @@ async function startServer(
     get pid() {
       return running.child.pid
     },
-    between: async (work) => {
+    between: async (work, settings = env) => {
       await end()
       await work(folder)
-      running = await launch({ ...env, PORT: new URL(url).port })
+      running = await launch({ ...settings, PORT: new URL(url).port })
     },
     stop: async () => {
       await end()
