@@ -10,7 +10,7 @@ export interface Files {
   readonly read: (path: string) => string
 }
 
-const FILE = /`(?<name>[\w./-]+\.(?:ts|mts|mjs|md|json|css))`/g
+const FILE = /`(?<name>[\w.-][\w./-]*\.(?:ts|mts|mjs|md|json|css))`/g
 /** What stands for the parts of a test's name that the test fills in. */
 const FILLED_IN = '\0'
 /** The least that is left of a name that is cut short. */
