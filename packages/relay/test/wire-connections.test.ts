@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { expectProblem } from './expect.ts'
+import { MediaAccount, noise, PART_BYTES } from './media-wire.ts'
 import { requestOf } from './raw.ts'
 import { useRelay } from './use-relay.ts'
 import { call, message, wireFriends } from './wire.ts'
@@ -39,6 +40,19 @@ describe('a process with 700 descriptors', () => {
       attack.end()
     })
   }
+
+  test('a download goes on while its own address opens 900 connections that stay idle', async () => {
+    // As through a proxy that reports no addresses, or behind the same NAT as the attacker.
+    const { socket, bytes } = await beginDownload(relay.url, ATTACKER)
+    const attack = new Attack(relay.url, KINDS.idle)
+    attack.open(900)
+    for (let n = 0; n < 5; n++) {
+      expect(await millisecondsToHealth(relay.url)).toBeLessThan(5000)
+      await attack.reopenSome()
+    }
+    expect(await restOf(socket)).toBe(bytes)
+    attack.end()
+  })
 
   test('logs once what it closed, and for whom', () => {
     const lines = relay.process
@@ -171,6 +185,30 @@ async function hold(relayUrl: string, headers: Record<string, string>): Promise<
   socket.write(`${requestOf('POST /api/v1/auth/challenge', all)}{`)
   await new Promise((resolve) => socket.once('data', resolve)) // 100 Continue
   return socket
+}
+
+/** Requests a blob that is larger than what the system buffers, and stops reading once it arrives. */
+async function beginDownload(
+  relayUrl: string,
+  localAddress: string,
+): Promise<{ socket: Socket; bytes: number }> {
+  const media = await MediaAccount.make(relayUrl)
+  const part = noise(PART_BYTES)
+  const key = await media.upload(part, part, part, part)
+  const { hostname, port } = new URL(relayUrl)
+  const socket = connect({ host: hostname, port: Number(port), localAddress })
+  socket.write(requestOf(`GET /api/v1/media/download?key=${key}`, media.account.authorized()))
+  await new Promise((resolve) => socket.once('readable', resolve))
+  return { socket, bytes: 4 * PART_BYTES }
+}
+
+/** Reads the answer that was not read yet. @returns the bytes of its body */
+async function restOf(socket: Socket): Promise<number> {
+  const pieces: Buffer[] = []
+  socket.on('data', (data: Buffer) => pieces.push(data))
+  await new Promise((resolve) => socket.once('close', resolve))
+  const answer = Buffer.concat(pieces)
+  return answer.length - answer.indexOf('\r\n\r\n') - 4
 }
 
 /** Asks until the relay has noticed that a connection ended. */

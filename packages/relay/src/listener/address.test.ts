@@ -1,6 +1,6 @@
 // The address that rates by address use for a request.
 import { describe, expect, test } from 'bun:test'
-import { clientAddress, widerNetworksOf } from './address.ts'
+import { clientAddress, wholeAddress, widerNetworksOf } from './address.ts'
 
 const PROXY = '10.0.0.1'
 
@@ -72,4 +72,11 @@ test('the wider networks of an IPv6 address are its /32 and its /48; an IPv4 add
     { name: '2001:db8:1::/48', times: 16 },
   ])
   expect(widerNetworksOf(clientAddress('192.0.2.1', null, 0))).toEqual([])
+})
+
+test('an address is written in one way, however it was given', () => {
+  for (const given of ['2001:db8::9', '2001:0DB8:0:0:0:0:0:9', '2001:db8:0:0::0.0.0.9'])
+    expect(wholeAddress(given)).toBe('2001:db8:0:0:0:0:0:9')
+  for (const given of ['192.0.2.1', '::ffff:192.0.2.1', '::FFFF:c000:201'])
+    expect(wholeAddress(given)).toBe('192.0.2.1')
 })

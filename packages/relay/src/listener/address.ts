@@ -57,12 +57,17 @@ function addressIn(entry: string): string | undefined {
 }
 
 function groupOf(address: string): string {
+  const whole = wholeAddress(address)
+  return whole.includes(':') ? `${whole.split(':').slice(0, 4).join(':')}::/64` : whole
+}
+
+/** A valid address, always written in the same way. An IPv4 address is the same if it is mapped to IPv6. */
+export function wholeAddress(address: string): string {
   if (!address.includes(':')) return address
   const groups = groupsOf(address)
   const isMapped = groups.slice(0, 6).join() === '0,0,0,0,0,65535'
   if (isMapped) return groups.slice(6).flatMap(bytesOf).join('.')
-  const network = groups.slice(0, 4).map((group) => group.toString(16))
-  return `${network.join(':')}::/64`
+  return groups.map((group) => group.toString(16)).join(':')
 }
 
 /** The eight groups of a valid IPv6 address. */

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { ProtocolError } from '@sotto/protocol'
 import { createLog } from '../operations/log.ts'
 import { type ConnectionCaps, connectionCapsOf } from './connection-caps.ts'
-import { ConnectionsInUse } from './connections-in-use.ts'
+import { ConnectionsInUse, connectionKey } from './connections-in-use.ts'
 
 const asSet = { connections: 0, addressConnections: 0 }
 
@@ -55,6 +55,14 @@ test('a connection is in use until its last request has ended', () => {
   expect(inUse.has('1 192.0.2.1')).toBe(true)
   two.end()
   expect(inUse.has('1 192.0.2.1')).toBe(false)
+})
+
+test('a connection is not in use because another address of its /64 uses the same port', () => {
+  const inUse = countedUpTo({ total: 10, withoutLogin: 10, address: 10, descriptors: 10 })
+  const address = '2001:db8:0:1::/64'
+  inUse.begin({ address, key: connectionKey('2001:db8:0:1::1', 5001), isForAccounts: false })
+  expect(inUse.has(connectionKey('2001:db8:0:1::2', 5001))).toBe(false)
+  expect(inUse.has(connectionKey('2001:0db8:0:1:0:0:0:1', 5001))).toBe(true)
 })
 
 function countedUpTo(caps: ConnectionCaps): ConnectionsInUse {

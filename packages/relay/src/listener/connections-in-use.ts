@@ -3,7 +3,7 @@ import { ProtocolError } from '@sotto/protocol'
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import { RepeatedWarning } from '../operations/repeated-warning.ts'
-import { widerNetworksOf } from './address.ts'
+import { wholeAddress, widerNetworksOf } from './address.ts'
 import type { ConnectionCaps } from './connection-caps.ts'
 
 /** A request or WebSocket that is counted, until it ends. */
@@ -24,9 +24,12 @@ export interface User {
 
 const RETRY_AFTER_MS = 2000
 
-/** Names a TCP connection of the port by its other end. */
+/**
+ * Names a TCP connection of the port by its other end. Whoever has a /64 can have the same port at any number
+ * of its addresses, so the whole address counts.
+ */
 export function connectionKey(peerAddress: string, peerPort: number): string {
-  return `${peerPort} ${peerAddress}`
+  return `${peerPort} ${wholeAddress(peerAddress)}`
 }
 
 export class ConnectionsInUse {

@@ -127,7 +127,7 @@ export function startListener(parts: ListenerParts): Listener {
     const forwarded = request.headers.get('x-forwarded-for')
     return {
       address: clientAddress(peer, forwarded, parts.trustedProxies, warnOfProxy),
-      key: connectionKey(clientAddress(peer, null, 0), port),
+      key: connectionKey(peer, port),
     }
   }
 

@@ -2,13 +2,15 @@
 // it cannot end one that has not sent a whole request, so the system itself is asked. Only on Linux.
 import { dlopen, FFIType, ptr } from 'bun:ffi'
 import { clientAddress } from './address.ts'
+import { connectionKey } from './connections-in-use.ts'
 
 /** An open connection. */
 export interface TcpConnection {
   readonly descriptor: number
   /** The address of the other end: an IPv4 address or an IPv6 /64. */
   readonly address: string
-  readonly port: number
+  /** Names it: see {@link connectionKey}. */
+  readonly key: string
   /** Whether the other end has not received everything that was sent to it. */
   readonly isSending: boolean
 }
@@ -71,10 +73,13 @@ export function openTcpConnections(port: number): TcpConnections | undefined {
       for (let descriptor = 0; descriptor < below; descriptor++) {
         if (!readEnd(getsockname, descriptor) || portIn(address) !== port) continue
         if (!readEnd(getpeername, descriptor)) continue // The socket that listens has no other end.
-        const peer = clientAddress(addressIn(address, family[0] === AF_INET), null, 0)
+        const peer = addressIn(address, family[0] === AF_INET)
         unsent[0] = 0
         ioctl(descriptor, SIOCOUTQ, unsentAt)
-        found.push({ descriptor, address: peer, port: portIn(address), isSending: unsent[0] > 0 })
+        found.push({
+          ...{ descriptor, address: clientAddress(peer, null, 0), key: connectionKey(peer, portIn(address)) },
+          isSending: unsent[0] > 0,
+        })
       }
       return found
     },

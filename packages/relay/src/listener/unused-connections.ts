@@ -6,7 +6,7 @@ import type { Log } from '../operations/log.ts'
 import { RepeatedWarning } from '../operations/repeated-warning.ts'
 import { widerNetworksOf } from './address.ts'
 import type { ConnectionCaps } from './connection-caps.ts'
-import { type ConnectionsInUse, connectionKey } from './connections-in-use.ts'
+import type { ConnectionsInUse } from './connections-in-use.ts'
 import type { TcpConnection, TcpConnections } from './tcp-connections.ts'
 
 const [CHECK_EVERY_MS, CHECK_EVERY_MS_IF_HALF_FULL] = [250, 50]
@@ -93,8 +93,9 @@ export class UnusedConnections {
       counts.set(holder, (counts.get(holder) ?? 0) + 1)
     }
     const ranked: { connection: TcpConnection; rank: number }[] = []
-    for (const connection of open) {
-      if (inUse.has(connectionKey(connection.address, connection.port))) continue
+    // Those of one holder that send nothing go first: a proxy is one holder for all its clients.
+    for (const connection of open.toSorted((a, b) => Number(a.isSending) - Number(b.isSending))) {
+      if (inUse.has(connection.key)) continue
       const holder = holderOf(connection.address)
       const rank = counts.get(holder) ?? 0
       // It may be a download, whose request has ended for us. They go only from whoever has very many.
