@@ -16,11 +16,14 @@ import {
   relayFrames,
 } from '@sotto/protocol'
 import { settings } from '@sotto/relay'
+import { storedData } from './stored-data.ts'
 
 const DOCS = join(import.meta.dir, '..', 'docs')
 
 /** The documents that contain tables made from the code. */
-export const documentsWithTables = ['protocol.md', 'operations.md'].map((name) => join(DOCS, name))
+export const documentsWithTables = ['protocol.md', 'operations.md', 'threat-model.md'].map((name) =>
+  join(DOCS, name),
+)
 
 const summaries: Readonly<Record<string, string>> = endpointSummaries
 const meanings: Readonly<Record<string, string>> = { ...errorMeanings, ...closeMeanings }
@@ -90,6 +93,7 @@ const tables: Readonly<Record<string, () => string>> = {
         setting.means,
       ]),
     ),
+  'stored-data': () => table(['data', 'kept'], storedData),
 }
 
 /**

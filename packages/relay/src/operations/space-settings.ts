@@ -12,7 +12,7 @@ export const spaceSettings = {
   DISK_LAST_RESERVE_BYTES: {
     default: '',
     means:
-      'free space of the database’s disk below which it takes nothing new, not even messages; at most DISK_RESERVE_BYTES. If empty, half of that, at most 256 MiB',
+      'free space of the database’s disk below which it takes nothing new, not even messages; at most DISK_RESERVE_BYTES, which must be set too. If empty, half of that reserve, at most 256 MiB',
   },
 } as const
 

@@ -1,0 +1,51 @@
+// What a relay stores, and for how long: a table of docs/threat-model.md, with the defaults of the limits.
+import { limits } from '@sotto/protocol'
+
+const count = (value: number): string => value.toLocaleString('en-US')
+const of = (limit: { readonly default: number }, unit: string): string => `${count(limit.default)} ${unit}`
+const minutes = ({ default: seconds }: { readonly default: number }): string =>
+  `${count(seconds / 60)} minutes`
+const hours = ({ default: seconds }: { readonly default: number }): string => `${count(seconds / 3600)} hours`
+const mebibytes = ({ default: bytes }: { readonly default: number }): string =>
+  `${count(bytes / 2 ** 20)} MiB`
+
+/** The rows of the table: what is stored, and how long. */
+export const storedData: readonly (readonly [data: string, kept: string])[] = [
+  ['undelivered messages', `until they are delivered, at most ${of(limits.messageLifeDays, 'days')}`],
+  [
+    `ids of sent messages, without content, at most ${of(limits.sentIdsPerDay, 'a day of one account')}`,
+    of(limits.sentIdDays, 'days'),
+  ],
+  ['how many ids an account that sends much has used on a day', 'until the next day'],
+  [
+    `media, encrypted by the sender's client, at most ${mebibytes(limits.mediaAccountBytes)} of one account`,
+    `${of(limits.mediaLifeDays, 'days')}; incomplete uploads ${of(limits.mediaUploadHours, 'hours')}`,
+  ],
+  ['call offers, in memory only; nothing else of a call', of(limits.offerSeconds, 'seconds')],
+  ['orders and payments', 'forever, as financial records'],
+  ['the address that a reservation came from', 'until an hour after its order has ended'],
+  [
+    'a keyed hash of this address, which counts reservations; whoever has the whole database can test addresses against it',
+    'one day',
+  ],
+  [
+    'the address that asked for a proof of work',
+    `until it is solved and used, at most ${minutes(limits.powSeconds)}`,
+  ],
+  ['hashes of tickets, and used login challenges', of(limits.challengeSeconds, 'seconds')],
+  [
+    'ids of tokens that were revoked or replaced',
+    `a day longer than the token, which lives for ${hours(limits.tokenSeconds)}`,
+  ],
+  ['accounts, friendships and conversations', 'as long as the accounts exist'],
+  ['removed requests that were rejected', `${of(limits.rejectionDays, 'days')} from the rejection`],
+  [
+    `channels and their posts, at most ${mebibytes(limits.channelBytes)} of one owner`,
+    'until the owner deletes them',
+  ],
+  [
+    'push endpoints and device tokens',
+    'until they are disabled or gone, or have refused everything for a week',
+  ],
+  ['a deleted account', 'only its uuid and aliases, so that nobody else can get them'],
+]
