@@ -2,10 +2,11 @@
 import type { MediaBudget } from '../src/media/budget.ts'
 import type { DiskSpace } from '../src/operations/disk-space.ts'
 
-export const ampleSpace: Pick<DiskSpace, 'takesNew' | 'reportFull' | 'check'> = {
+export const ampleSpace: Pick<DiskSpace, 'takesNew' | 'reportFull' | 'check' | 'holdMedia'> = {
   takesNew: true,
   reportFull: () => undefined,
   check: () => undefined,
+  holdMedia: (_most, work) => work(),
 }
 
 export const ampleBudget: Pick<MediaBudget, 'check'> = { check: async () => undefined }

@@ -10,7 +10,7 @@ import { writePart } from '../src/media/writing.ts'
 import { createLog } from '../src/operations/log.ts'
 import { systemRandom } from '../src/operations/random.ts'
 import type { AccountId, Storage } from '../src/storage/storage.ts'
-import { ampleBudget } from './ample-space.ts'
+import { ampleBudget, ampleSpace } from './ample-space.ts'
 import { clockAt } from './mailbox-world.ts'
 
 const HOUR_MS = 3_600_000
@@ -231,6 +231,7 @@ export class CountingWorld {
       randomBytes: systemRandom,
       limits: defaultLimits(),
       budget: ampleBudget,
+      space: ampleSpace,
     }
     return { ...shared, store, queue: new WriteQueue() }
   }

@@ -2,7 +2,7 @@
 // space, and the relay notices space that comes back.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { expectProblem } from './expect.ts'
-import { MediaAccount, noise } from './media-wire.ts'
+import { MediaAccount, noise, sendHalfPart } from './media-wire.ts'
 import { eventually } from './payment-watch.ts'
 import { type RelayProcess, startRelay } from './relay-process.ts'
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts'
@@ -224,4 +224,27 @@ test('a disk without a byte left, whatever took it, answers RELAY_FULL and never
   } finally {
     await bare.stop()
   }
+})
+
+test('uploads that announce much and are refused, or break off, take no space from others', async () => {
+  disk.empty()
+  await untilStorageIs('ok')
+  const [mallory, honest] = [await MediaAccount.make(relay.url), await MediaAccount.make(relay.url)]
+  const missing = { upload_id: `up_${'x'.repeat(22)}`, media_key: `m_${'x'.repeat(22)}` }
+  const { upload_url } = (await mallory.account.post('/media/upload-url', { size: 1 })).body
+  const kept = await honest.begin()
+  for (let number = 1; number <= 3; number++) {
+    // Together they announce more than the disk has.
+    for (let n = 0; n < 15; n++) expect((await mallory.put(missing, 1, noise(4 * MIB))).status).toBe(404)
+    for (let n = 0; n < 15; n++) {
+      const { status } = await call(upload_url, { method: 'PUT', body: noise(4 * MIB) })
+      expect(status).toBe(400)
+    }
+    const upload = await mallory.begin()
+    for (let n = 1; n <= 10; n++) (await sendHalfPart(mallory, upload, n)).destroy()
+    await eventually(async () => expect(await mallory.usedBytes()).toBe(1)) // The room of the link.
+    expect((await honest.put(kept, number, noise(MIB))).status).toBe(200)
+    expect((await mallory.abort(upload)).status).toBe(204)
+  }
+  await honest.abort(kept)
 })

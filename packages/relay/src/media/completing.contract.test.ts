@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defaultLimits } from '@sotto/protocol'
-import { ampleBudget } from '../../test/ample-space.ts'
+import { ampleBudget, ampleSpace } from '../../test/ample-space.ts'
 import { engines, type TestStore } from '../../test/engines.ts'
 import { clockAt } from '../../test/mailbox-world.ts'
 import { bytesInSwift, LEAST_PART_BYTES } from '../../test/media-bytes.ts'
@@ -78,6 +78,7 @@ for (const engine of engines) {
           randomBytes: systemRandom,
           limits: defaultLimits(),
           budget: ampleBudget,
+          space: ampleSpace,
         }
         parts = { ...shared, store: await place.open(folder), queue: new WriteQueue() }
         account = await storage.transaction(async (sql) => {
@@ -226,7 +227,7 @@ test('in Swift, a link counts until it expires, as often as it is written, and h
     const clock = clockAt(Date.now())
     const store = await openSwift(folder, `${newObject(systemRandom)}/`)
     const shared = { storage, clock, randomBytes: systemRandom, limits: defaultLimits() }
-    const parts = { ...shared, store, budget: ampleBudget, queue: new WriteQueue() }
+    const parts = { ...shared, store, budget: ampleBudget, space: ampleSpace, queue: new WriteQueue() }
     const account = await addTestAccount(storage)
     const counted = async (): Promise<number> => (await usageOf(storage.sql, account)).bytes
     const bytes = 5 * LEAST_PART_BYTES

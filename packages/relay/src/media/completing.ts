@@ -1,6 +1,7 @@
 // Completes or aborts an upload. Before the parts are joined, the database records the state `completing`. So
 // nothing is written meanwhile, and after a crash a repeated request completes the upload.
 import { type MediaKey, ProtocolError } from '@sotto/protocol'
+import type { DiskSpace } from '../operations/disk-space.ts'
 import type { BlobStore, Completion, DirectAccess, StoredBlob, StoredPart } from './blob-store.ts'
 import {
   type BlobNumber,
@@ -30,6 +31,7 @@ const DEAD_COPY_MS = 3_600_000
 export interface UploadParts extends BlobParts {
   readonly store: BlobStore
   readonly queue: WriteQueue
+  readonly space: Pick<DiskSpace, 'holdMedia'>
 }
 
 /** The name of an upload in the queue. It begins with the owner, so that nobody else can end its writes. */

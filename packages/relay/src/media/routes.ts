@@ -117,8 +117,7 @@ export function mediaRoutes(parts: MediaParts): Handlers<Names> {
       withStoreErrors(async () => {
         const { mediaKey, partNumber: number } = query
         const upload = { uploadId: params.upload_id, account: caller.id, mediaKey, number }
-        const bytes = body.length ?? body.mostBytes
-        return { etag: await space.holdMedia(bytes, () => writePart(upload, body, parts)) }
+        return { etag: await writePart(upload, body, parts) }
       }),
 
     getUpload: async ({ caller, params }) => {
@@ -188,8 +187,7 @@ export function mediaRoutes(parts: MediaParts): Handlers<Names> {
           const stored = await findStoredObject(storage.sql, object)
           throw new ProtocolError(stored ? 'ALREADY_STORED' : 'NOT_FOUND')
         }
-        const bytes = body.length ?? awaited.exact_bytes ?? body.mostBytes
-        await space.holdMedia(bytes, () => writeWhole(awaited, body, parts))
+        await writeWhole(awaited, body, parts)
         return undefined
       }),
 

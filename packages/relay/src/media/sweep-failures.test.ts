@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defaultLimits } from '@sotto/protocol'
-import { ampleBudget } from '../../test/ample-space.ts'
+import { ampleBudget, ampleSpace } from '../../test/ample-space.ts'
 import { engines, type TestStore } from '../../test/engines.ts'
 import { clockAt } from '../../test/mailbox-world.ts'
 import { startSwift } from '../../test/swift-server.ts'
@@ -67,6 +67,7 @@ beforeEach(async () => {
     randomBytes: systemRandom,
     limits,
     budget: ampleBudget,
+    space: ampleSpace,
     queue: new WriteQueue(),
   }
   failures = []

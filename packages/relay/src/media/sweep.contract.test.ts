@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defaultLimits } from '@sotto/protocol'
-import { ampleBudget } from '../../test/ample-space.ts'
+import { ampleBudget, ampleSpace } from '../../test/ample-space.ts'
 import { engines, type TestStore } from '../../test/engines.ts'
 import { clockAt } from '../../test/mailbox-world.ts'
 import { addAccount } from '../accounts/accounts.ts'
@@ -45,6 +45,7 @@ for (const engine of engines) {
         randomBytes: systemRandom,
         limits: defaultLimits(),
         budget: ampleBudget,
+        space: ampleSpace,
         queue: new WriteQueue(),
       }
       sweep = new Sweep({ ...parts, log: createLog('silent') })

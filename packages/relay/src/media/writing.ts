@@ -181,10 +181,13 @@ async function writeToStore(
   attempt: Attempt,
   body: RawBody,
   ending: AbortSignal,
-  { storage, store }: UploadParts,
+  { storage, store, space }: UploadParts,
 ): Promise<Written> {
   try {
-    return await store.writePart(attempt.blob, attempt, incoming(body, ending))
+    // Only now, when the account has room for it: a request that is refused must not hold space.
+    return await space.holdMedia(body.length ?? body.mostBytes, () =>
+      store.writePart(attempt.blob, attempt, incoming(body, ending)),
+    )
   } catch (error) {
     const isOpen = await storage.unsyncedTransaction(async (sql) => {
       const exists = await lockInState(sql, attempt.blob, attempt.blob.state)

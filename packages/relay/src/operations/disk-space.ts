@@ -59,7 +59,7 @@ export class DiskSpace implements RoomForMessages {
   #mediaDisk: Disk | undefined
   /** Bytes of media that may still be written by running requests. */
   #heldBytes = 0
-  /** Bytes of media whose requests have ended since the disk was last read. */
+  /** Bytes of media that were written by requests that ended since the disk was last read. */
   #endedBytes = 0
   /** Whether the log says that media are refused, and the most bytes that a refused request had. */
   #isMediaRefused = false
@@ -101,17 +101,19 @@ export class DiskSpace implements RoomForMessages {
   }
 
   /**
-   * Runs `work`, which writes at most so many bytes of media. Until it ends, its bytes count as used.
+   * Runs `work`, which writes at most so many bytes of media. Until it ends, all of them count as used; then
+   * those that it has written. Work that fails leaves nothing.
    * @throws ProtocolError `RELAY_FULL` if the disk of media has no space for them above the reserve
    */
-  async holdMedia<T>(bytes: number, work: () => Promise<T>): Promise<T> {
-    this.checkMedia(bytes)
-    this.#heldBytes += bytes
+  async holdMedia<T extends { readonly bytes: number }>(most: number, work: () => Promise<T>): Promise<T> {
+    this.checkMedia(most)
+    this.#heldBytes += most
     try {
-      return await work()
+      const written = await work()
+      this.#endedBytes += written.bytes
+      return written
     } finally {
-      this.#heldBytes -= bytes
-      this.#endedBytes += bytes
+      this.#heldBytes -= most
     }
   }
 
