@@ -128,6 +128,13 @@ export const rates = {
     setting: 'RATE_LINK',
     means: 'uploads and downloads through the relay’s links',
   },
+  longReply: {
+    burst: 32 * MIB,
+    perSeconds: 60,
+    by: 'account',
+    setting: 'RATE_LONG_REPLY',
+    means: 'bytes of lists and of pages of posts; a reply may exceed it, and the next one waits for that',
+  },
   read: {
     burst: 600,
     perSeconds: 60,

@@ -173,6 +173,33 @@ describe('HTTP', () => {
   })
 })
 
+describe('long replies', () => {
+  const relay = useRelay({ RATE_LIMITS: 'on', RATE_LONG_REPLY: '1000/3600' })
+
+  test('are counted by their bytes, also those that are asked for at the same time', async () => {
+    const alice = await wireAccount(relay.url)
+    const { channel_id } = (await alice.post('/channels', { name: 'Long' })).body
+    const posts = `/channels/${channel_id}/posts`
+    expect((await alice.get(posts)).text).toBe('[]')
+    await alice.post(posts, { content: 'x'.repeat(600) })
+    const page = await alice.get(posts)
+    expect([page.status, page.headers.get('content-type')]).toEqual([
+      200,
+      (await alice.get('/me')).headers.get('content-type'),
+    ])
+    const left = 1000 - '[]'.length - page.text.length
+    expect(left).toBeGreaterThan(0)
+    // The next reply is longer than what is left. It is given, and those after it are not.
+    const answers = await Promise.all(Array.from({ length: 12 }, () => alice.get(posts)))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    for (const path of [posts, '/friends', '/blocks', '/channels/mine', '/vanity/orders'])
+      expectLimited(await alice.get(path), 'longReply', Math.ceil((page.text.length - left) * 3.6))
+    expect((await alice.get('/me')).status).toBe(200)
+    const bob = await wireAccount(relay.url)
+    expect((await bob.get(posts)).text).toBe(page.text)
+  })
+})
+
 describe('IPv6 networks', () => {
   const relay = useRelay({ RATE_LIMITS: 'on', TRUST_PROXY: '1', RATE_LOGIN: '1/1000000' })
   const ask = (address: string) =>

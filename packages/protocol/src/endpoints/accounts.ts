@@ -115,6 +115,7 @@ export const accountEndpoints = define({
     rate: 'read',
     status: 200,
     reply: accounts.ActiveConversationsReply,
+    longReply: true,
     errors: [],
   },
 })

@@ -21,6 +21,7 @@ export const channelEndpoints = define({
     rate: 'read',
     status: 200,
     reply: channels.ChannelList,
+    longReply: true,
     errors: [],
   },
   createChannel: {
@@ -96,6 +97,7 @@ export const channelEndpoints = define({
     query: channels.ChannelPostsQuery,
     status: 200,
     reply: channels.ChannelPostList,
+    longReply: true,
     errors: ['NOT_FOUND'],
   },
   createPost: {

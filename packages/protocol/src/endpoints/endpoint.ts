@@ -35,6 +35,11 @@ export interface Endpoint {
   readonly status: 200 | 201 | 204
   readonly reply?: v.GenericSchema
   /**
+   * The reply may be long. Its bytes count by the rate `longReply`, and an account gets such replies one
+   * after the other.
+   */
+  readonly longReply?: true
+  /**
    * A repeated request has a second effect. A client that got no answer must check before it repeats the
    * request.
    */

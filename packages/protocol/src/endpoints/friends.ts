@@ -11,6 +11,7 @@ export const friendEndpoints = define({
     query: friends.FriendListQuery,
     status: 200,
     reply: friends.FriendList,
+    longReply: true,
     errors: [],
   },
   requestFriend: {
@@ -86,6 +87,7 @@ export const friendEndpoints = define({
     rate: 'read',
     status: 200,
     reply: friends.BlockList,
+    longReply: true,
     errors: [],
   },
 })

@@ -39,6 +39,7 @@ export const mediaEndpoints = define({
     params: media.UploadPath,
     status: 200,
     reply: media.UploadReply,
+    longReply: true,
     errors: ['NOT_FOUND'],
   },
   completeUpload: {

@@ -54,6 +54,7 @@ export const vanityEndpoints = define({
     rate: 'read',
     status: 200,
     reply: payments.OwnOrderList,
+    longReply: true,
     errors: [],
   },
   orderStatus: {

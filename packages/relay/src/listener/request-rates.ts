@@ -45,6 +45,13 @@ export class RequestRates {
     }
   }
 
+  /** Counts what an account has already got, also beyond the rate. */
+  charge(name: RateName, account: number, count: number): void {
+    if (!this.#rates) return
+    const now = this.#clock.monotonic()
+    this.#bucketOf(`${name} ${account}`, this.#rates[name], now).charge(now, count)
+  }
+
   #bucketOf(key: string, rate: RateInForce, now: number): TokenBucket {
     const known = this.#buckets.get(key)
     if (known) return known

@@ -11,8 +11,13 @@ import {
 } from '@sotto/protocol'
 import type { DiskSpace } from '../operations/disk-space.ts'
 import { checkLength, readJsonBody } from './body.ts'
+import { LongReplies } from './long-replies.ts'
 import type { RequestRates } from './request-rates.ts'
 import type { Caller, CheckedRequest, Handlers, RawBody } from './route.ts'
+
+const NOT_STORED = { 'cache-control': 'no-store' }
+/** As the runtime writes it for short replies. */
+const JSON_TYPE = { 'content-type': 'application/json;charset=utf-8' }
 
 /** A request, with its parts that the server has already parsed. */
 export interface Incoming {
@@ -46,12 +51,13 @@ export interface Route {
 
 /** Every endpoint as a route. */
 export function createRoutes(parts: RouterParts): Route[] {
+  const longReplies = new LongReplies(parts.rates)
   return Object.keys(endpoints)
     .filter(isEndpointName)
-    .map((name) => createRoute(name, parts))
+    .map((name) => createRoute(name, parts, longReplies))
 }
 
-function createRoute<N extends EndpointName>(name: N, parts: RouterParts): Route {
+function createRoute<N extends EndpointName>(name: N, parts: RouterParts, longReplies: LongReplies): Route {
   const endpoint: Endpoint = endpoints[name]
   const handle = parts.handlers[name]
   return {
@@ -63,17 +69,22 @@ function createRoute<N extends EndpointName>(name: N, parts: RouterParts): Route
       ...(endpoint.rawReply ? ['HEAD'] : []),
     ],
     answer: async (incoming) => {
+      const request = await checkRequest(endpoint, incoming, parts)
       // The endpoint's schemas have just checked the request, so it has the type that the handler declares.
-      const checked = (await checkRequest(endpoint, incoming, parts)) as CheckedRequest<N>
+      const checked = request as CheckedRequest<N>
+      if (endpoint.longReply && request.caller) {
+        const text = await longReplies.write(request.caller.id, () => handle(checked))
+        return new Response(text, { status: endpoint.status, headers: { ...NOT_STORED, ...JSON_TYPE } })
+      }
       const reply = await handle(checked)
       if (reply instanceof Response) return reply
       if (endpoint.status === 204) return new Response(null, { status: 204 })
-      return Response.json(reply, { status: endpoint.status, headers: { 'cache-control': 'no-store' } })
+      return Response.json(reply, { status: endpoint.status, headers: NOT_STORED })
     },
   }
 }
 
-async function checkRequest(endpoint: Endpoint, incoming: Incoming, parts: RouterParts): Promise<unknown> {
+async function checkRequest(endpoint: Endpoint, incoming: Incoming, parts: RouterParts) {
   const { request, address, host, loginHost } = incoming
   const rate = endpoint.rate
   if (endpoint.auth === 'none' || rate === 'lookup') parts.rates.take(rate, address)

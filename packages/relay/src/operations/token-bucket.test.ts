@@ -35,6 +35,15 @@ test('gives several tokens at once, and more than its burst if it is full, which
   expect(bucket.take(10_000)).toBe(21_000)
 })
 
+test('is charged more than it holds, and then takes longer to refill', () => {
+  const bucket = new TokenBucket({ burst: 10, perSeconds: 10 }, 0)
+  bucket.charge(0, 4)
+  expect(bucket.take(0, 0)).toBe(0)
+  bucket.charge(0, 9)
+  expect([bucket.take(0, 0), bucket.take(0)]).toEqual([3000, 4000])
+  expect([bucket.take(3000, 0), bucket.take(3000)]).toEqual([0, 1000])
+})
+
 test('a client that waits for the returned time is served, and no client gets more than burst and refill allow', async () => {
   const steps = fc.array(fc.nat(3000), { minLength: 1, maxLength: 60 })
   await fc.assert(

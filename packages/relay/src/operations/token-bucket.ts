@@ -25,6 +25,15 @@ export class TokenBucket {
     return waitMs
   }
 
+  /**
+   * Takes tokens whether the bucket has them or not, and then stays empty for longer: for something whose
+   * size shows only when it is done.
+   */
+  charge(now: number, count: number): void {
+    this.#refill(now)
+    this.#tokens -= count
+  }
+
   /** The milliseconds until tokens are available, without taking them; 0 if they are. */
   waitMs(now: number, count = 1): number {
     this.#refill(now)
