@@ -53,6 +53,13 @@ describe('a history that keeps every promise has no violation:', () => {
     expect(kinds(write('a'), ack('a', 1), arrive('a', 1), confirm(1), told(1))).toEqual([])
   })
 
+  test('stored in another order than it was sent in, because the refusal by a full relay was lost', () => {
+    const full = (detail: string): HistoryEvent => ({ type: 'nemesis', what: 'full', detail })
+    const crossed = [write('b'), ack('a', 2), ack('b', 1), arrive('b', 1), arrive('a', 2)]
+    expect(kinds(full(''), write('a'), full('over'), ...crossed)).toEqual([])
+    expect(kinds(full(''), full('over'), write('a'), ...crossed)).toEqual([])
+  })
+
   test('delivered again on a new connection while the confirmation may not have arrived', () => {
     const again = [opening(1, 21), arrive('a', 1, 21), confirm(1), told(1)]
     expect(kinds(write('a'), ack('a', 1), arrive('a', 1), confirm(1), ...again)).toEqual([])
@@ -136,6 +143,13 @@ describe('each broken promise is reported:', () => {
   test('order: stored in another order than it was sent in', () => {
     const crossed = [write('a'), write('b'), ack('a', 2), ack('b', 1), arrive('b', 1), arrive('a', 2)]
     expect(kinds(...crossed)).toEqual(['order'])
+  })
+
+  test('order: stored in another order than it was sent in, after a full disk', () => {
+    const full = (detail: string): HistoryEvent => ({ type: 'nemesis', what: 'full', detail })
+    const crossed = [write('a'), write('b'), ack('a', 3), ack('b', 2), arrive('b', 2), arrive('a', 3)]
+    const served = [write('c'), ack('c', 1), arrive('c', 1)]
+    expect(kinds(full(''), full('over'), ...served, ...crossed)).toEqual(['order'])
   })
 
   test('gap: a number without a message, and a number with two messages', () => {

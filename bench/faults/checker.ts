@@ -59,7 +59,7 @@ function read(facts: Facts, event: HistoryEvent, n: number): void {
       facts.age(event.before, n)
       return
     case 'nemesis':
-      if (event.what === 'full' || event.what === 'postgres') facts.mayFail = true
+      if (event.what === 'full' || event.what === 'postgres') readFailure(facts, event.detail === 'over', n)
       return
     case 'dead':
       facts.report('dead', n, event.reason)
@@ -71,6 +71,13 @@ function read(facts: Facts, event: HistoryEvent, n: number): void {
   }
 }
 
+/** The disk is full or the database is down, or that is over. */
+function readFailure(facts: Facts, isOver: boolean, n: number): void {
+  facts.mayFail = true
+  facts.mayRefuse = true
+  facts.failureEndedAt = isOver ? n : undefined
+}
+
 function readSent(facts: Facts, { client, connection, on, frame, n }: FrameEvent): void {
   const { type, id = '', conv_id: conv = '', seq = 0 } = frame
   if (type === 'sync') on.syncs += 1
@@ -80,6 +87,8 @@ function readSent(facts: Facts, { client, connection, on, frame, n }: FrameEvent
   if (id && !on.firstSent.has(id)) on.firstSent.set(id, n)
   if (type === 'msg') {
     const message = facts.find(client, id) ?? facts.add(client, id, conv, peer)
+    // The connection may be lost before the refusal arrives.
+    if (facts.mayRefuse) message.wasRefused = true
     if (message.sentAt !== undefined) return
     message.sentAt = n
     message.digest = frame.payload
@@ -147,6 +156,8 @@ function readAck(facts: Facts, event: FrameEvent): void {
     return
   }
   message.ackedAt ??= n
+  // It took a message that was written after the failure: it has noticed the end of the failure.
+  if ((message.sentAt ?? 0) > (facts.failureEndedAt ?? n)) facts.mayRefuse = false
   noteNumber(facts, event, message)
   // A connection's frames are processed in order: everything sent before a stored message is stored too.
   if (message.sentOn !== connection || on.hadError) return

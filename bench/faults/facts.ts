@@ -43,6 +43,7 @@ export interface MessageFact {
   at: number | undefined
   ackedAt: number | undefined
   receivedAt: number | undefined
+  /** Whether it was refused for a while, or may have been without its sender knowing. */
   wasRefused: boolean
   /** The message or its retraction was refused permanently, so the client drops both. */
   refusedAt: number | undefined
@@ -134,6 +135,10 @@ export class Facts {
   readonly #owners = new Map<string, number>()
   /** Whether the disk is full or the database is down, so that INTERNAL and RELAY_FULL are allowed. */
   mayFail = false
+  /** Whether the relay may refuse messages because of that. */
+  mayRefuse = false
+  /** When the latest such failure ended, if it has ended. */
+  failureEndedAt: number | undefined
 
   report(kind: ViolationKind, n: number, what: string): void {
     this.violations.push({ kind, n, what })

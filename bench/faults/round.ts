@@ -13,10 +13,7 @@ import { type Engine, prepareTarget, type Target } from './target.ts'
 export interface RoundOptions {
   readonly seed: number
   readonly seconds: number
-  /**
-   * Continues until this has happened too, at most ten times `seconds` after every deed was done once. A busy
-   * machine does less in the same time.
-   */
+  /** Continues until this has happened too, however long that takes, but at most for {@link MOST_PASSES}. */
   readonly isEnough?: (counts: Readonly<Record<string, number>>) => boolean
   readonly engine?: Engine
   readonly clients?: number
@@ -52,6 +49,10 @@ export interface RoundResult {
 }
 
 const TICK_MS = 20
+/** How often every deed is done until enough has happened. */
+const MOST_PASSES = 20
+/** After a fault, the relay must acknowledge a new message. Only one that does not serve takes this long. */
+const MOST_IDLE_MS = 120_000
 
 export async function runRound(options: RoundOptions): Promise<RoundResult> {
   const { seed, engine = 'sqlite', clients = 8, start = startRelay } = options
@@ -74,6 +75,7 @@ export async function runRound(options: RoundOptions): Promise<RoundResult> {
     await plague(nemesis, target, {
       ...options,
       random,
+      service: new Service(history),
       isDone: () => options.isEnough?.(countsOf(history)) ?? true,
     })
     proxy.heal()
@@ -107,7 +109,10 @@ export async function runRound(options: RoundOptions): Promise<RoundResult> {
   }
 }
 
-/** Every possible fault happens once before any repeats, however short the round. */
+/**
+ * Every possible fault happens once before any repeats, however short the round. After each, the relay must
+ * serve.
+ */
 async function plague(
   nemesis: Nemesis,
   target: Target,
@@ -116,27 +121,63 @@ async function plague(
     random,
     seconds,
     kills = Number.POSITIVE_INFINITY,
+    service,
     isDone,
-  }: RoundOptions & { random: Random; isDone: () => boolean },
+  }: RoundOptions & { random: Random; service: Service; isDone: () => boolean },
 ): Promise<void> {
   const possible = possibleDeeds(target).filter((deed) => only.includes(deed))
   const began = performance.now()
-  let lateMs = Number.POSITIVE_INFINITY
-  const isOver = (): boolean => {
-    const now = performance.now()
-    return now > lateMs || (now - began > seconds * 1000 && isDone())
-  }
+  const isTimeUp = (): boolean => performance.now() - began > seconds * 1000
   await Bun.sleep(500)
-  for (let isFirst = true; isFirst || !isOver(); isFirst = false) {
+  for (let pass = 1; pass === 1 || !(isTimeUp() && (isDone() || pass > MOST_PASSES)); pass++) {
     for (const deed of random.shuffle(possible)) {
       if (nemesis.kills >= kills) return
-      if (!isFirst && isOver()) break
+      if (pass > 1 && isTimeUp() && isDone()) break
       await nemesis.strike(deed)
+      await service.isBack(deed)
       await Bun.sleep(random.between(50, 500))
     }
     if (possible.length === 0) await Bun.sleep(seconds * 1000)
-    // On a slow machine, one of each may already take that long.
-    if (isFirst) lateMs = performance.now() + seconds * 10_000
+  }
+}
+
+/** Notices in a history that the relay serves. */
+class Service {
+  readonly #history: History
+  readonly #sent = new Set<string>()
+  /** The messages that were sent for the first time since the latest fault. */
+  readonly #fresh = new Set<string>()
+  #next = 0
+
+  constructor(history: History) {
+    this.#history = history
+  }
+
+  /** Resolves when a message is acknowledged that was not sent before this call. @throws RelayDead */
+  async isBack(after: Deed): Promise<void> {
+    this.#readOn()
+    this.#fresh.clear()
+    const late = performance.now() + MOST_IDLE_MS
+    while (!this.#readOn()) {
+      if (performance.now() > late) throw new RelayDead(`it acknowledged no new message after ${after}`)
+      await Bun.sleep(TICK_MS)
+    }
+  }
+
+  /** Reads the new events. @returns whether one of them acknowledges a fresh message */
+  #readOn(): boolean {
+    let isServed = false
+    for (; this.#next < this.#history.events.length; this.#next++) {
+      const event = this.#history.events[this.#next]
+      if (!event || !('frame' in event)) continue
+      const { type } = event.frame
+      const message = `${event.client} ${event.frame.id}`
+      if (event.type === 'received' && type === 'ack') isServed ||= this.#fresh.has(message)
+      if (event.type !== 'sent' || type !== 'msg' || this.#sent.has(message)) continue
+      this.#sent.add(message)
+      this.#fresh.add(message)
+    }
+    return isServed
   }
 }
 
