@@ -20,7 +20,11 @@ describe('an address', () => {
     ['2001:0DB8:0001:0002::1', '2001:db8:1:2::/64'],
     ['2001:db8::1', '2001:db8:0:0::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-    ['64:ff9b::192.0.2.7', '64:ff9b:0:0::/64'],
+    ['64:ff9b::192.0.2.7', '192.0.2.7'],
+    ['64:FF9B::c000:207', '192.0.2.7'],
+    ['64:ff9b:0:0:0:1:c000:207', '64:ff9b:0:0::/64'],
+    ['64:ff9b:1::192.0.2.7', '64:ff9b:1:0::/64'],
+    ['::ffff:0:192.0.2.7', '0:0:0:0::/64'],
     ['', ''],
   ])('%s counts as %s', (address, group) => {
     expect(clientAddress(address, null, 0)).toBe(group)
@@ -77,6 +81,6 @@ test('the wider networks of an IPv6 address are its /32 and its /48; an IPv4 add
 test('an address is written in one way, however it was given', () => {
   for (const given of ['2001:db8::9', '2001:0DB8:0:0:0:0:0:9', '2001:db8:0:0::0.0.0.9'])
     expect(wholeAddress(given)).toBe('2001:db8:0:0:0:0:0:9')
-  for (const given of ['192.0.2.1', '::ffff:192.0.2.1', '::FFFF:c000:201'])
+  for (const given of ['192.0.2.1', '::ffff:192.0.2.1', '::FFFF:c000:201', '64:ff9b::192.0.2.1'])
     expect(wholeAddress(given)).toBe('192.0.2.1')
 })

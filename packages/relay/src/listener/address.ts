@@ -61,13 +61,20 @@ function groupOf(address: string): string {
   return whole.includes(':') ? `${whole.split(':').slice(0, 4).join(':')}::/64` : whole
 }
 
-/** A valid address, always written in the same way. An IPv4 address is the same if it is mapped to IPv6. */
+/** IPv6 networks whose last 32 bits are an IPv4 address. */
+const NETWORKS_WITH_IPV4 = [
+  '0:0:0:0:0:ffff', // Mapped: the system reports an IPv4 connection to an IPv6 socket in this way.
+  '64:ff9b:0:0:0:0', // NAT64 with the well-known prefix (RFC 6052).
+]
+
+/** A valid address, always written in the same way. An IPv4 address is the same if it is written as IPv6. */
 export function wholeAddress(address: string): string {
   if (!address.includes(':')) return address
   const groups = groupsOf(address)
-  const isMapped = groups.slice(0, 6).join() === '0,0,0,0,0,65535'
-  if (isMapped) return groups.slice(6).flatMap(bytesOf).join('.')
-  return groups.map((group) => group.toString(16)).join(':')
+  const words = groups.map((group) => group.toString(16))
+  if (NETWORKS_WITH_IPV4.includes(words.slice(0, 6).join(':')))
+    return groups.slice(6).flatMap(bytesOf).join('.')
+  return words.join(':')
 }
 
 /** The eight groups of a valid IPv6 address. */
