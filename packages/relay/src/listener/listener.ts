@@ -296,10 +296,12 @@ function notServed(method: string, path: string, table: Readonly<Record<string, 
     : new ProtocolError('METHOD_NOT_ALLOWED', { allow })
 }
 
-// The host that the client believes it talks to. The header may be any text, so only a valid host is used.
+// The host that the client believes it talks to. The header may be any text, so only a valid host is used, of
+// which links can be made.
 function hostOf(request: Request): string | undefined {
   const host = request.headers.get('host')?.toLowerCase() ?? ''
-  return /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/.test(host) && host.length <= 255 ? host : undefined
+  const hasForm = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/.test(host) && host.length <= 255
+  return hasForm && URL.canParse(`http://${host}`) ? host : undefined
 }
 
 function welcome(version: string): string {
