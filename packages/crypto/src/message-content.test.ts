@@ -77,6 +77,8 @@ describe('a plaintext that only resembles a form is text', () => {
     '{"type":"image","key":"a b"}',
     `{"type":"file","key":"${KEY}","name":"a.pdf","size":"12"}`,
     `{"type":"voice","key":"${KEY}"}`,
+    `{"type":"voice","key":"${KEY}","duration":-0.4}`,
+    `{"type":"file","key":"${KEY}","name":"a","size":-0}`,
     '{"__proto__":{"text":"hi"}}',
     '[img]',
     '[img] see above',

@@ -196,8 +196,9 @@ function parseObject(text: string): ReadonlyMap<string, unknown> | undefined {
   }
 }
 
+// -0 is no length: it could not be written again.
 function isWhole(value: unknown): value is number {
-  return Number.isSafeInteger(value) && typeof value === 'number' && value >= 0
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && !Object.is(value, -0)
 }
 
 function checkWhole(value: number, what: string): number {
