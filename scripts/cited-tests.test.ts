@@ -7,7 +7,7 @@ import { type Files, findWrongCitations, testNamesIn } from './cited-tests.ts'
 const ROOT = join(import.meta.dir, '..')
 
 describe('a document names', () => {
-  const paths = [...new Bun.Glob('{packages,scripts,bench,vectors,docs}/**/*').scanSync(ROOT)]
+  const paths = [...new Bun.Glob('{packages,scripts,bench,fuzz,vectors,docs}/**/*').scanSync(ROOT)]
   const files: Files = {
     paths: [...paths, 'package-lock.json'].filter((path) => !path.includes('node_modules')),
     read: (path) => readFileSync(join(ROOT, path), 'utf8'),

@@ -19,7 +19,10 @@ export interface Source {
   uses: GlobalUse[]
 }
 
-const patterns = ['packages/*/{src,test,bin}/**/*.{ts,tsx,mts,mjs}', '{bench,scripts}/**/*.{ts,tsx,mts,mjs}']
+const patterns = [
+  'packages/*/{src,test,bin}/**/*.{ts,tsx,mts,mjs}',
+  '{bench,fuzz,scripts}/**/*.{ts,tsx,mts,mjs}',
+]
 
 /** @returns the paths of all source files, relative to the root, with `/` on every system. */
 export function listSources(root: string): string[] {

@@ -1,6 +1,7 @@
 // The relay as a separate process, for tests that kill it. With a message to the process a test stops its
-// clock and moves it forward, or has it collect its garbage and report its memory. PASSED_MS is the time that
-// passed this way for the previous process.
+// clock and moves it forward, or has it collect its garbage and report its memory or timers. PASSED_MS is the
+// time that passed this way for the previous process.
+import { heapStats } from 'bun:jsc'
 import { serve } from '../src/main.ts'
 
 const machine = { now: Date.now, monotonic: performance.now.bind(performance) }
@@ -13,6 +14,11 @@ process.on('message', (ms) => {
   if (ms === 'memory') {
     Bun.gc(true)
     process.send?.(process.memoryUsage().rss)
+    return
+  }
+  if (ms === 'timers') {
+    Bun.gc(true)
+    process.send?.(heapStats().objectTypeCounts.Timeout ?? 0)
     return
   }
   // Whole milliseconds, because with fractions a difference of one second can be slightly less than a second.

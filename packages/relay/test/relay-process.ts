@@ -26,6 +26,8 @@ export interface RelayProcess {
   letPass(ms: number): Promise<number>
   /** The resident memory of the process after it has collected its garbage, in MiB. */
   memoryMiB(): Promise<number>
+  /** How many timers of the process are set, or were and are not collected as garbage. */
+  timers(): Promise<number>
   /** Stops it permanently and removes its data. */
   stop(): Promise<void>
 }
@@ -68,6 +70,7 @@ export async function startRelay(
       return running.ask(ms)
     },
     memoryMiB: async () => (await running.ask('memory')) / 1024 / 1024,
+    timers: () => running.ask('timers'),
     start: async () => {
       const unchanged = { PORT: port, PASSED_MS: String(passedMs) }
       running = await launch({ ...QUICK, DATA_DIR: dataDir, ...options.env, ...unchanged }, descriptors)
@@ -101,7 +104,7 @@ async function launch(env: Readonly<Record<string, string>>, descriptors?: numbe
     ipc: (answer) => answers.shift()?.(Number(answer)),
   })
   const answers: ((answer: number) => void)[] = []
-  const ask = (question: number | 'memory'): Promise<number> =>
+  const ask = (question: number | 'memory' | 'timers'): Promise<number> =>
     new Promise((resolve) => {
       answers.push(resolve)
       child.send(question)
