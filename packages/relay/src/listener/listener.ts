@@ -62,6 +62,9 @@ export interface Listener {
   close(mostMs: number): Promise<void>
 }
 
+/** The paths that the listener serves besides the endpoints and the pages of features. */
+export const OTHER_PATHS = ['/', '/health', '/ready', '/ws', '/openapi.json', '/asyncapi.json'] as const
+
 type RoutedRequest = Request & { params?: Record<string, string> }
 type RelayServer = Server<SocketData>
 /** A request of somebody who may have a connection. */
@@ -191,27 +194,23 @@ export function startListener(parts: ListenerParts): Listener {
     })
     serve(page.path, page.methods, answer)
   }
-  const documents = {
-    '/openapi.json': openApiDocument(parts.version),
-    '/asyncapi.json': asyncApiDocument(parts.version),
-  }
-  for (const [path, document] of Object.entries(documents)) {
-    table[path] = { GET: guarded(path, async () => Response.json(document)) }
-  }
-  table['/'] = { GET: guarded('/', async () => new Response(welcome(parts.version))) }
-  table['/health'] = {
-    GET: guarded('/health', async () => Response.json({ status: 'ok', version: parts.version })),
-  }
-  table['/ready'] = {
-    GET: guarded('/ready', async () => {
+  const openApi = openApiDocument(parts.version)
+  const asyncApi = asyncApiDocument(parts.version)
+  const others: Readonly<Record<(typeof OTHER_PATHS)[number], Served>> = {
+    '/': guarded('/', async () => new Response(welcome(parts.version))),
+    '/health': guarded('/health', async () => Response.json({ status: 'ok', version: parts.version })),
+    '/ready': guarded('/ready', async () => {
       const { ready, parts: states } = await parts.readiness()
       return Response.json(
         { status: ready ? 'ready' : 'not_ready', ...states },
         { status: ready ? 200 : 503 },
       )
     }),
+    '/ws': guarded('/ws', upgrade, true),
+    '/openapi.json': guarded('/openapi.json', async () => Response.json(openApi)),
+    '/asyncapi.json': guarded('/asyncapi.json', async () => Response.json(asyncApi)),
   }
-  table['/ws'] = { GET: guarded('/ws', upgrade, true) }
+  for (const path of OTHER_PATHS) serve(path, ['GET'], others[path])
 
   const server = Bun.serve<SocketData>({
     hostname: parts.host,

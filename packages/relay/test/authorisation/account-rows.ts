@@ -3,7 +3,7 @@ import { expect } from 'bun:test'
 import type { accountEndpoints, callEndpoints, pushEndpoints } from '@sotto/protocol'
 import type { Answer } from '../wire.ts'
 import { changesOwners, type EndpointRow, ownOnly, reads } from './endpoint-matrix.ts'
-import { PAIR_TABLES } from './friend-rows.ts'
+import { PAIR_TABLES } from './expect-changes.ts'
 import type { Things } from './world.ts'
 
 /** Expects an answer about the caller: it names neither the owner nor a thing of the owner. */

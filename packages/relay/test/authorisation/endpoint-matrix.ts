@@ -20,7 +20,8 @@ import {
   RELATIONS,
   type Relation,
 } from './callers.ts'
-import { changedRows, ownerTest, type StoreContents } from './store-contents.ts'
+import { expectChangesOnlyIn, expectNoChange, expectOwnersChange } from './expect-changes.ts'
+import type { StoreContents } from './store-contents.ts'
 import { MISSING, type Secrets, type Things, type World } from './world.ts'
 
 /** A request to an endpoint. */
@@ -137,20 +138,18 @@ class CaseCheck {
   async withoutLogin(): Promise<void> {
     const things = await this.#prepare()
     const ask = await this.#askOf(this.#world.callers.owner, things)
-    const view = await this.#world.view()
-    let before = await this.#world.contents()
+    const [view, before] = [await this.#world.view(), await this.#world.contents()]
     for (const [kind, credentials] of Object.entries(this.#world.badLogins)) {
       for (const method of methodsOf(this.#endpoint)) {
-        const after = await this.#labelled(`${method} by a token ${kind}`, async () => {
+        await this.#labelled(`${method} by a token ${kind}`, async () => {
           const answer = await this.#send(ask, credentials, method)
           expect(answer.headers.get('www-authenticate')).toBe('Bearer')
           if (method === 'HEAD') expect([answer.status, answer.text]).toEqual([401, ''])
           else expectProblem(answer, 401, BAD_LOGINS[kind as keyof typeof BAD_LOGINS])
-          return await this.#expectNoChange(before)
         })
-        before = after
       }
     }
+    await this.#labelled('by tokens that are not valid', () => this.#expectNoChange(before))
     expect(await this.#world.view()).toEqual(view)
   }
 
@@ -186,13 +185,13 @@ class CaseCheck {
     })
     // The owner's things are made again only after they were changed, so what changes them comes last.
     const harmless = tried.filter(({ outcome }) => isHarmless(outcome))
-    for (const { relation, outcome } of [...harmless, ...tried.filter((one) => !harmless.includes(one))]) {
-      const caller =
-        fresh && relation !== 'owner'
-          ? await callerOf(relation, this.#world.owner)
-          : this.#world.callers[relation]
+    const { callers, owner } = this.#world
+    const callerFor = async (relation: Relation): Promise<Caller> =>
+      fresh && relation !== 'owner' ? await callerOf(relation, owner) : callers[relation]
+    const ordered = [...harmless, ...tried.filter((one) => !harmless.includes(one))]
+    const made = ordered.map(async (one) => ({ ...one, caller: await callerFor(one.relation) }))
+    for (const { relation, outcome, caller } of await Promise.all(made))
       await this.#labelled(`by the ${relation}`, () => this.#try(caller, outcome))
-    }
   }
 
   #things: Things | undefined
@@ -223,7 +222,7 @@ class CaseCheck {
     }
     expect([answer.status, answer.text]).toEqual([this.#endpoint.status, answer.text])
     outcome.reply?.(answer, things)
-    await this.#expectChanges(before, outcome.changes)
+    await this.#expectChanges(before, outcome.changes, caller)
     if (view !== undefined) expect(await world.view()).toEqual(view)
     if (!isHarmless(outcome)) {
       this.#things = undefined
@@ -252,25 +251,19 @@ class CaseCheck {
     expect([other.status, other.text]).toEqual([answer.status, answer.text])
   }
 
-  async #expectNoChange(before: StoreContents): Promise<StoreContents> {
-    const after = await this.#world.contents()
-    expect(changedRows(before, after).map(({ text }) => text)).toEqual([])
-    return after
+  async #expectNoChange(before: StoreContents): Promise<void> {
+    expectNoChange({ before, after: await this.#world.contents() })
   }
 
-  async #expectChanges(before: StoreContents, changes: Allowed['changes']): Promise<void> {
+  async #expectChanges(before: StoreContents, changes: Allowed['changes'], caller: Caller): Promise<void> {
     if (changes === 'nothing') {
       await this.#expectNoChange(before)
       return
     }
     const after = await this.#world.contents()
-    const { uuid } = this.#world.owner
-    const [wasOwners, isOwners] = [ownerTest(before, uuid), ownerTest(after, uuid)]
-    const changed = changedRows(before, after)
-    const ownersRows = changed.filter((row) => wasOwners(row) || isOwners(row))
-    if (changes === 'owner') expect(ownersRows).not.toEqual([])
-    else
-      expect(ownersRows.filter(({ table }) => !changes.includes(table)).map(({ text }) => text)).toEqual([])
+    const change = { before, after, owner: this.#world.owner.uuid, caller: caller.account.uuid }
+    if (changes === 'owner') expectOwnersChange(change)
+    else expectChangesOnlyIn(changes, change)
   }
 
   #send(ask: Ask, credentials: Credentials, method: string = this.#endpoint.method): Promise<Answer> {

@@ -4,18 +4,9 @@ import type { friendEndpoints } from '@sotto/protocol'
 import type { Answer } from '../wire.ts'
 import { callerOf } from './callers.ts'
 import { changesOwners, type EndpointRow, reads } from './endpoint-matrix.ts'
+import { PAIR_TABLES } from './expect-changes.ts'
 import type { Things, World } from './world.ts'
 
-/** The tables of what two accounts have together. */
-export const PAIR_TABLES = [
-  'friendships',
-  'blocks',
-  'conversations',
-  'lanes',
-  'messages',
-  'mailboxes',
-  'sent_ids',
-]
 const between = { changes: PAIR_TABLES }
 
 const accepts = {

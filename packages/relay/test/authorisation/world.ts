@@ -4,7 +4,7 @@ import { tellRelay } from '../../src/operator.ts'
 import { noise } from '../media-wire.ts'
 import { subscriber } from '../push-subscriber.ts'
 import type { UsedRelay } from '../use-relay.ts'
-import { befriend, call, message, type WireAccount, wireAccount } from '../wire.ts'
+import { befriend, call, message, type WireAccount, type WireSocket, wireAccount } from '../wire.ts'
 import {
   type BadLogin,
   badLogins,
@@ -27,8 +27,9 @@ export interface Things {
   readonly friendAlias: string
   readonly conv: string
   readonly friendship: string
-  /** The id of a message of that friend that the owner has not received. */
+  /** A message of that friend that the owner has not confirmed: its id, and its `seq`. */
   readonly messageId: string
+  readonly seq: string
   /** A channel that is not public, its name, and a post in it. */
   readonly channel: string
   readonly channelName: string
@@ -53,7 +54,8 @@ export interface Things {
 /** Names of the right form that belong to nothing. */
 export const MISSING: Things = {
   ...{ alias: 'u00000000', uuid: '00000000-0000-4000-8000-000000000000', friendAlias: 'u00000001' },
-  ...{ conv: '00000000-0000-4000-8000-000000000001', friendship: MISSING_FRIENDSHIP, messageId: 'missing' },
+  ...{ conv: '00000000-0000-4000-8000-000000000001', friendship: MISSING_FRIENDSHIP },
+  ...{ messageId: 'missing', seq: '1' },
   ...{
     channel: `ch_${'x'.repeat(22)}`,
     channelName: 'missing',
@@ -149,10 +151,8 @@ export class World {
     const { owner, friend } = this
     const conv = await befriend(friend, owner)
     const [{ friendship_id }] = (await friend.get('/friends')).body
-    const messageId = crypto.randomUUID()
     const { socket } = await friend.online()
-    socket.send({ ...message(owner.alias, conv, '', messageId), payload: CONTENTS.payload })
-    await socket.next('ack')
+    const sent = await this.newMessage(socket, conv)
     await socket.close()
     const endpoint = `https://localhost:1025/${crypto.randomUUID()}`
     await owner.post('/push/subscribe', { endpoint, keys: this.keys })
@@ -164,7 +164,8 @@ export class World {
       ...(await this.newOrder()),
       ...(await this.newUpload()),
       ...(await this.newBlob()),
-      ...{ conv, friendship: String(friendship_id), messageId, endpoint, device },
+      ...sent,
+      ...{ conv, friendship: String(friendship_id), endpoint, device },
     }
   }
 
@@ -175,13 +176,15 @@ export class World {
   }
 
   /**
-   * Texts that must not reach a caller. A friendship's number is too short to be found in an answer.
+   * Texts that must not reach a caller. Numbers are too short to be found in an answer.
    * @param profile also what related accounts may know
    */
   secretsOf(things: Things, profile: boolean): Secrets {
-    const { alias, friendship: _number, ...named } = things
+    const { alias, friendship: _friendship, seq: _seq, ...named } = things
+    const missing = new Set<string>(Object.values(MISSING))
+    const known = Object.entries(named).filter(([, value]) => !missing.has(value))
     const keys = { ed25519: this.owner.ed25519, x25519: this.owner.x25519 }
-    return { ...named, ...CONTENTS, ...(profile ? { ...PROFILE, ...keys, alias } : {}) }
+    return { ...Object.fromEntries(known), ...CONTENTS, ...(profile ? { ...PROFILE, ...keys, alias } : {}) }
   }
 
   /** Everything stored. */
@@ -200,6 +203,13 @@ export class World {
     const answers = await Promise.all(paths.map((path) => owner.get(path)))
     // Other accounts may change their own names.
     return answers.map(({ status, text }) => [status, text.replaceAll(/"nickname":"[^"]*"/g, '')])
+  }
+
+  /** A message to the owner, on a socket of its friend. */
+  async newMessage(socket: WireSocket, conv = this.things.conv): Promise<Pick<Things, 'messageId' | 'seq'>> {
+    const messageId = crypto.randomUUID()
+    socket.send({ ...message(this.owner.alias, conv, '', messageId), payload: CONTENTS.payload })
+    return { messageId, seq: String((await socket.next('ack')).seq) }
   }
 
   /** A channel of an account that is not public, with a post. */
