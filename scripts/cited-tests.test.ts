@@ -34,15 +34,16 @@ describe('in a row of a table', () => {
       test(\`runs on \${engine.name}\`, () => {})
       test('%s', () => {})
     })
+    test('stands alone', () => {})
     call('is no test', () => {})`
   const files: Files = { paths: ['a/src/one.ts', 'a/test/one.test.ts', 'b/one.ts'], read: () => text }
   const findingsOf = (cell: string): string[] => findWrongCitations(`| V1 | yes | ${cell} |`, files)
 
   test('tests are found, in full, cut short, with what they fill in, and with remarks', () => {
-    expect(testNamesIn('one.test.ts', text).length).toBe(4)
+    expect(testNamesIn('one.test.ts', text).length).toBe(8)
     for (const cell of [
-      '`one.test.ts`: takes one; and another, at once; counts to 3 and stops. `a/src/one.ts`',
-      '`a/test/one.test.ts` (all): “takes one; and …”, “runs on SQLite” (and two more), a group',
+      '`one.test.ts`: takes one; and another, at once; a group counts to 3.5 and stops. `a/src/one.ts`',
+      '`a/test/one.test.ts` (all): “takes one; and …”, “runs on SQLite 3.5” (and two more), a group',
       'in short (`one.test.ts`)',
     ]) {
       expect({ cell, findings: findingsOf(cell) }).toEqual({ cell, findings: [] })
@@ -54,6 +55,7 @@ describe('in a row of a table', () => {
     expect(findingsOf('`one.test.ts`: takes two')).toEqual([`${noTest}takes two`])
     expect(findingsOf('`one.test.ts`: takes one')).toEqual([`${noTest}takes one`])
     expect(findingsOf('`one.test.ts`: a group, is no test')).toEqual([`${noTest}is no test`])
+    expect(findingsOf('`one.test.ts`: a group stands alone')).toEqual([`${noTest}a group stands alone`])
     expect(findingsOf('`one.test.ts`: a…')).toEqual([`${noTest}a…`])
     expect(findWrongCitations('In `two.ts`,\nand `one.ts`.', files)).toEqual([
       'line 1: there is no file two.ts',

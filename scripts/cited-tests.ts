@@ -1,7 +1,7 @@
 // Finds the files and tests that a document names and that do not exist. The last cell of a table's row names
-// tests: after a test file, text consists of names of its tests, in full or cut short with `…`. Text in
-// brackets is a remark.
-import { type Expression, parseSync, Visitor } from 'oxc-parser'
+// tests: after a test file, text consists of names of its tests, in full or cut short with `…`, perhaps after
+// the name of their group. Text in brackets is a remark.
+import { type Argument, type Expression, parseSync, Visitor } from 'oxc-parser'
 
 /** The files that a document may name. */
 export interface Files {
@@ -25,22 +25,34 @@ export function findWrongCitations(document: string, files: Files): string[] {
   })
 }
 
-/** The names of the tests, and of their groups, in a test file. */
+/** The names of the tests and of their groups in a test file, and each test's after the name of its group. */
 export function testNamesIn(path: string, text: string): string[] {
   const names: string[] = []
-  const add = (name: string): void => {
-    // A name that is only filled in would be the name of any test.
-    if (name !== FILLED_IN) names.push(name)
-  }
+  const groups: string[] = []
   new Visitor({
-    CallExpression: ({ callee, arguments: [name] }) => {
-      if (name === undefined || !['test', 'describe'].includes(rootOf(callee))) return
-      if (name.type === 'Literal' && typeof name.value === 'string')
-        add(name.value.replaceAll(/%[a-z]/g, FILLED_IN))
-      if (name.type === 'TemplateLiteral') add(name.quasis.map(({ value }) => value.cooked).join(FILLED_IN))
+    CallExpression: ({ callee, arguments: [first] }) => {
+      const root = rootOf(callee)
+      const name = root === 'test' || root === 'describe' ? nameOf(first) : undefined
+      if (root === 'describe') groups.push(name ?? '')
+      // A name that is only filled in would be the name of any test.
+      if (name === undefined || name === FILLED_IN) return
+      names.push(name)
+      const group = groups.at(-1)
+      if (root === 'test' && group) names.push(`${group} ${name}`)
+    },
+    'CallExpression:exit': ({ callee }) => {
+      if (rootOf(callee) === 'describe') groups.pop()
     },
   }).visit(parseSync(path, text).program)
   return names
+}
+
+function nameOf(argument: Argument | undefined): string | undefined {
+  if (argument?.type === 'Literal' && typeof argument.value === 'string')
+    return argument.value.replaceAll(/%[a-z]/g, FILLED_IN)
+  if (argument?.type === 'TemplateLiteral')
+    return argument.quasis.map(({ value }) => value.cooked).join(FILLED_IN)
+  return undefined
 }
 
 // `test` in `test.each(cases)('name', …)`.
@@ -88,7 +100,7 @@ function firstUnknownTest(text: string, names: readonly string[]): string | unde
 
 // How many characters at the beginning of the text are the whole name.
 function lengthOfWhole(name: string, text: string): number {
-  return patternOf(plain(name), '(?=[;,.]|$)').exec(text)?.[0].length ?? 0
+  return patternOf(plain(name), '(?=[;,.](?: |$)|$)').exec(text)?.[0].length ?? 0
 }
 
 // How many characters at the beginning of the text are the beginning of the name, and the `…` after it.

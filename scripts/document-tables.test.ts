@@ -1,4 +1,5 @@
-// Checks the documents against the code: tables, links, log events, and the reasons for dependencies.
+// Checks the documents against the code: tables, links, log events and their levels, and the reasons for
+// dependencies.
 import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
@@ -39,6 +40,28 @@ test('the relay logs every event that "Watching it" in operations.md names, as a
   const code = (await Promise.all(sources.map((file) => Bun.file(join(ROOT, file)).text()))).join('\n')
   const errors = [...code.matchAll(/\.error\(\s*'(?<event>[a-z_]+)'/g)].map(({ groups }) => groups?.event)
   for (const event of events) expect(errors).toContain(event)
+})
+
+test('log-events.md names every event that the relay logs, with its level', async () => {
+  const rows = (await Bun.file(join(ROOT, 'docs/log-events.md')).text()).matchAll(
+    /^\| (?<names>`.+?`) \| (?<levels>[a-z, ]+) \| \S/gm,
+  )
+  const named: string[] = []
+  for (const { groups: { names = '', levels = '' } = {} } of rows) {
+    const events = names.replaceAll('`', '').split(', ')
+    const levelOf = levels.split(', ')
+    for (const [i, event] of events.entries())
+      for (const level of (levelOf[i] ?? levels).split(' or ')) named.push(`${level} ${event}`)
+  }
+  const sources = filesOf('packages/relay/src/**/*.ts').filter((file) => !file.endsWith('.test.ts'))
+  const code = (await Promise.all(sources.map((file) => Bun.file(join(ROOT, file)).text()))).join('\n')
+  const logged = code.matchAll(
+    /(?:\.(?<level>error|warn|info|debug)|(?<repeated>\bRepeatedWarning)|\['?(?<either>.*'error' : 'warn')\])\(\s*'(?<event>[a-z]+(?:_[a-z]+)*)'/g,
+  )
+  const found = [...logged].flatMap(({ groups: { level, either, event } = {} }) =>
+    (either ? ['error', 'warn'] : [level ?? 'warn']).map((one) => `${one} ${event}`),
+  )
+  expect(named.toSorted()).toEqual([...new Set(found)].toSorted())
 })
 
 test('every dependency has an exact version, and a decision record explains it', async () => {
