@@ -196,7 +196,7 @@ export const rates = {
     perSeconds: 10,
     by: 'account',
     setting: 'RATE_AT_ONCE',
-    means: 'pings of both kinds and refused frames; more closes with 1013',
+    means: 'pings of both kinds, pongs and refused frames; more closes with 1013',
   },
 } as const satisfies Record<string, Rate>
 

@@ -1,8 +1,12 @@
 // One account that sends too many bytes: its frames wait, and it gives way before others notice.
 import { describe, expect, test } from 'bun:test'
+import { connect } from 'node:net'
 import { candidate } from './call-frames.ts'
+import { encodeRawFrame, OPCODES, RawSocket, requestOf } from './raw.ts'
 import { useRelay } from './use-relay.ts'
 import { befriend, message, type WireAccount, type WireSocket, wireAccount, wireFriends } from './wire.ts'
+
+const plain = useRelay({ RATE_LIMITS: 'on' })
 
 describe('bytes', () => {
   const relay = useRelay({ RATE_LIMITS: 'on', RATE_FRAME_BYTES: '150000/1', RATE_CALL_BYTES: '100000/3600' })
@@ -51,6 +55,27 @@ describe('bytes', () => {
   })
 })
 
+test('a connection that sends many requests at once is closed at the second', async () => {
+  // Otherwise a few connections that each send thousands would make everybody else wait.
+  for (const line of ['GET /health', 'GET /openapi.json', 'GET /nope', 'OPTIONS /api/v1/me']) {
+    const request = requestOf(line, { connection: 'keep-alive' })
+    const answers = await answersTo(plain.url, request.repeat(100))
+    expect([line, answers.length]).toEqual([line, 2])
+    expect(answers[1]).toMatch(/^connection: close\r$/im)
+  }
+})
+
+test('more pongs than pings may come at once close the connection', async () => {
+  const raw = await RawSocket.open(await wireAccount(plain.url))
+  const pong = encodeRawFrame('', { opcode: OPCODES.pong })
+  raw.socket.write(Buffer.concat(Array.from({ length: 1000 }, () => pong)))
+  raw.send('{"type":"ping"}')
+  await raw.until((text) => text.includes('"pong"'))
+  raw.socket.write(Buffer.concat(Array.from({ length: 3000 }, () => pong)))
+  await raw.ended
+  expect(raw.closeCode).toBe(1013)
+})
+
 describe('frames that wait', () => {
   const relay = useRelay({ RATE_LIMITS: 'on', RATE_MESSAGE: '1/3600', LIMIT_ALL_HELD_BYTES: '1048576' })
 
@@ -90,4 +115,18 @@ async function fill(socket: WireSocket, to: WireAccount, conv: string, frames: n
   for (let n = 0; n < frames; n++)
     socket.send({ ...message(to.alias, conv, ''), payload: 'A'.repeat(61_000) })
   await Promise.race([socket.untilPong(), socket.closed])
+}
+
+/** Sends bytes and waits until the relay ends the connection. @returns its answers */
+async function answersTo(relayUrl: string, bytes: string): Promise<string[]> {
+  const { hostname, port } = new URL(relayUrl)
+  const socket = connect(Number(port), hostname)
+  let text = ''
+  socket.on('data', (data: Buffer) => {
+    text += data.toString('latin1')
+  })
+  socket.on('error', () => undefined) // A reset counts as the end; `close` follows it.
+  socket.write(bytes)
+  await new Promise((resolve) => socket.once('close', resolve))
+  return text.split(/(?=HTTP\/1\.1 \d)/)
 }

@@ -50,7 +50,7 @@ export class AccountRates {
   }
 
   /**
-   * Counts frames that are answered at once: pings and refused frames.
+   * Counts frames that never wait: pings, pongs and refused frames.
    * @returns false if they exceed their rate
    */
   allowsAtOnce(): boolean {

@@ -119,14 +119,11 @@ export class Gateway {
       closeOnBackpressureLimit: true,
       open: (socket) => this.#opened(socket),
       message: (socket, data) => this.#received(socket, data),
-      ping: (socket) => this.#pinged(socket),
+      ping: (socket) => void this.#controlled(socket),
       pong: (socket) => {
-        this.#markActive(socket)
-        const { session } = socket.data
-        if (!session) return
         // A client that answers pings but reads nothing counts as disconnected.
-        if (session.connection.isFull) session.connection.close('overload')
-        else this.#parts.follower.pongReceived(session.connection)
+        const connection = this.#controlled(socket)
+        if (connection) this.#parts.follower.pongReceived(connection)
       },
       drain: (socket) => {
         const { session } = socket.data
@@ -239,13 +236,16 @@ export class Gateway {
     if (socket.data.session) socket.data.session.lastActiveAt = this.#parts.clock.monotonic()
   }
 
-  // Bun answers pings by itself, without any limit. They are counted here instead.
-  #pinged(socket: Socket): void {
+  // Bun answers pings by itself, without any limit, and a client may send pongs that nobody asked for. Both
+  // are counted here. Returns the connection if it stays open.
+  #controlled(socket: Socket): Connection | undefined {
     this.#markActive(socket)
     const { session } = socket.data
-    if (!session || session.connection.isClosing) return
-    if (!session.incoming.rates.allowsAtOnce() || session.connection.isFull)
-      session.connection.close('overload')
+    if (!session || session.connection.isClosing) return undefined
+    const { connection, incoming } = session
+    if (incoming.rates.allowsAtOnce() && !connection.isFull) return connection
+    connection.close('overload')
+    return undefined
   }
 
   #received(socket: Socket, data: string | Buffer): void {

@@ -14,6 +14,7 @@ import { ConnectionsInUse, connectionKey, type Use, type User } from './connecti
 import { type LoginHost, loginHostOf } from './login-host.ts'
 import { plainResponse, problemResponse } from './problem.ts'
 import type { RequestRates } from './request-rates.ts'
+import { RequestsAtOnce } from './requests-at-once.ts'
 import { bearerToken, createRoutes, type RouterParts } from './router.ts'
 import { checkSocketOrigin } from './socket-origin.ts'
 import { openTcpConnections } from './tcp-connections.ts'
@@ -88,6 +89,7 @@ export function startListener(parts: ListenerParts): Listener {
   const finishAnswer = apiAnswers(parts)
   const caps = connectionCapsOf(parts.limits, parts.descriptorLimit)
   const inUse = new ConnectionsInUse(caps, parts)
+  const requestsAtOnce = new RequestsAtOnce()
   let isRefusing = false
   let isNearlyFull = (): boolean => false
 
@@ -96,24 +98,24 @@ export function startListener(parts: ListenerParts): Listener {
     (endpoint: string, answer: Answer, isForAccounts = false): Served =>
     async (request, server) => {
       let use: Use | undefined
+      let isFurther = false
       try {
         if (isRefusing) throw new ProtocolError('SHUTTING_DOWN')
         const caller = callerOf(request, server)
+        isFurther = requestsAtOnce.isFurther(caller.key)
         use = inUse.begin({ ...caller, isForAccounts })
         const response = await answer({ request, server, address: caller.address, use })
         if (!response) return undefined // It is a WebSocket now, which is counted until it is closed.
         use.end()
-        return sent(finish(request, response))
+        return sent(finish(request, response), isFurther)
       } catch (error) {
         use?.end()
-        const response = finish(request, refuse(error, parts.log, endpoint))
-        if (!use) response.headers.set('connection', 'close')
-        return sent(response)
+        return sent(finish(request, refuse(error, parts.log, endpoint)), isFurther || !use)
       }
     }
   // A connection that is kept after its request could take the place of another one.
-  const sent = (response: Response): Response => {
-    if (isNearlyFull()) response.headers.set('connection', 'close')
+  const sent = (response: Response, isLast: boolean): Response => {
+    if (isLast || isNearlyFull()) response.headers.set('connection', 'close')
     return response
   }
   const guarded = guardedBy(problemResponse, finishAnswer)
@@ -163,8 +165,7 @@ export function startListener(parts: ListenerParts): Listener {
     return undefined
   }
 
-  const preflight = (request: Request): Response =>
-    finishAnswer(request, new Response(null, { status: 204, headers: PREFLIGHT }))
+  const preflight = guarded('preflight', async () => new Response(null, { status: 204, headers: PREFLIGHT }))
   const apiRoutes = createRoutes(parts)
   const table: Record<string, Record<string, Served>> = {}
   const serve = (path: string, methods: readonly string[], answer: Served): void => {
@@ -194,8 +195,9 @@ export function startListener(parts: ListenerParts): Listener {
     })
     serve(page.path, page.methods, answer)
   }
-  const openApi = openApiDocument(parts.version)
-  const asyncApi = asyncApiDocument(parts.version)
+  // Written once: that takes milliseconds.
+  const openApi = JSON.stringify(openApiDocument(parts.version))
+  const asyncApi = JSON.stringify(asyncApiDocument(parts.version))
   const others: Readonly<Record<(typeof OTHER_PATHS)[number], Served>> = {
     '/': guarded('/', async () => new Response(welcome(parts.version))),
     '/health': guarded('/health', async () => Response.json({ status: 'ok', version: parts.version })),
@@ -207,8 +209,8 @@ export function startListener(parts: ListenerParts): Listener {
       )
     }),
     '/ws': guarded('/ws', upgrade, true),
-    '/openapi.json': guarded('/openapi.json', async () => Response.json(openApi)),
-    '/asyncapi.json': guarded('/asyncapi.json', async () => Response.json(asyncApi)),
+    '/openapi.json': guarded('/openapi.json', async () => new Response(openApi, JSON_TEXT)),
+    '/asyncapi.json': guarded('/asyncapi.json', async () => new Response(asyncApi, JSON_TEXT)),
   }
   for (const path of OTHER_PATHS) serve(path, ['GET'], others[path])
 
@@ -221,7 +223,7 @@ export function startListener(parts: ListenerParts): Listener {
     reusePort: false, // Without this, it is true outside development, so two relays could share a port.
     routes: table,
     fetch: (request, self) => {
-      if (request.method === 'OPTIONS') return preflight(request)
+      if (request.method === 'OPTIONS') return preflight(request, self)
       return guarded('unknown', async () => {
         throw notServed(request.method, targetOf(request).path, table)
       })(request, self)
@@ -302,6 +304,8 @@ function hostOf(request: Request): string | undefined {
   const hasForm = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/.test(host) && host.length <= 255
   return hasForm && URL.canParse(`http://${host}`) ? host : undefined
 }
+
+const JSON_TEXT = { headers: { 'content-type': 'application/json;charset=utf-8' } }
 
 function welcome(version: string): string {
   return `Sotto relay ${version}\n\nHealth: /health  /ready\nInterface: /openapi.json  /asyncapi.json\n`
