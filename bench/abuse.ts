@@ -10,12 +10,19 @@ import { type AllPhases, type Phases, rowOf } from './abuse/rows.ts'
 import type { Report, Scene } from './abuse/scene.ts'
 import type { Bench } from './bench.ts'
 import { makeAccounts } from './load/accounts.ts'
+import { cpuMs } from './measure.ts'
 import { type MeasuredServer, startFloor, startMeasuredRelay } from './server-process.ts'
 
 const PAIRS = 4
 const WARM_UP_SECONDS = 0.5
 /** The load lets the bystanders run first. */
 const NICENESS = 10
+
+/** Where an attack happens, and who is there. */
+interface Place {
+  readonly scene: Scene
+  readonly lines: readonly Line[]
+}
 
 export const abuse: Bench = {
   means: 'what bystanders see of each attack by one stranger (--only <attack,…>)',
@@ -39,10 +46,11 @@ async function measure(attack: Attack, seconds: number): Promise<Record<string, 
   const disk = attack.diskMib === undefined ? undefined : await mountSmallDisk(attack.diskMib)
   try {
     const { relay, lines, scene } = await prepare(attack, seconds, disk)
-    const ours = await attackRelay(attack, scene, lines)
+    const ours = await attackRelay(attack, relay, { scene, lines })
     await relay.stop()
     const floor = await startFloor()
-    const bare = await attackFloor(attack, onFloor(scene, floor, ours.report), linesOnFloor(lines, floor))
+    const sameScene = onFloor(scene, floor, ours.report)
+    const bare = await attackFloor(attack, floor, { scene: sameScene, lines: linesOnFloor(lines, floor) })
     await floor.stop()
     return rowOf(attack.name, ours, bare)
   } finally {
@@ -100,31 +108,41 @@ function linesOnFloor(lines: readonly Line[], floor: MeasuredServer): Line[] {
   }))
 }
 
-async function attackRelay(attack: Attack, scene: Scene, lines: readonly Line[]): Promise<AllPhases> {
+async function attackRelay(
+  attack: Attack,
+  relay: MeasuredServer,
+  { scene, lines }: Place,
+): Promise<AllPhases> {
   const bystanders = await Bystanders.connect(lines)
-  const phases = await attackServer(attack, scene, bystanders)
+  const phases = await attackServer(attack, { scene, pid: relay.pid }, bystanders)
   const after = await bystanders.measure(scene.seconds)
   bystanders.close()
   return { ...phases, after }
 }
 
-async function attackFloor(attack: Attack, scene: Scene, lines: readonly Line[]): Promise<Phases> {
+async function attackFloor(attack: Attack, floor: MeasuredServer, { scene, lines }: Place): Promise<Phases> {
   const bystanders = await Bystanders.connect(lines)
-  const phases = await attackServer(attack, scene, bystanders)
+  const phases = await attackServer(attack, { scene, pid: floor.pid }, bystanders)
   bystanders.close()
   return phases
 }
 
-async function attackServer(attack: Attack, scene: Scene, bystanders: Bystanders): Promise<Phases> {
+async function attackServer(
+  attack: Attack,
+  { scene, pid }: { scene: Scene; pid: number },
+  bystanders: Bystanders,
+): Promise<Phases> {
   const attacker = startAttacker(attack, scene)
   await attacker.armed
   await bystanders.measure(WARM_UP_SECONDS)
   const before = await bystanders.measure(scene.seconds)
   const attacking = attacker.attack()
+  const start = { at: performance.now(), cpu: cpuMs(pid) }
   const during = await bystanders.measure(scene.seconds)
+  const busy = (cpuMs(pid) - start.cpu) / (performance.now() - start.at)
   const report = await attacking
   await attacker.end()
-  return { before, during, report }
+  return { before, during, report, busy }
 }
 
 /** Starts the process of an attack. */

@@ -1,5 +1,6 @@
 // What an attack sends with: requests from the attacker's address, WebSockets of its accounts, and a pace
 // that spends what a rate allows evenly over the phase.
+import type { Socket } from 'node:net'
 import { type RateName, rates } from '@sotto/protocol'
 import { RawSocket } from '../load/raw-socket.ts'
 import { connectFrom, type HttpAnswer, HttpConnection } from './http-connection.ts'
@@ -118,18 +119,19 @@ export class Attacker {
     return `${lines.join('\r\n')}\r\n\r\n`
   }
 
-  /** Opens a connection of its own, sends these bytes, and hands it over once they are written. */
-  async raw(...pieces: readonly (string | Uint8Array)[]) {
+  /**
+   * Opens a connection of its own and sends these bytes.
+   * @param onWritten called when they are written, or when the connection is closed
+   */
+  raw(pieces: readonly (string | Uint8Array)[], onWritten: () => void = () => undefined): Socket {
     const socket = connectFrom(this.scene.url)
     this.#connections += 1
     for (const piece of pieces) {
       this.#sentBytes += piece.length
       socket.write(piece)
     }
-    await new Promise<void>((resolve) => {
-      socket.once('close', () => resolve())
-      socket.write('', () => resolve())
-    })
+    socket.once('close', onWritten)
+    socket.write('', onWritten)
     return socket
   }
 

@@ -27,17 +27,15 @@ export const connectionAttacks = Object.entries(KINDS).map(
 
 async function holdConnections(attacker: Attacker, bytes: string): Promise<void> {
   const sockets = new Set<Socket>()
-  const openOne = async (): Promise<void> => {
-    const socket = await attacker.raw(bytes)
-    sockets.add(socket)
-    socket.on('data', () => undefined)
-    socket.on('close', () => sockets.delete(socket))
-    if (socket.destroyed) sockets.delete(socket)
+  const open = (count: number): void => {
+    for (let n = 0; n < count; n++) {
+      const socket = attacker.raw([bytes])
+      sockets.add(socket)
+      socket.on('data', () => undefined)
+      socket.on('close', () => sockets.delete(socket))
+    }
   }
-  await Promise.all(Array.from({ length: CONNECTIONS }, openOne))
-  while (!attacker.isOver) {
-    await Bun.sleep(AGAIN_AFTER_MS)
-    await Promise.all(Array.from({ length: Math.min(AGAIN, CONNECTIONS - sockets.size) }, openOne))
-  }
+  for (open(CONNECTIONS); !attacker.isOver; await Bun.sleep(AGAIN_AFTER_MS))
+    open(Math.min(AGAIN, CONNECTIONS - sockets.size))
   for (const socket of sockets) socket.destroy()
 }

@@ -130,8 +130,12 @@ async function putPart(
 async function cutOff(attacker: Attacker, upload: Upload, number: number): Promise<void> {
   const options = { as: attacker.stranger(), headers: BYTES, length: PART_BYTES }
   const head = attacker.headOf('POST', pathOfPart(upload, number), options)
-  const socket = await attacker.raw(head, part.subarray(0, PART_BYTES / 20))
-  socket.destroy()
+  await new Promise<void>((resolve) => {
+    const socket = attacker.raw([head, part.subarray(0, PART_BYTES / 20)], () => {
+      socket.destroy()
+      resolve()
+    })
+  })
 }
 
 function pathOfPart({ id, key }: Upload, number: number): string {

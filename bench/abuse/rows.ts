@@ -9,6 +9,8 @@ export interface Phases {
   readonly before: Seen
   readonly during: Seen
   readonly report: Report
+  /** How busy the server’s core was during the attack, from 0 to 1. */
+  readonly busy: number
 }
 
 /** The same, and what they saw after the attack. */
@@ -36,6 +38,8 @@ export function rowOf(attack: string, relay: AllPhases, floor: Phases): Record<s
     'p50, during to before': worst((kind) => relay.during[kind].p50 / relay.before[kind].p50),
     'the floor’s': worst((kind) => floor.during[kind].p50 / floor.before[kind].p50),
     refused: relay.before.missing + relay.during.missing + relay.after.missing,
+    'CPU %': Math.round(relay.busy * 100),
+    'the floor’s CPU %': Math.round(floor.busy * 100),
     reached: reachedOf(relay.report),
     answers: Object.entries(relay.report.statuses)
       .map(([status, count]) => `${status}: ${count}`)

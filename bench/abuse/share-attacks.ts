@@ -7,6 +7,7 @@ import { useUpSentIds } from './fill.ts'
 
 const PAYLOAD = Buffer.alloc(300, 7).toString('base64')
 const LARGE_POST_BYTES = 60 * 1024
+const POSTS_A_PAGE = 100
 
 /** Sends messages that are delivered at once, retracts them, and retracts twice as many that never were. */
 const retractions: Attack = {
@@ -61,6 +62,25 @@ const largePosts: Attack = {
   run: (attacker) => postAll(attacker, LARGE_POST_BYTES),
 }
 
+/** Reads the longest pages of posts. */
+const history: Attack = {
+  name: 'channel-history',
+  prepare: async ({ strangers: [owner] }) => {
+    if (!owner) return []
+    const channel = await channelOf(owner)
+    const body = { content: 'x'.repeat(LARGE_POST_BYTES) }
+    for (let count = 0; count < POSTS_A_PAGE; count++) await owner.post(`/channels/${channel}/posts`, body)
+    return [channel]
+  },
+  run: async (attacker) => {
+    const [channel] = attacker.scene.things
+    const as = attacker.stranger()
+    await attacker.paced(attacker.allowed('history'), () =>
+      attacker.request('GET', `/channels/${channel}/posts?limit=${POSTS_A_PAGE}`, { as }),
+    )
+  },
+}
+
 const friendRequests: Attack = {
   name: 'friend-requests',
   strangers: 64,
@@ -73,7 +93,7 @@ const friendRequests: Attack = {
   },
 }
 
-export const shareAttacks = [retractions, sentIds, posts, largePosts, friendRequests]
+export const shareAttacks = [retractions, sentIds, posts, largePosts, history, friendRequests]
 
 async function makeFriends({ strangers: [one, other] }: Cast): Promise<string[]> {
   return one && other ? [await befriend(one, other)] : []
