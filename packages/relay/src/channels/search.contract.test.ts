@@ -4,10 +4,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { type ChannelId, defaultLimits } from '@sotto/protocol'
 import { engines, type TestStore } from '../../test/engines.ts'
 import { clockAt } from '../../test/mailbox-world.ts'
+import { explaining, type PlanStep } from '../../test/query-plans.ts'
 import { systemRandom } from '../operations/random.ts'
 import { applySteps } from '../storage/migrate.ts'
 import { channelSearch } from '../storage/migrations/channel-search.ts'
-import type { AccountId, Sql, SqlValue, Storage } from '../storage/storage.ts'
+import type { AccountId, Sql, Storage } from '../storage/storage.ts'
 import { type ChannelDetails, createChannel, editChannel } from './catalog.ts'
 import { searchChannels } from './search.ts'
 import { subscribe, unsubscribe } from './subscriptions.ts'
@@ -125,11 +126,7 @@ test('a search on SQLite reads its candidates in the order of the index, and no 
   if (viewer === undefined) throw new Error('there are no accounts')
   await storage.transaction((sql) => addMany(sql, ['common', 'usual']))
   const plans: PlanStep[][] = []
-  const explained: Sql = async <Row extends object>(strings: TemplateStringsArray, ...values: SqlValue[]) => {
-    plans.push(await storage.sql<PlanStep>(explanationOf(strings), ...values))
-    return await storage.sql<Row>(strings, ...values)
-  }
-  expect(await searchChannels(explained, 'common usual', viewer)).toHaveLength(50)
+  expect(await searchChannels(explaining(storage.sql, plans), 'common usual', viewer)).toHaveLength(50)
   const [counting = [], , ranking = []] = plans
   const stepsOf = (steps: readonly PlanStep[]) => steps.map(({ detail }) => detail)
   const candidates = ranking.filter(({ detail }) => detail === 'CO-ROUTINE candidates').map(({ id }) => id)
@@ -146,18 +143,6 @@ test('a search on SQLite reads its candidates in the order of the index, and no 
   ).toEqual([])
   await remove()
 })
-
-/** A step of a query plan of SQLite. */
-interface PlanStep {
-  readonly id: number
-  readonly parent: number
-  readonly detail: string
-}
-
-function explanationOf(strings: TemplateStringsArray): TemplateStringsArray {
-  const texts = strings.map((text, index) => (index === 0 ? `EXPLAIN QUERY PLAN ${text}` : text))
-  return Object.assign(texts, { raw: texts })
-}
 
 test.each([
   [0, 0],
