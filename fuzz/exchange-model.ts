@@ -13,8 +13,6 @@ interface Sent {
   /** A repeat may have another payload; the relay keeps the first one that it accepts. */
   readonly payloads: Set<string>
   seq: number | undefined
-  /** Whether its recipient has got it. */
-  isReceived: boolean
   /** Whether it may be erased before that: it was retracted, or the friendship ended. */
   mayBeGone: boolean
 }
@@ -91,7 +89,6 @@ export class ExchangeModel {
       conv,
       payloads: new Set([payload]),
       seq: undefined,
-      isReceived: false,
       mayBeGone,
     })
   }
@@ -138,7 +135,7 @@ export class ExchangeModel {
     if (sent?.to !== at || this.#numbers.get(to) !== at || !sent.payloads.has(payload))
       throw new Finding(`account ${at} got a message that nobody sent to it: ${key}`)
     this.#numbered(sent, seq)
-    sent.isReceived = true
+    line.received.add(sent.name)
     const height = line.heights.get(conv_id) ?? 0
     // Each further sync repeats what is not confirmed, in every conversation.
     if (seq <= height) line.setbacks += 1
@@ -166,14 +163,16 @@ export class ExchangeModel {
     this.#highest.set(conv, Math.max(seq, this.highestIn(conv)))
   }
 
-  /** Every acknowledged message that could not be gone has arrived. @throws Finding */
-  expectAllArrived(): void {
-    for (const { name, to, conv, seq, isReceived, mayBeGone } of this.#sent.values()) {
-      const isConfirmed = seq !== undefined && seq <= (this.#confirmed.get(`${to} ${conv}`) ?? 0)
-      if (seq === undefined || isReceived || mayBeGone || isConfirmed || this.#retracted.has(name)) continue
-      throw new Finding(
-        `message ${name} was acknowledged as ${seq} of ${conv} and never arrived at account ${to}`,
-      )
+  /**
+   * A new connection got every message to its account that was acknowledged and is not confirmed, unless it
+   * may be gone. @throws Finding
+   */
+  expectAllKept(at: number, line: Line): void {
+    for (const { name, to, conv, seq, mayBeGone } of this.#sent.values()) {
+      if (to !== at || seq === undefined || mayBeGone || this.#retracted.has(name)) continue
+      const isConfirmed = seq <= (this.#confirmed.get(`${at} ${conv}`) ?? 0)
+      if (!isConfirmed && !line.received.has(name))
+        throw new Finding(`account ${at} did not get message ${name}, which is ${seq} of ${conv}`)
     }
   }
 }

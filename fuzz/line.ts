@@ -12,6 +12,8 @@ export class Line {
   /** The highest `seq` received in each conversation, and how often it went back. */
   readonly heights = new Map<string, number>()
   setbacks = 0
+  /** The messages that came on it. */
+  readonly received = new Set<string>()
   isClosed = false
   readonly #socket: WebSocket
   readonly #heard: (text: string, line: Line) => void

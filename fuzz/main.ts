@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util'
 import { engines } from '../packages/relay/test/engines.ts'
 import { parts } from './parts.ts'
-import { rowOf, runParts } from './run.ts'
+import { type Result, rowOf, runParts } from './run.ts'
 
 const { values } = parseArgs({
   options: {
@@ -37,13 +37,16 @@ if (
 }
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 console.log(`Seed ${seed}, ${minutes} minutes, ${engine.name}`)
-const results = await runParts(known, { seed, seconds: minutes * 60, from, engine })
+const results = await runParts(known, { seed, seconds: minutes * 60, from, engine, tell })
 console.table(results.map(rowOf))
-for (const { part, answers } of results) console.log(part, JSON.stringify(answers))
-for (const { finding } of results) if (finding !== undefined) console.log(`\nFOUND ${finding}`)
 const total = results.reduce((sum, { inputs }) => sum + inputs, 0)
 const found = results.filter(({ finding }) => finding !== undefined).length
 console.log(
   `\n${total} inputs, ${found === 0 ? 'nothing found' : `${found} parts found something`}, seed ${seed}`,
 )
 process.exit(found === 0 ? 0 : 1)
+
+function tell({ part, inputs, answers, finding }: Result): void {
+  console.log(`${part}: ${inputs} inputs, ${JSON.stringify(answers)}`)
+  if (finding !== undefined) console.log(`\nFOUND ${finding}\n`)
+}

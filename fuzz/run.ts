@@ -15,17 +15,29 @@ export interface Result {
   readonly finding: string | undefined
 }
 
-/** Runs these parts, each for its share of the time. @param options.from the index of the first input */
+/**
+ * Runs these parts, each for its share of the time.
+ * @param options.from the index of the first input
+ * @param options.tell gets each result at once
+ */
 export async function runParts(
   parts: readonly Part[],
-  options: { seed: number; seconds: number; from?: number; engine: TestEngine },
+  options: {
+    seed: number
+    seconds: number
+    from?: number
+    engine: TestEngine
+    tell?: (result: Result) => void
+  },
 ): Promise<Result[]> {
-  const { seed, seconds, from = 0, engine } = options
+  const { seed, seconds, from = 0, engine, tell = () => undefined } = options
   const shares = parts.reduce((sum, { share }) => sum + share, 0)
   const results: Result[] = []
   for (const part of parts) {
     const inputs = new Inputs({ part: part.name, seed, from, seconds: (seconds * part.share) / shares })
-    results.push(await runPart(part, inputs, { seed, engine }))
+    const result = await runPart(part, inputs, { seed, engine })
+    tell(result)
+    results.push(result)
   }
   return results
 }

@@ -1,8 +1,9 @@
 // The part that attacks the WebSocket: sequences of frames of several accounts, valid and broken ones, with
 // quarrels, reconnects and closes in between. A model checks what arrives.
-import { RawSocket } from '../packages/relay/test/raw.ts'
+import { requestOf, UPGRADE } from '../packages/relay/test/raw.ts'
 import { befriend, type WireAccount, wireAccount } from '../packages/relay/test/wire.ts'
 import { ExchangeModel } from './exchange-model.ts'
+import { sendBytes } from './http.ts'
 import { type Draws, Finding, type Inputs } from './inputs.ts'
 import { Line } from './line.ts'
 import type { Part } from './part.ts'
@@ -152,10 +153,9 @@ class Sequence {
       await account.bare('POST', '/auth/logout-all')
       await account.login()
     } else {
-      const raw = await RawSocket.open(account)
-      raw.socket.write(this.#draws.of(anyBytes))
-      raw.socket.destroy()
-      await raw.ended
+      const path = `/ws?user_uuid=${account.uuid}&ticket=${await account.ticket()}`
+      const bytes = [Buffer.from(requestOf(`GET ${path}`, UPGRADE)), this.#draws.of(anyBytes)]
+      await sendBytes({ port: Number(new URL(account.base).port) }, Buffer.concat(bytes), false)
     }
   }
 
@@ -187,6 +187,7 @@ class Sequence {
     for (let at = 0; at < ACCOUNTS; at++) {
       const line = await this.#open(at)
       await line?.synced()
+      if (line && this.#finding === undefined) this.#model.expectAllKept(at, line)
       for (const { conv } of this.#conversations) {
         const seq = this.#model.highestIn(conv)
         if (seq > 0)
@@ -194,7 +195,6 @@ class Sequence {
       }
       await line?.settled()
     }
-    if (this.#finding === undefined) this.#model.expectAllArrived()
     for (const account of this.#accounts) await account.bare('DELETE', '/me')
   }
 
