@@ -21,7 +21,10 @@ export class LongReplies {
     const { promise: written, resolve: end } = Promise.withResolvers<void>()
     this.#last.set(account, written)
     try {
-      await before
+      if (before) {
+        await before
+        await new Promise((resolve) => setImmediate(resolve)) // Lets other work run first.
+      }
       this.#rates.take('longReply', account, 0)
       const text = JSON.stringify(await make())
       this.#rates.charge('longReply', account, Buffer.byteLength(text))
