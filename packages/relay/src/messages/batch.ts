@@ -13,7 +13,7 @@ import { frameRefused } from '../operations/disk-space.ts'
 import type { AccountId } from '../storage/storage.ts'
 import type { BatchRows, Conversation, Lane, Mailbox, MessageRow, SentId } from './batch-rows.ts'
 import { checkMessageRoom, checkRetractionRoom } from './room.ts'
-import type { SentIdCounts } from './sent-id-counts.ts'
+import type { CommitCounts } from './sent-id-counts.ts'
 import { encodeRow, receiptFrames } from './stored-frames.ts'
 
 /** One frame to carry out, with the account that sent it. */
@@ -78,7 +78,7 @@ export class Batch {
   readonly #rows: BatchRows
   readonly #now: number
   readonly #limits: Limits
-  readonly #sentIdCounts: Pick<SentIdCounts, 'count'>
+  readonly #sentIdCounts: Pick<CommitCounts, 'count'>
   readonly #takesNew: boolean
   readonly #outcomes: Outcome[] = []
   readonly #conversations = new Set<Conversation>()
@@ -94,7 +94,7 @@ export class Batch {
     parts: {
       now: number
       limits: Limits
-      sentIdCounts: Pick<SentIdCounts, 'count'>
+      sentIdCounts: Pick<CommitCounts, 'count'>
       /** False while the disk is full: only what frees space, and repeats of known messages, are accepted. */
       takesNew: boolean
     },

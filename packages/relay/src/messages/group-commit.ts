@@ -8,7 +8,7 @@ import type { Log } from '../operations/log.ts'
 import { isDiskFull } from '../storage/storage.ts'
 import { Batch, type Operation, type Outcome } from './batch.ts'
 import type { BatchKeys, BatchStore } from './batch-store.ts'
-import type { SentIdCounts } from './sent-id-counts.ts'
+import type { CommitCounts, SentIdCounts } from './sent-id-counts.ts'
 
 interface Waiting {
   readonly operation: Operation
@@ -118,13 +118,22 @@ export class GroupCommit {
   // If the disk is full, commits the same frames once more without the new messages. What remains, such as
   // confirmations, mostly needs no further space.
   async #write(group: readonly Waiting[]): Promise<Batch> {
-    const attempt = (takesNew: boolean): Promise<Batch> =>
-      this.#store.commit(keysOf(group), (rows) => {
-        const [now, limits, sentIdCounts] = [this.#clock.now(), this.#limits, this.#sentIdCounts]
-        const fresh = new Batch(rows, { now, limits, sentIdCounts, takesNew })
+    const attempt = async (takesNew: boolean): Promise<Batch> => {
+      let sentIdCounts: CommitCounts | undefined
+      const batch = await this.#store.commit(keysOf(group), (rows) => {
+        sentIdCounts = this.#sentIdCounts.ofCommit() // The store may try more than once.
+        const fresh = new Batch(rows, {
+          now: this.#clock.now(),
+          limits: this.#limits,
+          sentIdCounts,
+          takesNew,
+        })
         for (const { operation } of group) fresh.apply(operation)
         return fresh
       })
+      sentIdCounts?.keep()
+      return batch
+    }
     const { takesNew } = this.#space
     try {
       return await attempt(takesNew)

@@ -5,6 +5,7 @@ import { ProtocolError } from '@sotto/protocol'
 import { failureOf } from '../../../protocol/test/failure-of.ts'
 import { engines } from '../../test/engines.ts'
 import { countsOf, type MailboxWorld, openMailboxWorld } from '../../test/mailbox-world.ts'
+import type { AccountId } from '../storage/storage.ts'
 import { SentIdCounts } from './sent-id-counts.ts'
 
 const DAY_MS = 86_400_000
@@ -66,10 +67,25 @@ for (const engine of engines) {
       expect(outcomes).toEqual(['accepted', 'accepted', 'accepted', 'RATE_LIMITED', 'RATE_LIMITED'])
     })
 
+    test('are not used up by a commit that fails, however often it is tried', async () => {
+      const { store } = world
+      expect(await sending('a1')).toBe('accepted')
+      // The clock stands, so no further id can be stored.
+      await store.storage.transaction((sql) => sql`CREATE UNIQUE INDEX only_one ON sent_ids (at)`)
+      for (let times = 0; times < 5; times++)
+        expect(await failureOf(sending('a2'))).toMatchObject({ code: 'INTERNAL' })
+      await store.storage.transaction((sql) => sql`DROP INDEX only_one`)
+      expect([await sending('a2'), await sending('a3'), await sending('a4')]).toEqual([
+        'accepted',
+        'accepted',
+        'RATE_LIMITED',
+      ])
+    })
+
     test('stay counted after a restart, and the counts of past days are erased', async () => {
       const { store, clock, limits, alice, bob } = world
       const counts = new SentIdCounts({ storage: store.storage, clock, limits })
-      const count = (account: typeof alice): void => counts.count(account.id, clock.now())
+      const count = (account: typeof alice): void => countOne(counts, account.id, clock.now())
       count(alice)
       await counts.save()
       count(alice)
@@ -78,14 +94,14 @@ for (const engine of engines) {
       await counts.save()
       const later = new SentIdCounts({ storage: store.storage, clock, limits })
       await later.load()
-      later.count(alice.id, clock.now())
-      expect(() => later.count(alice.id, clock.now())).toThrow(ProtocolError)
-      for (let times = 0; times < 2; times++) later.count(bob.id, clock.now())
-      expect(() => later.count(bob.id, clock.now())).toThrow(ProtocolError)
+      countOne(later, alice.id, clock.now())
+      expect(() => countOne(later, alice.id, clock.now())).toThrow(ProtocolError)
+      for (let times = 0; times < 2; times++) countOne(later, bob.id, clock.now())
+      expect(() => countOne(later, bob.id, clock.now())).toThrow(ProtocolError)
       clock.advance(DAY_MS)
       await later.save()
       expect(await store.storage.sql`SELECT account_id FROM sent_id_counts`).toEqual([])
-      later.count(alice.id, clock.now())
+      countOne(later, alice.id, clock.now())
     })
 
     test('of an account that sends little are not stored', async () => {
@@ -95,14 +111,20 @@ for (const engine of engines) {
         clock,
         limits: { ...limits, sentIdsPerDay: 1000 },
       })
-      for (let times = 0; times < 19; times++) counts.count(alice.id, clock.now())
+      for (let times = 0; times < 19; times++) countOne(counts, alice.id, clock.now())
       await counts.save()
       expect(await store.storage.sql`SELECT used FROM sent_id_counts`).toEqual([])
-      counts.count(alice.id, clock.now())
+      countOne(counts, alice.id, clock.now())
       await counts.save()
       expect(await store.storage.sql<{ used: number }>`SELECT used FROM sent_id_counts`).toEqual([
         { used: 20 },
       ])
     })
   })
+}
+
+function countOne(counts: SentIdCounts, account: AccountId, now: number): void {
+  const ofCommit = counts.ofCommit()
+  ofCommit.count(account, now)
+  ofCommit.keep()
 }

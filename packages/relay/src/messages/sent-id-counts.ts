@@ -19,6 +19,14 @@ interface Count {
   unsaved: number
 }
 
+/** The new ids of one commit. A commit that fails uses none, however often its messages are sent again. */
+export interface CommitCounts {
+  /** Counts a new id of an account. @throws ProtocolError `RATE_LIMITED` beyond the bound */
+  count(account: AccountId, now: number): void
+  /** Keeps what was counted. Call it when the commit has succeeded. */
+  keep(): void
+}
+
 /** The new ids of each account on the present day, by UTC. */
 export class SentIdCounts {
   readonly #storage: Storage
@@ -40,22 +48,37 @@ export class SentIdCounts {
     for (const { account_id, used } of rows) this.#counts.set(account_id, { day, used, unsaved: 0 })
   }
 
-  /** Counts a new id of an account. @throws ProtocolError `RATE_LIMITED` beyond the bound */
-  count(account: AccountId, now: number): void {
-    const day = dayOf(now)
-    let count = this.#counts.get(account)
-    if (count?.day !== day) {
-      count = { day, used: 0, unsaved: 0 }
-      this.#counts.set(account, count)
+  /** Begins to count the ids of one commit. */
+  ofCommit(): CommitCounts {
+    const added = new Map<Count, number>()
+    return {
+      count: (account, now) => {
+        const day = dayOf(now)
+        const count = this.#countOf(account, day)
+        const more = added.get(count) ?? 0
+        if (count.used + more >= this.#mostPerDay) {
+          throw new ProtocolError('RATE_LIMITED', {
+            limit: 'sentIdsPerDay',
+            retryAfterMs: (day + 1) * DAY_MS - now,
+          })
+        }
+        added.set(count, more + 1)
+      },
+      keep: () => {
+        for (const [count, more] of added) {
+          count.used += more
+          count.unsaved += more
+        }
+      },
     }
-    if (count.used >= this.#mostPerDay) {
-      throw new ProtocolError('RATE_LIMITED', {
-        limit: 'sentIdsPerDay',
-        retryAfterMs: (day + 1) * DAY_MS - now,
-      })
-    }
-    count.used += 1
-    count.unsaved += 1
+  }
+
+  #countOf(account: AccountId, day: number): Count {
+    const known = this.#counts.get(account)
+    if (known?.day === day) return known
+    const count = { day, used: 0, unsaved: 0 }
+    this.#counts.set(account, count)
+    return count
   }
 
   /** Stores the counts that changed, and drops those of past days. */
