@@ -117,6 +117,29 @@ async function fill(socket: WireSocket, to: WireAccount, conv: string, frames: n
   await Promise.race([socket.untilPong(), socket.closed])
 }
 
+describe('a friend who types all the time', () => {
+  const relay = useRelay({ LIMIT_OUTBOUND_BYTES: '278528', LIMIT_WINDOW_BYTES: '16384' })
+
+  test('does not disconnect somebody who reads slowly', async () => {
+    const { alice, bob, conv } = await wireFriends(relay.url)
+    const { socket: alices } = await alice.online()
+    const deaf = await RawSocket.open(bob)
+    deaf.socket.pause()
+    const typing = JSON.stringify({ type: 'typing', to: bob.alias, conv_id: conv })
+    // More than the system buffers.
+    for (let n = 0; n < 60_000; n++) {
+      alices.send(typing)
+      if (n % 1000 === 0) await alices.untilPong()
+    }
+    alices.send(message(bob.alias, conv, 'still there?', 'the-message'))
+    await alices.next('ack')
+    deaf.socket.resume()
+    await deaf.until((text) => text.includes('the-message'), 60_000)
+    expect(deaf.isEnded).toBe(false)
+    deaf.socket.destroy()
+  })
+})
+
 /** Sends bytes and waits until the relay ends the connection. @returns its answers */
 async function answersTo(relayUrl: string, bytes: string): Promise<string[]> {
   const { hostname, port } = new URL(relayUrl)

@@ -15,9 +15,12 @@ export type Ring =
       readonly bytes: number
       readonly hasRetractions: boolean
     }
-  /** A frame that is not stored as a frame: a hint or a typing notice. */
+  /** A hint. It is not stored. */
   | { readonly kind: 'frame'; readonly frame: string }
-  /** A signal of a call. It is not stored, and a client that reads too slowly does not get it. */
+  /**
+   * A signal of a call or a typing notice. It is not stored, and a client that reads too slowly does not get
+   * it.
+   */
   | { readonly kind: 'signal'; readonly frame: string }
   /** A receipt mark, which is stored until it has certainly arrived. */
   | {

@@ -62,8 +62,9 @@ export function messageFrames(parts: MessageFrameParts): FrameHandlers<Names> {
       const found = await findPeer(storage.sql, account, frame)
       if (!found) throw new ProtocolError('NOT_FRIENDS')
       const { to, conv_id } = frame
+      // May be lost: a friend's typing must not fill the connection of somebody who reads slowly.
       bus.ring(found.peer, {
-        kind: 'frame',
+        kind: 'signal',
         frame: encodeFrame({ type: 'typing', to, conv_id, from: found.from }),
       })
       return []
