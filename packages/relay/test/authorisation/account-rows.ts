@@ -145,7 +145,7 @@ export const pushRows = {
       },
       ask: ({ things: { endpoint }, world }) => ({ body: { endpoint, keys: world.keys } }),
       // Its endpoint is its permission: a browser belongs to the last account that subscribed it.
-      gets: { others: { changes: ['push_subscriptions'], unseen: true }, owner: reads },
+      gets: { others: { changes: ['push_subscriptions'], seen: false }, owner: reads },
     },
   ],
   pushRegister: [
@@ -162,7 +162,7 @@ export const pushRows = {
         return { device }
       },
       ask: ({ things: { device } }) => ({ body: { token: device, platform: 'android' } }),
-      gets: { others: { changes: ['push_subscriptions'], unseen: true }, owner: reads },
+      gets: { others: { changes: ['push_subscriptions'], seen: false }, owner: reads },
     },
   ],
   pushDisable: [

@@ -85,7 +85,7 @@ export const channelRows = {
     {
       ...ofOwner,
       gets: {
-        others: { changes: ['channels', 'channel_subscriptions', 'channel_words'], unseen: true },
+        others: { changes: ['channels', 'channel_subscriptions', 'channel_words'], seen: false },
         owner: changesOwners,
       },
     },
@@ -111,7 +111,7 @@ export const channelRows = {
       },
       ask: ({ own }) => ({ params: { id: own.channel } }),
       gets: {
-        others: { changes: ['channels', 'channel_subscriptions'], unseen: true },
+        others: { changes: ['channels', 'channel_subscriptions'], seen: false },
         owner: changesOwners,
       },
     },
@@ -166,7 +166,7 @@ export const channelRows = {
       about: 'a channel that the owner sells',
       prepare: newSale,
       // The order names its seller.
-      gets: { others: { changes: ['orders', 'order_events'], unseen: true }, owner: 'OWN_CHANNEL' },
+      gets: { others: { changes: ['orders', 'order_events'], seen: false }, owner: 'OWN_CHANNEL' },
     },
     {
       ...ofOwner,

@@ -43,8 +43,8 @@ export interface Allowed {
   readonly changes: 'nothing' | 'owner' | readonly string[]
   /** The secrets of the owner that the answer may have. */
   readonly shows?: readonly string[]
-  /** The owner sees no difference afterwards. */
-  readonly unseen?: true
+  /** Whether the owner may see a difference afterwards; by default if something of the owner's may change. */
+  readonly seen?: boolean
   /** Checks the answer. */
   readonly reply?: (answer: Answer, things: Things) => void
 }
@@ -149,7 +149,7 @@ class CaseCheck {
         })
       }
     }
-    await this.#labelled('by tokens that are not valid', () => this.#expectNoChange(before))
+    await this.#labelled('by tokens that are not valid', () => this.#expectChanges('nothing', before))
     expect(await this.#world.view()).toEqual(view)
   }
 
@@ -172,7 +172,7 @@ class CaseCheck {
       const answer = await this.#send(missing, bearer(stranger.account.token))
       if (ifMissing === 'NOT_FOUND') expectProblem(answer, 404, ifMissing)
       else expect([answer.status, answer.text]).toEqual([this.#endpoint.status, ''])
-      await this.#expectNoChange(before)
+      await this.#expectChanges('nothing', before)
     })
   }
 
@@ -190,20 +190,39 @@ class CaseCheck {
       fresh && relation !== 'owner' ? await callerOf(relation, owner) : callers[relation]
     const ordered = [...harmless, ...tried.filter((one) => !harmless.includes(one))]
     const made = ordered.map(async (one) => ({ ...one, caller: await callerFor(one.relation) }))
-    for (const { relation, outcome, caller } of await Promise.all(made))
+    const callersOf = await Promise.all(made)
+    this.#forget()
+    for (const { relation, outcome, caller } of callersOf)
       await this.#labelled(`by the ${relation}`, () => this.#try(caller, outcome))
   }
 
   #things: Things | undefined
+  /** What is stored and what the owner sees, unless something was made since. */
+  #stored: StoreContents | undefined
+  #seen: unknown
 
   async #prepare(): Promise<Things> {
-    this.#things ??= { ...this.#world.things, ...(await this.#case.prepare?.(this.#world)) }
+    if (!this.#things) {
+      this.#things = { ...this.#world.things, ...(await this.#case.prepare?.(this.#world)) }
+      this.#forget()
+    }
     return this.#things
   }
 
   async #askOf(caller: Caller, things: Things): Promise<Ask> {
-    const own = { ...MISSING, ...(await this.#case.own?.(caller, this.#world)) }
-    return this.#case.ask({ things, own, caller, world: this.#world })
+    const { own, ask } = this.#case
+    if (own) this.#forget()
+    return ask({
+      things,
+      own: { ...MISSING, ...(await own?.(caller, this.#world)) },
+      caller,
+      world: this.#world,
+    })
+  }
+
+  #forget(): void {
+    this.#stored = undefined
+    this.#seen = undefined
   }
 
   async #try(caller: Caller, outcome: Outcome, credentials?: Credentials): Promise<void> {
@@ -211,19 +230,24 @@ class CaseCheck {
     const things = await this.#prepare()
     const ask = await this.#askOf(caller, things)
     const by = credentials ?? bearer(ask.token ?? caller.account.token)
-    const isViewed = isAllowed(outcome) && outcome.changes !== 'nothing' && isUnseen(outcome)
-    const view = isViewed ? await world.view() : undefined
-    const before = await world.contents()
+    const before = this.#stored ?? (await world.contents())
+    const isViewed = isAllowed(outcome) && outcome.changes !== 'nothing' && !isSeen(outcome)
+    if (isViewed) this.#seen ??= await world.view()
     const answer = await this.#send(ask, by)
     if (!isAllowed(outcome)) {
-      await this.#expectRefusal(outcome, { answer, things, before })
-      if (answer.status === 404) await this.#expectSameAsMissing(answer, caller, by)
+      const [code, more] =
+        typeof outcome === 'string' ? [outcome, {}] : [outcome.refused, outcome.more(things)]
+      // The answer has exactly these fields, thus nothing of the owner's.
+      expectProblem(answer, errors[code].status, code, more)
+      if (code === 'NOT_FOUND') await this.#expectSameAsMissing(answer, caller, by)
+      await this.#expectChanges('nothing', before, caller)
       return
     }
     expect([answer.status, answer.text]).toEqual([this.#endpoint.status, answer.text])
     outcome.reply?.(answer, things)
-    await this.#expectChanges(before, outcome.changes, caller)
-    if (view !== undefined) expect(await world.view()).toEqual(view)
+    await this.#expectChanges(outcome.changes, before, caller)
+    if (isViewed) expect(await world.view()).toEqual(this.#seen)
+    if (isSeen(outcome)) this.#seen = undefined
     if (!isHarmless(outcome)) {
       this.#things = undefined
       await world.readAlias()
@@ -234,16 +258,6 @@ class CaseCheck {
     expect(leaked.filter((name) => !outcome.shows?.includes(name))).toEqual([])
   }
 
-  // The answer has exactly these fields, thus nothing of the owner's.
-  async #expectRefusal(
-    outcome: ErrorCode | Refused,
-    { answer, things, before }: { answer: Answer; things: Things; before: StoreContents },
-  ): Promise<void> {
-    const [code, more] = typeof outcome === 'string' ? [outcome, {}] : [outcome.refused, outcome.more(things)]
-    expectProblem(answer, errors[code].status, code, more)
-    await this.#expectNoChange(before)
-  }
-
   // What the caller may not see is answered like what does not exist.
   async #expectSameAsMissing(answer: Answer, caller: Caller, by: Credentials): Promise<void> {
     const missing = this.#case.ask({ things: MISSING, own: MISSING, caller, world: this.#world })
@@ -251,18 +265,16 @@ class CaseCheck {
     expect([other.status, other.text]).toEqual([answer.status, answer.text])
   }
 
-  async #expectNoChange(before: StoreContents): Promise<void> {
-    expectNoChange({ before, after: await this.#world.contents() })
-  }
-
-  async #expectChanges(before: StoreContents, changes: Allowed['changes'], caller: Caller): Promise<void> {
-    if (changes === 'nothing') {
-      await this.#expectNoChange(before)
-      return
-    }
+  async #expectChanges(
+    changes: Allowed['changes'],
+    before: StoreContents,
+    caller = this.#world.callers.owner,
+  ): Promise<void> {
     const after = await this.#world.contents()
+    this.#stored = after
     const change = { before, after, owner: this.#world.owner.uuid, caller: caller.account.uuid }
-    if (changes === 'owner') expectOwnersChange(change)
+    if (changes === 'nothing') expectNoChange(change)
+    else if (changes === 'owner') expectOwnersChange(change)
     else expectChangesOnlyIn(changes, change)
   }
 
@@ -289,9 +301,9 @@ function isHarmless(outcome: Outcome): boolean {
   return !isAllowed(outcome) || outcome.changes === 'nothing' || outcome.changes.length === 0
 }
 
-/** Whether the owner sees no difference afterwards. */
-function isUnseen(outcome: Allowed): boolean {
-  return outcome.unseen === true || isHarmless(outcome)
+/** Whether the owner may see a difference afterwards. */
+function isSeen(outcome: Allowed): boolean {
+  return outcome.seen ?? !isHarmless(outcome)
 }
 
 function methodsOf({ method, alsoMethod, rawReply }: Endpoint): string[] {

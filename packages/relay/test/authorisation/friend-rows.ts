@@ -58,7 +58,7 @@ export const friendRows = {
         blocking: 'UNBLOCK_FIRST',
         asking: { ...reads, reply: waits },
         rejected: { ...reads, reply: waits },
-        blocked: { changes: ['friendships'], reply: waits, unseen: true },
+        blocked: { changes: ['friendships'], reply: waits, seen: false },
         asked: accepts,
         rejecting: accepts,
       },
@@ -75,7 +75,7 @@ export const friendRows = {
     { ...others, prepare: newRequest, gets: { others: 'NOT_FOUND', owner: changesOwners } },
     {
       ...withOwner,
-      gets: { others: 'NOT_FOUND', asked: { changes: ['friendships'], unseen: true }, rejecting: reads },
+      gets: { others: 'NOT_FOUND', asked: { changes: ['friendships'], seen: false }, rejecting: reads },
     },
   ],
   removeFriend: [
@@ -95,8 +95,8 @@ export const friendRows = {
       ask: ({ things }) => ({ params: { alias_id: things.alias } }),
       gets: {
         others: between,
-        stranger: { ...between, unseen: true },
-        blocked: { ...between, unseen: true },
+        stranger: { ...between, seen: false },
+        blocked: { ...between, seen: false },
         blocking: reads,
         owner: 'SELF_REQUEST',
       },
@@ -109,7 +109,7 @@ export const friendRows = {
       ask: ({ things }) => ({ params: { alias_id: things.alias } }),
       ifMissing: 'done', // Else it would tell which aliases exist.
       // An account that the owner has blocked cannot lift that block.
-      gets: { others: reads, blocking: { changes: ['blocks'], unseen: true } },
+      gets: { others: reads, blocking: { changes: ['blocks'], seen: false } },
     },
     {
       about: 'an account that the owner has blocked',

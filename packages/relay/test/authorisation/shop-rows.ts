@@ -10,6 +10,12 @@ async function newPaidOrder(world: World) {
   return made
 }
 
+async function newPaidReservation(world: World) {
+  const made = await world.newReservation()
+  await world.confirm(made.order)
+  return made
+}
+
 /** Ids that cannot be ordered, because accounts have them. */
 const idsOfOthers = [
   {
@@ -86,6 +92,31 @@ export const vanityRows = {
       },
       ask: ({ things }) => ({ body: { order_id: things.order } }),
       gets: { others: 'NOT_FOUND', owner: 'ALIAS_TAKEN' },
+    },
+    {
+      about: 'a reservation that is not paid',
+      prepare: (world) => world.newReservation(),
+      ask: ({ things }) => ({ body: { order_id: things.order } }),
+      gets: { others: 'ORDER_NOT_CONFIRMED' },
+    },
+    {
+      // It has no owner until an account that knows its id binds it.
+      about: 'a paid reservation',
+      fresh: true,
+      own: (_caller, world) => newPaidReservation(world),
+      ask: ({ own }) => ({ body: { order_id: own.order } }),
+      // Friends see its new alias.
+      gets: { others: { ...ownOnly, seen: true }, stranger: ownOnly, owner: changesOwners },
+    },
+    {
+      about: 'a paid reservation that the owner has bound',
+      prepare: async (world) => {
+        const made = await newPaidReservation(world)
+        await world.bind(made.order)
+        return made
+      },
+      ask: ({ things }) => ({ body: { order_id: things.order } }),
+      gets: { others: 'NOT_FOUND', owner: reads },
     },
     {
       about: 'an order of the owner for a seat',

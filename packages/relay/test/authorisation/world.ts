@@ -4,7 +4,7 @@ import { tellRelay } from '../../src/operator.ts'
 import { noise } from '../media-wire.ts'
 import { subscriber } from '../push-subscriber.ts'
 import type { UsedRelay } from '../use-relay.ts'
-import { befriend, call, message, type WireAccount, type WireSocket, wireAccount } from '../wire.ts'
+import { befriend, call, message, post, type WireAccount, type WireSocket, wireAccount } from '../wire.ts'
 import {
   type BadLogin,
   badLogins,
@@ -230,6 +230,13 @@ export class World {
     return { order: body.order_id, orderedAlias, pageToken: String(body.payment_url).split('/pay/')[1] ?? '' }
   }
 
+  /** An order of an id that no account has made. */
+  async newReservation(): Promise<Pick<Things, 'order' | 'orderedAlias'>> {
+    const orderedAlias = freshAlias()
+    const { body } = await post(this.owner.api('/vanity/reserve'), { alias_id: orderedAlias })
+    return { order: body.order_id, orderedAlias }
+  }
+
   /** Confirms an order, as the operator does who has seen the money. */
   async confirm(order: string): Promise<void> {
     const env = { DATA_DIR: this.relay.process.dataDir }
@@ -279,10 +286,7 @@ export class World {
 
   /** A login challenge for an account. */
   async newChallenge(account = this.owner): Promise<Pick<Things, 'challenge'>> {
-    const { body } = await call(account.api('/auth/challenge'), {
-      method: 'POST',
-      body: JSON.stringify({ user_uuid: account.uuid }),
-    })
+    const { body } = await post(account.api('/auth/challenge'), { user_uuid: account.uuid })
     return { challenge: body.challenge }
   }
 
