@@ -47,5 +47,8 @@ export const storedData: readonly (readonly [data: string, kept: string])[] = [
     'push endpoints and device tokens',
     'until they are disabled or gone, or have refused everything for a week',
   ],
-  ['a deleted account', 'only its uuid and aliases, so that nobody else can get them'],
+  [
+    'a deleted account',
+    'its uuid and aliases, so that nobody else can get them; of each closed conversation, with whom, how many messages and the marks of delivery',
+  ],
 ]
