@@ -1,8 +1,11 @@
 // The limits of media: sizes, an account's storage, open uploads, and the time of one request.
 import { describe, expect, test } from 'bun:test'
+import { readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expectProblem } from './expect.ts'
 import { mediaPlaces } from './media-stores.ts'
 import { answerOf, bytesOf, MediaAccount, noise, sendHalfPart } from './media-wire.ts'
+import { startRelay } from './relay-process.ts'
 import { useRelayWith } from './use-relay.ts'
 
 const MIB = 1024 * 1024
@@ -173,6 +176,23 @@ for (const place of mediaPlaces) {
     })
   })
 }
+
+test('a download that the store fails to serve counts for nothing', async () => {
+  const relay = await startRelay({ env: SETTINGS })
+  try {
+    const alice = await MediaAccount.make(relay.url)
+    const [lost, kept] = [await alice.upload(noise(600_000)), await alice.upload(noise(600_001))]
+    const media = join(relay.dataDir, 'media')
+    for (const name of await readdir(media, { recursive: true }))
+      if ((await stat(join(media, name))).size === 600_000) await rm(join(media, name))
+    for (let times = 0; times < 5; times++)
+      expectProblem(await alice.account.get(`/media/download?key=${lost}`), 503, 'MEDIA_UNAVAILABLE')
+    expect((await bytesOf(await alice.download(kept))).length).toBe(600_001)
+    await expectTooManyBytes(await alice.download(kept))
+  } finally {
+    await relay.stop()
+  }
+})
 
 async function expectTooManyBytes(response: Response): Promise<void> {
   expect(response.status).toBe(429)

@@ -45,7 +45,7 @@ export class RequestRates {
     }
   }
 
-  /** Counts what an account has already got, also beyond the rate. */
+  /** Counts what an account has already got, also beyond the rate. A negative count is given back. */
   charge(name: RateName, account: number, count: number): void {
     if (!this.#rates) return
     const now = this.#clock.monotonic()

@@ -20,14 +20,14 @@ import {
 } from './blobs.ts'
 import { abortUpload, adopt, completeUpload, type UploadParts } from './completing.ts'
 import { createLink, type LinkKeys, type LinkPurpose, type LinkTarget, readLink } from './links.ts'
-import { serveBlob } from './serving.ts'
+import { type DownloadCount, serveBlob } from './serving.ts'
 import { writePart, writeWhole } from './writing.ts'
 
 /** What the media endpoints are built from. */
 export interface MediaParts extends UploadParts {
   readonly log: Log
   readonly space: Pick<DiskSpace, 'checkMedia' | 'holdMedia'>
-  readonly rates: Pick<RequestRates, 'take'>
+  readonly rates: Pick<RequestRates, 'take' | 'charge'>
   readonly linkKeys: { readonly current: LinkKeys }
   readonly publicUrl: URL | undefined
 }
@@ -99,10 +99,10 @@ export function mediaRoutes(parts: MediaParts): Handlers<Names> {
     return target
   }
 
-  const countFor =
-    (account: number) =>
-    (bytes: number): void =>
-      rates.take('downloadBytes', account, bytes)
+  const countFor = (account: number): DownloadCount => ({
+    take: (bytes) => rates.take('downloadBytes', account, bytes),
+    giveBack: (bytes) => rates.charge('downloadBytes', account, -bytes),
+  })
 
   return {
     initUpload: ({ caller }) =>
@@ -175,7 +175,7 @@ export function mediaRoutes(parts: MediaParts): Handlers<Names> {
           return { download_url, expires_in: seconds }
         }
         // The relay does not see what is downloaded from the store itself.
-        countFor(caller.id)(bytes)
+        countFor(caller.id).take(bytes)
         return { download_url: await store.direct.linkToRead(object, { seconds }), expires_in: seconds }
       }),
 

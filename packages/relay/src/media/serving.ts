@@ -10,12 +10,21 @@ const HEADERS = {
   'cache-control': 'private, no-cache',
 }
 
+/** Counts the bytes that an account downloads. */
+export interface DownloadCount {
+  /** @throws ProtocolError `RATE_LIMITED` if the account has downloaded too many */
+  take(bytes: number): void
+  /** Counts bytes no longer, because they could not be sent. */
+  giveBack(bytes: number): void
+}
+
 /**
  * Answers a request for a blob.
  * @param asked.headers `Range`, `If-Range` and `If-None-Match` are used
  * @param tag identifies the blob in its ETag; both never change
  * @param parts.count counts the bytes of the body before it is sent
- * @throws ProtocolError `RANGE_NOT_SATISFIABLE`, and what `count` throws
+ * @throws ProtocolError `RANGE_NOT_SATISFIABLE`, and what `count` throws; BlobStoreError, and then the bytes
+ *   do not count
  */
 export async function serveBlob(
   blob: StoredBlob,
@@ -27,7 +36,7 @@ export async function serveBlob(
   }: {
     asked: Pick<Request, 'method' | 'headers'>
     store: BlobStore
-    count: (bytes: number) => void
+    count: DownloadCount
   },
 ): Promise<Response> {
   const etag = `"${tag}"`
@@ -40,9 +49,13 @@ export async function serveBlob(
   }
   const range = rangeOf(asked.headers, etag, blob.bytes)
   const { from, to } = range ?? { from: 0, to: blob.bytes - 1 }
-  count(to - from + 1)
-  const body = await store.read(blob, { from, to })
-  headers.set('content-length', `${to - from + 1}`)
+  const bytes = to - from + 1
+  count.take(bytes)
+  const body = await store.read(blob, { from, to }).catch((error: unknown) => {
+    count.giveBack(bytes)
+    throw error
+  })
+  headers.set('content-length', `${bytes}`)
   if (range) headers.set('content-range', `bytes ${from}-${to}/${blob.bytes}`)
   return new Response(body, { status: range ? 206 : 200, headers })
 }
