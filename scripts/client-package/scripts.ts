@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { build, type Plugin } from 'vite'
 import { type Entry, ROOT } from './entries.ts'
-import { leanEndpoints } from './lean-endpoints.ts'
+import { leanProtocol } from './lean-protocol.ts'
 import { packedWordList } from './word-list.ts'
 
 /** The folder of the scripts in the package. */
@@ -26,7 +26,7 @@ export async function buildScripts(entries: readonly Entry[], folder: string): P
     configFile: false,
     publicDir: false,
     logLevel: 'warn',
-    plugins: [plainWorkerUrls, packedWordList, leanEndpoints],
+    plugins: [plainWorkerUrls, packedWordList, leanProtocol],
     build: {
       target: 'esnext',
       outDir: join(folder, LIB),

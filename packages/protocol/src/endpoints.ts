@@ -4,6 +4,7 @@ import type * as v from 'valibot'
 import { accountEndpoints, accountSummaries } from './endpoints/accounts.ts'
 import { callEndpoints, callSummaries } from './endpoints/calls.ts'
 import { channelEndpoints, channelSummaries } from './endpoints/channels.ts'
+import { conversationEndpoints, conversationSummaries } from './endpoints/conversations.ts'
 import { friendEndpoints, friendSummaries } from './endpoints/friends.ts'
 import { mediaEndpoints, mediaSummaries } from './endpoints/media.ts'
 import { pushEndpoints, pushSummaries } from './endpoints/push.ts'
@@ -16,6 +17,7 @@ export {
   accountEndpoints,
   callEndpoints,
   channelEndpoints,
+  conversationEndpoints,
   friendEndpoints,
   mediaEndpoints,
   pushEndpoints,
@@ -25,6 +27,7 @@ export {
 /** Every endpoint under `/api/v1`, by name. */
 export const endpoints = {
   ...accountEndpoints,
+  ...conversationEndpoints,
   ...friendEndpoints,
   ...channelEndpoints,
   ...vanityEndpoints,
@@ -36,6 +39,7 @@ export const endpoints = {
 /** One line about each endpoint. */
 export const endpointSummaries: Readonly<Record<EndpointName, string>> = {
   ...accountSummaries,
+  ...conversationSummaries,
   ...friendSummaries,
   ...channelSummaries,
   ...vanitySummaries,

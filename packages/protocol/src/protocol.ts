@@ -3,6 +3,7 @@
 export * from './bodies/accounts.ts'
 export * from './bodies/calls.ts'
 export * from './bodies/channels.ts'
+export * from './bodies/conversations.ts'
 export * from './bodies/friends.ts'
 export * from './bodies/media.ts'
 export * from './bodies/payments.ts'

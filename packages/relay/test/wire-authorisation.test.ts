@@ -6,7 +6,7 @@ import { type EndpointName, endpoints } from '@sotto/protocol'
 import { OTHER_PATHS } from '../src/listener/listener.ts'
 import { operatorAnswers } from '../src/operator-commands.ts'
 import { PaymentPages } from '../src/payments/payment-page/payment-page.ts'
-import { accountRows, callRows, pushRows } from './authorisation/account-rows.ts'
+import { accountRows, callRows, conversationRows, pushRows } from './authorisation/account-rows.ts'
 import type { Credentials } from './authorisation/callers.ts'
 import { channelRows } from './authorisation/channel-rows.ts'
 import { checkEndpoint, type EndpointRow, expectCodes } from './authorisation/endpoint-matrix.ts'
@@ -25,6 +25,7 @@ import { call, wireAccount } from './wire.ts'
 /** The row of every endpoint. An endpoint without a row does not compile. */
 const rows: Readonly<Record<EndpointName, EndpointRow>> = {
   ...accountRows,
+  ...conversationRows,
   ...friendRows,
   ...channelRows,
   ...vanityRows,

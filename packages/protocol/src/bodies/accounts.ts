@@ -3,21 +3,19 @@ import * as v from 'valibot'
 import {
   AccountUuid,
   AliasId,
-  ConversationId,
   Nickname,
   named,
   PublicKey,
   ReceivedName,
-  Seq,
   Signature,
   Timestamp,
 } from '../ids.ts'
 
-const Seconds = v.pipe(v.number(), v.integer(), v.minValue(0))
+const Seconds = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
 export const PowChallengeReply = v.object({
   challenge_string: v.string(),
-  difficulty: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(5)),
+  difficulty: v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(5)),
   expires_in: Seconds,
 })
 
@@ -80,11 +78,3 @@ export const UserLookup = v.pipe(
 )
 /** See {@link UserLookup}. */
 export type UserLookup = v.InferOutput<typeof UserLookup>
-
-/** A conversation that the account can write in, as listed by `/conversations/active`. */
-export const ActiveConversation = v.object({
-  conv_id: ConversationId,
-  alias_id: AliasId,
-  last_seq: v.union([Seq, v.literal(0)]),
-})
-export const ActiveConversationsReply = v.object({ conversations: v.array(ActiveConversation) })

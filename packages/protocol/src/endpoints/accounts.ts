@@ -108,16 +108,6 @@ export const accountEndpoints = define({
     reply: accounts.UserLookup,
     errors: ['NOT_FOUND'],
   },
-  activeConversations: {
-    method: 'GET',
-    path: '/conversations/active',
-    auth: 'account',
-    rate: 'read',
-    status: 200,
-    reply: accounts.ActiveConversationsReply,
-    longReply: true,
-    errors: [],
-  },
 })
 
 /** One line about each endpoint, for the documents. */
@@ -133,5 +123,4 @@ export const accountSummaries: Summaries<typeof accountEndpoints> = {
   patchMe: 'Changes the caller’s nickname',
   deleteMe: 'Deletes the caller’s account; its uuid and aliases are never assigned again',
   lookUpUser: 'The public keys and nickname behind an alias',
-  activeConversations: 'The conversations that the caller can write in',
 }

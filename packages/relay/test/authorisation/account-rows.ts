@@ -1,6 +1,6 @@
-// The rows of accounts, push and calls.
+// The rows of accounts, conversations, push and calls.
 import { expect } from 'bun:test'
-import type { accountEndpoints, callEndpoints, pushEndpoints } from '@sotto/protocol'
+import type { accountEndpoints, callEndpoints, conversationEndpoints, pushEndpoints } from '@sotto/protocol'
 import type { Answer } from '../wire.ts'
 import { changesOwners, type EndpointRow, ownOnly, reads } from './endpoint-matrix.ts'
 import { PAIR_TABLES } from './expect-changes.ts'
@@ -123,8 +123,11 @@ export const accountRows = {
       gets: { others: { ...reads, shows: ['nickname', 'ed25519', 'x25519'], reply: showsProfile } },
     },
   ],
-  activeConversations: [{ ...own, gets: { others: reads } }],
 } as const satisfies Readonly<Record<keyof typeof accountEndpoints, EndpointRow>>
+
+export const conversationRows = {
+  activeConversations: [{ ...own, gets: { others: reads } }],
+} as const satisfies Readonly<Record<keyof typeof conversationEndpoints, EndpointRow>>
 
 export const pushRows = {
   pushVapidKey: [{ about: 'the key', ask: () => ({}), gets: { others: reads } }],
