@@ -55,7 +55,7 @@ export const Milliseconds = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 /** The encryption scheme of a payload. Opaque to the relay (docs/protocol.md, "What a client derives"). */
 export const CryptoVersion = v.pipe(
   v.number('must be an integer from 1 to 255'),
-  v.integer('must be an integer from 1 to 255'),
+  v.safeInteger('must be an integer from 1 to 255'),
   v.minValue(1, 'must be an integer from 1 to 255'),
   v.maxValue(255, 'must be an integer from 1 to 255'),
 )

@@ -3,10 +3,10 @@
 import {
   accountEndpoints,
   type ClientFrame,
-  closeCodes,
   decodeRelayFrame,
   encodeFrame,
   type RelayFrame,
+  TOKEN_DEAD_CLOSE_CODE,
 } from '@sotto/protocol'
 import { asClientError, ClientError } from '../client-error.ts'
 import type { NetworkState } from '../events/events.ts'
@@ -208,7 +208,7 @@ export class Connection {
   }
 
   #lost(code: number): void {
-    if (code === closeCodes.tokenDead) this.#login.dropAnyToken()
+    if (code === TOKEN_DEAD_CLOSE_CODE) this.#login.dropAnyToken()
     this.#abandon()
     this.#reconnectLater()
   }

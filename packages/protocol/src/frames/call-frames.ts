@@ -1,46 +1,47 @@
 // The frames of a call. They are the same in both directions: a relay forwards them unchanged.
 import * as v from 'valibot'
 import { AliasId, CallId, CryptoVersion, Payload } from '../ids.ts'
+import type { FrameSchemas } from './frame-schemas.ts'
 
 const Signal = { to: AliasId, call_id: CallId, crypto_v: CryptoVersion, payload: Payload }
 const Sent = { ...Signal, from: v.optional(AliasId) }
 const Forwarded = { ...Signal, from: AliasId }
 
-/** Schemas of a call's frames as a client sends them, by `type`. They may contain more fields. */
+/** The fields of a call's frames as a client sends them, by `type`. They may contain more. */
 export const sentCallFrames = {
   /** Calls a friend. The relay keeps it for a friend who is not connected. */
-  call_offer: v.object({ type: v.literal('call_offer'), ...Sent }),
+  call_offer: Sent,
   /** Accepts a call. */
-  call_answer: v.object({ type: v.literal('call_answer'), ...Sent }),
+  call_answer: Sent,
   /** Rejects a call. */
-  call_reject: v.object({ type: v.literal('call_reject'), ...Sent }),
+  call_reject: Sent,
   /** A network path for the media of a call. */
-  call_ice: v.object({ type: v.literal('call_ice'), ...Sent }),
+  call_ice: Sent,
   /** Ends a call, accepted or not. */
-  call_hangup: v.object({ type: v.literal('call_hangup'), ...Sent }),
+  call_hangup: Sent,
 } as const
 
 /**
- * Schemas of a call's frames as a relay forwards them: unchanged, but with `from` added if it was missing.
+ * The fields of a call's frames as a relay forwards them: unchanged, but with `from` added if it was missing.
  */
 export const forwardedCallFrames = {
   /** `from` calls. */
-  call_offer: v.object({ type: v.literal('call_offer'), ...Forwarded }),
+  call_offer: Forwarded,
   /** `from` accepts the call. */
-  call_answer: v.object({ type: v.literal('call_answer'), ...Forwarded }),
+  call_answer: Forwarded,
   /** `from` rejects the call. */
-  call_reject: v.object({ type: v.literal('call_reject'), ...Forwarded }),
+  call_reject: Forwarded,
   /** A network path to `from` for the media of the call. */
-  call_ice: v.object({ type: v.literal('call_ice'), ...Forwarded }),
+  call_ice: Forwarded,
   /** `from` ends the call. */
-  call_hangup: v.object({ type: v.literal('call_hangup'), ...Forwarded }),
+  call_hangup: Forwarded,
 } as const
 
 /** The `type` of a call's frame. */
 export type CallFrameType = keyof typeof sentCallFrames
 /** A call's frame as a client sends it, with the fields that a relay reads. */
 export type CallFrame = {
-  [T in CallFrameType]: v.InferOutput<(typeof sentCallFrames)[T]>
+  [T in CallFrameType]: v.InferOutput<FrameSchemas<typeof sentCallFrames>[T]>
 }[CallFrameType]
 
 /** Whether this is a call frame. */

@@ -1,39 +1,33 @@
 // The frames a client may send. Those of the relay are in relay-frames.ts: two closed unions, one per
 // direction.
-import * as v from 'valibot'
+import type * as v from 'valibot'
 import { AliasId, ConversationId, CryptoVersion, MessageId, Payload, Seq } from '../ids.ts'
 import { sentCallFrames } from './call-frames.ts'
+import { frameSchemas } from './frame-schemas.ts'
 
 const Receipt = { conv_id: ConversationId, seq: Seq, to: AliasId }
 
 /** Schemas of the frames a client may send, by `type`. */
-export const clientFrames = {
+export const clientFrames = frameSchemas({
   /** The relay answers `pong`. */
-  ping: v.object({ type: v.literal('ping') }),
+  ping: {},
   /**
    * A connection's first `sync` refers to the backlog already being sent; a later one repeats all unconfirmed
    * frames.
    */
-  sync: v.object({ type: v.literal('sync') }),
+  sync: {},
   /** A message. The relay stores it, sends `ack`, and delivers it. */
-  msg: v.object({
-    type: v.literal('msg'),
-    id: MessageId,
-    to: AliasId,
-    conv_id: ConversationId,
-    crypto_v: CryptoVersion,
-    payload: Payload,
-  }),
+  msg: { id: MessageId, to: AliasId, conv_id: ConversationId, crypto_v: CryptoVersion, payload: Payload },
   /** Everything up to `seq` has arrived and is stored. */
-  delivered: v.object({ type: v.literal('delivered'), ...Receipt }),
+  delivered: Receipt,
   /** Everything up to `seq` was read. Implies `delivered`. */
-  read: v.object({ type: v.literal('read'), ...Receipt }),
+  read: Receipt,
   /** Forwarded if the peer is connected, otherwise dropped. */
-  typing: v.object({ type: v.literal('typing'), to: AliasId, conv_id: ConversationId }),
+  typing: { to: AliasId, conv_id: ConversationId },
   /** Retracts one of the sender's own messages. */
-  retract: v.object({ type: v.literal('retract'), id: MessageId, to: AliasId, conv_id: ConversationId }),
+  retract: { id: MessageId, to: AliasId, conv_id: ConversationId },
   ...sentCallFrames,
-} as const
+})
 
 /** The `type` of a frame a client may send. */
 export type ClientFrameType = keyof typeof clientFrames

@@ -5,7 +5,10 @@ import type { ErrorCode } from '../errors.ts'
 import { type ClientFrame, clientFrames, isClientFrameType } from './client-frames.ts'
 import { isRelayFrameType, type RelayFrame, relayFrames } from './relay-frames.ts'
 
-/** Why a frame could not be decoded. `id`, `conv_id` and `call_id` come from the frame, if they are text. */
+/**
+ * Why a frame could not be decoded. `id`, `conv_id` and `call_id` come from a client's frame, if they are
+ * text.
+ */
 export interface FrameFault {
   readonly code: Extract<ErrorCode, 'INVALID_JSON' | 'INVALID_FIELD' | 'UNKNOWN_FRAME'>
   readonly field?: string
@@ -22,12 +25,18 @@ export type Decoded<Frame> =
 
 /** Decodes what a client sent. Unknown fields are dropped. */
 export function decodeClientFrame(text: string): Decoded<ClientFrame> {
-  return decode<ClientFrame>(text, (type) => (isClientFrameType(type) ? clientFrames[type] : undefined))
+  const value = parseObject(text)
+  const decoded = decode<ClientFrame>(value, (type) =>
+    isClientFrameType(type) ? clientFrames[type] : undefined,
+  )
+  return value && decoded.fault ? { fault: { ...decoded.fault, ...namesOf(value) } } : decoded
 }
 
 /** Decodes what a relay sent. Unknown fields are dropped. */
 export function decodeRelayFrame(text: string): Decoded<RelayFrame> {
-  return decode<RelayFrame>(text, (type) => (isRelayFrameType(type) ? relayFrames[type] : undefined))
+  return decode<RelayFrame>(parseObject(text), (type) =>
+    isRelayFrameType(type) ? relayFrames[type] : undefined,
+  )
 }
 
 /** Encodes a frame as one text frame. */
@@ -38,24 +47,24 @@ export function encodeFrame(frame: ClientFrame | RelayFrame): string {
 type FrameSchema<Frame> = v.GenericSchema<unknown, Frame>
 
 function decode<Frame>(
-  text: string,
+  value: Record<string, unknown> | undefined,
   schemaOf: (type: string) => FrameSchema<Frame> | undefined,
 ): Decoded<Frame> {
-  const value = parseObject(text)
   if (!value) return { fault: { code: 'INVALID_JSON' } }
   if (typeof value.type !== 'string') {
     return {
-      fault: { code: 'INVALID_FIELD', field: 'type', rule: 'must be the name of a frame', ...namesOf(value) },
+      fault: { code: 'INVALID_FIELD', field: 'type', rule: 'must be the name of a frame' },
     }
   }
   const schema = schemaOf(value.type)
-  if (!schema) return { fault: { code: 'UNKNOWN_FRAME', ...namesOf(value) } }
+  if (!schema) return { fault: { code: 'UNKNOWN_FRAME' } }
   const result = v.safeParse(schema, value, { abortEarly: true, abortPipeEarly: true })
   if (result.success) return { frame: result.output }
-  return { fault: { code: 'INVALID_FIELD', ...describeIssue(result.issues[0]), ...namesOf(value) } }
+  return { fault: { code: 'INVALID_FIELD', ...describeIssue(result.issues[0]) } }
 }
 
-function parseObject(text: string): Record<string, unknown> | undefined {
+/** The JSON object in a text; undefined if it is not one. */
+export function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text)
     return isRecord(value) ? value : undefined

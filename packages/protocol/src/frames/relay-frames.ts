@@ -17,16 +17,16 @@ import {
   Timestamp,
 } from '../ids.ts'
 import { forwardedCallFrames } from './call-frames.ts'
+import { frameSchemas } from './frame-schemas.ts'
 
 const Receipt = { conv_id: ConversationId, seq: Seq, to: AliasId, from: AliasId }
 
 /** Schemas of the frames a relay sends, by `type`. */
-export const relayFrames = {
+export const relayFrames = frameSchemas({
   /** The answer to `ping`. */
-  pong: v.object({ type: v.literal('pong'), at: Milliseconds }),
+  pong: { at: Milliseconds },
   /** A message from `from`. The relay assigns `seq` and `at`. */
-  msg: v.object({
-    type: v.literal('msg'),
+  msg: {
     id: MessageId,
     to: AliasId,
     conv_id: ConversationId,
@@ -35,50 +35,27 @@ export const relayFrames = {
     from: AliasId,
     seq: Seq,
     at: Milliseconds,
-  }),
+  },
   /** The message is on stable storage. */
-  ack: v.object({
-    type: v.literal('ack'),
-    id: MessageId,
-    conv_id: ConversationId,
-    seq: Seq,
-    at: Milliseconds,
-  }),
+  ack: { id: MessageId, conv_id: ConversationId, seq: Seq, at: Milliseconds },
   /** `from` has received everything up to `seq`. */
-  delivered: v.object({ type: v.literal('delivered'), ...Receipt }),
+  delivered: Receipt,
   /** `from` has read everything up to `seq`. */
-  read: v.object({ type: v.literal('read'), ...Receipt }),
+  read: Receipt,
   /** `from` is typing. */
-  typing: v.object({ type: v.literal('typing'), to: AliasId, conv_id: ConversationId, from: AliasId }),
+  typing: { to: AliasId, conv_id: ConversationId, from: AliasId },
   /** `from` has retracted its message `id`. */
-  retract: v.object({
-    type: v.literal('retract'),
-    id: MessageId,
-    to: AliasId,
-    conv_id: ConversationId,
-    from: AliasId,
-    seq: Seq,
-    at: Milliseconds,
-  }),
+  retract: { id: MessageId, to: AliasId, conv_id: ConversationId, from: AliasId, seq: Seq, at: Milliseconds },
   /** The retraction is on stable storage. */
-  retract_ack: v.object({ type: v.literal('retract_ack'), id: MessageId, conv_id: ConversationId }),
+  retract_ack: { id: MessageId, conv_id: ConversationId },
   /** The backlog was sent; it had `count` stored frames. */
-  sync_end: v.object({
-    type: v.literal('sync_end'),
-    count: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
-  }),
+  sync_end: { count: v.pipe(v.number(), v.safeInteger(), v.minValue(0)) },
   /** A hint that `from` asks for friendship. The friend list has the present state. */
-  friend_request: v.object({ type: v.literal('friend_request'), friendship_id: FriendshipId, from: AliasId }),
+  friend_request: { friendship_id: FriendshipId, from: AliasId },
   /** A hint that a request was accepted. It is sent before the first `msg` of the conversation. */
-  friend_accepted: v.object({
-    type: v.literal('friend_accepted'),
-    friendship_id: FriendshipId,
-    from: AliasId,
-    conv_id: v.optional(ConversationId),
-  }),
+  friend_accepted: { friendship_id: FriendshipId, from: AliasId, conv_id: v.optional(ConversationId) },
   /** A new post of a subscribed channel. `conv_id` repeats the channel's id for older clients. */
-  channel_post: v.object({
-    type: v.literal('channel_post'),
+  channel_post: {
     channel_id: ChannelId,
     conv_id: ChannelId,
     id: PostId,
@@ -87,26 +64,22 @@ export const relayFrames = {
     created_at: Timestamp,
     author_alias_id: AliasId,
     post: ChannelPost,
-  }),
+  },
   /** The account's order was paid. The relay keeps this frame until it has certainly arrived. */
-  payment_confirmed: v.object({ type: v.literal('payment_confirmed'), order_id: OrderId, ref_id: RefId }),
+  payment_confirmed: { order_id: OrderId, ref_id: RefId },
   ...forwardedCallFrames,
   /** The relay is about to close the connection. The client must not reconnect by itself. */
-  goaway: v.object({
-    type: v.literal('goaway'),
-    reason: v.picklist(['new_device_login', 'jwt_revoked', 'account_deleted']),
-  }),
+  goaway: { reason: v.picklist(['new_device_login', 'jwt_revoked', 'account_deleted']) },
   /** Why one frame was refused. The connection stays open. */
-  error: v.object({
-    type: v.literal('error'),
+  error: {
     error: v.string(),
     message: v.string(),
     id: v.optional(v.string()),
     conv_id: v.optional(v.string()),
     call_id: v.optional(v.string()),
     retry_after_ms: v.optional(v.pipe(v.number(), v.minValue(0))),
-  }),
-} as const
+  },
+})
 
 /** The `type` of a frame a relay sends. */
 export type RelayFrameType = keyof typeof relayFrames
@@ -120,13 +93,16 @@ export function isRelayFrameType(type: string): type is RelayFrameType {
   return Object.hasOwn(relayFrames, type)
 }
 
+/** The close code of a dead token: a client logs in again before it reconnects. The others need no action. */
+export const TOKEN_DEAD_CLOSE_CODE = 4401
+
 /** WebSocket close codes a relay uses. */
 export const closeCodes = {
   badFrames: 1008,
   tooLarge: 1009,
   restart: 1012,
   overload: 1013,
-  tokenDead: 4401,
+  tokenDead: TOKEN_DEAD_CLOSE_CODE,
   replaced: 4409,
 } as const
 
