@@ -14,27 +14,33 @@ export interface Slip10Node {
 }
 
 /**
- * The node at `path` under `seed` (16 to 64 bytes; SLIP-0010, curve "ed25519").
- *
- * `path` is either the levels' numbers without the hardening bit (`[44, 0, 0, 0, 0]`), or a text that marks
- * every level as hardened (`m/44'/0'/0'/0'/0'`). SLIP-0010 defines no other children on this curve, so
- * a text with an unmarked level is refused, not silently hardened. Rejects with `INVALID_PATH`, or
- * `INVALID_ARGUMENT` for the seed.
+ * The node at `path` under `seed` (16 to 64 bytes; SLIP-0010, curve "ed25519"). The path is the levels'
+ * numbers without the hardening bit, such as `[44, 0, 0, 0, 0]`; SLIP-0010 defines only hardened children on
+ * this curve. Rejects with `INVALID_PATH`, or `INVALID_ARGUMENT` for the seed.
  */
-export async function deriveEd25519Path(
-  seed: Uint8Array,
-  path: readonly number[] | string,
-): Promise<Slip10Node> {
+export async function deriveEd25519Path(seed: Uint8Array, path: readonly number[]): Promise<Slip10Node> {
   checkBytes(seed, 'seed')
   if (seed.length < 16 || seed.length > 64)
     throw new CryptoError('INVALID_ARGUMENT', 'seed must be 16 to 64 bytes')
-  const levels = typeof path === 'string' ? parsePath(path) : path
-  if (!Array.isArray(levels) || !levels.every(isLevel)) throw invalidPath()
+  if (!Array.isArray(path) || !path.every(isLevel)) throw invalidPath()
 
   return withSecret(seed, async ({ hmacSha512 }, secret) => {
     let node = split(await hmacSha512(MASTER_KEY, secret))
-    for (const level of levels) node = await child(hmacSha512, node, level)
+    for (const level of path) node = await child(hmacSha512, node, level)
     return node
+  })
+}
+
+/**
+ * The levels of a path in text, such as `m/44'/0'/0'/0'/0'`. A text with a level that is not marked as
+ * hardened is refused, not silently hardened. Throws `INVALID_PATH`.
+ */
+export function parseEd25519Path(path: string): number[] {
+  const [root, ...levels] = path.split('/')
+  if (root !== 'm') throw invalidPath()
+  return levels.map((level) => {
+    if (!/^(0|[1-9][0-9]{0,9})'$/.test(level)) throw invalidPath()
+    return Number(level.slice(0, -1))
   })
 }
 
@@ -51,15 +57,6 @@ async function child(
 
 function split(digest: Uint8Array): Slip10Node {
   return { privateKey: concatBytes(digest.subarray(0, 32)), chainCode: concatBytes(digest.subarray(32)) }
-}
-
-function parsePath(path: string): number[] {
-  const [root, ...levels] = path.split('/')
-  if (root !== 'm') throw invalidPath()
-  return levels.map((level) => {
-    if (!/^(0|[1-9][0-9]{0,9})'$/.test(level)) throw invalidPath()
-    return Number(level.slice(0, -1))
-  })
 }
 
 function isLevel(level: unknown): boolean {
