@@ -1,5 +1,6 @@
 // The one error class of the client, and the closed list of its codes.
-import { type ErrorCode, type ErrorDetails, errors, type RetryRule } from '@sotto/protocol'
+import { check, type ErrorCode, type ErrorDetails, errors, type RetryRule } from '@sotto/protocol'
+import type * as v from 'valibot'
 
 /** Every code a {@link ClientError} can have. */
 export const clientErrorCodes = [
@@ -130,6 +131,19 @@ export function asClientError(thrown: unknown, code: ClientErrorCode): ClientErr
 /** @throws ClientError `ABORTED` if the signal has been aborted. */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new ClientError('ABORTED', 'aborted by the caller', { cause: signal.reason })
+}
+
+/** Checks an argument of the application. @throws ClientError `INVALID_ARGUMENT` with this message */
+export function checkArgument<const S extends v.GenericSchema>(
+  schema: S,
+  value: unknown,
+  message: string,
+): v.InferOutput<S> {
+  try {
+    return check(schema, value)
+  } catch {
+    throw new ClientError('INVALID_ARGUMENT', message)
+  }
 }
 
 /** The default of a switch over a closed union: the compiler proves that it is never reached. */

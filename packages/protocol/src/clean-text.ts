@@ -2,14 +2,14 @@
 // control characters, bidirectional controls, and invisible characters that no script and no emoji needs.
 
 // Default_Ignorable_Code_Point has the bidirectional controls, the joiners, the variation selectors, the
-// tags, the fillers and the other characters that a font shows as nothing.
-const SUSPECT = /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/u
+// tags, the fillers and the other characters that a font shows as nothing. Tabs and usual line breaks are
+// no suspects.
+const SUSPECT = /(?![\t\n\r])[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/u
 const LINE_BREAKS = /[\n\v\f\r\u0085\u2028\u2029]+/g
 const UNUSUAL_LINE_BREAKS = /[\v\f\u0085\u2028\u2029]/g
 
-/** The flag of a region, such as Scotland: a black flag with the region in tags. */
-const REGIONAL_FLAG = /\u{1f3f4}[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{3,6}\u{e007f}/u
-const PIECES = new RegExp(`${REGIONAL_FLAG.source}|.`, 'gsu')
+/** Characters, and flags of regions such as Scotland: a black flag with the region in tags. */
+const PIECES = /\u{1f3f4}[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{3,6}\u{e007f}|./gsu
 
 /**
  * A letter or mark of a script in which a joiner can change what is seen, such as Arabic and Devanagari. In
@@ -22,6 +22,8 @@ const PICTOGRAPH = /^\p{Extended_Pictographic}$/u
 const END_OF_EMOJI = /(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f|\u20e3|\u{e007f})$/u
 const KEYCAP = /^[0-9#*]$/
 const HAS_TWO_STYLES = /^(?![0-9#*])\p{Emoji}$/u
+/** Selectors of variants beside the styles of emoji. */
+const SELECTOR = /[\ufe00-\ufe0d\u{e0100}-\u{e01ef}\u180b-\u180f]/u
 /** Characters that have variants beside the styles of emoji. */
 const HAS_VARIANTS = /^(?:\p{scx=Han}|\p{S})$/u
 
@@ -51,18 +53,17 @@ export function cleanName(text: string): string {
 
 /** Whether a suspect character has a use between these two. */
 function isNeeded(character: string, before: string, after: string): boolean {
-  const code = character.codePointAt(0) ?? 0
-  if (code === 0x09 || code === 0x0a || code === 0x0d) return true
   // A joiner after a mark, such as a virama, needs no letter after it.
   const isJoinable = JOINABLE.test(before) && (MARK.test(before) || JOINABLE.test(after))
-  if (code === 0x200c) return isJoinable
-  if (code === 0x200d) return isJoinable || (END_OF_EMOJI.test(before) && PICTOGRAPH.test(after))
-  if (code === 0xfe0e || code === 0xfe0f) {
-    return HAS_TWO_STYLES.test(before) || (KEYCAP.test(before) && after === '\u20e3')
+  switch (character) {
+    case '\u200c':
+      return isJoinable
+    case '\u200d':
+      return isJoinable || (END_OF_EMOJI.test(before) && PICTOGRAPH.test(after))
+    case '\ufe0e':
+    case '\ufe0f':
+      return HAS_TWO_STYLES.test(before) || (KEYCAP.test(before) && after === '\u20e3')
+    default:
+      return SELECTOR.test(character) && (JOINABLE.test(before) || HAS_VARIANTS.test(before))
   }
-  const isSelector =
-    (code >= 0xfe00 && code <= 0xfe0d) ||
-    (code >= 0xe0100 && code <= 0xe01ef) ||
-    (code >= 0x180b && code <= 0x180f)
-  return isSelector && (JOINABLE.test(before) || HAS_VARIANTS.test(before))
 }

@@ -7,8 +7,8 @@ import {
   normalizeMnemonic,
   validateMnemonic,
 } from '@sotto/crypto'
-import { accountEndpoints, check, Nickname } from '@sotto/protocol'
-import { ClientError } from '../client-error.ts'
+import { accountEndpoints, Nickname } from '@sotto/protocol'
+import { ClientError, checkArgument } from '../client-error.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { StoreChange, StoredIdentity } from '../stores/stores.ts'
 import { Http } from '../wire/wire.ts'
@@ -149,14 +149,7 @@ async function phraseOf(text: string): Promise<string> {
  * @throws ClientError `INVALID_ARGUMENT` if it is not valid
  */
 export function checkNickname(text: string): string {
-  try {
-    return check(Nickname, text)
-  } catch {
-    throw new ClientError(
-      'INVALID_ARGUMENT',
-      'a nickname has 1 to 64 characters, not only spaces or invisible ones',
-    )
-  }
+  return checkArgument(Nickname, text, 'a nickname has 1 to 64 characters, not only spaces or invisible ones')
 }
 
 function identityExists(): ClientError {

@@ -1,7 +1,7 @@
 // Registers or recovers an account in six steps (keys, work, registration, login), with progress, and can be
 // aborted.
 import { deriveIdentityKeys, encodeBase64, type IdentityKeys } from '@sotto/crypto'
-import { AccountUuid, AliasId, accountEndpoints, check } from '@sotto/protocol'
+import { AccountUuid, AliasId, accountEndpoints, type BodyOf, check } from '@sotto/protocol'
 import { asClientError, ClientError, throwIfAborted } from '../client-error.ts'
 import type { Platform } from '../platform/platform.ts'
 import { Http } from '../wire/wire.ts'
@@ -83,10 +83,7 @@ export class Registration {
       const work = await this.#http.call(accountEndpoints.powChallenge, {}, { signal })
       try {
         const pow_nonce = await this.#work(work.challenge_string, work.difficulty)
-        begin(this.#watch, 'register')
-        const body = { ...this.#publicKeys(), nickname, pow_nonce, pow_challenge: work.challenge_string }
-        const reply = await this.#http.call(accountEndpoints.register, { body }, { signal })
-        return { uuid: reply.uuid, aliasId: reply.alias_id, recovered: false }
+        return await this.#send({ nickname, pow_nonce, pow_challenge: work.challenge_string })
       } catch (thrown) {
         throwIfAborted(signal)
         const error = asClientError(thrown, 'BAD_REPLY')
@@ -106,11 +103,8 @@ export class Registration {
    * @throws ClientError `ACCOUNT_NOT_FOUND`
    */
   async find(): Promise<NamedAccount> {
-    begin(this.#watch, 'register')
-    const body = { ...this.#publicKeys(), nickname: 'recovery' }
     try {
-      const reply = await this.#http.call(accountEndpoints.register, { body }, { signal: this.#watch.signal })
-      return { uuid: reply.uuid, aliasId: reply.alias_id, recovered: false }
+      return await this.#send({ nickname: 'recovery' })
     } catch (error) {
       if (!(error instanceof ClientError)) throw error
       const account = existingAccount(error)
@@ -150,11 +144,17 @@ export class Registration {
     })
   }
 
-  #publicKeys(): { ed25519_public_key: string; x25519_public_key: string } {
-    return {
+  /** Sends the keys to the relay to register them. */
+  async #send(fields: Omit<BodyOf<'register'>, `${string}_public_key`>): Promise<NamedAccount> {
+    begin(this.#watch, 'register')
+    const body = {
+      ...fields,
       ed25519_public_key: encodeBase64(this.keys.signing.publicKey),
       x25519_public_key: encodeBase64(this.keys.agreement.publicKey),
     }
+    const { signal } = this.#watch
+    const reply = await this.#http.call(accountEndpoints.register, { body }, { signal })
+    return { uuid: reply.uuid, aliasId: reply.alias_id, recovered: false }
   }
 }
 

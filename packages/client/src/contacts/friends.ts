@@ -3,14 +3,13 @@
 import {
   AliasId,
   accountEndpoints,
-  check,
   type FriendProfile,
   type FriendshipStatus,
   friendEndpoints,
   type ReplyOf,
   type UserLookup,
 } from '@sotto/protocol'
-import { asClientError, ClientError } from '../client-error.ts'
+import { asClientError, ClientError, checkArgument } from '../client-error.ts'
 import type { Emitter } from '../events/events.ts'
 import type { Platform } from '../platform/platform.ts'
 import { Backoff } from '../platform/platform.ts'
@@ -207,9 +206,5 @@ export class Friends {
 }
 
 function parseAlias(text: string): AliasId {
-  try {
-    return check(AliasId, text)
-  } catch {
-    throw new ClientError('INVALID_ARGUMENT', 'an alias has 3 to 32 of a-z, 0-9 and _')
-  }
+  return checkArgument(AliasId, text, 'an alias has 3 to 32 of a-z, 0-9 and _')
 }

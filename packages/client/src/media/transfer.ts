@@ -15,7 +15,6 @@ import {
   readText,
   refusal,
   requestOf,
-  withRetryAfter,
 } from '../wire/wire.ts'
 import { mediaPassOf } from './media-pass.ts'
 
@@ -158,8 +157,7 @@ export class Transfer {
       })
       moved()
       if (response.ok) return await read({ response, moved })
-      const problem = withRetryAfter(response, await readText(response, MAX_PROBLEM_BYTES))
-      throw refusal(response.status, problem)
+      throw refusal(response, await readText(response, MAX_PROBLEM_BYTES))
     } catch (error) {
       if (error instanceof ClientError && error.retry === 'login') this.#deadToken = token
       if (error instanceof ClientError) throw error

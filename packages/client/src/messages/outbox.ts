@@ -9,8 +9,7 @@ import {
   PAYLOAD_CHARACTERS,
   type RelayFrame,
 } from '@sotto/protocol'
-import * as v from 'valibot'
-import { ClientError } from '../client-error.ts'
+import { ClientError, checkArgument } from '../client-error.ts'
 import type { Sessions } from '../contacts/contacts.ts'
 import type { Emitter } from '../events/events.ts'
 import { type Platform, randomUuid, SerialQueue } from '../platform/platform.ts'
@@ -104,10 +103,6 @@ export class Outbox {
     for (const intent of await this.#context.store.listOutbox()) this.#add(intent)
   }
 
-  has(messageId: string): boolean {
-    return this.#entries.has(messageId)
-  }
-
   /**
    * Stores a message and queues it for sending. Resolves once it is stored; needs no connection.
    * @throws ClientError `UNKNOWN_CONTACT`, `KEY_CHANGED`, `MESSAGE_TOO_LARGE`, `INVALID_ARGUMENT`,
@@ -130,7 +125,7 @@ export class Outbox {
     const session = sessions.get(contact)
     const id = options.id ?? randomUuid(platform.random)
     if (options.id !== undefined) {
-      if (!v.is(MessageId, id)) throw new ClientError('INVALID_ARGUMENT', 'invalid message id')
+      checkArgument(MessageId, id, 'invalid message id')
       const posted = await store.findMessage(session.conversationId, true, id)
       if (posted) return { message: posted, written: this.#adopt(posted) }
       if (this.#entries.has(id) || this.#begun.has(id))

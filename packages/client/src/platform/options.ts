@@ -114,7 +114,7 @@ export function decideOptions(options: ClientOptions): Platform {
  * does.
  */
 export function decideSurroundings(options: Omit<ClientOptions, 'store'>): Omit<Platform, 'store'> {
-  const WebSocketClass = options.WebSocket ?? globalSocketClass()
+  const WebSocketClass: SocketClass | undefined = options.WebSocket ?? globalThis.WebSocket
   if (!WebSocketClass) {
     throw new ClientError(
       'NO_WEBSOCKET',
@@ -138,21 +138,16 @@ const systemRandom: RandomBytes = (length) => crypto.getRandomValues(new Uint8Ar
 
 function systemWake(callback: () => void): () => void {
   // Workers have no document. Node has neither the events nor `addEventListener`.
-  const page = typeof document === 'object' ? document : undefined
+  const page: Document | undefined = globalThis.document
   const onVisibility = (): void => {
     if (page?.visibilityState === 'visible') callback()
   }
-  const hasEvents = typeof globalThis.addEventListener === 'function'
-  if (hasEvents) globalThis.addEventListener('online', callback)
+  globalThis.addEventListener?.('online', callback)
   page?.addEventListener('visibilitychange', onVisibility)
   return () => {
-    if (hasEvents) globalThis.removeEventListener('online', callback)
+    globalThis.removeEventListener?.('online', callback)
     page?.removeEventListener('visibilitychange', onVisibility)
   }
-}
-
-function globalSocketClass(): SocketClass | undefined {
-  return typeof globalThis.WebSocket === 'function' ? globalThis.WebSocket : undefined
 }
 
 function parseRelayUrl(text: string): URL {

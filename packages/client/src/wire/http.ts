@@ -1,5 +1,5 @@
 // Calls the relay's HTTP endpoints. Returns a checked reply or throws a ClientError.
-import { type Endpoint, errors, isErrorCode } from '@sotto/protocol'
+import { type Endpoint, errors, isErrorCode, parseObject } from '@sotto/protocol'
 import { ClientError, throwIfAborted, unreachable } from '../client-error.ts'
 import type { Platform } from '../platform/platform.ts'
 import { Backoff, delay } from '../platform/platform.ts'
@@ -97,7 +97,7 @@ export class Http {
     const headers = new Headers({ accept: 'application/json' })
     if (body !== undefined) headers.set('content-type', 'application/json')
     if (token !== undefined) headers.set('authorization', `Bearer ${token}`)
-    const { status, text } = await this.#fetch(
+    return this.#fetch(
       `${baseOf(this.#platform.relayUrl)}${path}`,
       {
         method,
@@ -109,15 +109,9 @@ export class Http {
       },
       signal,
     )
-    if (status < 200 || status > 299) throw refusal(status, text)
-    return text
   }
 
-  async #fetch(
-    url: string,
-    init: RequestInit,
-    signal: AbortSignal | undefined,
-  ): Promise<{ status: number; text: string }> {
+  async #fetch(url: string, init: RequestInit, signal: AbortSignal | undefined): Promise<string> {
     const { clock, fetch } = this.#platform
     const abort = new AbortController()
     const end = (): void => abort.abort()
@@ -126,7 +120,8 @@ export class Http {
     try {
       const response = await fetch(url, { ...init, signal: abort.signal })
       const text = await readText(response, MAX_REPLY_BYTES)
-      return { status: response.status, text: withRetryAfter(response, text) }
+      if (!response.ok) throw refusal(response, text)
+      return text
     } catch (error) {
       if (error instanceof ClientError) throw error
       throwIfAborted(signal)
@@ -177,42 +172,23 @@ export function baseOf(relayUrl: URL): string {
   return `${relayUrl.origin}${relayUrl.pathname.replace(/\/+$/, '')}`
 }
 
-/**
- * Adds the header `Retry-After` to the problem in an answer, so that `refusal` reads everything from one
- * text.
- */
-export function withRetryAfter(response: Response, text: string): string {
-  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
-  if (response.ok || !Number.isFinite(seconds) || seconds < 0) return text
-  const problem = parseRecord(text)
-  return problem ? JSON.stringify({ ...problem, retry_after_ms: seconds * 1000 }) : text
-}
-
-/** The error for an answer of the relay with this status and text. */
-export function refusal(status: number, text: string): ClientError {
-  const problem = parseRecord(text)
+/** The error for an answer of the relay that is not a success and has this text. */
+export function refusal({ status, headers }: Response, text: string): ClientError {
+  const problem = parseObject(text)
   const code = problem?.error
   if (typeof code !== 'string' || !isErrorCode(code)) {
     // Often the error page of a proxy, while the relay behind it restarts.
     if (status >= 500) return new ClientError('NETWORK', `the relay answered ${status}`)
     return new ClientError('BAD_REPLY', `the relay answered ${status} without a known code`)
   }
-  const { uuid, alias_id, retry_after_ms, detail, title } = problem ?? {}
+  const { uuid, alias_id, detail, title } = problem ?? {}
   const words = [detail, title].find((text) => typeof text === 'string')
+  const retryAfterMs = Number(headers.get('retry-after') ?? Number.NaN) * 1000
   return new ClientError('REFUSED', words === undefined ? code : `${code}: ${words}`, {
     refusal: code,
     ...(typeof uuid === 'string' && typeof alias_id === 'string' ? { account: { uuid, alias_id } } : {}),
-    ...(typeof retry_after_ms === 'number' ? { retryAfterMs: retry_after_ms } : {}),
+    ...(Number.isFinite(retryAfterMs) && retryAfterMs >= 0 ? { retryAfterMs } : {}),
   })
-}
-
-function parseRecord(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
-  } catch {
-    return undefined
-  }
 }
 
 /** Reads the text of an answer. @throws ClientError `BAD_REPLY` if it is larger than `maxBytes` */

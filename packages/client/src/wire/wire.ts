@@ -7,7 +7,6 @@ export {
   refusal,
   type TokenSource,
   waitBeforeRetry,
-  withRetryAfter,
 } from './http.ts'
 export { Incoming } from './incoming.ts'
 export {

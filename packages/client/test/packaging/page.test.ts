@@ -85,12 +85,12 @@ await client.requestFriend(alias)
 const stores = [
   {
     name: 'with a store in memory',
-    maxBytes: 36_500,
+    maxBytes: 35_000,
     script: exchange('new MemoryStore()', "import { MemoryStore } from '@sotto/client'"),
   },
   {
     name: 'with IndexedDB',
-    maxBytes: 38_700,
+    maxBytes: 37_200,
     script: exchange(
       "await IndexedDbStore.open('app')",
       "import { IndexedDbStore } from '@sotto/client/browser'",
