@@ -6,68 +6,85 @@
  */
 export type RetryRule = 'never' | 'later' | 'after' | 'login'
 
+/** Every code an answer's `error` member or an `error` frame can carry, by its retry rule and HTTP status. */
+const registry = {
+  never: {
+    400: [
+      'INVALID_JSON',
+      'INVALID_FIELD',
+      'UNKNOWN_FRAME',
+      'POW_REQUIRED',
+      'POW_INVALID',
+      'SELF_REQUEST',
+      'SEQ_UNKNOWN',
+      'OWN_CHANNEL',
+    ],
+    401: ['SIGNATURE_INVALID'],
+    403: ['NOT_FRIENDS', 'NOT_YOUR_MESSAGE', 'NOT_CHANNEL_OWNER', 'QUOTA_EXCEEDED', 'ORIGIN_REFUSED'],
+    404: ['NOT_FOUND'],
+    405: ['METHOD_NOT_ALLOWED'],
+    409: [
+      'ACCOUNT_EXISTS',
+      'ALREADY_FRIENDS',
+      'UNBLOCK_FIRST',
+      'WRONG_CONVERSATION',
+      'ID_REUSED',
+      'ALIAS_TAKEN',
+      'PARTS_MISMATCH',
+      'ALREADY_STORED',
+    ],
+    410: ['EXPIRED'],
+    413: ['PAYLOAD_TOO_LARGE'],
+    416: ['RANGE_NOT_SATISFIABLE'],
+    421: ['HOST_UNKNOWN'],
+    426: ['UPGRADE_REQUIRED'],
+    503: ['PUSH_UNAVAILABLE'],
+  },
+  later: {
+    400: ['BODY_INCOMPLETE'],
+    403: ['STORAGE_FULL'],
+    409: [
+      'TOO_MANY_FRIENDS',
+      'REQUESTS_FULL',
+      'TOO_MANY_SUBSCRIPTIONS',
+      'CHANNEL_TAKEN',
+      'ORDER_NOT_CONFIRMED',
+      'TOO_MANY_ORDERS',
+      'MAILBOX_FULL',
+      'TOO_MANY_UPLOADS',
+    ],
+    500: ['INTERNAL'],
+    503: ['PAYMENTS_UNAVAILABLE', 'MEDIA_UNAVAILABLE', 'SHUTTING_DOWN'],
+  },
+  after: {
+    429: ['RATE_LIMITED'],
+    503: ['TOO_MANY_CONNECTIONS'],
+    507: ['RELAY_FULL'],
+  },
+  login: {
+    401: ['UNAUTHENTICATED', 'TOKEN_DEAD', 'CHALLENGE_INVALID', 'TICKET_INVALID'],
+  },
+} as const satisfies Record<RetryRule, Readonly<Record<number, readonly string[]>>>
+
+type ValueOf<T> = T[keyof T]
+
+/** A code of the registry. */
+export type ErrorCode = ValueOf<{ [R in RetryRule]: ValueOf<(typeof registry)[R]> }>[number]
+
+/** What a code says besides its meaning. */
 interface ErrorEntry {
   readonly status: number
   readonly retry: RetryRule
 }
 
-/** Every code an answer's `error` member or an `error` frame can carry. */
-export const errors = {
-  INVALID_JSON: { status: 400, retry: 'never' },
-  INVALID_FIELD: { status: 400, retry: 'never' },
-  UPGRADE_REQUIRED: { status: 426, retry: 'never' },
-  UNKNOWN_FRAME: { status: 400, retry: 'never' },
-  POW_REQUIRED: { status: 400, retry: 'never' },
-  POW_INVALID: { status: 400, retry: 'never' },
-  SELF_REQUEST: { status: 400, retry: 'never' },
-  SEQ_UNKNOWN: { status: 400, retry: 'never' },
-  UNAUTHENTICATED: { status: 401, retry: 'login' },
-  TOKEN_DEAD: { status: 401, retry: 'login' },
-  CHALLENGE_INVALID: { status: 401, retry: 'login' },
-  SIGNATURE_INVALID: { status: 401, retry: 'never' },
-  TICKET_INVALID: { status: 401, retry: 'login' },
-  NOT_FRIENDS: { status: 403, retry: 'never' },
-  NOT_YOUR_MESSAGE: { status: 403, retry: 'never' },
-  NOT_CHANNEL_OWNER: { status: 403, retry: 'never' },
-  QUOTA_EXCEEDED: { status: 403, retry: 'never' },
-  ORIGIN_REFUSED: { status: 403, retry: 'never' },
-  OWN_CHANNEL: { status: 400, retry: 'never' },
-  NOT_FOUND: { status: 404, retry: 'never' },
-  METHOD_NOT_ALLOWED: { status: 405, retry: 'never' },
-  HOST_UNKNOWN: { status: 421, retry: 'never' },
-  ACCOUNT_EXISTS: { status: 409, retry: 'never' },
-  ALREADY_FRIENDS: { status: 409, retry: 'never' },
-  UNBLOCK_FIRST: { status: 409, retry: 'never' },
-  TOO_MANY_FRIENDS: { status: 409, retry: 'later' },
-  REQUESTS_FULL: { status: 409, retry: 'later' },
-  TOO_MANY_SUBSCRIPTIONS: { status: 409, retry: 'later' },
-  WRONG_CONVERSATION: { status: 409, retry: 'never' },
-  ID_REUSED: { status: 409, retry: 'never' },
-  ALIAS_TAKEN: { status: 409, retry: 'never' },
-  CHANNEL_TAKEN: { status: 409, retry: 'later' },
-  ORDER_NOT_CONFIRMED: { status: 409, retry: 'later' },
-  TOO_MANY_ORDERS: { status: 409, retry: 'later' },
-  MAILBOX_FULL: { status: 409, retry: 'later' },
-  EXPIRED: { status: 410, retry: 'never' },
-  PAYLOAD_TOO_LARGE: { status: 413, retry: 'never' },
-  RATE_LIMITED: { status: 429, retry: 'after' },
-  INTERNAL: { status: 500, retry: 'later' },
-  PAYMENTS_UNAVAILABLE: { status: 503, retry: 'later' },
-  PUSH_UNAVAILABLE: { status: 503, retry: 'never' },
-  BODY_INCOMPLETE: { status: 400, retry: 'later' },
-  STORAGE_FULL: { status: 403, retry: 'later' },
-  TOO_MANY_UPLOADS: { status: 409, retry: 'later' },
-  PARTS_MISMATCH: { status: 409, retry: 'never' },
-  ALREADY_STORED: { status: 409, retry: 'never' },
-  RANGE_NOT_SATISFIABLE: { status: 416, retry: 'never' },
-  MEDIA_UNAVAILABLE: { status: 503, retry: 'later' },
-  RELAY_FULL: { status: 507, retry: 'after' },
-  SHUTTING_DOWN: { status: 503, retry: 'later' },
-  TOO_MANY_CONNECTIONS: { status: 503, retry: 'after' },
-} as const satisfies Record<string, ErrorEntry>
-
-/** A code of the registry. */
-export type ErrorCode = keyof typeof errors
+/** The registry by code. */
+export const errors = Object.fromEntries(
+  Object.entries<Readonly<Record<string, readonly string[]>>>(registry).flatMap(([retry, codesByStatus]) =>
+    Object.entries(codesByStatus).flatMap(([status, codes]) =>
+      codes.map((code) => [code, { status: Number(status), retry }]),
+    ),
+  ),
+) as Readonly<Record<ErrorCode, ErrorEntry>>
 
 /**
  * What each code means. Separate from the registry, so that clients bundle only the registry; the relay sends
