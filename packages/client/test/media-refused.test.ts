@@ -76,23 +76,24 @@ async function clientErrorOf(work: Promise<unknown>): Promise<ClientError> {
 }
 
 /**
- * Waits until alice has ended the upload at the relay, and the relay stores this many files. A chunk that
- * arrives while the upload ends is deleted by the relay's next periodic check.
+ * Waits until alice has ended the upload at the relay, and the relay stores this many files besides those
+ * before. A chunk that arrives while the upload ends is deleted by the relay's next periodic check, so
+ * files of an earlier upload may also go.
  */
-async function untilFilesLeft(files: number): Promise<void> {
+async function untilNewFiles(before: readonly string[], count: number): Promise<void> {
   await until('alice has ended the upload at the relay', () =>
     requests.some((line) => line.startsWith('DELETE')),
   )
   await until(
     'the relay has deleted the upload’s files',
-    async () => (await filesOf(relay.dataDir)).length === files,
+    async () => (await filesOf(relay.dataDir)).filter((path) => !before.includes(path)).length === count,
     90_000,
   )
 }
 
 test('an aborted upload fails at once, and the client ends it at the relay', async () => {
   await meet()
-  const before = (await filesOf(relay.dataDir)).length
+  const before = await filesOf(relay.dataDir)
   const ending = new AbortController()
   const reason = new Error('the user went away')
   const uploading = media.upload(bob.alias, noise(2 * CHUNK), {
@@ -100,12 +101,12 @@ test('an aborted upload fails at once, and the client ends it at the relay', asy
     onProgress: () => ending.abort(reason),
   })
   expect(await clientErrorOf(uploading)).toMatchObject({ code: 'ABORTED', cause: reason })
-  await untilFilesLeft(before)
+  await untilNewFiles(before, 0)
 }, 120_000)
 
 test('an upload that is aborted before or while it begins leaves no file', async () => {
   await meet()
-  const before = (await filesOf(relay.dataDir)).length
+  const before = await filesOf(relay.dataDir)
   expect(
     await clientErrorOf(media.upload(bob.alias, noise(9), { signal: AbortSignal.abort() })),
   ).toMatchObject({
@@ -119,19 +120,19 @@ test('an upload that is aborted before or while it begins leaves no file', async
   await until('the upload has begun', () => requests.some((line) => line.endsWith('/init')))
   ending.abort()
   expect(await uploading).toMatchObject({ code: 'ABORTED' })
-  await untilFilesLeft(before)
+  await untilNewFiles(before, 0)
 }, 120_000)
 
 test('a failing stream ends its upload, and an aborted upload cancels its stream', async () => {
   await meet()
-  const before = (await filesOf(relay.dataDir)).length
+  const before = await filesOf(relay.dataDir)
   const broken = new ReadableStream<Uint8Array>({
     pull: (controller) => controller.error(new TypeError('the camera is gone')),
   })
   expect(await failureOf(media.upload(bob.alias, broken))).toMatchObject({
     message: expect.stringContaining('the camera is gone'),
   })
-  await untilFilesLeft(before)
+  await untilNewFiles(before, 0)
 
   let isCancelled = false
   const endless = new ReadableStream<Uint8Array>({
@@ -151,18 +152,18 @@ test('a failing stream ends its upload, and an aborted upload cancels its stream
 
 test('an upload that is too large or exceeds the quota is refused with its code, and its space is freed', async () => {
   await meet()
-  const before = (await filesOf(relay.dataDir)).length
+  const before = await filesOf(relay.dataDir)
   expect(await clientErrorOf(media.upload(bob.alias, noise(13 * MIB)))).toMatchObject({
     code: 'REFUSED',
     refusal: 'PAYLOAD_TOO_LARGE',
   })
-  await untilFilesLeft(before)
+  await untilNewFiles(before, 0)
   await media.upload(bob.alias, noise(9 * MIB))
   expect(await clientErrorOf(media.upload(bob.alias, noise(9 * MIB)))).toMatchObject({
     code: 'REFUSED',
     refusal: 'STORAGE_FULL',
   })
-  await untilFilesLeft(before + 1)
+  await untilNewFiles(before, 1)
   await media.upload(bob.alias, noise(6 * MIB))
 }, 120_000)
 
@@ -259,7 +260,7 @@ test('an upload whose chunks the relay has lost restarts once, if its source can
     const done = await media.upload(bob.alias, source).catch((error: ClientError) => error)
     if (done instanceof ClientError) {
       expect<string | undefined>(done.refusal).toBe(ends)
-      await untilFilesLeft(before.length)
+      await untilNewFiles(before, 0)
     } else {
       expect(ends).toBe('done')
       const { data, isProven } = await new Media(bob.client).download(alice.alias, done)
