@@ -55,6 +55,32 @@ describe('a process with 700 descriptors', () => {
     expect(await restOf(socket)).toBe(bytes)
   })
 
+  test('answers another address while four addresses begin 512 downloads and do not read', async () => {
+    const media = await MediaAccount.make(relay.url)
+    const part = noise(PART_BYTES)
+    const key = await media.upload(part, part)
+    const request = requestOf(`GET /api/v1/media/download?key=${key}`, {
+      ...media.account.authorized(),
+      connection: 'keep-alive',
+    })
+    const { hostname: host, port } = new URL(relay.url)
+    const sockets: Socket[] = []
+    for (let n = 0; n < 512; n++) {
+      const socket = connect({ host, port: Number(port), localAddress: `127.0.1.${1 + (n % 4)}` })
+      sockets.push(socket)
+      socket.on('error', () => undefined)
+      socket.on('connect', () => socket.write(request))
+      if (n % 4 !== 3) continue
+      await Bun.sleep(10) // Very many between two checks could still take what is left of the descriptors.
+      expect(await millisecondsToHealth(relay.url)).toBeLessThan(5000)
+    }
+    for (let n = 0; n < 20; n++) {
+      await Bun.sleep(30)
+      expect(await millisecondsToHealth(relay.url)).toBeLessThan(5000)
+    }
+    for (const socket of sockets) socket.destroy()
+  })
+
   test('logs once what it closed, and for whom', () => {
     const lines = relay.process
       .errors()

@@ -32,6 +32,12 @@ export interface UnusedConnectionParts {
   readonly clock: Clock
 }
 
+/** A connection, and how many of its holder's are open if the ones before it are closed. */
+interface Ranked {
+  readonly connection: TcpConnection
+  readonly rank: number
+}
+
 export class UnusedConnections {
   readonly #parts: UnusedConnectionParts
   readonly #closed: RepeatedWarning
@@ -78,38 +84,50 @@ export class UnusedConnections {
     const open = tcp.list(Math.min(descriptorLimit, 2 * this.#mostOpen + 1024))
     const tooMany = Math.max(open.length - caps.total, this.#open - caps.descriptors)
     if (tooMany <= 0) return open.length
-    const unused = this.#unusedOf(open).slice(0, tooMany + Math.ceil(caps.total * (1 - TARGET)))
+    const { unused: found, downloads } = this.#unusedOf(open)
+    const unused = found.slice(0, tooMany + Math.ceil(caps.total * (1 - TARGET)))
+    // Slow downloads from a few addresses could take all descriptors: each takes a second one, for its file.
+    unused.push(...downloads.slice(0, Math.max(0, tooMany - unused.length)))
     for (const connection of unused) tcp.end(connection)
     this.#report(unused.length, unused[0]?.address)
     return open.length
   }
 
-  /** The connections that can be closed, those of whoever has the most open first. */
-  #unusedOf(open: readonly TcpConnection[]): TcpConnection[] {
+  /**
+   * The connections that can be closed, and those that may be downloads, which go only if the others are not
+   * enough. In both, those of whoever has the most open come first.
+   */
+  #unusedOf(open: readonly TcpConnection[]): { unused: TcpConnection[]; downloads: TcpConnection[] } {
     const { caps, inUse } = this.#parts
     const counts = new Map<string, number>()
     for (const { address } of open) {
       const holder = holderOf(address)
       counts.set(holder, (counts.get(holder) ?? 0) + 1)
     }
-    const ranked: { connection: TcpConnection; rank: number }[] = []
+    const unused: Ranked[] = []
+    const downloads: Ranked[] = []
     // Those of one holder that send nothing go first: a proxy is one holder for all its clients.
     for (const connection of open.toSorted((a, b) => Number(a.isSending) - Number(b.isSending))) {
       if (inUse.has(connection.key)) continue
       const holder = holderOf(connection.address)
       const rank = counts.get(holder) ?? 0
-      // It may be a download, whose request has ended for us. They go only from whoever has very many.
-      if (connection.isSending && rank <= caps.address) continue
+      // A download's request has ended for us. Those of whoever has very many are like any other connection.
+      const isDownload = connection.isSending && rank <= caps.address
       counts.set(holder, rank - 1)
-      ranked.push({ connection, rank })
+      const list = isDownload ? downloads : unused
+      list.push({ connection, rank })
     }
-    return ranked.sort((a, b) => b.rank - a.rank).map(({ connection }) => connection)
+    return { unused: byRank(unused), downloads: byRank(downloads) }
   }
 
   #report(closed: number, address?: string): void {
     const reason = 'the process has too many open connections; those without a request were closed'
     if (closed > 0) this.#closed.happened({ reason, ...(address === undefined ? {} : { address }) }, closed)
   }
+}
+
+function byRank(ranked: Ranked[]): TcpConnection[] {
+  return ranked.sort((a, b) => b.rank - a.rank).map(({ connection }) => connection)
 }
 
 // One attacker can have a whole /48, with an address for each connection.
