@@ -202,6 +202,21 @@ for (const engine of engines) {
       expect(await run('orders.list', { refunds: true })).toMatchObject([{ refunds_due: 1 }])
     })
 
+    test('a text that no database or terminal takes is refused', async () => {
+      const { order_id } = await shop.buySeat(shop.alice)
+      for (const odd of ['\u0000', 'a\u0000b', 'a\ud800', 'a\u001b[2J']) {
+        expect(await refusal('orders.confirm', { order_id, ...BY, reference: odd })).toStartWith(
+          'reference: ',
+        )
+        expect(await refusal('orders.confirm', { order_id, ...BY, why: odd })).toStartWith('why: ')
+        expect(await refusal('payouts.paid', { order_id, ...BY, reference: odd })).toStartWith('reference: ')
+        const refund = { payment: odd, reference: 'x', ...BY }
+        expect(await refusal('orders.refund-recorded', refund)).toStartWith('payment: ')
+      }
+      const why = 'the bank says so,\nand she does'
+      expect(await run('orders.confirm', { order_id, ...BY, why })).toMatchObject({ status: 'confirmed' })
+    })
+
     test('no change is made without an actor and a reason', async () => {
       const { order_id } = await shop.buySeat(shop.alice)
       for (const by of [{ who: 'ada' }, { why: 'so' }, { who: 'ada', why: '  ' }, { who: '', why: 'so' }])

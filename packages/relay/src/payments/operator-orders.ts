@@ -18,7 +18,15 @@ import {
 } from './order.ts'
 import { listPayments, type Payment } from './payment.ts'
 
-const text = (most: number) => v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(most))
+const CONTROL_RULE = 'must contain no control characters except line breaks and tabs'
+const text = (most: number) =>
+  v.pipe(
+    v.string(),
+    v.trim(),
+    v.minLength(1),
+    v.maxLength(most),
+    v.regex(/^(?:[^\p{Cc}\p{Cs}]|[\n\r\t])*$/u, CONTROL_RULE),
+  )
 /** The actor and the reason of a change; both are recorded. */
 const By = { who: text(64), why: text(500) }
 const ById = v.object({ order_id: OrderId, ...By })
