@@ -7,7 +7,6 @@ import { clientAddress, widerNetworksOf } from '../packages/relay/src/listener/a
 import { readJsonBody } from '../packages/relay/src/listener/body.ts'
 import { loginHostOf } from '../packages/relay/src/listener/login-host.ts'
 import { createLink, readLink } from '../packages/relay/src/media/links.ts'
-import { nearestName } from '../packages/relay/src/operations/nearest-name.ts'
 import { isAddress } from '../packages/relay/src/payments/providers/tron-address.ts'
 import { decimalOf, millionthsOf, shareOf } from '../packages/relay/src/payments/providers/webhook-decimal.ts'
 import { parseJson, sortedJson } from '../packages/relay/src/payments/providers/webhook-json.ts'
@@ -112,7 +111,6 @@ export const relayDecoders = [
     (environment) => {
       const config = orRefused(ConfigError, () => readConfig(environment))
       expectTrue('a port is a port', config === undefined || (config.port >= 0 && config.port <= 65_535))
-      for (const name of Object.keys(environment)) nearestName(name, settingNames)
     },
   ),
   decoder(
