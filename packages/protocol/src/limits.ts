@@ -297,6 +297,13 @@ export const limits = {
     setting: 'LIMIT_MEDIA_UPLOAD_HOURS',
     means: 'how long an upload can take before it is cancelled',
   },
+  mediaWritesAtOnce: {
+    default: 32,
+    min: 1,
+    max: 100_000,
+    setting: 'LIMIT_MEDIA_WRITES_AT_ONCE',
+    means: 'parts and uploads by a link that one account sends at once; a further one is `RATE_LIMITED`',
+  },
   mediaPartSeconds: {
     default: 3600,
     min: 1,

@@ -107,6 +107,13 @@ export const rates = {
     means: 'uploads begun, completed and cancelled',
   },
   part: { burst: 600, perSeconds: 60, by: 'account', setting: 'RATE_PART', means: 'parts uploaded' },
+  uploadBytes: {
+    burst: 64 * MIB,
+    perSeconds: 2,
+    by: 'account',
+    setting: 'RATE_UPLOAD_BYTES',
+    means: 'bytes of parts and of uploads by a link; further ones are read only as fast',
+  },
   download: {
     burst: 600,
     perSeconds: 60,

@@ -7,6 +7,7 @@ import { mediaPlaces } from './media-stores.ts'
 import { answerOf, bytesOf, MediaAccount, noise, sendHalfPart } from './media-wire.ts'
 import { startRelay } from './relay-process.ts'
 import { useRelayWith } from './use-relay.ts'
+import { call } from './wire.ts'
 
 const MIB = 1024 * 1024
 
@@ -18,7 +19,14 @@ const SETTINGS = {
   RATE_LIMITS: 'on',
   RATE_DOWNLOAD_BYTES: '1000000/10000',
 }
-/** For a second relay, because the other uploads may take longer. */
+/** For a relay that reads uploads slowly and has room for a link without a size. */
+const SLOW = {
+  LIMIT_MEDIA_BYTES: `${8 * MIB}`,
+  LIMIT_MEDIA_WRITES_AT_ONCE: '2',
+  RATE_LIMITS: 'on',
+  RATE_UPLOAD_BYTES: `${1.5 * MIB}/36000`,
+}
+/** For another relay, because the other uploads may take longer. */
 const SHORT_TIMES = { LIMIT_MEDIA_PART_SECONDS: '2', LIMIT_MEDIA_LINK_SECONDS: '5' }
 /** Longer than a link is valid; stores sign to the second. */
 const PAST_LINK_MS = 6100
@@ -26,6 +34,7 @@ const PAST_LINK_MS = 6100
 for (const place of mediaPlaces) {
   describe(`in ${place.name}`, () => {
     const relay = useRelayWith(async () => ({ ...(await place.environment()), ...SETTINGS }))
+    const slow = useRelayWith(async () => ({ ...(await place.environment()), ...SLOW }))
     const hasty = useRelayWith(async () => ({ ...(await place.environment()), ...SHORT_TIMES }))
 
     test('a blob never gets larger than the limit, whether its parts announce their length or not', async () => {
@@ -125,6 +134,38 @@ for (const place of mediaPlaces) {
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(1000)
     })
 
+    test('bytes of an account that exceed its rate are read later, and those of others at once', async () => {
+      const [alice, bob] = [await MediaAccount.make(slow.url), await MediaAccount.make(slow.url)]
+      const upload = await alice.begin()
+      const late = alice.put(upload, 1, noise(2 * MIB))
+      let isAnswered = false
+      void late.finally(() => {
+        isAnswered = true
+      })
+      expect((await bob.put(await bob.begin(), 1, noise(MIB))).status).toBe(200)
+      expect(isAnswered).toBe(false)
+      await alice.abort(upload) // Ends the write, although its bytes still wait.
+      expect((await late).status).toBe(404)
+    })
+
+    test('an account has a limited number of writes at once; others have theirs', async () => {
+      const [alice, bob] = [await MediaAccount.make(slow.url), await MediaAccount.make(slow.url)]
+      const [upload, link] = [await alice.begin(), await alice.account.post('/media/upload-url', {})]
+      const sockets = [await sendHalfPart(alice, upload, 1), await sendHalfPart(alice, upload, 2)]
+      await untilUsed(alice, 4_000_000 + 8 * MIB)
+      for (const refused of [
+        await alice.put(upload, 3, noise(1)),
+        await call(link.body.upload_url, { method: 'PUT', body: noise(1) }),
+      ]) {
+        expectProblem(refused, 429, 'RATE_LIMITED', { limit: 'mediaWritesAtOnce' })
+        expect(refused.headers.get('retry-after')).toBe('1')
+      }
+      expect((await bob.put(await bob.begin(), 1, noise(1))).status).toBe(200)
+      for (const socket of sockets) socket.destroy()
+      await untilUsed(alice, 8 * MIB)
+      expect((await alice.put(upload, 3, noise(1))).status).toBe(200)
+    })
+
     test('an account has a limited number of open uploads, in parts and by link together', async () => {
       const alice = await MediaAccount.make(relay.url)
       const begin = (): Promise<{ status: number }> => alice.account.post('/media/upload-parts/init', {})
@@ -200,4 +241,9 @@ async function expectTooManyBytes(response: Response): Promise<void> {
   const seconds = Number(response.headers.get('retry-after'))
   expect(seconds).toBeGreaterThan(0)
   expect(seconds).toBeLessThanOrEqual(10_000)
+}
+
+/** Waits until exactly so many bytes count for an account. */
+async function untilUsed(account: MediaAccount, bytes: number): Promise<void> {
+  while ((await account.usedBytes()) !== bytes) await Bun.sleep(20)
 }

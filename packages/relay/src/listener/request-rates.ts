@@ -45,11 +45,14 @@ export class RequestRates {
     }
   }
 
-  /** Counts what an account has already got, also beyond the rate. A negative count is given back. */
-  charge(name: RateName, account: number, count: number): void {
-    if (!this.#rates) return
+  /**
+   * Counts what an account has already got or sent, also beyond the rate. A negative count is given back.
+   * @returns the milliseconds until it is within the rate again; 0 if it is
+   */
+  charge(name: RateName, account: number, count: number): number {
+    if (!this.#rates) return 0
     const now = this.#clock.monotonic()
-    this.#bucketOf(`${name} ${account}`, this.#rates[name], now).charge(now, count)
+    return this.#bucketOf(`${name} ${account}`, this.#rates[name], now).charge(now, count)
   }
 
   #bucketOf(key: string, rate: RateInForce, now: number): TokenBucket {

@@ -16,7 +16,7 @@ export type LinkPurpose = 'read' | 'write'
 /** What a link leads to, and for whom. */
 export interface LinkTarget {
   readonly object: string
-  /** The number of the account that requested the link. Downloads count for it. */
+  /** The number of the account that requested the link. What passes through the link counts for it. */
   readonly account: number
 }
 

@@ -18,6 +18,7 @@ import { mediaRoutes } from './routes.ts'
 import { S3Requests } from './s3-requests.ts'
 import { S3Store } from './s3-store.ts'
 import { Sweep } from './sweep.ts'
+import { UploadPace } from './upload-pace.ts'
 import { WriteQueue } from './write-queue.ts'
 
 export { eraseMedia } from './blobs.ts'
@@ -79,7 +80,8 @@ export function createMedia(parts: {
   budgetBytes: () => number
   publicUrl: URL | undefined
 }) {
-  const whole = { ...parts, queue: new WriteQueue(), budget: new MediaBudget(parts) }
+  const pace = new UploadPace(parts)
+  const whole = { ...parts, pace, queue: new WriteQueue(), budget: new MediaBudget(parts) }
   const sweep = new Sweep(whole)
   return {
     routes: mediaRoutes(whole),

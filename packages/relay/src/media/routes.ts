@@ -21,6 +21,7 @@ import {
 import { abortUpload, adopt, completeUpload, type UploadParts } from './completing.ts'
 import { createLink, type LinkKeys, type LinkPurpose, type LinkTarget, readLink } from './links.ts'
 import { type DownloadCount, serveBlob } from './serving.ts'
+import type { UploadPace } from './upload-pace.ts'
 import { writePart, writeWhole } from './writing.ts'
 
 /** What the media endpoints are built from. */
@@ -28,6 +29,7 @@ export interface MediaParts extends UploadParts {
   readonly log: Log
   readonly space: Pick<DiskSpace, 'checkMedia' | 'holdMedia'>
   readonly rates: Pick<RequestRates, 'take' | 'charge'>
+  readonly pace: UploadPace
   readonly linkKeys: { readonly current: LinkKeys }
   readonly publicUrl: URL | undefined
 }
@@ -46,7 +48,7 @@ type Names =
   | 'storageEstimate'
 
 export function mediaRoutes(parts: MediaParts): Handlers<Names> {
-  const { storage, store, clock, limits, log, space, rates } = parts
+  const { storage, store, clock, limits, log, space, rates, pace } = parts
   const seconds = limits.mediaLinkSeconds
 
   /**
@@ -117,7 +119,7 @@ export function mediaRoutes(parts: MediaParts): Handlers<Names> {
       withStoreErrors(async () => {
         const { mediaKey, partNumber: number } = query
         const upload = { uploadId: params.upload_id, account: caller.id, mediaKey, number }
-        return { etag: await writePart(upload, body, parts) }
+        return { etag: await pace.run(caller.id, body, (paced) => writePart(upload, paced, parts)) }
       }),
 
     getUpload: async ({ caller, params }) => {
@@ -181,13 +183,13 @@ export function mediaRoutes(parts: MediaParts): Handlers<Names> {
 
     putMediaLink: ({ params, body }) =>
       withStoreErrors(async () => {
-        const { object } = targetOf('write', params.link)
+        const { object, account } = targetOf('write', params.link)
         const awaited = await findAwaitedBlob(storage.sql, { object })
         if (!awaited) {
           const stored = await findStoredObject(storage.sql, object)
           throw new ProtocolError(stored ? 'ALREADY_STORED' : 'NOT_FOUND')
         }
-        await writeWhole(awaited, body, parts)
+        await pace.run(account, body, (paced) => writeWhole(awaited, paced, parts))
         return undefined
       }),
 

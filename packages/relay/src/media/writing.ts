@@ -3,7 +3,6 @@
 // because completing checks what the store really has.
 import { ProtocolError } from '@sotto/protocol'
 import { lockAccounts } from '../accounts/accounts.ts'
-import type { RawBody } from '../listener/route.ts'
 import { randomText } from '../operations/random.ts'
 import type { Sql } from '../storage/storage.ts'
 import { PartLeftOver } from './blob-store.ts'
@@ -18,7 +17,7 @@ import {
   type UploadOf,
 } from './blobs.ts'
 import { joinParts, queueNameOf, type UploadParts } from './completing.ts'
-import { incoming } from './incoming.ts'
+import { incoming, type UploadBody } from './incoming.ts'
 
 /** A write counts as dead this long after its time limit. */
 const GRACE_MS = 60_000
@@ -42,7 +41,7 @@ interface Written {
  */
 export async function writePart(
   upload: UploadOf & { mediaKey: string; number: number },
-  body: RawBody,
+  body: UploadBody,
   parts: UploadParts,
 ): Promise<string> {
   const target = { upload: queueNameOf(upload), number: upload.number }
@@ -69,7 +68,7 @@ export async function writePart(
  * Writes a whole blob through a link.
  * @throws ProtocolError `ALREADY_STORED`, `PAYLOAD_TOO_LARGE`, `BODY_INCOMPLETE`, `INVALID_FIELD`
  */
-export async function writeWhole(blob: BlobRow, body: RawBody, parts: UploadParts): Promise<void> {
+export async function writeWhole(blob: BlobRow, body: UploadBody, parts: UploadParts): Promise<void> {
   const { storage, store, limits } = parts
   const exact = blob.exact_bytes ?? undefined
   if (exact !== undefined && body.length !== undefined && body.length !== exact) throw wrongSize(exact)
@@ -132,7 +131,7 @@ export async function endDeadWrite(
 
 async function reserveRoom(
   { uploadId, account, mediaKey, number }: UploadOf & { mediaKey: string; number: number },
-  body: RawBody,
+  body: UploadBody,
   parts: UploadParts,
 ): Promise<{ attempt: Attempt; mostBytes: number }> {
   const { storage, limits } = parts
@@ -179,7 +178,7 @@ async function addWrite(sql: Sql, attempt: Attempt, bytes: number, parts: BlobPa
 
 async function writeToStore(
   attempt: Attempt,
-  body: RawBody,
+  body: UploadBody,
   ending: AbortSignal,
   { storage, store, space }: UploadParts,
 ): Promise<Written> {

@@ -37,9 +37,9 @@ test('gives several tokens at once, and more than its burst if it is full, which
 
 test('is charged more than it holds, and then takes longer to refill', () => {
   const bucket = new TokenBucket({ burst: 10, perSeconds: 10 }, 0)
-  bucket.charge(0, 4)
+  expect(bucket.charge(0, 4)).toBe(0)
   expect(bucket.take(0, 0)).toBe(0)
-  bucket.charge(0, 9)
+  expect(bucket.charge(0, 9)).toBe(3000)
   expect([bucket.take(0, 0), bucket.take(0)]).toEqual([3000, 4000])
   expect([bucket.take(3000, 0), bucket.take(3000)]).toEqual([0, 1000])
 })

@@ -28,10 +28,12 @@ export class TokenBucket {
   /**
    * Takes tokens whether the bucket has them or not, and then stays empty for longer: for something whose
    * size shows only when it is done.
+   * @returns the milliseconds until the bucket owes nothing; 0 if it does not
    */
-  charge(now: number, count: number): void {
+  charge(now: number, count: number): number {
     this.#refill(now)
     this.#tokens -= count
+    return this.waitMs(now, 0)
   }
 
   /** The milliseconds until tokens are available, without taking them; 0 if they are. */
