@@ -8,7 +8,7 @@ import { type PostgresServer, startPostgres } from './postgres-server.ts'
 import { type RelayProcess, startRelay } from './relay-process.ts'
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts'
 import { errorLines } from './use-relay.ts'
-import { call, message, WireAccount, wireFriends } from './wire.ts'
+import { call, message, WireAccount, wireAccount, wireFriends } from './wire.ts'
 
 setDefaultTimeout(90_000)
 
@@ -53,6 +53,7 @@ test('a PostgreSQL without space refuses what is new, and takes confirmations an
   await sending.next('read')
   sending.send(message(bob.alias, conv, 'before'))
   const { seq } = await sending.next('ack')
+  const carol = await wireAccount(relay.url)
   const channel = (await alice.post('/channels', { name: 'Before' })).body.channel_id
   disk.fillUpTo(0)
 
@@ -71,6 +72,7 @@ test('a PostgreSQL without space refuses what is new, and takes confirmations an
   receiving.send({ type: 'read', conv_id: conv, seq, to: alice.alias })
   expect(await sending.next('read')).toMatchObject({ conv_id: conv, seq })
   expect((await alice.bare('DELETE', `/channels/${channel}`)).status).toBe(204)
+  expect((await carol.bare('DELETE', '/me')).status).toBe(204)
 
   disk.empty()
   await eventually(async () => {

@@ -12,6 +12,7 @@ import { mediaTotal } from './migrations/media-total.ts'
 import type { Migration } from './migrations/migration.ts'
 import { payments } from './migrations/payments.ts'
 import { postBytes } from './migrations/post-bytes.ts'
+import { purgePages } from './migrations/purge-pages.ts'
 import { purges } from './migrations/purges.ts'
 import { push } from './migrations/push.ts'
 import { reserves } from './migrations/reserves.ts'
@@ -37,4 +38,5 @@ export const migrations: readonly Migration[] = [
   postBytes,
   mediaTotal,
   channelPurges,
+  purgePages,
 ]
