@@ -16,6 +16,8 @@ export const INTERNALS =
 /** So long that only an answer that never ends takes longer. */
 const MOST_MS = 60_000
 const PATIENCE_MS = 40
+/** No command or body of JSON may be larger. */
+const LARGE_BYTES = 64 * 1024
 const CLOSED: RawAnswer = { status: 0, head: '', body: '' }
 
 /** A connection that is kept: one request at a time. It connects again when it has to. */
@@ -72,6 +74,14 @@ export async function sendBytes(
     clearTimeout(patience)
     socket.destroy()
   }
+}
+
+/**
+ * Whether the answer can get lost: a server that refuses a large body closes the connection while the client
+ * still sends, and the reset can overtake the answer (RFC 9112, section 9.6).
+ */
+export function mayLoseAnswer(request: string): boolean {
+  return request.length > LARGE_BYTES
 }
 
 async function open(to: { port: number } | { path: string }): Promise<Socket> {
