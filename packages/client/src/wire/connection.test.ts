@@ -120,7 +120,7 @@ test('the client logs in, gets a ticket, opens the socket with it, and requests 
     'POST /ws/ticket',
   ])
   expect(socket.url).toBe(`wss://relay.example/base/ws?user_uuid=${uuid}&ticket=t+i`)
-  expect(socket.sent).toEqual([{ type: 'sync' }])
+  expect(socket.sent).toEqual([{ type: 'sync', receipts: 'by_seq' }])
   expect(bench.states).toEqual(['connecting', 'connected'])
 })
 

@@ -162,7 +162,7 @@ export class Connection {
       this.#isOpen = true
       this.#after(STABLE_MS, () => this.#backoff.reset())
       this.#scheduleHeartbeat()
-      this.send({ type: 'sync' })
+      this.send({ type: 'sync', receipts: 'by_seq' })
       this.#setState('connected')
       this.#listener.onOpen()
     })

@@ -1,6 +1,6 @@
 // The frames a client may send. Those of the relay are in relay-frames.ts: two closed unions, one per
 // direction.
-import type * as v from 'valibot'
+import * as v from 'valibot'
 import { AliasId, ConversationId, CryptoVersion, MessageId, Payload, Seq } from '../ids.ts'
 import { sentCallFrames } from './call-frames.ts'
 import { frameSchemas } from './frame-schemas.ts'
@@ -13,9 +13,10 @@ export const clientFrames = frameSchemas({
   ping: {},
   /**
    * A connection's first `sync` refers to the backlog already being sent; a later one repeats all unconfirmed
-   * frames.
+   * frames. `receipts` says that the client applies `delivered` and `read` only up to their `seq`. Older
+   * clients do not send it.
    */
-  sync: {},
+  sync: { receipts: v.optional(v.literal('by_seq')) },
   /** A message. The relay stores it, sends `ack`, and delivers it. */
   msg: { id: MessageId, to: AliasId, conv_id: ConversationId, crypto_v: CryptoVersion, payload: Payload },
   /** Everything up to `seq` has arrived and is stored. */
