@@ -165,7 +165,7 @@ function carryOut(world: World, { kind, count = 0, rings }: Step): void {
   } else if (kind === 'late ring') {
     const ring = world.lateRings.shift()
     if (ring) world.delivery.onMailboxRing(ring)
-  } else if (kind === 'sync') world.delivery.sync()
+  } else if (kind === 'sync') world.delivery.sync('by_seq')
   else if (kind === 'drain') world.drain()
   else if (kind === 'notice') world.addNotice()
   else if (kind === 'read again') world.delivery.readAgain()
@@ -231,10 +231,10 @@ test('a later sync sends every stored message again', async () => {
       world.store(backlog + 1)
       world.delivery.open()
       await play(world, steps)
-      world.delivery.sync()
+      world.delivery.sync('by_seq')
       await world.settle()
       const before = world.sent.length
-      world.delivery.sync()
+      world.delivery.sync('by_seq')
       await world.settle()
       const again = world.sent.slice(before)
       expect(again.filter(isMessage)).toEqual(world.waiting())
@@ -267,9 +267,9 @@ test('two syncs get two answers, no matter when the second one comes', async () 
       const world = open()
       world.store(backlog)
       world.delivery.open()
-      world.delivery.sync()
+      world.delivery.sync('by_seq')
       for (let i = 0; i < moment; i++) await world.answer()
-      world.delivery.sync()
+      world.delivery.sync('by_seq')
       await world.settle()
       expect(world.sent.filter(isEnd)).toHaveLength(2)
     }
@@ -335,4 +335,14 @@ test('if the store fails, the connection is closed, so that the client reconnect
       expect(world.closes).toEqual(['overload'])
     }),
   )
+})
+
+test('the last sync says how the client reads receipts; before the first one it is unknown', () => {
+  const { delivery } = open()
+  delivery.open()
+  expect(delivery.clientKind).toBe('unknown')
+  delivery.sync(undefined)
+  expect(delivery.clientKind).toBe('older')
+  delivery.sync('by_seq')
+  expect(delivery.clientKind).toBe('by_seq')
 })

@@ -46,6 +46,12 @@ type State =
   /** Rings are sent at once. */
   { readonly kind: 'live' } | Reading | { readonly kind: 'closed' }
 
+/**
+ * How the client of a connection reads receipts, as its last `sync` said: up to their `seq`, or, as older
+ * clients do, as marks of all its messages in the conversation. Unknown until the first `sync`.
+ */
+export type ClientKind = 'unknown' | 'by_seq' | 'older'
+
 const LIVE: State = { kind: 'live' }
 const CLOSED: State = { kind: 'closed' }
 
@@ -57,6 +63,7 @@ export class ConnectionDelivery {
   readonly #unconfirmed = new Unconfirmed()
   #state: State = LIVE
   #position = 0
+  #clientKind: ClientKind = 'unknown'
   #hadFirstSync = false
   #hasSentBacklog = false
 
@@ -68,6 +75,10 @@ export class ConnectionDelivery {
     this.#reader = parts.reader
     this.#windowBytes = parts.windowBytes
     this.#log = parts.log
+  }
+
+  get clientKind(): ClientKind {
+    return this.#clientKind
   }
 
   /** Starts to send the backlog. */
@@ -92,9 +103,10 @@ export class ConnectionDelivery {
 
   /**
    * The first `sync` requests the backlog, which is being sent already. A later one requests everything
-   * unconfirmed.
+   * unconfirmed. Each says how the client reads receipts.
    */
-  sync(): void {
+  sync(receipts: 'by_seq' | undefined): void {
+    this.#clientKind = receipts ?? 'older'
     if (this.#hadFirstSync) this.#restart()
     else if (this.#hasSentBacklog) this.connection.send(encodeFrame({ type: 'sync_end', count: 0 }))
     this.#hadFirstSync = true

@@ -64,8 +64,8 @@ export class Deliveries implements ConnectionFollower {
     this.#find(connection)?.drained()
   }
 
-  sync(connection: DeliveredConnection): void {
-    this.#find(connection)?.sync()
+  sync(connection: DeliveredConnection, receipts: 'by_seq' | undefined): void {
+    this.#find(connection)?.sync(receipts)
   }
 
   /** Makes every connection read its mailbox. Used after a commit whose outcome is unknown. */

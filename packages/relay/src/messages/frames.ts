@@ -36,8 +36,8 @@ export function messageFrames(parts: MessageFrameParts): FrameHandlers<Names> {
   }
 
   return {
-    sync: (_frame, connection) => {
-      deliveries.sync(connection)
+    sync: ({ receipts }, connection) => {
+      deliveries.sync(connection, receipts)
       return undefined
     },
 
