@@ -1,7 +1,8 @@
 // sotto orders: shows and changes orders, through the running relay or, if none runs, in its store.
-import type { OrderLine } from '@sotto/relay'
+import type { AccountEntry, OrderAccounts, OrderLine } from '@sotto/relay'
 import { CommandError, type CommandGroup, type Flags, neededFlag, textFlag, UsageError } from './command.ts'
 import { jsonOf, ordersTable, orderText, payoutsTable } from './orders-command-text.ts'
+import { CSV_TITLES, csvLineOf } from './orders-csv.ts'
 import { atRelay, environmentOf, type Relay } from './relay-environment.ts'
 import { sanitizeLine } from './sanitize.ts'
 
@@ -22,6 +23,7 @@ export const ordersCommand: CommandGroup = {
        sotto orders refund-recorded PAYMENT --reference TEXT --why TEXT
        sotto orders payouts
        sotto orders payout-paid ORDER --reference TEXT --why TEXT
+       sotto orders accounts [--from DATE] [--until DATE]
 
 Works on the orders of the relay on this machine. It talks to a running relay through a
 socket in its data folder, which only the relay's user can open. If no relay runs, it opens
@@ -41,6 +43,9 @@ the store.
                    moves no money, and neither does payout-paid.
   payouts          what you owe the sellers of channels
   payout-paid      record that you paid the seller
+  accounts         sales, payments, refunds and payouts as CSV, by time
+    --from DATE      from this day on, such as 2026-01-01 (UTC)
+    --until DATE     before this day
 
   --why TEXT       the reason, at most 500 characters. It is stored with your user name on
                    this machine and the time, for every change of an order.
@@ -144,6 +149,28 @@ The exit code is 0, 1 if the relay refused, or 2 if the command was called wrong
         )
       },
     },
+    {
+      name: 'accounts',
+      options: { ...commonFlags, from: { type: 'string' }, until: { type: 'string' } },
+      run: async (flags) => {
+        const from = dayOf(flags, 'from') ?? 0
+        const until = dayOf(flags, 'until') ?? Number.MAX_SAFE_INTEGER
+        const entries: AccountEntry[] = []
+        if (!flags.json) process.stdout.write(CSV_TITLES)
+        let after: OrderAccounts['next'] | undefined
+        do {
+          const place = after ? { after } : {}
+          const page = await tell(flags, (relay, at) =>
+            relay.tellRelay(at, 'orders.accounts', { from, until, ...place }),
+          )
+          if (flags.json) entries.push(...page.entries)
+          else process.stdout.write(page.entries.map(csvLineOf).join(''))
+          after = page.next
+        } while (after)
+        if (flags.json) process.stdout.write(`${jsonOf(entries)}\n`)
+        return 0
+      },
+    },
   ],
 }
 
@@ -186,6 +213,15 @@ function choiceOf(flags: Flags, name: string, values: readonly string[]): Record
   if (value === undefined) return {}
   if (!values.includes(value)) throw new UsageError(`--${name} takes ${listOf(values)}, not "${value}"`)
   return { [name]: value }
+}
+
+/** The beginning of a day in UTC, in milliseconds since 1970. */
+function dayOf(flags: Flags, name: string): number | undefined {
+  const text = textFlag(flags, name)
+  if (text === undefined) return undefined
+  const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(at)) throw new UsageError(`--${name} takes a day such as 2026-01-31, not "${text}"`)
+  return at
 }
 
 function limitOf(flags: Flags): number {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { OrderDetail, OrderLine } from '@sotto/relay'
+import type { AccountEntry, OrderDetail, OrderLine } from '@sotto/relay'
 import { type RelayProcess, startRelay } from '@sotto/relay/testing'
 import { type WireAccount, wireAccount } from '@sotto/relay/testing/wire'
 
@@ -163,6 +163,36 @@ for (const way of ['through a running relay', 'on the store of a stopped relay']
       )
     })
 
+    test('the accounts are CSV with a line for each sale, payment, refund and payout', async () => {
+      const { code, output, errors } = await orders('accounts')
+      expect({ code, errors }).toEqual({ code: 0, errors: '' })
+      const [titles, ...lines] = output.split('\r\n').slice(0, -1)
+      expect(titles).toBe(
+        'at,entry,order_id,kind,ref_id,account,provider,asset,amount,smallest_units,outcome,refund_units,reason,reference',
+      )
+      const entries = lines.map((line) => line.split(',')[1]).sort()
+      expect(entries.filter((entry) => entry === 'sale')).toHaveLength(2)
+      expect(entries.filter((entry) => entry === 'payment')).toHaveLength(3)
+      expect(entries).toContain('refund')
+      expect(entries).toContain('payout')
+      expect(lines.filter((line) => line.includes(',refund,manual') || line.includes('wire 8'))).toHaveLength(
+        1,
+      )
+      expect(await json<AccountEntry[]>('accounts')).toHaveLength(lines.length)
+      expect((await orders('accounts', '--until', '2020-01-01')).output).toBe(`${titles}\r\n`)
+      const today = new Date().toISOString().slice(0, 10)
+      expect((await orders('accounts', '--from', today)).output).toBe(output)
+    })
+
+    test('a field of the accounts that looks like a formula is made text', async () => {
+      const order = await buy(bob, 'seaside')
+      await orders('confirm', order, '--reference', 'wire 10', ...BY)
+      const formula = '=HYPERLINK("http://x.invalid","a")'
+      tamper(relay, "UPDATE payments SET reference = ? WHERE reference = 'manual/wire 10'", formula)
+      const { output } = await orders('accounts')
+      expect(output).toContain(`,"'=HYPERLINK(""http://x.invalid"",""a"")"\r\n`)
+    })
+
     test('the list can be filtered and limited', async () => {
       const all = await json<OrderLine[]>('list')
       expect(all.length).toBeGreaterThan(2)
@@ -217,7 +247,7 @@ test('a user who ran sudo is recorded with their own name', async () => {
 test('a wrong call prints its mistake in one line and exits with code 2', async () => {
   const order = `ord_${'x'.repeat(24)}`
   const mistakes: [string[], RegExp][] = [
-    [[], /"sotto orders" needs one of list, show, confirm, refund-recorded, payouts, payout-paid/],
+    [[], /"sotto orders" needs one of list, show, confirm, refund-recorded, payouts, payout-paid, accounts/],
     [['dance'], /needs one of/],
     [['--json'], /needs one of/],
     [['list', 'river'], /Unexpected argument 'river'/],
@@ -227,6 +257,8 @@ test('a wrong call prints its mistake in one line and exits with code 2', async 
     [['list', '--kind', 'boat'], /--kind takes vanity, reserve, channel or quota, not "boat"/],
     [['list', '--limit', '0'], /--limit takes a number from 1 to 1000/],
     [['list', '--limit', '1001'], /--limit takes a number from 1 to 1000/],
+    [['accounts', '--from', '2026-13-01'], /--from takes a day such as 2026-01-31, not "2026-13-01"/],
+    [['accounts', '--until', 'now'], /--until takes a day/],
     [['show'], /ORDER is missing/],
     [['show', order, order], /Unexpected argument/],
     [['confirm', order], /--why is missing; it says why this is done/],

@@ -13,6 +13,7 @@ import { version } from './version.ts'
 export type { KeyLine } from './accounts/operator-keys.ts'
 export { settings } from './config.ts'
 export { backUp, OperatorError, operatorCommands, tellRelay } from './operator.ts'
+export type { AccountEntry, OrderAccounts } from './payments/accounting.ts'
 export type { OrderDetail, OrderLine, PaymentLine, PayoutLine } from './payments/operator-answers.ts'
 export { StartError } from './start-error.ts'
 

@@ -8,6 +8,7 @@ import type { Bus } from './cluster/bus.ts'
 import type { OperatorCommand } from './listener/operator-command.ts'
 import type { Clock } from './operations/clock.ts'
 import type { Log } from './operations/log.ts'
+import { accountingAnswers, accountingCommands } from './payments/accounting.ts'
 import type { PaymentLedger } from './payments/ledger.ts'
 import { orderAnswers } from './payments/operator-answers.ts'
 import { orderCommands } from './payments/operator-orders.ts'
@@ -15,7 +16,12 @@ import { countSubscriptions, makeVapidSecret } from './push/push.ts'
 import type { Storage } from './storage/storage.ts'
 
 /** The schema of each command's answer. */
-export const operatorAnswers = { ...orderAnswers, ...accountAnswers, ...keyAnswers } as const
+export const operatorAnswers = {
+  ...orderAnswers,
+  ...accountingAnswers,
+  ...accountAnswers,
+  ...keyAnswers,
+} as const
 /** The names of the commands. */
 export type OperatorCommandName = keyof typeof operatorAnswers
 /** The answer to a command. */
@@ -30,7 +36,12 @@ export function createOperatorCommands(parts: {
   keyRings: RelayKeyRings
   log: Log
 }): Readonly<Record<OperatorCommandName, OperatorCommand>> {
-  return { ...orderCommands(parts), ...accountCommands(parts), ...keyCommands(parts) }
+  return {
+    ...orderCommands(parts),
+    ...accountingCommands(parts),
+    ...accountCommands(parts),
+    ...keyCommands(parts),
+  }
 }
 
 /** The keys of the relay, with what push knows about them. */
