@@ -19,9 +19,11 @@ export const PowChallengeReply = v.object({
   expires_in: Seconds,
 })
 
+// Published clients send an empty nonce to learn whether their key is registered; it counts as absent.
 const PowNonce = v.pipe(
   v.string(),
-  v.regex(/^[\x21-\x7e]{1,64}$/, 'must be 1 to 64 printable ASCII characters'),
+  v.regex(/^[\x21-\x7e]{0,64}$/, 'must be at most 64 printable ASCII characters'),
+  v.transform((nonce) => nonce || undefined),
 )
 
 // Restricted to the form of a challenge, because databases do not accept every text in a query.
