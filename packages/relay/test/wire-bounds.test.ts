@@ -52,6 +52,21 @@ describe('channels full of bytes', () => {
   })
 })
 
+describe('a page of posts', () => {
+  const relay = useRelay()
+
+  test('has at most 100, however many were asked for', async () => {
+    const owner = await wireAccount(relay.url)
+    const { body } = await owner.post('/channels', { name: 'long' })
+    for (let n = 1; n <= 101; n++) await owner.post(`/channels/${body.channel_id}/posts`, { content: `${n}` })
+    for (const limit of ['100', '101', '500', '9'.repeat(400)]) {
+      const page = await owner.get(`/channels/${body.channel_id}/posts?limit=${limit}`)
+      expect(page.body).toHaveLength(100)
+      expect([page.body[0].content, page.body[99].content]).toEqual(['101', '2'])
+    }
+  })
+})
+
 describe('an account that many have asked', () => {
   onEveryEngine(
     (relay) => {

@@ -1,6 +1,6 @@
 // Upload and download links, in every place that can store blobs.
 import { describe, expect, test } from 'bun:test'
-import { expectFields, expectProblem } from './expect.ts'
+import { expectFields, expectInvalidField, expectProblem } from './expect.ts'
 import { bytesOf, MediaAccount, noise, PART_BYTES } from './media-wire.ts'
 import { inEveryPlace } from './media-world.ts'
 
@@ -72,6 +72,14 @@ inEveryPlace((world) => {
       // A link to the store itself can be written again until it expires, so it counts until then.
       const again = world.place.requiresLargeParts ? 5000 : 0
       expect(await world.alice.usedBytes()).toBe(before + 5010 + again)
+    })
+
+    test('is given whatever text names the conversation, because the relay does not use it', async () => {
+      const { account } = await MediaAccount.make(world.relay.url)
+      const ask = (conversation_id: unknown) =>
+        account.post('/media/upload-url', { conversation_id, size: 1 })
+      for (const text of ['', 'no UUID \u2026', 'x'.repeat(128)]) expect((await ask(text)).status).toBe(200)
+      for (const wrong of ['x'.repeat(129), 7, null]) expectInvalidField(await ask(wrong), 'conversation_id')
     })
 
     test('that was tampered with is refused', async () => {

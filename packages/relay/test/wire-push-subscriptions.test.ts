@@ -257,7 +257,7 @@ describe('Firebase Cloud Messaging', () => {
         authorization: 'Bearer ya29.test',
         message: {
           token: first.token,
-          data: { type: 'new_msg' },
+          data: { type: 'new_msg', conv_id: '' },
           android: { priority: 'HIGH', ttl: '604800s', collapse_key: 'message' },
         },
       },

@@ -174,7 +174,9 @@ describe('with simulated payments', () => {
         const alias = freshId()
         const reserved = await post(`${relay.url}/api/v1/vanity/reserve`, { alias_id: alias })
         expect(reserved.status).toBe(200)
-        expectFields(reserved.body, ['order_id', 'alias_id', 'price_usdt', 'pay_to', 'expired_at'])
+        const fields = ['order_id', 'alias_id', 'price', 'price_usdt', 'pay_to', 'expired_at']
+        expectFields(reserved.body, fields)
+        expect(reserved.body.price).toBe(reserved.body.price_usdt)
         await confirmed(alice, reserved.body.order_id)
         const status = await call(alice.api(`/vanity/order/${reserved.body.order_id}/status`))
         expect(status.body).toEqual({ status: 'confirmed', alias_id: alias })

@@ -24,7 +24,7 @@ export interface NewChannel {
 export interface PostRange {
   /** Only posts older than the post with this id. */
   readonly before?: string
-  /** At most this many, 1 to 100; 50 by default. */
+  /** At most this many, from 1; 50 by default. A page has no more than 100. */
   readonly limit?: number
 }
 

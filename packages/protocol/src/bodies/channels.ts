@@ -98,9 +98,17 @@ export const ChannelPostPath = v.object({ id: ChannelId, post_id: PostId })
 export const ChannelSearchQuery = v.object({
   q: v.optional(v.pipe(v.string(), v.maxLength(256, 'must be at most 256 characters')), ''),
 })
-const PAGE_RULE = 'must be an integer from 1 to 100'
+const MOST_POSTS_IN_PAGE = 100
 export const ChannelPostsQuery = v.object({
   /** Only posts older than this one. */
   before: v.exactOptional(PostId),
-  limit: v.optional(v.pipe(v.string(), v.regex(/^(?:[1-9]\d?|100)$/, PAGE_RULE), v.transform(Number)), '50'),
+  /** A larger number counts as the most that a page has. */
+  limit: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^[1-9]\d*$/, 'must be an integer from 1'),
+      v.transform((limit) => Math.min(Number(limit), MOST_POSTS_IN_PAGE)),
+    ),
+    '50',
+  ),
 })

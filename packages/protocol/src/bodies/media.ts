@@ -1,6 +1,5 @@
 // Bodies and replies of media: uploads in parts, upload and download links, and an account's used space.
 import * as v from 'valibot'
-import { ConversationId } from '../ids.ts'
 
 const KEY = 'm_[A-Za-z0-9_-]{22}'
 
@@ -72,10 +71,13 @@ export const CompleteUploadBody = v.object({
 })
 export const CompleteUploadReply = v.object({ media_key: MediaKey, size: Bytes })
 
-/** If `size` is given, exactly that many bytes must be written. */
+/**
+ * If `size` is given, exactly that many bytes must be written. `conversation_id` is accepted for
+ * compatibility and ignored.
+ */
 export const UploadUrlBody = v.object({
   content_type: v.exactOptional(ContentType),
-  conversation_id: v.exactOptional(ConversationId),
+  conversation_id: v.exactOptional(v.pipe(v.string(), v.maxLength(128, 'must be at most 128 characters'))),
   size: v.exactOptional(
     v.pipe(
       v.number('must be an integer from 1'),

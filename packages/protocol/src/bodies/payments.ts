@@ -66,6 +66,8 @@ export type PurchaseOrder = v.InferOutput<typeof PurchaseOrder>
 export const ReserveOrder = v.object({
   order_id: OrderId,
   alias_id: AliasId,
+  /** The same as `price_usdt`, by the name that published clients read. Older relays do not send it. */
+  price: v.exactOptional(Price),
   price_usdt: Price,
   pay_to: v.string(),
   expired_at: Timestamp,

@@ -87,7 +87,8 @@ export class Fcm implements PushService {
     const { pushCallLifeSeconds, pushMessageLifeSeconds } = this.#limits
     const ttl = `${kind === 'call' ? pushCallLifeSeconds : pushMessageLifeSeconds}s`
     const android = { priority: 'HIGH', ttl, collapse_key: kind }
-    return { message: { token, data: { type: wakeTypes[kind] }, android } }
+    // Published clients read `conv_id`. It is empty, because the service must not learn the conversation.
+    return { message: { token, data: { type: wakeTypes[kind], conv_id: '' }, android } }
   }
 
   #outcomeOf(response: Response, text: string): Outcome {

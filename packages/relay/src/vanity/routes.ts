@@ -35,8 +35,10 @@ export function vanityRoutes(parts: VanityParts): Handlers<Names> {
       return { ...orderOf(order, body.alias_id), payment_url: paymentUrlOf(order, { publicUrl, host }) }
     },
 
-    reserveVanity: async ({ body, address }) =>
-      orderOf(await reserve(body.alias_id, address, parts), body.alias_id),
+    reserveVanity: async ({ body, address }) => {
+      const order = await reserve(body.alias_id, address, parts)
+      return { ...orderOf(order, body.alias_id), price: order.price }
+    },
 
     bindVanity: async ({ caller, body }) => {
       const { alias, isNew } = await storage.transaction((sql) =>
