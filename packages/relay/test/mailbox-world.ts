@@ -110,7 +110,7 @@ export interface MailboxWorld {
   run(operation: Operation): Promise<readonly RelayFrame[]>
   /** The code an operation is refused with, or `accepted`. */
   refusal(operation: Operation): Promise<string>
-  send(from: Person, to: Person, id: string, payload?: string, convId?: string): Operation
+  send(from: Person, to: Person, id: string, payload?: string, convId?: string, after?: string): Operation
   retract(from: Person, to: Person, id: string): Operation
   receipt(reading: Person, to: Person, type: 'delivered' | 'read', seq: number): Operation
   waitingFor(person: Person): Promise<Record<string, unknown>[]>
@@ -161,10 +161,10 @@ export async function openMailboxWorld(
       const outcome = await commits.submit(operation)
       return 'refused' in outcome ? outcome.refused.code : 'accepted'
     },
-    send: (from, to, id, payload = 'AAAA', convId = conv) => ({
+    send: (from, to, id, payload = 'AAAA', convId = conv, after) => ({
       kind: 'append',
       account: from.id,
-      frame: frameOf({ type: 'msg', id, to: to.alias, conv_id: convId, crypto_v: 1, payload }, 'msg'),
+      frame: frameOf({ type: 'msg', id, to: to.alias, conv_id: convId, crypto_v: 1, payload, after }, 'msg'),
     }),
     retract: (from, to, id) => ({
       kind: 'retract',

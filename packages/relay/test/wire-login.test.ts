@@ -306,11 +306,15 @@ describe('logging out', () => {
 })
 
 describe('a ticket', () => {
-  test('is requested without a body, and the answer has exactly its two fields', async () => {
+  test('is requested without a body, and the answer has exactly its three fields', async () => {
     const account = await wireAccount(relay.url)
     const answer = await account.bare('POST', '/ws/ticket')
     expect(answer.status).toBe(200)
-    expect(answer.body).toEqual({ ticket: expect.stringMatching(/^[\w-]{22,}$/), expires_in: 30 })
+    expect(answer.body).toEqual({
+      ticket: expect.stringMatching(/^[\w-]{22,}$/),
+      expires_in: 30,
+      features: ['after'],
+    })
   })
 
   test('opens one WebSocket, and only for its account', async () => {

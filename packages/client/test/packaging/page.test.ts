@@ -85,12 +85,12 @@ await client.requestFriend(alias)
 const stores = [
   {
     name: 'with a store in memory',
-    maxBytes: 35_000,
+    maxBytes: 37_000,
     script: exchange('new MemoryStore()', "import { MemoryStore } from '@sotto/client'"),
   },
   {
     name: 'with IndexedDB',
-    maxBytes: 37_200,
+    maxBytes: 39_200,
     script: exchange(
       "await IndexedDbStore.open('app')",
       "import { IndexedDbStore } from '@sotto/client/browser'",

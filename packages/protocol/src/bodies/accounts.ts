@@ -53,7 +53,12 @@ export const AuthVerifyBody = v.object({
 })
 export const AuthVerifyReply = v.object({ token: v.string(), expires_in: Seconds })
 
-export const WsTicketReply = v.object({ ticket: v.string(), expires_in: Seconds })
+export const WsTicketReply = v.object({
+  ticket: v.string(),
+  expires_in: Seconds,
+  /** What the relay can do beyond the first version: `after`, the field of `msg`. Older relays omit it. */
+  features: v.optional(v.array(v.string())),
+})
 
 export const Me = v.pipe(
   v.object({

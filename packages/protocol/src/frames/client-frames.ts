@@ -17,8 +17,18 @@ export const clientFrames = frameSchemas({
    * clients do not send it.
    */
   sync: { receipts: v.optional(v.literal('by_seq')) },
-  /** A message. The relay stores it, sends `ack`, and delivers it. */
-  msg: { id: MessageId, to: AliasId, conv_id: ConversationId, crypto_v: CryptoVersion, payload: Payload },
+  /**
+   * A message. The relay stores it, sends `ack`, and delivers it. `after` is the id of the sender's message
+   * before it in the conversation: the relay refuses it unless it has accepted that one.
+   */
+  msg: {
+    id: MessageId,
+    to: AliasId,
+    conv_id: ConversationId,
+    crypto_v: CryptoVersion,
+    payload: Payload,
+    after: v.optional(MessageId),
+  },
   /** Everything up to `seq` has arrived and is stored. */
   delivered: Receipt,
   /** Everything up to `seq` was read. Implies `delivered`. */

@@ -5,12 +5,15 @@ import type { Caller } from '../listener/route.ts'
 import { type RandomBytes, randomText } from '../operations/random.ts'
 import type { AccountId, Storage } from '../storage/storage.ts'
 
+/** What older relays cannot do. A client uses none of it with a relay that does not name it. */
+const FEATURES = ['after']
+
 /** Creates a ticket for the caller that is valid for `lifeSeconds`. */
 export async function issueTicket(
   storage: Storage,
   caller: Caller,
   parts: { now: number; randomBytes: RandomBytes; lifeSeconds: number },
-): Promise<{ ticket: string; expires_in: number }> {
+): Promise<{ ticket: string; expires_in: number; features: string[] }> {
   const ticket = randomText(parts.randomBytes, 24)
   await storage.unsyncedTransaction(async (sql) => {
     await sql`
@@ -18,7 +21,7 @@ export async function issueTicket(
       VALUES (${hashOf(ticket)}, ${caller.id}, ${caller.jti}, ${caller.tokenExpiresAt},
         ${parts.now + parts.lifeSeconds * 1000})`
   })
-  return { ticket, expires_in: parts.lifeSeconds }
+  return { ticket, expires_in: parts.lifeSeconds, features: FEATURES }
 }
 
 interface TicketRow {

@@ -159,6 +159,9 @@ export class Batch {
     const known = this.#sentId(sender, frame.id)
     if (known) return this.#repeat(known, sender, frame)
     const { conversation, lane } = this.#openLane(sender, frame)
+    // Only the sender's own ids count. A retraction of an unknown message makes its id known as well.
+    if (frame.after !== undefined && this.#sentId(sender, frame.after)?.conversation !== conversation.id)
+      throw new ProtocolError('OUT_OF_ORDER')
     if (!this.#takesNew) throw frameRefused()
     const mailbox = this.#rows.mailbox(lane.recipient)
     checkMessageRoom(lane, mailbox, frame.payload.length, this.#limits)

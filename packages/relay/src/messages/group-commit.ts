@@ -155,11 +155,16 @@ function keysOf(group: readonly Waiting[]): BatchKeys {
   const frames = group.map(({ operation }) => operation)
   return {
     conversations: new Set(frames.map(({ frame }) => frame.conv_id)),
-    sentIds: frames.flatMap((operation) =>
-      operation.kind === 'receipt' ? [] : [{ sender: operation.account, id: operation.frame.id }],
-    ),
+    sentIds: frames.flatMap(sentIdsOf),
     addressed: frames.flatMap((operation) =>
       operation.kind === 'receipt' ? [] : [{ sender: operation.account, alias: operation.frame.to }],
     ),
   }
+}
+
+function sentIdsOf(operation: Operation): BatchKeys['sentIds'] {
+  if (operation.kind === 'receipt') return []
+  const { account: sender, frame } = operation
+  const after = frame.type === 'msg' ? frame.after : undefined
+  return [frame.id, after].flatMap((id) => (id === undefined ? [] : [{ sender, id }]))
 }
