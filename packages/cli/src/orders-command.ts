@@ -36,8 +36,8 @@ the store.
     --limit N        how many, 1 to ${MOST_ORDERS} (default ${USUAL_ORDERS})
   show             one order: its payments, what you owe its seller, and its history
   confirm          confirm on your word that an order was paid in full. If the order has
-                   ended and its goods are no longer free, the payment is recorded to be
-                   given back instead. If the relay itself sees a payment later, that
+                   ended and its goods are no longer for sale at no more than was paid, the
+                   payment is recorded to be given back instead. If the relay itself sees a payment later, that
                    counts as a second payment.
   refund-recorded  record that you gave a payment back; "show" lists payments by name. This
                    moves no money, and neither does payout-paid.
@@ -102,7 +102,7 @@ The exit code is 0, 1 if the relay refused, or 2 if the command was called wrong
         if (order.status !== 'confirmed') {
           if (flags.json) print(flags, order, '')
           throw new CommandError(
-            `NOT confirmed: the goods are no longer available, and the payment is recorded to be given back; ${hint}`,
+            `NOT confirmed: the goods are no longer for sale at what was paid, and the payment is recorded to be given back; ${hint}`,
           )
         }
         const due = order.refunds_due === 0 ? '' : ` Part of the payment is to be given back; ${hint}.`

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import * as v from 'valibot'
 import { createInProcessBus } from './cluster/in-process-bus.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
-import { goods } from './goods.ts'
+import { createGoods } from './goods.ts'
 import { OperatorRefusal } from './listener/operator-command.ts'
 import { operatorSocketOf, sendOperatorCommand } from './listener/operator-socket.ts'
 import { moveSequencesAhead } from './messages/messages.ts'
@@ -27,6 +27,7 @@ import { openStorage } from './storage/open-storage.ts'
 import { StorageUnsafe } from './storage/postgres-settings.ts'
 import { openSqliteBeside, StorageInUse, StorageMissing } from './storage/sqlite.ts'
 import type { Storage } from './storage/storage.ts'
+import { VanityRules, VanityRulesError } from './vanity/vanity.ts'
 
 /** More orders than a relay gets between two backups. */
 const DEPOSIT_DISTANCE = 1_000_000
@@ -104,7 +105,7 @@ export async function tellRelay<Name extends OperatorCommandName>(
   command: Name,
   input: object,
 ): Promise<OperatorAnswer<Name>> {
-  const { dataDir, limits } = configOf(environment)
+  const { dataDir, limits, vanityRules } = configOf(environment)
   try {
     const reply = await sendOperatorCommand(operatorSocketOf(dataDir), command, input)
     if (reply) return answerOf(command, reply.answer)
@@ -114,6 +115,8 @@ export async function tellRelay<Name extends OperatorCommandName>(
       const bus = createInProcessBus()
       const log = createLog('silent')
       const keyRings = await openKeyRings({ storage, bus, clock, randomBytes: systemRandom })
+      // The price list is read only if it is needed, so that a mistake in it does not stop other commands.
+      const goods = createGoods({ valuate: (id) => new VanityRules(vanityRules, { clock, log }).valuate(id) })
       const ledger = new PaymentLedger({ storage, bus, clock, limits, goods })
       return answerOf(
         command,
@@ -121,7 +124,8 @@ export async function tellRelay<Name extends OperatorCommandName>(
       )
     })
   } catch (error) {
-    throw error instanceof OperatorRefusal ? new OperatorError(error.message) : error
+    const isExplained = error instanceof OperatorRefusal || error instanceof VanityRulesError
+    throw isExplained ? new OperatorError(error.message) : error
   }
 }
 

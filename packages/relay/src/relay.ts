@@ -11,7 +11,7 @@ import { createInProcessBus } from './cluster/in-process-bus.ts'
 import type { Config } from './config.ts'
 import { eraseFriendships, friendRoutes } from './friends/friends.ts'
 import { Gateway } from './gateway/gateway.ts'
-import { goods } from './goods.ts'
+import { createGoods } from './goods.ts'
 import { startListener } from './listener/listener.ts'
 import { operatorSocketOf, startOperatorSocket } from './listener/operator-socket.ts'
 import { RequestRates } from './listener/request-rates.ts'
@@ -90,11 +90,12 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
   const tokens = new Tokens({ ...shared, keys: keyRings.live('token'), lifeSeconds: limits.tokenSeconds })
   const messages = createMessages(shared)
   await messages.sentIdCounts.load()
+  const vanityRules = new VanityRules(config.vanityRules, parts)
   const payments = createPayments({
     ...shared,
     publicUrl,
     provider: createProvider(config.payments, { ...shared, publicUrl }),
-    goods,
+    goods: createGoods(vanityRules),
     isClockTrusted: () => clockTrust.isTrusted(),
   })
   const { orders, ledger } = payments
@@ -108,7 +109,6 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
     linkKeys: keyRings.live('media'),
     budgetBytes: () => mediaBudgetOf(config.media, space.mediaDiskBytes),
   })
-  const vanityRules = new VanityRules(config.vanityRules, parts)
   const [{ secret }] = await openRelayKeys(storage, 'reserve', parts)
   const reserveRate = new ReserveRate({ ...shared, rates: config.rates, secret })
   const push = createPush({ ...shared, config: config.push, vapidKeys: keyRings.live('vapid') })

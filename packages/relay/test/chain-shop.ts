@@ -5,7 +5,7 @@ import { mnemonicToAccount } from 'viem/accounts'
 import { addAccount, findAccountByAlias } from '../src/accounts/accounts.ts'
 import { orderSeat } from '../src/channels/trade.ts'
 import { createInProcessBus } from '../src/cluster/in-process-bus.ts'
-import { goods } from '../src/goods.ts'
+import { createGoods } from '../src/goods.ts'
 import { type Clock, systemClock } from '../src/operations/clock.ts'
 import type { Log, LogFields } from '../src/operations/log.ts'
 import { systemRandom } from '../src/operations/random.ts'
@@ -16,6 +16,7 @@ import { listPayments, type Payment } from '../src/payments/payment.ts'
 import { EvmPayments } from '../src/payments/providers/evm.ts'
 import { evmConfigOf } from '../src/payments/providers/evm-config.ts'
 import type { Storage } from '../src/storage/storage.ts'
+import { VanityRules } from '../src/vanity/vanity.ts'
 
 /**
  * A phrase from the test vectors of BIP-39; never hold money under it. It is a different phrase from the one
@@ -49,6 +50,7 @@ export async function openChainShop(storage: Storage, settings: EvmSettings) {
   const parts = { storage, limits, clock: systemClock, randomBytes: systemRandom, bus: createInProcessBus() }
   // The machine's clock does not jump.
   const isClockTrusted = async (): Promise<boolean> => true
+  const goods = createGoods(new VanityRules(undefined, { clock: systemClock, log: logInto(log) }))
   const ledger = new PaymentLedger({ ...parts, goods })
   let provider = createEvm(settings, { storage, log, clock })
   let orders = new Orders({ ...parts, goods, provider, isClockTrusted })

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { AliasId, check, defaultLimits, OrderId, QUOTA_REF } from '@sotto/protocol'
 import { addAccount, findAccountByAlias } from '../src/accounts/accounts.ts'
 import { createInProcessBus } from '../src/cluster/in-process-bus.ts'
-import { goods } from '../src/goods.ts'
+import { createGoods } from '../src/goods.ts'
 import { type Clock, systemClock } from '../src/operations/clock.ts'
 import { createLog } from '../src/operations/log.ts'
 import { systemRandom } from '../src/operations/random.ts'
@@ -19,6 +19,7 @@ import type { Payment } from '../src/payments/payment.ts'
 import type { PaymentProvider } from '../src/payments/provider.ts'
 import { openSqlite } from '../src/storage/sqlite.ts'
 import type { AccountId } from '../src/storage/storage.ts'
+import { VanityRules } from '../src/vanity/vanity.ts'
 
 /** A ledger with its store. */
 export type LedgerWorld = Awaited<ReturnType<typeof openLedgerWorld>>
@@ -41,8 +42,12 @@ export async function openLedgerWorld(clock: Clock = systemClock) {
   })
   const payments = (): Payment[] => beside.query<Payment, []>('SELECT * FROM payments ORDER BY id').all()
 
+  const log = createLog('silent')
+  const goods = createGoods(new VanityRules(undefined, { clock, log }))
+  const ledger = new PaymentLedger({ ...parts, goods })
+
   return {
-    ledger: new PaymentLedger({ ...parts, goods }),
+    ledger,
     /** Orders a seat for this many whole units. */
     place: (provider: PaymentProvider, price: number): Promise<Order> =>
       new Orders({ ...parts, goods, provider, isClockTrusted }).place(buyer, async () => ({
@@ -52,7 +57,7 @@ export async function openLedgerWorld(clock: Clock = systemClock) {
     /** Lets an hour pass and ends expired orders. */
     end: async (provider: PaymentProvider): Promise<void> => {
       const later = { ...clock, now: () => clock.now() + 3_600_000 }
-      await sweepOrders({ ...parts, provider, clock: later, log: createLog('silent') })
+      await sweepOrders({ ...parts, ledger, provider, clock: later, log })
     },
     status: ({ id }: Order): string | undefined =>
       beside.query<Order, [number]>('SELECT * FROM orders WHERE id = ?').get(id)?.status,

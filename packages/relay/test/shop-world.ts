@@ -15,7 +15,7 @@ import { createChannel, getChannel, setSalePrice } from '../src/channels/catalog
 import { endChannels, eraseChannels } from '../src/channels/channels.ts'
 import { orderChannel, orderSeat } from '../src/channels/trade.ts'
 import { createInProcessBus } from '../src/cluster/in-process-bus.ts'
-import { goods } from '../src/goods.ts'
+import { createGoods } from '../src/goods.ts'
 import { ClockTrust } from '../src/operations/clock-trust.ts'
 import { createLog } from '../src/operations/log.ts'
 import { systemRandom } from '../src/operations/random.ts'
@@ -41,8 +41,12 @@ export const UNIT = 1_000_000n
 /** A shop on one engine. */
 export type ShopWorld = Awaited<ReturnType<typeof openShopWorld>>
 
-/** Opens a new shop. */
-export async function openShopWorld(engine: (typeof engines)[number], changed: Partial<Limits> = {}) {
+/** Opens a new shop. @param vanityRules the file of the price list; by default the list of the relay */
+export async function openShopWorld(
+  engine: (typeof engines)[number],
+  changed: Partial<Limits> = {},
+  vanityRules?: string,
+) {
   const store = await engine.open()
   const { storage } = store
   const clock = clockAt(1_800_000_000_000)
@@ -62,12 +66,13 @@ export async function openShopWorld(engine: (typeof engines)[number], changed: P
     stop: async () => undefined,
     seenUntil: () => chain.seenUntil,
   }
+  const rules = new VanityRules(vanityRules, { clock, log })
+  const goods = createGoods(rules)
   const ledger = new PaymentLedger({ ...parts, goods })
   const clockTrust = new ClockTrust({ ...parts, log })
   const isClockTrusted = (): Promise<boolean> => clockTrust.isTrusted()
   const orders = new Orders({ ...parts, goods, provider, isClockTrusted })
   const reserveRate = new ReserveRate({ ...parts, rates, secret: systemRandom(32) })
-  const rules = new VanityRules(undefined, { clock, log })
   const endings = [eraseOrders, endChannels]
   const deletion = new AccountDeletion({ ...parts, log, endings, erasers: [eraseChannels] })
 
@@ -139,7 +144,7 @@ export async function openShopWorld(engine: (typeof engines)[number], changed: P
       return seen.reference
     },
     sweep: (options?: { batchSize?: number; after?: Order | undefined }) =>
-      sweepOrders({ ...parts, provider, log }, options),
+      sweepOrders({ ...parts, ledger, provider, log }, options),
     status: async ({ order_id }: Order) => (await findOrder(storage.sql, order_id))?.status,
     /** The outcome of each payment for an order: `counted`, or why it is refunded. */
     outcomes: async ({ id }: Order): Promise<string[]> => {

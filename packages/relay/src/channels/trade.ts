@@ -63,19 +63,19 @@ export function orderSeat(buyer: AccountId, { orders }: { orders: Orders }): Pro
  */
 export const channelGoods: Goods = {
   holdOf: channelHold,
-  deliver: async (sql: Sql, order: Order) => {
-    const { buyer_id: buyer, seller_id: seller, ref_id: id, status, price } = order
+  // Locks the channel, so that its owner cannot change the price or the listing before it is sold.
+  priceNow: async (sql: Sql, { ref_id: id, seller_id: seller }: Order) => {
+    const [row] = await sql<{ sale_price: number | null }>`
+      UPDATE channels SET sale_price = sale_price WHERE channel_id = ${id} AND owner_id = ${seller}
+      RETURNING sale_price`
+    return row?.sale_price ?? undefined
+  },
+  // An order paid in time keeps the channel for its buyer, whatever the owner lists it for meanwhile.
+  deliver: async (sql: Sql, { buyer_id: buyer, seller_id: seller, ref_id: id }: Order) => {
     if (buyer === null || seller === null) return false
-    // A pending order keeps the channel for its buyer, even if the owner lists it for another price
-    // meanwhile. A late payment gets the channel only while it is on sale for the price of the order.
-    const [row] =
-      status === 'pending'
-        ? await sql<{ id: number }>`
-            UPDATE channels SET owner_id = ${buyer}, sale_price = NULL
-            WHERE channel_id = ${id} AND owner_id = ${seller} RETURNING id`
-        : await sql<{ id: number }>`
-            UPDATE channels SET owner_id = ${buyer}, sale_price = NULL
-            WHERE channel_id = ${id} AND owner_id = ${seller} AND sale_price = ${price} RETURNING id`
+    const [row] = await sql<{ id: number }>`
+      UPDATE channels SET owner_id = ${buyer}, sale_price = NULL
+      WHERE channel_id = ${id} AND owner_id = ${seller} RETURNING id`
     return row !== undefined
   },
   isBoundLater: false,
@@ -84,6 +84,7 @@ export const channelGoods: Goods = {
 /** Seats as goods. */
 export const seatGoods: Goods = {
   holdOf: () => undefined,
+  priceNow: async () => QUOTA_PRICE,
   deliver: async (sql: Sql, { buyer_id: buyer }: Order) => {
     if (buyer === null) return false
     await sql`

@@ -12,10 +12,14 @@ export interface Goods {
    */
   holdOf(refId: RefId): string | undefined
   /**
+   * The price at which a new order could buy it now, in whole stablecoin units. Nobody can change it before
+   * the transaction ends. Called for money that came after the order's end.
+   * @returns undefined if it is not for sale now
+   */
+  priceNow(sql: Sql, order: Order): Promise<number | undefined>
+  /**
    * Delivers what was paid for, in the transaction that confirms the order. The buyer, if the order has one,
-   * exists and is locked.
-   * @param order its status is `pending`, or `expired` if the money came late; then it is delivered only if
-   *   it is still free
+   * exists and is locked. No other order holds it.
    * @returns false if it is no longer available
    */
   deliver(sql: Sql, order: Order): Promise<boolean>

@@ -36,23 +36,36 @@ async function findBuyer(sql: Sql, number: OrderNumber): Promise<AccountId | nul
  * final yet. Such an order waits for the chain or the processor and does not expire.
  */
 export function isPaidInTimeUnlessLost(order: Order, payments: readonly Payment[]): boolean {
-  const inTime = payments.filter(({ at, problem }) => at <= order.expires_at && problem === null)
+  const inTime = payments.filter((payment) => isInTime(order, payment) && payment.problem === null)
   const alive = inTime.filter(({ state, outcome }) => state !== 'gone' && outcome === null)
   const paid = alive.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
   return order.pay_to !== '' && alive.some(({ state }) => state === 'seen') && paid >= BigInt(order.amount)
 }
 
+/** Whether money that came after the order's end waits until the order has ended. */
+export function hasLateMoney(order: Order, payments: readonly Payment[]): boolean {
+  return payments.some((payment) => isUnjudged(payment) && !isInTime(order, payment))
+}
+
+function isInTime(order: Order, { at }: Payment): boolean {
+  return at <= order.expires_at
+}
+
+function isUnjudged({ state, outcome }: Payment): boolean {
+  return state === 'final' && outcome === null
+}
+
 /**
- * Judges every final payment of an order that is not judged yet.
+ * Judges every final payment of an order that is not judged yet. Money that came in time buys at the order's
+ * price. Money that came late waits until the order has ended, and then buys what is still for sale, at the
+ * present price.
  * @returns the order, if this confirmed it
  */
 export async function judge(sql: Sql, number: OrderNumber, by: By): Promise<Order | undefined> {
   const buyer = await findBuyer(sql, number)
   const isBuyerGone = buyer !== null && !(await lockAccounts(sql, [buyer]))
   const order = await lockOrderNumber(sql, number)
-  const unjudged = (await listPayments(sql, number)).filter(
-    ({ state, outcome }) => state === 'final' && outcome === null,
-  )
+  const unjudged = (await listPayments(sql, number)).filter(isUnjudged)
   const good: Payment[] = []
   for (const payment of unjudged) {
     const problem = payment.problem ?? (payment.asset === order.asset ? undefined : 'wrong_token')
@@ -63,31 +76,66 @@ export async function judge(sql: Sql, number: OrderNumber, by: By): Promise<Orde
   if (order.status === 'confirmed') return await markAllForRefund(sql, good, 'twice', by)
   if (isBuyerGone) return await markAllForRefund(sql, good, 'account_deleted', by)
   const paid = findFullPayment(good, BigInt(order.amount))
-  if (!paid) {
-    // A pending order may still receive the rest. If the order has expired, a sum below the price is recorded
-    // for refund.
-    if (order.status === 'expired') await markAllForRefund(sql, good, 'short', by)
-    return undefined
-  }
+  if (paid && isInTime(order, paid.last)) return await sellInTime(sql, order, paid, by)
+  // A pending order may still receive the rest in time. Then late money is a second payment.
+  if (order.status === 'pending') return undefined
+  return await sellLate(sql, order, good, by)
+}
+
+async function sellInTime(sql: Sql, order: Order, paid: FullPayment, by: By): Promise<Order | undefined> {
   const isFree = order.status === 'pending' || (await holdAgain(sql, order, by.goods))
-  if (!isFree) return await markAllForRefund(sql, good, 'late', by)
-  if (!(await by.goods[order.kind].deliver(sql, order))) {
-    await sql`UPDATE orders SET status = 'expired', holds = NULL WHERE id = ${number}`
-    return await markAllForRefund(sql, good, order.status === 'pending' ? 'gone' : 'late', by)
+  if (isFree && (await by.goods[order.kind].deliver(sql, order))) return await sell(sql, order, paid, by)
+  await sql`UPDATE orders SET status = 'expired', holds = NULL WHERE id = ${order.id}`
+  return await markAllForRefund(sql, allOf(paid), 'gone', by)
+}
+
+// The order has ended, so this is a new purchase: of what is free, on sale now, and costs no more than was
+// paid. The rest is recorded for refund.
+async function sellLate(
+  sql: Sql,
+  order: Order,
+  payments: readonly Payment[],
+  by: By,
+): Promise<Order | undefined> {
+  const sold = by.goods[order.kind]
+  const isLate = payments.some((payment) => !isInTime(order, payment))
+  const isFree = isLate && (await holdAgain(sql, order, by.goods))
+  const price = isFree ? await sold.priceNow(sql, order) : undefined
+  const now = price === undefined ? undefined : { ...order, price, amount: amountOf(order, price).toString() }
+  const paid = now && findFullPayment(payments, BigInt(now.amount))
+  if (now && paid && (await sold.deliver(sql, now))) {
+    await sql`UPDATE orders SET price = ${now.price}, amount = ${now.amount} WHERE id = ${order.id}`
+    return await sell(sql, now, paid, by)
   }
-  await confirm(sql, order, by)
+  await sql`UPDATE orders SET holds = NULL WHERE id = ${order.id}`
+  const isEnough = findFullPayment(payments, BigInt(order.amount)) !== undefined
+  return await markAllForRefund(sql, payments, isEnough ? 'late' : 'short', by)
+}
+
+async function sell(sql: Sql, order: Order, paid: FullPayment, by: By): Promise<Order> {
+  await confirm(sql, order, paid, by)
   for (const payment of paid.before) await markCounted(sql, payment, 0n, by)
   await markCounted(sql, paid.last, paid.excess, by)
   await markAllForRefund(sql, paid.after, 'twice', by)
   return order
 }
 
-async function confirm(sql: Sql, order: Order, { now, who, goods }: By): Promise<void> {
+// A price in whole units, in the smallest unit of the asset that the order is paid in.
+function amountOf(order: Order, price: number): bigint {
+  return (BigInt(order.amount) / BigInt(order.price)) * BigInt(price)
+}
+
+async function confirm(
+  sql: Sql,
+  order: Order,
+  { last }: FullPayment,
+  { now, who, goods }: By,
+): Promise<void> {
   const sold = goods[order.kind]
   const holds = sold.isBoundLater ? (sold.holdOf(order.ref_id) ?? null) : null
   await sql`
     UPDATE orders SET status = 'confirmed', confirmed_at = ${now}, holds = ${holds} WHERE id = ${order.id}`
-  const why = order.status === 'pending' ? 'it was paid' : 'it was paid late, and still free'
+  const why = isInTime(order, last) ? 'it was paid' : `it was paid late, and still for sale at ${order.price}`
   await addEvent(sql, order.id, { at: now, who, what: 'confirmed', why })
   if (order.seller_id === null) return
   await sql`
@@ -96,8 +144,8 @@ async function confirm(sql: Sql, order: Order, { now, who, goods }: By): Promise
   await addEvent(sql, order.id, { at: now, who, what: 'payout due', why: 'its seller is owed the price' })
 }
 
-// The money came late: the order holds its goods again, unless another order does. Its goods decide later
-// whether they still exist.
+// The order has ended: it holds its goods again, unless another order does. Its goods decide later whether
+// they still exist.
 async function holdAgain(sql: Sql, order: Order, goods: AllGoods): Promise<boolean> {
   const holds = goods[order.kind].holdOf(order.ref_id)
   if (holds === undefined) return true
@@ -115,6 +163,10 @@ interface FullPayment {
   readonly excess: bigint
   /** Payments after it. */
   readonly after: readonly Payment[]
+}
+
+function allOf({ before, last, after }: FullPayment): Payment[] {
+  return [...before, last, ...after]
 }
 
 function findFullPayment(payments: readonly Payment[], price: bigint): FullPayment | undefined {

@@ -211,7 +211,7 @@ for (const engine of engines) {
       await shop.remove(shop.alice)
       expect(await shop.status(order)).toBe('expired')
       await shop.pay(order)
-      expect(await shop.outcomes(order)).toEqual(['refund gone all', 'refund late all'])
+      expect(await shop.outcomes(order)).toEqual(['refund gone all', 'refund gone all'])
       expect(await shop.storage.sql`SELECT id FROM payouts`).toEqual([])
     })
 

@@ -7,7 +7,7 @@ import type { Clock } from '../operations/clock.ts'
 import { type AccountId, isUniqueViolation, type Sql, type Storage } from '../storage/storage.ts'
 import type { AllGoods } from './goods.ts'
 import { judge, lockBuyers } from './judgement.ts'
-import type { Order, OrderNumber } from './order.ts'
+import { lockOrderNumber, type Order, type OrderNumber } from './order.ts'
 import type { Payment } from './payment.ts'
 import type { Ledger, LedgerEntries, OrderPending, PaymentSeen } from './provider.ts'
 
@@ -40,6 +40,21 @@ export class PaymentLedger implements Ledger {
     work: (entries: LedgerEntries, sql: Sql) => Promise<T>,
     who: string = 'relay',
   ): Promise<T> {
+    return await this.#enter(who, (entries, sql) => work(entries, sql))
+  }
+
+  /**
+   * Ends an order, and judges the money that waited for its end.
+   * @param end ends the order, which is locked; returns whether it is ended
+   */
+  async end(number: OrderNumber, end: (sql: Sql, order: Order) => Promise<boolean>): Promise<void> {
+    await this.#enter('relay', async (entries, sql) => {
+      await lockBuyers(sql, [number])
+      if (await end(sql, await lockOrderNumber(sql, number))) entries.add(number)
+    })
+  }
+
+  async #enter<T>(who: string, work: (entries: Entries, sql: Sql) => Promise<T>): Promise<T> {
     const { storage, bus } = this.#parts
     const enter = () =>
       storage.transaction(async (sql) => {
@@ -146,6 +161,11 @@ class Entries implements LedgerEntries {
       if (notice) notices.push(notice)
     }
     return notices
+  }
+
+  /** Has an order judged at the end of the transaction. */
+  add(order: OrderNumber): void {
+    this.#changed.add(order)
   }
 
   #addChanged(payments: readonly Payment[]): void {

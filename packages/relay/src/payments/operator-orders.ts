@@ -95,9 +95,9 @@ export function orderCommands(parts: {
     ),
 
     /**
-     * Records the operator's statement that an order was paid in full. This confirms the order. If the order
-     * is over and its goods are no longer free, the money is recorded for refund; the status in the answer
-     * shows which.
+     * Records the operator's statement that an order was paid in full. This confirms the order. A pending
+     * order counts as paid in time. If the order has ended, this is late money; the status in the answer
+     * shows whether it could still buy the goods, or is recorded for refund.
      */
     'orders.confirm': operatorCommand(
       v.object({ ...ById.entries, reference: v.optional(text(200)) }),
@@ -119,7 +119,7 @@ export function orderCommands(parts: {
             ...{ reference: seen, scope: 'manual', for: { orderId: order_id }, asset: order.asset },
             ...{
               amount: missingOf(order, await listPayments(sql, order.id)),
-              at: clock.now(),
+              at: order.status === 'pending' ? Math.min(clock.now(), order.expires_at) : clock.now(),
               isFinal: true,
             },
           })
@@ -183,8 +183,12 @@ export function orderCommands(parts: {
 // none of those.
 function missingOf(order: Order, payments: readonly Payment[]): bigint {
   const there = payments.filter(
-    ({ state, outcome, asset, problem }) =>
-      state === 'final' && outcome === null && problem === null && asset === order.asset,
+    ({ state, outcome, asset, problem, at }) =>
+      state === 'final' &&
+      outcome === null &&
+      problem === null &&
+      asset === order.asset &&
+      at <= order.expires_at,
   )
   return there.reduce((missing, { amount }) => missing - BigInt(amount), BigInt(order.amount))
 }

@@ -5,8 +5,9 @@ import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import { workThrough } from '../operations/work-through.ts'
 import type { Sql, Storage } from '../storage/storage.ts'
-import { isPaidInTimeUnlessLost } from './judgement.ts'
-import { addEvent, lockOrderNumber, type Order, type OrderNumber } from './order.ts'
+import { hasLateMoney, isPaidInTimeUnlessLost } from './judgement.ts'
+import type { PaymentLedger } from './ledger.ts'
+import { addEvent, type Order, type OrderNumber } from './order.ts'
 import { listPayments, markForRefund } from './payment.ts'
 import type { PaymentProvider } from './provider.ts'
 
@@ -20,12 +21,13 @@ export function isOver(order: Order, provider: PaymentProvider, now: number): bo
 }
 
 /**
- * Expires an order, unless enough was paid in time that may still be confirmed. Any money that arrived is
- * recorded for refund. A provider that is no longer set up will confirm nothing, so its payments do not keep
- * the order open.
+ * Expires an order, unless enough was paid in time that may still be confirmed. Money that arrived in time is
+ * recorded for refund. If money also came late, all of it waits for the judgement, which must follow in this
+ * transaction. A provider that is no longer set up will confirm nothing, so its payments do not keep the
+ * order open.
  * @returns whether the order is expired now
  */
-export async function expireOrder(
+async function expireOrder(
   sql: Sql,
   order: Order,
   { provider, now }: { provider: PaymentProvider; now: number },
@@ -34,6 +36,7 @@ export async function expireOrder(
   if (order.provider === provider.name && isPaidInTimeUnlessLost(order, payments)) return false
   await sql`UPDATE orders SET status = 'expired', holds = NULL WHERE id = ${order.id}`
   await addEvent(sql, order.id, { at: now, who: 'relay', what: 'expired', why: 'it was not paid in time' })
+  if (hasLateMoney(order, payments)) return true
   for (const payment of payments) {
     if (payment.state === 'final' && payment.outcome === null)
       await markForRefund(sql, payment, 'short', { now, who: 'relay' })
@@ -42,12 +45,35 @@ export async function expireOrder(
 }
 
 /**
+ * Expires an overdue order, because another buyer wants what it holds. If late money waits for its end, the
+ * sweep decides within seconds whether that buys the goods; until then the order keeps its hold.
+ * @returns whether the order is expired now
+ */
+export async function makeRoom(
+  sql: Sql,
+  order: Order,
+  parts: { provider: PaymentProvider; now: number },
+): Promise<boolean> {
+  if (hasLateMoney(order, await listPayments(sql, order.id))) return false
+  return await expireOrder(sql, order, parts)
+}
+
+interface SweepParts {
+  readonly storage: Storage
+  readonly ledger: PaymentLedger
+  readonly provider: PaymentProvider
+  readonly clock: Clock
+  readonly limits: Limits
+  readonly log: Log
+}
+
+/**
  * Expires all orders whose time is over. Runs periodically.
  * @param options.after the order at which the previous pass gave up
  * @returns the order at which this pass gave up, if any
  */
 export async function sweepOrders(
-  parts: { storage: Storage; provider: PaymentProvider; clock: Clock; limits: Limits; log: Log },
+  parts: SweepParts,
   { batchSize = BATCH_SIZE, after }: { batchSize?: number; after?: Order | undefined } = {},
 ): Promise<Order | undefined> {
   const { storage, provider, clock, limits, log } = parts
@@ -57,7 +83,7 @@ export async function sweepOrders(
   for (;;) {
     const over = batch.filter((order) => isOver(order, provider, now))
     const onFailure = (error: unknown): void => log.error('order_sweep_failed', { error })
-    failed = await workThrough(over, ({ id }) => expireOne(storage, id, parts), { onFailure })
+    failed = await workThrough(over, ({ id }) => expireOne(id, parts), { onFailure })
     const last = batch.at(-1)
     if (failed || !last || batch.length < batchSize) break
     // Orders that may have been paid stay pending. Continue after them, so that they do not block later ones.
@@ -83,14 +109,9 @@ async function overdueAfter(
     ORDER BY expires_at, id LIMIT ${batchSize}`
 }
 
-async function expireOne(
-  storage: Storage,
-  id: OrderNumber,
-  { provider, clock }: { provider: PaymentProvider; clock: Clock },
-): Promise<void> {
-  await storage.transaction(async (sql) => {
-    const order = await lockOrderNumber(sql, id)
+async function expireOne(id: OrderNumber, { ledger, provider, clock }: SweepParts): Promise<void> {
+  await ledger.end(id, async (sql, order) => {
     const now = clock.now()
-    if (isOver(order, provider, now)) await expireOrder(sql, order, { provider, now })
+    return isOver(order, provider, now) && (await expireOrder(sql, order, { provider, now }))
   })
 }

@@ -7,7 +7,7 @@ import { type RandomBytes, randomText } from '../operations/random.ts'
 import { type AccountId, isUniqueViolation, type Sql, type Storage } from '../storage/storage.ts'
 import type { AllGoods } from './goods.ts'
 import { addEvent, lockOrderNumber, type Order, type OrderNumber } from './order.ts'
-import { expireOrder, isOver } from './order-expiry.ts'
+import { isOver, makeRoom } from './order-expiry.ts'
 import type { PaymentProvider } from './provider.ts'
 
 /** A request to order something. */
@@ -109,7 +109,7 @@ export class Orders {
     const { provider, clock } = this.#parts
     const now = clock.now()
     // The sweep may not have expired it yet.
-    if (isDue(order, now) && (await expireOrder(sql, order, { provider, now }))) return undefined
+    if (isDue(order, now) && (await makeRoom(sql, order, { provider, now }))) return undefined
     const isOwn = order.buyer_id !== null && order.buyer_id === buyer && order.kind === request.kind
     if (!isOwn || order.status !== 'pending') throw new ProtocolError(request.taken)
     return order

@@ -12,9 +12,9 @@ export type RefundReason =
   | 'over'
   /** The order was paid already. */
   | 'twice'
-  /** It came after the order's end, and the goods were no longer free. */
+  /** It came after the order's end, and the goods were no longer for sale at what was paid. */
   | 'late'
-  /** What was ordered no longer exists. */
+  /** It came in time, but what was ordered is no longer available. */
   | 'gone'
   /** The buyer's account was deleted. */
   | 'account_deleted'

@@ -51,7 +51,7 @@ export function createPayments(parts: {
     start: () => provider.start(ledger),
     stop: () => provider.stop(),
     sweep: async (): Promise<void> => {
-      failedOrder = await sweepOrders(parts, { after: failedOrder })
+      failedOrder = await sweepOrders({ ...parts, ledger }, { after: failedOrder })
     },
   }
 }

@@ -1,5 +1,5 @@
 // Orders an id. A pending order holds the id until it expires; a paid order holds it until the id is bound.
-import { type AliasId, ProtocolError } from '@sotto/protocol'
+import { AliasId, check, ProtocolError } from '@sotto/protocol'
 import type { Goods, Order, OrderRequest, Orders } from '../payments/payments.ts'
 import type { AccountId, Sql } from '../storage/storage.ts'
 import type { ReserveRate } from './reserve-rate.ts'
@@ -51,8 +51,12 @@ function requestOf(alias: AliasId, rules: VanityRules): Omit<OrderRequest, 'kind
 }
 
 /** Ids as goods: payment delivers nothing yet; the buyer binds the id later. */
-export const vanityGoods: Goods = {
-  holdOf: aliasHold,
-  deliver: async (sql: Sql, order: Order) => !(await isGivenOut(sql, order.ref_id)),
-  isBoundLater: true,
+export function vanityGoods(rules: Pick<VanityRules, 'valuate'>): Goods {
+  return {
+    holdOf: aliasHold,
+    priceNow: async (sql: Sql, { ref_id: id }: Order) =>
+      (await isGivenOut(sql, id)) ? undefined : rules.valuate(check(AliasId, id))?.price,
+    deliver: async (sql: Sql, order: Order) => !(await isGivenOut(sql, order.ref_id)),
+    isBoundLater: true,
+  }
 }
