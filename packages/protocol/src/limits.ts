@@ -25,7 +25,8 @@ export const limits = {
     min: 4 * KIB,
     max: 16 * MIB,
     setting: 'LIMIT_FRAME_BYTES',
-    means: 'one WebSocket frame; a larger one closes with 1009',
+    means:
+      'one WebSocket frame; a larger one is refused, and one of more than four times as much closes with 1009',
   },
   payloadCharacters: {
     default: PAYLOAD_CHARACTERS,

@@ -41,6 +41,17 @@ describe('bytes', () => {
     expect(order.filter((name) => name !== 'pong')).toEqual(['large', 'small'])
   })
 
+  test('of a frame that is refused for its size are counted too', async () => {
+    const { alice, bob, conv } = await wireFriends(relay.url)
+    const { socket } = await alice.online()
+    socket.send(`{"type":"msg","id":"refused","x":"${'x'.repeat(400_000)}"}`)
+    socket.send(message(bob.alias, conv, 'x', 'small'))
+    socket.send({ type: 'ping' })
+    const order = (await socket.take(3)).map(({ type, id }) => id ?? type)
+    expect(order.indexOf('pong')).toBeLessThan(order.indexOf('small'))
+    expect(order.filter((name) => name !== 'pong')).toEqual(['refused', 'small'])
+  })
+
   test('of call frames have a rate of their own: a friend gets no more of them, and messages go on', async () => {
     const { alice, bob, conv } = await wireFriends(relay.url)
     const [{ socket: alices }, { socket: bobs }] = [await alice.online(), await bob.online()]

@@ -7,6 +7,14 @@ import { message, wireAccount, wireFriends } from './wire.ts'
 
 const relay = useRelay({ LIMIT_BAD_FRAMES: '3' })
 
+const MOST_BYTES = 256 * 1024
+
+/** A frame of this many bytes. */
+function padded(frame: object, bytes: number): string {
+  const text = JSON.stringify({ ...frame, more: '' })
+  return `${text.slice(0, -2)}${'x'.repeat(bytes - text.length)}"}`
+}
+
 describe('a frame', () => {
   test('ping is answered by pong with the relay’s time, and unknown fields are ignored', async () => {
     const { socket } = await (await wireAccount(relay.url)).online()
@@ -137,17 +145,52 @@ describe('a frame', () => {
     raw.socket.destroy()
   })
 
-  test('that is too large closes the connection with 1009, whole or fragmented', async () => {
-    const { socket } = await (await wireAccount(relay.url)).online()
-    const largest = `{"type":"ping","x":"${'x'.repeat(256 * 1024 - 22)}"}`
-    socket.send(largest)
+  test('that is too large is refused by name and does nothing else; the connection stays open', async () => {
+    const { alice, bob, conv } = await wireFriends(relay.url)
+    const [{ socket }, { socket: bobs }] = [await alice.online(), await bob.online()]
+    socket.send(padded({ type: 'ping' }, MOST_BYTES))
     expect(await socket.next()).toMatchObject({ type: 'pong' })
-    socket.send(`${largest} `)
+    const refusal = {
+      ...{ type: 'error', error: 'PAYLOAD_TOO_LARGE' },
+      message: `frame must be at most ${MOST_BYTES} bytes`,
+    }
+    const sent = message(bob.alias, conv, 'x', 'large')
+    for (const bytes of [MOST_BYTES + 1, 4 * MOST_BYTES]) {
+      socket.send(padded(sent, bytes))
+      expect(await socket.next()).toEqual({ ...refusal, id: 'large', conv_id: conv })
+    }
+    socket.send(padded({ type: 'call_offer', to: bob.alias, call_id: 'c', number: -1.5, x: true }, 300_000))
+    expect(await socket.next()).toEqual({ ...refusal, call_id: 'c' })
+    // Bytes count, not characters. What follows long or nested members is not looked for.
+    const long = 'é'.repeat(MOST_BYTES / 2)
+    for (const nameless of [
+      JSON.stringify({ type: 'ping', long, id: 'unseen' }),
+      `{"nested":{"id":"inner"},"id":"unseen","long":"${long}"}`,
+      `["id":"unseen","long":"${long}"]`,
+      ' '.repeat(MOST_BYTES + 1),
+    ]) {
+      socket.send(nameless)
+      expect(await socket.next()).toEqual(refusal)
+    }
+    socket.socket.send(Buffer.alloc(MOST_BYTES + 1))
+    expect(await socket.next()).toEqual(refusal)
+    expect(await socket.untilPong()).toEqual([])
+    expect(await bobs.untilPong()).toEqual([])
+  })
+
+  test('of more than four times the limit closes the connection with 1009, whole or fragmented', async () => {
+    const { socket } = await (await wireAccount(relay.url)).online()
+    socket.send(padded({ type: 'ping' }, 4 * MOST_BYTES + 1))
     expect((await socket.closed).code).toBe(1009)
 
     const raw = await RawSocket.open(await wireAccount(relay.url))
-    raw.send(`{"type":"ping","x":"`, { fin: false })
-    for (let n = 0; n < 5; n++) raw.send('x'.repeat(60_000), { opcode: OPCODES.continuation, fin: false })
+    const start = (): unknown => raw.send(`{"type":"ping","id":"parts","x":"`, { fin: false })
+    const go = (fin: boolean): unknown => raw.send('x'.repeat(60_000), { opcode: OPCODES.continuation, fin })
+    start()
+    for (let n = 1; n <= 5; n++) go(n === 5)
+    await raw.until((text) => text.includes('PAYLOAD_TOO_LARGE') && text.includes('"id":"parts"'))
+    start()
+    for (let n = 0; n < 18; n++) go(false)
     await raw.ended
     expect(raw.closeCode ?? 1009).toBe(1009)
   })

@@ -112,7 +112,7 @@ export type CloseReason = keyof typeof closeCodes
 /** The meaning of each close code, as the relay sends it. */
 export const closeMeanings: Readonly<Record<CloseReason, string>> = {
   badFrames: 'the peer keeps sending frames that are not JSON',
-  tooLarge: 'a frame was too large',
+  tooLarge: 'a frame was far too large',
   restart: 'the relay restarts; reconnect',
   overload: 'the relay is overloaded or the peer reads too slowly; reconnect later',
   tokenDead: 'the token has expired or was revoked; log in again',

@@ -32,6 +32,7 @@ import type {
 import { AccountRates } from './frame-rates.ts'
 import { HeldFrames } from './held-frames.ts'
 import { IncomingFrames, type IncomingParts } from './incoming-frames.ts'
+import { RECEIVED_TIMES } from './oversized-frame.ts'
 import { UnreadBytes } from './unread-bytes.ts'
 
 /** Why a token that this relay issued opens no WebSocket any more. */
@@ -108,7 +109,7 @@ export class Gateway {
     const { limits } = this.#parts
     this.#silenceCheck = setInterval(() => this.#terminateSilent(), (limits.idleSeconds * 1000) / 8)
     return {
-      maxPayloadLength: limits.frameBytes,
+      maxPayloadLength: limits.frameBytes * RECEIVED_TIMES,
       idleTimeout: limits.idleSeconds,
       sendPings: false, // Clients send pings; a client that stays silent is disconnected.
       // Ciphertext does not compress, and compressed lengths could reveal its content.

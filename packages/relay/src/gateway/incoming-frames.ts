@@ -12,10 +12,11 @@ import {
 } from '@sotto/protocol'
 import type { Clock } from '../operations/clock.ts'
 import type { Connection } from './connection.ts'
-import { errorFrame } from './error-frame.ts'
+import { errorFrame, type FrameNames } from './error-frame.ts'
 import type { CallSignal, PlainFrame } from './frame-handlers.ts'
 import type { AccountRates } from './frame-rates.ts'
 import type { FrameHolder, HeldFrames } from './held-frames.ts'
+import { namesAtStart, refusalOfSize } from './oversized-frame.ts'
 import { type Pace, PacedFrames, type QueueOwner } from './paced-frames.ts'
 
 /** What all connections share. */
@@ -112,6 +113,12 @@ export class IncomingFrames implements FrameHolder, QueueOwner {
   }
 
   #decode(data: Data): void {
+    const oversized = refusalOfSize(data, this.parts.limits.frameBytes)
+    if (oversized) {
+      if (this.rates.allowsAtOnce()) this.#answer(oversized, namesAtStart(data))
+      else this.giveWay()
+      return
+    }
     const decoded = typeof data === 'string' ? decodeClientFrame(data) : NOT_TEXT
     // Frames that are answered at once never wait for a rate of their type, so a client that floods the relay
     // with them is disconnected.
@@ -138,13 +145,16 @@ export class IncomingFrames implements FrameHolder, QueueOwner {
 
   #refuse(fault: FrameFault): void {
     const { code, field, rule, id, conv_id, call_id } = fault
-    const error = errorFrame(new ProtocolError(code, { field, rule }), { id, conv_id, call_id })
-    this.connection.send(encodeFrame(error))
+    this.#answer(new ProtocolError(code, { field, rule }), { id, conv_id, call_id })
     if (code !== 'INVALID_JSON') return
     this.#badFrames += 1
     if (this.#badFrames < this.parts.limits.badFrames) return
     this.stop()
     this.connection.close('badFrames')
+  }
+
+  #answer(error: ProtocolError, names: FrameNames): void {
+    this.connection.send(encodeFrame(errorFrame(error, names)))
   }
 
   #callQueue(): PacedFrames<CallSignal, IncomingFrames> {
