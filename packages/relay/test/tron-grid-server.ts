@@ -24,6 +24,8 @@ export class TronGridServer implements Disposable {
   head = 1000
   solid = 981
   decimals = 6
+  /** The chain's number: the last four bytes of the id of its first block. */
+  chainId = 728_126_428
   /** Overrides an answer if it returns one. */
   instead: (asked: Asked) => Response | undefined = () => undefined
   /** The most transfers on one page, even if a request asks for more. */
@@ -63,11 +65,16 @@ export class TronGridServer implements Disposable {
     if (account !== undefined) return this.#listed(account, url.searchParams)
     if (url.pathname === '/wallet/getnowblock') return this.#block(this.head)
     if (url.pathname === '/walletsolidity/getnowblock') return this.#block(this.solid)
+    if (url.pathname === '/wallet/getblockbynum' && JSON.parse(body).num === 0) return this.#firstBlock()
     if (url.pathname === '/wallet/gettransactioninfobyid') return this.#info(JSON.parse(body).value)
     if (url.pathname === '/wallet/triggerconstantcontract') {
       return Response.json({ result: { result: true }, constant_result: [word(this.decimals.toString(16))] })
     }
     return Response.json({ success: false, error: 'not found', statusCode: 404 }, { status: 404 })
+  }
+
+  #firstBlock(): Response {
+    return Response.json({ blockID: word(this.chainId.toString(16)), block_header: { raw_data: {} } })
   }
 
   #block(number: number): Response {

@@ -11,7 +11,8 @@ import { DevPayments } from './providers/dev.ts'
 import { EvmPayments } from './providers/evm.ts'
 import { type EvmConfig, evmConfigOf } from './providers/evm-config.ts'
 import { type ManualConfig, ManualPayments, manualConfigOf } from './providers/manual.ts'
-import { type TronConfig, TronPayments, tronConfigOf } from './providers/tron.ts'
+import { TronPayments } from './providers/tron.ts'
+import { type TronConfig, tronConfigOf } from './providers/tron-config.ts'
 import { type WebhookConfig, WebhookPayments, webhookConfigOf } from './providers/webhook.ts'
 
 /** The chosen provider, with its settings. */

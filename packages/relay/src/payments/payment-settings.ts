@@ -33,7 +33,18 @@ export const paymentSettings = {
     means:
       'evm: JSON-RPC endpoints of other chains to watch for money sent there by mistake, comma-separated',
   },
-  TRON_API_URL: { default: 'https://api.trongrid.io', means: 'tron: the TronGrid HTTP interface' },
+  TRON_API_URL: {
+    default: 'https://api.trongrid.io',
+    means: 'tron: TronGrid HTTP interfaces of the chain, comma-separated',
+  },
+  TRON_AGREE: {
+    default: '',
+    means: 'tron: how many interfaces must agree on a payment; if empty, 2, or 1 if there is only one',
+  },
+  TRON_CHAIN_ID: {
+    default: '728126428',
+    means: 'tron: number of the chain; interfaces of other chains are not believed',
+  },
   TRON_API_KEY: { default: '', means: 'tron: API key for this interface, if it requires one' },
   TRON_TOKEN: {
     default: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',

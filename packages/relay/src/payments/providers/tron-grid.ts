@@ -56,6 +56,7 @@ const Hex = v.pipe(v.string(), v.regex(/^(?:[0-9a-fA-F]{2})*$/))
 const NowBlock = v.object({
   block_header: v.object({ raw_data: v.object({ number: Height, timestamp: Height }) }),
 })
+const FirstBlock = v.object({ blockID: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)) })
 const Transfers = v.object({
   success: v.literal(true),
   data: v.array(v.object({ transaction_id: TransactionId })),
@@ -95,6 +96,12 @@ export class TronGrid {
     this.#clock = parts.clock
     this.#pace = parts.pace
     this.#stopping = parts.stopping
+  }
+
+  /** The chain's number: the last four bytes of the id of its first block (TIP-474). */
+  async chainId(): Promise<number> {
+    const { blockID } = await this.#post('/wallet/getblockbynum', { num: 0 }, FirstBlock)
+    return Number.parseInt(blockID.slice(-8), 16)
   }
 
   /** The newest block. */

@@ -1,48 +1,26 @@
 // TRC-20 payments: a local HTTP server simulates the documented TronGrid API. There is no TRON node to test
 // with.
-
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { HDKey } from '@scure/bip32'
 import { failureOf } from '../../../../protocol/test/failure-of.ts'
-import { anOrderId, type LedgerWorld, openLedgerWorld } from '../../../test/ledger-world.ts'
 import { eventually, recordingLog } from '../../../test/payment-watch.ts'
-import { TronGridServer } from '../../../test/tron-grid-server.ts'
+import type { TronGridServer } from '../../../test/tron-grid-server.ts'
+import {
+  ACCOUNT,
+  FAR_BLOCK,
+  FIRST,
+  type Name,
+  openTronWorld,
+  order,
+  read,
+  referenceOf,
+  type TronWorld,
+  USDC,
+  USDT,
+  usdt,
+} from '../../../test/tron-world.ts'
 import { systemClock } from '../../operations/clock.ts'
 import { SettingError } from '../../operations/setting-error.ts'
-import type { paymentSettings } from '../payment-settings.ts'
-import { TronPayments, tronConfigOf } from './tron.ts'
-
-// The seed of the well-known BIP-39 mnemonic: eleven times `abandon`, then `about`.
-const SEED =
-  '5eb00bbddcf069084889a8ab9155568165f5c453ccb85e70811aaed6f6da5fc19a5ac40b389cd370d086206dec8aa6c43daea6690f20ad3d8d48b2d2ce9e38e4'
-const ACCOUNT = HDKey.fromMasterSeed(Buffer.from(SEED, 'hex')).derive("m/44'/195'/0'")
-/** Addresses, each with its 20 bytes. */
-const FIRST = {
-  address: 'TUEZSdKsoDHQMeZwihtdoBiN46zxhGWYdH',
-  hex: 'c8599111f29c1e1e061265b4af93ea1f274ad78a',
-}
-const USDT = {
-  address: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
-  hex: 'a614f803b6fd780986a42c78ec9c7f77e6ded13c',
-}
-const USDC = {
-  address: 'TEkxiTehnzSmSe2XqrBj4w32RUN966rdz8',
-  hex: '3487b63d30b5b2c87fb7ffa8bcfade38eaac1abe',
-}
-/** A block far in the future, after the end of every order. */
-const FAR_BLOCK = 1_000_000_000
-
-type Name = keyof typeof paymentSettings
-const read = (changed: Partial<Record<Name, string>>) => {
-  const good: Partial<Record<Name, string>> = {
-    TRON_API_URL: 'https://api.trongrid.io',
-    TRON_TOKEN: USDT.address,
-    TRON_XPUB: ACCOUNT.publicExtendedKey,
-    TRON_CONFIRMATIONS: '3',
-  }
-  return tronConfigOf((name) => ({ ...good, ...changed })[name] ?? '')
-}
-const order = { orderId: anOrderId(1), depositIndex: 0, price: 5, expiresAt: 0, title: 'the id ada' }
+import { TronPayments } from './tron.ts'
 
 describe('settings', () => {
   test('a private key is refused, and no part of it is quoted', () => {
@@ -71,6 +49,10 @@ describe('settings', () => {
     ['TRON_CONFIRMATIONS', '0', 'TRON_CONFIRMATIONS must be a whole number from 1 to 1000'],
     ['TRON_CONFIRMATIONS', '1001', 'TRON_CONFIRMATIONS must be a whole number from 1 to 1000'],
     ['TRON_API_URL', 'http://api.trongrid.io', 'TRON_API_URL must be a URL that begins with https://'],
+    ['TRON_API_URL', 'https://a.invalid,', 'TRON_API_URL must be a URL that begins with https://'],
+    ['TRON_AGREE', '0', 'TRON_AGREE must be a whole number from 1 to 1, the number of endpoints, or empty'],
+    ['TRON_AGREE', '2', 'TRON_AGREE must be a whole number from 1 to 1, the number of endpoints, or empty'],
+    ['TRON_CHAIN_ID', '0', 'TRON_CHAIN_ID must be a whole number from 1 to 4294967295'],
     ['TRON_API_KEY', 'a b', 'TRON_API_KEY must be the key TronGrid gave you'],
   ]
   for (const [name, value, message] of wrong) {
@@ -89,34 +71,19 @@ test('an order has the address that wallets derive for its index', async () => {
 })
 
 describe('watching', () => {
+  let world: TronWorld
+  let book: TronWorld['book']
   let grid: TronGridServer
-  let book: LedgerWorld
+  let log: TronWorld['log']
   let provider: TronPayments
-  let log: ReturnType<typeof recordingLog>
+  let linesBecome: TronWorld['linesBecome']
+  let addOrder: TronWorld['addOrder']
 
   beforeEach(async () => {
-    grid = new TronGridServer(new Map([FIRST, USDT, USDC].map(({ address, hex }) => [address, hex])))
-    book = await openLedgerWorld()
-    log = recordingLog()
-    provider = makeProvider()
+    world = await openTronWorld()
+    ;({ book, grid, log, provider, linesBecome, addOrder } = world)
   })
-  afterEach(async () => {
-    await provider.stop()
-    await book.close()
-    grid[Symbol.dispose]()
-  })
-
-  function makeProvider(): TronPayments {
-    const pace = { betweenMs: 1, backOffMs: 20, roundMs: 10, watchedMs: 50 }
-    const config = { ...read({}), apiUrl: grid.http.url, apiKey: 'the-key' }
-    return new TronPayments(config, { clock: systemClock, log: log.log, pace })
-  }
-
-  /** Places an order. The first one gets the first address. */
-  const addOrder = (price = 5) => book.place(provider, price)
-  const usdt = (amount: bigint, to = FIRST.hex) => ({ token: USDT.hex, to, amount })
-  const referenceOf = (id: string, index = 0) => `tron:mainnet/${id}/${index}`
-  const linesBecome = (lines: string[]) => eventually(() => expect(book.lines()).toEqual(lines))
+  afterEach(() => world.close())
 
   test('a payment is seen at once and final after its confirmations', async () => {
     const placed = await addOrder()
@@ -188,8 +155,8 @@ describe('watching', () => {
     await eventually(() => expect(book.payments().length).toBe(2))
     await provider.stop()
     grid.transactions.shift()
-    provider = makeProvider()
-    await provider.start(book.ledger)
+    await world.again()
+    await world.start()
     await linesBecome([`${referenceOf(id)} 5 gone`, `${referenceOf(other.id)} 7 seen`])
     grid.head = 1010
     await eventually(() => expect(book.payment(referenceOf(other.id))?.state).toBe('final'))
@@ -256,7 +223,7 @@ describe('watching', () => {
     await provider.start(book.ledger)
     await eventually(() => expect(provider.seenUntil()).toBeGreaterThanOrEqual(before))
     await Bun.sleep(100)
-    expect(grid.paths()).toEqual(['/wallet/triggerconstantcontract'])
+    expect(grid.paths()).toEqual(['/wallet/getblockbynum', '/wallet/triggerconstantcontract'])
   })
 
   test('if requests are limited, the watching waits, longer each time, or as long as Retry-After says', async () => {
@@ -314,6 +281,17 @@ describe('watching', () => {
     grid.instead = ({ path }) => (path.includes('triggerconstant') ? Response.json(endless) : undefined)
     await provider.start(book.ledger)
     await eventually(() => expect(log.events).toEqual([['warn', 'payments_unreachable']]))
+  })
+
+  test('one endpoint of another chain is not believed: nothing counts and nothing is sold', async () => {
+    grid.chainId = 3_448_148_188
+    await provider.start(book.ledger)
+    await eventually(() => expect(log.events).toEqual([['warn', 'payments_unreachable']]))
+    expect(log.fields).toEqual([
+      { reason: 'TronGrid: its chain is 3448148188, where 728126428 was expected' },
+    ])
+    expect(provider.seenUntil()).toBe(0)
+    expect(await failureOf(provider.open(order))).toMatchObject({ code: 'PAYMENTS_UNAVAILABLE' })
   })
 
   test('stopping ends the watching, also during a pause', async () => {

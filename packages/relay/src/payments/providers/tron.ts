@@ -6,8 +6,6 @@ import { ProtocolError } from '@sotto/protocol'
 import { hexToBytes } from 'viem/utils'
 import type { Clock } from '../../operations/clock.ts'
 import type { Log } from '../../operations/log.ts'
-import { SettingError } from '../../operations/setting-error.ts'
-import type { PaymentSettingText } from '../payment-settings.ts'
 import type {
   Confirmations,
   Destination,
@@ -17,21 +15,12 @@ import type {
   PaymentSeen,
   Unit,
 } from '../provider.ts'
-import { AnswerTooLarge, interfaceUrlOf, Unreachable } from './bounded-request.ts'
-import { DepositAddresses } from './deposit-keys.ts'
+import { AnswerTooLarge, Unreachable } from './bounded-request.ts'
 import { OtherTransfers } from './other-transfers.ts'
-import { addressOf, isAddress } from './tron-address.ts'
-import { type Block, type GridPace, gridPace, type Transaction, TronGrid } from './tron-grid.ts'
-
-/** The configuration of the provider. */
-export interface TronConfig {
-  readonly apiUrl: string
-  /** Empty: the API needs no key. */
-  readonly apiKey: string
-  readonly token: string
-  readonly deposits: DepositAddresses
-  readonly confirmations: number
-}
+import { addressOf } from './tron-address.ts'
+import type { TronConfig } from './tron-config.ts'
+import { type TransactionReport, TronEndpoints } from './tron-endpoints.ts'
+import { type Block, type GridPace, gridPace, type Transaction } from './tron-grid.ts'
 
 /** How often addresses are checked. */
 export interface TronPace extends GridPace {
@@ -51,24 +40,6 @@ const WATCHED_PER_ROUND = 20
 /** How many of the newest transfers of other tokens to an address one round checks. */
 const NEWEST_OTHERS = 20
 const MOST_SETTLED = 100_000
-
-/** @throws SettingError */
-export function tronConfigOf(text: PaymentSettingText): TronConfig {
-  const confirmations = text('TRON_CONFIRMATIONS')
-  if (!/^[1-9][0-9]{0,3}$/.test(confirmations) || Number(confirmations) > 1000)
-    throw new SettingError('TRON_CONFIRMATIONS', 'a whole number from 1 to 1000')
-  if (!isAddress(text('TRON_TOKEN')))
-    throw new SettingError('TRON_TOKEN', 'the address of a TRC-20 token (T…)')
-  if (!/^[\x21-\x7e]{0,500}$/.test(text('TRON_API_KEY')))
-    throw new SettingError('TRON_API_KEY', 'the key TronGrid gave you, without spaces, or empty')
-  return {
-    apiUrl: interfaceUrlOf('TRON_API_URL', text('TRON_API_URL')),
-    apiKey: text('TRON_API_KEY'),
-    token: text('TRON_TOKEN'),
-    deposits: new DepositAddresses('TRON_XPUB', text('TRON_XPUB')),
-    confirmations: Number(confirmations),
-  }
-}
 
 /** A transaction whose payments can still be undone. */
 interface Unsettled {
@@ -94,12 +65,14 @@ export class TronPayments implements PaymentProvider {
   readonly #clock: Clock
   readonly #log: Log
   readonly #pace: TronPace
-  readonly #grid: TronGrid
+  readonly #grid: TronEndpoints
   readonly #stopping = new AbortController()
   /** Transactions that are checked again in every round, by id. */
   readonly #unsettled = new Map<string, Unsettled>()
   /** Transactions that need no further check. */
   readonly #settled = new Set<string>()
+  /** Transactions about which the endpoints disagreed. */
+  readonly #disagreements = new Set<string>()
   readonly #others = new OtherTransfers()
   #watchedToCheck: string[] = []
   #watchedFrom = Number.NEGATIVE_INFINITY
@@ -116,12 +89,15 @@ export class TronPayments implements PaymentProvider {
     this.#log = parts.log
     this.#pace = parts.pace ?? tronPace
     const stopping = this.#stopping.signal
-    this.#grid = new TronGrid(config, { clock: parts.clock, pace: this.#pace, stopping })
+    this.#grid = new TronEndpoints(config, { ...parts, pace: this.#pace, stopping })
   }
 
+  /**
+   * @throws ProtocolError `PAYMENTS_UNAVAILABLE` if the chain cannot be read, or the token has other decimals
+   */
   async open({ price, depositIndex }: OrderToOpen): Promise<Destination> {
     // If the token had other decimals, every amount would be wrong by a power of ten.
-    if (this.#isToken === false) throw new ProtocolError('PAYMENTS_UNAVAILABLE')
+    if (this.#isToken === false || !this.#isReachable) throw new ProtocolError('PAYMENTS_UNAVAILABLE')
     return {
       payTo: addressOf(hexToBytes(this.#config.deposits.at(depositIndex))),
       asset: assetOf(this.#config.token),
@@ -173,11 +149,13 @@ export class TronPayments implements PaymentProvider {
 
   async #round(ledger: Ledger): Promise<void> {
     const startedAt = this.#clock.now()
-    await this.#checkToken()
     const pending = (await ledger.pending(this.name)).map(({ payTo }) => payTo)
     const watched = await ledger.watched(this.name)
     const watchedNow = this.#nextWatched(watched)
-    if (pending.length + watchedNow.length + this.#unsettled.size === 0) {
+    const isIdle = pending.length + watchedNow.length + this.#unsettled.size === 0
+    if (!isIdle || this.#isToken === undefined) await this.#grid.begin()
+    await this.#checkToken()
+    if (isIdle) {
       if (this.#isFirstRound) await this.#write(ledger, { seen: [], gone: [], unsettled: new Map() })
       this.#seenUntil = Math.max(this.#seenUntil, startedAt)
       return
@@ -186,7 +164,9 @@ export class TronPayments implements PaymentProvider {
     const head = await this.#grid.head()
     this.#head = head
     const ids = await this.#idsFor(pending, watchedNow)
-    await this.#write(ledger, await this.#read(ids, new Set([...pending, ...watched]), head))
+    const findings = await this.#read(ids, new Set([...pending, ...watched]), head)
+    await this.#grid.end()
+    await this.#write(ledger, findings)
     this.#watchedToCheck = this.#watchedToCheck.filter((address) => !watchedNow.includes(address))
     this.#seenUntil = Math.max(this.#seenUntil, head.at - LAG_MS)
   }
@@ -230,10 +210,11 @@ export class TronPayments implements PaymentProvider {
     let solid: Block | undefined
     for (const id of ids) {
       const known = this.#unsettled.get(id)
-      const transaction = await this.#findTransaction(id)
-      if (transaction) {
-        this.#judge(id, transaction, { ours, head, known }, findings)
-      } else if (known) {
+      const report = await this.#findTransaction(id)
+      if (report && !report.isAgreed) this.#logDisagreement(id)
+      if (report?.transaction) {
+        this.#judge(id, report.transaction, { ours, head, known, isAgreed: report.isAgreed }, findings)
+      } else if (known && report) {
         // A node may only be behind. The transaction is gone if its block can no longer change and it is
         // still not found.
         solid ??= await this.#grid.solidHead()
@@ -245,7 +226,8 @@ export class TronPayments implements PaymentProvider {
     return findings
   }
 
-  async #findTransaction(id: string): Promise<Transaction | undefined> {
+  /** Undefined: it is too large to read. */
+  async #findTransaction(id: string): Promise<TransactionReport | undefined> {
     try {
       return await this.#grid.findTransaction(id)
     } catch (error) {
@@ -257,13 +239,27 @@ export class TronPayments implements PaymentProvider {
     }
   }
 
+  #logDisagreement(id: string): void {
+    if (this.#disagreements.has(id)) return
+    this.#disagreements.add(id)
+    const reason = `they report transaction ${id} differently; it does not count until they agree`
+    this.#log.error('payments_endpoints_disagree', { url: this.#grid.hosts, reason })
+  }
+
   #judge(
     id: string,
     { height, at, transfers }: Transaction,
-    { ours, head, known }: { ours: ReadonlySet<string>; head: Block; known: Unsettled | undefined },
+    {
+      ours,
+      head,
+      known,
+      isAgreed,
+    }: { ours: ReadonlySet<string>; head: Block; known: Unsettled | undefined; isAgreed: boolean },
     findings: Findings,
   ): void {
-    const isFinal = head.height - height + 1 >= this.#config.confirmations
+    // What the endpoints disagree about is recorded as seen, so that its order waits, and stays so.
+    if (!isAgreed && known) return
+    const isFinal = isAgreed && head.height - height + 1 >= this.#config.confirmations
     const payments = transfers
       .filter(({ to }) => ours.has(to))
       .filter(
@@ -305,6 +301,7 @@ export class TronPayments implements PaymentProvider {
     }
     // A forgotten transaction is only read once more.
     if (this.#settled.size > MOST_SETTLED) this.#settled.clear()
+    if (this.#disagreements.size > MOST_SETTLED) this.#disagreements.clear()
   }
 }
 
