@@ -45,7 +45,9 @@ export class Expiry {
     const now = clock.now()
     const before = now - limits.messageLifeDays * DAY_MS
     await this.#expireMessages(before, signal)
-    await storage.transaction((sql) => sql`DELETE FROM notices WHERE created_at < ${before}`)
+    await storage.transaction(
+      (sql) => sql`DELETE FROM notices WHERE created_at < ${before} AND kept_for IS NULL`,
+    )
     await this.#forgetSentIds(now - limits.sentIdDays * DAY_MS, signal)
   }
 
@@ -108,7 +110,7 @@ export class Expiry {
       for (const { message_id: id } of messages) {
         const message = errorMeanings.EXPIRED
         const frame = encodeFrame({ type: 'error', error: 'EXPIRED', message, id, conv_id: row.conv_id })
-        notices.push({ id: await addNotice(sql, direction.sender_id, frame, clock.now()), frame })
+        notices.push({ id: await addNotice(sql, direction.sender_id, frame, { now: clock.now() }), frame })
       }
       return { sender: direction.sender_id, notices }
     })

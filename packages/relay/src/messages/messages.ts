@@ -19,7 +19,7 @@ import { createSqliteBatchStore } from './sqlite-batch-store.ts'
 
 export { closeConversation, moveSequencesAhead, openConversation } from './conversations.ts'
 export { eraseMailbox } from './erase-mailbox.ts'
-export { addNotice } from './notices.ts'
+export { addNotice, releaseNotices } from './notices.ts'
 
 export function createMessages(parts: {
   storage: Storage

@@ -8,14 +8,26 @@ export interface Notice {
 }
 
 /**
- * Stores a frame for an account. Ring the account with it after the transaction has committed. @returns the
- * notice's id
+ * Stores a frame for an account. Ring the account with it after the transaction has committed.
+ * @param keptFor the number of an order: the notice does not expire before {@link releaseNotices}
+ * @returns the notice's id
  */
-export async function addNotice(sql: Sql, account: AccountId, frame: string, now: number): Promise<number> {
+export async function addNotice(
+  sql: Sql,
+  account: AccountId,
+  frame: string,
+  { now, keptFor }: { now: number; keptFor?: number | undefined },
+): Promise<number> {
   const [row] = await sql<{ id: number }>`
-    INSERT INTO notices (account_id, frame, created_at) VALUES (${account}, ${frame}, ${now}) RETURNING id`
+    INSERT INTO notices (account_id, frame, created_at, kept_for)
+    VALUES (${account}, ${frame}, ${now}, ${keptFor ?? null}) RETURNING id`
   if (!row) throw new Error('a notice was not stored')
   return row.id
+}
+
+/** Lets the notices that were kept for an order expire like others, by their age. */
+export async function releaseNotices(sql: Sql, keptFor: number): Promise<void> {
+  await sql`UPDATE notices SET kept_for = NULL WHERE kept_for = ${keptFor}`
 }
 
 /** An account's notices after an id, oldest first, at most `most`. */

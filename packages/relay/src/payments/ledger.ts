@@ -190,7 +190,9 @@ class Entries implements LedgerEntries {
     const confirmed = await judge(this.#sql, order, { now, goods, who: this.#who })
     if (!confirmed || confirmed.buyer_id === null) return undefined
     const frame = confirmedFrame(confirmed)
-    const id = await addNotice(this.#sql, confirmed.buyer_id, frame, now)
+    // Its payer needs the order's id to bind what was bought.
+    const keptFor = goods[confirmed.kind].isBoundLater ? confirmed.id : undefined
+    const id = await addNotice(this.#sql, confirmed.buyer_id, frame, { now, keptFor })
     return { account: confirmed.buyer_id, id, frame }
   }
 }

@@ -1,5 +1,6 @@
 // An order as a row, and the queries that the other payment files share.
 import type { OrderId, OrderKind, OrderState, RefId } from '@sotto/protocol'
+import { releaseNotices } from '../messages/messages.ts'
 import type { AccountId, Sql } from '../storage/storage.ts'
 
 declare const orderNumber: unique symbol
@@ -74,6 +75,7 @@ export async function isHeld(sql: Sql, what: string): Promise<boolean> {
 /** Records that an account bound the id of an order. */
 export async function markBound(sql: Sql, order: Order, by: AccountId, now: number): Promise<void> {
   await sql`UPDATE orders SET bound_at = ${now}, bound_by = ${by}, holds = NULL WHERE id = ${order.id}`
+  await releaseNotices(sql, order.id)
   await addEvent(sql, order.id, { at: now, who: 'relay', what: 'bound', why: 'its owner bound it' })
 }
 

@@ -5,6 +5,7 @@ import { channels } from './migrations/channels.ts'
 import { cleanNames } from './migrations/clean-names.ts'
 import { foundation } from './migrations/foundation.ts'
 import { friendRequests } from './migrations/friend-requests.ts'
+import { keptNotices } from './migrations/kept-notices.ts'
 import { logouts } from './migrations/logouts.ts'
 import { media } from './migrations/media.ts'
 import { mediaCounting } from './migrations/media-counting.ts'
@@ -39,4 +40,5 @@ export const migrations: readonly Migration[] = [
   mediaTotal,
   channelPurges,
   purgePages,
+  keptNotices,
 ]
