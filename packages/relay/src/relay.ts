@@ -36,7 +36,7 @@ import type { RandomBytes } from './operations/random.ts'
 import { readReadiness } from './operations/readiness.ts'
 import { within } from './operations/within.ts'
 import { createOperatorCommands, openKeyRings } from './operator-commands.ts'
-import { createPayments, createProvider, eraseOrders } from './payments/payments.ts'
+import { createMethods, createPayments, eraseOrders } from './payments/payments.ts'
 import { createPush, erasePush } from './push/push.ts'
 import { openStorage } from './storage/open-storage.ts'
 import { reportingFull, type Storage } from './storage/storage.ts'
@@ -94,7 +94,7 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
   const payments = createPayments({
     ...shared,
     publicUrl,
-    provider: createProvider(config.payments, { ...shared, publicUrl }),
+    methods: createMethods(config.payments, { ...shared, publicUrl }),
     goods: createGoods(vanityRules),
     isClockTrusted: () => clockTrust.isTrusted(),
   })

@@ -13,7 +13,9 @@ import { PaymentLedger } from '../src/payments/ledger.ts'
 import { findOrder, type Order } from '../src/payments/order.ts'
 import { Orders } from '../src/payments/orders.ts'
 import { listPayments, type Payment } from '../src/payments/payment.ts'
-import { EvmPayments } from '../src/payments/providers/evm.ts'
+import { PaymentMethods } from '../src/payments/payment-methods.ts'
+import type { PaymentMethod, PaymentProvider } from '../src/payments/provider.ts'
+import { createEvmPayments } from '../src/payments/providers/evm.ts'
 import { evmConfigOf } from '../src/payments/providers/evm-config.ts'
 import type { Storage } from '../src/storage/storage.ts'
 import { VanityRules } from '../src/vanity/vanity.ts'
@@ -39,6 +41,8 @@ export interface LogLine extends LogFields {
 /** Settings of the provider. The key and a few others have defaults. */
 export type EvmSettings = Readonly<Record<string, string | number>>
 
+type EvmProvider = ReturnType<typeof createEvmPayments>[number]
+
 /** The payment part of one relay. */
 export type ChainShop = Awaited<ReturnType<typeof openChainShop>>
 
@@ -53,7 +57,9 @@ export async function openChainShop(storage: Storage, settings: EvmSettings) {
   const goods = createGoods(new VanityRules(undefined, { clock: systemClock, log: logInto(log) }))
   const ledger = new PaymentLedger({ ...parts, goods })
   let provider = createEvm(settings, { storage, log, clock })
-  let orders = new Orders({ ...parts, goods, provider, isClockTrusted })
+  const ordersAt = () =>
+    new Orders({ ...parts, goods, methods: new PaymentMethods([provider]), isClockTrusted })
+  let orders = ordersAt()
   const buyer = await addBuyer(storage)
 
   const shop = {
@@ -83,7 +89,7 @@ export async function openChainShop(storage: Storage, settings: EvmSettings) {
       await provider.start(ledger)
       const order = { orderId: 'ord_x' as never, depositIndex: 0, price: 1, expiresAt: 0, title: '' }
       await until('orders can be opened', () =>
-        provider.open(order).then(
+        provider.open(order, aMethod(provider)).then(
           () => true,
           () => false,
         ),
@@ -95,7 +101,7 @@ export async function openChainShop(storage: Storage, settings: EvmSettings) {
      */
     again: (changed: EvmSettings = {}): void => {
       provider = createEvm({ ...settings, ...changed }, { storage, log, clock })
-      orders = new Orders({ ...parts, goods, provider, isClockTrusted })
+      orders = ordersAt()
     },
     /** Waits until the chain is read up to this height. */
     hasRead: (height: number): Promise<void> =>
@@ -107,15 +113,24 @@ export async function openChainShop(storage: Storage, settings: EvmSettings) {
 function createEvm(
   settings: EvmSettings,
   { storage, log, clock }: { storage: Storage; log: LogLine[]; clock: Clock },
-): EvmPayments {
+): EvmProvider {
   const given: EvmSettings = {
     ...{ EVM_CHAIN_ID: 31337, EVM_TOKEN_DECIMALS: 6, EVM_TOKEN_SYMBOL: 'USDT', EVM_NETWORK: 'Test' },
     ...{ EVM_XPUB: XPUB, EVM_CONFIRMATIONS: 3, EVM_OTHER_RPC_URLS: '', EVM_POLL_MS: POLL_MS },
     ...settings,
   }
   const config = evmConfigOf((name) => String(given[name] ?? ''))
-  const parts = { storage, clock, randomBytes: systemRandom, log: logInto(log), pollMs: config.pollMs }
-  return new EvmPayments(config, parts)
+  const parts = { storage, clock, randomBytes: systemRandom, log: logInto(log) }
+  const [provider] = createEvmPayments(config, parts)
+  if (!provider) throw new Error('no chain is set')
+  return provider
+}
+
+/** The first method of a provider. */
+export function aMethod({ methods }: PaymentProvider): PaymentMethod {
+  const [method] = methods
+  if (!method) throw new Error('the provider has no method')
+  return method
 }
 
 function logInto(lines: LogLine[]): Log {

@@ -16,6 +16,7 @@ import type { Order } from '../src/payments/order.ts'
 import { sweepOrders } from '../src/payments/order-expiry.ts'
 import { Orders } from '../src/payments/orders.ts'
 import type { Payment } from '../src/payments/payment.ts'
+import { PaymentMethods } from '../src/payments/payment-methods.ts'
 import type { PaymentProvider } from '../src/payments/provider.ts'
 import { openSqlite } from '../src/storage/sqlite.ts'
 import type { AccountId } from '../src/storage/storage.ts'
@@ -50,14 +51,18 @@ export async function openLedgerWorld(clock: Clock = systemClock) {
     ledger,
     /** Orders a seat for this many whole units. */
     place: (provider: PaymentProvider, price: number): Promise<Order> =>
-      new Orders({ ...parts, goods, provider, isClockTrusted }).place(buyer, async () => ({
-        ...{ kind: 'quota', refId: QUOTA_REF, party: `account ${buyer}`, price },
-        ...{ taken: 'TOO_MANY_ORDERS', title: 'a seat for one more channel' },
-      })),
+      new Orders({ ...parts, goods, methods: new PaymentMethods([provider]), isClockTrusted }).place(
+        buyer,
+        async () => ({
+          ...{ kind: 'quota', refId: QUOTA_REF, party: `account ${buyer}`, price },
+          ...{ taken: 'TOO_MANY_ORDERS', title: 'a seat for one more channel' },
+        }),
+      ),
     /** Lets an hour pass and ends expired orders. */
     end: async (provider: PaymentProvider): Promise<void> => {
       const later = { ...clock, now: () => clock.now() + 3_600_000 }
-      await sweepOrders({ ...parts, ledger, provider, clock: later, log })
+      const methods = new PaymentMethods([provider])
+      await sweepOrders({ ...parts, ledger, methods, clock: later, log })
     },
     status: ({ id }: Order): string | undefined =>
       beside.query<Order, [number]>('SELECT * FROM orders WHERE id = ?').get(id)?.status,

@@ -24,6 +24,7 @@ import { findOrder, type Order } from '../src/payments/order.ts'
 import { sweepOrders } from '../src/payments/order-expiry.ts'
 import { Orders } from '../src/payments/orders.ts'
 import { listPayments } from '../src/payments/payment.ts'
+import { PaymentMethods } from '../src/payments/payment-methods.ts'
 import { eraseOrders } from '../src/payments/payments.ts'
 import type { PaymentProvider, PaymentSeen } from '../src/payments/provider.ts'
 import type { Storage } from '../src/storage/storage.ts'
@@ -56,7 +57,8 @@ export async function openShopWorld(
   const chain = { isBroken: false, seenUntil: Number.POSITIVE_INFINITY, opened: 0 }
   const provider: PaymentProvider = {
     name: 'chain',
-    unit: { symbol: 'USDT', decimals: 6, network: 'Test' },
+    methods: [{ asset: 'chain:1/token', symbol: 'USDT', decimals: 6, network: 'Test' }],
+    isAvailable: () => !chain.isBroken,
     open: async ({ depositIndex, price }) => {
       if (chain.isBroken) throw new Error('the chain is unreachable')
       chain.opened += 1
@@ -68,10 +70,11 @@ export async function openShopWorld(
   }
   const rules = new VanityRules(vanityRules, { clock, log })
   const goods = createGoods(rules)
-  const ledger = new PaymentLedger({ ...parts, goods })
+  const methods = new PaymentMethods([provider])
+  const ledger = new PaymentLedger({ ...parts, goods, methods })
   const clockTrust = new ClockTrust({ ...parts, log })
   const isClockTrusted = (): Promise<boolean> => clockTrust.isTrusted()
-  const orders = new Orders({ ...parts, goods, provider, isClockTrusted })
+  const orders = new Orders({ ...parts, goods, methods, isClockTrusted })
   const reserveRate = new ReserveRate({ ...parts, rates, secret: systemRandom(32) })
   const endings = [eraseOrders, endChannels]
   const deletion = new AccountDeletion({ ...parts, log, endings, erasers: [eraseChannels] })
@@ -103,12 +106,12 @@ export async function openShopWorld(
       bob,
       carol,
       bus: parts.bus,
-      provider,
+      methods,
     },
     /** The ledger and the orders of the same shop, over another connection to the store. */
     on: (other: Storage) => ({
-      ledger: new PaymentLedger({ ...parts, storage: other, goods }),
-      orders: new Orders({ ...parts, goods, storage: other, provider, isClockTrusted }),
+      ledger: new PaymentLedger({ ...parts, storage: other, goods, methods }),
+      orders: new Orders({ ...parts, goods, storage: other, methods, isClockTrusted }),
     }),
     /** Orders an id. */
     buyAlias: (buyer: Person, alias = 'river') =>
@@ -144,7 +147,7 @@ export async function openShopWorld(
       return seen.reference
     },
     sweep: (options?: { batchSize?: number; after?: Order | undefined }) =>
-      sweepOrders({ ...parts, ledger, provider, log }, options),
+      sweepOrders({ ...parts, ledger, methods, log }, options),
     status: async ({ order_id }: Order) => (await findOrder(storage.sql, order_id))?.status,
     /** The outcome of each payment for an order: `counted`, or why it is refunded. */
     outcomes: async ({ id }: Order): Promise<string[]> => {

@@ -91,9 +91,7 @@ interface Row {
   readonly kind: OrderKind
   readonly ref_id: string
   readonly provider: string
-  readonly price: number
-  readonly order_asset: string
-  readonly order_amount: string
+  readonly decimals: number | null
   readonly account: string | null
 }
 
@@ -104,24 +102,23 @@ function readEntries(
 ): Promise<Row[]> {
   const start = after ?? { at: from, rank: -1, id: 0 }
   return sql<Row>`
-    SELECT entries.*, orders.order_id, orders.kind, orders.ref_id, orders.provider, orders.price,
-      orders.asset AS order_asset, orders.amount AS order_amount, accounts.alias_id AS account
+    SELECT entries.*, orders.order_id, orders.kind, orders.ref_id, orders.provider, accounts.alias_id AS account
     FROM (
       SELECT confirmed_at AS at, 0 AS rank, id, id AS order_number, buyer_id AS account_id, CAST(price AS TEXT) AS amount,
-        '' AS asset, '' AS reference, NULL AS outcome, NULL AS refund_units, NULL AS reason
+        '' AS asset, CAST(NULL AS BIGINT) AS decimals, '' AS reference, NULL AS outcome, NULL AS refund_units, NULL AS reason
       FROM orders WHERE confirmed_at IS NOT NULL
       UNION ALL
-      SELECT payments.at, 1, payments.id, order_number, buyer_id, payments.amount, payments.asset, reference, outcome,
+      SELECT payments.at, 1, payments.id, order_number, buyer_id, payments.amount, payments.asset, decimals, reference, outcome,
         refund_amount, reason
       FROM payments JOIN orders ON orders.id = order_number WHERE state = 'final'
       UNION ALL
-      SELECT refunded_at, 2, payments.id, order_number, buyer_id, refund_amount, payments.asset, refund_reference, NULL,
+      SELECT refunded_at, 2, payments.id, order_number, buyer_id, refund_amount, payments.asset, decimals, refund_reference, NULL,
         NULL, reason
       FROM payments JOIN orders ON orders.id = order_number WHERE refunded_at IS NOT NULL
       UNION ALL
-      SELECT due_at, 3, id, order_number, seller_id, CAST(amount AS TEXT), '', '', NULL, NULL, NULL FROM payouts
+      SELECT due_at, 3, id, order_number, seller_id, CAST(amount AS TEXT), '', NULL, '', NULL, NULL, NULL FROM payouts
       UNION ALL
-      SELECT paid_at, 4, id, order_number, seller_id, CAST(amount AS TEXT), '', paid_reference, NULL, NULL, NULL
+      SELECT paid_at, 4, id, order_number, seller_id, CAST(amount AS TEXT), '', NULL, paid_reference, NULL, NULL, NULL
       FROM payouts WHERE paid_at IS NOT NULL
     ) AS entries
     JOIN orders ON orders.id = entries.order_number LEFT JOIN accounts ON accounts.id = entries.account_id
@@ -130,15 +127,12 @@ function readEntries(
 }
 
 function entryOf(row: Row): AccountEntry {
-  const { at, rank, amount, asset, price, order_asset, order_amount } = row
+  const { at, rank, amount, asset, decimals } = row
   const { order_id, kind, ref_id, account, provider, outcome, refund_units, reason, reference } = row
   const entry = ENTRIES[rank]
   if (!entry) throw new Error('an entry of no known kind')
   const isInWholeUnits = asset === ''
-  // The number of decimals follows from the price in whole units and in the smallest unit.
-  const decimals =
-    asset === order_asset ? (BigInt(order_amount) / BigInt(price)).toString().length - 1 : undefined
-  const text = decimals === undefined ? null : decimalText(BigInt(amount), decimals)
+  const text = decimals === null ? null : decimalText(BigInt(amount), decimals)
   return {
     ...{ at: new Date(at).toISOString(), entry, order_id, kind, ref_id, account, provider, asset },
     ...{ amount: isInWholeUnits ? amount : text, smallest_units: isInWholeUnits ? '' : amount },

@@ -2,6 +2,7 @@
 // refund. No money is kept without a record (protocol, "Payments").
 import { lockAccounts } from '../accounts/accounts.ts'
 import type { AccountId, Sql } from '../storage/storage.ts'
+import { sumOf, unitsIn, valueOfPrice, worthOf } from './amounts.ts'
 import type { AllGoods } from './goods.ts'
 import { addEvent, lockOrderNumber, type Order, type OrderNumber } from './order.ts'
 import { listPayments, markCounted, markForRefund, type Payment, type RefundReason } from './payment.ts'
@@ -38,8 +39,7 @@ async function findBuyer(sql: Sql, number: OrderNumber): Promise<AccountId | nul
 export function isPaidInTimeUnlessLost(order: Order, payments: readonly Payment[]): boolean {
   const inTime = payments.filter((payment) => isInTime(order, payment) && payment.problem === null)
   const alive = inTime.filter(({ state, outcome }) => state !== 'gone' && outcome === null)
-  const paid = alive.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
-  return order.pay_to !== '' && alive.some(({ state }) => state === 'seen') && paid >= BigInt(order.amount)
+  return alive.some(({ state }) => state === 'seen') && sumOf(alive) >= valueOfPrice(order.price)
 }
 
 /** Whether money that came after the order's end waits until the order has ended. */
@@ -68,14 +68,14 @@ export async function judge(sql: Sql, number: OrderNumber, by: By): Promise<Orde
   const unjudged = (await listPayments(sql, number)).filter(isUnjudged)
   const good: Payment[] = []
   for (const payment of unjudged) {
-    const problem = payment.problem ?? (payment.asset === order.asset ? undefined : 'wrong_token')
+    const problem = payment.problem ?? (payment.decimals === null ? 'wrong_token' : undefined)
     if (problem) await markForRefund(sql, payment, problem, by)
     else good.push(payment)
   }
   if (good.length === 0) return undefined
   if (order.status === 'confirmed') return await markAllForRefund(sql, good, 'twice', by)
   if (isBuyerGone) return await markAllForRefund(sql, good, 'account_deleted', by)
-  const paid = findFullPayment(good, BigInt(order.amount))
+  const paid = findFullPayment(good, valueOfPrice(order.price))
   if (paid && isInTime(order, paid.last)) return await sellInTime(sql, order, paid, by)
   // A pending order may still receive the rest in time. Then late money is a second payment.
   if (order.status === 'pending') return undefined
@@ -102,13 +102,13 @@ async function sellLate(
   const isFree = isLate && (await holdAgain(sql, order, by.goods))
   const price = isFree ? await sold.priceNow(sql, order) : undefined
   const now = price === undefined ? undefined : { ...order, price, amount: amountOf(order, price).toString() }
-  const paid = now && findFullPayment(payments, BigInt(now.amount))
+  const paid = now && findFullPayment(payments, valueOfPrice(now.price))
   if (now && paid && (await sold.deliver(sql, now))) {
     await sql`UPDATE orders SET price = ${now.price}, amount = ${now.amount} WHERE id = ${order.id}`
     return await sell(sql, now, paid, by)
   }
   await sql`UPDATE orders SET holds = NULL WHERE id = ${order.id}`
-  const isEnough = findFullPayment(payments, BigInt(order.amount)) !== undefined
+  const isEnough = findFullPayment(payments, valueOfPrice(order.price)) !== undefined
   return await markAllForRefund(sql, payments, isEnough ? 'late' : 'short', by)
 }
 
@@ -160,6 +160,7 @@ interface FullPayment {
   /** Payments before the one that reached the price. */
   readonly before: readonly Payment[]
   readonly last: Payment
+  /** In the smallest unit of its asset, rounded down: what cannot be sent back stays. */
   readonly excess: bigint
   /** Payments after it. */
   readonly after: readonly Payment[]
@@ -172,10 +173,10 @@ function allOf({ before, last, after }: FullPayment): Payment[] {
 function findFullPayment(payments: readonly Payment[], price: bigint): FullPayment | undefined {
   let sum = 0n
   for (const [at, payment] of payments.entries()) {
-    sum += BigInt(payment.amount)
+    sum += worthOf(payment)
     if (sum >= price) {
-      const before = payments.slice(0, at)
-      return { before, last: payment, excess: sum - price, after: payments.slice(at + 1) }
+      const excess = unitsIn(sum - price, payment.decimals ?? 0)
+      return { before: payments.slice(0, at), last: payment, excess, after: payments.slice(at + 1) }
     }
   }
   return undefined

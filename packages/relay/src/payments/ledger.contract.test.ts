@@ -113,7 +113,13 @@ for (const engine of engines) {
     test('a payment seen by a provider that is no longer set up does not keep an order open for ever', async () => {
       const order = await shop.buyAlias(shop.alice)
       await shop.pay(order, { isFinal: false, height: 7 })
-      await shop.storage.transaction((sql) => sql`UPDATE orders SET provider = 'another'`)
+      await shop.storage.transaction(async (sql) => {
+        await sql`UPDATE order_destinations SET asset = 'another:1/token', provider = 'another'`
+        await sql`UPDATE payments SET asset = 'another:1/token'`
+      })
+      shop.clock.advance(30 * 24 * 60 * MINUTE_MS)
+      await shop.sweep()
+      expect(await shop.status(order)).toBe('pending')
       shop.clock.advance(15 * MINUTE_MS + 1)
       await shop.sweep()
       expect(await shop.status(order)).toBe('expired')

@@ -5,10 +5,12 @@ import type { Bus } from '../cluster/bus.ts'
 import { addNotice } from '../messages/messages.ts'
 import type { Clock } from '../operations/clock.ts'
 import { type AccountId, isUniqueViolation, type Sql, type Storage } from '../storage/storage.ts'
+import { findDestination } from './destinations.ts'
 import type { AllGoods } from './goods.ts'
 import { judge, lockBuyers } from './judgement.ts'
 import { lockOrderNumber, type Order, type OrderNumber } from './order.ts'
 import type { Payment } from './payment.ts'
+import type { PaymentMethods } from './payment-methods.ts'
 import type { Ledger, LedgerEntries, OrderPending, PaymentSeen } from './provider.ts'
 
 const DAY_MS = 86_400_000
@@ -19,6 +21,11 @@ interface LedgerParts {
   readonly clock: Clock
   readonly limits: Limits
   readonly goods: AllGoods
+  /**
+   * The methods by which any order can be paid. Without them, only assets by which a place was opened for an
+   * order count.
+   */
+  readonly methods?: PaymentMethods
 }
 
 interface Notice {
@@ -76,15 +83,20 @@ export class PaymentLedger implements Ledger {
     const { storage, clock, limits } = this.#parts
     const since = clock.now() - limits.watchDays * DAY_MS
     const rows = await storage.sql<{ pay_to: string }>`
-      SELECT pay_to FROM orders
-      WHERE provider = ${provider} AND expires_at > ${since} AND status <> 'pending' AND pay_to <> ''
-      UNION ALL SELECT pay_to FROM orders WHERE provider = ${provider} AND status = 'pending' AND pay_to <> ''`
+      SELECT opened.pay_to FROM orders JOIN order_destinations AS opened ON order_number = orders.id
+      WHERE status <> 'pending' AND expires_at > ${since} AND opened.provider = ${provider}
+      UNION SELECT opened.pay_to FROM orders JOIN order_destinations AS opened ON order_number = orders.id
+      WHERE status = 'pending' AND opened.provider = ${provider}`
     return rows.map(({ pay_to }) => pay_to)
   }
 
   async pending(provider: string): Promise<OrderPending[]> {
-    const rows = await this.#parts.storage.sql<Order>`
-      SELECT * FROM orders WHERE provider = ${provider} AND pay_to <> '' AND status = 'pending' ORDER BY id`
+    const rows = await this.#parts.storage.sql<
+      Pick<Order, 'order_id' | 'pay_to' | 'asset' | 'amount' | 'created_at'>
+    >`
+      SELECT order_id, opened.pay_to, opened.asset, opened.amount, created_at
+      FROM orders JOIN order_destinations AS opened ON order_number = orders.id
+      WHERE status = 'pending' AND opened.provider = ${provider} ORDER BY orders.id`
     return rows.map(({ order_id, pay_to, asset, amount, created_at }) => ({
       ...{ orderId: order_id, payTo: pay_to, asset, amount: BigInt(amount), createdAt: created_at },
     }))
@@ -115,12 +127,13 @@ class Entries implements LedgerEntries {
     const state = seen.isFinal ? 'final' : 'seen'
     const height = seen.height ?? null
     const amount = seen.amount.toString()
+    const { decimals, problem } = await this.#assetOf(order, seen)
     // A final payment stays as it is. Only its amount may still grow until it is judged: a processor may
     // report a payment as too small and later report the same payment as complete.
     const changed = await sql<Payment>`
-      INSERT INTO payments (reference, scope, order_number, asset, amount, at, height, state, problem, created_at)
-      VALUES (${seen.reference}, ${seen.scope}, ${order}, ${seen.asset}, ${amount}, ${seen.at},
-        ${height}, ${state}, ${seen.problem ?? null}, ${this.#parts.clock.now()})
+      INSERT INTO payments (reference, scope, order_number, asset, amount, decimals, at, height, state, problem, created_at)
+      VALUES (${seen.reference}, ${seen.scope}, ${order}, ${seen.asset}, ${amount}, ${decimals}, ${seen.at},
+        ${height}, ${state}, ${problem}, ${this.#parts.clock.now()})
       ON CONFLICT (reference) DO UPDATE SET state = ${state}, height = ${height},
         at = CASE WHEN payments.state <> 'gone' AND payments.at < ${seen.at} THEN payments.at ELSE ${seen.at} END,
         amount = ${amount}
@@ -180,8 +193,20 @@ class Entries implements LedgerEntries {
     }
     const provider = scope.split(':', 1)[0] ?? scope
     const [order] = await sql<{ id: OrderNumber }>`
-      SELECT id FROM orders WHERE pay_to = ${target.payTo} AND provider = ${provider} ORDER BY id DESC LIMIT 1`
+      SELECT order_number AS id FROM order_destinations WHERE pay_to = ${target.payTo} AND provider = ${provider}
+      ORDER BY order_number DESC LIMIT 1`
     return order?.id
+  }
+
+  // A place keeps its asset for good, also if the operator no longer sets it up and its provider therefore
+  // calls it a wrong token.
+  async #assetOf(
+    order: OrderNumber,
+    { asset, problem }: PaymentSeen,
+  ): Promise<Pick<Payment, 'decimals' | 'problem'>> {
+    const opened = await findDestination(this.#sql, order, asset)
+    if (opened) return { decimals: opened.decimals, problem: problem === 'wrong_chain' ? problem : null }
+    return { decimals: this.#parts.methods?.decimalsOf(asset) ?? null, problem: problem ?? null }
   }
 
   async #judge(order: OrderNumber): Promise<Notice | undefined> {

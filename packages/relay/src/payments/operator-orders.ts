@@ -5,6 +5,8 @@ import { lockAccounts } from '../accounts/accounts.ts'
 import { type OperatorCommand, OperatorRefusal, operatorCommand } from '../listener/operator-command.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { AccountId, Sql, Storage } from '../storage/storage.ts'
+import { sumOf, unitsThatPay, valueOfPrice } from './amounts.ts'
+import { findDestination } from './destinations.ts'
 import type { PaymentLedger } from './ledger.ts'
 import type { OrderCommandName, OrderDetail, OrderLine, PaymentLine, PayoutLine } from './operator-answers.ts'
 import {
@@ -118,7 +120,7 @@ export function orderCommands(parts: {
           await entries.record({
             ...{ reference: seen, scope: 'manual', for: { orderId: order_id }, asset: order.asset },
             ...{
-              amount: missingOf(order, await listPayments(sql, order.id)),
+              amount: await missingOf(sql, order),
               at: order.status === 'pending' ? Math.min(clock.now(), order.expires_at) : clock.now(),
               isFinal: true,
             },
@@ -179,18 +181,17 @@ export function orderCommands(parts: {
   }
 }
 
-// The part of the price that is not covered by payments that are final and still count. An expired order has
-// none of those.
-function missingOf(order: Order, payments: readonly Payment[]): bigint {
+// The part of the price that is not covered by payments that are final and still count, in the order's asset.
+// An expired order has none of those.
+async function missingOf(sql: Sql, order: Order): Promise<bigint> {
+  const payments = await listPayments(sql, order.id)
   const there = payments.filter(
-    ({ state, outcome, asset, problem, at }) =>
-      state === 'final' &&
-      outcome === null &&
-      problem === null &&
-      asset === order.asset &&
-      at <= order.expires_at,
+    ({ state, outcome, problem, at }) =>
+      state === 'final' && outcome === null && problem === null && at <= order.expires_at,
   )
-  return there.reduce((missing, { amount }) => missing - BigInt(amount), BigInt(order.amount))
+  const opened = await findDestination(sql, order.id, order.asset)
+  if (!opened) throw new Error('the order has no place to pay')
+  return unitsThatPay(valueOfPrice(order.price) - sumOf(there), opened.decimals)
 }
 
 async function getOrder(sql: Sql, id: OrderId): Promise<Order> {

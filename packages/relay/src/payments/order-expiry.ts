@@ -5,35 +5,50 @@ import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import { workThrough } from '../operations/work-through.ts'
 import type { Sql, Storage } from '../storage/storage.ts'
+import { openedAssets } from './destinations.ts'
 import { hasLateMoney, isPaidInTimeUnlessLost } from './judgement.ts'
 import type { PaymentLedger } from './ledger.ts'
 import { addEvent, type Order, type OrderNumber } from './order.ts'
 import { listPayments, markForRefund } from './payment.ts'
-import type { PaymentProvider } from './provider.ts'
+import type { PaymentMethods } from './payment-methods.ts'
 
 const BATCH_SIZE = 500
+const DAY_MS = 86_400_000
 
-/** Whether an order's time is over and all payments up to its end are known. */
-export function isOver(order: Order, provider: PaymentProvider, now: number): boolean {
-  // A provider that is no longer set up will not report further payments.
-  const seenUntil = order.provider === provider.name ? provider.seenUntil(now) : now
-  return order.status === 'pending' && order.expires_at < Math.min(now, seenUntil)
+interface ExpiryParts {
+  readonly methods: PaymentMethods
+  readonly limits: Limits
+}
+
+/**
+ * Whether an order's time is over and all payments up to its end are known.
+ * @param assets the methods by which places to pay were opened for it
+ */
+export function isOver(
+  order: Order,
+  assets: readonly string[],
+  { methods, now }: { methods: PaymentMethods; now: number },
+): boolean {
+  return order.status === 'pending' && order.expires_at < methods.seenUntil(assets, now)
 }
 
 /**
  * Expires an order, unless enough was paid in time that may still be confirmed. Money that arrived in time is
  * recorded for refund. If money also came late, all of it waits for the judgement, which must follow in this
- * transaction. A provider that is no longer set up will confirm nothing, so its payments do not keep the
- * order open.
+ * transaction. A provider that is no longer set up confirms nothing, so payments that wait only for such a
+ * provider do not keep the order open for ever, but as long as late payments are watched.
  * @returns whether the order is expired now
  */
 async function expireOrder(
   sql: Sql,
   order: Order,
-  { provider, now }: { provider: PaymentProvider; now: number },
+  { methods, limits, now }: ExpiryParts & { now: number },
 ): Promise<boolean> {
   const payments = await listPayments(sql, order.id)
-  if (order.provider === provider.name && isPaidInTimeUnlessLost(order, payments)) return false
+  const isWaitedFor =
+    now <= order.expires_at + limits.watchDays * DAY_MS ||
+    payments.some(({ state, asset }) => state === 'seen' && methods.providerOf(asset))
+  if (isWaitedFor && isPaidInTimeUnlessLost(order, payments)) return false
   await sql`UPDATE orders SET status = 'expired', holds = NULL WHERE id = ${order.id}`
   await addEvent(sql, order.id, { at: now, who: 'relay', what: 'expired', why: 'it was not paid in time' })
   if (hasLateMoney(order, payments)) return true
@@ -52,18 +67,16 @@ async function expireOrder(
 export async function makeRoom(
   sql: Sql,
   order: Order,
-  parts: { provider: PaymentProvider; now: number },
+  parts: ExpiryParts & { now: number },
 ): Promise<boolean> {
   if (hasLateMoney(order, await listPayments(sql, order.id))) return false
   return await expireOrder(sql, order, parts)
 }
 
-interface SweepParts {
+interface SweepParts extends ExpiryParts {
   readonly storage: Storage
   readonly ledger: PaymentLedger
-  readonly provider: PaymentProvider
   readonly clock: Clock
-  readonly limits: Limits
   readonly log: Log
 }
 
@@ -76,12 +89,12 @@ export async function sweepOrders(
   parts: SweepParts,
   { batchSize = BATCH_SIZE, after }: { batchSize?: number; after?: Order | undefined } = {},
 ): Promise<Order | undefined> {
-  const { storage, provider, clock, limits, log } = parts
+  const { storage, methods, clock, limits, log } = parts
   const now = clock.now()
   let failed: Order | undefined
   let batch = await overdueAfter(storage, { at: after?.expires_at ?? 0, id: after?.id ?? 0, now, batchSize })
   for (;;) {
-    const over = batch.filter((order) => isOver(order, provider, now))
+    const over = batch.filter((order) => isOver(order, order.assets?.split(' ') ?? [], { methods, now }))
     const onFailure = (error: unknown): void => log.error('order_sweep_failed', { error })
     failed = await workThrough(over, ({ id }) => expireOne(id, parts), { onFailure })
     const last = batch.at(-1)
@@ -98,20 +111,28 @@ export async function sweepOrders(
   return failed
 }
 
+interface OverdueOrder extends Order {
+  /** The methods by which places to pay were opened, with spaces between them; null for none. */
+  readonly assets: string | null
+}
+
 /** A batch of the orders whose time is over, in the order of their end. */
 async function overdueAfter(
   { sql }: Storage,
   { at, id, now, batchSize }: { at: number; id: number; now: number; batchSize: number },
-): Promise<Order[]> {
-  return sql<Order>`
-    SELECT * FROM orders
+): Promise<OverdueOrder[]> {
+  return sql<OverdueOrder>`
+    SELECT orders.*, (SELECT STRING_AGG(opened.asset, ' ') FROM order_destinations AS opened
+      WHERE order_number = orders.id) AS assets
+    FROM orders
     WHERE status = 'pending' AND expires_at < ${now} AND (expires_at > ${at} OR (expires_at = ${at} AND id > ${id}))
     ORDER BY expires_at, id LIMIT ${batchSize}`
 }
 
-async function expireOne(id: OrderNumber, { ledger, provider, clock }: SweepParts): Promise<void> {
+async function expireOne(id: OrderNumber, { ledger, methods, limits, clock }: SweepParts): Promise<void> {
   await ledger.end(id, async (sql, order) => {
     const now = clock.now()
-    return isOver(order, provider, now) && (await expireOrder(sql, order, { provider, now }))
+    const isEnded = isOver(order, await openedAssets(sql, id), { methods, now })
+    return isEnded && (await expireOrder(sql, order, { methods, limits, now }))
   })
 }

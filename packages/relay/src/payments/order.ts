@@ -22,9 +22,12 @@ export interface Order {
   readonly seller_id: AccountId | null
   /** Whole stablecoin units, at the time of ordering. */
   readonly price: number
-  readonly provider: string
   readonly deposit_index: number
-  /** Where to pay; empty until the provider has set it. */
+  // This and the following four: the place to pay that the buyer chose last, or the first one. Other places
+  // of the order that were opened before stay valid (destinations.ts).
+  /** The name of the provider; empty until a place was opened. */
+  readonly provider: string
+  /** Where to pay; empty until a place was opened. */
   readonly pay_to: string
   readonly asset: string
   /** In the asset's smallest unit; empty while `pay_to` is empty. */

@@ -5,10 +5,11 @@ import { lockAccounts } from '../accounts/accounts.ts'
 import type { Clock } from '../operations/clock.ts'
 import { type RandomBytes, randomText } from '../operations/random.ts'
 import { type AccountId, isUniqueViolation, type Sql, type Storage } from '../storage/storage.ts'
+import { addDestination, chooseDestination, openedAssets } from './destinations.ts'
 import type { AllGoods } from './goods.ts'
 import { addEvent, lockOrderNumber, type Order, type OrderNumber } from './order.ts'
 import { isOver, makeRoom } from './order-expiry.ts'
-import type { PaymentProvider } from './provider.ts'
+import type { Offer, PaymentMethods } from './payment-methods.ts'
 
 /** A request to order something. */
 export interface OrderRequest {
@@ -36,7 +37,7 @@ export interface OrderRequest {
 /** The parts that placing orders needs. */
 export interface OrderParts {
   readonly storage: Storage
-  readonly provider: PaymentProvider
+  readonly methods: PaymentMethods
   readonly clock: Clock
   readonly randomBytes: RandomBytes
   readonly limits: Limits
@@ -51,7 +52,8 @@ interface Attempt {
   readonly request: OrderRequest
   /** The key that the order will hold; undefined if any number can be sold. */
   readonly holds: string | undefined
-  readonly isDue: (order: Order, now: number) => boolean
+  /** Whether an order is over, in the transaction of the attempt. */
+  readonly isDue: (order: Order, now: number) => Promise<boolean>
 }
 
 /** From this index on, BIP-32 derives hardened keys, so deposit indexes end here. */
@@ -59,7 +61,7 @@ const INDEX_END = 2 ** 31
 /** The row of relay_state that counts deposit indexes. */
 const INDEX_ROW = 'deposit_index'
 
-/** Places orders and asks the provider where to pay for them. */
+/** Places orders and asks the providers where to pay for them. */
 export class Orders {
   readonly #parts: OrderParts
 
@@ -75,11 +77,10 @@ export class Orders {
    *   the party's previous order for the same thing expired recently, `PAYMENTS_UNAVAILABLE`
    */
   async place(buyer: AccountId | undefined, prepare: (sql: Sql) => Promise<OrderRequest>): Promise<Order> {
-    const { storage, provider, goods } = this.#parts
+    const { storage, methods, goods } = this.#parts
     const tried: { request?: OrderRequest } = {}
     // Asked before the transaction, which must not wait for another database connection.
     const isClockTrusted = await this.#parts.isClockTrusted()
-    const isDue = (order: Order, now: number): boolean => isClockTrusted && isOver(order, provider, now)
     const placed = await storage
       .transaction(async (sql) => {
         // Lock the account, so that two requests at the same time cannot both be the last one allowed. The
@@ -87,13 +88,15 @@ export class Orders {
         if (buyer !== undefined && !(await lockAccounts(sql, [buyer]))) throw new ProtocolError('TOKEN_DEAD')
         const request = await prepare(sql)
         tried.request = request
+        const isDue = async (order: Order, now: number): Promise<boolean> =>
+          isClockTrusted && isOver(order, await openedAssets(sql, order.id), { methods, now })
         const attempt = { buyer, request, holds: goods[request.kind].holdOf(request.refId), isDue }
         return (await this.#findHeld(sql, attempt)) ?? (await this.#add(sql, attempt))
       })
       .catch((error) => {
         throw tried.request && isUniqueViolation(error) ? new ProtocolError(tried.request.taken) : error
       })
-    return placed.pay_to === '' ? await this.#open(placed) : placed
+    return placed.pay_to === '' ? await this.#openFirst(placed) : placed
   }
 
   /**
@@ -106,19 +109,18 @@ export class Orders {
     if (!found) return undefined
     const order = await lockOrderNumber(sql, found.id)
     if (order.holds === null) return undefined
-    const { provider, clock } = this.#parts
-    const now = clock.now()
+    const now = this.#parts.clock.now()
     // The sweep may not have expired it yet.
-    if (isDue(order, now) && (await makeRoom(sql, order, { provider, now }))) return undefined
+    if ((await isDue(order, now)) && (await makeRoom(sql, order, { ...this.#parts, now }))) return undefined
     const isOwn = order.buyer_id !== null && order.buyer_id === buyer && order.kind === request.kind
     if (!isOwn || order.status !== 'pending') throw new ProtocolError(request.taken)
     return order
   }
 
   async #add(sql: Sql, { buyer, request, holds, isDue }: Attempt): Promise<Order> {
-    const { clock, randomBytes, limits, provider } = this.#parts
+    const { clock, randomBytes, limits } = this.#parts
     const now = clock.now()
-    const isDueNow = (pending: Order): boolean => isDue(pending, now)
+    const isDueNow = (pending: Order): Promise<boolean> => isDue(pending, now)
     if (buyer !== undefined && (await countPending(sql, buyer, isDueNow)) >= limits.pendingOrders)
       throw new ProtocolError('TOO_MANY_ORDERS')
     if (holds !== undefined) await this.#checkParty(sql, request, now)
@@ -126,7 +128,7 @@ export class Orders {
       INSERT INTO orders (order_id, kind, ref_id, title, holds, buyer_id, seller_id, party, price, provider, deposit_index,
         pay_to, asset, amount, page_token, status, created_at, expires_at)
       VALUES (${`ord_${randomText(randomBytes, 18)}`}, ${request.kind}, ${request.refId}, ${request.title},
-        ${holds ?? null}, ${buyer ?? null}, ${request.seller ?? null}, ${request.party}, ${request.price}, ${provider.name},
+        ${holds ?? null}, ${buyer ?? null}, ${request.seller ?? null}, ${request.party}, ${request.price}, '',
         ${await nextDepositIndex(sql)}, '', '', '', ${randomText(randomBytes, 24)}, 'pending', ${now},
         ${now + limits.orderSeconds * 1000})
       RETURNING *`
@@ -148,44 +150,59 @@ export class Orders {
     }
   }
 
-  // Not in the transaction that placed the order, because the provider may send requests to a payment
-  // processor.
-  async #open(order: Order): Promise<Order> {
-    const { storage, provider } = this.#parts
-    const { id, order_id: orderId, deposit_index: depositIndex, price, expires_at: expiresAt, title } = order
+  // By the operator's first method that is available. An order that nobody knows where to pay is withdrawn.
+  async #openFirst(order: Order): Promise<Order> {
     try {
-      const { payTo, asset, amount, hostedPage } = await provider.open({
-        ...{ orderId, depositIndex, price, expiresAt, title },
-      })
-      return await storage.transaction(async (sql) => {
-        await sql`
-          UPDATE orders SET provider = ${provider.name}, pay_to = ${payTo}, asset = ${asset}, amount = ${amount.toString()},
-            hosted_page = ${hostedPage ?? null}
-          WHERE id = ${id} AND pay_to = ''`
-        // If two requests opened it at the same time, the other one may have failed and deleted it.
-        const [opened] = await sql<Order>`UPDATE orders SET status = status WHERE id = ${id} RETURNING *`
-        if (!opened) throw new ProtocolError('PAYMENTS_UNAVAILABLE')
-        return opened
-      })
+      for (const offer of this.#parts.methods.byAvailability()) {
+        const opened = await this.#openAt(order, offer).catch(ifUnavailable)
+        if (opened) return opened
+      }
+      throw new ProtocolError('PAYMENTS_UNAVAILABLE')
     } catch (error) {
-      // No buyer knows yet where to pay for it, so it can be deleted.
-      await storage.transaction(async (sql) => {
-        await sql`DELETE FROM order_events WHERE order_number IN (SELECT id FROM orders WHERE id = ${id} AND pay_to = '')`
-        await sql`DELETE FROM orders WHERE id = ${id} AND pay_to = ''`
+      await this.#parts.storage.transaction(async (sql) => {
+        await sql`DELETE FROM order_events WHERE order_number IN (SELECT id FROM orders WHERE id = ${order.id} AND pay_to = '')`
+        await sql`DELETE FROM orders WHERE id = ${order.id} AND pay_to = ''`
       })
       throw error
     }
   }
+
+  // Not in the transaction that placed the order, because the provider may send requests to a payment
+  // processor.
+  async #openAt(order: Order, { method, provider }: Offer): Promise<Order> {
+    const { id, order_id: orderId, deposit_index: depositIndex, price, expires_at: expiresAt, title } = order
+    const { payTo, asset, amount, hostedPage } = await provider.open(
+      { ...{ orderId, depositIndex, price, expiresAt, title } },
+      method,
+    )
+    return await this.#parts.storage.transaction(async (sql) => {
+      const [locked] = await sql<Order>`UPDATE orders SET status = status WHERE id = ${id} RETURNING *`
+      // If two requests opened it at the same time, the other one may have failed and deleted it.
+      if (!locked) throw new ProtocolError('PAYMENTS_UNAVAILABLE')
+      const opened = await addDestination(sql, {
+        ...{ order_number: id, asset, provider: provider.name, pay_to: payTo, decimals: method.decimals },
+        ...{ amount: amount.toString(), hosted_page: hostedPage ?? null },
+      })
+      if (locked.pay_to === '') await chooseDestination(sql, opened)
+      return await lockOrderNumber(sql, id)
+    })
+  }
+}
+
+function ifUnavailable(error: unknown): undefined {
+  if (!(error instanceof ProtocolError && error.code === 'PAYMENTS_UNAVAILABLE')) throw error
 }
 
 // An overdue order counts, and keeps its hold, until it is known whether it was paid.
 async function countPending(
   sql: Sql,
   buyer: AccountId,
-  isDueNow: (order: Order) => boolean,
+  isDueNow: (order: Order) => Promise<boolean>,
 ): Promise<number> {
   const pending = await sql<Order>`SELECT * FROM orders WHERE buyer_id = ${buyer} AND status = 'pending'`
-  return pending.filter((order) => !isDueNow(order)).length
+  let count = 0
+  for (const order of pending) if (!(await isDueNow(order))) count += 1
+  return count
 }
 
 /**

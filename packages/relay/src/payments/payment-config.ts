@@ -1,31 +1,46 @@
-// Builds the payment provider that the operator chose, from its settings.
+// Builds the payment providers that the operator chose, from their settings.
 
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import type { RandomBytes } from '../operations/random.ts'
 import { SettingError } from '../operations/setting-error.ts'
 import type { Storage } from '../storage/storage.ts'
+import { PaymentMethods } from './payment-methods.ts'
 import type { PaymentSettingText } from './payment-settings.ts'
 import type { PaymentProvider } from './provider.ts'
 import { DevPayments } from './providers/dev.ts'
-import { EvmPayments } from './providers/evm.ts'
+import { createEvmPayments } from './providers/evm.ts'
 import { type EvmConfig, evmConfigOf } from './providers/evm-config.ts'
 import { type ManualConfig, ManualPayments, manualConfigOf } from './providers/manual.ts'
 import { TronPayments } from './providers/tron.ts'
 import { type TronConfig, tronConfigOf } from './providers/tron-config.ts'
 import { type WebhookConfig, WebhookPayments, webhookConfigOf } from './providers/webhook.ts'
 
-/** The chosen provider, with its settings. */
-export type PaymentConfig =
+/** A chosen provider, with its settings. */
+export type ProviderConfig =
   | { readonly provider: 'manual'; readonly manual: ManualConfig }
   | { readonly provider: 'evm'; readonly evm: EvmConfig }
   | { readonly provider: 'tron'; readonly tron: TronConfig }
   | { readonly provider: 'webhook'; readonly webhook: WebhookConfig }
   | { readonly provider: 'dev' }
 
+/** The chosen providers, each once, the default first. */
+export type PaymentConfig = readonly ProviderConfig[]
+
 /** @throws SettingError at the first setting that cannot be used */
 export function paymentConfigOf(text: PaymentSettingText): PaymentConfig {
-  const provider = text('PAYMENTS')
+  const names = text('PAYMENTS').split(',')
+  const config = names.map((name) => providerConfigOf(name.trim(), text))
+  const chosen = config.map(({ provider }) => provider)
+  if (new Set(chosen).size < chosen.length)
+    throw new SettingError('PAYMENTS', 'a list that names nothing twice')
+  // Otherwise every buyer could choose not to pay.
+  if (chosen.includes('dev') && chosen.length > 1)
+    throw new SettingError('PAYMENTS', 'dev alone, because every buyer could choose it')
+  return config
+}
+
+function providerConfigOf(provider: string, text: PaymentSettingText): ProviderConfig {
   switch (provider) {
     case 'manual':
       return { provider, manual: manualConfigOf(text) }
@@ -38,25 +53,34 @@ export function paymentConfigOf(text: PaymentSettingText): PaymentConfig {
     case 'dev':
       return { provider }
     default:
-      throw new SettingError('PAYMENTS', 'one of manual, evm, tron, webhook, dev')
+      throw new SettingError('PAYMENTS', 'one or several of manual, evm, tron and webhook, or dev alone')
   }
 }
 
-/** Describes the payment provider in one line for the operator. */
+/** Describes the ways to pay in one line for the operator. */
 export function describePayments(config: PaymentConfig): string {
+  return `Payments: ${config.map(describe).join('; ')}`
+}
+
+function describe(config: ProviderConfig): string {
   switch (config.provider) {
     case 'manual':
       return config.manual.payTo === ''
-        ? 'Payments: none, so nothing can be bought (MANUAL_PAY_TO or PAYMENTS says how to be paid)'
-        : 'Payments: by hand; `sotto orders confirm` says what arrived'
+        ? 'none, so nothing can be bought (MANUAL_PAY_TO or PAYMENTS says how to be paid)'
+        : 'by hand; `sotto orders confirm` says what arrived'
     case 'evm':
-      return `Payments: in ${config.evm.symbol} on ${config.evm.network}, chain ${config.evm.chainId}`
+      return config.evm.chains
+        .map(({ tokens, network, chainId }) => {
+          const symbols = tokens.map(({ symbol }) => symbol).join(', ')
+          return `in ${symbols} on ${network}, chain ${chainId}`
+        })
+        .join('; ')
     case 'tron':
-      return 'Payments: by TRC-20 token'
+      return 'by TRC-20 token'
     case 'webhook':
-      return `Payments: by ${config.webhook.processor}`
+      return `by ${config.webhook.processor}`
     case 'dev':
-      return 'Payments: PRETENDED (PAYMENTS=dev). Everything counts as paid and no money is asked for.'
+      return 'PRETENDED (PAYMENTS=dev). Everything counts as paid and no money is asked for.'
     default:
       return config satisfies never
   }
@@ -71,22 +95,26 @@ export interface ProviderParts {
   readonly log: Log
 }
 
-/** @throws SettingError if the provider needs another setting that is not set */
-export function createProvider(
-  config: PaymentConfig,
+/** Builds the providers. @throws SettingError if one needs another setting that is not set */
+export function createMethods(config: PaymentConfig, parts: ProviderParts): PaymentMethods {
+  return new PaymentMethods(config.flatMap((chosen) => createProviders(chosen, parts)))
+}
+
+function createProviders(
+  config: ProviderConfig,
   { publicUrl, ...parts }: ProviderParts,
-): PaymentProvider {
+): readonly PaymentProvider[] {
   switch (config.provider) {
     case 'manual':
-      return new ManualPayments(config.manual)
+      return [new ManualPayments(config.manual)]
     case 'evm':
-      return new EvmPayments(config.evm, { ...parts, pollMs: config.evm.pollMs })
+      return createEvmPayments(config.evm, parts)
     case 'tron':
-      return new TronPayments(config.tron, parts)
+      return [new TronPayments(config.tron, parts)]
     case 'webhook':
-      return new WebhookPayments(config.webhook, publicUrl, parts)
+      return [new WebhookPayments(config.webhook, publicUrl, parts)]
     case 'dev':
-      return new DevPayments(parts)
+      return [new DevPayments(parts)]
     default:
       return config satisfies never
   }

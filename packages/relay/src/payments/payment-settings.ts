@@ -4,7 +4,8 @@
 export const paymentSettings = {
   PAYMENTS: {
     default: 'manual',
-    means: 'how orders are paid: manual, evm, tron, webhook, or dev (only pretends, for trying things out)',
+    means:
+      'how orders can be paid: one or several of manual, evm, tron and webhook, comma-separated, the first as the default; or dev alone (only pretends, for trying things out)',
   },
   MANUAL_PAY_TO: {
     default: '',
@@ -27,7 +28,16 @@ export const paymentSettings = {
     means: 'evm: extended public key (BIP-32) that deposit addresses are derived from; never a private one',
   },
   EVM_CONFIRMATIONS: { default: '12', means: 'evm: blocks a payment needs, 1 to 1000' },
-  EVM_POLL_MS: { default: '4000', means: 'evm: how often the chain is read, 50 to 600000 ms' },
+  EVM_EXPLORER_URL: {
+    default: '',
+    means:
+      'evm: https address of a block explorer; {transaction} in it, or /tx/ after it, stands for a payment',
+  },
+  EVM_CHAINS_FILE: {
+    default: '',
+    means: 'evm: JSON file of further chains and tokens; without EVM_RPC_URLS, of all',
+  },
+  EVM_POLL_MS: { default: '4000', means: 'evm: how often each chain is read, 50 to 600000 ms' },
   EVM_OTHER_RPC_URLS: {
     default: '',
     means:

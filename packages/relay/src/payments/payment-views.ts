@@ -1,19 +1,22 @@
 // An order as its payment page shows it: what has arrived, what is missing, and its state.
 import type { Clock } from '../operations/clock.ts'
 import type { Storage } from '../storage/storage.ts'
+import { sumOf, unitsThatPay, VALUE_DECIMALS, valueOfPrice } from './amounts.ts'
+import { findDestination, type OpenedDestination } from './destinations.ts'
 import type { Order } from './order.ts'
 import { listPayments, type Payment } from './payment.ts'
+import type { PaymentMethods } from './payment-methods.ts'
 import {
   decimalText,
   type PaymentMethod,
   type PaymentState,
   type PaymentView,
 } from './payment-page/payment-view.ts'
-import type { PaymentProvider } from './provider.ts'
+import type { Confirmations } from './provider.ts'
 
 interface ViewParts {
   readonly storage: Storage
-  readonly provider: PaymentProvider
+  readonly methods: PaymentMethods
   readonly clock: Clock
 }
 
@@ -21,49 +24,55 @@ interface ViewParts {
 export async function findPaymentView(token: string, parts: ViewParts): Promise<PaymentView | undefined> {
   const [order] = await parts.storage.sql<Order>`
     SELECT * FROM orders WHERE page_token = ${token} AND pay_to <> ''`
-  if (!order) return undefined
-  return viewOf(order, await listPayments(parts.storage.sql, order.id), parts)
+  const opened = order && (await findDestination(parts.storage.sql, order.id, order.asset))
+  if (!order || !opened) return undefined
+  return viewOf(order, opened, { ...parts, payments: await listPayments(parts.storage.sql, order.id) })
 }
 
-function viewOf(order: Order, payments: readonly Payment[], { provider, clock }: ViewParts): PaymentView {
-  const price = BigInt(order.amount)
-  // Amounts of other tokens have other units, and anybody can send such tokens, so they are not counted.
-  const right = payments.filter(({ asset, problem }) => asset === order.asset && problem === null)
+function viewOf(
+  order: Order,
+  { decimals }: OpenedDestination,
+  { payments, methods, clock }: ViewParts & { payments: readonly Payment[] },
+): PaymentView {
+  const price = valueOfPrice(order.price)
+  // Anybody can send other tokens, so they are not counted.
+  const right = payments.filter((payment) => payment.decimals !== null && payment.problem === null)
   const arrived = right.filter(({ state }) => state !== 'gone')
-  const received = sum(arrived.map(({ amount }) => amount))
-  const excess = sum(right.map(({ refund_amount }) => refund_amount ?? '0'))
-  const missing = received < price ? price - received : 0n
-  const text = (amount: bigint): string => decimalText(amount, decimalsOf(order))
-  const isOurs = order.provider === provider.name
+  const received = sumOf(arrived)
+  const excess = sumOf(right.map((payment) => ({ ...payment, amount: payment.refund_amount ?? '0' })))
+  const missing = unitsThatPay(received < price ? price - received : 0n, decimals)
   const state = stateOf(order, arrived, clock.now())
-  const height = Math.max(...arrived.map((payment) => payment.height ?? 0))
-  const confirmations =
-    state === 'seen' && height > 0 && isOurs ? provider.confirmations?.(height) : undefined
-  const payUri =
-    isOurs && missing > 0n ? provider.payUri?.({ payTo: order.pay_to, amount: missing }) : undefined
+  const offer = methods.find(order.asset)
+  const { method: { symbol = '', network = '' } = {}, provider } = offer ?? {}
+  const destination = { payTo: order.pay_to, asset: order.asset, amount: missing }
+  const payUri = missing > 0n ? provider?.payUri?.(destination) : undefined
+  const confirmations = state === 'seen' ? confirmationsOf(arrived, methods) : undefined
   return {
-    ...{
-      state,
-      method: methodOf(order),
-      title: order.title,
-      payTo: order.pay_to,
-      expiresAt: order.expires_at,
-    },
-    ...{ amount: text(price), received: text(received), missing: text(missing) },
-    symbol: provider.unit.symbol,
-    network: isOurs ? provider.unit.network : '',
-    ...(excess > 0n ? { excess: text(excess) } : {}),
+    ...{ state, method: methodOf(order), title: order.title, payTo: order.pay_to, symbol, network },
+    expiresAt: order.expires_at,
+    amount: decimalText(price, VALUE_DECIMALS),
+    received: decimalText(received, VALUE_DECIMALS),
+    missing: decimalText(missing, decimals),
+    ...(excess > 0n ? { excess: decimalText(excess, VALUE_DECIMALS) } : {}),
     ...(confirmations ? { confirmations } : {}),
     ...(payUri === undefined ? {} : { payUri }),
   }
 }
 
+// Of the payment that has the fewest relative to what it needs, because the order waits for it.
+function confirmationsOf(arrived: readonly Payment[], methods: PaymentMethods): Confirmations | undefined {
+  const counts = arrived
+    .filter(({ state }) => state === 'seen')
+    .flatMap(({ asset, height }) =>
+      height === null ? [] : (methods.providerOf(asset)?.confirmations?.(height) ?? []),
+    )
+  return counts.sort((a, b) => a.have / a.need - b.have / b.need)[0]
+}
+
 function stateOf(order: Order, arrived: readonly Payment[], now: number): PaymentState {
   if (order.status === 'confirmed') return 'confirmed'
-  const price = BigInt(order.amount)
-  const open = arrived.filter(({ outcome }) => outcome === null)
-  const paid = sum(open.map(({ amount }) => amount))
-  if (paid >= price) return 'seen'
+  const paid = sumOf(arrived.filter(({ outcome }) => outcome === null))
+  if (paid >= valueOfPrice(order.price)) return 'seen'
   if (order.status === 'pending' && paid > 0n) return 'short'
   if (order.status === 'pending' && now <= order.expires_at) return 'waiting'
   return arrived.length > 0 ? 'refund' : 'expired'
@@ -71,14 +80,4 @@ function stateOf(order: Order, arrived: readonly Payment[], now: number): Paymen
 
 function methodOf({ provider }: Order): PaymentMethod {
   return provider === 'manual' || provider === 'dev' ? provider : 'transfer'
-}
-
-// The number of decimals follows from the price in whole units and in the smallest unit. This also works for
-// an order of a provider that is no longer set up.
-function decimalsOf({ amount, price }: Order): number {
-  return (BigInt(amount) / BigInt(price)).toString().length - 1
-}
-
-function sum(amounts: readonly string[]): bigint {
-  return amounts.reduce((total, amount) => total + BigInt(amount), 0n)
 }

@@ -28,6 +28,8 @@ export interface Payment {
   readonly asset: string
   /** In the asset's smallest unit. */
   readonly amount: string
+  /** The decimal places of the asset; null if orders cannot be paid in it. */
+  readonly decimals: number | null
   readonly at: number
   readonly height: number | null
   readonly state: 'seen' | 'final' | 'gone'

@@ -12,6 +12,7 @@ import { PaymentLedger } from './ledger.ts'
 import type { Order } from './order.ts'
 import { sweepOrders } from './order-expiry.ts'
 import { Orders } from './orders.ts'
+import type { PaymentMethods } from './payment-methods.ts'
 import { PaymentPages } from './payment-page/payment-page.ts'
 import { findPaymentView } from './payment-views.ts'
 import type { PaymentProvider } from './provider.ts'
@@ -21,7 +22,7 @@ export { endHold, eraseOrders } from './erase.ts'
 export type { Goods } from './goods.ts'
 export { findOrder, isHeld, lockOrder, markBound, type Order, soldAt } from './order.ts'
 export { moveDepositIndexAhead, type OrderRequest, type Orders } from './orders.ts'
-export { createProvider, describePayments } from './payment-config.ts'
+export { createMethods, describePayments } from './payment-config.ts'
 export { paymentUrlOf } from './routes.ts'
 
 /** Builds payments. */
@@ -33,11 +34,11 @@ export function createPayments(parts: {
   limits: Limits
   log: Log
   publicUrl: URL | undefined
-  provider: PaymentProvider
+  methods: PaymentMethods
   goods: AllGoods
   isClockTrusted: () => Promise<boolean>
 }) {
-  const { provider } = parts
+  const { providers } = parts.methods
   const ledger = new PaymentLedger(parts)
   let failedOrder: Order | undefined
   return {
@@ -46,10 +47,14 @@ export function createPayments(parts: {
     ledger,
     pages: [
       ...new PaymentPages({ ...parts, find: (token) => findPaymentView(token, parts) }).pages,
-      ...callbackPages(provider),
+      ...providers.flatMap(callbackPages),
     ],
-    start: () => provider.start(ledger),
-    stop: () => provider.stop(),
+    start: async (): Promise<void> => {
+      for (const provider of providers) await provider.start(ledger)
+    },
+    stop: async (): Promise<void> => {
+      await Promise.all(providers.map((provider) => provider.stop()))
+    },
     sweep: async (): Promise<void> => {
       failedOrder = await sweepOrders({ ...parts, ledger }, { after: failedOrder })
     },

@@ -21,7 +21,7 @@ export interface OrderToOpen {
 export interface Destination {
   /** What a payer copies: an address, or the text that the operator set. */
   readonly payTo: string
-  /** The asset to pay in, such as `evm:1/0xdac1…` or `usdt`. It is compared with the asset of payments. */
+  /** The asset to pay in: that of the method. It is compared with the asset of payments. */
   readonly asset: string
   /** In the asset's smallest unit. */
   readonly amount: bigint
@@ -81,13 +81,16 @@ export interface Ledger {
    * transaction.
    */
   transaction<T>(work: (entries: LedgerEntries, sql: Sql) => Promise<T>): Promise<T>
-  /** Addresses of this provider's orders that are pending, or closed but still watched for late payments. */
+  /**
+   * The addresses opened at providers of this name whose orders are pending, or closed but still watched for
+   * late payments.
+   */
   watched(provider: string): Promise<string[]>
-  /** This provider's pending orders. */
+  /** The pending orders that can be paid at providers of this name, once for each place to pay. */
   pending(provider: string): Promise<readonly OrderPending[]>
 }
 
-/** A pending order. */
+/** A pending order, and one place where it can be paid. */
 export interface OrderPending {
   readonly orderId: OrderId
   readonly payTo: string
@@ -102,11 +105,17 @@ export interface Confirmations {
   readonly need: number
 }
 
-/** How an asset is shown to people. */
-export interface Unit {
+/** One way to pay: an asset that a provider accepts. One unit of every asset pays one unit of a price. */
+export interface PaymentMethod {
+  /**
+   * The asset, which is also the method's id: `evm:1/0xdac1…`, `tron:mainnet/TR7…`, `usdt`, `manual`. The
+   * part before the slash names the chain; assets with the same part belong to the same provider. Stored
+   * with orders and payments, so it must never change.
+   */
+  readonly asset: string
   /** `USDT` */
   readonly symbol: string
-  /** The number of its decimal places. */
+  /** The number of its decimal places, from 0 to 18. */
   readonly decimals: number
   /** `Ethereum`, `TRON`; empty if not known. */
   readonly network: string
@@ -122,18 +131,24 @@ export interface Callback {
 
 /** A payment provider. */
 export interface PaymentProvider {
-  /** The value of the setting `PAYMENTS`. */
-  readonly name: string
-  readonly unit: Unit
   /**
-   * Gives an order a place to pay.
-   * @throws ProtocolError `PAYMENTS_UNAVAILABLE` if none is available now
+   * Its value in the setting `PAYMENTS`. Providers with the same name share the addresses of orders: the same
+   * address is watched on every chain.
    */
-  open(order: OrderToOpen): Promise<Destination>
+  readonly name: string
+  /** At least one. The assets of all begin with the same part before the slash. */
+  readonly methods: readonly PaymentMethod[]
+  /** Whether buyers should be offered to pay by this method now. */
+  isAvailable(method: PaymentMethod): boolean
+  /**
+   * Gives an order a place to pay by one of the methods.
+   * @throws ProtocolError `PAYMENTS_UNAVAILABLE` if there is none now
+   */
+  open(order: OrderToOpen, method: PaymentMethod): Promise<Destination>
   /**
    * A URI that fills in a payment in a wallet (EIP-681 and the like); undefined if there is no such scheme.
    */
-  payUri?(destination: { readonly payTo: string; readonly amount: bigint }): string
+  payUri?(destination: Pick<Destination, 'payTo' | 'asset' | 'amount'>): string
   /** Starts to watch for payments. */
   start(ledger: Ledger): Promise<void>
   stop(): Promise<void>

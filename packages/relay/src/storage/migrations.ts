@@ -11,6 +11,7 @@ import { media } from './migrations/media.ts'
 import { mediaCounting } from './migrations/media-counting.ts'
 import { mediaTotal } from './migrations/media-total.ts'
 import type { Migration } from './migrations/migration.ts'
+import { orderDestinations } from './migrations/order-destinations.ts'
 import { payments } from './migrations/payments.ts'
 import { postBytes } from './migrations/post-bytes.ts'
 import { purgePages } from './migrations/purge-pages.ts'
@@ -41,4 +42,5 @@ export const migrations: readonly Migration[] = [
   channelPurges,
   purgePages,
   keptNotices,
+  orderDestinations,
 ]

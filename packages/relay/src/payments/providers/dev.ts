@@ -1,7 +1,14 @@
 // Pretended payments, for trying things out: every order counts as paid two seconds after it was placed.
 import type { Clock } from '../../operations/clock.ts'
 import type { Log } from '../../operations/log.ts'
-import type { Destination, Ledger, OrderPending, OrderToOpen, PaymentProvider, Unit } from '../provider.ts'
+import type {
+  Destination,
+  Ledger,
+  OrderPending,
+  OrderToOpen,
+  PaymentMethod,
+  PaymentProvider,
+} from '../provider.ts'
 
 const PAID_AFTER_MS = 2000
 const CHECK_EVERY_MS = 1000
@@ -10,7 +17,9 @@ const DECIMALS = 6
 /** Confirms every order without money. Used only if the operator sets it explicitly. */
 export class DevPayments implements PaymentProvider {
   readonly name = 'dev'
-  readonly unit: Unit = { symbol: 'USDT', decimals: DECIMALS, network: '' }
+  readonly methods: readonly PaymentMethod[] = [
+    { asset: 'dev', symbol: 'USDT', decimals: DECIMALS, network: '' },
+  ]
   readonly #clock: Clock
   readonly #log: Log
   #timer: Timer | undefined
@@ -19,6 +28,10 @@ export class DevPayments implements PaymentProvider {
   constructor(parts: { clock: Clock; log: Log }) {
     this.#clock = parts.clock
     this.#log = parts.log
+  }
+
+  isAvailable(): boolean {
+    return true
   }
 
   async open({ price }: OrderToOpen): Promise<Destination> {

@@ -26,8 +26,8 @@ interface ChainReaderParts {
   readonly provider: string
   /** How many blocks a payment needs, counting its own. */
   readonly confirmations: number
-  /** The token to pay in, in lower case; undefined on a chain where nothing should be paid. */
-  readonly token: string | undefined
+  /** The tokens to pay in, in lower case; none on a chain where nothing should be paid. */
+  readonly tokens: readonly string[]
 }
 
 /** The result of reading on from a position: go forward with payments, or back after a reorganisation. */
@@ -184,11 +184,13 @@ export class ChainReader {
     } catch (error) {
       if (!(error instanceof RequestTooLarge)) throw error
     }
-    // Anybody can fill a block with transfers of worthless tokens to our addresses. The token to pay in costs
+    // Anybody can fill a block with transfers of worthless tokens to our addresses. The tokens to pay in cost
     // money.
     this.#logCrowded(block)
-    const { token } = this.#parts
-    return token === undefined ? [] : await chain.transfers(where, watched.keys(), token)
+    const transfers: Transfer[] = []
+    for (const token of this.#parts.tokens)
+      transfers.push(...(await chain.transfers(where, watched.keys(), token)))
+    return transfers
   }
 
   #logCrowded({ height }: Block): void {
@@ -250,7 +252,7 @@ export class ChainReader {
     for (const transfer of transfers) {
       const { token, to, amount, transaction, blockHash, logIndex } = transfer
       const payTo = watched.get(to) ?? to
-      const isOther = token !== this.#parts.token
+      const isOther = !this.#parts.tokens.includes(token)
       if (isOther && !this.#others.isWorthRecording(payTo, `${transaction}/${logIndex}`)) continue
       const block = await blockOf(transfer)
       if (block.hash !== blockHash) throw new NotAvailable()
@@ -260,8 +262,8 @@ export class ChainReader {
       if (moved) moves.set(blockHash, moved)
       // A payment's reference uses its index among the transaction's transfers of this token, not among the
       // block's logs. So it stays the same payment if a reorganisation moves it to another block.
-      const place = moved ? placeOf(moved, transfer) : `${token}/${logIndex}`
-      const reference = `${this.#name}/${transaction}/${place}`
+      const place = moved ? placeOf(moved, transfer) : logIndex
+      const reference = `${this.#name}/${transaction}/${token}/${place}`
       payments.push(this.#payment(block, { reference, asset: token, payTo, amount }))
     }
     return payments
@@ -296,8 +298,9 @@ export class ChainReader {
   }
 
   #payment({ height, at }: Block, { reference, asset, payTo, amount }: Money): PaymentSeen {
-    const { token } = this.#parts
-    const problem = token === undefined ? 'wrong_chain' : asset === token ? undefined : 'wrong_token'
+    const { tokens } = this.#parts
+    const isRight = tokens.includes(asset)
+    const problem = tokens.length === 0 ? 'wrong_chain' : isRight ? undefined : 'wrong_token'
     return {
       ...{ reference, scope: this.#name, for: { payTo }, asset: `${this.#name}/${asset}`, amount },
       ...{ at, height, isFinal: false },

@@ -28,13 +28,16 @@ function messageOf(changed: Record<string, string>): string {
 test('needs only an endpoint, the token and the key', () => {
   const config = read()
   expect(config).toMatchObject({
-    rpcUrls: ['https://one.example/secret'],
-    chainId: 1,
-    token: TOKEN.toLowerCase(),
-    symbol: 'USDT',
-    decimals: 6,
-    network: 'Ethereum',
-    confirmations: 12,
+    chains: [
+      {
+        rpcUrls: ['https://one.example/secret'],
+        chainId: 1,
+        network: 'Ethereum',
+        confirmations: 12,
+        explorerUrl: undefined,
+        tokens: [{ address: TOKEN.toLowerCase(), symbol: 'USDT', decimals: 6 }],
+      },
+    ],
     pollMs: 4000,
     otherRpcUrls: [],
   })
@@ -47,11 +50,11 @@ test('splits lists, and accepts addresses in one case or with a right checksum',
     EVM_OTHER_RPC_URLS: 'https://c.example,',
   }
   expect(read(urls)).toMatchObject({
-    rpcUrls: ['https://a.example', 'http://b.example:8545/x'],
+    chains: [{ rpcUrls: ['https://a.example', 'http://b.example:8545/x'] }],
     otherRpcUrls: ['https://c.example'],
   })
   for (const text of [TOKEN.toLowerCase(), `0x${TOKEN.slice(2).toUpperCase()}`]) {
-    expect(read({ EVM_TOKEN: text }).token).toBe(read().token)
+    expect(read({ EVM_TOKEN: text }).chains).toEqual(read().chains)
   }
 })
 
@@ -66,6 +69,7 @@ describe('an error names the setting and the rule', () => {
     ['EVM_TOKEN', TOKEN.replace('d', 'D'), 'the address of an ERC-20 token'],
     ['EVM_TOKEN', TOKEN.slice(0, -1), 'the address of an ERC-20 token'],
     ['EVM_TOKEN_DECIMALS', '19', 'a whole number from 0 to 18'],
+    ['EVM_EXPLORER_URL', 'http://scan.example', 'a URL that begins with https://'],
     ['EVM_TOKEN_SYMBOL', 'a\nb', '1 to 32 printable characters'],
     ['EVM_POLL_MS', '49', 'a whole number from 50 to 600000'],
     ['EVM_CONFIRMATIONS', '0', 'a whole number from 1 to 1000'],

@@ -1,24 +1,17 @@
 // Reads and checks the settings of the provider `evm`.
 
 import type { Address } from 'viem'
-import { isAddress } from 'viem/utils'
 import { SettingError } from '../../operations/setting-error.ts'
 import type { PaymentSettingText, paymentSettings } from '../payment-settings.ts'
 import { DepositAddresses } from './deposit-keys.ts'
+import { type EvmChain, explorerTemplateOf, readChainsFile, tokenAddressOf } from './evm-chains-file.ts'
 
 /** The configuration of the provider. */
 export interface EvmConfig {
-  /** Endpoints of the chain; they may hold credentials. */
-  readonly rpcUrls: readonly string[]
-  readonly chainId: number
-  /** In lower case. */
-  readonly token: Address
-  readonly symbol: string
-  readonly decimals: number
-  readonly network: string
+  /** At least one, each with another id. */
+  readonly chains: readonly EvmChain[]
   readonly deposits: DepositAddresses
-  readonly confirmations: number
-  /** How often the chain is read. */
+  /** How often each chain is read. */
   readonly pollMs: number
   /** Endpoints of other chains; they may hold credentials. */
   readonly otherRpcUrls: readonly string[]
@@ -30,18 +23,36 @@ type Name = Extract<keyof typeof paymentSettings, `EVM_${string}`>
 export function evmConfigOf(text: PaymentSettingText): EvmConfig {
   const whole = (name: Name, min: number, max: number): number => wholeNumber(name, text(name), min, max)
   const rpcUrls = urls('EVM_RPC_URLS', text('EVM_RPC_URLS'))
-  if (rpcUrls.length === 0) {
+  const file = text('EVM_CHAINS_FILE')
+  if (rpcUrls.length === 0 && file === '') {
     throw new SettingError('EVM_RPC_URLS', 'the URL of at least one JSON-RPC endpoint')
   }
-  return {
+  const ofSettings = (): EvmChain => ({
     rpcUrls,
     chainId: whole('EVM_CHAIN_ID', 1, Number.MAX_SAFE_INTEGER),
-    token: token(text('EVM_TOKEN')),
-    symbol: short('EVM_TOKEN_SYMBOL', text('EVM_TOKEN_SYMBOL')),
-    decimals: whole('EVM_TOKEN_DECIMALS', 0, 18),
     network: short('EVM_NETWORK', text('EVM_NETWORK')),
-    deposits: new DepositAddresses('EVM_XPUB', text('EVM_XPUB')),
     confirmations: whole('EVM_CONFIRMATIONS', 1, 1000),
+    explorerUrl: explorer('EVM_EXPLORER_URL', text('EVM_EXPLORER_URL')),
+    tokens: [
+      {
+        address: token(text('EVM_TOKEN')),
+        symbol: short('EVM_TOKEN_SYMBOL', text('EVM_TOKEN_SYMBOL')),
+        decimals: whole('EVM_TOKEN_DECIMALS', 0, 18),
+      },
+    ],
+  })
+  const chains = [
+    ...(rpcUrls.length > 0 ? [ofSettings()] : []),
+    ...(file === '' ? [] : readChainsFile('EVM_CHAINS_FILE', file)),
+  ]
+  const repeated = chains.find(({ chainId }, at) => chains.findIndex((one) => one.chainId === chainId) < at)
+  if (repeated) {
+    const rule = `a file whose chains differ from each other and from EVM_CHAIN_ID; chain ${repeated.chainId} is set twice`
+    throw new SettingError('EVM_CHAINS_FILE', rule)
+  }
+  return {
+    chains,
+    deposits: new DepositAddresses('EVM_XPUB', text('EVM_XPUB')),
     pollMs: whole('EVM_POLL_MS', 50, 600_000),
     otherRpcUrls: urls('EVM_OTHER_RPC_URLS', text('EVM_OTHER_RPC_URLS')),
   }
@@ -58,11 +69,17 @@ function urls(name: Name, text: string): readonly string[] {
   return given
 }
 
+function explorer(name: Name, text: string): string | undefined {
+  if (text === '') return undefined
+  const template = explorerTemplateOf(text)
+  if (template === undefined)
+    throw new SettingError(name, 'a URL that begins with https://, which may contain {transaction}')
+  return template
+}
+
 function token(text: string): Address {
-  // An address in one case is accepted as it is. Mixed case is a checksum (EIP-55), which must be right.
-  const isOneCase = /^0x(?:[0-9a-f]{40}|[0-9A-F]{40})$/.test(text)
-  const lower = text.toLowerCase()
-  if ((isOneCase || isAddress(text)) && isAddress(lower)) return lower
+  const address = tokenAddressOf(text)
+  if (address) return address
   throw new SettingError('EVM_TOKEN', 'the address of an ERC-20 token, 0x and 40 hexadecimal digits')
 }
 

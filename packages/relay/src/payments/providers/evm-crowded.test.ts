@@ -59,6 +59,9 @@ test('very many addresses are watched with one request', async () => {
           page_token, status, created_at, expires_at)
         VALUES (${address}, 'quota', 'channel_quota', '', 5, 'evm', 0, ${address}, '', '', ${address}, 'expired', 0,
           ${order.expires_at})`
+    await sql`
+      INSERT INTO order_destinations (order_number, asset, provider, pay_to, decimals, amount)
+      SELECT id, 'evm:31337/token', provider, pay_to, 6, '5000000' FROM orders WHERE asset = ''`
   })
   const filters: unknown[] = []
   endpoint.behave = async ({ method, params, pass }) => {

@@ -31,8 +31,8 @@ interface RpcParts {
   readonly restMs: number
   /** The chain that the endpoints must serve; undefined: any chain, but all the same one. */
   readonly chainId: number | undefined
-  /** A chain that the endpoints must not serve. */
-  readonly notChainId?: number
+  /** Chains that the endpoints must not serve. */
+  readonly notChainIds?: readonly number[]
 }
 
 const ANSWER_WITHIN_MS = 10_000
@@ -95,8 +95,8 @@ export class Rpc {
   async #isOnRightChain(endpoint: Endpoint): Promise<boolean> {
     if (endpoint.isChainChecked) return true
     const chainId = await endpoint.requests.chainId()
-    const { notChainId } = this.#parts
-    if (chainId === notChainId) return endpoint.refuse(`its chain is ${chainId}, which is watched already`)
+    if (this.#parts.notChainIds?.includes(chainId))
+      return endpoint.refuse(`its chain is ${chainId}, which is watched already`)
     this.#chainId ??= chainId
     if (chainId !== this.#chainId)
       return endpoint.refuse(`its chain is ${chainId}, where ${this.#chainId} was expected`)

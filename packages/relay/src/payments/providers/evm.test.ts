@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { failureOf } from '../../../../protocol/test/failure-of.ts'
 import { startChain, startEndpoint } from '../../../test/chain.ts'
-import { type ChainShop, PRICE, until } from '../../../test/chain-shop.ts'
+import { aMethod, type ChainShop, PRICE, until } from '../../../test/chain-shop.ts'
 import { useChain } from '../../../test/chain-world.ts'
 
 const world = useChain()
@@ -15,8 +15,9 @@ describe('an order', () => {
     expect(one.pay_to).toMatch(/^0x[0-9a-fA-F]{40}$/)
     expect(two.pay_to).not.toBe(one.pay_to)
     expect(one).toMatchObject({ asset: `evm:31337/${world.token.address}`, amount: String(PRICE) })
-    expect(shop.provider.unit).toEqual({ symbol: 'USDT', decimals: 6, network: 'Ethereum' })
-    const uri = shop.provider.payUri({ payTo: one.pay_to, amount: PRICE })
+    const { asset } = one
+    expect(shop.provider.methods).toEqual([{ asset, symbol: 'USDT', decimals: 6, network: 'Ethereum' }])
+    const uri = shop.provider.payUri({ payTo: one.pay_to, asset, amount: PRICE })
     expect(uri.toLowerCase()).toBe(
       `ethereum:${world.token.address}@31337/transfer?address=${one.pay_to}&uint256=5000000`.toLowerCase(),
     )
@@ -26,7 +27,9 @@ describe('an order', () => {
     const fine = await world.chain.deployToken(18)
     const shop = await world.openStartedShop({ EVM_TOKEN: fine.address, EVM_TOKEN_DECIMALS: 18 })
     const order = { orderId: 'ord_x' as never, depositIndex: 7, price: 123_456_789, expiresAt: 0, title: '' }
-    expect((await shop.provider.open(order)).amount).toBe(123_456_789_000_000_000_000_000_000n)
+    expect((await shop.provider.open(order, aMethod(shop.provider))).amount).toBe(
+      123_456_789_000_000_000_000_000_000n,
+    )
   })
 
   test('is not opened before the relay has read the chain', async () => {
@@ -50,7 +53,7 @@ describe('an order', () => {
   })
 
   test.each([
-    ['the token has other decimals', { EVM_TOKEN_DECIMALS: 18 }, 'the token has 6, not 18'],
+    ['the token has other decimals', { EVM_TOKEN_DECIMALS: 18 }, 'the token has 6 decimals, not 18'],
     ['there is no token', { EVM_TOKEN: `0x${'12'.repeat(20)}` }, 'there is no ERC-20 token'],
   ])('is not opened if %s, which is logged once', async (_what, settings, reason) => {
     const shop = await world.openShop(settings)

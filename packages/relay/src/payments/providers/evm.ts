@@ -7,8 +7,16 @@ import type { Clock } from '../../operations/clock.ts'
 import type { Log } from '../../operations/log.ts'
 import type { RandomBytes } from '../../operations/random.ts'
 import type { Storage } from '../../storage/storage.ts'
-import type { Confirmations, Destination, Ledger, OrderToOpen, PaymentProvider, Unit } from '../provider.ts'
+import type {
+  Confirmations,
+  Destination,
+  Ledger,
+  OrderToOpen,
+  PaymentMethod,
+  PaymentProvider,
+} from '../provider.ts'
 import { ChainReader } from './evm-chain-reader.ts'
+import type { EvmChain, EvmToken } from './evm-chains-file.ts'
 import type { EvmConfig } from './evm-config.ts'
 import { ChainUnreachable, Rpc } from './evm-rpc.ts'
 
@@ -17,69 +25,94 @@ interface Parts {
   readonly clock: Clock
   readonly randomBytes: RandomBytes
   readonly log: Log
-  /** How often the chain is read. */
-  readonly pollMs: number
+}
+
+/** The configuration for one chain. */
+interface ChainConfig extends EvmChain, Omit<EvmConfig, 'chains'> {
+  /** The chains that endpoints of other chains must not serve. */
+  readonly notChainIds: readonly number[]
 }
 
 /** A chain without a new block for this long is reported; no healthy chain pauses so long. */
 const STALLED_AFTER_MS = 600_000
 
-/** The provider `evm`. */
-export class EvmPayments implements PaymentProvider {
+/** The providers of all chains. Their orders share the deposit addresses; each chain is read on its own. */
+export function createEvmPayments({ chains, ...shared }: EvmConfig, parts: Parts): EvmPayments[] {
+  const notChainIds = chains.map(({ chainId }) => chainId)
+  return chains.map((chain, at) => {
+    // One of them watches the other chains for all.
+    const otherRpcUrls = at === 0 ? shared.otherRpcUrls : []
+    return new EvmPayments({ ...shared, ...chain, otherRpcUrls, notChainIds }, parts)
+  })
+}
+
+/** The provider `evm` on one chain. */
+class EvmPayments implements PaymentProvider {
   readonly name = 'evm'
-  readonly unit: Unit
-  readonly #config: EvmConfig
+  readonly methods: readonly PaymentMethod[]
+  readonly #config: ChainConfig
   readonly #parts: Parts
-  readonly #asset: string
   readonly #stopping = new AbortController()
   readonly #loops: Promise<void>[] = []
   #reader: ChainReader | undefined
-  #isTokenRight = false
-  #loggedTokenProblem: string | undefined
+  /** Whether the last round could read the chain. */
+  #isReadable = false
+  /** The tokens that match the settings. */
+  readonly #rightTokens = new Set<string>()
+  readonly #loggedTokenProblems = new Map<string, string>()
 
-  constructor(config: EvmConfig, parts: Parts) {
+  constructor(config: ChainConfig, parts: Parts) {
     this.#config = config
     this.#parts = parts
-    this.#asset = `evm:${config.chainId}/${config.token}`
-    this.unit = { symbol: config.symbol, decimals: config.decimals, network: config.network }
+    this.methods = config.tokens.map(({ address, symbol, decimals }) => ({
+      ...{ asset: this.#assetOf(address), symbol, decimals, network: config.network },
+    }))
+  }
+
+  /** Whether the chain can be read and the token matches the settings. */
+  isAvailable({ asset }: PaymentMethod): boolean {
+    return this.#isReadable && this.#canOpen(asset)
   }
 
   /**
    * @throws ProtocolError `PAYMENTS_UNAVAILABLE` until the chain was read and the token matches the settings
    */
-  async open({ depositIndex, price }: OrderToOpen): Promise<Destination> {
-    // Without a position, the reader could start after the block that pays for this order.
-    if (!this.#isTokenRight || !this.#reader?.position) throw new ProtocolError('PAYMENTS_UNAVAILABLE')
-    const { deposits, decimals } = this.#config
-    return {
-      payTo: deposits.at(depositIndex),
-      asset: this.#asset,
-      amount: BigInt(price) * 10n ** BigInt(decimals),
-    }
+  async open({ depositIndex, price }: OrderToOpen, { asset, decimals }: PaymentMethod): Promise<Destination> {
+    if (!this.#canOpen(asset)) throw new ProtocolError('PAYMENTS_UNAVAILABLE')
+    const payTo = this.#config.deposits.at(depositIndex)
+    return { payTo, asset, amount: BigInt(price) * 10n ** BigInt(decimals) }
   }
 
   /** A payment URI (EIP-681). */
-  payUri({ payTo, amount }: { readonly payTo: string; readonly amount: bigint }): string {
-    const { token, chainId } = this.#config
-    return `ethereum:${getAddress(token)}@${chainId}/transfer?address=${payTo}&uint256=${amount}`
+  payUri({ payTo, asset, amount }: Pick<Destination, 'payTo' | 'asset' | 'amount'>): string {
+    const { chainId, tokens } = this.#config
+    const token = tokens.find(({ address }) => this.#assetOf(address) === asset)
+    if (!token) throw new Error('the asset is not of this chain')
+    return `ethereum:${getAddress(token.address)}@${chainId}/transfer?address=${payTo}&uint256=${amount}`
   }
 
   /** Resolves without waiting for the chain, which may not be reachable now. Call it only once. */
   async start(ledger: Ledger): Promise<void> {
-    const { chainId, token, rpcUrls, otherRpcUrls, confirmations } = this.#config
+    const { chainId, tokens, rpcUrls, otherRpcUrls, confirmations, notChainIds } = this.#config
     const { storage, log } = this.#parts
     const shared = { ledger, storage, log, provider: this.name, confirmations }
     const rpc = this.#rpcOf(rpcUrls, { chainId })
-    const reader = new ChainReader({ ...shared, rpc, token })
+    const reader = new ChainReader({ ...shared, rpc, tokens: tokens.map(({ address }) => address) })
     await reader.resume(`evm:${chainId}`)
     this.#reader = reader
-    this.#poll(reader, rpcUrls, async () => {
-      // Until the token was checked no order is opened, but payments for earlier orders are read.
-      if (!this.#isTokenRight) await this.#checkToken(rpc)
+    this.#poll(reader, rpcUrls, {
+      // Until a token was checked no order is opened in it, but payments for earlier orders are read.
+      before: async () => {
+        for (const token of tokens)
+          if (!this.#rightTokens.has(this.#assetOf(token.address))) await this.#checkToken(rpc, token)
+      },
+      after: (isReadable) => {
+        this.#isReadable = isReadable
+      },
     })
     for (const url of otherRpcUrls) {
-      const other = this.#rpcOf([url], { chainId: undefined, notChainId: chainId })
-      this.#poll(new ChainReader({ ...shared, rpc: other, token: undefined }), [url])
+      const other = this.#rpcOf([url], { chainId: undefined, notChainIds })
+      this.#poll(new ChainReader({ ...shared, rpc: other, tokens: [] }), [url])
     }
   }
 
@@ -98,14 +131,31 @@ export class EvmPayments implements PaymentProvider {
     return { have: Math.max(0, newest - height + 1), need: this.#config.confirmations }
   }
 
-  #rpcOf(urls: readonly string[], which: { chainId: number | undefined; notChainId?: number }): Rpc {
-    const { clock, randomBytes, log, pollMs } = this.#parts
-    const stopping = this.#stopping.signal
-    return new Rpc(urls, { clock, randomBytes, log, stopping, restMs: pollMs, ...which })
+  #assetOf(token: string): string {
+    return `evm:${this.#config.chainId}/${token}`
   }
 
-  #poll(reader: ChainReader, urls: readonly string[], before?: () => Promise<void>): void {
-    const { clock, log, pollMs } = this.#parts
+  // Without a position, the reader could start after the block that pays for an order.
+  #canOpen(asset: string): boolean {
+    return this.#rightTokens.has(asset) && this.#reader?.position !== undefined
+  }
+
+  #rpcOf(
+    urls: readonly string[],
+    which: { chainId: number | undefined; notChainIds?: readonly number[] },
+  ): Rpc {
+    const { clock, randomBytes, log } = this.#parts
+    const stopping = this.#stopping.signal
+    return new Rpc(urls, { clock, randomBytes, log, stopping, restMs: this.#config.pollMs, ...which })
+  }
+
+  #poll(
+    reader: ChainReader,
+    urls: readonly string[],
+    { before, after }: { before?: () => Promise<void>; after?: (isReadable: boolean) => void } = {},
+  ): void {
+    const { clock, log } = this.#parts
+    const { pollMs } = this.#config
     const { signal } = this.#stopping
     const url = urls.map((each) => new URL(each).host).join(' ')
     let movedAt = clock.monotonic()
@@ -115,7 +165,9 @@ export class EvmPayments implements PaymentProvider {
       try {
         await before?.()
         await reader.read(signal)
+        after?.(true)
       } catch (error) {
+        after?.(false)
         // The problems of each endpoint were logged already.
         if (!(error instanceof ChainUnreachable || signal.aborted)) log.error('chain_unread', { url, error })
       }
@@ -137,17 +189,20 @@ export class EvmPayments implements PaymentProvider {
     this.#loops.push(rounds())
   }
 
-  async #checkToken(rpc: Rpc): Promise<void> {
-    const { token, decimals } = this.#config
-    const found = await rpc.ask(async (chain) => ({ decimals: await chain.decimals(token) }))
+  async #checkToken(rpc: Rpc, { address, decimals }: EvmToken): Promise<void> {
+    const found = await rpc.ask(async (chain) => ({ decimals: await chain.decimals(address) }))
     if (!found) return
-    this.#isTokenRight = found.decimals === decimals
-    if (this.#isTokenRight) return
-    const wrong =
+    const asset = this.#assetOf(address)
+    if (found.decimals === decimals) {
+      this.#rightTokens.add(asset)
+      return
+    }
+    const reason =
       found.decimals === undefined
-        ? { setting: 'EVM_TOKEN', reason: 'at this address there is no ERC-20 token' }
-        : { setting: 'EVM_TOKEN_DECIMALS', reason: `the token has ${found.decimals}, not ${decimals}` }
-    if (this.#loggedTokenProblem !== wrong.reason) this.#parts.log.error('payment_token_wrong', wrong)
-    this.#loggedTokenProblem = wrong.reason
+        ? `${asset}: at this address there is no ERC-20 token`
+        : `${asset}: the token has ${found.decimals} decimals, not ${decimals}`
+    if (this.#loggedTokenProblems.get(asset) !== reason)
+      this.#parts.log.error('payment_token_wrong', { reason })
+    this.#loggedTokenProblems.set(asset, reason)
   }
 }

@@ -3,7 +3,7 @@
 import { ProtocolError } from '@sotto/protocol'
 import { SettingError } from '../../operations/setting-error.ts'
 import type { PaymentSettingText } from '../payment-settings.ts'
-import type { Destination, OrderToOpen, PaymentProvider, Unit } from '../provider.ts'
+import type { Destination, OrderToOpen, PaymentMethod, PaymentProvider } from '../provider.ts'
 
 /** The configuration of the provider. */
 export interface ManualConfig {
@@ -25,11 +25,17 @@ export function manualConfigOf(text: PaymentSettingText): ManualConfig {
 /** Every order has the same place to pay. Payments are recorded with the operator's commands. */
 export class ManualPayments implements PaymentProvider {
   readonly name = 'manual'
-  readonly unit: Unit = { symbol: 'USDT', decimals: DECIMALS, network: '' }
+  readonly methods: readonly PaymentMethod[] = [
+    { asset: 'manual', symbol: 'USDT', decimals: DECIMALS, network: '' },
+  ]
   readonly #payTo: string
 
   constructor(config: ManualConfig) {
     this.#payTo = config.payTo
+  }
+
+  isAvailable(): boolean {
+    return this.#payTo !== ''
   }
 
   async open({ price }: OrderToOpen): Promise<Destination> {

@@ -11,9 +11,9 @@ import type {
   Destination,
   Ledger,
   OrderToOpen,
+  PaymentMethod,
   PaymentProvider,
   PaymentSeen,
-  Unit,
 } from '../provider.ts'
 import { AnswerTooLarge, Unreachable } from './bounded-request.ts'
 import { OtherTransfers } from './other-transfers.ts'
@@ -60,7 +60,7 @@ interface Findings {
  */
 export class TronPayments implements PaymentProvider {
   readonly name = 'tron'
-  readonly unit: Unit = { symbol: 'USDT', decimals: DECIMALS, network: 'TRON' }
+  readonly methods: readonly PaymentMethod[]
   readonly #config: TronConfig
   readonly #clock: Clock
   readonly #log: Log
@@ -85,11 +85,17 @@ export class TronPayments implements PaymentProvider {
 
   constructor(config: TronConfig, parts: { clock: Clock; log: Log; pace?: TronPace }) {
     this.#config = config
+    const asset = assetOf(config.token)
+    this.methods = [{ asset, symbol: 'USDT', decimals: DECIMALS, network: 'TRON' }]
     this.#clock = parts.clock
     this.#log = parts.log
     this.#pace = parts.pace ?? tronPace
     const stopping = this.#stopping.signal
     this.#grid = new TronEndpoints(config, { ...parts, pace: this.#pace, stopping })
+  }
+
+  isAvailable(): boolean {
+    return this.#isToken === true && this.#isReachable
   }
 
   /**

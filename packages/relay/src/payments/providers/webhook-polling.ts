@@ -71,6 +71,11 @@ export class Polling {
     return this.#completeUntil
   }
 
+  /** Whether the processor answered the last request. */
+  get isReachable(): boolean {
+    return this.#isReachable
+  }
+
   /** Resolves once it has stopped. */
   get stopped(): Promise<void> {
     return this.#running

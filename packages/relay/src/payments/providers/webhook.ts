@@ -5,7 +5,14 @@ import type { Clock } from '../../operations/clock.ts'
 import type { Log } from '../../operations/log.ts'
 import { SettingError } from '../../operations/setting-error.ts'
 import type { PaymentSettingText } from '../payment-settings.ts'
-import type { Callback, Destination, Ledger, OrderToOpen, PaymentProvider, Unit } from '../provider.ts'
+import type {
+  Callback,
+  Destination,
+  Ledger,
+  OrderToOpen,
+  PaymentMethod,
+  PaymentProvider,
+} from '../provider.ts'
 import { interfaceUrlOf, readBytes, Unreachable } from './bounded-request.ts'
 import { BtcPay } from './btcpay.ts'
 import { NowPayments } from './nowpayments.ts'
@@ -20,8 +27,8 @@ import {
 } from './webhook-processor.ts'
 
 const processors = {
-  nowpayments: { make: NowPayments, apiUrl: 'https://api.nowpayments.io' },
-  btcpay: { make: BtcPay, apiUrl: '' },
+  nowpayments: { make: NowPayments, title: 'NOWPayments', apiUrl: 'https://api.nowpayments.io' },
+  btcpay: { make: BtcPay, title: 'BTCPay Server', apiUrl: '' },
 } as const
 
 /** The configuration of the provider. */
@@ -62,7 +69,7 @@ export function webhookConfigOf(text: PaymentSettingText): WebhookConfig {
 /** Opens an invoice for each order, and records the payments in the processor's signed notifications. */
 export class WebhookPayments implements PaymentProvider {
   readonly name = 'webhook'
-  readonly unit: Unit = { symbol: 'USDT', decimals: DECIMALS, network: '' }
+  readonly methods: readonly PaymentMethod[]
   readonly callback: Callback = { name: CALLBACK, answer: (request) => this.#answer(request) }
   readonly #processor: Processor
   readonly #clock: Clock
@@ -85,6 +92,8 @@ export class WebhookPayments implements PaymentProvider {
   ) {
     if (!publicUrl)
       throw new SettingError('PUBLIC_URL', 'set, so that the payment processor can send notifications')
+    const network = processors[config.processor].title
+    this.methods = [{ asset: ASSET, symbol: 'USDT', decimals: DECIMALS, network }]
     const callbackUrl = new URL(`/payments/${CALLBACK}`, publicUrl).href
     const stopping = this.#stopping.signal
     this.#processor = new processors[config.processor].make(
@@ -94,6 +103,10 @@ export class WebhookPayments implements PaymentProvider {
     this.#clock = parts.clock
     this.#log = parts.log
     this.#pace = parts.pace ?? pollingPace
+  }
+
+  isAvailable(): boolean {
+    return this.#ledger !== undefined && this.#polling?.isReachable === true
   }
 
   async open(order: OrderToOpen): Promise<Destination> {
