@@ -96,8 +96,8 @@ async function measureBareParts(floor: MeasuredServer, part: Uint8Array<ArrayBuf
 }
 
 async function put(url: string, whole: Blob): Promise<void> {
-  const { status } = await fetch(url, { method: 'PUT', body: whole })
-  if (status !== 204) throw new Error(`the upload was answered with ${status}`)
+  const { ok, status } = await fetch(url, { method: 'PUT', body: whole })
+  if (!ok) throw new Error(`the upload was answered with ${status}`)
 }
 
 async function download(account: WireAccount, key: string): Promise<number> {

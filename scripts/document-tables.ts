@@ -38,7 +38,7 @@ const tables: Readonly<Record<string, () => string>> = {
       Object.entries<Endpoint>(endpoints).map(([name, endpoint]) => [
         `${[endpoint.method, endpoint.alsoMethod].filter(Boolean).join(' or ')} \`${API_BASE}${endpoint.path}\``,
         endpoint.auth === 'account' ? 'yes' : 'no',
-        `${inputOf(endpoint)} → ${endpoint.status} ${endpoint.rawReply ? BYTES : fieldsOf(endpoint.reply) || '`{}`'}`,
+        `${inputOf(endpoint)} → ${endpoint.status} ${outputOf(endpoint)}`,
         summaries[name] ?? '',
         [...endpoint.errors, ...(endpoint.adds ? ['RELAY_FULL'] : [])]
           .map((code) => `\`${code}\``)
@@ -126,6 +126,11 @@ function inputOf({ query, body, rawBody }: Endpoint): string {
   const inBody = rawBody ? BYTES : fieldsOf(body)
   if (!query) return inBody
   return rawBody ? `?${fieldsOf(query)}, ${inBody}` : `?${fieldsOf(query)}`
+}
+
+function outputOf({ reply, rawReply }: Endpoint): string {
+  if (rawReply) return BYTES
+  return reply ? fieldsOf(reply) : '`{}`'
 }
 
 function fieldsOf(schema: unknown, without: readonly string[] = []): string {

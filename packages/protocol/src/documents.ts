@@ -141,10 +141,10 @@ function repliesOf(endpoint: Endpoint, summary: string): Json {
 }
 
 function replyOf(endpoint: Endpoint, summary: string): Json {
-  if (!endpoint.reply) return { description: 'Done' }
+  const { reply } = endpoint
   return {
-    description: summary,
-    content: { 'application/json': { schema: schemaOf(endpoint.reply) } },
+    description: reply ? summary : 'Done',
+    content: { 'application/json': { schema: reply ? schemaOf(reply) : { type: 'object' } } },
   }
 }
 

@@ -63,7 +63,7 @@ export type ParamsOf<N extends EndpointName> = Table[N] extends { params: infer 
 export type QueryOf<N extends EndpointName> = Table[N] extends { query: infer S extends v.GenericSchema }
   ? v.InferOutput<S>
   : undefined
-/** The type of an endpoint's reply; undefined for 204. */
+/** The type of an endpoint's reply; undefined if it says nothing. */
 export type ReplyOf<N extends EndpointName> = Table[N] extends { reply: infer S extends v.GenericSchema }
   ? v.InferOutput<S>
   : undefined

@@ -22,6 +22,13 @@ export function expectProblem(
   if (status !== 409) expect(answer.text).not.toContain('409')
 }
 
+/** Expects an answer in JSON, as clients parse every answer. */
+export function expectJson({ status, headers, text, body }: Answer): void {
+  const type = headers.get('content-type')?.replace(/; ?charset=utf-8$/, '')
+  expect([status, type]).toEqual([status, status < 400 ? 'application/json' : 'application/problem+json'])
+  expect([text, typeof body]).toEqual([text, 'object'])
+}
+
 /** Expects an answer that names an invalid field and its rule. */
 export function expectInvalidField(answer: Answer, field: string, rule: string | RegExp = /./): void {
   expectProblem(answer, 400, 'INVALID_FIELD', { field, detail: expect.any(String) })

@@ -327,11 +327,11 @@ describe('the account itself', () => {
 })
 
 describe('deleting one’s account', () => {
-  test('answers 204, sends account_deleted on the connection and closes it with 4401', async () => {
+  test('answers 200, sends account_deleted on the connection and closes it with 4401', async () => {
     const account = await wireAccount(relay.url)
     const { socket } = await account.online()
     const answer = await account.bare('DELETE', '/me')
-    expect([answer.status, answer.text]).toEqual([204, ''])
+    expect([answer.status, answer.text]).toEqual([200, '{}'])
     expect(await socket.next()).toEqual({ type: 'goaway', reason: 'account_deleted' })
     expect((await socket.closed).code).toBe(4401)
   })

@@ -275,7 +275,7 @@ describe('logging out', () => {
     await account.login()
     const { socket } = await account.online()
     const answer = await account.bare('POST', '/auth/logout')
-    expect([answer.status, answer.text]).toEqual([204, ''])
+    expect([answer.status, answer.text]).toEqual([200, '{}'])
     expect(await socket.next()).toEqual({ type: 'goaway', reason: 'jwt_revoked' })
     expect((await socket.closed).code).toBe(4401)
     expectProblem(await account.get('/me'), 401, 'TOKEN_DEAD')

@@ -137,7 +137,7 @@ onEveryEngine((relay) => {
     await send()
     await letPass(1000)
     await service.until(path)
-    expect((await bob.bare('PUT', `/blocks/${alice.alias}`)).status).toBe(204)
+    expect((await bob.bare('PUT', `/blocks/${alice.alias}`)).status).toBe(200)
     service.on(path, answer(201))
     socket.send(message(bob.alias, conv, 'and another thing'))
     socket.send(signal('call_offer', [alice, bob]))

@@ -89,9 +89,6 @@ export const CreatePostBody = v.object({ type: v.optional(PostType, 'text'), con
 export const CreatePostReply = v.object({ post_id: PostId })
 export const ListChannelBody = v.object({ channel_id: ChannelId, price_usdt: Price })
 
-/** An empty answer. It is JSON because older clients parse it. */
-export const Done = v.object({})
-
 export const ChannelPath = v.object({ id: ChannelId })
 export const ChannelPostPath = v.object({ id: ChannelId, post_id: PostId })
 

@@ -50,7 +50,7 @@ export const accountEndpoints = define({
     path: '/auth/logout',
     auth: 'account',
     rate: 'write',
-    status: 204,
+    status: 200,
     errors: [],
   },
   authLogoutAll: {
@@ -58,7 +58,7 @@ export const accountEndpoints = define({
     path: '/auth/logout-all',
     auth: 'account',
     rate: 'write',
-    status: 204,
+    status: 200,
     errors: [],
   },
   wsTicket: {
@@ -95,7 +95,7 @@ export const accountEndpoints = define({
     path: '/me',
     auth: 'account',
     rate: 'write',
-    status: 204,
+    status: 200,
     errors: [],
   },
   lookUpUser: {

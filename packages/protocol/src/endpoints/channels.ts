@@ -64,7 +64,7 @@ export const channelEndpoints = define({
     auth: 'account',
     rate: 'write',
     params: channels.ChannelPath,
-    status: 204,
+    status: 200,
     errors: ['NOT_FOUND', 'NOT_CHANNEL_OWNER'],
   },
   subscribe: {
@@ -74,7 +74,6 @@ export const channelEndpoints = define({
     rate: 'write',
     params: channels.ChannelPath,
     status: 200,
-    reply: channels.Done,
     adds: 'little',
     errors: ['NOT_FOUND', 'TOO_MANY_SUBSCRIPTIONS'],
   },
@@ -85,7 +84,6 @@ export const channelEndpoints = define({
     rate: 'write',
     params: channels.ChannelPath,
     status: 200,
-    reply: channels.Done,
     errors: ['NOT_FOUND'],
   },
   listPosts: {
@@ -120,7 +118,7 @@ export const channelEndpoints = define({
     auth: 'account',
     rate: 'write',
     params: channels.ChannelPostPath,
-    status: 204,
+    status: 200,
     errors: ['NOT_FOUND', 'NOT_CHANNEL_OWNER'],
   },
   listChannel: {
@@ -130,7 +128,6 @@ export const channelEndpoints = define({
     rate: 'write',
     body: channels.ListChannelBody,
     status: 200,
-    reply: channels.Done,
     errors: ['NOT_FOUND', 'NOT_CHANNEL_OWNER'],
   },
   unlistChannel: {
@@ -139,7 +136,7 @@ export const channelEndpoints = define({
     auth: 'account',
     rate: 'write',
     params: channels.ChannelPath,
-    status: 204,
+    status: 200,
     errors: ['NOT_FOUND', 'NOT_CHANNEL_OWNER'],
   },
   buyChannel: {

@@ -32,7 +32,8 @@ export interface Endpoint {
   readonly rawBody?: LimitName
   /** The reply is raw bytes. The handler answers the whole response, also for HEAD. */
   readonly rawReply?: true
-  readonly status: 200 | 201 | 204
+  readonly status: 200 | 201
+  /** Absent if there is nothing to say: the relay then answers `{}`, older ones 204. Clients read neither. */
   readonly reply?: v.GenericSchema
   /**
    * The reply may be long. Its bytes count by the rate `longReply`, and an account gets such replies one

@@ -50,7 +50,7 @@ export const friendEndpoints = define({
     auth: 'account',
     rate: 'write',
     params: friends.FriendPath,
-    status: 204,
+    status: 200,
     errors: ['NOT_FOUND'],
   },
   removeFriend: {
@@ -59,7 +59,7 @@ export const friendEndpoints = define({
     auth: 'account',
     rate: 'write',
     params: friends.FriendPath,
-    status: 204,
+    status: 200,
     errors: ['NOT_FOUND'],
   },
   block: {
@@ -68,7 +68,7 @@ export const friendEndpoints = define({
     auth: 'account',
     rate: 'lookup', // Its answer tells whether the alias exists, as a lookup does.
     params: friends.AliasPath,
-    status: 204,
+    status: 200,
     errors: ['NOT_FOUND', 'SELF_REQUEST', 'TOO_MANY_FRIENDS'],
   },
   unblock: {
@@ -77,7 +77,7 @@ export const friendEndpoints = define({
     auth: 'account',
     rate: 'write',
     params: friends.AliasPath,
-    status: 204,
+    status: 200,
     errors: ['NOT_FOUND'],
   },
   listBlocks: {

@@ -61,7 +61,7 @@ export const mediaEndpoints = define({
     auth: 'account',
     rate: 'upload',
     params: media.UploadPath,
-    status: 204,
+    status: 200,
     errors: ['NOT_FOUND'],
   },
   uploadUrl: {
@@ -102,7 +102,7 @@ export const mediaEndpoints = define({
     rate: 'link',
     params: media.MediaLinkPath,
     rawBody: 'mediaBytes',
-    status: 204,
+    status: 200,
     adds: 'much',
     errors: ['NOT_FOUND', 'ALREADY_STORED', 'BODY_INCOMPLETE', 'MEDIA_UNAVAILABLE'],
   },

@@ -1,5 +1,4 @@
 // Endpoints of push, which wakes devices that are not connected.
-import { Done } from '../bodies/channels.ts'
 import * as push from '../bodies/push.ts'
 import { define, type Summaries } from './endpoint.ts'
 
@@ -20,7 +19,6 @@ export const pushEndpoints = define({
     rate: 'push',
     body: push.SubscribeBody,
     status: 200,
-    reply: Done,
     adds: 'much',
     errors: [],
   },
@@ -31,7 +29,6 @@ export const pushEndpoints = define({
     rate: 'push',
     body: push.RegisterPushBody,
     status: 200,
-    reply: Done,
     adds: 'much',
     errors: ['PUSH_UNAVAILABLE'],
   },
@@ -41,7 +38,6 @@ export const pushEndpoints = define({
     auth: 'account',
     rate: 'push',
     status: 200,
-    reply: Done,
     errors: [],
   },
 })

@@ -91,14 +91,12 @@ export function channelRoutes(parts: ChannelParts): Handlers<Names> {
       const target = { id: params.id, caller: caller.id }
       const channel = await storage.transaction((sql) => subscribe(sql, target, parts))
       bus.ring(caller.id, { kind: 'topic', topic: topicOf(channel), isWanted: true })
-      return {}
     },
 
     unsubscribe: async ({ caller, params }) => {
       const target = { id: params.id, caller: caller.id }
       const channel = await storage.transaction((sql) => unsubscribe(sql, target))
       bus.ring(caller.id, { kind: 'topic', topic: topicOf(channel), isWanted: false })
-      return {}
     },
 
     listPosts: async ({ caller, params, query }) => {
@@ -125,7 +123,6 @@ export function channelRoutes(parts: ChannelParts): Handlers<Names> {
     listChannel: async ({ caller, body }) => {
       const target = { id: body.channel_id, caller: caller.id }
       await storage.transaction((sql) => setSalePrice(sql, target, body.price_usdt))
-      return {}
     },
 
     unlistChannel: async ({ caller, params }) => {

@@ -78,8 +78,8 @@ function createRoute<N extends EndpointName>(name: N, parts: RouterParts, longRe
       }
       const reply = await handle(checked)
       if (reply instanceof Response) return reply
-      if (endpoint.status === 204) return new Response(null, { status: 204 })
-      return Response.json(reply, { status: endpoint.status, headers: NOT_STORED })
+      // Published clients parse every answer as JSON, also one that says nothing.
+      return Response.json(reply ?? {}, { status: endpoint.status, headers: NOT_STORED })
     },
   }
 }

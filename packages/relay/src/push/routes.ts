@@ -32,7 +32,6 @@ export function pushRoutes(parts: PushRouteParts): Handlers<Names> {
       const target = browserOf(body, parts)
       await storage.transaction((sql) => subscribe(sql, caller.id, target, parts))
       wakeDecisions.subscribed(caller.id)
-      return {}
     },
 
     pushRegister: async ({ caller, body }) => {
@@ -41,12 +40,10 @@ export function pushRoutes(parts: PushRouteParts): Handlers<Names> {
       const target: NewTarget = { kind: 'fcm', target: body.token, ...keys, host: fcmHost }
       await storage.transaction((sql) => subscribe(sql, caller.id, target, parts))
       wakeDecisions.subscribed(caller.id)
-      return {}
     },
 
     pushDisable: async ({ caller }) => {
       await storage.transaction((sql) => disablePush(sql, caller.id))
-      return {}
     },
   }
 }

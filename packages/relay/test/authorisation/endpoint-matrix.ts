@@ -9,7 +9,7 @@ import {
   endpoints,
   errors,
 } from '@sotto/protocol'
-import { expectProblem } from '../expect.ts'
+import { expectJson, expectProblem } from '../expect.ts'
 import { type Answer, call } from '../wire.ts'
 import {
   BAD_LOGINS,
@@ -171,7 +171,7 @@ class CaseCheck {
       const before = await this.#world.contents()
       const answer = await this.#send(missing, bearer(stranger.account.token))
       if (ifMissing === 'NOT_FOUND') expectProblem(answer, 404, ifMissing)
-      else expect([answer.status, answer.text]).toEqual([this.#endpoint.status, ''])
+      else expect([answer.status, answer.text]).toEqual([this.#endpoint.status, '{}'])
       await this.#expectChanges('nothing', before)
     })
   }
@@ -278,8 +278,11 @@ class CaseCheck {
     else expectChangesOnlyIn(changes, change)
   }
 
-  #send(ask: Ask, credentials: Credentials, method: string = this.#endpoint.method): Promise<Answer> {
-    return send(this.#world.relay.url, this.#endpoint, ask, { ...credentials, method })
+  async #send(ask: Ask, credentials: Credentials, method: string = this.#endpoint.method): Promise<Answer> {
+    const answer = await send(this.#world.relay.url, this.#endpoint, ask, { ...credentials, method })
+    const isBytes = this.#endpoint.rawReply && answer.status < 300
+    if (method !== 'HEAD' && !isBytes) expectJson(answer)
+    return answer
   }
 
   async #labelled<T>(by: string, check: () => Promise<T>): Promise<T> {
