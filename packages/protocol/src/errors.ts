@@ -50,7 +50,6 @@ const registry = {
       'CHANNEL_TAKEN',
       'ORDER_NOT_CONFIRMED',
       'TOO_MANY_ORDERS',
-      'MAILBOX_FULL',
       'OUT_OF_ORDER',
       'TOO_MANY_UPLOADS',
     ],
@@ -58,6 +57,7 @@ const registry = {
     503: ['PAYMENTS_UNAVAILABLE', 'MEDIA_UNAVAILABLE', 'SHUTTING_DOWN'],
   },
   after: {
+    409: ['MAILBOX_FULL'],
     429: ['RATE_LIMITED'],
     503: ['TOO_MANY_CONNECTIONS'],
     507: ['RELAY_FULL'],
@@ -128,11 +128,13 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   CHANNEL_TAKEN: 'Another account is buying the channel, or has just bought it.',
   ORDER_NOT_CONFIRMED: 'The order is not paid, or its payment is not confirmed yet.',
   TOO_MANY_ORDERS: 'The account has reached its limit of unpaid orders; pay one or let it expire.',
-  MAILBOX_FULL: 'The recipient has too many undelivered messages or retractions.',
+  MAILBOX_FULL:
+    'The recipient has too many undelivered messages or retractions. `retry_after_ms` says when to try again; nobody knows when there will be room, so wait longer each time.',
   OUT_OF_ORDER: 'The relay has not accepted the message that `after` names; send that one first.',
   EXPIRED: 'The message expired before it was delivered.',
   PAYLOAD_TOO_LARGE: 'The body or frame is larger than allowed.',
-  RATE_LIMITED: 'A rate or limit was exceeded; `limit` names it and `Retry-After` says when to try again.',
+  RATE_LIMITED:
+    'A rate or limit was exceeded; `limit` names it, and `Retry-After`, or `retry_after_ms` in a frame, says when to try again.',
   INTERNAL: 'The relay failed; the operator’s log has the cause.',
   PAYMENTS_UNAVAILABLE: 'The relay has no payment provider, or cannot reach it.',
   PUSH_UNAVAILABLE: 'The relay is not set up to wake devices of this kind.',

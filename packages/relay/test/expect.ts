@@ -1,5 +1,6 @@
 // Expectations for HTTP answers: every refusal has the same form.
 import { expect } from 'bun:test'
+import { errors, isErrorCode } from '@sotto/protocol'
 import type { Answer } from './wire.ts'
 
 /** Expects the problem document (RFC 9457) of an error, with these fields and no others. */
@@ -18,6 +19,8 @@ export function expectProblem(
   })
   expect(answer.status).toBe(status)
   expect(answer.headers.get('content-type')).toBe('application/problem+json')
+  if (isErrorCode(error) && errors[error].retry === 'after')
+    expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/)
   // Published clients treat any text with these digits as the answer to a recovery.
   if (status !== 409) expect(answer.text).not.toContain('409')
 }

@@ -9,7 +9,14 @@ async function expectRefusal(
   error: string,
   names: { id?: string; conv_id?: string },
 ): Promise<void> {
-  expect(await socket.next()).toEqual({ type: 'error', error, message: expect.stringMatching(/./), ...names })
+  const waits = error === 'MAILBOX_FULL' ? { retry_after_ms: 3000 } : {}
+  expect(await socket.next()).toEqual({
+    type: 'error',
+    error,
+    message: expect.stringMatching(/./),
+    ...names,
+    ...waits,
+  })
 }
 
 onEveryEngine((relay) => {

@@ -2,6 +2,12 @@
 import { type Limits, ProtocolError } from '@sotto/protocol'
 import type { Lane, Mailbox } from './batch-rows.ts'
 
+/**
+ * When a sender may try again. Nobody knows when the recipient makes room, but a connected one confirms its
+ * messages within seconds. Clients wait longer after each refusal.
+ */
+const RETRY_MS = 3000
+
 /** @throws ProtocolError `MAILBOX_FULL` if a message with a payload of this length has no room */
 export function checkMessageRoom(lane: Lane, mailbox: Mailbox, bytes: number, limits: Limits): void {
   const { mailboxMessages, mailboxBytes, mailboxRetractions, conversationPercent } = limits
@@ -16,7 +22,7 @@ export function checkMessageRoom(lane: Lane, mailbox: Mailbox, bytes: number, li
     lane.pendingCount + extraInLane >= mailboxMessages * share ||
     lane.pendingBytes + bytes > mailboxBytes * share
   ) {
-    throw new ProtocolError('MAILBOX_FULL')
+    throw mailboxFull()
   }
 }
 
@@ -27,6 +33,10 @@ export function checkRetractionRoom(lane: Lane, mailbox: Mailbox, limits: Limits
   const { mailboxRetractions, conversationPercent } = limits
   const share = conversationPercent / 100
   if (mailbox.retractionCount >= mailboxRetractions || lane.retractionCount >= mailboxRetractions * share) {
-    throw new ProtocolError('MAILBOX_FULL')
+    throw mailboxFull()
   }
+}
+
+function mailboxFull(): ProtocolError {
+  return new ProtocolError('MAILBOX_FULL', { retryAfterMs: RETRY_MS })
 }
