@@ -68,7 +68,7 @@ export function maintenanceTasks(parts: MaintainedParts): readonly MaintenanceTa
     { name: 'rejections', needsTrustedClock: true, run: () => forgetRejections(storage, parts) },
     // Without a trusted clock it still removes deleted blobs, but nothing expires.
     { name: 'media', run: async (signal) => media.sweep(signal, await clockTrust.isTrusted()) },
-    { name: 'orders', needsTrustedClock: true, run: () => payments.sweep() },
+    { name: 'orders', needsTrustedClock: true, run: () => payments.forgetParties() },
     { name: 'reserves', needsTrustedClock: true, run: () => reserveRate.eraseOld() },
     { name: 'push', run: (signal) => push.sweep(signal) },
     { name: 'request rates', run: () => rates.dropUnused() },

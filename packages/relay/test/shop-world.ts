@@ -21,7 +21,8 @@ import { createLog } from '../src/operations/log.ts'
 import { systemRandom } from '../src/operations/random.ts'
 import { PaymentLedger } from '../src/payments/ledger.ts'
 import { findOrder, type Order } from '../src/payments/order.ts'
-import { sweepOrders } from '../src/payments/order-expiry.ts'
+import { OrderEnds } from '../src/payments/order-ends.ts'
+import { forgetParties, sweepOrders } from '../src/payments/order-expiry.ts'
 import { Orders } from '../src/payments/orders.ts'
 import { listPayments } from '../src/payments/payment.ts'
 import { PaymentMethods } from '../src/payments/payment-methods.ts'
@@ -146,8 +147,16 @@ export async function openShopWorld(
       await ledger.transaction((entries) => entries.record(seen))
       return seen.reference
     },
-    sweep: (options?: { batchSize?: number; after?: Order | undefined }) =>
-      sweepOrders({ ...parts, ledger, methods, log }, options),
+    sweep: async (options?: { batchSize?: number; after?: Order | undefined }) => {
+      await forgetParties(parts)
+      return await sweepOrders({ ...parts, ledger, methods, log }, options)
+    },
+    /** The watcher of orders' ends, over this connection to the store. */
+    endsOn: (other: Storage) =>
+      new OrderEnds({
+        ...{ ...parts, storage: other, log, isClockTrusted, seenUntil: () => [chain.seenUntil] },
+        sweep: async () => void (await sweepOrders({ ...parts, storage: other, ledger, methods, log })),
+      }),
     status: async ({ order_id }: Order) => (await findOrder(storage.sql, order_id))?.status,
     /** The outcome of each payment for an order: `counted`, or why it is refunded. */
     outcomes: async ({ id }: Order): Promise<string[]> => {

@@ -3,6 +3,7 @@
 // chain.
 import { describe, expect, test } from 'bun:test'
 import { expectFields, expectInvalidField, expectProblem, FORMS } from './expect.ts'
+import { eventually } from './payment-watch.ts'
 import { onEveryEngine } from './use-relay.ts'
 import { befriend, call, message, post, type WireAccount, wireAccount, wireFriends } from './wire.ts'
 
@@ -323,6 +324,15 @@ describe('without a payment provider', () => {
 describe('the rates of the shop', () => {
   onEveryEngine(
     (relay) => {
+      test('an order that nobody paid is shown as ended within seconds of its end', async () => {
+        const reserved = await post(`${relay.url}/api/v1/vanity/reserve`, { alias_id: freshId() })
+        const status = `${relay.url}/api/v1/vanity/order/${reserved.body.order_id}/status`
+        expect((await call(status)).body.status).toBe('pending')
+        await relay.process.letPass(15 * 60_000 + 1)
+        await eventually(async () => expect((await call(status)).body.status).toBe('expired'))
+        await relay.process.letPass(DAY_MS)
+      })
+
       test('an address can reserve three ids in any day, whatever restarts in between', async () => {
         const reserve = () => post(`${relay.url}/api/v1/vanity/reserve`, { alias_id: freshId() })
         for (let n = 0; n < 3; n++) expect((await reserve()).status).toBe(200)

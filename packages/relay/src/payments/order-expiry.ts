@@ -9,11 +9,12 @@ import { openedAssets } from './destinations.ts'
 import { hasLateMoney, isPaidInTimeUnlessLost } from './judgement.ts'
 import type { PaymentLedger } from './ledger.ts'
 import { addEvent, type Order, type OrderNumber } from './order.ts'
-import { listPayments, markForRefund } from './payment.ts'
+import { listPayments, markForRefund, type Payment } from './payment.ts'
 import type { PaymentMethods } from './payment-methods.ts'
 
 const BATCH_SIZE = 500
 const DAY_MS = 86_400_000
+const NOT_PAID = 'it was not paid in time'
 
 interface ExpiryParts {
   readonly methods: PaymentMethods
@@ -32,25 +33,31 @@ export function isOver(
   return order.status === 'pending' && order.expires_at < methods.seenUntil(assets, now)
 }
 
-/**
- * Expires an order, unless enough was paid in time that may still be confirmed. Money that arrived in time is
- * recorded for refund. If money also came late, all of it waits for the judgement, which must follow in this
- * transaction. A provider that is no longer set up confirms nothing, so payments that wait only for such a
- * provider do not keep the order open for ever, but as long as late payments are watched.
- * @returns whether the order is expired now
- */
-async function expireOrder(
-  sql: Sql,
+// A provider that is no longer set up confirms nothing, so payments that wait only for such a provider do not
+// keep the order open for ever, but as long as late payments are watched.
+function isWaiting(
   order: Order,
+  payments: readonly Payment[],
   { methods, limits, now }: ExpiryParts & { now: number },
-): Promise<boolean> {
-  const payments = await listPayments(sql, order.id)
+): boolean {
   const isWaitedFor =
     now <= order.expires_at + limits.watchDays * DAY_MS ||
     payments.some(({ state, asset }) => state === 'seen' && methods.providerOf(asset))
-  if (isWaitedFor && isPaidInTimeUnlessLost(order, payments)) return false
+  return isWaitedFor && isPaidInTimeUnlessLost(order, payments)
+}
+
+/**
+ * Expires an order, unless enough was paid in time that may still be confirmed. Money that arrived in time is
+ * recorded for refund. If money also came late, all of it waits for the judgement, which must follow in this
+ * transaction.
+ * @returns whether the order is expired now
+ */
+async function expireOrder(sql: Sql, order: Order, parts: ExpiryParts & { now: number }): Promise<boolean> {
+  const { now } = parts
+  const payments = await listPayments(sql, order.id)
+  if (isWaiting(order, payments, parts)) return false
   await sql`UPDATE orders SET status = 'expired', holds = NULL WHERE id = ${order.id}`
-  await addEvent(sql, order.id, { at: now, who: 'relay', what: 'expired', why: 'it was not paid in time' })
+  await addEvent(sql, order.id, { at: now, who: 'relay', what: 'expired', why: NOT_PAID })
   if (hasLateMoney(order, payments)) return true
   for (const payment of payments) {
     if (payment.state === 'final' && payment.outcome === null)
@@ -81,7 +88,7 @@ interface SweepParts extends ExpiryParts {
 }
 
 /**
- * Expires all orders whose time is over. Runs periodically.
+ * Expires all orders whose time is over.
  * @param options.after the order at which the previous pass gave up
  * @returns the order at which this pass gave up, if any
  */
@@ -89,26 +96,35 @@ export async function sweepOrders(
   parts: SweepParts,
   { batchSize = BATCH_SIZE, after }: { batchSize?: number; after?: Order | undefined } = {},
 ): Promise<Order | undefined> {
-  const { storage, methods, clock, limits, log } = parts
+  const { storage, methods, clock, log } = parts
   const now = clock.now()
+  const onFailure = (error: unknown): void => log.error('order_sweep_failed', { error })
   let failed: Order | undefined
   let batch = await overdueAfter(storage, { at: after?.expires_at ?? 0, id: after?.id ?? 0, now, batchSize })
   for (;;) {
     const over = batch.filter((order) => isOver(order, order.assets?.split(' ') ?? [], { methods, now }))
-    const onFailure = (error: unknown): void => log.error('order_sweep_failed', { error })
-    failed = await workThrough(over, ({ id }) => expireOne(id, parts), { onFailure })
+    const unpaid = await expireUnpaid(over, parts)
+    const others = over.filter(({ id }) => !unpaid.has(id))
+    failed = await workThrough(others, (order) => expireOne(order, parts), { onFailure })
     const last = batch.at(-1)
     if (failed || !last || batch.length < batchSize) break
     // Orders that may have been paid stay pending. Continue after them, so that they do not block later ones.
     batch = await overdueAfter(storage, { at: last.expires_at, id: last.id, now, batchSize })
   }
-  // Network addresses of buyers are deleted when they are no longer needed.
-  const before = now - limits.holdAgainSeconds * 1000
+  return failed
+}
+
+/** Deletes the network addresses of buyers that are no longer needed. Runs periodically. */
+export async function forgetParties({
+  storage,
+  clock,
+  limits,
+}: Pick<SweepParts, 'storage' | 'clock'> & { readonly limits: Limits }): Promise<void> {
+  const before = clock.now() - limits.holdAgainSeconds * 1000
   await storage.transaction(
     (sql) =>
       sql`UPDATE orders SET party = NULL WHERE party IS NOT NULL AND status <> 'pending' AND expires_at < ${before}`,
   )
-  return failed
 }
 
 interface OverdueOrder extends Order {
@@ -129,10 +145,37 @@ async function overdueAfter(
     ORDER BY expires_at, id LIMIT ${batchSize}`
 }
 
-async function expireOne(id: OrderNumber, { ledger, methods, limits, clock }: SweepParts): Promise<void> {
-  await ledger.end(id, async (sql, order) => {
+// Most orders that end were never paid. Many of them may end together, so they end in one transaction.
+async function expireUnpaid(
+  orders: readonly Order[],
+  { storage, clock }: SweepParts,
+): Promise<ReadonlySet<OrderNumber>> {
+  if (orders.length === 0) return new Set()
+  const now = clock.now()
+  return await storage.transaction(async (sql) => {
+    const expired = new Set<OrderNumber>()
+    for (const { id } of orders.toSorted((a, b) => a.id - b.id)) {
+      const ended = await sql<{ id: OrderNumber }>`
+        UPDATE orders SET status = 'expired', holds = NULL
+        WHERE id = ${id} AND status = 'pending'
+          AND NOT EXISTS (SELECT 1 FROM payments WHERE order_number = orders.id)
+        RETURNING id`
+      if (ended.length === 0) continue
+      await addEvent(sql, id, { at: now, who: 'relay', what: 'expired', why: NOT_PAID })
+      expired.add(id)
+    }
+    return expired
+  })
+}
+
+async function expireOne(order: Order, parts: SweepParts): Promise<void> {
+  const { id } = order
+  const { storage, ledger, methods, limits, clock } = parts
+  // Without a lock first: an order that was paid in time waits here for many blocks.
+  if (isWaiting(order, await listPayments(storage.sql, id), { ...parts, now: clock.now() })) return
+  await ledger.end(id, async (sql, locked) => {
     const now = clock.now()
-    const isEnded = isOver(order, await openedAssets(sql, id), { methods, now })
-    return isEnded && (await expireOrder(sql, order, { methods, limits, now }))
+    const isEnded = isOver(locked, await openedAssets(sql, id), { methods, now })
+    return isEnded && (await expireOrder(sql, locked, { methods, limits, now }))
   })
 }

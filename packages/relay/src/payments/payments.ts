@@ -10,7 +10,8 @@ import type { Storage } from '../storage/storage.ts'
 import type { AllGoods } from './goods.ts'
 import { PaymentLedger } from './ledger.ts'
 import type { Order } from './order.ts'
-import { sweepOrders } from './order-expiry.ts'
+import { OrderEnds } from './order-ends.ts'
+import { forgetParties, sweepOrders } from './order-expiry.ts'
 import { Orders } from './orders.ts'
 import type { PaymentMethods } from './payment-methods.ts'
 import { PaymentPages } from './payment-page/payment-page.ts'
@@ -41,6 +42,13 @@ export function createPayments(parts: {
   const { providers } = parts.methods
   const ledger = new PaymentLedger(parts)
   let failedOrder: Order | undefined
+  const ends = new OrderEnds({
+    ...parts,
+    seenUntil: (now) => providers.map((provider) => provider.seenUntil(now)),
+    sweep: async () => {
+      failedOrder = await sweepOrders({ ...parts, ledger }, { after: failedOrder })
+    },
+  })
   return {
     orders: new Orders(parts),
     routes: orderRoutes(parts),
@@ -51,13 +59,13 @@ export function createPayments(parts: {
     ],
     start: async (): Promise<void> => {
       for (const provider of providers) await provider.start(ledger)
+      ends.start()
     },
     stop: async (): Promise<void> => {
+      await ends.stop()
       await Promise.all(providers.map((provider) => provider.stop()))
     },
-    sweep: async (): Promise<void> => {
-      failedOrder = await sweepOrders({ ...parts, ledger }, { after: failedOrder })
-    },
+    forgetParties: () => forgetParties(parts),
   }
 }
 
