@@ -270,6 +270,13 @@ export const limits = {
     setting: 'LIMIT_MEDIA_BYTES',
     means: 'one blob: a file of 100 MiB and the overhead of its encryption',
   },
+  completeBytes: {
+    default: 2 * MIB,
+    min: 64 * KIB,
+    max: 16 * MIB,
+    setting: 'LIMIT_COMPLETE_BYTES',
+    means: 'JSON body of a request that completes an upload; the default is enough for 10,000 parts',
+  },
   mediaAccountBytes: {
     default: 1024 * MIB,
     min: MIB,

@@ -28,6 +28,8 @@ export interface Endpoint {
    * that much.
    */
   readonly largeBody?: LimitName
+  /** Bounds the body instead of `bodyBytes`. */
+  readonly bodyLimit?: LimitName
   /** The body is raw bytes up to this limit, not JSON. The handler reads them as a stream. */
   readonly rawBody?: LimitName
   /** The reply is raw bytes. The handler answers the whole response, also for HEAD. */

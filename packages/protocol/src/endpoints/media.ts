@@ -49,7 +49,7 @@ export const mediaEndpoints = define({
     rate: 'upload',
     params: media.UploadPath,
     body: media.CompleteUploadBody,
-    largeBody: 'bodyBytes',
+    bodyLimit: 'completeBytes',
     status: 200,
     reply: media.CompleteUploadReply,
     adds: 'much',

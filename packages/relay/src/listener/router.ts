@@ -115,8 +115,9 @@ function rawBodyOf(request: Request, mostBytes: number): RawBody {
 }
 
 // JSON may write one character with six bytes (\uXXXX).
-function mostBytesOf({ largeBody, rawBody }: Endpoint, limits: Limits): number {
-  if (rawBody) return limits[rawBody]
+function mostBytesOf({ largeBody, bodyLimit, rawBody }: Endpoint, limits: Limits): number {
+  const ownLimit = rawBody ?? bodyLimit
+  if (ownLimit) return limits[ownLimit]
   return limits.bodyBytes + (largeBody ? limits[largeBody] * 6 : 0)
 }
 
