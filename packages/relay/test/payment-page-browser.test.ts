@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { sharedChromium } from '../../client/test/browser/shared-chromium.ts'
-import type { PaymentState, PaymentView } from '../src/payments/payment-page/payment-view.ts'
+import type { Arrival, PaymentState, PaymentView } from '../src/payments/payment-page/payment-view.ts'
 import { PaymentWorld, WAITING } from './payment-page-world.ts'
 
 setDefaultTimeout(60_000)
@@ -75,6 +75,54 @@ function textOf(page: Page, name: string): Promise<string | null> {
 }
 
 describe.each(devices)('on %s', (_device, options) => {
+  test('what arrives is listed as it comes, with a link to the transaction and a receipt to keep', async () => {
+    const token = world.place({ contract: '0xdAC17F958D2ee523a2206206994597C13D831ec7' })
+    const page = await open(token, options)
+    await headline(page, 'Waiting for your payment')
+    expect(await page.locator('.arrivals').isVisible()).toBe(false)
+    expect(await page.locator('.receipt').isVisible()).toBe(false)
+    const shared = { network: 'Ethereum', at: 0, outcome: null, state: 'seen' } as const
+    const coin: Arrival = { ...shared, kind: 'own_coin', amount: '0.5', symbol: '', reference: '<b>0xa1</b>' }
+    world.change(token, { arrivals: [coin] })
+    await letPass(page, REFRESH_MS)
+    await headline(page, 'Something else arrived')
+    expect(await page.locator('.arrivals li').allInnerTexts()).toEqual([
+      expect.stringMatching(
+        /^0\.5 of the chain’s own coin on Ethereum\s+This does not pay .*\s+<b>0xa1<\/b>$/,
+      ),
+    ])
+    const address = 'https://explorer.example/tx/0xa2'
+    const paid = {
+      ...shared,
+      kind: 'payment',
+      amount: '25.5',
+      symbol: 'USDT',
+      reference: '0xa2',
+      page: address,
+    }
+    world.change(token, {
+      ...{ state: 'confirmed', received: '25.5', missing: '0', confirmedAt: 1 },
+      arrivals: [coin, { ...paid, kind: 'payment', state: 'final', outcome: 'counted' }],
+    })
+    await letPass(page, REFRESH_MS)
+    await headline(page, 'Paid')
+    const link = page.getByRole('link', { name: '0xa2' })
+    expect(await link.getAttribute('href')).toBe(address)
+    expect(await link.getAttribute('rel')).toBe('noopener noreferrer')
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Save a receipt' }).click(),
+    ])
+    expect(download.suggestedFilename()).toMatch(/^receipt-ord_\w+\.txt$/)
+    if (process.env.SHOT)
+      await page.screenshot({ path: `${process.env.SHOT}-${_device}.png`, fullPage: true })
+    if (process.env.SHOT) {
+      world.change(token, { state: 'waiting', confirmedAt: undefined, arrivals: [coin] })
+      await page.reload()
+      await page.screenshot({ path: `${process.env.SHOT}-${_device}-w.png`, fullPage: true })
+    }
+  })
+
   test('the page follows a payment from the first money to the last confirmation without reloading', async () => {
     const token = world.place()
     const page = await open(token, options)

@@ -78,10 +78,13 @@ describe('the page, its state and its QR code', () => {
     const named = [...text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, url = '']) => url)
     expect(
       named.filter(
-        (url) => !/^(?:assets\/\w{16}\/[\w.]+|[\w-]{22}\/code\.svg\?25\.5|ethereum:.*)$/.test(url),
+        (url) =>
+          !/^(?:assets\/\w{16}\/[\w.]+|[\w-]{22}\/code\.svg\?25\.5|[\w-]{22}\/receipt\.txt|ethereum:.*)$/.test(
+            url,
+          ),
       ),
     ).toEqual([])
-    expect(named.length).toBe(5)
+    expect(named.length).toBe(6)
   })
 
   test('the state has the fields that the script needs, and no more', async () => {
@@ -89,15 +92,45 @@ describe('the page, its state and its QR code', () => {
     expect(response.headers.get('content-type')).toBe('application/json')
     expect(Object.keys(Object(await response.json())).toSorted()).toEqual([
       'againMs',
+      'arrivals',
       'detail',
       'due',
       'dueLabel',
       'expiresAt',
+      'hasReceipt',
       'headline',
       'now',
       'payUri',
       'state',
     ])
+  })
+
+  test('without a script too, it shows what arrived, the contract to compare, and a receipt to keep', async () => {
+    const hash = `0x${'ab'.repeat(32)}`
+    const page = `https://explorer.example/tx/${hash}`
+    const token = world.place({
+      contract: '0xdAC17F958D2ee523a2206206994597C13D831ec7',
+      arrivals: [
+        {
+          ...{ kind: 'payment', amount: '25.5', symbol: 'USDT', network: 'Ethereum', reference: hash, page },
+          ...{ at: 0, state: 'seen', outcome: null, confirmations: { have: 3, need: 12 } },
+        },
+      ],
+    })
+    const text = await (await fetch(world.pageOf(token))).text()
+    expect(text).toContain('<p>25.5 USDT on Ethereum</p><p class="detail">Seen, 3 of 12 confirmations.</p>')
+    expect(text).toContain(`href="${page}" target="_blank" rel="noopener noreferrer">${hash}</a>`)
+    expect(text.replaceAll(/<\/?b>/g, '')).toContain('>0xdAC17F958D2ee523a2206206994597C13D831ec7<')
+    const receipt = await fetch(`${world.pageOf(token)}/receipt.txt`)
+    expect(receipt.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+    expect(receipt.headers.get('content-disposition')).toBe(
+      'attachment; filename="receipt-ord_000000000000000000000001.txt"',
+    )
+    expectPrivateHeaders(receipt)
+    expect(await receipt.text()).toContain(
+      `25.5 USDT on Ethereum\n  Seen, 3 of 12 confirmations.\n  ${hash}\n`,
+    )
+    expect((await fetch(`${world.pageOf(world.place())}/receipt.txt`)).status).toBe(404)
   })
 
   test('the QR code exists as long as something is left to pay', async () => {

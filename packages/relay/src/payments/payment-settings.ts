@@ -64,6 +64,11 @@ export const paymentSettings = {
     default: '',
     means: 'tron: extended public key (BIP-32) that deposit addresses are derived from',
   },
+  TRON_EXPLORER_URL: {
+    default: '',
+    means:
+      'tron: https address of a block explorer; {transaction} in it, or /tx/ after it, stands for a payment',
+  },
   TRON_CONFIRMATIONS: { default: '20', means: 'tron: blocks a payment needs, 1 to 1000' },
   WEBHOOK_PROCESSOR: { default: '', means: 'webhook: nowpayments or btcpay' },
   WEBHOOK_API_URL: {

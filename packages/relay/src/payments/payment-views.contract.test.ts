@@ -21,5 +21,43 @@ for (const engine of engines) {
       const view = await findPaymentView(order.page_token, shop)
       expect(view).toMatchObject({ state: 'confirmed', received: String(order.price + 1), excess: '1' })
     })
+
+    test('shows what arrived: payments, other tokens, the chain’s own coin, and money on another chain', async () => {
+      const order = await shop.buyAlias(shop.alice)
+      const at = shop.clock.now()
+      const found = async () => (await findPaymentView(order.page_token, shop))?.arrivals
+      expect(await found()).toEqual([])
+      await shop.pay(order, {
+        reference: 'evm:9/0xa1/0xother/0',
+        asset: 'chain:1/0xother',
+        problem: 'wrong_token',
+      })
+      await shop.pay(order, {
+        ...{ reference: 'evm:9/0xa2/native', asset: 'chain:1/native', problem: 'wrong_token' },
+        amount: 5n * 10n ** 17n,
+      })
+      await shop.pay(order, {
+        reference: 'x',
+        asset: 'evm:8/0xother',
+        problem: 'wrong_chain',
+        isFinal: false,
+      })
+      await shop.pay(order, { reference: 'evm:9/0xa4/0xright/0', amount: BigInt(order.amount) + UNIT })
+      const arrived = await found()
+      const shared = { at, outcome: 'refund', refund: { reference: null } }
+      expect(arrived).toMatchObject([
+        { ...shared, kind: 'other_token', contract: '0xother', reference: '0xa1', network: 'Test' },
+        { ...shared, kind: 'own_coin', amount: '0.5', reference: '0xa2', refund: { amount: '0.5' } },
+        { kind: 'other_chain', reference: 'x', state: 'seen', outcome: null, network: '' },
+        {
+          kind: 'payment',
+          amount: String(order.price + 1),
+          symbol: 'USDT',
+          outcome: 'counted',
+          refund: { amount: '1' },
+        },
+      ])
+      expect(arrived?.[0]?.amount).toBeUndefined()
+    })
   })
 }

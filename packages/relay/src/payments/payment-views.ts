@@ -7,12 +7,17 @@ import type { Order } from './order.ts'
 import { listPayments, type Payment } from './payment.ts'
 import type { PaymentMethods } from './payment-methods.ts'
 import {
+  type Arrival,
+  type ArrivalKind,
   decimalText,
   type PaymentMethod,
   type PaymentState,
   type PaymentView,
 } from './payment-page/payment-view.ts'
 import type { Confirmations } from './provider.ts'
+
+/** The decimal places of the own coin of every EVM chain. */
+const COIN_DECIMALS = 18
 
 interface ViewParts {
   readonly storage: Storage
@@ -48,6 +53,9 @@ function viewOf(
   const payUri = missing > 0n ? provider?.payUri?.(destination) : undefined
   const confirmations = state === 'seen' ? confirmationsOf(arrived, methods) : undefined
   return {
+    ...{ orderId: order.order_id, arrivals: payments.map((payment) => arrivalOf(payment, methods)) },
+    ...(order.confirmed_at === null ? {} : { confirmedAt: order.confirmed_at }),
+    ...(offer?.method.contract === undefined ? {} : { contract: offer.method.contract }),
     ...{ state, method: methodOf(order), title: order.title, payTo: order.pay_to, symbol, network },
     expiresAt: order.expires_at,
     amount: decimalText(price, VALUE_DECIMALS),
@@ -57,6 +65,34 @@ function viewOf(
     ...(confirmations ? { confirmations } : {}),
     ...(payUri === undefined ? {} : { payUri }),
   }
+}
+
+function arrivalOf(payment: Payment, methods: PaymentMethods): Arrival {
+  const { asset, amount, at, height, state, outcome, refund_amount, refund_reference } = payment
+  const kind = kindOf(payment)
+  const provider = methods.providerOf(asset)
+  const method = methods.find(asset)?.method
+  const decimals = payment.decimals ?? (kind === 'own_coin' ? COIN_DECIMALS : undefined)
+  const text = (units: string): string | undefined =>
+    decimals === undefined ? undefined : decimalText(BigInt(units), decimals)
+  const transaction = /^(?:evm|tron):[^/]+\/([^/]+)/.exec(payment.reference)?.[1]
+  const isSeen = state === 'seen' && height !== null
+  return {
+    ...{ kind, at, state, outcome, symbol: method?.symbol ?? '' },
+    network: method?.network ?? provider?.methods[0]?.network ?? '',
+    amount: text(amount),
+    contract: kind === 'other_token' ? asset.slice(asset.indexOf('/') + 1) : undefined,
+    reference: transaction ?? payment.reference,
+    page: transaction === undefined ? undefined : provider?.transactionPage?.(transaction),
+    confirmations: isSeen ? provider?.confirmations?.(height) : undefined,
+    refund: refund_amount === null ? undefined : { amount: text(refund_amount), reference: refund_reference },
+  }
+}
+
+function kindOf({ problem, decimals, asset }: Payment): ArrivalKind {
+  if (problem === 'wrong_chain') return 'other_chain'
+  if (asset.endsWith('/native')) return 'own_coin'
+  return problem === null && decimals !== null ? 'payment' : 'other_token'
 }
 
 // Of the payment that has the fewest relative to what it needs, because the order waits for it.

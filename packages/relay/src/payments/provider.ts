@@ -119,6 +119,8 @@ export interface PaymentMethod {
   readonly decimals: number
   /** `Ethereum`, `TRON`; empty if not known. */
   readonly network: string
+  /** The address of the token's contract, for people to compare; absent if there is none. */
+  readonly contract?: string
 }
 
 /** An HTTP endpoint of the provider, such as for a processor's notifications. */
@@ -159,5 +161,7 @@ export interface PaymentProvider {
   seenUntil(now: number): number
   /** The confirmations of a payment in the block at this height. */
   confirmations?(height: number): Confirmations
+  /** The page of a transaction in a block explorer; undefined if the operator has set none. */
+  transactionPage?(transaction: string): string | undefined
   readonly callback?: Callback
 }

@@ -13,6 +13,7 @@ const page = elementOf('main')
 let state: PageState
 /** `performance.now()` when `state` was received. */
 let shownAt: number
+let shownArrivals = '[]'
 let failures = 0
 let isFetching = false
 let timer: ReturnType<typeof setTimeout> | undefined
@@ -51,6 +52,8 @@ function show(next: PageState): void {
   setPart('code', isPayable, (code) => setAttribute(code, 'src', `${location.pathname}/code.svg?${due}`))
   setPart('wallet', payUri !== undefined, (wallet) => setAttribute(wallet, 'href', payUri ?? ''))
   setPart('pay', isPayable)
+  setPart('receipt', next.hasReceipt)
+  setPart('arrivals', next.arrivals.length > 0, () => showArrivals(next.arrivals))
   setPart('confirmations', confirmations !== undefined, (part) => {
     const progress = part.querySelector('progress')
     if (!confirmations || !progress) return
@@ -59,6 +62,31 @@ function show(next: PageState): void {
     progress.value = Math.min(confirmations.have, confirmations.need)
   })
   tick()
+}
+
+function showArrivals(arrivals: PageState['arrivals']): void {
+  const text = JSON.stringify(arrivals)
+  // A list that did not change keeps the reader's selection.
+  if (text === shownArrivals) return
+  shownArrivals = text
+  const list = elementOf('[data-list="arrivals"]')
+  list.replaceChildren(
+    ...arrivals.map(({ text, detail, reference, page: address }) => {
+      const name = document.createElement(address === undefined ? 'span' : 'a')
+      name.className = 'reference'
+      name.textContent = reference
+      if (name instanceof HTMLAnchorElement && address !== undefined) {
+        Object.assign(name, { href: address, target: '_blank', rel: 'noopener noreferrer' })
+      }
+      const [what, then] = [document.createElement('p'), document.createElement('p')]
+      what.textContent = text
+      then.textContent = detail
+      then.className = 'detail'
+      const item = document.createElement('li')
+      item.append(what, then, name)
+      return item
+    }),
+  )
 }
 
 function tick(): void {

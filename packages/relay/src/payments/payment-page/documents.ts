@@ -1,5 +1,6 @@
 // The payment page as HTML. It is complete without its script; the script only keeps its texts up to date.
 import { cleanName } from '@sotto/protocol'
+import { arrivalsHtml } from './arrivals.ts'
 import { type Html, html } from './html.ts'
 import type { PaymentMethod, PaymentView } from './payment-view.ts'
 import { isPayable, type PageState } from './state.ts'
@@ -49,6 +50,8 @@ ${icons}
 </div>
 </section>
 ${confirmationsHtml(state)}
+${arrivalsHtml(state.arrivals)}
+${receiptHtml(parts)}
 ${payHtml(parts)}
 <p class="trouble" role="status" data-text="trouble"></p>
 <p class="unseen" role="status" data-text="announcement"></p>
@@ -100,8 +103,12 @@ function confirmationsHtml({ confirmations }: PageState): Html {
 </div>`
 }
 
+function receiptHtml({ state, token }: PageParts): Html {
+  return html`<p class="receipt" data-part="receipt"${hiddenUnless(state.hasReceipt)}><a href="${token}/receipt.txt" download>Save a receipt</a></p>`
+}
+
 function payHtml({ view, state, token }: PageParts): Html {
-  const { symbol, network, method } = view
+  const { symbol, network, method, contract } = view
   const payTo = payToWords[method]
   return html`<section class="pay" aria-label="How to pay" data-part="pay"${hiddenUnless(isPayable(state.state))}>
 <p class="timer" role="timer" data-part="timer"><span data-text="timerLabel">Time left</span> <strong data-text="left">${timeLeft(state)}</strong> <span class="until" data-text="until">until ${clockTime(view.expiresAt)} UTC</span></p>
@@ -113,6 +120,7 @@ function payHtml({ view, state, token }: PageParts): Html {
 ${copyButton('due', 'amount')}
 </div>
 ${network === '' ? undefined : html`<div class="fact"><p class="label">Network</p><p class="value">${network}</p></div>`}
+${contract === undefined ? undefined : html`<div class="fact"><p class="label">Contract of the token</p><p class="value address" data-text="contract">${emphasised(contract)}</p>${copyButton('contract', 'contract')}</div>`}
 <div class="fact">
 <p class="label">${payTo.label}</p>
 <p class="value ${isAddress(view.payTo) ? 'address' : 'words'}" data-text="payTo" dir="auto">${emphasised(view.payTo)}</p>

@@ -9,11 +9,11 @@ export class Html {
   }
 }
 
-type Piece = string | number | Html | undefined
+type Piece = string | number | Html | readonly Html[] | undefined
 
 /**
  * An HTML template. Strings and numbers are escaped for text and for quoted attributes; undefined inserts
- * nothing.
+ * nothing, and a list its items.
  */
 export function html(strings: TemplateStringsArray, ...pieces: readonly Piece[]): Html {
   return new Html(strings.reduce((text, next, i) => text + written(pieces[i - 1]) + next))
@@ -21,5 +21,6 @@ export function html(strings: TemplateStringsArray, ...pieces: readonly Piece[])
 
 function written(piece: Piece): string {
   if (piece instanceof Html) return piece.text
+  if (typeof piece === 'object') return piece.map(({ text }) => text).join('\n')
   return piece === undefined ? '' : Bun.escapeHTML(piece)
 }

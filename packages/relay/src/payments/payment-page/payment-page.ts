@@ -5,6 +5,7 @@ import type { Visit, WebPage } from '../../listener/web-pages.ts'
 import type { Clock } from '../../operations/clock.ts'
 import { type AssetNames, codeText, pageIcon, paymentPageHtml, unknownPageHtml } from './documents.ts'
 import type { PaymentView } from './payment-view.ts'
+import { receiptOf } from './receipt.ts'
 import { isPayable, pageStateOf } from './state.ts'
 
 /** What the payment page is built from. */
@@ -44,6 +45,7 @@ export class PaymentPages {
       getPage(page, (visit) => this.#page(visit)),
       getPage(`${page}/state`, (visit) => this.#state(visit)),
       getPage(`${page}/code.svg`, (visit) => this.#code(visit)),
+      getPage(`${page}/receipt.txt`, (visit) => this.#receipt(visit)),
       getPage('/pay/assets/:version/page.css', (visit) => this.#asset(visit, style, 'text/css')),
       getPage('/pay/assets/:version/page.js', (visit) => this.#asset(visit, script, 'text/javascript')),
       getPage('/pay/assets/:version/icon.svg', (visit) => this.#asset(visit, pageIcon, 'image/svg+xml')),
@@ -68,6 +70,14 @@ export class PaymentPages {
     const view = await this.#find(params.token)
     const text = view && isPayable(view.state) ? codeText(view) : undefined
     return text === undefined ? this.#unknown() : respond(renderSVG(text, QR), 'image/svg+xml')
+  }
+
+  async #receipt({ params, host }: Visit): Promise<Response> {
+    const now = this.#parts.clock.now()
+    const view = await this.#find(params.token)
+    if (!view || !pageStateOf(view, now).hasReceipt) return this.#unknown()
+    const attachment = `attachment; filename="receipt-${view.orderId}.txt"`
+    return respond(receiptOf(view, { host, now }), 'text/plain; charset=utf-8', { attachment })
   }
 
   // During an update a page of another version may request this file: it gets our version, but must not cache
@@ -118,8 +128,15 @@ const GUARDS = {
 function respond(
   body: string,
   type: string,
-  { status = 200, cacheControl = 'no-store' }: { status?: number; cacheControl?: string } = {},
+  {
+    status = 200,
+    cacheControl = 'no-store',
+    attachment,
+  }: { status?: number; cacheControl?: string; attachment?: string } = {},
 ): Response {
-  const headers = { ...GUARDS, 'content-type': type, 'cache-control': cacheControl }
+  const headers = {
+    ...{ ...GUARDS, 'content-type': type, 'cache-control': cacheControl },
+    ...(attachment === undefined ? {} : { 'content-disposition': attachment }),
+  }
   return new Response(body, { status, headers })
 }

@@ -22,8 +22,43 @@ export type PaymentState = 'waiting' | 'short' | 'seen' | 'confirmed' | 'expired
  */
 export type PaymentMethod = 'transfer' | 'manual' | 'dev'
 
+/**
+ * What arrived.
+ * - `payment`: a token in which the order can be paid
+ * - `other_token`, `own_coin`: another token, or the coin of the chain itself
+ * - `other_chain`: anything on a chain where nothing was to be paid
+ */
+export type ArrivalKind = 'payment' | 'other_token' | 'own_coin' | 'other_chain'
+
+/** Something that arrived for an order. */
+export interface Arrival {
+  readonly kind: ArrivalKind
+  /** Exact decimal text; absent if the decimal places of a token are not known. */
+  readonly amount?: string | undefined
+  /** `USDT`; empty if not known. */
+  readonly symbol: string
+  /** `Ethereum`; empty if not known. */
+  readonly network: string
+  /** Of another token: the address of its contract. */
+  readonly contract?: string | undefined
+  /** The transaction, or the processor's name for the payment. */
+  readonly reference: string
+  /** Its page in a block explorer. */
+  readonly page?: string | undefined
+  /** When it was paid, in milliseconds since 1970. */
+  readonly at: number
+  /** `gone`: a reorganisation of the chain removed it. */
+  readonly state: 'seen' | 'final' | 'gone'
+  /** Whether it counts for the order; null while that is not decided. */
+  readonly outcome: 'counted' | 'refund' | null
+  readonly confirmations?: Confirmations | undefined
+  /** What of it was recorded for refund; without an amount if the decimal places are not known. */
+  readonly refund?: { readonly amount?: string | undefined; readonly reference: string | null } | undefined
+}
+
 /** An order as its payment page shows it. Amounts are texts made by `decimalText`. */
 export interface PaymentView {
+  readonly orderId: string
   readonly state: PaymentState
   readonly method: PaymentMethod
   /** A description for people: `the id ada`, `the channel Cats`. Other users may have chosen parts of it. */
@@ -36,7 +71,13 @@ export interface PaymentView {
   readonly symbol: string
   /** `Ethereum`; empty if not known. */
   readonly network: string
-  /** What has arrived so far, seen or confirmed. */
+  /** The address of the token's contract, for people to compare; absent if there is none. */
+  readonly contract?: string | undefined
+  /** Everything that arrived, by time. */
+  readonly arrivals: readonly Arrival[]
+  /** When the order was confirmed, in milliseconds since 1970. */
+  readonly confirmedAt?: number | undefined
+  /** The sum of the payments so far, seen or confirmed. */
   readonly received: string
   /** The price less what has arrived; `0` if enough has arrived. */
   readonly missing: string

@@ -5,6 +5,8 @@ import { pageStateOf } from './state.ts'
 
 const NOW = 1_800_000_000_000
 const VIEW: PaymentView = {
+  orderId: 'ord_1',
+  arrivals: [],
   state: 'waiting',
   method: 'transfer',
   title: 'the id ada',
@@ -33,6 +35,8 @@ test('while there is something to pay, it says how much and until when, and chec
     due: '25.5',
     dueLabel: 'Amount',
     payUri: 'ethereum:0x1',
+    arrivals: [],
+    hasReceipt: false,
   })
 })
 

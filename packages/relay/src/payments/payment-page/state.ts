@@ -1,5 +1,6 @@
 // Computes what a payment page says. Only this file does it; the HTML shows it at load, and the script after
 // each update.
+import { type ArrivalLine, arrivalLines, hasOthers } from './arrivals.ts'
 import type { PaymentMethod, PaymentState, PaymentView } from './payment-view.ts'
 
 /** What the page's script needs; the answer of `/pay/<token>/state`. */
@@ -19,6 +20,10 @@ export interface PageState {
   /** A URI that opens a wallet to pay what is due; absent if there is none or nothing is due. */
   readonly payUri?: string
   readonly confirmations?: { readonly have: number; readonly need: number; readonly text: string }
+  /** What arrived, by time. */
+  readonly arrivals: readonly ArrivalLine[]
+  /** Whether there is a receipt to keep. */
+  readonly hasReceipt: boolean
 }
 
 const FREQUENT_MS = 3000
@@ -38,6 +43,8 @@ export function pageStateOf(view: PaymentView, now: number): PageState {
       ? {}
       : { againMs: state === 'expired' || state === 'refund' ? RARE_MS : FREQUENT_MS }),
     ...wordsOf(view, method),
+    arrivals: arrivalLines(view),
+    hasReceipt: view.confirmedAt !== undefined || view.arrivals.length > 0,
     due: isOpen ? view.missing : view.amount,
     dueLabel: state === 'short' ? 'Still missing' : 'Amount',
     ...(isOpen && view.payUri !== undefined ? { payUri: view.payUri } : {}),
@@ -74,7 +81,7 @@ function wordsOf(view: PaymentView, method: PaymentMethod): Words {
   const received = money(view.received, view.symbol)
   switch (view.state) {
     case 'waiting':
-      return waitingWords[method]
+      return hasOthers(view) ? otherArrivedWords(view) : waitingWords[method]
     case 'short':
       return {
         headline: `${money(view.missing, view.symbol)} is still missing`,
@@ -102,6 +109,15 @@ function wordsOf(view: PaymentView, method: PaymentMethod): Words {
       }
     default:
       return view.state satisfies never
+  }
+}
+
+function otherArrivedWords(view: PaymentView): Words {
+  const place = view.network === '' ? '' : ` on ${view.network}`
+  const wanted = `${money(view.missing, view.symbol)}${place}`
+  return {
+    headline: 'Something else arrived',
+    detail: `It does not pay for this order, which still waits for ${wanted}. What arrived is not lost: it is recorded, and the operator sees it and can give it back.`,
   }
 }
 

@@ -4,6 +4,7 @@ import * as v from 'valibot'
 import type { Address } from 'viem'
 import { isAddress } from 'viem/utils'
 import { SettingError } from '../../operations/setting-error.ts'
+import { explorerTemplateOf } from './explorer.ts'
 
 /** A token that orders can be paid in. */
 export interface EvmToken {
@@ -103,15 +104,6 @@ export function tokenAddressOf(text: string): Address | undefined {
   const isOneCase = /^0x(?:[0-9a-f]{40}|[0-9A-F]{40})$/.test(text)
   const lower = text.toLowerCase()
   return (isOneCase || isAddress(text)) && isAddress(lower) ? lower : undefined
-}
-
-/**
- * The address of a transaction's page in an explorer, with `{transaction}` in place of its hash: the text
- * itself, or the text followed by `/tx/{transaction}`. Undefined if it is no https URL.
- */
-export function explorerTemplateOf(text: string): string | undefined {
-  if (!URL.canParse(text) || new URL(text).protocol !== 'https:') return undefined
-  return text.includes('{transaction}') ? text : `${text.replace(/\/$/, '')}/tx/{transaction}`
 }
 
 function jsonIn(setting: string, file: string): unknown {

@@ -4,7 +4,8 @@ import type { Address } from 'viem'
 import { SettingError } from '../../operations/setting-error.ts'
 import type { PaymentSettingText, paymentSettings } from '../payment-settings.ts'
 import { DepositAddresses } from './deposit-keys.ts'
-import { type EvmChain, explorerTemplateOf, readChainsFile, tokenAddressOf } from './evm-chains-file.ts'
+import { type EvmChain, readChainsFile, tokenAddressOf } from './evm-chains-file.ts'
+import { explorerSettingOf } from './explorer.ts'
 
 /** The configuration of the provider. */
 export interface EvmConfig {
@@ -32,7 +33,7 @@ export function evmConfigOf(text: PaymentSettingText): EvmConfig {
     chainId: whole('EVM_CHAIN_ID', 1, Number.MAX_SAFE_INTEGER),
     network: short('EVM_NETWORK', text('EVM_NETWORK')),
     confirmations: whole('EVM_CONFIRMATIONS', 1, 1000),
-    explorerUrl: explorer('EVM_EXPLORER_URL', text('EVM_EXPLORER_URL')),
+    explorerUrl: explorerSettingOf('EVM_EXPLORER_URL', text('EVM_EXPLORER_URL')),
     tokens: [
       {
         address: token(text('EVM_TOKEN')),
@@ -67,14 +68,6 @@ function urls(name: Name, text: string): readonly string[] {
     throw new SettingError(name, 'URLs that begin with https:// or http://, with commas between them')
   }
   return given
-}
-
-function explorer(name: Name, text: string): string | undefined {
-  if (text === '') return undefined
-  const template = explorerTemplateOf(text)
-  if (template === undefined)
-    throw new SettingError(name, 'a URL that begins with https://, which may contain {transaction}')
-  return template
 }
 
 function token(text: string): Address {

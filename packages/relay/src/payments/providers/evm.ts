@@ -19,6 +19,7 @@ import { ChainReader } from './evm-chain-reader.ts'
 import type { EvmChain, EvmToken } from './evm-chains-file.ts'
 import type { EvmConfig } from './evm-config.ts'
 import { ChainUnreachable, Rpc } from './evm-rpc.ts'
+import { explorerPageOf } from './explorer.ts'
 
 interface Parts {
   readonly storage: Storage
@@ -66,6 +67,7 @@ class EvmPayments implements PaymentProvider {
     this.#parts = parts
     this.methods = config.tokens.map(({ address, symbol, decimals }) => ({
       ...{ asset: this.#assetOf(address), symbol, decimals, network: config.network },
+      contract: getAddress(address),
     }))
   }
 
@@ -124,6 +126,10 @@ class EvmPayments implements PaymentProvider {
   /** The time of the newest block that was read. It stands still while the chain cannot be read. */
   seenUntil(): number {
     return this.#reader?.position?.at ?? 0
+  }
+
+  transactionPage(transaction: string): string | undefined {
+    return explorerPageOf(this.#config.explorerUrl, transaction)
   }
 
   confirmations(height: number): Confirmations {

@@ -3,6 +3,7 @@ import { SettingError } from '../../operations/setting-error.ts'
 import type { PaymentSettingText } from '../payment-settings.ts'
 import { interfaceUrlOf } from './bounded-request.ts'
 import { DepositAddresses } from './deposit-keys.ts'
+import { explorerSettingOf } from './explorer.ts'
 import { isAddress } from './tron-address.ts'
 import type { TronEndpointsConfig } from './tron-endpoints.ts'
 
@@ -11,6 +12,8 @@ export interface TronConfig extends TronEndpointsConfig {
   readonly token: string
   readonly deposits: DepositAddresses
   readonly confirmations: number
+  /** The address of a transaction's page in an explorer, with `{transaction}` in place of its id. */
+  readonly explorerUrl: string | undefined
 }
 
 /** @throws SettingError */
@@ -33,6 +36,7 @@ export function tronConfigOf(text: PaymentSettingText): TronConfig {
     token: text('TRON_TOKEN'),
     deposits: new DepositAddresses('TRON_XPUB', text('TRON_XPUB')),
     confirmations: Number(confirmations),
+    explorerUrl: explorerSettingOf('TRON_EXPLORER_URL', text('TRON_EXPLORER_URL')),
   }
 }
 

@@ -16,6 +16,7 @@ import type {
   PaymentSeen,
 } from '../provider.ts'
 import { AnswerTooLarge, Unreachable } from './bounded-request.ts'
+import { explorerPageOf } from './explorer.ts'
 import { OtherTransfers } from './other-transfers.ts'
 import { addressOf } from './tron-address.ts'
 import type { TronConfig } from './tron-config.ts'
@@ -86,7 +87,7 @@ export class TronPayments implements PaymentProvider {
   constructor(config: TronConfig, parts: { clock: Clock; log: Log; pace?: TronPace }) {
     this.#config = config
     const asset = assetOf(config.token)
-    this.methods = [{ asset, symbol: 'USDT', decimals: DECIMALS, network: 'TRON' }]
+    this.methods = [{ asset, symbol: 'USDT', decimals: DECIMALS, network: 'TRON', contract: config.token }]
     this.#clock = parts.clock
     this.#log = parts.log
     this.#pace = parts.pace ?? tronPace
@@ -122,6 +123,10 @@ export class TronPayments implements PaymentProvider {
 
   seenUntil(): number {
     return this.#seenUntil
+  }
+
+  transactionPage(transaction: string): string | undefined {
+    return explorerPageOf(this.#config.explorerUrl, transaction)
   }
 
   confirmations(height: number): Confirmations {
