@@ -114,13 +114,6 @@ describe.each(devices)('on %s', (_device, options) => {
       page.getByRole('link', { name: 'Save a receipt' }).click(),
     ])
     expect(download.suggestedFilename()).toMatch(/^receipt-ord_\w+\.txt$/)
-    if (process.env.SHOT)
-      await page.screenshot({ path: `${process.env.SHOT}-${_device}.png`, fullPage: true })
-    if (process.env.SHOT) {
-      world.change(token, { state: 'waiting', confirmedAt: undefined, arrivals: [coin] })
-      await page.reload()
-      await page.screenshot({ path: `${process.env.SHOT}-${_device}-w.png`, fullPage: true })
-    }
   })
 
   test('the page follows a payment from the first money to the last confirmation without reloading', async () => {
