@@ -131,10 +131,18 @@ export class WireAccount {
     return WireSocket.open(`${this.wsUrl()}?user_uuid=${this.uuid}&token=${token}`)
   }
 
-  /** Opens a WebSocket and reads its backlog. @returns the socket, and the frames up to `sync_end` */
+  /**
+   * Opens a WebSocket, reads its backlog, and then says that it reads receipts up to their `seq`, which sends
+   * the marks.
+   * @returns the socket, and all these frames with one `sync_end`, which has the sum of both counts
+   */
   async online(): Promise<{ socket: WireSocket; backlog: Frame[] }> {
     const socket = await this.connect()
-    return { socket, backlog: await socket.untilSynced() }
+    const stored = await socket.untilSynced()
+    const marks = await socket.synced()
+    const { count } = stored.pop()
+    const { count: countOfMarks, ...end } = marks.pop()
+    return { socket, backlog: [...stored, ...marks, { ...end, count: count + countOfMarks }] }
   }
 
   wsUrl(): string {
@@ -218,6 +226,15 @@ export class WireSocket {
     const taken: Frame[] = []
     while (taken.length < count) taken.push(await this.next(type))
     return taken
+  }
+
+  /**
+   * Says that it reads receipts up to their `seq`, as new clients do. Call this after the backlog. @returns
+   * the frames up to `sync_end`
+   */
+  synced(): Promise<Frame[]> {
+    this.send({ type: 'sync', receipts: 'by_seq' })
+    return this.untilSynced()
   }
 
   /** Takes the frames up to the next `sync_end`, which is the last one returned. */

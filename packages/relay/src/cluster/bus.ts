@@ -2,6 +2,31 @@
 // stored frame, but does not lose it.
 import type { AccountId } from '../storage/storage.ts'
 
+/** A mark as a frame for the sender of the messages that it covers. */
+export interface ReceiptMark {
+  readonly frame: string
+  /** What the frame tells: a `delivered` tells nothing of what was read. */
+  readonly deliveredSeq: number
+  readonly readSeq: number
+  /** Whether it covers the sender's last message that is neither retracted nor expired. */
+  readonly coversAll: boolean
+}
+
+/** What changed of the marks of a conversation, for the account that sent the messages that they cover. */
+export interface ChangedReceipts {
+  readonly conversation: number
+  readonly toldRound: number
+  /** The conversation's last `seq` when the marks were judged. */
+  readonly lastSeq: number
+  /** The marks that advanced. */
+  readonly marks: readonly ReceiptMark[]
+  /**
+   * Whether another mark covers all of the sender's messages now, because the last ones were retracted or
+   * expired.
+   */
+  readonly hasNewlyCovering: boolean
+}
+
 /** A notification for an account's connection, on any node. */
 export type Ring =
   /**
@@ -22,14 +47,8 @@ export type Ring =
    * it.
    */
   | { readonly kind: 'signal'; readonly frame: string }
-  /** A receipt mark, which is stored until it has certainly arrived. */
-  | {
-      readonly kind: 'receipt'
-      readonly frame: string
-      readonly conversation: number
-      readonly deliveredSeq: number
-      readonly readSeq: number
-    }
+  /** What changed of the marks of a conversation, which are stored until they have certainly arrived. */
+  | ({ readonly kind: 'receipt' } & ChangedReceipts)
   /** A notice: a frame outside the mailbox's order, which is stored until it has certainly arrived. */
   | { readonly kind: 'notice'; readonly id: number; readonly frame: string }
   /** The account has a new connection. Any older one must close. */

@@ -12,6 +12,10 @@ export interface Lane {
   retractionCount: number
   deliveredSeq: number
   readSeq: number
+  /** The sender's messages that are not read, retracted or expired; see unread-seqs.ts. */
+  unreadSeqs: string
+  /** How often the marks were reset, so that they are sent to the sender again. */
+  toldRound: number
 }
 
 /** A pair's conversation. */
@@ -56,6 +60,17 @@ export interface MessageRow {
   readonly position: number
   readonly crypto_v: number
   readonly payload: string
+}
+
+/** What a batch changes in a lane. */
+export interface LaneChanges {
+  readonly conversation: Conversation
+  readonly lane: Lane
+  readonly inserts: MessageRow[]
+  /** Retracted messages. Their rows are deleted if they are still stored. */
+  readonly retractedSeqs: number[]
+  /** The marks when the batch began. */
+  readonly before: Pick<Lane, 'deliveredSeq' | 'readSeq' | 'unreadSeqs' | 'toldRound'>
 }
 
 /** The values of the column `messages.kind`. */

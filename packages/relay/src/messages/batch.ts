@@ -4,17 +4,18 @@ import {
   type AliasId,
   type ClientFrameOf,
   type ConversationId,
-  encodeFrame,
   type Limits,
   ProtocolError,
   type RelayFrame,
 } from '@sotto/protocol'
 import { frameRefused } from '../operations/disk-space.ts'
 import type { AccountId } from '../storage/storage.ts'
-import type { BatchRows, Conversation, Lane, Mailbox, MessageRow, SentId } from './batch-rows.ts'
+import { changedReceipts, type ReceiptsFor } from './batch-receipts.ts'
+import type { BatchRows, Conversation, Lane, LaneChanges, Mailbox, MessageRow, SentId } from './batch-rows.ts'
 import { checkMessageRoom, checkRetractionRoom } from './room.ts'
 import type { CommitCounts } from './sent-id-counts.ts'
-import { encodeRow, receiptFrames } from './stored-frames.ts'
+import { encodeRow } from './stored-frames.ts'
+import { afterReading, withoutSeqs, withSeq } from './unread-seqs.ts'
 
 /** One frame to carry out, with the account that sent it. */
 export type Operation =
@@ -27,7 +28,20 @@ export type Operation =
     }
 
 /** What the sender of a frame gets, once the batch is on stable storage. */
-export type Outcome = { readonly answers: readonly RelayFrame[] } | { readonly refused: ProtocolError }
+export type Outcome = Answered | { readonly refused: ProtocolError }
+
+interface Answered {
+  readonly answers: readonly RelayFrame[]
+  /** Set if the answer is the `ack` of a message. */
+  readonly acknowledged?: Acknowledged
+}
+
+/** A message that gets its `ack`. */
+export interface Acknowledged {
+  readonly conversation: number
+  readonly seq: number
+  readonly isRepeat: boolean
+}
 
 /**
  * Frames for one recipient, from `firstPosition` to `lastPosition` of its mailbox. A position may have no
@@ -41,25 +55,6 @@ export interface Delivery {
   /** The length of all frames together, in characters. */
   readonly bytes: number
   readonly hasRetractions: boolean
-}
-
-/** A delivered or read mark that advanced. `account` sent the messages that the mark covers. */
-export interface AdvancedReceipt {
-  readonly account: AccountId
-  readonly conversation: number
-  readonly deliveredSeq: number
-  readonly readSeq: number
-  readonly frame: string
-}
-
-interface LaneChanges {
-  readonly conversation: Conversation
-  readonly lane: Lane
-  readonly inserts: MessageRow[]
-  /** Retracted messages. Their rows are deleted if they are still stored. */
-  readonly retractedSeqs: number[]
-  /** The marks when the batch began. */
-  readonly before: { deliveredSeq: number; readSeq: number }
 }
 
 /** Everything a batch changes. */
@@ -87,7 +82,6 @@ export class Batch {
   readonly #mailboxes = new Map<Mailbox, number>()
   readonly #newSentIds = new Map<string, SentId>()
   readonly #retractedSentIds = new Set<SentId>()
-  readonly #repeats = new Map<Lane, { conversation: Conversation; answers: RelayFrame[] }>()
 
   constructor(
     rows: BatchRows,
@@ -108,7 +102,7 @@ export class Batch {
 
   apply(operation: Operation): void {
     try {
-      this.#outcomes.push({ answers: this.#answersTo(operation) })
+      this.#outcomes.push(this.#carryOut(operation))
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error
       this.#outcomes.push({ refused: error })
@@ -133,29 +127,30 @@ export class Batch {
   finish(): {
     outcomes: readonly Outcome[]
     deliveries: readonly Delivery[]
-    receipts: readonly AdvancedReceipt[]
+    receipts: readonly ReceiptsFor[]
   } {
-    // On an ack, published clients set the message's status back to "sent". The marks therefore follow a
-    // repeat's ack.
-    for (const [lane, { conversation, answers }] of this.#repeats)
-      answers.push(...this.#marksOf(conversation, lane))
-    return { outcomes: this.#outcomes, deliveries: this.#deliveries(), receipts: this.#receipts() }
+    return {
+      outcomes: this.#outcomes,
+      deliveries: this.#deliveries(),
+      receipts: changedReceipts(this.#lanes.values(), this.#rows),
+    }
   }
 
-  #answersTo(operation: Operation): RelayFrame[] {
+  #carryOut(operation: Operation): Answered {
     switch (operation.kind) {
       case 'append':
         return this.#append(operation.account, operation.frame)
       case 'retract':
-        return this.#retract(operation.account, operation.frame)
+        return { answers: [this.#retract(operation.account, operation.frame)] }
       case 'receipt':
-        return this.#receipt(operation.account, operation.frame)
+        this.#receipt(operation.account, operation.frame)
+        return { answers: [] }
       default:
         return operation satisfies never
     }
   }
 
-  #append(sender: AccountId, frame: ClientFrameOf<'msg'>): RelayFrame[] {
+  #append(sender: AccountId, frame: ClientFrameOf<'msg'>): Answered {
     const known = this.#sentId(sender, frame.id)
     if (known) return this.#repeat(known, sender, frame)
     const { conversation, lane } = this.#openLane(sender, frame)
@@ -170,6 +165,7 @@ export class Batch {
     const row = this.#nextRow(conversation, mailbox, { kind: 'message', id: frame.id })
     const message = { ...row, crypto_v: frame.crypto_v, payload: frame.payload }
     this.#changesOf(conversation, lane).inserts.push(message)
+    lane.unreadSeqs = withSeq(lane.unreadSeqs, row.seq)
     for (const counts of [lane, mailbox]) {
       counts.pendingCount += 1
       counts.pendingBytes += frame.payload.length
@@ -183,29 +179,34 @@ export class Batch {
       isStored: true,
       isRetracted: false,
     })
-    return [{ type: 'ack', id: frame.id, conv_id: frame.conv_id, seq: row.seq, at: row.at }]
+    return acknowledgement(frame, {
+      conversation: conversation.id,
+      seq: row.seq,
+      at: row.at,
+      isRepeat: false,
+    })
   }
 
   // A repeat gets the first ack's `seq` and `at` and is not delivered again. Some clients repeat because they
-  // lost the ack, others send everything again at each reconnect; both get the state they had before
-  // (protocol, Delivery 2).
-  #repeat(known: SentId, sender: AccountId, frame: ClientFrameOf<'msg'>): RelayFrame[] {
+  // lost the ack, others send everything again at each reconnect. On an ack, published clients set the
+  // message's status back to "sent", so the marks are sent again after a repeat (protocol, Delivery 2).
+  #repeat(known: SentId, sender: AccountId, frame: ClientFrameOf<'msg'>): Answered {
     const conversation = this.#rows.conversation(frame.conv_id)
     if (conversation?.id !== known.conversation) throw new ProtocolError('ID_REUSED')
     const lane = laneFrom(conversation, sender)
-    const answers: RelayFrame[] = [
-      { type: 'ack', id: frame.id, conv_id: frame.conv_id, seq: known.seq, at: known.at },
-    ]
-    if (lane) this.#repeats.set(lane, { conversation, answers })
-    return answers
+    if (lane) {
+      const { before } = this.#changesOf(conversation, lane)
+      lane.toldRound = before.toldRound + 1
+    }
+    return acknowledgement(frame, { ...known, isRepeat: true })
   }
 
-  #retract(sender: AccountId, frame: ClientFrameOf<'retract'>): RelayFrame[] {
+  #retract(sender: AccountId, frame: ClientFrameOf<'retract'>): RelayFrame {
     const answer: RelayFrame = { type: 'retract_ack', id: frame.id, conv_id: frame.conv_id }
     const { conversation, lane } = this.#openLane(sender, frame)
     const known = this.#sentId(sender, frame.id)
     if (known && known.conversation !== conversation.id) throw new ProtocolError('ID_REUSED')
-    if (known?.isRetracted) return [answer]
+    if (known?.isRetracted) return answer
     if (!known && this.#sentId(lane.recipient, frame.id)?.conversation === conversation.id) {
       throw new ProtocolError('NOT_YOUR_MESSAGE')
     }
@@ -223,6 +224,7 @@ export class Batch {
       if (!this.#newSentIds.has(keyOf(known))) this.#retractedSentIds.add(known)
       work.retractedSeqs.push(known.seq)
       this.#dropInsert(work, known.seq)
+      lane.unreadSeqs = withoutSeqs(lane.unreadSeqs, [known.seq])
     } else {
       // A tombstone: if the message arrives later, its id counts as used and it is not delivered.
       this.#rememberId({
@@ -236,7 +238,7 @@ export class Batch {
       })
     }
     work.inserts.push({ ...row, crypto_v: 0, payload: '' })
-    return [answer]
+    return answer
   }
 
   #dropInsert(work: LaneChanges, seq: number): void {
@@ -252,7 +254,7 @@ export class Batch {
 
   // Only the conversation decides, also after the friendship ended. `to` is not checked, because it may be a
   // former alias.
-  #receipt(reader: AccountId, frame: ClientFrameOf<'delivered' | 'read'>): RelayFrame[] {
+  #receipt(reader: AccountId, frame: ClientFrameOf<'delivered' | 'read'>): void {
     const conversation = this.#rows.conversation(frame.conv_id)
     const lane = conversation?.lanes.find((candidate) => candidate.recipient === reader)
     if (!conversation || !lane) throw new ProtocolError('WRONG_CONVERSATION')
@@ -261,11 +263,11 @@ export class Batch {
     }
     const readSeq = frame.type === 'read' ? Math.max(lane.readSeq, frame.seq) : lane.readSeq
     const deliveredSeq = Math.max(lane.deliveredSeq, frame.seq)
-    if (readSeq === lane.readSeq && deliveredSeq === lane.deliveredSeq) return []
+    if (readSeq === lane.readSeq && deliveredSeq === lane.deliveredSeq) return
     this.#changesOf(conversation, lane)
     lane.readSeq = readSeq
     lane.deliveredSeq = deliveredSeq
-    return []
+    lane.unreadSeqs = afterReading(lane.unreadSeqs, readSeq)
   }
 
   // Only friends may send, and only in their own conversation. The error does not tell a non-friend whether
@@ -308,7 +310,8 @@ export class Batch {
   #changesOf(conversation: Conversation, lane: Lane): LaneChanges {
     let work = this.#lanes.get(lane)
     if (!work) {
-      const before = { deliveredSeq: lane.deliveredSeq, readSeq: lane.readSeq }
+      const { deliveredSeq, readSeq, unreadSeqs, toldRound } = lane
+      const before = { deliveredSeq, readSeq, unreadSeqs, toldRound }
       work = { conversation, lane, inserts: [], retractedSeqs: [], before }
       this.#lanes.set(lane, work)
     }
@@ -326,6 +329,7 @@ export class Batch {
   #deliveries(): Delivery[] {
     const waiting = new Map<Mailbox, { row: MessageRow; frame: string }[]>()
     for (const { conversation, lane, inserts } of this.#lanes.values()) {
+      if (inserts.length === 0) continue
       const mailbox = this.#rows.mailbox(lane.recipient)
       const list = waiting.get(mailbox) ?? []
       waiting.set(mailbox, list)
@@ -345,27 +349,6 @@ export class Batch {
     })
   }
 
-  // Each mark that advanced makes one frame, no matter how many receipts in the batch moved it.
-  #receipts(): AdvancedReceipt[] {
-    return [...this.#lanes.values()].flatMap(({ conversation, lane, before }) => {
-      const { deliveredSeq, readSeq } = lane
-      const names = this.#namesFor(conversation, { to: lane.sender, from: lane.recipient })
-      return receiptFrames({ ...names, deliveredSeq, readSeq, after: before }).map((frame) => ({
-        account: lane.sender,
-        conversation: conversation.id,
-        deliveredSeq,
-        readSeq: frame.type === 'read' ? readSeq : before.readSeq,
-        frame: encodeFrame(frame),
-      }))
-    })
-  }
-
-  #marksOf(conversation: Conversation, lane: Lane): RelayFrame[] {
-    const names = this.#namesFor(conversation, { to: lane.sender, from: lane.recipient })
-    const { deliveredSeq, readSeq } = lane
-    return receiptFrames({ ...names, deliveredSeq, readSeq, after: { deliveredSeq: 0, readSeq: 0 } })
-  }
-
   #namesFor(conversation: Conversation, who: { to: AccountId; from: AccountId }) {
     return {
       conv_id: conversation.convId,
@@ -373,6 +356,14 @@ export class Batch {
       from: this.#rows.aliasOf(who.from),
     }
   }
+}
+
+function acknowledgement(
+  { id, conv_id }: ClientFrameOf<'msg'>,
+  { at, ...acknowledged }: Acknowledged & { at: number },
+): Answered {
+  const { conversation, seq, isRepeat } = acknowledged
+  return { answers: [{ type: 'ack', id, conv_id, seq, at }], acknowledged: { conversation, seq, isRepeat } }
 }
 
 function laneFrom(conversation: Conversation, sender: AccountId): Lane | undefined {

@@ -5,8 +5,11 @@
 import { encodeFrame } from '@sotto/protocol'
 import type { Ring } from '../cluster/bus.ts'
 import type { Connection } from '../gateway/connection.ts'
+import { type After, systemAfter } from '../operations/after.ts'
 import type { Log } from '../operations/log.ts'
+import type { Acknowledged } from './batch.ts'
 import type { Arrived, MailboxReader } from './mailbox-reader.ts'
+import { type ClientKind, ReceiptDelivery } from './receipt-delivery.ts'
 import { Unconfirmed } from './unconfirmed.ts'
 
 /**
@@ -46,12 +49,6 @@ type State =
   /** Rings are sent at once. */
   { readonly kind: 'live' } | Reading | { readonly kind: 'closed' }
 
-/**
- * How the client of a connection reads receipts, as its last `sync` said: up to their `seq`, or, as older
- * clients do, as marks of all its messages in the conversation. Unknown until the first `sync`.
- */
-export type ClientKind = 'unknown' | 'by_seq' | 'older'
-
 const LIVE: State = { kind: 'live' }
 const CLOSED: State = { kind: 'closed' }
 
@@ -61,24 +58,29 @@ export class ConnectionDelivery {
   readonly #windowBytes: number
   readonly #log: Log
   readonly #unconfirmed = new Unconfirmed()
+  readonly #receipts: ReceiptDelivery
   #state: State = LIVE
   #position = 0
-  #clientKind: ClientKind = 'unknown'
   #hadFirstSync = false
   #hasSentBacklog = false
 
   constructor(
     connection: DeliveredConnection,
-    parts: { reader: DeliveryReader; windowBytes: number; log: Log },
+    parts: { reader: DeliveryReader; windowBytes: number; log: Log; after?: After },
   ) {
     this.connection = connection
     this.#reader = parts.reader
     this.#windowBytes = parts.windowBytes
     this.#log = parts.log
+    this.#receipts = new ReceiptDelivery({
+      ...{ connection, reader: parts.reader, unconfirmed: this.#unconfirmed },
+      after: parts.after ?? systemAfter,
+      onFailure: (error) => this.#fail(error),
+    })
   }
 
   get clientKind(): ClientKind {
-    return this.#clientKind
+    return this.#receipts.clientKind
   }
 
   /** Starts to send the backlog. */
@@ -98,17 +100,18 @@ export class ConnectionDelivery {
   close(): void {
     const state = this.#state
     this.#state = CLOSED
+    this.#receipts.close()
     if (state.kind === 'reading') resume(state)
   }
 
   /**
-   * The first `sync` requests the backlog, which is being sent already. A later one requests everything
-   * unconfirmed. Each says how the client reads receipts.
+   * The first `sync` requests the backlog, which is being sent already, and the marks that waited for it. A
+   * later one requests everything unconfirmed. Each says how the client reads receipts.
    */
   sync(receipts: 'by_seq' | undefined): void {
-    this.#clientKind = receipts ?? 'older'
+    this.#receipts.clientIs(receipts ?? 'older')
     if (this.#hadFirstSync) this.#restart()
-    else if (this.#hasSentBacklog) this.connection.send(encodeFrame({ type: 'sync_end', count: 0 }))
+    else if (this.#hasSentBacklog) this.#sendMarks().catch((error) => this.#fail(error))
     this.#hadFirstSync = true
   }
 
@@ -135,10 +138,14 @@ export class ConnectionDelivery {
     if (ring.hasRetractions) this.#unconfirmed.retractionSent(ring.lastPosition)
   }
 
-  /** Sends a mark that advanced, at once: it is not part of the mailbox's order. */
-  sendReceipt(ring: Extract<Ring, { kind: 'receipt' }>): void {
-    this.connection.send(ring.frame)
-    this.#unconfirmed.receiptSent(ring)
+  /** Marks changed. They are not part of the mailbox's order. */
+  onReceiptRing(ring: Extract<Ring, { kind: 'receipt' }>): void {
+    this.#receipts.changed(ring)
+  }
+
+  /** The `ack` of a message is about to leave. */
+  acknowledged(message: Acknowledged): void {
+    this.#receipts.acknowledged(message)
   }
 
   /** Sends a stored frame that is not part of the mailbox's order. */
@@ -183,12 +190,14 @@ export class ConnectionDelivery {
       resumeWhenDrained: undefined,
     }
     this.#state = reading
-    this.#readUntilLive(reading).catch((error) => {
-      if (this.#state === CLOSED) return
-      this.#state = CLOSED
-      this.#log.error('delivery_failed', { error, account: this.connection.account })
-      this.connection.close('overload')
-    })
+    this.#readUntilLive(reading).catch((error) => this.#fail(error))
+  }
+
+  #fail(error: unknown): void {
+    if (this.#state === CLOSED) return
+    this.close()
+    this.#log.error('delivery_failed', { error, account: this.connection.account })
+    this.connection.close('overload')
   }
 
   async #readUntilLive(reading: Reading): Promise<void> {
@@ -245,19 +254,23 @@ export class ConnectionDelivery {
   }
 
   async #finishRestarts(reading: Reading, restarts: number, count: number): Promise<void> {
-    const { account } = this.connection
-    let sent = count
-    const receipts = await this.#reader.readReceipts(account)
+    let sent = count + (await this.#sendNotices(reading))
     if (this.#state !== reading) return
-    for (const { frames, ...receipt } of receipts) {
-      for (const frame of frames) this.connection.send(frame)
-      sent += frames.length
-      this.#unconfirmed.receiptSent(receipt)
-    }
-    sent += await this.#sendNotices(reading)
+    // The marks come last, so that the client's first `sync` has as much time as possible.
+    sent += await this.#receipts.sendUntold({ repeats: this.#hasSentBacklog || restarts > 1 })
     if (this.#state !== reading) return
     this.#hasSentBacklog = true
-    for (let i = 0; i < restarts; i++) this.connection.send(encodeFrame({ type: 'sync_end', count: sent }))
+    for (let i = 0; i < restarts; i++) this.#endSync(sent)
+  }
+
+  /** Answers a first `sync` that came after the backlog. */
+  async #sendMarks(): Promise<void> {
+    const count = await this.#receipts.sendUntold()
+    if (this.#state !== CLOSED) this.#endSync(count)
+  }
+
+  #endSync(count: number): void {
+    this.connection.send(encodeFrame({ type: 'sync_end', count }))
   }
 
   async #sendNotices(reading: Reading): Promise<number> {

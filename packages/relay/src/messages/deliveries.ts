@@ -4,6 +4,7 @@ import type { Bus, Ring } from '../cluster/bus.ts'
 import type { ConnectionFollower } from '../gateway/frame-handlers.ts'
 import type { Log } from '../operations/log.ts'
 import type { AccountId } from '../storage/storage.ts'
+import type { Acknowledged } from './batch.ts'
 import { ConnectionDelivery, type DeliveredConnection, type DeliveryReader } from './connection-delivery.ts'
 import type { MailboxReader } from './mailbox-reader.ts'
 
@@ -68,6 +69,11 @@ export class Deliveries implements ConnectionFollower {
     this.#find(connection)?.sync(receipts)
   }
 
+  /** The `ack` of a message is about to leave on this connection. */
+  acknowledged(connection: DeliveredConnection, message: Acknowledged): void {
+    this.#find(connection)?.acknowledged(message)
+  }
+
   /** Makes every connection read its mailbox. Used after a commit whose outcome is unknown. */
   readAllMailboxes(): void {
     for (const delivery of this.#byAccount.values()) delivery.readAgain()
@@ -87,7 +93,7 @@ export class Deliveries implements ConnectionFollower {
   #onRing(account: AccountId, ring: Ring): void {
     const delivery = this.#byAccount.get(account)
     if (ring.kind === 'mailbox') delivery?.onMailboxRing(ring)
-    else if (ring.kind === 'receipt') delivery?.sendReceipt(ring)
+    else if (ring.kind === 'receipt') delivery?.onReceiptRing(ring)
     else if (ring.kind === 'notice') delivery?.sendNotice(ring)
   }
 

@@ -32,6 +32,7 @@ export function messageFrames(parts: MessageFrameParts): FrameHandlers<Names> {
     }
     const outcome = await commits.submit(operation)
     if ('refused' in outcome) throw outcome.refused
+    if (outcome.acknowledged) deliveries.acknowledged(connection, outcome.acknowledged)
     return outcome.answers
   }
 

@@ -1,10 +1,11 @@
 // Reads an account's stored frames, and records what arrived without a `delivered`. The same on both engines.
-import { type AliasId, type ConversationId, encodeFrame } from '@sotto/protocol'
+import type { AliasId, ConversationId } from '@sotto/protocol'
+import type { ReceiptMark } from '../cluster/bus.ts'
 import type { AccountId, Sql, Storage } from '../storage/storage.ts'
 import { kindOf } from './batch-rows.ts'
 import { lockConversations } from './conversations.ts'
 import { type Notice, readNotices } from './notices.ts'
-import { encodeRow, receiptFrames } from './stored-frames.ts'
+import { encodeRow, receiptMarks } from './stored-frames.ts'
 
 /** A stored message or retraction, encoded as a frame. */
 export interface WaitingFrame {
@@ -13,12 +14,20 @@ export interface WaitingFrame {
   readonly frame: string
 }
 
-/** A mark whose frame may not have reached the sender of the messages. */
-export interface WaitingReceipt {
+/** The marks of a conversation that may not have reached the sender of the messages. */
+export interface WaitingReceipts {
   readonly conversation: number
+  readonly toldRound: number
+  /** The conversation's last `seq` when they were read. */
+  readonly lastSeq: number
+  readonly marks: readonly ReceiptMark[]
+}
+
+/** The marks of a conversation that have arrived. They count only if they were not reset since. */
+export interface ArrivedReceipts {
+  readonly toldRound: number
   readonly deliveredSeq: number
   readonly readSeq: number
-  readonly frames: readonly string[]
 }
 
 /** What has arrived at an account besides messages. Clients send no `delivered` for these. */
@@ -27,7 +36,7 @@ export interface Arrived {
   readonly retractionPosition: number
   /** All notices up to this id have arrived. */
   readonly noticeId: number
-  readonly receipts: ReadonlyMap<number, { readonly deliveredSeq: number; readonly readSeq: number }>
+  readonly receipts: ReadonlyMap<number, ArrivedReceipts>
 }
 
 interface Row {
@@ -84,32 +93,40 @@ export class MailboxReader {
     })
   }
 
-  /** The marks whose frames may not have reached this account yet. */
-  async readReceipts(account: AccountId): Promise<WaitingReceipt[]> {
+  /**
+   * The marks whose frames may not have reached this account yet.
+   * @param conversation the only one to read, if given
+   */
+  async readReceipts(account: AccountId, conversation?: number): Promise<WaitingReceipts[]> {
+    const [first, last] = [conversation ?? 0, conversation ?? Number.MAX_SAFE_INTEGER]
     const rows = await this.#storage.sql<{
       conversation_id: number
       delivered_seq: number
       read_seq: number
       told_delivered_seq: number
       told_read_seq: number
+      unread_seqs: string
+      told_round: number
       conv_id: ConversationId
+      last_seq: number
       alias_to: AliasId
       alias_from: AliasId
     }>`
       SELECT lanes.conversation_id, lanes.delivered_seq, lanes.read_seq, lanes.told_delivered_seq, lanes.told_read_seq,
-        conversations.conv_id, sender.alias_id AS alias_to, recipient.alias_id AS alias_from
+        lanes.unread_seqs, lanes.told_round, conversations.conv_id, conversations.last_seq, sender.alias_id AS alias_to, recipient.alias_id AS alias_from
       FROM lanes
       JOIN conversations ON conversations.id = lanes.conversation_id
       JOIN accounts AS sender ON sender.id = lanes.sender_id
       JOIN accounts AS recipient ON recipient.id = lanes.recipient_id
-      WHERE lanes.sender_id = ${account}
+      WHERE lanes.sender_id = ${account} AND lanes.conversation_id BETWEEN ${first} AND ${last}
         AND (lanes.told_delivered_seq < lanes.delivered_seq OR lanes.told_read_seq < lanes.read_seq)
       ORDER BY lanes.conversation_id`
     return rows.map((row) => {
       const { conv_id, alias_to: to, alias_from: from, delivered_seq: deliveredSeq, read_seq: readSeq } = row
       const after = { deliveredSeq: row.told_delivered_seq, readSeq: row.told_read_seq }
-      const frames = receiptFrames({ conv_id, to, from, deliveredSeq, readSeq, after }).map(encodeFrame)
-      return { conversation: row.conversation_id, deliveredSeq, readSeq, frames }
+      const { unread_seqs: unreadSeqs, told_round: toldRound, last_seq: lastSeq } = row
+      const marks = receiptMarks({ conv_id, to, from, deliveredSeq, readSeq, unreadSeqs, after })
+      return { conversation: row.conversation_id, toldRound, lastSeq, marks }
     })
   }
 
@@ -128,12 +145,12 @@ export class MailboxReader {
         ...arrived.receipts.keys(),
         ...retracted.map((row) => row.conversation_id),
       ])
-      for (const [conversation, { deliveredSeq, readSeq }] of arrived.receipts) {
+      for (const [conversation, { toldRound, deliveredSeq, readSeq }] of arrived.receipts) {
         await sql`
           UPDATE lanes SET
             told_delivered_seq = CASE WHEN told_delivered_seq < ${deliveredSeq} THEN ${deliveredSeq} ELSE told_delivered_seq END,
             told_read_seq = CASE WHEN told_read_seq < ${readSeq} THEN ${readSeq} ELSE told_read_seq END
-          WHERE conversation_id = ${conversation} AND sender_id = ${account}`
+          WHERE conversation_id = ${conversation} AND sender_id = ${account} AND told_round = ${toldRound}`
       }
       if (retracted.length > 0) await deleteRetractions(sql, account, arrived.retractionPosition)
       if (arrived.noticeId > 0) {

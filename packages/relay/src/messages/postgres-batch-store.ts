@@ -47,6 +47,8 @@ interface LaneRow {
   retraction_count: number
   delivered_seq: number
   read_seq: number
+  unread_seqs: string
+  told_round: number
 }
 
 // Every transaction locks rows in the same order: conversations before mailboxes, each by its id. The batches
@@ -58,7 +60,8 @@ async function readRows(sql: Sql, keys: BatchKeys): Promise<BatchRows> {
     ORDER BY id FOR UPDATE`
   const ids = json(conversationRows.map((row) => row.id))
   const laneRows = await sql<LaneRow>`
-    SELECT conversation_id, recipient_id, sender_id, pending_count, pending_bytes, retraction_count, delivered_seq, read_seq
+    SELECT conversation_id, recipient_id, sender_id, pending_count, pending_bytes, retraction_count, delivered_seq,
+      read_seq, unread_seqs, told_round
     FROM lanes
     WHERE conversation_id IN (SELECT json_array_elements_text(${ids}::text::json)::bigint)`
   const members = [...new Set(conversationRows.flatMap((row) => [row.low_id, row.high_id]))]
@@ -198,6 +201,8 @@ function conversationOf(row: ConversationRow, lanes: readonly LaneRow[]): Conver
         retractionCount: lane.retraction_count,
         deliveredSeq: lane.delivered_seq,
         readSeq: lane.read_seq,
+        unreadSeqs: lane.unread_seqs,
+        toldRound: lane.told_round,
       })),
   }
 }
@@ -232,9 +237,13 @@ async function write(sql: Sql, rows: BatchRows, batch: Batch): Promise<void> {
   if (lanes.length > 0) {
     await sql`
       UPDATE lanes SET pending_count = row."pendingCount", pending_bytes = row."pendingBytes",
-        retraction_count = row."retractionCount", delivered_seq = row."deliveredSeq", read_seq = row."readSeq"
+        retraction_count = row."retractionCount", delivered_seq = row."deliveredSeq", read_seq = row."readSeq",
+        unread_seqs = row."unreadSeqs", told_round = row."toldRound",
+        told_delivered_seq = CASE WHEN told_round < row."toldRound" THEN 0 ELSE told_delivered_seq END,
+        told_read_seq = CASE WHEN told_round < row."toldRound" THEN 0 ELSE told_read_seq END
       FROM json_to_recordset(${json(lanes)}::text::json) AS row (conversation BIGINT, recipient BIGINT,
-        "pendingCount" BIGINT, "pendingBytes" BIGINT, "retractionCount" BIGINT, "deliveredSeq" BIGINT, "readSeq" BIGINT)
+        "pendingCount" BIGINT, "pendingBytes" BIGINT, "retractionCount" BIGINT, "deliveredSeq" BIGINT, "readSeq" BIGINT,
+        "unreadSeqs" TEXT, "toldRound" BIGINT)
       WHERE lanes.conversation_id = row.conversation AND lanes.recipient_id = row.recipient`
   }
   const conversations = writes.conversations.map(({ id, lastSeq, lastAt }) => ({ id, lastSeq, lastAt }))

@@ -50,10 +50,12 @@ function prepare({ database }: SqliteEngine) {
         retraction_count: number
         delivered_seq: number
         read_seq: number
+        unread_seqs: string
+        told_round: number
       },
       [number]
-    >(`SELECT recipient_id, sender_id, pending_count, pending_bytes, retraction_count, delivered_seq, read_seq
-       FROM lanes WHERE conversation_id = ?`),
+    >(`SELECT recipient_id, sender_id, pending_count, pending_bytes, retraction_count, delivered_seq, read_seq,
+         unread_seqs, told_round FROM lanes WHERE conversation_id = ?`),
     mailbox: database.prepare<
       { last_position: number; pending_count: number; pending_bytes: number; retraction_count: number },
       [number]
@@ -101,8 +103,13 @@ function prepare({ database }: SqliteEngine) {
     updateConversation: database.prepare<never, [number, number, number]>(
       'UPDATE conversations SET last_seq = ?, last_at = ? WHERE id = ?',
     ),
-    updateLane: database.prepare<never, [number, number, number, number, number, number, number]>(
-      `UPDATE lanes SET pending_count = ?, pending_bytes = ?, retraction_count = ?, delivered_seq = ?, read_seq = ?
+    updateLane: database.prepare<never, [number, number, number, number, number, string, number, number]>(
+      `UPDATE lanes SET pending_count = ?, pending_bytes = ?, retraction_count = ?, delivered_seq = ?, read_seq = ?,
+         unread_seqs = ?
+       WHERE conversation_id = ? AND recipient_id = ?`,
+    ),
+    resetTold: database.prepare<never, [number, number, number]>(
+      `UPDATE lanes SET told_round = ?, told_delivered_seq = 0, told_read_seq = 0
        WHERE conversation_id = ? AND recipient_id = ?`,
     ),
     updateMailbox: database.prepare<never, [number, number, number, number, number]>(
@@ -191,6 +198,8 @@ class SqliteBatchRows implements BatchRows {
       retractionCount: lane.retraction_count,
       deliveredSeq: lane.delivered_seq,
       readSeq: lane.read_seq,
+      unreadSeqs: lane.unread_seqs,
+      toldRound: lane.told_round,
     }))
     return {
       id: row.id,
@@ -236,7 +245,7 @@ function write(statements: Statements, rows: BatchRows, batch: Batch): void {
         at,
       )
     }
-    const { pendingCount, pendingBytes, retractionCount, deliveredSeq, readSeq, recipient } = lane
+    const { pendingCount, pendingBytes, retractionCount, deliveredSeq, readSeq, unreadSeqs, recipient } = lane
     const { updateLane } = statements
     updateLane.run(
       pendingCount,
@@ -244,9 +253,12 @@ function write(statements: Statements, rows: BatchRows, batch: Batch): void {
       retractionCount,
       deliveredSeq,
       readSeq,
+      unreadSeqs,
       conversation.id,
       recipient,
     )
+    if (lane.toldRound > before.toldRound)
+      statements.resetTold.run(lane.toldRound, conversation.id, recipient)
   }
   for (const { lastSeq, lastAt, id } of writes.conversations)
     statements.updateConversation.run(lastSeq, lastAt, id)

@@ -1,26 +1,48 @@
 // Encodes stored messages, retractions and marks as frames.
-import { type AliasId, type ConversationId, encodeFrame, type RelayFrame } from '@sotto/protocol'
-import type { MessageRow } from './batch-rows.ts'
+import { type AliasId, type ConversationId, encodeFrame } from '@sotto/protocol'
+import type { ReceiptMark } from '../cluster/bus.ts'
+import type { Lane, MessageRow } from './batch-rows.ts'
+import { lastUnread } from './unread-seqs.ts'
 
-/**
- * The `delivered` and `read` frames for a sender, for marks that are ahead of `after`, which the sender has
- * already.
- */
-export function receiptFrames(mark: {
+/** The `delivered` and `read` marks for a sender that are ahead of `after`, which the sender has already. */
+export function receiptMarks(mark: {
   conv_id: ConversationId
   to: AliasId
   from: AliasId
   deliveredSeq: number
   readSeq: number
+  unreadSeqs: string
   after: { deliveredSeq: number; readSeq: number }
-}): RelayFrame[] {
+}): ReceiptMark[] {
   const { conv_id, to, from, deliveredSeq, readSeq, after } = mark
-  const frames: RelayFrame[] = []
+  const lastSeq = lastUnread(mark.unreadSeqs)
+  const markOf = (type: 'delivered' | 'read', seq: number): ReceiptMark => ({
+    frame: encodeFrame({ type, conv_id, seq, to, from }),
+    deliveredSeq: seq,
+    readSeq: type === 'read' ? seq : 0,
+    coversAll: seq >= lastSeq,
+  })
+  const marks: ReceiptMark[] = []
   // `read` implies `delivered`, so `delivered` gets a frame only if it is ahead of `read`.
   if (deliveredSeq > after.deliveredSeq && deliveredSeq > readSeq)
-    frames.push({ type: 'delivered', conv_id, seq: deliveredSeq, to, from })
-  if (readSeq > after.readSeq) frames.push({ type: 'read', conv_id, seq: readSeq, to, from })
-  return frames
+    marks.push(markOf('delivered', deliveredSeq))
+  if (readSeq > after.readSeq) marks.push(markOf('read', readSeq))
+  return marks
+}
+
+/** The marks of a lane with the messages that they must cover. */
+type JudgedMarks = Pick<Lane, 'deliveredSeq' | 'readSeq' | 'unreadSeqs'>
+
+/**
+ * Whether a mark that did not advance now covers all of the sender's messages, because the last ones were
+ * retracted or expired.
+ */
+export function coverMore(marks: JudgedMarks, before: JudgedMarks): boolean {
+  const lastSeq = lastUnread(marks.unreadSeqs)
+  const lastBefore = lastUnread(before.unreadSeqs)
+  const coversNewly = (seq: number, seqBefore: number): boolean =>
+    seq === seqBefore && seq > 0 && seq >= lastSeq && seq < lastBefore
+  return coversNewly(marks.deliveredSeq, before.deliveredSeq) || coversNewly(marks.readSeq, before.readSeq)
 }
 
 /** The frame that the recipient of a stored row gets. */

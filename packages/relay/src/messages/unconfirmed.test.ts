@@ -18,18 +18,38 @@ test('the result has the last retraction, the last notice and the furthest marks
   unconfirmed.retractionSent(7)
   unconfirmed.noticeSent(5)
   unconfirmed.noticeSent(4)
-  unconfirmed.receiptSent({ conversation: 1, deliveredSeq: 4, readSeq: 0 })
-  unconfirmed.receiptSent({ conversation: 1, deliveredSeq: 3, readSeq: 2 })
-  unconfirmed.receiptSent({ conversation: 2, deliveredSeq: 9, readSeq: 9 })
+  unconfirmed.receiptSent({ conversation: 1, toldRound: 5, deliveredSeq: 4, readSeq: 0 })
+  unconfirmed.receiptSent({ conversation: 1, toldRound: 5, deliveredSeq: 3, readSeq: 2 })
+  unconfirmed.receiptSent({ conversation: 2, toldRound: 0, deliveredSeq: 9, readSeq: 9 })
   expect(confirm(unconfirmed)).toEqual({
     retractionPosition: 7,
     noticeId: 5,
     receipts: new Map([
-      [1, { deliveredSeq: 4, readSeq: 2 }],
-      [2, { deliveredSeq: 9, readSeq: 9 }],
+      [1, { toldRound: 5, deliveredSeq: 4, readSeq: 2 }],
+      [2, { toldRound: 0, deliveredSeq: 9, readSeq: 9 }],
     ]),
   })
   expect(unconfirmed.needsPing).toBe(false)
+})
+
+test('marks that were sent before a reset do not count with those sent after it', () => {
+  const unconfirmed = new Unconfirmed()
+  const mark = (toldRound: number, deliveredSeq: number) => ({
+    ...{ conversation: 1, toldRound, deliveredSeq, readSeq: 0 },
+  })
+  unconfirmed.receiptSent(mark(1, 9))
+  unconfirmed.receiptSent(mark(2, 4))
+  unconfirmed.receiptSent(mark(1, 7))
+  expect(unconfirmed.hasSent(mark(2, 4))).toBe(true)
+  expect([unconfirmed.hasSent(mark(2, 5)), unconfirmed.hasSent(mark(1, 4))]).toEqual([false, false])
+  unconfirmed.pingSent()
+  expect([unconfirmed.hasSent(mark(2, 4)), unconfirmed.hasSent(mark(3, 4))]).toEqual([true, false])
+  unconfirmed.pongReceived()
+  unconfirmed.frameReceived()
+  expect(unconfirmed.frameReceived()?.receipts).toEqual(
+    new Map([[1, { toldRound: 2, deliveredSeq: 4, readSeq: 0 }]]),
+  )
+  expect(unconfirmed.hasSent(mark(2, 4))).toBe(false)
 })
 
 test('after a restart the position of the retraction sent last counts, not the highest one', () => {

@@ -1,19 +1,17 @@
 // Tracks what one connection was sent that clients never confirm with `delivered`: retractions, notices and
 // receipts. These count as arrived after a WebSocket ping, its pong, and two more frames from the client
 // (protocol, Delivery 6).
-import type { Arrived } from './mailbox-reader.ts'
+import type { Arrived, ArrivedReceipts } from './mailbox-reader.ts'
 
 /** A mark that was sent. */
-export interface SentReceipt {
+export interface SentReceipt extends ArrivedReceipts {
   readonly conversation: number
-  readonly deliveredSeq: number
-  readonly readSeq: number
 }
 
 class Sent implements Arrived {
   retractionPosition = 0
   noticeId = 0
-  readonly receipts = new Map<number, { deliveredSeq: number; readSeq: number }>()
+  readonly receipts = new Map<number, ArrivedReceipts>()
 }
 
 /** The ping that is not completed yet, with what was sent before it. One at a time. */
@@ -42,12 +40,28 @@ export class Unconfirmed {
     sent.noticeId = Math.max(sent.noticeId, id)
   }
 
-  receiptSent({ conversation, deliveredSeq, readSeq }: SentReceipt): void {
+  receiptSent({ conversation, ...sent }: SentReceipt): void {
     const { receipts } = this.#sinceLastPing()
     const known = receipts.get(conversation)
+    if (known && known.toldRound > sent.toldRound) return
+    const earlier = known?.toldRound === sent.toldRound ? known : undefined
     receipts.set(conversation, {
-      deliveredSeq: Math.max(deliveredSeq, known?.deliveredSeq ?? 0),
-      readSeq: Math.max(readSeq, known?.readSeq ?? 0),
+      toldRound: sent.toldRound,
+      deliveredSeq: Math.max(sent.deliveredSeq, earlier?.deliveredSeq ?? 0),
+      readSeq: Math.max(sent.readSeq, earlier?.readSeq ?? 0),
+    })
+  }
+
+  /** Whether a mark was sent on this connection that tells the same or more, and is not confirmed yet. */
+  hasSent(receipt: SentReceipt): boolean {
+    const covers = this.#probe.kind === 'none' ? undefined : this.#probe.covers
+    return [this.#sent, covers].some((sent) => {
+      const known = sent?.receipts.get(receipt.conversation)
+      return (
+        known?.toldRound === receipt.toldRound &&
+        known.deliveredSeq >= receipt.deliveredSeq &&
+        known.readSeq >= receipt.readSeq
+      )
     })
   }
 

@@ -20,6 +20,7 @@ import { push } from './migrations/push.ts'
 import { reserves } from './migrations/reserves.ts'
 import { retractions } from './migrations/retractions.ts'
 import { sentIdCounts } from './migrations/sent-id-counts.ts'
+import { toldMarks } from './migrations/told-marks.ts'
 
 /** Every migration from an empty store to this relay's schema, oldest first. */
 export const migrations: readonly Migration[] = [
@@ -43,4 +44,5 @@ export const migrations: readonly Migration[] = [
   purgePages,
   keptNotices,
   orderDestinations,
+  toldMarks,
 ]
