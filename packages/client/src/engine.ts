@@ -65,7 +65,7 @@ export class Engine {
     })
     this.connection = new Connection(platform, this.http, identity.login, identity.stored.uuid, {
       onState: (state) => this.#onState(state),
-      onOpen: () => this.#onOpen(),
+      onOpen: (features) => this.#onOpen(features),
       onFrame: (frame, bytes) => this.#incoming.push(frame, bytes),
       onHeartbeat: () => this.messages.outbox.onHeartbeat(),
       onPing: () => this.messages.receipts.onPing(),
@@ -170,9 +170,9 @@ export class Engine {
     this.#emitter.emit('error', new ClientError('REFUSED', `the relay refused a frame: ${frame.error}`))
   }
 
-  #onOpen(): void {
+  #onOpen(features: readonly string[]): void {
     this.friends.hint()
-    this.messages.onOpen()
+    this.messages.onOpen(features.includes('after'))
   }
 
   #onState(state: Connection['state']): void {

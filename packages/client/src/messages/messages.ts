@@ -82,10 +82,13 @@ export class Messages {
     return this.receipts.onError(frame) || isConfirmation
   }
 
-  /** Call it for a new connection: sends everything that waits. */
-  onOpen(): void {
+  /**
+   * Call it for a new connection: sends everything that waits.
+   * @param hasAfter whether the relay checks the order of messages
+   */
+  onOpen(hasAfter: boolean): void {
     this.#confirmations.onOpen()
-    this.outbox.onOpen()
+    this.outbox.onOpen(hasAfter)
     this.retractions.onOpen()
     this.receipts.onOpen()
   }

@@ -26,6 +26,7 @@ import type {
 import type { SendFrame } from '../wire/wire.ts'
 import { outgoing } from './content.ts'
 import { Pauses } from './pauses.ts'
+import { type Entry, type Sending, SendQueue } from './send-queue.ts'
 
 /** How often a message is refused with an unknown error code before it fails. */
 const MAX_UNKNOWN_REFUSALS = 5
@@ -34,16 +35,6 @@ const ACK_TIMEOUT_MS = 60_000
 
 type AckFrame = Extract<RelayFrame, { type: 'ack' }>
 type ErrorFrame = Extract<RelayFrame, { type: 'error' }>
-
-interface Entry {
-  readonly intent: OutboxIntent
-  /** When it was sent on the current connection; undefined if it has to be sent. */
-  sentAt: number | undefined
-  /** Whether it was ever sent in this run. An acknowledgement of a message that was not sent is ignored. */
-  wasSent: boolean
-  /** How often the relay refused it with an unknown error code. */
-  unknownRefusals: number
-}
 
 /** Options of `send`. */
 export interface SendOptions {
@@ -75,32 +66,31 @@ interface BegunPost {
 }
 
 /**
- * The messages that the relay has not acknowledged. Per conversation only the first of them is in transit.
- * The relay may refuse one message and accept the next (a full mailbox was just emptied, or the first was too
- * large for the space left), and the second would overtake the first. So the order of `seq` is always the
- * order of posting. The price is one round trip per message of a conversation.
+ * The messages that the relay has not acknowledged. The order of `seq` is always the order of posting, also
+ * if the relay refuses a message for now and would accept the next (a full mailbox was just emptied, or the
+ * first was too large for the space left).
  */
 export class Outbox {
   readonly #context: OutboxContext
-  readonly #entries = new Map<string, Entry>()
-  /** The same entries by conversation, in the order they were posted. */
-  readonly #queues = new Map<ConversationId, Set<Entry>>()
+  readonly #queue: SendQueue
   readonly #pauses: Pauses
   /** The messages that are being stored: message id to conversation. */
   readonly #begun = new Map<string, ConversationId>()
   readonly #posting = new SerialQueue()
   #isOpen = false
-  #inFlight = 0
+  #hasAfter = false
   /** Whether the application knows that the relay is full. */
   #hasReportedWait = false
 
   constructor(context: OutboxContext) {
     this.#context = context
+    const { clock, maxInFlight } = context.platform
+    this.#queue = new SendQueue(maxInFlight, () => clock.now())
     this.#pauses = new Pauses(context.platform, () => this.#pump())
   }
 
   async load(): Promise<void> {
-    for (const intent of await this.#context.store.listOutbox()) this.#add(intent)
+    for (const intent of await this.#context.store.listOutbox()) this.#queue.add(intent)
   }
 
   /**
@@ -128,7 +118,7 @@ export class Outbox {
       checkArgument(MessageId, id, 'invalid message id')
       const posted = await store.findMessage(session.conversationId, true, id)
       if (posted) return { message: posted, written: this.#adopt(posted) }
-      if (this.#entries.has(id) || this.#begun.has(id))
+      if (this.#queue.has(id) || this.#begun.has(id))
         throw new ClientError('INVALID_ARGUMENT', 'a message to another contact has this id')
     }
     if (!sessions.guard(session)) throw keyChanged(session.theirAliasId)
@@ -168,14 +158,14 @@ export class Outbox {
   }
 
   #accept(intent: OutboxIntent): void {
-    if (!this.#entries.has(intent.internalId)) this.#add(intent)
+    if (!this.#queue.has(intent.internalId)) this.#queue.add(intent)
     this.#pump()
   }
 
   // A previous leader tab may have stored the message after this client had read the outbox.
   async #adopt({ id, status }: StoredMessage): Promise<void> {
     await this.#context.journal.write([])
-    if (status !== 'sending' || this.#entries.has(id)) return
+    if (status !== 'sending' || this.#queue.has(id)) return
     const outbox = await this.#context.store.listOutbox()
     const intent = outbox.find(({ internalId }) => internalId === id)
     if (intent) this.#accept(intent)
@@ -183,12 +173,15 @@ export class Outbox {
 
   /** Removes a message that was retracted before its acknowledgement. */
   withdraw(messageId: string): void {
-    this.#remove(messageId)
+    this.#queue.remove(messageId)
+    this.#pump()
   }
 
-  onOpen(): void {
+  /** @param hasAfter whether the relay checks the order of messages */
+  onOpen(hasAfter: boolean): void {
     this.#isOpen = true
-    this.#markAllUnsent()
+    this.#hasAfter = hasAfter
+    this.#queue.markAllUnsent()
     this.#pump()
   }
 
@@ -199,17 +192,12 @@ export class Outbox {
 
   onDown(): void {
     this.#isOpen = false
-    this.#markAllUnsent()
+    this.#queue.markAllUnsent()
   }
 
   /** Opens a new connection if an acknowledgement is overdue. */
   onHeartbeat(): void {
-    const overdue = this.#context.platform.clock.now() - ACK_TIMEOUT_MS
-    for (const [first] of this.#queues.values()) {
-      if (first?.sentAt === undefined || first.sentAt >= overdue) continue
-      this.#context.reopen()
-      return
-    }
+    if (this.#queue.isOverdue(this.#context.platform.clock.now() - ACK_TIMEOUT_MS)) this.#context.reopen()
   }
 
   /** Resolves when every message posted before this call has been passed to the store. */
@@ -225,16 +213,17 @@ export class Outbox {
   async onAck(frame: AckFrame): Promise<void> {
     const message = await this.#context.store.findMessage(frame.conv_id, true, frame.id)
     if (!message) return
-    const entry = this.#entries.get(frame.id)
+    const entry = this.#queue.get(frame.id)
     if (entry ? !entry.wasSent || entry.intent.conversationId !== frame.conv_id : !message.retracted) return
     this.#pauses.accepted(frame.conv_id)
+    this.#queue.accepted(frame.conv_id)
     const patch: MessagePatch = {
       seq: message.seq ?? frame.seq,
       time: frame.at,
       ...(message.status === 'sending' ? { status: 'sent' } : {}),
     }
     this.#hasReportedWait = false
-    this.#remove(frame.id)
+    this.#queue.remove(frame.id)
     this.#settle(message, patch)
     this.#pump()
   }
@@ -242,20 +231,23 @@ export class Outbox {
   /** Handles a refusal by the relay. @returns false if it is not about a message of this outbox */
   async onError(frame: ErrorFrame): Promise<boolean> {
     if (frame.id === undefined) return false
-    const entry = this.#entries.get(frame.id)
-    if (!entry) return this.#expire(frame)
+    const entry = this.#queue.get(frame.id)
+    // Only a message is out of order, and this one was retracted.
+    if (!entry) return frame.error === 'OUT_OF_ORDER' || this.#expire(frame)
     if (!entry.wasSent) return false
     const { conversationId, internalId } = entry.intent
     if (isErrorCode(frame.error) ? errors[frame.error].retry === 'never' : this.#hasFailed(entry, frame)) {
       const message = await this.#context.store.findMessage(conversationId, true, internalId)
-      this.#remove(internalId)
+      this.#queue.remove(internalId)
       if (message) this.#settle(message, { status: 'failed', failure: frame.error })
       this.#pump()
       return true
     }
-    this.#markUnsent(entry)
+    this.#queue.refused(entry)
     this.#reportLongWait(frame)
-    this.#pauses.begin(conversationId, frame)
+    // The message that this one names was refused: that one has its pause, or the next attempt names another.
+    if (frame.error !== 'OUT_OF_ORDER' || entry.after === undefined) this.#pauses.begin(conversationId, frame)
+    this.#pump()
     return true
   }
 
@@ -312,62 +304,26 @@ export class Outbox {
     if (message.status !== previous) this.#context.emitter.emit('status_change', { message, previous })
   }
 
-  #add(intent: OutboxIntent): void {
-    const entry = { intent, sentAt: undefined, wasSent: false, unknownRefusals: 0 }
-    this.#entries.set(intent.internalId, entry)
-    const queue = this.#queues.get(intent.conversationId) ?? new Set()
-    this.#queues.set(intent.conversationId, queue.add(entry))
-  }
-
-  #remove(messageId: string): void {
-    const entry = this.#entries.get(messageId)
-    if (!entry) return
-    this.#markUnsent(entry)
-    this.#entries.delete(messageId)
-    const { conversationId } = entry.intent
-    const queue = this.#queues.get(conversationId)
-    queue?.delete(entry)
-    if (queue?.size === 0) this.#queues.delete(conversationId)
-  }
-
-  #markUnsent(entry: Entry): void {
-    if (entry.sentAt !== undefined) this.#inFlight -= 1
-    entry.sentAt = undefined
-  }
-
-  #markAllUnsent(): void {
-    for (const entry of this.#entries.values()) this.#markUnsent(entry)
-  }
-
-  /** Sends the first unsent message of each conversation, with at most `maxInFlight` messages in transit. */
   #pump(): void {
-    if (!this.#isOpen) return
-    for (const [conversationId, [first]] of this.#queues) {
-      if (this.#inFlight >= this.#context.platform.maxInFlight) return
-      if (first?.sentAt !== undefined || this.#pauses.holds(conversationId)) continue
-      if (first && !this.#sendEntry(first)) return
-    }
+    if (this.#isOpen) this.#queue.pump(this.#hasAfter, (entry) => this.#send(entry))
   }
 
-  #sendEntry(entry: Entry): boolean {
-    const { intent } = entry
-    const { sessions, platform, send } = this.#context
-    const session = sessions.find(intent.conversationId)
+  #send({ intent, after }: Entry): Sending {
+    const { sessions, send } = this.#context
+    const { conversationId } = intent
+    const session = sessions.find(conversationId)
     // A contact whose keys changed is sent nothing, not even messages written before the change.
-    if (!session || sessions.hasChangedKeys(session)) return true
-    const sent = send({
+    if (this.#pauses.holds(conversationId) || !session || sessions.hasChangedKeys(session)) return 'waits'
+    const isSent = send({
       type: 'msg',
       id: intent.internalId,
       to: session.theirAliasId,
-      conv_id: intent.conversationId,
+      conv_id: conversationId,
       crypto_v: MESSAGE_CRYPTO_VERSION,
       payload: intent.payload,
+      after,
     })
-    if (!sent) return false
-    entry.sentAt = platform.clock.now()
-    entry.wasSent = true
-    this.#inFlight += 1
-    return true
+    return isSent ? 'sent' : 'offline'
   }
 
   #encrypt(plaintext: string, session: SessionRecord): Promise<string> {

@@ -68,8 +68,8 @@ export interface ClientOptions {
   /** Random bytes for keys, nonces, ids and jitter. The default is `crypto.getRandomValues`. */
   readonly random?: RandomBytes
   /**
-   * The maximum of messages in transit that the relay has not acknowledged; 100 by default. Per conversation
-   * it is always one, so that the relay accepts messages in the order in which they were posted.
+   * The maximum of messages in transit that the relay has not acknowledged; 100 by default. Together they
+   * also have at most 1 MiB. With a relay that does not check their order, it is one per conversation.
    */
   readonly maxInFlight?: number
   /**

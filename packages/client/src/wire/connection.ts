@@ -38,8 +38,10 @@ export interface ConnectionLogin {
 /** Receives the events of a connection. */
 export interface ConnectionListener {
   onState(state: NetworkState): void
-  /** The connection is open. The listener now sends everything that waits. */
-  onOpen(): void
+  /**
+   * The connection is open. The listener now sends everything that waits. `features` are those of the relay.
+   */
+  onOpen(features: readonly string[]): void
   /** `bytes` is the frame's length, which the queue of frames needs for its limit. */
   onFrame(frame: RelayFrame, bytes: number): void
   /** It is time to check for missing answers. Called also while a pong is missing. */
@@ -135,8 +137,8 @@ export class Connection {
     this.#attemptedAt = this.#platform.clock.now()
     this.#setState('connecting')
     try {
-      const { ticket } = await this.#http.call(accountEndpoints.wsTicket, {}, { retry: 'none' })
-      if (attemptId === this.#attemptId) this.#open(ticket)
+      const { ticket, features } = await this.#http.call(accountEndpoints.wsTicket, {}, { retry: 'none' })
+      if (attemptId === this.#attemptId) this.#open(ticket, features)
     } catch (thrown) {
       if (attemptId !== this.#attemptId) return
       const error = asClientError(thrown, 'NETWORK')
@@ -149,7 +151,7 @@ export class Connection {
     }
   }
 
-  #open(ticket: string): void {
+  #open(ticket: string, features: readonly string[] = []): void {
     const query = new URLSearchParams({ user_uuid: this.#uuid, ticket })
     const socket = new this.#platform.WebSocket(
       `${baseOf(this.#platform.relayUrl).replace(/^http/, 'ws')}/ws?${query}`,
@@ -164,7 +166,7 @@ export class Connection {
       this.#scheduleHeartbeat()
       this.send({ type: 'sync', receipts: 'by_seq' })
       this.#setState('connected')
-      this.#listener.onOpen()
+      this.#listener.onOpen(features)
     })
     socket.addEventListener('message', ({ data }) => {
       if (this.#socket === socket) this.#receive(data)
