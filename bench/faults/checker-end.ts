@@ -50,6 +50,9 @@ function checkArrival(facts: Facts, message: MessageFact, storedAfter: number, n
 function checkLane(facts: Facts, lane: Lane, n: number): void {
   if (facts.gone.has(lane.sender)) return
   const pair = facts.conversations.get(lane.conv)
+  // To an older client, no mark goes that does not cover the sender's last message, and an erased one is
+  // never confirmed.
+  if (facts.older.has(lane.sender) && pair?.mayErase(0)) return
   const name = `client ${lane.sender} about client ${lane.recipient} in ${lane.conv}`
   // The relay may not have read a mark that was sent right before leaving.
   const hasLeft = facts.gone.has(lane.recipient)

@@ -76,6 +76,15 @@ describe('a history that keeps every promise has no violation:', () => {
     expect(kinds(write('a'), write('a'), ack('a', 1), ack('a', 1), arrive('a', 1))).toEqual([])
   })
 
+  test('a mark that covers the last message of an older client, or is for one that reads its seq', () => {
+    const both = [write('a'), ack('a', 1), write('b'), ack('b', 2), arrive('a', 1), arrive('b', 2)]
+    expect(kinds(...both, confirm(2), told(2))).toEqual([])
+    const bySeq = sent(0, { type: 'sync', receipts: 'by_seq' })
+    expect(kinds(bySeq, ...both, confirm(1), told(1), confirm(2), told(2))).toEqual([])
+    const crossed = [write('a'), ack('a', 1), arrive('a', 1), confirm(1), write('b'), told(1)]
+    expect(kinds(...crossed, ack('b', 2), arrive('b', 2), confirm(2), told(2))).toEqual([])
+  })
+
   test('retracted before it was delivered', () => {
     const retract = [sent(0, { type: 'retract', id: 'a' }), received(0, { type: 'retract_ack', id: 'a' })]
     const arrived = received(1, { type: 'retract', id: 'a', seq: 2, at: 2 })
@@ -86,6 +95,19 @@ describe('a history that keeps every promise has no violation:', () => {
 describe('each broken promise is reported:', () => {
   test('lost: acknowledged and never delivered', () => {
     expect(kinds(write('a'), ack('a', 1))).toEqual(['lost'])
+  })
+
+  test('untrue: a mark for an older client that does not cover its last message', () => {
+    const both = [write('a'), ack('a', 1), write('b'), ack('b', 2), arrive('a', 1), arrive('b', 2)]
+    expect(kinds(...both, confirm(1), told(1), confirm(2), told(2))).toEqual(['untrue'])
+    const again = [opening(0, 11), received(0, { type: 'delivered', seq: 1 }, 11)]
+    expect(kinds(...both, confirm(1), ...again, confirm(2), told(2))).toEqual(['untrue'])
+    const retracted = [
+      sent(0, { type: 'retract', id: 'b' }),
+      received(0, { type: 'retract_ack', id: 'b' }),
+      received(1, { type: 'retract', id: 'b', seq: 3, at: 3 }),
+    ]
+    expect(kinds(...both, confirm(1), ...retracted, told(1))).toEqual([])
   })
 
   test('unanswered: never acknowledged', () => {

@@ -80,7 +80,11 @@ function readFailure(facts: Facts, isOver: boolean, n: number): void {
 
 function readSent(facts: Facts, { client, connection, on, frame, n }: FrameEvent): void {
   const { type, id = '', conv_id: conv = '', seq = 0 } = frame
-  if (type === 'sync') on.syncs += 1
+  if (type === 'sync') {
+    on.syncs += 1
+    if (frame.receipts === 'by_seq') on.isBySeq = true
+    else facts.older.add(client)
+  }
   const sides = facts.sides(conv, client)
   if (!sides) return
   const peer = sides.peer.client
@@ -155,7 +159,9 @@ function readAck(facts: Facts, event: FrameEvent): void {
     facts.report('foreign', n, `${nameOf(event)} of nothing that was sent`)
     return
   }
-  message.ackedAt ??= n
+  if (message.ackedAt === undefined) Object.assign(message, { ackedAt: n, ackedOn: connection })
+  const own = facts.laneTo(message.conv, message.recipient)
+  if (own) own.highestAcked = Math.max(own.highestAcked, frame.seq ?? 0)
   // It took a message that was written after the failure: it has noticed the end of the failure.
   if ((message.sentAt ?? 0) > (facts.failureEndedAt ?? n)) facts.mayRefuse = false
   noteNumber(facts, event, message)
@@ -316,9 +322,28 @@ function readSign(facts: Facts, event: FrameEvent, peer: number): void {
   if (!lane) return
   if (seq > (type === 'read' ? lane.sentRead : lane.sentDelivered))
     facts.report('foreign', n, `${nameOf(event)} is beyond what was confirmed`)
+  checkTrueOfAll(facts, event, lane)
   lane.toldDelivered = Math.max(lane.toldDelivered, seq)
   if (type === 'read') lane.toldRead = Math.max(lane.toldRead, seq)
   lane.confirmed = Math.max(lane.confirmed, seq)
+}
+
+/**
+ * An older client takes a mark for all of its messages in the conversation. So it must cover all that are
+ * acknowledged and certainly neither retracted nor expired.
+ */
+function checkTrueOfAll(facts: Facts, event: FrameEvent, lane: Lane): void {
+  const { connection, on, frame, n } = event
+  if (on.isBySeq) return
+  const numbers = facts.conversations.get(lane.conv)?.numbers
+  for (let seq = (frame.seq ?? 0) + 1; seq <= lane.highestAcked; seq++) {
+    const message = facts.messages.get(numbers?.get(seq)?.owner ?? '')
+    if (message?.sender !== lane.sender || message.seq !== seq || message.ackedAt === undefined) continue
+    const wasKnown = message.ackedOn === connection || message.ackedAt < on.openedAt
+    const mayHaveExpired = facts.ages.some(({ before }) => (message.at ?? 0) < before)
+    if (wasKnown && message.retractSentAt === undefined && !mayHaveExpired)
+      facts.report('untrue', n, `${nameOf(event)} does not cover ${message.id}, seq ${seq}`)
+  }
 }
 
 function nameOf({ client, connection, frame }: FrameEvent): string {

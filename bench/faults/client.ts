@@ -34,7 +34,7 @@ export class Client {
   readonly #number: number
   readonly #history: History
   readonly #random: Random
-  /** Repeats everything on each reconnect, as published clients do. */
+  /** Repeats everything on each reconnect and ignores the `seq` of marks, as published clients do. */
   readonly #sendsAllAgain: boolean
   readonly #confirmsByRead: boolean
   readonly #shelves = new Map<string, Shelf>()
@@ -146,7 +146,7 @@ export class Client {
     if (random.chance(0.02)) this.#confirmAll()
     if (random.chance(0.008)) this.#retract()
     if (random.chance(0.01)) this.#signTyping()
-    if (random.chance(0.002)) this.#send({ type: 'sync' })
+    if (random.chance(0.002)) this.#sync()
     if (random.chance(0.003)) {
       link.close()
       // Some stay offline until more waits for them than the relay's window.
@@ -251,11 +251,15 @@ export class Client {
     this.#deafUntilMs = 0
     // These marks may never have arrived, so the client repeats them.
     for (const shelf of this.#shelves.values()) Object.assign(shelf, { delivered: 0, read: 0 })
-    if (this.#random.chance(0.7)) this.#send({ type: 'sync' })
+    if (this.#random.chance(0.7) || this.#isQuiet) this.#sync()
     const waiting = this.#outbox.map(({ frame }) => frame)
     const again =
       this.#sendsAllAgain && !this.#isQuiet ? this.#sent.filter((sent) => !waiting.includes(sent)) : []
     for (const frame of [...again, ...waiting]) this.#send(frame)
+  }
+
+  #sync(): void {
+    this.#send(this.#sendsAllAgain ? { type: 'sync', crypto_v: 1 } : { type: 'sync', receipts: 'by_seq' })
   }
 
   #lose(link: Link, backMs: number): void {

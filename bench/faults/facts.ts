@@ -12,6 +12,7 @@ export type ViolationKind =
   | 'changed' // not the sent content, or another answer to a repeat
   | 'time' // `at` decreased
   | 'receipt' // a mark that never arrived
+  | 'untrue' // a mark that an older client takes for a message that it does not cover
   | 'retraction' // a retraction that never arrived, or a message shown after it
   | 'unanswered' // a frame without an answer, after enough time
   | 'refused' // a valid frame or request was refused
@@ -42,6 +43,8 @@ export interface MessageFact {
   seq: number | undefined
   at: number | undefined
   ackedAt: number | undefined
+  /** The connection of the first `ack`. */
+  ackedOn: number | undefined
   receivedAt: number | undefined
   /** Whether it was refused for a while, or may have been without its sender knowing. */
   wasRefused: boolean
@@ -68,6 +71,8 @@ export interface Lane {
   sentReadAt: number
   toldDelivered: number
   toldRead: number
+  /** The highest number of an acknowledged message of its sender. */
+  highestAcked: number
   /** Up to this number, the relay has certainly committed the confirmation. */
   confirmed: number
   /** The highest number received for the first time. */
@@ -108,6 +113,8 @@ export interface ConnectionFact {
   syncs: number
   restarts: number
   hadError: boolean
+  /** Whether the client said that it reads the `seq` of marks. */
+  isBySeq: boolean
 }
 
 /** A frame of the history, with the connection it went over. */
@@ -128,6 +135,8 @@ export class Facts {
   readonly violations: Violation[] = []
   readonly commands = new Map<number, CommandFact>()
   readonly ages: AgeFact[] = []
+  /** Clients that said `sync` without `receipts`. */
+  readonly older = new Set<number>()
   /** Clients that have deleted their account, or may have. */
   readonly gone = new Set<number>()
   readonly #lanes = new Map<string, Lane>()
@@ -205,6 +214,7 @@ export class Facts {
         sentReadAt: 0,
         toldDelivered: 0,
         toldRead: 0,
+        highestAcked: 0,
         confirmed: 0,
         highestNew: 0,
         hasTyped: false,
@@ -232,6 +242,7 @@ export class Facts {
       syncs: 0,
       restarts: 0,
       hadError: false,
+      isBySeq: false,
     })
   }
 
@@ -264,6 +275,7 @@ export class Facts {
       seq: undefined,
       at: undefined,
       ackedAt: undefined,
+      ackedOn: undefined,
       receivedAt: undefined,
       wasRefused: false,
       refusedAt: undefined,

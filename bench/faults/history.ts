@@ -18,6 +18,7 @@ export interface Frame {
   readonly error?: string
   readonly reason?: string
   readonly friendship_id?: number
+  readonly receipts?: string
 }
 
 /** A client's HTTP request. `look` reads the friend list. */

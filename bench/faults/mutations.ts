@@ -43,6 +43,18 @@ export const mutations: readonly Mutation[] = [
     breaks: ['lost', 'gap', 'changed'],
   },
   {
+    name: 'marks for older clients that are not true of all their messages',
+    patches: [
+      {
+        file: 'packages/relay/src/messages/receipt-delivery.ts',
+        from: '      if (this.#isOlder && !mark.coversAll) continue\n',
+        to: '',
+      },
+    ],
+    only: ['kill'],
+    breaks: ['untrue'],
+  },
+  {
     name: 'deletion moved to the socket write',
     patches: [
       {
