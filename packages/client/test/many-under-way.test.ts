@@ -2,6 +2,7 @@
 // client sends then: each names the one before it as long as that has no acknowledgement.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { MemoryStore } from '../src/client.ts'
+import { TestClock } from './fakes.ts'
 import { type HostileRelay, makePeer, type Peer } from './hostile-relay.ts'
 import { HostileWorld } from './hostile-world.ts'
 import { Person, until } from './people.ts'
@@ -212,16 +213,17 @@ test('a relay that calls everything out of order is not asked in a loop', async 
   const before = await world.victim([bob], store)
   await before.client.close()
   store.reopen()
-  // The pauses of this client have their real length.
-  const person = await Person.open('victim', relay.url, {
-    store,
-    random: (length) => new Uint8Array(length).fill(200),
-  })
+  const clock = new TestClock()
+  const person = await Person.open('victim', relay.url, { store, clock })
   await person.connect()
   await post(person, names(3))
   await until('three are under way', () => relay.framesOf('msg').length === 3)
   for (const id of names(3)) refuse(id, 'OUT_OF_ORDER')
   await world.settled(person)
   expect(relay.framesOf('msg').length).toBe(3)
+  // Only after its pause the first one is sent again, alone.
+  await clock.advance(1000)
+  await until('the first is sent again', () => relay.framesOf('msg').length === 4)
+  expect(links()[3]).toEqual(['m0', undefined])
   await person.client.close()
 })
