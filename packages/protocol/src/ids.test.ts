@@ -1,7 +1,7 @@
 // The forms of identifiers and encoded values, at their limits.
 import { describe, expect, test } from 'bun:test'
 import * as v from 'valibot'
-import { AccountUuid, AliasId, Nickname, PublicKey, Seq, Signature, Timestamp } from './ids.ts'
+import { AccountUuid, AliasId, Name, PublicKey, Seq, Signature, Timestamp } from './ids.ts'
 import { defaultLimits, limits } from './limits.ts'
 import { rates } from './rates.ts'
 
@@ -45,7 +45,7 @@ test.each([
   ],
   [
     'nickname',
-    Nickname,
+    Name,
     ['a', ' a ', '𝒜'.repeat(64), 'Ada Lovelace', '名前', '👩‍💻', 'a\u0007', `${'a'.repeat(64)}\u200b`],
     ['', ' ', '\t', '\u200b\u202e', '\u2800', 'a'.repeat(65), '\ud800', '\u00a0\u2003'],
   ],

@@ -83,17 +83,19 @@ export const Signature = v.pipe(
   v.regex(/^[A-Za-z0-9+/]{85}[AQgw]==$/, 'must be 64 bytes in Base64 with padding'),
 )
 
-const NICKNAME_RULE = 'must be 1 to 64 characters, not only spaces or invisible ones'
+/** The most characters of a nickname and of a channel's name. A relay may accept fewer, never more. */
+export const NAME_CHARACTERS = 64
+const NAME_RULE = `must be 1 to ${NAME_CHARACTERS} characters, not only spaces or invisible ones`
 
 /**
- * The name of an account for people: 1 to 64 characters, one of which is visible. What {@link cleanName}
- * takes out is not refused and does not count.
+ * A name for people: 1 to 64 characters, one of which is visible. What {@link cleanName} takes out is not
+ * refused and does not count.
  */
-export const Nickname = v.pipe(
+export const Name = v.pipe(
   v.string(),
-  v.description(NICKNAME_RULE),
+  v.description(NAME_RULE),
   v.transform(cleanName),
-  v.regex(/^(?=.*[^\s\u2800])[^\p{Cc}\p{Cs}]{1,64}$/u, NICKNAME_RULE),
+  v.regex(new RegExp(`^(?=.*[^\\s\\u2800])[^\\p{Cc}\\p{Cs}]{1,${NAME_CHARACTERS}}$`, 'u'), NAME_RULE),
 )
 
 /**
@@ -101,9 +103,12 @@ export const Nickname = v.pipe(
  */
 export const ReceivedName = v.pipe(
   v.string(),
-  v.description('at most 64 characters, without control, bidirectional and invisible ones'),
+  v.description(`at most ${NAME_CHARACTERS} characters, without control, bidirectional and invisible ones`),
   v.transform(cleanName),
-  v.regex(/^[^\p{Cc}\p{Cs}]{0,64}$/u, 'must be at most 64 characters'),
+  v.regex(
+    new RegExp(`^[^\\p{Cc}\\p{Cs}]{0,${NAME_CHARACTERS}}$`, 'u'),
+    `must be at most ${NAME_CHARACTERS} characters`,
+  ),
 )
 
 /** Gives an account in a reply its alias as its nickname, if the nickname was empty. */

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { expectInvalidField, expectProblem } from './expect.ts'
 import { onEveryEngine, useRelay } from './use-relay.ts'
-import { message, type WireAccount, wireAccount, wireFriends } from './wire.ts'
+import { call, message, WireAccount, wireAccount, wireFriends } from './wire.ts'
 
 function ask(from: WireAccount, to: WireAccount) {
   return from.post('/friends/request', { to_alias_id: to.alias })
@@ -64,6 +64,44 @@ describe('a page of posts', () => {
       expect(page.body).toHaveLength(100)
       expect([page.body[0].content, page.body[99].content]).toEqual(['101', '2'])
     }
+  })
+})
+
+describe('texts of people', () => {
+  const relay = useRelay({
+    LIMIT_NICKNAME_CHARACTERS: '10',
+    LIMIT_CHANNEL_NAME_CHARACTERS: '8',
+    LIMIT_CHANNEL_DESCRIPTION_CHARACTERS: '20',
+    LIMIT_POST_BYTES: '256',
+  })
+
+  test('are refused beyond the relay’s settings, with the field and the rule', async () => {
+    const register = (nickname: string) => new WireAccount(relay.url).register(nickname)
+    expectInvalidField(await register('x'.repeat(11)), 'nickname', 'must be at most 10 characters')
+    // Characters count, not units of a string, and only those that are kept.
+    expect((await register(`${'𝒜'.repeat(10)}\u202e`)).status).toBe(201)
+
+    const owner = await wireAccount(relay.url)
+    const patch = (path: string, body: object) =>
+      call(owner.api(path), { method: 'PATCH', headers: owner.authorized(), body: JSON.stringify(body) })
+    expectInvalidField(await patch('/me', { nickname: 'x'.repeat(11) }), 'nickname', /10 characters$/)
+    expect((await patch('/me', { nickname: 'x'.repeat(10) })).status).toBe(200)
+
+    const long = { name: 'x'.repeat(9), description: 'x'.repeat(21) }
+    const fits = { name: '𝒜'.repeat(8), description: '𝒜'.repeat(20) }
+    const { channel_id: id } = (await owner.post('/channels', fits)).body
+    for (const [field, rule] of [
+      ['name', 'must be at most 8 characters'],
+      ['description', 'must be at most 20 characters'],
+    ] as const) {
+      const wrong = { ...fits, [field]: long[field] }
+      expectInvalidField(await owner.post('/channels', wrong), field, rule)
+      expectInvalidField(await patch(`/channels/${id}`, wrong), field, rule)
+    }
+    expect((await patch(`/channels/${id}`, fits)).body).toMatchObject(fits)
+    const post = (content: string) => owner.post(`/channels/${id}/posts`, { content })
+    expectInvalidField(await post('é'.repeat(129)), 'content', 'must be at most 256 bytes of UTF-8')
+    expect((await post('é'.repeat(128))).status).toBe(200)
   })
 })
 

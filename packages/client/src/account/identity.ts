@@ -7,7 +7,7 @@ import {
   normalizeMnemonic,
   validateMnemonic,
 } from '@sotto/crypto'
-import { accountEndpoints, Nickname } from '@sotto/protocol'
+import { accountEndpoints, Name } from '@sotto/protocol'
 import { ClientError, checkArgument } from '../client-error.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { StoreChange, StoredIdentity } from '../stores/stores.ts'
@@ -149,7 +149,7 @@ async function phraseOf(text: string): Promise<string> {
  * @throws ClientError `INVALID_ARGUMENT` if it is not valid
  */
 export function checkNickname(text: string): string {
-  return checkArgument(Nickname, text, 'a nickname has 1 to 64 characters, not only spaces or invisible ones')
+  return checkArgument(Name, text, 'a nickname has 1 to 64 characters, not only spaces or invisible ones')
 }
 
 function identityExists(): ClientError {

@@ -1,15 +1,6 @@
 // Bodies and replies of registration, login and the caller's account.
 import * as v from 'valibot'
-import {
-  AccountUuid,
-  AliasId,
-  Nickname,
-  named,
-  PublicKey,
-  ReceivedName,
-  Signature,
-  Timestamp,
-} from '../ids.ts'
+import { AccountUuid, AliasId, Name, named, PublicKey, ReceivedName, Signature, Timestamp } from '../ids.ts'
 
 const Seconds = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
@@ -35,7 +26,7 @@ const PowChallenge = v.pipe(
 export const RegisterBody = v.object({
   ed25519_public_key: PublicKey,
   x25519_public_key: PublicKey,
-  nickname: Nickname,
+  nickname: Name,
   /** Ignored, and so not needed, if the key is already registered. */
   pow_nonce: v.optional(PowNonce),
   pow_challenge: v.optional(PowChallenge),
@@ -71,7 +62,7 @@ export const Me = v.pipe(
   }),
   v.transform(named),
 )
-export const PatchMeBody = v.object({ nickname: Nickname })
+export const PatchMeBody = v.object({ nickname: Name })
 
 /** The result of an account lookup. */
 export const UserLookup = v.pipe(

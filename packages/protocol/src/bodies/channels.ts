@@ -1,23 +1,17 @@
 // Bodies and replies of public channels.
 import * as v from 'valibot'
-import { cleanName, cleanText } from '../clean-text.ts'
-import { AliasId, ChannelId, PostId, ReceivedName, Timestamp } from '../ids.ts'
+import { cleanText } from '../clean-text.ts'
+import { AliasId, ChannelId, Name, PostId, ReceivedName, Timestamp } from '../ids.ts'
 import { Price } from './payments.ts'
 
-const NAME_RULE = 'must be 1 to 64 characters, not only spaces or invisible ones'
-// As of a nickname, what cleaning takes out is not refused and does not count.
-const ChannelName = v.pipe(
-  v.string(),
-  v.description(NAME_RULE),
-  v.transform(cleanName),
-  v.regex(/^(?=.*[^\s\u2800])[^\p{Cc}\p{Cs}]{1,64}$/u, NAME_RULE),
-)
+/** The most characters of a channel's description. A relay may accept fewer, never more. */
+export const DESCRIPTION_CHARACTERS = 1024
 const DESCRIPTION_RULE = 'must be at most 1,024 characters'
 const ChannelDescription = v.pipe(
   v.string(),
   v.description(DESCRIPTION_RULE),
   v.transform(cleanText),
-  v.regex(/^\P{Cs}{0,1024}$/u, DESCRIPTION_RULE),
+  v.regex(new RegExp(`^\\P{Cs}{0,${DESCRIPTION_CHARACTERS}}$`, 'u'), DESCRIPTION_RULE),
 )
 /** An account's role in a channel. */
 export const ChannelRole = v.picklist(['owner', 'subscriber'])
@@ -75,13 +69,13 @@ export type ChannelPost = v.InferOutput<typeof ChannelPost>
 export const ChannelPostList = v.array(ChannelPost)
 
 export const CreateChannelBody = v.object({
-  name: ChannelName,
+  name: Name,
   description: v.optional(ChannelDescription, ''),
   is_public: v.optional(v.boolean(), true),
 })
 export const CreateChannelReply = v.object({ channel_id: ChannelId })
 export const PatchChannelBody = v.object({
-  name: v.exactOptional(ChannelName),
+  name: v.exactOptional(Name),
   description: v.exactOptional(ChannelDescription),
   is_public: v.exactOptional(v.boolean()),
 })

@@ -20,6 +20,7 @@ export const accountEndpoints = define({
     auth: 'none',
     rate: 'register',
     body: accounts.RegisterBody,
+    textLimits: { nickname: 'nicknameCharacters' },
     status: 201,
     reply: accounts.RegisterReply,
     // Without `adds`: the answer about a known key needs no space, and people recover their accounts with it.
@@ -85,6 +86,7 @@ export const accountEndpoints = define({
     auth: 'account',
     rate: 'write',
     body: accounts.PatchMeBody,
+    textLimits: { nickname: 'nicknameCharacters' },
     status: 200,
     reply: accounts.Me,
     adds: 'little',

@@ -3,6 +3,8 @@ import * as channels from '../bodies/channels.ts'
 import * as payments from '../bodies/payments.ts'
 import { define, ORDERING, type Summaries } from './endpoint.ts'
 
+const TEXTS = { name: 'channelNameCharacters', description: 'channelDescriptionCharacters' } as const
+
 export const channelEndpoints = define({
   searchChannels: {
     method: 'GET',
@@ -31,6 +33,7 @@ export const channelEndpoints = define({
     auth: 'account',
     rate: 'write',
     body: channels.CreateChannelBody,
+    textLimits: TEXTS,
     status: 200,
     reply: channels.CreateChannelReply,
     adds: 'much',
@@ -53,6 +56,7 @@ export const channelEndpoints = define({
     rate: 'write',
     params: channels.ChannelPath,
     body: channels.PatchChannelBody,
+    textLimits: TEXTS,
     status: 200,
     reply: channels.ChannelInfo,
     adds: 'little',
@@ -106,6 +110,7 @@ export const channelEndpoints = define({
     rate: 'post',
     params: channels.ChannelPath,
     body: channels.CreatePostBody,
+    textLimits: { content: 'postBytes' },
     largeBody: 'postBytes',
     status: 200,
     reply: channels.CreatePostReply,

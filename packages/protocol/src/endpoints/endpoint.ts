@@ -10,6 +10,9 @@ export const API_BASE = '/api/v1'
 /** How much a request adds to the store. */
 export type Adds = 'much' | 'little'
 
+/** A limit of a text. */
+export type TextLimitName = Extract<LimitName, `${string}Characters` | 'postBytes'>
+
 /** One endpoint, as data. */
 export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -30,6 +33,11 @@ export interface Endpoint {
   readonly largeBody?: LimitName
   /** Bounds the body instead of `bodyBytes`. */
   readonly bodyLimit?: LimitName
+  /**
+   * Text fields of the body, each with the limit that bounds it. A relay may set it lower than the schema
+   * does. The end of the limit's name says whether it counts characters or bytes of UTF-8.
+   */
+  readonly textLimits?: Readonly<Record<string, TextLimitName>>
   /** The body is raw bytes up to this limit, not JSON. The handler reads them as a stream. */
   readonly rawBody?: LimitName
   /** The reply is raw bytes. The handler answers the whole response, also for HEAD. */

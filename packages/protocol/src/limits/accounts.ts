@@ -1,7 +1,15 @@
 // Limits of registration and login.
+import { NAME_CHARACTERS } from '../ids.ts'
 import type { Limit } from './limit.ts'
 
 export const accountLimits = {
+  nicknameCharacters: {
+    default: NAME_CHARACTERS,
+    min: 1,
+    max: NAME_CHARACTERS,
+    setting: 'LIMIT_NICKNAME_CHARACTERS',
+    means: 'a nickname; clients refuse longer ones',
+  },
   tokenSeconds: {
     default: 86_400,
     min: 60,

@@ -1,8 +1,23 @@
 // Limits of channels and posts.
-import { POST_BYTES } from '../bodies/channels.ts'
+import { DESCRIPTION_CHARACTERS, POST_BYTES } from '../bodies/channels.ts'
+import { NAME_CHARACTERS } from '../ids.ts'
 import { type Limit, MIB } from './limit.ts'
 
 export const channelLimits = {
+  channelNameCharacters: {
+    default: NAME_CHARACTERS,
+    min: 1,
+    max: NAME_CHARACTERS,
+    setting: 'LIMIT_CHANNEL_NAME_CHARACTERS',
+    means: 'name of a channel; clients refuse longer ones',
+  },
+  channelDescriptionCharacters: {
+    default: DESCRIPTION_CHARACTERS,
+    min: 0,
+    max: DESCRIPTION_CHARACTERS,
+    setting: 'LIMIT_CHANNEL_DESCRIPTION_CHARACTERS',
+    means: 'description of a channel; clients refuse longer ones',
+  },
   channelSeats: {
     default: 3,
     min: 0,

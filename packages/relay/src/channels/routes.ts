@@ -1,5 +1,5 @@
 // The endpoints of channels.
-import { type ChannelTradeOrder, type Limits, ProtocolError } from '@sotto/protocol'
+import type { ChannelTradeOrder, Limits } from '@sotto/protocol'
 import type { Bus } from '../cluster/bus.ts'
 import type { Handlers } from '../listener/route.ts'
 import type { Clock } from '../operations/clock.ts'
@@ -52,7 +52,7 @@ type Names =
   | 'buyQuota'
 
 export function channelRoutes(parts: ChannelParts): Handlers<Names> {
-  const { storage, bus, limits, purges, publicUrl } = parts
+  const { storage, bus, purges, publicUrl } = parts
   return {
     searchChannels: async ({ caller, query }) => {
       const rows = await searchChannels(storage.sql, query.q, caller.id)
@@ -105,10 +105,6 @@ export function channelRoutes(parts: ChannelParts): Handlers<Names> {
     },
 
     createPost: async ({ caller, params, body }) => {
-      if (Buffer.byteLength(body.content) > limits.postBytes) {
-        const rule = `must be at most ${limits.postBytes} bytes of UTF-8`
-        throw new ProtocolError('INVALID_FIELD', { field: 'content', rule })
-      }
       const target = { id: params.id, caller: caller.id }
       const { channel, post } = await storage.transaction((sql) => createPost(sql, target, body, parts))
       bus.publish(topicOf(channel), channelPostFrame(params.id, post))

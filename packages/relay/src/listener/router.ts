@@ -14,6 +14,7 @@ import { checkLength, readJsonBody } from './body.ts'
 import { LongReplies } from './long-replies.ts'
 import type { RequestRates } from './request-rates.ts'
 import type { Caller, CheckedRequest, Handlers, RawBody } from './route.ts'
+import { checkTexts } from './text-limits.ts'
 
 const NOT_STORED = { 'cache-control': 'no-store' }
 /** As the runtime writes it for short replies. */
@@ -91,18 +92,21 @@ async function checkRequest(endpoint: Endpoint, incoming: Incoming, parts: Route
   const caller = endpoint.auth === 'account' ? await authenticated(incoming, parts) : undefined
   if (caller && rate !== 'lookup') parts.rates.take(rate, caller.id)
   if (endpoint.adds) parts.space.check(endpoint.adds)
-  const mostBytes = mostBytesOf(endpoint, parts.limits)
-  checkLength(request, mostBytes)
+  checkLength(request, mostBytesOf(endpoint, parts.limits))
   const params = endpoint.params ? checkParams(endpoint.params, incoming.pathParams) : undefined
   const query = endpoint.query ? check(endpoint.query, incoming.readQuery()) : undefined
   const asked = endpoint.rawReply ? request : undefined
-  const body = await bodyOf(endpoint, request, mostBytes)
+  const body = await bodyOf(endpoint, request, parts.limits)
   return { caller, address, host, loginHost, params, query, body, asked }
 }
 
-async function bodyOf(endpoint: Endpoint, request: Request, mostBytes: number): Promise<unknown> {
+async function bodyOf(endpoint: Endpoint, request: Request, limits: Limits): Promise<unknown> {
+  const mostBytes = mostBytesOf(endpoint, limits)
   if (endpoint.rawBody) return rawBodyOf(request, mostBytes)
-  return endpoint.body ? check(endpoint.body, await readJsonBody(request, mostBytes)) : undefined
+  if (!endpoint.body) return undefined
+  const body = check(endpoint.body, await readJsonBody(request, mostBytes))
+  checkTexts(body, endpoint, limits)
+  return body
 }
 
 function rawBodyOf(request: Request, mostBytes: number): RawBody {
