@@ -61,6 +61,20 @@ onEveryEngine((relay) => {
     expect(await marksUntilNow()).toEqual([['read', seq]])
   })
 
+  test.concurrent('a mark that leaves just before the ack of a repeat is sent again after it', async () => {
+    const { bob, conv, alices, confirm, send } = await withMessages([])
+    for (let seq = 1; seq <= 10; seq++) {
+      send(`a${seq}`)
+      await alices.next('ack')
+      // Both are mostly part of one commit, whose marks leave before its acks.
+      alices.send(message(bob.alias, conv, 'again', `a${seq}`))
+      confirm('read', seq)
+      await alices.next('ack')
+      alices.frames.length = 0
+      expect(markOf(await alices.next('read'))).toEqual(['read', seq])
+    }
+  })
+
   test.concurrent('a client that reads `seq` gets every mark', async () => {
     const { alice, alices, confirm } = await withMessages(['a1', 'a2', 'a3'])
     await alices.close()

@@ -144,6 +144,8 @@ export class ReceiptDelivery {
   }
 
   #repeated(conversation: number): void {
+    // The repeat was committed before this moment, so marks may have left in between, ahead of its ack.
+    this.#unconfirmed.forgetReceipts(conversation)
     if (!this.#isOlder) {
       this.#read(conversation)
       return

@@ -32,6 +32,20 @@ test('the result has the last retraction, the last notice and the furthest marks
   expect(unconfirmed.needsPing).toBe(false)
 })
 
+test('marks of a conversation that are forgotten count neither as sent nor as arrived', () => {
+  const unconfirmed = new Unconfirmed()
+  const mark = (conversation: number) => ({ conversation, toldRound: 1, deliveredSeq: 3, readSeq: 3 })
+  for (const conversation of [1, 2]) unconfirmed.receiptSent(mark(conversation))
+  unconfirmed.pingSent()
+  unconfirmed.receiptSent(mark(1))
+  unconfirmed.forgetReceipts(1)
+  expect([1, 2].map((conversation) => unconfirmed.hasSent(mark(conversation)))).toEqual([false, true])
+  unconfirmed.pongReceived()
+  unconfirmed.frameReceived()
+  expect([...(unconfirmed.frameReceived()?.receipts.keys() ?? [])]).toEqual([2])
+  expect([...(confirm(unconfirmed)?.receipts.keys() ?? [])]).toEqual([])
+})
+
 test('marks that were sent before a reset do not count with those sent after it', () => {
   const unconfirmed = new Unconfirmed()
   const mark = (toldRound: number, deliveredSeq: number) => ({

@@ -52,6 +52,12 @@ export class Unconfirmed {
     })
   }
 
+  /** The marks of a conversation that were sent do not count any more: the client may have lost them. */
+  forgetReceipts(conversation: number): void {
+    this.#sent?.receipts.delete(conversation)
+    if (this.#probe.kind !== 'none') this.#probe.covers.receipts.delete(conversation)
+  }
+
   /** Whether a mark was sent on this connection that tells the same or more, and is not confirmed yet. */
   hasSent(receipt: SentReceipt): boolean {
     const covers = this.#probe.kind === 'none' ? undefined : this.#probe.covers
