@@ -12,6 +12,7 @@ import { login } from './login.ts'
 import { machine } from './measure.ts'
 import { media } from './media.ts'
 import { peers } from './peers/peers.ts'
+import { queue } from './queue.ts'
 import { relay } from './relay.ts'
 import { hasTwoCores, takeLoadCore } from './server-process.ts'
 import { size } from './size.ts'
@@ -27,6 +28,7 @@ const benches: Readonly<Record<string, Bench>> = {
   fanout,
   media,
   'first-message': firstMessage,
+  queue,
   peers,
   abuse,
 }
