@@ -154,7 +154,7 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
     admit: (credentials) => admit(credentials, { storage, tokens, clock }),
     handlers: {
       ...accountRoutes({ ...shared, tokens, challengeKeys: keyRings.live('challenge'), deletion }),
-      ...friendRoutes(shared),
+      ...friendRoutes({ ...shared, friendListReplies: messages.friendListReplies }),
       ...messages.routes,
       ...channels.routes,
       ...calls.routes,

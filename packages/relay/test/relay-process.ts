@@ -36,7 +36,10 @@ export interface RelayProcess {
  * Settings that keep tests quick: no rates, little proof of work. Tests of rates or of the work override
  * them.
  */
-const QUICK = { RATE_LIMITS: 'off', LIMIT_POW_DIFFICULTY: '1', LOG_LEVEL: 'warn', HOST: '127.0.0.1' }
+const QUICK = {
+  ...{ RATE_LIMITS: 'off', LIMIT_POW_DIFFICULTY: '1', LOG_LEVEL: 'warn', HOST: '127.0.0.1' },
+  LIMIT_UNLISTED_SECONDS: '0',
+}
 
 /**
  * @param options.env settings of this relay; they override the quick ones

@@ -16,6 +16,21 @@ export const friendLimits = {
     setting: 'LIMIT_FRIEND_REQUESTS',
     means: 'received friend requests of one account that wait for its answer',
   },
+  unlistedSeconds: {
+    default: 30,
+    min: 0,
+    max: 300,
+    setting: 'LIMIT_UNLISTED_SECONDS',
+    means:
+      'how long an older client’s first messages of a conversation wait for its friend list, after the acceptance and after connecting',
+  },
+  listedSeconds: {
+    default: 1,
+    min: 0,
+    max: 60,
+    setting: 'LIMIT_LISTED_SECONDS',
+    means: 'how long an older client gets to read its friend list before those messages',
+  },
   rejectionDays: {
     default: 30,
     min: 1,

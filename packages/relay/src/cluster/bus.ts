@@ -1,5 +1,6 @@
 // The bus, by which nodes notify each other. A ring (a notification on the bus) may get lost: that delays a
 // stored frame, but does not lose it.
+import type { ConversationId } from '@sotto/protocol'
 import type { AccountId } from '../storage/storage.ts'
 
 /** A mark as a frame for the sender of the messages that it covers. */
@@ -39,7 +40,11 @@ export type Ring =
       readonly frames: readonly string[]
       readonly bytes: number
       readonly hasRetractions: boolean
+      /** Whether some are of a conversation that the account's client may not know yet. */
+      readonly hasUnlisted: boolean
     }
+  /** A friend list has named these conversations, each with the time of the acceptance, to the account. */
+  | { readonly kind: 'listed'; readonly conversations: ReadonlyMap<ConversationId, number> }
   /** A hint. It is not stored. */
   | { readonly kind: 'frame'; readonly frame: string }
   /**

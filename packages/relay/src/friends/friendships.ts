@@ -214,12 +214,15 @@ async function lockRequest(sql: Sql, request: { id: number; recipient: AccountId
 
 async function acceptRow(sql: Sql, row: Friendship, parts: Parts): Promise<Transition> {
   const isNew = row.status !== 'accepted'
+  const now = parts.clock.now()
   if (isNew) {
     await checkFriendCount(sql, row.recipient_id, parts)
-    await sql`UPDATE friendships SET status = 'accepted', changed_at = ${parts.clock.now()} WHERE id = ${row.id}`
+    await sql`UPDATE friendships SET status = 'accepted', changed_at = ${now} WHERE id = ${row.id}`
   }
   const freshId = randomUuid(parts.randomBytes)
-  const conversation = await openConversation(sql, row.requester_id, row.recipient_id, freshId)
+  const { requester_id, recipient_id } = row
+  const acceptedAt = isNew ? now : undefined
+  const conversation = await openConversation(sql, requester_id, recipient_id, freshId, acceptedAt)
   return {
     friendshipId: row.id,
     status: 'accepted',

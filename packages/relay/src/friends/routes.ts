@@ -3,6 +3,7 @@ import { type AliasId, encodeFrame, FRIENDS_PER_PAGE, type Limits, ProtocolError
 import { findAccount, findAccountByAlias } from '../accounts/accounts.ts'
 import type { Bus } from '../cluster/bus.ts'
 import type { Handlers } from '../listener/route.ts'
+import type { FriendListReplies } from '../messages/messages.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { RandomBytes } from '../operations/random.ts'
 import type { AccountId, Sql, Storage } from '../storage/storage.ts'
@@ -22,6 +23,7 @@ export interface FriendParts {
   readonly clock: Clock
   readonly randomBytes: RandomBytes
   readonly limits: Limits
+  readonly friendListReplies: FriendListReplies
 }
 
 type Names =
@@ -54,10 +56,18 @@ export function friendRoutes(parts: FriendParts): Handlers<Names> {
   }
 
   return {
-    listFriends: ({ caller, query: { after, limit } }) =>
-      after === undefined && limit === undefined
-        ? listFriends(storage.sql, caller.id, parts.limits)
-        : pageOfFriends(storage.sql, caller.id, { after: after ?? 0, limit: limit ?? FRIENDS_PER_PAGE }),
+    listFriends: async ({ caller, query: { after, limit }, signal }) => {
+      const list =
+        after === undefined && limit === undefined
+          ? await listFriends(storage.sql, caller.id, parts.limits)
+          : await pageOfFriends(storage.sql, caller.id, {
+              after: after ?? 0,
+              limit: limit ?? FRIENDS_PER_PAGE,
+            })
+      const conversations = list.flatMap(({ conversation_id }) => conversation_id || [])
+      await parts.friendListReplies.leaving(caller.id, conversations, signal)
+      return list
+    },
 
     requestFriend: async ({ caller, body }) => {
       const { transition, alias } = await storage.transaction(async (sql) => {

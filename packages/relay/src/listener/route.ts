@@ -37,6 +37,8 @@ export interface CheckedRequest<N extends EndpointName> {
   readonly loginHost: () => string
   /** For a reply of bytes: the method and headers, which may request a range or only the headers. */
   readonly asked: Has<N, 'rawReply'> extends true ? Pick<Request, 'method' | 'headers'> : undefined
+  /** For a long reply: aborts if the client goes away before it has the whole reply. */
+  readonly signal: Has<N, 'longReply'> extends true ? AbortSignal : undefined
 }
 
 /**

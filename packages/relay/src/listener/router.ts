@@ -96,8 +96,14 @@ async function checkRequest(endpoint: Endpoint, incoming: Incoming, parts: Route
   const params = endpoint.params ? checkParams(endpoint.params, incoming.pathParams) : undefined
   const query = endpoint.query ? check(endpoint.query, incoming.readQuery()) : undefined
   const asked = endpoint.rawReply ? request : undefined
+  const signal = endpoint.longReply ? signalOf(request) : undefined
   const body = await bodyOf(endpoint, request, parts.limits)
-  return { caller, address, host, loginHost, params, query, body, asked }
+  return { caller, address, host, loginHost, params, query, body, asked, signal }
+}
+
+// The reply to HEAD has no body, as if the client had gone away before it.
+function signalOf(request: Request): AbortSignal {
+  return request.method === 'HEAD' ? AbortSignal.abort() : request.signal
 }
 
 async function bodyOf(endpoint: Endpoint, request: Request, limits: Limits): Promise<unknown> {

@@ -16,6 +16,11 @@ export interface Lane {
   unreadSeqs: string
   /** How often the marks were reset, so that they are sent to the sender again. */
   toldRound: number
+  /**
+   * When the friendship was accepted, until a friend list has named the conversation to the recipient; then
+   * 0.
+   */
+  readonly unlistedSince: number
 }
 
 /** A pair's conversation. */

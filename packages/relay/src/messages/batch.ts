@@ -55,6 +55,8 @@ export interface Delivery {
   /** The length of all frames together, in characters. */
   readonly bytes: number
   readonly hasRetractions: boolean
+  /** Whether some are of a conversation that the recipient's client may not know yet. */
+  readonly hasUnlisted: boolean
 }
 
 /** Everything a batch changes. */
@@ -328,6 +330,7 @@ export class Batch {
 
   #deliveries(): Delivery[] {
     const waiting = new Map<Mailbox, { row: MessageRow; frame: string }[]>()
+    const unlisted = new Set<Mailbox>()
     for (const { conversation, lane, inserts } of this.#lanes.values()) {
       if (inserts.length === 0) continue
       const mailbox = this.#rows.mailbox(lane.recipient)
@@ -335,6 +338,7 @@ export class Batch {
       waiting.set(mailbox, list)
       const names = this.#namesFor(conversation, { to: lane.recipient, from: lane.sender })
       for (const row of inserts) list.push({ row, frame: encodeRow(row, names) })
+      if (lane.unlistedSince > 0 && lane.deliveredSeq === 0) unlisted.add(mailbox)
     }
     return Array.from(this.#mailboxes, ([mailbox, lastBefore]) => {
       const sorted = (waiting.get(mailbox) ?? []).sort((a, b) => a.row.position - b.row.position)
@@ -345,6 +349,7 @@ export class Batch {
         frames: sorted.map(({ frame }) => frame),
         bytes: sorted.reduce((sum, { frame }) => sum + frame.length, 0),
         hasRetractions: sorted.some(({ row }) => row.kind === 'retraction'),
+        hasUnlisted: unlisted.has(mailbox),
       }
     })
   }

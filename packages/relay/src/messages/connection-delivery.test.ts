@@ -1,7 +1,9 @@
 // Deliveries to one connection: every stored message is sent, once and in order, also when rings are lost or
 // late, the peer is slow, or the client requests everything again.
 import { expect, test } from 'bun:test'
+import { ConversationId, check } from '@sotto/protocol'
 import * as fc from 'fast-check'
+import { systemClock } from '../operations/clock.ts'
 import { createLog } from '../operations/log.ts'
 import type { AccountId } from '../storage/storage.ts'
 import { ConnectionDelivery, type DeliveredConnection, type DeliveryReader } from './connection-delivery.ts'
@@ -10,6 +12,7 @@ import type { WaitingFrame } from './mailbox-reader.ts'
 const WINDOW_BYTES = 40
 const RUNS = 200
 const account = 1 as AccountId
+const convId = check(ConversationId, crypto.randomUUID())
 
 interface Notice {
   readonly id: number
@@ -40,6 +43,7 @@ function open() {
     lastPosition: () => query(() => lastPosition),
     read: (_account, after, most) =>
       query(() => rows.filter(({ position }) => position > after).slice(0, most)),
+    readConversation: () => query(() => []),
     readReceipts: () => query(() => []),
     readNotices: (_account, after, most) =>
       query(() => notices.filter(({ id }) => id > after).slice(0, most)),
@@ -65,20 +69,23 @@ function open() {
     },
   }
   const delivery = new ConnectionDelivery(connection, {
-    ...{ reader, windowBytes: WINDOW_BYTES, log: createLog('silent') },
+    ...{ reader, limits: { windowBytes: WINDOW_BYTES, unlistedSeconds: 30 }, clock: systemClock },
+    log: createLog('silent'),
   })
   const store = (count: number) => {
     const firstPosition = lastPosition + 1
     const added = Array.from({ length: count }, (_, i) => {
       const position = firstPosition + i
-      return { position, isRetraction: position % 5 === 0, frame: `m${position}` }
+      const isRetraction = position % 5 === 0
+      return { position, seq: position, convId, unlistedSince: 0, isRetraction, frame: `m${position}` }
     })
     rows.push(...added)
     lastPosition += count
     const frames = added.map(({ frame }) => frame)
     const bytes = frames.join('').length
     const hasRetractions = added.some(({ isRetraction }) => isRetraction)
-    return { kind: 'mailbox', firstPosition, lastPosition, frames, bytes, hasRetractions } as const
+    const ring = { kind: 'mailbox', firstPosition, lastPosition, frames, bytes } as const
+    return { ...ring, hasRetractions, hasUnlisted: false }
   }
   return {
     delivery,

@@ -1,15 +1,19 @@
 // Delivers frames to one connection: first the backlog, then live traffic, with no gap, no repetition and no
 // reordering (protocol, Delivery 5). `#position` is the mailbox position up to which frames were sent. The
 // frames of a ring (a notification on the bus) are sent only if they continue exactly there. Otherwise the
-// store is read, which also bounds the memory that a slow reader takes.
-import { encodeFrame } from '@sotto/protocol'
+// store is read, which also bounds the memory that a slow reader takes. Frames of conversations that wait
+// (held-conversations.ts) are passed over, and sent later from the store.
+import { type ConversationId, encodeFrame, type Limits } from '@sotto/protocol'
 import type { Ring } from '../cluster/bus.ts'
 import type { Connection } from '../gateway/connection.ts'
 import { type After, systemAfter } from '../operations/after.ts'
+import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import type { Acknowledged } from './batch.ts'
-import type { Arrived, MailboxReader } from './mailbox-reader.ts'
+import { HeldConversations } from './held-conversations.ts'
+import type { Arrived, MailboxReader, WaitingFrame } from './mailbox-reader.ts'
 import { type ClientKind, ReceiptDelivery } from './receipt-delivery.ts'
+import { SentRetractions } from './sent-retractions.ts'
 import { Unconfirmed } from './unconfirmed.ts'
 
 /**
@@ -26,7 +30,19 @@ export type DeliveredConnection = Pick<
 >
 
 /** The part of the mailbox reader that deliveries use. */
-export type DeliveryReader = Pick<MailboxReader, 'lastPosition' | 'read' | 'readReceipts' | 'readNotices'>
+export type DeliveryReader = Pick<
+  MailboxReader,
+  'lastPosition' | 'read' | 'readConversation' | 'readReceipts' | 'readNotices'
+>
+
+/** What the delivery to one connection needs. */
+export interface DeliveryParts {
+  readonly reader: DeliveryReader
+  readonly limits: Pick<Limits, 'windowBytes' | 'unlistedSeconds'>
+  readonly clock: Clock
+  readonly after?: After
+  readonly log: Log
+}
 
 /** The store is being read. One loop reads for as long as this object is the state. */
 interface Reading {
@@ -59,24 +75,27 @@ export class ConnectionDelivery {
   readonly #log: Log
   readonly #unconfirmed = new Unconfirmed()
   readonly #receipts: ReceiptDelivery
+  readonly #held: HeldConversations
+  readonly #retractions = new SentRetractions(this.#unconfirmed)
   #state: State = LIVE
   #position = 0
   #hadFirstSync = false
   #hasSentBacklog = false
+  /** Whether the first `sync` still has to be answered, after what it released. */
+  #owesSyncEnd = false
 
-  constructor(
-    connection: DeliveredConnection,
-    parts: { reader: DeliveryReader; windowBytes: number; log: Log; after?: After },
-  ) {
+  constructor(connection: DeliveredConnection, parts: DeliveryParts) {
     this.connection = connection
     this.#reader = parts.reader
-    this.#windowBytes = parts.windowBytes
+    this.#windowBytes = parts.limits.windowBytes
     this.#log = parts.log
+    const after = parts.after ?? systemAfter
     this.#receipts = new ReceiptDelivery({
       ...{ connection, reader: parts.reader, unconfirmed: this.#unconfirmed },
-      after: parts.after ?? systemAfter,
+      after,
       onFailure: (error) => this.#fail(error),
     })
+    this.#held = new HeldConversations({ ...parts, after, onReleased: () => this.readAgain() })
   }
 
   get clientKind(): ClientKind {
@@ -101,6 +120,7 @@ export class ConnectionDelivery {
     const state = this.#state
     this.#state = CLOSED
     this.#receipts.close()
+    this.#held.close()
     if (state.kind === 'reading') resume(state)
   }
 
@@ -110,9 +130,22 @@ export class ConnectionDelivery {
    */
   sync(receipts: 'by_seq' | undefined): void {
     this.#receipts.clientIs(receipts ?? 'older')
+    const hasReleased = this.#held.setOff(receipts === 'by_seq')
+    if (hasReleased) this.readAgain()
     if (this.#hadFirstSync) this.#restart()
-    else if (this.#hasSentBacklog) this.#sendMarks().catch((error) => this.#fail(error))
+    else if (this.#hasSentBacklog && hasReleased) this.#owesSyncEnd = true
+    else if (this.#hasSentBacklog) this.#endFirstSync(0).catch((error) => this.#fail(error))
     this.#hadFirstSync = true
+  }
+
+  /** A friend list has named conversations to the client, so that their first messages need not wait. */
+  listed(conversations: ReadonlyMap<ConversationId, number>): void {
+    if (this.#held.listed(conversations)) this.readAgain()
+  }
+
+  /** The client has confirmed something in a conversation. */
+  confirmed(convId: ConversationId): void {
+    if (this.#held.confirmed(convId)) this.readAgain()
   }
 
   /**
@@ -128,14 +161,15 @@ export class ConnectionDelivery {
     }
     if (ring.lastPosition <= this.#position) return
     const fits = this.connection.bufferedBytes + ring.bytes <= this.#windowBytes
-    if (ring.firstPosition !== this.#position + 1 || !fits) {
+    if (ring.firstPosition !== this.#position + 1 || !fits || this.#held.blocks(ring)) {
       if (state.kind === 'reading') state.isCaughtUp = false
       else this.#catchUp({ announcedPosition: ring.lastPosition })
       return
     }
     this.connection.sendAll(ring.frames)
     this.#position = ring.lastPosition
-    if (ring.hasRetractions) this.#unconfirmed.retractionSent(ring.lastPosition)
+    if (ring.hasRetractions) this.#retractions.sent(ring.lastPosition)
+    this.#retractions.record(this.#held)
   }
 
   /** Marks changed. They are not part of the mailbox's order. */
@@ -203,13 +237,17 @@ export class ConnectionDelivery {
   async #readUntilLive(reading: Reading): Promise<void> {
     while (this.#state === reading) {
       const restarts = reading.requestedRestarts
-      if (restarts > 0) this.#position = 0
+      if (restarts > 0) this.#beginAgain()
       reading.requestedRestarts = 0
       const count = await this.#readToEnd(reading)
       if (this.#state !== reading) return
       // If another request came meanwhile, the loop starts over and answers all of them.
       if (reading.requestedRestarts > 0) reading.requestedRestarts += restarts
       else if (restarts > 0) await this.#finishRestarts(reading, restarts, count)
+      if (this.#owesSyncEnd && !this.#isInterrupted(reading)) {
+        this.#owesSyncEnd = false
+        await this.#endFirstSync(count)
+      }
       const isDone = reading.isCaughtUp && reading.requestedRestarts === 0
       if (isDone && this.#state === reading) this.#state = LIVE
     }
@@ -224,27 +262,69 @@ export class ConnectionDelivery {
       reading.mustReadAgain = false
       const announced = reading.announcedPosition
       const last = Math.max(announced, await this.#reader.lastPosition(this.connection.account))
-      const frames = await this.#reader.read(this.connection.account, this.#position, most)
-      for (const { position, frame, isRetraction } of frames) {
-        if (this.#isWindowFull()) await untilDrained(reading)
-        if (this.#state !== reading || reading.requestedRestarts > 0) return count
-        this.connection.send(frame)
-        this.#position = position
-        if (isRetraction) this.#unconfirmed.retractionSent(position)
-      }
-      count += frames.length
-      if (frames.length === most) {
-        most = this.#rowsFor(frames)
-        continue
-      }
+      const rows = await this.#reader.read(this.connection.account, this.#position, most)
+      count += await this.#sendRows(reading, rows, (row) => {
+        this.#position = row.position
+        return !this.#held.skips(row)
+      })
+      if (this.#isInterrupted(reading)) return count
+      const isLast = rows.length < most
+      if (!isLast) most = this.#rowsFor(rows)
       // `last` was read before the rows, so each position up to it was among them or has no message any more.
-      this.#position = Math.max(this.#position, last)
-      if (reading.announcedPosition <= this.#position && !reading.mustReadAgain) {
+      else this.#position = Math.max(this.#position, last)
+      const released = this.#held.findReleased()
+      if (released) count += await this.#sendReleased(reading, released, most)
+      else if (isLast && reading.announcedPosition <= this.#position && !reading.mustReadAgain) {
         reading.isCaughtUp = true
         return count
       }
     }
     return count
+  }
+
+  /** Sends the next frames of a conversation that does not wait any more. @returns how many were sent */
+  async #sendReleased(
+    reading: Reading,
+    { convId, afterSeq }: { convId: ConversationId; afterSeq: number },
+    most: number,
+  ): Promise<number> {
+    const part = { convId, afterSeq, upToPosition: this.#position }
+    const rows = await this.#reader.readConversation(this.connection.account, part, most)
+    const count = await this.#sendRows(reading, rows, (row) => this.#held.takesReleased(row))
+    if (!this.#isInterrupted(reading) && rows.length < most) this.#held.releasedIsSent(convId)
+    this.#retractions.record(this.#held)
+    return count
+  }
+
+  /**
+   * Sends those rows that are taken, unless the reading is interrupted. @returns how many were sent
+   */
+  async #sendRows(
+    reading: Reading,
+    rows: readonly WaitingFrame[],
+    takes: (row: WaitingFrame) => boolean,
+  ): Promise<number> {
+    let count = 0
+    for (const row of rows) {
+      if (this.#isWindowFull()) await untilDrained(reading)
+      if (this.#isInterrupted(reading)) break
+      if (!takes(row)) continue
+      this.connection.send(row.frame)
+      count += 1
+      if (row.isRetraction) this.#retractions.sent(row.position)
+    }
+    this.#retractions.record(this.#held)
+    return count
+  }
+
+  #isInterrupted(reading: Reading): boolean {
+    return this.#state !== reading || reading.requestedRestarts > 0
+  }
+
+  #beginAgain(): void {
+    this.#position = 0
+    this.#retractions.restart()
+    this.#held.restart()
   }
 
   #rowsFor(frames: readonly { frame: string }[]): number {
@@ -258,14 +338,16 @@ export class ConnectionDelivery {
     if (this.#state !== reading) return
     // The marks come last, so that the client's first `sync` has as much time as possible.
     sent += await this.#receipts.sendUntold({ repeats: this.#hasSentBacklog || restarts > 1 })
+    // The first `sync` may have released messages meanwhile.
+    if (this.#held.findReleased()) sent += await this.#readToEnd(reading)
     if (this.#state !== reading) return
     this.#hasSentBacklog = true
     for (let i = 0; i < restarts; i++) this.#endSync(sent)
   }
 
-  /** Answers a first `sync` that came after the backlog. */
-  async #sendMarks(): Promise<void> {
-    const count = await this.#receipts.sendUntold()
+  /** Answers a first `sync` that came after the backlog. @param released how many frames were sent for it */
+  async #endFirstSync(released: number): Promise<void> {
+    const count = released + (await this.#receipts.sendUntold())
     if (this.#state !== CLOSED) this.#endSync(count)
   }
 

@@ -6,6 +6,7 @@ import type { AccountId, Sql, Storage } from '../storage/storage.ts'
 /**
  * Opens the conversation of a pair: the existing one, or a new one with the given id if the pair never had
  * one.
+ * @param acceptedAt when the friendship was accepted; undefined if it was before and nothing changes
  * @returns its `conv_id`
  */
 export async function openConversation(
@@ -13,6 +14,7 @@ export async function openConversation(
   a: AccountId,
   b: AccountId,
   freshId: string,
+  acceptedAt?: number,
 ): Promise<ConversationId> {
   const [low, high] = a < b ? [a, b] : [b, a]
   const [row] = await sql<{ id: number; conv_id: ConversationId }>`
@@ -31,6 +33,8 @@ export async function openConversation(
       VALUES (${row.id}, ${recipient ?? 0}, ${sender ?? 0}, 0, 0, 0, 0, 0, 0)
       ON CONFLICT DO NOTHING`
   }
+  if (acceptedAt !== undefined)
+    await sql`UPDATE lanes SET unlisted_since = ${acceptedAt} WHERE conversation_id = ${row.id}`
   return row.conv_id
 }
 

@@ -1,6 +1,7 @@
 // Confirmations of several connections at the same time, also while the relay stops.
 import { expect, jest, setSystemTime, test } from 'bun:test'
 import { createInProcessBus } from '../cluster/in-process-bus.ts'
+import { systemClock } from '../operations/clock.ts'
 import { createLog } from '../operations/log.ts'
 import type { AccountId } from '../storage/storage.ts'
 import type { DeliveredConnection } from './connection-delivery.ts'
@@ -15,6 +16,7 @@ test('the relay stops only after every confirmation is stored, not only the last
     const reader: ConfirmingReader = {
       lastPosition: async () => 0,
       read: async () => [],
+      readConversation: async () => [],
       readReceipts: async () => [],
       readNotices: async () => [],
       confirm: () => new Promise((resolve) => confirmations.push(resolve)),
@@ -23,7 +25,8 @@ test('the relay stops only after every confirmation is stored, not only the last
     const deliveries = new Deliveries({
       reader,
       bus,
-      limits: { windowBytes: 1000 },
+      limits: { windowBytes: 1000, unlistedSeconds: 30 },
+      clock: systemClock,
       log: createLog('silent'),
     })
     const connections = [1, 2].map((account) => connectionOf(account as AccountId))

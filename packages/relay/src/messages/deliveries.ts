@@ -1,11 +1,15 @@
 // Holds one ConnectionDelivery for each connection of this node, and passes the rings of the bus to it.
-import type { Limits } from '@sotto/protocol'
+import type { ConversationId } from '@sotto/protocol'
 import type { Bus, Ring } from '../cluster/bus.ts'
 import type { ConnectionFollower } from '../gateway/frame-handlers.ts'
-import type { Log } from '../operations/log.ts'
 import type { AccountId } from '../storage/storage.ts'
 import type { Acknowledged } from './batch.ts'
-import { ConnectionDelivery, type DeliveredConnection, type DeliveryReader } from './connection-delivery.ts'
+import {
+  ConnectionDelivery,
+  type DeliveredConnection,
+  type DeliveryParts,
+  type DeliveryReader,
+} from './connection-delivery.ts'
 import type { MailboxReader } from './mailbox-reader.ts'
 
 /**
@@ -18,25 +22,20 @@ export type ConfirmingReader = DeliveryReader & Pick<MailboxReader, 'confirm'>
 
 export class Deliveries implements ConnectionFollower {
   readonly #byAccount = new Map<AccountId, ConnectionDelivery>()
-  readonly #reader: ConfirmingReader
-  readonly #limits: Pick<Limits, 'windowBytes'>
-  readonly #log: Log
+  readonly #parts: DeliveryParts & { readonly reader: ConfirmingReader }
   readonly #pings: ReturnType<typeof setInterval>
   /** The confirmations that are being stored. */
   readonly #confirming = new Set<Promise<void>>()
 
-  constructor(parts: { reader: ConfirmingReader; bus: Bus; limits: Pick<Limits, 'windowBytes'>; log: Log }) {
-    this.#reader = parts.reader
-    this.#limits = parts.limits
-    this.#log = parts.log
+  constructor(parts: DeliveryParts & { reader: ConfirmingReader; bus: Bus }) {
+    this.#parts = parts
     parts.bus.listen((account, ring) => this.#onRing(account, ring))
     this.#pings = setInterval(() => this.#pingAll(), PING_EVERY_MS).unref()
   }
 
   opened(connection: DeliveredConnection): void {
     this.#byAccount.get(connection.account)?.close()
-    const parts = { reader: this.#reader, windowBytes: this.#limits.windowBytes, log: this.#log }
-    const delivery = new ConnectionDelivery(connection, parts)
+    const delivery = new ConnectionDelivery(connection, this.#parts)
     this.#byAccount.set(connection.account, delivery)
     delivery.open()
   }
@@ -50,9 +49,10 @@ export class Deliveries implements ConnectionFollower {
   frameReceived(connection: DeliveredConnection): void {
     const arrived = this.#find(connection)?.frameReceived()
     if (!arrived) return
-    const confirming = this.#reader
+    const { reader, log } = this.#parts
+    const confirming = reader
       .confirm(connection.account, arrived)
-      .catch((error) => this.#log.error('confirm_failed', { error, account: connection.account }))
+      .catch((error) => log.error('confirm_failed', { error, account: connection.account }))
       .finally(() => this.#confirming.delete(confirming))
     this.#confirming.add(confirming)
   }
@@ -74,6 +74,11 @@ export class Deliveries implements ConnectionFollower {
     this.#find(connection)?.acknowledged(message)
   }
 
+  /** The account has confirmed something in a conversation. The confirmation is stored. */
+  confirmed(connection: DeliveredConnection, convId: ConversationId): void {
+    this.#find(connection)?.confirmed(convId)
+  }
+
   /** Makes every connection read its mailbox. Used after a commit whose outcome is unknown. */
   readAllMailboxes(): void {
     for (const delivery of this.#byAccount.values()) delivery.readAgain()
@@ -93,6 +98,7 @@ export class Deliveries implements ConnectionFollower {
   #onRing(account: AccountId, ring: Ring): void {
     const delivery = this.#byAccount.get(account)
     if (ring.kind === 'mailbox') delivery?.onMailboxRing(ring)
+    else if (ring.kind === 'listed') delivery?.listed(ring.conversations)
     else if (ring.kind === 'receipt') delivery?.onReceiptRing(ring)
     else if (ring.kind === 'notice') delivery?.sendNotice(ring)
   }

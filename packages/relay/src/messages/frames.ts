@@ -1,5 +1,5 @@
 // Handles the frames of messaging: sync, msg, delivered, read, typing, retract.
-import { encodeFrame, type Limits, ProtocolError } from '@sotto/protocol'
+import { type ClientFrameOf, encodeFrame, type Limits, ProtocolError } from '@sotto/protocol'
 import type { Bus } from '../cluster/bus.ts'
 import type { Connection } from '../gateway/connection.ts'
 import type { Answers, FrameHandlers } from '../gateway/frame-handlers.ts'
@@ -36,6 +36,15 @@ export function messageFrames(parts: MessageFrameParts): FrameHandlers<Names> {
     return outcome.answers
   }
 
+  const confirm = async (
+    frame: ClientFrameOf<'delivered' | 'read'>,
+    connection: Connection,
+  ): Promise<Answers> => {
+    const answers = await carryOut({ kind: 'receipt', account: connection.account, frame }, connection)
+    deliveries.confirmed(connection, frame.conv_id)
+    return answers
+  }
+
   return {
     sync: ({ receipts }, connection) => {
       deliveries.sync(connection, receipts)
@@ -50,11 +59,9 @@ export function messageFrames(parts: MessageFrameParts): FrameHandlers<Names> {
       return carryOut({ kind: 'append', account: connection.account, frame }, connection)
     },
 
-    delivered: (frame, connection) =>
-      carryOut({ kind: 'receipt', account: connection.account, frame }, connection),
+    delivered: confirm,
 
-    read: (frame, connection) =>
-      carryOut({ kind: 'receipt', account: connection.account, frame }, connection),
+    read: confirm,
 
     retract: (frame, connection) =>
       carryOut({ kind: 'retract', account: connection.account, frame }, connection),

@@ -10,6 +10,13 @@ import { encodeRow, receiptMarks } from './stored-frames.ts'
 /** A stored message or retraction, encoded as a frame. */
 export interface WaitingFrame {
   readonly position: number
+  readonly seq: number
+  readonly convId: ConversationId
+  /**
+   * When the friendship was accepted, if no friend list has named the conversation to the recipient since and
+   * the recipient has confirmed nothing in it; else 0.
+   */
+  readonly unlistedSince: number
   readonly isRetraction: boolean
   readonly frame: string
 }
@@ -50,6 +57,7 @@ interface Row {
   conv_id: ConversationId
   alias_to: AliasId
   alias_from: AliasId
+  unlisted_since: number
 }
 
 /**
@@ -74,23 +82,40 @@ export class MailboxReader {
   async read(account: AccountId, afterPosition: number, most: number): Promise<WaitingFrame[]> {
     const rows = await this.#storage.sql<Row>`
       SELECT messages.position, messages.kind, messages.message_id, messages.seq, messages.at, messages.crypto_v,
-        messages.payload, conversations.conv_id, recipient.alias_id AS alias_to, sender.alias_id AS alias_from
+        messages.payload, conversations.conv_id, recipient.alias_id AS alias_to, sender.alias_id AS alias_from,
+        CASE WHEN lanes.delivered_seq = 0 THEN lanes.unlisted_since ELSE 0 END AS unlisted_since
       FROM messages
       JOIN conversations ON conversations.id = messages.conversation_id
+      JOIN lanes ON lanes.conversation_id = messages.conversation_id AND lanes.recipient_id = messages.recipient_id
       JOIN accounts AS recipient ON recipient.id = messages.recipient_id
-      JOIN accounts AS sender ON sender.id = CASE WHEN conversations.low_id = messages.recipient_id
-        THEN conversations.high_id ELSE conversations.low_id END
+      JOIN accounts AS sender ON sender.id = lanes.sender_id
       WHERE messages.recipient_id = ${account} AND messages.position > ${afterPosition}
       ORDER BY messages.position LIMIT ${most}`
-    return rows.map(({ conv_id, alias_to, alias_from, ...row }) => {
-      const kind = kindOf(row.kind)
-      const { position, message_id: id, seq, at, crypto_v, payload } = row
-      const frame = encodeRow(
-        { kind, id, seq, at, position, crypto_v, payload },
-        { conv_id, to: alias_to, from: alias_from },
-      )
-      return { position, isRetraction: kind === 'retraction', frame }
-    })
+    return rows.map(waitingFrameOf)
+  }
+
+  /**
+   * The stored frames of one conversation after a `seq`, up to a position of the mailbox, oldest first, at
+   * most `most`.
+   */
+  async readConversation(
+    account: AccountId,
+    part: { convId: ConversationId; afterSeq: number; upToPosition: number },
+    most: number,
+  ): Promise<WaitingFrame[]> {
+    const rows = await this.#storage.sql<Row>`
+      SELECT messages.position, messages.kind, messages.message_id, messages.seq, messages.at, messages.crypto_v,
+        messages.payload, conversations.conv_id, recipient.alias_id AS alias_to, sender.alias_id AS alias_from,
+        CASE WHEN lanes.delivered_seq = 0 THEN lanes.unlisted_since ELSE 0 END AS unlisted_since
+      FROM conversations
+      JOIN messages ON messages.conversation_id = conversations.id
+      JOIN lanes ON lanes.conversation_id = messages.conversation_id AND lanes.recipient_id = messages.recipient_id
+      JOIN accounts AS recipient ON recipient.id = messages.recipient_id
+      JOIN accounts AS sender ON sender.id = lanes.sender_id
+      WHERE conversations.conv_id = ${part.convId} AND messages.recipient_id = ${account}
+        AND messages.seq > ${part.afterSeq} AND messages.position <= ${part.upToPosition}
+      ORDER BY messages.seq LIMIT ${most}`
+    return rows.map(waitingFrameOf)
   }
 
   /**
@@ -158,6 +183,17 @@ export class MailboxReader {
       }
     })
   }
+}
+
+function waitingFrameOf({ conv_id, alias_to, alias_from, unlisted_since, ...row }: Row): WaitingFrame {
+  const kind = kindOf(row.kind)
+  const { position, message_id: id, seq, at, crypto_v, payload } = row
+  const frame = encodeRow(
+    { kind, id, seq, at, position, crypto_v, payload },
+    { conv_id, to: alias_to, from: alias_from },
+  )
+  const isRetraction = kind === 'retraction'
+  return { position, seq, convId: conv_id, unlistedSince: unlisted_since, isRetraction, frame }
 }
 
 async function deleteRetractions(sql: Sql, account: AccountId, upToPosition: number): Promise<void> {

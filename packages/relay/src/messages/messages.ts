@@ -11,6 +11,7 @@ import { listActiveConversations } from './conversations.ts'
 import { Deliveries } from './deliveries.ts'
 import { Expiry } from './expiry.ts'
 import { messageFrames } from './frames.ts'
+import { FriendListReplies } from './friend-list-replies.ts'
 import { GroupCommit } from './group-commit.ts'
 import { MailboxReader } from './mailbox-reader.ts'
 import { createPostgresBatchStore } from './postgres-batch-store.ts'
@@ -19,6 +20,7 @@ import { createSqliteBatchStore } from './sqlite-batch-store.ts'
 
 export { closeConversation, moveSequencesAhead, openConversation } from './conversations.ts'
 export { eraseMailbox } from './erase-mailbox.ts'
+export type { FriendListReplies } from './friend-list-replies.ts'
 export { addNotice, releaseNotices } from './notices.ts'
 
 export function createMessages(parts: {
@@ -31,6 +33,7 @@ export function createMessages(parts: {
 }) {
   const { storage, bus, limits } = parts
   const deliveries = new Deliveries({ ...parts, reader: new MailboxReader(storage) })
+  const friendListReplies = new FriendListReplies(parts)
   const onRecovered = (): void => deliveries.readAllMailboxes()
   const sentIdCounts = new SentIdCounts(parts)
   const commits = new GroupCommit({ ...parts, store: createBatchStore(storage), sentIdCounts, onRecovered })
@@ -40,12 +43,14 @@ export function createMessages(parts: {
     follower: deliveries,
     expiry: new Expiry(parts),
     sentIdCounts,
+    friendListReplies,
     /** Resolves once every accepted frame is committed and answered. */
     settle: async (): Promise<void> => {
       await commits.idle()
       // The last answers are sent in the tick of the event loop after their commit.
       await new Promise((resolve) => setImmediate(resolve))
       await deliveries.stop()
+      await friendListReplies.stop()
       await sentIdCounts.save().catch((error) => parts.log.error('sent_id_counts_failed', { error }))
     },
   }

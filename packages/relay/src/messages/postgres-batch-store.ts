@@ -49,6 +49,7 @@ interface LaneRow {
   read_seq: number
   unread_seqs: string
   told_round: number
+  unlisted_since: number
 }
 
 // Every transaction locks rows in the same order: conversations before mailboxes, each by its id. The batches
@@ -61,7 +62,7 @@ async function readRows(sql: Sql, keys: BatchKeys): Promise<BatchRows> {
   const ids = json(conversationRows.map((row) => row.id))
   const laneRows = await sql<LaneRow>`
     SELECT conversation_id, recipient_id, sender_id, pending_count, pending_bytes, retraction_count, delivered_seq,
-      read_seq, unread_seqs, told_round
+      read_seq, unread_seqs, told_round, unlisted_since
     FROM lanes
     WHERE conversation_id IN (SELECT json_array_elements_text(${ids}::text::json)::bigint)`
   const members = [...new Set(conversationRows.flatMap((row) => [row.low_id, row.high_id]))]
@@ -203,6 +204,7 @@ function conversationOf(row: ConversationRow, lanes: readonly LaneRow[]): Conver
         readSeq: lane.read_seq,
         unreadSeqs: lane.unread_seqs,
         toldRound: lane.told_round,
+        unlistedSince: lane.unlisted_since,
       })),
   }
 }

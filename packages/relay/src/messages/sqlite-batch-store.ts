@@ -52,10 +52,11 @@ function prepare({ database }: SqliteEngine) {
         read_seq: number
         unread_seqs: string
         told_round: number
+        unlisted_since: number
       },
       [number]
     >(`SELECT recipient_id, sender_id, pending_count, pending_bytes, retraction_count, delivered_seq, read_seq,
-         unread_seqs, told_round FROM lanes WHERE conversation_id = ?`),
+         unread_seqs, told_round, unlisted_since FROM lanes WHERE conversation_id = ?`),
     mailbox: database.prepare<
       { last_position: number; pending_count: number; pending_bytes: number; retraction_count: number },
       [number]
@@ -200,6 +201,7 @@ class SqliteBatchRows implements BatchRows {
       readSeq: lane.read_seq,
       unreadSeqs: lane.unread_seqs,
       toldRound: lane.told_round,
+      unlistedSince: lane.unlisted_since,
     }))
     return {
       id: row.id,

@@ -45,7 +45,7 @@ for (const engine of engines) {
     }
     const callOf = ({ id }: Person) => ({
       caller: { id, jti: '', tokenExpiresAt: 0 },
-      ...{ params: undefined, query: undefined, asked: undefined },
+      ...{ params: undefined, query: undefined, asked: undefined, signal: undefined },
       ...{ address: '', host: '', loginHost: () => '' },
     })
     const subscribe = (person: Person): Promise<unknown> =>

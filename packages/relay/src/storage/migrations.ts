@@ -21,6 +21,7 @@ import { reserves } from './migrations/reserves.ts'
 import { retractions } from './migrations/retractions.ts'
 import { sentIdCounts } from './migrations/sent-id-counts.ts'
 import { toldMarks } from './migrations/told-marks.ts'
+import { unlistedLanes } from './migrations/unlisted-lanes.ts'
 
 /** Every migration from an empty store to this relay's schema, oldest first. */
 export const migrations: readonly Migration[] = [
@@ -45,4 +46,5 @@ export const migrations: readonly Migration[] = [
   keptNotices,
   orderDestinations,
   toldMarks,
+  unlistedLanes,
 ]
