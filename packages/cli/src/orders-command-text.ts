@@ -10,20 +10,27 @@ const WITH_DEPOSIT_ADDRESSES = ['evm', 'tron']
 /** One line per order. */
 export function ordersTable(orders: readonly OrderLine[]): string {
   const hasRefunds = orders.some(({ refunds_due }) => refunds_due > 0)
-  const rows = orders.map(({ order_id, kind, ref_id, price_usdt, status, created_at, refunds_due }) => [
-    ...[order_id, kind, ref_id, String(price_usdt), status, minutesOf(created_at)],
-    ...(hasRefunds ? [refunds_due === 0 ? '' : String(refunds_due)] : []),
+  const hasLost = orders.some(({ lost_payments }) => lost_payments > 0)
+  const countOf = (count: number): string => (count === 0 ? '' : String(count))
+  const rows = orders.map((order) => [
+    ...[order.order_id, order.kind, order.ref_id, String(order.price_usdt), order.status],
+    minutesOf(order.created_at),
+    ...(hasRefunds ? [countOf(order.refunds_due)] : []),
+    ...(hasLost ? [countOf(order.lost_payments)] : []),
   ])
-  const titles = ['ORDER', 'KIND', 'FOR', 'PRICE', 'STATUS', 'PLACED', ...(hasRefunds ? ['REFUNDS'] : [])]
+  const more = [...(hasRefunds ? ['REFUNDS'] : []), ...(hasLost ? ['LOST'] : [])]
+  const titles = ['ORDER', 'KIND', 'FOR', 'PRICE', 'STATUS', 'PLACED', ...more]
   return table(titles, rows, 2)
 }
 
 /** One line per seller and sale. */
 export function payoutsTable(payouts: readonly PayoutLine[]): string {
-  const rows = payouts.map(({ order_id, seller, price_usdt, due_at, channel_id }) => [
+  const hasHeld = payouts.some(({ is_held }) => is_held)
+  const rows = payouts.map(({ order_id, seller, price_usdt, due_at, channel_id, is_held }) => [
     ...[order_id, seller, String(price_usdt), minutesOf(due_at), channel_id],
+    ...(hasHeld ? [is_held ? 'held' : ''] : []),
   ])
-  return table(['ORDER', 'SELLER', 'OWED', 'SINCE', 'CHANNEL'], rows, 4)
+  return table(['ORDER', 'SELLER', 'OWED', 'SINCE', 'CHANNEL', ...(hasHeld ? ['HELD'] : [])], rows, 4)
 }
 
 /** All details of one order. */
@@ -32,6 +39,7 @@ export function orderText(detail: OrderDetail): string {
   const isId = order.kind === 'vanity' || order.kind === 'reserve'
   const facts: [string, string][] = [
     ['Order', order.order_id],
+    ['Number', String(order.number)],
     ['For', `${order.ref_id} (${order.kind}${isId && is_bound ? ', bound' : ''})`],
     [
       'Status',
@@ -70,11 +78,11 @@ export function jsonOf(value: unknown): string {
 }
 
 function paymentText(payment: PaymentLine): string[] {
-  const { reference, amount, asset, at, state, outcome, refund_amount, reason } = payment
+  const { reference, amount, asset, at, state, outcome, refund_amount, reason, lost } = payment
   const result = outcome === null ? [] : [outcome === 'counted' ? 'counted' : 'not counted']
   const lines = [
     `  ${reference}`,
-    `    ${amountOf(amount, asset)}, ${secondsOf(at)}: ${[state, ...result].join(', ')}`,
+    `    ${amountOf(amount, asset)}, ${secondsOf(at)}: ${[state, ...result, ...(lost ? [lost] : [])].join(', ')}`,
   ]
   if (refund_amount === null) return lines
   const { refunded_at, refund_reference } = payment
@@ -85,9 +93,9 @@ function paymentText(payment: PaymentLine): string[] {
   return [...lines, `    ${back}`]
 }
 
-function payoutText({ seller, price_usdt, due_at, paid_at, paid_reference }: PayoutLine): string {
+function payoutText({ seller, price_usdt, due_at, paid_at, paid_reference, is_held }: PayoutLine): string {
   return paid_at === null
-    ? `${price_usdt} owed to ${seller} since ${secondsOf(due_at)}`
+    ? `${price_usdt} owed to ${seller} since ${secondsOf(due_at)}${is_held ? ', held: the payment is lost' : ''}`
     : `${price_usdt} paid to ${seller} ${secondsOf(paid_at)}: ${paid_reference}`
 }
 
@@ -116,7 +124,7 @@ function table(titles: readonly string[], rows: readonly (readonly string[])[], 
     .join('\n')
 }
 
-const NUMBERS = ['PRICE', 'OWED', 'REFUNDS']
+const NUMBERS = ['PRICE', 'OWED', 'REFUNDS', 'LOST']
 
 // A line may contain text by other people, which must not begin a new line.
 function clean(line: string): string {

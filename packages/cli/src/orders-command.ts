@@ -17,10 +17,11 @@ const changeFlags = { ...commonFlags, reference: { type: 'string' }, why: { type
 export const ordersCommand: CommandGroup = {
   name: 'orders',
   summary: 'show and confirm orders; record refunds and payouts',
-  help: `Usage: sotto orders list [--status S] [--kind K] [--refunds] [--limit N]
+  help: `Usage: sotto orders list [--status S] [--kind K] [--refunds] [--lost] [--limit N]
        sotto orders show ORDER
        sotto orders confirm ORDER [--reference TEXT] --why TEXT
        sotto orders refund-recorded PAYMENT --reference TEXT --why TEXT
+       sotto orders settle-lost ORDER --why TEXT
        sotto orders payouts
        sotto orders payout-paid ORDER --reference TEXT --why TEXT
        sotto orders accounts [--from DATE] [--until DATE]
@@ -33,14 +34,17 @@ the store.
     --status S       only ${listOf(STATUSES)} orders
     --kind K         only orders of a kind: ${listOf(KINDS)}
     --refunds        only orders with money that must still be given back
+    --lost           only orders whose payment a reorganisation removed after it counted
     --limit N        how many, 1 to ${MOST_ORDERS} (default ${USUAL_ORDERS})
   show             one order: its payments, what you owe its seller, and its history
   confirm          confirm on your word that an order was paid in full. If the order has
                    ended and its goods are no longer for sale at no more than was paid, the
-                   payment is recorded to be given back instead. If the relay itself sees a payment later, that
-                   counts as a second payment.
+                   payment is recorded to be given back instead. If the relay itself sees a
+                   payment later, that counts as a second payment.
   refund-recorded  record that you gave a payment back; "show" lists payments by name. This
                    moves no money, and neither does payout-paid.
+  settle-lost      record that you have dealt with an order's lost payments. What you owe its
+                   seller is no longer held.
   payouts          what you owe the sellers of channels
   payout-paid      record that you paid the seller
   accounts         sales, payments, refunds and payouts as CSV, by time
@@ -63,6 +67,7 @@ The exit code is 0, 1 if the relay refused, or 2 if the command was called wrong
         status: { type: 'string' },
         kind: { type: 'string' },
         refunds: { type: 'boolean' },
+        lost: { type: 'boolean' },
         limit: { type: 'string' },
       },
       run: async (flags) => {
@@ -70,6 +75,7 @@ The exit code is 0, 1 if the relay refused, or 2 if the command was called wrong
           ...choiceOf(flags, 'status', STATUSES),
           ...choiceOf(flags, 'kind', KINDS),
           ...(flags.refunds ? { refunds: true } : {}),
+          ...(flags.lost ? { lost: true } : {}),
         }
         const limit = limitOf(flags)
         const orders = await tell(flags, (relay, at) =>
@@ -119,6 +125,16 @@ The exit code is 0, 1 if the relay refused, or 2 if the command was called wrong
         const line = await tell(flags, (relay, at) => relay.tellRelay(at, 'orders.refund-recorded', input))
         const what = `${line.refund_amount} (smallest units of ${line.asset}) of ${line.reference}`
         return print(flags, line, `Recorded: ${sanitizeLine(what, 600)} was given back.`)
+      },
+    },
+    {
+      name: 'settle-lost',
+      words: ['ORDER'],
+      options: { ...commonFlags, why: { type: 'string' } },
+      run: async (flags, [order_id]) => {
+        const input = { order_id, ...whoAndWhy(flags) }
+        const order = await tell(flags, (relay, at) => relay.tellRelay(at, 'orders.settle-lost', input))
+        return print(flags, order, `Recorded: the lost payments of ${order.order_id} are settled.`)
       },
     },
     {

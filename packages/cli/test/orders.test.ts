@@ -247,7 +247,10 @@ test('a user who ran sudo is recorded with their own name', async () => {
 test('a wrong call prints its mistake in one line and exits with code 2', async () => {
   const order = `ord_${'x'.repeat(24)}`
   const mistakes: [string[], RegExp][] = [
-    [[], /"sotto orders" needs one of list, show, confirm, refund-recorded, payouts, payout-paid, accounts/],
+    [
+      [],
+      /"sotto orders" needs one of list, show, confirm, refund-recorded, settle-lost, payouts, payout-paid, accounts/,
+    ],
     [['dance'], /needs one of/],
     [['--json'], /needs one of/],
     [['list', 'river'], /Unexpected argument 'river'/],

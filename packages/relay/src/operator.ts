@@ -117,7 +117,7 @@ export async function tellRelay<Name extends OperatorCommandName>(
       const keyRings = await openKeyRings({ storage, bus, clock, randomBytes: systemRandom })
       // The price list is read only if it is needed, so that a mistake in it does not stop other commands.
       const goods = createGoods({ valuate: (id) => new VanityRules(vanityRules, { clock, log }).valuate(id) })
-      const ledger = new PaymentLedger({ storage, bus, clock, limits, goods })
+      const ledger = new PaymentLedger({ storage, bus, clock, limits, goods, log })
       return answerOf(
         command,
         await createOperatorCommands({ storage, bus, ledger, clock, keyRings, log })[command](input),

@@ -163,7 +163,7 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
       ...vanityRoutes({ ...shared, rules: vanityRules, orders, reserveRate, publicUrl }),
       ...push.routes,
     },
-    readiness: () => readReadiness({ ...shared, durability }),
+    readiness: () => readReadiness({ ...shared, durability, hasLostPayments: payments.hasLost }),
   })
   await payments.start()
   await push.start()

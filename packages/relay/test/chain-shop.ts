@@ -55,7 +55,7 @@ export async function openChainShop(storage: Storage, settings: EvmSettings) {
   // The machine's clock does not jump.
   const isClockTrusted = async (): Promise<boolean> => true
   const goods = createGoods(new VanityRules(undefined, { clock: systemClock, log: logInto(log) }))
-  const ledger = new PaymentLedger({ ...parts, goods })
+  const ledger = new PaymentLedger({ ...parts, log: logInto(log), goods })
   let provider = createEvm(settings, { storage, log, clock })
   const ordersAt = () =>
     new Orders({ ...parts, goods, methods: new PaymentMethods([provider]), isClockTrusted })

@@ -45,7 +45,7 @@ export async function openLedgerWorld(clock: Clock = systemClock) {
 
   const log = createLog('silent')
   const goods = createGoods(new VanityRules(undefined, { clock, log }))
-  const ledger = new PaymentLedger({ ...parts, goods })
+  const ledger = new PaymentLedger({ ...parts, log, goods })
 
   return {
     ledger,

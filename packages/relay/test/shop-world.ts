@@ -17,7 +17,6 @@ import { orderChannel, orderSeat } from '../src/channels/trade.ts'
 import { createInProcessBus } from '../src/cluster/in-process-bus.ts'
 import { createGoods } from '../src/goods.ts'
 import { ClockTrust } from '../src/operations/clock-trust.ts'
-import { createLog } from '../src/operations/log.ts'
 import { systemRandom } from '../src/operations/random.ts'
 import { PaymentLedger } from '../src/payments/ledger.ts'
 import { findOrder, type Order } from '../src/payments/order.ts'
@@ -35,6 +34,7 @@ import { ReserveRate } from '../src/vanity/reserve-rate.ts'
 import { VanityRules } from '../src/vanity/vanity.ts'
 import type { engines } from './engines.ts'
 import { clockAt, type Person } from './mailbox-world.ts'
+import { recordingLog } from './payment-watch.ts'
 
 export const MINUTE_MS = 60_000
 /** One whole unit of the token, in its smallest unit. */
@@ -54,7 +54,7 @@ export async function openShopWorld(
   const clock = clockAt(1_800_000_000_000)
   const limits: Limits = { ...defaultLimits(), ...changed }
   const parts = { storage, clock, limits, randomBytes: systemRandom, bus: createInProcessBus() }
-  const log = createLog('silent')
+  const { log, events: logEvents, fields: logFields } = recordingLog()
   const chain = { isBroken: false, seenUntil: Number.POSITIVE_INFINITY, opened: 0 }
   const provider: PaymentProvider = {
     name: 'chain',
@@ -72,7 +72,7 @@ export async function openShopWorld(
   const rules = new VanityRules(vanityRules, { clock, log })
   const goods = createGoods(rules)
   const methods = new PaymentMethods([provider])
-  const ledger = new PaymentLedger({ ...parts, goods, methods })
+  const ledger = new PaymentLedger({ ...parts, log, goods, methods })
   const clockTrust = new ClockTrust({ ...parts, log })
   const isClockTrusted = (): Promise<boolean> => clockTrust.isTrusted()
   const orders = new Orders({ ...parts, goods, methods, isClockTrusted })
@@ -107,11 +107,14 @@ export async function openShopWorld(
       bob,
       carol,
       bus: parts.bus,
+      /** What was logged: levels with events, and the fields of each. */
+      logEvents,
+      logFields,
       methods,
     },
     /** The ledger and the orders of the same shop, over another connection to the store. */
     on: (other: Storage) => ({
-      ledger: new PaymentLedger({ ...parts, storage: other, goods, methods }),
+      ledger: new PaymentLedger({ ...parts, log, storage: other, goods, methods }),
       orders: new Orders({ ...parts, goods, storage: other, methods, isClockTrusted }),
     }),
     /** Orders an id. */

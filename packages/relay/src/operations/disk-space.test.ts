@@ -108,10 +108,13 @@ test('readiness writes to the store, once a second at most', async () => {
       SELECT value FROM relay_state WHERE name = 'last_write_probe'`
     return rows[0]?.value
   }
-  const parts = { space, clockTrust: { isLost: async () => false }, durability: { state: 'ok' } as const }
+  const parts = {
+    ...{ space, clockTrust: { isLost: async () => false }, durability: { state: 'ok' } as const },
+    hasLostPayments: async () => false,
+  }
   expect(await readReadiness(parts)).toEqual({
     ready: true,
-    parts: { storage: 'ok', expiry: 'ok', durability: 'ok' },
+    parts: { storage: 'ok', expiry: 'ok', durability: 'ok', payments: 'ok' },
   })
   const first = await written()
   expect(first).toBe(new Date(clock.now()).toISOString())

@@ -12,6 +12,8 @@ export interface LogFields {
   readonly account?: number
   /** An address that reached a limit or rate, so that the operator can keep it out. */
   readonly address?: string
+  /** In the asset's smallest unit. */
+  readonly amount?: string
   readonly code?: string | number
   readonly count?: number
   readonly databaseBytes?: number
@@ -19,8 +21,13 @@ export interface LogFields {
   readonly endpoint?: string
   readonly frame?: string
   readonly freeBytes?: number
+  /** The kind of an order. */
+  readonly goods?: string
   readonly mediaBytes?: number
   readonly otherBytes?: number
+  /** The number of an order's row. Its id would let a reader of the log bind a reserved id. */
+  readonly order?: number
+  readonly payout?: string
   readonly rate?: string
   readonly setting?: string
   readonly url?: string

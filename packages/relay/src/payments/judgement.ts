@@ -1,10 +1,11 @@
 // Judges payments: whether they were enough and in time. A payment confirms its order, or it is recorded for
 // refund. No money is kept without a record (protocol, "Payments").
 import { lockAccounts } from '../accounts/accounts.ts'
-import type { AccountId, Sql } from '../storage/storage.ts'
+import type { Sql } from '../storage/storage.ts'
 import { sumOf, unitsIn, valueOfPrice, worthOf } from './amounts.ts'
 import type { AllGoods } from './goods.ts'
-import { addEvent, lockOrderNumber, type Order, type OrderNumber } from './order.ts'
+import { clearCovered, clearReturned } from './lost-payments.ts'
+import { addEvent, findBuyer, lockOrderNumber, type Order, type OrderNumber } from './order.ts'
 import { listPayments, markCounted, markForRefund, type Payment, type RefundReason } from './payment.ts'
 
 interface By {
@@ -12,24 +13,6 @@ interface By {
   readonly goods: AllGoods
   /** Recorded in the order's events as the one who did it. */
   readonly who: string
-}
-
-/**
- * Locks the buyers of orders, in the order of their ids, before any order is locked. Every transaction that
- * locks both does it in this sequence.
- */
-export async function lockBuyers(sql: Sql, orders: readonly OrderNumber[]): Promise<void> {
-  const buyers = new Set<AccountId>()
-  for (const number of orders) {
-    const buyer = await findBuyer(sql, number)
-    if (buyer !== null) buyers.add(buyer)
-  }
-  for (const buyer of [...buyers].sort((a, b) => a - b)) await lockAccounts(sql, [buyer])
-}
-
-async function findBuyer(sql: Sql, number: OrderNumber): Promise<AccountId | null> {
-  const [order] = await sql<{ buyer_id: AccountId | null }>`SELECT buyer_id FROM orders WHERE id = ${number}`
-  return order?.buyer_id ?? null
 }
 
 /**
@@ -65,15 +48,18 @@ export async function judge(sql: Sql, number: OrderNumber, by: By): Promise<Orde
   const buyer = await findBuyer(sql, number)
   const isBuyerGone = buyer !== null && !(await lockAccounts(sql, [buyer]))
   const order = await lockOrderNumber(sql, number)
-  const unjudged = (await listPayments(sql, number)).filter(isUnjudged)
+  const payments = await listPayments(sql, number)
+  const returned = payments.filter(({ state, lost }) => state === 'final' && lost !== null)
+  await clearReturned(sql, returned, by)
+  if (order.status === 'confirmed') await refundReplaced(sql, order, { payments, returned }, by)
   const good: Payment[] = []
-  for (const payment of unjudged) {
+  for (const payment of payments.filter(isUnjudged)) {
     const problem = payment.problem ?? (payment.decimals === null ? 'wrong_token' : undefined)
     if (problem) await markForRefund(sql, payment, problem, by)
     else good.push(payment)
   }
   if (good.length === 0) return undefined
-  if (order.status === 'confirmed') return await markAllForRefund(sql, good, 'twice', by)
+  if (order.status === 'confirmed') return await coverLoss(sql, order, { payments, good, isBuyerGone }, by)
   if (isBuyerGone) return await markAllForRefund(sql, good, 'account_deleted', by)
   const paid = findFullPayment(good, valueOfPrice(order.price))
   if (paid && isInTime(order, paid.last)) return await sellInTime(sql, order, paid, by)
@@ -110,6 +96,50 @@ async function sellLate(
   await sql`UPDATE orders SET holds = NULL WHERE id = ${order.id}`
   const isEnough = findFullPayment(payments, valueOfPrice(order.price)) !== undefined
   return await markAllForRefund(sql, payments, isEnough ? 'late' : 'short', by)
+}
+
+// More money for an order that is confirmed. It counts only if a reorganisation removed money that had
+// counted.
+async function coverLoss(
+  sql: Sql,
+  order: Order,
+  found: { payments: readonly Payment[]; good: readonly Payment[]; isBuyerGone: boolean },
+  by: By,
+): Promise<undefined> {
+  const { payments, good, isBuyerGone } = found
+  // Its buyer deleted the account before the id was bound, so nothing is kept for this money.
+  const isUnused = by.goods[order.kind].isBoundLater && order.holds === null && order.bound_at === null
+  const hasLost = payments.some(({ lost }) => lost !== null)
+  const missing = hasLost && !isUnused ? valueOfPrice(order.price) - valueCounted(payments) : 0n
+  if (missing <= 0n)
+    return await markAllForRefund(sql, good, isUnused && isBuyerGone ? 'account_deleted' : 'twice', by)
+  const paid = findFullPayment(good, missing)
+  for (const payment of paid?.before ?? good) await markCounted(sql, payment, 0n, by)
+  if (!paid) return undefined
+  await markCounted(sql, paid.last, paid.excess, by)
+  await clearCovered(sql, order.id, by)
+  await markAllForRefund(sql, paid.after, 'twice', by)
+}
+
+// Payments of which a part was given back keep their outcome while they are missing. If another payment took
+// the place of one of them meanwhile, it is a second payment now.
+async function refundReplaced(
+  sql: Sql,
+  order: Order,
+  { payments, returned }: { payments: readonly Payment[]; returned: readonly Payment[] },
+  by: By,
+): Promise<void> {
+  for (const payment of returned.filter(({ outcome }) => outcome === 'counted')) {
+    const others = payments.filter(({ id }) => id !== payment.id)
+    if (valueCounted(others) >= valueOfPrice(order.price)) await markForRefund(sql, payment, 'twice', by)
+  }
+}
+
+// The value of the payments that count, without what is or was to be given back of them.
+function valueCounted(payments: readonly Payment[]): bigint {
+  const counted = payments.filter(({ state, outcome }) => state === 'final' && outcome === 'counted')
+  const back = counted.map(({ refund_amount, decimals }) => ({ amount: refund_amount ?? '0', decimals }))
+  return sumOf(counted) - sumOf(back)
 }
 
 async function sell(sql: Sql, order: Order, paid: FullPayment, by: By): Promise<Order> {

@@ -4,11 +4,13 @@ import { encodeFrame, type Limits, type OrderId, type RefId } from '@sotto/proto
 import type { Bus } from '../cluster/bus.ts'
 import { addNotice } from '../messages/messages.ts'
 import type { Clock } from '../operations/clock.ts'
+import type { Log } from '../operations/log.ts'
 import { type AccountId, isUniqueViolation, type Sql, type Storage } from '../storage/storage.ts'
 import { findDestination } from './destinations.ts'
 import type { AllGoods } from './goods.ts'
-import { judge, lockBuyers } from './judgement.ts'
-import { lockOrderNumber, type Order, type OrderNumber } from './order.ts'
+import { judge } from './judgement.ts'
+import { findLost, type Loss, logLoss, reportLost, retractFinal } from './lost-payments.ts'
+import { lockBuyers, lockOrderNumber, type Order, type OrderNumber } from './order.ts'
 import type { Payment } from './payment.ts'
 import type { PaymentMethods } from './payment-methods.ts'
 import type { Ledger, LedgerEntries, OrderPending, PaymentSeen } from './provider.ts'
@@ -20,6 +22,7 @@ interface LedgerParts {
   readonly bus: Bus
   readonly clock: Clock
   readonly limits: Limits
+  readonly log: Log
   readonly goods: AllGoods
   /**
    * The methods by which any order can be paid. Without them, only assets by which a place was opened for an
@@ -62,20 +65,22 @@ export class PaymentLedger implements Ledger {
   }
 
   async #enter<T>(who: string, work: (entries: Entries, sql: Sql) => Promise<T>): Promise<T> {
-    const { storage, bus } = this.#parts
+    const { storage, bus, log } = this.#parts
     const enter = () =>
       storage.transaction(async (sql) => {
         const entries = new Entries(sql, who, this.#parts)
         const result = await work(entries, sql)
-        return { result, notices: await entries.judge() }
+        const notices = await entries.judge()
+        return { result, notices, losses: await entries.reportLost() }
       })
-    const { result, notices } = await enter().catch((error) => {
+    const { result, notices, losses } = await enter().catch((error) => {
       // A late payment found its goods free, but another buyer ordered them at the same moment. Run it again:
       // now the goods are held.
       if (isUniqueViolation(error)) return enter()
       throw error
     })
     for (const { account, id, frame } of notices) bus.ring(account, { kind: 'notice', id, frame })
+    for (const loss of losses) logLoss(log, loss)
     return result
   }
 
@@ -109,6 +114,7 @@ class Entries implements LedgerEntries {
    * send thousands of tiny payments to an address in one block.
    */
   readonly #changed = new Set<OrderNumber>()
+  readonly #lost: Payment[] = []
   readonly #sql: Sql
   readonly #who: string
   readonly #parts: LedgerParts
@@ -150,6 +156,11 @@ class Entries implements LedgerEntries {
   }
 
   async retractAbove(scope: string, height: number): Promise<void> {
+    await this.retractSeen(scope, height)
+    await retractFinal(this.#sql, { scope, height }, this.#by)
+  }
+
+  async retractSeen(scope: string, height: number): Promise<void> {
     await this.#sql`
       UPDATE payments SET state = 'gone' WHERE scope = ${scope} AND height > ${height} AND state = 'seen'`
   }
@@ -158,6 +169,25 @@ class Entries implements LedgerEntries {
     const final = await this.#sql<Payment>`
       UPDATE payments SET state = 'final' WHERE scope = ${scope} AND height <= ${height} AND state = 'seen' RETURNING *`
     this.#addChanged(final)
+    const lost = await findLost(this.#sql, { scope, height })
+    for (const { order_number } of lost) this.#changed.add(order_number)
+    this.#lost.push(...lost)
+  }
+
+  /**
+   * Names the payments that are lost. Called after the judgement.
+   */
+  async reportLost(): Promise<Loss[]> {
+    const losses: Loss[] = []
+    for (const payment of this.#lost) {
+      const loss = await reportLost(this.#sql, payment, this.#by)
+      if (loss) losses.push(loss)
+    }
+    return losses
+  }
+
+  get #by(): { now: number; who: string } {
+    return { now: this.#parts.clock.now(), who: this.#who }
   }
 
   /**

@@ -23,6 +23,10 @@ export const OrderLine = v.object({
   confirmed_at: v.nullable(Time),
   /** How many of its payments are due to be refunded and are not refunded yet. */
   refunds_due: v.number(),
+  /** How many of its payments a reorganisation removed for good after they were judged. */
+  lost_payments: v.number(),
+  /** The number of its row, by which the log names it. */
+  number: v.number(),
 })
 /** See {@link OrderLine}. */
 export type OrderLine = v.InferOutput<typeof OrderLine>
@@ -40,6 +44,8 @@ export const PaymentLine = v.object({
   reason: v.nullable(v.string()),
   refunded_at: v.nullable(Time),
   refund_reference: v.nullable(v.string()),
+  /** Whether a reorganisation removed it after it was judged, and whether the operator has settled that. */
+  lost: v.nullable(v.picklist(['missing', 'lost', 'settled'])),
 })
 /** See {@link PaymentLine}. */
 export type PaymentLine = v.InferOutput<typeof PaymentLine>
@@ -53,6 +59,8 @@ export const PayoutLine = v.object({
   due_at: Time,
   paid_at: v.nullable(Time),
   paid_reference: v.nullable(v.string()),
+  /** Whether it must not be paid now, because the buyer's payment is missing or lost. */
+  is_held: v.boolean(),
 })
 /** See {@link PayoutLine}. */
 export type PayoutLine = v.InferOutput<typeof PayoutLine>
@@ -79,6 +87,7 @@ export const orderAnswers = {
   'orders.show': OrderDetail,
   'orders.confirm': OrderLine,
   'orders.refund-recorded': PaymentLine,
+  'orders.settle-lost': OrderLine,
   'payouts.due': v.array(PayoutLine),
   'payouts.paid': PayoutLine,
 } as const

@@ -8,6 +8,7 @@ import type { AccountId, Sql, Storage } from '../storage/storage.ts'
 import { sumOf, unitsThatPay, valueOfPrice } from './amounts.ts'
 import { findDestination } from './destinations.ts'
 import type { PaymentLedger } from './ledger.ts'
+import { isPayoutHeld } from './lost-payments.ts'
 import type { OrderCommandName, OrderDetail, OrderLine, PaymentLine, PayoutLine } from './operator-answers.ts'
 import {
   addEvent,
@@ -33,7 +34,11 @@ const text = (most: number) =>
 const By = { who: text(64), why: text(500) }
 const ById = v.object({ order_id: OrderId, ...By })
 
-type ListedOrder = Order & { readonly buyer: string | null; readonly refunds_due: number }
+type ListedOrder = Order & {
+  readonly buyer: string | null
+  readonly refunds_due: number
+  readonly lost_payments: number
+}
 interface PayoutRow {
   order_id: OrderId
   ref_id: string
@@ -42,6 +47,7 @@ interface PayoutRow {
   due_at: number
   paid_at: number | null
   paid_reference: string | null
+  is_held: number
 }
 
 /** The commands, by name. */
@@ -53,24 +59,28 @@ export function orderCommands(parts: {
   const { storage, ledger, clock } = parts
   return {
     /**
-     * Lists orders, the newest first: all, those with one status or of one kind, or those with refunds due.
+     * Lists orders, the newest first: all, those with one status or of one kind, those with refunds due, or
+     * those with lost payments.
      */
     'orders.list': operatorCommand(
       v.object({
         status: v.optional(OrderState),
         kind: v.optional(OrderKind),
         refunds: v.optional(v.boolean(), false),
+        lost: v.optional(v.boolean(), false),
         limit: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1000)), 50),
       }),
-      async ({ status, kind, refunds, limit }): Promise<OrderLine[]> => {
+      async ({ status, kind, refunds, lost, limit }): Promise<OrderLine[]> => {
         const rows = await storage.sql<ListedOrder>`
           SELECT orders.*, accounts.alias_id AS buyer,
             (SELECT COUNT(*) FROM payments WHERE order_number = orders.id AND refund_amount IS NOT NULL
-              AND refunded_at IS NULL) AS refunds_due
+              AND refunded_at IS NULL) AS refunds_due,
+            (SELECT COUNT(*) FROM payments WHERE order_number = orders.id AND lost = 'lost') AS lost_payments
           FROM orders LEFT JOIN accounts ON accounts.id = buyer_id
           WHERE (${status ?? ''} = '' OR status = ${status ?? ''}) AND (${kind ?? ''} = '' OR kind = ${kind ?? ''})
             AND (${refunds ? 1 : 0} = 0 OR orders.id IN (
               SELECT order_number FROM payments WHERE refund_amount IS NOT NULL AND refunded_at IS NULL))
+            AND (${lost ? 1 : 0} = 0 OR orders.id IN (SELECT order_number FROM payments WHERE lost = 'lost'))
           ORDER BY orders.id DESC LIMIT ${limit}`
         return rows.map(lineOf)
       },
@@ -156,6 +166,22 @@ export function orderCommands(parts: {
         }),
     ),
 
+    /** Records that the operator has dealt with the lost payments of an order. Its payout is due again. */
+    'orders.settle-lost': operatorCommand(
+      ById,
+      ({ order_id, who, why }): Promise<OrderLine> =>
+        storage.transaction(async (sql) => {
+          const order = await lockOrder(sql, order_id)
+          const settled =
+            order &&
+            (await sql<{ id: number }>`
+              UPDATE payments SET lost = 'settled' WHERE order_number = ${order.id} AND lost = 'lost' RETURNING id`)
+          if (!order || !settled?.length) throw new OperatorRefusal(`no payment of ${order_id} is lost`)
+          await addEvent(sql, order.id, { at: clock.now(), who, what: 'lost payment settled', why })
+          return await lineWith(sql, order, await listPayments(sql, order.id))
+        }),
+    ),
+
     /** Lists the payouts that are due to sellers of channels. */
     'payouts.due': operatorCommand(v.object({}), () => payoutsOf(storage.sql)),
 
@@ -166,6 +192,10 @@ export function orderCommands(parts: {
         storage.transaction(async (sql) => {
           const now = clock.now()
           const order = await lockOrder(sql, order_id)
+          if (order && (await isPayoutHeld(sql, order.id)))
+            throw new OperatorRefusal(
+              `the payout of ${order_id} is held, because a reorganisation removed the buyer's payment; see orders show`,
+            )
           const paid =
             order &&
             (await sql<{ id: number }>`
@@ -202,7 +232,8 @@ async function getOrder(sql: Sql, id: OrderId): Promise<Order> {
 
 async function lineWith(sql: Sql, order: Order, payments: readonly Payment[]): Promise<OrderLine> {
   const refunds_due = payments.filter(isRefundDue).length
-  return lineOf({ ...order, buyer: await aliasOfAccount(sql, order.buyer_id), refunds_due })
+  const lost_payments = payments.filter(({ lost }) => lost === 'lost').length
+  return lineOf({ ...order, buyer: await aliasOfAccount(sql, order.buyer_id), refunds_due, lost_payments })
 }
 
 async function aliasOfAccount(sql: Sql, id: AccountId | null): Promise<string | null> {
@@ -213,11 +244,13 @@ async function aliasOfAccount(sql: Sql, id: AccountId | null): Promise<string | 
 /** The payouts that are due; or, with `order`, the payout of that order, due or paid. */
 async function payoutsOf(sql: Sql, order?: Order): Promise<PayoutLine[]> {
   const rows = await sql<PayoutRow>`
-    SELECT orders.order_id, orders.ref_id, accounts.alias_id AS seller, payouts.amount, due_at, paid_at, paid_reference
-    FROM payouts JOIN orders ON orders.id = order_number JOIN accounts ON accounts.id = payouts.seller_id
-    WHERE (${order?.id ?? 0} = 0 AND paid_at IS NULL) OR order_number = ${order?.id ?? 0} ORDER BY payouts.id`
-  return rows.map(({ ref_id, amount, due_at, paid_at, ...row }) => ({
-    ...{ ...row, channel_id: ref_id, price_usdt: amount },
+    SELECT orders.order_id, orders.ref_id, accounts.alias_id AS seller, payouts.amount, due_at, paid_at, paid_reference,
+      CASE WHEN paid_at IS NULL AND EXISTS (SELECT 1 FROM payments
+        WHERE payments.order_number = orders.id AND lost IN ('missing', 'lost')) THEN 1 ELSE 0 END AS is_held
+    FROM payouts JOIN orders ON orders.id = payouts.order_number JOIN accounts ON accounts.id = payouts.seller_id
+    WHERE (${order?.id ?? 0} = 0 AND paid_at IS NULL) OR payouts.order_number = ${order?.id ?? 0} ORDER BY payouts.id`
+  return rows.map(({ ref_id, amount, due_at, paid_at, is_held, ...row }) => ({
+    ...{ ...row, channel_id: ref_id, price_usdt: amount, is_held: is_held === 1 },
     ...{ due_at: timeOf(due_at), paid_at: paid_at === null ? null : timeOf(paid_at) },
   }))
 }
@@ -229,22 +262,24 @@ async function eventsOf(sql: Sql, order: Order) {
 }
 
 function lineOf(order: ListedOrder): OrderLine {
-  const { order_id, kind, ref_id, status, price, buyer, pay_to, provider, refunds_due } = order
+  const { order_id, kind, ref_id, status, price, buyer, pay_to, provider, refunds_due, lost_payments } = order
   return {
     ...{ order_id, kind, ref_id, status, price_usdt: price, buyer, pay_to, provider },
     created_at: timeOf(order.created_at),
     expires_at: timeOf(order.expires_at),
     confirmed_at: order.confirmed_at === null ? null : timeOf(order.confirmed_at),
     refunds_due,
+    lost_payments,
+    number: order.id,
   }
 }
 
 function paymentLineOf(payment: Payment): PaymentLine {
-  const { reference, asset, amount, state, outcome, refund_amount, reason, refund_reference } = payment
+  const { reference, asset, amount, state, outcome, refund_amount, reason, refund_reference, lost } = payment
   const refunded_at = payment.refunded_at === null ? null : timeOf(payment.refunded_at)
   return {
     ...{ reference, asset, amount, at: timeOf(payment.at), state, outcome, refund_amount, reason },
-    ...{ refunded_at, refund_reference },
+    ...{ refunded_at, refund_reference, lost },
   }
 }
 

@@ -1,5 +1,6 @@
 // An order as a row, and the queries that the other payment files share.
 import type { OrderId, OrderKind, OrderState, RefId } from '@sotto/protocol'
+import { lockAccounts } from '../accounts/accounts.ts'
 import { releaseNotices } from '../messages/messages.ts'
 import type { AccountId, Sql } from '../storage/storage.ts'
 
@@ -61,6 +62,25 @@ export async function lockOrderNumber(sql: Sql, id: OrderNumber): Promise<Order>
   const [order] = await sql<Order>`UPDATE orders SET status = status WHERE id = ${id} RETURNING *`
   if (!order) throw new Error('the order no longer exists')
   return order
+}
+
+/**
+ * Locks the buyers of orders, in the order of their ids, before any order is locked. Every transaction that
+ * locks both does it in this sequence.
+ */
+export async function lockBuyers(sql: Sql, orders: readonly OrderNumber[]): Promise<void> {
+  const buyers = new Set<AccountId>()
+  for (const number of orders) {
+    const buyer = await findBuyer(sql, number)
+    if (buyer !== null) buyers.add(buyer)
+  }
+  for (const buyer of [...buyers].sort((a, b) => a - b)) await lockAccounts(sql, [buyer])
+}
+
+/** The buyer of an order; null if it has none. */
+export async function findBuyer(sql: Sql, number: OrderNumber): Promise<AccountId | null> {
+  const [order] = await sql<{ buyer_id: AccountId | null }>`SELECT buyer_id FROM orders WHERE id = ${number}`
+  return order?.buyer_id ?? null
 }
 
 /** An account's orders of every kind, the newest first, at most `most`. */

@@ -39,6 +39,11 @@ export interface Payment {
   readonly reason: RefundReason | null
   readonly refunded_at: number | null
   readonly refund_reference: string | null
+  /**
+   * Set if a reorganisation removed the payment after it had counted, or had been given back. `missing` until
+   * the blocks that replaced its block are deep enough, then `lost`; `settled` by the operator.
+   */
+  readonly lost: 'missing' | 'lost' | 'settled' | null
   readonly created_at: number
 }
 

@@ -9,6 +9,7 @@ import type { RandomBytes } from '../operations/random.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { AllGoods } from './goods.ts'
 import { PaymentLedger } from './ledger.ts'
+import { isAnyLost } from './lost-payments.ts'
 import type { Order } from './order.ts'
 import { OrderEnds } from './order-ends.ts'
 import { forgetParties, sweepOrders } from './order-expiry.ts'
@@ -65,6 +66,8 @@ export function createPayments(parts: {
       await ends.stop()
       await Promise.all(providers.map((provider) => provider.stop()))
     },
+    /** Whether a payment is lost that had counted, and the operator has not settled it. */
+    hasLost: () => isAnyLost(parts.storage),
     forgetParties: () => forgetParties(parts),
   }
 }

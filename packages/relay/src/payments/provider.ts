@@ -67,9 +67,17 @@ export interface LedgerEntries {
   record(payment: PaymentSeen): Promise<boolean>
   /** Retracts a payment that was not final. Does nothing if the payment is final or unknown. */
   retract(reference: string): Promise<void>
-  /** Retracts every payment of this scope above this height that was not final, after a reorganisation. */
+  /**
+   * Retracts every payment of this scope above this height after a reorganisation, final ones too. Those that
+   * are recorded again are judged again.
+   */
   retractAbove(scope: string, height: number): Promise<void>
-  /** Marks every payment of this scope up to this height as final. */
+  /** Retracts every payment of this scope above this height that was not final. */
+  retractSeen(scope: string, height: number): Promise<void>
+  /**
+   * Marks every payment of this scope up to this height as final. Payments that counted, were retracted, and
+   * were not recorded again are lost once this covers their former height.
+   */
   finalizeUpTo(scope: string, height: number): Promise<void>
 }
 

@@ -7,6 +7,7 @@ import { foundation } from './migrations/foundation.ts'
 import { friendRequests } from './migrations/friend-requests.ts'
 import { keptNotices } from './migrations/kept-notices.ts'
 import { logouts } from './migrations/logouts.ts'
+import { lostPayments } from './migrations/lost-payments.ts'
 import { media } from './migrations/media.ts'
 import { mediaCounting } from './migrations/media-counting.ts'
 import { mediaTotal } from './migrations/media-total.ts'
@@ -47,4 +48,5 @@ export const migrations: readonly Migration[] = [
   orderDestinations,
   toldMarks,
   unlistedLanes,
+  lostPayments,
 ]

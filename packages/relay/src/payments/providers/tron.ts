@@ -296,7 +296,7 @@ export class TronPayments implements PaymentProvider {
       await ledger.transaction(async (entries) => {
         // Payments that were undone while the relay was away leave no trace in the lists. So the first round
         // retracts all that are not final, and records those that exist again in the same transaction.
-        if (this.#isFirstRound) await entries.retractAbove(SCOPE, 0)
+        if (this.#isFirstRound) await entries.retractSeen(SCOPE, 0)
         for (const reference of gone) await entries.retract(reference)
         for (const payment of seen) await entries.record(payment)
       })
