@@ -1,6 +1,6 @@
 // Searches public channels: reads a bounded number of candidates from the index of words and ranks them, in
 // the same way on both database engines.
-import type { AccountId, Sql } from '../storage/storage.ts'
+import { type AccountId, part, query, type Sql, type SqlPart } from '../storage/storage.ts'
 import type { ChannelNumber, ChannelRow } from './channel-row.ts'
 import { wordsOf } from './word-index.ts'
 
@@ -99,37 +99,12 @@ async function rankCandidates(
 ): Promise<FoundChannel[]> {
   // The other words come first: a candidate without one of them costs no more look-ups.
   const [first = NONE, second = NONE, third = NONE] = words.filter((word) => word !== start)
-  return await sql<FoundChannel>`
+  return await sql<FoundChannel>(
+    ...query`
     WITH matching AS MATERIALIZED (
       SELECT channel, score FROM (
-        SELECT words.channel, COALESCE(CASE WHEN ${first.text} = '' THEN 0 END,
-          (SELECT CASE WHEN word = ${first.text} THEN 20 ELSE 10 END FROM channel_words
-            WHERE channel = words.channel AND in_name = 1
-              AND word >= ${first.text} AND word < ${first.longerEnd} ORDER BY word LIMIT 1),
-          (SELECT CASE WHEN word = ${first.text} THEN 2 ELSE 1 END FROM channel_words
-            WHERE channel = words.channel AND in_name = 0
-              AND word >= ${first.text} AND word < ${first.longerEnd} ORDER BY word LIMIT 1)) +
-          COALESCE(CASE WHEN ${second.text} = '' THEN 0 END,
-          (SELECT CASE WHEN word = ${second.text} THEN 20 ELSE 10 END FROM channel_words
-            WHERE channel = words.channel AND in_name = 1
-              AND word >= ${second.text} AND word < ${second.longerEnd} ORDER BY word LIMIT 1),
-          (SELECT CASE WHEN word = ${second.text} THEN 2 ELSE 1 END FROM channel_words
-            WHERE channel = words.channel AND in_name = 0
-              AND word >= ${second.text} AND word < ${second.longerEnd} ORDER BY word LIMIT 1)) +
-          COALESCE(CASE WHEN ${third.text} = '' THEN 0 END,
-          (SELECT CASE WHEN word = ${third.text} THEN 20 ELSE 10 END FROM channel_words
-            WHERE channel = words.channel AND in_name = 1
-              AND word >= ${third.text} AND word < ${third.longerEnd} ORDER BY word LIMIT 1),
-          (SELECT CASE WHEN word = ${third.text} THEN 2 ELSE 1 END FROM channel_words
-            WHERE channel = words.channel AND in_name = 0
-              AND word >= ${third.text} AND word < ${third.longerEnd} ORDER BY word LIMIT 1)) +
-          COALESCE(CASE WHEN ${start.text} = '' THEN 0 END,
-          (SELECT CASE WHEN word = ${start.text} THEN 20 ELSE 10 END FROM channel_words
-            WHERE channel = words.channel AND in_name = 1
-              AND word >= ${start.text} AND word < ${start.longerEnd} ORDER BY word LIMIT 1),
-          (SELECT CASE WHEN word = ${start.text} THEN 2 ELSE 1 END FROM channel_words
-            WHERE channel = words.channel AND in_name = 0
-              AND word >= ${start.text} AND word < ${start.longerEnd} ORDER BY word LIMIT 1)) AS score
+        SELECT words.channel,
+          ${scoreOf(first)} + ${scoreOf(second)} + ${scoreOf(third)} + ${scoreOf(start)} AS score
         FROM search_places AS places CROSS JOIN channel_words AS words
         WHERE words.in_name = places.in_name AND words.level = places.level
           AND words.word >= CASE WHEN places.is_whole = 1 THEN ${start.text} ELSE ${start.end} END
@@ -147,7 +122,25 @@ async function rankCandidates(
     LEFT JOIN channel_subscriptions AS subscriptions
       ON subscriptions.account_id = ${viewer} AND subscriptions.channel = channels.id
     ORDER BY ranked.score DESC, channels.subscriber_count DESC, channels.id
-    LIMIT ${MOST_RESULTS}`
+    LIMIT ${MOST_RESULTS}`,
+  )
+}
+
+/** The score of a candidate for a word of the query; NULL if it does not have the word. */
+function scoreOf(searched: SearchedWord): SqlPart {
+  const inName = bestMatch(searched, { inName: part`1`, whole: part`20`, longer: part`10` })
+  const inDescription = bestMatch(searched, { inName: part`0`, whole: part`2`, longer: part`1` })
+  return part`COALESCE(CASE WHEN ${searched.text} = '' THEN 0 END, (${inName}), (${inDescription}))`
+}
+
+function bestMatch(
+  { text, longerEnd }: SearchedWord,
+  { inName, whole, longer }: { inName: SqlPart; whole: SqlPart; longer: SqlPart },
+): SqlPart {
+  return part`
+    SELECT CASE WHEN word = ${text} THEN ${whole} ELSE ${longer} END FROM channel_words
+    WHERE channel = words.channel AND in_name = ${inName}
+      AND word >= ${text} AND word < ${longerEnd} ORDER BY word LIMIT 1`
 }
 
 const NONE: SearchedWord = { text: '', end: '', longerEnd: '' }

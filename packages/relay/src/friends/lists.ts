@@ -7,7 +7,7 @@ import {
   type FriendshipStatus,
   type Limits,
 } from '@sotto/protocol'
-import type { AccountId, Sql } from '../storage/storage.ts'
+import { type AccountId, part, query, type Sql, type SqlPart } from '../storage/storage.ts'
 
 interface FriendRow {
   id: number
@@ -26,6 +26,8 @@ interface Newest {
   readonly rejectedAfter: number
 }
 const ALL: Newest = { pendingAfter: 0, rejectedAfter: 0 }
+const REQUESTER = part`requester_id`
+const RECIPIENT = part`recipient_id`
 
 /**
  * An account's friends and sent requests, and the newest of the requests it received: at most
@@ -66,27 +68,24 @@ async function readPage(
   page: { after: number; limit: number } & Newest,
 ): Promise<FriendProfile[]> {
   const { after, limit, pendingAfter, rejectedAfter } = page
+  const ofSide = (own: SqlPart, peer: SqlPart, isListed: SqlPart): Promise<FriendRow[]> =>
+    sql<FriendRow>(
+      ...query`
+      SELECT friendships.id, friendships.status, friendships.created_at, peer.alias_id, peer.nickname,
+        peer.x25519_public_key, peer.ed25519_public_key, conversations.conv_id
+      FROM friendships JOIN accounts AS peer ON peer.id = friendships.${peer} AND peer.deleted_at IS NULL
+      LEFT JOIN conversations ON conversations.low_id = friendships.low_id
+        AND conversations.high_id = friendships.high_id AND friendships.status = 'accepted'
+      WHERE friendships.${own} = ${account} AND friendships.id > ${after} AND (${isListed})
+        AND NOT EXISTS (SELECT 1 FROM blocks WHERE blocks.blocker_id = ${account} AND blocks.blocked_id = peer.id)
+      ORDER BY friendships.id LIMIT ${limit}`,
+    )
   // One query for each side, because each side has its own index.
-  const sent = await sql<FriendRow>`
-    SELECT friendships.id, friendships.status, friendships.created_at, peer.alias_id, peer.nickname,
-      peer.x25519_public_key, peer.ed25519_public_key, conversations.conv_id
-    FROM friendships JOIN accounts AS peer ON peer.id = friendships.recipient_id AND peer.deleted_at IS NULL
-    LEFT JOIN conversations ON conversations.low_id = friendships.low_id
-      AND conversations.high_id = friendships.high_id AND friendships.status = 'accepted'
-    WHERE friendships.requester_id = ${account} AND friendships.id > ${after} AND friendships.status <> 'withdrawn'
-      AND NOT EXISTS (SELECT 1 FROM blocks WHERE blocks.blocker_id = ${account} AND blocks.blocked_id = peer.id)
-    ORDER BY friendships.id LIMIT ${limit}`
-  const received = await sql<FriendRow>`
-    SELECT friendships.id, friendships.status, friendships.created_at, peer.alias_id, peer.nickname,
-      peer.x25519_public_key, peer.ed25519_public_key, conversations.conv_id
-    FROM friendships JOIN accounts AS peer ON peer.id = friendships.requester_id AND peer.deleted_at IS NULL
-    LEFT JOIN conversations ON conversations.low_id = friendships.low_id
-      AND conversations.high_id = friendships.high_id AND friendships.status = 'accepted'
-    WHERE friendships.recipient_id = ${account} AND friendships.id > ${after} AND (friendships.status = 'accepted'
-        OR (friendships.status = 'pending' AND friendships.id > ${pendingAfter})
-        OR (friendships.status = 'rejected' AND friendships.id > ${rejectedAfter}))
-      AND NOT EXISTS (SELECT 1 FROM blocks WHERE blocks.blocker_id = ${account} AND blocks.blocked_id = peer.id)
-    ORDER BY friendships.id LIMIT ${limit}`
+  const sent = await ofSide(REQUESTER, RECIPIENT, part`friendships.status <> 'withdrawn'`)
+  const isReceived = part`friendships.status = 'accepted'
+    OR (friendships.status = 'pending' AND friendships.id > ${pendingAfter})
+    OR (friendships.status = 'rejected' AND friendships.id > ${rejectedAfter})`
+  const received = await ofSide(RECIPIENT, REQUESTER, isReceived)
   const rows = [
     ...sent.map((row) => profileOf(row, 'sent')),
     ...received.map((row) => profileOf(row, 'received')),

@@ -2,13 +2,13 @@
 
 import { type Database, SQLiteError } from 'bun:sqlite'
 import { SQL } from 'bun'
+import type { SqlValue } from './sql-parts.ts'
+
+export { part, query, type SqlPart, type SqlValue } from './sql-parts.ts'
 
 declare const accountId: unique symbol
 /** The number of an account in the store. It is never sent to clients. */
 export type AccountId = number & { readonly [accountId]: true }
-
-/** A parameter of a query. Numbers must be safe integers; bytes are for the relay's own keys. */
-export type SqlValue = string | number | null | Uint8Array
 
 /**
  * A query as a tagged template, in SQL that both SQLite and PostgreSQL run. Integers are returned as numbers.
