@@ -25,7 +25,7 @@ export const storedData: readonly (readonly [data: string, kept: string])[] = [
   ['orders and payments', 'forever, as financial records'],
   ['the address that a reservation came from', 'until an hour after its order has ended'],
   [
-    'a keyed hash of this address, which counts reservations; whoever has the whole database can test addresses against it',
+    'a keyed hash of this address, which counts reservations; anyone who has the whole database can test addresses against it',
     'one day',
   ],
   [

@@ -90,7 +90,7 @@ test('more pongs than pings may come at once close the connection', async () => 
 describe('frames that wait', () => {
   const relay = useRelay({ RATE_LIMITS: 'on', RATE_MESSAGE: '1/3600', LIMIT_ALL_HELD_BYTES: '1048576' })
 
-  test('have one limit for all connections: whoever holds the most is closed with 1013, and nobody else', async () => {
+  test('have one limit for all connections: the one that holds the most is closed with 1013, and no other', async () => {
     const bob = await wireAccount(relay.url)
     const floods: WireSocket[] = []
     const flood = async (frames: number): Promise<WireSocket> => {

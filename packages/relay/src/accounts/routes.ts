@@ -72,8 +72,8 @@ export function accountRoutes(parts: AccountParts): Handlers<Names> {
       parts.space.check('much') // Before the work is used up, so that it counts when there is space again.
       const added = await storage.transaction(async (sql) => {
         if (!(await usePowChallenge(sql, challenge))) throw new ProtocolError('POW_INVALID')
-        // Returned, not thrown: the challenge must stay used up. So whoever makes the relay look at keys has
-        // paid for it.
+        // Returned, not thrown: the challenge must stay used up, so that a client pays before the relay looks
+        // at its keys.
         const invalid = findInvalidKey(body)
         if (invalid) return invalid
         const account = await addAccount(

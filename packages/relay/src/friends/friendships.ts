@@ -141,7 +141,7 @@ export async function blockAccount(
     INSERT INTO blocks (blocker_id, blocked_id, created_at) VALUES (${blocker}, ${blocked}, ${parts.clock.now()})
     ON CONFLICT DO NOTHING`
   const [low, high] = blocker < blocked ? [blocker, blocked] : [blocked, blocker]
-  // A rejection outlasts the block, whoever of the two blocks.
+  // A rejection outlasts the block, no matter which of the two blocks.
   await sql`
     UPDATE friendships SET status = 'withdrawn'
     WHERE low_id = ${low} AND high_id = ${high} AND status = 'rejected'`

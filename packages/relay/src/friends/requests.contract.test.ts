@@ -88,7 +88,7 @@ for (const engine of engines) {
       }
       expect(await ask(first, bob)).toBe(ids[0] ?? 0)
       expect(await statusesOf(bob)).toEqual(['pending', 'pending', 'pending'])
-      // Whoever was asked by the account is a friend at once, however many requests wait.
+      // An account that was asked by this one becomes a friend at once, no matter how many requests wait.
       const wanted = await newPerson()
       await ask(bob, wanted)
       expect(await ask(wanted, bob)).toBeNumber()

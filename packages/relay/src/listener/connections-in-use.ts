@@ -25,8 +25,8 @@ export interface User {
 const RETRY_AFTER_MS = 2000
 
 /**
- * Names a TCP connection of the port by its other end. Whoever has a /64 can have the same port at any number
- * of its addresses, so the whole address counts.
+ * Names a TCP connection of the port by its other end. A machine with a /64 can have the same port at any
+ * number of its addresses, so the whole address counts.
  */
 export function connectionKey(peerAddress: string, peerPort: number): string {
   return `${peerPort} ${wholeAddress(peerAddress)}`

@@ -95,7 +95,7 @@ export class UnusedConnections {
 
   /**
    * The connections that can be closed, and those that may be downloads, which go only if the others are not
-   * enough. In both, those of whoever has the most open come first.
+   * enough. In both, those of the address that has the most open come first.
    */
   #unusedOf(open: readonly TcpConnection[]): { unused: TcpConnection[]; downloads: TcpConnection[] } {
     const { caps, inUse } = this.#parts
@@ -111,7 +111,7 @@ export class UnusedConnections {
       if (inUse.has(connection.key)) continue
       const holder = holderOf(connection.address)
       const rank = counts.get(holder) ?? 0
-      // A download's request has ended for us. Those of whoever has very many are like any other connection.
+      // A download's request has ended for us. Those of an address with very many are like all others.
       const isDownload = connection.isSending && rank <= caps.address
       counts.set(holder, rank - 1)
       const list = isDownload ? downloads : unused

@@ -1,4 +1,4 @@
-// Work that must not run twice at once: whoever asks for it meanwhile gets the same result.
+// Work that must not run twice at once: all who ask for it meanwhile get the same result.
 
 export class SharedWork<K, T> {
   readonly #underWay = new Map<K, Promise<T>>()

@@ -4,7 +4,7 @@ import type { Log } from './log.ts'
 import { within } from './within.ts'
 import { workThrough } from './work-through.ts'
 
-/** Whoever waits for a purge waits this long. It then goes on without them. */
+/** A request waits at most this long for its purge, which then goes on by itself. */
 const MOST_WAIT_MS = 10_000
 /** How many things one pass of {@link Purges.resume} purges. */
 const MOST_PER_PASS = 500
