@@ -123,9 +123,7 @@ describe('the page, its state and its QR code', () => {
     expect(text.replaceAll(/<\/?b>/g, '')).toContain('>0xdAC17F958D2ee523a2206206994597C13D831ec7<')
     const receipt = await fetch(`${world.pageOf(token)}/receipt.txt`)
     expect(receipt.headers.get('content-type')).toBe('text/plain; charset=utf-8')
-    expect(receipt.headers.get('content-disposition')).toBe(
-      'attachment; filename="receipt-ord_000000000000000000000001.txt"',
-    )
+    expect(receipt.headers.get('content-disposition')).toBe('attachment; filename="receipt.txt"')
     expectPrivateHeaders(receipt)
     expect(await receipt.text()).toContain(
       `25.5 USDT on Ethereum\n  Seen, 3 of 12 confirmations.\n  ${hash}\n`,

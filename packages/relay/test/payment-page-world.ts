@@ -20,7 +20,6 @@ import { ampleSpace } from './ample-space.ts'
 
 /** An order that waits for 25.5 USDT on a chain. */
 export const WAITING: PaymentView = {
-  orderId: 'ord_000000000000000000000001',
   arrivals: [],
   state: 'waiting',
   method: 'transfer',

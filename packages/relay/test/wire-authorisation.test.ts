@@ -71,6 +71,11 @@ const pageRoutes: Readonly<Record<string, Route>> = {
     status: 404,
     missing: 404,
   },
+  '/pay/:token/receipt.txt': {
+    path: ({ pageToken }) => `/pay/${pageToken}/receipt.txt`,
+    status: 404, // Nothing has arrived.
+    missing: 404,
+  },
   '/pay/assets/:version/page.css': { path: () => '/pay/assets/x/page.css', status: 200 },
   '/pay/assets/:version/page.js': { path: () => '/pay/assets/x/page.js', status: 200 },
   '/pay/assets/:version/icon.svg': { path: () => '/pay/assets/x/icon.svg', status: 200 },

@@ -53,7 +53,7 @@ function viewOf(
   const payUri = missing > 0n ? provider?.payUri?.(destination) : undefined
   const confirmations = state === 'seen' ? confirmationsOf(arrived, methods) : undefined
   return {
-    ...{ orderId: order.order_id, arrivals: payments.map((payment) => arrivalOf(payment, methods)) },
+    arrivals: payments.map((payment) => arrivalOf(payment, methods)),
     ...(order.confirmed_at === null ? {} : { confirmedAt: order.confirmed_at }),
     ...(offer?.method.contract === undefined ? {} : { contract: offer.method.contract }),
     ...{ state, method: methodOf(order), title: order.title, payTo: order.pay_to, symbol, network },

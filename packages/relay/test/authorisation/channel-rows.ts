@@ -166,7 +166,10 @@ export const channelRows = {
       about: 'a channel that the owner sells',
       prepare: newSale,
       // The order names its seller.
-      gets: { others: { changes: ['orders', 'order_events'], seen: false }, owner: 'OWN_CHANNEL' },
+      gets: {
+        others: { changes: ['orders', 'order_destinations', 'order_events'], seen: false },
+        owner: 'OWN_CHANNEL',
+      },
     },
     {
       ...ofOwner,

@@ -16,7 +16,7 @@ const OTHER: Arrival = {
   ...{ kind: 'other_token', amount: undefined, symbol: '', contract: '0x1234', reference: `${HASH}other` },
 }
 const VIEW: PaymentView = {
-  ...{ orderId: 'ord_1', state: 'waiting', method: 'transfer', title: 'the id ada', payTo: '0x5290' },
+  ...{ state: 'waiting', method: 'transfer', title: 'the id ada', payTo: '0x5290' },
   ...{ amount: '25.5', symbol: 'USDT', network: 'Ethereum', received: '0', missing: '25.5' },
   ...{ contract: '0xdAC1', arrivals: [], expiresAt: NOW + 900_000 },
 }
@@ -77,7 +77,6 @@ describe('the receipt', () => {
     const view: PaymentView = { ...VIEW, state: 'confirmed', arrivals, confirmedAt: NOW + 1000 }
     expect(receiptOf(view, { host: 'relay.example', now: NOW + 2000 })).toBe(`RECEIPT
 
-Order           ord_1
 For             the id ada
 Price           25.5 USDT
 Network         Ethereum

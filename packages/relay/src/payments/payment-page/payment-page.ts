@@ -76,7 +76,7 @@ export class PaymentPages {
     const now = this.#parts.clock.now()
     const view = await this.#find(params.token)
     if (!view || !pageStateOf(view, now).hasReceipt) return this.#unknown()
-    const attachment = `attachment; filename="receipt-${view.orderId}.txt"`
+    const attachment = 'attachment; filename="receipt.txt"'
     return respond(receiptOf(view, { host, now }), 'text/plain; charset=utf-8', { attachment })
   }
 

@@ -58,7 +58,6 @@ export interface Arrival {
 
 /** An order as its payment page shows it. Amounts are texts made by `decimalText`. */
 export interface PaymentView {
-  readonly orderId: string
   readonly state: PaymentState
   readonly method: PaymentMethod
   /** A description for people: `the id ada`, `the channel Cats`. Other users may have chosen parts of it. */

@@ -4,7 +4,8 @@ import { detailOf, textOf } from './arrivals.ts'
 import type { PaymentView } from './payment-view.ts'
 
 /**
- * The receipt as plain text with a line for each fact.
+ * The receipt as plain text with a line for each fact. It does not contain the order's id: a reserved id goes
+ * to the first account that presents this id, and the page's address alone must not give that right.
  * @param parts.host the relay's host
  * @param parts.now milliseconds since 1970
  */
@@ -12,7 +13,6 @@ export function receiptOf(view: PaymentView, { host, now }: { host: string; now:
   const { symbol, network, contract, arrivals, confirmedAt } = view
   const price = `${view.amount}${symbol === '' ? '' : ` ${symbol}`}`
   const facts: readonly (readonly [string, string | undefined])[] = [
-    ['Order', view.orderId],
     ['For', cleanName(view.title)],
     ['Price', price],
     ['Network', network === '' ? undefined : network],

@@ -5,7 +5,6 @@ import { pageStateOf } from './state.ts'
 
 const NOW = 1_800_000_000_000
 const VIEW: PaymentView = {
-  orderId: 'ord_1',
   arrivals: [],
   state: 'waiting',
   method: 'transfer',
