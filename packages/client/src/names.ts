@@ -14,6 +14,8 @@ export type {
   ChannelPost,
   ChannelTradeOrder,
   FriendProfile,
+  OrderMethod,
+  OrderPayment,
   OrderStatus,
   OwnOrder,
   PurchaseOrder,

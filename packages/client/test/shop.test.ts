@@ -93,6 +93,24 @@ test('an account finds, orders and pays for an alias, and has that alias once it
   expect(again.heard.identity_changed).toEqual([])
 })
 
+test('the way to pay for an order is chosen among those that the relay offers, until it is paid', async () => {
+  const alice = await world.join('alice')
+  const shop = new VanityShop(alice.client)
+  const order = await shop.purchase(await freeAlias(shop, 'choice'))
+  expect(order.methods).toEqual([{ method: 'manual', symbol: 'USDT', network: '' }])
+  expect(await shop.chooseMethod(order.order_id, 'manual')).toEqual({
+    ...{ order_id: order.order_id, price_usdt: order.price_usdt, pay_to: 'the till', method: 'manual' },
+    ...{ methods: order.methods ?? [], expired_at: order.expired_at },
+  })
+  expect(await failureOf(shop.chooseMethod(order.order_id, 'evm:1/0x1'))).toMatchObject({
+    refusal: 'NOT_FOUND',
+  })
+  await payFor(alice, order.order_id)
+  expect(await failureOf(shop.chooseMethod(order.order_id, 'manual'))).toMatchObject({
+    refusal: 'ORDER_CLOSED',
+  })
+})
+
 test('another device of the account gets a bound alias with restore()', async () => {
   const [phone, laptop] = [await world.join('alice'), await world.open('alice')]
   const mnemonic = phone.client.identity?.mnemonic ?? ''

@@ -30,6 +30,7 @@ const registry = {
       'WRONG_CONVERSATION',
       'ID_REUSED',
       'ALIAS_TAKEN',
+      'ORDER_CLOSED',
       'PARTS_MISMATCH',
       'ALREADY_STORED',
     ],
@@ -127,6 +128,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   ALIAS_TAKEN: 'The id already belongs to an account, or is held for one.',
   CHANNEL_TAKEN: 'Another account is buying the channel, or has just bought it.',
   ORDER_NOT_CONFIRMED: 'The order is not paid, or its payment is not confirmed yet.',
+  ORDER_CLOSED: 'Nothing more is to be paid for the order: enough has arrived, or its time is over.',
   TOO_MANY_ORDERS: 'The account has reached its limit of unpaid orders; pay one or let it expire.',
   MAILBOX_FULL:
     'The recipient has too many undelivered messages or retractions. `retry_after_ms` says when to try again; nobody knows when there will be room, so wait longer each time.',

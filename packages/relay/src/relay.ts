@@ -98,8 +98,8 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
     goods: createGoods(vanityRules),
     isClockTrusted: () => clockTrust.isTrusted(),
   })
-  const { orders, ledger } = payments
-  const channels = createChannels({ ...shared, orders, publicUrl })
+  const { orders, describePaying, ledger } = payments
+  const channels = createChannels({ ...shared, orders, describePaying })
   const rates = new RequestRates(config.rates, parts)
   const media = createMedia({
     ...shared,
@@ -160,7 +160,7 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
       ...calls.routes,
       ...payments.routes,
       ...media.routes,
-      ...vanityRoutes({ ...shared, rules: vanityRules, orders, reserveRate, publicUrl }),
+      ...vanityRoutes({ ...shared, rules: vanityRules, orders, reserveRate, describePaying }),
       ...push.routes,
     },
     readiness: () => readReadiness({ ...shared, durability, hasLostPayments: payments.hasLost }),

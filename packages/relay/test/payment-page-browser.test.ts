@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, te
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { sharedChromium } from '../../client/test/browser/shared-chromium.ts'
 import type { Arrival, PaymentState, PaymentView } from '../src/payments/payment-page/payment-view.ts'
-import { PaymentWorld, WAITING } from './payment-page-world.ts'
+import { HOSTED_PAGE, PaymentWorld, WAITING } from './payment-page-world.ts'
 
 setDefaultTimeout(60_000)
 
@@ -74,6 +74,13 @@ function textOf(page: Page, name: string): Promise<string | null> {
   return page.locator(`[data-text="${name}"]`).textContent()
 }
 
+/** Two ways to pay besides each other, and a processor. */
+const CHOICES = [
+  { method: WAITING.method, kind: 'transfer', symbol: 'USDT', network: 'Ethereum' },
+  { method: 'tron:mainnet/TR7', kind: 'transfer', symbol: 'USDT', network: 'TRON' },
+  { method: 'usdt', kind: 'hosted', symbol: 'USDT', network: 'NOWPayments' },
+] as const
+
 describe.each(devices)('on %s', (_device, options) => {
   test('what arrives is listed as it comes, with a link to the transaction and a receipt to keep', async () => {
     const token = world.place({ contract: '0xdAC17F958D2ee523a2206206994597C13D831ec7' })
@@ -114,6 +121,51 @@ describe.each(devices)('on %s', (_device, options) => {
       page.getByRole('link', { name: 'Save a receipt' }).click(),
     ])
     expect(download.suggestedFilename()).toBe('receipt.txt')
+  })
+
+  test.each([true, false])(
+    'another way to pay is chosen with one tap, with scripts: %p',
+    async (javaScriptEnabled) => {
+      const token = world.place({ choices: CHOICES })
+      const page = await open(token, { ...options, javaScriptEnabled })
+      const choices = page.getByRole('navigation', { name: 'Ways to pay' })
+      expect(await choices.locator('[aria-current]').textContent()).toBe('USDT on Ethereum')
+      await choices.getByRole('button', { name: 'USDT on TRON' }).click()
+      await choices.locator('[aria-current]', { hasText: 'USDT on TRON' }).waitFor()
+      expect(page.url()).toBe(world.pageOf(token))
+      expect(await page.locator('.warning').textContent()).toContain('USDT on TRON')
+      expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
+      await page.waitForLoadState('load') // The code is loaded before its order is paid in another way.
+      await choices.getByRole('button', { name: 'NOWPayments' }).click()
+      const link = page.getByRole('link', { name: 'Pay at NOWPayments' })
+      expect(await link.getAttribute('href')).toBe(HOSTED_PAGE)
+    },
+  )
+
+  test('a choice that fails is told, and the one before stays', async () => {
+    const token = world.place({ choices: CHOICES })
+    const page = await open(token, options)
+    await page.waitForLoadState('load')
+    world.change(token, { choices: CHOICES.slice(0, 1) })
+    await page.getByRole('button', { name: 'USDT on TRON' }).click()
+    await page.waitForURL('**?refused')
+    world.change(token, { choices: CHOICES })
+    await page.reload()
+    await page.getByRole('alert').getByText('not available now').waitFor()
+    expect(await page.locator('[aria-current]').textContent()).toBe('USDT on Ethereum')
+  })
+
+  test('a way that was chosen elsewhere appears by itself', async () => {
+    const token = world.place({ choices: CHOICES })
+    const page = await open(token, options)
+    world.change(token, {
+      method: 'tron:mainnet/TR7',
+      network: 'TRON',
+      payTo: 'TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE',
+    })
+    await letPass(page, REFRESH_MS)
+    await page.locator('[aria-current]', { hasText: 'USDT on TRON' }).waitFor()
+    expect(await textOf(page, 'payTo')).toBe('TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE')
   })
 
   test('the page follows a payment from the first money to the last confirmation without reloading', async () => {
@@ -207,7 +259,7 @@ test('if a reorganisation removes the payment, the page asks for it again', asyn
 
 test('the operator’s payment text is copied with all its lines', async () => {
   const payTo = ' Bank transfer\n\n  IBAN DE00 <b>0000</b>\nReference: ada & co '
-  const page = await open(world.place({ method: 'manual', payTo, network: '', payUri: undefined }))
+  const page = await open(world.place({ kind: 'manual', payTo, network: '', payUri: undefined }))
   await page.getByRole('button', { name: 'Copy the text' }).click()
   await page.getByRole('button', { name: 'Copied the text' }).waitFor()
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(payTo)
@@ -306,7 +358,7 @@ test('markup in a name is shown as text', async () => {
 describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
   test('every text has a contrast of at least 4.5 to 1', async () => {
     const page = await open(world.place(), { colorScheme })
-    for (const view of [...Object.values(states), { method: 'dev' as const }]) {
+    for (const view of [...Object.values(states), { kind: 'dev' as const }]) {
       await page.goto(world.pageOf(world.place(view)))
       expect(await page.evaluate(faintTexts)).toEqual([])
     }

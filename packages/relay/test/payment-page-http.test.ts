@@ -36,7 +36,7 @@ afterAll(() => world?.stop())
 
 const PRIVATE_HEADERS = {
   'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
   'x-frame-options': 'DENY',
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
@@ -99,6 +99,7 @@ describe('the page, its state and its QR code', () => {
       'expiresAt',
       'hasReceipt',
       'headline',
+      'method',
       'now',
       'payUri',
       'state',
@@ -157,7 +158,7 @@ describe('text chosen by others', () => {
 
   test('a long payment text of the operator is shown whole, without a QR code', async () => {
     const payTo = 'Bank transfer, IBAN DE00 0000.\n'.repeat(200)
-    const token = world.place({ method: 'manual', payTo, network: '', payUri: undefined })
+    const token = world.place({ kind: 'manual', payTo, network: '', payUri: undefined })
     const text = await (await fetch(world.pageOf(token))).text()
     expect(text).toContain(payTo)
     expect(text).toContain('The operator confirms payments by hand')
@@ -166,7 +167,7 @@ describe('text chosen by others', () => {
   })
 
   test('a simulated payment says clearly that nothing is to be paid', async () => {
-    const text = await (await fetch(world.pageOf(world.place({ method: 'dev', payUri: undefined })))).text()
+    const text = await (await fetch(world.pageOf(world.place({ kind: 'dev', payUri: undefined })))).text()
     expect(text).toContain('Nothing is to be paid here')
     expect(text).not.toContain('code.svg')
   })

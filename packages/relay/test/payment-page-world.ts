@@ -18,11 +18,16 @@ import type { PaymentView } from '../src/payments/payment-page/payment-view.ts'
 import { openStorage } from '../src/storage/open-storage.ts'
 import { ampleSpace } from './ample-space.ts'
 
+/** The page of a processor for an order. */
+export const HOSTED_PAGE = 'https://nowpayments.example/1'
+
 /** An order that waits for 25.5 USDT on a chain. */
 export const WAITING: PaymentView = {
   arrivals: [],
   state: 'waiting',
-  method: 'transfer',
+  method: 'evm:1/0xdac17f958d2ee523a2206206994597c13d831ec7',
+  kind: 'transfer',
+  choices: [],
   title: 'the id ada',
   payTo: '0x52908400098527886E0F7030069857D2E4169EE7',
   amount: '25.5',
@@ -76,6 +81,14 @@ export class PaymentWorld {
     }
     const messages = createMessages(shared)
     const views = new Map<string, PaymentView>()
+    const choose = async (token: string, method: string): Promise<void> => {
+      const view = views.get(token)
+      const choice = view?.choices.find((one) => one.method === method)
+      if (!view || !choice) throw new ProtocolError('PAYMENTS_UNAVAILABLE')
+      const { kind, symbol, network } = choice
+      const payTo = kind === 'hosted' ? HOSTED_PAGE : view.payTo
+      views.set(token, { ...view, method, kind, symbol, network, payTo, payUri: undefined })
+    }
     const refuse = async () => {
       throw new ProtocolError('NOT_FOUND')
     }
@@ -101,7 +114,7 @@ export class PaymentWorld {
       }),
       rates: new RequestRates(options.rates, { clock, log }),
       pages: [
-        ...new PaymentPages({ find: async (token) => views.get(token), clock }).pages,
+        ...new PaymentPages({ find: async (token) => views.get(token), choose, clock }).pages,
         ...(options.pages ?? []),
       ],
       authenticate: refuse,

@@ -43,11 +43,16 @@ export const UNIT = 1_000_000n
 /** A shop on one engine. */
 export type ShopWorld = Awaited<ReturnType<typeof openShopWorld>>
 
-/** Opens a new shop. @param vanityRules the file of the price list; by default the list of the relay */
+/**
+ * Opens a new shop.
+ * @param vanityRules the file of the price list; by default the list of the relay
+ * @param others providers besides that of the simulated chain, which is the first
+ */
 export async function openShopWorld(
   engine: (typeof engines)[number],
   changed: Partial<Limits> = {},
   vanityRules?: string,
+  others: readonly PaymentProvider[] = [],
 ) {
   const store = await engine.open()
   const { storage } = store
@@ -71,7 +76,7 @@ export async function openShopWorld(
   }
   const rules = new VanityRules(vanityRules, { clock, log })
   const goods = createGoods(rules)
-  const methods = new PaymentMethods([provider])
+  const methods = new PaymentMethods([provider, ...others])
   const ledger = new PaymentLedger({ ...parts, log, goods, methods })
   const clockTrust = new ClockTrust({ ...parts, log })
   const isClockTrusted = (): Promise<boolean> => clockTrust.isTrusted()
@@ -117,6 +122,12 @@ export async function openShopWorld(
       ledger: new PaymentLedger({ ...parts, log, storage: other, goods, methods }),
       orders: new Orders({ ...parts, goods, storage: other, methods, isClockTrusted }),
     }),
+    /** The same shop after a restart with other providers besides that of the simulated chain. */
+    restarted: (others: readonly PaymentProvider[]) => {
+      const changed = { ...parts, goods, log, methods: new PaymentMethods([provider, ...others]) }
+      const ledger = new PaymentLedger(changed)
+      return { methods: changed.methods, ledger, sweep: () => sweepOrders({ ...changed, ledger }) }
+    },
     /** Orders an id. */
     buyAlias: (buyer: Person, alias = 'river') =>
       purchase(check(AliasId, alias), buyer.id, { orders, rules }),

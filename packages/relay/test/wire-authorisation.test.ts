@@ -37,12 +37,15 @@ const names = Object.keys(endpoints) as EndpointName[]
 
 const pagePaths = new PaymentPages({
   find: async () => undefined,
+  choose: async () => undefined,
   clock: { now: Date.now, monotonic: Date.now },
 }).pages.map(({ path }) => path)
 
 /** What a path answers to everybody, and which names of the owner's it may show. */
 interface Route {
   readonly path: (things: Things) => string
+  /** By default GET. */
+  readonly method?: 'POST'
   readonly status: number
   readonly shows?: readonly string[]
   /** The status for the page of an order that does not exist; undefined if the path names none. */
@@ -65,6 +68,10 @@ const pageRoutes: Readonly<Record<string, Route>> = {
     ...{ status: 200, shows: ['orderedAlias'], missing: 404 },
   },
   '/pay/:token/state': { path: ({ pageToken }) => `/pay/${pageToken}/state`, status: 200, missing: 404 },
+  '/pay/:token/method': {
+    path: ({ pageToken }) => `/pay/${pageToken}/method?to=manual`,
+    ...{ method: 'POST', status: 303, missing: 404 },
+  },
   // The operator's own text is no address that a wallet could scan.
   '/pay/:token/code.svg': {
     path: ({ pageToken }) => `/pay/${pageToken}/code.svg`,
@@ -123,15 +130,17 @@ for (const engine of engines) {
       const before = await world.contents()
       const texts = new Set<string>()
       for (const headers of everyLogin()) {
-        const { status, text } = await call(`${relay.url}${path}`, { headers })
+        const asked = { method: route.method ?? 'GET', headers, redirect: 'manual' } as const
+        const { status, text } = await call(`${relay.url}${path}`, asked)
         expect([status, text]).toEqual([route.status, text])
         const shown = hidden.filter((name) => text.includes(secrets[name] ?? ''))
         expect(shown.filter((name) => !route.shows?.includes(name))).toEqual([])
         texts.add(text)
-        for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
+        const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((method) => method !== asked.method)
+        for (const method of others)
           expect((await call(`${relay.url}${path}`, { method, headers })).status).toBe(405)
         if (route.missing !== undefined)
-          expect((await call(`${relay.url}${route.path(MISSING)}`, { headers })).status).toBe(route.missing)
+          expect((await call(`${relay.url}${route.path(MISSING)}`, asked)).status).toBe(route.missing)
       }
       expect(texts.size).toBe(1)
       expectNoChange({ before, after: await world.contents() })

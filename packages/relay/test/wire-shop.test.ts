@@ -7,6 +7,8 @@ import { eventually } from './payment-watch.ts'
 import { onEveryEngine } from './use-relay.ts'
 import { befriend, call, message, post, type WireAccount, wireAccount, wireFriends } from './wire.ts'
 
+/** The fields of every order's reply that say how to pay. */
+const PAYING = ['pay_to', 'payment_url', 'method', 'methods']
 const ORDER = /^ord_[A-Za-z0-9_-]{20,64}$/
 const UNKNOWN_ORDER = `ord_${'x'.repeat(24)}`
 const MINUTE_MS = 60_000
@@ -49,8 +51,7 @@ describe('with simulated payments', () => {
         const { socket } = await alice.online()
         const order = await alice.post('/vanity/purchase', { alias_id: alias })
         expect(order.status).toBe(200)
-        const fields = ['order_id', 'alias_id', 'price_usdt', 'payment_url', 'pay_to', 'expired_at']
-        expectFields(order.body, fields)
+        expectFields(order.body, ['order_id', 'alias_id', 'price_usdt', 'expired_at', ...PAYING])
         expect(order.body.alias_id).toBe(alias)
         expect(order.body.order_id).toMatch(ORDER)
         expect(order.body.expired_at).toMatch(FORMS.timestamp)
@@ -127,7 +128,7 @@ describe('with simulated payments', () => {
         const { socket } = await buyer.online()
         const order = await buyer.bare('POST', `/channels/${channel}/buy`)
         expect(order.status).toBe(200)
-        expectFields(order.body, ['order_id', 'price_usdt', 'pay_to', 'payment_url', 'expired_at'])
+        expectFields(order.body, ['order_id', 'price_usdt', 'expired_at', ...PAYING])
         expect(order.body.price_usdt).toBe(40)
         const frame = { type: 'payment_confirmed', order_id: order.body.order_id, ref_id: channel }
         expect(await socket.next('payment_confirmed')).toEqual(frame)
@@ -147,6 +148,7 @@ describe('with simulated payments', () => {
           {
             ...{ order_id: order.body.order_id, kind: 'channel', ref_id: channel, status: 'confirmed' },
             ...{ price_usdt: 40, pay_to: order.body.pay_to, payment_url: order.body.payment_url },
+            ...{ method: 'dev', methods: [] },
             ...{ created_at: expect.any(String), expired_at: order.body.expired_at },
           },
         ])
@@ -175,8 +177,8 @@ describe('with simulated payments', () => {
         const alias = freshId()
         const reserved = await post(`${relay.url}/api/v1/vanity/reserve`, { alias_id: alias })
         expect(reserved.status).toBe(200)
-        const fields = ['order_id', 'alias_id', 'price', 'price_usdt', 'pay_to', 'expired_at']
-        expectFields(reserved.body, fields)
+        const fields = ['order_id', 'alias_id', 'price', 'price_usdt', 'expired_at']
+        expectFields(reserved.body, [...fields, ...PAYING])
         expect(reserved.body.price).toBe(reserved.body.price_usdt)
         await confirmed(alice, reserved.body.order_id)
         const status = await call(alice.api(`/vanity/order/${reserved.body.order_id}/status`))

@@ -1,6 +1,7 @@
 // The shop for custom aliases, and the account's orders of every kind.
 import {
   vanityEndpoints as endpoints,
+  type OrderPayment,
   type OrderStatus,
   type OwnOrder,
   type PurchaseOrder,
@@ -50,6 +51,20 @@ export class VanityShop {
   /** The status of an order of any kind. `alias_id` is empty for an order of a channel or a seat. */
   orderStatus(orderId: string): Promise<OrderStatus> {
     return requestThrough(this.#client, endpoints.orderStatus, { params: { id: orderId } })
+  }
+
+  /**
+   * Chooses how to pay for an order of any kind: one of the order's `methods`, by its `method`. `pay_to` is
+   * then the place for it. The payment page offers the same choice. Money that was sent by an earlier choice
+   * counts as well.
+   * @throws ClientError `REFUSED` with `ORDER_CLOSED` if nothing more is to be paid, `PAYMENTS_UNAVAILABLE`
+   *   if this way is not available now, `NOT_FOUND`
+   */
+  chooseMethod(orderId: string, method: string): Promise<OrderPayment> {
+    return requestThrough(this.#client, endpoints.chooseOrderMethod, {
+      params: { id: orderId },
+      body: { method },
+    })
   }
 
   /**

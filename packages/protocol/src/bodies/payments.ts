@@ -32,6 +32,32 @@ export const RefId = v.union([AliasId, ChannelId, v.literal(QUOTA_REF)])
 /** See {@link RefId}. */
 export type RefId = v.InferOutput<typeof RefId>
 
+/** The id of a way to pay: `evm:1/0xdac1…`. Clients compare it, and do not read it. */
+const MethodId = v.pipe(
+  v.string('must be a text'),
+  v.minLength(1, 'must not be empty'),
+  v.maxLength(200, 'must be at most 200 characters'),
+)
+
+/** A way to pay for an order. One whole unit of every token pays one unit of the price. */
+export const OrderMethod = v.object({
+  /** Its id, for the choice. */
+  method: v.string(),
+  /** The token: `USDT`. */
+  symbol: v.string(),
+  /** The chain or the processor: `Ethereum`; empty if the operator confirms payments by hand. */
+  network: v.string(),
+})
+/** See {@link OrderMethod}. */
+export type OrderMethod = v.InferOutput<typeof OrderMethod>
+
+const payment = {
+  /** The way to pay that `pay_to` belongs to. Older relays do not send it. */
+  method: v.exactOptional(v.string()),
+  /** The ways to pay that can be chosen now, none after the order ended. Older relays do not send it. */
+  methods: v.exactOptional(v.array(OrderMethod)),
+}
+
 /** The order of a channel or a seat. */
 export const ChannelTradeOrder = v.object({
   order_id: OrderId,
@@ -40,6 +66,7 @@ export const ChannelTradeOrder = v.object({
   pay_to: v.string(),
   /** The payment page. */
   payment_url: v.exactOptional(v.string()),
+  ...payment,
   expired_at: Timestamp,
 })
 /** See {@link ChannelTradeOrder}. */
@@ -54,6 +81,7 @@ export const PurchaseOrder = v.object({
   payment_url: v.string(),
   /** Deprecated: the payment page shows this. */
   pay_to: v.exactOptional(v.string()),
+  ...payment,
   expired_at: Timestamp,
 })
 /** See {@link PurchaseOrder}. */
@@ -70,6 +98,9 @@ export const ReserveOrder = v.object({
   price: v.exactOptional(Price),
   price_usdt: Price,
   pay_to: v.string(),
+  /** The payment page. */
+  payment_url: v.exactOptional(v.string()),
+  ...payment,
   expired_at: Timestamp,
 })
 /** See {@link ReserveOrder}. */
@@ -90,6 +121,7 @@ export const OwnOrder = v.object({
   price_usdt: Price,
   pay_to: v.string(),
   payment_url: v.string(),
+  ...payment,
   created_at: Timestamp,
   expired_at: Timestamp,
   /** Whether the id was bound. Only present for orders of ids. */
@@ -98,6 +130,22 @@ export const OwnOrder = v.object({
 /** See {@link OwnOrder}. */
 export type OwnOrder = v.InferOutput<typeof OwnOrder>
 
+/** How to pay for an order, after the way was chosen. */
+export const OrderPayment = v.object({
+  order_id: OrderId,
+  price_usdt: Price,
+  /** Where to pay by this way. The payment page shows it too. */
+  pay_to: v.string(),
+  /** The way that was chosen. */
+  method: v.string(),
+  /** The ways that can be chosen now. */
+  methods: v.array(OrderMethod),
+  expired_at: Timestamp,
+})
+/** See {@link OrderPayment}. */
+export type OrderPayment = v.InferOutput<typeof OrderPayment>
+
+export const MethodBody = v.object({ method: MethodId })
 export const OwnOrderList = v.array(OwnOrder)
 export const AliasBody = v.object({ alias_id: AliasId })
 export const BindBody = v.object({ order_id: OrderId })

@@ -67,6 +67,18 @@ export const vanityEndpoints = define({
     reply: payments.OrderStatus,
     errors: ['NOT_FOUND'],
   },
+  chooseOrderMethod: {
+    method: 'POST',
+    path: '/vanity/order/{id}/method',
+    auth: 'none',
+    rate: 'shop',
+    params: payments.OrderPath,
+    body: payments.MethodBody,
+    status: 200,
+    reply: payments.OrderPayment,
+    adds: 'little',
+    errors: ['NOT_FOUND', 'ORDER_CLOSED', 'PAYMENTS_UNAVAILABLE'],
+  },
 })
 
 /** One line about each endpoint, for the documents. */
@@ -77,4 +89,5 @@ export const vanitySummaries: Summaries<typeof vanityEndpoints> = {
   reserveVanity: 'Deprecated: orders an id without an account',
   listOrders: 'The caller’s orders of every kind, newest first',
   orderStatus: 'The status of an order of any kind',
+  chooseOrderMethod: 'Chooses how to pay for an order of any kind; earlier choices stay payable',
 }

@@ -5,7 +5,7 @@ import type { Handlers } from '../listener/route.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { Purges } from '../operations/purges.ts'
 import type { RandomBytes } from '../operations/random.ts'
-import { type Order, type Orders, paymentUrlOf } from '../payments/payments.ts'
+import type { DescribePaying, Order, Orders } from '../payments/payments.ts'
 import type { Storage } from '../storage/storage.ts'
 import {
   channelInfoOf,
@@ -31,7 +31,7 @@ export interface ChannelParts {
   readonly limits: Limits
   readonly orders: Orders
   readonly purges: Purges<ChannelNumber>
-  readonly publicUrl: URL | undefined
+  readonly describePaying: DescribePaying
 }
 
 type Names =
@@ -52,7 +52,7 @@ type Names =
   | 'buyQuota'
 
 export function channelRoutes(parts: ChannelParts): Handlers<Names> {
-  const { storage, bus, purges, publicUrl } = parts
+  const { storage, bus, purges, describePaying } = parts
   return {
     searchChannels: async ({ caller, query }) => {
       const rows = await searchChannels(storage.sql, query.q, caller.id)
@@ -128,12 +128,12 @@ export function channelRoutes(parts: ChannelParts): Handlers<Names> {
 
     buyChannel: async ({ caller, params, host }) => {
       const order = await orderChannel({ channel: params.id, buyer: caller.id }, parts)
-      return tradeOrderOf(order, paymentUrlOf(order, { publicUrl, host }))
+      return { ...tradeOrderOf(order), ...describePaying(order, host) }
     },
 
     buyQuota: async ({ caller, host }) => {
       const order = await orderSeat(caller.id, parts)
-      return tradeOrderOf(order, paymentUrlOf(order, { publicUrl, host }))
+      return { ...tradeOrderOf(order), ...describePaying(order, host) }
     },
   }
 }
@@ -143,12 +143,10 @@ function detailsOf(body: { name: string; description: string; is_public: boolean
 }
 
 /** The order of a channel or a seat, as the API shows it to the buyer. */
-function tradeOrderOf(order: Order, paymentUrl: string): ChannelTradeOrder {
+function tradeOrderOf(order: Order): Omit<ChannelTradeOrder, 'pay_to'> {
   return {
     order_id: order.order_id,
     price_usdt: order.price,
-    pay_to: order.pay_to,
-    payment_url: paymentUrl,
     expired_at: new Date(order.expires_at).toISOString(),
   }
 }

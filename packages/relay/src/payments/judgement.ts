@@ -20,9 +20,17 @@ interface By {
  * final yet. Such an order waits for the chain or the processor and does not expire.
  */
 export function isPaidInTimeUnlessLost(order: Order, payments: readonly Payment[]): boolean {
-  const inTime = payments.filter((payment) => isInTime(order, payment) && payment.problem === null)
-  const alive = inTime.filter(({ state, outcome }) => state !== 'gone' && outcome === null)
-  return alive.some(({ state }) => state === 'seen') && sumOf(alive) >= valueOfPrice(order.price)
+  const inTime = payments.filter((payment) => isInTime(order, payment))
+  const isSeen = inTime.some((payment) => payment.state === 'seen' && payment.problem === null)
+  return isSeen && isPaidUnlessLost(order, inTime)
+}
+
+/** Whether the payments for an order that may still count reach its price. */
+export function isPaidUnlessLost(order: Order, payments: readonly Payment[]): boolean {
+  const alive = payments.filter(({ state, outcome, problem }) => {
+    return state !== 'gone' && outcome === null && problem === null
+  })
+  return sumOf(alive) >= valueOfPrice(order.price)
 }
 
 /** Whether money that came after the order's end waits until the order has ended. */

@@ -49,6 +49,12 @@ export async function findOrder(sql: Sql, id: OrderId): Promise<Order | undefine
   return order
 }
 
+/** The order whose payment page has this token, once it was opened. */
+export async function findOrderByPage(sql: Sql, token: string): Promise<Order | undefined> {
+  const [order] = await sql<Order>`SELECT * FROM orders WHERE page_token = ${token} AND pay_to <> ''`
+  return order
+}
+
 /** The order with this id, locked so that nobody else can change it before the transaction ends. */
 export async function lockOrder(sql: Sql, id: OrderId): Promise<Order | undefined> {
   const [order] = await sql<Order>`UPDATE orders SET status = status WHERE order_id = ${id} RETURNING *`

@@ -1,14 +1,29 @@
 // Places orders. A unique index on what an order holds makes sure that only one of several simultaneous
 // orders succeeds.
-import { type ErrorCode, type Limits, type OrderKind, ProtocolError, type RefId } from '@sotto/protocol'
+import {
+  type ErrorCode,
+  type Limits,
+  type OrderId,
+  type OrderKind,
+  ProtocolError,
+  type RefId,
+} from '@sotto/protocol'
 import { lockAccounts } from '../accounts/accounts.ts'
 import type { Clock } from '../operations/clock.ts'
 import { type RandomBytes, randomText } from '../operations/random.ts'
 import { type AccountId, isUniqueViolation, type Sql, type Storage } from '../storage/storage.ts'
-import { addDestination, chooseDestination, openedAssets } from './destinations.ts'
+import {
+  addDestination,
+  chooseDestination,
+  findDestination,
+  type OpenedDestination,
+  openedAssets,
+} from './destinations.ts'
 import type { AllGoods } from './goods.ts'
-import { addEvent, lockOrderNumber, type Order, type OrderNumber } from './order.ts'
+import { isPaidUnlessLost } from './judgement.ts'
+import { addEvent, findOrder, lockOrderNumber, type Order, type OrderNumber } from './order.ts'
 import { isOver, makeRoom } from './order-expiry.ts'
+import { listPayments } from './payment.ts'
 import type { Offer, PaymentMethods } from './payment-methods.ts'
 
 /** A request to order something. */
@@ -64,6 +79,8 @@ const INDEX_ROW = 'deposit_index'
 /** Places orders and asks the providers where to pay for them. */
 export class Orders {
   readonly #parts: OrderParts
+  /** The openings that run for a choice, by order and method. */
+  readonly #opening = new Map<string, Promise<Order>>()
 
   constructor(parts: OrderParts) {
     this.#parts = parts
@@ -97,6 +114,55 @@ export class Orders {
         throw tried.request && isUniqueViolation(error) ? new ProtocolError(tried.request.taken) : error
       })
     return placed.pay_to === '' ? await this.#openFirst(placed) : placed
+  }
+
+  /**
+   * Chooses the way to pay for an order, and opens its place if it is chosen for the first time. Places that
+   * were opened before stay valid.
+   * @param asset the method
+   * @returns undefined if there is no such order or method
+   * @throws ProtocolError `ORDER_CLOSED` if nothing more is to be paid, `PAYMENTS_UNAVAILABLE`
+   */
+  async choose(id: OrderId, asset: string): Promise<Order | undefined> {
+    const { storage, methods } = this.#parts
+    const [order, offer] = [await findOrder(storage.sql, id), methods.find(asset)]
+    if (!order || order.pay_to === '' || !offer) return undefined
+    await this.#checkPayable(storage.sql, order)
+    if (!offer.provider.isAvailable(offer.method)) throw new ProtocolError('PAYMENTS_UNAVAILABLE')
+    const opened = await findDestination(storage.sql, order.id, asset)
+    return await (opened ? this.#makeChosen(opened) : this.#openOnce(order, offer))
+  }
+
+  // A processor may be asked, so requests at the same time share one opening.
+  async #openOnce(order: Order, offer: Offer): Promise<Order> {
+    const key = `${order.id} ${offer.method.asset}`
+    const running = this.#opening.get(key) ?? this.#openAndChoose(order, offer)
+    this.#opening.set(key, running)
+    try {
+      return await running
+    } finally {
+      this.#opening.delete(key)
+    }
+  }
+
+  async #openAndChoose(order: Order, offer: Offer): Promise<Order> {
+    return await this.#makeChosen(await this.#askForPlace(order, offer))
+  }
+
+  async #makeChosen(destination: OpenedDestination): Promise<Order> {
+    return await this.#parts.storage.transaction(async (sql) => {
+      const order = await lockOrderNumber(sql, destination.order_number)
+      await this.#checkPayable(sql, order)
+      await chooseDestination(sql, await addDestination(sql, destination))
+      return await lockOrderNumber(sql, order.id)
+    })
+  }
+
+  async #checkPayable(sql: Sql, order: Order): Promise<void> {
+    const isOver = this.#parts.clock.now() > order.expires_at
+    const payments = order.status === 'pending' && !isOver ? await listPayments(sql, order.id) : []
+    if (order.status !== 'pending' || isOver || isPaidUnlessLost(order, payments))
+      throw new ProtocolError('ORDER_CLOSED')
   }
 
   /**
@@ -169,23 +235,27 @@ export class Orders {
 
   // Not in the transaction that placed the order, because the provider may send requests to a payment
   // processor.
-  async #openAt(order: Order, { method, provider }: Offer): Promise<Order> {
-    const { id, order_id: orderId, deposit_index: depositIndex, price, expires_at: expiresAt, title } = order
-    const { payTo, asset, amount, hostedPage } = await provider.open(
-      { ...{ orderId, depositIndex, price, expiresAt, title } },
-      method,
-    )
+  async #openAt(order: Order, offer: Offer): Promise<Order> {
+    const { id } = order
+    const destination = await this.#askForPlace(order, offer)
     return await this.#parts.storage.transaction(async (sql) => {
       const [locked] = await sql<Order>`UPDATE orders SET status = status WHERE id = ${id} RETURNING *`
       // If two requests opened it at the same time, the other one may have failed and deleted it.
       if (!locked) throw new ProtocolError('PAYMENTS_UNAVAILABLE')
-      const opened = await addDestination(sql, {
-        ...{ order_number: id, asset, provider: provider.name, pay_to: payTo, decimals: method.decimals },
-        ...{ amount: amount.toString(), hosted_page: hostedPage ?? null },
-      })
+      const opened = await addDestination(sql, destination)
       if (locked.pay_to === '') await chooseDestination(sql, opened)
       return await lockOrderNumber(sql, id)
     })
+  }
+
+  async #askForPlace(order: Order, { method, provider }: Offer): Promise<OpenedDestination> {
+    const { id, order_id: orderId, deposit_index: depositIndex, price, expires_at: expiresAt, title } = order
+    const toOpen = { orderId, depositIndex, price, expiresAt, title }
+    const { payTo, asset, amount, hostedPage } = await provider.open(toOpen, method)
+    return {
+      ...{ order_number: id, asset, provider: provider.name, pay_to: payTo, decimals: method.decimals },
+      ...{ amount: amount.toString(), hosted_page: hostedPage ?? null },
+    }
   }
 }
 

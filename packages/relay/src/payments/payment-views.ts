@@ -3,14 +3,15 @@ import type { Clock } from '../operations/clock.ts'
 import type { Storage } from '../storage/storage.ts'
 import { sumOf, unitsThatPay, VALUE_DECIMALS, valueOfPrice } from './amounts.ts'
 import { findDestination, type OpenedDestination } from './destinations.ts'
-import type { Order } from './order.ts'
+import { findOrderByPage, type Order } from './order.ts'
 import { listPayments, type Payment } from './payment.ts'
 import type { PaymentMethods } from './payment-methods.ts'
 import {
   type Arrival,
   type ArrivalKind,
+  type Choice,
   decimalText,
-  type PaymentMethod,
+  type PaymentKind,
   type PaymentState,
   type PaymentView,
 } from './payment-page/payment-view.ts'
@@ -27,8 +28,7 @@ interface ViewParts {
 
 /** The order whose payment page has this token, as the page shows it. */
 export async function findPaymentView(token: string, parts: ViewParts): Promise<PaymentView | undefined> {
-  const [order] = await parts.storage.sql<Order>`
-    SELECT * FROM orders WHERE page_token = ${token} AND pay_to <> ''`
+  const order = await findOrderByPage(parts.storage.sql, token)
   const opened = order && (await findDestination(parts.storage.sql, order.id, order.asset))
   if (!order || !opened) return undefined
   return viewOf(order, opened, { ...parts, payments: await listPayments(parts.storage.sql, order.id) })
@@ -56,7 +56,8 @@ function viewOf(
     arrivals: payments.map((payment) => arrivalOf(payment, methods)),
     ...(order.confirmed_at === null ? {} : { confirmedAt: order.confirmed_at }),
     ...(offer?.method.contract === undefined ? {} : { contract: offer.method.contract }),
-    ...{ state, method: methodOf(order), title: order.title, payTo: order.pay_to, symbol, network },
+    ...{ state, method: order.asset, kind: kindOf(order), choices: choicesOf(order, methods) },
+    ...{ title: order.title, payTo: order.pay_to, symbol, network },
     expiresAt: order.expires_at,
     amount: decimalText(price, VALUE_DECIMALS),
     received: decimalText(received, VALUE_DECIMALS),
@@ -69,7 +70,7 @@ function viewOf(
 
 function arrivalOf(payment: Payment, methods: PaymentMethods): Arrival {
   const { asset, amount, at, height, state, outcome, refund_amount, refund_reference } = payment
-  const kind = kindOf(payment)
+  const kind = arrivalKindOf(payment)
   const provider = methods.providerOf(asset)
   const method = methods.find(asset)?.method
   const decimals = payment.decimals ?? (kind === 'own_coin' ? COIN_DECIMALS : undefined)
@@ -89,7 +90,7 @@ function arrivalOf(payment: Payment, methods: PaymentMethods): Arrival {
   }
 }
 
-function kindOf({ problem, decimals, asset }: Payment): ArrivalKind {
+function arrivalKindOf({ problem, decimals, asset }: Payment): ArrivalKind {
   if (problem === 'wrong_chain') return 'other_chain'
   if (asset.endsWith('/native')) return 'own_coin'
   return problem === null && decimals !== null ? 'payment' : 'other_token'
@@ -114,6 +115,17 @@ function stateOf(order: Order, arrived: readonly Payment[], now: number): Paymen
   return arrived.length > 0 ? 'refund' : 'expired'
 }
 
-function methodOf({ provider }: Order): PaymentMethod {
+function kindOf({ provider }: { readonly provider: string }): PaymentKind {
+  if (provider === 'webhook') return 'hosted'
   return provider === 'manual' || provider === 'dev' ? provider : 'transfer'
+}
+
+function choicesOf({ asset }: Order, methods: PaymentMethods): Choice[] {
+  const available = methods.available()
+  const chosen = methods.find(asset)
+  const shown = chosen && !available.includes(chosen) ? [chosen, ...available] : available
+  return shown.map(({ method, provider }) => ({
+    ...{ method: method.asset, kind: kindOf({ provider: provider.name }) },
+    ...{ symbol: method.symbol, network: method.network },
+  }))
 }

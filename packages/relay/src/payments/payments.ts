@@ -10,7 +10,7 @@ import type { Storage } from '../storage/storage.ts'
 import type { AllGoods } from './goods.ts'
 import { PaymentLedger } from './ledger.ts'
 import { isAnyLost } from './lost-payments.ts'
-import type { Order } from './order.ts'
+import { findOrderByPage, type Order } from './order.ts'
 import { OrderEnds } from './order-ends.ts'
 import { forgetParties, sweepOrders } from './order-expiry.ts'
 import { Orders } from './orders.ts'
@@ -18,14 +18,14 @@ import type { PaymentMethods } from './payment-methods.ts'
 import { PaymentPages } from './payment-page/payment-page.ts'
 import { findPaymentView } from './payment-views.ts'
 import type { PaymentProvider } from './provider.ts'
-import { orderRoutes } from './routes.ts'
+import { describePayingWith, orderRoutes } from './routes.ts'
 
 export { endHold, eraseOrders } from './erase.ts'
 export type { Goods } from './goods.ts'
 export { findOrder, isHeld, lockOrder, markBound, type Order, soldAt } from './order.ts'
 export { moveDepositIndexAhead, type OrderRequest, type Orders } from './orders.ts'
 export { createMethods, describePayments } from './payment-config.ts'
-export { paymentUrlOf } from './routes.ts'
+export type { DescribePaying } from './routes.ts'
 
 /** Builds payments. */
 export function createPayments(parts: {
@@ -42,6 +42,13 @@ export function createPayments(parts: {
 }) {
   const { providers } = parts.methods
   const ledger = new PaymentLedger(parts)
+  const orders = new Orders(parts)
+  const describePaying = describePayingWith(parts)
+  const find = (token: string) => findPaymentView(token, parts)
+  const choose = async (token: string, method: string): Promise<void> => {
+    const order = await findOrderByPage(parts.storage.sql, token)
+    if (order) await orders.choose(order.order_id, method)
+  }
   let failedOrder: Order | undefined
   const ends = new OrderEnds({
     ...parts,
@@ -51,13 +58,11 @@ export function createPayments(parts: {
     },
   })
   return {
-    orders: new Orders(parts),
-    routes: orderRoutes(parts),
+    orders,
+    describePaying,
+    routes: orderRoutes({ ...parts, orders, describePaying }),
     ledger,
-    pages: [
-      ...new PaymentPages({ ...parts, find: (token) => findPaymentView(token, parts) }).pages,
-      ...providers.flatMap(callbackPages),
-    ],
+    pages: [...new PaymentPages({ ...parts, find, choose }).pages, ...providers.flatMap(callbackPages)],
     start: async (): Promise<void> => {
       for (const provider of providers) await provider.start(ledger)
       ends.start()

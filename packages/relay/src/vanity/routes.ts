@@ -4,7 +4,7 @@ import type { Bus } from '../cluster/bus.ts'
 import { tellFriends } from '../friends/friends.ts'
 import type { Handlers } from '../listener/route.ts'
 import type { Clock } from '../operations/clock.ts'
-import { findOrder, type Order, type Orders, paymentUrlOf } from '../payments/payments.ts'
+import { type DescribePaying, findOrder, type Order, type Orders } from '../payments/payments.ts'
 import type { Storage } from '../storage/storage.ts'
 import { aliasOf, bind } from './bind.ts'
 import { purchase, reserve } from './purchase.ts'
@@ -20,24 +20,24 @@ export interface VanityParts {
   readonly rules: VanityRules
   readonly orders: Orders
   readonly reserveRate: ReserveRate
-  readonly publicUrl: URL | undefined
+  readonly describePaying: DescribePaying
 }
 
 type Names = 'searchVanity' | 'purchaseVanity' | 'reserveVanity' | 'bindVanity' | 'orderStatus'
 
 export function vanityRoutes(parts: VanityParts): Handlers<Names> {
-  const { storage, rules, publicUrl } = parts
+  const { storage, rules, describePaying } = parts
   return {
     searchVanity: ({ query }) => searchVanity(storage.sql, rules, query.q),
 
     purchaseVanity: async ({ caller, body, host }) => {
       const order = await purchase(body.alias_id, caller.id, parts)
-      return { ...orderOf(order, body.alias_id), payment_url: paymentUrlOf(order, { publicUrl, host }) }
+      return { ...orderOf(order, body.alias_id), ...describePaying(order, host) }
     },
 
-    reserveVanity: async ({ body, address }) => {
+    reserveVanity: async ({ body, address, host }) => {
       const order = await reserve(body.alias_id, address, parts)
-      return { ...orderOf(order, body.alias_id), price: order.price }
+      return { ...orderOf(order, body.alias_id), price: order.price, ...describePaying(order, host) }
     },
 
     bindVanity: async ({ caller, body }) => {
@@ -61,7 +61,6 @@ function orderOf(order: Order, alias: AliasId) {
     order_id: order.order_id,
     alias_id: alias,
     price_usdt: order.price,
-    pay_to: order.pay_to,
     expired_at: new Date(order.expires_at).toISOString(),
   }
 }

@@ -156,4 +156,20 @@ export const vanityRows = {
       },
     },
   ],
+  // The unguessable id is the permission here too.
+  chooseOrderMethod: [
+    {
+      about: 'an order of the owner',
+      ask: ({ things }) => ({ params: { id: things.order }, body: { method: 'manual' } }),
+      gets: {
+        others: { ...reads, reply: ({ body }) => expect(body).toMatchObject({ method: 'manual' }) },
+      },
+    },
+    {
+      about: 'a paid order of the owner',
+      prepare: newPaidOrder,
+      ask: ({ things }) => ({ params: { id: things.order }, body: { method: 'manual' } }),
+      gets: { others: 'ORDER_CLOSED' },
+    },
+  ],
 } as const satisfies Readonly<Record<keyof typeof vanityEndpoints, EndpointRow>>

@@ -16,7 +16,8 @@ const OTHER: Arrival = {
   ...{ kind: 'other_token', amount: undefined, symbol: '', contract: '0x1234', reference: `${HASH}other` },
 }
 const VIEW: PaymentView = {
-  ...{ state: 'waiting', method: 'transfer', title: 'the id ada', payTo: '0x5290' },
+  ...{ state: 'waiting', method: 'evm:1/0xdac1', kind: 'transfer', choices: [] },
+  ...{ title: 'the id ada', payTo: '0x5290' },
   ...{ amount: '25.5', symbol: 'USDT', network: 'Ethereum', received: '0', missing: '25.5' },
   ...{ contract: '0xdAC1', arrivals: [], expiresAt: NOW + 900_000 },
 }

@@ -109,7 +109,10 @@ async function update(): Promise<void> {
     const response = await fetch(stateUrl, { cache: 'no-store', signal: AbortSignal.timeout(PATIENCE_MS) })
     retryAfterMs = Number(response.headers.get('retry-after') ?? 0) * 1000
     if (!response.ok) throw new Error(`answered ${response.status}`)
-    show(await response.json())
+    const next: PageState = await response.json()
+    // Another way to pay was chosen, in another window or by a program.
+    if (next.method !== state.method) location.reload()
+    else show(next)
     failures = 0
   } catch {
     failures += 1

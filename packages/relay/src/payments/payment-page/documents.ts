@@ -2,7 +2,7 @@
 import { cleanName } from '@sotto/protocol'
 import { arrivalsHtml } from './arrivals.ts'
 import { type Html, html } from './html.ts'
-import type { PaymentMethod, PaymentView } from './payment-view.ts'
+import type { Choice, PaymentKind, PaymentView } from './payment-view.ts'
 import { isPayable, type PageState } from './state.ts'
 
 /** What a payment page is rendered from. */
@@ -11,6 +11,8 @@ export interface PageParts {
   readonly state: PageState
   readonly token: string
   readonly host: string
+  /** Whether the buyer's choice of another way to pay just failed. */
+  readonly isRefused: boolean
   readonly assets: AssetNames
 }
 
@@ -41,7 +43,7 @@ ${state.againMs === undefined ? undefined : refresh}`,
 <p class="kicker">Payment for</p>
 <h1><bdi>${title}</bdi></h1>
 </header>
-${view.method === 'dev' ? banner : undefined}
+${view.kind === 'dev' ? banner : undefined}
 <section class="status" aria-label="State of the payment">
 ${icons}
 <div role="status" aria-atomic="true">
@@ -107,11 +109,13 @@ function receiptHtml({ state, token }: PageParts): Html {
   return html`<p class="receipt" data-part="receipt"${hiddenUnless(state.hasReceipt)}><a href="${token}/receipt.txt" download>Save a receipt</a></p>`
 }
 
-function payHtml({ view, state, token }: PageParts): Html {
-  const { symbol, network, method, contract } = view
-  const payTo = payToWords[method]
+function payHtml(parts: PageParts): Html {
+  const { view, state, token } = parts
+  const { symbol, network, kind, contract } = view
+  const payTo = payToWords[kind]
   return html`<section class="pay" aria-label="How to pay" data-part="pay"${hiddenUnless(isPayable(state.state))}>
 <p class="timer" role="timer" data-part="timer"><span data-text="timerLabel">Time left</span> <strong data-text="left">${timeLeft(state)}</strong> <span class="until" data-text="until">until ${clockTime(view.expiresAt)} UTC</span></p>
+${choicesHtml(parts)}
 <div class="columns">
 <div class="facts">
 <div class="fact">
@@ -121,16 +125,45 @@ ${copyButton('due', 'amount')}
 </div>
 ${network === '' ? undefined : html`<div class="fact"><p class="label">Network</p><p class="value">${network}</p></div>`}
 ${contract === undefined ? undefined : html`<div class="fact"><p class="label">Contract of the token</p><p class="value address" data-text="contract">${emphasised(contract)}</p>${copyButton('contract', 'contract')}</div>`}
-<div class="fact">
-<p class="label">${payTo.label}</p>
-<p class="value ${isAddress(view.payTo) ? 'address' : 'words'}" data-text="payTo" dir="auto">${emphasised(view.payTo)}</p>
-${copyButton('payTo', payTo.name)}
-</div>
+${kind === 'hosted' ? hostedHtml(view) : placeHtml(view, payTo)}
 </div>
 <p class="warning">${warning(view)}</p>
 ${codeText(view) === undefined ? undefined : codeHtml(state, token)}
 </div>
 </section>`
+}
+
+function placeHtml({ payTo }: PaymentView, { label, name }: PayToWords): Html {
+  return html`<div class="fact">
+<p class="label">${label}</p>
+<p class="value ${isAddress(payTo) ? 'address' : 'words'}" data-text="payTo" dir="auto">${emphasised(payTo)}</p>
+${copyButton('payTo', name)}
+</div>`
+}
+
+function hostedHtml({ payTo, network }: PaymentView): Html {
+  return html`<p class="hosted"><a href="${payTo}" rel="noreferrer">Pay at ${network}</a></p>`
+}
+
+// Forms, so that choosing works without a script.
+function choicesHtml({ view, token, isRefused }: PageParts): Html | undefined {
+  const { choices, method } = view
+  if (choices.length < 2) return undefined
+  const items = choices.map((choice) =>
+    choice.method === method
+      ? html`<li aria-current="true">${choiceName(choice)}</li>`
+      : html`<li><form method="post" action="${token}/method?to=${encodeURIComponent(choice.method)}"><button>${choiceName(choice)}</button></form></li>`,
+  )
+  return html`<nav class="choices" aria-label="Ways to pay">
+<p class="label">Pay with</p>
+${isRefused ? html`<p class="refused" role="alert">This way to pay is not available now. Choose another one, or try again later.</p>` : undefined}
+<ul>${items}</ul>
+</nav>`
+}
+
+function choiceName({ kind, symbol, network }: Choice): string {
+  if (kind === 'manual') return 'Directly to the operator'
+  return kind === 'hosted' ? network : `${symbol} on ${network}`
 }
 
 function codeHtml({ payUri, due, state }: PageState, token: string): Html {
@@ -145,8 +178,8 @@ function codeHtml({ payUri, due, state }: PageState, token: string): Html {
  * The content of the QR code: the payment URI for wallets, or else the address; undefined if a code would be
  * useless.
  */
-export function codeText({ method, payUri, payTo }: PaymentView): string | undefined {
-  if (method === 'dev') return undefined
+export function codeText({ kind, payUri, payTo }: PaymentView): string | undefined {
+  if (kind === 'dev' || kind === 'hosted') return undefined
   return payUri ?? (isAddress(payTo) ? payTo : undefined)
 }
 
@@ -161,16 +194,23 @@ function emphasised(payTo: string): Html {
   return html`<b>${payTo.slice(0, 6)}</b>${payTo.slice(6, -6)}<b>${payTo.slice(-6)}</b>`
 }
 
-function warning({ method, symbol, network }: PaymentView): string {
-  if (method === 'dev') return 'Do not send any money: nobody would receive it.'
-  if (method === 'manual') return `Pay exactly this amount${symbol === '' ? '' : ` in ${symbol}`}.`
+function warning({ kind, symbol, network }: PaymentView): string {
+  if (kind === 'dev') return 'Do not send any money: nobody would receive it.'
+  if (kind === 'hosted') return `Pay exactly the amount that the page of ${network} names.`
+  if (kind === 'manual') return `Pay exactly this amount${symbol === '' ? '' : ` in ${symbol}`}.`
   if (network === '')
     return `Send exactly this amount of ${symbol}. Other tokens are not credited automatically.`
   return `Send exactly this amount of ${symbol} on ${network}. Other tokens or networks are not credited automatically.`
 }
 
-const payToWords: Readonly<Record<PaymentMethod, { readonly label: string; readonly name: string }>> = {
+interface PayToWords {
+  readonly label: string
+  readonly name: string
+}
+
+const payToWords: Readonly<Record<PaymentKind, PayToWords>> = {
   transfer: { label: 'To this address', name: 'address' },
+  hosted: { label: 'On this page', name: 'address' },
   manual: { label: 'Where to pay', name: 'text' },
   dev: { label: 'To this address, if it were real', name: 'address' },
 }

@@ -1,5 +1,6 @@
 // The payment page: where a buyer sees what to pay and what has arrived. Its token alone gives access.
 import { readFileSync } from 'node:fs'
+import { ProtocolError } from '@sotto/protocol'
 import { renderSVG } from 'uqr'
 import type { Visit, WebPage } from '../../listener/web-pages.ts'
 import type { Clock } from '../../operations/clock.ts'
@@ -12,11 +13,16 @@ import { isPayable, pageStateOf } from './state.ts'
 export interface PaymentPagesParts {
   /** The order whose page has this token. Called only for well-formed tokens. */
   readonly find: (token: string) => Promise<PaymentView | undefined>
+  /**
+   * Chooses a way to pay for the order whose page has this token. Called only for well-formed tokens.
+   * @throws ProtocolError `ORDER_CLOSED`, `PAYMENTS_UNAVAILABLE`
+   */
+  readonly choose: (token: string, method: string) => Promise<void>
   readonly clock: Clock
 }
 
 /** The parts of the page's one stylesheet, in the order of the cascade. */
-const STYLES = ['./frame.css', './status.css', './how-to-pay.css']
+const STYLES = ['./frame.css', './status.css', './how-to-pay.css', './choices.css']
 
 /** The path of a token's page, below the relay's own address. */
 export function paymentPagePath(token: string): string {
@@ -43,6 +49,7 @@ export class PaymentPages {
     const page = paymentPagePath(':token')
     this.pages = [
       getPage(page, (visit) => this.#page(visit)),
+      { path: `${page}/method`, methods: ['POST'], rate: 'page', answer: (visit) => this.#choose(visit) },
       getPage(`${page}/state`, (visit) => this.#state(visit)),
       getPage(`${page}/code.svg`, (visit) => this.#code(visit)),
       getPage(`${page}/receipt.txt`, (visit) => this.#receipt(visit)),
@@ -52,12 +59,25 @@ export class PaymentPages {
     ]
   }
 
-  async #page({ params, host }: Visit): Promise<Response> {
+  async #page({ request, params, host }: Visit): Promise<Response> {
     const { token = '' } = params
     const view = await this.#find(token)
     if (!view) return this.#unknown()
     const state = pageStateOf(view, this.#parts.clock.now())
-    return respond(paymentPageHtml({ view, state, token, host, assets: this.#assetNames() }), HTML)
+    const isRefused = new URL(request.url).searchParams.has(REFUSED)
+    const assets = this.#assetNames()
+    return respond(paymentPageHtml({ view, state, token, host, isRefused, assets }), HTML)
+  }
+
+  // The token is the permission, so another site, which does not know it, cannot choose.
+  async #choose({ request, params }: Visit): Promise<Response> {
+    const { token = '' } = params
+    if (!(await this.#find(token))) return this.#unknown()
+    const method = new URL(request.url).searchParams.get('to') ?? ''
+    const code = await this.#parts.choose(token, method).then(() => undefined, codeOf)
+    // If nothing more is to be paid, the page says so.
+    const query = code === 'PAYMENTS_UNAVAILABLE' ? `?${REFUSED}` : ''
+    return respond('', HTML, { status: 303, location: `../${token}${query}` })
   }
 
   async #state({ params }: Visit): Promise<Response> {
@@ -106,6 +126,13 @@ function getPage(path: string, answer: WebPage['answer']): WebPage {
   return { path, methods: ['GET'], rate: 'page', answer }
 }
 
+function codeOf(error: unknown): string {
+  if (error instanceof ProtocolError) return error.code
+  throw error
+}
+
+/** In the query of a page that is shown after a choice failed. */
+const REFUSED = 'refused'
 /** Error correction for scanning a screen at an angle, and the border that the standard requires. */
 const QR = { ecc: 'M', border: 4 } as const
 const HTML = 'text/html; charset=utf-8'
@@ -116,7 +143,7 @@ const HTML = 'text/html; charset=utf-8'
  */
 const GUARDS = {
   'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
   'x-frame-options': 'DENY',
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
@@ -132,11 +159,13 @@ function respond(
     status = 200,
     cacheControl = 'no-store',
     attachment,
-  }: { status?: number; cacheControl?: string; attachment?: string } = {},
+    location,
+  }: { status?: number; cacheControl?: string; attachment?: string; location?: string } = {},
 ): Response {
   const headers = {
     ...{ ...GUARDS, 'content-type': type, 'cache-control': cacheControl },
     ...(attachment === undefined ? {} : { 'content-disposition': attachment }),
+    ...(location === undefined ? {} : { location }),
   }
   return new Response(body, { status, headers })
 }

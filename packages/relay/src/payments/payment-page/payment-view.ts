@@ -17,10 +17,20 @@ export type PaymentState = 'waiting' | 'short' | 'seen' | 'confirmed' | 'expired
 /**
  * How a buyer pays.
  * - `transfer`: by sending a token to an address of a network
+ * - `hosted`: on the page of a payment processor
  * - `manual`: as the operator's text says; the operator confirms by hand
  * - `dev`: not at all; the relay pretends
  */
-export type PaymentMethod = 'transfer' | 'manual' | 'dev'
+export type PaymentKind = 'transfer' | 'hosted' | 'manual' | 'dev'
+
+/** A way to pay that the buyer can choose. */
+export interface Choice {
+  /** Its id. */
+  readonly method: string
+  readonly kind: PaymentKind
+  readonly symbol: string
+  readonly network: string
+}
 
 /**
  * What arrived.
@@ -59,10 +69,14 @@ export interface Arrival {
 /** An order as its payment page shows it. Amounts are texts made by `decimalText`. */
 export interface PaymentView {
   readonly state: PaymentState
-  readonly method: PaymentMethod
+  /** The id of the way to pay that was chosen. */
+  readonly method: string
+  readonly kind: PaymentKind
+  /** The ways that can be chosen, with the chosen one. */
+  readonly choices: readonly Choice[]
   /** A description for people: `the id ada`, `the channel Cats`. Other users may have chosen parts of it. */
   readonly title: string
-  /** What a payer copies: an address, or the operator's text, of any length. */
+  /** What a payer copies: an address, the processor's page, or the operator's text, of any length. */
   readonly payTo: string
   /** The price. */
   readonly amount: string

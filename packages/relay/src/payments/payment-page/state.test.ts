@@ -1,13 +1,15 @@
 // What a payment page says in each state, and when it checks again.
 import { describe, expect, test } from 'bun:test'
-import type { PaymentMethod, PaymentState, PaymentView } from './payment-view.ts'
+import type { PaymentKind, PaymentState, PaymentView } from './payment-view.ts'
 import { pageStateOf } from './state.ts'
 
 const NOW = 1_800_000_000_000
 const VIEW: PaymentView = {
   arrivals: [],
   state: 'waiting',
-  method: 'transfer',
+  method: 'evm:1/0x1',
+  kind: 'transfer',
+  choices: [],
   title: 'the id ada',
   payTo: '0x52908400098527886E0F7030069857D2E4169EE7',
   amount: '25.5',
@@ -26,6 +28,7 @@ function stateOf(view: Partial<PaymentView>) {
 test('while there is something to pay, it says how much and until when, and checks often', () => {
   expect(stateOf({})).toEqual({
     state: 'waiting',
+    method: 'evm:1/0x1',
     now: NOW,
     expiresAt: NOW + 900_000,
     againMs: 3000,
@@ -73,16 +76,13 @@ test('after confirmation it does not check again, and mentions an excess', () =>
 })
 
 describe('once the time is over', () => {
-  const methods: PaymentMethod[] = ['transfer', 'manual', 'dev']
-  test.each(methods)(
-    'a buyer who paid by %s reads that nothing is lost, and it checks less often',
-    (method) => {
-      const state = stateOf({ state: 'expired', method })
-      expect(state.detail).toMatch(/not lost|nothing is lost/)
-      expect(state.againMs).toBe(30_000)
-      expect(state).not.toHaveProperty('expiresAt')
-    },
-  )
+  const kinds: PaymentKind[] = ['transfer', 'hosted', 'manual', 'dev']
+  test.each(kinds)('a buyer who paid by %s reads that nothing is lost, and it checks less often', (kind) => {
+    const state = stateOf({ state: 'expired', kind })
+    expect(state.detail).toMatch(/not lost|nothing is lost/)
+    expect(state.againMs).toBe(30_000)
+    expect(state).not.toHaveProperty('expiresAt')
+  })
 
   test('a buyer who paid too little or too late reads that the operator sees it', () => {
     const { detail } = stateOf({ state: 'refund', received: '10', missing: '15.5' })
@@ -93,7 +93,7 @@ describe('once the time is over', () => {
 })
 
 test('a buyer who pays manually reads that a person confirms it', () => {
-  expect(stateOf({ method: 'manual' }).detail).toContain('The operator confirms payments by hand')
+  expect(stateOf({ kind: 'manual' }).detail).toContain('The operator confirms payments by hand')
 })
 
 test('an unknown symbol leaves no gap', () => {

@@ -1,11 +1,13 @@
 // Computes what a payment page says. Only this file does it; the HTML shows it at load, and the script after
 // each update.
 import { type ArrivalLine, arrivalLines, hasOthers } from './arrivals.ts'
-import type { PaymentMethod, PaymentState, PaymentView } from './payment-view.ts'
+import type { PaymentKind, PaymentState, PaymentView } from './payment-view.ts'
 
 /** What the page's script needs; the answer of `/pay/<token>/state`. */
 export interface PageState {
   readonly state: PaymentState
+  /** The way to pay that is shown. If it changes, the page is loaded again. */
+  readonly method: string
   /** The relay's time, so that the device's clock does not matter. Milliseconds since 1970. */
   readonly now: number
   /** When the time to pay is over; absent if that no longer matters. Milliseconds since 1970. */
@@ -31,18 +33,19 @@ const RARE_MS = 30_000
 
 /** @param now milliseconds since 1970 */
 export function pageStateOf(view: PaymentView, now: number): PageState {
-  const { state, method, confirmations } = view
+  const { state, method, kind, confirmations } = view
   const isOpen = isPayable(state)
   const hasConfirmations = state === 'seen' && confirmations !== undefined
   return {
     state,
+    method,
     now,
     ...(isOpen ? { expiresAt: view.expiresAt } : {}),
     // Late payments are still noticed, but nobody waits for them, so the page updates less often.
     ...(state === 'confirmed'
       ? {}
       : { againMs: state === 'expired' || state === 'refund' ? RARE_MS : FREQUENT_MS }),
-    ...wordsOf(view, method),
+    ...wordsOf(view, kind),
     arrivals: arrivalLines(view),
     hasReceipt: view.confirmedAt !== undefined || view.arrivals.length > 0,
     due: isOpen ? view.missing : view.amount,
@@ -77,11 +80,11 @@ interface Words {
   readonly detail: string
 }
 
-function wordsOf(view: PaymentView, method: PaymentMethod): Words {
+function wordsOf(view: PaymentView, kind: PaymentKind): Words {
   const received = money(view.received, view.symbol)
   switch (view.state) {
     case 'waiting':
-      return hasOthers(view) ? otherArrivedWords(view) : waitingWords[method]
+      return hasOthers(view) ? otherArrivedWords(view) : waitingWords[kind]
     case 'short':
       return {
         headline: `${money(view.missing, view.symbol)} is still missing`,
@@ -101,7 +104,7 @@ function wordsOf(view: PaymentView, method: PaymentMethod): Words {
             : `${received} arrived and is confirmed. That is ${money(view.excess, view.symbol)} more than the price: it is recorded, and the operator sees it and can give it back.`,
       }
     case 'expired':
-      return { headline: 'The time to pay is over', detail: expiredDetail[method] }
+      return { headline: 'The time to pay is over', detail: expiredDetail[kind] }
     case 'refund':
       return {
         headline: 'This payment could not be used',
@@ -121,11 +124,15 @@ function otherArrivedWords(view: PaymentView): Words {
   }
 }
 
-const waitingWords: Readonly<Record<PaymentMethod, Words>> = {
+const waitingWords: Readonly<Record<PaymentKind, Words>> = {
   transfer: {
     headline: 'Waiting for your payment',
     detail:
       'This page notices by itself when it arrives. You can also close it: the payment is seen all the same.',
+  },
+  hosted: {
+    headline: 'Waiting for your payment',
+    detail: 'You pay on another page. This page notices when the payment arrives there.',
   },
   manual: {
     headline: 'Waiting for your payment',
@@ -138,9 +145,11 @@ const waitingWords: Readonly<Record<PaymentMethod, Words>> = {
   },
 }
 
-const expiredDetail: Readonly<Record<PaymentMethod, string>> = {
+const expiredDetail: Readonly<Record<PaymentKind, string>> = {
   transfer:
     'Please send nothing here any more; order again instead. If you have paid already, your money is not lost: whatever arrives is recorded, and the operator sees it.',
+  hosted:
+    'Please pay nothing for this order any more; order again instead. If you have paid already, your money is not lost: whatever arrives is recorded, and the operator sees it.',
   manual:
     'Please pay nothing for this order any more; order again instead. If you have paid already, your money is not lost: tell the operator, who can still confirm it or give it back.',
   dev: 'Nothing was paid and nothing is lost. Order again to try once more.',
