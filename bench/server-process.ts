@@ -34,7 +34,7 @@ export async function takeLoadCore(): Promise<void> {
 
 /**
  * Settings of the relay in every benchmark: no rate limits, any number of connections of the one address that
- * the load comes from, and mailboxes large enough for a backlog.
+ * the load comes from, mailboxes large enough for a backlog, and no message that waits for a friend list.
  */
 const BENCH_SETTINGS = {
   PORT: '0',
@@ -46,6 +46,7 @@ const BENCH_SETTINGS = {
   LIMIT_MAILBOX_BYTES: '1099511627776',
   LIMIT_CONVERSATION_PERCENT: '100',
   LIMIT_SENT_IDS_PER_DAY: '100000000',
+  LIMIT_UNLISTED_SECONDS: '0',
 }
 
 /**

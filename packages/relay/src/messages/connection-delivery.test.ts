@@ -1,142 +1,17 @@
 // Deliveries to one connection: every stored message is sent, once and in order, also when rings are lost or
 // late, the peer is slow, or the client requests everything again.
 import { expect, test } from 'bun:test'
-import { ConversationId, check } from '@sotto/protocol'
 import * as fc from 'fast-check'
-import { systemClock } from '../operations/clock.ts'
-import { createLog } from '../operations/log.ts'
-import type { AccountId } from '../storage/storage.ts'
-import { ConnectionDelivery, type DeliveredConnection, type DeliveryReader } from './connection-delivery.ts'
-import type { WaitingFrame } from './mailbox-reader.ts'
+import {
+  type DeliveryWorld,
+  isEnd,
+  isMessage,
+  numberOf,
+  openDelivery,
+  WINDOW_BYTES,
+} from '../../test/delivery-world.ts'
 
-const WINDOW_BYTES = 40
 const RUNS = 200
-const account = 1 as AccountId
-const convId = check(ConversationId, crypto.randomUUID())
-
-interface Notice {
-  readonly id: number
-  readonly frame: string
-}
-
-/** A mailbox in memory and its delivery to a peer. The test decides when each query is answered. */
-function open() {
-  const rows: WaitingFrame[] = []
-  const notices: Notice[] = []
-  const sent: string[] = []
-  let lastPosition = 0
-  let buffered = 0
-  let mostAhead = 0
-  let isFailing = false
-  const queries: (() => void)[] = []
-  const lateRings: ReturnType<typeof store>[] = []
-
-  // A query returns what was stored when it began.
-  const query = async <T>(find: () => T): Promise<T> => {
-    const found = find()
-    const fails = isFailing
-    await new Promise<void>((resolve) => queries.push(resolve))
-    if (fails) throw new Error('the store does not answer')
-    return found
-  }
-  const reader: DeliveryReader = {
-    lastPosition: () => query(() => lastPosition),
-    read: (_account, after, most) =>
-      query(() => rows.filter(({ position }) => position > after).slice(0, most)),
-    readConversation: () => query(() => []),
-    readReceipts: () => query(() => []),
-    readNotices: (_account, after, most) =>
-      query(() => notices.filter(({ id }) => id > after).slice(0, most)),
-  }
-  const closes: string[] = []
-  const connection: DeliveredConnection = {
-    account,
-    get bufferedBytes() {
-      return buffered
-    },
-    send: (frame) => {
-      sent.push(frame)
-      if (isMessage(frame)) mostAhead = Math.max(mostAhead, buffered)
-      buffered += frame.length
-    },
-    sendAll: (frames) => {
-      for (const frame of frames) connection.send(frame)
-    },
-    flush: () => undefined,
-    ping: () => undefined,
-    close: (reason) => {
-      closes.push(reason)
-    },
-  }
-  const delivery = new ConnectionDelivery(connection, {
-    ...{ reader, limits: { windowBytes: WINDOW_BYTES, unlistedSeconds: 30 }, clock: systemClock },
-    log: createLog('silent'),
-  })
-  const store = (count: number) => {
-    const firstPosition = lastPosition + 1
-    const added = Array.from({ length: count }, (_, i) => {
-      const position = firstPosition + i
-      const isRetraction = position % 5 === 0
-      return { position, seq: position, convId, unlistedSince: 0, isRetraction, frame: `m${position}` }
-    })
-    rows.push(...added)
-    lastPosition += count
-    const frames = added.map(({ frame }) => frame)
-    const bytes = frames.join('').length
-    const hasRetractions = added.some(({ isRetraction }) => isRetraction)
-    const ring = { kind: 'mailbox', firstPosition, lastPosition, frames, bytes } as const
-    return { ...ring, hasRetractions, hasUnlisted: false }
-  }
-  return {
-    delivery,
-    sent,
-    closes,
-    store,
-    /** Rings that arrive after their messages can already be read. */
-    lateRings,
-    /** The most bytes that were buffered when a message was sent. */
-    mostAhead: () => mostAhead,
-    /** Deletes a row, as a confirmation or expiry does. Its position stays assigned. */
-    erase: (position: number): void => {
-      const index = rows.findIndex((row) => row.position === position)
-      if (index >= 0) rows.splice(index, 1)
-    },
-    waiting: (): string[] => rows.map(({ frame }) => frame),
-    addNotice: (): Notice => {
-      const notice = { id: notices.length + 1, frame: `n${notices.length + 1}` }
-      notices.push(notice)
-      return notice
-    },
-    /** The peer receives everything that was buffered. */
-    drain: (): void => {
-      buffered = 0
-      delivery.drained()
-    },
-    fail: (): void => {
-      isFailing = true
-    },
-    /** Answers the store's next query, and lets the delivery continue to the one after it. */
-    answer: async (): Promise<void> => {
-      queries.shift()?.()
-      await new Promise((resolve) => setImmediate(resolve))
-    },
-    /** Answers every query and lets the peer receive everything, until nothing is left to do. */
-    settle: async (): Promise<void> => {
-      for (let idle = 0; idle < 2; idle = queries.length > 0 ? 0 : idle + 1) {
-        queries.shift()?.()
-        buffered = 0
-        delivery.drained()
-        await new Promise((resolve) => setImmediate(resolve))
-      }
-    },
-  }
-}
-
-type World = ReturnType<typeof open>
-
-const isMessage = (frame: string): boolean => frame.startsWith('m')
-const isEnd = (frame: string): boolean => frame.includes('sync_end')
-const numberOf = (frame: string): number => Number(frame.slice(1))
 
 /**
  * The positions that were sent, split into runs of rising positions. Each reading from the start begins a
@@ -164,7 +39,7 @@ const step = fc.oneof(
 )
 type Step = { kind: string; count?: number; rings?: string }
 
-function carryOut(world: World, { kind, count = 0, rings }: Step): void {
+function carryOut(world: DeliveryWorld, { kind, count = 0, rings }: Step): void {
   if (kind === 'store') {
     const ring = world.store(count)
     if (rings === 'at once') world.delivery.onMailboxRing(ring)
@@ -182,7 +57,7 @@ const anyBacklog = fc.nat(30)
 const anySteps = fc.array(step, { maxLength: 25 })
 
 /** Carries out the steps. Some of them answer queries. */
-async function play(world: World, steps: readonly Step[]): Promise<void> {
+async function play(world: DeliveryWorld, steps: readonly Step[]): Promise<void> {
   for (const each of steps) {
     carryOut(world, each)
     if (each.kind === 'answer') await world.answer()
@@ -193,7 +68,7 @@ async function play(world: World, steps: readonly Step[]): Promise<void> {
 test('every stored message is sent, in order and once per reading, no matter which rings are lost', async () => {
   await fc.assert(
     fc.asyncProperty(anyBacklog, anySteps, async (backlog, steps) => {
-      const world = open()
+      const world = openDelivery()
       world.store(backlog)
       world.delivery.open()
       await play(world, steps)
@@ -216,7 +91,7 @@ test('every stored message is sent, in order and once per reading, no matter whi
 test('every sync is answered by one sync_end; the first sync_end is that of the backlog', async () => {
   await fc.assert(
     fc.asyncProperty(anyBacklog, anySteps, async (backlog, steps) => {
-      const world = open()
+      const world = openDelivery()
       world.store(backlog)
       world.delivery.open()
       await play(world, steps)
@@ -234,7 +109,7 @@ test('every sync is answered by one sync_end; the first sync_end is that of the 
 test('a later sync sends every stored message again', async () => {
   await fc.assert(
     fc.asyncProperty(anyBacklog, anySteps, async (backlog, steps) => {
-      const world = open()
+      const world = openDelivery()
       world.store(backlog + 1)
       world.delivery.open()
       await play(world, steps)
@@ -256,7 +131,7 @@ test('a ring is sent once, no matter when it comes during a reading', async () =
   for (const backlog of [0, 1, 8])
     for (const beforeStore of MOMENTS)
       for (const beforeRing of MOMENTS) {
-        const world = open()
+        const world = openDelivery()
         world.store(backlog)
         world.delivery.open()
         for (let i = 0; i < beforeStore; i++) await world.answer()
@@ -271,7 +146,7 @@ test('a ring is sent once, no matter when it comes during a reading', async () =
 test('two syncs get two answers, no matter when the second one comes', async () => {
   for (const backlog of [0, 1, 8])
     for (const moment of MOMENTS) {
-      const world = open()
+      const world = openDelivery()
       world.store(backlog)
       world.delivery.open()
       world.delivery.sync('by_seq')
@@ -285,7 +160,7 @@ test('two syncs get two answers, no matter when the second one comes', async () 
 test('positions whose rows were deleted do not delay later messages', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 20 })), async (erased) => {
-      const world = open()
+      const world = openDelivery()
       world.store(20)
       for (const position of erased) world.erase(position)
       world.delivery.open()
@@ -299,7 +174,7 @@ test('positions whose rows were deleted do not delay later messages', async () =
 test('a message that no ring announced is found by readAgain, also during a reading', async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(6), fc.nat(6), async (backlog, answersBefore) => {
-      const world = open()
+      const world = openDelivery()
       world.store(backlog)
       world.delivery.open()
       for (let i = 0; i < answersBefore; i++) await world.answer()
@@ -314,7 +189,7 @@ test('a message that no ring announced is found by readAgain, also during a read
 test('after close nothing more is sent, no matter when it was closed', async () => {
   await fc.assert(
     fc.asyncProperty(anyBacklog, anySteps, async (backlog, steps) => {
-      const world = open()
+      const world = openDelivery()
       world.store(backlog)
       world.addNotice()
       world.delivery.open()
@@ -332,7 +207,7 @@ test('after close nothing more is sent, no matter when it was closed', async () 
 test('if the store fails, the connection is closed, so that the client reconnects and gets the rest', async () => {
   await fc.assert(
     fc.asyncProperty(anyBacklog, fc.nat(6), async (backlog, answersBefore) => {
-      const world = open()
+      const world = openDelivery()
       world.store(backlog)
       world.delivery.open()
       for (let i = 0; i < answersBefore; i++) await world.answer()
@@ -345,7 +220,7 @@ test('if the store fails, the connection is closed, so that the client reconnect
 })
 
 test('the last sync says how the client reads receipts; before the first one it is unknown', () => {
-  const { delivery } = open()
+  const { delivery } = openDelivery()
   delivery.open()
   expect(delivery.clientKind).toBe('unknown')
   delivery.sync(undefined)

@@ -290,8 +290,11 @@ export class ConnectionDelivery {
   ): Promise<number> {
     const part = { convId, afterSeq, upToPosition: this.#position }
     const rows = await this.#reader.readConversation(this.connection.account, part, most)
-    const count = await this.#sendRows(reading, rows, (row) => this.#held.takesReleased(row))
-    if (!this.#isInterrupted(reading) && rows.length < most) this.#held.releasedIsSent(convId)
+    const count = await this.#sendRows(reading, rows, (row) => {
+      this.#held.releasedIsSent(row)
+      return true
+    })
+    if (!this.#isInterrupted(reading) && rows.length < most) this.#held.allReleasedIsSent(convId)
     this.#retractions.record(this.#held)
     return count
   }

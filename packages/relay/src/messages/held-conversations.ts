@@ -72,16 +72,14 @@ export class HeldConversations {
     return undefined
   }
 
-  /** Whether a frame of {@link findReleased} is sent now. Frames after a new acceptance wait again. */
-  takesReleased(row: Row): boolean {
-    const waiting = this.#waiting.get(row.convId)
-    if (!waiting || this.#holds(row)) return false
-    this.#waiting.set(row.convId, { ...waiting, afterSeq: row.seq, afterPosition: row.position })
-    return true
+  /** A frame of a released conversation is sent. */
+  releasedIsSent({ convId, seq, position }: Row): void {
+    const waiting = this.#waiting.get(convId)
+    if (waiting) this.#waiting.set(convId, { ...waiting, afterSeq: seq, afterPosition: position })
   }
 
   /** All frames of a released conversation were sent that the mailbox's reading has passed. */
-  releasedIsSent(convId: ConversationId): void {
+  allReleasedIsSent(convId: ConversationId): void {
     if (this.#waiting.get(convId)?.isReleased) this.#waiting.delete(convId)
   }
 
