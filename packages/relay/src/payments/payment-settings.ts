@@ -28,6 +28,11 @@ export const paymentSettings = {
     means: 'evm: extended public key (BIP-32) that deposit addresses are derived from; never a private one',
   },
   EVM_CONFIRMATIONS: { default: '12', means: 'evm: blocks a payment needs, 1 to 1000' },
+  EVM_AGREE: {
+    default: '',
+    means:
+      'evm: how many endpoints must agree on a payment before it counts; if empty, two, or one if there is only one',
+  },
   EVM_EXPLORER_URL: {
     default: '',
     means:

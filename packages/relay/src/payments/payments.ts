@@ -7,6 +7,7 @@ import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import type { RandomBytes } from '../operations/random.ts'
 import type { Storage } from '../storage/storage.ts'
+import { forgetTroubles } from './chain-store.ts'
 import type { AllGoods } from './goods.ts'
 import { PaymentLedger } from './ledger.ts'
 import { isAnyLost } from './lost-payments.ts'
@@ -64,6 +65,7 @@ export function createPayments(parts: {
     ledger,
     pages: [...new PaymentPages({ ...parts, find, choose }).pages, ...providers.flatMap(callbackPages)],
     start: async (): Promise<void> => {
+      await forgetTroubles(parts.storage)
       for (const provider of providers) await provider.start(ledger)
       ends.start()
     },

@@ -1,4 +1,5 @@
 // The list of schema migrations. A released migration is never edited; changes are added as a new one.
+import { chains } from './migrations/chains.ts'
 import { channelPurges } from './migrations/channel-purges.ts'
 import { channelSearch } from './migrations/channel-search.ts'
 import { channels } from './migrations/channels.ts'
@@ -49,4 +50,5 @@ export const migrations: readonly Migration[] = [
   toldMarks,
   unlistedLanes,
   lostPayments,
+  chains,
 ]

@@ -1,54 +1,70 @@
 // Reads one chain, each block once: finds payments, retracts those that a reorganisation removed, and
-// finalises those that are deep enough.
+// finalises those that are deep enough and that enough endpoints agree on.
+import type { Clock } from '../../operations/clock.ts'
 import type { Log } from '../../operations/log.ts'
-import type { Sql, Storage } from '../../storage/storage.ts'
-import type { Ledger, PaymentSeen } from '../provider.ts'
-import { ChainUnreachable, type Rpc } from './evm-rpc.ts'
+import type { Storage } from '../../storage/storage.ts'
 import {
-  type Block,
-  type CoinTransfer,
-  type EvmRpcRequests,
-  NotAvailable,
-  RequestTooLarge,
-  type Transfer,
-} from './evm-rpc-requests.ts'
-import { OtherTransfers } from './other-transfers.ts'
-
-/** The block up to which the chain was read. */
-export type Position = Omit<Block, 'parentHash'>
+  type ChainState,
+  findChain,
+  forgetBelow,
+  goBackTo,
+  listBlocks,
+  lockChain,
+  type Position,
+  rememberBlock,
+  setAgreed,
+  startAt,
+} from '../chain-store.ts'
+import type { Ledger, PaymentSeen } from '../provider.ts'
+import { ChainTroubles } from './chain-troubles.ts'
+import { Agreement, agreeing } from './evm-agreement.ts'
+import { PaymentSearch } from './evm-payment-search.ts'
+import { ChainUnreachable, type Rpc } from './evm-rpc.ts'
+import { type Block, type EvmRpcRequests, NotAvailable, RequestTooLarge } from './evm-rpc-requests.ts'
 
 interface ChainReaderParts {
   readonly rpc: Rpc
   readonly ledger: Ledger
   readonly storage: Storage
+  readonly clock: Clock
   readonly log: Log
   /** The provider whose deposit addresses are watched. */
   readonly provider: string
   /** How many blocks a payment needs, counting its own. */
   readonly confirmations: number
+  /** How many endpoints must agree on a payment before it is final. */
+  readonly agree: number
   /** The tokens to pay in, in lower case; none on a chain where nothing should be paid. */
   readonly tokens: readonly string[]
 }
 
 /** The result of reading on from a position: go forward with payments, or back after a reorganisation. */
 type Step =
-  | { readonly kind: 'read'; readonly position: Position; readonly payments: readonly PaymentSeen[] }
-  | { readonly kind: 'back'; readonly position: Position; readonly isBeyondStored: boolean }
+  | {
+      readonly kind: 'read'
+      readonly position: Position
+      readonly payments: readonly PaymentSeen[]
+      readonly isDoubtful: boolean
+    }
+  | BackStep
 
-interface Money {
-  readonly reference: string
-  readonly asset: string
-  readonly payTo: string
-  readonly amount: bigint
+interface BackStep {
+  readonly kind: 'back'
+  /** The newest block that the chain still has; undefined if it has none that is remembered. */
+  readonly position: Position | undefined
+  /** Whether the chain may only not have the blocks above this position yet. */
+  readonly isMaybeBehind: boolean
 }
 
 const LEAST_REORGANISATION_DEPTH = 64
 const WIDEST_RANGE = 2000
 /**
- * After this many failures a block is read only for the token to pay in, and no longer for everything sent in
+ * After this many failures a block is read only for the tokens to pay in, and no longer for everything sent in
  * it.
  */
 const MOST_FAILURES = 10
+/** For so long no endpoint may have the newest block that was read, before the reading goes back. */
+const BEHIND_FOR_MS = 30_000
 
 /**
  * Reads one chain, starting at the position in the store, or at the newest block the first time.
@@ -58,14 +74,17 @@ const MOST_FAILURES = 10
  */
 export class ChainReader {
   readonly #parts: ChainReaderParts
-  /** How many blocks a reorganisation may replace. Deeper ones are handled too, but logged as an error. */
+  /** How many blocks a reorganisation may replace. */
   readonly #reorganisationDepth: number
   #scope: string | undefined
-  #position: Position | undefined
+  #state: ChainState | undefined
+  #search: PaymentSearch | undefined
+  #agreement: Agreement | undefined
+  #troubles: ChainTroubles | undefined
   #range = WIDEST_RANGE
   /** How often reading the block after this height failed although the chain answered. */
   #failures = { above: -1, count: 0 }
-  readonly #others = new OtherTransfers()
+  #behindSince: number | undefined
 
   constructor(parts: ChainReaderParts) {
     this.#parts = parts
@@ -74,55 +93,145 @@ export class ChainReader {
 
   /** The newest block that was read; undefined before the first. */
   get position(): Position | undefined {
-    return this.#position
+    return this.#state?.position
+  }
+
+  /** Up to when all payments are known to enough endpoints, in milliseconds since 1970. */
+  get seenUntil(): number {
+    return this.#state?.agreed.at ?? 0
+  }
+
+  /** Whether reading stopped, because the chain is not the one that was read before. */
+  get isStopped(): boolean {
+    return this.#troubles?.current === 'stopped'
   }
 
   /** Continues from the position stored for `scope`, for example after a restart. */
-  async resume(scope: string): Promise<Position | undefined> {
-    const { sql } = this.#parts.storage
-    const [row] = await sql<Position>`
-      SELECT height, hash, at FROM chain_blocks WHERE scope = ${scope} ORDER BY height DESC LIMIT 1`
-    this.#scope = scope
-    this.#position = row
-    return row
+  async resume(scope: string): Promise<void> {
+    if (this.#scope === undefined) this.#begin(scope)
+    this.#state = await findChain(this.#parts.storage, scope)
   }
 
   /** Reads up to the chain's newest block, or until `stopping`. @throws ChainUnreachable */
   async read(stopping: AbortSignal): Promise<void> {
     const { rpc } = this.#parts
     // Read it from the store each time, because another node may have advanced it.
-    let position = await this.resume(this.#scope ?? `evm:${await rpc.chainId()}`)
-    if (!position) return await this.#begin()
-    const from = position.height
-    // If an endpoint has no newer block, the next one is used: the first may only be behind.
-    const head = await rpc.ask(async (chain) => {
-      const newest = await chain.head()
-      return newest.height > from ? newest : undefined
-    })
-    while (head && position.height < head.height && !stopping.aborted) {
-      const step = await this.#tryStep(position, head.height)
-      if (!step || !(await this.#commit(step, position))) return
-      position = step.position
-      this.#position = position
-    }
+    await this.resume(this.#scope ?? `evm:${await rpc.chainId()}`)
+    const rescanFrom = this.#state?.rescanFrom
+    if (!this.#state || rescanFrom !== undefined) return await this.#start(rescanFrom)
+    await this.#troublesNow.settle(this.#state)
+    await this.#readOn(stopping)
+    if (stopping.aborted || this.isStopped) return
+    const back = await this.#agreementNow.advance(this.#state)
+    if (back && this.#state) await this.#commit({ kind: 'back', position: back, isMaybeBehind: false })
+    await this.resume(this.#name)
+  }
+
+  #begin(scope: string): void {
+    const { log, storage, clock } = this.#parts
+    this.#scope = scope
+    this.#search = new PaymentSearch({ ...this.#parts, scope })
+    this.#troubles = new ChainTroubles(scope, { log, storage, clock })
+    const parts = { ...this.#parts, scope, search: this.#search, troubles: this.#troubles }
+    this.#agreement = new Agreement({ ...parts, reorganisationDepth: this.#reorganisationDepth })
   }
 
   get #name(): string {
-    if (this.#scope === undefined) throw new Error('the chain’s id is not known yet')
-    return this.#scope
+    return known(this.#scope)
   }
 
-  // No order is opened before there is a position, so no older block can contain a payment. If two nodes
-  // start at the same time, each from its own newest block, this still holds: both blocks existed before
-  // either position was stored.
-  async #begin(): Promise<void> {
-    const head = await this.#parts.rpc.ask((chain) => chain.head())
-    if (!head) return
-    await this.#parts.ledger.transaction(async (_entries, sql) => {
-      const [stored] = await sql`SELECT height FROM chain_blocks WHERE scope = ${this.#name} LIMIT 1`
-      if (!stored) await storePosition(sql, this.#name, head)
+  get #searchNow(): PaymentSearch {
+    return known(this.#search)
+  }
+
+  get #agreementNow(): Agreement {
+    return known(this.#agreement)
+  }
+
+  get #troublesNow(): ChainTroubles {
+    return known(this.#troubles)
+  }
+
+  // The first time, no order is opened before there is a position, so no older block can contain a payment. If
+  // two nodes start at the same time, each from its own newest block, this still holds: both blocks existed
+  // before either position was stored. The operator can have the chain read again from an older block.
+  async #start(rescanFrom: number | undefined): Promise<void> {
+    const { rpc, agree, ledger, log } = this.#parts
+    const height = rescanFrom === undefined ? await this.#commonHead() : Math.max(0, rescanFrom - 1)
+    if (height === undefined) return
+    const blocks = await rpc.askEach(
+      async (chain) => ({
+        older: await chain.block(Math.max(0, height - this.#reorganisationDepth)),
+        position: await chain.block(height),
+      }),
+      () => false,
+    )
+    if (blocks.length === 0) throw new ChainUnreachable()
+    const found = agreeing(blocks, ({ position }) => position.hash, agree)
+    if (!found) return
+    const before = this.#state?.position
+    await ledger.transaction(async (entries, sql) => {
+      if (!(await lockChain(sql, this.#name, before))) return
+      if (rescanFrom !== undefined) await entries.retractAbove(this.#name, height)
+      await startAt(sql, this.#name, found.value)
     })
     await this.resume(this.#name)
+    if (rescanFrom === undefined) return
+    this.#troublesNow.forget()
+    log.info('chain_rescan', { reason: this.#name, count: rescanFrom })
+  }
+
+  // The newest block that as many endpoints have as must agree.
+  async #commonHead(): Promise<number | undefined> {
+    const heads = await this.#parts.rpc.askEach(
+      (chain) => chain.head(),
+      () => false,
+    )
+    if (heads.length === 0) throw new ChainUnreachable()
+    const heights = heads.flatMap(({ value }) => (value ? [value.height] : []))
+    return heights.toSorted((a, b) => b - a)[this.#parts.agree - 1]
+  }
+
+  async #readOn(stopping: AbortSignal): Promise<void> {
+    const { rpc } = this.#parts
+    const from = known(this.#state).position.height
+    const withoutBlocks = new Set<string>()
+    let isReached = false
+    for (;;) {
+      let host = ''
+      // If an endpoint has no newer block, the next one is used: the first may only be behind.
+      const head = await rpc.ask(
+        (chain) => chain.head(),
+        (newest, of) => {
+          host = of
+          isReached ||= newest.height >= from
+          return newest.height > from && !withoutBlocks.has(of)
+        },
+      )
+      if (!head) {
+        if (isReached) this.#behindSince = undefined
+        else await this.#comparePosition()
+        return
+      }
+      const isRead = await this.#readUpTo(head, stopping)
+      if (isRead) return rpc.noteHead(host, undefined)
+      // The endpoint named a newest block, and neither it nor another one has the blocks up to it.
+      withoutBlocks.add(host)
+      if (head.height - from > this.#reorganisationDepth) rpc.noteHead(host, head.height - from)
+    }
+  }
+
+  /** @returns false if no endpoint has the first block to read */
+  async #readUpTo(head: Block, stopping: AbortSignal): Promise<boolean> {
+    let isFirst = true
+    for (;;) {
+      const position = known(this.#state).position
+      if (position.height >= head.height || stopping.aborted) return true
+      const step = await this.#tryStep(position, head.height)
+      if (!step) return !isFirst || this.isStopped
+      isFirst = false
+      if (!(await this.#commit(step))) return true
+    }
   }
 
   // Anybody can fill a block with events and calls at almost no cost, until no endpoint returns all of them,
@@ -138,18 +247,18 @@ export class ChainReader {
     }
   }
 
-  get #readsTokenOnly(): boolean {
+  get #readsTokensOnly(): boolean {
     return this.#failures.count >= MOST_FAILURES
   }
 
   async #nextStep(position: Position, head: number): Promise<Step | undefined> {
     for (;;) {
-      if (head - position.height <= this.#reorganisationDepth || this.#range < 2 || this.#readsTokenOnly) {
+      if (head - position.height <= this.#reorganisationDepth || this.#range < 2 || this.#readsTokensOnly) {
         this.#range = Math.max(2, this.#range)
-        return await this.#parts.rpc.ask((chain) => this.#readBlock(chain, position))
+        return await this.#choose((chain) => this.#readBlock(chain, position))
       }
       try {
-        const step = await this.#parts.rpc.ask((chain) => this.#readRange(chain, position, head))
+        const step = await this.#choose((chain) => this.#readRange(chain, position, head))
         this.#range = Math.min(WIDEST_RANGE, Math.ceil(this.#range * 1.25))
         return step
       } catch (error) {
@@ -159,42 +268,73 @@ export class ChainReader {
     }
   }
 
+  // Takes the first endpoint's step, unless another one should be heard: if the endpoint shows no transfer
+  // where the block's header says that there may be one, or if it contradicts what enough endpoints said.
+  async #choose(question: (chain: EvmRpcRequests) => Promise<Step>): Promise<Step | undefined> {
+    const against: { host: string; value: BackStep }[] = []
+    let doubtful: Step | undefined
+    const step = await this.#parts.rpc.ask(question, (answer, host) => {
+      if (answer.kind === 'read') {
+        if (answer.isDoubtful) doubtful ??= answer
+        return !answer.isDoubtful
+      }
+      if (!this.#contradictsAgreed(answer)) return true
+      against.push({ host, value: answer })
+      return false
+    })
+    return step ?? doubtful ?? (await this.#heed(against))
+  }
+
+  #contradictsAgreed({ position, isMaybeBehind }: BackStep): boolean {
+    if (isMaybeBehind || position === undefined) return true
+    return this.#parts.agree > 1 && position.height < known(this.#state).agreed.height
+  }
+
+  // No endpoint follows the blocks that were read. That is believed only if enough endpoints say the same.
+  async #heed(against: readonly { host: string; value: BackStep }[]): Promise<Step | undefined> {
+    const found = agreeing(against, ({ position }) => position?.hash ?? '', this.#parts.agree)
+    if (!found) return undefined
+    if (found.value.isMaybeBehind && !this.#isBehindForLong()) return undefined
+    if (found.value.position) return found.value
+    const hosts = against.map(({ host }) => host)
+    await this.#troublesNow.set('stopped', hosts, known(this.#state).position.height)
+    return undefined
+  }
+
+  #isBehindForLong(): boolean {
+    const now = this.#parts.clock.monotonic()
+    this.#behindSince ??= now
+    return now - this.#behindSince >= BEHIND_FOR_MS
+  }
+
+  // No endpoint has a block above the position. Usually it is the newest. But the chain may be shorter now, or
+  // the position may be that of another chain that an endpoint served.
+  async #comparePosition(): Promise<void> {
+    const { position } = known(this.#state)
+    const against: { host: string; value: BackStep }[] = []
+    const isThere = await this.#parts.rpc.ask(
+      async (chain) => {
+        const head = await chain.head()
+        if (head.height >= position.height) return true
+        return await this.#findFork(chain, head.height)
+      },
+      (answer, host) => {
+        if (answer !== true) against.push({ host, value: answer })
+        return answer === true
+      },
+    )
+    if (isThere) this.#behindSince = undefined
+    if (isThere || against.length === 0) return
+    const step = await this.#heed(against)
+    if (step) await this.#commit(step)
+  }
+
   // Near the head, where a reorganisation may happen: reads one block, by its hash.
   async #readBlock(chain: EvmRpcRequests, position: Position): Promise<Step> {
     const block = await chain.block(position.height + 1)
     if (block.parentHash !== position.hash) return await this.#findFork(chain)
-    // Read the block first, then the watched addresses. An order is opened before it can be paid, so every
-    // order paid in an existing block is then included. In the other sequence, an order that is opened and
-    // paid in between would be missed.
-    const watched = await this.#watched()
-    const transfers = await this.#transfersIn(chain, block, watched)
-    const payments = await this.#paymentsOf(chain, transfers, watched, () => block)
-    return { kind: 'read', position: block, payments: [...payments, ...(await this.#coinsIn(chain, block))] }
-  }
-
-  async #transfersIn(
-    chain: EvmRpcRequests,
-    block: Block,
-    watched: ReadonlyMap<string, string>,
-  ): Promise<Transfer[]> {
-    if (watched.size === 0) return []
-    const where = { blockHash: block.hash }
-    try {
-      if (!this.#readsTokenOnly) return await chain.transfers(where, watched.keys())
-    } catch (error) {
-      if (!(error instanceof RequestTooLarge)) throw error
-    }
-    // Anybody can fill a block with transfers of worthless tokens to our addresses. The tokens to pay in cost
-    // money.
-    this.#logCrowded(block)
-    const transfers: Transfer[] = []
-    for (const token of this.#parts.tokens)
-      transfers.push(...(await chain.transfers(where, watched.keys(), token)))
-    return transfers
-  }
-
-  #logCrowded({ height }: Block): void {
-    this.#parts.log.warn('chain_block_crowded', { reason: this.#name, count: height })
+    const found = await this.#searchNow.inBlock(chain, block, this.#readsTokensOnly)
+    return { kind: 'read', position: block, ...found }
   }
 
   // Deeper than a reorganisation reaches: reads many blocks at once, by height.
@@ -202,166 +342,69 @@ export class ChainReader {
     const here = await chain.block(position.height)
     if (here.hash !== position.hash) return await this.#findFork(chain)
     // After the head is known, for the same reason as with single blocks.
-    const watched = await this.#watched()
+    const watched = await this.#searchNow.watched()
     const end = head - this.#reorganisationDepth
     const to = watched.size === 0 ? end : Math.min(position.height + this.#range, end)
     // An endpoint that is behind would return what it has without saying so. Requesting this block first
     // makes it say so.
     const last = await chain.block(to)
-    const range = { from: position.height + 1, to }
-    const transfers = watched.size === 0 ? [] : await chain.transfers(range, watched.keys())
-    const blocks = new Map<number, Block>([[to, last]])
-    const payments = await this.#paymentsOf(chain, transfers, watched, async ({ height }) => {
-      const block = blocks.get(height) ?? (await chain.block(height))
-      blocks.set(height, block)
-      return block
-    })
-    return { kind: 'read', position: last, payments }
+    const range = { from: position.height + 1, last, watched }
+    const payments = await this.#searchNow.inRange(chain, range, false)
+    return { kind: 'read', position: last, payments, isDoubtful: false }
   }
 
   // Finds the newest block read that the chain still has. If an endpoint does not have a block at all, it is
-  // only behind; the block was not replaced.
-  async #findFork(chain: EvmRpcRequests): Promise<Step> {
-    const stored = await this.#parts.storage.sql<Position>`
-      SELECT height, hash, at FROM chain_blocks WHERE scope = ${this.#name} ORDER BY height DESC`
-    const [newest] = stored
-    for (const position of stored) {
+  // only behind; the block was not replaced. With `upTo`, the endpoint has no block above that height.
+  async #findFork(chain: EvmRpcRequests, upTo?: number): Promise<BackStep> {
+    const { agreed } = known(this.#state)
+    const blocks = await listBlocks(this.#parts.storage, this.#name)
+    const stored = blocks.some(({ height }) => height === agreed.height) ? blocks : [...blocks, agreed]
+    const reachable = upTo === undefined ? stored : stored.filter(({ height }) => height <= upTo)
+    for (const position of reachable) {
       const block = await chain.block(position.height)
       if (block.hash !== position.hash) continue
       // The chain is changing right now; the next round sees the result.
-      if (position === newest) throw new NotAvailable()
-      return { kind: 'back', position, isBeyondStored: false }
+      if (position === stored[0]) throw new NotAvailable()
+      return { kind: 'back', position, isMaybeBehind: upTo !== undefined && position === reachable[0] }
     }
-    // All stored blocks were replaced, so the depth of the reorganisation is unknown. Read again as far back
-    // from the oldest as a reorganisation may go. Final payments stay final, and payments that are read twice
-    // are recorded once.
-    const oldest = stored.at(-1)
-    if (!oldest) throw new NotAvailable()
-    const position = await chain.block(Math.max(0, oldest.height - this.#reorganisationDepth))
-    return { kind: 'back', position, isBeyondStored: true }
-  }
-
-  async #paymentsOf(
-    chain: EvmRpcRequests,
-    transfers: readonly Transfer[],
-    watched: ReadonlyMap<string, string>,
-    blockOf: (transfer: Transfer) => Block | Promise<Block>,
-  ): Promise<PaymentSeen[]> {
-    const payments: PaymentSeen[] = []
-    const moves = new Map<string, ReadonlyMap<number, string>>()
-    for (const transfer of transfers) {
-      const { token, to, amount, transaction, blockHash, logIndex } = transfer
-      const payTo = watched.get(to) ?? to
-      const isOther = !this.#parts.tokens.includes(token)
-      if (isOther && !this.#others.isWorthRecording(payTo, `${transaction}/${logIndex}`)) continue
-      const block = await blockOf(transfer)
-      if (block.hash !== blockHash) throw new NotAvailable()
-      const moved = isOther
-        ? undefined
-        : (moves.get(blockHash) ?? (await chain.transactionsOf(token, { blockHash })))
-      if (moved) moves.set(blockHash, moved)
-      // A payment's reference uses its index among the transaction's transfers of this token, not among the
-      // block's logs. So it stays the same payment if a reorganisation moves it to another block.
-      const place = moved ? placeOf(moved, transfer) : logIndex
-      const reference = `${this.#name}/${transaction}/${token}/${place}`
-      payments.push(this.#payment(block, { reference, asset: token, payTo, amount }))
-    }
-    return payments
-  }
-
-  // A block with all its transactions is large, so this is done only while an order is pending.
-  async #coinsIn(chain: EvmRpcRequests, block: Block): Promise<PaymentSeen[]> {
-    const pending = await this.#parts.ledger.pending(this.#parts.provider)
-    if (pending.length === 0 || this.#readsTokenOnly) return []
-    const wanted = new Map(pending.map(({ payTo }) => [payTo.toLowerCase(), payTo]))
-    const payments: PaymentSeen[] = []
-    for (const { to, amount, transaction } of await this.#allCoins(chain, block)) {
-      const payTo = wanted.get(to)
-      if (payTo === undefined) continue
-      const receipt = await chain.receipt(transaction)
-      if (receipt.blockHash !== block.hash) throw new NotAvailable()
-      if (!receipt.hasSucceeded) continue
-      const reference = `${this.#name}/${transaction}/native`
-      payments.push(this.#payment(block, { reference, asset: 'native', payTo, amount }))
-    }
-    return payments
-  }
-
-  async #allCoins(chain: EvmRpcRequests, block: Block): Promise<readonly CoinTransfer[]> {
-    try {
-      return await chain.coins(block.hash)
-    } catch (error) {
-      if (!(error instanceof RequestTooLarge)) throw error
-      this.#logCrowded(block)
-      return []
-    }
-  }
-
-  #payment({ height, at }: Block, { reference, asset, payTo, amount }: Money): PaymentSeen {
-    const { tokens } = this.#parts
-    const isRight = tokens.includes(asset)
-    const problem = tokens.length === 0 ? 'wrong_chain' : isRight ? undefined : 'wrong_token'
-    return {
-      ...{ reference, scope: this.#name, for: { payTo }, asset: `${this.#name}/${asset}`, amount },
-      ...{ at, height, isFinal: false },
-      ...(problem === undefined ? {} : { problem }),
-    }
-  }
-
-  // The watched addresses as orders spell them, by their lower-case form.
-  async #watched(): Promise<ReadonlyMap<string, string>> {
-    const addresses = await this.#parts.ledger.watched(this.#parts.provider)
-    return new Map(addresses.map((address) => [address.toLowerCase(), address]))
+    return { kind: 'back', position: undefined, isMaybeBehind: reachable.length === 0 }
   }
 
   // The payments found and the new position are stored in one transaction, so no block is recorded twice or
   // skipped.
-  async #commit(step: Step, from: Position): Promise<boolean> {
+  async #commit(step: Step): Promise<boolean> {
+    const { ledger, log, confirmations, agree } = this.#parts
     const scope = this.#name
-    const { height } = step.position
-    const isCommitted = await this.#parts.ledger.transaction(async (entries, sql) => {
-      if (!(await lockPosition(sql, scope, from))) return false
+    const from = known(this.#state).position
+    const { position } = step
+    if (!position) throw new Error('there is no block to go back to')
+    const isCommitted = await ledger.transaction(async (entries, sql) => {
+      if (!(await lockChain(sql, scope, from))) return false
       if (step.kind === 'back') {
-        await entries.retractAbove(scope, height)
-        await sql`DELETE FROM chain_blocks WHERE scope = ${scope} AND height >= ${height}`
-        await storePosition(sql, scope, step.position)
+        await entries.retractAbove(scope, position.height)
+        await goBackTo(sql, scope, position)
         return true
       }
       for (const payment of step.payments) await entries.record(payment)
-      await storePosition(sql, scope, step.position)
-      await sql`DELETE FROM chain_blocks WHERE scope = ${scope} AND height < ${height - this.#reorganisationDepth}`
+      await rememberBlock(sql, scope, position)
+      await forgetBelow(sql, scope, position.height - this.#reorganisationDepth)
+      if (agree > 1) return true
+      await setAgreed(sql, scope, position)
       // Counted from the block that was read, not from an endpoint's claim about the newest block.
-      await entries.finalizeUpTo(scope, height - this.#parts.confirmations + 1)
+      await entries.finalizeUpTo(scope, position.height - confirmations + 1)
       return true
     })
-    if (isCommitted && step.kind === 'back') {
-      const fields = { reason: scope, count: from.height - height }
-      if (step.isBeyondStored) this.#parts.log.error('chain_reorganised_beyond_memory', fields)
-      else this.#parts.log.warn('chain_reorganised', fields)
-    }
-    return isCommitted
+    await this.resume(scope)
+    if (!isCommitted) return false
+    this.#behindSince = undefined
+    if (this.isStopped) await this.#troublesNow.clear('stopped')
+    if (step.kind === 'back')
+      log.warn('chain_reorganised', { reason: scope, count: from.height - position.height })
+    return true
   }
 }
 
-function placeOf(moved: ReadonlyMap<number, string>, { transaction, logIndex }: Transfer): number {
-  if (moved.get(logIndex) !== transaction) throw new NotAvailable()
-  return [...moved].filter(([index, each]) => index < logIndex && each === transaction).length
-}
-
-function storePosition(sql: Sql, scope: string, { height, hash, at }: Position): Promise<unknown> {
-  return sql`
-    INSERT INTO chain_blocks (scope, height, hash, at) VALUES (${scope}, ${height}, ${hash}, ${at})
-    ON CONFLICT (scope, height) DO NOTHING`
-}
-
-// Locks the position, and returns whether it is still the newest. If two nodes read the same block, one of
-// them waits here and then sees that it is too late.
-async function lockPosition(sql: Sql, scope: string, { height, hash }: Position): Promise<boolean> {
-  const [locked] = await sql`
-    UPDATE chain_blocks SET hash = hash WHERE scope = ${scope} AND height = ${height} AND hash = ${hash}
-    RETURNING height`
-  if (!locked) return false
-  const [above] = await sql`
-    SELECT height FROM chain_blocks WHERE scope = ${scope} AND height > ${height} LIMIT 1`
-  return above === undefined
+function known<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('the chain’s id is not known yet')
+  return value
 }

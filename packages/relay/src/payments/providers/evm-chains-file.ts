@@ -21,6 +21,8 @@ export interface EvmChain {
   /** Endpoints of the chain; they may hold credentials. */
   readonly rpcUrls: readonly string[]
   readonly confirmations: number
+  /** How many endpoints must agree on a payment before it is final. */
+  readonly agree: number
   /** The address of a transaction's page in an explorer, with `{transaction}` in place of its hash. */
   readonly explorerUrl: string | undefined
   /** At least one. */
@@ -69,12 +71,18 @@ const Chain = v.pipe(
     network: Short,
     rpc_urls: v.pipe(v.array(RpcUrl, 'must be a list of URLs'), v.minLength(1, 'must contain a URL')),
     confirmations: v.optional(wholeNumber(1, 1000), 12),
+    agree: v.optional(wholeNumber(1, 100)),
     explorer_url: v.optional(ExplorerUrl),
     tokens: Tokens,
   }),
+  v.check(
+    ({ agree, rpc_urls }) => agree === undefined || agree <= countHosts(rpc_urls),
+    'must have at least as many endpoints as must agree',
+  ),
   v.transform(
-    ({ chain_id, rpc_urls, explorer_url, ...rest }): EvmChain => ({
+    ({ chain_id, rpc_urls, explorer_url, agree, ...rest }): EvmChain => ({
       ...{ ...rest, chainId: chain_id, rpcUrls: rpc_urls, explorerUrl: explorer_url },
+      agree: agree ?? usualAgree(rpc_urls),
     }),
   ),
 )
@@ -96,6 +104,16 @@ export function readChainsFile(setting: string, file: string): readonly EvmChain
   // For a member that is missing or unknown, the library's text quotes the input.
   const rule = /^must /.test(issue.message) ? issue.message : 'must be there, and nothing unknown besides it'
   throw new SettingError(setting, `a file of chains, but ${place ? `${place} in ${file}` : file} ${rule}`)
+}
+
+/** The number of endpoints that can contradict each other: those of one host count once. */
+export function countHosts(rpcUrls: readonly string[]): number {
+  return new Set(rpcUrls.map((url) => new URL(url).host)).size
+}
+
+/** How many endpoints must agree unless it is set: two, or one if there is only one. */
+export function usualAgree(rpcUrls: readonly string[]): number {
+  return Math.min(2, countHosts(rpcUrls))
 }
 
 /** A token's address in lower case; undefined if it is none. */

@@ -4,7 +4,7 @@ import type { Address } from 'viem'
 import { SettingError } from '../../operations/setting-error.ts'
 import type { PaymentSettingText, paymentSettings } from '../payment-settings.ts'
 import { DepositAddresses } from './deposit-keys.ts'
-import { type EvmChain, readChainsFile, tokenAddressOf } from './evm-chains-file.ts'
+import { countHosts, type EvmChain, readChainsFile, tokenAddressOf, usualAgree } from './evm-chains-file.ts'
 import { explorerSettingOf } from './explorer.ts'
 
 /** The configuration of the provider. */
@@ -33,6 +33,7 @@ export function evmConfigOf(text: PaymentSettingText): EvmConfig {
     chainId: whole('EVM_CHAIN_ID', 1, Number.MAX_SAFE_INTEGER),
     network: short('EVM_NETWORK', text('EVM_NETWORK')),
     confirmations: whole('EVM_CONFIRMATIONS', 1, 1000),
+    agree: agree('EVM_AGREE', text('EVM_AGREE'), rpcUrls),
     explorerUrl: explorerSettingOf('EVM_EXPLORER_URL', text('EVM_EXPLORER_URL')),
     tokens: [
       {
@@ -68,6 +69,10 @@ function urls(name: Name, text: string): readonly string[] {
     throw new SettingError(name, 'URLs that begin with https:// or http://, with commas between them')
   }
   return given
+}
+
+function agree(name: Name, text: string, rpcUrls: readonly string[]): number {
+  return text === '' ? usualAgree(rpcUrls) : wholeNumber(name, text, 1, countHosts(rpcUrls))
 }
 
 function token(text: string): Address {

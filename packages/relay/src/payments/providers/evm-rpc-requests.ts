@@ -44,9 +44,12 @@ const Hash = hex('{64}')
 const EvmAddress = hex('{40}')
 
 const BlockAnswer = v.pipe(
-  v.object({ number: Whole, hash: Hash, parentHash: Hash, timestamp: Whole }),
-  v.transform(({ number, hash, parentHash, timestamp }) => ({
-    ...{ height: number, hash, parentHash },
+  v.object({
+    ...{ number: Whole, hash: Hash, parentHash: Hash, timestamp: Whole },
+    logsBloom: v.nullish(hex('{512}')), // Some chains have none.
+  }),
+  v.transform(({ number, hash, parentHash, timestamp, logsBloom }) => ({
+    ...{ height: number, hash, parentHash, logsBloom: logsBloom ?? undefined },
     at: timestamp * 1000,
   })),
 )
@@ -74,6 +77,8 @@ export interface Block {
   readonly parentHash: string
   /** Milliseconds since 1970. */
   readonly at: number
+  /** Which addresses and topics its logs may contain; undefined on chains without it. */
+  readonly logsBloom: string | undefined
 }
 
 /** One block, or all blocks from one height to another. */
@@ -105,7 +110,8 @@ export interface Receipt {
   readonly hasSucceeded: boolean
 }
 
-const TRANSFER = toEventSelector('Transfer(address,address,uint256)')
+/** The topic of the event of a transfer. */
+export const TRANSFER = toEventSelector('Transfer(address,address,uint256)')
 const DECIMALS = '0x313ce567' // decimals()
 const ADDRESSES_AT_ONCE = 200
 /** With more addresses than this, requesting every transfer takes less. */
@@ -114,8 +120,11 @@ const MOST_ADDRESSES = 2000
 /** The requests to one endpoint of a chain. */
 export class EvmRpcRequests {
   readonly #request: RpcRequest
+  /** The endpoint's host. The rest of its URL may contain a key. */
+  readonly host: string
 
-  constructor(request: RpcRequest) {
+  constructor(host: string, request: RpcRequest) {
+    this.host = host
     this.#request = request
   }
 
@@ -166,14 +175,18 @@ export class EvmRpcRequests {
   /**
    * Every transfer of tokens to one of `addresses` (in lower case), in one block or from one height to
    * another.
-   * @param token only transfers of this token
+   * @param tokens only transfers of these tokens
    * @throws RequestTooLarge
    */
-  async transfers(where: Where, addresses: Iterable<string>, token?: string): Promise<Transfer[]> {
+  async transfers(
+    where: Where,
+    addresses: Iterable<string>,
+    tokens?: readonly string[],
+  ): Promise<Transfer[]> {
     const isOneBlock = 'blockHash' in where
     const blocks = isOneBlock ? where : { fromBlock: quantity(where.from), toBlock: quantity(where.to) }
-    const filter = token === undefined ? blocks : { ...blocks, address: token }
-    const parts = token !== undefined ? undefined : isOneBlock ? 'block' : 'blocks'
+    const filter = tokens === undefined ? blocks : { ...blocks, address: tokens }
+    const parts = !isOneBlock ? 'blocks' : tokens === undefined ? 'block' : undefined
     const wanted = new Set(addresses)
     const read = (result: unknown): Transfer[] =>
       logsOf(result, where).flatMap((log) => transferOf(log, wanted))
@@ -257,7 +270,8 @@ function transferOf(log: v.InferOutput<typeof LogAnswer>, wanted: ReadonlySet<st
   return [{ token, to, amount, height, blockHash, transaction, logIndex }]
 }
 
-function wordOf(address: string): string {
+/** An address as a topic. */
+export function wordOf(address: string): string {
   return `0x${address.slice(2).padStart(64, '0')}`
 }
 

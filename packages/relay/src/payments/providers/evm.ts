@@ -95,11 +95,11 @@ class EvmPayments implements PaymentProvider {
 
   /** Resolves without waiting for the chain, which may not be reachable now. Call it only once. */
   async start(ledger: Ledger): Promise<void> {
-    const { chainId, tokens, rpcUrls, otherRpcUrls, confirmations, notChainIds } = this.#config
-    const { storage, log } = this.#parts
-    const shared = { ledger, storage, log, provider: this.name, confirmations }
+    const { chainId, tokens, rpcUrls, otherRpcUrls, confirmations, agree, notChainIds } = this.#config
+    const { storage, clock, log } = this.#parts
+    const shared = { ledger, storage, clock, log, provider: this.name, confirmations }
     const rpc = this.#rpcOf(rpcUrls, { chainId })
-    const reader = new ChainReader({ ...shared, rpc, tokens: tokens.map(({ address }) => address) })
+    const reader = new ChainReader({ ...shared, rpc, agree, tokens: tokens.map(({ address }) => address) })
     await reader.resume(`evm:${chainId}`)
     this.#reader = reader
     this.#poll(reader, rpcUrls, {
@@ -114,7 +114,7 @@ class EvmPayments implements PaymentProvider {
     })
     for (const url of otherRpcUrls) {
       const other = this.#rpcOf([url], { chainId: undefined, notChainIds })
-      this.#poll(new ChainReader({ ...shared, rpc: other, tokens: [] }), [url])
+      this.#poll(new ChainReader({ ...shared, rpc: other, agree: 1, tokens: [] }), [url])
     }
   }
 
@@ -123,9 +123,12 @@ class EvmPayments implements PaymentProvider {
     await Promise.all(this.#loops)
   }
 
-  /** The time of the newest block that was read. It stands still while the chain cannot be read. */
+  /**
+   * The time of the newest block that was read, and on which enough endpoints agree. It stands still while the
+   * chain cannot be read.
+   */
   seenUntil(): number {
-    return this.#reader?.position?.at ?? 0
+    return this.#reader?.seenUntil ?? 0
   }
 
   transactionPage(transaction: string): string | undefined {
@@ -143,7 +146,8 @@ class EvmPayments implements PaymentProvider {
 
   // Without a position, the reader could start after the block that pays for an order.
   #canOpen(asset: string): boolean {
-    return this.#rightTokens.has(asset) && this.#reader?.position !== undefined
+    const reader = this.#reader
+    return this.#rightTokens.has(asset) && reader?.position !== undefined && !reader.isStopped
   }
 
   #rpcOf(
