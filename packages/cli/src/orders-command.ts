@@ -1,6 +1,7 @@
 // sotto orders: shows and changes orders, through the running relay or, if none runs, in its store.
 import type { AccountEntry, OrderAccounts, OrderLine } from '@sotto/relay'
 import { CommandError, type CommandGroup, type Flags, neededFlag, textFlag, UsageError } from './command.ts'
+import { chainActions, warnOfChains } from './orders-chains.ts'
 import { jsonOf, ordersTable, orderText, payoutsTable } from './orders-command-text.ts'
 import { CSV_TITLES, csvLineOf } from './orders-csv.ts'
 import { atRelay, environmentOf, type Relay } from './relay-environment.ts'
@@ -25,6 +26,8 @@ export const ordersCommand: CommandGroup = {
        sotto orders payouts
        sotto orders payout-paid ORDER --reference TEXT --why TEXT
        sotto orders accounts [--from DATE] [--until DATE]
+       sotto orders chains
+       sotto orders rescan --from BLOCK [--chain ID]
 
 Works on the orders of the relay on this machine. It talks to a running relay through a
 socket in its data folder, which only the relay's user can open. If no relay runs, it opens
@@ -50,6 +53,10 @@ the store.
   accounts         sales, payments, refunds and payouts as CSV, by time
     --from DATE      from this day on, such as 2026-01-01 (UTC)
     --until DATE     before this day
+  chains           the chains that are read, and why payments of one wait
+  rescan           read a chain again: payments that were missed are found, known ones stay
+    --from BLOCK     the first block to read
+    --chain ID       the chain's number, if there are several
 
   --why TEXT       the reason, at most 500 characters. It is stored with your user name on
                    this machine and the time, for every change of an order.
@@ -82,6 +89,7 @@ The exit code is 0, 1 if the relay refused, or 2 if the command was called wrong
           relay.tellRelay(at, 'orders.list', { ...filter, limit }),
         )
         const isAll = Object.keys(filter).length === 0
+        await warnOfChains(flags)
         if (orders.length === 0) return print(flags, orders, `There are no ${isAll ? '' : 'such '}orders.`)
         const more = orders.length < limit ? '' : `\nThe newest ${limit}; --limit shows more.`
         return print(flags, orders, ordersTable(orders) + more)
@@ -187,6 +195,7 @@ The exit code is 0, 1 if the relay refused, or 2 if the command was called wrong
         return 0
       },
     },
+    ...chainActions,
   ],
 }
 

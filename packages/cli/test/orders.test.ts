@@ -214,6 +214,28 @@ for (const way of ['through a running relay', 'on the store of a stopped relay']
       expect(JSON.parse(json.output).order.pay_to).toBe(nasty)
     })
 
+    test('a chain that stopped is named with every list, and is read again on command', async () => {
+      expect((await orders('chains')).output).toBe('No chain was read yet.\n')
+      expect(await orders('rescan', '--from', '7')).toMatchObject({ code: 1, output: '' })
+      tamper(relay, "INSERT INTO chain_blocks (scope, height, hash, at) VALUES ('evm:1', 12, '0xab', 0)")
+      tamper(
+        relay,
+        `INSERT INTO chains (scope, agreed_height, agreed_hash, agreed_at, trouble, trouble_hosts, trouble_since)
+         VALUES ('evm:1', 10, '0xaa', 0, 'stopped', 'one.example', 0)`,
+      )
+      const { code, errors } = await orders('list')
+      expect(code).toBe(0)
+      expect(errors).toMatch(
+        /^evm:1: read up to block 12, .+ up to 10; STOPPED: .+ \(one\.example\), since 1970/,
+      )
+      if (isRunning) expect((await (await fetch(`${relay.url}/ready`)).json()).payments).toBe('evm:1 stopped')
+      expect(await orders('rescan', '--from', '14')).toMatchObject({ code: 1, output: '' })
+      const { output } = await orders('rescan', '--from', '7', '--chain', '1')
+      expect(output).toBe('evm:1 will be read again from block 7.\n')
+      expect((await orders('chains')).output).toEndWith('; will be read again from block 7\n')
+      tamper(relay, 'DELETE FROM chains')
+    })
+
     test('an unknown order is refused in one line', async () => {
       expect(await orders('show', `ord_${'x'.repeat(24)}`)).toEqual({
         ...{ code: 1, output: '', errors: `sotto: there is no order ord_${'x'.repeat(24)}\n` },
@@ -262,6 +284,8 @@ test('a wrong call prints its mistake in one line and exits with code 2', async 
     [['list', '--limit', '1001'], /--limit takes a number from 1 to 1000/],
     [['accounts', '--from', '2026-13-01'], /--from takes a day such as 2026-01-31, not "2026-13-01"/],
     [['accounts', '--until', 'now'], /--until takes a day/],
+    [['rescan'], /--from is missing; it says the first block to read/],
+    [['rescan', '--from', '0x1'], /--from takes the number of a block, not "0x1"/],
     [['show'], /ORDER is missing/],
     [['show', order, order], /Unexpected argument/],
     [['confirm', order], /--why is missing; it says why this is done/],

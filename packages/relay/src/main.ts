@@ -15,6 +15,7 @@ export { settings } from './config.ts'
 export { backUp, OperatorError, operatorCommands, tellRelay } from './operator.ts'
 export type { AccountEntry, OrderAccounts } from './payments/accounting.ts'
 export type { OrderDetail, OrderLine, PaymentLine, PayoutLine } from './payments/operator-answers.ts'
+export type { ChainLine } from './payments/operator-chains.ts'
 export { StartError } from './start-error.ts'
 
 /**

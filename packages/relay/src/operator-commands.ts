@@ -11,6 +11,7 @@ import type { Log } from './operations/log.ts'
 import { accountingAnswers, accountingCommands } from './payments/accounting.ts'
 import type { PaymentLedger } from './payments/ledger.ts'
 import { orderAnswers } from './payments/operator-answers.ts'
+import { chainAnswers, chainCommands } from './payments/operator-chains.ts'
 import { orderCommands } from './payments/operator-orders.ts'
 import { countSubscriptions, makeVapidSecret } from './push/push.ts'
 import type { Storage } from './storage/storage.ts'
@@ -19,6 +20,7 @@ import type { Storage } from './storage/storage.ts'
 export const operatorAnswers = {
   ...orderAnswers,
   ...accountingAnswers,
+  ...chainAnswers,
   ...accountAnswers,
   ...keyAnswers,
 } as const
@@ -39,6 +41,7 @@ export function createOperatorCommands(parts: {
   return {
     ...orderCommands(parts),
     ...accountingCommands(parts),
+    ...chainCommands(parts),
     ...accountCommands(parts),
     ...keyCommands(parts),
   }

@@ -163,7 +163,7 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
       ...vanityRoutes({ ...shared, rules: vanityRules, orders, reserveRate, describePaying }),
       ...push.routes,
     },
-    readiness: () => readReadiness({ ...shared, durability, hasLostPayments: payments.hasLost }),
+    readiness: () => readReadiness({ ...shared, durability, paymentTroubles: payments.troubles }),
   })
   await payments.start()
   await push.start()

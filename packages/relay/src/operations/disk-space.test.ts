@@ -110,7 +110,7 @@ test('readiness writes to the store, once a second at most', async () => {
   }
   const parts = {
     ...{ space, clockTrust: { isLost: async () => false }, durability: { state: 'ok' } as const },
-    hasLostPayments: async () => false,
+    paymentTroubles: async () => [],
   }
   expect(await readReadiness(parts)).toEqual({
     ready: true,

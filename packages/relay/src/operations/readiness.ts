@@ -15,25 +15,25 @@ export interface Readiness {
 
 /**
  * A relay whose disk is full is still ready: it delivers, and takes what frees space. So is one that does not
- * trust its clock: it delivers, and nothing expires. So is one that lost payments. So is one whose database
+ * trust its clock: it delivers, and nothing expires. So is one whose payments wait or are lost. So is one whose database
  * became unsafe: to stop every node would be a certain loss against a possible one.
  */
 export async function readReadiness(parts: {
   space: Pick<DiskSpace, 'state' | 'tryWrite'>
   clockTrust: Pick<ClockTrust, 'isLost'>
   durability: Pick<DurabilityCheck, 'state'>
-  /** Whether payments are lost that had counted. */
-  hasLostPayments: () => Promise<boolean>
+  /** Why payments wait, and whether payments are lost that had counted. */
+  paymentTroubles: () => Promise<readonly string[]>
 }): Promise<Readiness> {
   const storage = await storageState(parts.space)
   const answers = storage !== 'failing'
   const isStopped = answers && (await parts.clockTrust.isLost())
-  const hasLost = answers && (await parts.hasLostPayments())
+  const troubles = answers ? await parts.paymentTroubles() : []
   return {
     ready: answers,
     parts: {
       ...{ storage, expiry: isStopped ? 'stopped' : 'ok', durability: parts.durability.state },
-      payments: hasLost ? 'lost' : 'ok',
+      payments: troubles.join(', ') || 'ok',
     },
   }
 }

@@ -129,7 +129,9 @@ export async function setAgreed(sql: Sql, scope: string, { height, hash, at }: P
     UPDATE chains SET agreed_height = ${height}, agreed_hash = ${hash}, agreed_at = ${at} WHERE scope = ${scope}`
 }
 
-/** Makes `position` the newest block, after a reorganisation or because what was read above it is not true. */
+/**
+ * Makes `position` the newest block, after a reorganisation or because what was read above it is not true.
+ */
 export async function goBackTo(sql: Sql, scope: string, position: Position): Promise<void> {
   await sql`DELETE FROM chain_blocks WHERE scope = ${scope} AND height >= ${position.height}`
   await rememberBlock(sql, scope, position)

@@ -7,7 +7,7 @@ import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import type { RandomBytes } from '../operations/random.ts'
 import type { Storage } from '../storage/storage.ts'
-import { forgetTroubles } from './chain-store.ts'
+import { forgetTroubles, listChains } from './chain-store.ts'
 import type { AllGoods } from './goods.ts'
 import { PaymentLedger } from './ledger.ts'
 import { isAnyLost } from './lost-payments.ts'
@@ -73,9 +73,16 @@ export function createPayments(parts: {
       await ends.stop()
       await Promise.all(providers.map((provider) => provider.stop()))
     },
-    /** Whether a payment is lost that had counted, and the operator has not settled it. */
-    hasLost: () => isAnyLost(parts.storage),
     forgetParties: () => forgetParties(parts),
+    /**
+     * Why payments of chains wait: `evm:1 stopped`; and `lost` if a payment is lost that had counted, and the
+     * operator has not settled it.
+     */
+    troubles: async (): Promise<string[]> => {
+      const chains = await listChains(parts.storage)
+      const waiting = chains.flatMap(({ scope, trouble }) => (trouble ? [`${scope} ${trouble}`] : []))
+      return (await isAnyLost(parts.storage)) ? ['lost', ...waiting] : waiting
+    },
   }
 }
 

@@ -1,5 +1,5 @@
-// Says why payments of a chain wait: in the log when it begins, once an hour while it lasts, and when it ends;
-// in the store, for the operator's commands and the readiness.
+// Says why payments of a chain wait: in the log when it begins, once an hour while it lasts, and when it
+// ends; in the store, for the operator's commands and the readiness.
 import type { Clock } from '../../operations/clock.ts'
 import type { Log } from '../../operations/log.ts'
 import type { Storage } from '../../storage/storage.ts'

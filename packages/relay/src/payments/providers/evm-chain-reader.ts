@@ -59,8 +59,8 @@ interface BackStep {
 const LEAST_REORGANISATION_DEPTH = 64
 const WIDEST_RANGE = 2000
 /**
- * After this many failures a block is read only for the tokens to pay in, and no longer for everything sent in
- * it.
+ * After this many failures a block is read only for the tokens to pay in, and no longer for everything sent
+ * in it.
  */
 const MOST_FAILURES = 10
 /** For so long no endpoint may have the newest block that was read, before the reading goes back. */
@@ -152,27 +152,30 @@ export class ChainReader {
     return known(this.#troubles)
   }
 
-  // The first time, no order is opened before there is a position, so no older block can contain a payment. If
-  // two nodes start at the same time, each from its own newest block, this still holds: both blocks existed
+  // The first time, no order is opened before there is a position, so no older block can contain a payment.
+  // If two nodes start at the same time, each from its own newest block, this still holds: both blocks existed
   // before either position was stored. The operator can have the chain read again from an older block.
   async #start(rescanFrom: number | undefined): Promise<void> {
     const { rpc, agree, ledger, log } = this.#parts
     const height = rescanFrom === undefined ? await this.#commonHead() : Math.max(0, rescanFrom - 1)
     if (height === undefined) return
+    const before = this.#state?.position
     const blocks = await rpc.askEach(
       async (chain) => ({
         older: await chain.block(Math.max(0, height - this.#reorganisationDepth)),
         position: await chain.block(height),
+        isKnown: !before || (await hasBlock(chain, before)),
       }),
       () => false,
     )
     if (blocks.length === 0) throw new ChainUnreachable()
     const found = agreeing(blocks, ({ position }) => position.hash, agree)
     if (!found) return
-    const before = this.#state?.position
     await ledger.transaction(async (entries, sql) => {
       if (!(await lockChain(sql, this.#name, before))) return
-      if (rescanFrom !== undefined) await entries.retractAbove(this.#name, height)
+      // On the chain that was read before, final payments stay; some of them only a single block shows.
+      if (found.value.isKnown) await entries.retractSeen(this.#name, height)
+      else await entries.retractAbove(this.#name, height)
       await startAt(sql, this.#name, found.value)
     })
     await this.resume(this.#name)
@@ -307,8 +310,8 @@ export class ChainReader {
     return now - this.#behindSince >= BEHIND_FOR_MS
   }
 
-  // No endpoint has a block above the position. Usually it is the newest. But the chain may be shorter now, or
-  // the position may be that of another chain that an endpoint served.
+  // No endpoint has a block above the position. Usually it is the newest. But the chain may be shorter now,
+  // or the position may be that of another chain that an endpoint served.
   async #comparePosition(): Promise<void> {
     const { position } = known(this.#state)
     const against: { host: string; value: BackStep }[] = []
@@ -401,6 +404,15 @@ export class ChainReader {
     if (step.kind === 'back')
       log.warn('chain_reorganised', { reason: scope, count: from.height - position.height })
     return true
+  }
+}
+
+async function hasBlock(chain: EvmRpcRequests, { height, hash }: Position): Promise<boolean> {
+  try {
+    return (await chain.block(height)).hash === hash
+  } catch (error) {
+    if (error instanceof NotAvailable) return false
+    throw error
   }
 }
 

@@ -124,8 +124,8 @@ class EvmPayments implements PaymentProvider {
   }
 
   /**
-   * The time of the newest block that was read, and on which enough endpoints agree. It stands still while the
-   * chain cannot be read.
+   * The time of the newest block that was read, and on which enough endpoints agree. It stands still while
+   * the chain cannot be read.
    */
   seenUntil(): number {
     return this.#reader?.seenUntil ?? 0
