@@ -18,6 +18,7 @@ import {
 import type { Ledger, PaymentSeen } from '../provider.ts'
 import { ChainTroubles } from './chain-troubles.ts'
 import { Agreement, agreeing } from './evm-agreement.ts'
+import { findStart } from './evm-chain-start.ts'
 import { PaymentSearch } from './evm-payment-search.ts'
 import { ChainUnreachable, type Rpc } from './evm-rpc.ts'
 import { type Block, type EvmRpcRequests, NotAvailable, RequestTooLarge } from './evm-rpc-requests.ts'
@@ -153,46 +154,28 @@ export class ChainReader {
   }
 
   // The first time, no order is opened before there is a position, so no older block can contain a payment.
-  // If two nodes start at the same time, each from its own newest block, this still holds: both blocks existed
-  // before either position was stored. The operator can have the chain read again from an older block.
+  // If two nodes start at the same time, each from its own newest block, this still holds: both blocks
+  // existed before either position was stored. The operator can have it read again from an older block.
   async #start(rescanFrom: number | undefined): Promise<void> {
     const { rpc, agree, ledger, log } = this.#parts
-    const height = rescanFrom === undefined ? await this.#commonHead() : Math.max(0, rescanFrom - 1)
-    if (height === undefined) return
     const before = this.#state?.position
-    const blocks = await rpc.askEach(
-      async (chain) => ({
-        older: await chain.block(Math.max(0, height - this.#reorganisationDepth)),
-        position: await chain.block(height),
-        isKnown: !before || (await hasBlock(chain, before)),
-      }),
-      () => false,
-    )
-    if (blocks.length === 0) throw new ChainUnreachable()
-    const found = agreeing(blocks, ({ position }) => position.hash, agree)
+    const found = await findStart(rpc, {
+      ...{ agree, before, depth: this.#reorganisationDepth },
+      height: rescanFrom === undefined ? undefined : Math.max(0, rescanFrom - 1),
+    })
     if (!found) return
+    const { height } = found.position
     await ledger.transaction(async (entries, sql) => {
       if (!(await lockChain(sql, this.#name, before))) return
       // On the chain that was read before, final payments stay; some of them only a single block shows.
-      if (found.value.isKnown) await entries.retractSeen(this.#name, height)
+      if (found.isKnown) await entries.retractSeen(this.#name, height)
       else await entries.retractAbove(this.#name, height)
-      await startAt(sql, this.#name, found.value)
+      await startAt(sql, this.#name, found)
     })
     await this.resume(this.#name)
     if (rescanFrom === undefined) return
     this.#troublesNow.forget()
     log.info('chain_rescan', { reason: this.#name, count: rescanFrom })
-  }
-
-  // The newest block that as many endpoints have as must agree.
-  async #commonHead(): Promise<number | undefined> {
-    const heads = await this.#parts.rpc.askEach(
-      (chain) => chain.head(),
-      () => false,
-    )
-    if (heads.length === 0) throw new ChainUnreachable()
-    const heights = heads.flatMap(({ value }) => (value ? [value.height] : []))
-    return heights.toSorted((a, b) => b - a)[this.#parts.agree - 1]
   }
 
   async #readOn(stopping: AbortSignal): Promise<void> {
@@ -404,15 +387,6 @@ export class ChainReader {
     if (step.kind === 'back')
       log.warn('chain_reorganised', { reason: scope, count: from.height - position.height })
     return true
-  }
-}
-
-async function hasBlock(chain: EvmRpcRequests, { height, hash }: Position): Promise<boolean> {
-  try {
-    return (await chain.block(height)).hash === hash
-  } catch (error) {
-    if (error instanceof NotAvailable) return false
-    throw error
   }
 }
 

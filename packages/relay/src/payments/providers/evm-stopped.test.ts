@@ -112,7 +112,9 @@ test('a stopped chain is read again from the block that the operator names', asy
   await until('the order is confirmed', async () => (await shop.status(order)) === 'confirmed')
   expect(await rival.height()).toBeGreaterThan(from)
   expect(await stateOf(shop)).toMatchObject({ trouble: undefined, rescanFrom: undefined })
-  expect(await shop.outcomes(paid)).toEqual(['counted'])
+  // The chain no longer has what was paid before.
+  expect(await shop.outcomes(paid)).toEqual(['gone'])
+  await until('the loss is logged', () => isLogged(shop, 'payment_lost'))
   await shop.order()
 })
 
