@@ -85,6 +85,22 @@ onEveryEngine((relay) => {
     expect(markOf(await socket.next())).toEqual(['read', 1])
   })
 
+  test.concurrent('a later sync repeats the marks that are not confirmed, and its count includes them', async () => {
+    const { alices, confirm, marksUntilNow } = await withMessages(['a1', 'a2'])
+    confirm('delivered', 2)
+    expect(await marksUntilNow()).toEqual([['delivered', 2]])
+    confirm('read', 1)
+    alices.send({ type: 'sync', crypto_v: 1 })
+    const older = await alices.untilSynced()
+    expect(older.filter(isMark).map(markOf)).toEqual([['delivered', 2]])
+    const newer = await alices.synced()
+    expect(newer.filter(isMark).map(markOf)).toEqual([
+      ['delivered', 2],
+      ['read', 1],
+    ])
+    expect([older.at(-1).count, newer.at(-1).count]).toEqual([older.length - 1, newer.length - 1])
+  })
+
   test.concurrent('what was withheld is not told: a later connection gets it, if it reads `seq` or if it covers by then', async () => {
     const { alice, alices, confirm, marksUntilNow } = await withMessages(['a1', 'a2'])
     confirm('read', 1)
