@@ -5,7 +5,7 @@ import {
   type DeliveredConnection,
   type DeliveryReader,
 } from '../src/messages/connection-delivery.ts'
-import type { WaitingFrame } from '../src/messages/mailbox-reader.ts'
+import type { WaitingFrame, WaitingReceipts } from '../src/messages/mailbox-reader.ts'
 import { createLog } from '../src/operations/log.ts'
 import type { AccountId } from '../src/storage/storage.ts'
 
@@ -26,6 +26,7 @@ interface Notice {
 export function openDelivery(unlistedSeconds = 30) {
   const rows: WaitingFrame[] = []
   const notices: Notice[] = []
+  const receipts: WaitingReceipts[] = []
   const sent: string[] = []
   let lastPosition = 0
   let buffered = 0
@@ -58,7 +59,7 @@ export function openDelivery(unlistedSeconds = 30) {
           row.convId === convId && row.seq > afterSeq && row.position <= upToPosition
         return asRead(rows.filter(isPart).slice(0, most))
       }),
-    readReceipts: () => query(() => []),
+    readReceipts: () => query(() => receipts),
     readNotices: (_account, after, most) =>
       query(() => notices.filter(({ id }) => id > after).slice(0, most)),
   }
@@ -108,6 +109,7 @@ export function openDelivery(unlistedSeconds = 30) {
   }
   return {
     delivery,
+    receipts,
     sent,
     closes,
     store,

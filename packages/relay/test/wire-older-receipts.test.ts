@@ -85,22 +85,6 @@ onEveryEngine((relay) => {
     expect(markOf(await socket.next())).toEqual(['read', 1])
   })
 
-  test.concurrent('a later sync repeats the marks that are not confirmed, and its count includes them', async () => {
-    const { alices, confirm, marksUntilNow } = await withMessages(['a1', 'a2'])
-    confirm('delivered', 2)
-    expect(await marksUntilNow()).toEqual([['delivered', 2]])
-    confirm('read', 1)
-    alices.send({ type: 'sync', crypto_v: 1 })
-    const older = await alices.untilSynced()
-    expect(older.filter(isMark).map(markOf)).toEqual([['delivered', 2]])
-    const newer = await alices.synced()
-    expect(newer.filter(isMark).map(markOf)).toEqual([
-      ['delivered', 2],
-      ['read', 1],
-    ])
-    expect([older.at(-1).count, newer.at(-1).count]).toEqual([older.length - 1, newer.length - 1])
-  })
-
   test.concurrent('what was withheld is not told: a later connection gets it, if it reads `seq` or if it covers by then', async () => {
     const { alice, alices, confirm, marksUntilNow } = await withMessages(['a1', 'a2'])
     confirm('read', 1)
@@ -146,24 +130,32 @@ onEveryEngine((relay) => {
     const carol = await wireAccount(relay.url)
     const other = await befriend(alice, carol)
     const { socket: carols } = await carol.online()
-    alices.send(message(carol.alias, other, 'x', 'c1'))
-    await alices.next('ack')
     confirm('delivered', 2)
     await alices.next('delivered')
 
-    let lastAckAt = 0
-    for (const id of ['a1', 'a2', 'a1']) {
-      send(id)
-      await alices.next('ack')
-      lastAckAt = performance.now()
+    for (let isInTime = false; !isInTime; ) {
+      alices.send(message(carol.alias, other, 'x', crypto.randomUUID()))
+      const { seq } = await alices.next('ack')
+      let lastAckAt = 0
+      for (const id of ['a1', 'a2', 'a1']) {
+        send(id)
+        await alices.next('ack')
+        lastAckAt = performance.now()
+      }
+      confirm('read', 2)
+      carols.send({ type: 'read', conv_id: other, seq, to: alice.alias })
+      carols.send(message(alice.alias, other, 'x', crypto.randomUUID()))
+      await carols.next('ack') // Frames are processed in order.
+      const early = (await alices.untilPong()).filter(isMark)
+      // A slow machine may need as long as the marks wait.
+      isInTime = performance.now() - lastAckAt < AFTER_REPEAT_MS - 50
+      // Those of other conversations do not wait.
+      if (isInTime) expect(early).toMatchObject([{ type: 'read', conv_id: other }])
+      else if (early.some(({ conv_id }) => conv_id === conv)) continue
+      expect(await alices.next('read')).toMatchObject({ conv_id: conv, seq: 2, from: bob.alias })
+      expect(performance.now() - lastAckAt).toBeGreaterThanOrEqual(AFTER_REPEAT_MS - 50)
+      expect((await alices.untilPong()).filter(isMark)).toEqual([]) // `read` says it all.
     }
-    confirm('read', 2)
-    carols.send({ type: 'read', conv_id: other, seq: 1, to: alice.alias })
-    // Those of other conversations do not wait.
-    expect(await alices.next('read')).toMatchObject({ conv_id: other })
-    expect(await alices.next('read')).toMatchObject({ conv_id: conv, seq: 2, from: bob.alias })
-    expect(performance.now() - lastAckAt).toBeGreaterThanOrEqual(AFTER_REPEAT_MS - 50)
-    expect((await alices.untilPong()).filter(isMark)).toEqual([]) // `read` says it all.
   })
 
   test.concurrent('repeats without end delay the marks for two seconds at most', async () => {

@@ -228,3 +228,31 @@ test('the last sync says how the client reads receipts; before the first one it 
   delivery.sync('by_seq')
   expect(delivery.clientKind).toBe('by_seq')
 })
+
+test('marks leave with the first sync, and again with each later one; the counts include them', async () => {
+  const mark = { deliveredSeq: 2, readSeq: 0, coversAll: false }
+  for (const backlog of [0, 1, 8])
+    for (const moment of MOMENTS) {
+      const world = openDelivery()
+      world.store(backlog)
+      world.receipts.push({ conversation: 1, toldRound: 0, lastSeq: 2, marks: [{ frame: 'r2', ...mark }] })
+      world.delivery.open()
+      for (let i = 0; i < moment; i++) await world.answer()
+      expect(world.sent).not.toContain('r2')
+      world.delivery.sync('by_seq')
+      await world.settle()
+      const first = world.sent.splice(0)
+      expect(first.filter((frame) => frame === 'r2')).toHaveLength(1)
+      expect(isEnd(first.at(-1) ?? '')).toBe(true)
+      const counts = first.filter(isEnd).map((frame) => JSON.parse(frame).count)
+      expect(counts.reduce((sum, count) => sum + count, 0)).toBe(backlog + 1)
+      world.delivery.sync('by_seq')
+      await world.settle()
+      expect(world.sent.slice(-2)).toEqual(['r2', JSON.stringify({ type: 'sync_end', count: backlog + 1 })])
+      // An older client does not get it, because it does not cover all of its messages.
+      world.delivery.sync(undefined)
+      world.sent.splice(0)
+      await world.settle()
+      expect(world.sent).not.toContain('r2')
+    }
+})

@@ -1,5 +1,5 @@
-// The marks of older clients on every engine: what the store knows of the sender's unread messages, and that a
-// retraction or an expiry of the last ones rings the sender.
+// The marks of older clients on every engine: what the store knows of the sender's unread messages, and that
+// a retraction or an expiry of the last ones rings the sender.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { engines } from '../../test/engines.ts'
