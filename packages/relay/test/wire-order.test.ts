@@ -1,9 +1,11 @@
 // The field `after`, as clients see it: a message is refused unless the one that it names was accepted, so
 // many can be under way and their order stays.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { SQL } from 'bun'
+import { engines } from './engines.ts'
 import { type RelayProcess, startRelay } from './relay-process.ts'
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts'
-import { onEveryEngine, useRelay } from './use-relay.ts'
+import { onEveryEngine, useRelay, useRelayWith } from './use-relay.ts'
 import { befriend, message, wireAccount, wireFriends } from './wire.ts'
 
 const MIB = 1024 * 1024
@@ -165,5 +167,44 @@ describe('while the disk is full', () => {
     }
     for (const frame of chain) socket.send(frame)
     expect((await socket.take(2, 'ack')).map(({ id }) => id)).toEqual(['one', 'two'])
+  })
+})
+
+describe('while the token of a replaced connection is being retired', () => {
+  let url = ''
+  const relay = useRelayWith(async () => {
+    const environment = (await engines.find(({ name }) => name === 'PostgreSQL')?.environment()) ?? {}
+    url = environment.DATABASE_URL ?? ''
+    return environment
+  })
+
+  test('nothing that it still sends is accepted after what the newer one sent', async () => {
+    const { alice, bob, conv } = await wireFriends(relay.url)
+    const { socket: older } = await alice.online()
+    older.send(message(bob.alias, conv, 'one', 'one'))
+    await older.next('ack')
+    // The same client, with a new login.
+    await alice.login()
+    await using database = new SQL(url, { max: 1 })
+    const backlog = await database.begin(async (sql) => {
+      await sql`LOCK TABLE dead_tokens IN EXCLUSIVE MODE`
+      const newer = await alice.connect()
+      newer.send({ type: 'retract', id: 'two', to: bob.alias, conv_id: conv })
+      await newer.next('retract_ack')
+      // The older one is open until its token is retired. What it sends now comes after the retraction.
+      older.send(following(bob.alias, conv, 'three', 'two'))
+      older.send({ type: 'ping' })
+      await older.next('pong')
+      newer.send(following(bob.alias, conv, 'four', 'two'))
+      await newer.next('ack')
+      return (await bob.online()).backlog
+    })
+    expect(await older.closed).toMatchObject({ code: 4409 })
+    expect(backlog.map(({ type, id }) => [type, id])).toEqual([
+      ['msg', 'one'],
+      ['retract', 'two'],
+      ['msg', 'four'],
+      ['sync_end', undefined],
+    ])
   })
 })

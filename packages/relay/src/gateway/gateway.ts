@@ -257,6 +257,9 @@ export class Gateway {
   }
 
   #dispatch(frame: PlainFrame, connection: Connection): void {
+    // What a replaced connection sent must not come after what the newer one sent (protocol, Delivery 3). The
+    // client sends it again.
+    if (this.#connections.find(connection.account) !== connection) return
     this.#handle(frame, connection)?.then(
       (frames) => {
         for (const answer of frames) connection.send(encodeFrame(answer))
