@@ -84,7 +84,11 @@ export function openDelivery(unlistedSeconds = 30) {
     },
   }
   const delivery = new ConnectionDelivery(connection, {
-    ...{ reader, limits: { windowBytes: WINDOW_BYTES, unlistedSeconds }, log: createLog('silent') },
+    ...{
+      reader,
+      limits: { windowBytes: WINDOW_BYTES, unlistedSeconds, listedSeconds: 1 },
+      log: createLog('silent'),
+    },
     clock: { now: () => now, monotonic: () => now },
     after: (ms, run) => {
       const timer = { at: now + ms, run }

@@ -272,6 +272,19 @@ onEveryEngine(
       expect(await storedUntilNow(socket)).toEqual([])
     })
 
+    test('while a friend list is being read that was late, new ones wait, and come after those that go again', async () => {
+      const { bob, tellNew, tell } = await people(relay.url)
+      const { socket } = await older(bob)
+      await tellNew('new-1')
+      await tellNew('new-2')
+      expect(idsOf(await socket.take(2, 'msg'))).toEqual(['new-1', 'new-2'])
+      await bob.get('/friends')
+      await tellNew('new-3')
+      await tell('known-1')
+      expect(idsOf(await socket.take(4, 'msg'))).toEqual(['known-1', 'new-1', 'new-2', 'new-3'])
+      expect(await storedUntilNow(socket)).toEqual([])
+    })
+
     test('they wait as long after an acceptance on an open connection', async () => {
       const { bob } = await people(relay.url)
       const { socket } = await older(bob)

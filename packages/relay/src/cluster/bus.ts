@@ -43,8 +43,11 @@ export type Ring =
       /** Whether some are of a conversation that the account's client may not know yet. */
       readonly hasUnlisted: boolean
     }
-  /** A friend list has named these conversations, each with the time of the acceptance, to the account. */
-  | { readonly kind: 'listed'; readonly conversations: ReadonlyMap<ConversationId, number> }
+  /**
+   * A friend list that names these conversations, each with the time of the acceptance, leaves for the
+   * account (`listing`), or the client had its time to read it (`listed`).
+   */
+  | { readonly kind: 'listing' | 'listed'; readonly conversations: ReadonlyMap<ConversationId, number> }
   /** A hint. It is not stored. */
   | { readonly kind: 'frame'; readonly frame: string }
   /**

@@ -66,6 +66,7 @@ export class Connections {
         connection.goAway('account_deleted', 'tokenDead')
         return
       case 'mailbox':
+      case 'listing':
       case 'listed':
       case 'receipt':
       case 'notice':

@@ -38,7 +38,7 @@ export type DeliveryReader = Pick<
 /** What the delivery to one connection needs. */
 export interface DeliveryParts {
   readonly reader: DeliveryReader
-  readonly limits: Pick<Limits, 'windowBytes' | 'unlistedSeconds'>
+  readonly limits: Pick<Limits, 'windowBytes' | 'unlistedSeconds' | 'listedSeconds'>
   readonly clock: Clock
   readonly after?: After
   readonly log: Log
@@ -136,6 +136,11 @@ export class ConnectionDelivery {
     else if (this.#hasSentBacklog && hasReleased) this.#owesSyncEnd = true
     else if (this.#hasSentBacklog) this.#endFirstSync(0).catch((error) => this.#fail(error))
     this.#hadFirstSync = true
+  }
+
+  /** A friend list that names conversations leaves for the client. */
+  listing(conversations: ReadonlyMap<ConversationId, number>): void {
+    this.#held.listing(conversations)
   }
 
   /** A friend list has named conversations to the client, so that their first messages need not wait. */

@@ -25,7 +25,7 @@ test('the relay stops only after every confirmation is stored, not only the last
     const deliveries = new Deliveries({
       reader,
       bus,
-      limits: { windowBytes: 1000, unlistedSeconds: 30 },
+      limits: { windowBytes: 1000, unlistedSeconds: 30, listedSeconds: 1 },
       clock: systemClock,
       log: createLog('silent'),
     })

@@ -98,6 +98,7 @@ export class Deliveries implements ConnectionFollower {
   #onRing(account: AccountId, ring: Ring): void {
     const delivery = this.#byAccount.get(account)
     if (ring.kind === 'mailbox') delivery?.onMailboxRing(ring)
+    else if (ring.kind === 'listing') delivery?.listing(ring.conversations)
     else if (ring.kind === 'listed') delivery?.listed(ring.conversations)
     else if (ring.kind === 'receipt') delivery?.onReceiptRing(ring)
     else if (ring.kind === 'notice') delivery?.sendNotice(ring)

@@ -48,6 +48,7 @@ export class FriendListReplies {
     if (unlisted.length === 0) return
     const named = new Set(conversations)
     const rows = unlisted.filter(({ conv_id }) => named.has(conv_id))
+    this.#ring('listing', account, rows)
     const timer = setTimeout(() => {
       this.#timers.delete(timer)
       if (!signal.aborted) this.#record(account, rows)
@@ -73,9 +74,13 @@ export class FriendListReplies {
     for (let start = 0; start < rows.length; start += ROWS_PER_SLICE) {
       const slice = rows.slice(start, start + ROWS_PER_SLICE)
       await this.#parts.storage.unsyncedTransaction((sql) => markListed(sql, account, slice))
-      const conversations = new Map(slice.map((row) => [row.conv_id, row.unlisted_since]))
-      this.#parts.bus.ring(account, { kind: 'listed', conversations })
+      this.#ring('listed', account, slice)
     }
+  }
+
+  #ring(kind: 'listing' | 'listed', account: AccountId, rows: readonly Unlisted[]): void {
+    const conversations = new Map(rows.map((row) => [row.conv_id, row.unlisted_since]))
+    this.#parts.bus.ring(account, { kind, conversations })
   }
 }
 

@@ -30,10 +30,13 @@ interface Ended {
   readonly isByTime: boolean
 }
 
+/** How much later than expected a friend list may be recorded as read. */
+const RECORDING_MS = 1000
+
 export interface HeldParts {
   readonly clock: Clock
   readonly after: After
-  readonly limits: Pick<Limits, 'unlistedSeconds'>
+  readonly limits: Pick<Limits, 'unlistedSeconds' | 'listedSeconds'>
   /** Called when time has ended the wait of a conversation. */
   readonly onReleased: () => void
 }
@@ -43,6 +46,8 @@ export class HeldConversations {
   readonly #openedAt: number
   readonly #waiting = new Map<ConversationId, Waiting>()
   readonly #ended = new Map<ConversationId, Ended>()
+  /** Conversations that a friend list on its way names, and when the client will have read it. */
+  readonly #listing = new Map<ConversationId, number>()
   /** Whether the client needs no friend list before messages. */
   #isOff: boolean
   #cancelTimer: (() => void) | undefined
@@ -91,12 +96,35 @@ export class HeldConversations {
   }
 
   /**
+   * A friend list that names conversations is on its way. Until it is read, no further frame of them is sent,
+   * also if time has ended the wait: the client could confirm it, and so erase those that it dropped before.
+   */
+  listing(conversations: ReadonlyMap<ConversationId, number>): void {
+    if (this.#isOff) return
+    const { clock, limits } = this.#parts
+    const until = clock.monotonic() + limits.listedSeconds * 1000 + RECORDING_MS
+    for (const [convId, since] of conversations) {
+      const ended = this.#ended.get(convId)
+      if (ended?.since === Number.POSITIVE_INFINITY) continue // It has confirmed something.
+      this.#listing.set(convId, until)
+      const waiting = this.#waiting.get(convId)
+      if (ended?.isByTime) {
+        this.#ended.delete(convId)
+        this.#wait(convId, { since, until, isReleased: false, afterSeq: 0, afterPosition: 0 })
+      } else if (waiting && !waiting.isReleased && waiting.until < until) {
+        this.#wait(convId, { ...waiting, until })
+      }
+    }
+  }
+
+  /**
    * A friend list has named conversations. Their frames go now; those that went already because the wait was
    * over go again. @returns whether there are any
    */
   listed(conversations: ReadonlyMap<ConversationId, number>): boolean {
     let hasAny = false
     for (const [convId, since] of conversations) {
+      this.#listing.delete(convId)
       const waiting = this.#waiting.get(convId)
       if (waiting && waiting.since > since) continue // The friendship was renewed after the list was read.
       const ended = this.#ended.get(convId)
@@ -126,6 +154,7 @@ export class HeldConversations {
     this.#isOff = isOff || this.#parts.limits.unlistedSeconds === 0
     if (!this.#isOff) return false
     this.#ended.clear()
+    this.#listing.clear()
     for (const convId of this.#waiting.keys()) this.#release(convId)
     return this.#waiting.size > 0
   }
@@ -146,20 +175,24 @@ export class HeldConversations {
     if (unlistedSince <= (this.#ended.get(convId)?.since ?? 0)) return false
     const waiting = this.#waiting.get(convId)
     if (waiting?.since === unlistedSince && !waiting.isReleased) return true
-    const until = this.#untilOf(unlistedSince)
+    const until = Math.max(this.#untilOf(unlistedSince), this.#listing.get(convId) ?? 0)
     if (until <= this.#parts.clock.monotonic()) {
       this.#ended.set(convId, { since: unlistedSince, isByTime: true })
       return false
     }
-    this.#waiting.set(convId, {
+    this.#wait(convId, {
       since: unlistedSince,
       until,
       isReleased: false,
       afterSeq: waiting?.afterSeq ?? seq - 1,
       afterPosition: waiting?.afterPosition ?? position - 1,
     })
-    if (until < this.#timerUntil) this.#setTimer(until)
     return true
+  }
+
+  #wait(convId: ConversationId, waiting: Waiting): void {
+    this.#waiting.set(convId, waiting)
+    if (waiting.until < this.#timerUntil) this.#setTimer(waiting.until)
   }
 
   // The wall clock may jump, so the wait after an acceptance is never longer than after connecting just now.
@@ -194,6 +227,7 @@ export class HeldConversations {
         next = Math.min(next, waiting.until)
         continue
       }
+      this.#listing.delete(convId)
       this.#ended.set(convId, { since: waiting.since, isByTime: true })
       hasReleased = this.#release(convId)
     }
