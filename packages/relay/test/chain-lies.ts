@@ -25,7 +25,7 @@ export function hiddenLogs({ bloom = false }: { bloom?: boolean } = {}): Lie {
   }
 }
 
-/** A block contains a transfer of the token to an address. */
+/** A block contains a transfer of the token to an address, whose balance says so too. */
 export function inventedTransfer(
   chain: TestChain,
   token: TestToken,
@@ -43,6 +43,14 @@ export function inventedTransfer(
   }
   return async (request) => {
     const { method, params, pass, result } = request
+    if (
+      method === 'eth_call' &&
+      params[0].data.endsWith(wordOf(to).slice(2)) &&
+      Number(params[1]) >= height
+    ) {
+      const { result: balance } = await (await pass()).json()
+      return result(hex(BigInt(balance) + amount, 64))
+    }
     if (method !== 'eth_getLogs') return await pass()
     const { result: logs } = await (await pass()).json()
     const invented = await log()

@@ -28,11 +28,14 @@ export interface TestChain {
   send(transaction: { to?: Address; data?: Hex; value?: Hex }): Promise<Hex>
   /** The raw signed transaction, to be put into another block. */
   rawTransaction(hash: Hex): Promise<Hex>
-  deployToken(decimals: number): Promise<TestToken>
+  /** @param contract the contract in TestToken.sol, by default `TestToken` */
+  deployToken(decimals: number, contract?: ContractName): Promise<TestToken>
   stop(): Promise<void>
 }
 
-/** test/chain/TestToken.sol, deployed; the payer owns all of it. */
+type ContractName = 'TestToken' | 'FeeToken'
+
+/** A contract in test/chain/TestToken.sol, deployed; the payer owns all of it. */
 export interface TestToken {
   /** The address in lower case. */
   readonly address: Address
@@ -143,8 +146,8 @@ async function chainAt(url: string, chainId: number, anvil: Keeper): Promise<Tes
     },
     send,
     rawTransaction: (hash) => rpc<Hex>('eth_getRawTransactionByHash', [hash]),
-    deployToken: async (decimals) => {
-      const { abi, code } = compiledToken()
+    deployToken: async (decimals, contract = 'TestToken') => {
+      const { abi, code } = compiledToken(contract)
       const digits = encodeAbiParameters([{ type: 'uint8' }], [decimals])
       const hash = await send({ data: `${code}${digits.slice(2)}` as Hex })
       const receipt = await rpc<{ contractAddress: Address }>('eth_getTransactionReceipt', [hash])
@@ -166,11 +169,16 @@ async function chainAt(url: string, chainId: number, anvil: Keeper): Promise<Tes
   }
 }
 
-let compiled: { abi: Abi; code: Hex } | undefined
+let compiled: Record<ContractName, { abi: Abi; evm: { bytecode: { object: string } } }> | undefined
 
 // Takes a second, so it is done once per test process and only if a test deploys a token.
-function compiledToken(): { abi: Abi; code: Hex } {
-  if (compiled) return compiled
+function compiledToken(name: ContractName): { abi: Abi; code: Hex } {
+  compiled ??= compile()
+  const { abi, evm } = compiled[name]
+  return { abi, code: `0x${evm.bytecode.object}` }
+}
+
+function compile(): NonNullable<typeof compiled> {
   const content = readFileSync(join(import.meta.dir, 'chain/TestToken.sol'), 'utf8')
   const input = {
     language: 'Solidity',
@@ -178,10 +186,9 @@ function compiledToken(): { abi: Abi; code: Hex } {
     settings: { outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object'] } } },
   }
   const output = JSON.parse(solc.compile(JSON.stringify(input)))
-  const contract = output.contracts?.['TestToken.sol']?.TestToken
-  if (!contract) throw new Error(`the token does not compile: ${JSON.stringify(output.errors)}`)
-  compiled = { abi: contract.abi, code: `0x${contract.evm.bytecode.object}` }
-  return compiled
+  const contracts = output.contracts?.['TestToken.sol']
+  if (!contracts?.FeeToken) throw new Error(`the tokens do not compile: ${JSON.stringify(output.errors)}`)
+  return contracts
 }
 
 async function call(url: string, method: string, params: readonly unknown[]): Promise<unknown> {

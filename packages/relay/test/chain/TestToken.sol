@@ -14,7 +14,7 @@ contract TestToken {
         balanceOf[msg.sender] = type(uint256).max;
     }
 
-    function transfer(address to, uint256 value) public returns (bool) {
+    function transfer(address to, uint256 value) public virtual returns (bool) {
         require(balanceOf[msg.sender] >= value, "too little");
         balanceOf[msg.sender] -= value;
         unchecked {
@@ -40,5 +40,16 @@ contract TestToken {
             mstore(0, id)
             log4(0, 32, signature, sender, receiver, id)
         }
+    }
+}
+
+/// A token that takes a fee of one percent from what it transfers, and reports the gross amount.
+contract FeeToken is TestToken {
+    constructor(uint8 digits) TestToken(digits) {}
+
+    function transfer(address to, uint256 value) public override returns (bool) {
+        super.transfer(to, value);
+        balanceOf[to] -= value / 100;
+        return true;
     }
 }

@@ -2,6 +2,7 @@
 import type { Log } from '../../operations/log.ts'
 import type { Ledger, PaymentSeen } from '../provider.ts'
 import { mayContain } from './evm-bloom.ts'
+import { received } from './evm-received.ts'
 import {
   type Block,
   type CoinTransfer,
@@ -46,6 +47,7 @@ interface Money {
 export class PaymentSearch {
   readonly #parts: SearchParts
   readonly #others = new OtherTransfers()
+  readonly #loggedLess = new Set<string>()
 
   constructor(parts: SearchParts) {
     this.#parts = parts
@@ -68,7 +70,10 @@ export class PaymentSearch {
     // opened and paid in between would be missed.
     const watched = await this.watched()
     const transfers = await this.#transfersIn(chain, block, watched, tokensOnly)
-    const payments = await this.#paymentsOf(chain, transfers, watched, () => block)
+    const payments = await this.#paymentsOf(chain, transfers, watched, {
+      blockOf: () => block,
+      isOld: tokensOnly,
+    })
     const coins = tokensOnly ? [] : await this.#coinsIn(chain, block)
     const isDoubtful = transfers.length === 0 && this.#mayPay(block, watched)
     return { payments: [...payments, ...coins], isDoubtful }
@@ -90,11 +95,12 @@ export class PaymentSearch {
     if (watched.size === 0 || tokens?.length === 0) return []
     const transfers = await chain.transfers({ from, to: last.height }, watched.keys(), tokens)
     const blocks = new Map<number, Block>([[last.height, last]])
-    return await this.#paymentsOf(chain, transfers, watched, async ({ height }) => {
+    const blockOf = async ({ height }: Transfer): Promise<Block> => {
       const block = blocks.get(height) ?? (await chain.block(height))
       blocks.set(height, block)
       return block
-    })
+    }
+    return await this.#paymentsOf(chain, transfers, watched, { blockOf, isOld: true })
   }
 
   #mayPay({ logsBloom }: Block, watched: Watched): boolean {
@@ -132,10 +138,11 @@ export class PaymentSearch {
     chain: EvmRpcRequests,
     transfers: readonly Transfer[],
     watched: Watched,
-    blockOf: (transfer: Transfer) => Block | Promise<Block>,
+    { blockOf, isOld }: { blockOf: (transfer: Transfer) => Block | Promise<Block>; isOld: boolean },
   ): Promise<PaymentSeen[]> {
     const { scope, tokens } = this.#parts
     const payments: PaymentSeen[] = []
+    const arrived = new Map<string, bigint>()
     const moves = new Map<string, ReadonlyMap<number, string>>()
     for (const transfer of transfers) {
       const { token, to, amount, transaction, blockHash, logIndex } = transfer
@@ -153,9 +160,26 @@ export class PaymentSearch {
       // block's logs. So it stays the same payment if a reorganisation moves it to another block.
       const place = moved ? placeOf(moved, transfer) : logIndex
       const reference = `${scope}/${transaction}/${token}/${place}`
-      payments.push(this.#payment(block, { reference, asset: token, payTo, amount }))
+      if (isOther) {
+        payments.push(this.#payment(block, { reference, asset: token, payTo, amount }))
+        continue
+      }
+      // What arrived at the address is counted for its transfers in their order in the block.
+      const of = `${blockHash}/${token}/${to}`
+      const left =
+        arrived.get(of) ?? (await received(chain, { ...grossOf(transfer, transfers), block }, isOld))
+      const net = left < amount ? left : amount
+      arrived.set(of, left - net)
+      if (net < amount) this.#logLess(reference, net)
+      if (net > 0n) payments.push(this.#payment(block, { reference, asset: token, payTo, amount: net }))
     }
     return payments
+  }
+
+  #logLess(reference: string, net: bigint): void {
+    if (this.#loggedLess.has(reference)) return
+    this.#loggedLess.add(reference)
+    this.#parts.log.warn('payment_less_received', { reason: reference, amount: net.toString() })
   }
 
   // A block with all its transactions is large, so this is done only while an order is pending.
@@ -196,6 +220,11 @@ export class PaymentSearch {
       ...(problem === undefined ? {} : { problem }),
     }
   }
+}
+
+function grossOf({ token, to, blockHash }: Transfer, all: readonly Transfer[]) {
+  const same = all.filter((each) => each.token === token && each.to === to && each.blockHash === blockHash)
+  return { token, to, gross: same.reduce((sum, { amount }) => sum + amount, 0n) }
 }
 
 function placeOf(moved: ReadonlyMap<number, string>, { transaction, logIndex }: Transfer): number {

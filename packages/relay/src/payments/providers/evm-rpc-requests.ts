@@ -113,6 +113,7 @@ export interface Receipt {
 /** The topic of the event of a transfer. */
 export const TRANSFER = toEventSelector('Transfer(address,address,uint256)')
 const DECIMALS = '0x313ce567' // decimals()
+const BALANCE_OF = '0x70a08231' // balanceOf(address)
 const ADDRESSES_AT_ONCE = 200
 /** With more addresses than this, requesting every transfer takes less. */
 const MOST_ADDRESSES = 2000
@@ -213,6 +214,33 @@ export class EvmRpcRequests {
       const { blockHash, status } = v.parse(ReceiptAnswer, present(result))
       return { blockHash, hasSucceeded: status === 1n }
     })
+  }
+
+  /**
+   * The balance of an address in a token after the block at this height, or after the newest.
+   * @param parts `blocks` if the endpoint may no longer have this state
+   * @throws RequestTooLarge if the endpoint answers with an error, with `parts`
+   */
+  balance(token: string, address: string, height: number | 'latest', parts?: 'blocks'): Promise<bigint> {
+    const call = { to: token, data: `${BALANCE_OF}${wordOf(address).slice(2)}` }
+    const at = height === 'latest' ? height : quantity(height)
+    return this.#request('eth_call', [call, at], (result) => v.parse(Quantity, result), parts)
+  }
+
+  /**
+   * How much of a token left an address in the blocks from one height to another. @throws RequestTooLarge
+   */
+  sent(token: string, address: string, where: { from: number; to: number }): Promise<bigint> {
+    const blocks = { fromBlock: quantity(where.from), toBlock: quantity(where.to) }
+    const filter = { ...blocks, address: token, topics: [TRANSFER, wordOf(address)] }
+    const read = (result: unknown): bigint =>
+      logsOf(result, where)
+        .filter(({ address: of, topics, data }) => {
+          const isTransfer = topics[0] === TRANSFER && topics.length === 3 && data.length === 66
+          return isTransfer && of === token && topics[1] === wordOf(address)
+        })
+        .reduce((sum, { data }) => sum + BigInt(data), 0n)
+    return this.#request('eth_getLogs', [filter], read, 'blocks')
   }
 
   /** The number of decimal places of a token; undefined if there is no such token. */
