@@ -35,7 +35,7 @@ export async function openStore(relay: {
 /** Tables and columns that a relay writes by itself, at any time. */
 const WRITTEN_AT_ANY_TIME = {
   tables: ['relay_state', 'sent_id_counts', 'push_queue', 'push_wakes', 'media_doomed', 'media_total'],
-  columns: ['failing_since', 'told_delivered_seq', 'told_read_seq'],
+  columns: ['failing_since', 'told_delivered_seq', 'told_read_seq', 'unlisted_since'],
 }
 
 function openFile(dataDir: string): StoreReader {
