@@ -35,7 +35,8 @@ export function payoutsTable(payouts: readonly PayoutLine[]): string {
 
 /** All details of one order. */
 export function orderText(detail: OrderDetail): string {
-  const { order, asset, amount, deposit_index, is_bound, payments, payout, events } = detail
+  const { order, asset, amount, destinations, deposit_index, is_bound, payments, payout, events } = detail
+  const others = destinations.filter((place) => place.asset !== asset)
   const isId = order.kind === 'vanity' || order.kind === 'reserve'
   const facts: [string, string][] = [
     ['Order', order.order_id],
@@ -48,6 +49,10 @@ export function orderText(detail: OrderDetail): string {
     ['Price', String(order.price_usdt)],
     ['To pay', amount === '' ? 'not known yet' : amountOf(amount, asset)],
     ['Pay to', order.pay_to || 'not known yet'],
+    ...others.map((place): [string, string] => [
+      'Or pay',
+      `${amountOf(place.amount, place.asset)} to ${place.pay_to}`,
+    ]),
     [
       'Provider',
       WITH_DEPOSIT_ADDRESSES.includes(order.provider)

@@ -28,11 +28,15 @@ export async function findDestination(
   return found
 }
 
+/** Every place that was opened for an order. */
+export function listDestinations(sql: Sql, order: OrderNumber): Promise<OpenedDestination[]> {
+  return sql<OpenedDestination>`
+    SELECT * FROM order_destinations WHERE order_number = ${order} ORDER BY asset`
+}
+
 /** The methods by which places were opened for an order. */
 export async function openedAssets(sql: Sql, order: OrderNumber): Promise<string[]> {
-  const rows = await sql<Pick<OpenedDestination, 'asset'>>`
-    SELECT asset FROM order_destinations WHERE order_number = ${order} ORDER BY asset`
-  return rows.map(({ asset }) => asset)
+  return (await listDestinations(sql, order)).map(({ asset }) => asset)
 }
 
 /** Stores a place to pay, unless one was opened by the same method meanwhile. @returns the stored one */

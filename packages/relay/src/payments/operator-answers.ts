@@ -71,6 +71,16 @@ export const OrderDetail = v.object({
   asset: v.string(),
   /** In the asset's smallest unit. */
   amount: v.string(),
+  /** The places that were opened for it, of which the buyer may pay at any. */
+  destinations: v.array(
+    v.object({
+      asset: v.string(),
+      provider: v.string(),
+      pay_to: v.string(),
+      /** In the asset's smallest unit. */
+      amount: v.string(),
+    }),
+  ),
   /** The index that its deposit address was derived from, if the provider derives addresses. */
   deposit_index: v.number(),
   is_bound: v.boolean(),

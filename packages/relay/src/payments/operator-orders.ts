@@ -6,7 +6,7 @@ import { type OperatorCommand, OperatorRefusal, operatorCommand } from '../liste
 import type { Clock } from '../operations/clock.ts'
 import type { AccountId, Sql, Storage } from '../storage/storage.ts'
 import { sumOf, unitsThatPay, valueOfPrice } from './amounts.ts'
-import { findDestination } from './destinations.ts'
+import { findDestination, listDestinations } from './destinations.ts'
 import type { PaymentLedger } from './ledger.ts'
 import { isPayoutHeld } from './lost-payments.ts'
 import type { OrderCommandName, OrderDetail, OrderLine, PaymentLine, PayoutLine } from './operator-answers.ts'
@@ -97,6 +97,9 @@ export function orderCommands(parts: {
           order: await lineWith(storage.sql, order, payments),
           asset: order.asset,
           amount: order.amount,
+          destinations: (await listDestinations(storage.sql, order.id)).map(
+            ({ asset, provider, pay_to, amount }) => ({ asset, provider, pay_to, amount }),
+          ),
           deposit_index: order.deposit_index,
           is_bound: order.bound_at !== null,
           payments: payments.map(paymentLineOf),

@@ -218,6 +218,19 @@ for (const engine of engines) {
       expect(await shop.ledger.watched('chain')).toEqual([])
     })
 
+    test('the operator sees every place where the order can be paid', async () => {
+      await choose(PAGE)
+      const detail = await orderCommands(shop)['orders.show']({ order_id: order.order_id })
+      const { amount } = order
+      expect(detail).toMatchObject({
+        asset: PAGE,
+        destinations: [
+          { asset: DEFAULT, provider: 'chain', pay_to: order.pay_to, amount },
+          { asset: PAGE, provider: 'webhook', pay_to: `https://desk.example/${order.order_id}`, amount },
+        ],
+      })
+    })
+
     test('the operator confirms what is missing, in the token that was chosen', async () => {
       await payFine(1n)
       const by = { who: 'ada', why: 'the bank says so' }
