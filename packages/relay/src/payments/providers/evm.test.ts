@@ -1,6 +1,7 @@
 // Payments on a real chain (anvil): each payment is seen once and confirmed at its depth, and nothing else
 // counts.
 import { describe, expect, test } from 'bun:test'
+import { getAddress } from 'viem/utils'
 import { failureOf } from '../../../../protocol/test/failure-of.ts'
 import { startChain, startEndpoint } from '../../../test/chain.ts'
 import { aMethod, type ChainShop, PRICE, until } from '../../../test/chain-shop.ts'
@@ -16,7 +17,10 @@ describe('an order', () => {
     expect(two.pay_to).not.toBe(one.pay_to)
     expect(one).toMatchObject({ asset: `evm:31337/${world.token.address}`, amount: String(PRICE) })
     const { asset } = one
-    expect(shop.provider.methods).toEqual([{ asset, symbol: 'USDT', decimals: 6, network: 'Ethereum' }])
+    const contract = getAddress(world.token.address)
+    expect(shop.provider.methods).toEqual([
+      { asset, contract, symbol: 'USDT', decimals: 6, network: 'Ethereum' },
+    ])
     const uri = shop.provider.payUri({ payTo: one.pay_to, asset, amount: PRICE })
     expect(uri.toLowerCase()).toBe(
       `ethereum:${world.token.address}@31337/transfer?address=${one.pay_to}&uint256=5000000`.toLowerCase(),
