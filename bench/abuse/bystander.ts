@@ -59,7 +59,6 @@ export class Bystanders {
         to: await RawSocket.open(line.toUrl),
       })),
     )
-    for (const { from } of pairs) from.send('{"type":"sync","receipts":"by_seq"}')
     const bystanders = new Bystanders(pairs)
     for (const pair of pairs) bystanders.#listen(pair)
     return bystanders

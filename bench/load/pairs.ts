@@ -51,14 +51,9 @@ export async function floorPairs(url: string, count: number): Promise<Pair[]> {
   )
 }
 
-/**
- * Opens an account's WebSocket, waits for the end of its backlog, and says that it reads receipts by `seq`,
- * so that every one is forwarded.
- */
-export async function connect(account: WireAccount): Promise<RawSocket> {
-  const socket = await untilSynced(`${account.base}/ws?user_uuid=${account.uuid}&token=${account.token}`)
-  socket.send('{"type":"sync","receipts":"by_seq"}')
-  return socket
+/** Opens an account's WebSocket and waits for the end of its backlog. */
+export function connect(account: WireAccount): Promise<RawSocket> {
+  return untilSynced(`${account.base}/ws?user_uuid=${account.uuid}&token=${account.token}`)
 }
 
 /** Opens a WebSocket and waits for the end of its backlog. */

@@ -104,6 +104,17 @@ function payoutText({ seller, price_usdt, due_at, paid_at, paid_reference, is_he
     : `${price_usdt} paid to ${seller} ${secondsOf(paid_at)}: ${paid_reference}`
 }
 
+/** An amount in its smallest unit as exact decimal text: 25500000 with 6 decimals is `25.5`. */
+export function decimalText(units: bigint, decimals: number): string {
+  const sign = units < 0n ? '-' : ''
+  const digits = units
+    .toString()
+    .replace('-', '')
+    .padStart(decimals + 1, '0')
+  const at = digits.length - decimals
+  return `${sign}${digits.slice(0, at)}.${digits.slice(at)}`.replace(/\.?0*$/, '')
+}
+
 function amountOf(amount: string, asset: string): string {
   return `${amount} (smallest units of ${asset})`
 }

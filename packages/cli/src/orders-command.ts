@@ -1,9 +1,9 @@
 // sotto orders: shows and changes orders, through the running relay or, if none runs, in its store.
-import type { AccountEntry, OrderAccounts, OrderLine } from '@sotto/relay'
+import type { OrderLine } from '@sotto/relay'
 import { CommandError, type CommandGroup, type Flags, neededFlag, textFlag, UsageError } from './command.ts'
 import { chainActions, warnOfChains } from './orders-chains.ts'
 import { jsonOf, ordersTable, orderText, payoutsTable } from './orders-command-text.ts'
-import { CSV_TITLES, csvLineOf } from './orders-csv.ts'
+import { moneyActions } from './orders-money.ts'
 import { atRelay, environmentOf, type Relay } from './relay-environment.ts'
 import { sanitizeLine } from './sanitize.ts'
 
@@ -26,6 +26,8 @@ export const ordersCommand: CommandGroup = {
        sotto orders payouts
        sotto orders payout-paid ORDER --reference TEXT --why TEXT
        sotto orders accounts [--from DATE] [--until DATE]
+       sotto orders addresses [--all]
+       sotto orders reconcile
        sotto orders chains
        sotto orders rescan --from BLOCK [--chain ID]
 
@@ -53,6 +55,11 @@ the store.
   accounts         sales, payments, refunds and payouts as CSV, by time
     --from DATE      from this day on, such as 2026-01-01 (UTC)
     --until DATE     before this day
+  addresses        the deposit addresses that hold money, as CSV, with the path of each key
+                   below the extended public key of the settings
+    --all            also those that received money and hold none any more
+  reconcile        compare the books with the chains, to the smallest unit. The exit code is
+                   1 if they differ.
   chains           the chains that are read, and why payments of one wait
   rescan           read a chain again: payments that were missed are found, known ones stay
     --from BLOCK     the first block to read
@@ -173,28 +180,7 @@ The exit code is 0, 1 if the relay refused, or 2 if the command was called wrong
         )
       },
     },
-    {
-      name: 'accounts',
-      options: { ...commonFlags, from: { type: 'string' }, until: { type: 'string' } },
-      run: async (flags) => {
-        const from = dayOf(flags, 'from') ?? 0
-        const until = dayOf(flags, 'until') ?? Number.MAX_SAFE_INTEGER
-        const entries: AccountEntry[] = []
-        if (!flags.json) process.stdout.write(CSV_TITLES)
-        let after: OrderAccounts['next'] | undefined
-        do {
-          const place = after ? { after } : {}
-          const page = await tell(flags, (relay, at) =>
-            relay.tellRelay(at, 'orders.accounts', { from, until, ...place }),
-          )
-          if (flags.json) entries.push(...page.entries)
-          else process.stdout.write(page.entries.map(csvLineOf).join(''))
-          after = page.next
-        } while (after)
-        if (flags.json) process.stdout.write(`${jsonOf(entries)}\n`)
-        return 0
-      },
-    },
+    ...moneyActions,
     ...chainActions,
   ],
 }
@@ -238,15 +224,6 @@ function choiceOf(flags: Flags, name: string, values: readonly string[]): Record
   if (value === undefined) return {}
   if (!values.includes(value)) throw new UsageError(`--${name} takes ${listOf(values)}, not "${value}"`)
   return { [name]: value }
-}
-
-/** The beginning of a day in UTC, in milliseconds since 1970. */
-function dayOf(flags: Flags, name: string): number | undefined {
-  const text = textFlag(flags, name)
-  if (text === undefined) return undefined
-  const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN
-  if (Number.isNaN(at)) throw new UsageError(`--${name} takes a day such as 2026-01-31, not "${text}"`)
-  return at
 }
 
 function limitOf(flags: Flags): number {

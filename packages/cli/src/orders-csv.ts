@@ -1,30 +1,23 @@
-// The operator's accounts as CSV (RFC 4180), for spreadsheets and accounting programs.
-import type { AccountEntry } from '@sotto/relay'
+// Tables as CSV (RFC 4180), for spreadsheets and accounting programs.
 import { sanitizeText } from './sanitize.ts'
 
-const COLUMNS = [
-  'at',
-  'entry',
-  'order_id',
-  'kind',
-  'ref_id',
-  'account',
-  'provider',
-  'asset',
-  'amount',
-  'smallest_units',
-  'outcome',
-  'refund_units',
-  'reason',
-  'reference',
-] as const satisfies readonly (keyof AccountEntry)[]
+/** Rows with the same fields as lines, after a line that names the columns. */
+export class Csv<Column extends string> {
+  readonly #columns: readonly Column[]
 
-/** The first line, which names the columns. */
-export const CSV_TITLES = lineOf(COLUMNS)
+  constructor(columns: readonly Column[]) {
+    this.#columns = columns
+  }
 
-/** The line of an entry, with its end. */
-export function csvLineOf(entry: AccountEntry): string {
-  return lineOf(COLUMNS.map((column) => entry[column] ?? ''))
+  /** The first line. */
+  get titles(): string {
+    return lineOf(this.#columns)
+  }
+
+  /** The line of a row. */
+  line(row: Readonly<Record<Column, string | null>>): string {
+    return lineOf(this.#columns.map((column) => row[column] ?? ''))
+  }
 }
 
 function lineOf(fields: readonly string[]): string {

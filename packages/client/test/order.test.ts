@@ -2,11 +2,10 @@
 // full mailbox refuses some at first.
 import { afterEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { type RelayProcess, startRelay } from '@sotto/relay/testing'
-import type { StoredMessage } from '../src/client.ts'
 import { Person, until } from './people.ts'
 
 // Long, because a busy machine is slow. A wait that fails names what did not happen.
-setDefaultTimeout(120_000)
+setDefaultTimeout(60_000)
 
 let relay: RelayProcess
 const people: Person[] = []
@@ -34,7 +33,7 @@ async function accepted(alice: Person, bob: Person): Promise<string[]> {
 }
 
 async function untilAllArrive(alice: Person, bob: Person, texts: readonly string[]): Promise<void> {
-  await until('bob has all messages', () => bob.heard.message.length >= texts.length, 100_000)
+  await until('bob has all messages', () => bob.heard.message.length >= texts.length, 50_000)
   expect(bob.heard.message.map(({ text }) => text)).toEqual([...texts])
   await until('alice has no unsent message', async () => (await alice.client.countUnsent()) === 0)
   expect(await accepted(alice, bob)).toEqual([...texts])
@@ -88,50 +87,4 @@ test('a conversation that waits for a full mailbox does not delay another conver
   expect((await accepted(alice, bob)).length).toBe(10)
   const later = await alice.client.send(carol.alias, 'and again')
   await alice.sees(carol.alias, later.id, 'delivered')
-})
-
-test('a queue that is larger than what a relay holds of a connection does not break the connection', async () => {
-  const [alice, bob] = await friends({
-    RATE_LIMITS: 'on',
-    RATE_FRAME_BYTES: '1048576/1',
-    LIMIT_HELD_BYTES: String(2 * 1024 * 1024),
-  })
-  await bob.connect()
-  alice.client.disconnect()
-  const texts = Array.from({ length: 60 }, (_, at) => `${at} ${'x'.repeat(45_000)}`)
-  for (const text of texts) await alice.client.send(bob.alias, text)
-  const before = alice.heard.network_state.length
-  await alice.connect()
-  await untilAllArrive(alice, bob, texts)
-  expect(alice.heard.network_state.slice(before)).toEqual(['connecting', 'connected'])
-})
-
-test('a friendship that ends while many messages are under way lets them fail, and later ones keep their order', async () => {
-  const [alice, bob] = await friends({ LIMIT_MAILBOX_MESSAGES: '10000' })
-  const post = (from: number, count: number): Promise<StoredMessage[]> =>
-    Promise.all(
-      Array.from({ length: count }, (_, at) => alice.client.send(bob.alias, `message ${from + at}`)),
-    )
-  await bob.connect()
-  const [friend] = bob.client.friends()
-  const first = post(0, 150)
-  await until('bob has the first ones', () => bob.heard.message.length > 10)
-  await bob.client.removeFriend(friend?.friendship_id ?? 0)
-  const posted = [...(await first), ...(await post(150, 50))]
-  await until('alice has no unsent message', async () => (await alice.client.countUnsent()) === 0)
-  await alice.befriend(bob)
-  posted.push(...(await post(200, 50)))
-  await bob.receives('message 249')
-  await until('alice has no unsent message', async () => (await alice.client.countUnsent()) === 0)
-
-  const seen = bob.heard.message.map(({ id }) => id)
-  expect(seen).toEqual(posted.map(({ id }) => id).filter((id) => seen.includes(id)))
-  expect(seen.slice(-50)).toEqual(posted.slice(-50).map(({ id }) => id))
-  const mine = await alice.client.messages(bob.alias)
-  const failed = mine.filter(({ status }) => status === 'failed')
-  expect(failed.length).toBeGreaterThanOrEqual(50)
-  for (const { id, failure } of failed) {
-    expect(failure).toBe('NOT_FRIENDS')
-    expect(seen).not.toContain(id)
-  }
 })

@@ -16,6 +16,7 @@ export { backUp, OperatorError, operatorCommands, tellRelay } from './operator.t
 export type { AccountEntry, OrderAccounts } from './payments/accounting.ts'
 export type { OrderDetail, OrderLine, PaymentLine, PayoutLine } from './payments/operator-answers.ts'
 export type { ChainLine } from './payments/operator-chains.ts'
+export type { HoldingLine } from './payments/operator-holdings.ts'
 export { StartError } from './start-error.ts'
 
 /**

@@ -12,7 +12,9 @@ import { accountingAnswers, accountingCommands } from './payments/accounting.ts'
 import type { PaymentLedger } from './payments/ledger.ts'
 import { orderAnswers } from './payments/operator-answers.ts'
 import { chainAnswers, chainCommands } from './payments/operator-chains.ts'
+import { holdingAnswers, holdingCommands } from './payments/operator-holdings.ts'
 import { orderCommands } from './payments/operator-orders.ts'
+import type { PaymentMethods } from './payments/payment-methods.ts'
 import { countSubscriptions, makeVapidSecret } from './push/push.ts'
 import type { Storage } from './storage/storage.ts'
 
@@ -21,6 +23,7 @@ export const operatorAnswers = {
   ...orderAnswers,
   ...accountingAnswers,
   ...chainAnswers,
+  ...holdingAnswers,
   ...accountAnswers,
   ...keyAnswers,
 } as const
@@ -37,11 +40,14 @@ export function createOperatorCommands(parts: {
   ledger: PaymentLedger
   keyRings: RelayKeyRings
   log: Log
+  /** Undefined if no relay runs. */
+  methods: PaymentMethods | undefined
 }): Readonly<Record<OperatorCommandName, OperatorCommand>> {
   return {
     ...orderCommands(parts),
     ...accountingCommands(parts),
     ...chainCommands(parts),
+    ...holdingCommands(parts),
     ...accountCommands(parts),
     ...keyCommands(parts),
   }

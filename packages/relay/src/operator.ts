@@ -120,7 +120,9 @@ export async function tellRelay<Name extends OperatorCommandName>(
       const ledger = new PaymentLedger({ storage, bus, clock, limits, goods, log })
       return answerOf(
         command,
-        await createOperatorCommands({ storage, bus, ledger, clock, keyRings, log })[command](input),
+        await createOperatorCommands({ storage, bus, ledger, clock, keyRings, log, methods: undefined })[
+          command
+        ](input),
       )
     })
   } catch (error) {

@@ -91,10 +91,11 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
   const messages = createMessages(shared)
   await messages.sentIdCounts.load()
   const vanityRules = new VanityRules(config.vanityRules, parts)
+  const methods = createMethods(config.payments, { ...shared, publicUrl })
   const payments = createPayments({
     ...shared,
     publicUrl,
-    methods: createMethods(config.payments, { ...shared, publicUrl }),
+    methods,
     goods: createGoods(vanityRules),
     isClockTrusted: () => clockTrust.isTrusted(),
   })
@@ -171,7 +172,7 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
   channels.purges.start()
   const operatorSocket = await startOperatorSocket({
     path: operatorSocketOf(config.dataDir),
-    commands: createOperatorCommands({ ...shared, ledger, keyRings }),
+    commands: createOperatorCommands({ ...shared, ledger, keyRings, methods }),
     log,
   })
   const maintenance = startMaintenance(

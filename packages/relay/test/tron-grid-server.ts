@@ -6,6 +6,8 @@ export interface GridTransfer {
   readonly token: string
   readonly to: string
   readonly amount: bigint
+  /** By default an address that no test uses. */
+  readonly from?: string
 }
 
 interface GridTransaction {
@@ -68,9 +70,24 @@ export class TronGridServer implements Disposable {
     if (url.pathname === '/wallet/getblockbynum' && JSON.parse(body).num === 0) return this.#firstBlock()
     if (url.pathname === '/wallet/gettransactioninfobyid') return this.#info(JSON.parse(body).value)
     if (url.pathname === '/wallet/triggerconstantcontract') {
+      const { function_selector, contract_address, parameter } = JSON.parse(body)
+      if (function_selector === 'balanceOf(address)')
+        return this.#balance(contract_address, parameter.slice(-40))
       return Response.json({ result: { result: true }, constant_result: [word(this.decimals.toString(16))] })
     }
     return Response.json({ success: false, error: 'not found', statusCode: 404 }, { status: 404 })
+  }
+
+  #balance(contract: string, owner: string): Response {
+    const token = this.#addresses.get(contract)
+    const transfers = this.transactions.flatMap(({ transfers: all }) => all)
+    const sum = transfers
+      .filter((transfer) => transfer.token === token)
+      .reduce(
+        (held, { to, from, amount }) => held + (to === owner ? amount : 0n) - (from === owner ? amount : 0n),
+        0n,
+      )
+    return Response.json({ result: { result: true }, constant_result: [word(sum.toString(16))] })
   }
 
   #firstBlock(): Response {
@@ -83,12 +100,14 @@ export class TronGridServer implements Disposable {
   }
 
   #listed(account: string, query: URLSearchParams): Response {
-    const to = this.#addresses.get(account)
+    const owner = this.#addresses.get(account)
+    const side = query.get('only_from') === 'true' ? 'from' : 'to'
     const token = this.#addresses.get(query.get('contract_address') ?? '')
     const all = this.transactions
       .flatMap(({ id, height, transfers }) => transfers.map((transfer) => ({ id, height, ...transfer })))
       .filter(
-        (transfer) => transfer.to === to && (!query.has('contract_address') || transfer.token === token),
+        (transfer) =>
+          transfer[side] === owner && (!query.has('contract_address') || transfer.token === token),
       )
       .sort((a, b) => b.height - a.height)
     const from = Number(query.get('fingerprint') ?? 0)
@@ -124,9 +143,9 @@ export class TronGridServer implements Disposable {
       contractResult: [''],
       receipt: { energy_usage_total: 64_285, net_usage: 345, result: result ?? 'SUCCESS' },
       ...(result ? { result } : {}),
-      log: transfers.map(({ token, to, amount }) => ({
+      log: transfers.map(({ token, to, amount, from = 'fb' }) => ({
         address: token,
-        topics: [TRANSFER, word('fb'), word(to)],
+        topics: [TRANSFER, word(from), word(to)],
         data: word(amount.toString(16)),
       })),
     })

@@ -131,6 +131,22 @@ export interface PaymentMethod {
   readonly contract?: string
 }
 
+/** What an address holds. */
+export interface Holding {
+  readonly payTo: string
+  readonly asset: string
+  /** In the asset's smallest unit. */
+  readonly balance: bigint
+}
+
+/** What addresses hold. */
+export interface Holdings {
+  /** The block after which they hold it; undefined: now. */
+  readonly height: number | undefined
+  /** Of every address and every method of the provider. */
+  readonly holdings: readonly Holding[]
+}
+
 /** An HTTP endpoint of the provider, such as for a processor's notifications. */
 export interface Callback {
   /** Its path below `/payments/`. */
@@ -169,6 +185,16 @@ export interface PaymentProvider {
   seenUntil(now: number): number
   /** The confirmations of a payment in the block at this height. */
   confirmations?(height: number): Confirmations
+  /**
+   * What deposit addresses hold, for the operator.
+   * @throws ProtocolError `PAYMENTS_UNAVAILABLE` if the chain cannot be read
+   */
+  holdings?(addresses: readonly string[]): Promise<Holdings>
+  /**
+   * How much of an asset left a deposit address, in blocks from one height to another, or until now.
+   * @throws ProtocolError `PAYMENTS_UNAVAILABLE` if the chain cannot be read
+   */
+  movedOut?(what: { payTo: string; asset: string; from: number; to: number | undefined }): Promise<bigint>
   /** The page of a transaction in a block explorer; undefined if the operator has set none. */
   transactionPage?(transaction: string): string | undefined
   readonly callback?: Callback

@@ -10,6 +10,7 @@ import type { Storage } from '../../storage/storage.ts'
 import type {
   Confirmations,
   Destination,
+  Holdings,
   Ledger,
   OrderToOpen,
   PaymentMethod,
@@ -18,6 +19,7 @@ import type {
 import { ChainReader } from './evm-chain-reader.ts'
 import type { EvmChain, EvmToken } from './evm-chains-file.ts'
 import type { EvmConfig } from './evm-config.ts'
+import { readHoldings, readMovedOut } from './evm-holdings.ts'
 import { ChainUnreachable, Rpc } from './evm-rpc.ts'
 import { explorerPageOf } from './explorer.ts'
 
@@ -56,6 +58,7 @@ class EvmPayments implements PaymentProvider {
   readonly #stopping = new AbortController()
   readonly #loops: Promise<void>[] = []
   #reader: ChainReader | undefined
+  #holdingsRpc: Rpc | undefined
   /** Whether the last round could read the chain. */
   #isReadable = false
   /** The tokens that match the settings. */
@@ -135,9 +138,35 @@ class EvmPayments implements PaymentProvider {
     return explorerPageOf(this.#config.explorerUrl, transaction)
   }
 
+  async holdings(addresses: readonly string[]): Promise<Holdings> {
+    const height = this.#reader?.position?.height
+    if (height === undefined) throw new ProtocolError('PAYMENTS_UNAVAILABLE')
+    const tokens = this.#config.tokens.map(({ address }) => ({ address, asset: this.#assetOf(address) }))
+    return { height, holdings: await readHoldings(this.#operatorsRpc, { tokens, addresses, height }) }
+  }
+
+  async movedOut(what: {
+    payTo: string
+    asset: string
+    from: number
+    to: number | undefined
+  }): Promise<bigint> {
+    const { asset, to = this.#reader?.position?.height } = what
+    const token = this.#config.tokens.find(({ address }) => this.#assetOf(address) === asset)?.address
+    if (token === undefined || to === undefined) throw new ProtocolError('PAYMENTS_UNAVAILABLE')
+    return await readMovedOut(this.#operatorsRpc, { ...what, token, to })
+  }
+
   confirmations(height: number): Confirmations {
     const newest = this.#reader?.position?.height ?? 0
     return { have: Math.max(0, newest - height + 1), need: this.#config.confirmations }
+  }
+
+  // Apart from the endpoints that the reader uses, because each answers one request at a time.
+  get #operatorsRpc(): Rpc {
+    const { rpcUrls, chainId } = this.#config
+    this.#holdingsRpc ??= this.#rpcOf(rpcUrls, { chainId })
+    return this.#holdingsRpc
   }
 
   #assetOf(token: string): string {

@@ -12,10 +12,16 @@ export function addressOf(bytes: Uint8Array): string {
   return base58check.encode(Uint8Array.of(PREFIX, ...bytes))
 }
 
+/** The 20 bytes of a TRON text. @throws Error if it is none */
+export function bytesOf(address: string): Uint8Array {
+  const bytes = base58check.decode(address)
+  if (bytes.length !== 21 || bytes[0] !== PREFIX) throw new Error('not a TRON address')
+  return bytes.slice(1)
+}
+
 export function isAddress(text: string): boolean {
   try {
-    const bytes = base58check.decode(text)
-    return bytes.length === 21 && bytes[0] === PREFIX
+    return bytesOf(text).length === 20
   } catch {
     return false
   }

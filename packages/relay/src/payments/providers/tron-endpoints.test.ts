@@ -1,8 +1,18 @@
 // Several TronGrid endpoints: none is believed alone. Local HTTP servers simulate the documented API.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { failureOf } from '../../../../protocol/test/failure-of.ts'
 import { eventually } from '../../../test/payment-watch.ts'
 import type { TronGridServer } from '../../../test/tron-grid-server.ts'
-import { FAR_BLOCK, openTronWorld, referenceOf, type TronWorld, usdt } from '../../../test/tron-world.ts'
+import {
+  FAR_BLOCK,
+  FIRST,
+  openTronWorld,
+  referenceOf,
+  type TronWorld,
+  USDC,
+  USDT,
+  usdt,
+} from '../../../test/tron-world.ts'
 
 describe('with several endpoints', () => {
   let world: TronWorld
@@ -88,6 +98,21 @@ describe('with several endpoints', () => {
     other.instead = () => undefined
     await world.linesBecome([`${reference} 5000000 final`])
     expect(world.log.events).toContainEqual(['info', 'payments_endpoint_back'])
+  })
+
+  test('what an address holds, and what has left it, is what enough endpoints agree on', async () => {
+    const grids = await startWith(1)
+    addTo(grids)
+    for (const each of grids) each.add(2, 995, [{ ...usdt(2n, USDC.hex), from: FIRST.hex }])
+    const asset = `tron:mainnet/${USDT.address}`
+    expect(await world.provider.holdings([FIRST.address])).toEqual({
+      ...{ height: undefined, holdings: [{ payTo: FIRST.address, asset, balance: 4_999_998n }] },
+    })
+    expect(await world.provider.movedOut({ payTo: FIRST.address })).toBe(2n)
+    grid.add(3, 996, [usdt(7n)])
+    expect(await failureOf(world.provider.holdings([FIRST.address]))).toMatchObject({
+      code: 'PAYMENTS_UNAVAILABLE',
+    })
   })
 
   test('an endpoint of another chain is not believed, also if it changes during a round', async () => {

@@ -122,9 +122,30 @@ export class TronEndpoints {
   }
 
   /** The number of decimal places of a token. */
-  async decimalsOf(token: string): Promise<bigint> {
-    const answers = await this.#each((grid) => grid.decimalsOf(token))
-    const { answer, isAgreed } = this.#mostFrequent(answers, String)
+  decimalsOf(token: string): Promise<bigint> {
+    return this.#agreedNumber((grid) => grid.decimalsOf(token))
+  }
+
+  /** What an address holds of a token now. */
+  balanceOf(token: string, owner: string): Promise<bigint> {
+    return this.#agreedNumber((grid) => grid.balanceOf(token, owner))
+  }
+
+  /** The sum of a token that ever left an address. */
+  async sumFrom(token: string, owner: string): Promise<bigint> {
+    const ids = (await this.#each((grid) => grid.idsOfTransfersFrom(owner, token))).flat()
+    let sum = 0n
+    for (const id of new Set(ids)) {
+      const { transaction, isAgreed } = await this.findTransaction(id)
+      if (!isAgreed) throw new Unreachable('the endpoints disagree about a transaction')
+      for (const transfer of transaction?.transfers ?? [])
+        if (transfer.token === token && transfer.from === owner) sum += transfer.amount
+    }
+    return sum
+  }
+
+  async #agreedNumber(ask: (grid: TronGrid) => Promise<bigint>): Promise<bigint> {
+    const { answer, isAgreed } = this.#mostFrequent(await this.#each(ask), String)
     if (!isAgreed || answer === undefined) throw new Unreachable('the endpoints disagree about the token')
     return answer
   }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import * as v from 'valibot'
 import type { Clock } from '../../operations/clock.ts'
 import { type BoundedAnswer, request, Unreachable } from './bounded-request.ts'
-import { addressOf } from './tron-address.ts'
+import { addressOf, bytesOf as bytesOfAddress } from './tron-address.ts'
 
 /** A block's number and time. */
 export interface Block {
@@ -24,6 +24,7 @@ export interface Transfer {
   readonly index: number
   /** Address of the token. */
   readonly token: string
+  readonly from: string
   readonly to: string
   readonly amount: bigint
 }
@@ -118,12 +119,21 @@ export class TronGrid {
    * The transactions that transferred this token to an address: all of them, in blocks of any age, up to
    * 4,000.
    */
-  async idsOfTransfers(to: string, token: string): Promise<string[]> {
+  idsOfTransfers(to: string, token: string): Promise<string[]> {
+    return this.#allIds(to, { only_to: 'true', contract_address: token })
+  }
+
+  /** The transactions that transferred this token from an address, up to 4,000. */
+  idsOfTransfersFrom(from: string, token: string): Promise<string[]> {
+    return this.#allIds(from, { only_from: 'true', contract_address: token })
+  }
+
+  async #allIds(account: string, query: Record<string, string>): Promise<string[]> {
     const ids: string[] = []
     let fingerprint: string | undefined
     for (let page = 0; page < MOST_PAGES; page++) {
-      const listed = await this.#listed(to, {
-        contract_address: token,
+      const listed = await this.#listed(account, {
+        ...query,
         limit: PAGE_SIZE.toString(),
         ...(fingerprint === undefined ? {} : { fingerprint }),
       })
@@ -136,7 +146,7 @@ export class TronGrid {
 
   /** The newest transactions that transferred any token to an address, up to `most`. */
   async idsOfNewestTransfers(to: string, most: number): Promise<string[]> {
-    const { data } = await this.#listed(to, { limit: most.toString() })
+    const { data } = await this.#listed(to, { only_to: 'true', limit: most.toString() })
     return data.map(({ transaction_id }) => transaction_id)
   }
 
@@ -166,14 +176,25 @@ export class TronGrid {
     return BigInt(`0x${constant_result[0] || '0'}`)
   }
 
+  /** What an address holds of a token now. */
+  async balanceOf(token: string, owner: string): Promise<bigint> {
+    const body = {
+      ...{ owner_address: owner, contract_address: token, visible: true },
+      function_selector: 'balanceOf(address)',
+      parameter: Buffer.from(bytesOfAddress(owner)).toString('hex').padStart(64, '0'),
+    }
+    const { constant_result } = await this.#post('/wallet/triggerconstantcontract', body, ConstantResult)
+    return BigInt(`0x${constant_result[0] || '0'}`)
+  }
+
   async #nowBlock(path: string): Promise<Block> {
     const { block_header } = await this.#post(path, {}, NowBlock)
     return { height: block_header.raw_data.number, at: block_header.raw_data.timestamp }
   }
 
-  #listed(to: string, query: Record<string, string>): Promise<v.InferOutput<typeof Transfers>> {
-    const parameters = new URLSearchParams({ only_to: 'true', ...query })
-    const path = `/v1/accounts/${to}/transactions/trc20?${parameters}`
+  #listed(account: string, query: Record<string, string>): Promise<v.InferOutput<typeof Transfers>> {
+    const parameters = new URLSearchParams(query)
+    const path = `/v1/accounts/${account}/transactions/trc20?${parameters}`
     return this.#ask(path, { method: 'GET' }, Transfers, MOST_LIST_BYTES)
   }
 
@@ -226,7 +247,7 @@ export class TronGrid {
 type Log = Extract<v.InferOutput<typeof TransactionInfo>, { id: string }>['log'][number]
 
 function transferOf({ address, topics, data }: Log, index: number): Transfer[] {
-  const [event, , to] = topics
+  const [event, from = '', to] = topics
   // A transfer of a fungible token has three topics and 32 bytes of data. Other events named Transfer moved
   // no amount.
   if (event?.toLowerCase() !== TRANSFER || to?.length !== 64 || topics.length !== 3 || data.length !== 64)
@@ -234,7 +255,9 @@ function transferOf({ address, topics, data }: Log, index: number): Transfer[] {
   const amount = BigInt(`0x${data}`)
   const bytesOf = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex.slice(-40), 'hex'))
   if (amount === 0n || address.length < 40) return []
-  return [{ index, token: addressOf(bytesOf(address)), to: addressOf(bytesOf(to)), amount }]
+  if (from.length !== 64) return []
+  const token = addressOf(bytesOf(address))
+  return [{ index, token, from: addressOf(bytesOf(from)), to: addressOf(bytesOf(to)), amount }]
 }
 
 function parsed(text: string): unknown {

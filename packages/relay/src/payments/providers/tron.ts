@@ -9,6 +9,7 @@ import type { Log } from '../../operations/log.ts'
 import type {
   Confirmations,
   Destination,
+  Holdings,
   Ledger,
   OrderToOpen,
   PaymentMethod,
@@ -22,6 +23,7 @@ import { addressOf } from './tron-address.ts'
 import type { TronConfig } from './tron-config.ts'
 import { type TransactionReport, TronEndpoints } from './tron-endpoints.ts'
 import { type Block, type GridPace, gridPace, type Transaction } from './tron-grid.ts'
+import { readHoldings, readMovedOut } from './tron-holdings.ts'
 
 /** How often addresses are checked. */
 export interface TronPace extends GridPace {
@@ -123,6 +125,22 @@ export class TronPayments implements PaymentProvider {
 
   seenUntil(): number {
     return this.#seenUntil
+  }
+
+  async holdings(addresses: readonly string[]): Promise<Holdings> {
+    const { token } = this.#config
+    const what = { token, asset: assetOf(token), addresses }
+    return { height: undefined, holdings: await readHoldings(this.#operatorsGrid(), what) }
+  }
+
+  movedOut({ payTo }: { payTo: string }): Promise<bigint> {
+    return readMovedOut(this.#operatorsGrid(), { token: this.#config.token, payTo })
+  }
+
+  // Apart from the endpoints that the rounds use, because a set runs one round at a time.
+  #operatorsGrid(): TronEndpoints {
+    const stopping = this.#stopping.signal
+    return new TronEndpoints(this.#config, { clock: this.#clock, log: this.#log, pace: this.#pace, stopping })
   }
 
   transactionPage(transaction: string): string | undefined {
