@@ -1,6 +1,6 @@
 // The relay as a separate process, for tests that kill it. With a message to the process a test stops its
-// clock and moves it forward, or has it collect its garbage and report its memory or timers. PASSED_MS is the
-// time that passed this way for the previous process.
+// clock and moves it forward, has it run its maintenance, or has it collect its garbage and report its memory
+// or timers. PASSED_MS is the time that passed this way for the previous process.
 import { heapStats } from 'bun:jsc'
 import { serve } from '../src/main.ts'
 
@@ -10,7 +10,19 @@ let stoppedAt: { now: number; monotonic: number } | undefined
 Date.now = () => (stoppedAt?.now ?? machine.now()) + passedMs
 performance.now = () => (stoppedAt?.monotonic ?? machine.monotonic()) + passedMs
 
+const maintenance: (() => void)[] = []
+const setMachineInterval = globalThis.setInterval
+globalThis.setInterval = ((run: () => void, ms: number) => {
+  if (ms === 60_000) maintenance.push(run)
+  return setMachineInterval(run, ms)
+}) as typeof setInterval
+
 process.on('message', (ms) => {
+  if (ms === 'maintain') {
+    for (const run of maintenance) run()
+    process.send?.(maintenance.length)
+    return
+  }
   if (ms === 'memory') {
     Bun.gc(true)
     process.send?.(process.memoryUsage().rss)

@@ -215,7 +215,7 @@ export class HeldConversations {
     const { after, clock } = this.#parts
     this.#cancelTimer?.()
     this.#timerUntil = until
-    this.#cancelTimer = after(until - clock.monotonic(), () => this.#endWaits(until))
+    this.#cancelTimer = after(Math.max(0, until - clock.monotonic()), () => this.#endWaits(until))
   }
 
   #endWaits(until: number): void {
