@@ -59,8 +59,8 @@ export const mutations: readonly Mutation[] = [
     patches: [
       {
         file: 'packages/relay/src/messages/connection-delivery.ts',
-        from: '        this.connection.send(frame)\n        this.#position = position\n',
-        to: '        this.connection.send(frame)\n        this.#position = position\n        this.#erase(position)\n',
+        from: '      this.connection.send(row.frame)\n',
+        to: '      this.connection.send(row.frame)\n      this.#erase(row.position)\n',
       },
       {
         file: 'packages/relay/src/messages/connection-delivery.ts',

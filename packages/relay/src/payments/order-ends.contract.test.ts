@@ -51,7 +51,7 @@ for (const engine of engines) {
       await ends.stop()
     })
 
-    test('an order ends at the first check after its end and not before, whoever placed it', async () => {
+    test('an order ends at the first check after its end and not before', async () => {
       const ends = shop.endsOn(shop.storage)
       await ends.check()
       const order = await shop.buyAlias(shop.alice)

@@ -124,7 +124,15 @@ const OF_ROWS: Readonly<Record<string, string>> = {
 }
 /** Tables whose rows belong to no account, or do not tell to which one. */
 export const OF_NOBODY = [
-  ...['schema_migrations', 'relay_keys', 'relay_state', 'search_places', 'media_total', 'chain_blocks'],
+  ...[
+    'schema_migrations',
+    'relay_keys',
+    'relay_state',
+    'search_places',
+    'media_total',
+    'chain_blocks',
+    'chains',
+  ],
   ...['pow_challenges', 'used_challenges', 'dead_tokens', 'processor_references', 'reserves'],
 ]
 
