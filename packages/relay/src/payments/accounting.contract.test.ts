@@ -65,6 +65,26 @@ for (const engine of engines) {
       expect(await accounts(at + 1, at + MINUTE_MS)).toEqual([])
     })
 
+    test('keep a payment that a reorganisation removed after it counted, and say what became of it', async () => {
+      const order = await shop.buyChannel(shop.alice, await shop.offer(shop.bob, 40))
+      const [counted, over] = [await shop.pay(order, { height: 7 }), await shop.pay(order, { height: 8 })]
+      const commands = orderCommands(shop)
+      await commands['orders.refund-recorded']({ payment: over, reference: 'tx 1', ...BY })
+      const outcomes = async () => {
+        const entries = (await accounts()).filter(({ entry }) => entry === 'payment')
+        return Object.fromEntries(
+          entries.map(({ reference, outcome, amount }) => [reference, [outcome, amount]]),
+        )
+      }
+      expect(await outcomes()).toEqual({ [counted]: ['counted', '40'], [over]: ['refund', '40'] })
+      await shop.ledger.transaction((entries) => entries.retractAbove('chain:1', 6))
+      expect(await outcomes()).toEqual({ [counted]: ['missing', '40'], [over]: ['missing', '40'] })
+      await shop.ledger.transaction((entries) => entries.finalizeUpTo('chain:1', 8))
+      expect(await outcomes()).toEqual({ [counted]: ['lost', '40'], [over]: ['lost', '40'] })
+      await commands['orders.settle-lost']({ order_id: order.order_id, ...BY })
+      expect(await outcomes()).toEqual({ [counted]: ['settled', '40'], [over]: ['settled', '40'] })
+    })
+
     test('give the amount of another token only in its smallest unit, because its decimals are not known', async () => {
       const order = await shop.buyAlias(shop.alice)
       await shop.pay(order, { asset: 'chain:1/other', amount: 7n })

@@ -10,7 +10,7 @@ const PAGE = 1000
 /**
  * What an entry says.
  * - `sale`: an order was confirmed. The amount is its price in whole stablecoin units
- * - `payment`: money arrived that no reorganisation undoes
+ * - `payment`: money arrived, and was final. If a reorganisation removed it after that, its outcome says so
  * - `refund`: the operator recorded that money was given back
  * - `payout_due`, `payout`: what the seller of a channel is owed, and that the operator recorded its payment
  */
@@ -36,8 +36,11 @@ const AccountEntry = v.object({
   amount: v.nullable(v.string()),
   /** In the asset's smallest unit; empty for sales and payouts. */
   smallest_units: v.string(),
-  /** Of a payment: `counted`, `refund`, or null while it is not decided. */
-  outcome: v.nullable(v.picklist(['counted', 'refund'])),
+  /**
+   * Of a payment: `counted`, `refund`, or null while it is not decided. `missing`, `lost` or `settled`: a
+   * reorganisation removed it after it had counted or was given back (see `lost` of a payment).
+   */
+  outcome: v.nullable(v.picklist(['counted', 'refund', 'missing', 'lost', 'settled'])),
   /** Of a payment: how much of `smallest_units` is or was to be given back; null for none. */
   refund_units: v.nullable(v.string()),
   /** Why a payment is given back. */
@@ -84,7 +87,7 @@ interface Row {
   readonly amount: string
   readonly asset: string
   readonly reference: string
-  readonly outcome: 'counted' | 'refund' | null
+  readonly outcome: AccountEntry['outcome']
   readonly refund_units: string | null
   readonly reason: string | null
   readonly order_id: OrderId
@@ -108,9 +111,9 @@ function readEntries(
         '' AS asset, CAST(NULL AS BIGINT) AS decimals, '' AS reference, NULL AS outcome, NULL AS refund_units, NULL AS reason
       FROM orders WHERE confirmed_at IS NOT NULL
       UNION ALL
-      SELECT payments.at, 1, payments.id, order_number, buyer_id, payments.amount, payments.asset, decimals, reference, outcome,
-        refund_amount, reason
-      FROM payments JOIN orders ON orders.id = order_number WHERE state = 'final'
+      SELECT payments.at, 1, payments.id, order_number, buyer_id, payments.amount, payments.asset, decimals, reference,
+        CASE WHEN state = 'final' THEN outcome ELSE lost END, refund_amount, reason
+      FROM payments JOIN orders ON orders.id = order_number WHERE state = 'final' OR lost IS NOT NULL
       UNION ALL
       SELECT refunded_at, 2, payments.id, order_number, buyer_id, refund_amount, payments.asset, decimals, refund_reference, NULL,
         NULL, reason
