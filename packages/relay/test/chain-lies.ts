@@ -72,6 +72,40 @@ export function headTooHigh(excess: number): Lie {
   }
 }
 
+/** Above the newest block there are `excess` more, all empty. */
+export function inventedBlocks(chain: TestChain, excess: number): Lie {
+  return async ({ method, params, pass, result }) => {
+    const real = await chain.height()
+    const [first, second] = params
+    const blockAt = async (height: number): Promise<object> => {
+      const newest = await chain.rpc<object>('eth_getBlockByNumber', [hex(real), false])
+      const parentHash = height === real + 1 ? (await blockOf(chain, real)).hash : inventedHash(height - 1)
+      return { ...newest, number: hex(height), hash: inventedHash(height), parentHash, logsBloom: NO_BLOOM }
+    }
+    const isAbove = (height: unknown): boolean => Number(height) > real
+    if (method === 'eth_getBlockByNumber') {
+      const height = first === 'latest' ? real + excess : Number(first)
+      return height > real ? result(height <= real + excess ? await blockAt(height) : null) : await pass()
+    }
+    if (method === 'eth_getBlockByHash' && isInvented(first))
+      return result(await blockAt(Number(`0x${first.slice(-8)}`)))
+    if (method === 'eth_getLogs' && (isInvented(first.blockHash) || isAbove(first.fromBlock)))
+      return result([])
+    if (method === 'eth_getLogs' && isAbove(first.toBlock))
+      return result(await chain.rpc(method, [{ ...first, toBlock: hex(real) }]))
+    if (method === 'eth_call' && isAbove(second)) return result(await chain.rpc(method, [first, hex(real)]))
+    return await pass()
+  }
+}
+
+function inventedHash(height: number): string {
+  return `0x${'cd'.repeat(28)}${hex(height).slice(2).padStart(8, '0')}`
+}
+
+function isInvented(hash: unknown): boolean {
+  return typeof hash === 'string' && hash.startsWith(`0x${'cd'.repeat(28)}`)
+}
+
 /** Answers as a node of another chain does. */
 export function otherChain(chain: TestChain): Lie {
   return async ({ method, params, result }: Passing) => result(await chain.rpc(method, params))

@@ -1,7 +1,7 @@
 // Endpoints that lie: a payment is final, and an order expires, only as far as enough endpoints agree.
 import { describe, expect, test } from 'bun:test'
 import type { Endpoint } from '../../../test/chain.ts'
-import { headTooHigh, hiddenLogs, inventedTransfer } from '../../../test/chain-lies.ts'
+import { headTooHigh, hiddenLogs, inventedBlocks, inventedTransfer } from '../../../test/chain-lies.ts'
 import { type ChainShop, type EvmSettings, PRICE, until } from '../../../test/chain-shop.ts'
 import { useChain } from '../../../test/chain-world.ts'
 import { listChains } from '../chain-store.ts'
@@ -161,6 +161,20 @@ describe('of two endpoints', () => {
     await world.chain.mine(3)
     await until('the order is confirmed', async () => (await shop.status(order)) === 'confirmed')
     expect(shop.log).toMatchObject([{ level: 'warn', event: 'rpc_head_without_blocks', url: hostOf(liar) }])
+  })
+
+  test('one that invents blocks above the newest gives a payment no confirmations', async () => {
+    const [liar, honest] = [await world.openEndpoint(), await world.openEndpoint()]
+    const shop = await openShop([liar, honest], { EVM_CONFIRMATIONS: 12 })
+    const order = await shop.order()
+    liar.behave = inventedBlocks(world.chain, 200)
+    await world.token.pay(order.pay_to, PRICE)
+    await until('the payment is seen', async () => (await shop.outcomes(order)).length === 1)
+    await roundsPass(liar, honest)
+    await roundsPass(liar, honest)
+    expect(await shop.outcomes(order)).toEqual(['seen'])
+    await world.chain.mine(11)
+    await until('the order is confirmed', async () => (await shop.status(order)) === 'confirmed')
   })
 })
 

@@ -178,7 +178,8 @@ export class Agreement {
       const said = payments.filter(({ reference }) => !final.has(reference))
       if (linesOf(seen) !== linesOf(said)) return 'differs'
       await setAgreed(sql, scope, block)
-      await entries.finalizeUpTo(scope, Math.min(block.height, position.height - confirmations + 1))
+      // Counted from the agreed block: a single endpoint may have invented those above it.
+      await entries.finalizeUpTo(scope, block.height - confirmations + 1)
       return 'same'
     })
   }
