@@ -25,6 +25,8 @@ export type Behaviour = 'honest' | 'down' | 'behind' | 'hides' | 'invents' | 'ot
 export const LIES: readonly Behaviour[] = ['hides', 'invents', 'other chain', 'too high']
 
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
+/** The selector of `balanceOf(address)` (ERC-20). */
+const BALANCE_OF = '0x70a08231'
 /** How many blocks an endpoint is behind. */
 const BEHIND = 2
 const TOO_HIGH = 1000
@@ -135,6 +137,8 @@ function answer(endpoint: ModelEndpoint, method: string, params: unknown[]): unk
       return blockJson(shown(chain.find(String(params[0]))), endpoint)
     case 'eth_getLogs':
       return logs(endpoint, params[0] as LogFilter, shown)
+    case 'eth_call':
+      return balance(endpoint, params as [{ to: string; data: string }, string], top)
     case 'eth_getTransactionReceipt':
       return null
     default:
@@ -188,6 +192,22 @@ function logs(
       ...{ blockNumber: hex(block.height), blockHash: block.hash },
       ...{ transactionHash: transfer.transaction, logIndex: hex(index) },
     }))
+}
+
+// What an address received, because nothing leaves an address here. An invented transfer is in every block.
+function balance(
+  { chain, behaviour, invented }: ModelEndpoint,
+  [{ to: token, data }, at]: [{ to: string; data: string }, string],
+  top: number,
+): string {
+  if (!data.startsWith(BALANCE_OF)) throw new Error(`the model has no call ${data}`)
+  const height = at === 'latest' ? top : Math.min(top, Number(at))
+  const blocks = chain.blocks.filter((block) => block.height <= height)
+  const lies = behaviour === 'invents' && invented ? blocks.map(() => invented) : []
+  const sum = [...blocks.flatMap(({ transfers }) => transfers), ...lies]
+    .filter((each) => each.token === token && data.endsWith(paddedAddress(each.to).slice(2)))
+    .reduce((total, { amount }) => total + amount, 0n)
+  return `0x${sum.toString(16).padStart(64, '0')}`
 }
 
 /** A number as 32 bytes in hexadecimal digits. */

@@ -372,9 +372,13 @@ class RandomShop {
     const confirmed = await this.#storage.sql<Order>`SELECT * FROM orders WHERE status = 'confirmed'`
     for (const order of confirmed.filter(({ id }) => !this.#confirmed.has(id))) {
       this.#confirmed.add(order.id)
-      const counted = await this.#storage.sql<Payment>`
-        SELECT * FROM payments WHERE order_number = ${order.id} AND outcome = 'counted'`
-      if (counted.every(({ at }) => at <= order.expires_at)) continue
+      const final = await this.#storage.sql<Payment>`
+        SELECT * FROM payments WHERE order_number = ${order.id} AND outcome IS NOT NULL`
+      const late = final.filter(({ at }) => at > order.expires_at)
+      // Late money may also show that what came in time is enough for a lower price.
+      const isAtFirstPrice = order.price === this.#placedAt.get(order.order_id)
+      if (late.length === 0 || (isAtFirstPrice && late.every(({ outcome }) => outcome !== 'counted')))
+        continue
       const { kind, ref_id } = order
       const price =
         kind === 'quota' ? 5 : kind === 'channel' ? this.#listings.get(ref_id) : this.#prices.get(ref_id)

@@ -78,7 +78,8 @@ export async function judge(sql: Sql, number: OrderNumber, by: By): Promise<Orde
 
 async function sellInTime(sql: Sql, order: Order, paid: FullPayment, by: By): Promise<Order | undefined> {
   const isFree = order.status === 'pending' || (await holdAgain(sql, order, by.goods))
-  if (isFree && (await by.goods[order.kind].deliver(sql, order))) return await sell(sql, order, paid, by)
+  if (isFree && (await by.goods[order.kind].deliver(sql, order)))
+    return await sell(sql, order, paid, { ...by, why: 'it was paid' })
   await sql`UPDATE orders SET status = 'expired', holds = NULL WHERE id = ${order.id}`
   return await markAllForRefund(sql, allOf(paid), 'gone', by)
 }
@@ -99,7 +100,8 @@ async function sellLate(
   const paid = now && findFullPayment(payments, valueOfPrice(now.price))
   if (now && paid && (await sold.deliver(sql, now))) {
     await sql`UPDATE orders SET price = ${now.price}, amount = ${now.amount} WHERE id = ${order.id}`
-    return await sell(sql, now, paid, by)
+    const why = `it was paid late, and still for sale at ${now.price}`
+    return await sell(sql, now, paid, { ...by, why })
   }
   await sql`UPDATE orders SET holds = NULL WHERE id = ${order.id}`
   const isEnough = findFullPayment(payments, valueOfPrice(order.price)) !== undefined
@@ -150,8 +152,13 @@ function valueCounted(payments: readonly Payment[]): bigint {
   return sumOf(counted) - sumOf(back)
 }
 
-async function sell(sql: Sql, order: Order, paid: FullPayment, by: By): Promise<Order> {
-  await confirm(sql, order, paid, by)
+async function sell(
+  sql: Sql,
+  order: Order,
+  paid: FullPayment,
+  by: By & { readonly why: string },
+): Promise<Order> {
+  await confirm(sql, order, by)
   for (const payment of paid.before) await markCounted(sql, payment, 0n, by)
   await markCounted(sql, paid.last, paid.excess, by)
   await markAllForRefund(sql, paid.after, 'twice', by)
@@ -166,14 +173,12 @@ function amountOf(order: Order, price: number): bigint {
 async function confirm(
   sql: Sql,
   order: Order,
-  { last }: FullPayment,
-  { now, who, goods }: By,
+  { now, who, goods, why }: By & { readonly why: string },
 ): Promise<void> {
   const sold = goods[order.kind]
   const holds = sold.isBoundLater ? (sold.holdOf(order.ref_id) ?? null) : null
   await sql`
     UPDATE orders SET status = 'confirmed', confirmed_at = ${now}, holds = ${holds} WHERE id = ${order.id}`
-  const why = isInTime(order, last) ? 'it was paid' : `it was paid late, and still for sale at ${order.price}`
   await addEvent(sql, order.id, { at: now, who, what: 'confirmed', why })
   if (order.seller_id === null) return
   await sql`
