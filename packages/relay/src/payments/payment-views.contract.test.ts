@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { engines } from '../../test/engines.ts'
 import { openShopWorld, type ShopWorld, UNIT } from '../../test/shop-world.ts'
+import { orderCommands } from './operator-orders.ts'
 import { findPaymentView } from './payment-views.ts'
 
 for (const engine of engines) {
@@ -20,6 +21,21 @@ for (const engine of engines) {
       await shop.pay(order, { amount: BigInt(order.amount) + UNIT })
       const view = await findPaymentView(order.page_token, shop)
       expect(view).toMatchObject({ state: 'confirmed', received: String(order.price + 1), excess: '1' })
+    })
+
+    test('never shows the order’s id, also where the names of payments contain it', async () => {
+      const order = await shop.reserve('192.0.2.1')
+      const commands = orderCommands(shop)
+      const by = { order_id: order.order_id, who: 'ops', why: 'paid in cash' }
+      await commands['orders.confirm'](by)
+      const over = await shop.pay(order)
+      await commands['orders.refund-recorded']({ ...by, payment: over, reference: `for ${order.order_id}` })
+      const view = await findPaymentView(order.page_token, shop)
+      expect(view?.arrivals).toMatchObject([
+        { reference: 'manual/…', outcome: 'counted' },
+        { outcome: 'refund', refund: { reference: 'for …' } },
+      ])
+      expect(JSON.stringify(view)).not.toContain(order.order_id)
     })
 
     test('shows what arrived: payments, other tokens, the chain’s own coin, and money on another chain', async () => {

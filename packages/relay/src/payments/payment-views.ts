@@ -53,7 +53,7 @@ function viewOf(
   const payUri = missing > 0n ? provider?.payUri?.(destination) : undefined
   const confirmations = state === 'seen' ? confirmationsOf(arrived, methods) : undefined
   return {
-    arrivals: payments.map((payment) => arrivalOf(payment, methods)),
+    arrivals: payments.map((payment) => arrivalOf(payment, order, methods)),
     ...(order.confirmed_at === null ? {} : { confirmedAt: order.confirmed_at }),
     ...(offer?.method.contract === undefined ? {} : { contract: offer.method.contract }),
     ...{ state, method: order.asset, kind: kindOf(order), choices: choicesOf(order, methods) },
@@ -68,7 +68,7 @@ function viewOf(
   }
 }
 
-function arrivalOf(payment: Payment, methods: PaymentMethods): Arrival {
+function arrivalOf(payment: Payment, order: Order, methods: PaymentMethods): Arrival {
   const { asset, amount, at, height, state, outcome, refund_amount, refund_reference } = payment
   const kind = arrivalKindOf(payment)
   const provider = methods.providerOf(asset)
@@ -76,6 +76,9 @@ function arrivalOf(payment: Payment, methods: PaymentMethods): Arrival {
   const decimals = payment.decimals ?? (kind === 'own_coin' ? COIN_DECIMALS : undefined)
   const text = (units: string): string | undefined =>
     decimals === undefined ? undefined : decimalText(BigInt(units), decimals)
+  // Whoever knows the id of an order can bind what it bought, and the page must not give that right. Names of
+  // payments that the operator or a processor chose may contain it.
+  const withoutId = (name: string): string => name.replaceAll(order.order_id, '…')
   const transaction = /^(?:evm|tron):[^/]+\/([^/]+)/.exec(payment.reference)?.[1]
   const isSeen = state === 'seen' && height !== null
   return {
@@ -83,10 +86,13 @@ function arrivalOf(payment: Payment, methods: PaymentMethods): Arrival {
     network: method?.network ?? provider?.methods[0]?.network ?? '',
     amount: text(amount),
     contract: kind === 'other_token' ? asset.slice(asset.indexOf('/') + 1) : undefined,
-    reference: transaction ?? payment.reference,
+    reference: transaction ?? withoutId(payment.reference),
     page: transaction === undefined ? undefined : provider?.transactionPage?.(transaction),
     confirmations: isSeen ? provider?.confirmations?.(height) : undefined,
-    refund: refund_amount === null ? undefined : { amount: text(refund_amount), reference: refund_reference },
+    refund:
+      refund_amount === null
+        ? undefined
+        : { amount: text(refund_amount), reference: refund_reference && withoutId(refund_reference) },
   }
 }
 
