@@ -106,6 +106,21 @@ function isInvented(hash: unknown): boolean {
   return typeof hash === 'string' && hash.startsWith(`0x${'cd'.repeat(28)}`)
 }
 
+/** The newest blocks, from a height on, were replaced by others with the same content. */
+export function otherBranch(from: number): Lie {
+  return async ({ method, pass, result }) => {
+    const answer = await pass()
+    if (!method.startsWith('eth_getBlockBy')) return answer
+    const { result: block } = await answer.json()
+    if (!block) return result(block)
+    const twist = (hash: string): string => `${hash.slice(0, -4)}beef`
+    const height = Number(block.number)
+    const hash = height >= from ? twist(block.hash) : block.hash
+    const parentHash = height > from ? twist(block.parentHash) : block.parentHash
+    return result({ ...block, hash, parentHash })
+  }
+}
+
 /** Answers as a node of another chain does. */
 export function otherChain(chain: TestChain): Lie {
   return async ({ method, params, result }: Passing) => result(await chain.rpc(method, params))

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { failureOf } from '../../../../protocol/test/failure-of.ts'
 import { type Endpoint, startChain, type TestChain } from '../../../test/chain.ts'
-import { otherChain } from '../../../test/chain-lies.ts'
+import { otherBranch, otherChain } from '../../../test/chain-lies.ts'
 import { type ChainShop, PRICE, until } from '../../../test/chain-shop.ts'
 import { useChain } from '../../../test/chain-world.ts'
 import { listChains } from '../chain-store.ts'
@@ -95,6 +95,27 @@ test('a chain that shares no remembered block stops, retracts and expires nothin
   await until('the order is confirmed', async () => (await shop.status(order)) === 'confirmed')
   await until('the stop is over', async () => (await stateOf(shop))?.trouble === undefined)
   await shop.order()
+})
+
+test('a reorganisation of agreed blocks that one of two endpoints reports, while the other is down, undoes nothing', async () => {
+  const [liar, other] = [await world.openEndpoint(), await world.openEndpoint()]
+  const urls = `${liar.url},${other.url}`
+  const shop = await world.openStartedShop({ EVM_RPC_URLS: urls, EVM_CONFIRMATIONS: 5 })
+  const order = await shop.order()
+  await world.token.pay(order.pay_to, PRICE)
+  const height = await world.chain.height()
+  await until('both agree', async () => ((await stateOf(shop))?.agreed.height ?? 0) >= height)
+  expect(await shop.outcomes(order)).toEqual(['seen'])
+  other.behave = () => new Response('down', { status: 503 })
+  liar.behave = otherBranch(height)
+  await world.chain.mine(1)
+  const asked = liar.asked.length
+  await until('the liar is asked more', () => liar.asked.length > asked + 40)
+  expect(await shop.outcomes(order)).toEqual(['seen'])
+  expect((await stateOf(shop))?.position.height).toBe(height)
+  for (const endpoint of [liar, other]) endpoint.behave = undefined
+  await world.chain.mine(4)
+  await until('the order is confirmed', async () => (await shop.status(order)) === 'confirmed')
 })
 
 test('a stopped chain is read again from the block that the operator names', async () => {
