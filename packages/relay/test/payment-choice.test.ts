@@ -173,6 +173,17 @@ test('a relay starts without a chain that orders wait for, and sees what was pai
   await confirmed(placed)
 })
 
+test('that TRON cannot be read is said in /ready, and no longer once it can', async () => {
+  const placed = await order(all())
+  expect((await choose(placed, TRON)).status).toBe(200)
+  const payments = async (): Promise<string> => (await call(`${relay.url}/ready`)).body.payments
+  await eventually(async () => expect(await payments()).toBe('ok'))
+  grid.instead = () => new Response(null, { status: 500 })
+  await eventually(async () => expect(await payments()).toBe('tron few'))
+  grid.instead = () => undefined
+  await eventually(async () => expect(await payments()).toBe('ok'))
+})
+
 /** The state of an order's payment page. */
 // biome-ignore lint/suspicious/noExplicitAny: the page's state is compared as it is
 async function pageOf({ order_id }: Order): Promise<any> {

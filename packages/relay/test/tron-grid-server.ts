@@ -6,6 +6,8 @@ export interface GridTransfer {
   readonly token: string
   readonly to: string
   readonly amount: bigint
+  /** What the token keeps of the amount, though its event names all of it. */
+  readonly fee?: bigint
   /** By default an address that no test uses. */
   readonly from?: string
 }
@@ -24,7 +26,8 @@ export class TronGridServer implements Disposable {
   readonly http: LocalHttp
   /** The number of the newest block. Blocks are three seconds apart. */
   head = 1000
-  solid = 981
+  /** How many blocks below the newest one the newest lies that no reorganisation can replace. */
+  solidDepth = 2
   decimals = 6
   /** The chain's number: the last four bytes of the id of its first block. */
   chainId = 728_126_428
@@ -48,6 +51,10 @@ export class TronGridServer implements Disposable {
     return transaction
   }
 
+  get solid(): number {
+    return this.head - this.solidDepth
+  }
+
   timeOf(height: number): number {
     return 1_700_000_000_000 + height * 3000
   }
@@ -68,23 +75,27 @@ export class TronGridServer implements Disposable {
     if (url.pathname === '/wallet/getnowblock') return this.#block(this.head)
     if (url.pathname === '/walletsolidity/getnowblock') return this.#block(this.solid)
     if (url.pathname === '/wallet/getblockbynum' && JSON.parse(body).num === 0) return this.#firstBlock()
-    if (url.pathname === '/wallet/gettransactioninfobyid') return this.#info(JSON.parse(body).value)
-    if (url.pathname === '/wallet/triggerconstantcontract') {
+    const last = url.pathname.startsWith('/walletsolidity/') ? this.solid : this.head
+    if (/^\/wallet(solidity)?\/gettransactioninfobyid$/.test(url.pathname))
+      return this.#info(JSON.parse(body).value, last)
+    if (/^\/wallet(solidity)?\/triggerconstantcontract$/.test(url.pathname)) {
       const { function_selector, contract_address, parameter } = JSON.parse(body)
       if (function_selector === 'balanceOf(address)')
-        return this.#balance(contract_address, parameter.slice(-40))
+        return this.#balance(contract_address, parameter.slice(-40), last)
       return Response.json({ result: { result: true }, constant_result: [word(this.decimals.toString(16))] })
     }
     return Response.json({ success: false, error: 'not found', statusCode: 404 }, { status: 404 })
   }
 
-  #balance(contract: string, owner: string): Response {
+  #balance(contract: string, owner: string, last: number): Response {
     const token = this.#addresses.get(contract)
-    const transfers = this.transactions.flatMap(({ transfers: all }) => all)
+    const inBlocks = this.transactions.filter(({ height, result }) => height <= last && !result)
+    const transfers = inBlocks.flatMap(({ transfers: all }) => all)
     const sum = transfers
       .filter((transfer) => transfer.token === token)
       .reduce(
-        (held, { to, from, amount }) => held + (to === owner ? amount : 0n) - (from === owner ? amount : 0n),
+        (held, { to, from, amount, fee = 0n }) =>
+          held + (to === owner ? amount - fee : 0n) - (from === owner ? amount : 0n),
         0n,
       )
     return Response.json({ result: { result: true }, constant_result: [word(sum.toString(16))] })
@@ -129,10 +140,8 @@ export class TronGridServer implements Disposable {
     })
   }
 
-  #info(id: string): Response {
-    const found = this.transactions.find(
-      (transaction) => transaction.id === id && transaction.height <= this.head,
-    )
+  #info(id: string, last: number): Response {
+    const found = this.transactions.find((transaction) => transaction.id === id && transaction.height <= last)
     if (!found) return Response.json({})
     const { height, transfers, result } = found
     return Response.json({

@@ -13,7 +13,7 @@ import { findLost, type Loss, logLoss, reportLost, retractFinal } from './lost-p
 import { lockBuyers, lockOrderNumber, type Order, type OrderNumber } from './order.ts'
 import type { Payment } from './payment.ts'
 import type { PaymentMethods } from './payment-methods.ts'
-import type { Ledger, LedgerEntries, OrderPending, PaymentSeen } from './provider.ts'
+import type { FinalAmounts, Ledger, LedgerEntries, OrderPending, PaymentSeen } from './provider.ts'
 
 const DAY_MS = 86_400_000
 
@@ -163,6 +163,32 @@ class Entries implements LedgerEntries {
   async retractSeen(scope: string, height: number): Promise<void> {
     await this.#sql`
       UPDATE payments SET state = 'gone' WHERE scope = ${scope} AND height > ${height} AND state = 'seen'`
+  }
+
+  async finalAt(addresses: readonly string[], asset: string): Promise<Map<string, FinalAmounts>> {
+    const sql = this.#sql
+    const opened: { pay_to: string; order_number: OrderNumber }[] = []
+    for (const payTo of addresses)
+      opened.push(
+        ...(await sql<(typeof opened)[number]>`
+          SELECT DISTINCT pay_to, order_number FROM order_destinations WHERE pay_to = ${payTo}`),
+      )
+    opened.sort((a, b) => a.order_number - b.order_number)
+    await lockBuyers(
+      sql,
+      opened.map(({ order_number }) => order_number),
+    )
+    const found = new Map<string, Map<string, bigint>>()
+    for (const { pay_to, order_number } of opened) {
+      await lockOrderNumber(sql, order_number)
+      const rows = await sql<Payment>`
+        SELECT * FROM payments
+        WHERE order_number = ${order_number} AND asset = ${asset} AND state = 'final' AND scope <> 'manual'`
+      const amounts = found.get(pay_to) ?? new Map<string, bigint>()
+      for (const { reference, amount } of rows) amounts.set(reference, BigInt(amount))
+      found.set(pay_to, amounts)
+    }
+    return found
   }
 
   async finalizeUpTo(scope: string, height: number): Promise<void> {

@@ -167,6 +167,24 @@ for (const engine of engines) {
       ])
     })
 
+    test('the final payments at an address are listed by asset, without those that are not final or missing', async () => {
+      const [order, other] = [await shop.buyAlias(shop.alice), await shop.buyAlias(shop.bob, 'lake')]
+      const kept = await shop.pay(order, { height: 4, amount: 2n })
+      const short = await shop.pay(order, { height: 4, amount: 3n })
+      await shop.pay(order, { height: 4, amount: 5n, asset: 'chain:1/other' })
+      await shop.pay(order, { height: 4, amount: 7n, scope: 'manual', for: { orderId: order.order_id } })
+      await shop.pay(order, { height: 7, amount: 11n })
+      const last = await shop.pay(other, { height: 4, amount: 13n })
+      await shop.pay(other, { height: 4, amount: 17n, isFinal: false })
+      await replaceAbove(5)
+      const addresses = [other.pay_to, order.pay_to, 'nobody']
+      const found = await shop.ledger.transaction((entries) => entries.finalAt(addresses, order.asset))
+      expect([...found].map(([payTo, amounts]) => [payTo, ...amounts])).toEqual([
+        [order.pay_to, [kept, 2n], [short, 3n]],
+        [other.pay_to, [last, 13n]],
+      ])
+    })
+
     test('a judged payment of a pending order is undone without a loss, and judged again', async () => {
       const order = await shop.buyAlias(shop.alice)
       await shop.pay(order, { height: 7, amount: BigInt(order.amount) - UNIT })

@@ -75,12 +75,16 @@ export function createPayments(parts: {
     },
     forgetParties: () => forgetParties(parts),
     /**
-     * Why payments of chains wait: `evm:1 stopped`; and `lost` if a payment is lost that had counted, and the
-     * operator has not settled it.
+     * Why payments of chains wait: `evm:1 stopped`, `tron few`; and `lost` if a payment is lost that had
+     * counted, and the operator has not settled it.
      */
     troubles: async (): Promise<string[]> => {
       const chains = await listChains(parts.storage)
       const waiting = chains.flatMap(({ scope, trouble }) => (trouble ? [`${scope} ${trouble}`] : []))
+      for (const provider of providers) {
+        const trouble = provider.trouble?.()
+        if (trouble) waiting.push(`${provider.name} ${trouble}`)
+      }
       return (await isAnyLost(parts.storage)) ? ['lost', ...waiting] : waiting
     },
   }

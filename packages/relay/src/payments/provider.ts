@@ -72,6 +72,11 @@ export interface LedgerEntries {
    * are recorded again are judged again.
    */
   retractAbove(scope: string, height: number): Promise<void>
+  /**
+   * The final payments of an asset that were seen at each of these addresses. Their orders are locked, so
+   * that nothing is added to them before the transaction ends.
+   */
+  finalAt(addresses: readonly string[], asset: string): Promise<ReadonlyMap<string, FinalAmounts>>
   /** Retracts every payment of this scope above this height that was not final. */
   retractSeen(scope: string, height: number): Promise<void>
   /**
@@ -106,6 +111,9 @@ export interface OrderPending {
   readonly amount: bigint
   readonly createdAt: number
 }
+
+/** The amounts of final payments, by reference. */
+export type FinalAmounts = ReadonlyMap<string, bigint>
 
 /** How many confirmations a payment has, and how many it needs. */
 export interface Confirmations {
@@ -183,6 +191,11 @@ export interface PaymentProvider {
    * not expire yet.
    */
   seenUntil(now: number): number
+  /**
+   * Why payments wait: `few`, because too few endpoints can be asked; `disagree`, because they contradict
+   * each other. Chains whose state is in the store say it there.
+   */
+  trouble?(): 'few' | 'disagree' | undefined
   /** The confirmations of a payment in the block at this height. */
   confirmations?(height: number): Confirmations
   /**

@@ -13,6 +13,7 @@ import {
   type Transfer,
   wordOf,
 } from './evm-rpc-requests.ts'
+import { LessReceived } from './less-received.ts'
 import { OtherTransfers } from './other-transfers.ts'
 
 interface SearchParts {
@@ -47,10 +48,11 @@ interface Money {
 export class PaymentSearch {
   readonly #parts: SearchParts
   readonly #others = new OtherTransfers()
-  readonly #loggedLess = new Set<string>()
+  readonly #less: LessReceived
 
   constructor(parts: SearchParts) {
     this.#parts = parts
+    this.#less = new LessReceived(parts.log)
   }
 
   /** The addresses to search for. */
@@ -168,18 +170,11 @@ export class PaymentSearch {
       const of = `${blockHash}/${token}/${to}`
       const left =
         arrived.get(of) ?? (await received(chain, { ...grossOf(transfer, transfers), block }, isOld))
-      const net = left < amount ? left : amount
+      const net = this.#less.amountOf({ reference, amount }, left)
       arrived.set(of, left - net)
-      if (net < amount) this.#logLess(reference, net)
       if (net > 0n) payments.push(this.#payment(block, { reference, asset: token, payTo, amount: net }))
     }
     return payments
-  }
-
-  #logLess(reference: string, net: bigint): void {
-    if (this.#loggedLess.has(reference)) return
-    this.#loggedLess.add(reference)
-    this.#parts.log.warn('payment_less_received', { reason: reference, amount: net.toString() })
   }
 
   // A block with all its transactions is large, so this is done only while an order is pending.

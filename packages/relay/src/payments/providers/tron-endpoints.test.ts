@@ -115,6 +115,16 @@ describe('with several endpoints', () => {
     })
   })
 
+  test('an endpoint that names another sender contradicts the others', async () => {
+    const [, other = grid] = await startWith(1)
+    addTo([grid, other])
+    grid.add(2, 995, [{ ...usdt(2n), from: FIRST.hex }])
+    other.add(2, 995, [{ ...usdt(2n), from: USDC.hex }])
+    expect(await failureOf(world.provider.movedOut({ payTo: FIRST.address }))).toMatchObject({
+      code: 'PAYMENTS_UNAVAILABLE',
+    })
+  })
+
   test('an endpoint of another chain is not believed, also if it changes during a round', async () => {
     const [, other = grid] = await startWith(1)
     await eventually(() => expect(world.provider.seenUntil()).toBe(grid.timeOf(1000) - 30_000))

@@ -3,7 +3,7 @@
 import type { Clock } from '../../operations/clock.ts'
 import type { Log } from '../../operations/log.ts'
 import { AnswerTooLarge, Unreachable } from './bounded-request.ts'
-import { type Block, type GridPace, type Transaction, TronGrid } from './tron-grid.ts'
+import { type Block, type BlockState, type GridPace, type Transaction, TronGrid } from './tron-grid.ts'
 
 /** The endpoints, and how many of them must agree. */
 export interface TronEndpointsConfig {
@@ -31,6 +31,9 @@ interface Endpoint {
   loggedProblem: string | undefined
   hadProblem: boolean
 }
+
+/** The endpoints disagree about something that decides about money. */
+export class Disagreement extends Unreachable {}
 
 /** An endpoint whose newest block is this far above the others' is reported: five minutes. */
 const ODD_HEAD_BLOCKS = 100
@@ -101,10 +104,10 @@ export class TronEndpoints {
   }
 
   /** A transaction. @throws AnswerTooLarge if it is too large for every endpoint to send */
-  async findTransaction(id: string): Promise<TransactionReport> {
+  async findTransaction(id: string, state: BlockState = 'newest'): Promise<TransactionReport> {
     const answers = await this.#each(async (grid) => {
       try {
-        return { transaction: await grid.findTransaction(id) }
+        return { transaction: await grid.findTransaction(id, state) }
       } catch (error) {
         if (error instanceof AnswerTooLarge) return error
         throw error
@@ -126,18 +129,25 @@ export class TronEndpoints {
     return this.#agreedNumber((grid) => grid.decimalsOf(token))
   }
 
-  /** What an address holds of a token now. */
-  balanceOf(token: string, owner: string): Promise<bigint> {
-    return this.#agreedNumber((grid) => grid.balanceOf(token, owner))
+  /**
+   * What an address holds of a token after the newest such block.
+   * @throws Disagreement
+   */
+  balanceOf(token: string, owner: string, state: BlockState): Promise<bigint> {
+    return this.#agreedNumber((grid) => grid.balanceOf(token, owner, state))
   }
 
-  /** The sum of a token that ever left an address. */
-  async sumFrom(token: string, owner: string): Promise<bigint> {
+  /**
+   * The sum of a token that ever left an address, up to the newest such block.
+   * @throws Disagreement
+   * @throws AnswerTooLarge if a transaction is too large for every endpoint to send
+   */
+  async sumFrom(token: string, owner: string, state: BlockState): Promise<bigint> {
     const ids = (await this.#each((grid) => grid.idsOfTransfersFrom(owner, token))).flat()
     let sum = 0n
     for (const id of new Set(ids)) {
-      const { transaction, isAgreed } = await this.findTransaction(id)
-      if (!isAgreed) throw new Unreachable('the endpoints disagree about a transaction')
+      const { transaction, isAgreed } = await this.findTransaction(id, state)
+      if (!isAgreed) throw new Disagreement('the endpoints disagree about a transaction')
       for (const transfer of transaction?.transfers ?? [])
         if (transfer.token === token && transfer.from === owner) sum += transfer.amount
     }
@@ -146,7 +156,7 @@ export class TronEndpoints {
 
   async #agreedNumber(ask: (grid: TronGrid) => Promise<bigint>): Promise<bigint> {
     const { answer, isAgreed } = this.#mostFrequent(await this.#each(ask), String)
-    if (!isAgreed || answer === undefined) throw new Unreachable('the endpoints disagree about the token')
+    if (!isAgreed || answer === undefined) throw new Disagreement('the endpoints disagree about the token')
     return answer
   }
 
@@ -219,6 +229,8 @@ export class TronEndpoints {
 function textOf(transaction: Transaction | undefined): string {
   if (!transaction) return ''
   const { height, at, transfers } = transaction
-  const parts = transfers.map(({ index, token, to, amount }) => `${index} ${token} ${to} ${amount}`)
+  const parts = transfers.map(
+    ({ index, token, from, to, amount }) => `${index} ${token} ${from} ${to} ${amount}`,
+  )
   return [height, at, ...parts].join('\n')
 }

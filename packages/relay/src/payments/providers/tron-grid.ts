@@ -29,6 +29,9 @@ export interface Transfer {
   readonly amount: bigint
 }
 
+/** Which blocks an answer may come from: all, or only those that no reorganisation can replace. */
+export type BlockState = 'newest' | 'solid'
+
 /** The rate of requests. */
 export interface GridPace {
   /** The pause between two requests. */
@@ -150,15 +153,10 @@ export class TronGrid {
     return data.map(({ transaction_id }) => transaction_id)
   }
 
-  /** A transaction; undefined if it is not in a block now. */
-  async findTransaction(id: string): Promise<Transaction | undefined> {
-    const body = { value: id }
-    const info = await this.#post(
-      '/wallet/gettransactioninfobyid',
-      body,
-      TransactionInfo,
-      MOST_TRANSACTION_BYTES,
-    )
+  /** A transaction; undefined if it is not in such a block now. */
+  async findTransaction(id: string, state: BlockState): Promise<Transaction | undefined> {
+    const path = `${folderOf(state)}/gettransactioninfobyid`
+    const info = await this.#post(path, { value: id }, TransactionInfo, MOST_TRANSACTION_BYTES)
     if (!('id' in info)) return undefined
     const logs = info.result === 'FAILED' ? [] : info.log
     return { height: info.blockNumber, at: info.blockTimeStamp, transfers: logs.flatMap(transferOf) }
@@ -176,14 +174,15 @@ export class TronGrid {
     return BigInt(`0x${constant_result[0] || '0'}`)
   }
 
-  /** What an address holds of a token now. */
-  async balanceOf(token: string, owner: string): Promise<bigint> {
+  /** What an address holds of a token after the newest such block. */
+  async balanceOf(token: string, owner: string, state: BlockState): Promise<bigint> {
     const body = {
       ...{ owner_address: owner, contract_address: token, visible: true },
       function_selector: 'balanceOf(address)',
       parameter: Buffer.from(bytesOfAddress(owner)).toString('hex').padStart(64, '0'),
     }
-    const { constant_result } = await this.#post('/wallet/triggerconstantcontract', body, ConstantResult)
+    const path = `${folderOf(state)}/triggerconstantcontract`
+    const { constant_result } = await this.#post(path, body, ConstantResult)
     return BigInt(`0x${constant_result[0] || '0'}`)
   }
 
@@ -245,6 +244,10 @@ export class TronGrid {
 }
 
 type Log = Extract<v.InferOutput<typeof TransactionInfo>, { id: string }>['log'][number]
+
+function folderOf(state: BlockState): string {
+  return state === 'solid' ? '/walletsolidity' : '/wallet'
+}
 
 function transferOf({ address, topics, data }: Log, index: number): Transfer[] {
   const [event, from = '', to] = topics

@@ -16,7 +16,7 @@ export function readHoldings(
   return inRound(endpoints, async () => {
     const holdings: Holding[] = []
     for (const payTo of addresses) {
-      holdings.push({ payTo, asset, balance: await endpoints.balanceOf(token, payTo) })
+      holdings.push({ payTo, asset, balance: await endpoints.balanceOf(token, payTo, 'newest') })
     }
     return holdings
   })
@@ -30,7 +30,7 @@ export function readMovedOut(
   endpoints: TronEndpoints,
   { token, payTo }: { token: string; payTo: string },
 ): Promise<bigint> {
-  return inRound(endpoints, () => endpoints.sumFrom(token, payTo))
+  return inRound(endpoints, () => endpoints.sumFrom(token, payTo, 'newest'))
 }
 
 async function inRound<T>(endpoints: TronEndpoints, read: () => Promise<T>): Promise<T> {

@@ -128,7 +128,7 @@ describe('watching', () => {
     await eventually(() => expect(grid.http.asked.length).toBeGreaterThan(before + 10))
     // A node may be behind. While its block can still change, a node that does not know it proves nothing.
     expect(book.lines()).toEqual([`${referenceOf(id)} 5 seen`])
-    grid.solid = 1000
+    grid.head = 1002
     await linesBecome([`${referenceOf(id)} 5 gone`])
     grid.add(1, 1001, [usdt(5n)])
     grid.head = 1003
@@ -251,7 +251,7 @@ describe('watching', () => {
     await linesBecome([`${referenceOf(id)} 5 seen`])
     grid.instead = ({ path }) =>
       path.includes('gettransactioninfo') ? Response.json({ Error: 'inner' }) : undefined
-    grid.solid = 2000
+    grid.head = 2000
     await eventually(() => expect(log.events).toContainEqual(['warn', 'payments_unreachable']))
     expect(book.lines()).toEqual([`${referenceOf(id)} 5 seen`])
     expect(JSON.stringify(log.fields)).not.toContain('inner')

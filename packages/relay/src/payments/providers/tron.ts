@@ -20,9 +20,10 @@ import { AnswerTooLarge, Unreachable } from './bounded-request.ts'
 import { explorerPageOf } from './explorer.ts'
 import { OtherTransfers } from './other-transfers.ts'
 import { addressOf } from './tron-address.ts'
+import { type Measured, TronArrivals } from './tron-arrivals.ts'
 import type { TronConfig } from './tron-config.ts'
 import { type TransactionReport, TronEndpoints } from './tron-endpoints.ts'
-import { type Block, type GridPace, gridPace, type Transaction } from './tron-grid.ts'
+import { type Block, type BlockState, type GridPace, gridPace, type Transaction } from './tron-grid.ts'
 import { readHoldings, readMovedOut } from './tron-holdings.ts'
 
 /** How often addresses are checked. */
@@ -50,11 +51,18 @@ interface Unsettled {
   readonly references: readonly string[]
 }
 
+/** A transaction with payments to us, and whether no reorganisation can replace it. */
+interface Found extends Unsettled {
+  readonly payments: readonly PaymentSeen[]
+  readonly isFinal: boolean
+}
+
 /** The results of a round, to be stored in one transaction. */
 interface Findings {
-  readonly seen: PaymentSeen[]
+  /** By the transaction's id; undefined if it is gone. */
+  readonly found: Map<string, Found | undefined>
   readonly gone: string[]
-  readonly unsettled: Map<string, Unsettled | undefined>
+  isDisagreed: boolean
 }
 
 /**
@@ -69,6 +77,7 @@ export class TronPayments implements PaymentProvider {
   readonly #log: Log
   readonly #pace: TronPace
   readonly #grid: TronEndpoints
+  readonly #arrivals: TronArrivals
   readonly #stopping = new AbortController()
   /** Transactions that are checked again in every round, by id. */
   readonly #unsettled = new Map<string, Unsettled>()
@@ -83,6 +92,7 @@ export class TronPayments implements PaymentProvider {
   #isToken: boolean | undefined
   #isFirstRound = true
   #isReachable = true
+  #isDisagreed = false
   #seenUntil = 0
   #running: Promise<void> | undefined
 
@@ -95,6 +105,7 @@ export class TronPayments implements PaymentProvider {
     this.#pace = parts.pace ?? tronPace
     const stopping = this.#stopping.signal
     this.#grid = new TronEndpoints(config, { ...parts, pace: this.#pace, stopping })
+    this.#arrivals = new TronArrivals(this.#grid, { log: parts.log, token: config.token, asset })
   }
 
   isAvailable(): boolean {
@@ -125,6 +136,11 @@ export class TronPayments implements PaymentProvider {
 
   seenUntil(): number {
     return this.#seenUntil
+  }
+
+  trouble(): 'few' | 'disagree' | undefined {
+    if (!this.#isReachable) return 'few'
+    return this.#isDisagreed || this.#arrivals.isDisagreed ? 'disagree' : undefined
   }
 
   async holdings(addresses: readonly string[]): Promise<Holdings> {
@@ -185,7 +201,7 @@ export class TronPayments implements PaymentProvider {
     if (!isIdle || this.#isToken === undefined) await this.#grid.begin()
     await this.#checkToken()
     if (isIdle) {
-      if (this.#isFirstRound) await this.#write(ledger, { seen: [], gone: [], unsettled: new Map() })
+      if (this.#isFirstRound) await this.#write(ledger, noFindings(), undefined)
       this.#seenUntil = Math.max(this.#seenUntil, startedAt)
       return
     }
@@ -194,8 +210,10 @@ export class TronPayments implements PaymentProvider {
     this.#head = head
     const ids = await this.#idsFor(pending, watchedNow)
     const findings = await this.#read(ids, new Set([...pending, ...watched]), head)
+    const measured = await this.#arrivals.measure(ledger, finalPayments(findings))
     await this.#grid.end()
-    await this.#write(ledger, findings)
+    await this.#write(ledger, findings, measured)
+    this.#isDisagreed = findings.isDisagreed
     this.#watchedToCheck = this.#watchedToCheck.filter((address) => !watchedNow.includes(address))
     this.#seenUntil = Math.max(this.#seenUntil, head.at - LAG_MS)
   }
@@ -235,30 +253,35 @@ export class TronPayments implements PaymentProvider {
   // The lists only give the ids of transactions. What they transferred, and in which block, is read from each
   // transaction.
   async #read(ids: ReadonlySet<string>, ours: ReadonlySet<string>, head: Block): Promise<Findings> {
-    const findings: Findings = { seen: [], gone: [], unsettled: new Map() }
+    const findings = noFindings()
     let solid: Block | undefined
     for (const id of ids) {
       const known = this.#unsettled.get(id)
       const report = await this.#findTransaction(id)
-      if (report && !report.isAgreed) this.#logDisagreement(id)
+      if (report && !report.isAgreed) {
+        findings.isDisagreed = true
+        this.#logDisagreement(id)
+      }
       if (report?.transaction) {
-        this.#judge(id, report.transaction, { ours, head, known, isAgreed: report.isAgreed }, findings)
+        const solid = await this.#findSolid(id, report, head)
+        const { isAgreed } = report
+        this.#judge(id, solid ?? report.transaction, { ours, known, isAgreed, isFinal: !!solid }, findings)
       } else if (known && report) {
         // A node may only be behind. The transaction is gone if its block can no longer change and it is
         // still not found.
         solid ??= await this.#grid.solidHead()
         if (solid.height < known.height) continue
         findings.gone.push(...known.references)
-        findings.unsettled.set(id, undefined)
+        findings.found.set(id, undefined)
       }
     }
     return findings
   }
 
   /** Undefined: it is too large to read. */
-  async #findTransaction(id: string): Promise<TransactionReport | undefined> {
+  async #findTransaction(id: string, state?: BlockState): Promise<TransactionReport | undefined> {
     try {
-      return await this.#grid.findTransaction(id)
+      return await this.#grid.findTransaction(id, state)
     } catch (error) {
       if (!(error instanceof AnswerTooLarge)) throw error
       // One huge transaction must not prevent reading the others.
@@ -266,6 +289,19 @@ export class TronPayments implements PaymentProvider {
       this.#log.error('payments_transaction_refused', { reason: `transaction ${id} is too large to read` })
       return undefined
     }
+  }
+
+  // As enough endpoints have it in a block that no reorganisation can replace. So nothing that counted is
+  // ever undone.
+  async #findSolid(
+    id: string,
+    { transaction, isAgreed }: TransactionReport,
+    head: Block,
+  ): Promise<Transaction | undefined> {
+    if (!transaction || !isAgreed) return undefined
+    if (head.height - transaction.height + 1 < this.#config.confirmations) return undefined
+    const solid = await this.#findTransaction(id, 'solid')
+    return solid?.isAgreed ? solid.transaction : undefined
   }
 
   #logDisagreement(id: string): void {
@@ -280,15 +316,14 @@ export class TronPayments implements PaymentProvider {
     { height, at, transfers }: Transaction,
     {
       ours,
-      head,
       known,
       isAgreed,
-    }: { ours: ReadonlySet<string>; head: Block; known: Unsettled | undefined; isAgreed: boolean },
+      isFinal,
+    }: { ours: ReadonlySet<string>; known: Unsettled | undefined; isAgreed: boolean; isFinal: boolean },
     findings: Findings,
   ): void {
     // What the endpoints disagree about is recorded as seen, so that its order waits, and stays so.
     if (!isAgreed && known) return
-    const isFinal = isAgreed && head.height - height + 1 >= this.#config.confirmations
     const payments = transfers
       .filter(({ to }) => ours.has(to))
       .filter(
@@ -305,24 +340,40 @@ export class TronPayments implements PaymentProvider {
     const moved = transfers.map(({ index }) => `${SCOPE}/${id}/${index}`)
     findings.gone.push(...(known?.references ?? []).filter((reference) => !moved.includes(reference)))
     const references = payments.map(({ reference }) => reference)
-    findings.unsettled.set(id, isFinal ? undefined : { height, references })
-    if (isFinal || known?.height !== height) findings.seen.push(...payments)
+    findings.found.set(id, { height, references, payments, isFinal })
   }
 
-  async #write(ledger: Ledger, { seen, gone, unsettled }: Findings): Promise<void> {
-    if (seen.length + gone.length > 0 || this.#isFirstRound) {
-      await ledger.transaction(async (entries) => {
+  async #write(ledger: Ledger, findings: Findings, measured: Measured | undefined): Promise<void> {
+    const { found, gone } = findings
+    const final = finalPayments(findings)
+    const isNew = (id: string, { height }: Found): boolean => this.#unsettled.get(id)?.height !== height
+    const seen = [...found].flatMap(([id, each]) => (each && isNew(id, each) ? each.payments : []))
+    let waiting: readonly PaymentSeen[] = []
+    if (final.length + seen.length + gone.length > 0 || this.#isFirstRound) {
+      waiting = await ledger.transaction(async (entries) => {
         // Payments that were undone while the relay was away leave no trace in the lists. So the first round
         // retracts all that are not final, and records those that exist again in the same transaction.
         if (this.#isFirstRound) await entries.retractSeen(SCOPE, 0)
         for (const reference of gone) await entries.retract(reference)
-        for (const payment of seen) await entries.record(payment)
+        for (const payment of seen) await entries.record({ ...payment, isFinal: false })
+        if (!measured) return []
+        const decided = await this.#arrivals.decide(entries, final, measured)
+        for (const payment of decided.final) {
+          if (payment.amount > 0n) await entries.record(payment)
+          else await entries.retract(payment.reference)
+        }
+        return decided.waiting
       })
       this.#isFirstRound = false
     }
-    for (const [id, state] of unsettled) {
-      if (state) {
-        this.#unsettled.set(id, state)
+    if (measured) this.#arrivals.note(measured, waiting)
+    this.#remember(findings, new Set(waiting.map(({ reference }) => reference)))
+  }
+
+  #remember({ found, gone }: Findings, waiting: ReadonlySet<string>): void {
+    for (const [id, each] of found) {
+      if (each && (!each.isFinal || each.references.some((reference) => waiting.has(reference)))) {
+        this.#unsettled.set(id, { height: each.height, references: each.references })
         continue
       }
       this.#unsettled.delete(id)
@@ -336,4 +387,12 @@ export class TronPayments implements PaymentProvider {
 
 function assetOf(token: string): string {
   return `${SCOPE}/${token}`
+}
+
+function noFindings(): Findings {
+  return { found: new Map(), gone: [], isDisagreed: false }
+}
+
+function finalPayments({ found }: Findings): PaymentSeen[] {
+  return [...found.values()].flatMap((each) => (each?.isFinal ? each.payments : []))
 }
