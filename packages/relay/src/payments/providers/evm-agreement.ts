@@ -23,6 +23,8 @@ interface AgreementParts {
 /** What one endpoint says of the blocks after the agreed one, up to `block`. */
 interface Testimony {
   readonly block: Block
+  /** The hash of its block at the height of the agreed one. */
+  readonly base: string
   readonly payments: readonly PaymentSeen[]
 }
 
@@ -52,6 +54,8 @@ export class Agreement {
       if (watched.size === 0 && position.height - from.height <= reorganisationDepth) break
       const found = await this.#findAgreement({ from, position, watched })
       if (!found) return undefined
+      // They are on another branch, or another chain. The next round hears those that agree first.
+      if (found.base !== from.hash) return from
       const verdict = await this.#compare(found, { from, position })
       if (verdict === 'differs') return from
       if (verdict === 'moved') return undefined
@@ -135,7 +139,8 @@ export class Agreement {
   ): Promise<Testimony> {
     const block = await chain.block(height)
     const range = { from: from.height + 1, last: block, watched }
-    return { block, payments: await this.#parts.search.inRange(chain, range, true) }
+    const payments = await this.#parts.search.inRange(chain, range, true)
+    return { block, payments, base: (await chain.block(from.height)).hash }
   }
 
   // Endpoints that contradict the others are asked last, until they agree.
@@ -219,8 +224,8 @@ function distinct(answers: readonly Answer<unknown>[]): number {
   return new Set(answers.map(({ host }) => host)).size
 }
 
-function keyOf({ block, payments }: Testimony): string {
-  return `${block.hash} ${block.at}\n${linesOf(payments)}`
+function keyOf({ block, payments, base }: Testimony): string {
+  return `${base} ${block.hash} ${block.at}\n${linesOf(payments)}`
 }
 
 function linesOf(

@@ -123,7 +123,7 @@ export class ChainReader {
     await this.#troublesNow.settle(this.#state)
     await this.#readOn(stopping)
     if (stopping.aborted || this.isStopped) return
-    const back = await this.#agreementNow.advance(this.#state)
+    const back = await known(this.#agreement).advance(this.#state)
     if (back && this.#state) await this.#commit({ kind: 'back', position: back, isMaybeBehind: false })
     await this.resume(this.#name)
   }
@@ -141,14 +141,6 @@ export class ChainReader {
     return known(this.#scope)
   }
 
-  get #searchNow(): PaymentSearch {
-    return known(this.#search)
-  }
-
-  get #agreementNow(): Agreement {
-    return known(this.#agreement)
-  }
-
   get #troublesNow(): ChainTroubles {
     return known(this.#troubles)
   }
@@ -163,6 +155,8 @@ export class ChainReader {
       ...{ agree, before, depth: this.#reorganisationDepth },
       height: rescanFrom === undefined ? undefined : Math.max(0, rescanFrom - 1),
     })
+    const isWaiting = !found && rescanFrom !== undefined && !this.isStopped
+    if (isWaiting) await this.#troublesNow.set('few', rpc.hosts, rescanFrom)
     if (!found) return
     const { height } = found.position
     await ledger.transaction(async (entries, sql) => {
@@ -262,13 +256,18 @@ export class ChainReader {
     const step = await this.#parts.rpc.ask(question, (answer, host) => {
       if (answer.kind === 'read') {
         if (answer.isDoubtful) doubtful ??= answer
-        return !answer.isDoubtful
+        return !answer.isDoubtful && !this.#isOutvoted(against)
       }
       if (!this.#contradictsAgreed(answer)) return true
       against.push({ host, value: answer })
       return false
     })
-    return step ?? doubtful ?? (await this.#heed(against))
+    return step ?? (this.#isOutvoted(against) ? undefined : doubtful) ?? (await this.#heed(against))
+  }
+
+  // With one endpoint that must agree, any endpoint that follows the blocks that were read is right.
+  #isOutvoted(against: readonly { host: string; value: BackStep }[]): boolean {
+    return this.#parts.agree > 1 && agreeing(against, hashOf, this.#parts.agree) !== undefined
   }
 
   #contradictsAgreed({ position, isMaybeBehind }: BackStep): boolean {
@@ -278,7 +277,7 @@ export class ChainReader {
 
   // No endpoint follows the blocks that were read. That is believed only if enough endpoints say the same.
   async #heed(against: readonly { host: string; value: BackStep }[]): Promise<Step | undefined> {
-    const found = agreeing(against, ({ position }) => position?.hash ?? '', this.#parts.agree)
+    const found = agreeing(against, hashOf, this.#parts.agree)
     if (!found) return undefined
     if (found.value.isMaybeBehind && !this.#isBehindForLong()) return undefined
     if (found.value.position) return found.value
@@ -319,7 +318,7 @@ export class ChainReader {
   async #readBlock(chain: EvmRpcRequests, position: Position): Promise<Step> {
     const block = await chain.block(position.height + 1)
     if (block.parentHash !== position.hash) return await this.#findFork(chain)
-    const found = await this.#searchNow.inBlock(chain, block, this.#readsTokensOnly)
+    const found = await known(this.#search).inBlock(chain, block, this.#readsTokensOnly)
     return { kind: 'read', position: block, ...found }
   }
 
@@ -328,14 +327,14 @@ export class ChainReader {
     const here = await chain.block(position.height)
     if (here.hash !== position.hash) return await this.#findFork(chain)
     // After the head is known, for the same reason as with single blocks.
-    const watched = await this.#searchNow.watched()
+    const watched = await known(this.#search).watched()
     const end = head - this.#reorganisationDepth
     const to = watched.size === 0 ? end : Math.min(position.height + this.#range, end)
     // An endpoint that is behind would return what it has without saying so. Requesting this block first
     // makes it say so.
     const last = await chain.block(to)
     const range = { from: position.height + 1, last, watched }
-    const payments = await this.#searchNow.inRange(chain, range, false)
+    const payments = await known(this.#search).inRange(chain, range, false)
     return { kind: 'read', position: last, payments, isDoubtful: false }
   }
 
@@ -388,6 +387,10 @@ export class ChainReader {
       log.warn('chain_reorganised', { reason: scope, count: from.height - position.height })
     return true
   }
+}
+
+function hashOf({ position }: BackStep): string {
+  return position?.hash ?? ''
 }
 
 function known<T>(value: T | undefined): T {

@@ -36,7 +36,8 @@ export async function findStart(
     () => false,
   )
   if (answers.length === 0) throw new ChainUnreachable()
-  return agreeing(answers, ({ position, older }) => `${position.hash} ${older.hash}`, agree)?.value
+  const keyOf = ({ position, older, isKnown }: Start) => `${position.hash} ${older.hash} ${isKnown}`
+  return agreeing(answers, keyOf, agree)?.value
 }
 
 async function findCommonHead(rpc: Rpc, agree: number): Promise<number | undefined> {

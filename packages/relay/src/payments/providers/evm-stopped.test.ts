@@ -139,6 +139,46 @@ test('a stopped chain is read again from the block that the operator names', asy
   await shop.order()
 })
 
+test('no single endpoint says that a chain is still the one that was read before', async () => {
+  const { rival } = await startRival()
+  const endpoints = [await world.openEndpoint(), await world.openEndpoint(), await world.openEndpoint()]
+  const urls = endpoints.map(({ url }) => url).join(',')
+  const shop = await world.openStartedShop({ EVM_RPC_URLS: urls, EVM_CONFIRMATIONS: 1 })
+  const paid = await shop.order()
+  await world.token.pay(paid.pay_to, PRICE)
+  await until('the order is confirmed', async () => (await shop.status(paid)) === 'confirmed')
+  await shop.hasRead(await world.chain.height())
+  const height = await world.chain.height()
+  const elsewhere = otherChain(rival)
+  for (const [index, endpoint] of endpoints.entries())
+    endpoint.behave = async (request) => {
+      const { method, params, pass } = request
+      const isOld = method === 'eth_getBlockByNumber' && Number(params[0]) === height
+      return index === 0 && isOld ? await pass() : await elsewhere(request)
+    }
+  await until('the stop is logged', () => isLogged(shop, 'chain_stopped'))
+  // After a restart, the relay asks the endpoint first again.
+  await shop.stop()
+  shop.again()
+  await chainCommands(shop)['chains.rescan']({ from: height })
+  await shop.start()
+  await until('the loss is logged', () => isLogged(shop, 'payment_lost'))
+  expect(await shop.outcomes(paid)).toEqual(['gone'])
+})
+
+test('reading again waits for enough endpoints, and says so', async () => {
+  const [first, second] = [await world.openEndpoint(), await world.openEndpoint()]
+  const settings = { EVM_RPC_URLS: `${first.url},${second.url}`, EVM_CONFIRMATIONS: 1 }
+  const shop = await world.openStartedShop(settings)
+  await second.down()
+  await chainCommands(shop)['chains.rescan']({ from: 1 })
+  await until('the wait is logged', () => isLogged(shop, 'chain_endpoints_few'))
+  expect(await stateOf(shop)).toMatchObject({ trouble: 'few', rescanFrom: 1 })
+  await second.up()
+  await until('it is read again', () => isLogged(shop, 'chain_rescan'))
+  expect(await stateOf(shop)).toMatchObject({ trouble: undefined, rescanFrom: undefined })
+})
+
 test('reading again finds a missed payment, and a known one stays one', async () => {
   const { endpoint, shop } = await openShop()
   const from = (await world.chain.height()) + 1
