@@ -3,6 +3,7 @@ import { SettingError } from '../../operations/setting-error.ts'
 import type { PaymentSettingText } from '../payment-settings.ts'
 import { interfaceUrlOf } from './bounded-request.ts'
 import { DepositAddresses } from './deposit-keys.ts'
+import { countHosts } from './evm-chains-file.ts'
 import { explorerSettingOf } from './explorer.ts'
 import { isAddress } from './tron-address.ts'
 import type { TronEndpointsConfig } from './tron-endpoints.ts'
@@ -28,6 +29,9 @@ export function tronConfigOf(text: PaymentSettingText): TronConfig {
   const apiUrls = text('TRON_API_URL')
     .split(',')
     .map((url) => interfaceUrlOf('TRON_API_URL', url.trim()))
+  // One host agrees with itself.
+  if (countHosts(apiUrls) < apiUrls.length)
+    throw new SettingError('TRON_API_URL', 'URLs that differ in their hosts')
   return {
     apiUrls,
     agree: agreeOf(text('TRON_AGREE'), apiUrls.length),

@@ -50,6 +50,11 @@ describe('settings', () => {
     ['TRON_CONFIRMATIONS', '1001', 'TRON_CONFIRMATIONS must be a whole number from 1 to 1000'],
     ['TRON_API_URL', 'http://api.trongrid.io', 'TRON_API_URL must be a URL that begins with https://'],
     ['TRON_API_URL', 'https://a.invalid,', 'TRON_API_URL must be a URL that begins with https://'],
+    [
+      'TRON_API_URL',
+      'https://a.invalid/1,https://a.invalid/2',
+      'TRON_API_URL must be URLs that differ in their hosts',
+    ],
     ['TRON_AGREE', '0', 'TRON_AGREE must be a whole number from 1 to 1, the number of endpoints, or empty'],
     ['TRON_AGREE', '2', 'TRON_AGREE must be a whole number from 1 to 1, the number of endpoints, or empty'],
     ['TRON_CHAIN_ID', '0', 'TRON_CHAIN_ID must be a whole number from 1 to 4294967295'],
