@@ -135,6 +135,53 @@ test('an event without money counts for nothing', async () => {
   expect(world.book.status(order)).toBe('pending')
 })
 
+test('a node that is behind with its balance only lets a payment wait', async () => {
+  let isBehind = true
+  world.grid.instead = ({ path }) =>
+    isBehind && path === '/walletsolidity/triggerconstantcontract'
+      ? Response.json({ constant_result: ['0'.repeat(64)] })
+      : undefined
+  const reference = addTo(world.grids, 1, 998, usdt(PRICE))
+  await world.start()
+  await world.linesBecome([`${reference} 5000000 seen`])
+  mine(19)
+  await roundPasses()
+  expect(world.book.lines()).toEqual([`${reference} 5000000 seen`])
+  isBehind = false
+  await world.linesBecome([`${reference} 5000000 final`])
+  expect(world.log.events).toEqual([])
+})
+
+test('less is believed only when it has not changed for a minute', async () => {
+  await world.start()
+  const reference = addTo(world.grids, 1, 998, withFee(PRICE))
+  await world.linesBecome([`${reference} 5000000 seen`])
+  await roundPasses()
+  mine(19)
+  const dust = addTo(world.grids, 2, 1017, usdt(1n))
+  await eventually(() => expect(world.book.payment(dust)?.state).toBe('seen'))
+  await roundPasses()
+  mine(19)
+  await roundPasses()
+  expect(world.book.payment(reference)?.state).toBe('seen')
+  mine(1)
+  await eventually(() =>
+    expect(world.book.payment(reference)).toMatchObject({ state: 'final', amount: '4950001' }),
+  )
+  expect(world.book.payment(dust)?.state).toBe('gone')
+})
+
+test('endpoints that report a transaction differently are a trouble until they agree', async () => {
+  world.addGrid()
+  await world.again()
+  await world.start()
+  addTo([world.grid], 1, 998, usdt(PRICE))
+  await eventually(() => expect(world.provider.trouble()).toBe('disagree'))
+  world.grid.transactions.pop()
+  mine(2)
+  await eventually(() => expect(world.provider.trouble()).toBeUndefined())
+})
+
 test('money that was collected before it was found counts', async () => {
   const reference = addTo(world.grids, 1, 990, usdt(PRICE))
   addTo(world.grids, 2, 995, { ...usdt(PRICE, 'fc'), from: FIRST.hex })

@@ -201,6 +201,7 @@ export class TronPayments implements PaymentProvider {
     if (!isIdle || this.#isToken === undefined) await this.#grid.begin()
     await this.#checkToken()
     if (isIdle) {
+      this.#isDisagreed = false
       if (this.#isFirstRound) await this.#write(ledger, noFindings(), undefined)
       this.#seenUntil = Math.max(this.#seenUntil, startedAt)
       return
