@@ -38,11 +38,11 @@ function linesBecomeInAnyOrder(lines: string[]): Promise<void> {
   return eventually(() => expect(world.book.lines().sort()).toEqual(lines))
 }
 
-/** Resolves after the provider has begun and ended a whole round. */
+/** Resolves after the provider has begun and ended two whole rounds. */
 async function roundPasses(): Promise<void> {
   const rounds = (): number => world.grid.paths().filter((path) => path === '/wallet/getnowblock').length
   const before = rounds()
-  await eventually(() => expect(rounds()).toBeGreaterThan(before + 1))
+  await eventually(() => expect(rounds()).toBeGreaterThan(before + 2))
 }
 
 test('a payment counts only when its block is one that no reorganisation can replace', async () => {
@@ -169,6 +169,25 @@ test('less is believed only when it has not changed for a minute', async () => {
     expect(world.book.payment(reference)).toMatchObject({ state: 'final', amount: '4950001' }),
   )
   expect(world.book.payment(dust)?.state).toBe('gone')
+})
+
+test('blocks that pass while a balance is read are no part of that minute', async () => {
+  let isFirst = true
+  world.grid.instead = ({ path }) => {
+    if (!isFirst || path !== '/walletsolidity/triggerconstantcontract') return undefined
+    isFirst = false
+    mine(19)
+    return undefined
+  }
+  const reference = addTo(world.grids, 1, 998, withFee(PRICE))
+  await world.start()
+  await world.linesBecome([`${reference} 5000000 seen`])
+  await roundPasses()
+  mine(1)
+  await roundPasses()
+  expect(world.book.lines()).toEqual([`${reference} 5000000 seen`])
+  mine(19)
+  await world.linesBecome([`${reference} 4950000 final`])
 })
 
 test('endpoints that report a transaction differently are a trouble until they agree', async () => {

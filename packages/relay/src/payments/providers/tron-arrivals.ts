@@ -28,8 +28,12 @@ export interface Decision {
 interface Doubt {
   /** What it seems to have received; undefined if that cannot be told. */
   readonly arrived: bigint | undefined
-  /** The newest block that could not be replaced when this was measured first. */
-  readonly since: number
+  /**
+   * The newest block that could not be replaced when this was measured for the second time; before,
+   * undefined. The block is read before the measurement, so that of the first time may be older than what was
+   * measured.
+   */
+  since: number | undefined
   isLogged: boolean
 }
 
@@ -124,8 +128,11 @@ export class TronArrivals {
       const amount = arrived.get(payTo)
       const before = this.#doubts.get(payTo)
       if (!before || before.arrived !== amount) {
-        this.#doubts.set(payTo, { arrived: amount, since: solidHeight, isLogged: false })
-      } else if (amount === undefined && !before.isLogged && solidHeight - before.since >= BELIEVED_AFTER) {
+        this.#doubts.set(payTo, { arrived: amount, since: undefined, isLogged: false })
+        continue
+      }
+      before.since ??= solidHeight
+      if (amount === undefined && !before.isLogged && isLasting(before, solidHeight)) {
         before.isLogged = true
         const reason = `they do not agree on what ${payTo} received; its payments do not count until they do`
         this.#log.error('payments_endpoints_disagree', { url: this.#grid.hosts, reason })
@@ -136,7 +143,7 @@ export class TronArrivals {
   #isBelieved(payTo: string, { solidHeight, arrived }: Measured): boolean {
     const amount = arrived.get(payTo)
     const doubt = this.#doubts.get(payTo)
-    return amount !== undefined && doubt?.arrived === amount && solidHeight - doubt.since >= BELIEVED_AFTER
+    return amount !== undefined && doubt?.arrived === amount && isLasting(doubt, solidHeight)
   }
 
   // At least what the address holds. What left it is only asked for if that is not enough: the operator may
@@ -159,6 +166,10 @@ export class TronArrivals {
     const ours = payments.filter(({ asset }) => asset === this.#asset)
     return Map.groupBy(ours, ({ for: target }) => ('payTo' in target ? target.payTo : ''))
   }
+}
+
+function isLasting({ since }: Doubt, solidHeight: number): boolean {
+  return since !== undefined && solidHeight - since >= BELIEVED_AFTER
 }
 
 function byPlace(a: PaymentSeen, b: PaymentSeen): number {
