@@ -19,7 +19,7 @@ export interface OwnMessage {
   status: Status
   /** Known from the first `ack`. */
   seq: number | undefined
-  /** Whether the first `ack` set it back from a mark that had overtaken it, and no mark came since. */
+  /** Whether an `ack` set it back from a mark that had overtaken it, and no `read` came since. */
   isOvertaken: boolean
   /** The connection of the first `ack`, and whether a repeat was acknowledged on a later one. */
   ackedOn: number | undefined

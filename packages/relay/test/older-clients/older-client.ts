@@ -10,6 +10,11 @@ import { type Frame, ModelClient, type ModelParts, type OwnMessage } from './mod
 const MOST_HANDLER_MS = 200
 /** How long the relay holds messages back after it answered `/friends`. */
 const SETTLING_MS = 1000
+/**
+ * On a busy machine a handler takes longer than it should, and then the half second that the relay gives an
+ * `ack` may not be enough. A mark that overtakes such an `ack` is like one that overtakes a first one.
+ */
+const SLOW_HANDLER_MS = 400
 
 export class OlderClient extends ModelClient {
   readonly kind = 'older'
@@ -58,6 +63,7 @@ export class OlderClient extends ModelClient {
   // message, and the `ack` of the new message sets it right. So here an `ack` takes effect after the marks
   // that arrived before it; a mark that arrives after an `ack` may overtake it.
   async #acked(frame: Frame): Promise<void> {
+    const arrivedAt = performance.now()
     const earlier = [...this.#marking]
     if (this.slowAcksMs !== undefined) await Bun.sleep(this.slowAcksMs)
     else await this.pause(MOST_HANDLER_MS)
@@ -65,7 +71,8 @@ export class OlderClient extends ModelClient {
     const isFirst = this.own.some(({ id, ackedOn }) => id === frame.id && ackedOn === undefined)
     const message = this.accepted(frame)
     if (!message) return
-    message.isOvertaken = isFirst && message.status !== 'sending'
+    const isSlow = performance.now() - arrivedAt > SLOW_HANDLER_MS
+    message.isOvertaken = (isFirst || isSlow) && message.status !== 'sending'
     message.status = 'sent'
   }
 
@@ -76,7 +83,8 @@ export class OlderClient extends ModelClient {
     this.#marking.delete(marking)
     for (const message of this.own) {
       if (message.conv !== conv_id || message.isRetracted) continue
-      message.isOvertaken = false
+      // A `delivered` does not repair a `read` that was overtaken.
+      if (type === 'read') message.isOvertaken = false
       if (type === 'read' || message.status !== 'read') message.status = type
     }
   }
