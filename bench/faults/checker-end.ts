@@ -50,12 +50,12 @@ function checkArrival(facts: Facts, message: MessageFact, storedAfter: number, n
 function checkLane(facts: Facts, lane: Lane, n: number): void {
   if (facts.gone.has(lane.sender)) return
   const pair = facts.conversations.get(lane.conv)
-  // To an older client, no mark goes that does not cover the sender's last message, and an erased one is
-  // never confirmed.
-  if (facts.older.has(lane.sender) && pair?.mayErase(0)) return
-  const name = `client ${lane.sender} about client ${lane.recipient} in ${lane.conv}`
   // The relay may not have read a mark that was sent right before leaving.
   const hasLeft = facts.gone.has(lane.recipient)
+  // To an older client, no mark goes that does not cover the sender's last message, and nobody confirms one
+  // that was erased, or that went to an account that is gone.
+  if (facts.older.has(lane.sender) && (hasLeft || pair?.mayErase(0))) return
+  const name = `client ${lane.sender} about client ${lane.recipient} in ${lane.conv}`
   const delivered = hasLeft ? lane.confirmed : lane.sentDelivered
   if (lane.toldDelivered < delivered && !pair?.mayErase(lane.sentDeliveredAt))
     facts.report('receipt', n, `${name}: told of ${lane.toldDelivered}, confirmed was ${delivered}`)
