@@ -52,21 +52,28 @@ interface Bought {
   readonly pay_to: string
 }
 
+/** Asks again until there is an answer, for at most a minute: the relay announces neither of these moments. */
+async function answered<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
+  const end = performance.now() + 60_000
+  while (performance.now() < end) {
+    const answer = await ask()
+    if (answer !== undefined) return answer
+    await Bun.sleep(50)
+  }
+  throw new Error(`waited in vain until ${what}`)
+}
+
 /** Buys an id for 10 units and pays an amount. Resolves once the relay has seen the payment. */
 async function buy(alias: string, amount: bigint): Promise<Bought> {
-  let bought: Bought | undefined
-  while (!bought) {
-    // Orders are refused until the chain was read for the first time.
+  const bought = await answered('the chain was read for the first time', async () => {
     const { status, body } = await alice.post('/vanity/purchase', { alias_id: alias })
-    if (status === 200) bought = body
-    else await Bun.sleep(50)
-  }
+    return status === 200 ? (body as Bought) : undefined
+  })
   await token.pay(bought.pay_to, amount)
-  const shown = async (): Promise<boolean> => {
-    const { output } = await orders('show', bought?.order_id ?? '', '--json')
-    return JSON.parse(output).payments.length > 0
-  }
-  while (!(await shown())) await Bun.sleep(50)
+  await answered('the payment was seen', async () => {
+    const { output } = await orders('show', bought.order_id, '--json')
+    return JSON.parse(output).payments[0]
+  })
   return bought
 }
 
@@ -87,11 +94,10 @@ function tamper(statement: string, ...values: string[]): void {
 /** Resolves once the relay has read the chain's newest block. */
 async function caughtUp(): Promise<void> {
   const height = await chain.height()
-  for (;;) {
+  await answered(`block ${height} was read`, async () => {
     const { output } = await orders('chains', '--json')
-    if (JSON.parse(output)[0]?.height >= height) return
-    await Bun.sleep(50)
-  }
+    return JSON.parse(output).find((line: { height: number }) => line.height >= height)
+  })
 }
 
 test('before anything was paid, no address holds money and the books equal the chain', async () => {
