@@ -173,7 +173,7 @@ class Play {
   #renew(conv: ConversationId): void {
     for (const position of this.#stored(conv)) this.world.erase(position)
     this.world.pass(1) // Two acceptances are never at the same time.
-    // Whoever confirmed something in the conversation knows it.
+    // An account that confirmed something in the conversation knows it.
     if (!this.model(conv).isConfirmed) this.world.unlisted.set(conv, this.world.now())
   }
 

@@ -167,8 +167,8 @@ export async function setTrouble(
 }
 
 /**
- * Removes what an earlier run of the relay recorded of troubles. Each chain that is still read says anew what
- * is wrong.
+ * Removes the troubles that an earlier run of the relay recorded. Chains that are still in trouble are found
+ * again within a round.
  */
 export async function forgetTroubles(storage: Storage): Promise<void> {
   await storage.transaction(

@@ -76,7 +76,7 @@ function arrivalOf(payment: Payment, order: Order, methods: PaymentMethods): Arr
   const decimals = payment.decimals ?? (kind === 'own_coin' ? COIN_DECIMALS : undefined)
   const text = (units: string): string | undefined =>
     decimals === undefined ? undefined : decimalText(BigInt(units), decimals)
-  // Whoever knows the id of an order can bind what it bought, and the page must not give that right. Names of
+  // The id of an order gives the right to bind what it bought, and the page must not give that away. Names of
   // payments that the operator or a processor chose may contain it.
   const withoutId = (name: string): string => name.replaceAll(order.order_id, '…')
   const transaction = /^(?:evm|tron):[^/]+\/([^/]+)/.exec(payment.reference)?.[1]
