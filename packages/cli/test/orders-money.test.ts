@@ -52,7 +52,9 @@ interface Bought {
   readonly pay_to: string
 }
 
-/** Asks again until there is an answer, for at most a minute: the relay announces neither of these moments. */
+/**
+ * Asks again until there is an answer, for at most a minute. The relay announces none of these moments.
+ */
 async function answered<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
   const end = performance.now() + 60_000
   while (performance.now() < end) {
