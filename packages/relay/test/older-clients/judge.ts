@@ -70,12 +70,14 @@ export class Judge {
     )
   }
 
-  /** Messages that were retracted and that their recipients still show. */
+  /** Messages that were retracted and that their recipients still show, unless the retraction has expired. */
   get keptInSpiteOfRetraction(): string[] {
     return this.#pairs.flatMap(({ conv, clients: [one, other] }) =>
       [[one, other] as const, [other, one] as const].flatMap(([sender, recipient]) => {
         const { stored, retracted } = recipient.inbox(conv)
-        const gone = sender.own.filter((message) => message.conv === conv && message.isRetracted)
+        const gone = sender.own.filter(
+          (message) => message.conv === conv && message.retractedIn === this.#era(),
+        )
         return gone
           .filter(({ id, mayBeErased }) => stored.has(id) && !retracted.has(id) && !mayBeErased)
           .map((message) => `${recipient.kind} still shows ${nameOf(message)}`)

@@ -25,6 +25,8 @@ export interface OwnMessage {
   ackedOn: number | undefined
   isRepeated: boolean
   isRetracted: boolean
+  /** The relay's era in which it was retracted. */
+  retractedIn: number | undefined
   isRetractAcked: boolean
   /** Whether the friendship ended after it was written, so that it may be erased. */
   mayBeErased: boolean
@@ -171,7 +173,7 @@ export abstract class ModelClient {
     const message: OwnMessage = {
       ...{ id: crypto.randomUUID(), conv, era: this.#era(), status: 'sending', seq: undefined },
       ...{ ackedOn: undefined, isRepeated: false, isOvertaken: false },
-      ...{ isRetracted: false, isRetractAcked: false, mayBeErased: false },
+      ...{ isRetracted: false, retractedIn: undefined, isRetractAcked: false, mayBeErased: false },
     }
     this.own.push(message)
     this.#sendMessage(message)
@@ -180,6 +182,7 @@ export abstract class ModelClient {
   /** Retracts an own message; the client no longer shows it. */
   retract(message: OwnMessage): void {
     message.isRetracted = true
+    message.retractedIn = this.#era()
     this.#sendRetraction(message)
   }
 
@@ -249,6 +252,7 @@ export abstract class ModelClient {
         resolve()
         if (number !== this.connections || !this.#wantsConnection) return socket.close()
         this.#socket = socket
+        this.moments.changed()
         this.greet()
         for (const message of this.own) {
           if (message.isRetracted) this.#sendRetraction(message)

@@ -35,14 +35,20 @@ export class Moments {
 }
 
 /**
- * How many times the relay's clock was moved ahead so far. A message expires only in a later era than its
- * own.
+ * The times between two jumps of the relay's clock. A message or retraction expires only in a later era than
+ * its own.
  */
 export interface Eras {
+  /** How many times the clock was moved ahead so far. */
   readonly count: number
   /** A schedule has ended. */
   ended(): void
+  /** While this runs, the clock is not moved and the relay is not killed. */
+  inPeace<T>(work: () => Promise<T>): Promise<T>
 }
+
+/** The eras of a relay that is left alone. */
+export const ONE_ERA: Eras = { count: 0, ended: () => undefined, inPeace: (work) => work() }
 
 /** Tries this until it works: the relay is killed and started again while the schedules run. */
 export async function untilItWorks<T>(attempt: () => Promise<T | undefined>): Promise<T> {

@@ -110,9 +110,10 @@ export class Run {
     return this.#clients.every(({ running }) => running === 0)
   }
 
-  // What is confirmed just before the relay is killed may be lost, so it is confirmed again.
+  // What a connection takes with it when it ends is lost, so it is confirmed again.
   async #untilShown(isRead: readonly (readonly boolean[])[], isShown: () => boolean): Promise<void> {
     for (let ms = 0; ms < this.#patienceMs / 2; ms += 5000) {
+      await this.#moments.until(() => this.#clients.every(({ isConnected }) => isConnected), this.#patienceMs)
       for (const [index, { conv, clients }] of this.#pairs.entries()) {
         for (const [side, client] of clients.entries()) {
           const { decrypted, read } = client.inbox(conv)

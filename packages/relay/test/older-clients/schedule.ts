@@ -95,7 +95,7 @@ export async function runSchedule(
       if (step === from) for (const pair of others) await run.befriend(pair)
       await run.step()
     }
-    const { lost, withheld } = await run.settle()
+    const { lost, withheld } = await eras.inPeace(() => run.settle())
     const counts: Counts = { written: 0, expired: 0, dropped: 0 }
     for (const client of clients) {
       counts.written += client.own.length

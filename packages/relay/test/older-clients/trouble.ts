@@ -26,6 +26,10 @@ export class Trouble implements Eras {
   #schedules = 0
   readonly #ended: Promise<void>
   #isStopped = false
+  /** How many schedules must be left alone, and what goes on or waits for them to be done. */
+  #inPeace = 0
+  #allDone: (() => void) | undefined
+  #trouble: Promise<void> | undefined
 
   constructor(relay: RelayProcess) {
     this.#relay = relay
@@ -35,6 +39,18 @@ export class Trouble implements Eras {
   ended(): void {
     this.#schedules += 1
     if (this.#schedules % EVERY_SCHEDULES === 0) this.#next.resolve()
+  }
+
+  // A trouble that waits goes first, or there would be none while many schedules are at their ends.
+  async inPeace<T>(work: () => Promise<T>): Promise<T> {
+    while (this.#trouble) await this.#trouble
+    this.#inPeace += 1
+    try {
+      return await work()
+    } finally {
+      this.#inPeace -= 1
+      if (this.#inPeace === 0) this.#allDone?.()
+    }
   }
 
   /** Waits for the end of what goes on. */
@@ -49,20 +65,38 @@ export class Trouble implements Eras {
       await this.#next.promise
       this.#next = Promise.withResolvers()
       if (this.#isStopped) return
-      if (round % 2 === 0) await this.#relay.kill('SIGKILL')
-      else await this.#moveClock()
-      await this.#relay.start()
-      if (round % 2 === 0) continue
-      this.count += 1
-      await Bun.sleep(RETURNING_MS)
-      await this.#relay.maintain()
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#trouble = promise
+      try {
+        await this.#peaceIsOver()
+        if (round % 2 === 0) await this.#restart()
+        else await this.#moveClock()
+      } finally {
+        this.#trouble = undefined
+        resolve()
+      }
     }
+  }
+
+  #peaceIsOver(): Promise<void> | undefined {
+    if (this.#inPeace === 0) return undefined
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#allDone = resolve
+    return promise
+  }
+
+  async #restart(): Promise<void> {
+    await this.#relay.kill('SIGKILL')
+    await this.#relay.start()
   }
 
   // What is written between the two eras may be of either time.
   async #moveClock(): Promise<void> {
     this.count += 1
     await this.#relay.letPass(LIFE_MS)
-    await this.#relay.kill('SIGKILL')
+    await this.#restart()
+    this.count += 1
+    await Bun.sleep(RETURNING_MS)
+    await this.#relay.maintain()
   }
 }
