@@ -70,6 +70,12 @@ export type Ring =
   /** From now on the account gets the frames published under a topic, or stops getting them. */
   | { readonly kind: 'topic'; readonly topic: string; readonly isWanted: boolean }
 
+/** A notification with the account that it is for. */
+export interface AddressedRing {
+  readonly account: AccountId
+  readonly ring: Ring
+}
+
 /** Sends notifications to accounts and frames to topics, on all nodes. */
 export interface Bus {
   ring(account: AccountId, ring: Ring): void

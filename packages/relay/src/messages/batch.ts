@@ -8,9 +8,10 @@ import {
   ProtocolError,
   type RelayFrame,
 } from '@sotto/protocol'
+import type { AddressedRing } from '../cluster/bus.ts'
 import { frameRefused } from '../operations/disk-space.ts'
 import type { AccountId } from '../storage/storage.ts'
-import { changedReceipts, type ReceiptsFor } from './batch-receipts.ts'
+import { receiptRings } from './batch-receipts.ts'
 import type { BatchRows, Conversation, Lane, LaneChanges, Mailbox, MessageRow, SentId } from './batch-rows.ts'
 import { checkMessageRoom, checkRetractionRoom } from './room.ts'
 import type { CommitCounts } from './sent-id-counts.ts'
@@ -41,22 +42,6 @@ export interface Acknowledged {
   readonly conversation: number
   readonly seq: number
   readonly isRepeat: boolean
-}
-
-/**
- * Frames for one recipient, from `firstPosition` to `lastPosition` of its mailbox. A position may have no
- * frame: its message was retracted within the batch.
- */
-export interface Delivery {
-  readonly account: AccountId
-  readonly firstPosition: number
-  readonly lastPosition: number
-  readonly frames: readonly string[]
-  /** The length of all frames together, in characters. */
-  readonly bytes: number
-  readonly hasRetractions: boolean
-  /** Whether some are of a conversation that the recipient's client may not know yet. */
-  readonly hasUnlisted: boolean
 }
 
 /** Everything a batch changes. */
@@ -125,17 +110,10 @@ export class Batch {
     }
   }
 
-  /** The answers, deliveries and receipts to send after the commit. */
-  finish(): {
-    outcomes: readonly Outcome[]
-    deliveries: readonly Delivery[]
-    receipts: readonly ReceiptsFor[]
-  } {
-    return {
-      outcomes: this.#outcomes,
-      deliveries: this.#deliveries(),
-      receipts: changedReceipts(this.#lanes.values(), this.#rows),
-    }
+  /** The answers and the rings to send after the commit. */
+  finish(): { outcomes: readonly Outcome[]; rings: readonly AddressedRing[] } {
+    const rings = [...this.#mailboxRings(), ...receiptRings(this.#lanes.values(), this.#rows)]
+    return { outcomes: this.#outcomes, rings }
   }
 
   #carryOut(operation: Operation): Answered {
@@ -172,7 +150,7 @@ export class Batch {
       counts.pendingCount += 1
       counts.pendingBytes += frame.payload.length
     }
-    this.#rememberId({
+    const sent: SentId = {
       sender,
       id: frame.id,
       conversation: conversation.id,
@@ -180,13 +158,9 @@ export class Batch {
       at: row.at,
       isStored: true,
       isRetracted: false,
-    })
-    return acknowledgement(frame, {
-      conversation: conversation.id,
-      seq: row.seq,
-      at: row.at,
-      isRepeat: false,
-    })
+    }
+    this.#rememberId(sent)
+    return acknowledgement(frame, sent, false)
   }
 
   // A repeat gets the first ack's `seq` and `at` and is not delivered again. Some clients repeat because they
@@ -200,7 +174,7 @@ export class Batch {
       const { before } = this.#changesOf(conversation, lane)
       lane.toldRound = before.toldRound + 1
     }
-    return acknowledgement(frame, { ...known, isRepeat: true })
+    return acknowledgement(frame, known, true)
   }
 
   #retract(sender: AccountId, frame: ClientFrameOf<'retract'>): RelayFrame {
@@ -267,9 +241,9 @@ export class Batch {
     const deliveredSeq = Math.max(lane.deliveredSeq, frame.seq)
     if (readSeq === lane.readSeq && deliveredSeq === lane.deliveredSeq) return
     this.#changesOf(conversation, lane)
+    if (readSeq > lane.readSeq) lane.unreadSeqs = afterReading(lane.unreadSeqs, readSeq)
     lane.readSeq = readSeq
     lane.deliveredSeq = deliveredSeq
-    lane.unreadSeqs = afterReading(lane.unreadSeqs, readSeq)
   }
 
   // Only friends may send, and only in their own conversation. The error does not tell a non-friend whether
@@ -328,7 +302,8 @@ export class Batch {
     this.#newSentIds.set(keyOf(sent), sent)
   }
 
-  #deliveries(): Delivery[] {
+  // A position may have no frame: its message was retracted within the batch.
+  #mailboxRings(): AddressedRing[] {
     const waiting = new Map<Mailbox, { row: MessageRow; frame: string }[]>()
     const unlisted = new Set<Mailbox>()
     for (const { conversation, lane, inserts } of this.#lanes.values()) {
@@ -344,12 +319,15 @@ export class Batch {
       const sorted = (waiting.get(mailbox) ?? []).sort((a, b) => a.row.position - b.row.position)
       return {
         account: mailbox.account,
-        firstPosition: lastBefore + 1,
-        lastPosition: mailbox.lastPosition,
-        frames: sorted.map(({ frame }) => frame),
-        bytes: sorted.reduce((sum, { frame }) => sum + frame.length, 0),
-        hasRetractions: sorted.some(({ row }) => row.kind === 'retraction'),
-        hasUnlisted: unlisted.has(mailbox),
+        ring: {
+          kind: 'mailbox',
+          firstPosition: lastBefore + 1,
+          lastPosition: mailbox.lastPosition,
+          frames: sorted.map(({ frame }) => frame),
+          bytes: sorted.reduce((sum, { frame }) => sum + frame.length, 0),
+          hasRetractions: sorted.some(({ row }) => row.kind === 'retraction'),
+          hasUnlisted: unlisted.has(mailbox),
+        },
       }
     })
   }
@@ -365,9 +343,9 @@ export class Batch {
 
 function acknowledgement(
   { id, conv_id }: ClientFrameOf<'msg'>,
-  { at, ...acknowledged }: Acknowledged & { at: number },
+  { conversation, seq, at }: Pick<SentId, 'conversation' | 'seq' | 'at'>,
+  isRepeat: boolean,
 ): Answered {
-  const { conversation, seq, isRepeat } = acknowledged
   return { answers: [{ type: 'ack', id, conv_id, seq, at }], acknowledged: { conversation, seq, isRepeat } }
 }
 

@@ -33,17 +33,12 @@ export function messageFrames(parts: MessageFrameParts): FrameHandlers<Names> {
     const outcome = await commits.submit(operation)
     if ('refused' in outcome) throw outcome.refused
     if (outcome.acknowledged) deliveries.acknowledged(connection, outcome.acknowledged)
+    if (operation.kind === 'receipt') deliveries.confirmed(connection, operation.frame.conv_id)
     return outcome.answers
   }
 
-  const confirm = async (
-    frame: ClientFrameOf<'delivered' | 'read'>,
-    connection: Connection,
-  ): Promise<Answers> => {
-    const answers = await carryOut({ kind: 'receipt', account: connection.account, frame }, connection)
-    deliveries.confirmed(connection, frame.conv_id)
-    return answers
-  }
+  const confirm = (frame: ClientFrameOf<'delivered' | 'read'>, connection: Connection): Promise<Answers> =>
+    carryOut({ kind: 'receipt', account: connection.account, frame }, connection)
 
   return {
     sync: ({ receipts }, connection) => {

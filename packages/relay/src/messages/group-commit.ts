@@ -7,7 +7,7 @@ import { frameRefused, type RoomForMessages } from '../operations/disk-space.ts'
 import type { Log } from '../operations/log.ts'
 import { isDiskFull } from '../storage/storage.ts'
 import { Batch, type Operation, type Outcome } from './batch.ts'
-import type { BatchKeys, BatchStore } from './batch-store.ts'
+import type { BatchStore } from './batch-store.ts'
 import type { CommitCounts, SentIdCounts } from './sent-id-counts.ts'
 
 interface Waiting {
@@ -97,10 +97,8 @@ export class GroupCommit {
       const batch = await this.#write(group)
       if (this.#hasUnknownOutcome) this.#onRecovered()
       this.#hasUnknownOutcome = false
-      const { outcomes, deliveries, receipts } = batch.finish()
-      for (const { account, ...delivery } of deliveries)
-        this.#bus.ring(account, { kind: 'mailbox', ...delivery })
-      for (const { account, ...receipt } of receipts) this.#bus.ring(account, { kind: 'receipt', ...receipt })
+      const { outcomes, rings } = batch.finish()
+      for (const { account, ring } of rings) this.#bus.ring(account, ring)
       for (const [index, { resolve, reject }] of group.entries()) {
         const outcome = outcomes[index]
         if (outcome) resolve(outcome)
@@ -118,9 +116,10 @@ export class GroupCommit {
   // If the disk is full, commits the same frames once more without the new messages. What remains, such as
   // confirmations, mostly needs no further space.
   async #write(group: readonly Waiting[]): Promise<Batch> {
+    const operations = group.map(({ operation }) => operation)
     const attempt = async (takesNew: boolean): Promise<Batch> => {
       let sentIdCounts: CommitCounts | undefined
-      const batch = await this.#store.commit(keysOf(group), (rows) => {
+      const batch = await this.#store.commit(operations, (rows) => {
         sentIdCounts = this.#sentIdCounts.ofCommit() // The store may try more than once.
         const fresh = new Batch(rows, {
           now: this.#clock.now(),
@@ -128,7 +127,7 @@ export class GroupCommit {
           sentIdCounts,
           takesNew,
         })
-        for (const { operation } of group) fresh.apply(operation)
+        for (const operation of operations) fresh.apply(operation)
         return fresh
       })
       sentIdCounts?.keep()
@@ -149,22 +148,4 @@ export class GroupCommit {
 // Roughly the memory that a waiting frame takes: its payload, its object and the promise of its answer.
 function bytesOf({ frame }: Operation): number {
   return 512 + (frame.type === 'msg' ? frame.payload.length : 0)
-}
-
-function keysOf(group: readonly Waiting[]): BatchKeys {
-  const frames = group.map(({ operation }) => operation)
-  return {
-    conversations: new Set(frames.map(({ frame }) => frame.conv_id)),
-    sentIds: frames.flatMap(sentIdsOf),
-    addressed: frames.flatMap((operation) =>
-      operation.kind === 'receipt' ? [] : [{ sender: operation.account, alias: operation.frame.to }],
-    ),
-  }
-}
-
-function sentIdsOf(operation: Operation): BatchKeys['sentIds'] {
-  if (operation.kind === 'receipt') return []
-  const { account: sender, frame } = operation
-  const after = frame.type === 'msg' ? frame.after : undefined
-  return [frame.id, after].flatMap((id) => (id === undefined ? [] : [{ sender, id }]))
 }

@@ -4,11 +4,12 @@ import type { AliasId, ConversationId } from '@sotto/protocol'
 import { type AccountId, isUniqueViolation, type Sql, type Storage } from '../storage/storage.ts'
 import type { Batch } from './batch.ts'
 import { type BatchRows, type Conversation, type Mailbox, MESSAGE_KINDS, type SentId } from './batch-rows.ts'
-import type { BatchKeys, BatchStore } from './batch-store.ts'
+import { type BatchKeys, type BatchStore, keysOf } from './batch-store.ts'
 
 export function createPostgresBatchStore(storage: Storage): BatchStore {
   return {
-    commit: async (keys, work) => {
+    commit: async (operations, work) => {
+      const keys = keysOf(operations)
       const attempt = (): Promise<Batch> =>
         storage.transaction(async (sql) => {
           const rows = await readRows(sql, keys)

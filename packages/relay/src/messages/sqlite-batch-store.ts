@@ -16,7 +16,7 @@ export function createSqliteBatchStore(engine: SqliteEngine): BatchStore {
   const statements = prepare(engine)
   engine.finalizeOnClose(Object.values(statements))
   return {
-    commit: (_keys, work) =>
+    commit: (_operations, work) =>
       engine.commit(() => {
         const rows = new SqliteBatchRows(statements)
         const batch = work(rows)
