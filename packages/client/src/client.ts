@@ -159,7 +159,7 @@ export class SottoClient {
    *   `CHALLENGE_REFUSED`, …
    */
   async create(input: CreateIdentityInput): Promise<StoredIdentity> {
-    return this.#device.take(() => createIdentity(this.#device.platform, input))
+    return this.#device.take(input, createIdentity)
   }
 
   /**
@@ -168,7 +168,7 @@ export class SottoClient {
    *   `CHALLENGE_REFUSED`, …
    */
   async recover(input: RecoverIdentityInput): Promise<StoredIdentity> {
-    return this.#device.take(() => recoverIdentity(this.#device.platform, input))
+    return this.#device.take(input, recoverIdentity)
   }
 
   /**
@@ -197,7 +197,7 @@ export class SottoClient {
     this.#device.engine?.connection.stop()
   }
 
-  /** Ends the calls, closes the client and its store. */
+  /** Ends the calls and a running `create` or `recover`, closes the client and its store. */
   close(): Promise<void> {
     return this.#device.close()
   }

@@ -6,6 +6,7 @@ import {
   Lock,
   loadIdentity,
   type PreparedIdentity,
+  type RegistrationWatch,
 } from './account/account.ts'
 import { ClientError } from './client-error.ts'
 import { type CallHooks, Engine } from './engine.ts'
@@ -35,6 +36,8 @@ export class Device {
   /** Resolves once the previous engine has stopped. */
   #stopped: Promise<void> = Promise.resolve()
   #closed = false
+  /** Aborts the preparation of an identity. */
+  #abort = new AbortController()
   /** The state in the latest events. */
   #emitted: ToldState
 
@@ -87,11 +90,17 @@ export class Device {
     this.#emitChanges()
   }
 
-  /** Replaces the identity, once the engine of the previous one has stopped. */
-  take(prepare: () => Promise<PreparedIdentity>): Promise<StoredIdentity> {
+  /**
+   * Replaces the identity, once the engine of the previous one has stopped. `close` aborts the preparation,
+   * so that a closed client registers nothing.
+   */
+  take<I extends RegistrationWatch>(
+    input: I,
+    prepare: (platform: Platform, input: I) => Promise<PreparedIdentity>,
+  ): Promise<StoredIdentity> {
     return this.#identityQueue.run(async () => {
       this.checkOpen()
-      const { identity, changes } = await prepare()
+      const { identity, changes } = await this.#prepare(input, prepare)
       // A running unlock would load the previous identity.
       return this.lock.queue.run(async () => {
         this.checkOpen()
@@ -165,6 +174,7 @@ export class Device {
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
+    this.#abort.abort()
     await this.lock.queue.settled()
     await this.#engine?.stop()
     this.#engine?.forgetKeys()
@@ -189,6 +199,26 @@ export class Device {
     const http = new Http(this.#platform)
     http.useTokens({ getToken: async () => token, dropToken: () => {} })
     await http.call(accountEndpoints.authLogout, {}).catch(() => {})
+  }
+
+  async #prepare<I extends RegistrationWatch>(
+    input: I,
+    prepare: (platform: Platform, input: I) => Promise<PreparedIdentity>,
+  ): Promise<PreparedIdentity> {
+    // A new one each time, because another reason to abort may have come with the previous input.
+    this.#abort = new AbortController()
+    const { signal } = input
+    const end = (): void => this.#abort.abort(signal?.reason)
+    if (signal?.aborted) end()
+    signal?.addEventListener('abort', end)
+    try {
+      return await prepare(this.#platform, { ...input, signal: this.#abort.signal })
+    } catch (error) {
+      this.checkNotClosed()
+      throw error
+    } finally {
+      signal?.removeEventListener('abort', end)
+    }
   }
 
   async #use(identity: ActiveIdentity): Promise<void> {

@@ -131,6 +131,8 @@ export class Engine {
 
   async #handle(frame: RelayFrame): Promise<void> {
     await this.journal.room()
+    // The other side ended the friendship, which no frame reports.
+    if (frame.type === 'error' && frame.error === 'NOT_FRIENDS') this.friends.hint()
     if ('from' in frame && 'conv_id' in frame && this.#isNewAlias(frame.conv_id, frame.from))
       this.friends.hint()
     if ('call_id' in frame) {

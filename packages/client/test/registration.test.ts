@@ -12,6 +12,7 @@ import {
 } from '../src/client.ts'
 import { systemClock } from '../src/platform/clock.ts'
 import { PeopleWorld } from './people-world.ts'
+import { Recorder } from './recorder.ts'
 
 // Long, because a busy machine is slow. A wait that fails names what did not happen.
 setDefaultTimeout(60_000)
@@ -95,6 +96,46 @@ test('a client that is closed while it creates an identity stores none', async (
     store.reopen()
     expect(await store.getIdentity()).toBeUndefined()
   }
+})
+
+test('closing the client ends a registration, so that no account is registered afterwards', async () => {
+  const recorder = new Recorder()
+  const { promise: begun, resolve: begin } = Promise.withResolvers<AbortSignal | undefined>()
+  const person = await world.open('someone', {
+    fetch: recorder.fetch,
+    solveProofOfWork: ({ signal }) => {
+      begin(signal)
+      return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+    },
+  })
+  const creation = failureOf(person.client.create({ nickname: 'alice' }))
+  const signal = await begun
+  await person.client.close()
+  expect(signal?.aborted).toBe(true)
+  expect(await creation).toMatchObject({ code: 'CLOSED' })
+  expect(recorder.callsOf('/api/v1/register')).toEqual([])
+})
+
+test('closing the client aborts the request that registers the account', async () => {
+  let aborted: boolean | undefined
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+  const person = await world.open('someone', {
+    fetch: (url, init) => {
+      if (!url.endsWith('/register')) return fetch(url, init)
+      begin()
+      return new Promise((_, reject) =>
+        init.signal?.addEventListener('abort', () => {
+          aborted = true
+          reject(init.signal?.reason)
+        }),
+      )
+    },
+  })
+  const creation = failureOf(person.client.create({ nickname: 'alice' }))
+  await begun
+  await person.client.close()
+  expect(await creation).toMatchObject({ code: 'CLOSED' })
+  expect(aborted).toBe(true)
 })
 
 test('of two identities created at once the client keeps the first', async () => {
