@@ -76,7 +76,9 @@ export { Push, type PushRegistration, type PushSubscriptionLike } from './push/p
 export { generateMnemonic, validateMnemonic } from './secrecy/secrecy.ts'
 export { VanityShop } from './shop/shop.ts'
 export type {
+  CallRecord,
   ClientStore,
+  ConversationSettings,
   MessageRange,
   MessageStatus,
   OfflineMessage,

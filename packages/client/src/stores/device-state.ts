@@ -2,18 +2,21 @@
 
 import type { FriendProfile } from '@sotto/protocol'
 import { unreachable } from '../client-error.ts'
-import type {
-  MessageStatus,
-  OfflineMessage,
-  OutboxIntent,
-  ReadMark,
-  RetractIntent,
-  SessionRecord,
-  StoreChange,
-  StoredIdentity,
-  StoredMessage,
-  TrustState,
-  VaultRecord,
+import {
+  type CallRecord,
+  type ConversationSettings,
+  type MessageStatus,
+  type OfflineMessage,
+  type OutboxIntent,
+  type ReadMark,
+  type RetractIntent,
+  type SessionRecord,
+  type StoreChange,
+  type StoredIdentity,
+  type StoredMessage,
+  type TrustState,
+  tombstoneOf,
+  type VaultRecord,
 } from './records.ts'
 import type { MessageRange } from './store.ts'
 
@@ -29,9 +32,11 @@ class ConversationMessages {
   latestPeerSeq = 0
   #sorted: StoredMessage[] | undefined
 
-  put(message: StoredMessage): void {
-    const key = keyOf(message.isMe, message.id)
+  put(written: StoredMessage): void {
+    const key = keyOf(written.isMe, written.id)
     const before = this.byKey.get(key)
+    // A removed message never comes back.
+    const message = before?.removed ? tombstoneOf(written) : written
     // A seq names one message: the first one that has it.
     if (message.seq !== undefined && !this.bySeq.has(message.seq)) this.bySeq.set(message.seq, key)
     this.byKey.set(key, message)
@@ -39,15 +44,15 @@ class ConversationMessages {
     if (!message.isMe) this.latestPeerSeq = Math.max(this.latestPeerSeq, message.seq ?? 0)
     this.open.sent.delete(key)
     this.open.delivered.delete(key)
-    if (message.isMe && (message.status === 'sent' || message.status === 'delivered'))
+    if (message.isMe && !message.removed && (message.status === 'sent' || message.status === 'delivered'))
       this.open[message.status].add(key)
-    if (!before && this.#sorted && compareMessages(this.#sorted.at(-1), message) <= 0)
+    if (!before && !message.removed && this.#sorted && compareMessages(this.#sorted.at(-1), message) <= 0)
       this.#sorted.push(message)
     else this.#sorted = undefined
   }
 
   sorted(): readonly StoredMessage[] {
-    this.#sorted ??= [...this.byKey.values()].sort(compareMessages)
+    this.#sorted ??= [...this.byKey.values()].filter(({ removed }) => !removed).sort(compareMessages)
     return this.#sorted
   }
 }
@@ -63,6 +68,8 @@ export class DeviceState {
   readonly retractIntents = new Map<string, RetractIntent>()
   readonly offline = new Map<string, OfflineMessage>()
   readonly readMarks = new Map<string, ReadMark>()
+  readonly settings = new Map<string, ConversationSettings>()
+  readonly calls = new Map<string, CallRecord>()
   readonly #conversations = new Map<string, ConversationMessages>()
 
   apply(change: StoreChange): void {
@@ -98,6 +105,16 @@ export class DeviceState {
         if (message) this.#conversation(change.conversationId).put({ ...message, ...change.patch })
         return
       }
+      case 'message_removed': {
+        const message = this.findMessage(change.conversationId, change.isMe, change.id)
+        if (message) this.#conversation(change.conversationId).put(tombstoneOf(message))
+        return
+      }
+      case 'messages_removed': {
+        const conversation = this.#conversation(change.conversationId)
+        for (const message of conversation.sorted()) conversation.put(tombstoneOf(message))
+        return
+      }
       case 'outbox_added':
         this.outbox.set(change.intent.internalId, change.intent)
         return
@@ -118,6 +135,15 @@ export class DeviceState {
         return
       case 'read_mark':
         this.readMarks.set(change.mark.conversationId, change.mark)
+        return
+      case 'settings':
+        this.settings.set(change.settings.conversationId, change.settings)
+        return
+      case 'call_logged':
+        this.calls.set(change.call.id, change.call)
+        return
+      case 'call_removed':
+        this.calls.delete(change.id)
         return
       default:
         return unreachable(change)
@@ -169,6 +195,7 @@ export class DeviceState {
         const message = conversation.byKey.get(key)
         if (
           message?.isMe &&
+          !message.removed &&
           message.status === status &&
           message.seq !== undefined &&
           message.seq <= upToSeq
@@ -211,8 +238,9 @@ export class DeviceState {
   #clear(): void {
     this.identity = undefined
     this.friends = []
-    const maps = [this.sessions, this.trust, this.outbox, this.retractIntents, this.offline, this.readMarks]
-    for (const map of maps) map.clear()
+    const { sessions, trust, outbox, retractIntents, offline, readMarks, settings, calls } = this
+    for (const map of [sessions, trust, outbox, retractIntents, offline, readMarks, settings, calls])
+      map.clear()
     this.#conversations.clear()
   }
 }

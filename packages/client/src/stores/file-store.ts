@@ -22,13 +22,21 @@ const COMPACT_FACTOR = 4
 interface Waiting {
   readonly line: string
   /** Whether the data that it replaces must not stay in the file. */
-  readonly erases: boolean
+  readonly rewrites: boolean
+  /** Whether it must not stay in copies of a damaged file either. */
+  readonly erasesCopies: boolean
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
 
-/** Changes that rewrite the file, because the data they replace must not stay in it. */
-const REWRITING: ReadonlySet<StoreChange['change']> = new Set(['clear', 'vault', 'vault_removed'])
+/** Changes after which the data they replace must not stay in the folder. */
+const ERASING: ReadonlySet<StoreChange['change']> = new Set(['clear', 'vault', 'vault_removed'])
+/** Changes that rewrite the file. One deleted message is no reason to remove the copy of a damaged file. */
+const REWRITING: ReadonlySet<StoreChange['change']> = new Set([
+  ...ERASING,
+  'message_removed',
+  'messages_removed',
+])
 
 /**
  * A store in a separate folder (0700; files 0600). A write resolves after `fdatasync`. Writes that arrive
@@ -36,9 +44,9 @@ const REWRITING: ReadonlySet<StoreChange['change']> = new Set(['clear', 'vault',
  * before it. A store of an older version is upgraded on opening, all at once.
  *
  * The store itself does not encrypt. The file holds messages in plain, and also the recovery phrase and the
- * session keys unless the client has `secrets`. When these are sealed, and when everything is cleared, the
- * file is rewritten, so that the old data does not stay in it. A program cannot erase the blocks that the
- * disk frees.
+ * session keys unless the client has `secrets`. When these are sealed, when everything is cleared, and when
+ * the user deletes messages, the file is rewritten, so that the old data does not stay in it. A program
+ * cannot erase the blocks that the disk frees.
  */
 export class FileStore extends InMemoryReads {
   readonly #path: string
@@ -115,9 +123,10 @@ export class FileStore extends InMemoryReads {
     if (this.#failure) return Promise.reject(this.#failure)
     for (const change of changes) this.state.apply(change)
     const line = encodeWrite(changes)
-    const erases = changes.some(({ change }) => REWRITING.has(change))
+    const rewrites = changes.some(({ change }) => REWRITING.has(change))
+    const erasesCopies = changes.some(({ change }) => ERASING.has(change))
     const written = new Promise<void>((resolve, reject) =>
-      this.#waiting.push({ line, erases, resolve, reject }),
+      this.#waiting.push({ line, rewrites, erasesCopies, resolve, reject }),
     )
     this.#draining ??= this.#drain()
     return written
@@ -143,8 +152,8 @@ export class FileStore extends InMemoryReads {
       const batch = this.#waiting
       this.#waiting = []
       try {
-        if (batch.some(({ erases }) => erases)) {
-          await this.#removeDamaged()
+        if (batch.some(({ rewrites }) => rewrites)) {
+          if (batch.some(({ erasesCopies }) => erasesCopies)) await this.#removeDamaged()
           // The store was abandoned meanwhile, so its memory must not be written any more.
           if (this.#failure) throw this.#failure
           // The new file also contains the changes that arrived meanwhile, so these are written with it.

@@ -1,18 +1,21 @@
 // The reads of the stores that keep their whole content in memory. Such stores differ only in their writes.
 import type { FriendProfile } from '@sotto/protocol'
 import { DeviceState } from './device-state.ts'
-import type {
-  MessageStatus,
-  OfflineMessage,
-  OutboxIntent,
-  ReadMark,
-  RetractIntent,
-  SessionRecord,
-  StoreChange,
-  StoredIdentity,
-  StoredMessage,
-  TrustState,
-  VaultRecord,
+import {
+  type CallRecord,
+  type ConversationSettings,
+  latestFirst,
+  type MessageStatus,
+  type OfflineMessage,
+  type OutboxIntent,
+  type ReadMark,
+  type RetractIntent,
+  type SessionRecord,
+  type StoreChange,
+  type StoredIdentity,
+  type StoredMessage,
+  type TrustState,
+  type VaultRecord,
 } from './records.ts'
 import type { ClientStore, MessageRange } from './store.ts'
 
@@ -94,5 +97,13 @@ export abstract class InMemoryReads implements ClientStore {
 
   async listReadMarks(): Promise<readonly ReadMark[]> {
     return [...this.state.readMarks.values()]
+  }
+
+  async listSettings(): Promise<readonly ConversationSettings[]> {
+    return [...this.state.settings.values()]
+  }
+
+  async listCalls(): Promise<readonly CallRecord[]> {
+    return [...this.state.calls.values()].sort(latestFirst)
   }
 }

@@ -7,6 +7,9 @@ import { storeFailure, WorkQueue } from './indexeddb-queue.ts'
 import { done, startingWith, walkDown } from './indexeddb-request.ts'
 import { MessageRow, messageName, writeChange } from './indexeddb-writes.ts'
 import {
+  CallRecord,
+  ConversationSettings,
+  latestFirst,
   type MessageStatus,
   OfflineMessage,
   OutboxIntent,
@@ -175,6 +178,15 @@ export class IndexedDbStore implements ClientStore {
 
   listReadMarks(): Promise<readonly ReadMark[]> {
     return this.#list(ReadMark, (tx) => tx.objectStore('read_marks').getAll())
+  }
+
+  listSettings(): Promise<readonly ConversationSettings[]> {
+    return this.#list(ConversationSettings, (tx) => tx.objectStore('settings').getAll())
+  }
+
+  async listCalls(): Promise<readonly CallRecord[]> {
+    const calls = await this.#list(CallRecord, (tx) => tx.objectStore('calls').getAll())
+    return calls.sort(latestFirst)
   }
 
   async close(): Promise<void> {

@@ -3,15 +3,15 @@
 import { check } from '@sotto/protocol'
 import * as v from 'valibot'
 import { unreachable } from '../client-error.ts'
-import { done } from './indexeddb-request.ts'
-import { type StoreChange, StoredMessage } from './records.ts'
+import { done, startingWith } from './indexeddb-request.ts'
+import { type StoreChange, StoredMessage, tombstoneOf } from './records.ts'
 
 /** A row of the table of messages: the message and the keys that find it. */
 export const MessageRow = v.object({
   message: StoredMessage,
   name: v.array(v.string()),
-  /** Conversation, `seq` (without one: a number above every `seq`), time. */
-  order: v.array(v.union([v.string(), v.number()])),
+  /** Conversation, `seq` (without one: a number above every `seq`), time; only in messages to be listed. */
+  order: v.exactOptional(v.array(v.union([v.string(), v.number()]))),
   /** Conversation and `seq`, only in the first message with that `seq`. */
   seq: v.exactOptional(v.array(v.union([v.string(), v.number()]))),
   nonce: v.exactOptional(v.array(v.string())),
@@ -63,6 +63,13 @@ export async function writeChange(transaction: IDBTransaction, change: StoreChan
       if (row === undefined) return
       return putMessage(messages, { ...check(MessageRow, row).message, ...change.patch })
     }
+    case 'message_removed':
+      return removeMessages(
+        table('messages').index('name'),
+        IDBKeyRange.only(messageName(change.conversationId, change.isMe, change.id)),
+      )
+    case 'messages_removed':
+      return removeMessages(table('messages').index('order'), startingWith(change.conversationId))
     case 'outbox_added':
       return putNamed(table('outbox'), change.intent.internalId, change.intent)
     case 'outbox_removed':
@@ -82,29 +89,49 @@ export async function writeChange(transaction: IDBTransaction, change: StoreChan
     case 'read_mark':
       await done(table('read_marks').put(change.mark))
       return
+    case 'settings':
+      await done(table('settings').put(change.settings))
+      return
+    case 'call_logged':
+      await done(table('calls').put(change.call))
+      return
+    case 'call_removed':
+      await done(table('calls').delete(change.id))
+      return
     default:
       return unreachable(change)
   }
 }
 
-async function putMessage(messages: IDBObjectStore, message: StoredMessage): Promise<void> {
-  const { conversationId, isMe, seq, nonce } = message
-  const name = messageName(conversationId, isMe, message.id)
+async function putMessage(messages: IDBObjectStore, written: StoredMessage): Promise<void> {
+  const { conversationId, isMe } = written
+  const name = messageName(conversationId, isMe, written.id)
   const key = await done(messages.index('name').getKey(name))
+  const before: unknown = key === undefined ? undefined : await done(messages.get(key))
+  // A removed message never comes back.
+  const isRemoved = before !== undefined && check(MessageRow, before).message.removed
+  const message = isRemoved ? tombstoneOf(written) : written
+  const { seq, nonce } = message
   const row: MessageRow = {
     message,
     name,
-    order: [conversationId, seq ?? Number.MAX_SAFE_INTEGER, message.time],
+    ...(message.removed ? {} : { order: [conversationId, seq ?? Number.MAX_SAFE_INTEGER, message.time] }),
     ...(nonce === undefined ? {} : { nonce: [conversationId, nonce] }),
   }
   if (seq !== undefined) {
     // A seq names one message: the first one that has it.
     const holder = await done(messages.index('seq').getKey([conversationId, seq]))
     if (holder === undefined || holder === key) row.seq = [conversationId, seq]
-    if (isMe) row.own = [conversationId, message.status, seq]
-    else row.peer = [conversationId, seq]
+    if (!isMe) row.peer = [conversationId, seq]
+    else if (!message.removed) row.own = [conversationId, message.status, seq]
   }
   await done(messages.put(row, key))
+}
+
+/** Replaces messages by their tombstones, which are in no list. */
+async function removeMessages(index: IDBIndex, range: IDBKeyRange): Promise<void> {
+  for (const row of await done(index.getAll(range)))
+    await putMessage(index.objectStore, tombstoneOf(check(MessageRow, row).message))
 }
 
 /** Replaces the row with this name, or adds a row at the end. */

@@ -1,5 +1,6 @@
 // The memory store: the store contract and the vault contract.
 import { describe } from 'bun:test'
+import { organisedContract } from '../../test/stores/organised-contract.ts'
 import { storeContract } from '../../test/stores/store-contract.ts'
 import { vaultContract } from '../../test/stores/vault-contract.ts'
 import { MemoryStore } from './memory-store.ts'
@@ -15,5 +16,6 @@ describe('memory store', () => {
     return { store, reopen }
   }
   storeContract(open)
+  organisedContract(open)
   vaultContract(open)
 })

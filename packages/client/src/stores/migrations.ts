@@ -28,6 +28,15 @@ const migrationSteps: readonly MigrationStep[] = [
       database.createObjectStore('vault')
     },
   },
+  {
+    // Messages deleted on this device, what the user decided about conversations, and calls.
+    version: 3,
+    change: unchanged,
+    upgrade: (database) => {
+      database.createObjectStore('settings', { keyPath: 'conversationId' })
+      database.createObjectStore('calls', { keyPath: 'id' })
+    },
+  },
 ]
 
 /** The version that this program writes. */

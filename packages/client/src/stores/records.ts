@@ -59,9 +59,25 @@ export const StoredMessage = v.object({
   failure: v.exactOptional(v.string()),
   /** The nonce of its payload, Base64. It reveals a replayed payload. */
   nonce: v.exactOptional(v.string()),
+  /**
+   * The user deleted it on this device. Its content is gone, and it is in no list. What is left reveals a
+   * repetition by the relay.
+   */
+  removed: v.exactOptional(v.literal(true)),
 })
 /** See {@link StoredMessage}. */
 export type StoredMessage = Readonly<v.InferOutput<typeof StoredMessage>>
+
+/** What is kept of a message that the user deleted on this device. */
+export function tombstoneOf(message: StoredMessage): StoredMessage {
+  const { conversationId, id, isMe, seq, status, nonce, retracted } = message
+  return {
+    ...{ conversationId, id, isMe, status, text: '', time: 0, removed: true },
+    ...(seq === undefined ? {} : { seq }),
+    ...(nonce === undefined ? {} : { nonce }),
+    ...(retracted && { retracted }),
+  }
+}
 
 /** The fields of a stored message that can change. */
 export const MessagePatch = v.object({
@@ -149,6 +165,47 @@ export const ReadMark = v.object({ conversationId: ConversationId, readSeq: v.nu
 /** See {@link ReadMark}. */
 export type ReadMark = Readonly<v.InferOutput<typeof ReadMark>>
 
+/** What the user decided about a conversation. A field that is absent was not decided. */
+export const ConversationSettings = v.object({
+  conversationId: ConversationId,
+  /** The user's own name for the contact. */
+  name: v.exactOptional(v.string()),
+  /** Pinned conversations come first in the list, sorted by this number. */
+  pinned: v.exactOptional(v.number()),
+  /** No notifications until this time, in milliseconds since 1970. */
+  mutedUntil: v.exactOptional(Time),
+  archived: v.exactOptional(v.literal(true)),
+  /** A text that the user has begun to write. */
+  draft: v.exactOptional(v.string()),
+})
+/** See {@link ConversationSettings}. */
+export type ConversationSettings = Readonly<v.InferOutput<typeof ConversationSettings>>
+
+/** A call that has ended. Times are this device's clock. */
+export const CallRecord = v.object({
+  /** The call's id. */
+  id: v.string(),
+  conversationId: ConversationId,
+  /** The contact's alias at the time of the call. */
+  contactId: AliasId,
+  /** Whether this side called. */
+  isCaller: v.boolean(),
+  startedAt: Time,
+  /** How long the two sides were connected, in milliseconds; absent if they never were. */
+  durationMs: v.exactOptional(v.number()),
+  /** Why it ended, see `CallEnd`. */
+  end: v.string(),
+  /** The contact called, and nobody here accepted or rejected it. */
+  missed: v.boolean(),
+})
+/** See {@link CallRecord}. */
+export type CallRecord = Readonly<v.InferOutput<typeof CallRecord>>
+
+/** Sorts calls by time, the latest first. */
+export function latestFirst(a: CallRecord, b: CallRecord): number {
+  return b.startedAt - a.startedAt
+}
+
 /**
  * The wrapped data key of a sealed store. It is wrapped by a key derived from a passphrase, by a key that the
  * application keeps elsewhere, or by a browser key that scripts cannot read. The store does not check its
@@ -181,6 +238,9 @@ export type VaultRecord = Readonly<v.InferOutput<typeof VaultRecord>>
  * One change to a store. `clear` deletes everything except the vault, for a device that gets another
  * identity. After `clear` and `vault` the old data cannot be read from the store any more, as far as the
  * store can guarantee that.
+ *
+ * `message_removed` deletes one message, `messages_removed` every message of a conversation: each is replaced
+ * by its tombstone (`removed`), which no later change turns into a message again.
  */
 export const StoreChange = v.variant('change', [
   v.object({ change: v.literal('clear') }),
@@ -199,6 +259,13 @@ export const StoreChange = v.variant('change', [
     id: MessageId,
     patch: MessagePatch,
   }),
+  v.object({
+    change: v.literal('message_removed'),
+    conversationId: ConversationId,
+    isMe: v.boolean(),
+    id: MessageId,
+  }),
+  v.object({ change: v.literal('messages_removed'), conversationId: ConversationId }),
   v.object({ change: v.literal('outbox_added'), intent: OutboxIntent }),
   v.object({ change: v.literal('outbox_removed'), internalId: MessageId }),
   v.object({ change: v.literal('retract_added'), intent: RetractIntent }),
@@ -206,6 +273,9 @@ export const StoreChange = v.variant('change', [
   v.object({ change: v.literal('offline_added'), message: OfflineMessage }),
   v.object({ change: v.literal('offline_removed'), conversationId: ConversationId, seq: Seq }),
   v.object({ change: v.literal('read_mark'), mark: ReadMark }),
+  v.object({ change: v.literal('settings'), settings: ConversationSettings }),
+  v.object({ change: v.literal('call_logged'), call: CallRecord }),
+  v.object({ change: v.literal('call_removed'), id: v.string() }),
 ])
 /** See {@link StoreChange}. */
 export type StoreChange = Readonly<v.InferOutput<typeof StoreChange>>

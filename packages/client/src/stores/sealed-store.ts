@@ -3,6 +3,8 @@ import type { RandomBytes } from '@sotto/crypto'
 import type { FriendProfile } from '@sotto/protocol'
 import { ClientError } from '../client-error.ts'
 import type {
+  CallRecord,
+  ConversationSettings,
   MessageStatus,
   OfflineMessage,
   OutboxIntent,
@@ -41,9 +43,9 @@ export interface SealedStoreOptions {
  * session keys (`session.sessionKeyBase64`). Each is sealed with AES-256-GCM under a random data key, and
  * bound to its record. A vault wraps the data key, which is then kept in the store.
  *
- * Not sealed: messages, also those that wait to be sent, contacts, aliases, public keys, times, and which
- * contacts are verified. Lists and search need them, and someone who can read the files of an unlocked device
- * can also read its screen.
+ * Not sealed: messages, also those that wait to be sent and drafts, contacts, the user's names for them,
+ * calls, aliases, public keys, times, and which contacts are verified. Lists and search need them, and
+ * someone who can read the files of an unlocked device can also read its screen.
  */
 export class SealedStore implements ClientStore {
   readonly #store: ClientStore
@@ -230,6 +232,14 @@ export class SealedStore implements ClientStore {
 
   listReadMarks(): Promise<readonly ReadMark[]> {
     return this.#inOrder(() => this.#store.listReadMarks())
+  }
+
+  listSettings(): Promise<readonly ConversationSettings[]> {
+    return this.#inOrder(() => this.#store.listSettings())
+  }
+
+  listCalls(): Promise<readonly CallRecord[]> {
+    return this.#inOrder(() => this.#store.listCalls())
   }
 
   async close(): Promise<void> {

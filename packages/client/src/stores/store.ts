@@ -1,6 +1,8 @@
 // The interface of a store. Every store passes the contract tests in test/stores/store-contract.ts.
 import type { FriendProfile } from '@sotto/protocol'
 import type {
+  CallRecord,
+  ConversationSettings,
   MessageStatus,
   OfflineMessage,
   OutboxIntent,
@@ -43,16 +45,20 @@ export interface ClientStore {
   listSessions(): Promise<readonly SessionRecord[]>
   getTrust(conversationId: string): Promise<TrustState>
   listFriends(): Promise<readonly FriendProfile[]>
-  /** Sorted by `seq`. Sent messages without a `seq` come last, sorted by time. */
+  /** Sorted by `seq`, without removed ones. Sent messages without a `seq` come last, sorted by time. */
   listMessages(conversationId: string, range?: MessageRange): Promise<readonly StoredMessage[]>
-  /** Finds a message by id. An id is unique only among the messages of one side, hence `isMe`. */
+  /**
+   * Finds a message by id, also one that was removed. An id is unique only among the messages of one side,
+   * hence `isMe`.
+   */
   findMessage(conversationId: string, isMe: boolean, id: string): Promise<StoredMessage | undefined>
+  /** Finds a message by `seq`, also one that was removed. */
   findMessageBySeq(conversationId: string, seq: number): Promise<StoredMessage | undefined>
-  /** Whether a message of either side has this nonce. */
+  /** Whether a message of either side has this nonce, also one that was removed. */
   hasNonce(conversationId: string, nonce: string): Promise<boolean>
-  /** The highest `seq` of the contact's messages in a conversation; 0 if there are none. */
+  /** The highest `seq` of the contact's messages in a conversation, removed ones included; 0 if none. */
   latestPeerSeq(conversationId: string): Promise<number>
-  /** The sent messages with a `seq` of at most `upToSeq` and one of `statuses`. */
+  /** The sent messages with a `seq` of at most `upToSeq` and one of `statuses`, without removed ones. */
   listOwnMessages(
     conversationId: string,
     upToSeq: number,
@@ -67,6 +73,9 @@ export interface ClientStore {
   findOfflineMessage(conversationId: string, seq: number): Promise<OfflineMessage | undefined>
   countOfflineMessages(): Promise<number>
   listReadMarks(): Promise<readonly ReadMark[]>
+  listSettings(): Promise<readonly ConversationSettings[]>
+  /** The calls that have ended, sorted by time, the latest first. */
+  listCalls(): Promise<readonly CallRecord[]>
   /** Closes files and releases locks, once every write has settled. */
   close(): Promise<void>
   /**

@@ -8,6 +8,8 @@ export { Journal } from './journal.ts'
 export { keyVault } from './key-vault.ts'
 export { MemoryStore } from './memory-store.ts'
 export {
+  CallRecord,
+  ConversationSettings,
   type MessagePatch,
   MessageStatus,
   type OfflineMessage,

@@ -8,6 +8,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { failureOf } from '../../../protocol/test/failure-of.ts'
 import { SCHEMA_VERSION } from '../../src/stores/migrations.ts'
 import type { StoredMessage } from '../../src/stores/records.ts'
+import { organisedContract } from '../stores/organised-contract.ts'
 import { conversationId, identity, messageOf, session, storeContract } from '../stores/store-contract.ts'
 import { vaultContract } from '../stores/vault-contract.ts'
 import { openTab, type ServedApp, serveApp, startChromiumWith } from './chromium.ts'
@@ -58,12 +59,30 @@ const put = (id: string, seq: number, fields: Partial<StoredMessage> = {}) =>
 
 describe('IndexedDB store', () => {
   storeContract(() => open())
+  organisedContract(() => open())
   vaultContract(() => open())
 })
 
-describe('sealed IndexedDB store', () => storeContract(() => open({ isSealed: true })))
+describe('sealed IndexedDB store', () => {
+  storeContract(() => open({ isSealed: true }))
+  organisedContract(() => open({ isSealed: true }))
+})
 
 describe('a database', () => {
+  test('keeps nothing of the text of removed messages', async () => {
+    const database = newDatabase()
+    const store = await openIn(page, database)
+    await store.write([
+      put('a', 1, { text: 'first secret' }),
+      put('b', 2, { text: 'second secret', caption: 'secret name' }),
+    ])
+    expect(JSON.stringify(await inPage(page, 'dump', database))).toContain('first secret')
+    await store.write([{ change: 'message_removed', conversationId, isMe: false, id: 'a' }])
+    expect(JSON.stringify(await inPage(page, 'dump', database))).not.toContain('first secret')
+    await store.write([{ change: 'messages_removed', conversationId }])
+    expect(JSON.stringify(await inPage(page, 'dump', database))).not.toContain('secret')
+  })
+
   test('can be open in two stores, and each store sees the writes of the other', async () => {
     const database = newDatabase()
     const first = await openIn(page, database, { name: 'first' })
