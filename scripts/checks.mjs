@@ -10,9 +10,12 @@ const inModules = (path) => join(root, 'node_modules', path)
 // The compiler and knip cache their results for each file. They check again only the files that changed and
 // the files that depend on them.
 const typesCache = ['--incremental', '--tsBuildInfoFile', inModules('.cache/types.tsbuildinfo')]
+// The client's sources against the language of the oldest platforms that the package promises.
+const oldest = join(root, 'packages/client/tsconfig.oldest.json')
 
 const checks = (fix) => [
   { name: 'types', command: [node, inModules('typescript/bin/tsc'), '--noEmit', ...typesCache] },
+  { name: 'types of the oldest platforms', command: [node, inModules('typescript/bin/tsc'), '-p', oldest] },
   {
     name: 'lint and formatting',
     command: [

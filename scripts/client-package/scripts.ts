@@ -6,6 +6,8 @@ import { type Entry, ROOT } from './entries.ts'
 import { leanProtocol } from './lean-protocol.ts'
 import { packedWordList } from './word-list.ts'
 
+/** The language of Node 20 and of browsers since the spring of 2023. tsconfig.oldest.json has its types. */
+const OLDEST_LANGUAGE = 'es2023'
 /** The folder of the scripts in the package. */
 const LIB = 'lib'
 
@@ -28,7 +30,7 @@ export async function buildScripts(entries: readonly Entry[], folder: string): P
     logLevel: 'warn',
     plugins: [plainWorkerUrls, packedWordList, leanProtocol],
     build: {
-      target: 'esnext',
+      target: OLDEST_LANGUAGE,
       outDir: join(folder, LIB),
       emptyOutDir: true,
       minify: false,

@@ -74,6 +74,15 @@ export function joinBytes(parts: readonly Uint8Array[]): Bytes {
   return joined
 }
 
+/**
+ * Frees the memory of unused bytes at once, where the platform can (ES2024). A garbage collector would let
+ * many large buffers accumulate first.
+ */
+export function releaseBytes({ buffer }: Bytes): void {
+  const released: ArrayBuffer & { transfer?(bytes: number): ArrayBuffer } = buffer
+  released.transfer?.(0)
+}
+
 /** Reads a little-endian number, as in the keys of both curves. */
 export function readLittleEndian(bytes: Uint8Array): bigint {
   let number = 0n

@@ -6,7 +6,7 @@ export {
   verifyAuthChallenge,
 } from './auth-challenge.ts'
 export { decodeBase64, decodeBase64Url, encodeBase64, encodeBase64Url } from './base64.ts'
-export type { Bytes, RandomBytes } from './bytes.ts'
+export { type Bytes, type RandomBytes, releaseBytes } from './bytes.ts'
 export {
   CALL_FRAME_OVERHEAD_BYTES,
   CALL_MEDIA_KEY_BYTES,

@@ -6,6 +6,7 @@ import {
   concatBytes,
   joinBytes,
   type RandomBytes,
+  releaseBytes,
   takeRandomBytes,
 } from './bytes.ts'
 import { CryptoError } from './crypto-error.ts'
@@ -52,8 +53,7 @@ export async function encryptChunk(input: EncryptChunkInput): Promise<Bytes> {
     encryptAesGcm({ key, nonce, data: plaintext }),
   )
   const chunk = concatBytes(length, nonce, sealed)
-  // Freed at once, because a garbage collector would let many of these accumulate.
-  sealed.buffer.transfer(0)
+  releaseBytes(sealed)
   return chunk
 }
 

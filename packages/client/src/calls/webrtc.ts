@@ -1,6 +1,7 @@
 // A call's media in browsers: one RTCPeerConnection. A worker encrypts every frame; without it nothing is
 // sent.
 import { ClientError } from '../client-error.ts'
+import { deferred } from '../platform/platform.ts'
 import type {
   CallCandidate,
   CallPeer,
@@ -63,7 +64,7 @@ class WebRtcPeer implements CallPeer {
   readonly #transceivers = new Map<CallTrackKind, RTCRtpTransceiver>()
   readonly #stream = new MediaStream()
   readonly #quality = new LinkQuality()
-  readonly #started = Promise.withResolvers<void>()
+  readonly #started = deferred<void>()
   #worker: Worker | undefined
   #restarts = 0
   #isStarted = false

@@ -7,12 +7,12 @@ import {
   CryptoError,
   decryptChunk,
   MAX_CHUNK_PLAINTEXT_BYTES,
+  releaseBytes,
 } from '@sotto/crypto'
 import { createBlobHash } from '@sotto/crypto/blob-hash'
 import { mediaEndpoints as endpoints } from '@sotto/protocol'
 import { ClientError } from '../client-error.ts'
 import { requestOf } from '../wire/wire.ts'
-import { release } from './pieces.ts'
 import type { Spool } from './spool.ts'
 import type { Transfer } from './transfer.ts'
 
@@ -87,7 +87,7 @@ async function fetchAll<T>(
         await spool.write(plaintext)
         at += chunk.length
         sizeBytes += plaintext.length
-        release(plaintext)
+        releaseBytes(plaintext)
       }
     })
     // An estimate of the total: it assumes chunks of 5 MiB, which a sender need not use.

@@ -1,4 +1,5 @@
 // Cuts an upload into pieces of equal size, with one piece in memory at a time.
+import { releaseBytes } from '@sotto/crypto'
 import { ClientError } from '../client-error.ts'
 
 /**
@@ -29,7 +30,7 @@ async function* piecesOfBlob(blob: Blob, pieceBytes: number): AsyncGenerator<Uin
     const piece = new Uint8Array(await blob.slice(at, end).arrayBuffer().catch(unreadable))
     if (piece.length !== end - at) unreadable(undefined)
     yield piece
-    release(piece)
+    releaseBytes(piece)
   }
 }
 
@@ -66,9 +67,4 @@ async function* piecesOfStream(
     // Tells the source of the stream to stop. The error of a failed stream was already thrown.
     await reader.cancel().catch(() => {})
   }
-}
-
-/** Frees the memory of unused bytes at once. The garbage collector would let many pieces accumulate first. */
-export function release(bytes: Uint8Array<ArrayBuffer>): void {
-  bytes.buffer.transfer(0)
 }

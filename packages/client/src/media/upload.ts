@@ -4,12 +4,13 @@ import {
   CHUNK_OVERHEAD_BYTES,
   encryptChunk,
   MAX_CHUNK_PLAINTEXT_BYTES,
+  releaseBytes,
 } from '@sotto/crypto'
 import { createBlobHash } from '@sotto/crypto/blob-hash'
 import { mediaEndpoints as endpoints } from '@sotto/protocol'
 import { ClientError } from '../client-error.ts'
 import { readReply, readText, requestOf } from '../wire/wire.ts'
-import { type MediaSource, piecesOf, release, sizeOf } from './pieces.ts'
+import { type MediaSource, piecesOf, sizeOf } from './pieces.ts'
 import type { Transfer } from './transfer.ts'
 
 /** 5 MiB in this time are 140 kbit/s. A request does not report the progress of its upload. */
@@ -86,7 +87,7 @@ async function uploadTo(upload: Upload, transfer: Transfer, source: MediaSource)
     const part_number = parts.length + 1
     parts.push({ part_number, etag: await putPart(upload, transfer, part_number, chunk) })
     sizeBytes += plaintext.length
-    release(chunk)
+    releaseBytes(chunk)
     transfer.progress(sizeBytes, totalBytes)
   }
   // Checks that the session has not changed: the message must be sent in the session of the chunks.

@@ -151,9 +151,11 @@ function systemWake(callback: () => void): () => void {
 }
 
 function parseRelayUrl(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:') || url.username || url.password) {
-    throw new ClientError('INVALID_ARGUMENT', 'the address of a relay looks like https://relay.example')
+  try {
+    const url = new URL(text)
+    if (/^https?:$/.test(url.protocol) && !url.username && !url.password) return url
+  } catch {
+    // Not an address at all.
   }
-  return url
+  throw new ClientError('INVALID_ARGUMENT', 'the address of a relay looks like https://relay.example')
 }

@@ -1,6 +1,7 @@
 // The platform of a client: its options, clock, random values, and queue of work.
 export { Backoff } from './backoff.ts'
 export { type Clock, delay, systemClock } from './clock.ts'
+export { type Deferred, deferred } from './deferred.ts'
 export {
   type ClientOptions,
   decideOptions,

@@ -3,8 +3,7 @@ import { encodeBase64Url } from '@sotto/crypto'
 import { pushEndpoints as endpoints } from '@sotto/protocol'
 import { asClientError, ClientError } from '../client-error.ts'
 import { type AnyClient, moduleAccessOf, requestThrough } from '../module-access.ts'
-import type { Clock } from '../platform/platform.ts'
-import { SerialQueue } from '../platform/platform.ts'
+import { type Clock, deferred, SerialQueue } from '../platform/platform.ts'
 
 /**
  * A browser that cannot reach its push service keeps trying and reports nothing, so it gets this time only.
@@ -135,7 +134,7 @@ function keyOf({ options }: PushSubscriptionLike): string {
 }
 
 async function orUnsupported<T>(clock: Clock, work: () => Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>()
+  const late = deferred<never>()
   const cancel = clock.after(BROWSER_PATIENCE_MS, () => late.reject(new Error('no answer in time')))
   try {
     return await Promise.race([work(), late.promise])

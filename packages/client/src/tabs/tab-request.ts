@@ -1,7 +1,7 @@
 // A request of this tab that waits for its answer, from this tab or another.
 import type { SottoClient } from '../client.ts'
 import { ClientError } from '../client-error.ts'
-import type { Clock } from '../platform/platform.ts'
+import { type Clock, deferred } from '../platform/platform.ts'
 import type { TabMethod } from './method-description.ts'
 
 /** A request, without the type of its answer. */
@@ -42,7 +42,7 @@ export class TabRequest<A extends readonly unknown[], R> implements WaitingReque
   #cancelTimer: (() => void) | undefined
 
   constructor(id: string, method: TabMethod<A, R>, args: A, clock: Clock) {
-    const { promise, resolve, reject } = Promise.withResolvers<R>()
+    const { promise, resolve, reject } = deferred<R>()
     this.id = id
     this.name = method.name
     this.args = args

@@ -3,8 +3,7 @@
 import type { ClientOptions, SottoClient } from '../client.ts'
 import { asClientError, ClientError, unreachable } from '../client-error.ts'
 import type { ClientEventName, ClientEvents } from '../events/events.ts'
-import type { Platform } from '../platform/platform.ts'
-import { randomUuid } from '../platform/platform.ts'
+import { type Deferred, deferred, type Platform, randomUuid } from '../platform/platform.ts'
 import type { ClientStore } from '../stores/stores.ts'
 import { carryError } from './carried-error.ts'
 import { carryEvent } from './carried-events.ts'
@@ -39,8 +38,8 @@ export class Tab {
   readonly #lock: TabLock
   readonly #requests = new WaitingRequests()
   /** Work of this tab that waits until the tab is the leader. */
-  readonly #waitingToLead = new Set<PromiseWithResolvers<Leader>>()
-  readonly #ready = Promise.withResolvers<void>()
+  readonly #waitingToLead = new Set<Deferred<Leader>>()
+  readonly #ready = deferred<void>()
   /** The leader, if it is this tab. */
   #leader: Leader | undefined
   /** The id of the leader, if this tab knows one. */
@@ -224,7 +223,7 @@ export class Tab {
   async #becomeLeader(): Promise<Leader> {
     if (this.#endReason) throw this.#endReason
     if (this.#leader) return this.#leader
-    const waiting = Promise.withResolvers<Leader>()
+    const waiting = deferred<Leader>()
     this.#waitingToLead.add(waiting)
     const cancel = this.#options.platform.clock.after(LEADER_TIMEOUT_MS, () =>
       waiting.reject(new ClientError('NO_ANSWER', 'another tab runs the client and does not pass it on')),
