@@ -257,7 +257,7 @@ test('a call ends without further signals if the caller’s keys change while it
   })
   const inner = {
     ...{ type: 'call_offer', call_id: 'c', from: peer.aliasId, _ts: Date.now(), _nonce: 'ab'.repeat(16) },
-    sdp: 'sdp of an offer',
+    ...{ sdp: 'sdp of an offer', epoch: 1 },
   }
   const _sig = await signCallSignal(bytesOf(privateKey.export({ format: 'jwk' }).d), inner)
   const payload = peer.payloadTo(

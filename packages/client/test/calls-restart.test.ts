@@ -74,8 +74,8 @@ test('after a lost answer the caller offers another restart, and ignores answers
   // The media are still interrupted.
   alice.peer.options.onMedia('media_interrupted')
   await until('alice has the answer', () => alice.peer.descriptions.includes('sdp of answer 2'))
-  await bob.sendSignal('call_ice', alice, bob.info.id, { sdp: 'late', sdp_type: 'answer', restart: 1 })
-  await bob.sendSignal('call_ice', alice, bob.info.id, { sdp: 'twice', sdp_type: 'answer', restart: 2 })
+  await bob.sendSignal('call_ice', alice, bob.info.id, { sdp: 'late', epoch: 1, restart: 1 })
+  await bob.sendSignal('call_ice', alice, bob.info.id, { sdp: 'twice', epoch: 1, restart: 2 })
   await settled(bob, alice)
   expect(alice.peer.descriptions).toEqual(['sdp of an answer', 'sdp of answer 2'])
 })
@@ -95,7 +95,7 @@ test('restart offers from the callee, invalid restarts, and restarts before the 
   await alice.calls.call(bob.alias)
   await bob.is('ringing')
   const { id } = alice.info
-  const offer = { sdp: 'evil', sdp_type: 'offer', restart: 1 }
+  const offer = { sdp: 'evil', sdp_type: 'offer', epoch: 1, restart: 1 }
   await alice.sendSignal('call_ice', bob, id, offer)
   await bob.sendSignal('call_ice', alice, id, { epoch: 1, reoffer: true })
   await bob.sendSignal('call_ice', alice, id, { ...offer, sdp_type: 'answer' })
@@ -112,6 +112,7 @@ test('restart offers from the callee, invalid restarts, and restarts before the 
     { ...offer, sdp: '' },
     { ...offer, sdp: 7 },
     { ...offer, sdp_type: 'rollback' },
+    { ...offer, epoch: 0 },
   ])
     await alice.sendSignal('call_ice', bob, id, fields)
   for (const fields of [offer, { ...offer, sdp_type: 'answer' }, { epoch: 1, reoffer: 1 }])

@@ -47,8 +47,8 @@ export interface SealCallSignalInput {
   readonly from: string
   readonly callId: string
   /**
-   * The signal's own fields, such as `sdp` and `sdp_type`. Keep them flat: a member of a nested object is
-   * signed only if a top-level member has the same name (see `canonicalCallSignal`).
+   * The signal's own fields, such as `sdp` and `sdp_type`. A member of a nested object is signed
+   * only if a top-level member has the same name (see `canonicalCallSignal`).
    */
   readonly fields: CallSignalFields
   /** 32 bytes: the session key of the two friends' conversation. */

@@ -1,9 +1,10 @@
-// Writes and reads the fields of call signals. All fields are flat, so that all are signed.
+// Writes and reads the fields of call signals.
 import type { CallSignalFields } from '@sotto/crypto'
 import type { CallCandidate, SentMedia } from './call-peer.ts'
 
 /** What media a side sends, and with the keys of which epoch. */
 export interface MediaStatus {
+  /** From 1. It is 0 if the other side names none: then it does not encrypt its media. */
   readonly epoch: number
   readonly media: SentMedia
 }
@@ -23,6 +24,11 @@ export function readDescription(type: 'offer' | 'answer', fields: CallSignalFiel
   const { sdp, sdp_type: sdpType = type } = fields
   if (typeof sdp !== 'string' || sdp === '' || sdpType !== type) return undefined
   return { sdp, ...readStatus(fields) }
+}
+
+/** Whether the fields have a description of a client that does not encrypt its media. */
+export function isUnencrypted(type: 'offer' | 'answer', fields: CallSignalFields): boolean {
+  return readDescription(type, fields)?.epoch === 0
 }
 
 /** What a side requests of the other along with its status. */
@@ -50,10 +56,10 @@ export function readRequests({ renew, reoffer }: CallSignalFields): StatusReques
   return { renew: renew === true, reoffer: reoffer === true }
 }
 
-/** The other side's status. Missing fields mean all media, with the first epoch. */
+/** The other side's status. Without `audio` and `video` it sends both. */
 export function readStatus({ epoch, audio, video }: CallSignalFields): MediaStatus {
   return {
-    epoch: typeof epoch === 'number' && Number.isSafeInteger(epoch) && epoch > 0 ? epoch : 1,
+    epoch: typeof epoch === 'number' && Number.isSafeInteger(epoch) && epoch > 0 ? epoch : 0,
     media: { audio: audio !== false, video: video !== false },
   }
 }
@@ -65,13 +71,23 @@ export function readRestart({ sdp, restart }: CallSignalFields): number | undefi
 }
 
 /** Whether the fields contain a status. */
-export function hasStatus({ epoch }: CallSignalFields): boolean {
-  return epoch !== undefined
+export function hasStatus(fields: CallSignalFields): boolean {
+  return readStatus(fields).epoch > 0
 }
 
-/** The candidate in a `call_ice`; undefined if it has none. */
+/**
+ * The fields of a candidate, as `RTCIceCandidate.toJSON` returns it. The signature covers only `candidate` in
+ * it; the encryption protects the others.
+ */
+export function writeCandidate(candidate: CallCandidate): CallSignalFields {
+  return { candidate }
+}
+
+/** The candidate in a `call_ice`, as an object or with its members among the fields; undefined if none. */
 export function readCandidate(fields: CallSignalFields): CallCandidate | undefined {
-  const { candidate, sdpMid, sdpMLineIndex, usernameFragment } = fields
+  const { candidate: member } = fields
+  const from: CallSignalFields = typeof member === 'object' && member !== null ? { ...member } : fields
+  const { candidate, sdpMid, sdpMLineIndex, usernameFragment } = from
   if (typeof candidate !== 'string') return undefined
   return {
     candidate,

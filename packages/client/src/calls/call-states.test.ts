@@ -9,6 +9,7 @@ const events: CallEvent[] = [
   ...(['call', 'accept', 'hang_up', 'failed', 'stopped', 'timeout', 'reconnected'] as const),
   ...(['call_offer', 'call_answer', 'call_reject', 'call_ice', 'call_hangup'] as const),
   ...(['peer_offer_first', 'peer_offer_second', 'other_offer'] as const),
+  'unencrypted',
   ...(['media_connected', 'media_interrupted', 'media_failed', 'link_poor'] as const),
 ]
 
@@ -29,6 +30,7 @@ const expected: Record<CallEvent, Partial<Record<CallState, CallState>>> = {
   peer_offer_first: { ...same('ringing', 'connecting', 'connected'), calling: 'connecting' },
   peer_offer_second: same('calling', 'ringing', 'connecting', 'connected'),
   other_offer: same('calling', 'ringing', 'connecting', 'connected'),
+  unencrypted: { idle: 'ended', hangup: 'ended', rejected: 'ended', ended: 'ended', calling: 'ended' },
   media_connected: { connecting: 'connected' },
   media_interrupted: { connected: 'connecting', connecting: 'connecting' },
   media_failed: { connecting: 'ended', connected: 'ended' },
@@ -53,7 +55,7 @@ test('the table has exactly these states and events', () => {
   expect(Object.keys(callTransitions).toSorted()).toEqual(states.toSorted())
   const known = new Set(Object.values(callTransitions).flatMap((row) => Object.keys(row)))
   expect([...known].toSorted()).toEqual(events.toSorted())
-  expect(cases).toHaveLength(8 * 19)
+  expect(cases).toHaveLength(8 * 20)
 })
 
 test.each(cases)('in the state %s, the event %s has the expected effects', (state, event) => {

@@ -24,6 +24,7 @@ export type CallState =
  *   its offer takes precedence over this side's: its alias sorts first as text. Both sides compare the same
  *   two aliases, and agree.
  * - `other_offer`: another contact calls.
+ * - `unencrypted`: the other side's offer, while no call is active, or its answer names no epoch of keys.
  * - `media_connected`, `media_interrupted`, `media_failed`, `link_poor`: changes of the media connection.
  * - `timeout`: a wait has ended. `reconnected`: the relay is connected again. `failed`: an effect could not
  *   be carried out. `stopped`: there is no relay to send signals through (disconnected, locked, closed,
@@ -41,6 +42,7 @@ export type CallEvent =
   | 'peer_offer_first'
   | 'peer_offer_second'
   | 'other_offer'
+  | 'unencrypted'
   | 'media_connected'
   | 'media_interrupted'
   | 'media_failed'
@@ -80,6 +82,8 @@ export type CallEnd =
   | 'busy'
   /** Nobody answered in time. */
   | 'unanswered'
+  /** The other side's app does not encrypt media as this one does. Nothing was sent. */
+  | 'unencrypted'
   /** The media did not connect in time, or did not reconnect in time. */
   | 'no_media'
   /** The media connection broke, or the other side disappeared. */
@@ -107,6 +111,8 @@ export const MEDIA_WITHIN_MS = 30_000
 const free: Row = {
   call: { to: 'calling', effects: ['begin', 'wait_for_answer', 'make_offer'] },
   call_offer: { to: 'ringing', effects: ['begin', 'wait_for_answer'] },
+  // It does not ring, but the application is told, so that it can say who called in vain, and why.
+  unencrypted: { to: 'ended', effects: ['begin', 'send_reject', 'close'], end: 'unencrypted' },
 }
 
 /** The transitions of an answered call. */
@@ -146,6 +152,7 @@ export const callTransitions: { readonly [S in CallState]: Row } = {
     },
     peer_offer_second: { to: 'calling', effects: [] },
     other_offer: { to: 'calling', effects: ['send_busy'] },
+    unencrypted: { to: 'ended', effects: ['send_hangup', 'close'], end: 'unencrypted' },
     failed: { to: 'ended', effects: ['send_hangup', 'close'], end: 'failed' },
     stopped: { to: 'ended', effects: ['send_hangup', 'close'], end: 'stopped' },
   },

@@ -6,6 +6,7 @@ import type { Emitter } from '../events/events.ts'
 import { moduleAccessOf } from '../module-access.ts'
 import { randomUuid } from '../platform/platform.ts'
 import { CallCourse } from './call-course.ts'
+import { isUnencrypted } from './call-fields.ts'
 import type { CallInfo, CallsOptions } from './call-info.ts'
 import type { CallTrackKind, OpenCallPeer } from './call-peer.ts'
 import { type CallRefusal, CallSignals, type IncomingSignal } from './call-signals.ts'
@@ -212,15 +213,17 @@ export class Calls {
     const current = course.isFree ? undefined : course.call
     const isSameContact = current?.parties.conversationId === conversationId
     if (current && isSameContact && current.parties.id === callId) {
-      course.handle(type, { from, fields })
+      const isRefused = type === 'call_answer' && isUnencrypted('answer', fields)
+      course.handle(isRefused ? 'unencrypted' : type, { from, fields })
       return
     }
     // The signal belongs to a call that has ended, or to none.
     if (type !== 'call_offer' || course.finished.has(callId)) return
     const call = this.#offered(signal)
     if (!call) return this.#onRefused(from, 'MALFORMED')
-    if (!current) return course.handle('call_offer', { call })
-    if (!isSameContact) return course.handle('other_offer', { call })
+    const isRefused = isUnencrypted('offer', fields)
+    if (!current) return course.handle(isRefused ? 'unencrypted' : 'call_offer', { call })
+    if (!isSameContact || isRefused) return course.handle('other_offer', { call })
     // If the contact's offer takes precedence, its answer sends the stream of the offer made here.
     call.stream = current.stream
     const isFirst = from < current.parties.ownAlias

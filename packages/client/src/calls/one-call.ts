@@ -272,7 +272,7 @@ export class OneCall {
   #takeRestart(restart: number, fields: CallSignalFields): void {
     const { isCaller } = this.parties
     const description = readDescription(isCaller ? 'answer' : 'offer', fields)
-    if (!description) return
+    if (!description?.epoch) return
     const { sdp } = description
     if (isCaller ? !this.#restarts.takeAnswer(restart) : !this.#restarts.takeOffer(restart)) return
     this.#candidateCount = 0

@@ -2,7 +2,7 @@
 // they may be lost.
 import type { CallSignalFields, CallSignalType } from '@sotto/crypto'
 import type { AliasId } from '@sotto/protocol'
-import { hasStatus } from './call-fields.ts'
+import { hasStatus, writeCandidate } from './call-fields.ts'
 import { type CallCandidate, MAX_CANDIDATES } from './call-peer.ts'
 import type { CallSignals, OutgoingSignal } from './call-signals.ts'
 
@@ -66,7 +66,7 @@ export class OwnSignals {
       this.#held.push(candidate)
       return
     }
-    const signal = this.make('call_ice', { ...candidate })
+    const signal = this.make('call_ice', writeCandidate(candidate))
     if (this.#toRepeat.length < MAX_CANDIDATES) this.#toRepeat.push(signal)
     this.#send(signal)
   }

@@ -194,3 +194,34 @@ test('a callee with the wrong keys receives all media, and sees and hears nothin
     pictures: 0,
   })
 })
+
+test('a callee or a caller that does not encrypt its media gets none, and the call says why it ended', async () => {
+  const alice = await world.enter('alice', { isTapped: true })
+  // Older clients send the same signals without an epoch, and plain media.
+  const older = await world.enter('older', {}, () => {
+    const { stringify } = JSON
+    const isOwnDescription = (value: unknown): value is object =>
+      typeof value === 'object' && value !== null && 'sdp' in value && !('_nonce' in value)
+    const withoutEpoch = (value: unknown): unknown =>
+      isOwnDescription(value) ? { ...value, epoch: undefined } : value
+    JSON.stringify = (value: unknown, ...others: []) => stringify(withoutEpoch(value), ...others)
+    for (const { prototype } of [RTCRtpSender, RTCRtpReceiver])
+      Object.defineProperty(prototype, 'transform', { set() {}, get: () => null })
+  })
+  await alice.befriend(older)
+  expect(await alice.call(older)).toBe('done')
+  await older.is('ringing')
+  expect(await older.accept()).toBe('done')
+  await alice.is('ended: unencrypted')
+  await older.is('hangup')
+  expect(await alice.page.evaluate(() => [phone.caught().length, phone.connections.length])).toEqual([0, 1])
+  expect(await alice.page.evaluate(() => phone.connections[0]?.signalingState)).toBe('closed')
+
+  expect(await older.call(alice)).toBe('done')
+  await older.is('rejected')
+  await alice.is('ended: unencrypted')
+  // Alice's browser has not even made a connection for this call.
+  expect(await alice.page.evaluate(() => phone.connections.length)).toBe(1)
+  const { packetsReceived } = await older.see()
+  expect(packetsReceived).toBe(0)
+})
