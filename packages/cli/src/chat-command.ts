@@ -1,7 +1,7 @@
 // sotto chat: a client at the terminal.
 import { ClientError, SottoClient } from '@sotto/client'
 import { Chat } from './chat/chat.ts'
-import { runChatCommand } from './chat/chat-commands.ts'
+import { chatCommands } from './chat/chat-commands.ts'
 import { folderOf, openHome } from './chat/home.ts'
 import { onboard } from './chat/onboarding.ts'
 import { PlainTerminal } from './chat/plain-terminal.ts'
@@ -49,8 +49,11 @@ async function runChat(flags: Flags): Promise<number> {
   const client = await SottoClient.open({ relayUrl: relayUrl.href, store })
   const hasColour = process.stdout.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb'
   const terminal = openTerminal(hasColour)
-  const chat = new Chat(client, terminal, relayUrl.host, hasColour, runChatCommand)
-  const leave = () => chat.leave()
+  const chat = new Chat(client, terminal, relayUrl.host, hasColour, chatCommands)
+  const leave = () => {
+    chat.leave()
+    terminal.interrupt()
+  }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, leave)
   try {
     const isFirstStart = client.identity === undefined
@@ -59,7 +62,7 @@ async function runChat(flags: Flags): Promise<number> {
         phraseFile: textFlag(flags, 'phrase-file'),
         nickname: textFlag(flags, 'nickname'),
       }
-      if (!(await onboard(client, terminal, onboardingFlags))) return 0
+      if (!(await onboard(client, terminal, onboardingFlags, chat.leaving))) return 0
     }
     const { aliasId = '', nickname = '' } = client.identity ?? {}
     if (isFirstStart) terminal.print(qrOf(aliasId, hasColour))
@@ -68,6 +71,7 @@ async function runChat(flags: Flags): Promise<number> {
     await waitForUnsent(client)
     return 0
   } catch (error) {
+    if (chat.leaving.aborted) return 0
     throw error instanceof ClientError ? new CommandError(explain(error, relayUrl)) : error
   } finally {
     terminal.close()

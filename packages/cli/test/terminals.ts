@@ -25,6 +25,7 @@ export class Screen {
   #row = 0
   #column = 0
   #saved = { row: 0, column: 0 }
+  #normal: { lines: string[][]; row: number; column: number } = { lines: [[]], row: 0, column: 0 }
   #rest = ''
 
   constructor(columns: number, rows: number) {
@@ -89,15 +90,36 @@ export class Screen {
 
   #control(sequence: string, parameter: string, command: string): void {
     const count = Number(parameter) || 1
+    const top = Math.max(0, this.#lines.length - this.rows)
     if (sequence === '\u001b7') this.#saved = { row: this.#row, column: this.#column }
     else if (sequence === '\u001b8') [this.#row, this.#column] = [this.#saved.row, this.#saved.column]
-    else if (command === 'A') this.#goTo(Math.max(0, this.#lines.length - this.rows, this.#row - count))
+    else if (parameter === '?1049') this.#switch(command === 'h')
+    else if (command === 'A') this.#goTo(Math.max(top, this.#row - count))
     else if (command === 'C') this.#column += count
-    else if (command === 'J') {
+    else if (command === 'H') [this.#row, this.#column] = [top, 0]
+    else if (command === 'K') this.#lines[this.#row] = []
+    else if (command === 'J') this.#erase(parameter, top)
+  }
+
+  #erase(parameter: string, top: number): void {
+    if (parameter === '2') this.#lines = this.#lines.map((line, row) => (row < top ? line : []))
+    else if (parameter === '3') {
+      this.#lines.splice(0, top)
+      this.#row -= top
+    } else {
       this.#lines.length = this.#row + 1
       const line = this.#lines[this.#row]
       if (line) line.length = Math.min(line.length, this.#column)
     }
+  }
+
+  /** Switches to the alternate screen, which is empty at first, or back. */
+  #switch(isAlternate: boolean): void {
+    if (isAlternate) this.#normal = { lines: this.#lines, row: this.#row, column: this.#column }
+    const { lines, row, column } = isAlternate ? { lines: [[]], row: 0, column: 0 } : this.#normal
+    this.#lines = lines
+    this.#row = row
+    this.#column = column
   }
 
   #goTo(row: number): void {

@@ -1,7 +1,7 @@
 // The commands after "/" in a chat: one row per command. /help is generated from the rows.
 import type { FriendProfile } from '@sotto/client'
 import { sanitizeLine } from '../sanitize.ts'
-import type { Chat } from './chat.ts'
+import type { Chat, ChatCommands } from './chat.ts'
 import { qrOf } from './qr.ts'
 import { clockTime } from './transcript.ts'
 
@@ -10,6 +10,8 @@ interface ChatCommand {
   readonly takes: string
   readonly summary: string
   readonly run: (chat: Chat, argument: string) => Promise<void>
+  /** What may replace the argument, as far as it was typed. */
+  readonly complete?: (chat: Chat, argument: string) => Promise<readonly string[]>
 }
 
 const commands: readonly ChatCommand[] = [
@@ -47,8 +49,10 @@ const commands: readonly ChatCommand[] = [
   { name: 'quit', takes: '', summary: 'leave (also Ctrl-C, Ctrl-D)', run: async (chat) => chat.leave() },
 ]
 
-/** Runs a line that begins with "/". Returns false if the command does not exist. */
-export async function runChatCommand(chat: Chat, line: string): Promise<boolean> {
+/** The commands, for a chat. */
+export const chatCommands: ChatCommands = { run: runChatCommand, complete: completeChatCommand }
+
+async function runChatCommand(chat: Chat, line: string): Promise<boolean> {
   const [, name, argument = ''] = /^\/(\S+)\s*(.*)$/s.exec(line) ?? []
   const command = commands.find((each) => each.name === name?.toLowerCase())
   if (!command) return false
@@ -56,6 +60,17 @@ export async function runChatCommand(chat: Chat, line: string): Promise<boolean>
     chat.terminal.print(`Usage: /${command.name} ${command.takes}`)
   else await command.run(chat, argument.trim())
   return true
+}
+
+async function completeChatCommand(chat: Chat, text: string): Promise<readonly string[]> {
+  const [, name, argument] = /^\/(\S*)(?:\s+(.*))?$/s.exec(text) ?? []
+  if (argument === undefined) {
+    const found = commands.filter((each) => each.name.startsWith((name ?? '').toLowerCase()))
+    return found.map((each) => `/${each.name}${each.takes === '' ? '' : ' '}`)
+  }
+  const command = commands.find((each) => each.name === name?.toLowerCase())
+  const choices = (await command?.complete?.(chat, argument)) ?? []
+  return choices.map((choice) => `/${command?.name} ${choice}`)
 }
 
 async function add(chat: Chat, aliasId: string): Promise<void> {

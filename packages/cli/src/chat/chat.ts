@@ -14,8 +14,13 @@ export interface Numbered {
   readonly isMe: boolean
 }
 
-/** Runs a line that begins with "/". Returns false if the command does not exist. */
-export type CommandRunner = (chat: Chat, line: string) => Promise<boolean>
+/** The commands of a chat. */
+export interface ChatCommands {
+  /** Runs a line that begins with "/". Returns false if the command does not exist. */
+  run(chat: Chat, line: string): Promise<boolean>
+  /** What may replace a text that begins with "/", as far as it was typed. */
+  complete(chat: Chat, text: string): Promise<readonly string[]>
+}
 
 /** One chat in one terminal. */
 export class Chat {
@@ -24,7 +29,7 @@ export class Chat {
   readonly relayName: string
   readonly hasColour: boolean
   readonly #transcript: Transcript
-  readonly #runCommand: CommandRunner
+  readonly #commands: ChatCommands
   readonly #shown: Numbered[] = []
   readonly #numbers = new Map<string, number>()
   readonly #undo: (() => void)[] = []
@@ -34,7 +39,7 @@ export class Chat {
   #typingTimer: ReturnType<typeof setTimeout> | undefined
   #wasConnected = false
   #hasShownSummary = false
-  #isLeaving = false
+  readonly #leaving = new AbortController()
   #leave: () => void = () => {}
 
   constructor(
@@ -42,14 +47,14 @@ export class Chat {
     terminal: Terminal,
     relayName: string,
     hasColour: boolean,
-    runCommand: CommandRunner,
+    commands: ChatCommands,
   ) {
     this.client = client
     this.terminal = terminal
     this.relayName = relayName
     this.hasColour = hasColour
     this.#transcript = new Transcript(hasColour)
-    this.#runCommand = runCommand
+    this.#commands = commands
   }
 
   /** The open conversation. */
@@ -72,6 +77,7 @@ export class Chat {
     this.terminal.start({
       onLine: (line) => this.#enqueue(() => this.#onLine(line)),
       onTyping: (line) => this.#onTyping(line),
+      onComplete: async (text) => (text.startsWith('/') ? await this.#commands.complete(this, text) : []),
       onEnd: () => this.leave(),
     })
     await left
@@ -79,10 +85,15 @@ export class Chat {
     clearTimeout(this.#typingTimer)
   }
 
+  /** Aborted when the user leaves. */
+  get leaving(): AbortSignal {
+    return this.#leaving.signal
+  }
+
   /** Leaves once all lines typed before are processed. */
   leave(): void {
-    if (this.#isLeaving) return
-    this.#isLeaving = true
+    if (this.leaving.aborted) return
+    this.#leaving.abort()
     void this.#work.then(() => this.#leave())
   }
 
@@ -186,12 +197,14 @@ export class Chat {
     if (text === '') return
     if (!text.startsWith('/')) {
       // If no conversation is open, a number chooses one from the list.
-      if (this.#openId === undefined && /^\d{1,4}$/.test(text)) await this.#runCommand(this, `/with ${text}`)
-      else await this.send(line)
+      if (this.#openId === undefined && /^\d{1,4}$/.test(text))
+        await this.#commands.run(this, `/with ${text}`)
+      // A pasted end of line is no part of the message.
+      else await this.send(line.replace(/\n+$/, ''))
       return
     }
     if (text.startsWith('//')) return this.send(text.slice(1))
-    if (!(await this.#runCommand(this, text)))
+    if (!(await this.#commands.run(this, text)))
       this.terminal.print(`There is no command ${sanitizeLine(text.split(' ')[0] ?? '')}; /help lists them.`)
   }
 
@@ -263,7 +276,7 @@ export class Chat {
   }
 
   #onError(error: unknown): void {
-    if (this.#isLeaving) return
+    if (this.leaving.aborted) return
     const message =
       error instanceof ClientError
         ? error.message

@@ -1,6 +1,8 @@
 // The effect of keys on the line being typed.
 import { expect, test } from 'bun:test'
-import { type KeyOutcome, LineEditor } from './line-editor.ts'
+import fc from 'fast-check'
+import { graphemes } from '../sanitize.ts'
+import { type KeyOutcome, LineEditor, MAX_LINE_BYTES } from './line-editor.ts'
 
 const NAMED = {
   '<': 'left',
@@ -50,6 +52,76 @@ test('the cursor treats a character of several code points as one', () => {
   expect(editor.text).toBe('')
 })
 
+test('wherever code points are inserted, the line consists of whole characters', () => {
+  const parts = ['a', ' ', '\u0301', '\u200d', '👩', '👧', '🏽', '🇩', '🇪', 'क', '्', '한', '\ufe0f']
+  const step = fc.record({ text: fc.constantFrom(...parts), left: fc.nat({ max: 3 }) })
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+      const editor = new LineEditor()
+      for (const { text, left } of steps) {
+        press(editor, '<'.repeat(left))
+        editor.press({ text, name: '', ctrl: false, meta: false })
+      }
+      const characters = graphemes(editor.text)
+      press(editor, '⇲')
+      // Each Backspace removes one character of the line.
+      while (editor.text !== '') {
+        expect(editor.text).toBe(characters.join(''))
+        press(editor, '⌫')
+        characters.pop()
+      }
+      expect(characters).toEqual([])
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('a line has a maximum length', () => {
+  const editor = new LineEditor()
+  const key = (name: string, text = '') => editor.press({ text, name, ctrl: false, meta: false })
+  key('', 'é'.repeat(MAX_LINE_BYTES / 2 - 1))
+  press(editor, 'ab')
+  expect(press(editor, 'c')).toEqual({ kind: 'full', bytes: MAX_LINE_BYTES + 1 })
+  press(editor, '⌫⌫')
+  key('paste-start')
+  press(editor, 'abc')
+  expect(key('paste-end')).toEqual({ kind: 'full', bytes: MAX_LINE_BYTES + 1 })
+  expect(editor.text.length).toBe(MAX_LINE_BYTES / 2 - 1)
+  control(editor, 'u')
+  key('paste-start')
+  press(editor, 'abc')
+  expect(key('paste-end')).toEqual({ kind: 'changed' })
+})
+
+test('in a paste, keys are text, a return and a line feed are one line break, and Ctrl-C interrupts', () => {
+  const editor = new LineEditor()
+  const key = (name: string, text = '') => editor.press({ text, name, ctrl: false, meta: false })
+  key('paste-start')
+  press(editor, 'a')
+  key('return')
+  key('enter')
+  key('enter')
+  key('tab', '\t')
+  control(editor, 'u')
+  key('escape', '\u001b')
+  press(editor, 'b')
+  expect(editor.text).toBe('')
+  expect(control(editor, 'c')).toEqual({ kind: 'interrupt' })
+  key('paste-end')
+  expect(editor.text).toBe('a\n\n\tb')
+  expect(editor.view(20).text).toBe('a⏎⏎⇥b')
+})
+
+test('Tab asks for completion, and the text before the cursor is replaced', () => {
+  const editor = new LineEditor()
+  press(editor, '/he and more')
+  press(editor, '<'.repeat(9))
+  expect(editor.press({ text: '\t', name: 'tab', ctrl: false, meta: false })).toEqual({ kind: 'complete' })
+  expect(editor.textBeforeCursor).toBe('/he')
+  editor.replaceBeforeCursor('/help')
+  expect(editor.text).toBe('/help and more')
+})
+
 test('Enter submits the line, and Up brings it back', () => {
   const editor = new LineEditor()
   expect(press(editor, 'one⏎')).toEqual({ kind: 'submit', line: 'one' })
@@ -88,7 +160,6 @@ test('keys without a character change nothing', () => {
   for (const [text, name] of [
     ['\u001bOP', 'f1'],
     ['\u001b', 'escape'],
-    ['\t', 'tab'],
     ['', 'pageup'],
   ] as const) {
     expect(editor.press({ text, name, ctrl: false, meta: false })).toEqual({ kind: 'none' })

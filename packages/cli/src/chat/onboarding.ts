@@ -11,40 +11,50 @@ export interface OnboardingFlags {
   readonly nickname: string | undefined
 }
 
+/** What the steps of the first start work with. */
+interface FirstStart {
+  readonly client: SottoClient
+  readonly terminal: Terminal
+  readonly flags: OnboardingFlags
+  /** Aborted when the user leaves. */
+  readonly leaving: AbortSignal
+}
+
 /** Runs the first start. Returns false if the user left before the end. */
 export async function onboard(
   client: SottoClient,
   terminal: Terminal,
   flags: OnboardingFlags,
+  leaving: AbortSignal,
 ): Promise<boolean> {
+  const start: FirstStart = { client, terminal, flags, leaving }
   const phrase = flags.phraseFile === undefined ? undefined : await readPhrase(flags.phraseFile)
   if (phrase !== undefined) {
     if (!(await validateMnemonic(phrase)))
       throw new CommandError(`${flags.phraseFile} does not contain the 12 words of a recovery phrase`)
-    return recover(client, terminal, phrase)
+    return recover(start, phrase)
   }
-  if (flags.phraseFile !== undefined || flags.nickname !== undefined)
-    return createNew(client, terminal, flags)
+  if (flags.phraseFile !== undefined || flags.nickname !== undefined) return createNew(start)
 
   terminal.print('Welcome to Sotto. This device has no identity at this relay yet.')
   for (;;) {
     const answer = await terminal.ask('[n]ew identity, or [r]ecover one from its 12 words? ')
     if (answer === undefined) return false
-    if (/^n(ew)?$/i.test(answer.trim())) return createNew(client, terminal, flags)
-    if (/^r(ecover)?$/i.test(answer.trim())) return recoverByWords(client, terminal)
+    if (/^n(ew)?$/i.test(answer.trim())) return createNew(start)
+    if (/^r(ecover)?$/i.test(answer.trim())) return recoverByWords(start)
     terminal.print('Please answer n or r.')
   }
 }
 
-async function createNew(client: SottoClient, terminal: Terminal, flags: OnboardingFlags): Promise<boolean> {
+async function createNew({ client, terminal, flags, leaving }: FirstStart): Promise<boolean> {
   for (;;) {
     const nickname = flags.nickname ?? (await terminal.ask('Your nickname, as friends will see it: '))
     if (nickname === undefined) return false
     terminal.setStatus('registering…')
     try {
-      const { mnemonic } = await client.create({ nickname })
+      const { mnemonic } = await client.create({ nickname, signal: leaving })
       terminal.setStatus('')
-      if (flags.phraseFile === undefined) return await showWords(terminal, mnemonic)
+      if (flags.phraseFile === undefined) return (await showWords(terminal, mnemonic)) && !leaving.aborted
       await writePhrase(flags.phraseFile, mnemonic)
       terminal.print(`The 12 words of your recovery phrase are in ${flags.phraseFile}.`)
       return true
@@ -64,19 +74,20 @@ async function createNew(client: SottoClient, terminal: Terminal, flags: Onboard
 async function showWords(terminal: Terminal, mnemonic: string): Promise<boolean> {
   const words = mnemonic.split(' ').map((word, at) => `${String(at + 1).padStart(2)}. ${word.padEnd(10)}`)
   const rows = [0, 3, 6, 9].map((at) => `   ${words.slice(at, at + 3).join('')}`.trimEnd())
-  terminal.print(`
+  const text = `
 Your recovery phrase:
 
 ${rows.join('\n')}
 
 Write these 12 words down on paper, in this order. They are your identity: anyone who has them
 has your account, and without them you cannot recover it. They are not shown again.
-`)
-  await terminal.ask('Press Enter once you have written them down. ')
+`
+  await terminal.showOnce(text, 'Press Enter once you have written them down. ')
   return true
 }
 
-async function recoverByWords(client: SottoClient, terminal: Terminal): Promise<boolean> {
+async function recoverByWords(start: FirstStart): Promise<boolean> {
+  const { terminal } = start
   for (;;) {
     const words = await terminal.ask('Your 12 words: ', { isSecret: true })
     if (words === undefined) return false
@@ -85,7 +96,7 @@ async function recoverByWords(client: SottoClient, terminal: Terminal): Promise<
       continue
     }
     try {
-      return await recover(client, terminal, words)
+      return await recover(start, words)
     } catch (error) {
       if (!(error instanceof ClientError) || error.code !== 'ACCOUNT_NOT_FOUND') throw error
       terminal.print('This relay has no account for these words.')
@@ -93,10 +104,10 @@ async function recoverByWords(client: SottoClient, terminal: Terminal): Promise<
   }
 }
 
-async function recover(client: SottoClient, terminal: Terminal, mnemonic: string): Promise<boolean> {
+async function recover({ client, terminal, leaving }: FirstStart, mnemonic: string): Promise<boolean> {
   terminal.setStatus('recovering…')
   try {
-    const { nickname } = await client.recover({ mnemonic })
+    const { nickname } = await client.recover({ mnemonic, signal: leaving })
     terminal.print(
       `Welcome back, ${sanitizeLine(nickname)}. Messages that another device has received are not on this device.`,
     )

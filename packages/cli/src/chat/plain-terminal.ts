@@ -32,6 +32,22 @@ export class PlainTerminal implements Terminal {
     return false
   }
 
+  replaceMarked(): boolean {
+    return false
+  }
+
+  showOnce(text: string, question: string): Promise<string | undefined> {
+    this.print(text)
+    return this.ask(question)
+  }
+
+  interrupt(): void {
+    this.#asking?.(undefined)
+    this.#asking = undefined
+  }
+
+  clear(): void {}
+
   setPrompt(): void {}
 
   setStatus(): void {}

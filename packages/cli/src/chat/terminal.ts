@@ -21,6 +21,11 @@ export interface Terminal {
   printMarked(line: MarkedLine): void
   /** Changes a mark in place. Returns false if the line has scrolled away. */
   changeMark(key: string, mark: string): boolean
+  /**
+   * Overwrites a printed line of any length with a short one. Returns false if not all of the line is on the
+   * screen any more; then what is left of it on the screen is erased.
+   */
+  replaceMarked(line: MarkedLine): boolean
   setPrompt(prompt: string): void
   /** A line above the prompt, shown only to people; "" for none. */
   setStatus(status: string): void
@@ -29,6 +34,12 @@ export interface Terminal {
    * left on the screen.
    */
   ask(question: string, options?: { readonly isSecret?: boolean }): Promise<string | undefined>
+  /** Shows a text on a screen of its own until Enter. The text does not stay on the screen or above it. */
+  showOnce(text: string, question: string): Promise<string | undefined>
+  /** Ends the question being asked, as if the input had ended. */
+  interrupt(): void
+  /** Erases the screen and what has scrolled away. */
+  clear(): void
   /** Passes every line to the handlers from now on. Calls `onEnd` once, at the end of input or on Ctrl-C. */
   start(handlers: TerminalHandlers): void
   /** Restores the terminal's state. */
@@ -40,5 +51,7 @@ export interface TerminalHandlers {
   onLine(line: string): void
   /** The line being typed has changed. */
   onTyping(line: string): void
+  /** Completes the text before the cursor: returns what may replace it. */
+  onComplete(text: string): Promise<readonly string[]>
   onEnd(): void
 }

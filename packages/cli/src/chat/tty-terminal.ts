@@ -3,20 +3,27 @@
 import { emitKeypressEvents } from 'node:readline'
 import type { ReadStream, WriteStream } from 'node:tty'
 import { cells, cut } from '../sanitize.ts'
-import { type Key, LineEditor } from './line-editor.ts'
+import { commonBeginning } from './completion.ts'
+import { type Key, LineEditor, MAX_LINE_BYTES } from './line-editor.ts'
 import type { MarkedLine, Terminal, TerminalHandlers } from './terminal.ts'
 
 const MIN_ANSWER_CELLS = 20
+const MAX_SHOWN_CHOICES = 60
 const CLEAR_BELOW = '\u001b[J'
+const CLEAR_LINE = '\u001b[2K'
+const CLEAR_ALL = '\u001b[H\u001b[2J\u001b[3J'
 const DIM = '\u001b[2m'
 const PLAIN = '\u001b[0m'
 const BRACKETED_PASTE = { on: '\u001b[?2004h', off: '\u001b[?2004l' }
+/** The alternate screen has no scrollback. It is erased before the normal screen comes back. */
+const ALTERNATE = { on: '\u001b[?1049h\u001b[H\u001b[2J', off: '\u001b[H\u001b[2J\u001b[?1049l' }
 // biome-ignore lint/suspicious/noControlCharactersInRegex: our own colours, which take no columns
 const COLOURS = /\u001b\[[0-9;]*m/g
 
 /** The position of a marked line, in rows from the first printed one. */
 interface PrintedMark {
   readonly row: number
+  readonly rows: number
   readonly column: number
 }
 
@@ -38,6 +45,12 @@ export class TtyTerminal implements Terminal {
   #drawnRows = 0
   #printedRows = 0
   #isOpen = true
+  #isAlternate = false
+  /** What the keys since the last drawing did; undefined if there were none. */
+  #pressed: 'moved' | 'changed' | undefined
+  #isFullTold = false
+  /** The text that Tab could not complete further. Another Tab lists the choices. */
+  #stuckAt: string | undefined
 
   constructor(input: ReadStream, output: WriteStream, hasColour: boolean) {
     this.#input = input
@@ -56,29 +69,40 @@ export class TtyTerminal implements Terminal {
   }
 
   print(text: string): void {
-    this.#output.write(this.#erased())
-    for (const line of text.split('\n')) {
-      this.#output.write(`${line}\r\n`)
-      this.#countRows(line)
-    }
-    this.#draw()
+    this.#print(text)
   }
 
   printMarked(line: MarkedLine): void {
     const row = this.#printedRows
-    this.print(`${line.beforeMark}${line.mark}${line.afterMark}`)
-    this.#marks.set(line.key, { row, column: cells(line.beforeMark.replace(COLOURS, '')) })
+    const isCertain = this.#print(`${line.beforeMark}${line.mark}${line.afterMark}`)
+    const column = cells(line.beforeMark.replace(COLOURS, ''))
+    if (isCertain) this.#marks.set(line.key, { row, rows: this.#printedRows - row, column })
   }
 
   changeMark(key: string, mark: string): boolean {
     const printed = this.#marks.get(key)
     if (!printed || !this.#isOpen) return false
-    const rowsUp = this.#printedRows - printed.row + Math.max(0, this.#drawnRows - 1)
-    if (rowsUp >= (this.#output.rows || 24)) return false
+    const rowsUp = this.#rowsUpTo(printed.row)
+    if (rowsUp >= this.#rows) return false
     this.#output.write(
       `\u001b7\u001b[${rowsUp}A\r${printed.column > 0 ? `\u001b[${printed.column}C` : ''}${mark}\u001b8`,
     )
     return true
+  }
+
+  replaceMarked(line: MarkedLine): boolean {
+    const printed = this.#marks.get(line.key)
+    if (!printed || !this.#isOpen) return false
+    let isWhole = true
+    for (let row = printed.row; row < printed.row + printed.rows; row += 1) {
+      const rowsUp = this.#rowsUpTo(row)
+      if (rowsUp >= this.#rows) isWhole = false
+      else {
+        const text = row === printed.row ? `${line.beforeMark}${line.mark}${line.afterMark}` : ''
+        this.#output.write(`\u001b7\u001b[${rowsUp}A\r${CLEAR_LINE}${cut(text, this.columns)}\u001b8`)
+      }
+    }
+    return isWhole
   }
 
   setPrompt(prompt: string): void {
@@ -110,6 +134,29 @@ export class TtyTerminal implements Terminal {
     })
   }
 
+  async showOnce(text: string, question: string): Promise<string | undefined> {
+    const printedRows = this.#printedRows
+    this.#output.write(`${this.#erased()}${ALTERNATE.on}`)
+    this.#isAlternate = true
+    this.print(text)
+    const answer = await this.ask(question, { isSecret: true })
+    this.#leaveAlternate()
+    this.#printedRows = printedRows
+    this.#redraw()
+    return answer
+  }
+
+  interrupt(): void {
+    this.#asking?.(undefined)
+  }
+
+  clear(): void {
+    this.#drawnRows = 0
+    this.#marks.clear()
+    this.#output.write(CLEAR_ALL)
+    this.#draw()
+  }
+
   start(handlers: TerminalHandlers): void {
     this.#handlers = handlers
     // Earlier answers, perhaps a recovery phrase, must not be in the history.
@@ -122,6 +169,7 @@ export class TtyTerminal implements Terminal {
     if (!this.#isOpen) return
     this.#isOpen = false
     this.#output.write(`${this.#erased()}${BRACKETED_PASTE.off}`)
+    this.#leaveAlternate()
     this.#input.off('keypress', this.#onKeypress)
     this.#output.off('resize', this.#onResize)
     this.#input.setRawMode(false)
@@ -129,28 +177,81 @@ export class TtyTerminal implements Terminal {
   }
 
   readonly #onKeypress = (text: string | undefined, key: Partial<Key> & { sequence?: string }): void => {
-    const pressed = {
+    const outcome = this.#editor.press({
       text: text ?? '',
       name: key.name ?? '',
       ctrl: key.ctrl ?? false,
       meta: key.meta ?? false,
-    }
-    const outcome = this.#editor.press(pressed)
+    })
     switch (outcome.kind) {
       case 'submit':
+        this.#isFullTold = false
         this.#redraw()
         return this.#take(outcome.line)
       case 'interrupt':
       case 'end':
-        return this.#asking ? this.#asking(undefined) : this.#handlers?.onEnd()
+        return this.#end()
       case 'changed':
-        this.#redraw()
-        return this.#handlers?.onTyping(this.#editor.text)
+        this.#isFullTold = false
+        return this.#drawSoon('changed')
       case 'moved':
-        return this.#redraw()
+        return this.#drawSoon('moved')
+      case 'full':
+        return this.#tellFull(outcome.bytes)
+      case 'complete':
+        return void this.#complete()
       default:
         return
     }
+  }
+
+  #end(): void {
+    if (this.#asking) this.#asking(undefined)
+    else if (this.#handlers) this.#handlers.onEnd()
+    // In raw mode the terminal does not send the signal itself.
+    else process.kill(process.pid, 'SIGINT')
+  }
+
+  /** Draws once for all keys that arrive together, such as pasted text. */
+  #drawSoon(what: 'moved' | 'changed'): void {
+    if (this.#pressed === undefined) {
+      setImmediate(() => {
+        const pressed = this.#pressed
+        this.#pressed = undefined
+        this.#redraw()
+        if (pressed === 'changed' && this.#isOpen) this.#handlers?.onTyping(this.#editor.text)
+      })
+    }
+    this.#pressed = this.#pressed === 'changed' ? 'changed' : what
+  }
+
+  #tellFull(bytes: number): void {
+    if (this.#isFullTold) return
+    this.#isFullTold = true
+    const number = (count: number): string => count.toLocaleString('en')
+    this.print(
+      `! This line would have ${number(bytes)} bytes, and at most ${number(MAX_LINE_BYTES)} are allowed. Nothing was inserted. /send <file> sends a file.`,
+    )
+  }
+
+  async #complete(): Promise<void> {
+    const text = this.#editor.textBeforeCursor
+    const choices = (await this.#handlers?.onComplete(text)) ?? []
+    // Another key may have been pressed meanwhile.
+    if (choices.length === 0 || this.#editor.textBeforeCursor !== text) return
+    const common = commonBeginning(choices)
+    if (common !== text && common.length >= text.length) {
+      this.#editor.replaceBeforeCursor(common)
+      return this.#drawSoon('changed')
+    }
+    if (this.#stuckAt === text) {
+      // The last word of each choice; of a path, what follows the last folder.
+      const from = Math.max(text.lastIndexOf(' '), text.includes(' ') ? text.lastIndexOf('/') : -1) + 1
+      const shown = choices.slice(0, MAX_SHOWN_CHOICES).map((choice) => choice.slice(from).trim())
+      const rest = choices.length - shown.length
+      this.print(`${shown.join('   ')}${rest > 0 ? `   and ${rest} more` : ''}`)
+    }
+    this.#stuckAt = text
   }
 
   #take(line: string): void {
@@ -163,6 +264,22 @@ export class TtyTerminal implements Terminal {
     // The terminal has rewrapped the lines above, so the positions of the marks are unknown.
     this.#marks.clear()
     this.#redraw()
+  }
+
+  #leaveAlternate(): void {
+    if (!this.#isAlternate) return
+    this.#isAlternate = false
+    this.#drawnRows = 0
+    this.#output.write(ALTERNATE.off)
+  }
+
+  get #rows(): number {
+    return this.#output.rows || 24
+  }
+
+  /** How many rows above the cursor a printed row is. */
+  #rowsUpTo(row: number): number {
+    return this.#printedRows - row + Math.max(0, this.#drawnRows - 1)
   }
 
   #redraw(): void {
@@ -190,7 +307,20 @@ export class TtyTerminal implements Terminal {
     this.#drawnRows = status === '' ? 1 : 2
   }
 
-  #countRows(line: string): void {
+  /** Prints lines. @returns whether the number of their rows is certain */
+  #print(text: string): boolean {
+    let isCertain = true
+    this.#output.write(this.#erased())
+    for (const line of text.split('\n')) {
+      this.#output.write(`${line}\r\n`)
+      if (!this.#countRows(line)) isCertain = false
+    }
+    this.#draw()
+    return isCertain
+  }
+
+  /** Counts the rows of a printed line. @returns whether their number is certain */
+  #countRows(line: string): boolean {
     const text = line.replace(COLOURS, '')
     const width = cells(text)
     // Terminals disagree on the width of some characters. If that could change the number of rows, the marks
@@ -199,5 +329,6 @@ export class TtyTerminal implements Terminal {
       !/[^ -\u02ff\u2026\u2713\u2717\u2502\u2580-\u259f\u00b7]/.test(text) || width * 2 < this.columns
     if (!isCertain) this.#marks.clear()
     this.#printedRows += Math.max(1, Math.ceil(width / this.columns))
+    return isCertain
   }
 }
