@@ -40,6 +40,12 @@ export interface Account {
   readonly nickname: string
 }
 
+/** Options of `logOut`. */
+export interface LogOutOptions {
+  /** Whether to delete the identity and everything else that is stored on this device. */
+  readonly erase?: boolean
+}
+
 /**
  * A client of one relay for the one identity of a device.
  *
@@ -213,6 +219,17 @@ export class SottoClient {
   /** Changes the nickname that friends see. */
   setNickname(nickname: string): Promise<void> {
     return this.#device.setNickname(nickname)
+  }
+
+  /**
+   * Logs this device out: ends the calls, disconnects, and ends its token at the relay. The identity stays,
+   * and logs in again at the next `connect` or request. With `erase`, everything on this device is deleted
+   * and only the recovery phrase leads back to the account; messages that were not sent yet are lost.
+   * @throws ClientError `NETWORK` if the relay was not reached: all else is done, and the token expires by
+   *   itself.
+   */
+  logOut(options: LogOutOptions = {}): Promise<void> {
+    return this.#device.logOut(options.erase === true)
   }
 
   /**

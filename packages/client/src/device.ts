@@ -112,7 +112,7 @@ export class Device {
         await this.#platform.store.write(changes)
         await this.#use(identity)
         this.#emitChanges()
-        if (before?.stored.uuid !== identity.stored.uuid) void this.#logOut(token)
+        if (before?.stored.uuid !== identity.stored.uuid) void this.#logOut(token).catch(() => {})
         return identity.stored
       })
     })
@@ -134,6 +134,23 @@ export class Device {
     )
   }
 
+  /**
+   * Ends the calls, disconnects, erases everything on this device if `erase`, and ends the token. What needs
+   * the network comes last, so that without one all else is done.
+   */
+  async logOut(erase: boolean): Promise<void> {
+    const engine = this.needEngine()
+    const { login } = engine.identity
+    const { token } = login
+    const erasing = this.#replacements
+    this.lock.stayDisconnected()
+    await this.callHooks.onStop?.(engine)
+    engine.connection.stop()
+    login.dropAnyToken()
+    if (erase) await this.#erase(engine, erasing)
+    await this.#logOut(token)
+  }
+
   /** Makes every token of the account dead. The connection opens again with a new one. */
   async logOutEverywhere(): Promise<void> {
     const { http, identity } = this.needEngine()
@@ -152,15 +169,7 @@ export class Device {
     } catch (error) {
       if (!(error instanceof ClientError && error.code === 'ACCOUNT_NOT_FOUND')) throw error
     }
-    // After a lock or unlock the device has another engine or none, but still the same account.
-    const clear = async (): Promise<void> => {
-      if (this.#replacements !== replacements)
-        throw new ClientError('NO_IDENTITY', 'another identity has replaced it')
-      await this.#stopEngine()
-      await engine.journal.write([{ change: 'clear' }])
-      this.#emitChanges()
-    }
-    await this.#identityQueue.run(() => this.lock.queue.run(clear))
+    await this.#erase(engine, replacements)
   }
 
   /** Sends a request, with the account's token if the endpoint needs one. */
@@ -193,12 +202,36 @@ export class Device {
     if (this.#closed) throw new ClientError('CLOSED', 'the client is closed')
   }
 
-  /** Logs the token of a replaced identity out. Without a network, the token lives until it expires. */
+  /**
+   * Deletes everything on this device.
+   * @param replacements how often the identity had been replaced when this one was to be erased
+   */
+  #erase(engine: Engine, replacements: number): Promise<void> {
+    // After a lock or unlock the device has another engine or none, but still the same account.
+    const clear = async (): Promise<void> => {
+      if (this.#replacements !== replacements)
+        throw new ClientError('NO_IDENTITY', 'another identity has replaced it')
+      await this.#stopEngine()
+      await engine.journal.write([{ change: 'clear' }])
+      this.#emitChanges()
+    }
+    return this.#identityQueue.run(() => this.lock.queue.run(clear))
+  }
+
+  /**
+   * Ends a token at the relay. Without a network, it lives until it expires.
+   * @throws ClientError `NETWORK`, …
+   */
   async #logOut(token: string | undefined): Promise<void> {
     if (token === undefined) return
     const http = new Http(this.#platform)
     http.useTokens({ getToken: async () => token, dropToken: () => {} })
-    await http.call(accountEndpoints.authLogout, {}).catch(() => {})
+    try {
+      await http.call(accountEndpoints.authLogout, {})
+    } catch (error) {
+      // A token that the relay refuses has ended.
+      if (!(error instanceof ClientError && error.retry === 'login')) throw error
+    }
   }
 
   async #prepare<I extends RegistrationWatch>(

@@ -19,6 +19,7 @@ export type {
   OrderStatus,
   OwnOrder,
   PurchaseOrder,
+  ReserveOrder,
   UserLookup,
   VanityItem,
 } from '@sotto/protocol'

@@ -207,9 +207,10 @@ test('a client that disconnects leaves the call', async () => {
   expect(alice.peer.isClosed).toBe(true)
 })
 
-test('a client hangs up before it locks, closes or changes its identity', async () => {
+test('a client hangs up before it locks, logs out, closes or changes its identity', async () => {
   const ends: readonly ((alice: Caller) => Promise<unknown>)[] = [
     ({ person }) => person.client.lock(),
+    ({ person }) => person.client.logOut(),
     ({ person }) => person.client.create({ nickname: 'another', replace: true }),
     ({ person }) => person.client.close(),
     async ({ calls, person }) => {

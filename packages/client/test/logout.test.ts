@@ -1,5 +1,6 @@
 // Tokens that end: of an account that logs out everywhere, and of an identity that another one replaces.
 import { expect, test } from 'bun:test'
+import { failureOf } from '../../protocol/test/failure-of.ts'
 import { until } from './people.ts'
 import { PeopleWorld } from './people-world.ts'
 
@@ -35,6 +36,62 @@ test('logOutEverywhere ends every token of the account, and all its devices log 
   await bob.receives('still here')
   expect(bob.heard.goaway).toEqual([])
   expect(await statusOf(watch.tokens.at(-1))).toBe(200)
+}, 60_000)
+
+test('logOut ends the token of this device only, and the device logs in again when it connects', async () => {
+  const [watch, otherWatch] = [watching(), watching()]
+  const [alice, bob] = await world.friends({ fetch: watch.fetch })
+  const other = await world.open('other', { fetch: otherWatch.fetch })
+  await other.client.recover({ mnemonic: alice.client.identity?.mnemonic ?? '' })
+  const [token, othersToken] = [watch.tokens.at(-1), otherWatch.tokens.at(-1)]
+  expect([await statusOf(token), await statusOf(othersToken)]).toEqual([200, 200])
+  await alice.client.logOut()
+  expect([await statusOf(token), await statusOf(othersToken)]).toEqual([401, 200])
+  expect([alice.client.networkState, alice.heard.goaway]).toEqual(['disconnected', []])
+  await alice.client.send(bob.alias, 'later')
+  await alice.connect()
+  await bob.receives('later')
+}, 60_000)
+
+test('logOut with erase leaves nothing on the device, and the phrase leads back to the account', async () => {
+  const watch = watching()
+  const [alice, bob] = await world.friends({ fetch: watch.fetch })
+  await alice.client.send(bob.alias, 'a secret')
+  await bob.receives('a secret')
+  const { mnemonic = '', uuid = '' } = alice.client.identity ?? {}
+  await alice.client.logOut({ erase: true })
+  expect(alice.client.identity).toBeUndefined()
+  expect(alice.heard.identity_changed.at(-1)).toEqual({ identity: undefined })
+  const { store } = alice
+  expect([await store.getIdentity(), await store.listSessions(), await store.listFriends()]).toEqual([
+    ...[undefined, [], []],
+  ])
+  expect(await statusOf(watch.tokens.at(-1))).toBe(401)
+  expect(await failureOf(alice.client.logOut())).toMatchObject({ code: 'NO_IDENTITY' })
+  expect(await alice.client.recover({ mnemonic })).toMatchObject({ uuid: uuid as never })
+  await alice.connect()
+  await alice.client.send(bob.alias, 'back again')
+  await bob.receives('back again')
+}, 60_000)
+
+test('without a network logOut does the rest, and says that the token was not ended', async () => {
+  let isDown = false
+  const alice = await world.join('alice', {
+    fetch: (url, init) => (isDown ? Promise.reject(new TypeError('no network')) : fetch(url, init)),
+  })
+  isDown = true
+  const failure = await failureOf(alice.client.logOut({ erase: true }))
+  expect(failure).toMatchObject({ code: 'NETWORK' })
+  expect([alice.client.identity, await alice.store.getIdentity()]).toEqual([undefined, undefined])
+}, 60_000)
+
+test('logOut of a token that has already ended is done', async () => {
+  const [alice, other] = [await world.join('alice'), await world.open('other')]
+  await other.client.recover({ mnemonic: alice.client.identity?.mnemonic ?? '' })
+  alice.client.disconnect()
+  await other.client.logOutEverywhere()
+  await alice.client.logOut()
+  expect(alice.client.identity).toBeDefined()
 }, 60_000)
 
 test('the token of an identity that another one replaces is logged out, and the new one is not', async () => {

@@ -84,6 +84,38 @@ test('a subscribed browser gets a push for a message, signed with the relay’s 
   await Promise.all([alice, bob, carol].map(({ client }) => client.close()))
 }, 60_000)
 
+test('an application registers the subscription that it made itself, with the relay’s key', async () => {
+  for (const keyIn of ['the call', 'the options'] as const) {
+    const [alice, bob] = [await Person.join('alice', relay.url), await Person.join('bob', relay.url)]
+    await alice.befriend(bob)
+    const [browser, push] = [new Browser(), new Push(bob.client)]
+    const key = await push.applicationServerKey()
+    const made = await browser.pushManager.subscribe({ applicationServerKey: key })
+    if (keyIn === 'the options') await push.register(made)
+    else await push.register({ ...made, options: { applicationServerKey: null } }, key)
+    bob.client.disconnect()
+    await alice.client.send(bob.alias, 'wake up')
+    const { path, keys } = browser.current
+    const [woken] = await service.until(path)
+    if (!woken) throw new Error('the browser got no push')
+    expect(JSON.parse(await readPush(keys, woken.body))).toEqual({ type: 'new_msg' })
+    expect((await readVapid(woken.headers.authorization ?? '')).key).toBe(key)
+    await bob.client.logOut({ erase: true })
+    await until('the browser is unsubscribed', () => !browser.subscribed)
+    for (const { client } of [alice, bob]) await client.close()
+  }
+  const carol = await Person.join('carol', relay.url)
+  const foreign = {
+    options: { applicationServerKey: null },
+    toJSON: () => ({}),
+    unsubscribe: async () => true,
+  }
+  expect(await failureOf(new Push(carol.client).register(foreign))).toMatchObject({
+    code: 'INVALID_ARGUMENT',
+  })
+  await carol.client.close()
+}, 60_000)
+
 test('subscribing again keeps the subscription, unless it was made with another key', async () => {
   const carol = await Person.join('carol', relay.url)
   const [browser, push] = [new Browser(), new Push(carol.client)]

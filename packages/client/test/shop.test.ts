@@ -111,6 +111,20 @@ test('the way to pay for an order is chosen among those that the relay offers, u
   })
 })
 
+test('an alias is reserved without an account, and bound by the account that has the order', async () => {
+  const nobody = await world.open('nobody')
+  const shop = new VanityShop(nobody.client)
+  const wanted = await freeAlias(shop, 'before')
+  const order = await shop.reserve(wanted)
+  expect(order).toMatchObject({ alias_id: wanted, pay_to: 'the till' } as never)
+  expect(await failureOf(shop.reserve(wanted))).toMatchObject({ refusal: 'ALIAS_TAKEN' })
+  await confirmPayment(order.order_id)
+  expect(await shop.orderStatus(order.order_id)).toMatchObject({ status: 'confirmed' })
+  await nobody.client.create({ nickname: 'somebody' })
+  expect(await shop.bind(order.order_id)).toBe(wanted)
+  expect(nobody.alias).toBe(wanted)
+})
+
 test('another device of the account gets a bound alias with restore()', async () => {
   const [phone, laptop] = [await world.join('alice'), await world.open('alice')]
   const mnemonic = phone.client.identity?.mnemonic ?? ''

@@ -31,8 +31,17 @@ export interface PushRegistration {
 /** The subscription of this browser, and its account. */
 interface Subscribed {
   readonly account: string
-  readonly registration: PushRegistration
+  /** The browser's subscription now. */
+  readonly current: () => Promise<PushSubscriptionLike | null | undefined>
   readonly endpoint: string
+}
+
+/** A subscription that is being registered. */
+interface Registering {
+  readonly account: string | undefined
+  readonly subscription: PushSubscriptionLike
+  readonly applicationServerKey: string | undefined
+  readonly current: Subscribed['current']
 }
 
 /**
@@ -66,7 +75,7 @@ export class Push {
    * Subscribes this browser. Call it after the user has allowed notifications, and again whenever the app
    * starts: that takes two requests, and renews a subscription that the browser or a changed key of the relay
    * has ended. A browser belongs to one account; an account has at most five browsers. When the account is
-   * deleted, or another identity replaces it on this device, the browser is unsubscribed.
+   * deleted or erased, or another identity replaces it on this device, the browser is unsubscribed.
    * @throws ClientError `NOT_ALLOWED` if notifications are not allowed, `UNSUPPORTED` if the browser has no
    *   push or reaches no push service within 30 s
    */
@@ -74,9 +83,30 @@ export class Push {
     return this.#queue.run(() => this.#subscribe(registration))
   }
 
+  /**
+   * The relay's public key: the `applicationServerKey` for a subscription that the application makes itself,
+   * in base64url.
+   */
+  async applicationServerKey(): Promise<string> {
+    return (await requestThrough(this.#client, endpoints.pushVapidKey, {})).vapid_public_key
+  }
+
+  /**
+   * Registers a subscription that the application made itself, with the key that it was made with. Without
+   * the key, the one in the subscription's options counts. For the rest see `subscribe`.
+   * @throws ClientError `INVALID_ARGUMENT` for a subscription that was not made for Web Push
+   */
+  register(subscription: PushSubscriptionLike, applicationServerKey?: string): Promise<void> {
+    const key = applicationServerKey ?? (keyOf(subscription) || undefined)
+    const current = async () => subscription
+    return this.#queue.run(() =>
+      this.#register({ account: this.#account, subscription, applicationServerKey: key, current }),
+    )
+  }
+
   /** Unsubscribes this browser. The relay notices it at its next push. */
   unsubscribe(registration: PushRegistration): Promise<void> {
-    return this.#queue.run(() => this.#unsubscribe(registration))
+    return this.#queue.run(() => this.#unsubscribe(async () => registration.pushManager?.getSubscription()))
   }
 
   /** Ends pushes to all browsers and devices of the account. */
@@ -85,14 +115,10 @@ export class Push {
   }
 
   async #subscribe(registration: PushRegistration): Promise<void> {
-    const account = this.#client.identity?.signingPublicKey
+    const account = this.#account
     const { pushManager } = registration
     if (!pushManager) throw new ClientError('UNSUPPORTED', 'this browser has no push')
-    const { vapid_public_key: applicationServerKey } = await requestThrough(
-      this.#client,
-      endpoints.pushVapidKey,
-      {},
-    )
+    const applicationServerKey = await this.applicationServerKey()
     const { clock } = moduleAccessOf(this.#client).platform
     const subscription = await orUnsupported(clock, async () => {
       const before = await pushManager.getSubscription()
@@ -102,17 +128,26 @@ export class Push {
       await before?.unsubscribe()
       return pushManager.subscribe({ userVisibleOnly: true, applicationServerKey })
     })
+    const current = () => pushManager.getSubscription()
+    await this.#register({ account, subscription, applicationServerKey, current })
+  }
+
+  get #account(): string | undefined {
+    return this.#client.identity?.signingPublicKey
+  }
+
+  async #register({ account, subscription, applicationServerKey, current }: Registering): Promise<void> {
     const { endpoint = '', keys = {} } = subscription.toJSON()
     const { p256dh = '', auth = '' } = keys
-    if (account !== undefined) this.#subscribed = { account, registration, endpoint }
+    if (account !== undefined) this.#subscribed = { account, current, endpoint }
     await requestThrough(this.#client, endpoints.pushSubscribe, {
       body: { endpoint, keys: { p256dh, auth }, vapid_public_key: applicationServerKey },
     })
   }
 
-  async #unsubscribe({ pushManager }: PushRegistration, endpoint?: string): Promise<void> {
+  async #unsubscribe(current: Subscribed['current'], endpoint?: string): Promise<void> {
     await orUnsupported(moduleAccessOf(this.#client).platform.clock, async () => {
-      const subscription = await pushManager?.getSubscription()
+      const subscription = await current()
       const isThisOne = endpoint === undefined || subscription?.toJSON().endpoint === endpoint
       if (isThisOne) await subscription?.unsubscribe()
     })
@@ -124,7 +159,7 @@ export class Push {
    */
   async #leave(account: string | undefined): Promise<void> {
     if (!this.#subscribed || this.#subscribed.account === account) return
-    await this.#unsubscribe(this.#subscribed.registration, this.#subscribed.endpoint)
+    await this.#unsubscribe(this.#subscribed.current, this.#subscribed.endpoint)
     this.#subscribed = undefined
   }
 }

@@ -5,6 +5,7 @@ import {
   type OrderStatus,
   type OwnOrder,
   type PurchaseOrder,
+  type ReserveOrder,
   type VanityItem,
 } from '@sotto/protocol'
 import { type AnyClient, requestThrough } from '../module-access.ts'
@@ -13,9 +14,6 @@ import { type AnyClient, requestThrough } from '../module-access.ts'
  * The shop for custom aliases: `const shop = new VanityShop(client)`. The client orders an alias. The user
  * pays outside of the client, on a page that the order names. The relay confirms the payment, and the client
  * binds the alias. From then on it is the account's alias; earlier aliases still belong to the account.
- *
- * Reserving an alias without an account (`/vanity/reserve`) is deprecated and not offered here; `bind`
- * accepts such an order.
  *
  * Every method calls the relay, and throws the errors of such a call: `REFUSED` with the relay's code,
  * `NETWORK`, `INVALID_ARGUMENT` for an invalid argument.
@@ -41,6 +39,18 @@ export class VanityShop {
    */
   purchase(aliasId: string): Promise<PurchaseOrder> {
     return requestThrough(this.#client, endpoints.purchaseVanity, { body: { alias_id: aliasId } })
+  }
+
+  /**
+   * Orders an alias without an account, and reserves it until `expired_at`: a client without an identity can
+   * do so. The order belongs to nobody: `orderStatus` tells when it is paid, without an event, and then the
+   * first account that passes its id to `bind` gets the alias. Each call is another order.
+   * @deprecated Register first and use `purchase`, whose order belongs to the account.
+   * @throws ClientError as `purchase`; `OUTCOME_UNKNOWN` if it is unknown whether the alias is reserved,
+   *   which then ends by itself.
+   */
+  reserve(aliasId: string): Promise<ReserveOrder> {
+    return requestThrough(this.#client, endpoints.reserveVanity, { body: { alias_id: aliasId } })
   }
 
   /** This account's orders of every kind, the newest first. @throws ClientError `NO_IDENTITY` */

@@ -96,6 +96,7 @@ const SendOptions = v.object({ replyToId: v.exactOptional(v.string()), id: v.str
  * | `restore`, `syncFriends`, `lookUpUser` and all that only read | reads again |
  * | `setNickname` | sets the same |
  * | `logOutEverywhere` | logs out again |
+ * | `logOut` | changes nothing; `NO_IDENTITY` is answered as done |
  * | `requestFriend` | the relay answers with the existing request; `ALREADY_FRIENDS` is answered as `accepted` |
  * | `acceptFriend`, `rejectFriend`, `block`, `unblock` | the relay answers that nothing changed |
  * | `removeFriend` | the relay's `NOT_FOUND` is answered as done |
@@ -109,6 +110,11 @@ const descriptions: Descriptions = {
   disconnect: { takes: Nothing, answers: Done },
   lock: { takes: Nothing, answers: Done },
   setNickname: { takes: v.tuple([v.string()]), answers: Done },
+  logOut: {
+    takes: v.tuple([v.optional(v.object({ erase: v.exactOptional(v.boolean()) }), {})]),
+    answers: Done,
+    alreadyDone: ({ code }) => (code === 'NO_IDENTITY' ? { answer: undefined } : undefined),
+  },
   logOutEverywhere: { takes: Nothing, answers: Done },
   deleteAccount: {
     takes: Nothing,
