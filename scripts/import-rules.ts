@@ -45,6 +45,7 @@ const roomsOf: Record<string, Rooms> = {
   client: {
     floors: [
       ['client-error.ts'],
+      ['tab-method.ts'],
       ['stores', 'secrecy'],
       ['platform'],
       ['events'],
@@ -53,6 +54,7 @@ const roomsOf: Record<string, Rooms> = {
       ['messages'],
       ['engine.ts'],
       ['device.ts'],
+      ['module-part.ts'],
       ['module-access.ts'],
       ['channels', 'media', 'push', 'shop'],
       ['names.ts'],

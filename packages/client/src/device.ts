@@ -25,6 +25,8 @@ export class Device {
   readonly emitter: Emitter
   /** Set by the application's calls, if it has them. */
   readonly callHooks: CallHooks = {}
+  /** Runs before the store is closed: what the parts of modules have to store. */
+  readonly closing: (() => Promise<void>)[] = []
   readonly #platform: Platform
   /** Runs changes of the identity in order: each must see the result of the one before. */
   readonly #identityQueue = new SerialQueue()
@@ -187,6 +189,7 @@ export class Device {
     await this.lock.queue.settled()
     await this.#engine?.stop()
     this.#engine?.forgetKeys()
+    for (const finish of this.closing) await finish()
     this.emitter.end()
     await this.#platform.store.close()
   }

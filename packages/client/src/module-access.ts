@@ -3,9 +3,10 @@
 import type { OutgoingContent } from '@sotto/crypto'
 import type { channelEndpoints, pushEndpoints, vanityEndpoints } from '@sotto/protocol'
 import { ClientError } from './client-error.ts'
-import type { Device } from './device.ts'
+import { Device } from './device.ts'
 import type { Emitter } from './events/events.ts'
 import type { SendOptions } from './messages/messages.ts'
+import { type HostedPart, hostHere, type ModulePart } from './module-part.ts'
 import type { Platform } from './platform/platform.ts'
 import type { PublicIdentity, StoredMessage } from './stores/stores.ts'
 import {
@@ -46,10 +47,12 @@ export interface TabModuleAccess {
   request(request: RelayRequest): Promise<string>
   /** See `mediaPassOf`. */
   askMediaPass(contact: string, deadToken: string | undefined): Promise<MediaPass>
+  /** See `hostPart`. */
+  host<T>(part: ModulePart<T>): HostedPart<T>
 }
 
 /** Module access to a client: the device itself, if the client runs in this tab. */
-export type ModuleAccess = Pick<Device, 'platform' | 'emitter' | 'request' | 'needEngine'> | TabModuleAccess
+export type ModuleAccess = Device | TabModuleAccess
 
 // A map beside the clients keeps methods for modules out of the application's API, and modules that an
 // application does not import out of its bundle.
@@ -68,6 +71,23 @@ export function moduleAccessOf(client: AnyClient): ModuleAccess {
   const access = accesses.get(client)
   if (!access) throw new ClientError('INVALID_ARGUMENT', 'not a client that was opened here')
   return access
+}
+
+/**
+ * Hosts a module's part, which runs next to the store. With a `SharedClient` that is the tab that runs the
+ * client. If that tab has not hosted the part, the first call makes the calling tab take over the client. A
+ * module hosts its part in its constructor.
+ */
+export function hostPart<T>(client: AnyClient, part: ModulePart<T>): HostedPart<T> {
+  const access = moduleAccessOf(client)
+  return access instanceof Device ? hostHere(access, part) : access.host(part)
+}
+
+/** The device of a client that runs in this tab. */
+export function deviceOf(client: AnyClient): Device {
+  const access = moduleAccessOf(client)
+  if (access instanceof Device) return access
+  throw new ClientError('INVALID_ARGUMENT', 'the client may run in another tab')
 }
 
 /**

@@ -1,12 +1,10 @@
 // The leader: the client in the tab that holds the lock, which runs it for all tabs.
 import { type ClientOptions, SottoClient } from '../client.ts'
-import { ClientError } from '../client-error.ts'
 import type { ClientEventName, ClientEvents } from '../events/events.ts'
 import type { ClientStore } from '../stores/stores.ts'
 import { publicPart } from '../stores/stores.ts'
 import { eventNames } from './carried-events.ts'
 import type { TabState } from './tab-channel.ts'
-import { findMethod } from './tab-methods.ts'
 
 /** Receives every event of the client. */
 export type LeaderListener = <N extends ClientEventName>(name: N, event: ClientEvents[N]) => void
@@ -39,18 +37,6 @@ export class Leader {
     const { identity, networkState, isLocked, isSealed } = this.client
     if (!identity) return { networkState, isLocked, isSealed }
     return { identity: publicPart(identity), networkState, isLocked, isSealed }
-  }
-
-  /** Whether this leader must finish a request, because the next one must not repeat it. */
-  mustFinish(name: string, args: readonly unknown[]): boolean {
-    return findMethod(name)?.mayRepeat(args) === false
-  }
-
-  /** Runs a method that another tab requests. */
-  async runCarried(name: string, args: readonly unknown[], again: boolean): Promise<unknown> {
-    const method = findMethod(name)
-    if (!method) throw new ClientError('INVALID_ARGUMENT', `tabs have no method ${name}`)
-    return method.runCarried(this.client, args, again)
   }
 
   /** Ends the client and closes its store. The connection ends at once. */

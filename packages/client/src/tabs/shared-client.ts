@@ -93,6 +93,7 @@ export class SharedClient extends ForwardedMethods implements OwnMembers {
       emitter: tab.events.emitter,
       request: (request) => tab.ask(relayRequest, [request]),
       askMediaPass: (contact, deadToken) => tab.ask(mediaPass, [contact, deadToken]),
+      host: (part) => tab.host(part),
     })
   }
 

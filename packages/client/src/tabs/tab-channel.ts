@@ -4,7 +4,7 @@ import { CarriedError } from './carried-error.ts'
 import { NetworkState, PublicIdentity } from './carried-events.ts'
 
 /** Raised with every change of the messages. A tab that receives a higher version than its own retires. */
-const CHANNEL_VERSION = 3
+const CHANNEL_VERSION = 4
 
 /** The state of the client that every tab holds. */
 export const TabState = v.object({
@@ -34,8 +34,11 @@ const TabMessage = v.variant('type', [
   }),
   /** The leader has accepted a request. */
   v.object({ type: v.literal('taken'), id: v.string() }),
+  /** The leader's tab has not loaded the module whose method was requested, and has done nothing. */
+  v.object({ type: v.literal('missing'), id: v.string() }),
   v.object({ type: v.literal('answer'), id: v.string(), answer: v.unknown() }),
   v.object({ type: v.literal('failure'), id: v.string(), error: CarriedError }),
+  /** An event of the client or, with a dot in its name, of a module. */
   v.object({ type: v.literal('event'), name: v.string(), event: v.unknown() }),
   /** Asks all tabs to let the tab `to` be the leader. */
   v.object({ type: v.literal('hand_over'), to: v.string() }),

@@ -6,9 +6,9 @@ import type { SottoClient } from '../client.ts'
 import { mediaPassOf } from '../media/media.ts'
 import { moduleAccessOf } from '../module-access.ts'
 import { publicPart, StoredMessage, TrustState } from '../stores/stores.ts'
+import { type AnyTabMethod, type MethodDescription, type TabMethod, tabMethod } from '../tab-method.ts'
 import { RelayRequest } from '../wire/wire.ts'
 import { PublicIdentity } from './carried-events.ts'
-import { type MethodDescription, type TabMethod, tabMethod } from './method-description.ts'
 
 /**
  * The members that a `SharedClient` writes out itself. The first four are values that every tab holds. The
@@ -156,7 +156,9 @@ const descriptions: Descriptions = {
 }
 
 /** A method of the client. */
-export function clientMethod<N extends ClientMethodName>(name: N): TabMethod<Parameter[N], Answer[N]> {
+export function clientMethod<N extends ClientMethodName>(
+  name: N,
+): TabMethod<SottoClient, Parameter[N], Answer[N]> {
   return tabMethod(name, descriptions[name], (client: Callable, ...args) => client[name](...args))
 }
 
@@ -171,14 +173,14 @@ export const clientMethodNames: readonly ClientMethodName[] = Object.keys(descri
 export const syncIdentity = tabMethod(
   'syncIdentity',
   { takes: Nothing, answers: PublicIdentity },
-  async (client) => publicPart(await client.syncIdentity()),
+  async (client: SottoClient) => publicPart(await client.syncIdentity()),
 )
 
 /** The key and the token that `Media` needs. A second time, it reads again. */
 export const mediaPass = tabMethod(
   'mediaPass',
   { takes: v.tuple([v.string(), v.optional(v.string())]), answers: MediaPass },
-  mediaPassOf,
+  (client: SottoClient, ...args) => mediaPassOf(client, ...args),
 )
 
 /**
@@ -195,13 +197,11 @@ export const relayRequest = tabMethod(
     answers: v.string(),
     mayRepeat: ({ notIdempotent }) => notIdempotent !== true,
   },
-  (client, request) => moduleAccessOf(client).request(request),
+  (client: SottoClient, request) => moduleAccessOf(client).request(request),
 )
 
 /** The method of a name that another tab sent, if there is one. */
-export function findMethod(
-  name: string,
-): Pick<TabMethod<never, unknown>, 'runCarried' | 'mayRepeat'> | undefined {
+export function findMethod(name: string): AnyTabMethod<SottoClient> | undefined {
   if (isClientMethod(name)) return clientMethod(name)
   return [syncIdentity, mediaPass, relayRequest].find((method) => method.name === name)
 }

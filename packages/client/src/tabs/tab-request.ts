@@ -2,7 +2,7 @@
 import type { SottoClient } from '../client.ts'
 import { ClientError } from '../client-error.ts'
 import { type Clock, deferred } from '../platform/platform.ts'
-import type { TabMethod } from './method-description.ts'
+import type { TabMethod } from '../tab-method.ts'
 
 /** A request, without the type of its answer. */
 export interface WaitingRequest {
@@ -35,13 +35,13 @@ export class TabRequest<A extends readonly unknown[], R> implements WaitingReque
   readonly answer: Promise<R>
   wasAsked = false
   readonly mayRepeat: boolean
-  readonly #method: TabMethod<A, R>
+  readonly #method: TabMethod<SottoClient, A, R>
   readonly #clock: Clock
   readonly #resolve: (answer: R) => void
   readonly #reject: (error: ClientError) => void
   #cancelTimer: (() => void) | undefined
 
-  constructor(id: string, method: TabMethod<A, R>, args: A, clock: Clock) {
+  constructor(id: string, method: TabMethod<SottoClient, A, R>, args: A, clock: Clock) {
     const { promise, resolve, reject } = deferred<R>()
     this.id = id
     this.name = method.name

@@ -3,18 +3,18 @@
 import type { ClientOptions, SottoClient } from '../client.ts'
 import { asClientError, ClientError, unreachable } from '../client-error.ts'
 import type { ClientEventName, ClientEvents } from '../events/events.ts'
+import type { HostedPart, ModulePart } from '../module-part.ts'
 import { type Deferred, deferred, type Platform, randomUuid } from '../platform/platform.ts'
 import type { ClientStore } from '../stores/stores.ts'
-import { carryError } from './carried-error.ts'
+import type { TabMethod } from '../tab-method.ts'
 import { carryEvent } from './carried-events.ts'
 import { Leader } from './leader.ts'
-import type { TabMethod } from './method-description.ts'
 import { watchPageLifecycle } from './page-lifecycle.ts'
 import { TabChannel, type TabMessage, type TabState } from './tab-channel.ts'
 import { TabEvents } from './tab-events.ts'
 import { TabLock } from './tab-lock.ts'
-import { TabRequest, type WaitingRequest } from './tab-request.ts'
-import { WaitingRequests } from './waiting-requests.ts'
+import { isOfModule, onClient, TabParts } from './tab-parts.ts'
+import { TabRequests } from './tab-requests.ts'
 
 /** How long a tab waits for a leader, or to be the leader itself. Opening a large store takes a while. */
 const LEADER_TIMEOUT_MS = 30_000
@@ -36,7 +36,8 @@ export class Tab {
   readonly #options: TabOptions
   readonly #channel: TabChannel
   readonly #lock: TabLock
-  readonly #requests = new WaitingRequests()
+  readonly #requests: TabRequests
+  readonly #parts = new TabParts(this.events.emitter)
   /** Work of this tab that waits until the tab is the leader. */
   readonly #waitingToLead = new Set<Deferred<Leader>>()
   readonly #ready = deferred<void>()
@@ -65,6 +66,17 @@ export class Tab {
       onNewer: () =>
         this.#end(new ClientError('OUTDATED_TAB', 'another tab runs a newer version; load this one again')),
       onUnreadable: (cause) => this.events.reportUnreadable(cause),
+    })
+    this.#requests = new TabRequests({
+      clock: options.platform.clock,
+      newId: () => this.#newId(),
+      leader: () => this.#leader,
+      leaderId: () => this.#leaderId,
+      becomeLeader: () => this.#becomeLeader(),
+      hold: () => this.#hold(),
+      post: (message) => this.#channel.post(message),
+      findMethod: (name) => this.#parts.find(name),
+      onEnded: () => this.#announceChange(),
     })
     this.#lock = new TabLock(
       options.name,
@@ -97,12 +109,19 @@ export class Tab {
    * Requests a method from the leader. If the leader changes before it answers, the new leader is asked
    * again.
    */
-  async ask<A extends readonly unknown[], R>(method: TabMethod<A, R>, args: A): Promise<R> {
+  async ask<A extends readonly unknown[], R>(method: TabMethod<SottoClient, A, R>, args: A): Promise<R> {
     if (this.#endReason) throw this.#endReason
-    const request = new TabRequest(this.#newId(), method, args, this.#options.platform.clock)
-    this.#requests.add(request)
-    this.#dispatch(request)
-    return request.answer
+    return this.#requests.ask(method, args)
+  }
+
+  /** See `hostPart`. */
+  host<T>(part: ModulePart<T>): HostedPart<T> {
+    this.#parts.add(part)
+    if (this.#leader) this.#openParts(this.#leader)
+    return {
+      call: (method, args) => this.ask(onClient(part, method), args),
+      on: (event, handler) => this.#parts.events.on(event, handler),
+    }
   }
 
   /**
@@ -183,12 +202,23 @@ export class Tab {
   #startLeading(leader: Leader): void {
     // All tabs share the connection: this leader connects if the previous one was to be connected.
     const shouldConnect = this.events.state.networkState !== 'disconnected'
+    // Before the connection, so that no part misses a frame.
+    this.#openParts(leader)
     if (shouldConnect && leader.client.identity) leader.client.connect()
     this.#leader = leader
     this.#leaderId = leader.id
     this.#announce(leader)
     for (const waiting of this.#waitingToLead) waiting.resolve(leader)
     this.#onNewLeader()
+  }
+
+  /** Opens the modules' parts. Their events go to this tab and all others. */
+  #openParts(leader: Leader): void {
+    this.#parts.openOn(leader.client, (name, event) => {
+      if (this.#leader !== leader) return
+      this.#channel.post({ type: 'event', name, event })
+      this.#parts.events.emit(name, event)
+    })
   }
 
   /** Stops being the leader, if this tab is; resolves once the client has ended. */
@@ -245,13 +275,15 @@ export class Tab {
       case 'leading':
         return this.#receiveLeader(message.leader, message.state)
       case 'request':
-        void this.#runForTab(message)
+        void this.#requests.runForTab(message)
         return
       case 'taken':
+      case 'missing':
       case 'answer':
       case 'failure':
         return this.#requests.receive(message)
       case 'event':
+        if (isOfModule(message.name)) return this.#parts.events.emit(message.name, message.event)
         return this.events.emitCarried(message.name, message.event)
       case 'hand_over':
         if (this.#leader) void this.#handOver()
@@ -274,78 +306,9 @@ export class Tab {
   #onNewLeader(): void {
     this.#ready.resolve()
     if (this.#waitingToLead.size > 0 && !this.#leader) this.#channel.post({ type: 'hand_over', to: this.#id })
-    for (const request of this.#requests.waiting()) this.#dispatch(request)
+    this.#requests.dispatchAll()
     if (this.#hasHadLeader) this.events.emitTakeover()
     this.#hasHadLeader = true
-  }
-
-  /** Sends a request to the leader. Without a leader it waits for the next one. */
-  #dispatch(request: WaitingRequest): void {
-    const leader = this.#leader
-    if (request.wasAsked && !request.mayRepeat) {
-      const text = `the tab that was asked for ${request.name} is gone: it may or may not have been done`
-      request.fail(new ClientError('OUTCOME_UNKNOWN', text))
-      return
-    }
-    if (leader) {
-      request.cancelTimeout()
-      // A failure after this tab stopped leading is ignored: that may be its cause, and the next leader is
-      // asked.
-      const release = request.mayRepeat ? undefined : this.#hold()
-      void request
-        .runOn(leader.client, () => this.#leader === leader)
-        .then(release ?? (() => this.#announceChange()))
-    } else {
-      this.#requests.startTimeout(request)
-      if (this.#leaderId === undefined) return
-      const { id, name, args, wasAsked } = request
-      this.#post(request, {
-        type: 'request',
-        id,
-        leader: this.#leaderId,
-        method: name,
-        args: [...args],
-        again: wasAsked,
-      })
-    }
-    request.wasAsked = true
-  }
-
-  #post(request: WaitingRequest, message: TabMessage): void {
-    try {
-      this.#channel.post(message)
-    } catch (cause) {
-      request.fail(
-        new ClientError('INVALID_ARGUMENT', 'a parameter cannot be copied to another tab', { cause }),
-      )
-    }
-  }
-
-  /** Runs a method that another tab requests. */
-  async #runForTab({
-    id,
-    leader: leaderId,
-    method,
-    args,
-    again,
-  }: Extract<TabMessage, { type: 'request' }>): Promise<void> {
-    const leader = this.#leader
-    if (!leader || leaderId !== leader.id) return
-    this.#channel.post({ type: 'taken', id })
-    const release = leader.mustFinish(method, args) ? this.#hold() : undefined
-    try {
-      const answer = await leader.runCarried(method, args, again)
-      this.#channel.post({ type: 'answer', id, answer })
-    } catch (thrown) {
-      // A failure after this tab stopped leading is not sent: that may be its cause, and the next leader is
-      // asked.
-      if (this.#leader === leader) {
-        const error = carryError(asClientError(thrown, 'STORE_FAILED'))
-        this.#channel.post({ type: 'failure', id, error })
-      }
-    }
-    if (release) release()
-    else this.#announceChange()
   }
 
   /** Sends an event of the client to this tab and all others. */

@@ -25,6 +25,10 @@ export class WaitingRequests {
     return [...this.#requests.values()]
   }
 
+  find(id: string): WaitingRequest | undefined {
+    return this.#requests.get(id)
+  }
+
   /** Fails the request unless a tab accepts it in time. */
   startTimeout(request: WaitingRequest): void {
     request.setTimeout(ACCEPT_TIMEOUT_MS)

@@ -13,6 +13,7 @@ import {
 import { systemClock } from '../../src/platform/clock.ts'
 import { passphraseVault } from '../../src/stores/passphrase-vault.ts'
 import { briefPauses } from '../brief-pauses.ts'
+import { WordCount } from '../word-count.ts'
 
 /** The settings that a test gives the app before the app's script runs. */
 export interface AppSettings {
@@ -36,7 +37,7 @@ export type Outcome = { readonly answer: unknown } | { readonly code: string; re
 
 /** An event that the client emitted. */
 export interface HeardEvent {
-  readonly name: ClientEventName | 'takeover'
+  readonly name: ClientEventName | 'takeover' | 'words.counted'
   readonly event: unknown
 }
 
@@ -45,6 +46,8 @@ class TestApp {
   readonly channels: Channels
   readonly shop: VanityShop
   readonly media: Media
+  /** Made by `countWords`. */
+  words: WordCount | undefined
   readonly heard: HeardEvent[] = []
   /** When each network state and message status first came, in milliseconds since the page began to load. */
   readonly marks: Record<string, number> = {}
@@ -77,6 +80,12 @@ class TestApp {
     client.on('status_change', ({ message }) => this.mark(message.status))
   }
 
+  /** Loads the module that counts words. */
+  countWords(): void {
+    this.words = new WordCount(this.client)
+    this.words.onCounted((event) => this.heard.push({ name: 'words.counted', event }))
+  }
+
   mark(name: string): void {
     this.marks[name] ??= performance.now()
   }
@@ -84,7 +93,8 @@ class TestApp {
   /** Calls a method of the client, or of one of its modules, such as `channels.create`. */
   async call(name: string, args: readonly unknown[]): Promise<Outcome> {
     const [ownName = '', moduleName] = name.split('.').toReversed()
-    const owner = { channels: this.channels, shop: this.shop }[moduleName ?? ''] ?? this.client
+    const owner =
+      { channels: this.channels, shop: this.shop, words: this.words }[moduleName ?? ''] ?? this.client
     const method: unknown = Reflect.get(owner, ownName)
     if (typeof method !== 'function') throw new TypeError(`no method ${name}`)
     try {

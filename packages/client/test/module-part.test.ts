@@ -1,0 +1,40 @@
+// A module's part next to the store, with a client that runs here. test/browser/module-part.test.ts has tabs.
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { failureOf } from '../../protocol/test/failure-of.ts'
+import { PeopleWorld } from './people-world.ts'
+import { closedParts, WordCount } from './word-count.ts'
+
+setDefaultTimeout(60_000)
+const world = new PeopleWorld()
+
+test('a module calls its part and gets its events; two of the same module share the part', async () => {
+  const [alice, bob] = await world.friends()
+  const b = bob.alias
+  const [first, second] = [new WordCount(alice.client), new WordCount(alice.client)]
+  const heard: unknown[] = []
+  second.onCounted((count) => heard.push(count))
+  const stop = second.onCounted(() => {
+    throw new Error('a fault of the application')
+  })
+  await alice.client.send(b, 'one two')
+  await alice.client.send(b, 'three')
+  expect(await first.count(b)).toEqual({ contact: b, words: 3 })
+  expect(heard).toEqual([{ contact: b, words: 3 }])
+  expect(alice.heard.error).toMatchObject([{ code: 'HANDLER_FAILED' }])
+  stop()
+  await second.count(b)
+  expect(alice.heard.error.length).toBe(1)
+  expect(await first.calls()).toBe(2)
+  expect(await failureOf(first.count('nobody'))).toMatchObject({ code: 'UNKNOWN_CONTACT' })
+})
+
+test('a part finishes before the store is closed', async () => {
+  const [alice, bob] = await world.friends()
+  const b = bob.alias
+  const words = new WordCount(alice.client)
+  await words.count(b)
+  closedParts.length = 0
+  await alice.client.close()
+  expect(closedParts).toEqual([1])
+  expect(await failureOf(words.count(b))).toMatchObject({ code: 'CLOSED' })
+})
