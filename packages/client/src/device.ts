@@ -44,7 +44,13 @@ export class Device {
   #emitted: ToldState
 
   constructor(platform: Platform, secrets: SealedStore, emitter: Emitter) {
-    this.#platform = { ...platform, store: secrets }
+    const { solveProofOfWork: solve } = platform
+    const onFallback = (error: ClientError): void => emitter.emit('error', error)
+    this.#platform = {
+      ...platform,
+      store: secrets,
+      solveProofOfWork: solve && ((work) => solve({ ...work, onFallback })),
+    }
     this.emitter = emitter
     this.lock = new Lock(secrets, {
       load: () => this.load(),

@@ -165,6 +165,24 @@ test('a page whose policy forbids workers solves the proof of work in slices', a
   expect(await verifyProofOfWork({ challenge: 'no worker', nonce, difficulty: 3 })).toBe(true)
 })
 
+test('the event error reports that a page without its worker registers on its own thread', async () => {
+  const policy = { 'content-security-policy': "worker-src 'none'" }
+  const page = await open(serve(await bundledByBun(true), policy))
+  const told = await page.evaluate(async (relayUrl) => {
+    const { MemoryStore, SottoClient, solveInWorker } =
+      globalThis as unknown as typeof import('../src/client.ts') & typeof import('../src/browser.ts')
+    const store = new MemoryStore()
+    const client = await SottoClient.open({ relayUrl, store, solveProofOfWork: solveInWorker })
+    const errors: string[] = []
+    client.on('error', ({ code, message }) => errors.push(`${code}: ${message}`))
+    await client.create({ nickname: 'page' })
+    return errors
+  }, relay.url)
+  expect(told).toEqual([
+    'UNSUPPORTED: the worker for the proof of work does not start, so this thread does the work',
+  ])
+})
+
 test('a page registers with its worker at a relay on another origin, and an abort signal ends the worker', async () => {
   const page = await open(serve(await bundledByVite()))
   const steps = await page.evaluate(async (relayUrl) => {
@@ -173,6 +191,8 @@ test('a page registers with its worker at a relay on another origin, and an abor
     const open = () =>
       SottoClient.open({ relayUrl, store: new MemoryStore(), solveProofOfWork: solveInWorker })
     const client = await open()
+    const errors: string[] = []
+    client.on('error', ({ code }) => errors.push(code))
     const reports: string[] = []
     const identity = await client.create({
       nickname: 'page',
@@ -193,9 +213,10 @@ test('a page registers with its worker at a relay on another origin, and an abor
         () => 'registered',
         (error: { code: string }) => error.code,
       )
-    return { reports, alias: identity.aliasId, ended }
+    return { reports, errors, alias: identity.aliasId, ended }
   }, relay.url)
   expect(steps.reports).toEqual(['derive_keys', 'proof_of_work', 'register', 'challenge', 'sign', 'verify'])
+  expect(steps.errors).toEqual([])
   expect(steps.alias).toMatch(/^u[0-9]{8}$/)
   expect(['ABORTED', 'registered']).toContain(steps.ended)
   await until('the worker has ended', () => page.workers().length === 0)

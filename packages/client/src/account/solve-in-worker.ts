@@ -10,8 +10,9 @@ const START_TIMEOUT_MS = 5000
 
 /**
  * Does a proof of work in a worker: pass it to `SottoClient.open` as `solveProofOfWork`. If the worker does
- * not start (the bundler left its script out, or the content security policy has no `worker-src`), the work
- * is done in slices on the calling thread. So registering always works.
+ * not start (its script is not served, or the content security policy has no `worker-src`), the work is done
+ * in slices on the calling thread. So registering always works. The event `error` reports it, with
+ * `UNSUPPORTED`.
  */
 export const solveInWorker: ProofOfWorkSolver = /* @__PURE__ */ solverIn(
   () => new Worker(new URL('./pow-worker.js', import.meta.url), { type: 'module' }),
@@ -23,7 +24,13 @@ export const solveInWorker: ProofOfWorkSolver = /* @__PURE__ */ solverIn(
  */
 export function solverIn(startWorker: () => Worker): ProofOfWorkSolver {
   const inSlices = solveInSlices(systemClock)
-  return async (work) => (await solveWith(startWorker, work)) ?? inSlices(work)
+  return async (work) => {
+    const nonce = await solveWith(startWorker, work)
+    if (nonce !== undefined) return nonce
+    const message = 'the worker for the proof of work does not start, so this thread does the work'
+    work.onFallback?.(new ClientError('UNSUPPORTED', message))
+    return inSlices(work)
+  }
 }
 
 /** The nonce; undefined if the worker did not start. */

@@ -41,6 +41,11 @@ export interface ProofOfWork {
   readonly onProgress: (attempts: number) => void
   /** Aborts the search, which then fails. */
   readonly signal: AbortSignal | undefined
+  /**
+   * Call it if the work has to be done in a slower way than was asked for. The client's event `error` reports
+   * it.
+   */
+  readonly onFallback?: (error: ClientError) => void
 }
 
 /** Does a proof of work. Resolves with the nonce. */
