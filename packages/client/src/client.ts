@@ -25,11 +25,17 @@ import {
   type NetworkState,
 } from './events/events.ts'
 import type { SendOptions } from './messages/messages.ts'
-import { type Conversation, describeConversation } from './messages/messages.ts'
+import { type Conversation, describeConversation, listMessages } from './messages/messages.ts'
 import { grantModuleAccess } from './module-access.ts'
 import { type ClientOptions, decideOptions } from './platform/platform.ts'
 import { loadCryptography } from './secrecy/secrecy.ts'
-import type { MessageRange, StoredIdentity, StoredMessage, TrustState } from './stores/stores.ts'
+import type {
+  MessageRange,
+  MessagesAround,
+  StoredIdentity,
+  StoredMessage,
+  TrustState,
+} from './stores/stores.ts'
 import { SealedStore } from './stores/stores.ts'
 
 export * from './names.ts'
@@ -346,9 +352,10 @@ export class SottoClient {
     await engine.work(engine.messages.receipts.markRead(engine.sessions.get(contact)))
   }
 
-  /** The messages of a conversation, in order. */
-  async messages(contact: string, range?: MessageRange): Promise<readonly StoredMessage[]> {
-    return this.#device.platform.store.listMessages(this.#get().sessions.get(contact).conversationId, range)
+  /** The messages of a conversation, or a part of them, in order. */
+  async messages(contact: string, part?: MessageRange | MessagesAround): Promise<readonly StoredMessage[]> {
+    const { conversationId } = this.#get().sessions.get(contact)
+    return listMessages(this.#device.platform.store, conversationId, part)
   }
 
   /** Every conversation, sorted by the time of its last message, the latest first. */

@@ -82,6 +82,7 @@ export type {
   ConversationSettings,
   MessageRange,
   MessageStatus,
+  MessagesAround,
   OfflineMessage,
   OutboxIntent,
   PublicIdentity,

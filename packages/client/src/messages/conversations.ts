@@ -1,7 +1,7 @@
 // Describes conversations for a list: the contact, the number of unread messages, the last message.
 import type { Friends, Sessions } from '../contacts/contacts.ts'
 import { trustStateOf } from '../contacts/contacts.ts'
-import type { ClientStore, StoredMessage } from '../stores/stores.ts'
+import type { ClientStore, MessageRange, MessagesAround, StoredMessage } from '../stores/stores.ts'
 import type { Receipts } from './receipts.ts'
 
 /** What a list of conversations shows about one conversation. */
@@ -24,6 +24,22 @@ interface Sources {
   readonly messages: { readonly receipts: Pick<Receipts, 'readSeq'> }
 }
 
+/** Lists a part of a conversation, in order. */
+export async function listMessages(
+  store: Pick<ClientStore, 'listMessages'>,
+  conversationId: string,
+  part: MessageRange | MessagesAround = {},
+): Promise<readonly StoredMessage[]> {
+  if (!('aroundSeq' in part)) return store.listMessages(conversationId, part)
+  const { aroundSeq, limit } = part
+  // No write comes between two reads that begin together.
+  const halves = await Promise.all([
+    store.listMessages(conversationId, { beforeSeq: aroundSeq, limit }),
+    store.listMessages(conversationId, { afterSeq: aroundSeq - 1, limit: limit + 1, take: 'earliest' }),
+  ])
+  return halves.flat()
+}
+
 /** One conversation. @throws ClientError `UNKNOWN_CONTACT` */
 export async function describeConversation(
   store: ClientStore,
@@ -34,7 +50,7 @@ export async function describeConversation(
   const unread = await store.listMessages(conversationId, {
     afterSeq: messages.receipts.readSeq(conversationId),
   })
-  const [lastMessage] = await store.listMessages(conversationId, { limit: 1 })
+  const latest = await store.listMessages(conversationId, { limit: 1 })
   const friend = friends.list().find((profile) => profile.conversation_id === conversationId)
   const { status } = await trustStateOf(sessions, conversationId, store)
   return {
@@ -44,6 +60,6 @@ export async function describeConversation(
     isFriend: friend?.status === 'accepted',
     isVerified: status === 'verified',
     unread: unread.filter((message) => !message.isMe && !message.retracted).length,
-    lastMessage,
+    lastMessage: latest.at(-1),
   }
 }

@@ -10,7 +10,7 @@ import { Retractions, type RetractionsContext } from './retractions.ts'
 import { Typing, type TypingContext } from './typing.ts'
 
 export { contentOf } from './content.ts'
-export { type Conversation, describeConversation } from './conversations.ts'
+export { type Conversation, describeConversation, listMessages } from './conversations.ts'
 export type { SendOptions } from './outbox.ts'
 
 export type MessagesContext = ConfirmationsContext &

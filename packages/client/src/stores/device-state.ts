@@ -20,6 +20,9 @@ import {
 } from './records.ts'
 import type { MessageRange } from './store.ts'
 
+/** Sorts a message without a `seq` after all others. */
+const WITHOUT_SEQ = Number.MAX_SAFE_INTEGER
+
 class ConversationMessages {
   readonly byKey = new Map<string, StoredMessage>()
   readonly bySeq = new Map<number, string>()
@@ -166,18 +169,12 @@ export class DeviceState {
   }
 
   listMessages(conversationId: string, range: MessageRange = {}): readonly StoredMessage[] {
-    const { afterSeq = 0, beforeSeq = Number.POSITIVE_INFINITY, limit = Number.POSITIVE_INFINITY } = range
+    const { afterSeq = 0, beforeSeq = WITHOUT_SEQ, limit = Number.POSITIVE_INFINITY, take } = range
     const messages = this.#conversations.get(conversationId)?.sorted() ?? []
-    const found: StoredMessage[] = []
-    // From the end, so that reading the latest messages of a long conversation is cheap.
-    for (let at = messages.length - 1; at >= 0 && found.length < limit; at -= 1) {
-      const message = messages[at]
-      if (!message) continue
-      if (message.seq !== undefined && message.seq <= afterSeq) break
-      if (range.beforeSeq === undefined || (message.seq !== undefined && message.seq < beforeSeq))
-        found.push(message)
-    }
-    return found.reverse()
+    const start = firstFrom(messages, afterSeq + 1)
+    const end = Math.max(start, firstFrom(messages, beforeSeq))
+    if (take === 'earliest' && start + limit < end) return messages.slice(start, start + limit)
+    return messages.slice(Math.max(start, end - limit), range.beforeSeq === undefined ? undefined : end)
   }
 
   listOwnMessages(
@@ -255,6 +252,17 @@ function pairKey(conversationId: string, part: string | number): string {
 
 function compareMessages(a: StoredMessage | undefined, b: StoredMessage | undefined): number {
   if (!a || !b) return a ? 1 : b ? -1 : 0
-  const bySeq = (a.seq ?? Number.MAX_SAFE_INTEGER) - (b.seq ?? Number.MAX_SAFE_INTEGER)
+  const bySeq = (a.seq ?? WITHOUT_SEQ) - (b.seq ?? WITHOUT_SEQ)
   return bySeq !== 0 ? bySeq : a.time - b.time
+}
+
+/** The place of the first message with at least this `seq`, in sorted messages. */
+function firstFrom(messages: readonly StoredMessage[], seq: number): number {
+  let [low, high] = [0, messages.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((messages[middle]?.seq ?? WITHOUT_SEQ) < seq) low = middle + 1
+    else high = middle
+  }
+  return low
 }

@@ -5,7 +5,7 @@ import { ClientError } from '../client-error.ts'
 import { openDatabase } from './indexeddb-open.ts'
 import { storeFailure, WorkQueue } from './indexeddb-queue.ts'
 import { done, startingWith, walkDown } from './indexeddb-request.ts'
-import { MessageRow, messageName, writeChange } from './indexeddb-writes.ts'
+import { MessageRow, messageName, WITHOUT_SEQ, writeChange } from './indexeddb-writes.ts'
 import {
   CallRecord,
   ConversationSettings,
@@ -95,20 +95,30 @@ export class IndexedDbStore implements ClientStore {
   }
 
   async listMessages(conversationId: string, range: MessageRange = {}): Promise<readonly StoredMessage[]> {
-    const { afterSeq, beforeSeq, limit = Number.POSITIVE_INFINITY } = range
-    if (limit <= 0) return []
-    // [conversation, seq, []] sorts after all messages with that seq. Without bounds the range is the whole
-    // conversation.
-    const lower = afterSeq === undefined ? [conversationId] : [conversationId, afterSeq, []]
-    const upper = [conversationId, beforeSeq ?? []]
-    if (indexedDB.cmp(lower, upper) > 0) return []
-    const bounds = IDBKeyRange.bound(lower, upper)
-    const rows = await this.#queue.read(async (tx): Promise<unknown[]> => {
+    const { afterSeq = 0, beforeSeq = WITHOUT_SEQ, limit = Number.POSITIVE_INFINITY, take } = range
+    const rows = await this.#queue.read(async (tx) => {
       const index = messageIndex(tx, 'order')
-      if (limit === Number.POSITIVE_INFINITY) return done(index.getAll(bounds))
-      const latest: unknown[] = []
-      await walkDown(index, bounds, (row) => latest.push(row) < limit)
-      return latest.reverse()
+      const found: unknown[] = []
+      // [conversation, seq, []] sorts after all messages with that seq.
+      const [lower, upper] = [
+        [conversationId, afterSeq, []],
+        [conversationId, beforeSeq],
+      ]
+      if (indexedDB.cmp(lower, upper) < 0) {
+        const bounds = IDBKeyRange.bound(lower, upper)
+        if (limit === Number.POSITIVE_INFINITY) found.push(...(await done(index.getAll(bounds))))
+        else if (take === 'earliest') {
+          // One more, which says whether the part reaches the end.
+          found.push(...(await done(index.getAll(bounds, limit + 1))))
+          if (found.length > limit) return found.slice(0, limit)
+        } else if (limit > 0) {
+          await walkDown(index, bounds, (row) => found.push(row) < limit)
+          found.reverse()
+        }
+      }
+      if (range.beforeSeq === undefined)
+        found.push(...(await done(index.getAll(startingWith(conversationId, WITHOUT_SEQ)))))
+      return found
     })
     return rows.map(messageOf)
   }

@@ -6,6 +6,9 @@ import { unreachable } from '../client-error.ts'
 import { done, startingWith } from './indexeddb-request.ts'
 import { type StoreChange, StoredMessage, tombstoneOf } from './records.ts'
 
+/** Sorts a message without a `seq` after all others. */
+export const WITHOUT_SEQ = Number.MAX_SAFE_INTEGER
+
 /** A row of the table of messages: the message and the keys that find it. */
 export const MessageRow = v.object({
   message: StoredMessage,
@@ -115,7 +118,7 @@ async function putMessage(messages: IDBObjectStore, written: StoredMessage): Pro
   const row: MessageRow = {
     message,
     name,
-    ...(message.removed ? {} : { order: [conversationId, seq ?? Number.MAX_SAFE_INTEGER, message.time] }),
+    ...(message.removed ? {} : { order: [conversationId, seq ?? WITHOUT_SEQ, message.time] }),
     ...(nonce === undefined ? {} : { nonce: [conversationId, nonce] }),
   }
   if (seq !== undefined) {

@@ -16,14 +16,28 @@ import type {
   VaultRecord,
 } from './records.ts'
 
-/** Which part of a conversation to list. Sent messages that have no `seq` yet come last. */
+/**
+ * Which part of a conversation to list. Sent messages without a `seq`, which the relay has not accepted, come
+ * after all others, and all of them together: they are in every part that reaches the end of the
+ * conversation, beyond its `limit`. So a page has a message with a `seq`, from which the next page is asked,
+ * unless no more follow.
+ */
 export interface MessageRange {
   /** Only messages after this `seq`. */
   readonly afterSeq?: number
-  /** Only messages before this `seq`. */
+  /** Only messages before this `seq`: none without a `seq`. */
   readonly beforeSeq?: number
-  /** At most this many messages: the latest of the range. */
+  /** At most this many messages with a `seq`. */
   readonly limit?: number
+  /** Which messages of the range the limit leaves; the latest by default. */
+  readonly take?: 'latest' | 'earliest'
+}
+
+/** The part of a conversation around a message, which need not be stored. */
+export interface MessagesAround {
+  readonly aroundSeq: number
+  /** At most this many messages before it, and as many after it; one more if it is not stored. */
+  readonly limit: number
 }
 
 /**

@@ -26,5 +26,5 @@ export {
   type VaultRecord,
 } from './records.ts'
 export { SealedStore } from './sealed-store.ts'
-export type { ClientStore, MessageRange } from './store.ts'
+export type { ClientStore, MessageRange, MessagesAround } from './store.ts'
 export type { Vault } from './vault.ts'

@@ -60,11 +60,15 @@ const Conversation = v.object({
   unread: v.number(),
   lastMessage: v.union([StoredMessage, v.undefined()]),
 })
-const Range = v.object({
-  afterSeq: v.exactOptional(v.number()),
-  beforeSeq: v.exactOptional(v.number()),
-  limit: v.exactOptional(v.number()),
-})
+const Range = v.union([
+  v.strictObject({ aroundSeq: v.number(), limit: v.number() }),
+  v.object({
+    afterSeq: v.exactOptional(v.number()),
+    beforeSeq: v.exactOptional(v.number()),
+    limit: v.exactOptional(v.number()),
+    take: v.exactOptional(v.picklist(['latest', 'earliest'])),
+  }),
+])
 const Reply = { replyToId: v.optional(v.string()) }
 const Content = v.union([
   v.string(),
