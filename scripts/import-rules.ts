@@ -56,7 +56,7 @@ const roomsOf: Record<string, Rooms> = {
       ['device.ts'],
       ['module-part.ts'],
       ['module-access.ts'],
-      ['channels', 'media', 'push', 'shop'],
+      ['archive', 'channels', 'media', 'push', 'shop'],
       ['names.ts'],
       ['client.ts'],
       ['calls', 'tabs'],
@@ -64,7 +64,7 @@ const roomsOf: Record<string, Rooms> = {
     ],
     publicFiles: {
       ...ownNames('stores', 'secrecy', 'platform', 'events', 'wire', 'account', 'contacts', 'messages'),
-      ...ownNames('channels', 'media', 'push', 'shop', 'calls', 'tabs'),
+      ...ownNames('archive', 'channels', 'media', 'push', 'shop', 'calls', 'tabs'),
     },
     composing: [],
   },

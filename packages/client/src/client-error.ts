@@ -26,6 +26,7 @@ export const clientErrorCodes = [
   'STORE_FAILED',
   'LOCKED',
   'WRONG_PASSPHRASE',
+  'INVALID_ARCHIVE',
   'HANDLER_FAILED',
   'EVENTS_LOST',
   'ABORTED',
@@ -65,7 +66,8 @@ export const clientErrorCodes = [
  * - `STORE_LOCKED`: another process uses this folder, or another tab does not close this store.
  * - `STORE_FAILED`: the store could not write or read.
  * - `LOCKED`: this needs the client's keys, and the client is locked; call `unlock` first.
- * - `WRONG_PASSPHRASE`: this passphrase does not open the store.
+ * - `WRONG_PASSPHRASE`: this passphrase does not open the store or the archive.
+ * - `INVALID_ARCHIVE`: the archive was altered or cut short, or is none; nothing of it was imported.
  * - `HANDLER_FAILED`: a handler of the application threw an error, which is the `cause`.
  * - `EVENTS_LOST`: an event stream was read more slowly than events came, and its buffer was full.
  * - `ABORTED`: the caller's signal aborted it; `cause` is the signal's reason.

@@ -49,6 +49,11 @@ export interface TabModuleAccess {
   askMediaPass(contact: string, deadToken: string | undefined): Promise<MediaPass>
   /** See `hostPart`. */
   host<T>(part: ModulePart<T>): HostedPart<T>
+  /**
+   * Runs `work` with the client in this tab, which takes over the client. If the browser freezes the tab
+   * meanwhile, `work` runs again.
+   */
+  runHere<T>(work: (client: AnyClient) => Promise<T>): Promise<T>
 }
 
 /** Module access to a client: the device itself, if the client runs in this tab. */
@@ -88,6 +93,21 @@ export function deviceOf(client: AnyClient): Device {
   const access = moduleAccessOf(client)
   if (access instanceof Device) return access
   throw new ClientError('INVALID_ARGUMENT', 'the client may run in another tab')
+}
+
+/**
+ * Does work on the device in this tab. A tab of a `SharedClient` takes over the client for it.
+ * @throws ClientError `NO_ANSWER` if another tab took over before the work was done
+ */
+export function onDevice<T>(client: AnyClient, work: (device: Device) => Promise<T>): Promise<T> {
+  const access = moduleAccessOf(client)
+  if (access instanceof Device) return work(access)
+  let hasBegun = false
+  return access.runHere(async (inThisTab) => {
+    if (hasBegun) throw new ClientError('NO_ANSWER', 'another tab took over the client meanwhile')
+    hasBegun = true
+    return work(deviceOf(inThisTab))
+  })
 }
 
 /**

@@ -84,6 +84,12 @@ export { generateMnemonic, mnemonicToSeed, normalizeMnemonic, validateMnemonic }
 export type { ProofOfWorkChallenge, SolveProofOfWorkInput } from './nonce-search.ts'
 export { loadPrimitives } from './primitives.ts'
 export { solveProofOfWork, type VerifyProofOfWorkInput, verifyProofOfWork } from './proof-of-work.ts'
+export {
+  SealedStream,
+  type SealedStreamInput,
+  STREAM_CHUNK_BYTES,
+  STREAM_CHUNK_OVERHEAD_BYTES,
+} from './sealed-stream.ts'
 export { type OpenValueInput, openValue, type SealValueInput, sealValue } from './sealed-value.ts'
 export { formatSecurityCode, securityCode } from './security-code.ts'
 export { deriveSessionKey, type SessionKeyInput } from './session-key.ts'

@@ -48,7 +48,11 @@ export interface PreparedIdentity {
 /** Loads the identity saved on this device; undefined if there is none. */
 export async function loadIdentity(platform: Platform): Promise<ActiveIdentity | undefined> {
   const stored = await platform.store.getIdentity()
-  if (!stored) return undefined
+  return stored && activate(platform, stored)
+}
+
+/** Derives the keys of a stored identity. @throws ClientError `STORE_FAILED` if they are not its keys */
+export async function activate(platform: Platform, stored: StoredIdentity): Promise<ActiveIdentity> {
   const keys = await deriveIdentityKeys(stored.mnemonic)
   if (encodeBase64(keys.signing.publicKey) !== stored.signingPublicKey) {
     throw new ClientError('STORE_FAILED', 'the stored phrase does not match the stored keys')
@@ -124,7 +128,8 @@ async function settle(
   const same = before?.mnemonic === mnemonic && before.uuid === account.uuid
   if (before && !same && !input.replace) throw identityExists()
   const changes: StoreChange[] = [{ change: 'identity', identity: stored }]
-  if (before && !same) changes.unshift({ change: 'clear' })
+  // A device without an identity can have the rest of an import that a crash interrupted.
+  if (!same) changes.unshift({ change: 'clear' })
   registration.checkNotAborted()
   return { identity: { stored, keys, login }, changes }
 }

@@ -2,18 +2,12 @@
 import { decodeBase64, encodeBase64 } from '@sotto/crypto'
 import { derivePassphraseKey } from '@sotto/crypto/passphrase-key'
 import { ClientError } from '../client-error.ts'
+import { isAllowedCost, PASSPHRASE_COST } from './passphrase-cost.ts'
 import type { VaultRecord } from './records.ts'
 import { otherVault, unwrapKey, type Vault, wrapKey } from './vault.ts'
 
 export type { Vault } from './vault.ts'
 
-/** The cost of one guess: 128 MiB of memory and most of a second. */
-const COST = { n: 2 ** 17, r: 8, p: 1 } as const
-/**
- * This program never writes a record with a lower cost. A higher cost could exhaust the device's memory or
- * time.
- */
-const BOUNDS = { minN: 2 ** 17, maxN: 2 ** 18, r: 8, maxP: 4 } as const
 const SALT_BYTES = 32
 const MAX_SALT_BYTES = 64
 
@@ -32,8 +26,12 @@ export function passphraseVault(): Vault {
     needsPassphrase: true,
     async wrap(input) {
       const salt = input.randomBytes(SALT_BYTES)
-      const record = { kind: 'passphrase', ...COST, salt: encodeBase64(salt) } as const
-      const key = await derivePassphraseKey({ passphrase: given(input.passphrase), salt, cost: COST })
+      const record = { kind: 'passphrase', ...PASSPHRASE_COST, salt: encodeBase64(salt) } as const
+      const key = await derivePassphraseKey({
+        passphrase: given(input.passphrase),
+        salt,
+        cost: PASSPHRASE_COST,
+      })
       try {
         return { ...record, wrappedKey: await wrapKey(key, input, record) }
       } finally {
@@ -62,10 +60,7 @@ function given(passphrase: string | undefined): string {
 
 /** Checks that the record's cost is within the bounds, and returns its salt. */
 function checkedSalt({ n, r, p, salt }: PassphraseRecord): Uint8Array {
-  const { minN, maxN, maxP } = BOUNDS
-  const isCost =
-    Number.isInteger(Math.log2(n)) && n >= minN && n <= maxN && r === BOUNDS.r && Number.isInteger(p)
-  if (!isCost || p < 1 || p > maxP) throw damaged()
+  if (!isAllowedCost({ n, r, p })) throw damaged()
   try {
     const bytes = decodeBase64(salt)
     if (bytes.length >= SALT_BYTES && bytes.length <= MAX_SALT_BYTES) return bytes

@@ -7,6 +7,8 @@ export { IndexedDbStore } from './indexeddb-store.ts'
 export { Journal } from './journal.ts'
 export { keyVault } from './key-vault.ts'
 export { MemoryStore } from './memory-store.ts'
+export { newerSchema, SCHEMA_VERSION, stepsAfter } from './migrations.ts'
+export { isAllowedCost, PASSPHRASE_COST } from './passphrase-cost.ts'
 export {
   CallRecord,
   ConversationSettings,
@@ -19,7 +21,7 @@ export {
   type ReadMark,
   type RetractIntent,
   type SessionRecord,
-  type StoreChange,
+  StoreChange,
   StoredIdentity,
   StoredMessage,
   TrustState,

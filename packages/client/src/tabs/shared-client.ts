@@ -94,6 +94,7 @@ export class SharedClient extends ForwardedMethods implements OwnMembers {
       request: (request) => tab.ask(relayRequest, [request]),
       askMediaPass: (contact, deadToken) => tab.ask(mediaPass, [contact, deadToken]),
       host: (part) => tab.host(part),
+      runHere: (work) => tab.runHere(work),
     })
   }
 

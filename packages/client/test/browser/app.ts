@@ -1,5 +1,6 @@
 // The app under test: it uses the client as an application in a page does. Tests reach it as `app`.
 
+import { exportArchive, importArchive } from '../../src/archive/archive.ts'
 import { SharedClient } from '../../src/browser.ts'
 import type { ClientOptions, SendOptions } from '../../src/client.ts'
 import {
@@ -48,6 +49,14 @@ class TestApp {
   readonly media: Media
   /** Made by `countWords`. */
   words: WordCount | undefined
+  /** Archives, as lists of bytes. */
+  readonly archive = {
+    export: async (passphrase: string) => [
+      ...new Uint8Array(await new Response(exportArchive(this.client, passphrase)).arrayBuffer()),
+    ],
+    import: async (bytes: number[], passphrase: string) =>
+      importArchive(this.client, new Blob([new Uint8Array(bytes)]).stream(), passphrase),
+  }
   readonly heard: HeardEvent[] = []
   /** When each network state and message status first came, in milliseconds since the page began to load. */
   readonly marks: Record<string, number> = {}
@@ -94,7 +103,9 @@ class TestApp {
   async call(name: string, args: readonly unknown[]): Promise<Outcome> {
     const [ownName = '', moduleName] = name.split('.').toReversed()
     const owner =
-      { channels: this.channels, shop: this.shop, words: this.words }[moduleName ?? ''] ?? this.client
+      { channels: this.channels, shop: this.shop, words: this.words, archive: this.archive }[
+        moduleName ?? ''
+      ] ?? this.client
     const method: unknown = Reflect.get(owner, ownName)
     if (typeof method !== 'function') throw new TypeError(`no method ${name}`)
     try {
