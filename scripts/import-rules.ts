@@ -47,7 +47,7 @@ const roomsOf: Record<string, Rooms> = {
       ['client-error.ts'],
       ['tab-method.ts'],
       ['stores', 'secrecy'],
-      ['platform'],
+      ['platform', 'client-types.ts'],
       ['events'],
       ['wire'],
       ['account', 'contacts'],

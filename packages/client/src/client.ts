@@ -7,6 +7,7 @@ import {
   type RecoverIdentityInput,
   recoverIdentity,
 } from './account/account.ts'
+import type { Account, ClientOf, LogOutOptions } from './client-types.ts'
 import {
   markVerified,
   type SecurityCode,
@@ -16,16 +17,20 @@ import {
 } from './contacts/contacts.ts'
 import { Device } from './device.ts'
 import type { Engine } from './engine.ts'
-import type { EventStreamOptions } from './events/events.ts'
 import {
   type ClientEventHandler,
   type ClientEventName,
   type ClientEvents,
   Emitter,
+  type EventStreamOptions,
   type NetworkState,
 } from './events/events.ts'
-import type { SendOptions } from './messages/messages.ts'
-import { type Conversation, describeConversation, listMessages } from './messages/messages.ts'
+import {
+  type Conversation,
+  describeConversation,
+  listMessages,
+  type SendOptions,
+} from './messages/messages.ts'
 import { grantModuleAccess } from './module-access.ts'
 import { type ClientOptions, decideOptions } from './platform/platform.ts'
 import { loadCryptography } from './secrecy/secrecy.ts'
@@ -40,17 +45,11 @@ import { SealedStore } from './stores/stores.ts'
 
 export * from './names.ts'
 
-/** The alias and nickname of an identity. */
-export interface Account {
-  readonly aliasId: string
-  readonly nickname: string
-}
-
-/** Options of `logOut`. */
-export interface LogOutOptions {
-  /** Whether to delete the identity and everything else that is stored on this device. */
-  readonly erase?: boolean
-}
+/**
+ * What every client can do: a `SottoClient`, or the `SharedClient` of a page. Await every method: some return
+ * their value at once in a `SottoClient`.
+ */
+export type Client = ClientOf<SottoClient>
 
 /**
  * A client of one relay for the one identity of a device.
@@ -137,6 +136,11 @@ export class SottoClient {
   async setPassphrase(passphrase: string | undefined): Promise<void> {
     this.#device.checkOpen()
     await this.#device.lock.setPassphrase(passphrase)
+  }
+
+  /** The recovery phrase, to show to the user. @throws ClientError `NO_IDENTITY`, `LOCKED`, `CLOSED` */
+  async recoveryPhrase(): Promise<string> {
+    return this.#get().identity.stored.mnemonic
   }
 
   /** The state of the connection to the relay. Changes come as `network_state`. */

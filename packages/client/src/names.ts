@@ -32,6 +32,7 @@ export {
 } from './account/account.ts'
 export { Channels, type NewChannel, type PostRange } from './channels/channels.ts'
 export { ClientError, type ClientErrorCode } from './client-error.ts'
+export type { Account, ClientOf, LogOutOptions } from './client-types.ts'
 export type { SecurityCode } from './contacts/contacts.ts'
 export type {
   ClientEventHandler,

@@ -175,15 +175,9 @@ export class SharedClient extends ForwardedMethods implements OwnMembers {
     return this.#runForIdentity((client) => client.recover(input))
   }
 
-  /**
-   * The recovery phrase, to show to the user. This tab takes over the client for it.
-   * @throws ClientError `NO_IDENTITY`, `NO_ANSWER`
-   */
+  /** See `SottoClient.recoveryPhrase`. This tab takes over the client for it. @throws also `NO_ANSWER` */
   recoveryPhrase(): Promise<string> {
-    return this.#tab.runHere(async ({ identity }) => {
-      if (!identity) throw new ClientError('NO_IDENTITY', 'no identity on this device yet')
-      return identity.mnemonic
-    })
+    return this.#tab.runHere((client) => client.recoveryPhrase())
   }
 
   /**

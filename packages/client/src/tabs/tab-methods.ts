@@ -27,6 +27,7 @@ export type OwnName =
   | 'recover'
   | 'unlock'
   | 'setPassphrase'
+  | 'recoveryPhrase'
   | 'syncIdentity'
 /**
  * The methods of a `SottoClient` that run in the leader tab. A new method of the client is one of them by

@@ -97,8 +97,28 @@ export const wrong = (message: StoredMessage): boolean => message.status === 'lo
 `
 
 const inPage = `
-import { MemoryStore, SottoClient } from '@sotto/client'
+import { Channels, type Client, Media, MemoryStore, Push, SottoClient, VanityShop } from '@sotto/client'
 import * as browser from '@sotto/client/browser'
+
+export const clients: Client[] = [
+  await SottoClient.open({ relayUrl: location.origin, store: new MemoryStore() }),
+  await browser.SharedClient.open({ relayUrl: location.origin, name: 'shared' }),
+]
+for (const each of clients) {
+  each.on('message', ({ text }) => text.trim())
+  const alias: string | undefined = each.identity?.aliasId
+  await each.connect()
+  const names: string[] = (await each.friends()).map(({ nickname }) => nickname)
+  const phrase: string = await each.recoveryPhrase()
+  const id: string = (await each.send('bob', 'hello')).id
+  // @ts-expect-error the phrase is not in the identity of every client
+  each.identity?.mnemonic
+  // @ts-expect-error a list or the promise of one
+  each.friends().length
+  console.log(alias, names, phrase, id)
+  const modules: object[] = [new Channels(each), new Media(each), new Push(each), new VanityShop(each)]
+  console.log(modules)
+}
 
 export const client = await SottoClient.open({ relayUrl: location.origin, store: new MemoryStore() })
 export const entries: readonly string[] = Object.keys(browser)
