@@ -362,11 +362,18 @@ export class SottoClient {
     return listMessages(this.#device.platform.store, conversationId, part)
   }
 
-  /** Every conversation, sorted by the time of its last message, the latest first. */
+  /**
+   * Every conversation, also archived ones. Pinned ones come first; the others are sorted by the time of
+   * their last message, the latest first.
+   */
   async conversations(): Promise<readonly Conversation[]> {
     const { sessions } = this.#get()
     const all = await Promise.all(sessions.list().map((session) => this.conversation(session.conversationId)))
-    return all.sort((a, b) => (b.lastMessage?.time ?? 0) - (a.lastMessage?.time ?? 0))
+    return all.sort(
+      (a, b) =>
+        (a.pinned ?? Number.MAX_VALUE) - (b.pinned ?? Number.MAX_VALUE) ||
+        (b.lastMessage?.time ?? 0) - (a.lastMessage?.time ?? 0),
+    )
   }
 
   /** One conversation. @throws ClientError `UNKNOWN_CONTACT` */

@@ -3,7 +3,7 @@ import type { CallFrameType, RelayFrame } from '@sotto/protocol'
 import { type ActiveIdentity, forgetKeys } from './account/account.ts'
 import { asClientError, ClientError } from './client-error.ts'
 import { Friends, Sessions } from './contacts/contacts.ts'
-import type { Emitter } from './events/events.ts'
+import { changesBy, type Emitter } from './events/events.ts'
 import { Messages } from './messages/messages.ts'
 import { type Platform, SerialQueue } from './platform/platform.ts'
 import { Journal } from './stores/stores.ts'
@@ -45,7 +45,10 @@ export class Engine {
     this.http = new Http(platform)
     this.http.useTokens(identity.login)
     const onStoreFailure = (error: unknown): void => this.#onStoreFailure(error)
-    this.journal = new Journal(platform.store, onStoreFailure)
+    this.journal = new Journal(platform.store, onStoreFailure, (stored) => {
+      const changes = changesBy(stored)
+      if (changes.length > 0) emitter.emit('changes', changes)
+    })
     const { clock, store } = platform
     this.sessions = new Sessions({
       store,

@@ -35,6 +35,7 @@ export { ClientError, type ClientErrorCode } from './client-error.ts'
 export type { Account, ClientOf, LogOutOptions } from './client-types.ts'
 export type { SecurityCode } from './contacts/contacts.ts'
 export type {
+  Change,
   ClientEventHandler,
   ClientEventName,
   ClientEvents,

@@ -9,6 +9,7 @@ import { Confirmations } from '../src/messages/confirmations.ts'
 import { Inbox } from '../src/messages/inbox.ts'
 import type { MessagesContext } from '../src/messages/messages.ts'
 import { Outbox } from '../src/messages/outbox.ts'
+import { Settings } from '../src/messages/settings.ts'
 import { decideOptions } from '../src/platform/options.ts'
 import { Journal } from '../src/stores/journal.ts'
 import { MemoryStore } from '../src/stores/memory-store.ts'
@@ -60,7 +61,7 @@ async function makeParts() {
     hintFriendSync: nothing,
     onStoreFailure: nothing,
   }
-  const inbox = new Inbox(context, new Confirmations(context))
+  const inbox = new Inbox(context, new Confirmations(context), new Settings(context))
   const outbox = new Outbox(context)
   const impostor = makePeer('bob', bob.conversationId)
   // The relay reports other keys for Bob than those of the session.

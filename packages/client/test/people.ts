@@ -38,6 +38,7 @@ export class Person {
   readonly store: ClientStore
   readonly client: SottoClient
   readonly heard: { [N in ClientEventName]: ClientEvents[N][] } = {
+    changes: [],
     message: [],
     status_change: [],
     retracted: [],

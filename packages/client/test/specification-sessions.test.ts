@@ -167,6 +167,7 @@ test('event names: message, status_change, network_state, channel_post, typing, 
     synced: true,
     lock_state: true,
     identity_changed: true,
+    changes: true,
   }
   for (const name of [
     'message',

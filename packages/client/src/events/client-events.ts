@@ -19,8 +19,27 @@ export interface SecurityViolationEvent {
   readonly message: null
 }
 
+/** What has changed in the store. */
+export interface Change {
+  /**
+   * - `messages`: messages of a conversation came, changed, or were removed.
+   * - `conversation`: something else that `conversation` answers, or its keys and trust.
+   * - `friends`: the friend list.
+   * - `calls`: the log of calls.
+   * - `everything`: the client was locked or unlocked, the identity changed, or another tab runs the client.
+   */
+  readonly kind: 'messages' | 'conversation' | 'friends' | 'calls' | 'everything'
+  /** The conversation, if one alone is concerned. */
+  readonly conversationId?: string
+}
+
 /** Every event, by name. */
 export interface ClientEvents {
+  /**
+   * Something that methods of the client answer has changed: read it again. Comes once for everything that
+   * becomes durable together.
+   */
+  changes: readonly Change[]
   /** A received message, once it is stored. */
   message: StoredMessage
   /** The status of a sent message changed. */

@@ -1,5 +1,7 @@
 // The events of a client, and the handlers and streams that receive them.
+export { changesBy } from './changes.ts'
 export type {
+  Change,
   ClientEventHandler,
   ClientEventName,
   ClientEvents,

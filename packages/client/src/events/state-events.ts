@@ -12,6 +12,7 @@ export interface ToldState {
 /** Emits events for the differences between two states. */
 export function tellChanges(emitter: Emitter, before: ToldState, now: ToldState): void {
   if (now.isLocked !== before.isLocked) emitter.emit('lock_state', now.isLocked ? 'locked' : 'unlocked')
-  if (JSON.stringify(now.identity) !== JSON.stringify(before.identity))
-    emitter.emit('identity_changed', { identity: now.identity })
+  const hasOther = JSON.stringify(now.identity) !== JSON.stringify(before.identity)
+  if (hasOther) emitter.emit('identity_changed', { identity: now.identity })
+  if (hasOther || now.isLocked !== before.isLocked) emitter.emit('changes', [{ kind: 'everything' }])
 }

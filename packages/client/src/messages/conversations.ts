@@ -1,11 +1,18 @@
 // Describes conversations for a list: the contact, the number of unread messages, the last message.
 import type { Friends, Sessions } from '../contacts/contacts.ts'
 import { trustStateOf } from '../contacts/contacts.ts'
-import type { ClientStore, MessageRange, MessagesAround, StoredMessage } from '../stores/stores.ts'
+import type {
+  ClientStore,
+  ConversationSettings,
+  MessageRange,
+  MessagesAround,
+  StoredMessage,
+} from '../stores/stores.ts'
 import type { Receipts } from './receipts.ts'
+import type { Settings } from './settings.ts'
 
-/** What a list of conversations shows about one conversation. */
-export interface Conversation {
+/** What a list of conversations shows about one conversation, with what the user decided about it. */
+export interface Conversation extends Omit<ConversationSettings, 'conversationId'> {
   readonly conversationId: string
   /** The contact's alias. */
   readonly contactId: string
@@ -21,7 +28,7 @@ export interface Conversation {
 interface Sources {
   readonly friends: Friends
   readonly sessions: Sessions
-  readonly messages: { readonly receipts: Pick<Receipts, 'readSeq'> }
+  readonly messages: { readonly receipts: Pick<Receipts, 'readSeq'>; readonly settings: Pick<Settings, 'of'> }
 }
 
 /** Lists a part of a conversation, in order. */
@@ -54,7 +61,7 @@ export async function describeConversation(
   const friend = friends.list().find((profile) => profile.conversation_id === conversationId)
   const { status } = await trustStateOf(sessions, conversationId, store)
   return {
-    conversationId,
+    ...messages.settings.of(conversationId),
     contactId: theirAliasId,
     nickname: friend?.nickname ?? theirAliasId,
     isFriend: friend?.status === 'accepted',

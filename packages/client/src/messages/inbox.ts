@@ -15,6 +15,7 @@ import type {
 } from '../stores/stores.ts'
 import type { Confirmations } from './confirmations.ts'
 import { fieldsOf } from './content.ts'
+import type { Settings } from './settings.ts'
 
 type MsgFrame = Extract<RelayFrame, { type: 'msg' }>
 
@@ -47,10 +48,12 @@ export interface InboxContext {
 export class Inbox {
   readonly #context: InboxContext
   readonly #confirmations: Confirmations
+  readonly #settings: Pick<Settings, 'woken'>
 
-  constructor(context: InboxContext, confirmations: Confirmations) {
+  constructor(context: InboxContext, confirmations: Confirmations, settings: Pick<Settings, 'woken'>) {
     this.#context = context
     this.#confirmations = confirmations
+    this.#settings = settings
   }
 
   async onMsg(frame: MsgFrame): Promise<void> {
@@ -70,7 +73,7 @@ export class Inbox {
       cryptoVersion: frame.crypto_v,
     }
     const isRead = await this.#read(offline, (message) =>
-      this.#keep(frame, [{ change: 'message', message }], () => this.#announce(message)),
+      this.#keep(frame, this.#stored(message), () => this.#announce(message)),
     )
     if (isRead) return
     this.#context.hintFriendSync()
@@ -96,7 +99,7 @@ export class Inbox {
         continue
       }
       await this.#read(offline, (message) =>
-        journal.record([removed, { change: 'message', message }], () => this.#announce(message)),
+        journal.record([removed, ...this.#stored(message)], () => this.#announce(message)),
       )
     }
   }
@@ -118,6 +121,10 @@ export class Inbox {
     // decrypt with the session key, so only the nonce reveals the replay.
     if (await store.hasNonce(frame.conv_id, nonceOf(frame.payload))) return true
     return (await store.findOfflineMessage(frame.conv_id, frame.seq)) !== undefined
+  }
+
+  #stored(message: StoredMessage): StoreChange[] {
+    return [{ change: 'message', message }, ...this.#settings.woken(message.conversationId)]
   }
 
   #keep(frame: MsgFrame, changes: readonly StoreChange[], after: () => void = () => {}): void {

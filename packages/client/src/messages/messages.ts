@@ -7,6 +7,7 @@ import { Inbox, type InboxContext } from './inbox.ts'
 import { Outbox, type OutboxContext } from './outbox.ts'
 import { Receipts, type ReceiptsContext } from './receipts.ts'
 import { Retractions, type RetractionsContext } from './retractions.ts'
+import { Settings, type SettingsContext } from './settings.ts'
 import { Typing, type TypingContext } from './typing.ts'
 
 export { contentOf } from './content.ts'
@@ -18,6 +19,7 @@ export type MessagesContext = ConfirmationsContext &
   OutboxContext &
   ReceiptsContext &
   RetractionsContext &
+  SettingsContext &
   TypingContext & {
     /** Called if a received message or retraction could not be stored. */
     readonly onStoreFailure: (error: unknown) => void
@@ -32,6 +34,7 @@ export class Messages {
   readonly outbox: Outbox
   readonly receipts: Receipts
   readonly retractions: Retractions
+  readonly settings: Settings
   readonly typing: Typing
   readonly #confirmations: Confirmations
   readonly #inbox: Inbox
@@ -43,15 +46,17 @@ export class Messages {
     this.outbox = new Outbox(context)
     this.receipts = new Receipts(context)
     this.retractions = new Retractions(context, this.outbox, this.#confirmations)
+    this.settings = new Settings(context)
     this.typing = new Typing(context)
-    this.#inbox = new Inbox(context, this.#confirmations)
+    this.#inbox = new Inbox(context, this.#confirmations, this.settings)
   }
 
-  /** Reads the outbox, the read marks and the pending retractions from the store. */
+  /** Reads the outbox, the read marks, the pending retractions and the settings from the store. */
   async load(): Promise<void> {
     await this.outbox.load()
     await this.receipts.load()
     await this.retractions.load()
+    await this.settings.load()
   }
 
   async onFrame(frame: MessageFrame): Promise<void> {

@@ -42,3 +42,21 @@ test('a change recorded while a session is sealed is reported before changes rec
     expect({ steps, reported }).toEqual({ steps, reported: ['session', 'first', 'second'] })
   }
 })
+
+test('what becomes durable together is reported at once, and nothing twice', async () => {
+  const stored: string[][] = []
+  const journal = new Journal(
+    new BurstStore(),
+    () => {},
+    (changes) => stored.push(changes.map((change) => ('message' in change ? change.message.id : ''))),
+  )
+  const record = (id: string): void => journal.record([{ change: 'message', message: messageOf({ id }) }])
+  const first = Array.from({ length: 100 }, (_, at) => `first ${at}`)
+  for (const id of first) record(id)
+  await journal.settled()
+  await journal.write([])
+  record('second')
+  await journal.settled()
+  await journal.write([])
+  expect(stored.filter((ids) => ids.length > 0)).toEqual([first, ['second']])
+})

@@ -10,13 +10,24 @@ const MAX_PENDING = 1000
 export class Journal {
   readonly #store: ClientStore
   readonly #onFailure: (error: ClientError) => void
+  readonly #onStored: (changes: readonly StoreChange[]) => void
   readonly #pending = new Set<Promise<void>>()
+  /** What has become durable and was not reported yet. */
+  readonly #stored: StoreChange[] = []
   #last: Promise<unknown> = Promise.resolve()
 
-  /** `onFailure` is called for each write of `record` that fails. */
-  constructor(store: ClientStore, onFailure: (error: ClientError) => void) {
+  /**
+   * @param onFailure called for each write of `record` that fails
+   * @param onStored called with what has become durable, at once for several writes that follow each other
+   */
+  constructor(
+    store: ClientStore,
+    onFailure: (error: ClientError) => void,
+    onStored: (changes: readonly StoreChange[]) => void = () => {},
+  ) {
     this.#store = store
     this.#onFailure = onFailure
+    this.#onStored = onStored
   }
 
   /**
@@ -33,6 +44,10 @@ export class Journal {
     } catch (error) {
       throw asClientError(error, 'STORE_FAILED')
     }
+    const isFirst = this.#stored.length === 0
+    this.#stored.push(...changes)
+    // Not by a timer: browsers delay those of a tab in the background, which may run the client for others.
+    if (isFirst) void this.#last.then(() => this.#onStored(this.#stored.splice(0)))
   }
 
   /** Writes, and runs `after` once that is durable, in the order of the calls. Never throws. */

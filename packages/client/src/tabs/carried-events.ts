@@ -16,6 +16,14 @@ type Readers = { readonly [N in ClientEventName]: (carried: unknown) => ClientEv
 
 /** Reads an event that arrived on the channel; throws if it is not valid. */
 export const readEvent: Readers = {
+  changes: reader(
+    v.array(
+      v.object({
+        kind: v.picklist(['messages', 'conversation', 'friends', 'calls', 'everything']),
+        conversationId: v.exactOptional(v.string()),
+      }),
+    ),
+  ),
   message: reader(StoredMessage),
   status_change: reader(v.object({ message: StoredMessage, previous: MessageStatus })),
   retracted: reader(StoredMessage),

@@ -51,6 +51,7 @@ export class TabEvents {
   }
 
   emitTakeover(): void {
+    this.emit('changes', [{ kind: 'everything' }])
     for (const handler of [...this.#takeoverHandlers]) {
       try {
         handler()

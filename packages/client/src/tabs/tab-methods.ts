@@ -5,7 +5,7 @@ import * as v from 'valibot'
 import type { SottoClient } from '../client.ts'
 import { mediaPassOf } from '../media/media.ts'
 import { moduleAccessOf } from '../module-access.ts'
-import { publicPart, StoredMessage, TrustState } from '../stores/stores.ts'
+import { ConversationSettings, publicPart, StoredMessage, TrustState } from '../stores/stores.ts'
 import { type AnyTabMethod, type MethodDescription, type TabMethod, tabMethod } from '../tab-method.ts'
 import { RelayRequest } from '../wire/wire.ts'
 import { PublicIdentity } from './carried-events.ts'
@@ -53,7 +53,7 @@ const Messages = v.pipe(v.array(StoredMessage), v.readonly())
 const Account = v.object({ aliasId: v.string(), nickname: v.string() })
 const SecurityCode = v.object({ contactId: v.string(), displayCode: v.string(), fingerprintHex: v.string() })
 const Conversation = v.object({
-  conversationId: v.string(),
+  ...ConversationSettings.entries,
   contactId: v.string(),
   nickname: v.string(),
   isFriend: v.boolean(),
