@@ -17,23 +17,23 @@ import {
 } from './contacts/contacts.ts'
 import { Device } from './device.ts'
 import type { Engine } from './engine.ts'
-import {
-  type ClientEventHandler,
-  type ClientEventName,
-  type ClientEvents,
-  Emitter,
-  type EventStreamOptions,
-  type NetworkState,
+import type {
+  ClientEventHandler,
+  ClientEventName,
+  ClientEvents,
+  EventStreamOptions,
+  NetworkState,
 } from './events/events.ts'
 import {
   type Conversation,
   describeConversation,
+  listConversations,
   listMessages,
+  type ResendOptions,
   type SendOptions,
 } from './messages/messages.ts'
 import { grantModuleAccess } from './module-access.ts'
-import { type ClientOptions, decideOptions } from './platform/platform.ts'
-import { loadCryptography } from './secrecy/secrecy.ts'
+import type { ClientOptions } from './platform/platform.ts'
 import type {
   MessageRange,
   MessagesAround,
@@ -41,7 +41,6 @@ import type {
   StoredMessage,
   TrustState,
 } from './stores/stores.ts'
-import { SealedStore } from './stores/stores.ts'
 
 export * from './names.ts'
 
@@ -60,11 +59,9 @@ export type Client = ClientOf<SottoClient>
  */
 export class SottoClient {
   readonly #device: Device
-  readonly #emitter: Emitter
 
-  private constructor(device: Device, emitter: Emitter) {
+  private constructor(device: Device) {
     this.#device = device
-    this.#emitter = emitter
     grantModuleAccess(this, device)
   }
 
@@ -75,18 +72,7 @@ export class SottoClient {
    *   without `secrets`, `UNSUPPORTED` if the browser lacks cryptography that could not be loaded.
    */
   static async open(options: ClientOptions): Promise<SottoClient> {
-    const platform = decideOptions(options)
-    const { store, random } = platform
-    await loadCryptography()
-    const secrets = await SealedStore.open({
-      store,
-      randomBytes: random,
-      vaults: [options.secrets ?? []].flat(),
-    })
-    const emitter = new Emitter()
-    const device = new Device(platform, secrets, emitter)
-    if (!device.isLocked) await device.load()
-    return new SottoClient(device, emitter)
+    return new SottoClient(await Device.open(options))
   }
 
   /** The identity of this device; undefined if it has none or the client is locked. */
@@ -150,7 +136,7 @@ export class SottoClient {
 
   /** Calls `handler` for each event of this name. Returns a function that removes the handler. */
   on<N extends ClientEventName>(name: N, handler: ClientEventHandler<N>): () => void {
-    return this.#emitter.on(name, handler)
+    return this.#device.emitter.on(name, handler)
   }
 
   /**
@@ -163,7 +149,7 @@ export class SottoClient {
     name: N,
     options: EventStreamOptions = {},
   ): AsyncIterableIterator<ClientEvents[N], undefined> {
-    const stream = this.#emitter.stream(name, options)
+    const stream = this.#device.emitter.stream(name, options)
     if (this.#device.isClosed) stream.end()
     return stream
   }
@@ -344,6 +330,25 @@ export class SottoClient {
     return engine.work(engine.messages.retractions.retract(engine.sessions.get(contact), messageId))
   }
 
+  /**
+   * Sends a failed message again: as a new message at the end, which is returned. The failed one is deleted
+   * here. `id` is as in `send`.
+   * @throws ClientError as `send` does, `UNKNOWN_MESSAGE`, `INVALID_ARGUMENT` if the message has not failed
+   */
+  resend(contact: string, messageId: string, options: ResendOptions = {}): Promise<StoredMessage> {
+    return this.#get().messages.outbox.resend(contact, messageId, options)
+  }
+
+  /**
+   * Deletes a `failed` message here, or a `sending` one, which is then not sent. If the relay has that one
+   * already, it is retracted. A message that is not here any more is no error.
+   * @throws ClientError `INVALID_ARGUMENT` if the relay has acknowledged the message: see `retract`
+   */
+  drop(contact: string, messageId: string): Promise<void> {
+    const engine = this.#get()
+    return engine.work(engine.messages.retractions.drop(engine.sessions.get(contact), messageId))
+  }
+
   /** Tells the contact that the user is typing. Call it on every key press; most calls send nothing. */
   notifyTyping(contact: string): void {
     const { messages, sessions } = this.#get()
@@ -367,13 +372,7 @@ export class SottoClient {
    * their last message, the latest first.
    */
   async conversations(): Promise<readonly Conversation[]> {
-    const { sessions } = this.#get()
-    const all = await Promise.all(sessions.list().map((session) => this.conversation(session.conversationId)))
-    return all.sort(
-      (a, b) =>
-        (a.pinned ?? Number.MAX_VALUE) - (b.pinned ?? Number.MAX_VALUE) ||
-        (b.lastMessage?.time ?? 0) - (a.lastMessage?.time ?? 0),
-    )
+    return listConversations(this.#device.platform.store, this.#get())
   }
 
   /** One conversation. @throws ClientError `UNKNOWN_CONTACT` */

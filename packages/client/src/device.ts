@@ -10,12 +10,10 @@ import {
 } from './account/account.ts'
 import { ClientError } from './client-error.ts'
 import { type CallHooks, Engine } from './engine.ts'
-import type { Emitter } from './events/events.ts'
-import { type ToldState, tellChanges } from './events/events.ts'
-import type { Platform } from './platform/platform.ts'
-import { SerialQueue } from './platform/platform.ts'
-import type { SealedStore } from './stores/stores.ts'
-import { publicPart, type StoredIdentity } from './stores/stores.ts'
+import { Emitter, type ToldState, tellChanges } from './events/events.ts'
+import { type ClientOptions, decideOptions, type Platform, SerialQueue } from './platform/platform.ts'
+import { loadCryptography } from './secrecy/secrecy.ts'
+import { publicPart, SealedStore, type StoredIdentity } from './stores/stores.ts'
 import type { RelayRequest } from './wire/wire.ts'
 import { Http } from './wire/wire.ts'
 
@@ -43,7 +41,22 @@ export class Device {
   /** The state in the latest events. */
   #emitted: ToldState
 
-  constructor(platform: Platform, secrets: SealedStore, emitter: Emitter) {
+  /** Opens a device on its store. See `SottoClient.open`. */
+  static async open(options: ClientOptions): Promise<Device> {
+    const platform = decideOptions(options)
+    const { store, random } = platform
+    await loadCryptography()
+    const secrets = await SealedStore.open({
+      store,
+      randomBytes: random,
+      vaults: [options.secrets ?? []].flat(),
+    })
+    const device = new Device(platform, secrets, new Emitter())
+    if (!device.isLocked) await device.load()
+    return device
+  }
+
+  private constructor(platform: Platform, secrets: SealedStore, emitter: Emitter) {
     const { solveProofOfWork: solve } = platform
     const onFallback = (error: ClientError): void => emitter.emit('error', error)
     this.#platform = {

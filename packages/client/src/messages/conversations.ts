@@ -70,3 +70,18 @@ export async function describeConversation(
     lastMessage: latest.at(-1),
   }
 }
+
+/** Every conversation. See `SottoClient.conversations`. */
+export async function listConversations(
+  store: ClientStore,
+  sources: Sources,
+): Promise<readonly Conversation[]> {
+  const all = await Promise.all(
+    sources.sessions.list().map((session) => describeConversation(store, sources, session.conversationId)),
+  )
+  return all.sort(
+    (a, b) =>
+      (a.pinned ?? Number.MAX_VALUE) - (b.pinned ?? Number.MAX_VALUE) ||
+      (b.lastMessage?.time ?? 0) - (a.lastMessage?.time ?? 0),
+  )
+}

@@ -11,8 +11,8 @@ import { Settings, type SettingsContext } from './settings.ts'
 import { Typing, type TypingContext } from './typing.ts'
 
 export { contentOf } from './content.ts'
-export { type Conversation, describeConversation, listMessages } from './conversations.ts'
-export type { SendOptions } from './outbox.ts'
+export { type Conversation, describeConversation, listConversations, listMessages } from './conversations.ts'
+export type { ResendOptions, SendOptions } from './outbox.ts'
 
 export type MessagesContext = ConfirmationsContext &
   InboxContext &
