@@ -26,8 +26,8 @@ export interface PassphraseKeyInput {
 /**
  * The 32-byte key of a passphrase: scrypt (RFC 7914) of its NFKC form in UTF-8, so that keyboards that
  * compose an accent differently give the same key. Takes `128 * n * r` bytes of memory and, at n = 2^17 and r
- * = 8, a second or so of one core, in small pieces. Throws `INVALID_ARGUMENT`, also for more than 1 GiB of
- * memory.
+ * = 8, half a second or more of one core, in small pieces. Throws `INVALID_ARGUMENT`, also for more than 1
+ * GiB of memory.
  */
 export async function derivePassphraseKey({ passphrase, salt, cost }: PassphraseKeyInput): Promise<Bytes> {
   checkText(passphrase, 'passphrase')

@@ -16,7 +16,7 @@ type PassphraseRecord = Extract<VaultRecord, { kind: 'passphrase' }>
 /**
  * A vault that opens with a passphrase, for the option `secrets`. The data key is wrapped with AES-256-GCM
  * under a key that scrypt derives from the passphrase (N = 2^17, r = 8, p = 1; RFC 7914). So each guess costs
- * an attacker who has a copy of the store 128 MiB and most of a second. A weak passphrase is still guessed:
+ * an attacker who has a copy of the store 128 MiB and half a second. A weak passphrase is still guessed:
  * choose one of several random words. A user who forgets it has to delete the store and recover the account
  * with the recovery phrase; the messages are lost.
  */

@@ -1,14 +1,12 @@
 // The guide and the reference match the code. The tests run the guide's blocks unchanged, and generate the
-// reference again.
+// reference again. guide-pages.test.ts runs the guide's pages.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type RelayProcess, startRelay } from '@sotto/relay/testing'
 import { makePages, REFERENCE } from '../../../../scripts/client-docs.ts'
-import { sharedChromium } from '../browser/shared-chromium.ts'
 import { Person, until } from '../people.ts'
 import { GUIDE, programOf, README } from './guide.ts'
 import { makeApp, type PackedClient, packClient, run } from './packed.ts'
-import { buildPage, servePage } from './pages.ts'
 
 const TSC = join(import.meta.dir, '../../../../node_modules/typescript/bin/tsc')
 const LIMIT_MS = 180_000
@@ -52,74 +50,6 @@ describe('the documented program', () => {
       expect(prints.length).toBeGreaterThan(10)
       expect(output.trim().split('\n')).toEqual([...prints])
       await app.remove()
-    },
-    LIMIT_MS,
-  )
-
-  test(
-    'for pages runs in two tabs at once',
-    async () => {
-      const { source } = await programOf(GUIDE, 'ts page', relay.url)
-      const page = await buildPage(client, source)
-      const server = servePage(page)
-      const context = await (await sharedChromium()).newContext()
-      try {
-        const openTab = async (): Promise<{ printed: string[]; errors: string[] }> => {
-          const tab = await context.newPage()
-          const heard = { printed: [] as string[], errors: [] as string[] }
-          tab.on('console', (line) => heard.printed.push(line.text()))
-          tab.on('pageerror', (error) => heard.errors.push(String(error)))
-          await tab.goto(server.url)
-          await until('the tab prints its alias', () => {
-            if (heard.errors.length > 0) throw new Error(heard.errors.join('\n'))
-            return heard.printed.some((line) => line.startsWith('this is u'))
-          })
-          return heard
-        }
-        const first = await openTab()
-        const second = await openTab()
-        expect(second.printed).toEqual(first.printed)
-
-        const alias = first.printed[0]?.replace('this is ', '') ?? ''
-        const bob = await Person.join('bob', relay.url)
-        await bob.client.requestFriend(alias)
-        await until('the page accepts', () => bob.heard.friend_accepted[0])
-        await bob.client.send(alias, 'hello tabs')
-        for (const tab of [first, second])
-          await until('both tabs hear it', () => tab.printed.includes('received: hello tabs'))
-        expect([...first.errors, ...second.errors]).toEqual([])
-        await bob.client.close()
-      } finally {
-        await context.close()
-        await server.stop()
-        await page.remove()
-      }
-    },
-    LIMIT_MS,
-  )
-
-  test(
-    'for calls makes a call from its beginning to its end',
-    async () => {
-      const { source } = await programOf(GUIDE, 'ts call', relay.url)
-      const page = await buildPage(client, source)
-      const server = servePage(page)
-      const context = await (await sharedChromium()).newContext()
-      try {
-        const tab = await context.newPage()
-        const printed: string[] = []
-        const errors: string[] = []
-        tab.on('console', (line) => printed.push(line.text()))
-        tab.on('pageerror', (error) => errors.push(String(error)))
-        await tab.goto(server.url)
-        await until('the call is over', () => errors.length > 0 || printed.includes('hangup'), 40_000)
-        expect(errors).toEqual([])
-        expect([...new Set(printed)]).toEqual(['calling', 'connecting', 'connected', 'hangup'])
-      } finally {
-        await context.close()
-        await server.stop()
-        await page.remove()
-      }
     },
     LIMIT_MS,
   )

@@ -6,6 +6,17 @@ export const GUIDE = join(ROOT, 'docs/client/guide.md')
 /** The README that npm shows for the package. */
 export const README = join(ROOT, 'packages/client/README.md')
 
+/**
+ * A file that a document has as one block, named after the block's language.
+ * @throws if no block has the name
+ */
+export async function fileOf(document: string, name: string): Promise<string> {
+  const blocks = (await Bun.file(document).text()).matchAll(/^```\w+ (\S+)\n([\s\S]*?)^```$/gm)
+  const found = [...blocks].find(([, info]) => info === name)?.[2]
+  if (found === undefined) throw new Error(`${document} has no file ${name}`)
+  return found
+}
+
 /** A program from a document. */
 export interface Program {
   readonly source: string

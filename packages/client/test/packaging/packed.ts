@@ -68,14 +68,18 @@ export async function makeApp(
   return { folder, remove: () => rm(folder, { recursive: true }) }
 }
 
-/** Installs packages in a new folder, without asking any registry. */
 async function install(specifiers: readonly string[]): Promise<string> {
   const folder = await makeProcessFolder('installed')
   const manifest = { name: 'app', private: true, type: 'module' }
   await writeFile(join(folder, 'package.json'), JSON.stringify(manifest))
+  await installInto(folder, specifiers)
+  return folder
+}
+
+/** Installs packages in a folder with a package.json, without asking any registry. */
+export async function installInto(folder: string, specifiers: readonly string[]): Promise<void> {
   const npm = ['npm', 'install', '--offline', '--no-audit', '--no-fund', '--ignore-scripts']
   await run([...npm, ...specifiers], folder)
-  return folder
 }
 
 /** Runs a command to its end and returns its standard output. @throws with all of its output if it fails */
