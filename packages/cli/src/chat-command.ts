@@ -2,7 +2,8 @@
 import { ClientError, SottoClient } from '@sotto/client'
 import { Chat } from './chat/chat.ts'
 import { chatCommands } from './chat/chat-commands.ts'
-import { folderOf, openHome } from './chat/home.ts'
+import { explain } from './chat/explain.ts'
+import { folderOf, type Home, openHome } from './chat/home.ts'
 import { onboard } from './chat/onboarding.ts'
 import { PlainTerminal } from './chat/plain-terminal.ts'
 import { qrOf } from './chat/qr.ts'
@@ -12,6 +13,8 @@ import { type Command, CommandError, type Flags, textFlag, UsageError } from './
 import { sanitizeLine } from './sanitize.ts'
 
 const DEFAULT_RELAY = 'http://localhost:8080'
+/** How long the relay may take to answer before the first start asks anything. */
+const RELAY_WITHIN_MS = 15_000
 /** How long the chat waits for unsent messages before it ends. */
 const MAX_LEAVING_MS = 5000
 
@@ -45,8 +48,8 @@ standard input and prints plain text. NO_COLOR is respected.`,
 
 async function runChat(flags: Flags): Promise<number> {
   const relayUrl = parseRelay(textFlag(flags, 'relay') ?? DEFAULT_RELAY)
-  const store = await openHome(folderOf(textFlag(flags, 'home'), relayUrl))
-  const client = await SottoClient.open({ relayUrl: relayUrl.href, store })
+  const home = await openHome(folderOf(textFlag(flags, 'home'), relayUrl))
+  const client = await SottoClient.open({ relayUrl: relayUrl.href, store: home.store })
   const hasColour = process.stdout.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb'
   const terminal = openTerminal(hasColour)
   const chat = new Chat(client, terminal, relayUrl.host, hasColour, chatCommands)
@@ -57,10 +60,14 @@ async function runChat(flags: Flags): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, leave)
   try {
     const isFirstStart = client.identity === undefined
+    if (home.isNewlyDamaged || (isFirstStart && home.damaged.length > 0))
+      terminal.print(explainDamage(home, isFirstStart))
     if (isFirstStart) {
+      await checkRelay(relayUrl, chat.leaving)
       const onboardingFlags = {
         phraseFile: textFlag(flags, 'phrase-file'),
         nickname: textFlag(flags, 'nickname'),
+        isDamaged: home.damaged.length > 0,
       }
       if (!(await onboard(client, terminal, onboardingFlags, chat.leaving))) return 0
     }
@@ -72,7 +79,7 @@ async function runChat(flags: Flags): Promise<number> {
     return 0
   } catch (error) {
     if (chat.leaving.aborted) return 0
-    throw error instanceof ClientError ? new CommandError(explain(error, relayUrl)) : error
+    throw error instanceof ClientError ? new CommandError(explainStart(error, relayUrl)) : error
   } finally {
     terminal.close()
     await client.close()
@@ -99,10 +106,41 @@ async function waitForUnsent(client: SottoClient): Promise<void> {
     await Bun.sleep(20)
 }
 
-function explain(error: ClientError, relayUrl: URL): string {
+function explainDamage({ folder, damaged, isNewlyDamaged }: Home, isIdentityLost: boolean): string {
+  const found = `! The store of this chat ${isNewlyDamaged ? 'is' : 'was'} damaged:
+  ${folder}
+  What could be read of it is kept. The damaged file is
+  ${damaged.join('\n  ')}`
+  if (!isIdentityLost)
+    return `${found}
+  Some messages or people may be missing here. Nothing else is to be done.`
+  return `${found}
+  Your identity could not be read. It is not lost if you have its 12 words, or a
+  copy of the folder.
+  · With the words, choose [r] to recover it. The damaged file stays, and still
+    holds messages: delete it when you need it no more.
+  · With a copy of the folder, leave now (Ctrl-C), and put it in the place of
+    the folder above.`
+}
+
+/** The first start needs the relay, so this asks for it before it asks the user anything. */
+async function checkRelay(relayUrl: URL, leaving: AbortSignal): Promise<void> {
+  const signal = AbortSignal.any([leaving, AbortSignal.timeout(RELAY_WITHIN_MS)])
+  const base = relayUrl.href.replace(/\/$/, '')
+  try {
+    const answer = await fetch(`${base}/health`, { signal })
+    await answer.body?.cancel()
+    if (answer.ok) return
+  } catch {
+    // The same as another answer: no relay is there.
+  }
+  throw new ClientError('NETWORK', 'no relay answers')
+}
+
+function explainStart(error: ClientError, relayUrl: URL): string {
   if (error.code === 'NETWORK')
     return `no relay answers at ${relayUrl.href}; start one with "sotto serve" or choose another with --relay`
   if (error.code === 'ACCOUNT_NOT_FOUND')
     return `the relay at ${relayUrl.host} has no account for these words`
-  return sanitizeLine(error.message, 300)
+  return explain(error)
 }

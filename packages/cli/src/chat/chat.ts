@@ -1,7 +1,8 @@
 // The chat: the open conversation, the display of events, and the handling of typed lines.
-import { ClientError, type ClientEvents, type SottoClient, type StoredMessage } from '@sotto/client'
+import type { ClientEvents, SottoClient, StoredMessage } from '@sotto/client'
 import { cut, sanitizeLine } from '../sanitize.ts'
-import type { Terminal } from './terminal.ts'
+import { explain, explainRefusal, Notice } from './explain.ts'
+import type { MarkedLine, Terminal } from './terminal.ts'
 import { keyOf, Transcript } from './transcript.ts'
 
 const TYPING_SHOWN_MS = 4000
@@ -60,6 +61,12 @@ export class Chat {
   /** The open conversation. */
   get openId(): string | undefined {
     return this.#openId
+  }
+
+  /** Whether a conversation is open. If not, says so. */
+  isOpen(): this is Chat & { readonly openId: string } {
+    if (this.#openId === undefined) this.terminal.print('No conversation is open; /with <who> opens one.')
+    return this.#openId !== undefined
   }
 
   /** Runs until the user leaves. */
@@ -165,7 +172,7 @@ export class Chat {
     this.#undo.push(
       client.on('message', (message) => this.#enqueue(() => this.#onMessage(message))),
       client.on('status_change', ({ message }) => this.#enqueue(async () => this.#onStatus(message))),
-      client.on('retracted', (message) => this.#enqueue(async () => this.#onRetracted(message))),
+      client.on('retracted', (message) => this.#enqueue(() => this.#onRetracted(message))),
       client.on('typing', ({ conversationId }) => this.#showTyping(conversationId)),
       client.on('network_state', (state) => this.#onNetwork(state)),
       client.on('synced', () => this.#enqueue(() => this.#showSummary())),
@@ -233,7 +240,7 @@ export class Chat {
     const isShown = this.terminal.changeMark(keyOf(message), this.#transcript.mark(message.status))
     if (message.status === 'failed') {
       this.terminal.print(
-        `✗ ${number === undefined ? 'A message' : `#${number}`} to ${this.name(message.conversationId)} was refused: ${reasonOf(message.failure)}`,
+        `✗ ${number === undefined ? 'A message' : `#${number}`} to ${this.name(message.conversationId)} was refused: ${explainRefusal(message.failure)}`,
       )
     } else if (!this.terminal.isInteractive && number !== undefined) {
       this.terminal.print(`#${number} ${this.#transcript.word(message.status)}`)
@@ -241,11 +248,20 @@ export class Chat {
     if (!isShown || message.conversationId === this.#openId) this.terminal.setStatus(this.#statusLine())
   }
 
-  #onRetracted(message: StoredMessage): void {
+  /** Removes a text that was taken back from the screen, with the quotes of it. */
+  async #onRetracted(message: StoredMessage): Promise<void> {
     const number = this.#numbers.get(keyOf(message))
     if (number === undefined) return
+    let isErased = this.terminal.replaceMarked(await this.#lineOf(message, number))
+    for (const each of await this.client.messages(message.conversationId)) {
+      const at = this.#numbers.get(keyOf(each))
+      if (each.replyToId === message.id && at !== undefined)
+        isErased = this.terminal.replaceMarked(await this.#lineOf(each, at)) && isErased
+    }
+    const who = message.isMe ? 'You took' : `${this.name(message.conversationId)} took`
+    const isLeft = this.terminal.isInteractive && !isErased
     this.terminal.print(
-      `• ${message.isMe ? 'You took' : `${this.name(message.conversationId)} took`} back #${number}.`,
+      `• ${who} back #${number}.${isLeft ? ' Its text may still be above, where it cannot be erased alone: /clear erases everything.' : ''}`,
     )
   }
 
@@ -277,11 +293,7 @@ export class Chat {
 
   #onError(error: unknown): void {
     if (this.leaving.aborted) return
-    const message =
-      error instanceof ClientError
-        ? error.message
-        : `unexpected: ${error instanceof Error ? error.message : error}`
-    this.terminal.print(`! ${sanitizeLine(message, 300)}`)
+    this.terminal.print(error instanceof Notice ? error.message : `! ${explain(error)}`)
   }
 
   /** Shows once after the start who wrote while this client was offline. */
@@ -332,24 +344,17 @@ export class Chat {
       })
       this.#numbers.set(key, number)
     }
+    this.terminal.printMarked(await this.#lineOf(message, number))
+  }
+
+  async #lineOf(message: StoredMessage, number: number): Promise<MarkedLine> {
     const author = message.isMe ? 'you' : this.name(message.conversationId)
-    this.terminal.printMarked(this.#transcript.line(message, number, author, await this.#quoted(message)))
+    return this.#transcript.line(message, number, author, await this.#quoted(message))
   }
 
   async #quoted(message: StoredMessage): Promise<StoredMessage | undefined> {
     const { replyToId } = message
     if (replyToId === undefined) return undefined
     return (await this.client.messages(message.conversationId)).find((each) => each.id === replyToId)
-  }
-}
-
-function reasonOf(failure: string | undefined): string {
-  switch (failure) {
-    case 'NOT_FRIENDS':
-      return 'you are not friends, or no longer friends.'
-    case 'EXPIRED':
-      return 'it expired before it was delivered.'
-    default:
-      return `${failure ?? 'no reason given'}.`
   }
 }

@@ -1,4 +1,4 @@
-// Completion of typed text: the common beginning of choices.
+// Completion of typed text: the common beginning of choices, and choices of names.
 import { graphemes } from '../sanitize.ts'
 
 /** The beginning that all texts have in common. */
@@ -12,4 +12,10 @@ export function commonBeginning(texts: readonly string[]): string {
     length -= 1
   }
   return ''
+}
+
+/** The names that begin with a text, in any case of letters. */
+export function namesFrom(names: readonly string[], text: string): readonly string[] {
+  const wanted = text.toLowerCase()
+  return [...new Set(names)].filter((name) => name.toLowerCase().startsWith(wanted))
 }

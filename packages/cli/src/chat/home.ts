@@ -1,5 +1,5 @@
 // The folder of a chat's identity and history: one per relay, readable only by its owner.
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { ClientError } from '@sotto/client'
@@ -12,18 +12,37 @@ export function folderOf(home: string | undefined, relayUrl: URL): string {
   return join(base, relayUrl.host.replace(/[^a-z0-9.-]/g, '_'))
 }
 
+/** An opened home. */
+export interface Home {
+  readonly folder: string
+  readonly store: FileStore
+  /** Copies of a damaged store, made by this start or earlier ones. */
+  readonly damaged: readonly string[]
+  /** Whether this start found damage. */
+  readonly isNewlyDamaged: boolean
+}
+
 /** Opens the store of a folder. @throws CommandError if another chat uses it, or it cannot be opened */
-export async function openHome(folder: string): Promise<FileStore> {
+export async function openHome(folder: string): Promise<Home> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     await chmod(folder, 0o700)
-    return await FileStore.open(folder)
+    const before = await damagedIn(folder)
+    const store = await FileStore.open(folder)
+    const damaged = await damagedIn(folder)
+    return { folder, store, damaged, isNewlyDamaged: damaged.length > before.length }
   } catch (error) {
     if (error instanceof ClientError && error.code === 'STORE_LOCKED') {
       throw new CommandError(`another "sotto chat" is using ${folder}; choose another folder with --home`)
     }
     throw new CommandError(`${folder} cannot be used: ${error instanceof Error ? error.message : error}`)
   }
+}
+
+/** The copies of damaged stores that `FileStore` has left in a folder. */
+async function damagedIn(folder: string): Promise<readonly string[]> {
+  const names = await readdir(folder)
+  return names.filter((name) => name.startsWith('store.log.damaged-')).map((name) => join(folder, name))
 }
 
 /** The words in a phrase file, or undefined if the file does not exist. */

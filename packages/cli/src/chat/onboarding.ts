@@ -9,6 +9,8 @@ import type { Terminal } from './terminal.ts'
 export interface OnboardingFlags {
   readonly phraseFile: string | undefined
   readonly nickname: string | undefined
+  /** Whether the home has a damaged store, from which the identity could not be read. */
+  readonly isDamaged: boolean
 }
 
 /** What the steps of the first start work with. */
@@ -34,9 +36,13 @@ export async function onboard(
       throw new CommandError(`${flags.phraseFile} does not contain the 12 words of a recovery phrase`)
     return recover(start, phrase)
   }
-  if (flags.phraseFile !== undefined || flags.nickname !== undefined) return createNew(start)
+  if (flags.phraseFile !== undefined || flags.nickname !== undefined) {
+    // Without a person to ask, nothing is registered over an identity that can still be saved.
+    if (flags.isDamaged) throw new CommandError('the store is damaged, so no new identity is made here')
+    return createNew(start)
+  }
 
-  terminal.print('Welcome to Sotto. This device has no identity at this relay yet.')
+  if (!flags.isDamaged) terminal.print('Welcome to Sotto. This device has no identity at this relay yet.')
   for (;;) {
     const answer = await terminal.ask('[n]ew identity, or [r]ecover one from its 12 words? ')
     if (answer === undefined) return false

@@ -22,8 +22,8 @@ export interface Terminal {
   /** Changes a mark in place. Returns false if the line has scrolled away. */
   changeMark(key: string, mark: string): boolean
   /**
-   * Overwrites a printed line of any length with a short one. Returns false if not all of the line is on the
-   * screen any more; then what is left of it on the screen is erased.
+   * Writes a line in the place of the printed line with its key. Returns false if that line may not have been
+   * on the screen as a whole; what was on the screen is erased.
    */
   replaceMarked(line: MarkedLine): boolean
   setPrompt(prompt: string): void

@@ -50,7 +50,7 @@ export class Transcript {
       key: keyOf(message),
       beforeMark: `${clockTime(message.time)} `,
       mark,
-      afterMark: ` #${number} ${author}: ${quoted ? `↪ “${sanitizeLine(describe(quoted), 24)}” ` : ''}${body(message)}`,
+      afterMark: ` #${number} ${author}: ${quoted ? `↪ “${quoteOf(quoted)}” ` : ''}${body(message)}`,
     }
   }
 }
@@ -60,9 +60,14 @@ export function keyOf(message: StoredMessage): string {
   return `${message.isMe ? 'me' : 'them'} ${message.conversationId} ${message.id}`
 }
 
+// A quote of a message that was taken back is short, so that it fits in the place of the text.
+function quoteOf(message: StoredMessage): string {
+  return message.retracted ? '…' : sanitizeLine(describe(message), 24)
+}
+
 /** A short description of a message's content. */
 function describe(message: StoredMessage): string {
-  if (message.retracted) return '(retracted)'
+  if (message.retracted) return '(taken back)'
   switch (message.msgType) {
     case 'image':
       return '(an image)'

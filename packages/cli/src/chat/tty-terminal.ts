@@ -20,6 +20,9 @@ const ALTERNATE = { on: '\u001b[?1049h\u001b[H\u001b[2J', off: '\u001b[H\u001b[2
 // biome-ignore lint/suspicious/noControlCharactersInRegex: our own colours, which take no columns
 const COLOURS = /\u001b\[[0-9;]*m/g
 
+/** Characters that terminals may show wider or narrower than `cells` says. */
+const UNSURE_WIDTHS = /[^ -\u02ff\u2026\u2713\u2717\u2502\u2580-\u259f]/gu
+
 /** The position of a marked line, in rows from the first printed one. */
 interface PrintedMark {
   readonly row: number
@@ -33,7 +36,8 @@ export class TtyTerminal implements Terminal {
   readonly #input: ReadStream
   readonly #output: WriteStream
   readonly #editor = new LineEditor()
-  readonly #marks = new Map<string, PrintedMark>()
+  /** Where each line was printed: more than once if the history was shown again. */
+  readonly #marks = new Map<string, PrintedMark[]>()
   readonly #hasColour: boolean
   /** Lines entered before the chat asked for them. */
   readonly #typedAhead: string[] = []
@@ -76,33 +80,30 @@ export class TtyTerminal implements Terminal {
     const row = this.#printedRows
     const isCertain = this.#print(`${line.beforeMark}${line.mark}${line.afterMark}`)
     const column = cells(line.beforeMark.replace(COLOURS, ''))
-    if (isCertain) this.#marks.set(line.key, { row, rows: this.#printedRows - row, column })
+    if (!isCertain) return
+    const mark = { row, rows: this.#printedRows - row, column }
+    this.#marks.set(line.key, [...(this.#marks.get(line.key) ?? []), mark])
   }
 
   changeMark(key: string, mark: string): boolean {
-    const printed = this.#marks.get(key)
-    if (!printed || !this.#isOpen) return false
-    const rowsUp = this.#rowsUpTo(printed.row)
-    if (rowsUp >= this.#rows) return false
-    this.#output.write(
-      `\u001b7\u001b[${rowsUp}A\r${printed.column > 0 ? `\u001b[${printed.column}C` : ''}${mark}\u001b8`,
-    )
-    return true
+    const visible = (this.#marks.get(key) ?? []).filter(({ row }) => this.#isVisible(row))
+    for (const { row, column } of visible)
+      this.#writeAt(row, `${column > 0 ? `\u001b[${column}C` : ''}${mark}`)
+    return visible.length > 0
   }
 
   replaceMarked(line: MarkedLine): boolean {
-    const printed = this.#marks.get(line.key)
-    if (!printed || !this.#isOpen) return false
-    let isWhole = true
-    for (let row = printed.row; row < printed.row + printed.rows; row += 1) {
-      const rowsUp = this.#rowsUpTo(row)
-      if (rowsUp >= this.#rows) isWhole = false
-      else {
-        const text = row === printed.row ? `${line.beforeMark}${line.mark}${line.afterMark}` : ''
-        this.#output.write(`\u001b7\u001b[${rowsUp}A\r${CLEAR_LINE}${cut(text, this.columns)}\u001b8`)
-      }
+    const printed = this.#marks.get(line.key) ?? []
+    const lines = `${line.beforeMark}${line.mark}${line.afterMark}`.split('\n')
+    const rows = lines.reduce((sum, each) => sum + this.#rowsOf(each), 0)
+    for (const mark of printed) {
+      for (let row = mark.row; row < mark.row + mark.rows; row += 1)
+        if (this.#isVisible(row)) this.#writeAt(row, CLEAR_LINE)
+      // A longer text would overwrite the next line.
+      const text = rows > mark.rows ? cut(lines[0] ?? '', this.columns) : lines.join('\r\n')
+      if (this.#isVisible(mark.row)) this.#writeAt(mark.row, text)
     }
-    return isWhole
+    return printed.length > 0 && printed.every(({ row }) => this.#isVisible(row))
   }
 
   setPrompt(prompt: string): void {
@@ -282,6 +283,15 @@ export class TtyTerminal implements Terminal {
     return this.#printedRows - row + Math.max(0, this.#drawnRows - 1)
   }
 
+  #isVisible(row: number): boolean {
+    return this.#isOpen && this.#rowsUpTo(row) < this.#rows
+  }
+
+  /** Writes into a visible row, from its beginning. */
+  #writeAt(row: number, text: string): void {
+    this.#output.write(`\u001b7\u001b[${this.#rowsUpTo(row)}A\r${text}\u001b8`)
+  }
+
   #redraw(): void {
     if (!this.#isOpen) return
     this.#output.write(this.#erased())
@@ -321,14 +331,17 @@ export class TtyTerminal implements Terminal {
 
   /** Counts the rows of a printed line. @returns whether their number is certain */
   #countRows(line: string): boolean {
-    const text = line.replace(COLOURS, '')
-    const width = cells(text)
     // Terminals disagree on the width of some characters. If that could change the number of rows, the marks
     // above are abandoned instead of being written into the wrong line.
-    const isCertain =
-      !/[^ -\u02ff\u2026\u2713\u2717\u2502\u2580-\u259f\u00b7]/.test(text) || width * 2 < this.columns
+    const unsure = line.match(UNSURE_WIDTHS)?.length ?? 0
+    const isCertain = this.#rowsOf(line, unsure) === this.#rowsOf(line, -unsure)
     if (!isCertain) this.#marks.clear()
-    this.#printedRows += Math.max(1, Math.ceil(width / this.columns))
+    this.#printedRows += this.#rowsOf(line)
     return isCertain
+  }
+
+  /** The rows of a line that may be wider than it seems by some columns. */
+  #rowsOf(line: string, extra = 0): number {
+    return Math.max(1, Math.ceil((cells(line.replace(COLOURS, '')) + extra) / this.columns))
   }
 }

@@ -1,0 +1,69 @@
+// Errors in words for people.
+import { ClientError } from '@sotto/client'
+import { sanitizeLine } from '../sanitize.ts'
+
+type Refusal = NonNullable<ClientError['refusal']>
+type Words = Partial<Record<Refusal, string>>
+
+/** The refusals of the relay that a person can run into. */
+const REFUSALS: Words = {
+  NOT_FOUND: 'It does not exist, or not any more.',
+  SELF_REQUEST: 'That is your own alias.',
+  ALREADY_FRIENDS: 'You are friends already.',
+  UNBLOCK_FIRST: 'You have blocked this account; /unblock comes first.',
+  TOO_MANY_FRIENDS: 'Your list of friends is full.',
+  REQUESTS_FULL: 'Too many friend requests wait for an answer there. Try again another day.',
+  NOT_FRIENDS: 'You are not friends, or no longer friends.',
+  EXPIRED: 'It expired before it was delivered.',
+  MAILBOX_FULL: 'Too many messages wait there already. Try again later.',
+  NOT_CHANNEL_OWNER: 'Only the owner of the channel can do this.',
+  QUOTA_EXCEEDED: 'All your seats for channels are in use.',
+  TOO_MANY_SUBSCRIPTIONS: 'You have subscribed to as many channels as are allowed.',
+  OWN_CHANNEL: 'The channel is your own.',
+  CHANNEL_TAKEN: 'Somebody else is buying this channel, or has just bought it.',
+  ALIAS_TAKEN: 'Somebody has this alias already, or is buying it.',
+  ORDER_NOT_CONFIRMED: 'The order is not paid, or its payment is not confirmed yet.',
+  ORDER_CLOSED: 'Nothing more is to be paid for this order.',
+  TOO_MANY_ORDERS: 'You have too many unpaid orders. Pay one, or let it expire.',
+  PAYMENTS_UNAVAILABLE: 'This relay cannot take payments now.',
+  STORAGE_FULL: 'Your space for files at this relay is full.',
+  TOO_MANY_UPLOADS: 'Too many uploads of yours are unfinished.',
+  MEDIA_UNAVAILABLE: 'This relay cannot take or give files now.',
+  PAYLOAD_TOO_LARGE: 'It is too large for this relay.',
+  RELAY_FULL: 'The disk of the relay is full. Only its operator can make room.',
+  INTERNAL: 'The relay failed. Its operator finds the cause in its log.',
+}
+
+/** A refusal of the relay, by its code, in words. */
+export function explainRefusal(code: string | undefined): string {
+  if (code === undefined) return 'No reason was given.'
+  const known: Readonly<Record<string, string | undefined>> = REFUSALS
+  return known[code] ?? `The relay said ${sanitizeLine(code)}.`
+}
+
+/** An error in one line for a person, safe to print. */
+export function explain(error: unknown): string {
+  if (!(error instanceof ClientError))
+    return sanitizeLine(`unexpected: ${error instanceof Error ? error.message : error}`, 300)
+  if (error.refusal === undefined) return sanitizeLine(error.message, 300)
+  if (error.refusal === 'RATE_LIMITED') {
+    const seconds = Math.ceil((error.retryAfterMs ?? 60_000) / 1000)
+    return `That was too often. Try again in ${seconds} s.`
+  }
+  return REFUSALS[error.refusal] ?? sanitizeLine(error.message, 300)
+}
+
+/** An outcome that is no success and no failure of the program. Its message is shown as it is. */
+export class Notice extends Error {
+  override readonly name = 'Notice'
+}
+
+/** Runs `work`. Of these refusals it makes notices with these words. */
+export async function inWords<T>(words: Words, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    const text = error instanceof ClientError && error.refusal ? words[error.refusal] : undefined
+    throw text === undefined ? error : new Notice(text, { cause: error })
+  }
+}

@@ -1,0 +1,47 @@
+// The commands for messages.
+import { sanitizeLine } from '../sanitize.ts'
+import type { Chat } from './chat.ts'
+import type { CommandGroup } from './command-row.ts'
+
+/** The commands for messages. */
+export const messageCommands: CommandGroup = {
+  title: 'Messages (a line without / is sent; // begins one with a slash)',
+  rows: [
+    { name: 'reply', takes: '<n> <text>', summary: 'answer message #n', run: reply },
+    { name: 'retract', takes: '[n]', summary: 'take back your last message, or #n', run: retract },
+    { name: 'history', takes: '[count]', summary: 'show earlier messages', run: history },
+    { name: 'clear', takes: '', summary: 'erase this screen and what has scrolled away', run: clear },
+  ],
+}
+
+async function reply(chat: Chat, argument: string): Promise<void> {
+  const [, number = '', text = ''] = /^(#?\d+)\s+(.+)$/s.exec(argument) ?? []
+  const target = chat.numbered(number)
+  if (!target || target.conversationId !== chat.openId)
+    chat.terminal.print('Usage: /reply <n> <text>; n is the number of a message in this conversation')
+  else await chat.send(text, target.id)
+}
+
+async function retract(chat: Chat, argument: string): Promise<void> {
+  if (argument === '') {
+    const last = await chat.lastOwn()
+    if (!last) chat.terminal.print('You have no message to take back here.')
+    else await chat.client.retract(last.conversationId, last.id)
+    return
+  }
+  const target = chat.numbered(argument)
+  if (!target) chat.terminal.print(`There is no message ${sanitizeLine(argument)}.`)
+  else if (!target.isMe) chat.terminal.print('Only your own messages can be taken back.')
+  else await chat.client.retract(target.conversationId, target.id)
+}
+
+async function history(chat: Chat, argument: string): Promise<void> {
+  if (!chat.isOpen()) return
+  const count = Number(argument === '' ? 50 : argument)
+  if (Number.isInteger(count) && count > 0) await chat.showHistory(count)
+  else chat.terminal.print('Usage: /history [count]')
+}
+
+async function clear(chat: Chat): Promise<void> {
+  chat.terminal.clear()
+}
