@@ -54,7 +54,7 @@ async function runChat(flags: Flags): Promise<number> {
   const terminal = openTerminal(hasColour)
   const chat = new Chat(client, terminal, relayUrl.host, hasColour, chatCommands)
   const leave = () => {
-    chat.leave()
+    chat.leave({ isHurried: true })
     terminal.interrupt()
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, leave)

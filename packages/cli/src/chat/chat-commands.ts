@@ -2,19 +2,21 @@
 import { accountCommands, trustCommands } from './account-commands.ts'
 import type { Chat, ChatCommands } from './chat.ts'
 import type { CommandGroup, CommandRow } from './command-row.ts'
+import { fileCommands } from './file-commands.ts'
 import { messageCommands } from './message-commands.ts'
 import { peopleCommands } from './people-commands.ts'
 
 const chatItself: CommandGroup = {
-  title: 'This chat (Tab completes commands and names)',
+  title: 'This chat (Tab completes commands, names and files)',
   rows: [
     { name: 'help', takes: '', summary: 'show this help', run: help },
-    { name: 'quit', takes: '', summary: 'leave (also Ctrl-C, Ctrl-D)', run: async (chat) => chat.leave() },
+    { name: 'quit', takes: '', summary: 'leave (also Ctrl-C, Ctrl-D)', run: quit },
   ],
 }
 
 const groups: readonly CommandGroup[] = [
   messageCommands,
+  fileCommands,
   peopleCommands,
   trustCommands,
   accountCommands,
@@ -44,6 +46,10 @@ async function complete(chat: Chat, text: string): Promise<readonly string[]> {
   const command = commands.find((each) => each.name === name.toLowerCase())
   const choices = (await command?.complete?.(chat, argument)) ?? []
   return choices.map((choice) => `/${name} ${choice}`)
+}
+
+async function quit(chat: Chat): Promise<void> {
+  chat.leave({ isHurried: chat.terminal.isInteractive })
 }
 
 async function help(chat: Chat): Promise<void> {

@@ -2,8 +2,10 @@
 import type { ClientEvents, SottoClient, StoredMessage } from '@sotto/client'
 import { cut, sanitizeLine } from '../sanitize.ts'
 import { explain, explainRefusal, Notice } from './explain.ts'
+import { announceCalls } from './missed-calls.ts'
 import type { MarkedLine, Terminal } from './terminal.ts'
 import { keyOf, Transcript } from './transcript.ts'
+import { Transfers } from './transfers.ts'
 
 const TYPING_SHOWN_MS = 4000
 const OPENING_MESSAGES = 20
@@ -29,6 +31,7 @@ export class Chat {
   readonly terminal: Terminal
   readonly relayName: string
   readonly hasColour: boolean
+  readonly transfers: Transfers
   readonly #transcript: Transcript
   readonly #commands: ChatCommands
   readonly #shown: Numbered[] = []
@@ -54,6 +57,10 @@ export class Chat {
     this.terminal = terminal
     this.relayName = relayName
     this.hasColour = hasColour
+    this.transfers = new Transfers(
+      () => this.terminal.setStatus(this.#statusLine()),
+      (error) => this.#printError(error),
+    )
     this.#transcript = new Transcript(hasColour)
     this.#commands = commands
   }
@@ -85,7 +92,7 @@ export class Chat {
       onLine: (line) => this.#enqueue(() => this.#onLine(line)),
       onTyping: (line) => this.#onTyping(line),
       onComplete: async (text) => (text.startsWith('/') ? await this.#commands.complete(this, text) : []),
-      onEnd: () => this.leave(),
+      onEnd: () => this.leave({ isHurried: this.terminal.isInteractive }),
     })
     await left
     for (const undo of this.#undo) undo()
@@ -97,11 +104,12 @@ export class Chat {
     return this.#leaving.signal
   }
 
-  /** Leaves once all lines typed before are processed. */
-  leave(): void {
+  /** Leaves once all typed lines are processed. In a hurry, transfers are aborted; else they end first. */
+  leave({ isHurried }: { readonly isHurried: boolean }): void {
+    if (isHurried) this.transfers.abort()
     if (this.leaving.aborted) return
     this.#leaving.abort()
-    void this.#work.then(() => this.#leave())
+    void this.#work.then(() => this.transfers.settled()).then(() => this.#leave())
   }
 
   /** A contact's name, safe to print; with the alias if two contacts have the same name. */
@@ -135,7 +143,7 @@ export class Chat {
     const firstNew = messages.filter((message) => !message.isMe && !message.retracted).at(-unread)
     for (const message of messages) {
       if (unread > 0 && message === firstNew) this.terminal.print(`── ${unread} new ──`)
-      await this.#show(message)
+      await this.show(message)
     }
   }
 
@@ -160,7 +168,7 @@ export class Chat {
       )
       return
     }
-    await this.#show(await this.client.send(this.#openId, text, replyToId === undefined ? {} : { replyToId }))
+    await this.show(await this.client.send(this.#openId, text, replyToId === undefined ? {} : { replyToId }))
   }
 
   showPrompt(): void {
@@ -191,6 +199,10 @@ export class Chat {
         )
       }),
       client.on('error', (error) => this.#onError(error)),
+      announceCalls(client, {
+        name: (contact) => this.name(contact),
+        print: (text) => this.terminal.print(text),
+      }),
     )
   }
 
@@ -223,7 +235,7 @@ export class Chat {
   async #onMessage(message: StoredMessage): Promise<void> {
     if (message.conversationId === this.#openId) {
       this.#clearTyping()
-      await this.#show(message)
+      await this.show(message)
       await this.client.markRead(message.conversationId)
       return
     }
@@ -292,7 +304,10 @@ export class Chat {
   }
 
   #onError(error: unknown): void {
-    if (this.leaving.aborted) return
+    if (!this.leaving.aborted) this.#printError(error)
+  }
+
+  #printError(error: unknown): void {
     this.terminal.print(error instanceof Notice ? error.message : `! ${explain(error)}`)
   }
 
@@ -330,10 +345,11 @@ export class Chat {
         : state === 'connecting'
           ? `connecting to ${this.relayName}…`
           : 'not connected'
-    return [network, this.#typing].filter((part) => part !== '').join(' · ')
+    return [network, this.transfers.status, this.#typing].filter((part) => part !== '').join(' · ')
   }
 
-  async #show(message: StoredMessage): Promise<void> {
+  /** Shows a message with its number. */
+  async show(message: StoredMessage): Promise<void> {
     const key = keyOf(message)
     let number = this.#numbers.get(key)
     if (number === undefined) {

@@ -1,5 +1,8 @@
-// Completion of typed text: the common beginning of choices, and choices of names.
-import { graphemes } from '../sanitize.ts'
+// Completion of typed text: the common beginning of choices, and choices of names and files.
+import { readdir } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { graphemes, sanitizeLine } from '../sanitize.ts'
 
 /** The beginning that all texts have in common. */
 export function commonBeginning(texts: readonly string[]): string {
@@ -18,4 +21,28 @@ export function commonBeginning(texts: readonly string[]): string {
 export function namesFrom(names: readonly string[], text: string): readonly string[] {
   const wanted = text.toLowerCase()
   return [...new Set(names)].filter((name) => name.toLowerCase().startsWith(wanted))
+}
+
+/** A path as the user typed it, with `~` for the home folder. */
+export function pathOf(typed: string): string {
+  return typed === '~' || typed.startsWith('~/') ? join(homedir(), typed.slice(1)) : typed
+}
+
+/** The files and folders that a typed path may mean, without names that cannot be printed as they are. */
+export async function filesFrom(typed: string): Promise<readonly string[]> {
+  const folder = typed.slice(0, typed.lastIndexOf('/') + 1)
+  const beginning = typed.slice(folder.length)
+  try {
+    const entries = await readdir(folder === '' ? '.' : pathOf(folder), {
+      withFileTypes: true,
+    })
+    return entries
+      .filter((entry) => entry.name.startsWith(beginning) && sanitizeLine(entry.name, 300) === entry.name)
+      .filter((entry) => !entry.name.startsWith('.') || beginning.startsWith('.'))
+      .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`)
+      .sort()
+  } catch {
+    // Without the folder there is nothing to complete.
+    return []
+  }
 }

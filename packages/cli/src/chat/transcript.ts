@@ -1,7 +1,8 @@
 // Formats messages as lines: time, mark, number, author, text.
-import type { StoredMessage } from '@sotto/client'
+import { contentOf, type StoredMessage } from '@sotto/client'
 import { sanitizeLine, sanitizeText } from '../sanitize.ts'
 import type { MarkedLine } from './terminal.ts'
+import { sizeText } from './transfers.ts'
 
 type Status = StoredMessage['status']
 
@@ -68,17 +69,17 @@ function quoteOf(message: StoredMessage): string {
 /** A short description of a message's content. */
 function describe(message: StoredMessage): string {
   if (message.retracted) return '(taken back)'
-  switch (message.msgType) {
+  const content = contentOf(message)
+  if (!content) return '(this message could not be decrypted)'
+  switch (content.kind) {
     case 'image':
       return '(an image)'
     case 'file':
-      return `(a file: ${/\|(.*)\|\d+$/s.exec(message.text)?.[1] ?? 'without a name'})`
+      return `(a file: ${content.name}, ${sizeText(content.sizeBytes)})`
     case 'voice':
-      return '(a voice message)'
-    case 'undecryptable':
-      return '(this message could not be decrypted)'
+      return `(a voice message of ${Math.round(content.durationMs / 1000)} s)`
     default:
-      return message.text
+      return content.text
   }
 }
 
