@@ -1,10 +1,12 @@
 // The commands after "/" in a chat. /help is generated from their rows.
 import { accountCommands, trustCommands } from './account-commands.ts'
+import { channelCommands } from './channel-commands.ts'
 import type { Chat, ChatCommands } from './chat.ts'
 import type { CommandGroup, CommandRow } from './command-row.ts'
 import { fileCommands } from './file-commands.ts'
 import { messageCommands } from './message-commands.ts'
 import { peopleCommands } from './people-commands.ts'
+import { shopCommands } from './shop-commands.ts'
 
 const chatItself: CommandGroup = {
   title: 'This chat (Tab completes commands, names and files)',
@@ -19,6 +21,8 @@ const groups: readonly CommandGroup[] = [
   fileCommands,
   peopleCommands,
   trustCommands,
+  channelCommands,
+  shopCommands,
   accountCommands,
   chatItself,
 ]

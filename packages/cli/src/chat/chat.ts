@@ -1,7 +1,8 @@
 // The chat: the open conversation, the display of events, and the handling of typed lines.
 import type { ClientEvents, SottoClient, StoredMessage } from '@sotto/client'
 import { cut, sanitizeLine } from '../sanitize.ts'
-import { explain, explainRefusal, Notice } from './explain.ts'
+import { ChannelBoard, postLine } from './channel-board.ts'
+import { explain, explainPayment, explainRefusal, Notice } from './explain.ts'
 import { announceCalls } from './missed-calls.ts'
 import type { MarkedLine, Terminal } from './terminal.ts'
 import { keyOf, Transcript } from './transcript.ts'
@@ -32,6 +33,7 @@ export class Chat {
   readonly relayName: string
   readonly hasColour: boolean
   readonly transfers: Transfers
+  readonly channelBoard: ChannelBoard
   readonly #transcript: Transcript
   readonly #commands: ChatCommands
   readonly #shown: Numbered[] = []
@@ -61,6 +63,7 @@ export class Chat {
       () => this.terminal.setStatus(this.#statusLine()),
       (error) => this.#printError(error),
     )
+    this.channelBoard = new ChannelBoard(client)
     this.#transcript = new Transcript(hasColour)
     this.#commands = commands
   }
@@ -198,6 +201,12 @@ export class Chat {
           `! The keys of ${this.name(contactId)} have changed. Somebody may be intercepting your messages, so nothing is sent or read. Ask them over another channel. /newkeys ${contactId} accepts the new keys.`,
         )
       }),
+      client.on('channel_post', ({ channelId, post }) =>
+        this.#enqueue(async () =>
+          this.terminal.print(postLine(await this.channelBoard.nameOf(channelId), post)),
+        ),
+      ),
+      client.on('payment_confirmed', ({ ref_id }) => this.terminal.print(`• ${explainPayment(ref_id)}`)),
       client.on('error', (error) => this.#onError(error)),
       announceCalls(client, {
         name: (contact) => this.name(contact),

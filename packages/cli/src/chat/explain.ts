@@ -53,6 +53,14 @@ export function explain(error: unknown): string {
   return REFUSALS[error.refusal] ?? sanitizeLine(error.message, 300)
 }
 
+/** What a confirmed payment is for, in words. */
+export function explainPayment(refId: string): string {
+  if (refId === 'channel_quota') return 'Your payment is confirmed: you can have one more channel.'
+  if (refId.startsWith('ch_')) return 'Your payment is confirmed: the channel is yours.'
+  const alias = sanitizeLine(refId)
+  return `Your payment for ${alias} is confirmed. /bind ${alias} makes it your alias.`
+}
+
 /** An outcome that is no success and no failure of the program. Its message is shown as it is. */
 export class Notice extends Error {
   override readonly name = 'Notice'
