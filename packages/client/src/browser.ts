@@ -14,6 +14,6 @@ export type {
   OpenCallPeer,
   SentMedia,
 } from './calls/calls.ts'
-export { Calls, type WebRtcOptions, webRtc } from './calls/calls.ts'
+export { CallLog, Calls, type WebRtcOptions, webRtc } from './calls/calls.ts'
 export { type DeviceKeyOptions, deleteDatabase, deviceKeyVault, IndexedDbStore } from './stores/stores.ts'
 export { SharedClient, type SharedClientOptions } from './tabs/tabs.ts'

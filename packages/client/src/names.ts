@@ -65,6 +65,7 @@ export {
 export type { Conversation, ResendOptions, SendOptions } from './messages/messages.ts'
 export { contentOf } from './messages/messages.ts'
 export type { AnyClient } from './module-access.ts'
+export { type ConversationDecisions, type MessageName, Organizer } from './organizer/organizer.ts'
 export type {
   ClientOptions,
   Clock,

@@ -39,6 +39,7 @@ export class Person {
   readonly client: SottoClient
   readonly heard: { [N in ClientEventName]: ClientEvents[N][] } = {
     changes: [],
+    call_logged: [],
     message: [],
     status_change: [],
     retracted: [],

@@ -168,6 +168,7 @@ test('event names: message, status_change, network_state, channel_post, typing, 
     lock_state: true,
     identity_changed: true,
     changes: true,
+    call_logged: true,
   }
   for (const name of [
     'message',

@@ -2,12 +2,15 @@
 import type { SottoClient } from '../client.ts'
 import { asClientError, ClientError } from '../client-error.ts'
 import { Device } from '../device.ts'
+import type { Engine } from '../engine.ts'
 import type { Emitter } from '../events/events.ts'
 import { moduleAccessOf } from '../module-access.ts'
 import { randomUuid } from '../platform/platform.ts'
+import type { CallRecord } from '../stores/stores.ts'
 import { CallCourse } from './call-course.ts'
 import { isUnencrypted } from './call-fields.ts'
 import type { CallInfo, CallsOptions } from './call-info.ts'
+import { CallRecords, logCall } from './call-log.ts'
 import type { CallTrackKind, OpenCallPeer } from './call-peer.ts'
 import { type CallRefusal, CallSignals, type IncomingSignal } from './call-signals.ts'
 import type { CallState } from './call-states.ts'
@@ -15,6 +18,7 @@ import { LastSignals } from './last-signals.ts'
 import { type CallListener, type CallSurroundings, OneCall } from './one-call.ts'
 
 export type { CallInfo, CallsOptions } from './call-info.ts'
+export { CallLog } from './call-log.ts'
 export type {
   CallCandidate,
   CallPeer,
@@ -43,6 +47,9 @@ export class Calls {
   readonly #changeHandlers = new Set<(call: CallInfo) => void>()
   readonly #refusalHandlers = new Set<(refused: { from: string; reason: CallRefusal }) => void>()
   readonly #undo: (() => void)[] = []
+  readonly #records: CallRecords
+  /** The engine that stops, while it stops. */
+  #stopping: Engine | undefined
   #isClosed = false
 
   /**
@@ -66,6 +73,7 @@ export class Calls {
     const lastSignals = new LastSignals(signals, clock, onError)
     this.#device = device
     this.#emitter = emitter
+    this.#records = new CallRecords(() => clock.now())
     this.#around = { device, signals, openPeer, relayOnly }
     this.#course = new CallCourse({ clock, lastSignals, onChange: () => this.#emitChange(), onError })
     device.callHooks.onFrame = (frame) => {
@@ -73,7 +81,12 @@ export class Calls {
       else signals.receive(frame)
     }
     // This hook stays after `close`: the last signals may still be waiting to be sent.
-    device.callHooks.onStop = (engine) => signals.sendLast(engine, () => this.#course.handle('stopped'))
+    device.callHooks.onStop = (engine) =>
+      signals.sendLast(engine, () => {
+        this.#stopping = engine
+        this.#course.handle('stopped')
+        this.#stopping = undefined
+      })
     this.#undo.push(
       () => {
         device.callHooks.onFrame = undefined
@@ -223,7 +236,10 @@ export class Calls {
     if (!call) return this.#onRefused(from, 'MALFORMED')
     const isRefused = isUnencrypted('offer', fields)
     if (!current) return course.handle(isRefused ? 'unencrypted' : 'call_offer', { call })
-    if (!isSameContact || isRefused) return course.handle('other_offer', { call })
+    if (!isSameContact || isRefused) {
+      course.handle('other_offer', { call })
+      return this.#log(this.#records.refused(call.parties))
+    }
     // If the contact's offer takes precedence, its answer sends the stream of the offer made here.
     call.stream = current.stream
     const isFirst = from < current.parties.ownAlias
@@ -272,7 +288,14 @@ export class Calls {
 
   #emitChange(): void {
     const info = this.current
+    const record = info && this.#records.follow(info)
+    if (record) this.#log(record)
     if (info) for (const handler of [...this.#changeHandlers]) this.#run(() => handler(info))
+  }
+
+  #log(record: CallRecord): void {
+    const engine = this.#stopping ?? this.#device.engine
+    engine?.work(logCall(this.#device, engine, record)).catch((error: unknown) => this.#emitError(error))
   }
 
   #emitError(error: unknown): void {

@@ -1,7 +1,7 @@
 // The events that a client emits, by name.
 import type { ChannelPost, FriendProfile } from '@sotto/protocol'
 import type { ClientError } from '../client-error.ts'
-import type { MessageStatus, PublicIdentity, StoredMessage } from '../stores/stores.ts'
+import type { CallRecord, MessageStatus, PublicIdentity, StoredMessage } from '../stores/stores.ts'
 
 /** The state of the connection to the relay. */
 export type NetworkState = 'connected' | 'connecting' | 'disconnected'
@@ -74,6 +74,8 @@ export interface ClientEvents {
   friend_request: FriendProfile
   /** The friend list shows that a sent request was accepted. */
   friend_accepted: FriendProfile
+  /** A call has ended and is in the log. Only with the module `Calls`. */
+  call_logged: CallRecord
   /** An error that no call of the application reports. */
   error: ClientError
 }

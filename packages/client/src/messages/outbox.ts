@@ -236,6 +236,11 @@ export class Outbox {
     if (this.#queue.isOverdue(this.#context.platform.clock.now() - ACK_TIMEOUT_MS)) this.#context.reopen()
   }
 
+  /** Runs work while no message is being posted: after earlier ones were stored, and before later ones. */
+  whileNonePosts<T>(work: () => Promise<T>): Promise<T> {
+    return this.#posting.run(work)
+  }
+
   /** Resolves when every message posted before this call has been passed to the store. */
   settled(): Promise<void> {
     return this.#posting.settled()
@@ -316,9 +321,11 @@ export class Outbox {
 
   /** The relay deleted a message that it had acknowledged, because the recipient never fetched it. */
   async #expire(frame: ErrorFrame): Promise<boolean> {
-    if (frame.error !== 'EXPIRED' || frame.id === undefined || frame.conv_id === undefined) return false
+    if (frame.id === undefined || frame.conv_id === undefined) return false
     const message = await this.#context.store.findMessage(frame.conv_id, true, frame.id)
-    if (message?.status !== 'sent') return false
+    // The user removed it while it was under way. If it was retracted, the refusal may be about that.
+    if (message?.removed) return !message.retracted
+    if (frame.error !== 'EXPIRED' || message?.status !== 'sent') return false
     this.#settle(message, { status: 'failed', failure: frame.error })
     return true
   }

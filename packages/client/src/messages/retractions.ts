@@ -158,7 +158,8 @@ export class Retractions {
       session && !sessions.isAnothersAlias(session, frame.from)
         ? await store.findMessage(frame.conv_id, false, frame.id)
         : undefined
-    const retracted = message && !message.retracted ? withoutMedia({ ...message, ...RETRACTED }) : undefined
+    const isShown = message && !message.retracted && !message.removed
+    const retracted = isShown ? withoutMedia({ ...message, ...RETRACTED }) : undefined
     if (retracted) changes.push({ change: 'message', message: retracted })
     for (const offline of await store.listOfflineMessages(frame.conv_id)) {
       // The alias of the stored message does not matter: all unread messages of a conversation are from one

@@ -185,9 +185,7 @@ export type ConversationSettings = Readonly<v.InferOutput<typeof ConversationSet
 export const CallRecord = v.object({
   /** The call's id. */
   id: v.string(),
-  conversationId: ConversationId,
-  /** The contact's alias at the time of the call. */
-  contactId: AliasId,
+  conversationId: v.string(),
   /** Whether this side called. */
   isCaller: v.boolean(),
   startedAt: Time,

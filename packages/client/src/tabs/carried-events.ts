@@ -3,7 +3,7 @@ import { ChannelPost, FriendProfile } from '@sotto/protocol'
 import * as v from 'valibot'
 import { ClientError } from '../client-error.ts'
 import type { ClientEventName, ClientEvents } from '../events/events.ts'
-import { MessageStatus, StoredIdentity, StoredMessage } from '../stores/stores.ts'
+import { CallRecord, MessageStatus, StoredIdentity, StoredMessage } from '../stores/stores.ts'
 import { CarriedError, carryError, toClientError } from './carried-error.ts'
 
 /** The identity of this device without its phrase, which never leaves the leader tab. */
@@ -49,6 +49,7 @@ export const readEvent: Readers = {
   ),
   friend_request: reader(FriendProfile),
   friend_accepted: reader(FriendProfile),
+  call_logged: reader(CallRecord),
   error: reader(v.pipe(CarriedError, v.transform(toClientError))),
 }
 

@@ -1,7 +1,7 @@
 // The app under test: it uses the client as an application in a page does. Tests reach it as `app`.
 
 import { exportArchive, importArchive } from '../../src/archive/archive.ts'
-import { SharedClient } from '../../src/browser.ts'
+import { CallLog, SharedClient } from '../../src/browser.ts'
 import type { ClientOptions, SendOptions } from '../../src/client.ts'
 import {
   Channels,
@@ -9,6 +9,7 @@ import {
   type ClientErrorCode,
   type ClientEventName,
   Media,
+  Organizer,
   VanityShop,
 } from '../../src/client.ts'
 import { systemClock } from '../../src/platform/clock.ts'
@@ -47,6 +48,8 @@ class TestApp {
   readonly channels: Channels
   readonly shop: VanityShop
   readonly media: Media
+  readonly organizer: Organizer
+  readonly callLog: CallLog
   /** Made by `countWords`. */
   words: WordCount | undefined
   /** Archives, as lists of bytes. */
@@ -66,6 +69,8 @@ class TestApp {
     this.channels = new Channels(client)
     this.shop = new VanityShop(client)
     this.media = new Media(client)
+    this.organizer = new Organizer(client)
+    this.callLog = new CallLog(client)
     const names: ClientEventName[] = [
       'message',
       'status_change',
@@ -81,6 +86,7 @@ class TestApp {
       'security_violation',
       'friend_request',
       'friend_accepted',
+      'changes',
     ]
     for (const name of names) client.on(name, (event) => this.heard.push({ name, event }))
     client.on('error', (error) => this.heard.push({ name: 'error', event: describe(error) }))
@@ -103,9 +109,14 @@ class TestApp {
   async call(name: string, args: readonly unknown[]): Promise<Outcome> {
     const [ownName = '', moduleName] = name.split('.').toReversed()
     const owner =
-      { channels: this.channels, shop: this.shop, words: this.words, archive: this.archive }[
-        moduleName ?? ''
-      ] ?? this.client
+      {
+        channels: this.channels,
+        shop: this.shop,
+        words: this.words,
+        archive: this.archive,
+        organizer: this.organizer,
+        callLog: this.callLog,
+      }[moduleName ?? ''] ?? this.client
     const method: unknown = Reflect.get(owner, ownName)
     if (typeof method !== 'function') throw new TypeError(`no method ${name}`)
     try {

@@ -1,7 +1,6 @@
 // The contract of a client's store for deleted messages, settings of conversations, and calls. A test suite
 // that runs on every kind of store.
 import { expect, test } from 'bun:test'
-import { AliasId, check } from '@sotto/protocol'
 import type { CallRecord, ConversationSettings, StoreChange } from '../../src/stores/records.ts'
 import {
   conversationId,
@@ -15,7 +14,6 @@ import {
 function callOf(fields: Partial<CallRecord> & { readonly id: string }): CallRecord {
   const call = {
     conversationId,
-    contactId: check(AliasId, 'alice'),
     isCaller: false,
     startedAt: 1,
     end: 'unanswered',

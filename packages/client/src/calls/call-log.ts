@@ -1,0 +1,112 @@
+// The log of calls: writes each call when it has ended, and answers the log to applications.
+import * as v from 'valibot'
+import type { Device } from '../device.ts'
+import type { Engine } from '../engine.ts'
+import { type AnyClient, hostPart } from '../module-access.ts'
+import { type HostedPart, ModulePart } from '../module-part.ts'
+import { CallRecord, type StoreChange } from '../stores/stores.ts'
+import { tabMethod } from '../tab-method.ts'
+import type { CallInfo } from './call-info.ts'
+
+/** How many calls are kept: the latest. */
+const MAX_CALLS = 500
+
+/** What is known of a call that has not ended. */
+interface Course {
+  readonly startedAt: number
+  isAccepted: boolean
+  connectedAt?: number
+}
+
+/** Makes a record of each call from its changes. */
+export class CallRecords {
+  readonly #now: () => number
+  /** The latest call; without a course if it has ended. */
+  #latest: { readonly id: string; readonly course?: Course } | undefined
+
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  /** Call it for every change of a call. Returns the record once the call has ended. */
+  follow({ id, conversationId, isCaller, state, end }: CallInfo): CallRecord | undefined {
+    const now = this.#now()
+    // There is one call at a time: what is known of an earlier one is not needed any more.
+    if (this.#latest?.id !== id) this.#latest = { id, course: { startedAt: now, isAccepted: false } }
+    const { course } = this.#latest
+    if (!course) return undefined
+    if (state === 'connecting' || state === 'connected') course.isAccepted = true
+    if (state === 'connected') course.connectedAt ??= now
+    const { startedAt, connectedAt, isAccepted } = course
+    if (end === undefined) return undefined
+    this.#latest = { id }
+    return {
+      ...{ id, conversationId, isCaller, startedAt, end },
+      ...(connectedAt === undefined ? {} : { durationMs: Math.max(0, now - connectedAt) }),
+      missed: !isCaller && !isAccepted && end !== 'declined',
+    }
+  }
+
+  /** The record of a contact's call that was refused because there is another call. */
+  refused({ id, conversationId }: Pick<CallInfo, 'id' | 'conversationId'>): CallRecord {
+    return { id, conversationId, isCaller: false, startedAt: this.#now(), end: 'busy', missed: true }
+  }
+}
+
+/** Stores a record, and removes the oldest beyond the limit. */
+export async function logCall(device: Device, engine: Engine, call: CallRecord): Promise<void> {
+  await engine.journal.write([{ change: 'call_logged', call }])
+  device.emitter.emit('call_logged', call)
+  const beyond = (await device.platform.store.listCalls()).slice(MAX_CALLS)
+  if (beyond.length > 0) await engine.journal.write(removalOf(beyond))
+}
+
+function removalOf(calls: readonly Pick<CallRecord, 'id'>[]): readonly StoreChange[] {
+  return calls.map(({ id }) => ({ change: 'call_removed', id }) as const)
+}
+
+async function list(device: Device): Promise<readonly CallRecord[]> {
+  device.needEngine()
+  return device.platform.store.listCalls()
+}
+
+async function remove(device: Device, ids: readonly string[]): Promise<void> {
+  const engine = device.needEngine()
+  await engine.work(engine.journal.write(removalOf(ids.map((id) => ({ id })))))
+}
+
+const methods = {
+  list: tabMethod(
+    'calls.list',
+    { takes: v.tuple([]), answers: v.pipe(v.array(CallRecord), v.readonly()) },
+    list,
+  ),
+  remove: tabMethod(
+    'calls.remove',
+    { takes: v.tuple([v.pipe(v.array(v.string()), v.readonly())]), answers: v.void() },
+    remove,
+  ),
+}
+const part = new ModulePart<Device>({ methods: Object.values(methods), open: (device) => device })
+
+/**
+ * The calls of this device: `const log = new CallLog(client)`. `Calls` writes it; at most 500 calls are kept.
+ * The event `call_logged` reports each call that has ended, and `changes` of the kind `calls` every change.
+ */
+export class CallLog {
+  readonly #part: HostedPart<Device>
+
+  constructor(client: AnyClient) {
+    this.#part = hostPart(client, part)
+  }
+
+  /** The calls that have ended, the latest first. */
+  list(): Promise<readonly CallRecord[]> {
+    return this.#part.call(methods.list, [])
+  }
+
+  /** Removes calls from the log, by their ids. */
+  remove(ids: readonly string[]): Promise<void> {
+    return this.#part.call(methods.remove, [ids])
+  }
+}

@@ -1,0 +1,152 @@
+// What the user decides about conversations and messages on this device: own names, pins, archive, drafts,
+// deletion.
+import { ConversationId, cleanName, MessageId, PAYLOAD_CHARACTERS } from '@sotto/protocol'
+import * as v from 'valibot'
+import { ClientError, checkArgument } from '../client-error.ts'
+import type { Device } from '../device.ts'
+import { type AnyClient, hostPart } from '../module-access.ts'
+import { type HostedPart, ModulePart } from '../module-part.ts'
+import type { ConversationSettings, StoreChange, StoredMessage } from '../stores/stores.ts'
+import { tabMethod } from '../tab-method.ts'
+
+const MAX_NAME_CHARACTERS = 100
+
+/** A decision: a value, or `undefined` to take it back. */
+const maybe = <S extends v.GenericSchema>(schema: S) => v.exactOptional(v.union([schema, v.undefined()]))
+const Time = v.pipe(v.number(), v.finite())
+const Decisions = v.object({
+  name: maybe(v.string()),
+  pinned: maybe(Time),
+  mutedUntil: maybe(Time),
+  archived: maybe(v.boolean()),
+  draft: maybe(v.pipe(v.string(), v.maxLength(PAYLOAD_CHARACTERS))),
+})
+
+/** What to change about a conversation. A field with the value `undefined` is taken back. */
+export interface ConversationDecisions {
+  /** The user's own name for the contact: one line of at most 100 characters. */
+  readonly name?: string | undefined
+  /** Pins it. Pinned conversations come first, sorted by this number, the lowest first. */
+  readonly pinned?: number | undefined
+  /** Mutes it until this time, in milliseconds since 1970. The application leaves out notifications. */
+  readonly mutedUntil?: number | undefined
+  /** Archives it. A received message takes it out of the archive, unless it is muted then. */
+  readonly archived?: boolean | undefined
+  /** A text that the user has begun to write, of at most 65,536 UTF-16 units. */
+  readonly draft?: string | undefined
+}
+
+/** Names a stored message. A `StoredMessage` is one. */
+export type MessageName = Pick<StoredMessage, 'conversationId' | 'isMe' | 'id'>
+
+async function decide(device: Device, contact: string, decisions: ConversationDecisions): Promise<void> {
+  const engine = device.needEngine()
+  const { settings } = engine.messages
+  const { conversationId } = engine.sessions.get(contact)
+  const checked = checkArgument(Decisions, decisions, 'a decision about a conversation is not valid')
+  const { name, pinned, mutedUntil, archived, draft } = { ...settings.of(conversationId), ...checked }
+  const cleaned = cleanName(name ?? '')
+  if (cleaned.length > MAX_NAME_CHARACTERS)
+    throw new ClientError('INVALID_ARGUMENT', `a name has at most ${MAX_NAME_CHARACTERS} characters`)
+  const decided: ConversationSettings = {
+    conversationId,
+    ...(cleaned === '' ? {} : { name: cleaned }),
+    ...(pinned === undefined ? {} : { pinned }),
+    ...(mutedUntil === undefined ? {} : { mutedUntil }),
+    ...(archived ? { archived } : {}),
+    ...(draft ? { draft } : {}),
+  }
+  await engine.work(settings.set(decided))
+}
+
+/** Deletes messages here. One that waits to be sent is not sent. */
+async function removeMessages(
+  device: Device,
+  messages: readonly v.InferOutput<typeof Name>[],
+): Promise<void> {
+  const engine = device.needEngine()
+  const { outbox } = engine.messages
+  const { store } = device.platform
+  const found = await Promise.all(
+    messages.map((each) => store.findMessage(each.conversationId, each.isMe, each.id)),
+  )
+  const waiting = found.filter((message) => message?.isMe).filter((message) => message !== undefined)
+  const changes: readonly StoreChange[] = [
+    ...messages.map((message) => ({ change: 'message_removed', ...message }) as const),
+    ...waiting.map(({ id }) => ({ change: 'outbox_removed', internalId: id }) as const),
+  ]
+  await engine.work(engine.journal.write(changes))
+  for (const { id } of waiting) outbox.withdraw(id)
+}
+
+async function clear(device: Device, contact: string): Promise<void> {
+  const engine = device.needEngine()
+  const { outbox } = engine.messages
+  const { conversationId } = engine.sessions.get(contact)
+  const cleared = outbox.whileNonePosts(async () => {
+    const intents = await device.platform.store.listOutbox()
+    const waiting = intents.filter((intent) => intent.conversationId === conversationId)
+    await engine.journal.write([
+      { change: 'messages_removed', conversationId },
+      ...waiting.map(({ internalId }) => ({ change: 'outbox_removed', internalId }) as const),
+    ])
+    for (const { internalId } of waiting) outbox.withdraw(internalId)
+  })
+  await engine.work(cleared)
+}
+
+const Contact = v.string()
+const Name = v.object({ conversationId: ConversationId, isMe: v.boolean(), id: MessageId })
+const methods = {
+  set: tabMethod('organizer.set', { takes: v.tuple([Contact, Decisions]), answers: v.void() }, decide),
+  removeMessages: tabMethod(
+    'organizer.removeMessages',
+    { takes: v.tuple([v.pipe(v.array(Name), v.readonly())]), answers: v.void() },
+    removeMessages,
+  ),
+  clear: tabMethod('organizer.clear', { takes: v.tuple([Contact]), answers: v.void() }, clear),
+}
+const part = new ModulePart<Device>({ methods: Object.values(methods), open: (device) => device })
+
+/**
+ * What the user decides about conversations and messages, on this device only: the contact and other devices
+ * are told nothing. Create it once per client: `const organizer = new Organizer(client)`. `conversation` and
+ * `conversations` answer what was decided, and `changes` says when it has changed, in every tab.
+ *
+ * A contact is named by its alias or by the id of the conversation with it.
+ */
+export class Organizer {
+  readonly #part: HostedPart<Device>
+
+  constructor(client: AnyClient) {
+    this.#part = hostPart(client, part)
+  }
+
+  /**
+   * Changes what was decided about a conversation; other decisions stay. Resolves once it is stored.
+   * @throws ClientError `UNKNOWN_CONTACT`, `INVALID_ARGUMENT`, `STORE_FAILED`.
+   */
+  set(contact: string, decisions: ConversationDecisions): Promise<void> {
+    return this.#part.call(methods.set, [contact, decisions])
+  }
+
+  /**
+   * Deletes messages on this device. The contact keeps them: see `retract`. A message that still waits to be
+   * sent is not sent; one that is under way may arrive. The message cannot come back, not even if the relay
+   * repeats it, because its id, number and nonce are kept. Unknown messages are ignored.
+   * @throws ClientError `STORE_FAILED`.
+   */
+  removeMessages(messages: readonly MessageName[]): Promise<void> {
+    return this.#part.call(methods.removeMessages, [
+      messages.map(({ conversationId, isMe, id }) => ({ conversationId, isMe, id })),
+    ])
+  }
+
+  /**
+   * Deletes all messages of a conversation on this device, as `removeMessages` does.
+   * @throws ClientError `UNKNOWN_CONTACT`, `STORE_FAILED`.
+   */
+  clear(contact: string): Promise<void> {
+    return this.#part.call(methods.clear, [contact])
+  }
+}

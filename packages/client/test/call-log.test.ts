@@ -1,0 +1,125 @@
+// The log of calls: every call that has ended is in it, with what became of it.
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { CallLog } from '../src/calls/calls.ts'
+import { type CallRecord, keyVault, MemoryStore } from '../src/client.ts'
+import { Caller, callers, connect } from './call-people.ts'
+import { until } from './people.ts'
+import { PeopleWorld } from './people-world.ts'
+
+setDefaultTimeout(30_000)
+const world = new PeopleWorld()
+
+/** Waits for the call that a client logs next. */
+function logged(caller: Caller, count = 1): Promise<CallRecord> {
+  return until(`${caller.person.name} logs call ${count}`, () => caller.person.heard.call_logged[count - 1])
+}
+
+test('an answered call is logged on both sides, with its direction and how long it was connected', async () => {
+  let now = Date.now()
+  const [alice, bob] = [
+    await Caller.join(world, 'alice', { now: () => now }),
+    await Caller.join(world, 'bob'),
+  ]
+  const conversationId = await alice.person.befriend(bob.person)
+  const startedAt = now
+  await connect(alice, bob)
+  now += 5000
+  bob.calls.hangUp()
+  await alice.is('hangup')
+  const { id } = alice.info
+  const mine = {
+    id,
+    conversationId,
+    isCaller: true,
+    startedAt,
+    durationMs: 5000,
+    end: 'hung_up_by_peer',
+    missed: false,
+  }
+  expect(await logged(alice)).toEqual(mine)
+  expect(await logged(bob)).toMatchObject({ id, isCaller: false, end: 'hung_up', missed: false })
+  const log = new CallLog(alice.person.client)
+  expect(await log.list()).toEqual([mine])
+  await until('the log is announced', () =>
+    alice.person.heard.changes
+      .flat()
+      .some((change) => change.kind === 'calls' && change.conversationId === conversationId),
+  )
+  await log.remove([id])
+  expect(await log.list()).toEqual([])
+})
+
+test('a call that nobody accepts is missed, and one that was rejected is not', async () => {
+  const [alice, bob] = await callers(world)
+  await alice.calls.call(bob.alias)
+  await bob.is('ringing')
+  alice.calls.hangUp()
+  expect(await logged(bob)).toMatchObject({ isCaller: false, end: 'hung_up_by_peer', missed: true })
+  expect(await logged(bob)).not.toHaveProperty('durationMs')
+  expect(await logged(alice)).toMatchObject({ isCaller: true, end: 'hung_up', missed: false })
+  await alice.calls.call(bob.alias)
+  await bob.is('ringing')
+  bob.calls.hangUp()
+  expect(await logged(bob, 2)).toMatchObject({ end: 'declined', missed: false })
+  expect(await logged(alice, 2)).toMatchObject({ end: 'declined', missed: false })
+})
+
+test('a call that comes during another one is missed', async () => {
+  const [alice, bob] = await callers(world)
+  const carol = await Caller.join(world, 'carol')
+  const conversationId = await carol.person.befriend(bob.person)
+  await connect(alice, bob)
+  await carol.calls.call(bob.alias)
+  const { id } = carol.info
+  expect(await logged(bob)).toMatchObject({ id, conversationId, end: 'busy', missed: true })
+  await carol.is('rejected')
+  expect(await logged(carol)).toMatchObject({ id, end: 'busy', missed: false })
+  expect(bob.calls.state).toBe('connected')
+})
+
+test('a call that locking or closing the client ends is in the log afterwards', async () => {
+  const secrets = keyVault(new Uint8Array(32).fill(7))
+  const [alice, bob] = [await Caller.join(world, 'alice', { secrets }), await Caller.join(world, 'bob')]
+  await alice.person.befriend(bob.person)
+  const { store, client } = alice.person
+  await connect(alice, bob)
+  await client.lock()
+  expect(await store.listCalls()).toMatchObject([{ end: 'stopped', missed: false }])
+  await bob.is('hangup')
+  await client.unlock()
+  await until('she is connected again', () => client.networkState === 'connected')
+  await connect(alice, bob)
+  await client.close()
+  if (!(store instanceof MemoryStore)) throw new Error('this test needs a store that opens again')
+  store.reopen()
+  expect((await store.listCalls()).length).toBe(2)
+})
+
+test('the log keeps the latest calls only, and deleting the account removes it', async () => {
+  const [alice, bob] = await callers(world)
+  const { conversationId } = await alice.person.client.conversation(bob.alias)
+  const old = Array.from({ length: 500 }, (_, at) => {
+    const call = {
+      id: `old ${at}`,
+      conversationId,
+      isCaller: true,
+      startedAt: at,
+      end: 'hung_up',
+      missed: false,
+    }
+    return { change: 'call_logged', call } as const
+  })
+  await alice.person.store.write(old)
+  await alice.calls.call(bob.alias)
+  await bob.is('ringing')
+  alice.calls.hangUp()
+  await logged(alice)
+  const log = new CallLog(alice.person.client)
+  const ids = await until('the oldest is removed', async () => {
+    const calls = await log.list()
+    return calls.length === 500 && calls.map(({ id }) => id)
+  })
+  expect([ids[0], ids.at(-1)]).toEqual([alice.info.id, 'old 1'])
+  await alice.person.client.deleteAccount()
+  expect(await alice.person.store.listCalls()).toEqual([])
+})
