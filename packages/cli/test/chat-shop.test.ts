@@ -12,7 +12,7 @@ test('a channel is created, found, subscribed to, posted in and read', async () 
   alice.enter('/channels')
   await alice.sees(/You have no channels yet/)
   alice.enter('/newchannel River News')
-  await alice.sees(/• Created River News \(ch_\w+\)/)
+  await alice.sees(/• Created River News \(ch_[\w-]+\)/)
   alice.enter('/post river news the water is high')
   await alice.sees(/• Posted in River News\./)
   bob.enter('/channels nothing like it')
@@ -35,24 +35,29 @@ test('a channel is created, found, subscribed to, posted in and read', async () 
   await bob.leave()
 }, 60_000)
 
+/** Runs `sotto orders` as the operator of the relay. @returns its output */
+function operator(...args: string[]): string {
+  const { exitCode, stdout, stderr } = Bun.spawnSync([process.execPath, MAIN, 'orders', ...args], {
+    env: { PATH: process.env.PATH ?? '', USER: 'operator', DATA_DIR: world.relay.dataDir },
+  })
+  expect({ exitCode, errors: stderr.toString() }).toEqual({ exitCode: 0, errors: '' })
+  return stdout.toString()
+}
+
 test('an alias is ordered, paid by way of the shown page, and bound', async () => {
   const { alice, bob } = await friends()
   alice.enter('/shop riverb')
   await alice.sees(/^ {2}riverb\w* +\d+ USDT$/)
   alice.enter('/buy riverbed')
   await alice.sees(/• riverbed is held for you until .* It costs \d+ USDT/)
-  const page = await alice.sees(/^http:\/\/127\.0\.0\.1:\d+\/pay/)
-  expect(page).toContain(world.relay.url)
+  const page = await alice.sees(/^http:.*\/pay\//)
+  expect(page.startsWith(`${world.relay.url}/pay/`)).toBe(true)
   alice.enter('/bind riverbed')
   await alice.sees(/The order is not paid, or its payment is not confirmed yet\./)
   alice.enter('/bind other')
   await alice.sees(/You have no order for other/)
-  const order = /ord_[\w-]+/.exec(page)?.[0] ?? ''
-  const confirm = Bun.spawnSync(
-    [process.execPath, MAIN, 'orders', 'confirm', order, '--reference', 'wire 1', '--why', 'seen'],
-    { env: { PATH: process.env.PATH ?? '', USER: 'operator', DATA_DIR: world.relay.dataDir } },
-  )
-  expect(confirm.stderr.toString()).toBe('')
+  const [order] = JSON.parse(operator('list', '--json'))
+  operator('confirm', order.order_id, '--reference', 'wire 1', '--why', 'seen')
   await alice.sees(/• Your payment for riverbed is confirmed\. \/bind riverbed makes it your alias\./)
   alice.enter('/orders')
   await alice.sees(/riverbed +\d+ USDT +paid; \/bind makes it your alias/)
