@@ -29,7 +29,6 @@ import {
   describeConversation,
   listConversations,
   listMessages,
-  type ResendOptions,
   type SendOptions,
 } from './messages/messages.ts'
 import { grantModuleAccess } from './module-access.ts'
@@ -328,25 +327,6 @@ export class SottoClient {
   async retract(contact: string, messageId: string): Promise<StoredMessage> {
     const engine = this.#get()
     return engine.work(engine.messages.retractions.retract(engine.sessions.get(contact), messageId))
-  }
-
-  /**
-   * Sends a failed message again: as a new message at the end, which is returned. The failed one is deleted
-   * here. `id` is as in `send`.
-   * @throws ClientError as `send` does, `UNKNOWN_MESSAGE`, `INVALID_ARGUMENT` if the message has not failed
-   */
-  resend(contact: string, messageId: string, options: ResendOptions = {}): Promise<StoredMessage> {
-    return this.#get().messages.outbox.resend(contact, messageId, options)
-  }
-
-  /**
-   * Deletes a `failed` message here, or a `sending` one, which is then not sent. If the relay has that one
-   * already, it is retracted. A message that is not here any more is no error.
-   * @throws ClientError `INVALID_ARGUMENT` if the relay has acknowledged the message: see `retract`
-   */
-  drop(contact: string, messageId: string): Promise<void> {
-    const engine = this.#get()
-    return engine.work(engine.messages.retractions.drop(engine.sessions.get(contact), messageId))
   }
 
   /** Tells the contact that the user is typing. Call it on every key press; most calls send nothing. */

@@ -62,7 +62,7 @@ export {
   type Spool,
   scaleImage,
 } from './media/media.ts'
-export type { Conversation, ResendOptions, SendOptions } from './messages/messages.ts'
+export type { Conversation, SendOptions } from './messages/messages.ts'
 export { contentOf } from './messages/messages.ts'
 export type { AnyClient } from './module-access.ts'
 export { type ConversationDecisions, type MessageName, Organizer } from './organizer/organizer.ts'
@@ -97,3 +97,4 @@ export type {
   VaultRecord,
 } from './stores/stores.ts'
 export { keyVault, MemoryStore } from './stores/stores.ts'
+export { UnsentMessages } from './unsent/unsent.ts'

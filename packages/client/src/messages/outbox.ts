@@ -21,11 +21,10 @@ import type {
   MessageStatus,
   OutboxIntent,
   SessionRecord,
-  StoreChange,
   StoredMessage,
 } from '../stores/stores.ts'
 import type { SendFrame } from '../wire/wire.ts'
-import { contentOf, outgoing } from './content.ts'
+import { outgoing } from './content.ts'
 import { Pauses } from './pauses.ts'
 import { type Entry, type Sending, SendQueue } from './send-queue.ts'
 
@@ -36,9 +35,6 @@ const ACK_TIMEOUT_MS = 60_000
 
 type AckFrame = Extract<RelayFrame, { type: 'ack' }>
 type ErrorFrame = Extract<RelayFrame, { type: 'error' }>
-
-/** Options of `resend`. */
-export type ResendOptions = Pick<SendOptions, 'id'>
 
 /** Options of `send`. */
 export interface SendOptions {
@@ -114,43 +110,14 @@ export class Outbox {
     return message
   }
 
-  /**
-   * Posts the content of a failed message as a new one, and deletes the failed one.
-   * @throws ClientError as `post` does, `UNKNOWN_MESSAGE`
-   */
-  async resend(contact: string, messageId: string, { id }: ResendOptions): Promise<StoredMessage> {
-    const { sessions, store } = this.#context
-    // Two calls for one message must not send it twice.
-    const { message, written } = await this.#posting.run(async () => {
-      const { conversationId } = sessions.get(contact)
-      const failed = await store.findMessage(conversationId, true, messageId)
-      const posted = await this.#findPosted(conversationId, id)
-      if (posted) return posted
-      if (!failed || failed.removed) throw new ClientError('UNKNOWN_MESSAGE', 'there is no such message')
-      const content = failed.status === 'failed' && contentOf(failed)
-      if (!content) throw new ClientError('INVALID_ARGUMENT', 'only a failed message is sent again')
-      const { replyToId } = failed
-      return this.#begin(contact, content, { ...(id && { id }), ...(replyToId && { replyToId }) }, [
-        { change: 'message_removed', conversationId, isMe: true, id: failed.id },
-      ])
-    })
-    await written
-    return message
-  }
-
-  async #begin(
-    contact: string,
-    content: string | OutgoingContent,
-    options: SendOptions,
-    also: readonly StoreChange[] = [],
-  ): Promise<BegunPost> {
-    const { sessions, platform, journal } = this.#context
+  async #begin(contact: string, content: string | OutgoingContent, options: SendOptions): Promise<BegunPost> {
+    const { sessions, platform, journal, store } = this.#context
     const session = sessions.get(contact)
     const id = options.id ?? randomUuid(platform.random)
     if (options.id !== undefined) {
       checkArgument(MessageId, id, 'invalid message id')
-      const posted = await this.#findPosted(session.conversationId, id)
-      if (posted) return posted
+      const posted = await store.findMessage(session.conversationId, true, id)
+      if (posted) return { message: posted, written: this.#adopt(posted) }
       if (this.#queue.has(id) || this.#begun.has(id))
         throw new ClientError('INVALID_ARGUMENT', 'a message to another contact has this id')
     }
@@ -182,15 +149,12 @@ export class Outbox {
       ...(intent.replyToId === undefined ? {} : { replyToId: intent.replyToId }),
     }
     this.#begun.set(id, session.conversationId)
-    const write = journal.write([...also, { change: 'message', message }, { change: 'outbox_added', intent }])
+    const write = journal.write([
+      { change: 'message', message },
+      { change: 'outbox_added', intent },
+    ])
     const written = write.then(() => this.#accept(intent)).finally(() => this.#begun.delete(id))
     return { message, written }
-  }
-
-  async #findPosted(conversationId: ConversationId, id: string | undefined): Promise<BegunPost | undefined> {
-    const message =
-      id === undefined ? undefined : await this.#context.store.findMessage(conversationId, true, id)
-    return message && { message, written: this.#adopt(message) }
   }
 
   #accept(intent: OutboxIntent): void {
@@ -344,7 +308,8 @@ export class Outbox {
   }
 
   #announce(message: StoredMessage, previous: MessageStatus): void {
-    if (message.status !== previous) this.#context.emitter.emit('status_change', { message, previous })
+    if (message.status !== previous && !message.removed)
+      this.#context.emitter.emit('status_change', { message, previous })
   }
 
   #pump(): void {

@@ -60,53 +60,35 @@ export class Retractions {
    * @throws ClientError `UNKNOWN_MESSAGE`, `STORE_FAILED`.
    */
   async retract(session: SessionRecord, messageId: string): Promise<StoredMessage> {
-    const { store, journal, emitter } = this.#context
+    const { store, journal, emitter, platform } = this.#context
     const message = await store.findMessage(session.conversationId, true, messageId)
     if (!message) throw new ClientError('UNKNOWN_MESSAGE', 'you sent no such message here')
     if (message.retracted) return message
     const { conversationId, id } = message
-    const change = { change: 'message_patch', conversationId, isMe: true, id, patch: RETRACTED } as const
-    const isAtRelay = await this.#withdraw(session, message, change)
-    const retracted = withoutMedia({ ...message, ...RETRACTED })
-    if (!isAtRelay) journal.record([{ change: 'message', message: retracted }])
-    emitter.emit('retracted', retracted)
-    return retracted
-  }
-
-  /**
-   * Deletes a message of this account that the relay has not acknowledged. Resolves once that is stored.
-   * @throws ClientError `INVALID_ARGUMENT` for another message, `STORE_FAILED`
-   */
-  async drop({ theirAliasId, conversationId }: SessionRecord, messageId: string): Promise<void> {
-    const message = await this.#context.store.findMessage(conversationId, true, messageId)
-    if (!message || message.removed) return
-    const { id, status } = message
-    if (status !== 'sending' && status !== 'failed')
-      throw new ClientError('INVALID_ARGUMENT', 'this message was sent; it can be retracted')
-    await this.#withdraw({ theirAliasId }, message, {
-      ...{ change: 'message_removed', conversationId, isMe: true, id },
-    })
-  }
-
-  /** Makes a change to a message that is not to be delivered. @returns whether the relay may have it */
-  async #withdraw(
-    { theirAliasId: toAliasId }: Pick<SessionRecord, 'theirAliasId'>,
-    { conversationId, id, status, failure }: StoredMessage,
-    change: StoreChange,
-  ): Promise<boolean> {
-    const { journal, platform } = this.#context
-    const changes: StoreChange[] = [change, { change: 'outbox_removed', internalId: id }]
-    const intent: RetractIntent = { messageId: id, conversationId, toAliasId, addedAt: platform.clock.now() }
+    const changes: StoreChange[] = [
+      { change: 'message_patch', conversationId, isMe: true, id, patch: RETRACTED },
+      { change: 'outbox_removed', internalId: id },
+    ]
+    const intent: RetractIntent = {
+      messageId: id,
+      conversationId,
+      toAliasId: session.theirAliasId,
+      addedAt: platform.clock.now(),
+    }
     // The relay never stored a message that it refused.
-    const isAtRelay = status !== 'failed' || failure === 'EXPIRED'
+    const isAtRelay = message.status !== 'failed' || message.failure === 'EXPIRED'
     if (isAtRelay) changes.push({ change: 'retract_added', intent })
     await journal.write(changes)
     this.#outbox.withdraw(id)
+    const retracted = withoutMedia({ ...message, ...RETRACTED })
     if (isAtRelay) {
       this.#intents.set(id, intent)
       this.#send(intent)
+    } else {
+      journal.record([{ change: 'message', message: retracted }])
     }
-    return isAtRelay
+    emitter.emit('retracted', retracted)
+    return retracted
   }
 
   onOpen(): void {

@@ -14,8 +14,8 @@ type Promised<T> = {
     ? (...args: A) => Promise<Awaited<R>>
     : never
 }
-/** `SharedClient` has its own `send` and `resend`, which choose the message's id. */
-type Forwarded = Promised<Pick<SottoClient, Exclude<ClientMethodName, 'send' | 'resend'>>>
+/** `SharedClient` has its own `send`, which chooses the message's id. */
+type Forwarded = Promised<Pick<SottoClient, Exclude<ClientMethodName, 'send'>>>
 
 class Forwarding {
   constructor(request: Request) {

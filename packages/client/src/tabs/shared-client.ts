@@ -10,7 +10,7 @@ import type {
   EventStreamOptions,
   NetworkState,
 } from '../events/events.ts'
-import type { ResendOptions, SendOptions } from '../messages/messages.ts'
+import type { SendOptions } from '../messages/messages.ts'
 import { grantModuleAccess } from '../module-access.ts'
 import {
   type ClientOptions,
@@ -46,7 +46,7 @@ export interface SharedClientOptions extends Omit<ClientOptions, 'store'> {
 }
 
 /** The members that the class must declare itself. It inherits the other methods of a client. */
-type OwnMembers = { readonly [N in OwnName | 'send' | 'resend']: unknown }
+type OwnMembers = { readonly [N in OwnName | 'send']: unknown }
 
 /**
  * One client for all tabs of an origin. With a `SottoClient` in each, the tabs would disconnect each other at
@@ -211,12 +211,6 @@ export class SharedClient extends ForwardedMethods implements OwnMembers {
     // This tab chooses the id, so that a repeated request, to any tab, stores one message only.
     const id = options.id ?? randomUuid(this.#platform.random)
     return this.#tab.ask(clientMethod('send'), [contact, content, { ...options, id }])
-  }
-
-  /** See `SottoClient.resend`. */
-  resend(contact: string, messageId: string, options: ResendOptions = {}): Promise<StoredMessage> {
-    const id = options.id ?? randomUuid(this.#platform.random)
-    return this.#tab.ask(clientMethod('resend'), [contact, messageId, { id }])
   }
 
   #runForIdentity(run: (client: SottoClient) => Promise<StoredIdentity>): Promise<PublicIdentity> {

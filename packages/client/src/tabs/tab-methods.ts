@@ -94,9 +94,7 @@ const SendOptions = v.object({ replyToId: v.exactOptional(v.string()), id: v.str
  * | Method | The second time |
  * |---|---|
  * | `send` | answers the stored message: the requesting tab chose its id |
- * | `resend` | answers the new message: the requesting tab chose its id |
  * | `retract` | answers the message as retracted |
- * | `drop` | finds nothing left to delete |
  * | `markRead` | also marks the messages that arrived since the first time |
  * | `notifyTyping` | sends a second notice; notices mean nothing after a moment |
  * | `connect`, `disconnect`, `lock` | changes nothing |
@@ -149,8 +147,6 @@ const descriptions: Descriptions = {
   send: { takes: v.tuple([v.string(), Content, SendOptions]), answers: StoredMessage },
   countUnsent: { takes: Nothing, answers: v.number() },
   retract: { takes: ContactAndText, answers: StoredMessage },
-  resend: { takes: v.tuple([v.string(), v.string(), v.object({ id: v.string() })]), answers: StoredMessage },
-  drop: { takes: ContactAndText, answers: Done },
   notifyTyping: { takes: Contact, answers: Done },
   markRead: { takes: Contact, answers: Done },
   messages: { takes: v.tuple([v.string(), v.optional(Range, {})]), answers: Messages },
