@@ -1,8 +1,9 @@
-// The packed client in the oldest promised Node and in the current one: everything that media do outside of
-// browsers.
+// The packed client in the oldest promised Node and in the current one: the guide's program, and everything
+// that media do outside of browsers.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type RelayProcess, startRelay } from '@sotto/relay/testing'
-import { findNode, NODE_VERSIONS } from './node-versions.ts'
+import { GUIDE, programOf } from './guide.ts'
+import { findNode, NODE_VERSIONS, OLDEST_NODE } from './node-versions.ts'
 import { makeApp, type PackedClient, packClient, run } from './packed.ts'
 
 const LIMIT_MS = 180_000
@@ -73,6 +74,28 @@ await bob.close()
 `
 
 for (const version of NODE_VERSIONS) {
+  test(
+    `the guide’s program prints the lines that its comments say in Node ${version}`,
+    async () => {
+      // The program searches for its channel, so it is alone at its relay.
+      const own = await startRelay({ env: { PAYMENTS: 'dev' } })
+      const { source, prints } = await programOf(GUIDE, 'ts', own.url)
+      // What the guide says for Node 20: an earlier version needs a WebSocket and plain JavaScript.
+      const early = `import { WebSocket } from 'ws'\nObject.assign(globalThis, { WebSocket })\n${source}`
+      const files =
+        version === OLDEST_NODE
+          ? { 'guide.mjs': new Bun.Transpiler({ loader: 'ts' }).transformSync(early) }
+          : { 'guide.ts': source }
+      const app = await makeApp(client, files, ['ws'])
+      const output = await run([await findNode(version), ...Object.keys(files)], app.folder)
+      expect(prints.length).toBeGreaterThan(10)
+      expect(output.trim().split('\n')).toEqual([...prints])
+      await app.remove()
+      await own.stop()
+    },
+    LIMIT_MS,
+  )
+
   test(
     `files, voice and original images go both ways in Node ${version}`,
     async () => {

@@ -5,9 +5,11 @@ import { join } from 'node:path'
 import { run } from './packed.ts'
 import { MODULES } from './pages.ts'
 
-/** The oldest version that `engines` of the package promises, and the current one. */
-export const NODE_VERSIONS = ['20.0.0', '26.10.0'] as const
-export type NodeVersion = (typeof NODE_VERSIONS)[number]
+/** The oldest version that `engines` of the package promises. */
+export const OLDEST_NODE = '20.0.0'
+/** The oldest version and the current one. */
+export const NODE_VERSIONS = [OLDEST_NODE, '26.10.0'] as const
+type NodeVersion = (typeof NODE_VERSIONS)[number]
 
 /** The registry's checksums. A system that is not here relies on npm's own check. */
 const CHECKSUMS: Readonly<Record<string, string>> = {
