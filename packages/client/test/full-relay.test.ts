@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { type RelayProcess, startRelay } from '@sotto/relay/testing'
 import { mountSmallDisk, type SmallDisk } from '../../relay/test/small-disk.ts'
-import { ClientError } from '../src/client.ts'
+import { ClientError, UnsentMessages } from '../src/client.ts'
 import { Media } from '../src/media/media.ts'
 import { friendOf, makePeer } from './hostile-relay.ts'
 import { HostileWorld } from './hostile-world.ts'
@@ -51,6 +51,11 @@ test('a message to a full relay stays, is reported once, and is sent once there 
   )
   expect(error).toMatchObject({ code: 'REFUSED', refusal: 'RELAY_FULL', retryAfterMs: expect.any(Number) })
   expect(await alice.transcript(bob.alias)).toEqual(['me: first [sending]', 'me: second [sending]'])
+  const { conversationId, heldBy } = await alice.client.conversation(bob.alias)
+  expect(heldBy).toBe('RELAY_FULL')
+  const held = { kind: 'conversation', conversationId } as const
+  expect(alice.heard.changes.flat()).toContainEqual(held)
+  alice.heard.changes.length = 0
 
   const upload = new Media(alice.client).sendFile(bob.alias, new Blob(['x']), { name: 'x.txt' })
   const refused = await upload.then(
@@ -66,6 +71,58 @@ test('a message to a full relay stays, is reported once, and is sent once there 
   await alice.sees(bob.alias, second.id, 'delivered')
   expect(bob.heard.message.map(({ text }) => text)).toEqual(['first', 'second'])
   expect(alice.heard.error).toHaveLength(1)
+  expect(await alice.client.conversation(bob.alias)).not.toHaveProperty('heldBy')
+  expect(alice.heard.changes.flat()).toContainEqual(held)
+})
+
+test('a conversation says why its messages are held, until one is accepted or none is left', async () => {
+  const world = new HostileWorld()
+  const [bob, carol] = [makePeer('bob'), makePeer('carol')]
+  world.relay.answers['POST /ws/ticket'] = () => ({
+    body: { ticket: 'ticket', expires_in: 30, features: ['after'] },
+  })
+  const person = await world.victim([bob, carol])
+  const refuse = (id: string, error: string): void =>
+    world.relay.send({ type: 'error', error, message: '', id, conv_id: bob.conversationId })
+  const heldBy = async (): Promise<unknown> => {
+    await world.settled(person)
+    return (await person.client.conversation('bob')).heldBy
+  }
+  const changes = (): number =>
+    person.heard.changes.flat().filter(({ kind }) => kind === 'conversation').length
+  await person.client.send('bob', 'first', { id: 'first' })
+  await person.client.send('bob', 'second', { id: 'second' })
+  await until('both are under way', () => world.relay.framesOf('msg').length === 2)
+  expect(await heldBy()).toBeUndefined()
+  const before = changes()
+  refuse('first', 'MAILBOX_FULL')
+  refuse('second', 'OUT_OF_ORDER')
+  expect(await heldBy()).toBe('MAILBOX_FULL')
+  expect((await person.client.conversations()).map((each) => each.heldBy)).toEqual([
+    'MAILBOX_FULL',
+    undefined,
+  ])
+  expect(changes()).toBe(before + 1)
+  await new UnsentMessages(person.client).drop('bob', 'first')
+  expect(await heldBy()).toBe('MAILBOX_FULL')
+  await new UnsentMessages(person.client).drop('bob', 'second')
+  expect(await heldBy()).toBeUndefined()
+  expect(changes()).toBe(before + 2)
+
+  const sent = (id: string): number => world.relay.framesOf('msg').filter((frame) => frame.id === id).length
+  for (const [id, end] of [
+    ['third', { type: 'ack', seq: 1, at: 1 }],
+    ['fourth', { type: 'error', error: 'NOT_FRIENDS', message: '' }],
+  ] as const) {
+    await person.client.send('bob', id, { id })
+    await until(`${id} is under way`, () => sent(id) === 1)
+    refuse(id, 'RATE_LIMITED')
+    expect(await heldBy()).toBe('RATE_LIMITED')
+    await until(`${id} is sent again`, () => sent(id) === 2)
+    world.relay.send({ ...end, id, conv_id: bob.conversationId })
+    expect(await heldBy()).toBeUndefined()
+  }
+  await world.stop()
 })
 
 test('each time that a relay becomes full is reported once, however often it refuses', async () => {

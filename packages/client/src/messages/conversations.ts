@@ -8,6 +8,7 @@ import type {
   MessagesAround,
   StoredMessage,
 } from '../stores/stores.ts'
+import type { Outbox } from './outbox.ts'
 import type { Receipts } from './receipts.ts'
 import type { Settings } from './settings.ts'
 
@@ -23,12 +24,21 @@ export interface Conversation extends Omit<ConversationSettings, 'conversationId
   readonly isVerified: boolean
   readonly unread: number
   readonly lastMessage: StoredMessage | undefined
+  /**
+   * While the relay refuses messages to this contact for now: its code, such as `RELAY_FULL`, `MAILBOX_FULL`
+   * or `RATE_LIMITED`. They stay `sending`, and are sent once it accepts them.
+   */
+  readonly heldBy?: string
 }
 
 interface Sources {
   readonly friends: Friends
   readonly sessions: Sessions
-  readonly messages: { readonly receipts: Pick<Receipts, 'readSeq'>; readonly settings: Pick<Settings, 'of'> }
+  readonly messages: {
+    readonly outbox: Pick<Outbox, 'heldBy'>
+    readonly receipts: Pick<Receipts, 'readSeq'>
+    readonly settings: Pick<Settings, 'of'>
+  }
 }
 
 /** Lists a part of a conversation, in order. */
@@ -60,6 +70,7 @@ export async function describeConversation(
   const latest = await store.listMessages(conversationId, { limit: 1 })
   const friend = friends.list().find((profile) => profile.conversation_id === conversationId)
   const { status } = await trustStateOf(sessions, conversationId, store)
+  const heldBy = messages.outbox.heldBy(conversationId)
   return {
     ...messages.settings.of(conversationId),
     contactId: theirAliasId,
@@ -68,6 +79,7 @@ export async function describeConversation(
     isVerified: status === 'verified',
     unread: unread.filter((message) => !message.isMe && !message.retracted).length,
     lastMessage: latest.at(-1),
+    ...(heldBy && { heldBy }),
   }
 }
 

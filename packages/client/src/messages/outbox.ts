@@ -86,7 +86,11 @@ export class Outbox {
     this.#context = context
     const { clock, maxInFlight } = context.platform
     this.#queue = new SendQueue(maxInFlight, () => clock.now())
-    this.#pauses = new Pauses(context.platform, () => this.#pump())
+    this.#pauses = new Pauses(
+      context.platform,
+      () => this.#pump(),
+      (conversationId) => context.emitter.emit('changes', [{ kind: 'conversation', conversationId }]),
+    )
   }
 
   async load(): Promise<void> {
@@ -173,8 +177,18 @@ export class Outbox {
 
   /** Removes a message that was retracted before its acknowledgement. */
   withdraw(messageId: string): void {
-    this.#queue.remove(messageId)
+    this.#remove(messageId)
     this.#pump()
+  }
+
+  #remove(messageId: string): void {
+    const last = this.#queue.remove(messageId)
+    if (last) this.#pauses.end(last)
+  }
+
+  /** The code with which the relay refuses the messages of a conversation for now, if it does. */
+  heldBy(conversationId: ConversationId): string | undefined {
+    return this.#pauses.heldBy(conversationId)
   }
 
   /** @param hasAfter whether the relay checks the order of messages */
@@ -220,7 +234,7 @@ export class Outbox {
     if (!message) return
     const entry = this.#queue.get(frame.id)
     if (entry ? !entry.wasSent || entry.intent.conversationId !== frame.conv_id : !message.retracted) return
-    this.#pauses.accepted(frame.conv_id)
+    this.#pauses.end(frame.conv_id)
     this.#queue.accepted(frame.conv_id)
     const patch: MessagePatch = {
       seq: message.seq ?? frame.seq,
@@ -243,7 +257,7 @@ export class Outbox {
     const { conversationId, internalId } = entry.intent
     if (isErrorCode(frame.error) ? errors[frame.error].retry === 'never' : this.#hasFailed(entry, frame)) {
       const message = await this.#context.store.findMessage(conversationId, true, internalId)
-      this.#queue.remove(internalId)
+      this.#remove(internalId)
       if (message) this.#settle(message, { status: 'failed', failure: frame.error })
       this.#pump()
       return true

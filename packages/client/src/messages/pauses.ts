@@ -12,18 +12,34 @@ interface Pause {
   readonly backoff: Backoff
   cancel: () => void
   isOver: boolean
+  /** The relay's code, until it accepts a message. */
+  refusal?: string | undefined
 }
 
 /** The pauses of all conversations. A pause that is over remembers how long the next one will be. */
 export class Pauses {
   readonly #platform: Pick<Platform, 'clock' | 'random'>
   readonly #onOver: () => void
+  readonly #onHold: (conversationId: ConversationId) => void
   readonly #pauses = new Map<ConversationId, Pause>()
 
-  /** @param onOver called when a pause is over */
-  constructor(platform: Pick<Platform, 'clock' | 'random'>, onOver: () => void) {
+  /**
+   * @param onOver called when a pause is over
+   * @param onHold called when `heldBy` of a conversation changes
+   */
+  constructor(
+    platform: Pick<Platform, 'clock' | 'random'>,
+    onOver: () => void,
+    onHold: (conversationId: ConversationId) => void,
+  ) {
     this.#platform = platform
     this.#onOver = onOver
+    this.#onHold = onHold
+  }
+
+  /** The code with which the relay refuses the messages of a conversation for now, if it does. */
+  heldBy(conversationId: ConversationId): string | undefined {
+    return this.#pauses.get(conversationId)?.refusal
   }
 
   /** Whether a conversation has to wait. */
@@ -40,6 +56,7 @@ export class Pauses {
       isOver: true,
     }
     this.#pauses.set(conversationId, pause)
+    this.#hold(conversationId, pause, refusal.error)
     // The relay has repeated its refusal of the same message.
     if (!pause.isOver) return
     pause.isOver = false
@@ -49,9 +66,18 @@ export class Pauses {
     })
   }
 
-  /** The relay has accepted a message of the conversation: its next pause is a short one. */
-  accepted(conversationId: ConversationId): void {
-    if (this.#pauses.get(conversationId)?.isOver) this.#pauses.delete(conversationId)
+  /** The relay has accepted a message of the conversation, or none is left: its next pause is a short one. */
+  end(conversationId: ConversationId): void {
+    const pause = this.#pauses.get(conversationId)
+    if (!pause) return
+    if (pause.isOver) this.#pauses.delete(conversationId)
+    this.#hold(conversationId, pause)
+  }
+
+  #hold(conversationId: ConversationId, pause: Pause, refusal?: string): void {
+    if (pause.refusal === refusal) return
+    pause.refusal = refusal
+    this.#onHold(conversationId)
   }
 
   stop(): void {

@@ -77,16 +77,21 @@ export class SendQueue {
     conversation.entries.add(entry)
   }
 
-  /** Removes a message that was accepted, has failed or was retracted. */
-  remove(id: string): void {
+  /**
+   * Removes a message that was accepted, has failed or was retracted.
+   * @returns its conversation, if that has no other message here
+   */
+  remove(id: string): ConversationId | undefined {
     const entry = this.#entries.get(id)
-    if (!entry) return
+    if (!entry) return undefined
     this.#markUnsent(entry)
     this.#entries.delete(id)
     const { conversationId } = entry.intent
     const entries = this.#conversations.get(conversationId)?.entries
     entries?.delete(entry)
-    if (entries?.size === 0) this.#conversations.delete(conversationId)
+    if (entries?.size !== 0) return undefined
+    this.#conversations.delete(conversationId)
+    return conversationId
   }
 
   /** The relay accepted a message of this conversation. */

@@ -60,6 +60,7 @@ const Conversation = v.object({
   isVerified: v.boolean(),
   unread: v.number(),
   lastMessage: v.union([StoredMessage, v.undefined()]),
+  heldBy: v.exactOptional(v.string()),
 })
 const Range = v.union([
   v.strictObject({ aroundSeq: v.number(), limit: v.number() }),
