@@ -2,6 +2,8 @@
 import { expect, test } from 'bun:test'
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import vectors from '../../../vectors/crypto.json'
+import { wireAccount } from '../../relay/test/wire.ts'
 import { aliasIn, useChats } from './chat-world.ts'
 import { PipedChat, TtyChat } from './terminals.ts'
 
@@ -230,6 +232,32 @@ test('an identity is recovered from its words, typed or in a file, and the first
   await writeFile(phraseFile, 'twelve wrong words')
   const fourth = new PipedChat(['--relay', world.relay.url, '--home', newHome(), '--phrase-file', phraseFile])
   expect(await fourth.process.exited).toBe(1)
+}, 60_000)
+
+test('an account of an older client is recovered, and one whose key the words do not give is refused', async () => {
+  const [older, stranger] = vectors.identities
+  if (!older || !stranger) throw new Error('two identities are needed')
+  const { url } = world.relay
+  const { alias } = await wireAccount(url, 'older', {
+    ed25519PrivateHex: older.ed25519_private_hex,
+    x25519: older.x25519_index_1_public_b64,
+  })
+  const phraseFile = join(world.root, 'phrase of an older client')
+  const args = (): string[] => ['--relay', url, '--home', newHome(), '--phrase-file', phraseFile]
+  await writeFile(phraseFile, older.mnemonic)
+  const chat = new PipedChat(args())
+  await chat.sees(/Welcome back, older/)
+  expect(await aliasIn(chat)).toBe(alias)
+  await chat.end()
+
+  await wireAccount(url, 'stranger', {
+    ed25519PrivateHex: stranger.ed25519_private_hex,
+    x25519: older.x25519_public_b64,
+  })
+  await writeFile(phraseFile, stranger.mnemonic)
+  const refused = new PipedChat(args())
+  expect(await new Response(refused.process.stderr).text()).toContain('another key for this account')
+  expect(await refused.process.exited).toBe(1)
 }, 60_000)
 
 test('piped lines are sent before the chat exits', async () => {

@@ -10,6 +10,7 @@ export const clientErrorCodes = [
   'IDENTITY_EXISTS',
   'INVALID_PHRASE',
   'ACCOUNT_NOT_FOUND',
+  'ACCOUNT_KEY_MISMATCH',
   'CHALLENGE_REFUSED',
   'NETWORK',
   'BAD_REPLY',
@@ -48,6 +49,9 @@ export const clientErrorCodes = [
  * - `IDENTITY_EXISTS`: the device holds another identity; `replace: true` overwrites it.
  * - `INVALID_PHRASE`: not 12 BIP-39 English words with a valid checksum.
  * - `ACCOUNT_NOT_FOUND`: no account has this phrase's keys; it may have been deleted.
+ * - `ACCOUNT_KEY_MISMATCH`: the relay has another X25519 key for this account than this device uses, or
+ *   than the phrase gives. Nothing can be read, and nothing is confirmed; recover the account with
+ *   `replace: true`.
  * - `CHALLENGE_REFUSED`: the relay asked for a signature of something that is not this login; nothing was
  *   signed.
  * - `NETWORK`: the relay cannot be reached, or took too long.

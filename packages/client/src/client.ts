@@ -165,8 +165,8 @@ export class SottoClient {
 
   /**
    * Recovers the account of a phrase.
-   * @throws ClientError `ACCOUNT_NOT_FOUND`, `IDENTITY_EXISTS` unless `replace`, `INVALID_PHRASE`,
-   *   `CHALLENGE_REFUSED`, …
+   * @throws ClientError `ACCOUNT_NOT_FOUND`, `ACCOUNT_KEY_MISMATCH`, `IDENTITY_EXISTS` unless `replace`,
+   *   `INVALID_PHRASE`, `CHALLENGE_REFUSED`, …
    */
   async recover(input: RecoverIdentityInput): Promise<StoredIdentity> {
     return this.#device.take(input, recoverIdentity)

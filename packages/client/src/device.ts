@@ -2,6 +2,7 @@
 import { accountEndpoints, type ReplyOf } from '@sotto/protocol'
 import {
   type ActiveIdentity,
+  accountKeyMismatch,
   checkNickname,
   Lock,
   loadIdentity,
@@ -302,13 +303,13 @@ export class Device {
     const isOther =
       me.uuid !== stored.uuid ||
       me.ed25519_public_key !== stored.signingPublicKey ||
-      me.x25519_public_key !== stored.ecdhPublicKey ||
       // Two accounts never get the same alias.
       engine.sessions.isAlias(me.alias_id)
     if (isOther) throw new ClientError('BAD_REPLY', 'the relay answered with another account')
+    if (me.x25519_public_key !== stored.ecdhPublicKey) throw accountKeyMismatch()
     const followed: StoredIdentity = { ...stored, aliasId: me.alias_id, nickname: me.nickname }
     await engine.journal.write([{ change: 'identity', identity: followed }])
-    engine.identity = { ...engine.identity, stored: followed }
+    engine.identity = { ...engine.identity, stored: followed, isKeyProven: true }
     this.#emitChanges()
     return followed
   }

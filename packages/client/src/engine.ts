@@ -1,6 +1,6 @@
 // Runs one identity: creates its parts, connects them, and passes each frame to the right part.
-import type { CallFrameType, RelayFrame } from '@sotto/protocol'
-import { type ActiveIdentity, forgetKeys } from './account/account.ts'
+import { accountEndpoints, type CallFrameType, type RelayFrame } from '@sotto/protocol'
+import { type ActiveIdentity, accountKeyMismatch, forgetKeys } from './account/account.ts'
 import { asClientError, ClientError } from './client-error.ts'
 import { Friends, Sessions } from './contacts/contacts.ts'
 import { changesBy, type Emitter } from './events/events.ts'
@@ -36,7 +36,10 @@ export class Engine {
   readonly #queue = new SerialQueue()
   /** The running work that `stop` waits for. */
   readonly #working = new Set<Promise<unknown>>()
-  #stopped = false
+  /** The request for this account's key on this connection. */
+  #keyCheck: Promise<void> | undefined
+  /** Aborted by `stop`. */
+  readonly #stopping = new AbortController()
 
   constructor(platform: Platform, identity: ActiveIdentity, emitter: Emitter, callHooks: CallHooks) {
     this.#emitter = emitter
@@ -85,6 +88,7 @@ export class Engine {
       send: (frame) => this.connection.send(frame),
       reopen: () => this.connection.reopen(),
       hintFriendSync: () => this.friends.hint(),
+      proveOwnKey: () => this.#proveOwnKey(),
       onStoreFailure,
     })
     this.#incoming = new Incoming({
@@ -103,7 +107,7 @@ export class Engine {
 
   /** Stops permanently. Resolves once the results of all running work are stored. */
   async stop(): Promise<void> {
-    this.#stopped = true
+    this.#stopping.abort()
     this.#incoming.stop()
     await this.#callHooks.onStop?.(this)
     this.connection.stop()
@@ -175,7 +179,33 @@ export class Engine {
     this.#emitter.emit('error', new ClientError('REFUSED', `the relay refused a frame: ${frame.error}`))
   }
 
+  /**
+   * Whether the relay has this device's key for the account. Asks it once on each connection, until it has.
+   */
+  async #proveOwnKey(): Promise<boolean> {
+    while (!this.identity.isKeyProven) {
+      this.#keyCheck ??= this.#checkOwnKey()
+      const check = this.#keyCheck
+      await check
+      // Unless another connection has opened meanwhile, on which this answer does not count.
+      if (check === this.#keyCheck) break
+    }
+    return this.identity.isKeyProven
+  }
+
+  async #checkOwnKey(): Promise<void> {
+    try {
+      const { signal } = this.#stopping
+      const me = await this.http.call(accountEndpoints.getMe, {}, { retry: 'none', signal })
+      if (me.x25519_public_key !== this.identity.stored.ecdhPublicKey) throw accountKeyMismatch()
+      this.identity = { ...this.identity, isKeyProven: true }
+    } catch (error) {
+      if (!this.#stopping.signal.aborted) this.#emitter.emit('error', asClientError(error, 'BAD_REPLY'))
+    }
+  }
+
   #onOpen(features: readonly string[]): void {
+    this.#keyCheck = undefined
     this.friends.hint()
     this.messages.onOpen(features.includes('after'))
   }
@@ -194,7 +224,7 @@ export class Engine {
   // A message that cannot be stored is neither confirmed nor sent. The relay keeps it until this client is
   // opened again.
   #onStoreFailure(error: unknown): void {
-    if (this.#stopped) return
+    if (this.#stopping.signal.aborted) return
     this.connection.stop()
     this.#emitter.emit('error', asClientError(error, 'STORE_FAILED'))
   }

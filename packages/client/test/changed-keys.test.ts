@@ -59,6 +59,7 @@ async function makeParts() {
     send: () => false,
     reopen: nothing,
     hintFriendSync: nothing,
+    proveOwnKey: async () => true,
     onStoreFailure: nothing,
   }
   const inbox = new Inbox(context, new Confirmations(context), new Settings(context))

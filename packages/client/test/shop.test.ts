@@ -4,7 +4,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { tellRelay } from '@sotto/relay'
 import { failureOf } from '../../protocol/test/failure-of.ts'
 import { Channels, type FetchLike, MemoryStore, VanityShop } from '../src/client.ts'
-import { friendOf, makePeer } from './hostile-relay.ts'
+import { makePeer } from './hostile-relay.ts'
 import { HostileWorld } from './hostile-world.ts'
 import { type Person, until } from './people.ts'
 import { PeopleWorld } from './people-world.ts'
@@ -223,14 +223,15 @@ test('the client refuses a GET /me reply with another account or other keys', as
   hostile.relay.answers['POST /vanity/bind'] = () => ({ body: { alias_id: 'somebody_else' } })
   const shop = new VanityShop(alice.client)
   const orderId = `ord_${'x'.repeat(22)}`
-  for (const lie of [
-    { uuid: crypto.randomUUID() },
-    { ed25519_public_key: mallory.ed25519 },
-    { x25519_public_key: friendOf(mallory).x25519_public_key },
-  ]) {
+  const lies = [
+    ['BAD_REPLY', { uuid: crypto.randomUUID() }],
+    ['BAD_REPLY', { ed25519_public_key: mallory.ed25519 }],
+    ['ACCOUNT_KEY_MISMATCH', { x25519_public_key: mallory.x25519 }],
+  ] as const
+  for (const [code, lie] of lies) {
     hostile.relay.answers['GET /me'] = () => ({ body: { ...me, ...lie } })
-    expect(await failureOf(shop.bind(orderId))).toMatchObject({ code: 'BAD_REPLY' })
-    expect(await failureOf(alice.client.restore())).toMatchObject({ code: 'BAD_REPLY' })
+    expect(await failureOf(shop.bind(orderId))).toMatchObject({ code })
+    expect(await failureOf(alice.client.restore())).toMatchObject({ code })
   }
   expect(await alice.store.getIdentity()).toEqual(before)
   // The relay assigns aliases, so the client accepts another alias for the same account and keys.

@@ -1,12 +1,6 @@
 // A client made only of fetch and WebSocket. It follows docs/protocol.md and uses none of the project's code,
 // so these tests find a mistake that the relay and the client library share.
-import {
-  createHash,
-  type createPrivateKey,
-  type createPublicKey,
-  generateKeyPairSync,
-  sign,
-} from 'node:crypto'
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign } from 'node:crypto'
 
 type Json = Record<string, unknown>
 
@@ -45,6 +39,20 @@ function rawKey(key: ReturnType<typeof createPublicKey>): string {
   return key.export({ type: 'spki', format: 'der' }).subarray(-32).toString('base64')
 }
 
+/** The Ed25519 private key of these 32 bytes. */
+function privateKeyOf(hex: string): ReturnType<typeof createPrivateKey> {
+  const der = Buffer.from(`302e020100300506032b657004220420${hex}`, 'hex')
+  return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
+}
+
+/** The keys of a person who has another client, too. */
+export interface KnownKeys {
+  /** The 32 bytes of the Ed25519 private key, in hexadecimal. */
+  readonly ed25519PrivateHex: string
+  /** The X25519 public key, in Base64. */
+  readonly x25519: string
+}
+
 /** A key pair, and the uuid, alias and token the relay gave its account. */
 export class WireAccount {
   readonly base: string
@@ -55,12 +63,12 @@ export class WireAccount {
   alias = ''
   token = ''
 
-  constructor(relayUrl: string) {
+  /** @param keys new ones by default */
+  constructor(relayUrl: string, keys?: KnownKeys) {
     this.base = relayUrl
-    const signing = generateKeyPairSync('ed25519')
-    this.#privateKey = signing.privateKey
-    this.ed25519 = rawKey(signing.publicKey)
-    this.x25519 = rawKey(generateKeyPairSync('x25519').publicKey)
+    this.#privateKey = keys ? privateKeyOf(keys.ed25519PrivateHex) : generateKeyPairSync('ed25519').privateKey
+    this.ed25519 = rawKey(createPublicKey(this.#privateKey))
+    this.x25519 = keys?.x25519 ?? rawKey(generateKeyPairSync('x25519').publicKey)
   }
 
   api(path: string): string {
@@ -281,8 +289,12 @@ export class WireSocket {
 }
 
 /** A registered, logged-in account. */
-export async function wireAccount(relayUrl: string, nickname?: string): Promise<WireAccount> {
-  const account = new WireAccount(relayUrl)
+export async function wireAccount(
+  relayUrl: string,
+  nickname?: string,
+  keys?: KnownKeys,
+): Promise<WireAccount> {
+  const account = new WireAccount(relayUrl, keys)
   await account.register(nickname)
   await account.login()
   return account

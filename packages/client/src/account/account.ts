@@ -1,6 +1,7 @@
 // The account of a device: creates, recovers, logs in, locks and unlocks it.
 export {
   type ActiveIdentity,
+  accountKeyMismatch,
   activate,
   type CreateIdentityInput,
   checkNickname,

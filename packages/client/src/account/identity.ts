@@ -37,6 +37,8 @@ export interface ActiveIdentity {
   readonly stored: StoredIdentity
   readonly keys: IdentityKeys
   readonly login: Login
+  /** Whether the relay has said in this run that the account has this device's agreement key. */
+  readonly isKeyProven: boolean
 }
 
 /** An identity that has logged in, and the changes that write it to the store. */
@@ -53,15 +55,19 @@ export async function loadIdentity(platform: Platform): Promise<ActiveIdentity |
 
 /** Derives the keys of a stored identity. @throws ClientError `STORE_FAILED` if they are not its keys */
 export async function activate(platform: Platform, stored: StoredIdentity): Promise<ActiveIdentity> {
-  const keys = await deriveIdentityKeys(stored.mnemonic)
-  if (encodeBase64(keys.signing.publicKey) !== stored.signingPublicKey) {
+  const keys = await keysWith(
+    stored.ecdhPublicKey,
+    stored.mnemonic,
+    await deriveIdentityKeys(stored.mnemonic),
+  )
+  if (!keys || encodeBase64(keys.signing.publicKey) !== stored.signingPublicKey) {
     throw new ClientError('STORE_FAILED', 'the stored phrase does not match the stored keys')
   }
   const login = new Login(platform, new Http(platform), {
     uuid: stored.uuid,
     signingPrivateKey: keys.signing.privateKey,
   })
-  return { stored, keys, login }
+  return { stored, keys, login, isKeyProven: false }
 }
 
 /** Overwrites the private keys of an identity that is no longer in use. Strings cannot be overwritten. */
@@ -108,14 +114,18 @@ async function settle(
   account: NamedAccount,
   input: { readonly nickname?: string; readonly replace?: boolean; readonly signal?: AbortSignal },
 ): Promise<PreparedIdentity> {
-  const { keys } = registration
   const login = await registration.logIn(account)
-  const http = new Http(platform)
-  http.useTokens(login)
-  const nickname =
-    account.recovered || input.nickname === undefined
-      ? (await http.call(accountEndpoints.getMe, {}, { signal: input.signal })).nickname
-      : input.nickname
+  let { keys } = registration
+  let { nickname } = input
+  if (account.recovered || nickname === undefined) {
+    const http = new Http(platform)
+    http.useTokens(login)
+    const me = await http.call(accountEndpoints.getMe, {}, { signal: input.signal })
+    nickname = me.nickname
+    const fitting = await keysWith(me.x25519_public_key, mnemonic, keys)
+    if (!fitting) throw accountKeyMismatch()
+    keys = fitting
+  }
   const stored: StoredIdentity = {
     uuid: account.uuid,
     aliasId: account.aliasId,
@@ -125,13 +135,34 @@ async function settle(
     ecdhPublicKey: encodeBase64(keys.agreement.publicKey),
   }
   const before = await platform.store.getIdentity()
-  const same = before?.mnemonic === mnemonic && before.uuid === account.uuid
+  // With another agreement key, the stored sessions are of no use.
+  const same =
+    before?.mnemonic === mnemonic &&
+    before.uuid === account.uuid &&
+    before.ecdhPublicKey === stored.ecdhPublicKey
   if (before && !same && !input.replace) throw identityExists()
   const changes: StoreChange[] = [{ change: 'identity', identity: stored }]
   // A device without an identity can have the rest of an import that a crash interrupted.
   if (!same) changes.unshift({ change: 'clear' })
   registration.checkNotAborted()
-  return { identity: { stored, keys, login }, changes }
+  return { identity: { stored, keys, login, isKeyProven: true }, changes }
+}
+
+/**
+ * The keys of a phrase that include this agreement key; undefined if the phrase does not give it.
+ * @param keys those at index 0. The pairs that are replaced are overwritten.
+ */
+async function keysWith(
+  agreementKey: string,
+  mnemonic: string,
+  keys: IdentityKeys,
+): Promise<IdentityKeys | undefined> {
+  if (encodeBase64(keys.agreement.publicKey) === agreementKey) return keys
+  const other = await deriveIdentityKeys(mnemonic, 1)
+  keys.agreement.privateKey.fill(0)
+  other.signing.privateKey.fill(0)
+  const { agreement } = other
+  return encodeBase64(agreement.publicKey) === agreementKey ? { ...keys, agreement } : undefined
 }
 
 async function checkReplace(
@@ -155,6 +186,14 @@ async function phraseOf(text: string): Promise<string> {
  */
 export function checkNickname(text: string): string {
   return checkArgument(Name, text, 'a nickname has 1 to 64 characters, not only spaces or invisible ones')
+}
+
+/** The error for an account that has another agreement key at the relay than this device. */
+export function accountKeyMismatch(): ClientError {
+  return new ClientError(
+    'ACCOUNT_KEY_MISMATCH',
+    'the relay has another key for this account than this device',
+  )
 }
 
 function identityExists(): ClientError {

@@ -43,6 +43,8 @@ export interface InboxContext {
   >
   /** Fetches the friend list soon: it may contain the session for a message that cannot be read. */
   readonly hintFriendSync: () => void
+  /** Whether the relay has this device's key for the account. Never rejects. */
+  readonly proveOwnKey: () => Promise<boolean>
 }
 
 export class Inbox {
@@ -77,6 +79,9 @@ export class Inbox {
     )
     if (isRead) return
     this.#context.hintFriendSync()
+    // If this device has the wrong key, the relay keeps the message until a device with the right one reads
+    // it.
+    if (!(await this.#context.proveOwnKey())) return this.#confirmations.hold(frame.conv_id)
     if ((await this.#context.store.countOfflineMessages()) >= MAX_OFFLINE_MESSAGES) {
       this.#confirmations.hold(frame.conv_id)
       this.#context.emitter.emit(
@@ -146,7 +151,8 @@ export class Inbox {
       if (!session) return false
       const { sessions } = this.#context
       const plaintext = await decryptPayload(sessions.keyOf(session), offline.payloadEncrypted)
-      // A friend list changed the session during decryption, so the result with the old key does not count.
+      if (plaintext === undefined && !(await this.#context.proveOwnKey())) return false
+      // A friend list changed the session in the meantime, so the result with the old key does not count.
       if (!sessions.isCurrent(session)) continue
       // Under an alias that no friend list has explained yet, the message may come from another account.
       if (plaintext === undefined && !sessions.isTheirAlias(session, offline.fromAliasId)) return false
