@@ -2,6 +2,7 @@
 export type {
   FileContent,
   ImageContent,
+  ImageDetails,
   KeyPair,
   MessageContent,
   OutgoingContent,

@@ -147,8 +147,10 @@ test('message content: [img]key, [file]key|name|bytes and [voice]key|millisecond
       expect(contentOf(message)).toEqual(content)
     }
   }
-  const literal = await alice.client.send(bob.alias, '[img]m_typed_by_hand')
-  expect([literal.msgType, (await bob.receives('[img]m_typed_by_hand')).msgType]).toEqual(['text', 'text'])
+  for (const typed of ['[img]m_typed_by_hand', '[voice]a|1', '{"type":"image","key":"a"}']) {
+    const literal = await alice.client.send(bob.alias, typed)
+    expect([literal.msgType, (await bob.receives(typed)).msgType]).toEqual(['text', 'text'])
+  }
 })
 
 test('a retracted message has no media key, file name or text', async () => {

@@ -68,6 +68,7 @@ export {
   encodeContent,
   type FileContent,
   type ImageContent,
+  type ImageDetails,
   type MessageContent,
   type OutgoingContent,
   type TextContent,

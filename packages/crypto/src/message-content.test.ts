@@ -1,160 +1,138 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { anyString, anyText, expectCode, vectors } from '../test/expectations.ts'
-import { decodeContent, encodeContent, type MessageContent } from './message-content.ts'
+import vectors from '../../../vectors/content.json'
+import { anyString, anyText, expectCode } from '../test/expectations.ts'
+import { isTextInPhoneList, phoneReading, webReading } from '../test/older-readers.ts'
+import { decodeContent, encodeContent, type MessageContent, type OutgoingContent } from './message-content.ts'
 
 const KEY = 'm_0123456789abcdefghijkl'
-const PROVEN = `${KEY}.h${'A'.repeat(43)}`
+const [{ thumbnail: THUMBNAIL = '' } = {}] = vectors.sent
+  .map(({ content }) => content)
+  .filter((content) => 'thumbnail' in content)
 
-describe('content is sent as this plaintext', () => {
-  const cases: [Parameters<typeof encodeContent>[0], string][] = [
-    [{ text: 'hello' }, 'hello'],
-    [{ kind: 'text', text: '' }, ''],
-    [{ text: 'déjà vu 🔐', replyToId: 'local-abc' }, vectors.messages_v1[1]?.plaintext ?? ''],
-    [{ text: 'hello', replyToId: '' }, 'hello'],
-    [{ kind: 'image', mediaKey: KEY }, `[img]${KEY}`],
-    [{ kind: 'image', mediaKey: PROVEN, replyToId: 'x' }, `{"text":"[img]${PROVEN}","replyToId":"x"}`],
-    [{ kind: 'file', mediaKey: KEY, name: 'a|b.pdf', sizeBytes: 12 }, `[file]${KEY}|a|b.pdf|12`],
-    [{ kind: 'voice', mediaKey: KEY, durationMs: 3400 }, `[voice]${KEY}|3400`],
-  ]
-  for (const [content, plaintext] of cases) {
-    test(plaintext, () => {
-      expect(encodeContent(content)).toBe(plaintext)
-      const { replyToId, ...rest } = content
-      const expected = { ...rest, kind: content.kind ?? 'text', ...(replyToId ? { replyToId } : {}) }
-      expect(decodeContent(plaintext)).toEqual(expected as MessageContent)
+describe('content is sent as this plaintext, and read back', () => {
+  for (const { content, plaintext } of vectors.sent) {
+    test(plaintext.slice(0, 100), () => {
+      expect(encodeContent(content as OutgoingContent)).toBe(plaintext)
+      expect(decodeContent(plaintext)).toEqual(content as MessageContent)
     })
   }
 
+  test('`kind` is optional for text, and an empty `replyToId` is none', () => {
+    expect(encodeContent({ text: 'hello', replyToId: '' })).toBe('hello')
+  })
+
   test('content that receivers could not read is refused', async () => {
-    for (const mediaKey of ['', 'a|b', 'a b', '../x', 'k'.repeat(257)]) {
+    for (const mediaKey of ['', 'a|b', 'a b', '../x', 'k'.repeat(257)])
       await expectCode('INVALID_ARGUMENT', () => encodeContent({ kind: 'image', mediaKey }))
+    for (const number of [-1, 0.5, -0, Number.NaN, 2 ** 53]) {
+      for (const content of [
+        { kind: 'voice', mediaKey: KEY, durationMs: number },
+        { kind: 'file', mediaKey: KEY, name: 'n', sizeBytes: number },
+        { kind: 'image', mediaKey: KEY, sizeBytes: number },
+        { kind: 'image', mediaKey: KEY, width: 4, height: number },
+        { kind: 'voice', mediaKey: KEY, durationMs: 1, waveform: [number] },
+      ] as const)
+        await expectCode('INVALID_ARGUMENT', () => encodeContent(content))
     }
-    for (const number of [-1, 0.5, Number.NaN, 2 ** 53]) {
-      await expectCode('INVALID_ARGUMENT', () =>
-        encodeContent({ kind: 'voice', mediaKey: KEY, durationMs: number }),
-      )
-      await expectCode('INVALID_ARGUMENT', () =>
-        encodeContent({ kind: 'file', mediaKey: KEY, name: 'n', sizeBytes: number }),
-      )
-    }
+    for (const details of [{ width: 4 }, { thumbnail: 'data:image/png;base64,AAAA' }, { thumbnail: '' }])
+      await expectCode('INVALID_ARGUMENT', () => encodeContent({ kind: 'image', mediaKey: KEY, ...details }))
+    const waveform = Array.from({ length: 65 }, () => 1)
+    await expectCode('INVALID_ARGUMENT', () =>
+      encodeContent({ kind: 'voice', mediaKey: KEY, durationMs: 1, waveform }),
+    )
+    for (const invalid of [{ kind: 'film', mediaKey: KEY }, { text: 7 }])
+      await expectCode('INVALID_ARGUMENT', () => encodeContent(invalid as never))
   })
 })
 
-describe('JSON from other clients is read', () => {
-  const cases: [string, MessageContent][] = [
-    [`{"type":"image","key":"${KEY}"}`, { kind: 'image', mediaKey: KEY }],
-    [
-      `{"type":"image","key":"${KEY}","width":4,"thumbnail":"AAAA"}`,
-      { kind: 'image', mediaKey: KEY, thumbnail: 'AAAA' },
-    ],
-    [
-      `{"type":"file","key":"${KEY}","name":"a.pdf","size":12}`,
-      { kind: 'file', mediaKey: KEY, name: 'a.pdf', sizeBytes: 12 },
-    ],
-    [`{"type":"voice","key":"${KEY}","durationMs":1500}`, { kind: 'voice', mediaKey: KEY, durationMs: 1500 }],
-    [`{"type":"voice","key":"${KEY}","duration":1500.6}`, { kind: 'voice', mediaKey: KEY, durationMs: 1501 }],
-    [`{"type":"image","key":"${KEY}","replyToId":"x"}`, { kind: 'image', mediaKey: KEY, replyToId: 'x' }],
-    ['{"text":"hi","replyToId":"x","later":1}', { kind: 'text', text: 'hi', replyToId: 'x' }],
-    ['{"text":"hi","replyToId":null}', { kind: 'text', text: 'hi' }],
-    ['{"text":"hi","replyToId":""}', { kind: 'text', text: 'hi' }],
-    ['{"text":"hi"}', { kind: 'text', text: 'hi' }],
-    [`{"text":"[img]${KEY}"}`, { kind: 'image', mediaKey: KEY }],
-  ]
-  for (const [plaintext, content] of cases)
-    test(plaintext, () => expect(decodeContent(plaintext)).toEqual(content))
+describe('forms of other clients are read', () => {
+  for (const { content, plaintext } of vectors.received)
+    test(plaintext.slice(0, 100), () => expect(decodeContent(plaintext)).toEqual(content as MessageContent))
+})
+
+describe('details that are out of bounds are left out', () => {
+  for (const { content, plaintext } of vectors.bounded)
+    test(plaintext.slice(0, 160), () => expect(decodeContent(plaintext)).toEqual(content as MessageContent))
 })
 
 describe('a plaintext that only resembles a form is text', () => {
-  const texts = [
-    '{}',
-    '{"text":7}',
-    '{"text":"hi","priority":"high"}',
-    '{"text":"hi"',
-    ' {"text":"hi"}',
-    '["text"]',
-    '{"type":"image"}',
-    '{"type":"image","key":"a b"}',
-    `{"type":"file","key":"${KEY}","name":"a.pdf","size":"12"}`,
-    `{"type":"voice","key":"${KEY}"}`,
-    `{"type":"voice","key":"${KEY}","duration":-0.4}`,
-    `{"type":"file","key":"${KEY}","name":"a","size":-0}`,
-    '{"__proto__":{"text":"hi"}}',
-    '[img]',
-    '[img] see above',
-    `[img]${KEY}\n`,
-    `[file]${KEY}|a.pdf`,
-    `[file]${KEY}|a.pdf|many`,
-    `[file]${KEY}|a.pdf|9007199254740993`,
-    `[voice]${KEY}`,
-    `[voice]${KEY}|-1`,
-    `[IMG]${KEY}`,
-  ]
-  for (const text of texts) {
-    test(JSON.stringify(text), () => {
-      expect(decodeContent(text)).toEqual({ kind: 'text', text })
-      expect(encodeContent({ text })).toBe(text)
-    })
-  }
+  for (const text of vectors.text)
+    test(JSON.stringify(text), () => expect(decodeContent(text)).toEqual({ kind: 'text', text }))
 })
 
-test('text that has the syntax of a form is wrapped and arrives unchanged', () => {
-  const texts = [
-    '{"text":"hi"}',
-    '{"text":"hi","replyToId":"x"}',
-    '{"text":"hi","type":"text"}',
-    `{"type":"image","key":"${KEY}"}`,
-    `[img]${KEY}`,
-    `[file]${KEY}|a|1`,
-    `[voice]${KEY}|1`,
-    `{"text":"[img]${KEY}"}`,
-    `{"text":"[img]${KEY}","type":"text"}`,
-  ]
-  for (const text of texts) {
-    expect(encodeContent({ text })).not.toBe(text)
-    expect(decodeContent(encodeContent({ text }))).toEqual({ kind: 'text', text })
-    expect(decodeContent(encodeContent({ text, replyToId: 'r' }))).toEqual({
-      kind: 'text',
-      text,
-      replyToId: 'r',
-    })
-    // Also nested: a quotation of a quotation.
-    const twice = encodeContent({ text: encodeContent({ text }) })
-    expect(decodeContent(twice)).toEqual({ kind: 'text', text: encodeContent({ text }) })
+test('a text that begins like a form is marked, also in a reply, and every other text is sent as it is', () => {
+  for (const { text, plaintext } of vectors.marked) {
+    expect(encodeContent({ text })).toBe(plaintext)
+    expect(encodeContent({ text, replyToId: 'r' })).toBe(JSON.stringify({ text: plaintext, replyToId: 'r' }))
   }
+  for (const text of vectors.unmarked) expect(encodeContent({ text })).toBe(text)
 })
 
-test('any content decodes to the same content', () => {
-  const mediaKey = fc.stringMatching(/^m_[A-Za-z0-9_-]{22}$/)
+test('any content decodes to the same content, and older clients show it as what it is', () => {
+  const mediaKey = fc.stringMatching(/^m_[A-Za-z0-9_-]{22}(\.h[A-Za-z0-9_-]{43})?$/)
   const whole = fc.maxSafeNat()
-  const form = fc.constantFrom(
-    `[img]${KEY}`,
-    `[file]${KEY}|n|1`,
-    '{"text":"a"}',
-    `{"type":"image","key":"${KEY}"}`,
-  )
-  const text = fc.oneof(
-    anyText(),
-    anyString(),
-    form,
-    fc.json(),
-    form.map((inner) => JSON.stringify({ text: inner })),
+  const edge = fc.integer({ min: 1, max: 65_535 })
+  const waveform = fc.array(fc.integer({ min: 0, max: 100 }), { minLength: 1, maxLength: 64 })
+  const image = fc.record(
+    { kind: fc.constant('image' as const), mediaKey, sizeBytes: whole, thumbnail: fc.constant(THUMBNAIL) },
+    { requiredKeys: ['kind', 'mediaKey'] },
   )
   const content: fc.Arbitrary<MessageContent> = fc.oneof(
-    fc.record({ kind: fc.constant('text' as const), text }),
-    fc.record({ kind: fc.constant('image' as const), mediaKey }),
+    anyTextLikeAForm().map((text) => ({ kind: 'text' as const, text })),
+    image,
+    fc.record({ kind: fc.constant('image' as const), mediaKey, width: edge, height: edge }),
     fc.record({ kind: fc.constant('file' as const), mediaKey, name: anyString(), sizeBytes: whole }),
     fc.record({ kind: fc.constant('voice' as const), mediaKey, durationMs: whole }),
+    fc.record({ kind: fc.constant('voice' as const), mediaKey, durationMs: whole, waveform }),
   )
   const replyToId = fc.option(fc.string({ minLength: 1 }), { nil: undefined })
   fc.assert(
     fc.property(content, replyToId, (sent, reply) => {
-      const expected = reply === undefined ? sent : { ...sent, replyToId: reply }
-      expect(decodeContent(encodeContent({ ...sent, replyToId: reply }))).toEqual(expected)
+      const plaintext = encodeContent({ ...sent, replyToId: reply })
+      const replying = reply === undefined ? {} : { replyToId: reply }
+      expect(decodeContent(plaintext)).toEqual({ ...sent, ...replying })
+      for (const shown of [webReading(plaintext), phoneReading(plaintext)]) {
+        if (sent.kind !== 'text')
+          expect(shown).toEqual({ kind: sent.kind, shows: sent.mediaKey, ...replying })
+        else {
+          expect(shown).toMatchObject({ kind: 'text', ...replying })
+          // What is shown is the text, or the text after one invisible character.
+          expect([sent.text, `\u200b${sent.text}`]).toContain(String(shown.shows))
+          expect(isTextInPhoneList(String(shown.shows))).toBe(true)
+        }
+      }
     }),
-    { numRuns: 2000 },
+    { numRuns: 3000 },
   )
 })
+
+/** Any text, and many that other clients would take for media or a reply. */
+function anyTextLikeAForm(): fc.Arbitrary<string> {
+  const members = fc.record(
+    {
+      type: fc.constantFrom('image', 'file', 'voice', 'text'),
+      key: fc.constant(KEY),
+      text: fc.constantFrom('a', `[img]${KEY}`),
+      replyToId: fc.string(),
+    },
+    { requiredKeys: [] },
+  )
+  const json = fc.oneof(
+    fc.json(),
+    members.map((each) => JSON.stringify(each)),
+  )
+  const inJson = fc.tuple(fc.stringMatching(/^[ \t\n\r]{0,2}$/), json).map(([space, text]) => space + text)
+  const brackets = fc.tuple(fc.constantFrom('[img]', '[image]', '[file]', '[voice]'), anyText())
+  const marked = vectors.marked.flatMap(({ text, plaintext }) => [text, plaintext])
+  return fc.oneof(
+    anyText(),
+    anyString(),
+    inJson,
+    brackets.map((parts) => parts.join('')),
+    fc.constantFrom(...marked),
+  )
+}
 
 test('any plaintext decodes to some content', () => {
   const nested = `{"text":${'['.repeat(100_000)}`

@@ -1,22 +1,36 @@
-// The content of a decrypted message: text, image, file or voice, in the present and older forms of clients.
+// The content of a decrypted message: text, image, file or voice, in the forms that all clients read.
 import { CryptoError } from './crypto-error.ts'
+import { markLiteral, unmarkLiteral } from './literal-text.ts'
 import { isMediaKey } from './media-key.ts'
+import { thumbnailOf } from './thumbnail.ts'
 
 /** A text by a person. */
 export interface TextContent {
   readonly kind: 'text'
   readonly text: string
   /** The id of the message it answers. */
-  readonly replyToId?: string
+  readonly replyToId?: string | undefined
+}
+
+/** What an image message says besides its key: the sender's claims, to show before the download. */
+export interface ImageDetails {
+  /** Pixels, from 1 to 65,535; both or neither. */
+  readonly width?: number
+  readonly height?: number
+  /** The size of the image in bytes. */
+  readonly sizeBytes?: number
+  /**
+   * A small preview: a data URL of a JPEG of at most 16 KiB, 320 pixels wide and high. No other type gets
+   * here, so it cannot run anything.
+   */
+  readonly thumbnail?: string
 }
 
 /** An image among the relay's media. */
-export interface ImageContent {
+export interface ImageContent extends ImageDetails {
   readonly kind: 'image'
   readonly mediaKey: string
-  /** Only in received messages, from clients that send JSON. Its form is not checked. */
-  readonly thumbnail?: string
-  readonly replyToId?: string
+  readonly replyToId?: string | undefined
 }
 
 /**
@@ -28,7 +42,7 @@ export interface FileContent {
   readonly mediaKey: string
   readonly name: string
   readonly sizeBytes: number
-  readonly replyToId?: string
+  readonly replyToId?: string | undefined
 }
 
 /** A voice message among the relay's media. */
@@ -36,181 +50,154 @@ export interface VoiceContent {
   readonly kind: 'voice'
   readonly mediaKey: string
   readonly durationMs: number
-  readonly replyToId?: string
+  /** The loudness over time: 1 to 64 whole numbers from 0 to 100. */
+  readonly waveform?: readonly number[]
+  readonly replyToId?: string | undefined
 }
 
 /** The content of a message's plaintext. */
 export type MessageContent = TextContent | ImageContent | FileContent | VoiceContent
 
-/**
- * The argument of `encodeContent`: a content, but `kind` is optional for text and `replyToId` may be
- * undefined.
- */
+/** The argument of `encodeContent`: a content, but `kind` is optional for text. */
 export type OutgoingContent =
   | { readonly kind?: 'text'; readonly text: string; readonly replyToId?: string | undefined }
-  | { readonly kind: 'image'; readonly mediaKey: string; readonly replyToId?: string | undefined }
-  | {
-      readonly kind: 'file'
-      readonly mediaKey: string
-      readonly name: string
-      readonly sizeBytes: number
-      readonly replyToId?: string | undefined
-    }
-  | {
-      readonly kind: 'voice'
-      readonly mediaKey: string
-      readonly durationMs: number
-      readonly replyToId?: string | undefined
-    }
+  | ImageContent
+  | FileContent
+  | VoiceContent
 
 type MediaContent = ImageContent | FileContent | VoiceContent
+
+/** The JSON of media and replies, before its members are checked. */
+interface WireForm {
+  readonly type?: unknown
+  readonly key?: unknown
+  readonly name?: unknown
+  readonly size?: unknown
+  readonly width?: unknown
+  readonly height?: unknown
+  readonly thumbnail?: unknown
+  readonly durationMs?: unknown
+  readonly duration?: unknown
+  readonly waveform?: unknown
+  readonly text?: unknown
+  readonly replyToId?: unknown
+}
 
 const IMAGE_FORM = /^\[img\](.+)$/s
 const FILE_FORM = /^\[file\]([^|]+)\|(.*)\|([0-9]{1,16})$/s
 const VOICE_FORM = /^\[voice\]([^|]+)\|([0-9]{1,16})$/s
+const MAX_EDGE = 65_535
+const MAX_SAMPLES = 64
+const MAX_SAMPLE = 100
 
 /**
- * The plaintext of a content. Media become `[img]key`, `[file]key|name|bytes` or `[voice]key|milliseconds`;
- * a reply wraps it as `{"text":…,"replyToId":…}`.
+ * The plaintext of a content: a text as it is, media as `{"type","key",…}`, a reply as
+ * `{"text","replyToId"}`. A reply with media has the members of both, with the JSON of the media as its
+ * `text`, because some clients read one and some the other. A text that a client would take for a form gets
+ * a U+200B in front (`markLiteral`). `decodeContent` returns every content unchanged.
  *
- * `decodeContent` returns every text unchanged. A text that looks like one of the forms is wrapped as
- * `{"text":…}`. If it looks like media, `"type":"text"` is added, which says that `text` is literal.
- *
- * Throws `INVALID_ARGUMENT` for an invalid media key, or a size or duration that is not a whole number from
- * 0.
+ * Throws `INVALID_ARGUMENT` for a member that receivers would not accept, such as an invalid media key, or a
+ * size or duration that is not a whole number from 0.
  */
 export function encodeContent(content: OutgoingContent): string {
   const replyToId = content.replyToId === '' ? undefined : content.replyToId
-  switch (content.kind) {
-    case undefined:
-    case 'text':
-      return encodeText(content.text, replyToId)
-    case 'image':
-      return wrapReply(`[img]${checkMediaKey(content.mediaKey)}`, replyToId)
-    case 'file': {
-      const { mediaKey, name, sizeBytes } = content
-      if (typeof name !== 'string') throw new CryptoError('INVALID_ARGUMENT', 'name must be a string')
-      return wrapReply(
-        `[file]${checkMediaKey(mediaKey)}|${name}|${checkWhole(sizeBytes, 'sizeBytes')}`,
-        replyToId,
-      )
-    }
-    case 'voice': {
-      const { mediaKey, durationMs } = content
-      return wrapReply(`[voice]${checkMediaKey(mediaKey)}|${checkWhole(durationMs, 'durationMs')}`, replyToId)
-    }
-    default:
-      return unknownKind(content)
-  }
+  const form = isText(content) ? {} : mediaForm(content)
+  const text = isText(content) ? textForm(content.text) : JSON.stringify(form)
+  return replyToId === undefined ? text : JSON.stringify({ ...form, text, replyToId })
 }
 
 /**
  * The content of a plaintext. Never throws: everything that does not match a form exactly is text. The forms
- * are those of `encodeContent` and the JSON forms of older clients: `{"type":"image","key"}` with or without
- * a `thumbnail`, `{"type":"file","key","name","size"}`, `{"type":"voice","key","durationMs"}` or
- * `"duration"`, in milliseconds.
+ * are those of `encodeContent`, the media JSON of older clients (some say `duration`, in milliseconds), also
+ * as the text of a reply, and `[img]key`, `[file]key|name|bytes` and `[voice]key|milliseconds`. Details of
+ * media that are out of bounds are left out.
  */
 export function decodeContent(plaintext: string): MessageContent {
-  return decodeJsonForm(plaintext) ?? decodeTextForm(plaintext) ?? { kind: 'text', text: plaintext }
+  const form = parseForm(plaintext)
+  const { text: inner, replyToId } = form
+  const isReply = typeof replyToId === 'string' && replyToId !== ''
+  const text = isReply && typeof inner === 'string' ? inner : plaintext
+  const media = readMedia(form) ?? readMedia(parseForm(text)) ?? readTextForm(text)
+  const content = media ?? ({ kind: 'text', text: unmarkLiteral(text) } as const)
+  return isReply && (media || text === inner) ? { ...content, replyToId } : content
 }
 
-function encodeText(text: string, replyToId: string | undefined): string {
+function isText(content: OutgoingContent): content is Extract<OutgoingContent, { readonly text: string }> {
+  return content.kind === undefined || content.kind === 'text'
+}
+
+function textForm(text: string): string {
   if (typeof text !== 'string') throw new CryptoError('INVALID_ARGUMENT', 'text must be a string')
-  if (decodeTextForm(text) !== undefined) return JSON.stringify({ text, replyToId, type: 'text' })
-  if (replyToId === undefined && decodeJsonForm(text) !== undefined) return JSON.stringify({ text })
-  return wrapReply(text, replyToId)
+  return markLiteral(text)
 }
 
-function wrapReply(text: string, replyToId: string | undefined): string {
-  return replyToId === undefined ? text : JSON.stringify({ text, replyToId })
-}
-
-function decodeTextForm(text: string): MediaContent | undefined {
-  const image = IMAGE_FORM.exec(text)
-  if (image) return imageContent(image[1])
-  const file = FILE_FORM.exec(text)
-  if (file) return fileContent(file[1], file[2], Number(file[3]))
-  const voice = VOICE_FORM.exec(text)
-  if (voice) return voiceContent(voice[1], Number(voice[2]))
-  return undefined
-}
-
-function decodeJsonForm(plaintext: string): MessageContent | undefined {
-  const object = parseObject(plaintext)
-  if (object === undefined) return undefined
-  const content = decodeJsonMedia(object) ?? decodeJsonText(object)
-  if (content === undefined) return undefined
-  const replyToId = object.get('replyToId')
-  return typeof replyToId === 'string' && replyToId !== '' ? { ...content, replyToId } : content
-}
-
-function decodeJsonMedia(object: ReadonlyMap<string, unknown>): MediaContent | undefined {
-  switch (object.get('type')) {
-    case 'image':
-      return imageContent(object.get('key'), object.get('thumbnail'))
-    case 'file':
-      return fileContent(object.get('key'), object.get('name'), object.get('size'))
-    case 'voice':
-      return voiceContent(object.get('key'), object.get('durationMs') ?? object.get('duration'))
-    default:
-      return undefined
+function mediaForm(content: MediaContent): WireForm {
+  const {
+    kind: type,
+    mediaKey: key,
+    sizeBytes: size,
+    replyToId: _,
+    ...rest
+  } = { sizeBytes: undefined, ...content }
+  const form: WireForm = { type, key, size, ...rest }
+  const read = new Map<string, unknown>(Object.entries(readMedia(form) ?? {}))
+  for (const [name, value] of Object.entries(content)) {
+    if (name === 'replyToId' || value === undefined || read.get(name) === value) continue
+    const what = read.size === 0 ? `${type} content` : name
+    throw new CryptoError('INVALID_ARGUMENT', `invalid ${what}`)
   }
+  return form
 }
 
-function decodeJsonText(object: ReadonlyMap<string, unknown>): MessageContent | undefined {
-  const text = object.get('text')
-  if (typeof text !== 'string') return undefined
-  if (object.get('type') === 'text') return { kind: 'text', text }
-  // People may type JSON. Only a reply, or an object that is only a wrapper, is one of our forms.
-  const isReply = typeof object.get('replyToId') === 'string'
-  const isWrapper = object.size === (object.get('replyToId') === null ? 2 : 1)
-  if (!isReply && !isWrapper) return undefined
-  return decodeTextForm(text) ?? { kind: 'text', text }
+function readTextForm(text: string): MediaContent | undefined {
+  const [, image] = IMAGE_FORM.exec(text) ?? []
+  if (image) return readMedia({ type: 'image', key: image })
+  const [, file, name, size] = FILE_FORM.exec(text) ?? []
+  if (file) return readMedia({ type: 'file', key: file, name, size: Number(size) })
+  const [, voice, durationMs] = VOICE_FORM.exec(text) ?? []
+  return readMedia({ type: 'voice', key: voice, durationMs: Number(durationMs) })
 }
 
-function imageContent(key: unknown, thumbnail?: unknown): ImageContent | undefined {
-  if (!isMediaKey(key)) return undefined
-  return { kind: 'image', mediaKey: key, ...(typeof thumbnail === 'string' ? { thumbnail } : {}) }
-}
-
-function fileContent(key: unknown, name: unknown, size: unknown): FileContent | undefined {
-  if (!isMediaKey(key) || typeof name !== 'string' || !isWhole(size)) return undefined
-  return { kind: 'file', mediaKey: key, name, sizeBytes: size }
-}
-
-function voiceContent(key: unknown, duration: unknown): VoiceContent | undefined {
+function readMedia(form: WireForm): MediaContent | undefined {
+  const { type: kind, key: mediaKey, name, size: sizeBytes } = form
+  if (!isMediaKey(mediaKey)) return undefined
+  if (kind === 'image') {
+    const { width, height } = form
+    const thumbnail = thumbnailOf(form.thumbnail)
+    return {
+      kind,
+      mediaKey,
+      ...(isWhole(width, 1, MAX_EDGE) && isWhole(height, 1, MAX_EDGE) ? { width, height } : {}),
+      ...(isWhole(sizeBytes) ? { sizeBytes } : {}),
+      ...(thumbnail === undefined ? {} : { thumbnail }),
+    }
+  }
+  if (kind === 'file' && typeof name === 'string' && isWhole(sizeBytes))
+    return { kind, mediaKey, name, sizeBytes }
+  if (kind !== 'voice') return undefined
+  const duration = form.durationMs ?? form.duration
   // Some clients send fractions of a millisecond, as recorders measure them.
   const durationMs = typeof duration === 'number' ? Math.round(duration) : undefined
-  if (!isMediaKey(key) || !isWhole(durationMs)) return undefined
-  return { kind: 'voice', mediaKey: key, durationMs }
+  if (!isWhole(durationMs)) return undefined
+  const { waveform } = form
+  return { kind, mediaKey, durationMs, ...(isWaveform(waveform) ? { waveform } : {}) }
 }
 
-function parseObject(text: string): ReadonlyMap<string, unknown> | undefined {
-  if (!text.startsWith('{')) return undefined
+function parseForm(text: string): WireForm {
+  if (!text.startsWith('{')) return {}
   try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value !== 'object' || value === null) return undefined
-    return new Map<string, unknown>(Object.entries(value))
+    return JSON.parse(text)
   } catch {
-    return undefined
+    return {}
   }
 }
 
 // -0 is no length: it could not be written again.
-function isWhole(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && !Object.is(value, -0)
+function isWhole(value: unknown, least = 0, most = Number.MAX_SAFE_INTEGER): value is number {
+  return Number.isInteger(value) && !Object.is(value, -0) && Number(value) >= least && Number(value) <= most
 }
 
-function checkWhole(value: number, what: string): number {
-  if (!isWhole(value)) throw new CryptoError('INVALID_ARGUMENT', `${what} must be a whole number from 0`)
-  return value
-}
-
-function checkMediaKey(mediaKey: string): string {
-  if (!isMediaKey(mediaKey)) throw new CryptoError('INVALID_ARGUMENT', 'mediaKey is not a media key')
-  return mediaKey
-}
-
-function unknownKind(_content: never): never {
-  throw new CryptoError('INVALID_ARGUMENT', 'kind must be text, image, file or voice')
+function isWaveform(value: unknown): value is readonly number[] {
+  if (!Array.isArray(value) || value.length < 1 || value.length > MAX_SAMPLES) return false
+  return value.every((sample) => isWhole(sample, 0, MAX_SAMPLE))
 }

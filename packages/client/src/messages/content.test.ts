@@ -2,9 +2,13 @@
 import { expect, test } from 'bun:test'
 import { decodeContent } from '@sotto/crypto'
 import { ConversationId, check, MessageId } from '@sotto/protocol'
+import vectors from '../../../../vectors/content.json'
 import type { StoredMessage } from '../stores/records.ts'
 import { contentOf, fieldsOf, outgoing } from './content.ts'
 
+const [{ thumbnail } = { thumbnail: '' }] = vectors.sent
+  .map(({ content }) => content)
+  .flatMap((content) => (content.thumbnail === undefined ? [] : [{ thumbnail: content.thumbnail }]))
 const key = `m_${'a'.repeat(22)}.h${'b'.repeat(43)}`
 
 function stored(fields: Partial<StoredMessage>): StoredMessage {
@@ -19,30 +23,54 @@ function stored(fields: Partial<StoredMessage>): StoredMessage {
   }
 }
 
-test('media are sent and stored as text, and read back as fields, with the digest in their key', () => {
-  for (const [content, text] of [
-    [{ kind: 'image', mediaKey: key }, `[img]${key}`],
-    [{ kind: 'file', mediaKey: key, name: 'a|b.pdf', sizeBytes: 12 }, `[file]${key}|a|b.pdf|12`],
-    [{ kind: 'voice', mediaKey: key, durationMs: 900 }, `[voice]${key}|900`],
+test('media are sent as JSON, stored as text with their details, and read back', () => {
+  for (const [content, form, text] of [
+    [{ kind: 'image', mediaKey: key }, { type: 'image', key }, `[img]${key}`],
+    [
+      { kind: 'image', mediaKey: key, width: 4, height: 3, sizeBytes: 9, thumbnail },
+      { type: 'image', key, size: 9, width: 4, height: 3, thumbnail },
+      `[img]${key}`,
+    ],
+    [
+      { kind: 'file', mediaKey: key, name: 'a|b.pdf', sizeBytes: 12 },
+      { type: 'file', key, size: 12, name: 'a|b.pdf' },
+      `[file]${key}|a|b.pdf|12`,
+    ],
+    [
+      { kind: 'voice', mediaKey: key, durationMs: 900, waveform: [0, 100] },
+      { type: 'voice', key, durationMs: 900, waveform: [0, 100] },
+      `[voice]${key}|900`,
+    ],
   ] as const) {
     const { plaintext, fields } = outgoing(content, undefined)
-    expect(plaintext).toBe(text)
-    expect(fields).toMatchObject({ text, msgType: content.kind, mediaUrl: key })
+    expect(JSON.parse(plaintext)).toEqual(form)
+    const { kind, mediaKey, ...details } = content
+    const { name, ...rest } = { name: undefined, ...details }
+    expect(fields).toEqual({
+      ...{ text, msgType: kind, mediaUrl: mediaKey, ...rest },
+      ...(name === undefined ? {} : { caption: name }),
+    })
     expect(contentOf(stored(fields))).toEqual(content)
+    expect(contentOf(stored({ ...fields, replyToId: 'r' }))).toEqual({ ...content, replyToId: 'r' })
   }
 })
 
-test('JSON contents from other clients are stored as the same text', () => {
-  for (const [json, text, caption] of [
-    [{ type: 'image', key, thumbnail: 'x' }, `[img]${key}`, undefined],
-    [{ type: 'file', key, name: 'a.pdf', size: 5 }, `[file]${key}|a.pdf|5`, 'a.pdf'],
-    [{ type: 'voice', key, durationMs: 7 }, `[voice]${key}|7`, undefined],
-    [{ type: 'voice', key, duration: 7.4 }, `[voice]${key}|7`, undefined],
-  ] as const) {
-    const fields = fieldsOf(decodeContent(JSON.stringify(json)))
-    expect(fields).toMatchObject({ text, mediaUrl: key, msgType: json.type })
-    expect(fields.caption).toBe(caption)
-  }
+test('a message of an older store has no details, and is read by its text', () => {
+  for (const [fields, content] of [
+    [
+      { msgType: 'image', text: `[img]${key}` },
+      { kind: 'image', mediaKey: key },
+    ],
+    [
+      { msgType: 'voice', text: `[voice]${key}|7` },
+      { kind: 'voice', mediaKey: key, durationMs: 7 },
+    ],
+    [
+      { msgType: 'file', text: `[file]${key}|a|5` },
+      { kind: 'file', mediaKey: key, name: 'a', sizeBytes: 5 },
+    ],
+  ] as const)
+    expect(contentOf(stored({ ...fields, mediaUrl: key }))).toEqual(content)
 })
 
 test('text that looks like media stays text for the sender and the recipient', () => {
@@ -82,10 +110,10 @@ test('a file name is cleaned when it is sent, when it arrives and when it is rea
   ] as const) {
     const file = { kind: 'file', mediaKey: key, name, sizeBytes: 5 } as const
     const { plaintext, fields } = outgoing(file, undefined)
-    expect([plaintext, fields.caption]).toEqual([`[file]${key}|${shown}|5`, shown])
+    expect([JSON.parse(plaintext).name, fields.caption]).toEqual([shown, shown])
     for (const sent of [`[file]${key}|${name}|5`, JSON.stringify({ type: 'file', key, name, size: 5 })]) {
       const arrived = fieldsOf(decodeContent(sent))
-      expect([arrived.text, arrived.caption]).toEqual([plaintext, shown])
+      expect([arrived.text, arrived.caption]).toEqual([`[file]${key}|${shown}|5`, shown])
     }
     const older = stored({ text: `[file]${key}|${name}|5`, msgType: 'file', mediaUrl: key, caption: name })
     expect(contentOf(older)).toEqual({ ...file, name: shown })

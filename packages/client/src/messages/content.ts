@@ -7,44 +7,34 @@ import {
   type OutgoingContent,
 } from '@sotto/crypto'
 import { cleanName } from '@sotto/protocol'
-import { ClientError, unreachable } from '../client-error.ts'
+import { ClientError } from '../client-error.ts'
 import type { StoredMessage } from '../stores/stores.ts'
 
-/** The fields of a stored message that follow from its content. */
-export type ContentFields = Pick<StoredMessage, 'text' | 'msgType' | 'mediaUrl' | 'caption'>
+type DetailName = 'width' | 'height' | 'sizeBytes' | 'thumbnail' | 'durationMs' | 'waveform'
 
-/** The text form and kind of a content, as they are stored. A file's name is cleaned, and is its caption. */
+/** The fields of a stored message that follow from its content. */
+export type ContentFields = Pick<StoredMessage, 'text' | 'msgType' | 'mediaUrl' | 'caption' | DetailName>
+
+/**
+ * The text form, the kind and the details of a content, as they are stored. A file's name is cleaned, and is
+ * its caption.
+ */
 export function fieldsOf(content: MessageContent): ContentFields {
-  switch (content.kind) {
-    case 'text':
-      return { text: content.text, msgType: 'text' }
-    case 'image':
-      return { text: `[img]${content.mediaKey}`, msgType: 'image', mediaUrl: content.mediaKey }
-    case 'file': {
-      const name = cleanFileName(content.name)
-      return {
-        text: `[file]${content.mediaKey}|${name}|${content.sizeBytes}`,
-        msgType: 'file',
-        mediaUrl: content.mediaKey,
-        caption: name,
-      }
-    }
-    case 'voice':
-      return {
-        text: `[voice]${content.mediaKey}|${content.durationMs}`,
-        msgType: 'voice',
-        mediaUrl: content.mediaKey,
-      }
-    default:
-      return unreachable(content)
-  }
+  if (content.kind === 'text') return { text: content.text, msgType: 'text' }
+  const { kind: msgType, mediaKey: mediaUrl, replyToId: _, ...details } = content
+  if (content.kind === 'image') return { text: `[img]${mediaUrl}`, msgType, mediaUrl, ...details }
+  if (content.kind === 'voice')
+    return { text: `[voice]${mediaUrl}|${content.durationMs}`, msgType, mediaUrl, ...details }
+  const { sizeBytes } = content
+  const caption = cleanFileName(content.name)
+  return { text: `[file]${mediaUrl}|${caption}|${sizeBytes}`, msgType, mediaUrl, caption, sizeBytes }
 }
 
 /**
- * The content of a stored message in parts: its text, or the media key (with its digest, if it has one), a
- * file's name and size, the length of a voice message. Undefined for a retracted or `undecryptable` message.
- * Names, sizes and lengths are the sender's claims. A name is on one line, without control, bidirectional and
- * invisible characters.
+ * The content of a stored message in parts: its text, or the media key (with its digest, if it has one) and
+ * what the sender says of the media: a file's name and size, an image's dimensions and thumbnail, the length
+ * and waveform of a voice message. Undefined for a retracted or `undecryptable` message. All of these are the
+ * sender's claims. A name is on one line, without control, bidirectional and invisible characters.
  */
 export function contentOf(message: StoredMessage): MessageContent | undefined {
   if (message.retracted || message.msgType === 'undecryptable') return undefined
@@ -52,7 +42,19 @@ export function contentOf(message: StoredMessage): MessageContent | undefined {
   // Text stays literal even if it looks like a media form: a person may type "[img]".
   if (message.msgType === undefined || message.msgType === 'text')
     return { kind: 'text', text: message.text, ...reply }
-  return { ...withCleanName(decodeContent(message.text)), ...reply }
+  const content = decodeContent(message.text)
+  const { width, height, sizeBytes, thumbnail, waveform } = message
+  if (content.kind === 'image')
+    return {
+      ...content,
+      ...(width === undefined || height === undefined ? {} : { width, height }),
+      ...(sizeBytes === undefined ? {} : { sizeBytes }),
+      ...(thumbnail === undefined ? {} : { thumbnail }),
+      ...reply,
+    }
+  if (content.kind === 'voice')
+    return { ...content, ...(waveform === undefined ? {} : { waveform }), ...reply }
+  return { ...withCleanName(content), ...reply }
 }
 
 /** An outgoing content: the plaintext to encrypt, and the fields to store. @throws `INVALID_ARGUMENT` */

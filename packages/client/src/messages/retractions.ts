@@ -5,13 +5,14 @@ import { ClientError } from '../client-error.ts'
 import type { Sessions } from '../contacts/contacts.ts'
 import type { Emitter } from '../events/events.ts'
 import { Backoff, type Platform } from '../platform/platform.ts'
-import type {
-  ClientStore,
-  Journal,
-  RetractIntent,
-  SessionRecord,
-  StoreChange,
-  StoredMessage,
+import {
+  type ClientStore,
+  type Journal,
+  patched,
+  type RetractIntent,
+  type SessionRecord,
+  type StoreChange,
+  type StoredMessage,
 } from '../stores/stores.ts'
 import type { SendFrame } from '../wire/wire.ts'
 import type { Confirmations } from './confirmations.ts'
@@ -80,13 +81,11 @@ export class Retractions {
     if (isAtRelay) changes.push({ change: 'retract_added', intent })
     await journal.write(changes)
     this.#outbox.withdraw(id)
-    const retracted = withoutMedia({ ...message, ...RETRACTED })
     if (isAtRelay) {
       this.#intents.set(id, intent)
       this.#send(intent)
-    } else {
-      journal.record([{ change: 'message', message: retracted }])
     }
+    const retracted = patched(message, RETRACTED)
     emitter.emit('retracted', retracted)
     return retracted
   }
@@ -99,16 +98,11 @@ export class Retractions {
     this.#cancelRetry?.()
   }
 
-  async onRetractAck(frame: RetractAckFrame): Promise<void> {
+  onRetractAck(frame: RetractAckFrame): void {
     const intent = this.#intents.get(frame.id)
     if (intent?.conversationId !== frame.conv_id) return
     this.#forget(intent)
     this.#backoff.reset()
-    const { store, journal } = this.#context
-    const message = await store.findMessage(frame.conv_id, true, frame.id)
-    // The whole message may only be written here, while no other frame is handled. Elsewhere it would
-    // overwrite the result of an `ack` that arrives at the same time.
-    if (message?.retracted) journal.record([{ change: 'message', message: withoutMedia(message) }])
   }
 
   /** Handles a refusal by the relay. @returns false if it is not about a retraction */
@@ -141,7 +135,7 @@ export class Retractions {
         ? await store.findMessage(frame.conv_id, false, frame.id)
         : undefined
     const isShown = message && !message.retracted && !message.removed
-    const retracted = isShown ? withoutMedia({ ...message, ...RETRACTED }) : undefined
+    const retracted = isShown ? patched(message, RETRACTED) : undefined
     if (retracted) changes.push({ change: 'message', message: retracted })
     for (const offline of await store.listOfflineMessages(frame.conv_id)) {
       // The alias of the stored message does not matter: all unread messages of a conversation are from one
@@ -166,9 +160,4 @@ export class Retractions {
     this.#intents.delete(messageId)
     this.#context.journal.record([{ change: 'retract_removed', conversationId, messageId }])
   }
-}
-
-/** A retracted message without the fields that lead to its media. */
-function withoutMedia({ mediaUrl: _, caption: __, ...message }: StoredMessage): StoredMessage {
-  return message
 }

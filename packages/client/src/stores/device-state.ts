@@ -8,6 +8,7 @@ import {
   type MessageStatus,
   type OfflineMessage,
   type OutboxIntent,
+  patched,
   type ReadMark,
   type RetractIntent,
   type SessionRecord,
@@ -105,7 +106,7 @@ export class DeviceState {
         return
       case 'message_patch': {
         const message = this.findMessage(change.conversationId, change.isMe, change.id)
-        if (message) this.#conversation(change.conversationId).put({ ...message, ...change.patch })
+        if (message) this.#conversation(change.conversationId).put(patched(message, change.patch))
         return
       }
       case 'message_removed': {

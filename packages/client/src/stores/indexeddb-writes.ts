@@ -4,7 +4,7 @@ import { check } from '@sotto/protocol'
 import * as v from 'valibot'
 import { unreachable } from '../client-error.ts'
 import { done, startingWith } from './indexeddb-request.ts'
-import { type StoreChange, StoredMessage, tombstoneOf } from './records.ts'
+import { patched, type StoreChange, StoredMessage, tombstoneOf } from './records.ts'
 
 /** Sorts a message without a `seq` after all others. */
 export const WITHOUT_SEQ = Number.MAX_SAFE_INTEGER
@@ -64,7 +64,7 @@ export async function writeChange(transaction: IDBTransaction, change: StoreChan
       const name = messageName(change.conversationId, change.isMe, change.id)
       const row: unknown = await done(messages.index('name').get(name))
       if (row === undefined) return
-      return putMessage(messages, { ...check(MessageRow, row).message, ...change.patch })
+      return putMessage(messages, patched(check(MessageRow, row).message, change.patch))
     }
     case 'message_removed':
       return removeMessages(

@@ -49,7 +49,19 @@ export const StoredMessage = v.object({
   /** `undecryptable`: the session key does not decrypt the payload. */
   msgType: v.exactOptional(v.picklist(['text', 'image', 'file', 'voice', 'undecryptable'])),
   mediaUrl: v.exactOptional(v.string()),
+  /** A file's name. */
   caption: v.exactOptional(v.string()),
+  /** An image's dimensions in pixels, as its sender says. */
+  width: v.exactOptional(v.number()),
+  height: v.exactOptional(v.number()),
+  /** The size of an image or a file, as its sender says. */
+  sizeBytes: v.exactOptional(v.number()),
+  /** A small preview of an image: a data URL of a JPEG of at most 16 KiB, 320 pixels wide and high. */
+  thumbnail: v.exactOptional(v.string()),
+  /** The length of a voice message, as its sender says. */
+  durationMs: v.exactOptional(v.number()),
+  /** The loudness of a voice message over time: 1 to 64 whole numbers from 0 to 100. */
+  waveform: v.exactOptional(v.pipe(v.array(v.number()), v.readonly())),
   seq: v.exactOptional(Seq),
   fromAliasId: v.exactOptional(AliasId),
   replyToId: v.exactOptional(v.string()),
@@ -90,6 +102,13 @@ export const MessagePatch = v.object({
 })
 /** See {@link MessagePatch}. */
 export type MessagePatch = Readonly<v.InferOutput<typeof MessagePatch>>
+
+/** A message with other fields. A message that is retracted keeps nothing of its media. */
+export function patched(message: StoredMessage, patch: MessagePatch): StoredMessage {
+  if (!patch.retracted) return { ...message, ...patch }
+  const { mediaUrl, caption, width, height, sizeBytes, thumbnail, durationMs, waveform, ...rest } = message
+  return { ...rest, ...patch }
+}
 
 /**
  * A message that the relay has not acknowledged yet. `internalId` is the message's id, the same in every

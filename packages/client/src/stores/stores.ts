@@ -17,6 +17,7 @@ export {
   type OfflineMessage,
   type OutboxIntent,
   type PublicIdentity,
+  patched,
   publicPart,
   type ReadMark,
   type RetractIntent,

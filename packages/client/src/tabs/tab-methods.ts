@@ -75,7 +75,15 @@ const Reply = { replyToId: v.optional(v.string()) }
 const Content = v.union([
   v.string(),
   v.object({ kind: v.exactOptional(v.literal('text')), text: v.string(), ...Reply }),
-  v.object({ kind: v.literal('image'), mediaKey: v.string(), ...Reply }),
+  v.object({
+    kind: v.literal('image'),
+    mediaKey: v.string(),
+    width: v.exactOptional(v.number()),
+    height: v.exactOptional(v.number()),
+    sizeBytes: v.exactOptional(v.number()),
+    thumbnail: v.exactOptional(v.string()),
+    ...Reply,
+  }),
   v.object({
     kind: v.literal('file'),
     mediaKey: v.string(),
@@ -83,7 +91,13 @@ const Content = v.union([
     sizeBytes: v.number(),
     ...Reply,
   }),
-  v.object({ kind: v.literal('voice'), mediaKey: v.string(), durationMs: v.number(), ...Reply }),
+  v.object({
+    kind: v.literal('voice'),
+    mediaKey: v.string(),
+    durationMs: v.number(),
+    waveform: v.exactOptional(v.pipe(v.array(v.number()), v.readonly())),
+    ...Reply,
+  }),
 ])
 const MediaPass = v.object({ sessionKey: v.instance(Uint8Array), token: v.string() })
 const SendOptions = v.object({ replyToId: v.exactOptional(v.string()), id: v.string() })

@@ -233,6 +233,28 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
     expect((await store.findMessage(conversationId, false, 'same'))?.text).toBe('theirs')
   })
 
+  test('a message keeps the details of its media, until it is retracted', async () => {
+    const { store, reopen } = await open()
+    const details: Partial<StoredMessage> = {
+      ...{ mediaUrl: 'm_1', caption: 'secret', width: 4, height: 3, sizeBytes: 9 },
+      ...{ thumbnail: 'data:image/jpeg;base64,/9j/', durationMs: 5, waveform: [0, 100] },
+      msgType: 'image',
+    }
+    const message = messageOf({ id: 'a', seq: 1, text: '[img]m_1', ...details })
+    const patch = { text: '', retracted: true } as const
+    await store.write([
+      { change: 'message', message },
+      { change: 'message', message: { ...message, id: 'b', seq: 2 } },
+      { change: 'message_patch', conversationId, isMe: false, id: 'b', patch },
+    ])
+    await onBoth({ store, reopen }, async (opened) => {
+      expect(await opened.findMessage(conversationId, false, 'a')).toEqual(message)
+      expect(await opened.findMessage(conversationId, false, 'b')).toEqual(
+        messageOf({ id: 'b', seq: 2, ...patch, msgType: 'image' }),
+      )
+    })
+  })
+
   test('the nonces of both sides’ messages are found, even after a message lost its text', async () => {
     const { store, reopen } = await open()
     await store.write([
