@@ -85,8 +85,9 @@ Your recovery phrase:
 
 ${rows.join('\n')}
 
-Write these 12 words down on paper, in this order. They are your identity: anyone who has them
-has your account, and without them you cannot recover it. They are not shown again.
+Write these 12 words down on paper, in this order. They are your identity:
+anyone who has them has your account, and without them you cannot recover it.
+They are not shown again.
 `
   await terminal.showOnce(text, 'Press Enter once you have written them down. ')
   return true

@@ -154,7 +154,8 @@ export class TtyTerminal implements Terminal {
   clear(): void {
     this.#drawnRows = 0
     this.#marks.clear()
-    this.#output.write(CLEAR_ALL)
+    // In the first row, erasing the prompt would make some terminals keep it above the screen.
+    this.#output.write(`${CLEAR_ALL}\r\n`)
     this.#draw()
   }
 
