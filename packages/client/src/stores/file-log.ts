@@ -23,7 +23,7 @@ export interface DecodedFile {
   readonly version: number
   /** The offset at which the last good line ends. */
   readonly goodBytes: number
-  /** Whether a bad line precedes a good one. */
+  /** Whether a whole line is bad. */
   readonly damaged: boolean
 }
 
@@ -57,17 +57,16 @@ export function decodeFile(content: Buffer): DecodedFile {
   const values: unknown[] = []
   let version = 0
   let goodBytes = 0
-  let badLines = 0
+  // An interrupted write has no end of line, so a bad line with one was damaged later.
   let damaged = false
   let start = 0
   for (let end = content.indexOf(10); end !== -1; end = content.indexOf(10, start)) {
     const json = checkedJson(content.toString('utf8', start, end))
     start = end + 1
     if (json === undefined) {
-      badLines += 1
+      damaged = true
       continue
     }
-    if (badLines > 0) damaged = true
     const isFirst = goodBytes === 0 && !damaged
     goodBytes = start
     const value: unknown = JSON.parse(json)

@@ -131,6 +131,17 @@ describe('file store', () => {
     expect(await ids(await openStore(folder))).toEqual(['m1', 'm3'])
   })
 
+  test('damaged lines at the end are no interrupted write, so the damaged file is kept', async () => {
+    const folder = await storeOf(3)
+    const text = await readFile(log(folder), 'utf8')
+    await writeFile(log(folder), text.replace('"m2"', '"mX"').replace('"m3"', '"mX"'))
+    const store = await openStore(folder)
+    expect(await ids(store)).toEqual(['m1'])
+    await store.close()
+    const [copy = ''] = (await readdir(folder)).filter((name) => name.startsWith('store.log.damaged-'))
+    expect(await readFile(join(folder, copy), 'utf8')).toContain('"mX"')
+  })
+
   test('a file that has grown is rewritten, and loses nothing', async () => {
     const folder = newFolder()
     const store = await openStore(folder)

@@ -96,9 +96,9 @@ export class FileStore extends InMemoryReads {
       const store = new FileStore(path, lock, file, goodBytes)
       for (const change of changes) store.state.apply(change)
       if (damaged || (goodBytes === 0 && content.length > MAX_TORN_HEADER_BYTES)) {
-        // Bad lines before good ones, or a file without a good line, are no interrupted write: the disk is
-        // damaged, or another program wrote the file. The good lines are kept, and the damaged file is copied
-        // beside them.
+        // Whole bad lines, or a file without a good line, are no interrupted write: the disk is damaged, or
+        // another program wrote the file. The good lines are kept, and the damaged file is copied beside
+        // them.
         await copyFile(path, join(folder, `${DAMAGED}${randomBytes(4).toString('hex')}`))
         await store.#compact()
       } else if (goodBytes === 0) {
