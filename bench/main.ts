@@ -14,6 +14,7 @@ import { media } from './media.ts'
 import { peers } from './peers/peers.ts'
 import { queue } from './queue.ts'
 import { relay } from './relay.ts'
+import { search } from './search.ts'
 import { hasTwoCores, takeLoadCore } from './server-process.ts'
 import { size } from './size.ts'
 import { soak } from './soak.ts'
@@ -23,6 +24,7 @@ const benches: Readonly<Record<string, Bench>> = {
   idle,
   backlog,
   login,
+  search,
   size,
   soak,
   fanout,

@@ -56,7 +56,7 @@ const roomsOf: Record<string, Rooms> = {
       ['device.ts'],
       ['module-part.ts'],
       ['module-access.ts'],
-      ['archive', 'channels', 'media', 'organizer', 'push', 'shop', 'unsent'],
+      ['archive', 'channels', 'media', 'organizer', 'push', 'search', 'shop', 'unsent'],
       ['names.ts'],
       ['client.ts'],
       ['calls', 'tabs'],
@@ -64,7 +64,8 @@ const roomsOf: Record<string, Rooms> = {
     ],
     publicFiles: {
       ...ownNames('stores', 'secrecy', 'platform', 'events', 'wire', 'account', 'contacts', 'messages'),
-      ...ownNames('archive', 'channels', 'media', 'organizer', 'push', 'shop', 'unsent', 'calls', 'tabs'),
+      ...ownNames('archive', 'channels', 'media', 'organizer', 'push', 'search', 'shop', 'unsent'),
+      ...ownNames('calls', 'tabs'),
     },
     composing: [],
   },

@@ -78,6 +78,14 @@ export type {
   WakeSource,
 } from './platform/platform.ts'
 export { Push, type PushRegistration, type PushSubscriptionLike } from './push/push.ts'
+export {
+  Search,
+  type SearchOptions,
+  type SearchPage,
+  type SearchPlace,
+  type SearchResult,
+  type TextRange,
+} from './search/search.ts'
 export { generateMnemonic, validateMnemonic } from './secrecy/secrecy.ts'
 export { VanityShop } from './shop/shop.ts'
 export type {

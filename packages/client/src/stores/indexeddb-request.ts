@@ -11,7 +11,7 @@ export function done<T>(request: IDBRequest<T>): Promise<T> {
 /** Passes the values of an index to `take`, from the end downwards, as long as `take` returns true. */
 export function walkDown(
   index: IDBIndex,
-  range: IDBKeyRange,
+  range: IDBKeyRange | null,
   take: (value: unknown) => boolean,
 ): Promise<void> {
   return new Promise((resolve, reject) => {

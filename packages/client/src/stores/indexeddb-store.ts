@@ -22,6 +22,7 @@ import {
   TrustState,
   VaultRecord,
 } from './records.ts'
+import { grantRows } from './row-access.ts'
 import type { ClientStore, MessageRange } from './store.ts'
 
 /**
@@ -40,6 +41,7 @@ export class IndexedDbStore implements ClientStore {
   private constructor(database: IDBDatabase) {
     this.#database = database
     this.#queue = new WorkQueue(database)
+    grantRows(this, this.#queue)
     database.onversionchange = (event) =>
       this.#giveUp(
         event.newVersion === null

@@ -129,6 +129,8 @@ async function putMessage(messages: IDBObjectStore, written: StoredMessage): Pro
     else if (!message.removed) row.own = [conversationId, message.status, seq]
   }
   await done(messages.put(row, key))
+  // The words of what was there before must not stay.
+  if (key !== undefined) await done(messages.transaction.objectStore('words').put({ unindexed: 1 }, key))
 }
 
 /** Replaces messages by their tombstones, which are in no list. */

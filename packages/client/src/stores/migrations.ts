@@ -37,6 +37,17 @@ const migrationSteps: readonly MigrationStep[] = [
       database.createObjectStore('calls', { keyPath: 'id' })
     },
   },
+  {
+    // The index of messages (message-index.ts). It fills itself, a batch at a time, once somebody searches.
+    version: 4,
+    change: unchanged,
+    upgrade: (database, transaction) => {
+      const words = database.createObjectStore('words')
+      words.createIndex('words', 'words', { multiEntry: true })
+      words.createIndex('unindexed', 'unindexed')
+      transaction.objectStore('messages').createIndex('place', ['message.time', 'name'])
+    },
+  },
 ]
 
 /** The version that this program writes. */

@@ -17,6 +17,7 @@ import type {
   TrustState,
   VaultRecord,
 } from './records.ts'
+import { grantRows, rowsOf } from './row-access.ts'
 import {
   hasSecret,
   isSealed,
@@ -61,6 +62,8 @@ export class SealedStore implements ClientStore {
     this.#store = store
     this.#randomBytes = randomBytes
     this.#vaults = vaults
+    // Messages are not sealed, nor is their index.
+    grantRows(this, rowsOf(store))
   }
 
   /**

@@ -7,6 +7,12 @@ export { IndexedDbStore } from './indexeddb-store.ts'
 export { Journal } from './journal.ts'
 export { keyVault } from './key-vault.ts'
 export { MemoryStore } from './memory-store.ts'
+export {
+  latestPlaceFirst,
+  MessageIndex,
+  type MessageQuery,
+  type WordLookup,
+} from './message-index.ts'
 export { newerSchema, SCHEMA_VERSION, stepsAfter } from './migrations.ts'
 export { isAllowedCost, PASSPHRASE_COST } from './passphrase-cost.ts'
 export {

@@ -13,11 +13,9 @@ function settle(outcome: Outcome): unknown {
 }
 
 /** Calls a function that `stores-app.ts` defines in the page. */
-export async function inPage<N extends 'openStore' | 'deleteStore' | 'makeDatabase' | 'dump' | 'tryKeys'>(
-  page: Page,
-  name: N,
-  ...args: Parameters<StoresPage[N]>
-): Promise<unknown> {
+export async function inPage<
+  N extends 'openStore' | 'search' | 'deleteStore' | 'makeDatabase' | 'dump' | 'tryKeys',
+>(page: Page, name: N, ...args: Parameters<StoresPage[N]>): Promise<unknown> {
   const call = ({ name, args }: { name: string; args: readonly unknown[] }): Promise<Outcome> =>
     Reflect.apply(Reflect.get(globalThis, name), undefined, args)
   return settle(await page.evaluate(call, { name, args }))

@@ -1,6 +1,7 @@
 // The page of the store tests. It has stores by name, and tests call them from outside with JSON.
 import { deleteDatabase, deviceKeyVault, IndexedDbStore } from '../../src/browser.ts'
 import { asClientError } from '../../src/client-error.ts'
+import { StoreSearch, type StoreSearchOptions } from '../../src/search/store-search.ts'
 import { stepsAfter } from '../../src/stores/migrations.ts'
 import { SealedStore } from '../../src/stores/sealed-store.ts'
 import type { ClientStore } from '../../src/stores/store.ts'
@@ -46,6 +47,14 @@ const page = {
       const found: unknown = target && Reflect.get(target, method)
       if (typeof found !== 'function') throw new Error(`no ${method} of ${store}`)
       return Reflect.apply(found, target, args)
+    }),
+
+  /** Searches a store, through its index. */
+  search: (store: string, typed: string, options: StoreSearchOptions): Promise<Outcome> =>
+    outcome(async () => {
+      const target = stores.get(store)
+      if (!target) throw new Error(`no store ${store}`)
+      return new StoreSearch(target).find(typed, options, [])
     }),
 
   deleteStore: (database: string): Promise<Outcome> => outcome(() => deleteDatabase(database)),
