@@ -7,7 +7,7 @@ const world = useChats()
 const { friends, newHome, pipedAt } = world
 
 test('every command takes the names that the others take, and blocked people are listed', async () => {
-  const { alice, bob, aliases } = await friends()
+  const { alice, bob, aliases, homes } = await friends()
   alice.enter('/block bob')
   await alice.sees(/• Blocked bob \(u\d+\)/)
   alice.enter('/blocks')
@@ -31,7 +31,13 @@ test('every command takes the names that the others take, and blocked people are
   // Somebody who is not in the list can be blocked by alias.
   alice.enter(`/block ${aliases[1]}`)
   await alice.sees(new RegExp(`• Blocked ${aliases[1]}\\.`))
+  await alice.prompts(/^bob>/)
   await alice.leave()
+  // Of people who left the list, the alias is known.
+  const again = world.chatAt(homes[0])
+  await again.sees(new RegExp(`^── ${aliases[1]} \\(${aliases[1]}\\) ──`))
+  await again.prompts(new RegExp(`^${aliases[1]}>`))
+  await again.leave()
   await bob.leave()
 }, 60_000)
 

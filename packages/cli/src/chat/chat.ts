@@ -38,6 +38,8 @@ export class Chat {
   readonly #commands: ChatCommands
   readonly #shown: Numbered[] = []
   readonly #numbers = new Map<string, number>()
+  /** The names of conversations with people who are no friends any more. */
+  readonly #formerNames = new Map<string, string>()
   readonly #undo: (() => void)[] = []
   #openId: string | undefined
   #work: Promise<void> = Promise.resolve()
@@ -86,6 +88,8 @@ export class Chat {
       this.#leave = resolve
     })
     const conversations = await this.client.conversations()
+    for (const { conversationId, nickname } of conversations)
+      this.#formerNames.set(conversationId, sanitizeLine(nickname))
     const [only] = conversations
     if (conversations.length === 1 && only) await this.open(only.conversationId)
     this.showPrompt()
@@ -120,8 +124,9 @@ export class Chat {
     const friend = this.client
       .friends()
       .find((each) => each.conversation_id === contact || each.alias_id === contact)
-    if (!friend) return sanitizeLine(contact)
+    if (!friend) return this.#formerNames.get(contact) ?? sanitizeLine(contact)
     const nickname = sanitizeLine(friend.nickname) || friend.alias_id
+    this.#formerNames.set(friend.conversation_id, nickname)
     const isAmbiguous =
       this.client.friends().filter((each) => sanitizeLine(each.nickname) === nickname).length > 1
     return isAmbiguous ? `${nickname} (${friend.alias_id})` : nickname
