@@ -265,7 +265,9 @@ class WebRtcPeer implements CallPeer {
   }
 
   #giveUp(cause?: unknown): void {
-    const error = new ClientError('UNSUPPORTED', 'the worker that encrypts calls does not work', { cause })
+    const message =
+      'the worker that encrypts calls does not run: its script may not be served, or not be allowed'
+    const error = new ClientError('UNSUPPORTED', message, { cause })
     // Before the start, the offer or answer that waits for it gets the error.
     if (this.#isStarted) this.#options.onError(error)
     else this.#started.reject(error)

@@ -8,7 +8,8 @@ import type { BrowserContext, Page } from 'playwright-core'
 import { sharedChromium } from '../browser/shared-chromium.ts'
 import { Person, until } from '../people.ts'
 import { GUIDE, programOf } from './guide.ts'
-import { type PackedClient, packClient } from './packed.ts'
+import { makeApp, type PackedClient, packClient, run } from './packed.ts'
+import { MODULES } from './pages.ts'
 import { makeViteProject, startVite, type ViteProject } from './vite-project.ts'
 
 setDefaultTimeout(180_000)
@@ -87,6 +88,27 @@ async function pushTo({ page }: Tab, url: string, data: string): Promise<readonl
   await until('the service worker shows a notification', async () => (await titles()).length > 0)
   return titles()
 }
+
+test('the pages have no type errors', async () => {
+  const files = {
+    'page.ts': (await programOf(GUIDE, 'ts page', relay.url)).source,
+    'call.ts': (await programOf(GUIDE, 'ts call', relay.url)).source,
+  }
+  const compilerOptions = {
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noEmit: true,
+    target: 'es2023',
+    module: 'esnext',
+    moduleResolution: 'bundler',
+    lib: ['es2023', 'dom'],
+    types: [],
+  }
+  const tsconfig = JSON.stringify({ compilerOptions, files: Object.keys(files) })
+  const app = await makeApp(client, { ...files, 'tsconfig.json': tsconfig })
+  await run([process.execPath, join(MODULES, 'typescript/bin/tsc'), '-p', '.'], app.folder)
+  await app.remove()
+})
 
 for (const mode of ['dev', 'preview'] as const) {
   describe(`by vite ${mode}`, () => {
