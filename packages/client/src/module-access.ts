@@ -4,7 +4,7 @@ import type { OutgoingContent } from '@sotto/crypto'
 import type { channelEndpoints, pushEndpoints, vanityEndpoints } from '@sotto/protocol'
 import { ClientError } from './client-error.ts'
 import { Device } from './device.ts'
-import type { Emitter } from './events/events.ts'
+import type { Emitter, NetworkState } from './events/events.ts'
 import type { SendOptions } from './messages/messages.ts'
 import { type HostedPart, hostHere, type ModulePart } from './module-part.ts'
 import type { Platform } from './platform/platform.ts'
@@ -24,6 +24,8 @@ export interface AnyClient {
   readonly identity: PublicIdentity | undefined
   /** See `SottoClient.isLocked`. */
   readonly isLocked: boolean
+  /** See `SottoClient.networkState`. */
+  readonly networkState: NetworkState
   /** See `SottoClient.syncIdentity`. */
   syncIdentity(): Promise<{ readonly aliasId: string }>
   /** See `SottoClient.send`. */

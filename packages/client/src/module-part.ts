@@ -33,6 +33,16 @@ export interface HostedPart<T> {
   call<A extends readonly unknown[], R>(method: TabMethod<T, A, R>, args: A): Promise<R>
   /** Calls `handler` for each event; returns a function that removes the handler. */
   on<E>(event: PartEvent<E>, handler: (value: E) => void): () => void
+  /** With a `SharedClient`, what only tabs have. */
+  readonly tabs?: PartTabs
+}
+
+/** What happens to the tabs of a part. */
+export interface PartTabs {
+  /** Calls `handler` after another tab has begun to run the client: its part knows nothing yet. */
+  onTakeover(handler: () => void): void
+  /** Calls `handler` before this tab leaves the others, while it can still send a request. */
+  onLeaving(handler: () => void): void
 }
 
 /** The handlers of parts' events, by the event's name. */

@@ -102,6 +102,7 @@ test('a module fails without an identity or after close, and the shop’s search
   const stranger = {
     identity: undefined,
     isLocked: false,
+    networkState: 'disconnected' as const,
     syncIdentity: async () => ({ aliasId: 'x' }),
     send: () => Promise.reject(new Error('a foreign client must not be called')),
   }

@@ -28,6 +28,11 @@ export interface CallInfo {
   readonly theirMedia: SentMedia
   /** The other side's stream, to show in a `video` element. */
   readonly theirStream?: MediaStream
+  /**
+   * Whether another tab has the call: it sends and receives the media. Only with a `SharedClient`; `hangUp`
+   * works in every tab.
+   */
+  readonly isElsewhere: boolean
   /** Whether this library turned off this side's video because the connection was too poor for it. */
   readonly isVideoDropped: boolean
 }

@@ -18,6 +18,9 @@ interface Course {
   connectedAt?: number
 }
 
+/** What a record needs of a changed call. */
+type Changed = Pick<CallInfo, 'id' | 'conversationId' | 'isCaller' | 'state' | 'end'>
+
 /** Makes a record of each call from its changes. */
 export class CallRecords {
   readonly #now: () => number
@@ -29,7 +32,7 @@ export class CallRecords {
   }
 
   /** Call it for every change of a call. Returns the record once the call has ended. */
-  follow({ id, conversationId, isCaller, state, end }: CallInfo): CallRecord | undefined {
+  follow({ id, conversationId, isCaller, state, end }: Changed): CallRecord | undefined {
     const now = this.#now()
     // There is one call at a time: what is known of an earlier one is not needed any more.
     if (this.#latest?.id !== id) this.#latest = { id, course: { startedAt: now, isAccepted: false } }

@@ -1,29 +1,13 @@
 // The signals of calls: signs, seals and sends them in order; opens and checks received ones, and drops
 // replayed ones.
-import {
-  type CallSignal,
-  type CallSignalFields,
-  type CallSignalRefusal,
-  type CallSignalType,
-  decodeBase64,
-  openCallSignal,
-  SeenCallNonces,
-  sealCallSignal,
-} from '@sotto/crypto'
-import {
-  type AliasId,
-  type CallFrameType,
-  CallId,
-  CryptoVersion,
-  check,
-  Payload,
-  type RelayFrame,
-} from '@sotto/protocol'
+import { type CallSignal, decodeBase64, openCallSignal, SeenCallNonces, sealCallSignal } from '@sotto/crypto'
+import { type CallFrameType, CallId, CryptoVersion, check, Payload, type RelayFrame } from '@sotto/protocol'
 import { ClientError } from '../client-error.ts'
 import type { Device } from '../device.ts'
 import type { Engine } from '../engine.ts'
 import { SerialQueue } from '../platform/platform.ts'
 import type { SessionRecord } from '../stores/stores.ts'
+import type { CallRefusal, OutgoingSignal } from './carried-calls.ts'
 
 /**
  * The maximum of received signals that wait to be opened. More are dropped; a relay may lose signals anyway.
@@ -33,23 +17,10 @@ const MAX_WAITING = 256
 /** A call frame from the relay. */
 export type ReceivedFrame = Extract<RelayFrame, { readonly type: CallFrameType }>
 
-/** A signal to send. */
-export interface OutgoingSignal {
-  readonly type: CallSignalType
-  readonly conversationId: string
-  readonly callId: string
-  /** The alias that this side uses in this call. */
-  readonly from: AliasId
-  readonly fields: CallSignalFields
-}
-
 /** A received signal that passed every check. */
 export interface IncomingSignal extends CallSignal {
   readonly conversationId: string
 }
-
-/** Why a received signal was dropped. */
-export type CallRefusal = CallSignalRefusal | 'UNKNOWN_CONTACT' | 'KEY_CHANGED'
 
 /** Receives the signals. */
 export interface CallSignalListener {

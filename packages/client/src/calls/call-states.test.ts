@@ -9,7 +9,7 @@ const events: CallEvent[] = [
   ...(['call', 'accept', 'hang_up', 'failed', 'stopped', 'timeout', 'reconnected'] as const),
   ...(['call_offer', 'call_answer', 'call_reject', 'call_ice', 'call_hangup'] as const),
   ...(['peer_offer_first', 'peer_offer_second', 'other_offer'] as const),
-  'unencrypted',
+  ...(['unencrypted', 'taken'] as const),
   ...(['media_connected', 'media_interrupted', 'media_failed', 'link_poor'] as const),
 ]
 
@@ -35,6 +35,7 @@ const expected: Record<CallEvent, Partial<Record<CallState, CallState>>> = {
   media_interrupted: { connected: 'connecting', connecting: 'connecting' },
   media_failed: { connecting: 'ended', connected: 'ended' },
   link_poor: same('connected'),
+  taken: { ringing: 'ended' },
   timeout: { calling: 'ended', ringing: 'ended', connecting: 'ended' },
   reconnected: same('calling', 'connecting', 'connected'),
   failed: all('ended'),
@@ -55,7 +56,7 @@ test('the table has exactly these states and events', () => {
   expect(Object.keys(callTransitions).toSorted()).toEqual(states.toSorted())
   const known = new Set(Object.values(callTransitions).flatMap((row) => Object.keys(row)))
   expect([...known].toSorted()).toEqual(events.toSorted())
-  expect(cases).toHaveLength(8 * 20)
+  expect(cases).toHaveLength(8 * 21)
 })
 
 test.each(cases)('in the state %s, the event %s has the expected effects', (state, event) => {
@@ -83,7 +84,7 @@ test.each(cases)('in the state %s, the event %s has the expected effects', (stat
   // caller sends the hangup.
   const isPeerNotified = effects.some((effect) => effect === 'send_hangup' || effect === 'send_reject')
   const hasPeerEnded = event === 'call_hangup' || event === 'call_reject'
-  const isLeftToCaller = state === 'ringing' && (event === 'timeout' || event === 'stopped')
+  const isLeftToCaller = state === 'ringing' && ['timeout', 'stopped', 'taken'].includes(event)
   if (isOver) expect(isPeerNotified).toBe(!hasPeerEnded && !isLeftToCaller)
   // The media connection restarts each time it is interrupted, and at no other time.
   expect(effects.includes('restart_media')).toBe(event === 'media_interrupted')

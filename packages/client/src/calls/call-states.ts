@@ -26,6 +26,7 @@ export type CallState =
  * - `other_offer`: another contact calls.
  * - `unencrypted`: the other side's offer, while no call is active, or its answer names no epoch of keys.
  * - `media_connected`, `media_interrupted`, `media_failed`, `link_poor`: changes of the media connection.
+ * - `taken`: another tab has accepted or rejected the ringing call.
  * - `timeout`: a wait has ended. `reconnected`: the relay is connected again. `failed`: an effect could not
  *   be carried out. `stopped`: there is no relay to send signals through (disconnected, locked, closed,
  *   another identity).
@@ -47,6 +48,7 @@ export type CallEvent =
   | 'media_interrupted'
   | 'media_failed'
   | 'link_poor'
+  | 'taken'
   | 'timeout'
   | 'reconnected'
   | 'failed'
@@ -88,6 +90,8 @@ export type CallEnd =
   | 'no_media'
   /** The media connection broke, or the other side disappeared. */
   | 'connection_lost'
+  /** Another tab accepted or rejected the call. */
+  | 'taken'
   /** Something on this device failed. */
   | 'failed'
   /** This device was disconnected from its relay, locked or closed. */
@@ -162,6 +166,7 @@ export const callTransitions: { readonly [S in CallState]: Row } = {
     hang_up: { to: 'rejected', effects: ['send_reject', 'close'], end: 'declined' },
     call_ice: { to: 'ringing', effects: ['take_candidate'] },
     call_hangup: { to: 'hangup', effects: ['close'], end: 'hung_up_by_peer' },
+    taken: { to: 'ended', effects: ['close'], end: 'taken' },
     // The caller sends its own hangup, unless it has disappeared, so this side sends nothing.
     timeout: { to: 'ended', effects: ['close'], end: 'unanswered' },
     // The contact calls again: the hangup of the previous call was lost.

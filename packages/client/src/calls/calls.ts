@@ -1,21 +1,29 @@
 // The calls of a client, one at a time, started here or by a friend's offer. `call-course.ts` runs a call.
-import type { SottoClient } from '../client.ts'
 import { asClientError, ClientError } from '../client-error.ts'
-import { Device } from '../device.ts'
-import type { Engine } from '../engine.ts'
 import type { Emitter } from '../events/events.ts'
-import { moduleAccessOf } from '../module-access.ts'
-import { randomUuid } from '../platform/platform.ts'
-import type { CallRecord } from '../stores/stores.ts'
+import { type AnyClient, moduleAccessOf } from '../module-access.ts'
 import { CallCourse } from './call-course.ts'
 import { isUnencrypted } from './call-fields.ts'
 import type { CallInfo, CallsOptions } from './call-info.ts'
-import { CallRecords, logCall } from './call-log.ts'
+import { CallLine } from './call-line.ts'
+import { CallRecords } from './call-log.ts'
 import type { CallTrackKind, OpenCallPeer } from './call-peer.ts'
-import { type CallRefusal, CallSignals, type IncomingSignal } from './call-signals.ts'
 import type { CallState } from './call-states.ts'
+import {
+  type CallRefusal,
+  type CarriedCall,
+  hangUpAsked,
+  isOver,
+  keysChanged,
+  type ReceivedSignal,
+  relayRefused,
+  signalArrived,
+  signalRefused,
+  stopped,
+} from './carried-calls.ts'
 import { LastSignals } from './last-signals.ts'
 import { type CallListener, type CallSurroundings, OneCall } from './one-call.ts'
+import type { CallParties } from './own-signals.ts'
 
 export type { CallInfo, CallsOptions } from './call-info.ts'
 export { CallLog } from './call-log.ts'
@@ -27,8 +35,8 @@ export type {
   OpenCallPeer,
   SentMedia,
 } from './call-peer.ts'
-export type { CallRefusal } from './call-signals.ts'
 export type { CallEnd, CallState } from './call-states.ts'
+export type { CallRefusal } from './carried-calls.ts'
 export { type WebRtcOptions, webRtc } from './webrtc.ts'
 
 /**
@@ -38,9 +46,13 @@ export { type WebRtcOptions, webRtc } from './webrtc.ts'
  *
  * A call is `calling` or `ringing`, then `connecting`, then `connected`. It ends as `hangup`, `rejected` or
  * `ended`. Each change is reported to `onChange`.
+ *
+ * With a `SharedClient`, make it in every tab. A call belongs to the tab that called or accepted, which sends
+ * and receives the media; a friend's call rings in all tabs. The other tabs show a call with `isElsewhere`.
+ * It ends when its tab is closed, and continues when another tab takes over the client.
  */
 export class Calls {
-  readonly #device: Device
+  readonly #line: CallLine
   readonly #emitter: Emitter
   readonly #around: CallSurroundings
   readonly #course: CallCourse
@@ -48,78 +60,73 @@ export class Calls {
   readonly #refusalHandlers = new Set<(refused: { from: string; reason: CallRefusal }) => void>()
   readonly #undo: (() => void)[] = []
   readonly #records: CallRecords
-  /** The engine that stops, while it stops. */
-  #stopping: Engine | undefined
+  /** How often the user has hung up, so that a call that is only being prepared notices it. */
+  #hangUps = 0
+  /** The latest call, if another tab has it. */
+  #elsewhere: CarriedCall | undefined
   #isClosed = false
 
   /**
    * @param openPeer carries the media: `webRtc()` of `@sotto/client/browser`
-   * @throws ClientError `INVALID_ARGUMENT` for a client that has calls already, `UNSUPPORTED` for a
-   *   `SharedClient`
+   * @throws ClientError `INVALID_ARGUMENT` for a client that has calls already
    */
-  constructor(client: SottoClient, openPeer: OpenCallPeer, { relayOnly = false }: CallsOptions = {}) {
-    const device = moduleAccessOf(client)
-    if (!(device instanceof Device))
-      throw new ClientError('UNSUPPORTED', 'calls need a SottoClient, which runs in one tab')
-    const { emitter } = device
-    const { clock } = device.platform
-    if (device.callHooks.onFrame) throw new ClientError('INVALID_ARGUMENT', 'this client has calls already')
+  constructor(client: AnyClient, openPeer: OpenCallPeer, { relayOnly = false }: CallsOptions = {}) {
+    const { emitter } = moduleAccessOf(client)
+    if (withCalls.has(client)) throw new ClientError('INVALID_ARGUMENT', 'this client has calls already')
+    withCalls.add(client)
+    this.#emitter = emitter
     const onError = (error: unknown): void => this.#emitError(error)
-    const signals = new CallSignals(device, {
-      onSignal: (signal) => this.#onSignal(signal),
-      onRefused: (from, reason) => this.#onRefused(from, reason),
+    const line = new CallLine(client, {
+      onElsewhere: (call) => this.#onElsewhere(call),
+      onLeaving: () => this.#course.handle('stopped'),
       onError,
     })
-    const lastSignals = new LastSignals(signals, clock, onError)
-    this.#device = device
-    this.#emitter = emitter
+    const { clock, part } = line
+    const lastSignals = new LastSignals(line, clock, onError)
+    this.#line = line
     this.#records = new CallRecords(() => clock.now())
-    this.#around = { device, signals, openPeer, relayOnly }
-    this.#course = new CallCourse({ clock, lastSignals, onChange: () => this.#emitChange(), onError })
-    device.callHooks.onFrame = (frame) => {
-      if (frame.type === 'error') this.#onRefusal(frame.call_id, frame.error)
-      else signals.receive(frame)
-    }
-    // This hook stays after `close`: the last signals may still be waiting to be sent.
-    device.callHooks.onStop = (engine) =>
-      signals.sendLast(engine, () => {
-        this.#stopping = engine
-        this.#course.handle('stopped')
-        this.#stopping = undefined
-      })
+    this.#around = { line, openPeer, relayOnly }
+    this.#course = new CallCourse({ clock, lastSignals, onChange: () => this.#onOwnChange(), onError })
+    // This handler stays after `close`: the last signals may still be waiting to be sent.
+    part.on(stopped, () => this.#course.handle('stopped'))
     this.#undo.push(
-      () => {
-        device.callHooks.onFrame = undefined
-      },
+      () => withCalls.delete(client),
+      part.on(signalArrived, ({ signal, tab }) => {
+        if (line.isForThisTab(tab)) this.#onSignal(signal)
+      }),
+      part.on(signalRefused, ({ from, reason }) => this.#onRefused(from, reason)),
+      part.on(relayRefused, ({ callId, code }) => this.#onRefusal(callId, code)),
+      part.on(keysChanged, ({ conversationIds }) => {
+        const { call } = this.#course
+        if (call && conversationIds.includes(call.parties.conversationId)) this.#course.handle('failed')
+      }),
+      part.on(hangUpAsked, ({ callId }) => {
+        if (callId === this.#course.call?.parties.id) this.#course.handle('hang_up')
+      }),
       emitter.on('network_state', (state) => {
         if (state === 'connected') lastSignals.sendUnsent()
         if (state === 'connected') this.#course.handle('reconnected')
         if (state === 'disconnected') this.#course.handle('stopped')
-      }),
-      emitter.on('security_violation', () => {
-        if (this.#hasChangedKeys()) this.#course.handle('failed')
       }),
     )
   }
 
   /** The state of the latest call; `idle` before the first. */
   get state(): CallState {
-    return this.#course.state
+    return this.current?.state ?? 'idle'
   }
 
   /** The latest call, whether it has ended or not. */
   get current(): CallInfo | undefined {
-    const { call, state, end, isVideoDropped } = this.#course
-    if (!call) return undefined
-    const { id, conversationId, isCaller } = call.parties
-    const { ownMedia, theirMedia, theirStream } = call
-    return {
-      ...{ id, conversationId, isCaller, state },
-      ...(end === undefined ? {} : { end }),
-      ...{ ownMedia, theirMedia },
-      ...(theirStream === undefined ? {} : { theirStream }),
-      isVideoDropped,
+    const own = this.#own
+    if (this.#elsewhere) {
+      const { ownAlias: _, ...info } = this.#elsewhere
+      return { ...info, isElsewhere: true }
     }
+    if (!own) return undefined
+    const { ownAlias: _, ...info } = own
+    const theirStream = this.#course.call?.theirStream
+    return { ...info, ...(theirStream === undefined ? {} : { theirStream }), isElsewhere: false }
   }
 
   /** Calls `handler` for every change of a call. Returns a function that removes the handler. */
@@ -143,26 +150,22 @@ export class Calls {
    *   `KEY_CHANGED`, `CLOSED`
    */
   async call(contact: string, stream?: MediaStream): Promise<CallInfo> {
-    const { sessions, connection, identity } = this.#device.needEngine()
     if (this.#isClosed) throw new ClientError('CLOSED', 'the calls of this client were closed')
-    if (!this.#course.accepts('call')) throw new ClientError('INVALID_ARGUMENT', 'there is a call already')
-    const session = sessions.get(contact)
-    if (!sessions.guard(session))
-      throw new ClientError('KEY_CHANGED', 'the keys of this contact have changed')
-    if (connection.state !== 'connected')
-      throw new ClientError('NETWORK', 'there is no connection to the relay')
-    const call = new OneCall(
-      this.#around,
-      {
-        id: randomUuid(this.#device.platform.random),
-        conversationId: session.conversationId,
-        isCaller: true,
-        ownAlias: identity.stored.aliasId,
-      },
-      this.#listenerOf(() => call),
-    )
+    const hangUps = this.#hangUps
+    const sides = await this.#line.sidesOf(contact)
+    const isFree = (): boolean => this.#course.accepts('call')
+    const call = this.#make({ id: this.#line.newId(), isCaller: true, ...sides })
     call.stream = stream
+    const claimed = this.#carriedOf(call, 'calling')
+    if (!isFree() || !(await this.#claim(claimed)))
+      throw new ClientError('INVALID_ARGUMENT', 'there is a call already')
+    if (!isFree()) {
+      // A friend has called meanwhile.
+      this.#line.report({ ...claimed, state: 'ended', end: 'failed' })
+      throw new ClientError('INVALID_ARGUMENT', 'there is a call already')
+    }
     this.#course.handle('call', { call })
+    if (hangUps !== this.#hangUps) this.#course.handle('hang_up')
     return this.#signalled(call)
   }
 
@@ -172,15 +175,20 @@ export class Calls {
    */
   async accept(stream?: MediaStream): Promise<CallInfo> {
     const { call } = this.#course
-    if (!call || !this.#course.accepts('accept')) throw new ClientError('INVALID_ARGUMENT', 'no call rings')
+    const rings = (): boolean => call === this.#course.call && this.#course.accepts('accept')
+    if (!call || !rings() || !(await this.#claim(this.#carriedOf(call, 'connecting'))) || !rings())
+      throw new ClientError('INVALID_ARGUMENT', 'no call rings')
     call.stream = stream
     this.#course.handle('accept')
     return this.#signalled(call)
   }
 
-  /** Ends the call, or rejects a ringing one. Does nothing without a call. */
+  /** Ends the call, in whichever tab it is, or rejects a ringing one. Does nothing without a call. */
   hangUp(): void {
-    this.#course.handle('hang_up')
+    this.#hangUps += 1
+    const elsewhere = this.#elsewhere
+    if (elsewhere && !isOver(elsewhere.state)) this.#line.hangUpElsewhere(elsewhere.id)
+    else this.#course.handle('hang_up')
   }
 
   /**
@@ -196,7 +204,8 @@ export class Calls {
   /** Ends the current call, and ignores later ones. */
   close(): void {
     this.#isClosed = true
-    this.hangUp()
+    this.#hangUps += 1
+    this.#course.handle('hang_up')
     for (const undo of this.#undo.splice(0)) undo()
   }
 
@@ -220,7 +229,7 @@ export class Calls {
     if (isThisCall && code !== 'RATE_LIMITED') this.#course.handle('failed')
   }
 
-  #onSignal(signal: IncomingSignal): void {
+  #onSignal(signal: ReceivedSignal): void {
     const { type, callId, conversationId, from, fields } = signal
     const course = this.#course
     const current = course.isFree ? undefined : course.call
@@ -238,7 +247,7 @@ export class Calls {
     if (!current) return course.handle(isRefused ? 'unencrypted' : 'call_offer', { call })
     if (!isSameContact || isRefused) {
       course.handle('other_offer', { call })
-      return this.#log(this.#records.refused(call.parties))
+      return this.#line.log(this.#records.refused(call.parties))
     }
     // If the contact's offer takes precedence, its answer sends the stream of the offer made here.
     call.stream = current.stream
@@ -248,9 +257,10 @@ export class Calls {
     if (course.call === call) course.signalled(call).catch((error: unknown) => this.#emitError(error))
   }
 
-  #offered(signal: IncomingSignal): OneCall | undefined {
+  #offered(signal: ReceivedSignal): OneCall | undefined {
     const { callId, conversationId } = signal
-    const ownAlias = this.#device.needEngine().identity.stored.aliasId
+    const { ownAlias } = this.#line
+    if (ownAlias === undefined) return undefined
     const call: OneCall | undefined = OneCall.offered(
       this.#around,
       { id: callId, conversationId, isCaller: false, ownAlias },
@@ -260,6 +270,30 @@ export class Calls {
     return call
   }
 
+  #make(parties: CallParties): OneCall {
+    const call: OneCall = new OneCall(
+      this.#around,
+      parties,
+      this.#listenerOf(() => call),
+    )
+    return call
+  }
+
+  /** Takes a call for this tab, if no other tab has one. */
+  async #claim(call: CarriedCall): Promise<boolean> {
+    return !this.#line.part.tabs || this.#line.claim(call)
+  }
+
+  #carriedOf({ parties, ownMedia, theirMedia }: OneCall, state: CallState): CarriedCall {
+    return { ...parties, state, ownMedia, theirMedia, isVideoDropped: this.#course.isVideoDropped }
+  }
+
+  /** The latest call of this tab. */
+  get #own(): CarriedCall | undefined {
+    const { call, state, end } = this.#course
+    return call && { ...this.#carriedOf(call, state), ...(end === undefined ? {} : { end }) }
+  }
+
   #listenerOf(callOf: () => OneCall | undefined): CallListener {
     const course = this.#course
     return {
@@ -267,7 +301,7 @@ export class Calls {
         if (course.call === callOf()) course.handle(event)
       },
       onChange: () => {
-        if (course.call === callOf()) this.#emitChange()
+        if (course.call === callOf()) this.#onOwnChange()
       },
       onFailed: (error) => {
         const call = callOf()
@@ -276,29 +310,41 @@ export class Calls {
     }
   }
 
-  #hasChangedKeys(): boolean {
-    const sessions = this.#device.engine?.sessions
-    const session = sessions?.find(this.#course.call?.parties.conversationId ?? '')
-    return session !== undefined && sessions?.hasChangedKeys(session) === true
-  }
-
   #onRefused(from: string, reason: CallRefusal): void {
     for (const handler of [...this.#refusalHandlers]) this.#run(() => handler({ from, reason }))
   }
 
+  /** A call of this tab has changed. */
+  #onOwnChange(): void {
+    const own = this.#own
+    if (!this.#course.isFree) this.#elsewhere = undefined
+    if (own && own.end !== 'taken') {
+      this.#line.report(own)
+      const record = this.#records.follow(own)
+      if (record) this.#line.log(record)
+    }
+    this.#emitChange()
+  }
+
+  /** A call of another tab has changed. */
+  #onElsewhere(call: CarriedCall): void {
+    const { state, end, isFree } = this.#course
+    const isSame = call.id === this.#course.call?.parties.id
+    const isTaken = isSame && (state === 'ringing' || end === 'taken')
+    if (!isTaken && (isSame || !isFree)) return
+    this.#elsewhere = call
+    if (state === 'ringing') this.#course.handle('taken')
+    else this.#emitChange()
+  }
+
   #emitChange(): void {
     const info = this.current
-    const record = info && this.#records.follow(info)
-    if (record) this.#log(record)
     if (info) for (const handler of [...this.#changeHandlers]) this.#run(() => handler(info))
   }
 
-  #log(record: CallRecord): void {
-    const engine = this.#stopping ?? this.#device.engine
-    engine?.work(logCall(this.#device, engine, record)).catch((error: unknown) => this.#emitError(error))
-  }
-
   #emitError(error: unknown): void {
+    // The application has closed the client itself.
+    if (error instanceof ClientError && error.code === 'CLOSED') return
     this.#emitter.emit('error', asClientError(error, 'UNSUPPORTED'))
   }
 
@@ -311,6 +357,9 @@ export class Calls {
     }
   }
 }
+
+/** The clients that have a `Calls`. */
+const withCalls = new WeakSet<AnyClient>()
 
 function addTo<T>(handlers: Set<T>, handler: T): () => void {
   handlers.add(handler)

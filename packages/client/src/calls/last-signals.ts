@@ -1,16 +1,16 @@
 // Sends the last signal of each call: now or, without a connection, as soon as there is one again.
 import type { Clock } from '../platform/platform.ts'
-import type { CallSignals, OutgoingSignal } from './call-signals.ts'
 import { ANSWER_WITHIN_MS } from './call-states.ts'
+import type { OutgoingSignal, SignalSender } from './carried-calls.ts'
 
 /** Sends hangups and rejections. The call itself has ended, so it does not repeat them. */
 export class LastSignals {
-  readonly #signals: CallSignals
+  readonly #signals: SignalSender
   readonly #clock: Clock
   readonly #onError: (error: unknown) => void
   #unsent: { readonly signal: OutgoingSignal; readonly at: number }[] = []
 
-  constructor(signals: CallSignals, clock: Clock, onError: (error: unknown) => void) {
+  constructor(signals: SignalSender, clock: Clock, onError: (error: unknown) => void) {
     this.#signals = signals
     this.#clock = clock
     this.#onError = onError

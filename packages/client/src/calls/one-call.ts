@@ -1,8 +1,7 @@
 // One call: its peer, the keys of its media, and its signals. `call-course.ts` decides when each of them is
 // used.
-import { type CallSignalFields, deriveCallMediaKey } from '@sotto/crypto'
+import type { CallSignalFields } from '@sotto/crypto'
 import { ClientError } from '../client-error.ts'
-import type { Device } from '../device.ts'
 import { SerialQueue } from '../platform/platform.ts'
 import { CallEpochs } from './call-epochs.ts'
 import {
@@ -16,6 +15,7 @@ import {
   readStatus,
   writeStatus,
 } from './call-fields.ts'
+import type { CallLine } from './call-line.ts'
 import {
   type CallCandidate,
   type CallPeer,
@@ -25,8 +25,7 @@ import {
   type OpenCallPeer,
   type SentMedia,
 } from './call-peer.ts'
-import type { CallSignals, OutgoingSignal } from './call-signals.ts'
-import { askIceServers } from './ice-servers.ts'
+import type { OutgoingSignal } from './carried-calls.ts'
 import { MediaRestarts } from './media-restarts.ts'
 import { type CallParties, OwnSignals } from './own-signals.ts'
 
@@ -35,8 +34,7 @@ const EPOCH_NOTICE_MS = 1000
 
 /** What all calls of a client share. */
 export interface CallSurroundings {
-  readonly device: Device
-  readonly signals: CallSignals
+  readonly line: CallLine
   readonly openPeer: OpenCallPeer
   readonly relayOnly: boolean
 }
@@ -79,8 +77,8 @@ export class OneCall {
     this.#around = around
     this.parties = parties
     this.#listener = listener
-    this.#own = new OwnSignals(around.signals, parties, (error) => this.#fail(error))
-    this.#restarts = new MediaRestarts(around.device.platform.clock)
+    this.#own = new OwnSignals(around.line, parties, (error) => this.#fail(error))
+    this.#restarts = new MediaRestarts(around.line.clock)
   }
 
   /** A call that a contact offered; undefined if the offer has no description. */
@@ -193,8 +191,8 @@ export class OneCall {
   }
 
   async #open(): Promise<CallPeer> {
-    const { device, openPeer, relayOnly } = this.#around
-    const ice = await askIceServers(device, relayOnly)
+    const { line, openPeer, relayOnly } = this.#around
+    const ice = await line.iceServers(relayOnly)
     if (this.#isClosed) throw new ClientError('ABORTED', 'the call is over')
     const ifOpen =
       <A extends unknown[]>(run: (...args: A) => void) =>
@@ -206,7 +204,7 @@ export class OneCall {
       relayOnly: ice.relayOnly,
       stream: this.stream,
       keyOf: (side, mid, epoch) => this.#keyOf(side, mid, epoch),
-      after: (ms, run) => device.platform.clock.after(ms, run),
+      after: (ms, run) => line.clock.after(ms, run),
       onCandidate: ifOpen((candidate) => this.#own.sendCandidate(candidate)),
       onMedia: ifOpen((event) => this.#listener.onMedia(event)),
       onStream: ifOpen((stream) => {
@@ -258,12 +256,12 @@ export class OneCall {
       if (epoch === this.#epochs.own) this.#doOrFail((peer) => this.#epochs.send(peer))
     }
     if (lost) begin()
-    else this.#around.device.platform.clock.after(EPOCH_NOTICE_MS, begin)
+    else this.#around.line.clock.after(EPOCH_NOTICE_MS, begin)
   }
 
   #offerRestart(): void {
     // Without a connection to the relay, the restart waits for one.
-    if (this.#around.device.engine?.connection.state !== 'connected') return
+    if (!this.#around.line.isConnected) return
     const restart = this.#restarts.begin()
     if (restart !== undefined)
       this.#describeRestart('offer', restart, (peer, servers) => peer.offerRestart(servers))
@@ -286,11 +284,11 @@ export class OneCall {
     restart: number,
     make: (peer: CallPeer, servers?: readonly RTCIceServer[]) => Promise<string>,
   ): void {
-    const { device, relayOnly } = this.#around
+    const { line, relayOnly } = this.#around
     this.#doOrFail(async (peer) => {
       if (!this.#restarts.isLatest(restart)) return
       // The first credentials may have expired. If the relay gives no new ones, the old ones stay in use.
-      const ice = await askIceServers(device, relayOnly).catch(() => undefined)
+      const ice = await line.iceServers(relayOnly).catch(() => undefined)
       if (this.#isClosed) return
       this.#own.holdCandidates()
       const sdp = await make(peer, ice?.servers)
@@ -310,13 +308,11 @@ export class OneCall {
     return writeStatus({ epoch: this.#epochs.own, media: this.ownMedia }, requests)
   }
 
-  #keyOf(side: 'own' | 'theirs', mid: string, epoch: number): Promise<Uint8Array> {
-    const { sessions } = this.#around.device.needEngine()
+  async #keyOf(side: 'own' | 'theirs', mid: string, epoch: number): Promise<Uint8Array> {
     const { id: callId, conversationId, ownAlias } = this.parties
     const senderAlias = side === 'own' ? ownAlias : this.#theirAlias
     if (senderAlias === undefined) throw new ClientError('INVALID_ARGUMENT', 'nobody has answered yet')
-    const sessionKey = sessions.keyOf(sessions.get(conversationId))
-    return deriveCallMediaKey({ sessionKey, callId, senderAlias, mid, epoch })
+    return this.#around.line.mediaKey({ callId, conversationId, senderAlias, mid, epoch })
   }
 
   /** Runs the steps of a call one after another. After `close` none is run. */

@@ -4,7 +4,7 @@ import type { CallSignalFields, CallSignalType } from '@sotto/crypto'
 import type { AliasId } from '@sotto/protocol'
 import { hasStatus, writeCandidate } from './call-fields.ts'
 import { type CallCandidate, MAX_CANDIDATES } from './call-peer.ts'
-import type { CallSignals, OutgoingSignal } from './call-signals.ts'
+import type { OutgoingSignal, SignalSender } from './carried-calls.ts'
 
 /** The two sides of a call. */
 export interface CallParties {
@@ -18,7 +18,7 @@ export interface CallParties {
 }
 
 export class OwnSignals {
-  readonly #signals: CallSignals
+  readonly #signals: SignalSender
   readonly #parties: CallParties
   readonly #onError: (error: unknown) => void
   /** The signals to repeat after a lost connection. */
@@ -27,7 +27,7 @@ export class OwnSignals {
   #held: CallCandidate[] = []
   #isHolding = true
 
-  constructor(signals: CallSignals, parties: CallParties, onError: (error: unknown) => void) {
+  constructor(signals: SignalSender, parties: CallParties, onError: (error: unknown) => void) {
     this.#signals = signals
     this.#parties = parties
     this.#onError = onError

@@ -38,6 +38,7 @@ export class Tab {
   readonly #lock: TabLock
   readonly #requests: TabRequests
   readonly #parts = new TabParts(this.events.emitter)
+  readonly #leavingHandlers: (() => void)[] = []
   /** Work of this tab that waits until the tab is the leader. */
   readonly #waitingToLead = new Set<Deferred<Leader>>()
   readonly #ready = deferred<void>()
@@ -121,6 +122,10 @@ export class Tab {
     return {
       call: (method, args) => this.ask(onClient(part, method), args),
       on: (event, handler) => this.#parts.events.on(event, handler),
+      tabs: {
+        onTakeover: (handler) => this.events.onTakeover(handler),
+        onLeaving: (handler) => this.#leavingHandlers.push(handler),
+      },
     }
   }
 
@@ -175,6 +180,7 @@ export class Tab {
   // messages again.
   #pause(): void {
     if (!this.#isActive) return
+    for (const handler of this.#leavingHandlers) handler()
     this.#isActive = false
     void this.#stopLeading('abandon')
     this.#lock.leave()
@@ -202,10 +208,10 @@ export class Tab {
   #startLeading(leader: Leader): void {
     // All tabs share the connection: this leader connects if the previous one was to be connected.
     const shouldConnect = this.events.state.networkState !== 'disconnected'
+    this.#leader = leader
     // Before the connection, so that no part misses a frame.
     this.#openParts(leader)
     if (shouldConnect && leader.client.identity) leader.client.connect()
-    this.#leader = leader
     this.#leaderId = leader.id
     this.#announce(leader)
     for (const waiting of this.#waitingToLead) waiting.resolve(leader)
@@ -333,6 +339,7 @@ export class Tab {
   /** Leaves the other tabs permanently. */
   #end(reason: ClientError): void {
     if (this.#endReason) return
+    for (const handler of this.#leavingHandlers) handler()
     this.#endReason = reason
     this.#stopWatching()
     // The lock is released after the store is closed, so that the next leader finds everything written.

@@ -8,8 +8,8 @@ import {
   webRtc,
 } from '../../src/browser.ts'
 import { FrameDecryptor } from '../../src/calls/frame-cipher.ts'
-import { ClientError, MemoryStore, SottoClient } from '../../src/client.ts'
-import { systemClock } from '../../src/platform/clock.ts'
+import { type Client, ClientError, keyVault, MemoryStore, SottoClient } from '../../src/client.ts'
+import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import type { TappedFrame } from './calls-tap-worker.ts'
 
 /** The settings that a test gives the page before the page's script runs. */
@@ -17,6 +17,8 @@ export interface PhoneSettings {
   readonly relayUrl: string
   readonly nickname: string
   readonly relayOnly?: boolean
+  /** Whether the tabs of this person share a client. */
+  readonly isShared?: boolean
   readonly framesPerEpoch?: number
   /** Whether the page records every frame before and after its encryption or decryption. */
   readonly isTapped?: boolean
@@ -64,10 +66,12 @@ export interface Watched {
 }
 
 class Phone {
-  readonly client: SottoClient
+  readonly client: Client
   readonly calls: Calls
   readonly states: string[] = []
   readonly errors: string[] = []
+  /** Why each call in the log ended. */
+  readonly logged: string[] = []
   readonly frames = new Map<number, TappedFrame>()
   readonly workers: Worker[] = []
   /** The events of data channels: `open` and `closed`. */
@@ -85,7 +89,7 @@ class Phone {
   readonly #video = document.createElement('video')
   readonly #pictures = new Set<string>()
 
-  constructor(client: SottoClient, settings: PhoneSettings) {
+  constructor(client: Client, settings: PhoneSettings) {
     const {
       relayOnly = false,
       framesPerEpoch,
@@ -140,16 +144,10 @@ class Phone {
     this.calls = new Calls(client, watched, { relayOnly })
     this.calls.onChange((call) => this.#show(call))
     client.on('error', (error) => this.errors.push(`${error.code} ${error.message}`))
+    client.on('call_logged', ({ end }) => this.logged.push(end))
     client.on('friend_request', (friend) => client.acceptFriend(friend.friendship_id))
     this.#video.autoplay = true
     document.body.append(this.#video)
-  }
-
-  /** Makes `Calls` for a client that tabs share. Returns the error code, or `done`. */
-  async callsOfSharedClient(): Promise<string> {
-    const shared = await SharedClient.open({ name: 'shared', relayUrl: settings.relayUrl })
-    // The compiler refuses this as well, but an application in JavaScript has no types to check.
-    return codeOf(async () => Reflect.construct(Calls, [shared, webRtc()]))
   }
 
   /** Calls with the microphone and, if `withVideo`, the camera. Returns the error code, or `done`. */
@@ -289,7 +287,8 @@ class Phone {
   }
 
   #show(call: CallInfo): void {
-    const line = call.end === undefined ? call.state : `${call.state}: ${call.end}`
+    const state = call.isElsewhere ? `elsewhere ${call.state}` : call.state
+    const line = call.end === undefined ? state : `${state}: ${call.end}`
     if (this.states.at(-1) !== line) this.states.push(line)
     if (call.theirStream && this.#video.srcObject !== call.theirStream)
       this.#video.srcObject = call.theirStream
@@ -361,15 +360,16 @@ declare global {
 
 const settings = globalThis.phoneSettings
 hideCodecs(settings.without ?? [])
-const client = await SottoClient.open({
-  relayUrl: settings.relayUrl,
-  store: new MemoryStore(),
-  clock: {
-    now: systemClock.now,
-    after: (ms, run) => systemClock.after(ms === 30_000 ? ms / phone.hurry : ms, run),
-  },
-})
+const { relayUrl } = settings
+const clock: Clock = {
+  now: systemClock.now,
+  // Tabs wait for each other before there is a phone.
+  after: (ms, run) => systemClock.after(ms === 30_000 ? ms / (globalThis.phone?.hurry ?? 1) : ms, run),
+}
+const client: Client = settings.isShared
+  ? await SharedClient.open({ relayUrl, clock, name: 'phone', secrets: keyVault(new Uint8Array(32)) })
+  : await SottoClient.open({ relayUrl, clock, store: new MemoryStore() })
 globalThis.phone = new Phone(client, settings)
-await client.create({ nickname: settings.nickname })
-client.connect()
+if (!client.identity) await client.create({ nickname: settings.nickname })
+await client.connect()
 globalThis.isReady = true

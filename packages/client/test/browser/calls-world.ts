@@ -85,6 +85,14 @@ export class CallsWorld {
     return new Caller(page)
   }
 
+  /** Opens another tab of a person whose tabs share a client. */
+  async anotherTab(of: Caller): Promise<Caller> {
+    const page = await of.page.context().newPage()
+    await page.goto(this.#get().app.url)
+    await page.waitForFunction(() => 'isReady' in globalThis)
+    return new Caller(page)
+  }
+
   /** Registers Alice and Bob, and makes them friends. */
   async pair(settings: Partial<PhoneSettings> = {}, ofBob = settings): Promise<[Caller, Caller]> {
     const [alice, bob] = await Promise.all([this.enter('alice', settings), this.enter('bob', ofBob)])

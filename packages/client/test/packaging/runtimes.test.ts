@@ -117,6 +117,7 @@ for (const each of clients) {
   each.friends().length
   console.log(alias, names, phrase, id)
   const modules: object[] = [new Channels(each), new Media(each), new Push(each), new VanityShop(each)]
+  modules.push(new browser.Calls(each, browser.webRtc()))
   console.log(modules)
 }
 

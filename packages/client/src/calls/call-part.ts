@@ -1,0 +1,290 @@
+// The part of calls that runs next to the store: the signals, the keys of media, and which tab has the call.
+import { deriveCallMediaKey } from '@sotto/crypto'
+import { callEndpoints } from '@sotto/protocol'
+import * as v from 'valibot'
+import { asClientError, ClientError } from '../client-error.ts'
+import type { Device } from '../device.ts'
+import type { Engine } from '../engine.ts'
+import { ModulePart, type Publish } from '../module-part.ts'
+import { CallRecord } from '../stores/stores.ts'
+import { tabMethod } from '../tab-method.ts'
+import { CallRecords, logCall } from './call-log.ts'
+import { watchPresence } from './call-presence.ts'
+import { CallSignals } from './call-signals.ts'
+import {
+  CallSides,
+  CarriedCall,
+  callReported,
+  HeldCall,
+  hangUpAsked,
+  IceServers,
+  isOver,
+  keysChanged,
+  OutgoingSignal,
+  relayRefused,
+  signalArrived,
+  signalRefused,
+  stopped,
+} from './carried-calls.ts'
+import { LastSignals } from './last-signals.ts'
+
+/** How many logged calls are remembered. */
+const MAX_LOGGED = 100
+
+const KeyInput = v.object({
+  callId: v.string(),
+  conversationId: v.string(),
+  senderAlias: v.string(),
+  mid: v.string(),
+  epoch: v.number(),
+})
+type KeyInput = v.InferOutput<typeof KeyInput>
+
+/** The part of calls next to the store. It serves the `Calls` of every tab. */
+export class CallPart {
+  readonly #device: Device
+  readonly #publish: Publish
+  readonly #signals: CallSignals
+  readonly #lastSignals: LastSignals
+  /** Makes the record of a call whose tab is gone. */
+  readonly #records: CallRecords
+  /** The logged calls: each tab in which a call rang reports it. */
+  readonly #logged = new Set<string>()
+  /** The engine that stops, while it stops. */
+  #stopping: Engine | undefined
+  /** The call that a tab has. */
+  #held: HeldCall | undefined
+  #stopWatching: () => void = () => {}
+  /** The call that this part has ended itself, because its tab is gone or the client stops. */
+  #ended: string | undefined
+  /** The latest call whose tab has sent its last signal. */
+  #finished: string | undefined
+
+  constructor(device: Device, publish: Publish) {
+    const onError = (error: unknown): void => this.#emitError(error)
+    this.#records = new CallRecords(() => device.platform.clock.now())
+    this.#device = device
+    this.#publish = publish
+    this.#signals = new CallSignals(device, {
+      onSignal: (signal) => publish(signalArrived, { signal, tab: this.#held?.tab }),
+      onRefused: (from, reason) => publish(signalRefused, { from, reason }),
+      onError,
+    })
+    this.#lastSignals = new LastSignals(this.#signals, device.platform.clock, onError)
+    device.callHooks.onFrame = (frame) => {
+      if (frame.type === 'error') publish(relayRefused, { callId: frame.call_id, code: frame.error })
+      else this.#signals.receive(frame)
+    }
+    device.callHooks.onStop = (engine) =>
+      this.#signals.sendLast(engine, () => {
+        this.#stopping = engine
+        this.#stop()
+        this.#stopping = undefined
+      })
+    device.emitter.on('network_state', (state) => {
+      if (state === 'connected') this.#lastSignals.sendUnsent()
+    })
+    device.emitter.on('security_violation', () => {
+      const sessions = device.engine?.sessions
+      const changed = sessions?.list().filter((session) => sessions.hasChangedKeys(session)) ?? []
+      publish(keysChanged, { conversationIds: changed.map(({ conversationId }) => conversationId) })
+    })
+  }
+
+  /** The two sides of a call to a contact. @throws ClientError as `Calls.call` */
+  sidesOf(contact: string): v.InferOutput<typeof CallSides> {
+    const { sessions, connection, identity } = this.#device.needEngine()
+    const session = sessions.get(contact)
+    if (!sessions.guard(session))
+      throw new ClientError('KEY_CHANGED', 'the keys of this contact have changed')
+    if (connection.state !== 'connected')
+      throw new ClientError('NETWORK', 'there is no connection to the relay')
+    return { conversationId: session.conversationId, ownAlias: identity.stored.aliasId }
+  }
+
+  /** The call that a tab has. */
+  held(): HeldCall | undefined {
+    return this.#held
+  }
+
+  /**
+   * A tab has a call, whose lock it holds, or reports how it is. Returns false if another tab has one, or if
+   * the call has ended.
+   */
+  report(tab: string, call: CarriedCall): boolean {
+    const held = this.#held
+    if ((held && held.tab !== tab) || call.id === this.#ended) return false
+    this.#records.follow(call)
+    if (isOver(call.state)) this.#release()
+    else if (held?.call.id === call.id) this.#held = { tab, call }
+    else this.#hold({ tab, call })
+    this.#publish(callReported, { tab, call })
+    return true
+  }
+
+  /** A tab knows of a call that began before this part was opened. */
+  adopt(held: HeldCall): void {
+    if (this.#held) return
+    this.#records.follow(held.call)
+    this.#hold(held)
+  }
+
+  /** Stores a call that has ended. */
+  log(record: CallRecord): void {
+    const engine = this.#stopping ?? this.#device.engine
+    if (!engine || this.#logged.has(record.id)) return
+    this.#logged.add(record.id)
+    for (const id of this.#logged) if (this.#logged.size > MAX_LOGGED) this.#logged.delete(id)
+    engine.work(logCall(this.#device, engine, record)).catch((error: unknown) => this.#emitError(error))
+  }
+
+  /** Asks the tab that has the call to end it. */
+  hangUp(callId: string): void {
+    this.#publish(hangUpAsked, { callId })
+  }
+
+  /** See `CallSignals.send`. Signals about a call that another tab has, or that has ended, are not sent. */
+  async send(tab: string, signal: OutgoingSignal): Promise<boolean> {
+    const { callId } = signal
+    const isHeld = this.#held?.call.id === callId
+    if ((isHeld && this.#held?.tab !== tab) || callId === this.#ended) return true
+    if (isHeld && signal.type === 'call_hangup') this.#finished = callId
+    return this.#signals.send(signal)
+  }
+
+  /** The key material of one side, track and epoch. */
+  mediaKey({ conversationId, ...input }: KeyInput): Promise<Uint8Array> {
+    const { sessions } = this.#device.needEngine()
+    return deriveCallMediaKey({ ...input, sessionKey: sessions.keyOf(sessions.get(conversationId)) })
+  }
+
+  /**
+   * Fetches the servers of a call's media.
+   * @throws ClientError `UNSUPPORTED` with `relayOnly` if the relay has no TURN server; errors of the request
+   */
+  async iceServers(relayOnly: boolean): Promise<IceServers> {
+    const { http } = this.#device.needEngine()
+    const config = await http.call(callEndpoints.iceConfig, { query: relayOnly ? { mode: 'relay' } : {} })
+    if (relayOnly && config.ice_servers.length === 0)
+      throw new ClientError('UNSUPPORTED', 'the relay has no TURN server to send media through')
+    return {
+      servers: config.ice_servers.map(({ urls, username, credential }) => ({
+        urls,
+        ...(username === undefined ? {} : { username }),
+        ...(credential === undefined ? {} : { credential }),
+      })),
+      relayOnly: relayOnly || config.ice_transport_policy === 'relay',
+    }
+  }
+
+  #hold(held: HeldCall): void {
+    this.#release()
+    this.#held = held
+    this.#stopWatching = watchPresence(held.tab, held.call.id, () => this.#end('connection_lost'))
+  }
+
+  #release(): void {
+    this.#stopWatching()
+    this.#stopWatching = () => {}
+    this.#held = undefined
+  }
+
+  /** The engine stops: calls end, while their last signals can be sent. */
+  #stop(): void {
+    // The tabs of a client that only moves to another tab keep their calls: none of them hears this.
+    this.#publish(stopped, {})
+    // The tab with the call is another one. Its hangup would come too late.
+    if (!this.#device.isClosed) this.#end('stopped')
+  }
+
+  /** Ends the call of a tab that cannot do so itself. */
+  #end(end: 'stopped' | 'connection_lost'): void {
+    const held = this.#held
+    if (!held) return
+    const { tab, call } = held
+    const { id: callId, conversationId, ownAlias: from } = call
+    this.#release()
+    const signal = { conversationId, callId, from, fields: {} }
+    if (callId !== this.#finished) this.#lastSignals.send({ type: 'call_hangup', ...signal })
+    this.#ended = callId
+    const ended: CarriedCall = { ...call, state: 'ended', end }
+    const record = this.#records.follow(ended)
+    if (record) this.log(record)
+    this.#publish(callReported, { tab, call: ended })
+  }
+
+  #emitError(error: unknown): void {
+    this.#device.emitter.emit('error', asClientError(error, 'UNSUPPORTED'))
+  }
+}
+
+/** See `CallPart.sidesOf`. */
+export const sidesOf = tabMethod(
+  'calls.sides',
+  { takes: v.tuple([v.string()]), answers: CallSides },
+  (part: CallPart, contact) => part.sidesOf(contact),
+)
+/** See `CallPart.held`. */
+export const heldCall = tabMethod(
+  'calls.held',
+  { takes: v.tuple([]), answers: v.optional(HeldCall) },
+  (part: CallPart) => part.held(),
+)
+/** See `CallPart.report`. */
+export const reportCall = tabMethod(
+  'calls.report',
+  { takes: v.tuple([v.string(), CarriedCall]), answers: v.boolean() },
+  (part: CallPart, ...args) => part.report(...args),
+)
+/** See `CallPart.adopt`. */
+export const adoptCall = tabMethod(
+  'calls.adopt',
+  { takes: v.tuple([HeldCall]), answers: v.void() },
+  (part: CallPart, held) => part.adopt(held),
+)
+/** See `CallPart.log`. */
+export const logCallOf = tabMethod(
+  'calls.log',
+  { takes: v.tuple([CallRecord]), answers: v.void() },
+  (part: CallPart, record) => part.log(record),
+)
+/** See `CallPart.hangUp`. */
+export const hangUpCall = tabMethod(
+  'calls.hang_up',
+  { takes: v.tuple([v.string()]), answers: v.void() },
+  (part: CallPart, callId) => part.hangUp(callId),
+)
+/** See `CallPart.send`. */
+export const sendSignal = tabMethod(
+  'calls.send',
+  { takes: v.tuple([v.string(), OutgoingSignal]), answers: v.boolean() },
+  (part: CallPart, ...args) => part.send(...args),
+)
+/** See `CallPart.mediaKey`. */
+export const mediaKey = tabMethod(
+  'calls.media_key',
+  { takes: v.tuple([KeyInput]), answers: v.instance(Uint8Array) },
+  (part: CallPart, input) => part.mediaKey(input),
+)
+/** See `CallPart.iceServers`. */
+export const iceServers = tabMethod(
+  'calls.ice_servers',
+  { takes: v.tuple([v.boolean()]), answers: IceServers },
+  (part: CallPart, relayOnly) => part.iceServers(relayOnly),
+)
+
+/** The part of calls. */
+export const callPart = new ModulePart<CallPart>({
+  methods: [
+    sidesOf,
+    heldCall,
+    reportCall,
+    adoptCall,
+    logCallOf,
+    hangUpCall,
+    sendSignal,
+    mediaKey,
+    iceServers,
+  ],
+  open: (device, publish) => new CallPart(device, publish),
+})
