@@ -1,41 +1,20 @@
 // Purchases from the order to the delivery: aliases, channels and channel quota. The operator marks orders as
 // paid.
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { tellRelay } from '@sotto/relay'
 import { failureOf } from '../../protocol/test/failure-of.ts'
 import { Channels, type FetchLike, MemoryStore, VanityShop } from '../src/client.ts'
 import { makePeer } from './hostile-relay.ts'
 import { HostileWorld } from './hostile-world.ts'
+import { confirmPayment, freeAlias, untilPaid } from './payments.ts'
 import { type Person, until } from './people.ts'
 import { PeopleWorld } from './people-world.ts'
 
 setDefaultTimeout(60_000)
 const world = new PeopleWorld({ MANUAL_PAY_TO: 'the till' })
 
-/** Marks an order as paid, as the operator does. */
-async function confirmPayment(orderId: string): Promise<void> {
-  const input = { order_id: orderId, who: 'operator', why: 'the till says so' }
-  await tellRelay({ DATA_DIR: world.relay.dataDir }, 'orders.confirm', input)
-}
-
-/** Waits until the relay has sent a person the event that an order is paid. Returns what was ordered. */
-async function untilPaid(person: Person, orderId: string): Promise<string> {
-  const event = await until(`${person.name} gets the payment confirmation`, () =>
-    person.heard.payment_confirmed.find(({ order_id }) => order_id === orderId),
-  )
-  return event.ref_id
-}
-
 async function payFor(person: Person, orderId: string): Promise<string> {
-  await confirmPayment(orderId)
+  await confirmPayment(world, orderId)
   return untilPaid(person, orderId)
-}
-
-/** An alias with this prefix that is for sale. */
-async function freeAlias(shop: VanityShop, prefix: string): Promise<string> {
-  const [item] = await shop.search(prefix)
-  if (!item) throw new Error(`the shop has no alias that begins with ${prefix}`)
-  return item.alias_id
 }
 
 test('an account finds, orders and pays for an alias, and has that alias once it is bound', async () => {
@@ -118,7 +97,7 @@ test('an alias is reserved without an account, and bound by the account that has
   const order = await shop.reserve(wanted)
   expect(order).toMatchObject({ alias_id: wanted, pay_to: 'the till' } as never)
   expect(await failureOf(shop.reserve(wanted))).toMatchObject({ refusal: 'ALIAS_TAKEN' })
-  await confirmPayment(order.order_id)
+  await confirmPayment(world, order.order_id)
   expect(await shop.orderStatus(order.order_id)).toMatchObject({ status: 'confirmed' })
   await nobody.client.create({ nickname: 'somebody' })
   expect(await shop.bind(order.order_id)).toBe(wanted)
@@ -160,7 +139,7 @@ test('a client that connects learns of a payment confirmed while it was disconne
   const shop = new VanityShop(alice.client)
   const { order_id } = await shop.purchase(await freeAlias(shop, 'away'))
   alice.client.disconnect()
-  await confirmPayment(order_id)
+  await confirmPayment(world, order_id)
   expect((await shop.orderStatus(order_id)).status).toBe('confirmed')
   expect(alice.heard.payment_confirmed).toEqual([])
   await alice.connect()

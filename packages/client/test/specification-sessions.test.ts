@@ -1,5 +1,5 @@
-// The client's side of the specification, row by row: authentication, events, errors. The other rows are in
-// specification.test.ts.
+// The client's side of the specification, row by row: authentication, events, errors. specification.test.ts
+// names the files with the other rows.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { decodeBase64, deriveIdentityKeys, encodeBase64, mnemonicToSeed } from '@sotto/crypto'
 import { failureOf } from '../../protocol/test/failure-of.ts'

@@ -1,7 +1,6 @@
-// The client's side of the specification, row by row: identity, records and states. Sessions, events and
-// errors are in specification-sessions.test.ts. Most tests run against a real relay. Channels, the shop and
-// its orders, push, calls, and media have separate tests: channels.test.ts, shop.test.ts, push.test.ts,
-// calls.test.ts and media.test.ts.
+// The client's side of the specification, row by row: identity, records and states. Most tests run against a
+// real relay. Sessions, events and errors are in specification-sessions.test.ts; channels, the shop and its
+// orders, and push in specification-services.test.ts; media and calls in specification-media.test.ts.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { decodeBase64, deriveIdentityKeys, encodeBase64 } from '@sotto/crypto'
