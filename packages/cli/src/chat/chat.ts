@@ -266,7 +266,7 @@ export class Chat {
     const isShown = this.terminal.changeMark(keyOf(message), this.#transcript.mark(message.status))
     if (message.status === 'failed') {
       this.terminal.print(
-        `✗ ${number === undefined ? 'A message' : `#${number}`} to ${this.name(message.conversationId)} was refused: ${explainRefusal(message.failure)}`,
+        `✗ ${number === undefined ? 'A message' : `#${number}`} to ${this.name(message.conversationId)} was refused: ${explainRefusal(message.failure)} /resend or /drop it.`,
       )
     } else if (!this.terminal.isInteractive && number !== undefined) {
       this.terminal.print(`#${number} ${this.#transcript.word(message.status)}`)
@@ -294,6 +294,8 @@ export class Chat {
   async #onAccepted(aliasId: string, conversationId: string): Promise<void> {
     this.terminal.print(`• ${this.name(aliasId)} (${aliasId}) is your friend now.`)
     if (this.#openId === undefined) await this.open(conversationId)
+    // The nickname may not have been known before.
+    else this.showPrompt()
   }
 
   #onNetwork(state: ClientEvents['network_state']): void {

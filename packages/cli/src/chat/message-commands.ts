@@ -1,6 +1,7 @@
 // The commands for messages.
+import { UnsentMessages } from '@sotto/client'
 import { sanitizeLine } from '../sanitize.ts'
-import type { Chat } from './chat.ts'
+import type { Chat, Numbered } from './chat.ts'
 import type { CommandGroup } from './command-row.ts'
 
 /** The commands for messages. */
@@ -9,6 +10,8 @@ export const messageCommands: CommandGroup = {
   rows: [
     { name: 'reply', takes: '<n> <text>', summary: 'answer message #n', run: reply },
     { name: 'retract', takes: '[n]', summary: 'take back your last message, or #n', run: retract },
+    { name: 'resend', takes: '[n]', summary: 'send a refused message again', run: resend },
+    { name: 'drop', takes: '[n]', summary: 'forget a refused or unsent message', run: drop },
     { name: 'history', takes: '[count]', summary: 'show earlier messages', run: history },
     { name: 'clear', takes: '', summary: 'erase this screen and what has scrolled away', run: clear },
   ],
@@ -33,6 +36,29 @@ async function retract(chat: Chat, argument: string): Promise<void> {
   if (!target) chat.terminal.print(`There is no message ${sanitizeLine(argument)}.`)
   else if (!target.isMe) chat.terminal.print('Only your own messages can be taken back.')
   else await chat.client.retract(target.conversationId, target.id)
+}
+
+async function resend(chat: Chat, argument: string): Promise<void> {
+  const target = await unsent(chat, argument)
+  if (target) await chat.show(await new UnsentMessages(chat.client).resend(target.conversationId, target.id))
+}
+
+async function drop(chat: Chat, argument: string): Promise<void> {
+  const target = await unsent(chat, argument)
+  if (!target) return
+  await new UnsentMessages(chat.client).drop(target.conversationId, target.id)
+  chat.terminal.print('• The message is forgotten here.')
+}
+
+/** The message with a number, or the last refused one of the open conversation. Says so if there is none. */
+async function unsent(chat: Chat, argument: string): Promise<Numbered | undefined> {
+  if (!chat.isOpen()) return undefined
+  const messages = await chat.client.messages(chat.openId)
+  const target =
+    argument === '' ? messages.findLast((each) => each.status === 'failed') : chat.numbered(argument)
+  if (target?.isMe) return target
+  chat.terminal.print(argument === '' ? 'No message was refused here.' : 'That is no message of yours.')
+  return undefined
 }
 
 async function history(chat: Chat, argument: string): Promise<void> {
