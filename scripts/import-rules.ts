@@ -56,7 +56,7 @@ const roomsOf: Record<string, Rooms> = {
       ['device.ts'],
       ['module-part.ts'],
       ['module-access.ts'],
-      ['archive', 'channels', 'media', 'organizer', 'push', 'search', 'shop', 'unsent'],
+      ['archive', 'channels', 'media', 'organizer', 'push', 'search', 'shop', 'unsent', 'views'],
       ['names.ts'],
       ['client.ts'],
       ['calls', 'tabs'],
@@ -64,7 +64,7 @@ const roomsOf: Record<string, Rooms> = {
     ],
     publicFiles: {
       ...ownNames('stores', 'secrecy', 'platform', 'events', 'wire', 'account', 'contacts', 'messages'),
-      ...ownNames('archive', 'channels', 'media', 'organizer', 'push', 'search', 'shop', 'unsent'),
+      ...ownNames('archive', 'channels', 'media', 'organizer', 'push', 'search', 'shop', 'unsent', 'views'),
       ...ownNames('calls', 'tabs'),
     },
     composing: [],

@@ -79,18 +79,21 @@ async function remove(device: Device, ids: readonly string[]): Promise<void> {
 }
 
 const methods = {
-  list: tabMethod(
+  list: /* @__PURE__ */ tabMethod(
     'calls.list',
     { takes: v.tuple([]), answers: v.pipe(v.array(CallRecord), v.readonly()) },
     list,
   ),
-  remove: tabMethod(
+  remove: /* @__PURE__ */ tabMethod(
     'calls.remove',
     { takes: v.tuple([v.pipe(v.array(v.string()), v.readonly())]), answers: v.void() },
     remove,
   ),
 }
-const part = new ModulePart<Device>({ methods: Object.values(methods), open: (device) => device })
+const part = /* @__PURE__ */ new ModulePart<Device>({
+  methods: [methods.list, methods.remove],
+  open: (device) => device,
+})
 
 /**
  * The calls of this device: `const log = new CallLog(client)`. `Calls` writes it; at most 500 calls are kept.

@@ -2,39 +2,29 @@
 import type { StoreChange } from '../stores/stores.ts'
 import type { Change } from './client-events.ts'
 
-const KINDS: { readonly [C in StoreChange['change']]?: Change['kind'] } = {
-  message: 'messages',
-  message_patch: 'messages',
-  message_removed: 'messages',
-  messages_removed: 'messages',
-  session: 'conversation',
-  session_removed: 'conversation',
-  trust: 'conversation',
-  read_mark: 'conversation',
-  settings: 'conversation',
-  friends: 'friends',
-  call_logged: 'calls',
-  call_removed: 'calls',
-}
+/** What views show, by the beginning of the change's name. Other changes are of no view. */
+const KINDS: readonly (readonly [begins: RegExp, kind: Change['kind']])[] = [
+  [/^message/, 'messages'],
+  [/^(session|trust|read|settings)/, 'conversation'],
+  [/^friends/, 'friends'],
+  [/^call/, 'calls'],
+]
 
 /** What changed by these writes, each thing once. */
 export function changesBy(stored: readonly StoreChange[]): Change[] {
   const changes = new Map<string, Change>()
   for (const change of stored) {
-    const kind = KINDS[change.change]
+    const kind = KINDS.find(([begins]) => begins.test(change.change))?.[1]
     if (!kind) continue
     const conversationId = conversationOf(change)
-    const key = `${kind} ${conversationId}`
-    changes.set(key, conversationId === undefined ? { kind } : { kind, conversationId })
+    changes.set(`${kind} ${conversationId}`, { kind, ...(conversationId && { conversationId }) })
   }
   return [...changes.values()]
 }
 
+/** A change names its conversation, or is a record that does. */
 function conversationOf(change: StoreChange): string | undefined {
-  if ('conversationId' in change) return change.conversationId
-  if ('message' in change) return change.message.conversationId
-  if ('session' in change) return change.session.conversationId
-  if ('mark' in change) return change.mark.conversationId
-  if ('settings' in change) return change.settings.conversationId
-  return 'call' in change ? change.call.conversationId : undefined
+  for (const value of [change, ...Object.values(change)])
+    if (typeof value === 'object' && 'conversationId' in value) return value.conversationId
+  return undefined
 }

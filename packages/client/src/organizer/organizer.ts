@@ -15,11 +15,11 @@ const MAX_NAME_CHARACTERS = 100
 const maybe = <S extends v.GenericSchema>(schema: S) => v.exactOptional(v.union([schema, v.undefined()]))
 const Time = v.pipe(v.number(), v.finite())
 const Decisions = v.object({
-  name: maybe(v.string()),
-  pinned: maybe(Time),
-  mutedUntil: maybe(Time),
-  archived: maybe(v.boolean()),
-  draft: maybe(v.pipe(v.string(), v.maxLength(PAYLOAD_CHARACTERS))),
+  name: /* @__PURE__ */ maybe(v.string()),
+  pinned: /* @__PURE__ */ maybe(Time),
+  mutedUntil: /* @__PURE__ */ maybe(Time),
+  archived: /* @__PURE__ */ maybe(v.boolean()),
+  draft: /* @__PURE__ */ maybe(v.pipe(v.string(), v.maxLength(PAYLOAD_CHARACTERS))),
 })
 
 /** What to change about a conversation. A field with the value `undefined` is taken back. */
@@ -98,15 +98,26 @@ async function clear(device: Device, contact: string): Promise<void> {
 const Contact = v.string()
 const Name = v.object({ conversationId: ConversationId, isMe: v.boolean(), id: MessageId })
 const methods = {
-  set: tabMethod('organizer.set', { takes: v.tuple([Contact, Decisions]), answers: v.void() }, decide),
-  removeMessages: tabMethod(
+  set: /* @__PURE__ */ tabMethod(
+    'organizer.set',
+    { takes: v.tuple([Contact, Decisions]), answers: v.void() },
+    decide,
+  ),
+  removeMessages: /* @__PURE__ */ tabMethod(
     'organizer.removeMessages',
     { takes: v.tuple([v.pipe(v.array(Name), v.readonly())]), answers: v.void() },
     removeMessages,
   ),
-  clear: tabMethod('organizer.clear', { takes: v.tuple([Contact]), answers: v.void() }, clear),
+  clear: /* @__PURE__ */ tabMethod(
+    'organizer.clear',
+    { takes: v.tuple([Contact]), answers: v.void() },
+    clear,
+  ),
 }
-const part = new ModulePart<Device>({ methods: Object.values(methods), open: (device) => device })
+const part = /* @__PURE__ */ new ModulePart<Device>({
+  methods: [methods.set, methods.removeMessages, methods.clear],
+  open: (device) => device,
+})
 
 /**
  * What the user decides about conversations and messages, on this device only: the contact and other devices

@@ -43,6 +43,8 @@ describe('the entry', () => {
     './pow-worker',
     './call-worker',
     './push-worker',
+    './signals',
+    './react',
   ]) {
     test(`${key} imports nothing from outside the package`, async () => {
       expect(await importsOf(key)).toEqual([])
