@@ -17,9 +17,12 @@ export interface StoreSearchOptions extends Omit<SearchOptions, 'contact'> {
   readonly conversationId?: string
 }
 
-/** What is searched of a message: its text or, of media, the caption or the file's name. */
-function searchedText({ msgType, text, caption }: StoredMessage): string {
-  if (msgType === 'undecryptable') return ''
+/**
+ * What is searched of a message: its text or, of media, the caption or the file's name. The name of a file
+ * that is being retracted is stored until the relay has acknowledged that, and is not found any more.
+ */
+function searchedText({ msgType, text, caption, retracted, removed }: StoredMessage): string {
+  if (msgType === 'undecryptable' || retracted || removed) return ''
   return (msgType === undefined || msgType === 'text' ? text : caption) ?? ''
 }
 
@@ -60,7 +63,6 @@ export class StoreSearch {
       limit: limit + 1,
       matches: (message) => isIn(query, this.#lineOf(message)),
     }
-    await this.#index?.catchUp()
     const found = await (this.#index?.find(asked) ??
       this.#scan(asked, conversationId === undefined ? conversationIds : [conversationId]))
     const page = found.slice(0, limit)

@@ -58,7 +58,6 @@ export function latestPlaceFirst(a: MessagePlace, b: MessagePlace): number {
 export class MessageIndex {
   readonly #rows: RowAccess
   readonly #list: WordList
-  #working: Promise<void> | undefined
 
   private constructor(rows: RowAccess, list: WordList) {
     this.#rows = rows
@@ -73,22 +72,6 @@ export class MessageIndex {
 
   /** Indexes everything that is not indexed, with other work of the store in between. */
   async catchUp(): Promise<void> {
-    this.#working ??= this.#indexAll().finally(() => {
-      this.#working = undefined
-    })
-    return this.#working
-  }
-
-  /** The messages that match, the latest first. Call `catchUp` before. */
-  find(query: MessageQuery): Promise<readonly StoredMessage[]> {
-    return this.#rows.read(async (transaction) => {
-      const messages = table(transaction, 'messages')
-      const keys = await this.#candidates(transaction, query)
-      return keys ? pick(messages, keys, query) : walk(messages, query)
-    })
-  }
-
-  async #indexAll(): Promise<void> {
     let isComplete = false
     while (!isComplete) {
       await this.#rows.write(async (transaction) => {
@@ -97,25 +80,61 @@ export class MessageIndex {
     }
   }
 
-  /** Returns whether nothing is left. */
+  /** The messages that match, the latest first. Catches up before. */
+  async find(query: MessageQuery): Promise<readonly StoredMessage[]> {
+    for (;;) {
+      const found = await this.#rows.read(async (transaction) => {
+        // A message that was just written again has no words. Nothing is written during this transaction.
+        const { rows } = await this.#notIndexed(transaction, 1)
+        if (rows.length > 0) return undefined
+        const keys = await this.#candidates(transaction, query)
+        const messages = table(transaction, 'messages')
+        return keys ? pick(messages, keys, query) : walk(messages, query)
+      })
+      if (found) return found
+      await this.catchUp()
+    }
+  }
+
+  /** Indexes some messages. Returns whether nothing is left. */
   async #indexBatch(transaction: IDBTransaction): Promise<boolean> {
-    const { version } = this.#list
-    const [values, messages] = [table(transaction, 'values'), table(transaction, 'messages')]
-    const stored = v.safeParse(Progress, await done(values.get('messages indexed')))
+    const { version, wordsOf } = this.#list
+    const { rows, upToRow, isAll } = await this.#notIndexed(transaction, BATCH)
+    const messages = table(transaction, 'messages')
+    const values = await Promise.all(rows.map((row) => done<unknown>(messages.get(row))))
+    const writes = values.map((value, at) => {
+      const read = v.safeParse(MessageRow, value)
+      // Nobody can read an invalid record. It must not end all writing of the store.
+      const words = read.success ? wordsOf(read.output.message) : []
+      return done(table(transaction, 'words').put({ words }, rows[at]))
+    })
+    await Promise.all(writes)
+    if (upToRow !== undefined)
+      await done(table(transaction, 'values').put({ version, upToRow }, 'messages indexed'))
+    return isAll
+  }
+
+  /**
+   * Rows that are not indexed. `upToRow` is the last of the new ones among them; `isAll` says whether these
+   * are all.
+   */
+  async #notIndexed(
+    transaction: IDBTransaction,
+    limit: number,
+  ): Promise<{ rows: IDBValidKey[]; upToRow: IDBValidKey | undefined; isAll: boolean }> {
+    const progress = v.safeParse(Progress, await done(table(transaction, 'values').get('messages indexed')))
+    const before = progress.success && progress.output.version === this.#list.version
     // New rows get higher numbers than all before them. Rows that were written again are marked.
-    const upToRow = stored.success && stored.output.version === version ? stored.output.upToRow : 0
-    const range = IDBKeyRange.lowerBound(upToRow, true)
+    const range = IDBKeyRange.lowerBound(before ? progress.output.upToRow : 0, true)
     const [changed, added] = await Promise.all([
-      done(table(transaction, 'words').index('unindexed').getAllKeys(null, BATCH)),
-      done(messages.getAllKeys(range, BATCH)),
+      done(table(transaction, 'words').index('unindexed').getAllKeys(null, limit)),
+      done(table(transaction, 'messages').getAllKeys(range, limit)),
     ])
-    const keys = [...new Set([...changed, ...added])]
-    const rows = await Promise.all(keys.map((key) => done<unknown>(messages.get(key))))
-    const entries = rows.map((row) => ({ words: this.#list.wordsOf(check(MessageRow, row).message) }))
-    await Promise.all(entries.map((entry, at) => done(table(transaction, 'words').put(entry, keys[at]))))
-    const last = added.at(-1)
-    if (last !== undefined) await done(values.put({ version, upToRow: last }, 'messages indexed'))
-    return changed.length < BATCH && added.length < BATCH
+    return {
+      rows: [...new Set([...changed, ...added])],
+      upToRow: added.at(-1),
+      isAll: changed.length < limit && added.length < limit,
+    }
   }
 
   /** The rows that can match; undefined if they are so many that the latest messages are read instead. */

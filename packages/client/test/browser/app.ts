@@ -10,6 +10,7 @@ import {
   type ClientEventName,
   Media,
   Organizer,
+  Search,
   VanityShop,
 } from '../../src/client.ts'
 import { systemClock } from '../../src/platform/clock.ts'
@@ -52,6 +53,8 @@ class TestApp {
   readonly callLog: CallLog
   /** Made by `countWords`. */
   words: WordCount | undefined
+  /** Made by `loadSearch`. */
+  search: Search | undefined
   /** Archives, as lists of bytes. */
   readonly archive = {
     export: async (passphrase: string) => [
@@ -101,6 +104,11 @@ class TestApp {
     this.words.onCounted((event) => this.heard.push({ name: 'words.counted', event }))
   }
 
+  /** Loads the module that searches. */
+  loadSearch(): void {
+    this.search = new Search(this.client)
+  }
+
   mark(name: string): void {
     this.marks[name] ??= performance.now()
   }
@@ -113,6 +121,7 @@ class TestApp {
         channels: this.channels,
         shop: this.shop,
         words: this.words,
+        search: this.search,
         archive: this.archive,
         organizer: this.organizer,
         callLog: this.callLog,

@@ -17,6 +17,8 @@ export interface PageCall {
 }
 
 const stores = new Map<string, ClientStore>()
+/** One for each store, as a client has. */
+const searches = new WeakMap<ClientStore, StoreSearch>()
 let pairsWritten = 0
 
 const randomBytes = (length: number): Uint8Array => crypto.getRandomValues(new Uint8Array(length))
@@ -54,7 +56,9 @@ const page = {
     outcome(async () => {
       const target = stores.get(store)
       if (!target) throw new Error(`no store ${store}`)
-      return new StoreSearch(target).find(typed, options, [])
+      const search = searches.get(target) ?? new StoreSearch(target)
+      searches.set(target, search)
+      return search.find(typed, options, [])
     }),
 
   deleteStore: (database: string): Promise<Outcome> => outcome(() => deleteDatabase(database)),

@@ -79,10 +79,34 @@ export function searchContract(open: () => Promise<SearchUnderTest>): void {
       put('f', { seq: 5, time: 6, text: 'red' }),
     ])
     expect(idsOf(await find('red'))).toBe('cfed')
+    const file = { text: '[file]key|red.pdf|1', msgType: 'file', caption: 'red.pdf', isMe: true } as const
+    await store.write([put('g', { seq: 6, time: 7, status: 'sent', ...file })])
+    expect(idsOf(await find('red'))).toBe('cgfed')
+    await store.write([{ change: 'message_patch', conversationId, isMe: true, id: 'g', patch }])
+    expect(idsOf(await find('red'))).toBe('cfed')
     await store.write([{ change: 'messages_removed', conversationId }])
     expect(idsOf(await find('red'))).toBe('e')
     await store.write([{ change: 'clear' }, put('g', { seq: 1, text: 'red' })])
     expect(idsOf(await find('red'))).toBe('g')
+  })
+
+  test('a search sees everything that was written before its call, also while other searches run', async () => {
+    const { store, find } = await open()
+    for (let at = 1; at <= 20; at += 1) {
+      const id = `m${at}`
+      const message = put(id, { time: at, text: 'word', isMe: true, status: 'sending' })
+      const patch = { status: 'sent', seq: at } as const
+      const running = [
+        find('word'),
+        store.write([message]),
+        find('word', { limit: 50 }),
+        store.write([{ change: 'message_patch', conversationId, isMe: true, id, patch }]),
+      ] as const
+      const after = await find('word', { limit: 50 })
+      expect(after.results.map(({ message }) => message.status)).toEqual(Array(at).fill('sent'))
+      expect((await running[2]).results.length).toBe(at)
+      await Promise.all(running)
+    }
   })
 
   test('pages of rare and frequent words have every message once, also those of the same time', async () => {
