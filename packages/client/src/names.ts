@@ -60,8 +60,10 @@ export {
   type SendFileOptions,
   type SendImageOptions,
   type SendMediaOptions,
+  type SendVoiceOptions,
   type Spool,
   scaleImage,
+  waveformOf,
 } from './media/media.ts'
 export type { Conversation, SendOptions } from './messages/messages.ts'
 export { contentOf } from './messages/messages.ts'

@@ -5,6 +5,7 @@ import { lstat, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type RelayProcess, startRelay } from '@sotto/relay/testing'
+import vectors from '../../../vectors/content.json'
 import { contentOf, type FetchLike, Media, type StoredMessage, type TransferProgress } from '../src/client.ts'
 import { intoFile } from '../src/media/into-file.ts'
 import { codeOf, filesOf, MIB, noise } from './media-world.ts'
@@ -106,6 +107,22 @@ describe('sent media arrive unchanged', () => {
     },
     60_000,
   )
+
+  test('with what the application says of them, and their size', async () => {
+    const [{ thumbnail } = { thumbnail: '' }] = vectors.sent.flatMap(({ content: { thumbnail } }) =>
+      thumbnail === undefined ? [] : [{ thumbnail }],
+    )
+    const details = { width: 40, height: 30, thumbnail }
+    const source = new Blob([noise(300)])
+    const image = await media.alice.sendImage(bob.alias, source, { isOriginal: true, details })
+    expect(await received(image)).toMatchObject({ ...details, sizeBytes: 300 })
+    // Bun shows no images, so without `details` only the size is known.
+    const plain = await received(await media.alice.sendImage(bob.alias, source, { isOriginal: true }))
+    expect(plain).toMatchObject({ sizeBytes: 300 })
+    expect(plain).not.toHaveProperty('width')
+    const voice = await media.alice.sendVoice(bob.alias, source, 1500, { waveform: [0, 50, 100] })
+    expect(await received(voice)).toMatchObject({ durationMs: 1500, waveform: [0, 50, 100] })
+  })
 
   test('uploads and downloads report their progress', async () => {
     const bytes = noise(2 * CHUNK + 7)

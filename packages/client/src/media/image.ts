@@ -1,4 +1,5 @@
-// Makes images smaller in the browser, before they are uploaded.
+// Makes images smaller in the browser, and describes them, before they are uploaded.
+import { encodeBase64, type ImageDetails } from '@sotto/crypto'
 import { ClientError } from '../client-error.ts'
 
 /** Options of `scaleImage`. */
@@ -12,6 +13,10 @@ export interface ImageOptions {
 /** Types that may be transparent; they stay transparent. Animations become their first image. */
 const WITH_ALPHA = /^image\/(?:png|webp|gif|avif)$/
 
+/** The longer side of a thumbnail in pixels. Its JPEG has about 800 bytes. */
+const THUMBNAIL_EDGE = 32
+const MAX_EDGE = 65_535
+
 /**
  * Draws an image again, in a page or a worker: smaller, upright, and without the data of cameras (place,
  * time, device). Returns a WebP for types that may be transparent, else a JPEG; a PNG if the browser cannot
@@ -21,23 +26,52 @@ const WITH_ALPHA = /^image\/(?:png|webp|gif|avif)$/
  */
 export async function scaleImage(image: Blob, options: ImageOptions = {}): Promise<Blob> {
   const { maxEdge = 1600, quality = 0.85 } = options
-  if (typeof createImageBitmap !== 'function' || typeof OffscreenCanvas !== 'function')
-    throw new ClientError('UNSUPPORTED', 'only browsers can make images smaller')
+  if (!canDraw()) throw new ClientError('UNSUPPORTED', 'only browsers can make images smaller')
   const bitmap = await createImageBitmap(image).catch((cause: unknown) => {
     throw new ClientError('INVALID_ARGUMENT', 'the browser cannot show this image', { cause })
   })
   try {
-    const scale = Math.min(1, maxEdge / Math.max(bitmap.width, bitmap.height))
-    const width = Math.max(1, Math.round(bitmap.width * scale))
-    const height = Math.max(1, Math.round(bitmap.height * scale))
-    const canvas = new OffscreenCanvas(width, height)
-    const context = canvas.getContext('2d')
-    if (!context) throw new ClientError('UNSUPPORTED', 'the browser has no canvas to draw on')
-    context.imageSmoothingQuality = 'high'
-    context.drawImage(bitmap, 0, 0, width, height)
     const type = WITH_ALPHA.test(image.type) ? 'image/webp' : 'image/jpeg'
-    return await canvas.convertToBlob({ type, quality })
+    return await draw(bitmap, maxEdge, { type, quality })
   } finally {
     bitmap.close()
   }
+}
+
+/**
+ * What a message says of an image: its width, height and thumbnail. Empty outside of browsers, and for an
+ * image that this browser cannot show: it can be sent all the same.
+ */
+export async function describeImage(image: Blob): Promise<ImageDetails> {
+  const bitmap = canDraw() ? await createImageBitmap(image).catch(() => undefined) : undefined
+  if (!bitmap) return {}
+  try {
+    const { width, height } = bitmap
+    const small = await draw(bitmap, THUMBNAIL_EDGE, { type: 'image/jpeg', quality: 0.5 })
+    const thumbnail = `data:image/jpeg;base64,${encodeBase64(new Uint8Array(await small.arrayBuffer()))}`
+    return { ...(Math.max(width, height) > MAX_EDGE ? {} : { width, height }), thumbnail }
+  } finally {
+    bitmap.close()
+  }
+}
+
+function canDraw(): boolean {
+  return typeof createImageBitmap === 'function' && typeof OffscreenCanvas === 'function'
+}
+
+async function draw(bitmap: ImageBitmap, maxEdge: number, options: ImageEncodeOptions): Promise<Blob> {
+  const scale = Math.min(1, maxEdge / Math.max(bitmap.width, bitmap.height))
+  const width = Math.max(1, Math.round(bitmap.width * scale))
+  const height = Math.max(1, Math.round(bitmap.height * scale))
+  const canvas = new OffscreenCanvas(width, height)
+  const context = canvas.getContext('2d')
+  if (!context) throw new ClientError('UNSUPPORTED', 'the browser has no canvas to draw on')
+  if (options.type === 'image/jpeg') {
+    // A JPEG is not transparent. Without this, what was transparent would be black.
+    context.fillStyle = '#fff'
+    context.fillRect(0, 0, width, height)
+  }
+  context.imageSmoothingQuality = 'high'
+  context.drawImage(bitmap, 0, 0, width, height)
+  return await canvas.convertToBlob(options)
 }

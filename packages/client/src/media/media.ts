@@ -1,16 +1,17 @@
 // The media of conversations: uploads them encrypted and sends their key in a message, downloads and verifies
 // them.
-import { isMediaKey } from '@sotto/crypto'
+import { type ImageDetails, isMediaKey } from '@sotto/crypto'
 import { ClientError } from '../client-error.ts'
 import type { SendOptions } from '../messages/messages.ts'
 import type { AnyClient } from '../module-access.ts'
 import type { StoredMessage } from '../stores/stores.ts'
 import { type DownloadedMedia, download } from './download.ts'
-import { type ImageOptions, scaleImage } from './image.ts'
+import { describeImage, type ImageOptions, scaleImage } from './image.ts'
 import type { MediaSource } from './pieces.ts'
 import { intoBlob, type Spool } from './spool.ts'
 import { Transfer, type TransferOptions } from './transfer.ts'
 import { type UploadedMedia, upload } from './upload.ts'
+import { describeVoice } from './waveform.ts'
 
 export type { DownloadedMedia } from './download.ts'
 export { type ImageOptions, scaleImage } from './image.ts'
@@ -19,6 +20,7 @@ export type { MediaSource } from './pieces.ts'
 export { intoBlob, type Spool } from './spool.ts'
 export type { TransferOptions, TransferProgress } from './transfer.ts'
 export type { UploadedMedia } from './upload.ts'
+export { waveformOf } from './waveform.ts'
 
 const MAX_BYTES = 1024 * 1024 * 1024
 
@@ -29,6 +31,20 @@ export interface SendMediaOptions extends TransferOptions, SendOptions {}
 export interface SendImageOptions extends SendMediaOptions, ImageOptions {
   /** Sends the file unchanged, with everything that the camera wrote into it. */
   readonly isOriginal?: boolean
+  /**
+   * What the message says of the image. In browsers it is found by itself: dimensions and a thumbnail of 32
+   * pixels. The size in bytes is always found.
+   */
+  readonly details?: Omit<ImageDetails, 'sizeBytes'>
+}
+
+/** Options of `sendVoice`. */
+export interface SendVoiceOptions extends SendMediaOptions {
+  /**
+   * The loudness over time, 1 to 64 whole numbers from 0 to 100 (`waveformOf`). In pages it is found by
+   * itself, for recordings of up to 15 minutes and 16 MiB that the browser can decode.
+   */
+  readonly waveform?: readonly number[]
 }
 
 /** Options of `sendFile`. */
@@ -77,12 +93,11 @@ export class Media {
    * @throws ClientError as `upload`, `scaleImage` and `client.send` do
    */
   async sendImage(contact: string, image: Blob, options: SendImageOptions = {}): Promise<StoredMessage> {
-    const { mediaKey } = await this.upload(
-      contact,
-      options.isOriginal ? image : await scaleImage(image, options),
-      options,
-    )
-    return this.#client.send(contact, { kind: 'image', mediaKey }, sendOptionsOf(options))
+    const source = options.isOriginal ? image : await scaleImage(image, options)
+    const details = options.details ?? (await describeImage(source))
+    const { mediaKey, sizeBytes } = await this.upload(contact, source, options)
+    const content = { kind: 'image', mediaKey, ...details, sizeBytes } as const
+    return this.#client.send(contact, content, sendOptionsOf(options))
   }
 
   /** Sends a file. @throws ClientError as `upload` and `client.send` do, `INVALID_ARGUMENT` without a name */
@@ -102,10 +117,12 @@ export class Media {
     contact: string,
     source: MediaSource,
     durationMs: number,
-    options: SendMediaOptions = {},
+    options: SendVoiceOptions = {},
   ): Promise<StoredMessage> {
+    const waveform = options.waveform ?? (await describeVoice(source, durationMs))
     const { mediaKey } = await this.upload(contact, source, options)
-    return this.#client.send(contact, { kind: 'voice', mediaKey, durationMs }, sendOptionsOf(options))
+    const content = { kind: 'voice', mediaKey, durationMs, ...(waveform && { waveform }) } as const
+    return this.#client.send(contact, content, sendOptionsOf(options))
   }
 
   /**

@@ -66,6 +66,25 @@ function show(tab: AppTab, { conversationId, mediaUrl = '' }: StoredMessage) {
   )
 }
 
+/** Shows the thumbnail of a message as a page would. */
+function showThumbnail(tab: AppTab, { thumbnail = '' }: StoredMessage) {
+  return tab.page.evaluate(async (url) => {
+    const image = new Image()
+    image.src = url
+    await image.decode()
+    const { naturalWidth: width, naturalHeight: height } = image
+    const context = new OffscreenCanvas(width, height).getContext('2d')
+    context?.drawImage(image, 0, 0)
+    const [red = 0, green = 0, blue = 0] = context?.getImageData(2, 1, 1, 1).data ?? []
+    const bytes = atob(url.split(',')[1] ?? '')
+    return {
+      ...{ width, height, bytes: bytes.length, hasPlace: bytes.includes('my front door') },
+      isRedOnTop: red > 150 && green < 80,
+      isWhite: Math.min(red, green, blue) > 250,
+    }
+  }, thumbnail)
+}
+
 test('a photo arrives smaller, upright, and without the camera’s metadata', async () => {
   const { alice, bob, b } = await world.friends()
   const size = await sendPhoto(alice, b, false)
@@ -80,15 +99,82 @@ test('a photo arrives smaller, upright, and without the camera’s metadata', as
     hasPlace: false,
   })
   expect(shown.size).toBeLessThan(size)
+  expect(message).toMatchObject({ width: 1067, height: 1600, sizeBytes: shown.size })
+  expect(await showThumbnail(bob, message)).toMatchObject({ width: 21, height: 32, isRedOnTop: true })
 })
 
 test('a photo that is sent as the original arrives unchanged', async () => {
   const { alice, bob, b } = await world.friends()
   const size = await sendPhoto(alice, b, true)
-  expect(await show(bob, await received(bob))).toMatchObject({
-    size,
-    ...{ width: 2000, height: 3000, hasPlace: true },
+  const message = await received(bob)
+  expect(await show(bob, message)).toMatchObject({ size, width: 2000, height: 3000, hasPlace: true })
+  expect(message).toMatchObject({ width: 2000, height: 3000, sizeBytes: size })
+  // The camera wrote a place into the original. The thumbnail has none.
+  const thumbnail = await showThumbnail(bob, message)
+  expect(thumbnail).toMatchObject({ width: 21, height: 32, isRedOnTop: true, hasPlace: false })
+  expect(thumbnail.bytes).toBeLessThan(2048)
+})
+
+test('what is transparent is white in a thumbnail, and an original that is no image has none', async () => {
+  const { alice, bob, b } = await world.friends()
+  await alice.page.evaluate(async (contact) => {
+    const canvas = new OffscreenCanvas(64, 4)
+    canvas.getContext('2d')
+    const png = await canvas.convertToBlob({ type: 'image/png' })
+    await app.media.sendImage(contact, png)
+    await app.media.sendImage(contact, new Blob(['hello'], { type: 'image/png' }), { isOriginal: true })
+  }, b)
+  const [drawing, text] = await until('both arrive', async () => {
+    const heard = await bob.heard<StoredMessage>('message')
+    return heard.length === 2 && heard
   })
+  if (!drawing) throw new Error('nothing arrived')
+  expect(drawing).toMatchObject({ width: 64, height: 4 })
+  expect(await showThumbnail(bob, drawing)).toMatchObject({ width: 32, height: 2, isWhite: true })
+  expect(text).toMatchObject({ msgType: 'image', sizeBytes: 5 })
+  expect(text).not.toHaveProperty('thumbnail')
+  expect(text).not.toHaveProperty('width')
+})
+
+test('a voice message from a tab that does not run the client has its waveform', async () => {
+  const { alice, bob, b } = await world.friends()
+  const second = await world.duplicate(alice)
+  await second.page.evaluate(async (contact) => {
+    // One second of a WAV file (16 bit, one channel, 8000 Hz): silence, then a tone at half the loudness.
+    const samples = Int16Array.from({ length: 8000 }, (_, at) =>
+      at < 4000 ? 0 : Math.round(16_000 * Math.sin(at)),
+    )
+    const header = new DataView(new ArrayBuffer(44))
+    const names = [
+      [0, 'RIFF'],
+      [8, 'WAVE'],
+      [12, 'fmt '],
+      [36, 'data'],
+    ] as const
+    for (const [at, name] of names)
+      for (const [index, letter] of [...name].entries()) header.setUint8(at + index, letter.charCodeAt(0))
+    for (const [at, value] of [
+      [4, 16_036],
+      [16, 16],
+      [24, 8000],
+      [28, 16_000],
+      [40, 16_000],
+    ] as const)
+      header.setUint32(at, value, true)
+    for (const [at, value] of [
+      [20, 1],
+      [22, 1],
+      [32, 2],
+      [34, 16],
+    ] as const)
+      header.setUint16(at, value, true)
+    await app.media.sendVoice(contact, new Blob([header, samples]), 1000)
+  }, b)
+  const { durationMs, waveform = [] } = await received(bob)
+  expect(durationMs).toBe(1000)
+  expect(waveform).toHaveLength(64)
+  expect(waveform.slice(0, 31).every((peak) => peak < 5)).toBe(true)
+  expect(waveform.slice(33).every((peak) => peak > 80)).toBe(true)
 })
 
 test('a file that is not an image is refused before anything is uploaded', async () => {
