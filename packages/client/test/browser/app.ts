@@ -11,6 +11,7 @@ import {
   Media,
   Organizer,
   Search,
+  UnsentMessages,
   VanityShop,
 } from '../../src/client.ts'
 import { systemClock } from '../../src/platform/clock.ts'
@@ -51,6 +52,7 @@ class TestApp {
   readonly media: Media
   readonly organizer: Organizer
   readonly callLog: CallLog
+  readonly unsent: UnsentMessages
   /** Made by `countWords`. */
   words: WordCount | undefined
   /** Made by `loadSearch`. */
@@ -74,6 +76,7 @@ class TestApp {
     this.media = new Media(client)
     this.organizer = new Organizer(client)
     this.callLog = new CallLog(client)
+    this.unsent = new UnsentMessages(client)
     const names: ClientEventName[] = [
       'message',
       'status_change',
@@ -125,6 +128,7 @@ class TestApp {
         archive: this.archive,
         organizer: this.organizer,
         callLog: this.callLog,
+        unsent: this.unsent,
       }[moduleName ?? ''] ?? this.client
     const method: unknown = Reflect.get(owner, ownName)
     if (typeof method !== 'function') throw new TypeError(`no method ${name}`)
