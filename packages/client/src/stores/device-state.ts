@@ -170,9 +170,9 @@ export class DeviceState {
   }
 
   listMessages(conversationId: string, range: MessageRange = {}): readonly StoredMessage[] {
-    const { afterSeq = 0, beforeSeq = WITHOUT_SEQ, limit = Number.POSITIVE_INFINITY, take } = range
+    const { afterSeq, beforeSeq = WITHOUT_SEQ, limit = Number.POSITIVE_INFINITY, take } = range
     const messages = this.#conversations.get(conversationId)?.sorted() ?? []
-    const start = firstFrom(messages, afterSeq + 1)
+    const start = afterSeq ? firstFrom(messages, afterSeq + 1) : 0
     const end = Math.max(start, firstFrom(messages, beforeSeq))
     if (take === 'earliest' && start + limit < end) return messages.slice(start, start + limit)
     return messages.slice(Math.max(start, end - limit), range.beforeSeq === undefined ? undefined : end)
@@ -257,13 +257,7 @@ function compareMessages(a: StoredMessage | undefined, b: StoredMessage | undefi
   return bySeq !== 0 ? bySeq : a.time - b.time
 }
 
-/** The place of the first message with at least this `seq`, in sorted messages. */
+/** The place of the first message with at least this `seq`. Cheap near the end of a long conversation. */
 function firstFrom(messages: readonly StoredMessage[], seq: number): number {
-  let [low, high] = [0, messages.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((messages[middle]?.seq ?? WITHOUT_SEQ) < seq) low = middle + 1
-    else high = middle
-  }
-  return low
+  return messages.findLastIndex((message) => (message.seq ?? WITHOUT_SEQ) < seq) + 1
 }
