@@ -13,6 +13,7 @@ import {
 import { systemClock } from '../src/platform/clock.ts'
 import { PeopleWorld } from './people-world.ts'
 import { Recorder } from './recorder.ts'
+import { conversationId } from './stores/store-contract.ts'
 
 // Long, because a busy machine is slow. A wait that fails names what did not happen.
 setDefaultTimeout(60_000)
@@ -218,4 +219,20 @@ test('recovery ignores case and white space in the phrase', async () => {
   const second = await world.open('someone')
   const typed = `  ${mnemonic.toUpperCase().replaceAll(' ', '\n ')} `
   expect(await second.client.recover({ mnemonic: typed })).toMatchObject({ uuid, mnemonic })
+})
+
+test('a store that lost only its identity keeps the rest when it is recovered, and not for a new account', async () => {
+  const first = await world.open('someone')
+  const { mnemonic } = await first.client.create({ nickname: 'alice' })
+  const rest = async () => {
+    const store = new MemoryStore()
+    await store.write([{ change: 'read_mark', mark: { conversationId, readSeq: 4, toldSeq: 4 } }])
+    return { store, ...(await world.open('someone', { store })) }
+  }
+  const recovered = await rest()
+  await recovered.client.recover({ mnemonic })
+  expect(await recovered.store.listReadMarks()).toHaveLength(1)
+  const fresh = await rest()
+  await fresh.client.create({ nickname: 'bob' })
+  expect(await fresh.store.listReadMarks()).toEqual([])
 })

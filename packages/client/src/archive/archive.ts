@@ -96,7 +96,7 @@ async function readArchive(
       throwIfAborted(signal)
       await writer.take(parsed(line))
     }
-    // Written last: until then, a device that crashed has no identity, and `create` clears the rest.
+    // Written last: until then, a device that crashed has no identity, and a new one clears the rest.
     const stored = await writer.end()
     return {
       identity: await activated(platform, stored),
