@@ -227,7 +227,7 @@ test('a store that lost only its identity keeps the rest when it is recovered, a
   const rest = async () => {
     const store = new MemoryStore()
     await store.write([{ change: 'read_mark', mark: { conversationId, readSeq: 4, toldSeq: 4 } }])
-    return { store, ...(await world.open('someone', { store })) }
+    return world.open('someone', { store })
   }
   const recovered = await rest()
   await recovered.client.recover({ mnemonic })

@@ -76,7 +76,7 @@ export async function* readRecords(store: ClientStore): AsyncGenerator<StoreChan
 
 /** The messages of a conversation: those without a `seq`, then the others, the newest pages first. */
 async function* readMessages(store: ClientStore, conversationId: string): AsyncGenerator<StoredMessage> {
-  yield* await store.listMessages(conversationId, { afterSeq: Number.MAX_SAFE_INTEGER })
+  yield* await store.listMessages(conversationId, { limit: 0 })
   for (let beforeSeq = Number.MAX_SAFE_INTEGER; ; ) {
     const messages = await store.listMessages(conversationId, { beforeSeq, limit: STEP })
     yield* messages
