@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { cleanText } from '../clean-text.ts'
 import { AliasId, ChannelId, Name, PostId, ReceivedName, Timestamp } from '../ids.ts'
-import { Price } from './payments.ts'
+import { Price } from './goods.ts'
 
 /** The most characters of a channel's description. A relay may accept fewer, never more. */
 export const DESCRIPTION_CHARACTERS = 1024

@@ -1,14 +1,7 @@
 // Bodies and replies of purchases: custom ids, channels, seats, and their orders.
 import * as v from 'valibot'
-import { AliasId, ChannelId, OrderId, Timestamp } from '../ids.ts'
-
-/** A price in whole stablecoin units. */
-export const Price = v.pipe(
-  v.number('must be an integer from 1'),
-  v.safeInteger('must be an integer from 1'),
-  v.minValue(1, 'must be an integer from 1'),
-  v.maxValue(1_000_000_000, 'must be at most 1,000,000,000'),
-)
+import { AliasId, OrderId, Timestamp } from '../ids.ts'
+import { Price, RefId } from './goods.ts'
 
 /** The state of an order. */
 export const OrderState = v.picklist(['pending', 'confirmed', 'expired'])
@@ -21,16 +14,6 @@ export type OrderState = v.InferOutput<typeof OrderState>
 export const OrderKind = v.picklist(['vanity', 'reserve', 'channel', 'quota'])
 /** See {@link OrderKind}. */
 export type OrderKind = v.InferOutput<typeof OrderKind>
-
-/** The `ref_id` of an order for a seat. */
-export const QUOTA_REF = 'channel_quota'
-/** The price of a seat, in whole stablecoin units. */
-export const QUOTA_PRICE = 5
-
-/** What an order is for: an id, a channel's id, or `channel_quota`. */
-export const RefId = v.union([AliasId, ChannelId, v.literal(QUOTA_REF)])
-/** See {@link RefId}. */
-export type RefId = v.InferOutput<typeof RefId>
 
 /** The id of a way to pay: `evm:1/0xdac1…`. Clients compare it, and do not read it. */
 const MethodId = v.pipe(

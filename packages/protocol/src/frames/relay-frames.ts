@@ -1,7 +1,7 @@
 // The frames a relay sends.
 import * as v from 'valibot'
 import { ChannelPost, PostContent, PostType } from '../bodies/channels.ts'
-import { RefId } from '../bodies/payments.ts'
+import { RefId } from '../bodies/goods.ts'
 import {
   AliasId,
   ChannelId,
