@@ -1,5 +1,5 @@
-// What is for sale and its price. A file of its own: frames and channels name them, and a client then needs no
-// other body of payments.
+// What is for sale and its price. A file of its own: frames and channels name them, and a client then needs
+// no other body of payments.
 import * as v from 'valibot'
 import { AliasId, ChannelId } from '../ids.ts'
 
