@@ -14,7 +14,7 @@ import { type CallHooks, Engine } from './engine.ts'
 import { Emitter, type ToldState, tellChanges } from './events/events.ts'
 import { type ClientOptions, decideOptions, type Platform, SerialQueue } from './platform/platform.ts'
 import { loadCryptography } from './secrecy/secrecy.ts'
-import { publicPart, SealedStore, type StoredIdentity } from './stores/stores.ts'
+import { openSecrets, publicPart, type Secrets, type StoredIdentity } from './stores/stores.ts'
 import type { RelayRequest } from './wire/wire.ts'
 import { Http } from './wire/wire.ts'
 
@@ -47,7 +47,7 @@ export class Device {
     const platform = decideOptions(options)
     const { store, random } = platform
     await loadCryptography()
-    const secrets = await SealedStore.open({
+    const secrets = await openSecrets({
       store,
       randomBytes: random,
       vaults: [options.secrets ?? []].flat(),
@@ -57,12 +57,12 @@ export class Device {
     return device
   }
 
-  private constructor(platform: Platform, secrets: SealedStore, emitter: Emitter) {
+  private constructor(platform: Platform, secrets: Secrets, emitter: Emitter) {
     const { solveProofOfWork: solve } = platform
     const onFallback = (error: ClientError): void => emitter.emit('error', error)
     this.#platform = {
       ...platform,
-      store: secrets,
+      store: secrets.store,
       solveProofOfWork: solve && ((work) => solve({ ...work, onFallback })),
     }
     this.emitter = emitter

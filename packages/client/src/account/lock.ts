@@ -1,7 +1,7 @@
 // Locks and unlocks a client. Concurrent calls run one after another.
 import { ClientError } from '../client-error.ts'
 import { SerialQueue } from '../platform/platform.ts'
-import type { SealedStore } from '../stores/stores.ts'
+import type { Secrets } from '../stores/stores.ts'
 
 /** The parts of a client that locking needs. */
 export interface Lockable {
@@ -18,14 +18,14 @@ export interface Lockable {
 
 /** The lock of a client. */
 export class Lock {
-  readonly #secrets: SealedStore
+  readonly #secrets: Secrets
   readonly #client: Lockable
   /** Runs locking, unlocking, and work that neither may interrupt. */
   readonly queue = new SerialQueue()
   #isLocked: boolean
   #connectsOnUnlock = false
 
-  constructor(secrets: SealedStore, client: Lockable) {
+  constructor(secrets: Secrets, client: Lockable) {
     this.#secrets = secrets
     this.#client = client
     this.#isLocked = secrets.isLocked

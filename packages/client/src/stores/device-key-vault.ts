@@ -3,6 +3,8 @@ import { decodeBase64, encodeBase64 } from '@sotto/crypto'
 import { ClientError } from '../client-error.ts'
 import { storeFailure } from './indexeddb-queue.ts'
 import { done } from './indexeddb-request.ts'
+import { SealedStore } from './sealed-store.ts'
+import { useSealing } from './secrets.ts'
 import { checkDataKey, otherVault, type Vault, vaultContext } from './vault.ts'
 
 const TABLE = 'keys'
@@ -29,6 +31,7 @@ export interface DeviceKeyOptions {
  */
 export function deviceKeyVault(options: DeviceKeyOptions = {}): Vault {
   const { database = 'sotto-keys', keyName = 'device' } = options
+  useSealing(SealedStore.open)
   return {
     kind: 'device_key',
     needsPassphrase: false,

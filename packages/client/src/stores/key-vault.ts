@@ -1,5 +1,7 @@
 // A vault that opens with a key that the application keeps elsewhere.
 import { ClientError } from '../client-error.ts'
+import { SealedStore } from './sealed-store.ts'
+import { useSealing } from './secrets.ts'
 import { DATA_KEY_BYTES, otherVault, unwrapKey, type Vault, wrapKey } from './vault.ts'
 
 /**
@@ -12,6 +14,7 @@ export function keyVault(key: Uint8Array): Vault {
   if (key.length !== DATA_KEY_BYTES)
     throw new ClientError('INVALID_ARGUMENT', 'the key of a vault is 32 random bytes')
   const wrappingKey = key.slice()
+  useSealing(SealedStore.open)
   return {
     kind: 'key',
     needsPassphrase: false,

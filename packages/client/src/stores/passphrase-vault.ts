@@ -4,6 +4,8 @@ import { derivePassphraseKey } from '@sotto/crypto/passphrase-key'
 import { ClientError } from '../client-error.ts'
 import { isAllowedCost, PASSPHRASE_COST } from './passphrase-cost.ts'
 import type { VaultRecord } from './records.ts'
+import { SealedStore } from './sealed-store.ts'
+import { useSealing } from './secrets.ts'
 import { otherVault, unwrapKey, type Vault, wrapKey } from './vault.ts'
 
 export type { Vault } from './vault.ts'
@@ -21,6 +23,7 @@ type PassphraseRecord = Extract<VaultRecord, { kind: 'passphrase' }>
  * with the recovery phrase; the messages are lost.
  */
 export function passphraseVault(): Vault {
+  useSealing(SealedStore.open)
   return {
     kind: 'passphrase',
     needsPassphrase: true,

@@ -2,9 +2,7 @@
 import { openValue, type RandomBytes, sealValue } from '@sotto/crypto'
 import { ClientError } from '../client-error.ts'
 import type { SessionRecord, StoreChange, StoredIdentity } from './records.ts'
-
-/** The prefix of a sealed field. Neither a phrase nor Base64 contains a colon. */
-const PREFIX = 'sealed:1:'
+import { isSealed, SEALED_PREFIX } from './sealed-prefix.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -56,11 +54,6 @@ export async function openSession(seal: Seal, session: SessionRecord): Promise<S
   }
 }
 
-/** Whether a field holds a sealed value. */
-export function isSealed(field: string): boolean {
-  return field.startsWith(PREFIX)
-}
-
 // A sealed value is bound to its field, its record and the record's public keys. It does not open if it is
 // moved to another contact, or if a public key in its record is replaced.
 function placeOfPhrase({ uuid, signingPublicKey, ecdhPublicKey }: StoredIdentity): string {
@@ -74,7 +67,7 @@ function placeOfKey({ conversationId, theirEcdhPublicKey }: SessionRecord): stri
 async function sealField({ dataKey, randomBytes }: Seal, text: string, context: string): Promise<string> {
   const secret = encoder.encode(text)
   try {
-    return PREFIX + (await sealValue({ key: dataKey, secret, context, randomBytes }))
+    return SEALED_PREFIX + (await sealValue({ key: dataKey, secret, context, randomBytes }))
   } finally {
     secret.fill(0)
   }
@@ -84,7 +77,7 @@ async function openField({ dataKey }: Seal, text: string, context: string): Prom
   // Somebody else wrote plain text into a sealed store, so it is refused.
   if (!isSealed(text)) throw altered()
   try {
-    const secret = await openValue({ key: dataKey, sealed: text.slice(PREFIX.length), context })
+    const secret = await openValue({ key: dataKey, sealed: text.slice(SEALED_PREFIX.length), context })
     try {
       return decoder.decode(secret)
     } finally {

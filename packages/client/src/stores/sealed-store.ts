@@ -18,26 +18,11 @@ import type {
   VaultRecord,
 } from './records.ts'
 import { grantRows, rowsOf } from './row-access.ts'
-import {
-  hasSecret,
-  isSealed,
-  openChange,
-  openIdentity,
-  openSession,
-  type Seal,
-  sealChange,
-} from './sealed-fields.ts'
+import { hasSecret, openChange, openIdentity, openSession, type Seal, sealChange } from './sealed-fields.ts'
+import { isSealed } from './sealed-prefix.ts'
+import type { Secrets, SecretsOptions } from './secrets.ts'
 import type { ClientStore, MessageRange } from './store.ts'
 import { DATA_KEY_BYTES, otherVault, type Vault } from './vault.ts'
-
-export interface SealedStoreOptions {
-  readonly store: ClientStore
-  readonly randomBytes: RandomBytes
-  /**
-   * At most one vault with a passphrase and one without. Without any vault, an unsealed store stays unsealed.
-   */
-  readonly vaults: readonly Vault[]
-}
 
 /**
  * Seals two fields before they reach the wrapped store: the recovery phrase (`identity.mnemonic`) and the
@@ -48,7 +33,8 @@ export interface SealedStoreOptions {
  * calls, aliases, public keys, times, and which contacts are verified. Lists and search need them, and
  * someone who can read the files of an unlocked device can also read its screen.
  */
-export class SealedStore implements ClientStore {
+export class SealedStore implements ClientStore, Secrets {
+  readonly store = this
   readonly #store: ClientStore
   readonly #randomBytes: RandomBytes
   readonly #vaults: readonly Vault[]
@@ -58,7 +44,7 @@ export class SealedStore implements ClientStore {
   /** Calls made during sealing. They wait, so that none overtakes the write that is being sealed. */
   readonly #held: (() => void)[] = []
 
-  private constructor({ store, randomBytes, vaults }: SealedStoreOptions) {
+  private constructor({ store, randomBytes, vaults }: SecretsOptions) {
     this.#store = store
     this.#randomBytes = randomBytes
     this.#vaults = vaults
@@ -72,7 +58,7 @@ export class SealedStore implements ClientStore {
    * @throws ClientError `STORE_FAILED` if the vault does not open the store, `LOCKED` for a sealed store
    *   without a vault.
    */
-  static async open(options: SealedStoreOptions): Promise<SealedStore> {
+  static async open(options: SecretsOptions): Promise<SealedStore> {
     const sealed = new SealedStore(options)
     sealed.#record = await options.store.getVault()
     if (sealed.#record) {

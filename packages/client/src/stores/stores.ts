@@ -34,6 +34,6 @@ export {
   TrustState,
   type VaultRecord,
 } from './records.ts'
-export { SealedStore } from './sealed-store.ts'
+export { openSecrets, type Secrets } from './secrets.ts'
 export type { ClientStore, MessageRange, MessagesAround } from './store.ts'
 export type { Vault } from './vault.ts'
