@@ -155,7 +155,19 @@ test('after a key change the client decrypts, sends and overwrites nothing, and 
   const again = await world.open(store)
   expect(await failureOf(again.client.send('bob', 'secret'))).toMatchObject({ code: 'KEY_CHANGED' })
 
-  // With Bob's old keys back, the client can decrypt Bob's message, and cannot decrypt the impostor's.
+  // With Bob's old keys back, the client can decrypt Bob's message, and cannot decrypt the impostor's. The
+  // relay has this device's own key, so that is not why.
+  const { identity } = again.client
+  relay.answers['GET /me'] = () => ({
+    body: {
+      uuid: identity?.uuid,
+      alias_id: identity?.aliasId,
+      nickname: 'victim',
+      ed25519_public_key: identity?.signingPublicKey,
+      x25519_public_key: identity?.ecdhPublicKey,
+      created_at: '2026-01-01T00:00:00.000Z',
+    },
+  })
   relay.friends = [friendOf(bob)]
   await again.connect()
   await again.receives('from the real bob')

@@ -70,6 +70,7 @@ test('logOut with erase leaves nothing on the device, and the phrase leads back 
   expect(await failureOf(alice.client.logOut())).toMatchObject({ code: 'NO_IDENTITY' })
   expect(await alice.client.recover({ mnemonic })).toMatchObject({ uuid: uuid as never })
   await alice.connect()
+  await alice.client.syncFriends()
   await alice.client.send(bob.alias, 'back again')
   await bob.receives('back again')
 }, 60_000)
