@@ -118,7 +118,7 @@ function explainDamage({ folder, damaged, isNewlyDamaged }: Home, isIdentityLost
   Your identity could not be read. It is not lost if you have its 12 words, or a
   copy of the folder.
   · With the words, choose [r] to recover it. What is left here of the messages
-    stays. A new identity deletes it.
+    is then deleted, with the damaged file: copy the folder first to keep them.
   · With a copy of the folder, leave now (Ctrl-C), and put it in the place of
     the folder above.`
 }

@@ -196,7 +196,7 @@ export class Engine {
   async #checkOwnKey(): Promise<void> {
     try {
       const { signal } = this.#stopping
-      const me = await this.http.call(accountEndpoints.getMe, {}, { retry: 'none', signal })
+      const me = await this.http.call(accountEndpoints.getMe, {}, { signal })
       if (me.x25519_public_key !== this.identity.stored.ecdhPublicKey) throw accountKeyMismatch()
       this.identity = { ...this.identity, isKeyProven: true }
     } catch (error) {

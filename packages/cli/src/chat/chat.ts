@@ -98,7 +98,9 @@ export class Chat {
     this.terminal.start({
       onLine: (line) => this.#enqueue(() => this.#onLine(line)),
       onTyping: (line) => this.#onTyping(line),
-      onComplete: async (text) => (text.startsWith('/') ? await this.#commands.complete(this, text) : []),
+      // Without the relay, some choices are not known.
+      onComplete: async (text) =>
+        text.startsWith('/') ? this.#commands.complete(this, text).catch(() => []) : [],
       onEnd: () => this.leave({ isHurried: this.terminal.isInteractive }),
     })
     await left

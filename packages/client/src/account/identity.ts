@@ -142,9 +142,9 @@ async function settle(
     before.ecdhPublicKey === stored.ecdhPublicKey
   if (before && !same && !input.replace) throw identityExists()
   const changes: StoreChange[] = [{ change: 'identity', identity: stored }]
-  // Without an identity, the store can still hold something: of this account if a damaged file has lost its
-  // identity, or of an import that a crash interrupted. A new account has none of it.
-  if (before ? !same : !account.recovered) changes.unshift({ change: 'clear' })
+  // A store without an identity can still hold something: of an import that a crash interrupted, or of a
+  // damaged file. Nothing says which account and key it belongs to.
+  if (!same) changes.unshift({ change: 'clear' })
   registration.checkNotAborted()
   return { identity: { stored, keys, login, isKeyProven: true }, changes }
 }

@@ -44,7 +44,8 @@ const KINDS: Readonly<Record<StoreChange['change'], 'archived' | 'not archived'>
 /**
  * Everything that a store holds for its identity, as the changes that would write it. The client may go on
  * meanwhile. What is short comes first, so that no message can be missing in both the lists of waiting ones
- * and the conversations: a message that is there twice is recognised by its id.
+ * and the conversations: a message that is there twice is recognised by its id. What waits to be sent comes
+ * with its message, so that nothing is sent from an archive that the user has taken back meanwhile.
  */
 export async function* readRecords(store: ClientStore): AsyncGenerator<StoreChange> {
   const identity = await store.getIdentity()
@@ -53,7 +54,6 @@ export async function* readRecords(store: ClientStore): AsyncGenerator<StoreChan
   const sessions = await store.listSessions()
   const outbox = await store.listOutbox()
   for (const session of sessions) yield { change: 'session', session }
-  for (const intent of outbox) yield { change: 'outbox_added', intent }
   for (const intent of await store.listRetractIntents()) yield { change: 'retract_added', intent }
   for (const message of await store.listOfflineMessages()) yield { change: 'offline_added', message }
   yield { change: 'friends', friends: [...(await store.listFriends())] }
@@ -64,11 +64,15 @@ export async function* readRecords(store: ClientStore): AsyncGenerator<StoreChan
     const trust = await store.getTrust(conversationId)
     if (trust.status !== 'unverified') yield { change: 'trust', conversationId, trust }
   }
-  const waiting = new Set(outbox.map(({ internalId }) => internalId))
+  const waiting = new Map(outbox.map((intent) => [`${intent.conversationId} ${intent.internalId}`, intent]))
   for (const { conversationId } of sessions) {
     for await (const message of readMessages(store, conversationId)) {
-      // It was written after the outbox was read, and could never be sent from the archive.
-      if (message.status === 'sending' && !waiting.has(message.id)) continue
+      const intent = waiting.get(`${conversationId} ${message.id}`)
+      if (message.status === 'sending') {
+        // Without an intent, it was written after the outbox was read, and could never be sent.
+        if (!intent || message.retracted) continue
+        yield { change: 'outbox_added', intent }
+      }
       yield { change: 'message', message }
     }
   }

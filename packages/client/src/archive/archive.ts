@@ -88,23 +88,27 @@ async function readArchive(
   if (await store.getIdentity())
     throw new ClientError('IDENTITY_EXISTS', 'an archive is imported only into a client without an identity')
   const lines = openLines(piecesOf(archive), passphrase)
-  const version = versionOf((await lines.next()).value)
+  let hasBegun = false
   try {
+    const version = versionOf((await lines.next()).value)
+    hasBegun = true
     await store.write([{ change: 'clear' }])
     const writer = new RecordWriter(store, version)
     for await (const line of lines) {
       throwIfAborted(signal)
       await writer.take(parsed(line))
     }
-    // Written last: until then, a device that crashed has no identity, and a new one clears the rest.
+    // Written last: until then, a device that crashed has no identity, and `create` clears the rest.
     const stored = await writer.end()
     return {
       identity: await activated(platform, stored),
       changes: [{ change: 'identity', identity: stored }],
     }
   } catch (error) {
-    await store.write([{ change: 'clear' }])
+    if (hasBegun) await store.write([{ change: 'clear' }])
     throw error
+  } finally {
+    await lines.return()
   }
 }
 

@@ -39,6 +39,9 @@ class UnsentPart {
       const { replyToId } = failed
       const options = { id, ...(replyToId === undefined ? {} : { replyToId }) }
       const message = await messages.outbox.post(contact, content, options)
+      // The application can have chosen this id for another message.
+      if (message.removed || message.text !== failed.text)
+        throw new ClientError('INVALID_ARGUMENT', 'the id for sending it again is taken')
       await this.#remove(failed)
       return message
     })

@@ -114,6 +114,7 @@ test('a call goes on when another tab takes over the client, and ends when its o
   await bob.is('hangup: hung_up_by_peer')
   await third.is('elsewhere')
   await until('the call is over', async () => (await third.states()).at(-1)?.includes('ended'))
+  await until('the call is logged', async () => (await loggedBy(third)).length > 0)
   expect(await loggedBy(third)).toEqual(['connection_lost'])
   await until('the last tab is connected', () => isConnected(third))
   expect(await third.call(bob)).toBe('done')
