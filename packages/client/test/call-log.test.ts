@@ -95,6 +95,22 @@ test('a call that locking or closing the client ends is in the log afterwards', 
   expect((await store.listCalls()).length).toBe(2)
 })
 
+test('a call with the id of a logged one leaves its record as it is', async () => {
+  const [alice, bob] = await callers(world)
+  const { conversationId } = await bob.person.client.conversation(alice.alias)
+  const call = { id: 'again', conversationId, isCaller: true, startedAt: 1, end: 'hung_up', missed: false }
+  await bob.person.store.write([{ change: 'call_logged', call }])
+  await alice.sendSignal('call_offer', bob, call.id, { sdp: 'sdp of an older client', sdp_type: 'offer' })
+  await bob.is('ended: unencrypted')
+  await alice.calls.call(bob.alias)
+  await bob.is('ringing')
+  alice.calls.hangUp()
+  const { id } = alice.info
+  await until('the last call is logged', () => bob.person.heard.call_logged.some((each) => each.id === id))
+  expect(bob.person.heard.call_logged.length).toBe(1)
+  expect(await new CallLog(bob.person.client).list()).toMatchObject([{ id }, call])
+})
+
 test('the log keeps the latest calls only, and deleting the account removes it', async () => {
   const [alice, bob] = await callers(world)
   const { conversationId } = await alice.person.client.conversation(bob.alias)

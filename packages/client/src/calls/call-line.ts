@@ -48,6 +48,7 @@ export class CallLine {
   /** Reports are sent in order; holding a call's lock takes a moment. */
   readonly #reports = new SerialQueue()
   #isLeaving = false
+  #isClosed = false
   #own: CarriedCall | undefined
   #presence: { readonly callId: string; readonly release: () => void } | undefined
 
@@ -116,6 +117,11 @@ export class CallLine {
     this.part.call(logCallOf, [record]).catch((error: unknown) => this.#listener.onError(error))
   }
 
+  /** Hears of no other tab any more. Reports of this tab's last call are still sent. */
+  close(): void {
+    this.#isClosed = true
+  }
+
   /** Asks the tab that has the call to hang up. */
   hangUpElsewhere(callId: string): void {
     this.part.call(hangUpCall, [callId]).catch((error: unknown) => this.#listener.onError(error))
@@ -145,7 +151,7 @@ export class CallLine {
 
   #joinTabs(tabs: PartTabs): void {
     const take = (held: HeldCall): void => {
-      if (held.tab === this.#tab) return
+      if (held.tab === this.#tab || this.#isClosed) return
       this.elsewhere = held
       this.#listener.onElsewhere(held.call)
     }
@@ -159,6 +165,7 @@ export class CallLine {
     ask()
     tabs.onTakeover(() => this.#tellNewLeader())
     tabs.onLeaving(() => {
+      if (this.#isClosed) return this.#leave()
       // The others learn it from the lock.
       this.#isLeaving = true
       this.#listener.onLeaving()
@@ -169,6 +176,7 @@ export class CallLine {
 
   /** The part in the new leader tab knows of no call. */
   #tellNewLeader(): void {
+    if (this.#isClosed) return
     const { elsewhere } = this
     if (this.#own && this.#presence?.callId === this.#own.id) this.report(this.#own)
     else if (elsewhere && !isOver(elsewhere.call.state))

@@ -56,8 +56,13 @@ export class CallRecords {
   }
 }
 
-/** Stores a record, and removes the oldest beyond the limit. */
+/**
+ * Stores a record, and removes the oldest beyond the limit. A call that is logged already keeps its record:
+ * its tab may have logged it just before it closed, and a contact may use an id again.
+ */
 export async function logCall(device: Device, engine: Engine, call: CallRecord): Promise<void> {
+  const logged = await device.platform.store.listCalls()
+  if (logged.some(({ id }) => id === call.id)) return
   await engine.journal.write([{ change: 'call_logged', call }])
   device.emitter.emit('call_logged', call)
   const beyond = (await device.platform.store.listCalls()).slice(MAX_CALLS)

@@ -206,6 +206,7 @@ export class Calls {
     this.#isClosed = true
     this.#hangUps += 1
     this.#course.handle('hang_up')
+    this.#line.close()
     for (const undo of this.#undo.splice(0)) undo()
   }
 

@@ -67,7 +67,7 @@ export interface Watched {
 
 class Phone {
   readonly client: Client
-  readonly calls: Calls
+  calls: Calls
   readonly states: string[] = []
   readonly errors: string[] = []
   /** Why each call in the log ended. */
@@ -86,6 +86,7 @@ class Phone {
   readonly keys = new Map<string, Uint8Array>()
   readonly connections: RTCPeerConnection[]
   #keyOf: CallPeerOptions['keyOf'] | undefined
+  readonly #open: () => Calls
   readonly #video = document.createElement('video')
   readonly #pictures = new Set<string>()
 
@@ -141,13 +142,25 @@ class Phone {
       }
       return peer
     }
-    this.calls = new Calls(client, watched, { relayOnly })
-    this.calls.onChange((call) => this.#show(call))
+    this.#open = () => {
+      const calls = new Calls(client, watched, { relayOnly })
+      calls.onChange((call) => this.#show(call))
+      return calls
+    }
+    this.calls = this.#open()
     client.on('error', (error) => this.errors.push(`${error.code} ${error.message}`))
     client.on('call_logged', ({ end }) => this.logged.push(end))
     client.on('friend_request', (friend) => client.acceptFriend(friend.friendship_id))
     this.#video.autoplay = true
     document.body.append(this.#video)
+  }
+
+  /** Closes the calls of this page and makes others. What the closed ones report is an error. */
+  renewCalls(): void {
+    const closed = this.calls
+    closed.close()
+    closed.onChange(({ state }) => this.errors.push(`closed calls report ${state}`))
+    this.calls = this.#open()
   }
 
   /** Calls with the microphone and, if `withVideo`, the camera. Returns the error code, or `done`. */

@@ -144,3 +144,28 @@ test('locking the client in one tab ends the call of another, and tells the frie
   // The first tab takes over the client, and connects.
   await until('the first tab can call', async () => (await first.call(bob)) === 'done')
 })
+
+test('closed calls hear of no other tab, and tell a tab that takes over nothing', async () => {
+  const { first, second, bob } = await people()
+  const third = await world.anotherTab(first)
+  expect(await third.call(bob, false)).toBe('done')
+  await bob.is('ringing')
+  await second.is('elsewhere calling')
+  await second.page.evaluate(() => phone.renewCalls())
+  await bob.accept(false)
+  await second.is('elsewhere connected')
+  await third.hangUp()
+  await second.is('elsewhere hangup: hung_up')
+  // The second or the third tab takes over. No tab has a call.
+  await first.page.close()
+  await until('the second tab can call', async () => (await second.call(bob, false)) === 'done')
+  await bob.is('ringing')
+  expect(await second.states()).toEqual([
+    'elsewhere calling',
+    'elsewhere connecting',
+    'elsewhere connected',
+    'elsewhere hangup: hung_up',
+    'calling',
+  ])
+  expect(await errorsOf(second)).toEqual([])
+})
