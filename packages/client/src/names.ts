@@ -107,5 +107,5 @@ export type {
   Vault,
   VaultRecord,
 } from './stores/stores.ts'
-export { keyVault, MemoryStore } from './stores/stores.ts'
+export { customVault, keyVault, MemoryStore } from './stores/stores.ts'
 export { UnsentMessages } from './unsent/unsent.ts'

@@ -42,7 +42,7 @@ export async function openSecrets(options: SecretsOptions): Promise<Secrets> {
   const { store, vaults } = options
   if (vaults.length === 0) return openPlain(store)
   if (openSealed) return openSealed(options)
-  throw new ClientError('INVALID_ARGUMENT', '`secrets` must be vaults of this library')
+  throw new ClientError('INVALID_ARGUMENT', 'pass a vault of the application through `customVault`')
 }
 
 async function openPlain(store: ClientStore): Promise<Secrets> {

@@ -1,6 +1,7 @@
 // Storage on the device: records, stores, the journal that writes them, and the vaults that seal secrets. The
 // file store and the passphrase vault are separate entries of the package, so that only their users load
 // them.
+export { customVault } from './custom-vault.ts'
 export { type DeviceKeyOptions, deviceKeyVault } from './device-key-vault.ts'
 export { deleteDatabase } from './indexeddb-open.ts'
 export { IndexedDbStore } from './indexeddb-store.ts'

@@ -9,7 +9,9 @@ export const DATA_KEY_BYTES = 32
 
 /**
  * Protects the data key of a store's secrets. Create one with `passphraseVault`, `keyVault` or, in browsers,
- * `deviceKeyVault`, and pass it to the client as the option `secrets`.
+ * `deviceKeyVault`, and pass it to the client as the option `secrets`. A vault that the application has made
+ * must go through `customVault`; without a vault of the library, `SottoClient.open` otherwise throws
+ * `INVALID_ARGUMENT`.
  */
 export interface Vault {
   /** The kind of records that it can open. */

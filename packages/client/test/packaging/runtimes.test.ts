@@ -77,6 +77,56 @@ describe('from its tarball the client runs in', () => {
   }
 })
 
+// The application wraps the data key by itself, and no vault of the library is made.
+const ownVault = `
+import { readFile } from 'node:fs/promises'
+import { customVault, MemoryStore, SottoClient } from '@sotto/client'
+import { FileStore } from '@sotto/client/file-store'
+
+const keychain = new Map()
+const vault = {
+  kind: 'key',
+  needsPassphrase: false,
+  async wrap({ dataKey }) {
+    keychain.set('entry', dataKey.slice())
+    return { kind: 'key', wrappedKey: btoa('entry') }
+  },
+  async unwrap({ wrappedKey }) {
+    return keychain.get(atob(wrappedKey)).slice()
+  },
+}
+const [relayUrl] = process.argv.slice(2)
+class NoSocket {}
+const open = async (secrets, store) =>
+  SottoClient.open({ relayUrl, store: store ?? (await FileStore.open('./sealed')), WebSocket: NoSocket, ...secrets })
+console.log('as it is:', (await open({ secrets: vault }, new MemoryStore()).catch((error) => error)).code)
+const client = await open({ secrets: customVault(vault) })
+await client.create({ nickname: 'alice' })
+const phrase = await client.recoveryPhrase()
+await client.close()
+console.log('in the file:', (await readFile('./sealed/store.log')).includes(phrase))
+const again = await open({ secrets: vault })
+console.log('opened:', (await again.recoveryPhrase()) === phrase)
+await again.close()
+console.log('without the vault:', (await open().catch((error) => error)).code)
+`
+
+test(
+  'an application’s own vault seals a store, without any vault of the library',
+  async () => {
+    const app = await makeApp(client, { 'run.mjs': ownVault }, ['ws'])
+    const output = await run(['node', 'run.mjs', relay.url], app.folder)
+    expect(output.trim().split('\n')).toEqual([
+      'as it is: INVALID_ARGUMENT',
+      'in the file: false',
+      'opened: true',
+      'without the vault: LOCKED',
+    ])
+    await app.remove()
+  },
+  LIMIT_MS,
+)
+
 const consumer = `
 import { ClientError, type ClientStore, MemoryStore, SottoClient, type StoredMessage } from '@sotto/client'
 import { FileStore } from '@sotto/client/file-store'
