@@ -117,8 +117,8 @@ function explainDamage({ folder, damaged, isNewlyDamaged }: Home, isIdentityLost
   return `${found}
   Your identity could not be read. It is not lost if you have its 12 words, or a
   copy of the folder.
-  · With the words, choose [r] to recover it. What is left here of the messages
-    is then deleted, with the damaged file: copy the folder first to keep them.
+  · With the words, choose [r] to recover it. The chat then begins without the
+    messages that are left here; the damaged file stays.
   · With a copy of the folder, leave now (Ctrl-C), and put it in the place of
     the folder above.`
 }

@@ -290,24 +290,6 @@ describe('file store', () => {
     }
   })
 
-  test('the text of removed messages does not stay in the file, and the copy of a damaged file does', async () => {
-    const folder = newFolder()
-    const store = await openStore(folder)
-    await writeFile(join(folder, 'store.log.damaged-1'), 'what could be read')
-    await store.write([
-      { change: 'message', message: messageOf({ id: 'a', seq: 1, text: 'first secret' }) },
-      { change: 'message', message: messageOf({ id: 'b', seq: 2, text: 'second secret' }) },
-      { change: 'message', message: messageOf({ id: 'c', seq: 3, text: 'third secret' }) },
-    ])
-    await store.write([{ change: 'message_removed', conversationId, isMe: false, id: 'a' }])
-    expect(await textOf(folder)).not.toContain('first secret')
-    expect(await textOf(folder)).toContain('second secret')
-    await store.write([{ change: 'messages_removed', conversationId }])
-    expect(await textOf(folder)).not.toContain('secret')
-    expect(await textOf(folder)).toContain('what could be read')
-    await store.close()
-  })
-
   test('a file that another program wrote is kept beside the new file', async () => {
     const folder = newFolder()
     await (await openStore(folder)).close()

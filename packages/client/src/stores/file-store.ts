@@ -19,6 +19,9 @@ const MAX_TORN_HEADER_BYTES = 256
 const COMPACT_BYTES = 1024 * 1024
 const COMPACT_FACTOR = 4
 
+/** What a change removes from messages is in the file for at most this long, while the program runs. */
+const REMOVED_WITHIN_MS = 3000
+
 interface Waiting {
   readonly line: string
   /** Whether the data that it replaces must not stay in the file. */
@@ -29,14 +32,8 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-/** Changes after which the data they replace must not stay in the folder. */
+/** Changes after which the secrets that they replace must not stay in the folder. */
 const ERASING: ReadonlySet<StoreChange['change']> = new Set(['clear', 'vault', 'vault_removed'])
-/** Changes that rewrite the file. One deleted message is no reason to remove the copy of a damaged file. */
-const REWRITING: ReadonlySet<StoreChange['change']> = new Set([
-  ...ERASING,
-  'message_removed',
-  'messages_removed',
-])
 
 /**
  * A store in a separate folder (0700; files 0600). A write resolves after `fdatasync`. Writes that arrive
@@ -44,9 +41,14 @@ const REWRITING: ReadonlySet<StoreChange['change']> = new Set([
  * before it. A store of an older version is upgraded on opening, all at once.
  *
  * The store itself does not encrypt. The file holds messages in plain, and also the recovery phrase and the
- * session keys unless the client has `secrets`. When these are sealed, when everything is cleared, and when
- * the user deletes messages, the file is rewritten, so that the old data does not stay in it. A program
- * cannot erase the blocks that the disk frees.
+ * session keys unless the client has `secrets`. When these are sealed, and when everything is cleared, the
+ * file is rewritten at once, so that the old data does not stay in it. After messages were deleted or
+ * retracted, it is rewritten within three seconds, at the latest on closing or, after a crash, on the next
+ * opening. A program cannot erase the blocks that the disk frees.
+ *
+ * A damaged file is copied beside the store, as `store.log.damaged-…`, before its good lines are kept. The
+ * copy may be all that is left of an identity. It is removed when secrets are sealed, or everything is
+ * cleared, while the store has an identity.
  */
 export class FileStore extends InMemoryReads {
   readonly #path: string
@@ -55,6 +57,9 @@ export class FileStore extends InMemoryReads {
   #bytes: number
   #compactedBytes: number
   #waiting: Waiting[] = []
+  /** Runs from the first change whose removed content is still in the file. */
+  #removal: NodeJS.Timeout | undefined
+  #isRemovalDue = false
   #draining: Promise<void> | undefined
   #failure: ClientError | undefined
   #closed = false
@@ -94,7 +99,11 @@ export class FileStore extends InMemoryReads {
       const content = await readFile(path)
       const { changes, version, goodBytes, damaged } = decodeFile(content)
       const store = new FileStore(path, lock, file, goodBytes)
-      for (const change of changes) store.state.apply(change)
+      let isContentLeft = false
+      for (const change of changes) {
+        isContentLeft ||= store.#removesContent(change)
+        store.state.apply(change)
+      }
       if (damaged || (goodBytes === 0 && content.length > MAX_TORN_HEADER_BYTES)) {
         // Whole bad lines, or a file without a good line, are no interrupted write: the disk is damaged, or
         // another program wrote the file. The good lines are kept, and the damaged file is copied beside
@@ -105,7 +114,7 @@ export class FileStore extends InMemoryReads {
         await file.truncate(0)
         await store.#append(encodeHeader())
         await syncFolder(folder)
-      } else if (version < SCHEMA_VERSION) {
+      } else if (version < SCHEMA_VERSION || isContentLeft) {
         await store.#compact()
       } else if (goodBytes < content.length) {
         await file.truncate(goodBytes)
@@ -121,10 +130,15 @@ export class FileStore extends InMemoryReads {
   write(changes: readonly StoreChange[]): Promise<void> {
     if (this.#closed) return Promise.reject(new ClientError('CLOSED', 'the store is closed'))
     if (this.#failure) return Promise.reject(this.#failure)
-    for (const change of changes) this.state.apply(change)
+    const rewrites = changes.some(({ change }) => ERASING.has(change))
+    // Without an identity, a copy of a damaged file may hold the only one.
+    const erasesCopies = rewrites && this.state.identity !== undefined
+    for (const change of changes) {
+      if (this.#removesContent(change))
+        this.#removal ??= setTimeout(() => this.#remove(), REMOVED_WITHIN_MS).unref()
+      this.state.apply(change)
+    }
     const line = encodeWrite(changes)
-    const rewrites = changes.some(({ change }) => REWRITING.has(change))
-    const erasesCopies = changes.some(({ change }) => ERASING.has(change))
     const written = new Promise<void>((resolve, reject) =>
       this.#waiting.push({ line, rewrites, erasesCopies, resolve, reject }),
     )
@@ -136,8 +150,15 @@ export class FileStore extends InMemoryReads {
     if (this.#closed) return
     this.#closed = true
     await this.#draining
-    await this.#file.close()
-    await this.#lock.release()
+    try {
+      if (this.#removal && !this.#failure) await this.#compact()
+    } catch (error) {
+      throw asClientError(error, 'STORE_FAILED')
+    } finally {
+      clearTimeout(this.#removal)
+      await this.#file.close()
+      await this.#lock.release()
+    }
   }
 
   async abandon(): Promise<void> {
@@ -147,12 +168,37 @@ export class FileStore extends InMemoryReads {
     await this.close()
   }
 
+  /** Whether content of a message that this change removes is in the file until the next rewriting. */
+  #removesContent(change: StoreChange): boolean {
+    switch (change.change) {
+      case 'message_removed':
+      case 'messages_removed':
+      case 'offline_removed':
+        return true
+      case 'message_patch':
+        return change.patch.retracted === true
+      case 'message': {
+        const { conversationId, isMe, id, retracted } = change.message
+        return retracted === true && this.state.findMessage(conversationId, isMe, id) !== undefined
+      }
+      default:
+        return false
+    }
+  }
+
+  #remove(): void {
+    this.#isRemovalDue = true
+    this.#draining ??= this.#drain()
+  }
+
   async #drain(): Promise<void> {
-    while (this.#waiting.length > 0) {
+    while (this.#waiting.length > 0 || this.#isRemovalDue) {
       const batch = this.#waiting
+      const isRemovalDue = this.#isRemovalDue
       this.#waiting = []
+      this.#isRemovalDue = false
       try {
-        if (batch.some(({ rewrites }) => rewrites)) {
+        if (isRemovalDue || batch.some(({ rewrites }) => rewrites)) {
           if (batch.some(({ erasesCopies }) => erasesCopies)) await this.#removeDamaged()
           // The store was abandoned meanwhile, so its memory must not be written any more.
           if (this.#failure) throw this.#failure
@@ -195,8 +241,9 @@ export class FileStore extends InMemoryReads {
 
   // The new file is complete and synced before it replaces the old one, so a crash leaves one of the two.
   async #compact(): Promise<void> {
+    clearTimeout(this.#removal)
+    this.#removal = undefined
     const bytes = Buffer.from(encodeFile(changesOf(this.state)))
-
     const next = `${this.#path}.next`
     await rm(next, { force: true })
     const file = await open(next, 'ax', 0o600)

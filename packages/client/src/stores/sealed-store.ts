@@ -253,6 +253,11 @@ export class SealedStore implements ClientStore, Secrets {
       try {
         const identity = await this.#store.getIdentity()
         const sessions = await this.#store.listSessions()
+        // Secrets whose vault record is gone cannot be opened. Sealing them again would hide that.
+        if (!this.#record && identity) {
+          plain(identity, identity.mnemonic)
+          for (const session of sessions) plain(session, session.sessionKeyBase64)
+        }
         const secrets: readonly StoreChange[] = [
           ...(identity ? [{ change: 'identity', identity } as const] : []),
           ...sessions.map((session) => ({ change: 'session', session }) as const),

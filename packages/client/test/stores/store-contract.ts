@@ -3,7 +3,13 @@ import { expect, test } from 'bun:test'
 import { AliasId, ConversationId, check, FriendProfile, PublicKey } from '@sotto/protocol'
 import { failureOf } from '../../../protocol/test/failure-of.ts'
 import { listMessages } from '../../src/messages/conversations.ts'
-import type { OutboxIntent, SessionRecord, StoredIdentity, StoredMessage } from '../../src/stores/records.ts'
+import type {
+  OfflineMessage,
+  OutboxIntent,
+  SessionRecord,
+  StoredIdentity,
+  StoredMessage,
+} from '../../src/stores/records.ts'
 import { StoredIdentity as StoredIdentitySchema } from '../../src/stores/records.ts'
 import type { ClientStore, MessageRange, MessagesAround } from '../../src/stores/store.ts'
 
@@ -45,6 +51,16 @@ const friend = check(FriendProfile, {
   ed25519_public_key: key,
   created_at: '2026-01-01T00:00:00.000Z',
 })
+
+export const offline: OfflineMessage = {
+  conversationId,
+  seq: 9,
+  payloadEncrypted: 'AAAA',
+  createdAt: 3,
+  id: 'o',
+  fromAliasId: alice,
+  cryptoVersion: 1,
+}
 
 /** A message for tests. It is from the peer unless `fields` says otherwise. */
 export function messageOf(fields: Partial<StoredMessage> & { readonly id: string }): StoredMessage {
@@ -89,15 +105,6 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
     const { store, reopen } = await open()
     const trust = { status: 'verified', verifiedAt: 7, fingerprintSnapshot: 'ab' } as const
     const retract = { messageId: 'r', conversationId, toAliasId: alice, addedAt: 2 }
-    const offline = {
-      conversationId,
-      seq: 9,
-      payloadEncrypted: 'AAAA',
-      createdAt: 3,
-      id: 'o',
-      fromAliasId: alice,
-      cryptoVersion: 1,
-    }
     await store.write([
       { change: 'identity', identity },
       { change: 'session', session },
@@ -356,15 +363,6 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
 
   test('removed records stay removed after the store is opened again', async () => {
     const { store, reopen } = await open()
-    const offline = {
-      conversationId,
-      seq: 9,
-      payloadEncrypted: 'AAAA',
-      createdAt: 3,
-      id: 'o',
-      fromAliasId: alice,
-      cryptoVersion: 1,
-    }
     const retract = { messageId: 'r', conversationId, toAliasId: alice, addedAt: 2 }
     await store.write([
       { change: 'session', session },
