@@ -201,7 +201,10 @@ export class Device {
     return http.request(request)
   }
 
-  /** Stops the engine, ends the streams of events, and closes the store. */
+  /**
+   * Stops the engine, ends the streams of events, and closes the store.
+   * @throws what a part of a module threw when it stored the rest, after all else is closed
+   */
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
@@ -209,9 +212,10 @@ export class Device {
     await this.lock.queue.settled()
     await this.#engine?.stop()
     this.#engine?.forgetKeys()
-    for (const finish of this.closing) await finish()
+    const finished = await Promise.allSettled(this.closing.map(async (finish) => finish()))
     this.emitter.end()
     await this.#platform.store.close()
+    for (const each of finished) if (each.status === 'rejected') throw each.reason
   }
 
   /** @throws ClientError `LOCKED`, `CLOSED` */

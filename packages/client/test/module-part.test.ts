@@ -1,6 +1,7 @@
 // A module's part next to the store, with a client that runs here. test/browser/module-part.test.ts has tabs.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { failureOf } from '../../protocol/test/failure-of.ts'
+import { deviceOf } from '../src/module-access.ts'
 import { PeopleWorld } from './people-world.ts'
 import { closedParts, WordCount } from './word-count.ts'
 
@@ -37,4 +38,16 @@ test('a part finishes before the store is closed', async () => {
   await alice.client.close()
   expect(closedParts).toEqual([1])
   expect(await failureOf(words.count(b))).toMatchObject({ code: 'CLOSED' })
+})
+
+test('a part that cannot finish does not keep the client from closing its store', async () => {
+  const alice = await world.join('alice')
+  expect(await new WordCount(alice.client).calls()).toBe(0)
+  const isOver = Array.fromAsync(alice.client.events('message'))
+  deviceOf(alice.client).closing.unshift(() => Promise.reject(new Error('the rest was not stored')))
+  closedParts.length = 0
+  expect(await failureOf(alice.client.close())).toMatchObject({ message: 'the rest was not stored' })
+  expect(closedParts).toEqual([0])
+  expect(await isOver).toEqual([])
+  expect(await failureOf(alice.store.write([]))).toMatchObject({ code: 'CLOSED' })
 })
