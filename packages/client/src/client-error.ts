@@ -136,7 +136,25 @@ export function asClientError(thrown: unknown, code: ClientErrorCode): ClientErr
 
 /** @throws ClientError `ABORTED` if the signal has been aborted. */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw new ClientError('ABORTED', 'aborted by the caller', { cause: signal.reason })
+  if (signal?.aborted) throw aborted(signal)
+}
+
+/**
+ * Stops waiting for `work` when the signal is aborted. The work itself continues.
+ * @throws ClientError `ABORTED`, and the errors of the work
+ */
+export function orAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return work
+  return new Promise((resolve, reject) => {
+    const end = (): void => reject(aborted(signal))
+    signal.addEventListener('abort', end)
+    if (signal.aborted) end()
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', end))
+  })
+}
+
+function aborted({ reason }: AbortSignal): ClientError {
+  return new ClientError('ABORTED', 'aborted by the caller', { cause: reason })
 }
 
 /** Checks an argument of the application. @throws ClientError `INVALID_ARGUMENT` with this message */

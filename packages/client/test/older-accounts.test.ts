@@ -6,7 +6,8 @@ import { AccountUuid, AliasId, check, PublicKey } from '@sotto/protocol'
 import vectors from '../../../vectors/crypto.json'
 import { failureOf } from '../../protocol/test/failure-of.ts'
 import { message, type WireAccount, wireAccount } from '../../relay/test/wire.ts'
-import { MemoryStore } from '../src/client.ts'
+import { keyVault, MemoryStore } from '../src/client.ts'
+import { briefPauses } from './brief-pauses.ts'
 import { makePeer } from './hostile-relay.ts'
 import { HostileWorld, msg } from './hostile-world.ts'
 import { type Person, until } from './people.ts'
@@ -157,6 +158,41 @@ test('a message that its sender encrypted wrongly is stored and confirmed once t
   )
   await socket.close()
 })
+
+test.each(['lock', 'close'] as const)(
+  '%s does not wait for a login that the relay does not answer',
+  async (end) => {
+    const store = new MemoryStore()
+    const secrets = keyVault(new Uint8Array(32).fill(7))
+    let alice = await world.join('alice', { store, secrets })
+    const bob = await wireAccount(world.relay.url, 'bob')
+    await makeFriends(bob, alice)
+    const { conversationId } = await until('they are friends', async () =>
+      (await alice.client.conversations()).at(0),
+    )
+    await alice.client.close()
+    store.reopen()
+    const login = Promise.withResolvers<void>()
+    let hasExpired = false
+    alice = await world.open('alice', {
+      ...{ store, secrets },
+      clock: { ...briefPauses.clock, now: () => Date.now() + (hasExpired ? 30 * 86_400_000 : 0) },
+      fetch: (url, init) => {
+        if (!hasExpired || !url.includes('/auth/')) return fetch(url, init)
+        login.resolve()
+        return new Promise(() => {})
+      },
+    })
+    await alice.connect()
+    // As the message cannot be decrypted, the client requests its own key. It needs a token for that.
+    hasExpired = true
+    const { socket } = await bob.online()
+    socket.send(message(alice.alias, conversationId, 'no ciphertext'))
+    await login.promise
+    await alice.client[end]()
+    await socket.close()
+  },
+)
 
 test('while the relay does not name the own key, an undecryptable message waits', async () => {
   const peer = makePeer('bob')

@@ -2,7 +2,7 @@
 // progress.
 import { createBlobHash } from '@sotto/crypto/blob-hash'
 import type { Endpoint } from '@sotto/protocol'
-import { ClientError, throwIfAborted } from '../client-error.ts'
+import { ClientError, orAborted, throwIfAborted } from '../client-error.ts'
 import { type AnyClient, moduleAccessOf } from '../module-access.ts'
 import type { Platform } from '../platform/platform.ts'
 import { Backoff, delay } from '../platform/platform.ts'
@@ -107,7 +107,7 @@ export class Transfer {
 
   /** Calls an endpoint, with the retries of `persist`. */
   call<E extends Endpoint>(endpoint: E, input: CallInput<E>): Promise<CallReply<E>> {
-    return this.persist(() => this.orAborted(this.callToItsEnd(endpoint, input)))
+    return this.persist(() => orAborted(this.callToItsEnd(endpoint, input), this.signal))
   }
 
   /** Calls an endpoint as other modules do: with the usual few retries, and without regard to the signal. */
@@ -173,7 +173,7 @@ export class Transfer {
 
   async #pass(): ReturnType<typeof mediaPassOf> {
     const deadToken = this.#deadToken
-    const pass = await this.orAborted(mediaPassOf(this.#client, this.#contact, deadToken))
+    const pass = await orAborted(mediaPassOf(this.#client, this.#contact, deadToken), this.signal)
     if (this.#deadToken === deadToken) this.#deadToken = undefined
     return pass
   }
@@ -212,23 +212,5 @@ export class Transfer {
     const isTemporary =
       refusal === 'MEDIA_UNAVAILABLE' || refusal === 'INTERNAL' || refusal === 'SHUTTING_DOWN'
     return isTemporary ? this.#backoff.nextMs() : undefined
-  }
-
-  /** Stops waiting for `work` when the signal is aborted. The work itself cannot be aborted. */
-  orAborted<T>(work: Promise<T>): Promise<T> {
-    const { signal } = this
-    if (!signal) return work
-    return new Promise((resolve, reject) => {
-      const end = (): void => {
-        try {
-          throwIfAborted(signal)
-        } catch (error) {
-          reject(error)
-        }
-      }
-      signal.addEventListener('abort', end)
-      end()
-      work.then(resolve, reject).finally(() => signal.removeEventListener('abort', end))
-    })
   }
 }

@@ -8,7 +8,7 @@ import {
 } from '@sotto/crypto'
 import { createBlobHash } from '@sotto/crypto/blob-hash'
 import { mediaEndpoints as endpoints } from '@sotto/protocol'
-import { ClientError } from '../client-error.ts'
+import { ClientError, orAborted } from '../client-error.ts'
 import { readReply, readText, requestOf } from '../wire/wire.ts'
 import { type MediaSource, piecesOf, sizeOf } from './pieces.ts'
 import type { Transfer } from './transfer.ts'
@@ -51,7 +51,7 @@ async function uploadOnce(transfer: Transfer, source: MediaSource): Promise<Uplo
     await transfer.withKey(async () => undefined)
     const begun = await transfer.persist(() => {
       beginning = transfer.callToItsEnd(endpoints.initUpload, { body: {} })
-      return transfer.orAborted(beginning)
+      return orAborted(beginning, transfer.signal)
     })
     return await uploadTo(begun, transfer, source)
   } catch (error) {
@@ -122,7 +122,10 @@ async function putPart(
     { method, path, headers, body, silenceMs: PART_SILENCE_MS },
     async ({ response }) => readReply(endpoints.uploadPart, await readText(response, MAX_REPLY_BYTES)).etag,
     async () => {
-      const { parts } = await transfer.orAborted(transfer.callToItsEnd(endpoints.getUpload, { params }))
+      const { parts } = await orAborted(
+        transfer.callToItsEnd(endpoints.getUpload, { params }),
+        transfer.signal,
+      )
       // The relay has a part completely or not at all.
       return parts.find(({ part_number, size }) => part_number === partNumber && size === body.length)?.etag
     },

@@ -245,11 +245,19 @@ test('for every error code, the registry decides whether a call is retried', asy
   }
 })
 
-test('a signal aborts a call before the request, during it, and in the wait for the next attempt', async () => {
+test('a signal aborts a call before the request, in the login before it, during it, and in the wait for the next attempt', async () => {
   const early = bench(friends)
   const call = early.http.call(friendEndpoints.listFriends, {}, { signal: AbortSignal.abort('enough') })
   expect(await failureOf(call)).toMatchObject({ code: 'ABORTED', cause: 'enough' })
   expect(early.requests.length).toBe(0)
+
+  const atLogin = new AbortController()
+  const loggingIn = bench(friends)
+  loggingIn.http.useTokens({ getToken: () => new Promise(() => {}), dropToken: () => {} })
+  const login = loggingIn.http.call(friendEndpoints.listFriends, {}, { signal: atLogin.signal })
+  atLogin.abort('enough')
+  expect(await failureOf(login)).toMatchObject({ code: 'ABORTED', cause: 'enough' })
+  expect(loggingIn.requests.length).toBe(0)
 
   const abort = new AbortController()
   const hanging = bench(

@@ -1,6 +1,6 @@
 // Calls the relay's HTTP endpoints. Returns a checked reply or throws a ClientError.
 import { type Endpoint, errors, isErrorCode, parseObject } from '@sotto/protocol'
-import { ClientError, throwIfAborted, unreachable } from '../client-error.ts'
+import { ClientError, orAborted, throwIfAborted, unreachable } from '../client-error.ts'
 import type { Platform } from '../platform/platform.ts'
 import { Backoff, delay } from '../platform/platform.ts'
 import { type CallInput, type CallReply, type RelayRequest, readReply, requestOf } from './relay-request.ts'
@@ -64,7 +64,7 @@ export class Http {
     let freshToken = false
     for (let attempt = 1; ; attempt += 1) {
       throwIfAborted(options.signal)
-      const token = request.auth === 'account' ? await this.#token() : undefined
+      const token = request.auth === 'account' ? await this.#token(options.signal) : undefined
       try {
         return await this.#requestOnce(request, token, options.signal)
       } catch (error) {
@@ -84,9 +84,10 @@ export class Http {
     }
   }
 
-  #token(): Promise<string> {
+  #token(signal: AbortSignal | undefined): Promise<string> {
     if (!this.#tokens) throw new ClientError('NO_IDENTITY', 'no identity on this device yet')
-    return this.#tokens.getToken()
+    // Other calls may wait for the same login, so it continues.
+    return orAborted(this.#tokens.getToken(), signal)
   }
 
   async #requestOnce(
