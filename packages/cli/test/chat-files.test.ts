@@ -2,9 +2,10 @@
 import { expect, test } from 'bun:test'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { MemoryStore, SottoClient } from '@sotto/client'
-import { type CallPeer, Calls } from '@sotto/client/browser'
-import { useChats } from './chat-world.ts'
+import { Caller } from '../../client/test/call-people.ts'
+import { Person, until } from '../../client/test/people.ts'
+import type { PeopleWorld } from '../../client/test/people-world.ts'
+import { type Friends, useChats } from './chat-world.ts'
 
 const world = useChats()
 const { friends, pipedAt } = world
@@ -53,37 +54,40 @@ test('over pipes, a file is sent before the chat ends', async () => {
   await alice.leave()
 }, 60_000)
 
-test('a call that the terminal cannot take is told with the name of the caller, and then as missed', async () => {
-  const { alice, bob, aliases } = await friends()
-  const caller = await SottoClient.open({ relayUrl: world.relay.url, store: new MemoryStore() })
-  await caller.create({ nickname: 'carol' })
-  caller.connect()
-  const calls = new Calls(caller, () => silentPeer)
-  await caller.requestFriend(aliases[0])
+/** Carol, who calls from another app, is a new friend of the person in a chat. */
+async function carolWith({ alice, aliases: [alias] }: Friends): Promise<Caller> {
+  const join: PeopleWorld['join'] = (name, options) => Person.join(name, world.relay.url, options)
+  const carol = await Caller.join({ join }, 'carol')
+  await carol.person.client.requestFriend(alias)
   await alice.sees(/carol asks to be your friend/)
-  const accepted = new Promise((resolve) => caller.on('friend_accepted', resolve))
   alice.enter('/accept carol')
-  await accepted
-  await calls.call(aliases[0])
+  await until('carol is a friend', () => carol.person.heard.friend_accepted[0])
+  return carol
+}
+
+test('a call that the terminal cannot take is told with the name of the caller, and then as missed', async () => {
+  const chats = await friends()
+  const carol = await carolWith(chats)
+  const { alice, bob, aliases } = chats
+  await carol.calls.call(aliases[0])
   await alice.sees(/^• carol is calling\. A terminal cannot take calls\.$/)
-  calls.hangUp()
+  carol.calls.hangUp()
   await alice.sees(/^• Missed call from carol at \d\d:\d\d\.$/)
-  await caller.close()
+  await carol.person.client.close()
   await alice.leave()
   await bob.leave()
 }, 60_000)
 
-/** A peer that offers a call and carries no media. */
-const silentPeer: CallPeer = {
-  createOffer: async () => 'sdp of an offer',
-  createAnswer: async () => 'sdp of an answer',
-  takeAnswer: async () => {},
-  offerRestart: async () => 'sdp of a restart',
-  answerRestart: async () => 'sdp of a restart',
-  addCandidate: async () => {},
-  sendUnder: async () => {},
-  receiveUnder: async () => {},
-  expect: () => {},
-  setTrack: async () => {},
-  close: () => {},
-}
+test('a call without encryption does not ring: the terminal tells who called, and why it was refused', async () => {
+  const chats = await friends()
+  const carol = await carolWith(chats)
+  const { alice, bob, aliases } = chats
+  const offer = { sdp: 'sdp of an older client', sdp_type: 'offer' }
+  await carol.sendSignal('call_offer', { alias: aliases[0] }, 'unencrypted', offer)
+  await alice.sees(
+    /^• carol called at \d\d:\d\d with an app that does not encrypt calls\. The call was refused\.$/,
+  )
+  await carol.person.client.close()
+  await alice.leave()
+  await bob.leave()
+}, 60_000)

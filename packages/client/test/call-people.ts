@@ -174,7 +174,7 @@ export class Caller {
   }
 
   static async join(
-    world: PeopleWorld,
+    world: Pick<PeopleWorld, 'join'>,
     name: string,
     { now = briefPauses.clock.now, secrets, ...options }: CallerOptions = {},
   ): Promise<Caller> {
@@ -297,7 +297,7 @@ export class Caller {
   /** Signs and encrypts any signal as this client would, and sends it past the client. */
   async sendSignal(
     type: CallSignalType,
-    to: Caller,
+    to: { readonly alias: string },
     callId: string,
     fields: CallSignalFields,
   ): Promise<void> {

@@ -1,6 +1,6 @@
 // Calls that arrive at a terminal, which cannot take them: it says who calls, and that the call was missed.
 import { ClientError, type SottoClient } from '@sotto/client'
-import { type CallInfo, Calls } from '@sotto/client/browser'
+import { Calls } from '@sotto/client/browser'
 import { clockTime } from './transcript.ts'
 
 /**
@@ -14,21 +14,26 @@ export function announceCalls(
   const calls = new Calls(client, () => {
     throw new ClientError('UNSUPPORTED', 'a terminal has no media')
   })
-  const ringing = new Map<string, number>()
-  const stop = calls.onChange(({ id, conversationId, state, isCaller }: CallInfo) => {
-    if (isCaller) return
-    const name = chat.name(conversationId)
-    const since = ringing.get(id)
-    if (state === 'ringing' && since === undefined) {
-      ringing.set(id, Date.now())
-      chat.print(`• ${name} is calling. A terminal cannot take calls.`)
-    } else if (state !== 'ringing' && since !== undefined) {
-      ringing.delete(id)
-      chat.print(`• Missed call from ${name} at ${clockTime(since)}.`)
-    }
-  })
+  let latest: string | undefined
+  const undo = [
+    calls.onChange(({ id, conversationId, state }) => {
+      if (state !== 'ringing' || id === latest) return
+      latest = id
+      chat.print(`• ${chat.name(conversationId)} is calling. A terminal cannot take calls.`)
+    }),
+    client.on('call_logged', ({ conversationId, startedAt, end, missed }) => {
+      if (!missed) return
+      const name = chat.name(conversationId)
+      const time = clockTime(startedAt)
+      chat.print(
+        end === 'unencrypted'
+          ? `• ${name} called at ${time} with an app that does not encrypt calls. The call was refused.`
+          : `• Missed call from ${name} at ${time}.`,
+      )
+    }),
+  ]
   return () => {
-    stop()
+    for (const stop of undo) stop()
     calls.close()
   }
 }
