@@ -174,8 +174,16 @@ export class DeviceState {
     const messages = this.#conversations.get(conversationId)?.sorted() ?? []
     const start = afterSeq ? firstFrom(messages, afterSeq + 1) : 0
     const end = Math.max(start, firstFrom(messages, beforeSeq))
-    if (take === 'earliest' && start + limit < end) return messages.slice(start, start + limit)
-    return messages.slice(Math.max(start, end - limit), range.beforeSeq === undefined ? undefined : end)
+    const hasSameSeq = (at: number) => messages[at]?.seq === messages[at - 1]?.seq
+    let [from, to] = [start, end]
+    if (take === 'earliest') {
+      to = Math.min(end, start + limit)
+      while (to < end && hasSameSeq(to)) to += 1
+    } else {
+      from = Math.max(start, end - limit)
+      while (from > start && hasSameSeq(from)) from -= 1
+    }
+    return messages.slice(from, to === end && range.beforeSeq === undefined ? undefined : to)
   }
 
   listOwnMessages(

@@ -130,16 +130,18 @@ test('a sealed store whose vault record is lost is refused, and its secrets are 
   const folder = newFolder()
   const vaults = [keyVault(new Uint8Array(32))]
   const randomBytes = (length: number) => crypto.getRandomValues(new Uint8Array(length))
-  const open = async () => SealedStore.open({ store: await FileStore.open(folder), vaults, randomBytes })
-  const store = await open()
-  await store.write([{ change: 'identity', identity }])
-  await store.close()
+  const seal = (store: FileStore) => SealedStore.open({ store, vaults, randomBytes })
+  const sealed = await seal(await FileStore.open(folder))
+  await sealed.write([{ change: 'identity', identity }])
+  await sealed.close()
   const lines = (await readFile(log(folder), 'utf8')).split('\n')
   await writeFile(log(folder), lines.filter((line) => !line.includes('"vault"')).join('\n'))
   const before = await readFile(log(folder), 'utf8')
-  expect(await failureOf(open())).toMatchObject({
+  const store = await FileStore.open(folder)
+  expect(await failureOf(seal(store))).toMatchObject({
     code: 'STORE_FAILED',
     message: 'the vault record of this store is gone',
   })
+  await store.close()
   expect(await readFile(log(folder), 'utf8')).toBe(before)
 })

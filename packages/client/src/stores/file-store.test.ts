@@ -19,6 +19,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { failureOf } from '../../../protocol/test/failure-of.ts'
 import { organisedContract } from '../../test/stores/organised-contract.ts'
+import { pagesContract } from '../../test/stores/pages-contract.ts'
 import {
   conversationId,
   identity,
@@ -79,6 +80,7 @@ describe('file store', () => {
     return { store, reopen }
   }
   storeContract(open)
+  pagesContract(open)
   organisedContract(open)
   vaultContract(open)
 

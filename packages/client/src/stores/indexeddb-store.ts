@@ -112,9 +112,19 @@ export class IndexedDbStore implements ClientStore {
         else if (take === 'earliest') {
           // One more, which says whether the part reaches the end.
           found.push(...(await done(index.getAll(bounds, limit + 1))))
-          if (found.length > limit) return found.slice(0, limit)
+          if (found.length > limit) {
+            const next = found.pop()
+            const seq = limit > 0 ? messageOf(found.at(-1)).seq : undefined
+            if (seq === undefined || messageOf(next).seq !== seq) return found
+            const after = [conversationId, seq, []]
+            found.splice(0, limit, ...(await done(index.getAll(IDBKeyRange.bound(lower, after)))))
+            if ((await done(index.count(IDBKeyRange.bound(after, upper)))) > 0) return found
+          }
         } else if (limit > 0) {
-          await walkDown(index, bounds, (row) => found.push(row) < limit)
+          await walkDown(index, bounds, (row) => {
+            if (found.length >= limit && messageOf(row).seq !== messageOf(found.at(-1)).seq) return false
+            return found.push(row) > 0
+          })
           found.reverse()
         }
       }

@@ -1,6 +1,7 @@
 // The memory store: the store contract and the vault contract.
 import { describe } from 'bun:test'
 import { organisedContract } from '../../test/stores/organised-contract.ts'
+import { pagesContract } from '../../test/stores/pages-contract.ts'
 import { storeContract } from '../../test/stores/store-contract.ts'
 import { vaultContract } from '../../test/stores/vault-contract.ts'
 import { MemoryStore } from './memory-store.ts'
@@ -16,6 +17,7 @@ describe('memory store', () => {
     return { store, reopen }
   }
   storeContract(open)
+  pagesContract(open)
   organisedContract(open)
   vaultContract(open)
 })

@@ -27,7 +27,10 @@ export interface MessageRange {
   readonly afterSeq?: number
   /** Only messages before this `seq`: none without a `seq`. */
   readonly beforeSeq?: number
-  /** At most this many messages with a `seq`. */
+  /**
+   * At most this many messages with a `seq`. Messages with the same `seq`, which only a faulty relay gives
+   * to two, are never on two pages: such a page is longer.
+   */
   readonly limit?: number
   /** Which messages of the range the limit leaves; the latest by default. */
   readonly take?: 'latest' | 'earliest'

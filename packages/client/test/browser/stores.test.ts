@@ -9,6 +9,7 @@ import { failureOf } from '../../../protocol/test/failure-of.ts'
 import { SCHEMA_VERSION } from '../../src/stores/migrations.ts'
 import type { StoredMessage } from '../../src/stores/records.ts'
 import { organisedContract } from '../stores/organised-contract.ts'
+import { pagesContract } from '../stores/pages-contract.ts'
 import { conversationId, identity, messageOf, session, storeContract } from '../stores/store-contract.ts'
 import { vaultContract } from '../stores/vault-contract.ts'
 import { openTab, type ServedApp, serveApp, startChromiumWith } from './chromium.ts'
@@ -59,6 +60,7 @@ const put = (id: string, seq: number, fields: Partial<StoredMessage> = {}) =>
 
 describe('IndexedDB store', () => {
   storeContract(() => open())
+  pagesContract(() => open())
   organisedContract(() => open())
   vaultContract(() => open())
 })

@@ -2,7 +2,6 @@
 import { expect, test } from 'bun:test'
 import { AliasId, ConversationId, check, FriendProfile, PublicKey } from '@sotto/protocol'
 import { failureOf } from '../../../protocol/test/failure-of.ts'
-import { listMessages } from '../../src/messages/conversations.ts'
 import type {
   OfflineMessage,
   OutboxIntent,
@@ -11,7 +10,7 @@ import type {
   StoredMessage,
 } from '../../src/stores/records.ts'
 import { StoredIdentity as StoredIdentitySchema } from '../../src/stores/records.ts'
-import type { ClientStore, MessageRange, MessagesAround } from '../../src/stores/store.ts'
+import type { ClientStore } from '../../src/stores/store.ts'
 
 /** A store under test. `reopen` opens it again, as the next run of a program would. */
 export interface StoreUnderTest {
@@ -155,61 +154,6 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
     expect(await ids(conversationId, { beforeSeq: 3, limit: 1 })).toEqual(['b'])
     expect(await ids(conversationId, { afterSeq: 2 })).toEqual(['c', 'unsent1', 'unsent2'])
     expect(await store.latestPeerSeq(conversationId)).toBe(3)
-  })
-
-  test('a conversation is read in pages from both ends, and around a message', async () => {
-    const { store, reopen } = await open()
-    const unsent = (id: string) => messageOf({ id, isMe: true, status: 'sending', time: 1 })
-    await store.write([
-      ...['1', '2', '3', '5', '6'].map(
-        (id) => ({ change: 'message', message: messageOf({ id, seq: Number(id) }) }) as const,
-      ),
-      ...['x', 'y', 'z'].map((id) => ({ change: 'message', message: unsent(id) }) as const),
-      { change: 'message', message: messageOf({ id: 'o', seq: 4, conversationId: otherConversationId }) },
-    ])
-    await onBoth({ store, reopen }, async (opened) => {
-      const ids = async (part: MessageRange | MessagesAround) =>
-        (await listMessages(opened, conversationId, part)).map(({ id }) => id).join('')
-      const latest: MessageRange[] = [
-        { limit: 2 },
-        { limit: 2, beforeSeq: 5 },
-        { limit: 2, beforeSeq: 2 },
-        { limit: 2, beforeSeq: 1 },
-        { limit: 2, afterSeq: 3 },
-        { limit: 9, afterSeq: 1, beforeSeq: 6 },
-        { afterSeq: 5, beforeSeq: 2 },
-        { limit: 0 },
-      ]
-      expect(await Promise.all(latest.map(ids))).toEqual(['56xyz', '23', '1', '', '56xyz', '235', '', 'xyz'])
-      const earliest: MessageRange[] = [
-        { limit: 2 },
-        { limit: 2, afterSeq: 2 },
-        { limit: 2, afterSeq: 3 },
-        { limit: 2, afterSeq: 6 },
-        { limit: 2, afterSeq: 1, beforeSeq: 5 },
-        { limit: 1, afterSeq: 1, beforeSeq: 5 },
-        { limit: 0 },
-        {},
-      ]
-      expect(await Promise.all(earliest.map((range) => ids({ ...range, take: 'earliest' })))).toEqual([
-        '12',
-        '35',
-        '56xyz',
-        'xyz',
-        '23',
-        '2',
-        '',
-        '12356xyz',
-      ])
-      const around: MessagesAround[] = [
-        { aroundSeq: 3, limit: 1 },
-        { aroundSeq: 4, limit: 1 },
-        { aroundSeq: 1, limit: 2 },
-        { aroundSeq: 6, limit: 2 },
-        { aroundSeq: 5, limit: 0 },
-      ]
-      expect(await Promise.all(around.map(ids))).toEqual(['235', '356xyz', '123', '356xyz', '5'])
-    })
   })
 
   test('a patched message moves to its seq', async () => {
