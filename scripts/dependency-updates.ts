@@ -35,6 +35,11 @@ export const followers: Record<string, Follower> = {
     why: 'newer types would name functions that the runtime lacks',
     range: ({ version }) => `<=${version}`,
   },
+  'react-dom': {
+    leader: 'react',
+    why: 'both must have the same version',
+    range: ({ version }) => version,
+  },
 }
 
 /** @returns the versions above `current` and up to the latest, without pre-releases, the newest first. */

@@ -167,7 +167,7 @@ console.log('registered')
 `
   const registerIn = async (change: (project: ViteProject) => Promise<void>): Promise<readonly string[]> => {
     const source = register.replace('RELAY', JSON.stringify(relay.url))
-    const project = await makeViteProject(client, source, 'link')
+    const project = await makeViteProject(client, source, { from: 'link' })
     await change(project)
     const lines: string[] = []
     await serving(project, 'dev', async (context, url) => {

@@ -17,12 +17,13 @@ export interface ViteProject {
 /**
  * Makes a project with the guide's files and this `main.ts`. Unlike the applications of `makeApp` it has a
  * real `node_modules`, because Vite serves only files inside of a project.
- * @param packageFrom the packed client, as the guide says, or a link to its folder, as it says not to
+ * @param from the packed client, as the guide says, or a link to its folder, as it says not to
+ * @param libraries other packages of the workspace
  */
 export async function makeViteProject(
   client: PackedClient,
   main: string,
-  packageFrom: 'archive' | 'link' = 'archive',
+  { from = 'archive', libraries = [] }: { from?: 'archive' | 'link'; libraries?: readonly string[] } = {},
 ): Promise<ViteProject> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'sotto-vite-')))
   for (const name of ['index.html', 'vite.config.mjs', 'service-worker.js'])
@@ -31,7 +32,8 @@ export async function makeViteProject(
   await run(['npm', 'init', '-y'], folder)
   const archive = `./${basename(client.tarball)}`
   await copyFile(client.tarball, join(folder, archive))
-  await installInto(folder, [packageFrom === 'archive' ? archive : client.folder])
+  const others = libraries.map((name) => `file:${join(MODULES, name)}`)
+  await installInto(folder, [from === 'archive' ? archive : client.folder, ...others])
   return { folder, remove: () => rm(folder, { recursive: true }) }
 }
 
