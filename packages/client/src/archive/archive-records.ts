@@ -1,8 +1,9 @@
 // Which records of a store an archive has, and how they are read and written.
-import { check } from '@sotto/protocol'
+import { type ConversationId, check } from '@sotto/protocol'
 import { ClientError } from '../client-error.ts'
 import {
   type ClientStore,
+  type OutboxIntent,
   StoreChange,
   type StoredIdentity,
   type StoredMessage,
@@ -43,9 +44,9 @@ const KINDS: Readonly<Record<StoreChange['change'], 'archived' | 'not archived'>
 
 /**
  * Everything that a store holds for its identity, as the changes that would write it. The client may go on
- * meanwhile. What is short comes first, so that no message can be missing in both the lists of waiting ones
- * and the conversations: a message that is there twice is recognised by its id. What waits to be sent comes
- * with its message, so that nothing is sent from an archive that the user has taken back meanwhile.
+ * meanwhile: a message that cannot be decrypted yet is read before its conversation, because it may move
+ * there, and is recognised if it is there twice. What waits to be sent is there only with its message, so
+ * that nothing is sent from an archive that the user has taken back meanwhile.
  */
 export async function* readRecords(store: ClientStore): AsyncGenerator<StoreChange> {
   const identity = await store.getIdentity()
@@ -53,6 +54,7 @@ export async function* readRecords(store: ClientStore): AsyncGenerator<StoreChan
   yield { change: 'identity', identity }
   const sessions = await store.listSessions()
   const outbox = await store.listOutbox()
+  const conversations = await listConversations(store)
   for (const session of sessions) yield { change: 'session', session }
   for (const intent of await store.listRetractIntents()) yield { change: 'retract_added', intent }
   for (const message of await store.listOfflineMessages()) yield { change: 'offline_added', message }
@@ -60,22 +62,44 @@ export async function* readRecords(store: ClientStore): AsyncGenerator<StoreChan
   for (const mark of await store.listReadMarks()) yield { change: 'read_mark', mark }
   for (const settings of await store.listSettings()) yield { change: 'settings', settings }
   for (const call of await store.listCalls()) yield { change: 'call_logged', call }
-  for (const { conversationId } of sessions) {
+  for (const conversationId of conversations) {
     const trust = await store.getTrust(conversationId)
     if (trust.status !== 'unverified') yield { change: 'trust', conversationId, trust }
   }
-  const waiting = new Map(outbox.map((intent) => [`${intent.conversationId} ${intent.internalId}`, intent]))
-  for (const { conversationId } of sessions) {
+  const waiting = new Map(outbox.map((intent) => [nameOf(intent.conversationId, intent.internalId), intent]))
+  const unsent = new Set<OutboxIntent>()
+  for (const conversationId of conversations) {
     for await (const message of readMessages(store, conversationId)) {
-      const intent = waiting.get(`${conversationId} ${message.id}`)
       if (message.status === 'sending') {
+        const intent = waiting.get(nameOf(conversationId, message.id))
         // Without an intent, it was written after the outbox was read, and could never be sent.
         if (!intent || message.retracted) continue
-        yield { change: 'outbox_added', intent }
+        unsent.add(intent)
       }
       yield { change: 'message', message }
     }
   }
+  // In the order in which they were added, because it is the order of sending.
+  for (const intent of outbox) if (unsent.has(intent)) yield { change: 'outbox_added', intent }
+}
+
+function nameOf(conversationId: string, messageId: string): string {
+  return `${conversationId} ${messageId}`
+}
+
+/** Every conversation that some record names. One without a session has lost its contact's keys. */
+async function listConversations(store: ClientStore): Promise<ReadonlySet<ConversationId>> {
+  const records = await Promise.all([
+    store.listSessions(),
+    store.listReadMarks(),
+    store.listSettings(),
+    store.listOfflineMessages(),
+    store.listOutbox(),
+    store.listRetractIntents(),
+  ])
+  const ids = new Set(records.flat().map(({ conversationId }) => conversationId))
+  for (const { conversation_id: id } of await store.listFriends()) if (id !== '') ids.add(id)
+  return ids
 }
 
 /** The messages of a conversation: those without a `seq`, then the others, the newest pages first. */

@@ -8,16 +8,26 @@ import { derivePassphraseKey } from '@sotto/crypto/passphrase-key'
 import { type RelayProcess, startRelay } from '@sotto/relay/testing'
 import { failureOf } from '../../../protocol/test/failure-of.ts'
 import { Person } from '../../test/people.ts'
-import { conversationId, identity, intentOf, messageOf, session } from '../../test/stores/store-contract.ts'
+import {
+  conversationId,
+  friend,
+  identity,
+  intentOf,
+  messageOf,
+  session,
+} from '../../test/stores/store-contract.ts'
 import { type ClientStore, MemoryStore, SottoClient } from '../client.ts'
 import { FileStore } from '../stores/file-store.ts'
 import { SCHEMA_VERSION } from '../stores/migrations.ts'
 import { passphraseVault } from '../stores/passphrase-vault.ts'
 import type { StoreChange } from '../stores/records.ts'
 import { exportArchive, importArchive } from './archive.ts'
+import { readRecords } from './archive-records.ts'
 
 const PASSPHRASE = 'several words drawn by lot'
 const HEADER_BYTES = 52
+/** How many messages are in the archives that are altered. */
+const MESSAGES = 900
 const SEALED_BYTES = STREAM_CHUNK_BYTES + 16
 
 let relay: RelayProcess
@@ -188,12 +198,11 @@ describe('a file that is none, or was altered', () => {
       const store = new MemoryStore()
       const client = await open(store)
       await client.create({ nickname: 'Anna' })
-      const text = 'x'.repeat(50_000)
-      for (const id of ['a', 'b', 'c', 'd'])
-        await store.write([
-          { change: 'session', session },
-          { change: 'message', message: messageOf({ id, text, seq: id.charCodeAt(0) }) },
-        ])
+      await store.write([{ change: 'session', session }])
+      // Enough that an import writes much of it before it comes to the end.
+      const text = 'x'.repeat(100)
+      for (let seq = 1; seq <= MESSAGES; seq += 1)
+        await store.write([{ change: 'message', message: messageOf({ id: `m${seq}`, text, seq }) }])
       const made = await archiveOf(client)
       await client.close()
       return made
@@ -285,7 +294,7 @@ describe('a file that is none, or was altered', () => {
     })
     expect(await store.listSessions()).toEqual([])
     await importArchive(client, inPieces(archive, 1_000_000), PASSPHRASE)
-    expect((await client.messages(conversationId)).length).toBe(4)
+    expect((await client.messages(conversationId)).length).toBe(MESSAGES)
     expect(await failureOf(importArchive(client, inPieces(archive), PASSPHRASE))).toMatchObject({
       code: 'IDENTITY_EXISTS',
     })
@@ -314,6 +323,52 @@ describe('a file that is none, or was altered', () => {
     ] as const)
       expect([text, await refusal(await sealed(text))]).toEqual([text, code])
   })
+})
+
+test('what is taken back while the archive is made is not sent from it, and the rest keeps its order', async () => {
+  const store = new MemoryStore()
+  await store.write([
+    { change: 'identity', identity },
+    { change: 'session', session },
+    ...['third', 'retracted', 'first', 'deleted'].flatMap((id, at): StoreChange[] => [
+      { change: 'outbox_added', intent: intentOf(id) },
+      // The clock went back between the messages.
+      { change: 'message', message: messageOf({ id, isMe: true, status: 'sending', time: 9 - at }) },
+    ]),
+  ])
+  const records: StoreChange[] = []
+  for await (const record of readRecords(store)) {
+    records.push(record)
+    if (record.change !== 'session') continue
+    const message = { conversationId, isMe: true }
+    await store.write([
+      {
+        change: 'message_patch',
+        ...message,
+        id: intentOf('retracted').internalId,
+        patch: { retracted: true },
+      },
+      { change: 'message_removed', ...message, id: intentOf('deleted').internalId },
+    ])
+  }
+  const sent = records.flatMap((record) =>
+    record.change === 'outbox_added' ? [record.intent.internalId] : [],
+  )
+  expect(sent.map(String)).toEqual(['third', 'first'])
+  expect(JSON.stringify(records)).not.toMatch(/retracted|deleted/)
+})
+
+test('a conversation whose session is gone is in the archive, too', async () => {
+  const message = messageOf({ id: 'kept', seq: 1 })
+  for (const naming of [
+    { change: 'read_mark', mark: { conversationId, readSeq: 1, toldSeq: 1 } },
+    { change: 'settings', settings: { conversationId, pinned: 1 } },
+    { change: 'friends', friends: [friend] },
+  ] satisfies StoreChange[]) {
+    const store = new MemoryStore()
+    await store.write([{ change: 'identity', identity }, naming, { change: 'message', message }])
+    expect(await Array.fromAsync(readRecords(store))).toContainEqual({ change: 'message', message })
+  }
 })
 
 test('an export without an identity fails, and one that nobody reads to the end ends', async () => {

@@ -28,9 +28,9 @@ const FirstLine = v.object({
 
 /**
  * Everything that this device holds for its identity, as one encrypted file: the recovery phrase, the keys of
- * all conversations, contacts and which of them are verified, messages, and what still waits to be sent. Not
- * the files behind images, voice and file messages: these are at the relay for as long as it keeps them.
- * Messages that were deleted here are not in it, nor that they were deleted.
+ * all conversations, contacts and which of them are verified, messages, and what still waits to be sent. The
+ * files of images, voice and file messages are not in it: the relay has them for as long as it keeps them.
+ * Messages that were deleted here are not in it either, and it does not record that they were deleted.
  *
  * Whoever has the file and the passphrase has the account. scrypt (N = 2^17, r = 8, p = 1; RFC 7914) makes
  * each guess cost 128 MiB and most of a second; choose several random words. The file is made in bounded

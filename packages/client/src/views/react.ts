@@ -30,8 +30,8 @@ export type UseQuery = <T>(client: FollowedClient, query: Query<T>) => Followed<
  *       …
  *     }
  *
- * A query may be made anew at each rendering: queries with the same `key` are the same. Components that show
- * the same query of a client share one result, so that they never differ on one screen.
+ * A component may make a new query each time it renders: the `key` says which query it is. Components that
+ * show the same query of a client share one result, so that they never differ on one screen.
  */
 export function makeUseQuery({ useMemo, useSyncExternalStore }: ReactHooks): UseQuery {
   return (client, query) => {

@@ -39,7 +39,7 @@ export const session: SessionRecord = {
   trustState: 'unverified',
   createdAt: 5,
 }
-const friend = check(FriendProfile, {
+export const friend = check(FriendProfile, {
   friendship_id: 1,
   alias_id: 'alice',
   nickname: 'Alice',
