@@ -153,6 +153,34 @@ test('a message whose id belongs to another conversation is not taken out of the
   await carol.receives('to carol')
 })
 
+test('deleting a delivered message leaves a message of the same id in another conversation in the outbox', async () => {
+  const [alice, bob] = await world.friends()
+  const carol = await world.join('carol')
+  await alice.befriend(carol)
+  await alice.client.send(bob.alias, 'to bob', { id: 'same' })
+  const delivered = await alice.sees(bob.alias, 'same', 'delivered')
+  alice.client.disconnect()
+  await alice.client.send(carol.alias, 'to carol', { id: 'same' })
+  await new Organizer(alice.client).removeMessages([delivered])
+  expect(await alice.client.countUnsent()).toBe(1)
+})
+
+test('clearing a conversation also deletes what cannot be decrypted yet, which does not come back', async () => {
+  const [bob, carol] = [makePeer('bob'), makePeer('carol')]
+  const victim = await hostile.victim([bob, carol])
+  const unreadable = { crypto_v: 2 }
+  const frame = msg(bob, victim, 1, 'secret')
+  hostile.relay.send({ ...frame, ...unreadable })
+  hostile.relay.send(msg(carol, victim, 2, 'of carol', unreadable))
+  await until('both are stored', async () => (await victim.store.countOfflineMessages()) === 2)
+  await new Organizer(victim.client).clear(bob.conversationId)
+  expect((await victim.store.listOfflineMessages()).map(({ seq }) => seq)).toEqual([2])
+  for (const repeated of [frame, { ...frame, seq: 3, id: 'another' }, msg(bob, victim, 4, 'new')])
+    hostile.relay.send(repeated)
+  await victim.receives('new')
+  expect(await textsOf(victim, bob)).toEqual(['new'])
+})
+
 test('a deleted message does not come back, however the relay repeats it', async () => {
   const bob = makePeer('bob')
   const victim = await hostile.victim([bob])

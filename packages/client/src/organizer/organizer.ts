@@ -6,7 +6,8 @@ import { ClientError, checkArgument } from '../client-error.ts'
 import type { Device } from '../device.ts'
 import { type AnyClient, hostPart } from '../module-access.ts'
 import { type HostedPart, ModulePart } from '../module-part.ts'
-import type { ConversationSettings, StoreChange, StoredMessage } from '../stores/stores.ts'
+import { nonceOf } from '../secrecy/secrecy.ts'
+import type { ConversationSettings, OfflineMessage, StoreChange, StoredMessage } from '../stores/stores.ts'
 import { tabMethod } from '../tab-method.ts'
 
 const MAX_NAME_CHARACTERS = 100
@@ -70,7 +71,8 @@ async function removeMessages(
   const found = await Promise.all(
     messages.map((each) => store.findMessage(each.conversationId, each.isMe, each.id)),
   )
-  const waiting = found.filter((message) => message?.isMe).filter((message) => message !== undefined)
+  // Another conversation may have a message of the same id in the outbox.
+  const waiting = found.flatMap((message) => (message?.isMe && message.status === 'sending' ? [message] : []))
   const changes: readonly StoreChange[] = [
     ...messages.map((message) => ({ change: 'message_removed', ...message }) as const),
     ...waiting.map(({ id }) => ({ change: 'outbox_removed', internalId: id }) as const),
@@ -86,13 +88,25 @@ async function clear(device: Device, contact: string): Promise<void> {
   const cleared = outbox.whileNonePosts(async () => {
     const intents = await device.platform.store.listOutbox()
     const waiting = intents.filter((intent) => intent.conversationId === conversationId)
+    const unread = await device.platform.store.listOfflineMessages(conversationId)
     await engine.journal.write([
       { change: 'messages_removed', conversationId },
+      ...unread.flatMap(removalOf),
       ...waiting.map(({ internalId }) => ({ change: 'outbox_removed', internalId }) as const),
     ])
     for (const { internalId } of waiting) outbox.withdraw(internalId)
   })
   await engine.work(cleared)
+}
+
+/** Deletes a message that cannot be decrypted yet. What is left is as `tombstoneOf` leaves it. */
+function removalOf({ conversationId, seq, id, payloadEncrypted }: OfflineMessage): readonly StoreChange[] {
+  const nonce = nonceOf(payloadEncrypted)
+  const deleted = { text: '', time: 0, status: 'delivered', removed: true } as const
+  return [
+    { change: 'offline_removed', conversationId, seq },
+    { change: 'message', message: { conversationId, id, isMe: false, seq, nonce, ...deleted } },
+  ]
 }
 
 const Contact = v.string()
@@ -154,7 +168,8 @@ export class Organizer {
   }
 
   /**
-   * Deletes all messages of a conversation on this device, as `removeMessages` does.
+   * Deletes all messages of a conversation on this device, as `removeMessages` does, and those that cannot be
+   * decrypted yet.
    * @throws ClientError `UNKNOWN_CONTACT`, `STORE_FAILED`.
    */
   clear(contact: string): Promise<void> {
