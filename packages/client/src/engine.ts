@@ -193,14 +193,28 @@ export class Engine {
     return this.identity.isKeyProven
   }
 
-  async #checkOwnKey(): Promise<void> {
+  #checkOwnKey(): Promise<void> {
+    const check: Promise<void> = this.#learnOwnKey().then((isAnswered) => {
+      const isOpen = this.connection.state === 'connected' && check === this.#keyCheck
+      // The next connection asks again, and gets the messages that are held meanwhile.
+      if (!isAnswered && isOpen) this.connection.reopen()
+    })
+    return check
+  }
+
+  /** Asks the relay for the account's key. Returns false if it does not answer with any. */
+  async #learnOwnKey(): Promise<boolean> {
+    const { signal } = this.#stopping
     try {
-      const { signal } = this.#stopping
       const me = await this.http.call(accountEndpoints.getMe, {}, { signal })
       if (me.x25519_public_key !== this.identity.stored.ecdhPublicKey) throw accountKeyMismatch()
       this.identity = { ...this.identity, isKeyProven: true }
-    } catch (error) {
-      if (!this.#stopping.signal.aborted) this.#emitter.emit('error', asClientError(error, 'BAD_REPLY'))
+      return true
+    } catch (thrown) {
+      if (signal.aborted) return true
+      const error = asClientError(thrown, 'BAD_REPLY')
+      this.#emitter.emit('error', error)
+      return error.code !== 'NETWORK' && error.code !== 'REFUSED'
     }
   }
 

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { failureOf } from '../../protocol/test/failure-of.ts'
 import { MemoryStore } from '../src/client.ts'
-import { friendOf, type HostileRelay, makePeer } from './hostile-relay.ts'
+import { friendOf, type HostileRelay, makePeer, meOf } from './hostile-relay.ts'
 import { HostileWorld, msg } from './hostile-world.ts'
 import type { Person } from './people.ts'
 
@@ -99,16 +99,7 @@ test('the relay cannot give the user a contact’s alias or an invalid one', asy
   const person = await world.victim([bob], store)
   await syncWith(person, [friendOf(bob, { alias_id: 'robert' })])
   const { identity } = person.client
-  const me = (alias_id: string) => () => ({
-    body: {
-      uuid: identity?.uuid,
-      alias_id,
-      nickname: 'victim',
-      ed25519_public_key: identity?.signingPublicKey,
-      x25519_public_key: identity?.ecdhPublicKey,
-      created_at: '2026-01-01T00:00:00.000Z',
-    },
-  })
+  const me = (alias_id: string) => () => meOf(person.client, { alias_id })
   for (const alias of ['bob', 'robert', 'Not an alias', '__proto__ ', '']) {
     relay.answers['GET /me'] = me(alias)
     expect(await failureOf(person.client.syncIdentity())).toMatchObject({ code: 'BAD_REPLY' })

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { failureOf } from '../../protocol/test/failure-of.ts'
 import { Channels, MemoryStore } from '../src/client.ts'
-import { friendOf, type HostileRelay, makePeer } from './hostile-relay.ts'
+import { friendOf, type HostileRelay, makePeer, meOf } from './hostile-relay.ts'
 import { HostileWorld, msg } from './hostile-world.ts'
 import { until } from './people.ts'
 
@@ -157,17 +157,7 @@ test('after a key change the client decrypts, sends and overwrites nothing, and 
 
   // With Bob's old keys back, the client can decrypt Bob's message, and cannot decrypt the impostor's. The
   // relay has this device's own key, so that is not why.
-  const { identity } = again.client
-  relay.answers['GET /me'] = () => ({
-    body: {
-      uuid: identity?.uuid,
-      alias_id: identity?.aliasId,
-      nickname: 'victim',
-      ed25519_public_key: identity?.signingPublicKey,
-      x25519_public_key: identity?.ecdhPublicKey,
-      created_at: '2026-01-01T00:00:00.000Z',
-    },
-  })
+  relay.answers['GET /me'] = () => meOf(again.client)
   relay.friends = [friendOf(bob)]
   await again.connect()
   await again.receives('from the real bob')

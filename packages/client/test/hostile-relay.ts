@@ -10,6 +10,7 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto'
+import type { SottoClient } from '../src/client.ts'
 
 type Json = Record<string, unknown>
 interface Reply {
@@ -71,6 +72,22 @@ export function friendOf(peer: Peer, fields: Json = {}): Json {
     ed25519_public_key: peer.ed25519,
     created_at: '2026-01-01T00:00:00.000Z',
     ...fields,
+  }
+}
+
+/** A truthful reply of `GET /me` about a client's identity. */
+export function meOf(client: SottoClient, changed: Json = {}): { body: Json } {
+  const { identity } = client
+  return {
+    body: {
+      uuid: identity?.uuid,
+      alias_id: identity?.aliasId,
+      nickname: 'victim',
+      ed25519_public_key: identity?.signingPublicKey,
+      x25519_public_key: identity?.ecdhPublicKey,
+      created_at: '2026-01-01T00:00:00.000Z',
+      ...changed,
+    },
   }
 }
 

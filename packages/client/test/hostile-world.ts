@@ -1,5 +1,5 @@
 // A client connected to a hostile relay, and the message frames of that relay.
-import { MemoryStore } from '../src/client.ts'
+import { type ClientOptions, MemoryStore } from '../src/client.ts'
 import { friendOf, HostileRelay, type Peer } from './hostile-relay.ts'
 import { Person, until } from './people.ts'
 
@@ -7,8 +7,8 @@ export class HostileWorld {
   readonly relay = new HostileRelay()
   readonly #people: Person[] = []
 
-  async open(store = new MemoryStore()): Promise<Person> {
-    const person = await Person.open('victim', this.relay.url, { store })
+  async open(store = new MemoryStore(), options: Partial<ClientOptions> = {}): Promise<Person> {
+    const person = await Person.open('victim', this.relay.url, { ...options, store })
     this.#people.push(person)
     return person
   }

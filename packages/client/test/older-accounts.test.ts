@@ -1,14 +1,14 @@
 // Accounts of an older client, whose X25519 key is at another index of the phrase, and messages that only
 // this device cannot decrypt: they are never confirmed.
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { bytesToHex, deriveIdentityKeys, encodeBase64, generateMnemonic } from '@sotto/crypto'
 import { AccountUuid, AliasId, check, PublicKey } from '@sotto/protocol'
 import vectors from '../../../vectors/crypto.json'
 import { failureOf } from '../../protocol/test/failure-of.ts'
 import { message, type WireAccount, wireAccount } from '../../relay/test/wire.ts'
-import { keyVault, MemoryStore } from '../src/client.ts'
+import { type ClientOptions, keyVault, MemoryStore } from '../src/client.ts'
 import { briefPauses } from './brief-pauses.ts'
-import { makePeer } from './hostile-relay.ts'
+import { makePeer, meOf, type Peer } from './hostile-relay.ts'
 import { HostileWorld, msg } from './hostile-world.ts'
 import { type Person, until } from './people.ts'
 import { PeopleWorld } from './people-world.ts'
@@ -16,8 +16,11 @@ import { Recorder } from './recorder.ts'
 
 setDefaultTimeout(60_000)
 const world = new PeopleWorld()
-const hostile = new HostileWorld()
-afterAll(() => hostile.stop())
+let hostile: HostileWorld
+beforeEach(() => {
+  hostile = new HostileWorld()
+})
+afterEach(() => hostile.stop())
 
 /** The account that an older client made of a phrase, with a friend. */
 async function olderAccount(index: number, friend: Person): Promise<{ mnemonic: string; alias: string }> {
@@ -194,13 +197,19 @@ test.each(['lock', 'close'] as const)(
   },
 )
 
-test('while the relay does not name the own key, an undecryptable message waits', async () => {
-  const peer = makePeer('bob')
+/** A client that has a peer as its friend, and asks the relay for the own key again. */
+async function reopened(peer: Peer, options: Partial<ClientOptions> = {}): Promise<Person> {
   const store = new MemoryStore()
   await (await hostile.victim([peer], store)).client.close()
   store.reopen()
-  const person = await hostile.open(store)
+  const person = await hostile.open(store, options)
   await person.connect()
+  return person
+}
+
+test('while the relay does not name the own key, an undecryptable message waits', async () => {
+  const peer = makePeer('bob')
+  const person = await reopened(peer)
   const { relay } = hostile
   const forged = msg(peer, person, 1, 'forged', { payload: 'AAAA'.repeat(20) })
   for (const times of [1, 2]) {
@@ -212,18 +221,57 @@ test('while the relay does not name the own key, an undecryptable message waits'
   }
   expect(person.heard.error.map(({ code }) => code)).toEqual(['BAD_REPLY', 'BAD_REPLY'])
   expect([relay.framesOf('delivered'), person.heard.message]).toEqual([[], []])
-  const identity = person.client.identity
-  relay.answers['GET /me'] = () => ({
-    body: {
-      uuid: identity?.uuid,
-      alias_id: identity?.aliasId,
-      nickname: 'victim',
-      ed25519_public_key: identity?.signingPublicKey,
-      x25519_public_key: identity?.ecdhPublicKey,
-      created_at: '2026-01-01T00:00:00.000Z',
-    },
-  })
+  relay.answers['GET /me'] = () => meOf(person.client)
   relay.send(forged)
   await until('it is confirmed', () => relay.framesOf('delivered').some(({ seq }) => seq === 1))
   expect(person.heard.message).toMatchObject([{ msgType: 'undecryptable', seq: 1 }])
+})
+
+const refusal = { status: 405, body: { error: 'METHOD_NOT_ALLOWED', title: 'Not allowed.' } }
+
+test('if the relay does not answer for the own key, the client connects again, after longer and longer waits', async () => {
+  const peer = makePeer('bob')
+  const waitsMs: number[] = []
+  const after = (ms: number, run: () => void): (() => void) => {
+    waitsMs.push(ms)
+    return briefPauses.clock.after(ms, run)
+  }
+  const person = await reopened(peer, { clock: { ...briefPauses.clock, after } })
+  const { relay } = hostile
+  relay.answers['GET /me'] = () => refusal
+  const forged = msg(peer, person, 1, 'forged', { payload: 'AAAA'.repeat(20) })
+  // A relay sends again what was not confirmed.
+  person.client.on('synced', () => relay.send(forged))
+  relay.send(forged)
+  await until('it was asked four times', () => person.heard.error.length === 4)
+  expect(new Set(person.heard.error.map(({ code }) => code))).toEqual(new Set(['REFUSED']))
+  // A sixteenth of 1, 2 and 8 s: see `briefPauses`.
+  expect(waitsMs.filter((ms) => [62, 125, 501].includes(ms))).toEqual([62, 125, 501])
+  expect([relay.framesOf('delivered'), person.heard.message]).toEqual([[], []])
+  relay.answers['GET /me'] = () => meOf(person.client)
+  await until('it is confirmed', () => relay.framesOf('delivered').some(({ seq }) => seq === 1))
+  expect(person.heard.message).toMatchObject([{ msgType: 'undecryptable', seq: 1 }])
+})
+
+test('an answer that comes after the client has connected again does not make it connect once more', async () => {
+  const peer = makePeer('bob')
+  const person = await reopened(peer)
+  const { relay } = hostile
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  relay.answers['GET /me'] = async () => {
+    asked.resolve()
+    await answered.promise
+    relay.answers['GET /me'] = () => meOf(person.client)
+    return refusal
+  }
+  relay.send(msg(peer, person, 1, 'forged', { payload: 'AAAA'.repeat(20) }))
+  await asked.promise
+  const states = person.heard.network_state.length
+  relay.close(1012)
+  await until('it is connected again', () => person.heard.network_state.length === states + 2)
+  answered.resolve()
+  // It is asked again, and what it answers then counts.
+  await until('it is confirmed', () => relay.framesOf('delivered').some(({ seq }) => seq === 1))
+  expect(person.heard.error.map(({ code }) => code)).toEqual(['REFUSED', 'UNDECRYPTABLE'])
+  expect(person.heard.network_state.slice(states)).toEqual(['connecting', 'connected'])
 })
