@@ -79,6 +79,17 @@ test('a message that has not failed is not sent again', async () => {
   expect(await failureOf(unsentOf(alice).resend(conversation, failed.id))).toMatchObject(refused)
 })
 
+test('resend never takes another message of the next id for the one that it sends again', async () => {
+  const [alice, bob] = await world.friends()
+  await alice.client.send(bob.alias, 'another', { id: 'm~2' })
+  await alice.sees(bob.alias, 'm~2', 'delivered')
+  const [failed, conversation] = await refusedMessage(alice, bob, 'hello', 'm~1')
+  expect(await failureOf(unsentOf(alice).resend(conversation, failed.id))).toMatchObject({
+    code: 'INVALID_ARGUMENT',
+  })
+  expect((await alice.client.messages(conversation)).map(({ text }) => text)).toEqual(['another', 'hello'])
+})
+
 test('drop deletes a failed message here, and nothing is sent for it', async () => {
   const recorder = new Recorder()
   const [alice, bob] = await world.friends(recorder)

@@ -30,6 +30,21 @@ afterAll(async () => {
 const locked = { code: 'LOCKED' }
 const key = () => crypto.getRandomValues(new Uint8Array(32))
 
+test('a store with sealed fields and no vault record does not open without a vault', async () => {
+  const sealed = new MemoryStore()
+  const client = await SottoClient.open({ relayUrl: relay.url, store: sealed, secrets: keyVault(key()) })
+  await client.create({ nickname: 'alice' })
+  const stored = await sealed.getIdentity()
+  if (!stored) throw new Error('no identity was stored')
+  const store = new MemoryStore()
+  await store.write([{ change: 'identity', identity: stored }])
+  expect(await failureOf(SottoClient.open({ relayUrl: relay.url, store }))).toMatchObject({
+    code: 'STORE_FAILED',
+    message: 'the vault record of this store is gone',
+  })
+  await client.close()
+})
+
 test('a client with a passphrase stores its secrets only encrypted, from the first identity on', async () => {
   const folder = join(root, 'alice')
   const store = await FileStore.open(folder)
