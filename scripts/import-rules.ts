@@ -8,6 +8,7 @@ const sottoPackages: Record<string, string> = {
   '@sotto/crypto': 'crypto',
   '@sotto/client': 'client',
   '@sotto/relay': 'relay',
+  '@sotto/web': 'web',
   sotto: 'cli',
 }
 
@@ -17,10 +18,11 @@ const mayImport: Record<string, string[]> = {
   client: ['protocol', 'crypto'],
   relay: ['protocol', 'crypto'],
   cli: ['client', 'crypto', 'protocol', 'relay'],
+  web: ['client'],
 }
 
 // These run in browsers as well.
-const portablePackages = ['protocol', 'crypto', 'client']
+const portablePackages = ['protocol', 'crypto', 'client', 'web']
 const mayUseBuiltins = [
   'packages/client/src/media/into-file.ts',
   'packages/client/src/stores/file-log.ts',
@@ -69,6 +71,18 @@ const roomsOf: Record<string, Rooms> = {
     },
     composing: [],
   },
+  web: {
+    floors: [
+      ['types.d.ts', 'styles', 'texts'],
+      ['session'],
+      ['parts'],
+      ['screens'],
+      ['app.tsx'],
+      ['main.tsx'],
+    ],
+    publicFiles: {},
+    composing: [],
+  },
   relay: {
     floors: [
       ['version.ts', 'storage'],
@@ -101,7 +115,7 @@ function ownNames(...rooms: string[]): Record<string, string> {
 }
 
 export function isTest(file: string): boolean {
-  return /\.test\.ts$|^packages\/[^/]+\/test\//.test(file)
+  return /\.test\.tsx?$|^packages\/[^/]+\/test\//.test(file)
 }
 
 /**
@@ -183,6 +197,7 @@ const reservedGlobals: ReservedGlobal[] = [
       'packages/client/src/platform/clock.ts',
       'packages/client/src/stores/folder-lock.ts',
       'packages/cli/src/',
+      'packages/web/src/session/clock.ts',
     ],
   },
   { names: ['Math.random'], rule: 'randomness is passed in', allowed: ['packages/cli/src/'] },

@@ -1,0 +1,137 @@
+// The app: which screen is shown, by the state of the account and the address.
+import type { ComponentType } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { Badge } from './parts/badge.tsx'
+import { ButtonLink } from './parts/button.tsx'
+import { Icon, type IconName } from './parts/icon.tsx'
+import { Notices } from './parts/notices.tsx'
+import { Empty } from './parts/state.tsx'
+import { Chats } from './screens/chats/chats.tsx'
+import { Conversation } from './screens/conversation/conversation.tsx'
+import { Lock } from './screens/lock/lock.tsx'
+import { NewPhrase } from './screens/welcome/new-phrase.tsx'
+import { Welcome } from './screens/welcome/welcome.tsx'
+import { notices } from './session/notices.ts'
+import { preferences } from './session/preferences.ts'
+import { go, href, route } from './session/route.ts'
+import { useSession } from './session/use-session.ts'
+import { texts } from './texts/texts.ts'
+import './screens/app.css'
+
+/** A destination: what its list pane shows, and what its other pane shows for the rest of the path. */
+interface Destination {
+  readonly icon: IconName
+  readonly List: ComponentType
+  readonly Detail: ComponentType<{ readonly id: string }>
+  /** Reached from another destination on narrow screens. */
+  readonly isBeneath?: true
+}
+
+const destinations = {
+  chats: { icon: 'chats', List: Chats, Detail: Conversation },
+} as const satisfies Record<string, Destination>
+
+type DestinationName = keyof typeof destinations
+
+export function App() {
+  const { account } = useSession()
+  return (
+    <>
+      {account.value === 'none' ? (
+        <Welcome />
+      ) : account.value === 'locked' ? (
+        <Lock />
+      ) : preferences.value.isPhraseUnconfirmed ? (
+        <NewPhrase />
+      ) : (
+        <Panes />
+      )}
+      <Notices
+        list={notices.value}
+        onDone={(id) => (notices.value = notices.value.filter((notice) => notice.id !== id))}
+      />
+    </>
+  )
+}
+
+function Panes() {
+  const [first = 'chats', id] = route.value.path
+  const name: DestinationName = isDestination(first) ? first : 'chats'
+  const { List, Detail } = destinations[name]
+  useEffect(() => {
+    // What is above the page handles Escape first, and so do fields that have something to close.
+    const onKey = (event: KeyboardEvent): void => {
+      if (
+        event.key !== 'Escape' ||
+        event.defaultPrevented ||
+        document.querySelector(':popover-open, dialog[open]')
+      )
+        return
+      go(href(name))
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [name])
+  return (
+    <div class="app" data-open={id !== undefined}>
+      <div class="app-panes">
+        <div class="app-pane app-list">
+          <List />
+        </div>
+        <main class="app-pane app-detail">
+          {id === undefined ? <NothingOpen /> : <Detail key={`${name} ${id}`} id={id} />}
+        </main>
+      </div>
+      <Navigation current={name} />
+    </div>
+  )
+}
+
+function NothingOpen() {
+  const t = texts.value.chats
+  return (
+    <Empty
+      icon="chats"
+      title={t.choose}
+      action={
+        <ButtonLink icon="plus" href={href('contacts', 'add')}>
+          {t.addContact}
+        </ButtonLink>
+      }
+    >
+      {t.chooseHint}
+    </Empty>
+  )
+}
+
+function Navigation({ current }: { readonly current: DestinationName }) {
+  const session = useSession()
+  const t = texts.value.common
+  const unread = (session.conversations.value ?? []).filter(
+    (each) => each.unread > 0 && !each.archived,
+  ).length
+  const entries: readonly (readonly [DestinationName, Destination])[] = Object.entries(destinations).flatMap(
+    ([name, destination]) => (isDestination(name) ? [[name, destination] as const] : []),
+  )
+  return (
+    <nav class="app-navigation" aria-label={t.destinations}>
+      {entries.map(([name, { icon, isBeneath }]) => (
+        <a
+          key={name}
+          class="app-destination"
+          href={href(name)}
+          aria-current={name === current ? 'page' : undefined}
+          data-beneath={isBeneath ?? false}
+        >
+          <Icon name={icon} />
+          {t[name]}
+          {name === 'chats' && unread > 0 && <Badge count={unread} label={t.unread(unread)} />}
+        </a>
+      ))}
+    </nav>
+  )
+}
+
+function isDestination(name: string): name is DestinationName {
+  return Object.hasOwn(destinations, name)
+}

@@ -1,0 +1,45 @@
+// Starts the app: finds the relay, opens the account on this device, and shows it.
+import { type ComponentChildren, render } from 'preact'
+import { App } from './app.tsx'
+import { Empty } from './parts/state.tsx'
+import { RelayChoice } from './screens/welcome/relay-choice.tsx'
+import { applyPreferences, prefer } from './session/preferences.ts'
+import { findRelay } from './session/relay-address.ts'
+import { route } from './session/route.ts'
+import { Session } from './session/session.ts'
+import { SessionContext } from './session/use-session.ts'
+import { explain } from './texts/explain.ts'
+import { texts } from './texts/texts.ts'
+
+const root = document.querySelector('#app') ?? document.body
+
+function show(content: ComponentChildren): void {
+  render(content, root)
+}
+
+async function open(relayUrl: string): Promise<void> {
+  try {
+    const session = await Session.open(relayUrl)
+    prefer({ relayUrl })
+    show(
+      <SessionContext.Provider value={session}>
+        <App />
+      </SessionContext.Provider>,
+    )
+  } catch (error) {
+    show(
+      <Empty icon="warning" title={texts.value.common.failedTitle}>
+        {explain(error)}
+      </Empty>,
+    )
+  }
+}
+
+async function start(): Promise<void> {
+  await applyPreferences()
+  const relayUrl = await findRelay()
+  if (relayUrl !== undefined) return open(relayUrl)
+  show(<RelayChoice proposed={route.value.query.relay ?? ''} onChoose={(url) => void open(url)} />)
+}
+
+void start()

@@ -1,0 +1,150 @@
+// Form fields with their labels, hints and errors.
+import type { ComponentChildren } from 'preact'
+import { useId } from 'preact/hooks'
+import './field.css'
+
+interface InputProps {
+  readonly autocomplete?: 'off' | 'nickname' | 'current-password' | 'new-password'
+  readonly maxLength?: number
+  readonly required?: boolean
+  readonly inputMode?: 'url' | 'numeric' | 'search'
+  readonly placeholder?: string
+  readonly autoFocus?: boolean
+  readonly spellcheck?: boolean
+  readonly autocapitalize?: 'off'
+}
+
+interface TextFieldProps extends InputProps {
+  readonly label: string
+  readonly value: string
+  readonly onInput: (value: string) => void
+  readonly hint?: ComponentChildren
+  /** What is wrong with the value. */
+  readonly error?: string | undefined
+  readonly isCode?: boolean
+  /** A passphrase: shown as dots. */
+  readonly isSecret?: boolean
+  /** More than one line. */
+  readonly rows?: number
+}
+
+export function TextField({
+  label,
+  value,
+  onInput,
+  hint,
+  error,
+  isCode,
+  isSecret,
+  rows,
+  ...rest
+}: TextFieldProps) {
+  const id = useId()
+  const noteId = `${id}-note`
+  const shared = {
+    id,
+    class: `field-input${isCode ? ' code' : ''}`,
+    value,
+    dir: isCode ? 'ltr' : 'auto',
+    'aria-describedby': hint || error ? noteId : undefined,
+    'aria-invalid': error ? true : undefined,
+  } as const
+  return (
+    <div class="field">
+      <label class="field-label" for={id}>
+        {label}
+      </label>
+      {rows === undefined && isSecret ? (
+        <input
+          {...shared}
+          {...rest}
+          type="password"
+          onInput={({ currentTarget }) => onInput(currentTarget.value)}
+        />
+      ) : rows === undefined ? (
+        <input
+          {...shared}
+          {...rest}
+          type="text"
+          onInput={({ currentTarget }) => onInput(currentTarget.value)}
+        />
+      ) : (
+        <textarea
+          {...shared}
+          rows={rows}
+          maxLength={rest.maxLength}
+          required={rest.required}
+          spellcheck={rest.spellcheck}
+          autocapitalize={rest.autocapitalize}
+          onInput={({ currentTarget }) => onInput(currentTarget.value)}
+        />
+      )}
+      {(hint || error) && (
+        <p id={noteId} class={error ? 'field-error' : 'field-hint'} role={error ? 'alert' : undefined}>
+          {error ?? hint}
+        </p>
+      )}
+    </div>
+  )
+}
+
+interface SwitchProps {
+  readonly label: string
+  readonly hint?: string
+  readonly isOn: boolean
+  readonly onChange: (isOn: boolean) => void
+  readonly isDisabled?: boolean
+}
+
+/** Something that is on or off. */
+export function Switch({ label, hint, isOn, onChange, isDisabled }: SwitchProps) {
+  const id = useId()
+  return (
+    <label class="switch" for={id}>
+      <span class="switch-text">
+        {label}
+        {hint && <span class="field-hint">{hint}</span>}
+      </span>
+      <input
+        id={id}
+        type="checkbox"
+        role="switch"
+        checked={isOn}
+        aria-checked={isOn}
+        disabled={isDisabled}
+        onChange={({ currentTarget }) => onChange(currentTarget.checked)}
+      />
+    </label>
+  )
+}
+
+interface ChoiceProps<T extends string> {
+  readonly label: string
+  readonly options: readonly { readonly value: T; readonly label: string; readonly hint?: string }[]
+  readonly value: T
+  readonly onChange: (value: T) => void
+}
+
+/** One of a few. */
+export function Choice<T extends string>({ label, options, value, onChange }: ChoiceProps<T>) {
+  const name = useId()
+  return (
+    <fieldset class="choice">
+      <legend class="field-label">{label}</legend>
+      {options.map((option) => (
+        <label key={option.value} class="choice-option">
+          <input
+            type="radio"
+            name={name}
+            checked={option.value === value}
+            onChange={() => onChange(option.value)}
+          />
+          <span>
+            {option.label}
+            {option.hint && <span class="field-hint">{option.hint}</span>}
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}

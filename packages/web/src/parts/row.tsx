@@ -1,0 +1,40 @@
+// One row of a list: a picture, a title and a line below it, and something at the end.
+import type { ComponentChildren } from 'preact'
+import './row.css'
+
+interface RowProps {
+  readonly lead?: ComponentChildren
+  readonly title: ComponentChildren
+  readonly detail?: ComponentChildren
+  readonly end?: ComponentChildren
+  /** The place that the row opens. */
+  readonly href?: string
+  readonly isCurrent?: boolean
+  readonly onClick?: () => void
+}
+
+export function Row({ lead, title, detail, end, href, isCurrent, onClick }: RowProps) {
+  const content = (
+    <>
+      {lead}
+      <span class="row-text">
+        <span class="row-title">{title}</span>
+        {detail && <span class="row-detail">{detail}</span>}
+      </span>
+      {end && <span class="row-end">{end}</span>}
+    </>
+  )
+  if (href !== undefined)
+    return (
+      <a class="row" href={href} aria-current={isCurrent ? 'page' : undefined}>
+        {content}
+      </a>
+    )
+  if (onClick)
+    return (
+      <button type="button" class="row" onClick={onClick}>
+        {content}
+      </button>
+    )
+  return <div class="row">{content}</div>
+}

@@ -1,0 +1,39 @@
+// The frame of a screen: a header that stays, and content that scrolls.
+import type { ComponentChildren } from 'preact'
+import { texts } from '../texts/texts.ts'
+import { IconLink } from './button.tsx'
+import './screen.css'
+
+interface ScreenProps {
+  readonly title: ComponentChildren
+  /** The address that the back button leads to; without it there is no button. */
+  readonly back?: string
+  /** Buttons at the end of the header. */
+  readonly actions?: ComponentChildren
+  /** Below the header, above the content: a search field, a notice. */
+  readonly top?: ComponentChildren
+  readonly children: ComponentChildren
+  /** What stays below the content. */
+  readonly bottom?: ComponentChildren
+  /** The content scrolls by itself. */
+  readonly isFixed?: boolean
+}
+
+export function Screen({ title, back, actions, top, children, bottom, isFixed }: ScreenProps) {
+  return (
+    <section class="screen">
+      <header class="screen-header">
+        {back && (
+          <span class="screen-back">
+            <IconLink icon="back" label={texts.value.common.back} href={back} />
+          </span>
+        )}
+        {typeof title === 'string' ? <h1 class="screen-title one-line">{title}</h1> : title}
+        {actions && <div class="screen-actions">{actions}</div>}
+      </header>
+      {top}
+      <div class={isFixed ? 'screen-fixed' : 'screen-content'}>{children}</div>
+      {bottom}
+    </section>
+  )
+}

@@ -1,0 +1,63 @@
+// One conversation in the list: who, what was said last, what waits.
+import type { Conversation } from '@sotto/client'
+import { Avatar } from '../../parts/avatar.tsx'
+import { Badge } from '../../parts/badge.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Row } from '../../parts/row.tsx'
+import { StatusMark } from '../../parts/status-mark.tsx'
+import { shortTime } from '../../texts/dates.ts'
+import { texts } from '../../texts/texts.ts'
+import { previewOf } from './preview.ts'
+
+interface ConversationRowProps {
+  readonly conversation: Conversation
+  readonly href: string
+  readonly isCurrent: boolean
+  readonly isTyping: boolean
+  readonly nowMs: number
+}
+
+export function ConversationRow({ conversation, href, isCurrent, isTyping, nowMs }: ConversationRowProps) {
+  const { conversationId, nickname, name, lastMessage, unread, draft, isVerified, pinned, mutedUntil } =
+    conversation
+  const t = texts.value
+  const isMuted = (mutedUntil ?? 0) > nowMs
+  return (
+    <Row
+      href={href}
+      isCurrent={isCurrent}
+      lead={<Avatar name={name ?? nickname} seed={conversationId} />}
+      title={
+        <span class="chats-name">
+          <bdi>{name ?? nickname}</bdi>
+          {isVerified && <Icon name="shield" />}
+        </span>
+      }
+      detail={
+        isTyping ? (
+          <span class="chats-typing">{t.chats.typing}</span>
+        ) : draft !== undefined && draft !== '' ? (
+          <>
+            <span class="chats-draft">{t.chats.draft}</span> <bdi>{draft}</bdi>
+          </>
+        ) : (
+          <bdi>{previewOf(lastMessage, t.chats)}</bdi>
+        )
+      }
+      end={
+        <span class="chats-end">
+          {lastMessage && <time class="number">{shortTime(lastMessage.time, nowMs)}</time>}
+          <span class="chats-marks">
+            {isMuted && <Icon name="bellOff" />}
+            {pinned !== undefined && <Icon name="pin" />}
+            {unread > 0 ? (
+              <Badge count={unread} label={t.common.unread(unread)} isMuted={isMuted} />
+            ) : (
+              lastMessage?.isMe && !lastMessage.retracted && <StatusMark status={lastMessage.status} />
+            )}
+          </span>
+        </span>
+      }
+    />
+  )
+}

@@ -1,0 +1,29 @@
+// A message in a few words, for a list.
+import { contentOf, type StoredMessage } from '@sotto/client'
+import type { Texts } from '../../texts/texts.ts'
+
+/** One line that says what a message is. */
+export function previewOf(message: StoredMessage | undefined, t: Texts['chats']): string {
+  if (!message) return t.nothing
+  const said = wordsOf(message, t)
+  return message.isMe ? `${t.you} ${said}` : said
+}
+
+function wordsOf(message: StoredMessage, t: Texts['chats']): string {
+  if (message.retracted) return t.retracted
+  const content = contentOf(message)
+  switch (content?.kind) {
+    case undefined:
+      return t.undecryptable
+    case 'text':
+      return content.text.slice(0, 200)
+    case 'image':
+      return t.image
+    case 'file':
+      return `${t.file}: ${content.name}`
+    case 'voice':
+      return t.voice
+    default:
+      return content satisfies never
+  }
+}

@@ -1,0 +1,58 @@
+// Asks which relay to use, when the app is not served by one.
+import { useSignal } from '@preact/signals'
+import { Button } from '../../parts/button.tsx'
+import { TextField } from '../../parts/field.tsx'
+import { isRelay, relayUrlOf } from '../../session/relay-address.ts'
+import { texts } from '../../texts/texts.ts'
+import './welcome.css'
+
+interface RelayChoiceProps {
+  /** An address from a link, to be confirmed by the user. */
+  readonly proposed: string
+  readonly onChoose: (relayUrl: string) => void
+}
+
+export function RelayChoice({ proposed, onChoose }: RelayChoiceProps) {
+  const typed = useSignal(proposed)
+  const error = useSignal<string | undefined>(undefined)
+  const isBusy = useSignal(false)
+  const t = texts.value.welcome
+  const submit = async (): Promise<void> => {
+    isBusy.value = true
+    const url = relayUrlOf(typed.value)
+    if (url !== undefined && (await isRelay(url))) onChoose(url)
+    else error.value = t.relayNone
+    isBusy.value = false
+  }
+  return (
+    <main class="welcome">
+      <h1>{t.relayTitle}</h1>
+      <p class="soft">{t.relayText}</p>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          void submit()
+        }}
+      >
+        <TextField
+          label={t.relayLabel}
+          value={typed.value}
+          onInput={(value) => {
+            typed.value = value
+            error.value = undefined
+          }}
+          error={error.value}
+          isCode
+          inputMode="url"
+          autocapitalize="off"
+          spellcheck={false}
+          placeholder="relay.example"
+          required
+        />
+        <Button kind="primary" isSubmit isBusy={isBusy.value}>
+          {t.goOn}
+        </Button>
+      </form>
+    </main>
+  )
+}

@@ -1,0 +1,47 @@
+// Short notices at the edge of the screen: what was done, with a way to undo it, or what failed.
+import { signal } from '@preact/signals'
+import { explain } from '../texts/explain.ts'
+
+/** A notice. */
+export interface Notice {
+  readonly id: number
+  readonly text: string
+  readonly kind: 'info' | 'error'
+  readonly action?: { readonly label: string; readonly run: () => void }
+}
+
+const LASTS_MS = 6000
+let latest = 0
+
+export const notices = signal<readonly Notice[]>([])
+
+/** Shows a notice for some seconds. Returns a function that removes it. */
+export function notify(
+  text: string,
+  more: Pick<Notice, 'action'> & { kind?: Notice['kind'] } = {},
+): () => void {
+  const id = ++latest
+  const { kind = 'info', ...rest } = more
+  notices.value = [...notices.value.slice(-2), { id, text, kind, ...rest }]
+  const remove = (): void => {
+    notices.value = notices.value.filter((notice) => notice.id !== id)
+  }
+  setTimeout(remove, LASTS_MS)
+  return remove
+}
+
+/** Shows what an error means. */
+export function notifyError(error: unknown): void {
+  notify(explain(error), { kind: 'error' })
+}
+
+/** Runs work that the user asked for, and shows its error. Returns whether it was done. */
+export async function attempt(work: () => unknown): Promise<boolean> {
+  try {
+    await work()
+    return true
+  } catch (error) {
+    notifyError(error)
+    return false
+  }
+}

@@ -1,0 +1,70 @@
+// What the app must know before its store is open: the relay, the theme, the language. Kept in the browser's
+// local storage, which every tab reads.
+import { effect, signal } from '@preact/signals'
+import { browserLanguage, isLanguage, type Language, setLanguage } from '../texts/texts.ts'
+
+const KEY = 'sotto'
+
+export type Theme = 'system' | 'light' | 'dark'
+
+/** The choices of the user on this device. */
+export interface Preferences {
+  /** The relay's address, once it is known. */
+  readonly relayUrl?: string
+  readonly theme: Theme
+  readonly language: Language
+  /** The user has not yet shown to have written down the recovery phrase. */
+  readonly isPhraseUnconfirmed?: boolean
+  /** Whether notifications may say who wrote, and what. */
+  readonly notices: 'off' | 'hidden' | 'sender' | 'text'
+}
+
+export const preferences = signal<Preferences>(read())
+
+/** Changes some preferences, for all tabs. */
+export function prefer(changes: Partial<Preferences>): void {
+  preferences.value = { ...preferences.value, ...changes }
+  localStorage.setItem(KEY, JSON.stringify(preferences.value))
+}
+
+/** Follows the theme and the language from now on. Resolves when the language is there. */
+export async function applyPreferences(): Promise<void> {
+  window.addEventListener('storage', ({ key }) => {
+    if (key === KEY) preferences.value = read()
+  })
+  effect(() => {
+    const { theme } = preferences.value
+    if (theme === 'system') delete document.documentElement.dataset.theme
+    else document.documentElement.dataset.theme = theme
+  })
+  await setLanguage(preferences.value.language)
+  let shown = preferences.value.language
+  effect(() => {
+    const { language } = preferences.value
+    if (language === shown) return
+    shown = language
+    void setLanguage(language)
+  })
+}
+
+// Another version of the app, or a person, may have written anything there.
+function read(): Preferences {
+  const stored = parse(localStorage.getItem(KEY))
+  const { relayUrl, theme, language, isPhraseUnconfirmed, notices } = stored
+  return {
+    ...(typeof relayUrl === 'string' ? { relayUrl } : {}),
+    theme: theme === 'light' || theme === 'dark' ? theme : 'system',
+    language: isLanguage(language) ? language : browserLanguage(),
+    ...(isPhraseUnconfirmed === true ? { isPhraseUnconfirmed } : {}),
+    notices: notices === 'hidden' || notices === 'sender' || notices === 'text' ? notices : 'off',
+  }
+}
+
+function parse(text: string | null): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text ?? '{}')
+    return typeof value === 'object' && value !== null ? { ...value } : {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,30 @@
+// Which relay the app uses: the one that served it, or the one that the user named.
+import { preferences } from './preferences.ts'
+
+/** Finds the relay. Undefined if the app is served by something else and no relay was named yet. */
+export async function findRelay(): Promise<string | undefined> {
+  const known = preferences.value.relayUrl
+  if (known !== undefined) return known
+  const own = new URL('.', document.baseURI).href
+  return (await isRelay(own)) ? relayUrlOf(own) : undefined
+}
+
+/** The address of a relay as the client takes it, or undefined if it is no address. */
+export function relayUrlOf(typed: string): string | undefined {
+  const text = /^https?:\/\//i.test(typed.trim()) ? typed.trim() : `https://${typed.trim()}`
+  if (!URL.canParse(text)) return undefined
+  const { origin, pathname } = new URL(text)
+  return `${origin}${pathname.replace(/\/+$/, '')}`
+}
+
+/** Whether a relay answers at this address. */
+export async function isRelay(url: string): Promise<boolean> {
+  try {
+    const answer = await fetch(`${url.replace(/\/+$/, '')}/health`, { signal: AbortSignal.timeout(10_000) })
+    const body: unknown = await answer.json()
+    return typeof body === 'object' && body !== null && 'status' in body && 'version' in body
+  } catch {
+    // No network, no server, or a server that is no relay.
+    return false
+  }
+}

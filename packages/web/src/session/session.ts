@@ -1,0 +1,165 @@
+// The account on this device: opens the client that all tabs share, and says what the app can show.
+import { type ReadonlySignal, signal } from '@preact/signals'
+import type { Conversation, FriendProfile, NetworkState, PublicIdentity } from '@sotto/client'
+import { ClientError, Organizer, Search, UnsentMessages } from '@sotto/client'
+import { deviceKeyVault, SharedClient, solverIn } from '@sotto/client/browser'
+import { passphraseVault } from '@sotto/client/passphrase-vault'
+import { conversations, follow, friends } from '@sotto/client/signals'
+import { notifyError } from './notices.ts'
+import { startWorker } from './trusted-scripts.ts'
+
+/** The client's database, locks and channels have this name. */
+const NAME = 'sotto'
+
+/** What is the case with the account on this device. */
+export type AccountState = 'none' | 'locked' | 'open'
+
+/** The client, its modules, and what of it is shown everywhere. */
+export class Session {
+  readonly client: SharedClient
+  readonly relayUrl: string
+  readonly organizer: Organizer
+  readonly search: Search
+  readonly unsent: UnsentMessages
+
+  readonly #account = signal<AccountState>('none')
+  readonly #identity = signal<PublicIdentity | undefined>(undefined)
+  readonly #network = signal<NetworkState>('disconnected')
+  readonly #isReplaced = signal(false)
+  readonly #conversations = signal<readonly Conversation[] | undefined>(undefined)
+  readonly #friends = signal<readonly FriendProfile[]>([])
+  readonly #typing = signal<ReadonlySet<string>>(new Set())
+  readonly #stopTyping = new Map<string, ReturnType<typeof setTimeout>>()
+  #stopFollowing: () => void = () => {}
+
+  /** Opens the client. @throws ClientError as `SharedClient.open` does */
+  static async open(relayUrl: string): Promise<Session> {
+    const client = await SharedClient.open({
+      name: NAME,
+      relayUrl,
+      secrets: [deviceKeyVault(), passphraseVault()],
+      solveProofOfWork: solverIn(() => startWorker('powWorker')),
+    })
+    return new Session(client, relayUrl)
+  }
+
+  private constructor(client: SharedClient, relayUrl: string) {
+    this.client = client
+    this.relayUrl = relayUrl
+    this.organizer = new Organizer(client)
+    this.search = new Search(client)
+    this.unsent = new UnsentMessages(client)
+    client.on('network_state', (state) => {
+      this.#network.value = state
+      if (state === 'connected') this.#isReplaced.value = false
+    })
+    client.on('identity_changed', () => this.#look())
+    client.on('lock_state', () => this.#look())
+    client.on('goaway', ({ reason }) => {
+      if (reason === 'new_device_login') this.#isReplaced.value = true
+    })
+    client.on('typing', ({ conversationId }) => this.#showTyping(conversationId))
+    client.on('message', ({ conversationId }) => this.#hideTyping(conversationId))
+    client.on('error', (error) => {
+      // The state of the connection is shown anyway.
+      if (error.code !== 'NETWORK' && error.code !== 'SIGNED_OUT') notifyError(error)
+    })
+    client.onTakeover(() => this.#look())
+    this.#look()
+  }
+
+  /** Whether there is an account, and whether it is open. */
+  get account(): ReadonlySignal<AccountState> {
+    return this.#account
+  }
+
+  /** The user's alias, nickname and keys. */
+  get identity(): ReadonlySignal<PublicIdentity | undefined> {
+    return this.#identity
+  }
+
+  /** The connection to the relay. */
+  get network(): ReadonlySignal<NetworkState> {
+    return this.#network
+  }
+
+  /** Another device has connected with this account, and this one does not any more. */
+  get isReplaced(): ReadonlySignal<boolean> {
+    return this.#isReplaced
+  }
+
+  /** All conversations, as the list shows them; undefined until they are read. */
+  get conversations(): ReadonlySignal<readonly Conversation[] | undefined> {
+    return this.#conversations
+  }
+
+  /** Friends, and requests that were sent or received. */
+  get friends(): ReadonlySignal<readonly FriendProfile[]> {
+    return this.#friends
+  }
+
+  /** The conversations whose contact is typing. */
+  get typing(): ReadonlySignal<ReadonlySet<string>> {
+    return this.#typing
+  }
+
+  /** Connects, also after another device has replaced this one. */
+  async connect(): Promise<void> {
+    this.#isReplaced.value = false
+    await this.client.connect()
+  }
+
+  #look(): void {
+    const { client } = this
+    this.#identity.value = client.identity
+    this.#network.value = client.networkState
+    const account = client.isLocked ? 'locked' : client.identity ? 'open' : 'none'
+    const before = this.#account.value
+    this.#account.value = account
+    if (account === 'open' && before !== 'open') this.#begin()
+    if (account !== 'open') this.#end()
+  }
+
+  #begin(): void {
+    const stops = [
+      follow(this.client, conversations(), (list, error) => {
+        if (list) this.#conversations.value = list
+        else if (!isExpected(error)) notifyError(error)
+      }),
+      follow(this.client, friends(), (list) => {
+        if (list) this.#friends.value = list
+      }),
+    ]
+    this.#stopFollowing = () => {
+      for (const stop of stops) stop()
+    }
+    this.client.connect().catch(notifyError)
+  }
+
+  #end(): void {
+    this.#stopFollowing()
+    this.#stopFollowing = () => {}
+    this.#conversations.value = undefined
+    this.#friends.value = []
+  }
+
+  #showTyping(conversationId: string): void {
+    clearTimeout(this.#stopTyping.get(conversationId))
+    this.#stopTyping.set(
+      conversationId,
+      setTimeout(() => this.#hideTyping(conversationId), 6000),
+    )
+    this.#typing.value = new Set([...this.#typing.value, conversationId])
+  }
+
+  #hideTyping(conversationId: string): void {
+    clearTimeout(this.#stopTyping.get(conversationId))
+    if (!this.#stopTyping.delete(conversationId)) return
+    this.#typing.value = new Set([...this.#typing.value].filter((id) => id !== conversationId))
+  }
+}
+
+/** A list that cannot be read while the client is locked, or has no identity any more. */
+function isExpected(error: unknown): boolean {
+  return error instanceof ClientError && ['LOCKED', 'NO_IDENTITY', 'CLOSED'].includes(error.code)
+}

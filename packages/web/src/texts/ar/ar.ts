@@ -1,0 +1,10 @@
+// The Arabic texts.
+import type { Texts } from '../en/en.ts'
+import { chats } from './chats.ts'
+import { common } from './common.ts'
+import { conversation } from './conversation.ts'
+import { errors } from './errors.ts'
+import { lock } from './lock.ts'
+import { welcome } from './welcome.ts'
+
+export const ar: Texts = { common, chats, conversation, errors, lock, welcome }
