@@ -13,7 +13,7 @@ type Options = Omit<
   'observeElementRect' | 'observeElementOffset' | 'scrollToFn'
 >
 
-/** A virtualizer for a list that scrolls by itself. It draws the component again when another part is visible. */
+/** A virtualizer of a list that scrolls by itself: draws the component again when another part is visible. */
 export function useVirtualList(options: Options): Virtualizer<HTMLElement, HTMLElement> {
   const [, drawAgain] = useReducer((count: number) => count + 1, 0)
   const resolved: VirtualizerOptions<HTMLElement, HTMLElement> = {
