@@ -1,11 +1,13 @@
 // What a search asks for, and where a text has it.
-import type { WordLookup } from '../stores/stores.ts'
 import type { TextRange } from './search-page.ts'
-import { entriesOf, fold, type Run, runsOf } from './words.ts'
+import { fold, type Run, runsOf } from './words.ts'
 
 /** Of a query, this many words are searched, and this many characters read. */
 const MAX_TERMS = 16
 const MAX_QUERY_LENGTH = 1000
+
+/** ASCII without marks after it, conjoining Hangul, or a character with its marks. */
+const CLUSTERS = /([\0-\x7f]+(?!\p{M}))|[\u1100-\u11ff]+|\P{M}\p{M}*|\p{M}+/gsu
 
 /** One word of a query. */
 interface Term extends Pick<Run, 'text' | 'isUnspaced'> {
@@ -31,37 +33,41 @@ export function readQuery(typed: string): Query {
   }
 }
 
-/** The entries of an index that every text has in which the query is found. */
-export function lookupsOf({ terms }: Query): WordLookup[] {
-  return terms.flatMap((term) => {
-    const entries = entriesOf(term)
-    if (!term.isUnspaced) return entries.map((word) => ({ word, isPrefix: term.isPrefix }))
-    // The last character is in the pair before it. One character alone begins a pair, or is the last.
-    return entries.length === 1
-      ? entries.map((word) => ({ word, isPrefix: true }))
-      : entries.slice(0, -1).map((word) => ({ word, isPrefix: false }))
-  })
+/** A part of a text's line (see `lineOf`). */
+export interface Needle {
+  readonly text: string
+  /** Whether only a space may come before it. */
+  readonly beginsWord: boolean
 }
 
-/** Whether the line of a text's words (`Words.line`) has every word of the query. */
-export function isIn({ terms }: Query, line: string): boolean {
-  return terms.every(({ text, isUnspaced, isPrefix }) =>
-    line.includes(isUnspaced ? text : isPrefix ? ` ${text}` : ` ${text} `),
-  )
+/** What a text's line has, all of it, if the query finds the text. */
+export function needlesOf({ terms }: Query): Needle[] {
+  return terms.map(({ text, isUnspaced, isPrefix }) => ({
+    text: isUnspaced || isPrefix ? text : `${text} `,
+    beginsWord: !isUnspaced,
+  }))
+}
+
+/** Where lines have a needle, from a position on; -1 if they do not. */
+export function indexOfNeedle(lines: string, { text, beginsWord }: Needle, from = 0): number {
+  let at = lines.indexOf(text, from)
+  // To look for the space as well would take five times as long: every word begins with one.
+  while (beginsWord && at !== -1 && lines[at - 1] !== ' ') at = lines.indexOf(text, at + 1)
+  return at
 }
 
 /** The parts of a text that a query finds, in order, without overlaps. */
 export function rangesIn({ terms }: Query, text: string): TextRange[] {
-  // Folding changes lengths, so each character and the marks after it are folded by themselves.
+  // Folding changes lengths, so each character and the marks after it are folded by themselves, except ASCII.
   const starts: number[] = []
   const ends: number[] = []
   let folded = ''
-  for (const { 0: cluster, index } of text.matchAll(/[\u1100-\u11ff]+|\P{M}\p{M}*|\p{M}+/gsu)) {
+  for (const { 0: cluster, 1: ascii, index } of text.matchAll(CLUSTERS)) {
     const piece = fold(cluster)
     folded += piece
     for (let at = 0; at < piece.length; at += 1) {
-      starts.push(index)
-      ends.push(index + cluster.length)
+      starts.push(ascii ? index + at : index)
+      ends.push(ascii ? index + at + 1 : index + cluster.length)
     }
   }
   const found: TextRange[] = []

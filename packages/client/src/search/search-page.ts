@@ -1,15 +1,9 @@
 // What a search takes and answers, as plain data that crosses from one tab to another.
 import * as v from 'valibot'
-import { StoredMessage } from '../stores/stores.ts'
+import { MessagePlace, StoredMessage } from '../stores/stores.ts'
 
-const SearchPlace = v.object({
-  time: v.number(),
-  conversationId: StoredMessage.entries.conversationId,
-  isMe: v.boolean(),
-  id: StoredMessage.entries.id,
-})
 /** Where a page of results ends. */
-export type SearchPlace = Readonly<v.InferOutput<typeof SearchPlace>>
+export type SearchPlace = Readonly<v.InferOutput<typeof MessagePlace>>
 
 /** Options of `Search.find`. */
 export interface SearchOptions {
@@ -25,7 +19,7 @@ export interface SearchOptions {
 export const Options = v.object({
   contact: v.exactOptional(v.string()),
   limit: v.exactOptional(v.number()),
-  before: v.optional(SearchPlace),
+  before: v.optional(MessagePlace),
 })
 
 /** A part of a text, in UTF-16 units, as `text.slice(start, end)` takes them. */
@@ -59,5 +53,5 @@ export const Page = v.object({
       ranges: v.array(v.object({ start: v.number(), end: v.number() })),
     }),
   ),
-  next: v.exactOptional(SearchPlace),
+  next: v.exactOptional(MessagePlace),
 })

@@ -26,10 +26,10 @@ const part = new ModulePart({
  * text of messages, captions and file names, in any script. Case and diacritics make no difference. Of a
  * message, the first 1,000 different words are searched.
  *
- * An `IndexedDbStore` has an index, which this module fills: from when it is made, and before each search, it
- * indexes what was written since, also by programs without it. Deleting or retracting a message removes its
- * words in the same transaction. Other stores hold their messages in memory, and need no index. The index is
- * protected as the messages are, which are not sealed.
+ * What is searched lies in memory: about 300 bytes for a message of 40 characters. An `IndexedDbStore` also
+ * keeps it in a table, which this module fills: from when it is made, and before each search, it adds what
+ * was written since, also by programs without it. Deleting or retracting a message removes its words in the
+ * same transaction. The table is protected as the messages are, which are not sealed.
  */
 export class Search {
   readonly #part: HostedPart<Searcher>
@@ -49,8 +49,9 @@ export class Search {
   }
 
   /**
-   * Resolves once everything stored is indexed. `find` waits for that, too. A store that has no index yet may
-   * need minutes for 100,000 messages; it does other work in between.
+   * Resolves once everything in an `IndexedDbStore` can be searched. `find` waits for that, too. The first
+   * time it takes some seconds for 100,000 messages; the store does other work in between. Other stores hold
+   * their messages in memory: the first search after a start prepares them.
    * @throws ClientError `NO_IDENTITY`, `LOCKED`, `CLOSED`, `STORE_FAILED`.
    */
   ready(): Promise<void> {

@@ -12,6 +12,10 @@ export class Searcher {
     this.#device = device
     this.#search = new StoreSearch(device.platform.store)
     device.emitter.on('synced', () => this.#catchUp())
+    // Deleted texts do not stay in memory until the next search.
+    device.emitter.on('changes', (changes) => {
+      if (changes.some(({ kind }) => kind === 'messages' || kind === 'everything')) this.#forget()
+    })
     this.#catchUp()
   }
 
@@ -29,8 +33,13 @@ export class Searcher {
     return this.#search.catchUp()
   }
 
-  /** Indexes before the user searches. A search does the same, and gets the error if it fails. */
+  /** Makes blocks before the user searches. A search does the same, and gets the error if it fails. */
   #catchUp(): void {
     this.#search.catchUp().catch(() => {})
+  }
+
+  /** Drops what has changed from memory. A search does the same, and gets the error if it fails. */
+  #forget(): void {
+    this.#search.forget().catch(() => {})
   }
 }

@@ -1,14 +1,10 @@
-// Searches the messages of a store: through the index of a store that has one, or else through all messages.
-import {
-  type ClientStore,
-  latestPlaceFirst,
-  MessageIndex,
-  type MessageQuery,
-  type StoredMessage,
-} from '../stores/stores.ts'
-import { isIn, lookupsOf, rangesIn, readQuery } from './query.ts'
+// Searches the messages of a store: through blocks in its database, or through blocks made of its memory.
+import { type ClientStore, type LineFormat, MessageBlocks, type StoredMessage } from '../stores/stores.ts'
+import { MemoryBlocks } from './memory-blocks.ts'
+import { needlesOf, rangesIn, readQuery } from './query.ts'
+import { type BlockQuery, findInBlocks } from './scan.ts'
 import type { SearchOptions, SearchPage } from './search-page.ts'
-import { WORDS_VERSION, wordsOf } from './words.ts'
+import { LINE_VERSION, lineOf } from './words.ts'
 
 const DEFAULT_LIMIT = 20
 
@@ -26,27 +22,29 @@ function searchedText({ msgType, text, caption, retracted, removed }: StoredMess
   return (msgType === undefined || msgType === 'text' ? text : caption) ?? ''
 }
 
-/** A search of one store. */
+const format: LineFormat = { version: LINE_VERSION, lineOf: (message) => lineOf(searchedText(message)) }
+
+/** A search of one store. All searches of a store share its blocks. */
 export class StoreSearch {
-  readonly #store: Pick<ClientStore, 'listMessages'>
-  readonly #index: MessageIndex | undefined
-  /** The words of messages in memory. A message that changes is another object, and has other words. */
-  readonly #lines = new WeakMap<StoredMessage, string>()
+  readonly #stored: MessageBlocks | undefined
+  readonly #inMemory: MemoryBlocks
 
   constructor(store: ClientStore) {
-    this.#store = store
-    this.#index = MessageIndex.of(store, {
-      version: WORDS_VERSION,
-      wordsOf: (message) => [...wordsOf(searchedText(message)).entries],
-    })
+    this.#stored = MessageBlocks.of(store, format)
+    this.#inMemory = MemoryBlocks.of(store, format)
   }
 
   /** See `Search.ready`. */
   async catchUp(): Promise<void> {
-    await this.#index?.catchUp()
+    await this.#stored?.catchUp()
   }
 
-  /** See `Search.find`. `conversationIds` are all conversations; without an index, each is read. */
+  /** Drops from memory what was searched of messages that have changed or are gone. */
+  forget(): Promise<void> {
+    return (this.#stored ?? this.#inMemory).forget()
+  }
+
+  /** See `Search.find`. `conversationIds` are all conversations. */
   async find(
     typed: string,
     options: StoreSearchOptions,
@@ -55,16 +53,15 @@ export class StoreSearch {
     const { conversationId, before, limit = DEFAULT_LIMIT } = options
     const query = readQuery(typed)
     if (query.terms.length === 0 || limit < 1) return { results: [] }
-    const asked: MessageQuery = {
-      words: lookupsOf(query),
+    const asked: BlockQuery = {
+      needles: needlesOf(query),
       ...(conversationId === undefined ? {} : { conversationId }),
       ...(before === undefined ? {} : { before }),
       // One more, which says whether there is a next page.
-      limit: limit + 1,
-      matches: (message) => isIn(query, this.#lineOf(message)),
+      limit: Math.floor(limit) + 1,
     }
-    const found = await (this.#index?.find(asked) ??
-      this.#scan(asked, conversationId === undefined ? conversationIds : [conversationId]))
+    const found = await (this.#stored?.find((blocks) => findInBlocks(blocks, asked)) ??
+      this.#findInMemory(asked, conversationIds))
     const page = found.slice(0, limit)
     const last = page.at(-1)
     return {
@@ -78,30 +75,9 @@ export class StoreSearch {
     }
   }
 
-  /** Reads every message, and keeps as many found ones as are asked for. */
-  async #scan(
-    { before, limit, matches }: MessageQuery,
-    conversationIds: readonly string[],
-  ): Promise<readonly StoredMessage[]> {
-    const lists = await Promise.all(conversationIds.map((id) => this.#store.listMessages(id)))
-    const found: StoredMessage[] = []
-    // From the end: once enough are found, earlier messages need not be looked at.
-    for (const message of lists.flat().reverse()) {
-      const last = found[limit - 1]
-      if (last && latestPlaceFirst(last, message) < 0) continue
-      if (before && latestPlaceFirst(before, message) >= 0) continue
-      if (!matches(message)) continue
-      found.splice(found.findLastIndex((each) => latestPlaceFirst(each, message) < 0) + 1, 0, message)
-      if (found.length > limit) found.pop()
-    }
-    return found
-  }
-
-  #lineOf(message: StoredMessage): string {
-    const known = this.#lines.get(message)
-    if (known !== undefined) return known
-    const { line } = wordsOf(searchedText(message))
-    this.#lines.set(message, line)
-    return line
+  async #findInMemory(query: BlockQuery, conversationIds: readonly string[]) {
+    const { conversationId } = query
+    const ids = conversationId === undefined ? conversationIds : [conversationId]
+    return findInBlocks(await this.#inMemory.list(ids), query)
   }
 }

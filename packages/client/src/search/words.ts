@@ -1,12 +1,13 @@
 // Splits a text into the words by which it is found. Case, diacritics and vowel marks that may be left out
 // make no difference.
 
-/** Changes whenever the words of any text do, so that stores index their messages again. */
-export const WORDS_VERSION = 1
-/** Of one text, this many different words are searched, so that a hostile one does not fill the store. */
+/** Changes whenever the line of any text does, so that stores make their search blocks again. */
+export const LINE_VERSION = 1
+/** Of one text, this many different words are searched, so that a hostile one does not fill the memory. */
 const MAX_WORDS = 1000
-/** An index holds only this much of a word, in UTF-16 units. */
-const MAX_WORD_LENGTH = 40
+/** The maximum of one word, and of the words of one text, in UTF-16 units. */
+const MAX_WORD_LENGTH = 1000
+const MAX_LINE_LENGTH = 16_384
 
 // Scripts that do not separate words by spaces, and pictographs. Any part of such a text is found.
 const UNSPACED = [
@@ -33,14 +34,6 @@ export interface Run {
   readonly start: number
 }
 
-/** The words of a text. */
-export interface Words {
-  /** All runs in the order of the text, with a space before, between and after them. */
-  readonly line: string
-  /** What an index holds: words, and pairs of adjacent characters of scripts without spaces. */
-  readonly entries: ReadonlySet<string>
-}
-
 /** A text without the differences that a search ignores. */
 export function fold(text: string): string {
   if (/^[\0-\x7f]*$/.test(text)) return text.toLowerCase()
@@ -55,23 +48,20 @@ export function* runsOf(folded: string): Generator<Run> {
     yield { text, isUnspaced: unspaced !== undefined, start: index }
 }
 
-/** The entries of an index that a run has. The last character of an unspaced run is an entry by itself. */
-export function entriesOf({ text, isUnspaced }: Pick<Run, 'text' | 'isUnspaced'>): string[] {
-  if (!isUnspaced) return [text.slice(0, MAX_WORD_LENGTH)]
-  const characters = [...text]
-  return characters.map((character, at) => character + (characters[at + 1] ?? ''))
-}
-
-/** The words of a text, up to the maximum. */
-export function wordsOf(text: string): Words {
-  const entries = new Set<string>()
-  let line = ' '
-  for (const run of runsOf(fold(text))) {
-    const room = MAX_WORDS - entries.size
-    if (room <= 0) break
-    const kept = run.isUnspaced ? { ...run, text: [...run.text].slice(0, room).join('') } : run
-    for (const entry of entriesOf(kept)) entries.add(entry)
-    line += `${kept.text} `
+/**
+ * What is searched of a text: its different runs, up to the maximum, with a space before, between and after
+ * them. Of a run in a script without spaces each character counts as a word. Empty without a run.
+ */
+export function lineOf(text: string): string {
+  const kept = new Set<string>()
+  let [words, length] = [0, 0]
+  for (const { text: run, isUnspaced } of runsOf(fold(text))) {
+    if (words >= MAX_WORDS || length >= MAX_LINE_LENGTH) break
+    const part = isUnspaced ? [...run].slice(0, MAX_WORDS - words).join('') : run.slice(0, MAX_WORD_LENGTH)
+    if (kept.has(part)) continue
+    kept.add(part)
+    words += isUnspaced ? [...part].length : 1
+    length += part.length
   }
-  return { line, entries }
+  return kept.size === 0 ? '' : ` ${[...kept].join(' ')} `
 }

@@ -25,6 +25,14 @@ export const MessageRow = v.object({
 })
 type MessageRow = v.InferOutput<typeof MessageRow>
 
+/** How many rows of messages have a search block in common. */
+export const BLOCK_ROWS = 128
+
+/** The name of the search block of a row of messages. */
+export function blockOf(row: IDBValidKey): number {
+  return Math.floor(Number(row) / BLOCK_ROWS)
+}
+
 /** The key of a message. It includes the side, because an id is unique only among one side's messages. */
 export function messageName(conversationId: string, isMe: boolean, id: string): string[] {
   return [conversationId, isMe ? 'me' : 'them', id]
@@ -129,8 +137,8 @@ async function putMessage(messages: IDBObjectStore, written: StoredMessage): Pro
     else if (!message.removed) row.own = [conversationId, message.status, seq]
   }
   await done(messages.put(row, key))
-  // The words of what was there before must not stay.
-  if (key !== undefined) await done(messages.transaction.objectStore('words').put({ unindexed: 1 }, key))
+  // What was searched of the message before must not stay.
+  if (key !== undefined) await deleteNamed(messages.transaction.objectStore('search_blocks'), blockOf(key))
 }
 
 /** Replaces messages by their tombstones, which are in no list. */
@@ -144,7 +152,8 @@ async function putNamed(table: IDBObjectStore, name: IDBValidKey, value: unknown
   await done(table.put(value, await done(table.index('name').getKey(name))))
 }
 
-async function deleteNamed(table: IDBObjectStore, name: IDBValidKey): Promise<void> {
+/** Deletes the row with this name, if there is one. */
+export async function deleteNamed(table: IDBObjectStore, name: IDBValidKey): Promise<void> {
   const key = await done(table.index('name').getKey(name))
   if (key !== undefined) await done(table.delete(key))
 }

@@ -38,7 +38,7 @@ const migrationSteps: readonly MigrationStep[] = [
     },
   },
   {
-    // The index of messages (message-index.ts). It fills itself, a batch at a time, once somebody searches.
+    // An index of the words of messages, which version 5 replaces.
     version: 4,
     change: unchanged,
     upgrade: (database, transaction) => {
@@ -46,6 +46,19 @@ const migrationSteps: readonly MigrationStep[] = [
       words.createIndex('words', 'words', { multiEntry: true })
       words.createIndex('unindexed', 'unindexed')
       transaction.objectStore('messages').createIndex('place', ['message.time', 'name'])
+    },
+  },
+  {
+    // Blocks of messages for searching (message-blocks.ts). They are made once somebody searches.
+    version: 5,
+    change: unchanged,
+    upgrade: (database, transaction) => {
+      database.deleteObjectStore('words')
+      transaction.objectStore('messages').deleteIndex('place')
+      transaction.objectStore('values').delete('messages indexed')
+      database
+        .createObjectStore('search_blocks', { autoIncrement: true })
+        .createIndex('name', 'name', { unique: true })
     },
   },
 ]

@@ -9,11 +9,13 @@ export { Journal } from './journal.ts'
 export { keyVault } from './key-vault.ts'
 export { MemoryStore } from './memory-store.ts'
 export {
+  blockOfLines,
+  type LineFormat,
   latestPlaceFirst,
-  MessageIndex,
-  type MessageQuery,
-  type WordLookup,
-} from './message-index.ts'
+  type MessageBlock,
+  MessageBlocks,
+  MessagePlace,
+} from './message-blocks.ts'
 export { newerSchema, SCHEMA_VERSION, stepsAfter } from './migrations.ts'
 export { isAllowedCost, PASSPHRASE_COST } from './passphrase-cost.ts'
 export {

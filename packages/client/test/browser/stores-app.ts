@@ -51,7 +51,7 @@ const page = {
       return Reflect.apply(found, target, args)
     }),
 
-  /** Searches a store, through its index. */
+  /** Searches a store, through its blocks. */
   search: (store: string, typed: string, options: StoreSearchOptions): Promise<Outcome> =>
     outcome(async () => {
       const target = stores.get(store)

@@ -1,4 +1,4 @@
-// What a search of any store promises, as a test suite that runs with and without an index.
+// What a search of any store promises, as a test suite that runs with every store.
 import { expect, test } from 'bun:test'
 import type { SearchPage, SearchPlace } from '../../src/client.ts'
 import type { StoreSearchOptions } from '../../src/search/store-search.ts'
@@ -155,5 +155,73 @@ export function searchContract(open: () => Promise<SearchUnderTest>): void {
     await expectPages('rare', 4, (m) => m.text.includes('rare') && m.conversationId === otherConversationId, {
       conversationId: otherConversationId,
     })
+  })
+
+  test('messages of the same time have one order in every store, also at time 0 and at the latest', async () => {
+    const { store, find } = await open()
+    const times = [0, 5, Number.MAX_SAFE_INTEGER]
+    const messages = Array.from({ length: 450 }, (_, at) =>
+      put(`m${(at * 7) % 450}`, {
+        time: times[at % 3] ?? 0,
+        text: `same ${at}`,
+        conversationId: at % 2 === 0 ? otherConversationId : conversationId,
+        ...(at % 5 === 0 ? { isMe: true, status: 'sending' } : { seq: at + 1 }),
+      }),
+    )
+    await store.write(messages)
+    const name = ({ time, conversationId, isMe, id }: StoredMessage): string =>
+      `${String(time).padStart(16, '0')} ${conversationId} ${isMe ? 'me' : 'them'} ${id}`
+    const expected = messages.map(({ message }) => name(message)).sort((a, b) => (a < b ? 1 : -1))
+    expect((await find('same', { limit: 450 })).results.map(({ message }) => name(message))).toEqual(expected)
+    const found: string[] = []
+    let before: SearchPlace | undefined
+    do {
+      const page: SearchPage = await find('same', { limit: 40, before })
+      found.push(...page.results.map(({ message }) => name(message)))
+      before = page.next
+    } while (before)
+    expect(found).toEqual(expected)
+  })
+
+  test('messages of the maximum length are found by their first 1,000 words', async () => {
+    const { store, find } = await open()
+    const words = Array.from({ length: 9000 }, (_, at) => at.toString(36)).join(' ')
+    const texts = [`hostile ${words}`, `hostile ${'x'.repeat(65_000)}`, `hostile${'長'.repeat(21_000)}`]
+    await store.write(
+      Array.from({ length: 30 }, (_, at) =>
+        put(`m${at}`, { seq: at + 1, time: at, text: texts[at % 3] ?? '' }),
+      ),
+    )
+    expect((await find('hostile', { limit: 100 })).results.length).toBe(30)
+    expect((await find('hostile rp ', { limit: 100 })).results.length).toBe(10)
+    expect((await find('rz ', { limit: 100 })).results.length).toBe(0)
+    expect((await find('hostile xxxx', { limit: 100 })).results.length).toBe(10)
+    expect((await find('hostile 長長', { limit: 100 })).results.length).toBe(10)
+  })
+
+  test('a message is found as it is now, wherever it lies among those that were searched before', async () => {
+    const { store, find } = await open()
+    const count = 700
+    const message = (at: number, text: string) => put(`m${at}`, { seq: at + 1, time: at, text })
+    const texts = new Map<number, string>()
+    for (let at = 0; at < count; at += 1) if (at % 3 !== 0) texts.set(at, `old word${at}`)
+    await store.write([...texts].map(([at, text]) => message(at, text)))
+    const expectFound = async (typed: string, has: RegExp): Promise<void> => {
+      const page = await find(typed, { limit: count })
+      const expected = [...texts].filter(([, text]) => has.test(text)).sort(([a], [b]) => b - a)
+      expect(page.results.map(({ message: { time }, text }) => [time, text])).toEqual(expected)
+    }
+    await expectFound('old', /old/)
+    // Between others, at the beginning and at the end.
+    for (const at of [0, 126, 129, 300, 303, 699]) {
+      texts.set(at, `new word${at}`)
+      await store.write([message(at, `new word${at}`)])
+      await expectFound('new', /new/)
+    }
+    for (const at of [1, 127, 128, 130, 256, 301, 698]) {
+      texts.delete(at)
+      await store.write([{ change: 'message_removed', conversationId, isMe: false, id: `m${at}` }])
+      await expectFound('word', /word/)
+    }
   })
 }
