@@ -140,6 +140,19 @@ test('clearing a conversation also clears what waits to be sent, and nothing of 
   expect(waiting?.text).toBe('unsent')
 })
 
+test('a deleted message that waits to be sent is not sent, in this run or the next', async () => {
+  const [alice, bob] = await world.friends()
+  alice.client.disconnect()
+  const unsent = await alice.client.send(bob.alias, 'unsent')
+  const later = await alice.client.send(bob.alias, 'later')
+  await new Organizer(alice.client).removeMessages([unsent])
+  expect(await alice.client.countUnsent()).toBe(1)
+  expect((await alice.store.listOutbox()).map(({ internalId }) => internalId)).toEqual([later.id])
+  await alice.connect()
+  await bob.receives('later')
+  expect(textsIn(await bob.client.messages(alice.alias))).toEqual(['later'])
+})
+
 test('a message whose id belongs to another conversation is not taken out of the outbox', async () => {
   const [alice, bob, conversationId] = await world.friends()
   const carol = await world.join('carol')

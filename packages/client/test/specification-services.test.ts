@@ -101,6 +101,7 @@ test('VanityItem: alias_id, price_usdt, tier, is_featured; without a query the f
   const prices = featured.map((item) => item.price_usdt)
   expect(prices).toEqual(prices.toSorted((a, b) => a - b))
   const found = await shopOf(alice).search('tea')
+  expect(found.length).toBeGreaterThan(0)
   for (const item of found) expect(item.alias_id).toStartWith('tea')
 })
 
@@ -203,6 +204,16 @@ test('errors of buying: 409 for a channel that another one buys, 404 for none, 4
 
 // Endpoints and operations
 
+type Row = readonly [method: string, path: string, hasToken: boolean, body: object]
+
+/** The recorded requests. `names` replaces parts of their paths. */
+function rowsOf({ calls }: Recorder, names: Readonly<Record<string, string>>): readonly Row[] {
+  return calls.map(({ method, path, authorization, body }) => {
+    const parts = path.replace('/api/v1', '').split('/')
+    return [method, parts.map((part) => names[part] ?? part).join('/'), authorization !== null, body]
+  })
+}
+
 test('each operation sends its request, with a token where the specification says JWT', async () => {
   const recorder = new Recorder()
   const alice = await world.join('alice', recorder)
@@ -211,8 +222,9 @@ test('each operation sends its request, with a token where the specification say
   const wanted = await freeAlias(shop, 'request')
   const sold = await channelsOf(bob).create({ name: 'Sold' })
   await channelsOf(bob).listForSale(sold, 1)
-  const own = await channels.create({ name: 'Own', description: 'd', isPublic: false })
+  const paid = await paidOrder(alice, await freeAlias(shop, 'bound'))
   recorder.calls.length = 0
+  const own = await channels.create({ name: 'Own', description: 'd', isPublic: false })
   await shop.search('request')
   const order = await shop.purchase(wanted)
   await shop.orderStatus(order.order_id)
@@ -227,11 +239,11 @@ test('each operation sends its request, with a token where the specification say
   await channels.listForSale(own, 2)
   await channels.buy(sold)
   await channels.buyQuota()
-  const rows = recorder.calls.map(({ method, path, authorization, body }) => {
-    const name = path.replace('/api/v1', '').replace(own, '{own}').replace(sold, '{sold}')
-    return [method, name.replace(order.order_id, '{order}'), authorization !== null, body]
-  })
-  expect(rows).toEqual([
+  await shop.bind(paid)
+  const names = { [own]: '{own}', [sold]: '{sold}', [order.order_id]: '{order}' }
+  // The client also asks for the alias that it has now.
+  expect(rowsOf(recorder, names)).toEqual([
+    ['POST', '/channels', true, { name: 'Own', description: 'd', is_public: false }],
     ['GET', '/vanity/search', false, {}],
     ['POST', '/vanity/purchase', true, { alias_id: wanted }],
     ['GET', '/vanity/order/{order}/status', false, {}],
@@ -246,7 +258,25 @@ test('each operation sends its request, with a token where the specification say
     ['POST', '/vanity/list-channel', true, { channel_id: own, price_usdt: 2 }],
     ['POST', '/channels/{sold}/buy', true, {}],
     ['POST', '/channels/quota/buy', true, {}],
+    ['POST', '/vanity/bind', true, { order_id: paid }],
+    ['GET', '/me', true, {}],
   ])
+})
+
+test('each operation of friends sends its request, with a token', async () => {
+  const [asking, asked] = [new Recorder(), new Recorder()]
+  const [alice, bob] = [await world.join('alice', asking), await world.join('bob', asked)]
+  await alice.befriend(bob)
+  await alice.client.lookUpUser(bob.alias)
+  const id = String(bob.client.friends()[0]?.friendship_id)
+  const names = { [id]: '{id}', [bob.alias]: '{alias}' }
+  const rows: readonly Row[] = [
+    ['GET', '/friends', true, {}],
+    ['POST', '/friends/request', true, { to_alias_id: bob.alias }],
+    ['GET', '/users/{alias}', true, {}],
+  ]
+  for (const row of rows) expect(rowsOf(asking, names)).toContainEqual(row)
+  expect(rowsOf(asked, names)).toContainEqual(['PUT', '/friends/{id}/accept', true, {}])
 })
 
 test('register push credential: the subscription and the public application server key', async () => {

@@ -129,8 +129,8 @@ describe('file store', () => {
     const store = await openStore(folder)
     expect(await ids(store)).toEqual(['m1', 'm3'])
     await store.close()
-    expect((await readdir(folder)).some((name) => name.startsWith('store.log.damaged-'))).toBe(true)
     expect(await ids(await openStore(folder))).toEqual(['m1', 'm3'])
+    expect((await readdir(folder)).filter((name) => name.startsWith('store.log.damaged-')).length).toBe(1)
   })
 
   test('damaged lines at the end are no interrupted write, so the damaged file is kept', async () => {
