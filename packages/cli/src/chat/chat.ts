@@ -4,19 +4,13 @@ import { cut, sanitizeLine } from '../sanitize.ts'
 import { ChannelBoard, postLine } from './channel-board.ts'
 import { explain, explainPayment, explainRefusal, Notice } from './explain.ts'
 import { announceCalls } from './missed-calls.ts'
+import { type Numbered, ShownMessages } from './shown-messages.ts'
 import type { MarkedLine, Terminal } from './terminal.ts'
 import { keyOf, Transcript } from './transcript.ts'
 import { Transfers } from './transfers.ts'
 
 const TYPING_SHOWN_MS = 4000
 const OPENING_MESSAGES = 20
-
-/** A message that was shown with a number. */
-export interface Numbered {
-  readonly conversationId: string
-  readonly id: string
-  readonly isMe: boolean
-}
 
 /** The commands of a chat. */
 export interface ChatCommands {
@@ -36,8 +30,7 @@ export class Chat {
   readonly channelBoard: ChannelBoard
   readonly #transcript: Transcript
   readonly #commands: ChatCommands
-  readonly #shown: Numbered[] = []
-  readonly #numbers = new Map<string, number>()
+  readonly #shown = new ShownMessages()
   /** The names of conversations with people who are no friends any more. */
   readonly #formerNames = new Map<string, string>()
   readonly #undo: (() => void)[] = []
@@ -98,9 +91,7 @@ export class Chat {
     this.terminal.start({
       onLine: (line) => this.#enqueue(() => this.#onLine(line)),
       onTyping: (line) => this.#onTyping(line),
-      // Without the relay, some choices are not known.
-      onComplete: async (text) =>
-        text.startsWith('/') ? this.#commands.complete(this, text).catch(() => []) : [],
+      onComplete: (text) => this.#complete(text),
       onEnd: () => this.leave({ isHurried: this.terminal.isInteractive }),
     })
     await left
@@ -159,7 +150,7 @@ export class Chat {
 
   /** The message with a number such as "12" or "#12". */
   numbered(text: string): Numbered | undefined {
-    return this.#shown[Number(text.replace('#', '')) - 1]
+    return this.#shown.find(text)
   }
 
   /** The last own message of the open conversation that is not retracted. */
@@ -243,6 +234,15 @@ export class Chat {
       this.terminal.print(`There is no command ${sanitizeLine(text.split(' ')[0] ?? '')}; /help lists them.`)
   }
 
+  async #complete(text: string): Promise<readonly string[]> {
+    try {
+      return text.startsWith('/') ? await this.#commands.complete(this, text) : []
+    } catch (error) {
+      this.#onError(error)
+      return []
+    }
+  }
+
   #onTyping(line: string): void {
     if (this.#openId === undefined || line === '' || line.startsWith('/')) return
     this.client.notifyTyping(this.#openId)
@@ -264,7 +264,7 @@ export class Chat {
   }
 
   #onStatus(message: StoredMessage): void {
-    const number = this.#numbers.get(keyOf(message))
+    const number = this.#shown.numberOf(message)
     const isShown = this.terminal.changeMark(keyOf(message), this.#transcript.mark(message.status))
     if (message.status === 'failed') {
       this.terminal.print(
@@ -278,11 +278,11 @@ export class Chat {
 
   /** Removes a text that was taken back from the screen, with the quotes of it. */
   async #onRetracted(message: StoredMessage): Promise<void> {
-    const number = this.#numbers.get(keyOf(message))
+    const number = this.#shown.numberOf(message)
     if (number === undefined) return
     let isErased = this.terminal.replaceMarked(await this.#lineOf(message, number))
     for (const each of await this.client.messages(message.conversationId)) {
-      const at = this.#numbers.get(keyOf(each))
+      const at = this.#shown.numberOf(each)
       if (each.replyToId === message.id && at !== undefined)
         isErased = this.terminal.replaceMarked(await this.#lineOf(each, at)) && isErased
     }
@@ -368,17 +368,7 @@ export class Chat {
 
   /** Shows a message with its number. */
   async show(message: StoredMessage): Promise<void> {
-    const key = keyOf(message)
-    let number = this.#numbers.get(key)
-    if (number === undefined) {
-      number = this.#shown.push({
-        conversationId: message.conversationId,
-        id: message.id,
-        isMe: message.isMe,
-      })
-      this.#numbers.set(key, number)
-    }
-    this.terminal.printMarked(await this.#lineOf(message, number))
+    this.terminal.printMarked(await this.#lineOf(message, this.#shown.add(message)))
   }
 
   async #lineOf(message: StoredMessage, number: number): Promise<MarkedLine> {

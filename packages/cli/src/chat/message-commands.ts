@@ -1,8 +1,9 @@
 // The commands for messages.
 import { UnsentMessages } from '@sotto/client'
 import { sanitizeLine } from '../sanitize.ts'
-import type { Chat, Numbered } from './chat.ts'
+import type { Chat } from './chat.ts'
 import type { CommandGroup } from './command-row.ts'
+import type { Numbered } from './shown-messages.ts'
 
 /** The commands for messages. */
 export const messageCommands: CommandGroup = {
