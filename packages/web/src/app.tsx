@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks'
 import { Badge } from './parts/badge.tsx'
 import { ButtonLink } from './parts/button.tsx'
 import { Icon, type IconName } from './parts/icon.tsx'
+import { lazy } from './parts/lazy.tsx'
 import { Notices } from './parts/notices.tsx'
 import { Empty } from './parts/state.tsx'
 import { Chats } from './screens/chats/chats.tsx'
@@ -27,8 +28,12 @@ interface Destination {
   readonly isBeneath?: true
 }
 
+const Contacts = lazy(async () => (await import('./screens/contacts/contacts.tsx')).Contacts)
+const ContactDetail = lazy(async () => (await import('./screens/contacts/contact-detail.tsx')).ContactDetail)
+
 const destinations = {
   chats: { icon: 'chats', List: Chats, Detail: Conversation },
+  contacts: { icon: 'contacts', List: Contacts, Detail: ContactDetail },
 } as const satisfies Record<string, Destination>
 
 type DestinationName = keyof typeof destinations

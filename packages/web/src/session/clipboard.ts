@@ -6,7 +6,7 @@ const SECRET_MS = 60_000
 let stopWaiting: (() => void) | undefined
 
 /** Copies a text. @throws DOMException if the browser does not allow it */
-async function copyText(text: string): Promise<void> {
+export async function copyText(text: string): Promise<void> {
   await navigator.clipboard.writeText(text)
 }
 

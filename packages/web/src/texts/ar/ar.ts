@@ -2,9 +2,10 @@
 import type { Texts } from '../en/en.ts'
 import { chats } from './chats.ts'
 import { common } from './common.ts'
+import { contacts } from './contacts.ts'
 import { conversation } from './conversation.ts'
 import { errors } from './errors.ts'
 import { lock } from './lock.ts'
 import { welcome } from './welcome.ts'
 
-export const ar: Texts = { common, chats, conversation, errors, lock, welcome }
+export const ar: Texts = { common, chats, contacts, conversation, errors, lock, welcome }

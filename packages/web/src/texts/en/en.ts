@@ -1,12 +1,13 @@
 // The English texts. Their shape is the type of every language's texts.
 import { chats } from './chats.ts'
 import { common } from './common.ts'
+import { contacts } from './contacts.ts'
 import { conversation } from './conversation.ts'
 import { errors } from './errors.ts'
 import { lock } from './lock.ts'
 import { welcome } from './welcome.ts'
 
-export const en = { common, chats, conversation, errors, lock, welcome }
+export const en = { common, chats, contacts, conversation, errors, lock, welcome }
 
 /** The texts of a language. */
 export type Texts = typeof en

@@ -1,0 +1,31 @@
+import { plural } from '../plural.ts'
+
+// Contacts: friends, requests, and adding people.
+export const contacts = {
+  title: 'Contacts',
+  add: 'Add a contact',
+  empty: 'No contacts yet',
+  emptyHint: 'People find each other by alias. Give yours to somebody, or enter theirs.',
+  myAlias: 'My alias',
+  friends: (count: number) => plural('en', count, { one: '# contact', other: '# contacts' }),
+  received: 'Requests to you',
+  sent: 'Requests by you',
+  accept: 'Accept',
+  reject: 'Reject',
+  withdraw: 'Withdraw',
+  waiting: 'Waiting for an answer',
+  wantsToTalk: 'wants to be your contact',
+  accepted: (name: string) => `${name} is a contact now.`,
+  aliasLabel: 'Alias',
+  aliasHint: 'The name that somebody told you, such as anna_5.',
+  find: 'Find',
+  nobody: 'Nobody has this alias.',
+  isMe: 'This is your own alias.',
+  request: 'Send a request',
+  requested: (name: string) => `${name} has your request. You can write once it is accepted.`,
+  already: 'This is a contact already.',
+  open: 'Open the conversation',
+  message: 'Message',
+  unknown: 'There is no such contact',
+  pending: 'Your request waits for an answer.',
+}
