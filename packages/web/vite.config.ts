@@ -1,12 +1,25 @@
 // Builds the app into `dist`: plain files that any server can serve, under any path.
-import { defineConfig } from 'vite'
+import { defineConfig, type Plugin } from 'vite'
 import { leanProtocol } from '../../scripts/client-package/lean-protocol.ts'
 import { packedWordList } from '../../scripts/client-package/word-list.ts'
+
+/**
+ * Begins each style sheet with the order of the layers, because the first sheet that names them decides it,
+ * and which part of the app is loaded first is not known.
+ */
+const layerOrder: Plugin = {
+  name: 'order of layers',
+  generateBundle(_options, bundle) {
+    for (const file of Object.values(bundle))
+      if (file.type === 'asset' && file.fileName.endsWith('.css'))
+        file.source = `@layer reset,tokens,base,parts,screens;${file.source}`
+  },
+}
 
 export default defineConfig({
   root: import.meta.dirname,
   base: './',
-  plugins: [packedWordList, leanProtocol],
+  plugins: [packedWordList, leanProtocol, layerOrder],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   worker: { format: 'es', plugins: () => [packedWordList, leanProtocol] },
   build: {
