@@ -1,5 +1,5 @@
 // The account on this device: opens the client that all tabs share, and says what the app can show.
-import { type ReadonlySignal, signal } from '@preact/signals'
+import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import type { Conversation, FriendProfile, NetworkState, PublicIdentity } from '@sotto/client'
 import { ClientError, Organizer, Search, UnsentMessages } from '@sotto/client'
 import { deviceKeyVault, SharedClient, solverIn } from '@sotto/client/browser'
@@ -25,6 +25,9 @@ export class Session {
   readonly #account = signal<AccountState>('none')
   readonly #identity = signal<PublicIdentity | undefined>(undefined)
   readonly #network = signal<NetworkState>('disconnected')
+  readonly #isOnline = signal(navigator.onLine)
+  // A browser knows at once that it has no network; a connection that says nothing is noticed later.
+  readonly #shownNetwork = computed(() => (this.#isOnline.value ? this.#network.value : 'disconnected'))
   readonly #isReplaced = signal(false)
   readonly #conversations = signal<readonly Conversation[] | undefined>(undefined)
   readonly #friends = signal<readonly FriendProfile[]>([])
@@ -65,6 +68,10 @@ export class Session {
       if (error.code !== 'NETWORK' && error.code !== 'SIGNED_OUT') notifyError(error)
     })
     client.onTakeover(() => this.#look())
+    for (const change of ['online', 'offline'])
+      addEventListener(change, () => {
+        this.#isOnline.value = navigator.onLine
+      })
     this.#look()
   }
 
@@ -80,7 +87,7 @@ export class Session {
 
   /** The connection to the relay. */
   get network(): ReadonlySignal<NetworkState> {
-    return this.#network
+    return this.#shownNetwork
   }
 
   /** Another device has connected with this account, and this one does not any more. */

@@ -26,8 +26,11 @@ export function Composer({ conversation }: { readonly conversation: Conversation
     organizer.set(conversationId, { draft: typed.value || undefined }).catch(notifyError)
   }
   useEffect(() => {
+    // Before the page is unloaded there is time for the store; when it is hidden for good there may be none.
+    addEventListener('beforeunload', store)
     addEventListener('pagehide', store)
     return () => {
+      removeEventListener('beforeunload', store)
       removeEventListener('pagehide', store)
       store()
     }

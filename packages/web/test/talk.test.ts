@@ -1,0 +1,72 @@
+// Stories of people who talk.
+import { expect, test } from 'bun:test'
+import { AppWorld } from './world.ts'
+
+const world = new AppWorld()
+
+test('friends talk, and see what was read', async () => {
+  const [alice, bob] = await world.friends('Alice', 'Bob')
+  await alice.opens('Bob')
+  await alice.writes('Are you there?')
+  await bob.seesInList('Alice', 'Are you there?')
+  await alice.sees('Are you there?', { mark: 'delivered' })
+  await bob.opens('Alice')
+  await bob.sees('Are you there?')
+  await alice.sees('Are you there?', { mark: 'read' })
+  await bob.writes('Yes!')
+  await alice.sees('Yes!')
+})
+
+test('somebody is away, is written to, and comes back', async () => {
+  const [alice, bob] = await world.friends('Alice', 'Bob')
+  await alice.opens('Bob')
+  await bob.leaves()
+  await alice.writes('Come back')
+  await alice.writes('when you can')
+  await alice.sees('when you can', { mark: 'sent' })
+  await bob.comes()
+  await bob.seesInList('Alice', bob.t.common.unread(2))
+  await bob.opens('Alice')
+  await bob.sees('Come back')
+  await alice.sees('when you can', { mark: 'read' })
+})
+
+test('what is typed without a connection is sent when it is back, in its order', async () => {
+  const [alice, bob] = await world.friends('Alice', 'Bob')
+  await alice.opens('Bob')
+  await alice.goesOffline()
+  await alice.writes('first')
+  await alice.writes('second')
+  await alice.sees('first', { mark: 'sending' })
+  await alice.reads(alice.t.common.offlineHint)
+  await alice.goesOnline()
+  await bob.opens('Alice')
+  await bob.sees('second')
+  const texts = await bob.page.getByRole('article').allInnerTexts()
+  expect(texts.map((text) => /first|second/.exec(text)?.[0])).toEqual(['first', 'second'])
+})
+
+test('a draft survives a reload', async () => {
+  const [alice] = await world.friends('Alice', 'Bob')
+  await alice.opens('Bob')
+  await alice.types('Not finished')
+  await alice.reloads()
+  await alice.field.waitFor()
+  expect(await alice.field.inputValue()).toBe('Not finished')
+})
+
+test('a second tab shows the same, and writes, too', async () => {
+  const [alice, bob] = await world.friends('Alice', 'Bob')
+  await alice.opens('Bob')
+  const first = alice.page
+  await alice.comes()
+  await alice.opens('Bob')
+  await alice.writes('from the second tab')
+  alice.looksAt(first)
+  await alice.sees('from the second tab')
+  await first.close()
+  await bob.opens('Alice')
+  await bob.writes('answer')
+  alice.looksAt(alice.context.pages()[0] ?? first)
+  await alice.sees('answer')
+})
