@@ -31,7 +31,7 @@ export const search: Bench = {
       ...(await inProcess('memory', new MemoryStore(), relay.url, texts)),
       ...(await inProcess('a file store', await FileStore.open(folder), relay.url, texts)),
       ...(await inChromium(relay.url, texts)),
-      ...(await measure('the floor', async () => 0, floorOf(texts))),
+      ...(await measure('the floor', { prepare: async () => 0, heap: async () => 0, find: floorOf(texts) })),
     ]
     await relay.stop()
     await rm(folder, { recursive: true })
@@ -44,19 +44,22 @@ async function inProcess(name: string, store: ClientStore, url: string, texts: r
   const conversationId = await alice.befriend(bob)
   for (const changes of changesOf(texts, conversationId)) await store.write(changes)
   const searching = new Search(alice.client)
-  const rows = await measure(
-    name,
-    async () => {
+  const rows = await measure(name, {
+    prepare: async () => {
       const startedAt = performance.now()
       await searching.find('first')
       return performance.now() - startedAt
     },
-    async (text) => {
+    heap: async () => {
+      Bun.gc(true)
+      return process.memoryUsage().heapUsed
+    },
+    find: async (text) => {
       const startedAt = performance.now()
       const { results } = await searching.find(text)
       return { count: results.length, ms: performance.now() - startedAt }
     },
-  )
+  })
   for (const { client } of [alice, bob]) await client.close()
   return rows
 }
@@ -77,11 +80,15 @@ async function inChromium(url: string, texts: readonly string[]) {
     })
   await call('create')
   for (const changes of changesOf(texts, crypto.randomUUID())) await call('write', changes)
-  const rows = await measure(
-    'IndexedDB',
-    () => call('index'),
-    (text) => call('find', text),
-  )
+  const devTools = await page.context().newCDPSession(page)
+  const rows = await measure('IndexedDB', {
+    prepare: () => call('index'),
+    heap: async () => {
+      await devTools.send('HeapProfiler.collectGarbage')
+      return (await devTools.send('Runtime.getHeapUsage')).usedSize
+    },
+    find: (text) => call('find', text),
+  })
   await browser.close()
   await app.stop()
   return rows
@@ -89,8 +96,18 @@ async function inChromium(url: string, texts: readonly string[]) {
 
 type Calls = Omit<SearchPage, 'isReady'>
 
-async function measure(store: string, prepare: () => Promise<number>, find: Find) {
+interface Searched {
+  /** Makes a search of 100,000 messages ready. Returns how long that took, in milliseconds. */
+  prepare(): Promise<number>
+  /** The bytes in use, without garbage. */
+  heap(): Promise<number>
+  readonly find: Find
+}
+
+async function measure(store: string, { prepare, heap, find }: Searched) {
+  const before = await heap()
   const prepareMs = await prepare()
+  const heapMiB = ((await heap()) - before) / 2 ** 20
   const all: number[] = []
   const rows: Record<string, string | number>[] = []
   for (const [kind, queries] of Object.entries(QUERIES)) {
@@ -106,7 +123,10 @@ async function measure(store: string, prepare: () => Promise<number>, find: Find
     all.push(...took)
     rows.push(rowOf(store, kind, took, { 'results, mean': Math.round(found / took.length) }))
   }
-  return [rowOf(store, 'all', all, { 'first, ms': Math.round(prepareMs) }), ...rows]
+  return [
+    rowOf(store, 'all', all, { 'first, ms': Math.round(prepareMs), 'memory, MiB': Math.round(heapMiB) }),
+    ...rows,
+  ]
 }
 
 function rowOf(store: string, query: string, took: readonly number[], more: Record<string, number>) {

@@ -26,7 +26,7 @@ const part = new ModulePart({
  * text of messages, captions and file names, in any script. Case and diacritics make no difference. Of a
  * message, the first 1,000 different words are searched.
  *
- * What is searched lies in memory: about 300 bytes for a message of 40 characters. An `IndexedDbStore` also
+ * What is searched lies in memory: about 200 bytes for a message of 40 characters. An `IndexedDbStore` also
  * keeps it in a table, which this module fills: from when it is made, and before each search, it adds what
  * was written since, also by programs without it. Deleting or retracting a message removes its words in the
  * same transaction. The table is protected as the messages are, which are not sealed.

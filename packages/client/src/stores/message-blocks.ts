@@ -10,7 +10,7 @@ import { type RowAccess, rowsOf } from './row-access.ts'
 import type { ClientStore } from './store.ts'
 
 /** The maximum of blocks that are made, or read, in one transaction, during which other work waits. */
-const MADE_AT_ONCE = 8
+const MADE_AT_ONCE = 16
 const READ_AT_ONCE = 64
 
 const { conversationId, id } = StoredMessage.entries
@@ -200,12 +200,19 @@ export class MessageBlocks {
     const { missing } = await this.#survey(transaction)
     const blocks = table(transaction, 'search_blocks')
     for (const [key, block] of this.#read) if (!block) await done(blocks.delete(key))
+    let added: Promise<unknown> | undefined
     for (const { name, upToRow } of missing.slice(0, MADE_AT_ONCE)) {
-      await deleteNamed(blocks, name)
       const range = IDBKeyRange.bound(name * BLOCK_ROWS, upToRow)
-      const rows = await done<unknown[]>(table(transaction, 'messages').getAll(range))
-      await done(blocks.add({ version: this.#format.version, name, upToRow, ...this.#linesOf(rows) }))
+      // One way to the database and back for a block, not three.
+      const [rows] = await Promise.all([
+        done<unknown[]>(table(transaction, 'messages').getAll(range)),
+        deleteNamed(blocks, name),
+        added,
+      ])
+      const row: BlockRow = { version: this.#format.version, name, upToRow, ...this.#linesOf(rows) }
+      added = done(blocks.add(row))
     }
+    await added
   }
 
   #linesOf(rows: readonly unknown[]): Pick<BlockRow, 'lines' | 'places'> {
