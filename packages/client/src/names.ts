@@ -80,6 +80,7 @@ export type {
   WakeSource,
 } from './platform/platform.ts'
 export { Push, type PushRegistration, type PushSubscriptionLike } from './push/push.ts'
+export { Replies } from './replies/replies.ts'
 export {
   Search,
   type SearchOptions,

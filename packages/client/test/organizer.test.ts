@@ -29,8 +29,9 @@ test('decisions are in the list, are stored, and each can be taken back', async 
   const [alice, bob, conversationId] = await world.friends({ store })
   const organizer = new Organizer(alice.client)
   await organizer.set(bob.alias, { name: ' Bobby\u202E ', mutedUntil: 7, draft: 'Dear' })
-  await organizer.set(conversationId, { pinned: 2, archived: true })
-  const decided = { name: 'Bobby', mutedUntil: 7, draft: 'Dear', pinned: 2, archived: true } as const
+  await organizer.set(conversationId, { pinned: 2, archived: true, markedUnread: true })
+  const texts = { name: 'Bobby', draft: 'Dear' }
+  const decided = { ...texts, mutedUntil: 7, pinned: 2, archived: true, markedUnread: true } as const
   expect(await alice.client.conversation(bob.alias)).toMatchObject({ ...decided, nickname: 'bob' })
   expect(await store.listSettings()).toEqual([{ conversationId: expect.any(String), ...decided }])
   await until('it is told', () =>
@@ -43,7 +44,10 @@ test('decisions are in the list, are stored, and each can be taken back', async 
   store.reopen()
   const again = await world.open('alice', { store })
   expect(await again.client.conversation(bob.alias)).toMatchObject(decided)
-  const all = { name: undefined, pinned: undefined, mutedUntil: undefined, archived: false, draft: '' }
+  const all = {
+    ...{ name: undefined, pinned: undefined, mutedUntil: undefined },
+    ...{ archived: false, draft: '', markedUnread: false },
+  }
   await new Organizer(again.client).set(bob.alias, all)
   expect(await store.listSettings()).toEqual([{ conversationId: expect.any(String) }])
 })

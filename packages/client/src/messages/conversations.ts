@@ -23,6 +23,8 @@ export interface Conversation extends Omit<ConversationSettings, 'conversationId
   readonly isFriend: boolean
   readonly isVerified: boolean
   readonly unread: number
+  /** The `seq` of the first unread message, for a line above it. */
+  readonly firstUnreadSeq?: number
   readonly lastMessage: StoredMessage | undefined
   /**
    * While the relay refuses messages to this contact for now: its code, such as `RELAY_FULL`, `MAILBOX_FULL`
@@ -64,9 +66,11 @@ export async function describeConversation(
   contact: string,
 ): Promise<Conversation> {
   const { conversationId, theirAliasId } = sessions.get(contact)
-  const unread = await store.listMessages(conversationId, {
+  const later = await store.listMessages(conversationId, {
     afterSeq: messages.receipts.readSeq(conversationId),
   })
+  const unread = later.filter((message) => !message.isMe && !message.retracted)
+  const firstUnreadSeq = unread[0]?.seq
   const latest = await store.listMessages(conversationId, { limit: 1 })
   const friend = friends.list().find((profile) => profile.conversation_id === conversationId)
   const { status } = await trustStateOf(sessions, conversationId, store)
@@ -77,8 +81,9 @@ export async function describeConversation(
     nickname: friend?.nickname ?? theirAliasId,
     isFriend: friend?.status === 'accepted',
     isVerified: status === 'verified',
-    unread: unread.filter((message) => !message.isMe && !message.retracted).length,
+    unread: unread.length,
     lastMessage: latest.at(-1),
+    ...(firstUnreadSeq && { firstUnreadSeq }),
     ...(heldBy && { heldBy }),
   }
 }

@@ -21,6 +21,7 @@ const Decisions = v.object({
   mutedUntil: /* @__PURE__ */ maybe(Time),
   archived: /* @__PURE__ */ maybe(v.boolean()),
   draft: /* @__PURE__ */ maybe(v.pipe(v.string(), v.maxLength(PAYLOAD_CHARACTERS))),
+  markedUnread: /* @__PURE__ */ maybe(v.boolean()),
 })
 
 /** What to change about a conversation. A field with the value `undefined` is taken back. */
@@ -35,6 +36,8 @@ export interface ConversationDecisions {
   readonly archived?: boolean | undefined
   /** A text that the user has begun to write, of at most 65,536 UTF-16 units. */
   readonly draft?: string | undefined
+  /** Marks it as unread, on this device only. Take it back when the user opens the conversation. */
+  readonly markedUnread?: boolean | undefined
 }
 
 /** Names a stored message. A `StoredMessage` is one. */
@@ -45,7 +48,10 @@ async function decide(device: Device, contact: string, decisions: ConversationDe
   const { settings } = engine.messages
   const { conversationId } = engine.sessions.get(contact)
   const checked = checkArgument(Decisions, decisions, 'a decision about a conversation is not valid')
-  const { name, pinned, mutedUntil, archived, draft } = { ...settings.of(conversationId), ...checked }
+  const { name, pinned, mutedUntil, archived, draft, markedUnread } = {
+    ...settings.of(conversationId),
+    ...checked,
+  }
   const cleaned = cleanName(name ?? '')
   if (cleaned.length > MAX_NAME_CHARACTERS)
     throw new ClientError('INVALID_ARGUMENT', `a name has at most ${MAX_NAME_CHARACTERS} characters`)
@@ -56,6 +62,7 @@ async function decide(device: Device, contact: string, decisions: ConversationDe
     ...(mutedUntil === undefined ? {} : { mutedUntil }),
     ...(archived ? { archived } : {}),
     ...(draft ? { draft } : {}),
+    ...(markedUnread ? { markedUnread } : {}),
   }
   await engine.work(settings.set(decided))
 }

@@ -196,6 +196,8 @@ export const ConversationSettings = v.object({
   archived: v.exactOptional(v.literal(true)),
   /** A text that the user has begun to write. */
   draft: v.exactOptional(v.string()),
+  /** The user marked it as unread. */
+  markedUnread: v.exactOptional(v.literal(true)),
 })
 /** See {@link ConversationSettings}. */
 export type ConversationSettings = Readonly<v.InferOutput<typeof ConversationSettings>>

@@ -59,6 +59,7 @@ const Conversation = v.object({
   isFriend: v.boolean(),
   isVerified: v.boolean(),
   unread: v.number(),
+  firstUnreadSeq: v.exactOptional(v.number()),
   lastMessage: v.union([StoredMessage, v.undefined()]),
   heldBy: v.exactOptional(v.string()),
 })
