@@ -77,9 +77,17 @@ test('logOut with erase leaves nothing on the device, and the phrase leads back 
 
 test('without a network logOut does the rest, and says that the token was not ended', async () => {
   let isDown = false
+  const watch = watching()
   const alice = await world.join('alice', {
-    fetch: (url, init) => (isDown ? Promise.reject(new TypeError('no network')) : fetch(url, init)),
+    fetch: (url, init) => (isDown ? Promise.reject(new TypeError('no network')) : watch.fetch(url, init)),
   })
+  isDown = true
+  expect(await failureOf(alice.client.logOut())).toMatchObject({ code: 'NETWORK' })
+  isDown = false
+  // The token lives until it expires, but this device does not use it any more.
+  const [token] = watch.tokens
+  await alice.client.syncFriends()
+  expect([watch.tokens.at(-1) === token, await statusOf(token)]).toEqual([false, 200])
   isDown = true
   const failure = await failureOf(alice.client.logOut({ erase: true }))
   expect(failure).toMatchObject({ code: 'NETWORK' })

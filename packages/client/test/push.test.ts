@@ -8,6 +8,7 @@ import { readPush, readVapid, type Subscriber, subscriber } from '../../relay/te
 import { settingsFor } from '../../relay/test/push-world.ts'
 import { keyVault, Push, type PushRegistration, type PushSubscriptionLike } from '../src/client.ts'
 import { Person, until } from './people.ts'
+import { Recorder } from './recorder.ts'
 
 const service = await startPushEndpoint()
 const relay = await startRelay({ env: settingsFor(service) })
@@ -86,13 +87,17 @@ test('a subscribed browser gets a push for a message, signed with the relay’s 
 
 test('an application registers the subscription that it made itself, with the relay’s key', async () => {
   for (const keyIn of ['the call', 'the options'] as const) {
-    const [alice, bob] = [await Person.join('alice', relay.url), await Person.join('bob', relay.url)]
+    const recorder = new Recorder()
+    const alice = await Person.join('alice', relay.url)
+    const bob = await Person.join('bob', relay.url, recorder)
     await alice.befriend(bob)
     const [browser, push] = [new Browser(), new Push(bob.client)]
     const key = await push.applicationServerKey()
     const made = await browser.pushManager.subscribe({ applicationServerKey: key })
     if (keyIn === 'the options') await push.register(made)
     else await push.register({ ...made, options: { applicationServerKey: null } }, key)
+    const [registered] = recorder.callsOf('/api/v1/push/subscribe')
+    expect(registered?.body.vapid_public_key).toBe(key)
     bob.client.disconnect()
     await alice.client.send(bob.alias, 'wake up')
     const { path, keys } = browser.current
@@ -104,7 +109,17 @@ test('an application registers the subscription that it made itself, with the re
     await until('the browser is unsubscribed', () => !browser.subscribed)
     for (const { client } of [alice, bob]) await client.close()
   }
-  const carol = await Person.join('carol', relay.url)
+  const recorder = new Recorder()
+  const carol = await Person.join('carol', relay.url, recorder)
+  // A subscription without a key is registered without one.
+  const { body } = await subscriber(service.url('/without-a-key'))
+  const keyless = {
+    options: { applicationServerKey: null },
+    toJSON: () => body,
+    unsubscribe: async () => true,
+  }
+  await new Push(carol.client).register(keyless)
+  expect(recorder.callsOf('/api/v1/push/subscribe')[0]?.body).not.toHaveProperty('vapid_public_key')
   const foreign = {
     options: { applicationServerKey: null },
     toJSON: () => ({}),

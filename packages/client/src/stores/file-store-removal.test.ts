@@ -79,7 +79,7 @@ test('what is removed from messages leaves the file soon, while the store goes o
   await store.close()
 })
 
-test('what is removed from messages leaves the file on closing, and on opening after a crash', async () => {
+test('what is removed from messages leaves the file on closing, and after a crash as well', async () => {
   for (const [at, removal] of removals.entries()) {
     const [folder, crashed] = [newFolder(), newFolder()]
     const store = await FileStore.open(folder)
@@ -90,9 +90,8 @@ test('what is removed from messages leaves the file on closing, and on opening a
     await rm(join(crashed, 'lock'))
     const opened = await FileStore.open(crashed)
     expect(await opened.listMessages(conversationId)).toEqual(await store.listMessages(conversationId))
-    await store.close()
+    for (const each of [store, opened]) await each.close()
     for (const place of [folder, crashed]) expect(await textOf(place)).not.toContain(texts[at] ?? '')
-    await opened.close()
     // Nothing is left that has to be rewritten again.
     const { ino } = await stat(log(folder))
     await (await FileStore.open(folder)).close()

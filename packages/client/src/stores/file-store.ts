@@ -19,8 +19,10 @@ const MAX_TORN_HEADER_BYTES = 256
 const COMPACT_BYTES = 1024 * 1024
 const COMPACT_FACTOR = 4
 
-/** What a change removes from messages is in the file for at most this long, while the program runs. */
+/** What a change removes from messages is in the file for this long, while the program runs. */
 const REMOVED_WITHIN_MS = 3000
+/** The pause after a rewriting that failed, such as on a full disk. */
+const REMOVAL_RETRY_MS = 60_000
 
 interface Waiting {
   readonly line: string
@@ -43,8 +45,9 @@ const ERASING: ReadonlySet<StoreChange['change']> = new Set(['clear', 'vault', '
  * The store itself does not encrypt. The file holds messages in plain, and also the recovery phrase and the
  * session keys unless the client has `secrets`. When these are sealed, and when everything is cleared, the
  * file is rewritten at once, so that the old data does not stay in it. After messages were deleted or
- * retracted, it is rewritten within three seconds, at the latest on closing or, after a crash, on the next
- * opening. A program cannot erase the blocks that the disk frees.
+ * retracted, it is rewritten within three seconds or on closing, and after a crash in the same way once it is
+ * opened again. If that fails, such as on a full disk, the store goes on and tries again each minute. A
+ * program cannot erase the blocks that the disk frees.
  *
  * A damaged file is copied beside the store, as `store.log.damaged-…`, before its good lines are kept. The
  * copy may be all that is left of an identity. It is removed when secrets are sealed, or everything is
@@ -114,11 +117,14 @@ export class FileStore extends InMemoryReads {
         await file.truncate(0)
         await store.#append(encodeHeader())
         await syncFolder(folder)
-      } else if (version < SCHEMA_VERSION || isContentLeft) {
+      } else if (version < SCHEMA_VERSION) {
         await store.#compact()
-      } else if (goodBytes < content.length) {
-        await file.truncate(goodBytes)
-        await file.datasync()
+      } else {
+        if (goodBytes < content.length) {
+          await file.truncate(goodBytes)
+          await file.datasync()
+        }
+        if (isContentLeft) store.#removal = store.#removeAfter(REMOVED_WITHIN_MS)
       }
       return store
     } catch (error) {
@@ -134,8 +140,7 @@ export class FileStore extends InMemoryReads {
     // Without an identity, a copy of a damaged file may hold the only one.
     const erasesCopies = rewrites && this.state.identity !== undefined
     for (const change of changes) {
-      if (this.#removesContent(change))
-        this.#removal ??= setTimeout(() => this.#remove(), REMOVED_WITHIN_MS).unref()
+      if (this.#removesContent(change)) this.#removal ??= this.#removeAfter(REMOVED_WITHIN_MS)
       this.state.apply(change)
     }
     const line = encodeWrite(changes)
@@ -186,9 +191,12 @@ export class FileStore extends InMemoryReads {
     }
   }
 
-  #remove(): void {
-    this.#isRemovalDue = true
-    this.#draining ??= this.#drain()
+  #removeAfter(delayMs: number): NodeJS.Timeout {
+    const remove = (): void => {
+      this.#isRemovalDue = true
+      this.#draining ??= this.#drain()
+    }
+    return setTimeout(remove, delayMs).unref()
   }
 
   async #drain(): Promise<void> {
@@ -198,7 +206,7 @@ export class FileStore extends InMemoryReads {
       this.#waiting = []
       this.#isRemovalDue = false
       try {
-        if (isRemovalDue || batch.some(({ rewrites }) => rewrites)) {
+        if (batch.some(({ rewrites }) => rewrites)) {
           if (batch.some(({ erasesCopies }) => erasesCopies)) await this.#removeDamaged()
           // The store was abandoned meanwhile, so its memory must not be written any more.
           if (this.#failure) throw this.#failure
@@ -206,7 +214,8 @@ export class FileStore extends InMemoryReads {
           batch.push(...this.#waiting)
           this.#waiting = []
           await this.#compact()
-        } else await this.#append(batch.map(({ line }) => line).join(''))
+        } else if (!(isRemovalDue && (await this.#couldCompact())))
+          await this.#append(batch.map(({ line }) => line).join(''))
         for (const waiting of batch) waiting.resolve()
         await this.#compactIfGrown()
       } catch (error) {
@@ -230,7 +239,21 @@ export class FileStore extends InMemoryReads {
     // Compacting writes what is in memory. If writes still wait, the memory is ahead of the file.
     if (this.#waiting.length > 0 || this.#failure) return
     if (this.#bytes < COMPACT_BYTES || this.#bytes < COMPACT_FACTOR * this.#compactedBytes) return
-    await this.#compact()
+    // Without room for a second file, it is tried again once the file has grown as much again.
+    if (!(await this.#couldCompact())) this.#compactedBytes = this.#bytes
+  }
+
+  /** Rewrites the file if that is possible. The old file is whole, so the store goes on without. */
+  async #couldCompact(): Promise<boolean> {
+    if (this.#failure) return false
+    const hasRemoval = this.#removal !== undefined
+    try {
+      await this.#compact()
+      return true
+    } catch {
+      if (hasRemoval) this.#removal ??= this.#removeAfter(REMOVAL_RETRY_MS)
+      return false
+    }
   }
 
   async #removeDamaged(): Promise<void> {
@@ -253,6 +276,7 @@ export class FileStore extends InMemoryReads {
       await rename(next, this.#path)
     } catch (error) {
       await file.close()
+      await rm(next, { force: true })
       throw error
     }
     const old = this.#file
