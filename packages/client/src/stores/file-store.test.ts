@@ -22,8 +22,12 @@ import { organisedContract } from '../../test/stores/organised-contract.ts'
 import { pagesContract } from '../../test/stores/pages-contract.ts'
 import {
   conversationId,
+  friend,
   identity,
+  intentOf,
   messageOf,
+  offline,
+  retract,
   session,
   storeContract,
 } from '../../test/stores/store-contract.ts'
@@ -159,6 +163,55 @@ describe('file store', () => {
     const again = await openStore(folder)
     expect((await again.findMessage(conversationId, false, 'changing'))?.text.endsWith('399')).toBe(true)
     expect(await ids(again)).toEqual(['kept', 'changing'])
+    await again.close()
+  })
+
+  test('a rewrite loses no record of any kind', async () => {
+    const folder = newFolder()
+    const store = await openStore(folder)
+    const trust = { status: 'verified', verifiedAt: 7, fingerprintSnapshot: 'ab' } as const
+    const vault = { kind: 'key', wrappedKey: 'AAAA' } as const
+    const settings = { conversationId, draft: 'a draft', pinned: 1 }
+    const call = {
+      ...{ id: 'call', conversationId, isCaller: true, startedAt: 1, end: 'hung_up', missed: false },
+    }
+    const mark = { conversationId, readSeq: 4, toldSeq: 3 }
+    const messages = Array.from({ length: 450 }, (_, at) => messageOf({ id: `m${at}`, seq: at + 1 }))
+    await store.write([
+      { change: 'identity', identity },
+      { change: 'session', session },
+      { change: 'trust', conversationId, trust },
+      { change: 'friends', friends: [friend] },
+      { change: 'message', message: messageOf({ id: 'gone', seq: 900, nonce: 'nonce' }) },
+      ...messages.map((message) => ({ change: 'message', message }) as const),
+      { change: 'outbox_added', intent: intentOf('waits') },
+      { change: 'retract_added', intent: retract },
+      { change: 'offline_added', message: offline },
+      { change: 'read_mark', mark },
+      { change: 'settings', settings },
+      { change: 'call_logged', call },
+      { change: 'message_removed', conversationId, isMe: false, id: 'gone' },
+    ])
+    const { ino } = await stat(log(folder))
+    // Setting the vault rewrites the file.
+    await store.write([{ change: 'vault', vault }])
+    await store.close()
+    expect((await stat(log(folder))).ino).not.toBe(ino)
+    const again = await openStore(folder)
+    expect(await again.getVault()).toEqual(vault)
+    expect(await again.getIdentity()).toEqual(identity)
+    expect(await again.listSessions()).toEqual([session])
+    expect(await again.getTrust(conversationId)).toEqual(trust)
+    expect(await again.listFriends()).toEqual([friend])
+    expect(await again.listMessages(conversationId)).toEqual(messages)
+    expect(await again.findMessage(conversationId, false, 'gone')).toMatchObject({ removed: true })
+    expect(await again.hasNonce(conversationId, 'nonce')).toBe(true)
+    expect(await again.listOutbox()).toEqual([intentOf('waits')])
+    expect(await again.listRetractIntents()).toEqual([retract])
+    expect(await again.listOfflineMessages()).toEqual([offline])
+    expect(await again.listReadMarks()).toEqual([mark])
+    expect(await again.listSettings()).toEqual([settings])
+    expect(await again.listCalls()).toEqual([call])
     await again.close()
   })
 

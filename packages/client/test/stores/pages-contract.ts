@@ -13,6 +13,26 @@ import {
 
 /** Declares the test suite. `open` opens an empty store. */
 export function pagesContract(open: () => Promise<StoreUnderTest>): void {
+  test('messages are listed in the order of seq, and messages without seq come last', async () => {
+    const { store } = await open()
+    await store.write([
+      { change: 'message', message: messageOf({ id: 'unsent2', isMe: true, status: 'sending', time: 2 }) },
+      { change: 'message', message: messageOf({ id: 'c', seq: 3 }) },
+      { change: 'message', message: messageOf({ id: 'a', seq: 1 }) },
+      { change: 'message', message: messageOf({ id: 'unsent1', isMe: true, status: 'sending', time: 1 }) },
+      { change: 'message', message: messageOf({ id: 'b', seq: 2, isMe: true, status: 'sent' }) },
+      { change: 'message', message: messageOf({ id: 'other', seq: 1, conversationId: otherConversationId }) },
+    ])
+    const ids = async (...range: Parameters<ClientStore['listMessages']>) =>
+      (await store.listMessages(...range)).map(({ id }) => id)
+    expect(await ids(conversationId)).toEqual(['a', 'b', 'c', 'unsent1', 'unsent2'])
+    expect(await ids(conversationId, { limit: 1 })).toEqual(['c', 'unsent1', 'unsent2'])
+    expect(await ids(conversationId, { beforeSeq: 3 })).toEqual(['a', 'b'])
+    expect(await ids(conversationId, { beforeSeq: 3, limit: 1 })).toEqual(['b'])
+    expect(await ids(conversationId, { afterSeq: 2 })).toEqual(['c', 'unsent1', 'unsent2'])
+    expect(await store.latestPeerSeq(conversationId)).toBe(3)
+  })
+
   test('a conversation is read in pages from both ends, and around a message', async () => {
     const { store, reopen } = await open()
     const unsent = (id: string) => messageOf({ id, isMe: true, status: 'sending', time: 1 })
@@ -66,6 +86,28 @@ export function pagesContract(open: () => Promise<StoreUnderTest>): void {
       ]
       expect(await Promise.all(around.map(ids))).toEqual(['235', '356xyz', '123', '356xyz', '5'])
     })
+  })
+
+  test('a list stays sorted, with each message once, whatever is written after it was read', async () => {
+    const { store } = await open()
+    const ids = async () => (await store.listMessages(conversationId)).map(({ id }) => id).join('')
+    const write = (id: string, seq: number) =>
+      store.write([{ change: 'message', message: messageOf({ id, seq }) }])
+    const lists: string[] = []
+    for (const [id, seq] of [
+      ...([
+        ['c', 3],
+        ['e', 5],
+        ['a', 1],
+        ['e', 5],
+        ['d', 4],
+        ['c', 3],
+      ] as const),
+    ]) {
+      await write(id, seq)
+      lists.push(await ids())
+    }
+    expect(lists).toEqual(['c', 'ce', 'ace', 'ace', 'acde', 'acde'])
   })
 
   test('messages with the same seq are on one page, so that none is hidden', async () => {
