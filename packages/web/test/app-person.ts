@@ -146,14 +146,63 @@ export class AppPerson {
     await this.chats.waitFor()
   }
 
+  /** Becomes a contact of somebody: asks by alias, and is accepted. Both look at their chats after it. */
+  async befriends(other: AppPerson): Promise<void> {
+    await this.asksForFriendship(await other.ownAlias())
+    await other.follows(other.t.common.contacts)
+    await other.presses(other.t.contacts.accept)
+    await other.follows(other.t.common.chats)
+    await this.follows(this.t.common.chats)
+    await this.conversationWith(other.name).waitFor()
+    await other.conversationWith(this.name).waitFor()
+  }
+
+  /** Sends a friend request to an alias. */
+  async asksForFriendship(alias: string): Promise<void> {
+    const t = this.t.contacts
+    await this.follows(this.t.common.contacts)
+    await this.follows(t.add)
+    await this.page.getByLabel(t.aliasLabel).fill(alias)
+    await this.presses(t.find)
+    await this.presses(t.request)
+  }
+
+  /** Looks up the own alias, as one does to tell it to somebody. */
+  async ownAlias(): Promise<string> {
+    await this.follows(this.t.common.contacts)
+    await this.page.getByRole('link').filter({ hasText: this.t.contacts.myAlias }).click()
+    return this.page.getByRole('main').locator('.code').innerText()
+  }
+
   /** Presses the button with this name. */
   async presses(name: string): Promise<void> {
     await this.page.getByRole('button', { name, exact: true }).click()
   }
 
-  /** Follows the link with this name. */
-  async follows(name: string | RegExp): Promise<void> {
-    await this.page.getByRole('link', { name, exact: true }).click()
+  /** Follows the first link whose name begins with these words: a number that waits may come after them. */
+  async follows(name: string): Promise<void> {
+    const begins = new RegExp(`^${RegExp.escape(name)}`)
+    await this.page.getByRole('link', { name: begins }).first().click()
+  }
+
+  /** Goes to a place of the app, such as `#/contacts`, as a link does. */
+  async goesTo(place: string): Promise<void> {
+    await this.page.evaluate((to) => {
+      location.hash = to
+    }, place)
+    await this.settles()
+  }
+
+  /** Waits until nothing is loading and nothing moves. */
+  async settles(): Promise<void> {
+    await this.page.waitForFunction(async () => {
+      // Two frames: one draws what the last event changed, one what that effected.
+      for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame)
+      const isMoving = document
+        .getAnimations()
+        .some((each) => each.playState === 'running' && each.effect?.getTiming().iterations !== Infinity)
+      return !isMoving && !document.querySelector('[aria-busy="true"], .spinner')
+    })
   }
 
   /** Opens the conversation with somebody. */
