@@ -1,4 +1,6 @@
 // sotto serve: runs a relay in this process until a signal stops it.
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { type Command, CommandError, type Flags, textFlag, UsageError } from './command.ts'
 
 /** Flags and the relay's settings that they override. */
@@ -16,11 +18,13 @@ Runs a relay until Ctrl-C. It keeps its data in one folder and needs nothing els
                   must name the address that clients use
   --data-dir D    where to keep the relay's data
 
+It serves the web app at the same address, if the app has been built (npm start builds it).
+
 Every other setting is an environment variable. A flag overrides its variable (PORT, HOST,
 DATA_DIR).`,
   options: { port: { type: 'string' }, host: { type: 'string' }, 'data-dir': { type: 'string' } },
   async run(flags) {
-    const environment = { ...process.env, ...settingsOf(flags) }
+    const environment = { ...ownApp(), ...process.env, ...settingsOf(flags) }
     // Imported late, so that chats do not load the relay.
     const { serve, StartError } = await import('@sotto/relay')
     try {
@@ -42,6 +46,12 @@ function settingsOf(flags: Flags): Record<string, string> {
     settings[setting] = value
   }
   return settings
+}
+
+/** The app that is built beside this program; with it, the relay is all that its users need. */
+function ownApp(): Record<string, string> {
+  const folder = fileURLToPath(new URL('../../web/dist', import.meta.url))
+  return existsSync(folder) ? { APP_DIR: folder } : {}
 }
 
 function isPort(text: string): boolean {

@@ -63,11 +63,11 @@ export const rates = {
     means: 'orders of ids without an account; exact over any such time, and kept over a restart',
   },
   page: {
-    burst: 240,
+    burst: 600,
     perSeconds: 60,
     by: 'address',
     setting: 'RATE_PAGE',
-    means: 'payment pages and requests for their state',
+    means: 'payment pages, requests for their state, and files of the web app',
   },
   callback: {
     burst: 1200,

@@ -24,7 +24,7 @@ test('settings that are missing or empty have their defaults', () => {
     trustedProxies: 0,
     logLevel: 'info',
   })
-  expect([config.publicUrl, config.databaseUrl]).toEqual([undefined, undefined])
+  expect([config.publicUrl, config.databaseUrl, config.appDir]).toEqual([undefined, undefined, undefined])
   const blank = Object.fromEntries(Object.keys(settings).map((name) => [name, '  ']))
   expect(readConfig(blank)).toEqual(config)
 })
@@ -33,6 +33,7 @@ test('every setting is read', () => {
   const config = readConfig({
     PORT: ' 0 ',
     PUBLIC_URL: 'https://relay.example:8443',
+    APP_DIR: '/srv/app',
     CORS_ORIGINS: 'https://a.example, https://b.example',
     TRUST_PROXY: '2',
     RATE_POW: '5/10',
@@ -42,6 +43,7 @@ test('every setting is read', () => {
   expect(config).toMatchObject({
     port: 0,
     trustedProxies: 2,
+    appDir: '/srv/app',
     corsOrigins: ['https://a.example', 'https://b.example'],
   })
   expect(config.publicUrl?.host).toBe('relay.example:8443')

@@ -34,6 +34,8 @@ export interface Config {
   readonly dataDir: string
   readonly databaseUrl: string | undefined
   readonly databaseConnections: number
+  /** The folder of the web app; undefined if the relay serves none. */
+  readonly appDir: string | undefined
   readonly corsOrigins: readonly string[] | 'any'
   readonly trustedProxies: number
   readonly logLevel: LogLevel
@@ -74,6 +76,11 @@ export const settings = {
   DATA_DIR: { default: './data', means: 'folder of the embedded database' },
   DATABASE_URL: { default: '', means: 'postgres://… to use PostgreSQL instead of the embedded database' },
   DATABASE_CONNECTIONS: { default: '10', means: 'connections to PostgreSQL, 2 to 200' },
+  APP_DIR: {
+    default: 'off',
+    means:
+      'folder of the built web app, which the relay serves at `/`; off serves none. `sotto serve` takes its own app if this is not set',
+  },
   CORS_ORIGINS: { default: '*', means: 'web origins that may call the relay, comma-separated, or *' },
   TRUST_PROXY: {
     default: '0',
@@ -156,6 +163,7 @@ export function readConfig(environment: Environment): Config {
     dataDir: text('DATA_DIR'),
     databaseUrl: databaseUrl(text('DATABASE_URL')),
     databaseConnections: whole('DATABASE_CONNECTIONS', 2, 200),
+    appDir: text('APP_DIR') === 'off' ? undefined : text('APP_DIR'),
     corsOrigins: corsOrigins(text('CORS_ORIGINS')),
     trustedProxies: whole('TRUST_PROXY', 0, 10),
     logLevel: oneOf('LOG_LEVEL', text('LOG_LEVEL'), logLevels),

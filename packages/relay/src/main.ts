@@ -52,6 +52,7 @@ export async function serve(
   print(describeMedia(config.media, config.dataDir))
   print(describePayments(config.payments))
   print(describeLogins(config))
+  if (config.appDir !== undefined) print(`App: open ${config.publicUrl?.origin ?? url} in a browser`)
   const flag = config.publicUrl
     ? ` --relay ${config.publicUrl.origin}`
     : relay.port === 8080

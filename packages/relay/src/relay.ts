@@ -15,6 +15,7 @@ import { createGoods } from './goods.ts'
 import { startListener } from './listener/listener.ts'
 import { operatorSocketOf, startOperatorSocket } from './listener/operator-socket.ts'
 import { RequestRates } from './listener/request-rates.ts'
+import { readWebApp } from './listener/web-app.ts'
 import { maintenanceTasks } from './maintenance-tasks.ts'
 import {
   bytesOfMedia,
@@ -22,6 +23,7 @@ import {
   eraseMedia,
   mediaBudgetOf,
   mediaFolderOf,
+  mediaOriginOf,
   openBlobStore,
 } from './media/media.ts'
 import { createMessages, eraseMailbox } from './messages/messages.ts'
@@ -71,6 +73,7 @@ export async function startRelay(config: Config, parts: Parts): Promise<Relay> {
 async function startOn(store: Storage, config: Config, parts: Parts): Promise<Relay> {
   const { clock, randomBytes, log } = parts
   const { limits, publicUrl } = config
+  const app = config.appDir === undefined ? undefined : readWebApp(config.appDir, originsOf(config))
   const space = new DiskSpace({
     ...parts,
     storage: store,
@@ -151,6 +154,7 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
     publicHost: publicUrl?.host,
     isSecure: publicUrl?.protocol === 'https:',
     pages: payments.pages,
+    app,
     authenticate: (token) => authenticate(token, { tokens }),
     admit: (credentials) => admit(credentials, { storage, tokens, clock }),
     handlers: {
@@ -216,4 +220,9 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
       await within(mostMs, storage.close())
     },
   }
+}
+
+/** The origins besides its own that links of this relay name. */
+function originsOf({ media, publicUrl }: Config): string[] {
+  return [publicUrl?.origin, mediaOriginOf(media)].filter((origin) => origin !== undefined)
 }

@@ -113,6 +113,7 @@ export class PaymentWorld {
         retireToken: async () => undefined,
       }),
       rates: new RequestRates(options.rates, { clock, log }),
+      app: undefined,
       pages: [
         ...new PaymentPages({ find: async (token) => views.get(token), choose, clock }).pages,
         ...(options.pages ?? []),

@@ -38,7 +38,7 @@ export function apiAnswers(parts: AnswerHeaderParts): Finish {
     if (origins === 'any') headers.set('access-control-allow-origin', '*')
     else {
       const origin = request.headers.get('origin')
-      headers.set('vary', 'Origin')
+      headers.append('vary', 'Origin')
       if (origin && origins.includes(origin)) headers.set('access-control-allow-origin', origin)
     }
     headers.set('access-control-expose-headers', 'retry-after, etag, content-range')

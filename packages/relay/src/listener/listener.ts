@@ -19,6 +19,7 @@ import { bearerToken, createRoutes, type RouterParts } from './router.ts'
 import { checkSocketOrigin } from './socket-origin.ts'
 import { openTcpConnections } from './tcp-connections.ts'
 import { UnusedConnections } from './unused-connections.ts'
+import { isForPage, type WebApp } from './web-app.ts'
 import type { WebPage } from './web-pages.ts'
 
 /** What an upgrade request presents to be admitted. */
@@ -32,6 +33,8 @@ export interface ListenerParts extends RouterParts, AnswerHeaderParts {
   readonly gateway: Gateway
   /** The pages that features serve besides the API. */
   readonly pages: readonly WebPage[]
+  /** The web app; undefined if the relay serves none. */
+  readonly app: WebApp | undefined
   /**
    * @throws ProtocolError `UNAUTHENTICATED` or `TICKET_INVALID` if the token or ticket is not from this relay
    */
@@ -188,18 +191,27 @@ export function startListener(parts: ListenerParts): Listener {
     )
     serve(route.path, route.methods, answer)
   }
-  for (const page of parts.pages) {
+  for (const page of [...parts.pages, ...(parts.app?.pages ?? [])]) {
     const answer = guardedPage(page.path, async ({ request, address }) => {
       parts.rates.take(page.rate, address)
       return page.answer({ request, params: request.params ?? {}, address, host: hostFor(request) })
     })
     serve(page.path, page.methods, answer)
   }
+  const welcomed = guarded('/', async () => new Response(welcome(parts.version), VARIES))
+  const homeOf = (app: WebApp | undefined): Served => {
+    if (!app) return welcomed
+    const home = guardedPage('/', async ({ request, address }) => {
+      parts.rates.take('page', address)
+      return app.home(request)
+    })
+    return (request, server) => (isForPage(request) ? home(request, server) : welcomed(request, server))
+  }
   // Written once: that takes milliseconds.
   const openApi = JSON.stringify(openApiDocument(parts.version))
   const asyncApi = JSON.stringify(asyncApiDocument(parts.version))
   const others: Readonly<Record<(typeof OTHER_PATHS)[number], Served>> = {
-    '/': guarded('/', async () => new Response(welcome(parts.version))),
+    '/': homeOf(parts.app),
     '/health': guarded('/health', async () => Response.json({ status: 'ok', version: parts.version })),
     '/ready': guarded('/ready', async () => {
       const { ready, parts: states } = await parts.readiness()
@@ -305,6 +317,8 @@ function hostOf(request: Request): string | undefined {
   return hasForm && URL.canParse(`http://${host}`) ? host : undefined
 }
 
+/** The same address has a page for browsers. */
+const VARIES = { headers: { vary: 'Accept' } }
 const JSON_TEXT = { headers: { 'content-type': 'application/json;charset=utf-8' } }
 
 function welcome(version: string): string {

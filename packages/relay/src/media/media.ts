@@ -41,6 +41,13 @@ export function mediaFolderOf(media: MediaConfig, dataDir: string): string {
   return media.kind === 'folder' ? (media.folder ?? join(dataDir, 'media')) : dataDir
 }
 
+/** The origin that links to blobs name, if it is not the relay's. */
+export function mediaOriginOf(media: MediaConfig): string | undefined {
+  if (media.kind === 'folder') return undefined
+  const { protocol, host } = media.publicEndpoint
+  return `${protocol}//${media.isPathStyle ? host : `${media.bucket}.${host}`}`
+}
+
 /** Says where blobs are stored, in a line for the operator. */
 export function describeMedia(media: MediaConfig, dataDir: string): string {
   if (media.kind === 'folder') return `Media: ${mediaFolderOf(media, dataDir)}`
