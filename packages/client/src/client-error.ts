@@ -67,7 +67,7 @@ export const clientErrorCodes = [
  *   shown.
  * - `MEDIA_TOO_LARGE`: the media to download are larger than the caller allowed; nothing was read.
  * - `SIGNED_OUT`: the relay signed this client out permanently; `goaway` gave the reason.
- * - `STORE_LOCKED`: another process uses this folder, or another tab does not close this store.
+ * - `STORE_LOCKED`: this folder is open already, or another tab does not close this store.
  * - `STORE_FAILED`: the store could not write or read.
  * - `LOCKED`: this needs the client's keys, and the client is locked; call `unlock` first.
  * - `WRONG_PASSPHRASE`: this passphrase does not open the store or the archive.

@@ -66,7 +66,8 @@ export class SottoClient {
 
   /**
    * Opens a client on its store, with the identity saved there, if any. Does not connect. If a passphrase
-   * seals the store, the client is locked: call `unlock` first.
+   * seals the store, the client is locked: call `unlock` first. If it throws, the store stays open: it can be
+   * given again, or closed.
    * @throws ClientError `INVALID_ARGUMENT`, `NO_WEBSOCKET`, `STORE_FAILED`, `LOCKED` for a sealed store
    *   without `secrets`, `UNSUPPORTED` if the browser lacks cryptography that could not be loaded.
    */

@@ -1,7 +1,9 @@
 // Uploads and downloads that fail: aborted, too large, no room, a locked client, changed keys. Each fails
 // with its code and leaves no data behind. Transfers that the network interrupts continue.
+
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { truncate } from 'node:fs/promises'
+import { Readable } from 'node:stream'
 import { encodeBase64 } from '@sotto/crypto'
 import { type RelayProcess, startRelay } from '@sotto/relay/testing'
 import { failureOf } from '../../protocol/test/failure-of.ts'
@@ -173,6 +175,18 @@ test('the client uploads nothing for an unknown contact', async () => {
     code: 'UNKNOWN_CONTACT',
   })
   expect(requests.filter((line) => line.includes('/media/'))).toEqual([])
+})
+
+test('what is neither a Blob, bytes nor a stream is not sent, such as the path of a file', async () => {
+  await meet()
+  for (const wrong of ['./tea.txt', new ArrayBuffer(8), Readable.from(['tea']), undefined] as never[]) {
+    const sending = media.sendFile(bob.alias, wrong, { name: 'tea.txt' })
+    expect(await clientErrorOf(sending)).toMatchObject({ code: 'INVALID_ARGUMENT' })
+    expect(await clientErrorOf(media.sendVoice(bob.alias, wrong, 1500))).toMatchObject({
+      code: 'INVALID_ARGUMENT',
+    })
+  }
+  expect(await alice.client.messages(bob.alias)).toEqual([])
 })
 
 test('a download fails if it is too large, aborted, deleted or named by an invalid key', async () => {

@@ -82,7 +82,7 @@ export class Media {
    * Uploads without sending. `client.send` then sends the key, to this contact only. A blob cannot be
    * deleted; the relay deletes it after 60 days.
    * @throws ClientError `REFUSED` with `STORAGE_FULL`, `PAYLOAD_TOO_LARGE`, `TOO_MANY_UPLOADS`,
-   *   `MEDIA_UNAVAILABLE`
+   *   `MEDIA_UNAVAILABLE`, `INVALID_ARGUMENT`
    */
   upload(contact: string, source: MediaSource, options: TransferOptions = {}): Promise<UploadedMedia> {
     return upload(new Transfer(this.#client, contact, options), source)

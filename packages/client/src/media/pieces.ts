@@ -8,6 +8,15 @@ import { ClientError } from '../client-error.ts'
  */
 export type MediaSource = Blob | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>
 
+/**
+ * Checks what an application passes. A Blob made of anything else would contain it as a text.
+ * @throws ClientError `INVALID_ARGUMENT` if it is no source
+ */
+export function checkSource(source: unknown): void {
+  if ([Blob, Uint8Array, ReadableStream].some((kind) => source instanceof kind)) return
+  throw new ClientError('INVALID_ARGUMENT', 'media are a Blob, a Uint8Array or a ReadableStream of bytes')
+}
+
 /** The size of a source in bytes; undefined for a stream. */
 export function sizeOf(source: MediaSource): number | undefined {
   if (source instanceof Blob) return source.size

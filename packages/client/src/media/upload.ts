@@ -10,7 +10,7 @@ import { createBlobHash } from '@sotto/crypto/blob-hash'
 import { mediaEndpoints as endpoints } from '@sotto/protocol'
 import { ClientError, orAborted } from '../client-error.ts'
 import { readReply, readText, requestOf } from '../wire/wire.ts'
-import { type MediaSource, piecesOf, sizeOf } from './pieces.ts'
+import { checkSource, type MediaSource, piecesOf, sizeOf } from './pieces.ts'
 import type { Transfer } from './transfer.ts'
 
 /** 5 MiB in this time are 140 kbit/s. A request does not report the progress of its upload. */
@@ -33,8 +33,10 @@ interface Upload {
 /**
  * Uploads a source. If that fails or is aborted, the upload is cancelled at the relay. If the relay has lost
  * accepted parts, the source is uploaded once more, unless it is a stream.
+ * @throws ClientError also `INVALID_ARGUMENT` for anything but a source, such as the path of a file
  */
 export async function upload(transfer: Transfer, source: MediaSource): Promise<UploadedMedia> {
+  checkSource(source)
   try {
     return await uploadOnce(transfer, source)
   } catch (error) {

@@ -232,7 +232,11 @@ describe('file store', () => {
   test('a folder can be open only once at a time, in one process or in several', async () => {
     const folder = newFolder()
     const store = await openStore(folder)
-    expect(await failureOf(openStore(folder))).toMatchObject({ code: 'STORE_LOCKED' })
+    const refused = await failureOf(openStore(folder))
+    expect(refused).toMatchObject({
+      code: 'STORE_LOCKED',
+      message: expect.stringContaining('in this process'),
+    })
     const script = `const { FileStore } = await import(${JSON.stringify(new URL('./file-store.ts', import.meta.url).href)})
       await FileStore.open(${JSON.stringify(folder)}).then(() => console.log('opened'), (error) => console.log(error.code))`
     const other = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe' })

@@ -78,8 +78,8 @@ export class FileStore extends InMemoryReads {
 
   /**
    * Opens the store of a folder, and creates the folder if it does not exist.
-   * @throws ClientError `STORE_LOCKED` while another process has it open, `STORE_FAILED` if it cannot be
-   *   read.
+   * @throws ClientError `STORE_LOCKED` while it is open, in this process or in another one, `STORE_FAILED` if
+   *   it cannot be read.
    */
   static async open(folder: string): Promise<FileStore> {
     try {

@@ -138,5 +138,5 @@ function hasCode(error: unknown, code: string): boolean {
 }
 
 function locked(folder: string): ClientError {
-  return new ClientError('STORE_LOCKED', `another process is using ${folder}`)
+  return new ClientError('STORE_LOCKED', `${folder} is open already, in this process or in another one`)
 }
