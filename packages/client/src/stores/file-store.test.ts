@@ -283,6 +283,18 @@ describe('file store', () => {
     expect(await readdir(folder)).toEqual(['store.log'])
   })
 
+  test('a file with another header, in the same format of lines, is refused and not changed', async () => {
+    const folder = newFolder()
+    await (await openStore(folder)).close()
+    const json = JSON.stringify({ format: 'another program', version: 1 })
+    const line = `${createHash('sha256').update(json).digest('hex').slice(0, 16)} ${json}\n`
+    await writeFile(log(folder), line)
+    expect(await failureOf(openStore(folder))).toMatchObject({
+      ...{ code: 'STORE_FAILED', message: 'the folder holds no store of this client' },
+    })
+    expect(await readFile(log(folder), 'utf8')).toBe(line)
+  })
+
   test('a store of version 1 is upgraded on opening, and keeps all its data', async () => {
     const folder = newFolder()
     await mkdir(folder)
