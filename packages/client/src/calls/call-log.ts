@@ -8,8 +8,11 @@ import { CallRecord, type StoreChange } from '../stores/stores.ts'
 import { tabMethod } from '../tab-method.ts'
 import type { CallInfo } from './call-info.ts'
 
-/** How many calls are kept: the latest. */
-const MAX_CALLS = 500
+/**
+ * How many calls with each contact are kept: the latest. So a contact who calls again and again displaces no
+ * calls of others.
+ */
+const MAX_CALLS = 200
 
 /** What is known of a call that has not ended. */
 interface Course {
@@ -57,16 +60,15 @@ export class CallRecords {
 }
 
 /**
- * Stores a record, and removes the oldest beyond the limit. A call that is logged already keeps its record:
- * its tab may have logged it just before it closed, and a contact may use an id again.
+ * Stores a record, and removes the contact's oldest beyond the limit. A call that is logged already keeps
+ * its record: its tab may have logged it just before it closed, and a contact may use an id again.
  */
 export async function logCall(device: Device, engine: Engine, call: CallRecord): Promise<void> {
   const logged = await device.platform.store.listCalls()
   if (logged.some(({ id }) => id === call.id)) return
-  await engine.journal.write([{ change: 'call_logged', call }])
+  const ofContact = logged.filter(({ conversationId }) => conversationId === call.conversationId)
+  await engine.journal.write([{ change: 'call_logged', call }, ...removalOf(ofContact.slice(MAX_CALLS - 1))])
   device.emitter.emit('call_logged', call)
-  const beyond = (await device.platform.store.listCalls()).slice(MAX_CALLS)
-  if (beyond.length > 0) await engine.journal.write(removalOf(beyond))
 }
 
 function removalOf(calls: readonly Pick<CallRecord, 'id'>[]): readonly StoreChange[] {
@@ -101,8 +103,9 @@ const part = /* @__PURE__ */ new ModulePart<Device>({
 })
 
 /**
- * The calls of this device: `const log = new CallLog(client)`. `Calls` writes it; at most 500 calls are kept.
- * The event `call_logged` reports each call that has ended, and `changes` of the kind `calls` every change.
+ * The calls of this device: `const log = new CallLog(client)`. `Calls` writes it. The latest 200 calls with
+ * each contact are kept. The event `call_logged` reports each call that has ended, and `changes` of the kind
+ * `calls` every change.
  */
 export class CallLog {
   readonly #part: HostedPart<Device>
