@@ -311,3 +311,21 @@ test('a client that hangs up while it prepares its offer or answer sends neither
   expect(types.filter((type) => type === 'call_answer')).toHaveLength(1)
   expect(types.filter((type) => type === 'call_offer')).toHaveLength(5)
 })
+
+test('a call that ends while the browser makes its offer or answer is not waited for', async () => {
+  const [alice, bob] = await callers(world)
+  // A browser never ends a step of a connection that was closed, so the test never opens these gates.
+  let gate = alice.holdAt('createOffer')
+  const calling = alice.calls.call(bob.alias)
+  await gate.reached
+  alice.calls.hangUp()
+  expect(await calling).toMatchObject({ state: 'hangup', end: 'hung_up' })
+  await alice.calls.call(bob.alias)
+  await bob.is('ringing')
+  gate = bob.holdAt('createAnswer')
+  const accepting = bob.calls.accept()
+  await gate.reached
+  alice.calls.hangUp()
+  expect(await accepting).toMatchObject({ state: 'hangup', end: 'hung_up_by_peer' })
+  await connect(alice, bob)
+})

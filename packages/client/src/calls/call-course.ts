@@ -72,11 +72,6 @@ export class CallCourse {
     return callTransitions[this.#state].call !== undefined
   }
 
-  /** Whether an event has an effect in the current state. */
-  accepts(event: CallEvent): boolean {
-    return nextOf(this.#state, event) !== undefined
-  }
-
   /** Handles an event: changes the state and carries out the effects, as the table says. */
   handle(event: CallEvent, details: EventDetails = {}): void {
     const next = nextOf(this.#state, event)

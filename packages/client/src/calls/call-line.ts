@@ -114,7 +114,7 @@ export class CallLine {
 
   /** See `CallPart.log`. */
   log(record: CallRecord): void {
-    this.part.call(logCallOf, [record]).catch((error: unknown) => this.#listener.onError(error))
+    this.part.call(logCallOf, [this.#tab, record]).catch((error: unknown) => this.#listener.onError(error))
   }
 
   /** Hears of no other tab any more. Reports of this tab's last call are still sent. */
@@ -129,18 +129,14 @@ export class CallLine {
 
   async #report(call: CarriedCall): Promise<boolean> {
     if (!this.part.tabs) return true
-    if (isOver(call.state)) {
-      const isTaken = await this.part.call(reportCall, [this.#tab, call])
-      this.#leave()
-      return isTaken
-    }
-    if (this.#presence?.callId !== call.id) {
-      const release = await holdPresence(this.#tab, call.id)
-      this.#leave()
-      this.#presence = { callId: call.id, release }
-    }
+    const { id: callId, state } = call
+    const before = this.#presence
+    if (!isOver(state) && before?.callId !== callId)
+      this.#presence = { callId, release: await holdPresence(this.#tab, callId) }
     const isTaken = await this.part.call(reportCall, [this.#tab, call])
-    if (!isTaken) this.#leave()
+    // Not before the report: the part would take the earlier call for lost.
+    if (before !== this.#presence) before?.release()
+    if ((!isTaken || isOver(state)) && this.#presence?.callId === callId) this.#leave()
     return isTaken
   }
 

@@ -57,7 +57,7 @@ export class CallPart {
   #stopWatching: () => void = () => {}
   /** The call that this part has ended itself, because its tab is gone or the client stops. */
   #ended: string | undefined
-  /** The latest call whose tab has sent its last signal. */
+  /** The latest call of which a tab has sent the last signal or reported the end. */
   #finished: string | undefined
 
   constructor(device: Device, publish: Publish) {
@@ -113,10 +113,14 @@ export class CallPart {
    */
   report(tab: string, call: CarriedCall): boolean {
     const held = this.#held
-    if ((held && held.tab !== tab) || call.id === this.#ended) return false
+    const isEnd = isOver(call.state)
+    const isLate = !isEnd && call.id === this.#finished
+    if (call.id === this.#ended || (held ? held.tab !== tab : isLate)) return false
     this.#records.follow(call)
-    if (isOver(call.state)) this.#release()
-    else if (held?.call.id === call.id) this.#held = { tab, call }
+    if (isEnd) {
+      this.#finished = call.id
+      if (held?.call.id === call.id) this.#release()
+    } else if (held?.call.id === call.id) this.#held = { tab, call }
     else this.#hold({ tab, call })
     this.#publish(callReported, { tab, call })
     return true
@@ -129,10 +133,11 @@ export class CallPart {
     this.#hold(held)
   }
 
-  /** Stores a call that has ended. */
-  log(record: CallRecord): void {
+  /** Stores a call that has ended, unless another tab has it: that tab was the first to decide. */
+  log(tab: string, record: CallRecord): void {
     const engine = this.#stopping ?? this.#device.engine
-    if (!engine || this.#logged.has(record.id)) return
+    const isOfOther = this.#held?.call.id === record.id && this.#held.tab !== tab
+    if (!engine || isOfOther || this.#logged.has(record.id)) return
     this.#logged.add(record.id)
     for (const id of this.#logged) if (this.#logged.size > MAX_LOGGED) this.#logged.delete(id)
     engine.work(logCall(this.#device, engine, record)).catch((error: unknown) => this.#emitError(error))
@@ -148,7 +153,7 @@ export class CallPart {
     const { callId } = signal
     const isHeld = this.#held?.call.id === callId
     if ((isHeld && this.#held?.tab !== tab) || callId === this.#ended) return true
-    if (isHeld && signal.type === 'call_hangup') this.#finished = callId
+    if (signal.type === 'call_hangup' || signal.type === 'call_reject') this.#finished = callId
     return this.#signals.send(signal)
   }
 
@@ -209,7 +214,7 @@ export class CallPart {
     this.#ended = callId
     const ended: CarriedCall = { ...call, state: 'ended', end }
     const record = this.#records.follow(ended)
-    if (record) this.log(record)
+    if (record) this.log(tab, record)
     this.#publish(callReported, { tab, call: ended })
   }
 
@@ -245,8 +250,8 @@ export const adoptCall = tabMethod(
 /** See `CallPart.log`. */
 export const logCallOf = tabMethod(
   'calls.log',
-  { takes: v.tuple([CallRecord]), answers: v.void() },
-  (part: CallPart, record) => part.log(record),
+  { takes: v.tuple([v.string(), CallRecord]), answers: v.void() },
+  (part: CallPart, ...args) => part.log(...args),
 )
 /** See `CallPart.hangUp`. */
 export const hangUpCall = tabMethod(

@@ -153,17 +153,10 @@ export class Calls {
     if (this.#isClosed) throw new ClientError('CLOSED', 'the calls of this client were closed')
     const hangUps = this.#hangUps
     const sides = await this.#line.sidesOf(contact)
-    const isFree = (): boolean => this.#course.accepts('call')
     const call = this.#make({ id: this.#line.newId(), isCaller: true, ...sides })
     call.stream = stream
-    const claimed = this.#carriedOf(call, 'calling')
-    if (!isFree() || !(await this.#claim(claimed)))
+    if (!(await this.#claim(call, 'calling', () => this.#course.isFree)))
       throw new ClientError('INVALID_ARGUMENT', 'there is a call already')
-    if (!isFree()) {
-      // A friend has called meanwhile.
-      this.#line.report({ ...claimed, state: 'ended', end: 'failed' })
-      throw new ClientError('INVALID_ARGUMENT', 'there is a call already')
-    }
     this.#course.handle('call', { call })
     if (hangUps !== this.#hangUps) this.#course.handle('hang_up')
     return this.#signalled(call)
@@ -175,8 +168,8 @@ export class Calls {
    */
   async accept(stream?: MediaStream): Promise<CallInfo> {
     const { call } = this.#course
-    const rings = (): boolean => call === this.#course.call && this.#course.accepts('accept')
-    if (!call || !rings() || !(await this.#claim(this.#carriedOf(call, 'connecting'))) || !rings())
+    const rings = (): boolean => call === this.#course.call && this.#course.state === 'ringing'
+    if (!call || !(await this.#claim(call, 'connecting', rings)))
       throw new ClientError('INVALID_ARGUMENT', 'no call rings')
     call.stream = stream
     this.#course.handle('accept')
@@ -280,9 +273,14 @@ export class Calls {
     return call
   }
 
-  /** Takes a call for this tab, if no other tab has one. */
-  async #claim(call: CarriedCall): Promise<boolean> {
-    return !this.#line.part.tabs || this.#line.claim(call)
+  /** Takes a call for this tab while it `may`, if no other tab has one. */
+  async #claim(call: OneCall, state: CallState, may: () => boolean): Promise<boolean> {
+    const claimed = this.#carriedOf(call, state)
+    if (!may() || (this.#line.part.tabs && !(await this.#line.claim(claimed)))) return false
+    if (may()) return true
+    // Another call has begun meanwhile, so nothing else reports the end of this one.
+    if (call !== this.#course.call) this.#line.report({ ...claimed, state: 'ended', end: 'failed' })
+    return false
   }
 
   #carriedOf({ parties, ownMedia, theirMedia }: OneCall, state: CallState): CarriedCall {
@@ -329,9 +327,10 @@ export class Calls {
 
   /** A call of another tab has changed. */
   #onElsewhere(call: CarriedCall): void {
-    const { state, end, isFree } = this.#course
+    const { state, isFree } = this.#course
     const isSame = call.id === this.#course.call?.parties.id
-    const isTaken = isSame && (state === 'ringing' || end === 'taken')
+    const isTheirs = isFree && (this.#elsewhere?.id === call.id || !isOver(call.state))
+    const isTaken = isSame && (state === 'ringing' || isTheirs)
     if (!isTaken && (isSame || !isFree)) return
     this.#elsewhere = call
     if (state === 'ringing') this.#course.handle('taken')

@@ -2,7 +2,7 @@
 // used.
 import type { CallSignalFields } from '@sotto/crypto'
 import { ClientError } from '../client-error.ts'
-import { SerialQueue } from '../platform/platform.ts'
+import { deferred, SerialQueue } from '../platform/platform.ts'
 import { CallEpochs } from './call-epochs.ts'
 import {
   type Description,
@@ -72,6 +72,7 @@ export class OneCall {
   #isInterrupted = false
   #peer: CallPeer | undefined
   #isClosed = false
+  readonly #closed = deferred<void>()
 
   constructor(around: CallSurroundings, parties: CallParties, listener: CallListener) {
     this.#around = around
@@ -183,6 +184,7 @@ export class OneCall {
   /** Ends the media. The listener is not called any more. */
   close(): void {
     this.#isClosed = true
+    this.#closed.resolve()
     this.#own.end()
     this.#peer?.close()
     // An ended call is still shown to the application, but its media are not needed.
@@ -315,16 +317,15 @@ export class OneCall {
     return this.#around.line.mediaKey({ callId, conversationId, senderAlias, mid, epoch })
   }
 
-  /** Runs the steps of a call one after another. After `close` none is run. */
+  /**
+   * Runs the steps of a call one after another. After `close` none is run, and none is waited for: a browser
+   * never ends the step that a closed connection was in. An error that comes from closing is no failure.
+   */
   #do(run: () => Promise<void> | undefined): Promise<void> {
-    return this.#queue.run(async () => {
-      try {
-        if (!this.#isClosed) await run()
-      } catch (error) {
-        // An error that comes from closing the peer is no failure.
-        if (!this.#isClosed) throw error
-      }
+    const step = this.#queue.run(async () => {
+      if (!this.#isClosed) await run()
     })
+    return Promise.race([this.#closed.promise, step])
   }
 
   #doOrFail(run: (peer: CallPeer) => Promise<void>): void {

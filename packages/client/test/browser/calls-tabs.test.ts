@@ -19,6 +19,33 @@ async function people(): Promise<{ first: Caller; second: Caller; bob: Caller }>
 const isConnected = (tab: Caller) => tab.page.evaluate(() => phone.client.networkState === 'connected')
 const loggedBy = (tab: Caller) => tab.page.evaluate(() => phone.logged)
 const errorsOf = (tab: Caller) => tab.page.evaluate(() => phone.errors)
+const callOf = (tab: Caller) => tab.page.evaluate(() => phone.calls.current?.id)
+
+/** Accepts without media, so that the tab does not wait for its camera first. */
+const acceptIn = ({ page }: Caller): Promise<string> =>
+  page.evaluate(() =>
+    phone.calls.accept().then(
+      () => 'done',
+      ({ code }) => code,
+    ),
+  )
+
+/** Keeps a tab's messages with this text to other tabs until the returned function is called. */
+async function holdMessages({ page }: Caller, text: string): Promise<() => Promise<void>> {
+  const released = await page.evaluateHandle((held) => {
+    const { postMessage } = BroadcastChannel.prototype
+    const waiting: (() => void)[] = []
+    BroadcastChannel.prototype.postMessage = function post(data): void {
+      if (JSON.stringify(data).includes(held)) waiting.push(() => postMessage.call(this, data))
+      else postMessage.call(this, data)
+    }
+    return () => {
+      BroadcastChannel.prototype.postMessage = postMessage
+      for (const post of waiting) post()
+    }
+  }, text)
+  return () => released.evaluate((release) => release())
+}
 
 test('a call rings in every tab; the tab that accepts has it, and every tab can end it', async () => {
   const { first, second, bob } = await people()
@@ -59,15 +86,7 @@ test('of two tabs that accept at once one gets the call; a rejection in one tab 
   await bob.call(first)
   await first.is('ringing')
   await second.is('ringing')
-  // Without media, so that neither tab waits for its camera first.
-  const accept = ({ page }: Caller): Promise<string> =>
-    page.evaluate(() =>
-      phone.calls.accept().then(
-        () => 'done',
-        ({ code }) => code,
-      ),
-    )
-  const outcomes = await Promise.all([accept(first), accept(second)])
+  const outcomes = await Promise.all([acceptIn(first), acceptIn(second)])
   expect(outcomes.toSorted()).toEqual(['INVALID_ARGUMENT', 'done'])
   const [has, knows] = outcomes[0] === 'done' ? [first, second] : [second, first]
   await has.is('connected')
@@ -91,6 +110,95 @@ test('of two tabs that accept at once one gets the call; a rejection in one tab 
     await until('three calls are logged', async () => (await loggedBy(tab)).length === 3)
     expect(await loggedBy(tab)).toEqual(['hung_up_by_peer', 'declined', 'hung_up_by_peer'])
   }
+})
+
+test('a tab that accepts a call too late does not keep it: another tab takes the next one', async () => {
+  const { first, second, bob } = await people()
+  await bob.call(first, false)
+  await first.is('ringing')
+  await second.is('ringing')
+  const replaced = await callOf(first)
+  let release = await holdMessages(second, '"calls.report"')
+  let late = acceptIn(second)
+  // Bob hangs up and calls again, and his hangup is lost.
+  await bob.page.evaluate(() => {
+    const { send } = WebSocket.prototype
+    WebSocket.prototype.send = function pass(data) {
+      if (String(data).includes('call_hangup')) WebSocket.prototype.send = send
+      else send.call(this, data)
+    }
+  })
+  await bob.hangUp()
+  await bob.call(first, false)
+  for (const tab of [first, second])
+    await until('the second call rings', async () => (await callOf(tab)) !== replaced)
+  await release()
+  expect(await late).toBe('INVALID_ARGUMENT')
+  release = await holdMessages(second, '"calls.report"')
+  late = acceptIn(second)
+  // The first tab rejects it while the second tab accepts it.
+  await first.hangUp()
+  await bob.is('rejected: declined')
+  await second.is('elsewhere rejected')
+  await release()
+  expect(await late).toBe('INVALID_ARGUMENT')
+  await bob.call(first, false)
+  await first.is('ringing')
+  expect(await first.accept(false)).toBe('done')
+  await bob.is('connected')
+  await second.is('elsewhere connected')
+  for (const tab of [first, second]) expect(await errorsOf(tab)).toEqual([])
+})
+
+test('a tab that rejects a call after another tab has accepted it does not end it, and shows it', async () => {
+  const { first, second, bob } = await people()
+  await bob.call(first, false)
+  await first.is('ringing')
+  await second.is('ringing')
+  const release = await holdMessages(first, '"calls.reported"')
+  expect(await acceptIn(first)).toBe('done')
+  await second.hangUp()
+  await bob.is('connected')
+  await release()
+  await second.is('elsewhere connect')
+  await bob.hangUp()
+  for (const tab of [first, second])
+    await until('the call is logged', async () => (await loggedBy(tab)).length > 0)
+  expect([await loggedBy(first), await loggedBy(second)]).toEqual([['hung_up_by_peer'], ['hung_up_by_peer']])
+  await second.is('elsewhere hangup')
+  for (const tab of [first, second]) expect(await errorsOf(tab)).toEqual([])
+})
+
+test('of two calls that two people begin at once, one goes on in all tabs, and the other is lost to none', async () => {
+  const pair = await world.pair({ isShared: true })
+  const isSorted = (await pair[0].alias()) < (await pair[1].alias())
+  const [goesOn, gives] = isSorted ? pair : [pair[1], pair[0]]
+  const second = await world.anotherTab(gives)
+  // Neither offer is sent before both have called.
+  const [begun, sent] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let asked = 0
+  for (const { page } of pair)
+    await page.context().route('**/calls/ice-config*', async (route) => {
+      asked += 1
+      if (asked === 2) begun.resolve()
+      await sent.promise
+      await route.continue()
+    })
+  const calling = Promise.all([goesOn.call(gives, false), second.call(goesOn, false)])
+  await begun.promise
+  const release = await holdMessages(second, '"state":"connecting"')
+  sent.resolve()
+  expect(await calling).toEqual(['done', 'done'])
+  // This person's offer takes precedence. The tab with the other call answers it before it can report that.
+  for (const tab of [goesOn, second]) await tab.is('connected')
+  await release()
+  await gives.is('elsewhere connected')
+  expect(await callOf(gives)).toBe(await callOf(goesOn))
+  expect(await gives.states()).toEqual(['elsewhere calling', 'elsewhere connecting', 'elsewhere connected'])
+  await goesOn.hangUp()
+  await until('the call is logged', async () => (await loggedBy(second)).length > 0)
+  expect(await loggedBy(second)).toEqual(['hung_up_by_peer'])
+  for (const tab of [...pair, second]) expect(await errorsOf(tab)).toEqual([])
 })
 
 test('a call goes on when another tab takes over the client, and ends when its own tab is closed', async () => {
