@@ -90,6 +90,11 @@ export class SottoClient {
     return this.#device.lock.isSealed
   }
 
+  /** Whether only a passphrase opens these secrets, so that `unlock` needs it. */
+  get hasPassphrase(): boolean {
+    return this.#device.lock.hasPassphrase
+  }
+
   /**
    * Removes the keys from memory until `unlock`: ends the calls, disconnects, stores the frames being
    * received, and drops the key of the sealed secrets and everything opened with it. Private keys and session

@@ -30,10 +30,15 @@ interface Destination {
 
 const Contacts = lazy(async () => (await import('./screens/contacts/contacts.tsx')).Contacts)
 const ContactDetail = lazy(async () => (await import('./screens/contacts/contact-detail.tsx')).ContactDetail)
+const Settings = lazy(async () => (await import('./screens/settings/settings.tsx')).Settings)
+const SettingsDetail = lazy(
+  async () => (await import('./screens/settings/settings-detail.tsx')).SettingsDetail,
+)
 
 const destinations = {
   chats: { icon: 'chats', List: Chats, Detail: Conversation },
   contacts: { icon: 'contacts', List: Contacts, Detail: ContactDetail },
+  settings: { icon: 'settings', List: Settings, Detail: SettingsDetail },
 } as const satisfies Record<string, Destination>
 
 type DestinationName = keyof typeof destinations

@@ -39,6 +39,10 @@ export class Lock {
     return this.#secrets.isSealed
   }
 
+  get hasPassphrase(): boolean {
+    return this.#secrets.hasPassphrase
+  }
+
   async lock(): Promise<void> {
     if (!this.isSealed) throw new ClientError('INVALID_ARGUMENT', 'no secrets are sealed')
     this.#isLocked = true

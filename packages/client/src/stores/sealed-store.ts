@@ -72,6 +72,11 @@ export class SealedStore implements ClientStore, Secrets {
     return this.#record !== undefined
   }
 
+  /** Whether only a passphrase opens the secrets. */
+  get hasPassphrase(): boolean {
+    return this.#record !== undefined && this.#opener(this.#record).needsPassphrase
+  }
+
   /** Whether the store is sealed and its data key is not in memory. */
   get isLocked(): boolean {
     return this.#record !== undefined && this.#dataKey === undefined

@@ -21,6 +21,7 @@ export interface Secrets {
   /** The store, whose secrets are read and written in plain. */
   readonly store: ClientStore
   readonly isSealed: boolean
+  readonly hasPassphrase: boolean
   readonly isLocked: boolean
   lock(): void
   unlock(passphrase?: string): Promise<void>
@@ -55,6 +56,7 @@ async function openPlain(store: ClientStore): Promise<Secrets> {
   return {
     store,
     isSealed: false,
+    hasPassphrase: false,
     isLocked: false,
     lock() {},
     async unlock() {},

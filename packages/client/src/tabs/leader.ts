@@ -34,9 +34,9 @@ export class Leader {
 
   /** The state that is sent to every tab. */
   get state(): TabState {
-    const { identity, networkState, isLocked, isSealed } = this.client
-    if (!identity) return { networkState, isLocked, isSealed }
-    return { identity: publicPart(identity), networkState, isLocked, isSealed }
+    const { identity, networkState, isLocked, isSealed, hasPassphrase } = this.client
+    if (!identity) return { networkState, isLocked, isSealed, hasPassphrase }
+    return { identity: publicPart(identity), networkState, isLocked, isSealed, hasPassphrase }
   }
 
   /** Ends the client and closes its store. The connection ends at once. */

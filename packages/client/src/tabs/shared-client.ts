@@ -59,7 +59,8 @@ type OwnMembers = { readonly [N in OwnName | 'send']: unknown }
  * is done twice.
  *
  * A `SharedClient` has all methods of a `SottoClient`. Methods that return a value at once there return a
- * promise here; only `identity`, `networkState`, `isLocked` and `isSealed` are values here, too.
+ * promise here; only `identity`, `networkState`, `isLocked`, `isSealed` and `hasPassphrase` are values here,
+ * too.
  *
  * All tabs share the connection and the lock: `connect`, `disconnect` and `lock` in one tab act for every
  * tab.
@@ -132,6 +133,11 @@ export class SharedClient extends ForwardedMethods implements OwnMembers {
   /** Whether the recovery phrase and the session keys are sealed in the store. */
   get isSealed(): boolean {
     return this.#tab.events.state.isSealed
+  }
+
+  /** Whether only a passphrase opens these secrets, so that `unlock` needs it. */
+  get hasPassphrase(): boolean {
+    return this.#tab.events.state.hasPassphrase
   }
 
   /** Calls `handler` for each event of the shared client; returns a function that stops it. */

@@ -9,7 +9,7 @@ import type { TabState } from './tab-channel.ts'
 export class TabEvents {
   readonly emitter = new Emitter()
   readonly #takeoverHandlers = new Set<() => void>()
-  #state: TabState = { networkState: 'disconnected', isLocked: false, isSealed: false }
+  #state: TabState = { networkState: 'disconnected', isLocked: false, isSealed: false, hasPassphrase: false }
 
   get state(): TabState {
     return this.#state

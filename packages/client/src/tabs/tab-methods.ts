@@ -20,6 +20,7 @@ export type OwnName =
   | 'networkState'
   | 'isLocked'
   | 'isSealed'
+  | 'hasPassphrase'
   | 'on'
   | 'events'
   | 'close'

@@ -77,7 +77,7 @@ class Stranger {
   async pretendToLead(): Promise<void> {
     await this.#page.evaluate(() => {
       const channel: BroadcastChannel = Reflect.get(globalThis, 'channel')
-      const state = { networkState: 'disconnected', isLocked: false, isSealed: false }
+      const state = { networkState: 'disconnected', isLocked: false, isSealed: false, hasPassphrase: false }
       const message = { type: 'leading', leader: 'nobody', state }
       channel.addEventListener('message', ({ data }) => {
         if (data.message.type === 'hello') channel.postMessage({ version: 4, message })

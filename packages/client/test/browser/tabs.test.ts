@@ -108,8 +108,12 @@ test('a client locked in one tab is locked in all, and the passphrase in one tab
     channel.addEventListener('message', ({ data }) => said.push(JSON.stringify(data)))
     return said
   })
+  const knowsPassphrase = (tab: typeof second) => tab.page.evaluate(() => globalThis.app.client.hasPassphrase)
+  expect(await Promise.all([alice, second].map(knowsPassphrase))).toEqual([false, false])
   await second.call('setPassphrase', passphrase)
   await second.connected()
+  for (const tab of [alice, second])
+    await until('the tab knows of the passphrase', () => knowsPassphrase(tab))
   const said = await overheard.jsonValue()
   expect(said.length).toBeGreaterThan(0)
   expect(said.filter((text) => text.includes('plum'))).toEqual([])

@@ -29,6 +29,7 @@ export class Session {
   // A browser knows at once that it has no network; a connection that says nothing is noticed later.
   readonly #shownNetwork = computed(() => (this.#isOnline.value ? this.#network.value : 'disconnected'))
   readonly #isReplaced = signal(false)
+  readonly #hasPassphrase = signal(false)
   readonly #conversations = signal<readonly Conversation[] | undefined>(undefined)
   readonly #friends = signal<readonly FriendProfile[]>([])
   readonly #typing = signal<ReadonlySet<string>>(new Set())
@@ -85,6 +86,11 @@ export class Session {
     return this.#identity
   }
 
+  /** Whether the user has set a passphrase on this device. */
+  get hasPassphrase(): ReadonlySignal<boolean> {
+    return this.#hasPassphrase
+  }
+
   /** The connection to the relay. */
   get network(): ReadonlySignal<NetworkState> {
     return this.#shownNetwork
@@ -116,10 +122,17 @@ export class Session {
     await this.client.connect()
   }
 
+  /** Sets, changes or removes the passphrase. @throws ClientError as `SharedClient.setPassphrase` does */
+  async setPassphrase(passphrase: string | undefined): Promise<void> {
+    await this.client.setPassphrase(passphrase)
+    this.#look()
+  }
+
   #look(): void {
     const { client } = this
     this.#identity.value = client.identity
     this.#network.value = client.networkState
+    this.#hasPassphrase.value = client.hasPassphrase
     const account = client.isLocked ? 'locked' : client.identity ? 'open' : 'none'
     const before = this.#account.value
     this.#account.value = account

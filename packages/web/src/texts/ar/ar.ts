@@ -6,6 +6,7 @@ import { contacts } from './contacts.ts'
 import { conversation } from './conversation.ts'
 import { errors } from './errors.ts'
 import { lock } from './lock.ts'
+import { settings } from './settings.ts'
 import { welcome } from './welcome.ts'
 
-export const ar: Texts = { common, chats, contacts, conversation, errors, lock, welcome }
+export const ar: Texts = { common, chats, contacts, conversation, errors, lock, settings, welcome }

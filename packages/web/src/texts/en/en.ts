@@ -5,9 +5,10 @@ import { contacts } from './contacts.ts'
 import { conversation } from './conversation.ts'
 import { errors } from './errors.ts'
 import { lock } from './lock.ts'
+import { settings } from './settings.ts'
 import { welcome } from './welcome.ts'
 
-export const en = { common, chats, contacts, conversation, errors, lock, welcome }
+export const en = { common, chats, contacts, conversation, errors, lock, settings, welcome }
 
 /** The texts of a language. */
 export type Texts = typeof en

@@ -1,0 +1,32 @@
+// The open section of the settings.
+import { Screen } from '../../parts/screen.tsx'
+import { Empty } from '../../parts/state.tsx'
+import { href } from '../../session/route.ts'
+import { texts } from '../../texts/texts.ts'
+import { AccountSection } from './account-section.tsx'
+import { AppearanceSection } from './appearance-section.tsx'
+import { LockSection } from './lock-section.tsx'
+
+export function SettingsDetail({ id }: { readonly id: string }) {
+  const t = texts.value.settings
+  const sections = {
+    account: { title: t.account, Section: AccountSection },
+    lock: { title: t.lock, Section: LockSection },
+    appearance: { title: t.appearance, Section: AppearanceSection },
+  }
+  const isSection = (name: string): name is keyof typeof sections => Object.hasOwn(sections, name)
+  if (!isSection(id))
+    return (
+      <Screen title="" back={href('settings')}>
+        <Empty icon="settings" title={t.choose} />
+      </Screen>
+    )
+  const { title, Section } = sections[id]
+  return (
+    <Screen title={title} back={href('settings')}>
+      <div class="column">
+        <Section />
+      </div>
+    </Screen>
+  )
+}
