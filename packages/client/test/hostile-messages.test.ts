@@ -96,6 +96,19 @@ test('a payload that the relay repeats under another id, or sends back to its se
   expect(await again.transcript('bob')).toEqual(['them: yes', 'them: no', 'me: I owe you nothing [sending]'])
 })
 
+test('a message with the id or the seq of an earlier one neither replaces it nor is shown', async () => {
+  const bob = makePeer('bob')
+  const person = await world.victim([bob])
+  relay.send(msg(bob, person, 1, 'first'))
+  const first = await person.receives('first')
+  relay.send(msg(bob, person, 2, 'with its id', { id: first.id }))
+  relay.send(msg(bob, person, 1, 'with its seq'))
+  relay.send(msg(bob, person, 3, 'last'))
+  await person.receives('last')
+  expect(await person.transcript('bob')).toEqual(['them: first', 'them: last'])
+  expect(person.heard.message.map(({ text }) => text)).toEqual(['first', 'last'])
+})
+
 test('every attempt to send a message sends the same frame', async () => {
   const bob = makePeer('bob')
   const person = await world.victim([bob])
