@@ -84,14 +84,14 @@ function Panes() {
   }, [name])
   return (
     <div class="app" data-open={id !== undefined}>
-      <div class="app-panes">
+      <main class="app-panes">
         <div class="app-pane app-list">
           <List />
         </div>
-        <main class="app-pane app-detail">
+        <div class="app-pane app-detail">
           {id === undefined ? <NothingOpen /> : <Detail key={`${name} ${id}`} id={id} />}
-        </main>
-      </div>
+        </div>
+      </main>
       <Navigation current={name} />
     </div>
   )

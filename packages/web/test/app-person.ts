@@ -49,6 +49,7 @@ export class AppPerson {
       viewport: SCREENS[screen],
       locale: language === 'ar' ? 'ar-EG' : 'en-US',
       colorScheme: theme,
+      reducedMotion: 'reduce',
       permissions: ['clipboard-write', 'clipboard-read'],
     }
   }
@@ -127,6 +128,13 @@ export class AppPerson {
     await words.first().waitFor()
     const phrase = await words.allTextContents()
     await this.presses(t.phraseWritten)
+    await this.confirmsPhrase(phrase)
+    return phrase.join(' ')
+  }
+
+  /** Enters the words that are asked for. */
+  async confirmsPhrase(phrase: readonly string[]): Promise<void> {
+    const t = this.t.welcome
     await this.page.getByRole('heading', { name: t.confirmTitle }).waitFor()
     for (const [at, word] of phrase.entries()) {
       const field = this.page.getByLabel(t.confirmWord(at + 1), { exact: true })
@@ -134,7 +142,6 @@ export class AppPerson {
     }
     await this.presses(t.confirmDo)
     await this.chats.waitFor()
-    return phrase.join(' ')
   }
 
   /** Recovers an account with its phrase. */
@@ -171,7 +178,7 @@ export class AppPerson {
   async ownAlias(): Promise<string> {
     await this.follows(this.t.common.contacts)
     await this.page.getByRole('link').filter({ hasText: this.t.contacts.myAlias }).click()
-    return this.page.getByRole('main').locator('.code').innerText()
+    return this.page.getByRole('main').locator('.code').last().innerText()
   }
 
   /** Presses the button with this name. */

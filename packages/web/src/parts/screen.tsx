@@ -5,6 +5,7 @@ import { IconLink } from './button.tsx'
 import './screen.css'
 
 interface ScreenProps {
+  /** Empty if the content begins with the title. */
   readonly title: ComponentChildren
   /** The address that the back button leads to; without it there is no button. */
   readonly back?: string
@@ -28,7 +29,7 @@ export function Screen({ title, back, actions, top, children, bottom, isFixed }:
             <IconLink icon="back" label={texts.value.common.back} href={back} />
           </span>
         )}
-        {typeof title === 'string' ? <h1 class="screen-title one-line">{title}</h1> : title}
+        {typeof title === 'string' && title !== '' ? <h1 class="screen-title one-line">{title}</h1> : title}
         {actions && <div class="screen-actions">{actions}</div>}
       </header>
       {top}

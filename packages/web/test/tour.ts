@@ -1,0 +1,127 @@
+// A tour through the whole app: every step of the welcome, then every screen that links lead to, with its
+// menus. For tests and pictures that must leave out no screen.
+import { Person } from '../../client/test/people.ts'
+import type { AppPerson, PersonOptions } from './app-person.ts'
+import type { AppStage } from './app-stage.ts'
+
+/** Called at each screen, with a name for it: `contacts`, `chats-open`, `settings-lock-menu`. */
+type Look = (person: AppPerson, name: string) => Promise<void>
+
+/** What people say in the tour, in each language. */
+const TALK = {
+  en: {
+    me: 'Amira Hassan',
+    friends: ['Jonas Lind', 'Mei Tanaka'],
+    stranger: 'Priya Nair',
+    said: ['Are you still coming on Saturday?', 'We want to leave at nine, and the boat goes at ten.'],
+    answer: 'Of course! I bring the tent 🏕️',
+    thanks: 'Great. See you at the station then.',
+    other: 'The pictures of the garden are wonderful',
+  },
+  ar: {
+    me: 'أميرة حسن',
+    friends: ['يونس خالد', 'مريم سالم'],
+    stranger: 'ليلى عمر',
+    said: ['هل ستأتين يوم السبت؟', 'نريد أن ننطلق في التاسعة، والقارب يغادر في العاشرة.'],
+    answer: 'طبعًا! سأحضر الخيمة 🏕️',
+    thanks: 'رائع. أراك عند المحطة إذن.',
+    other: 'صور الحديقة جميلة جدًا',
+  },
+} as const
+
+/** Shows everything to `look`. */
+export async function tour(stage: AppStage, options: PersonOptions, look: Look): Promise<void> {
+  await tourOfWelcome(stage, options, look)
+  await tourOfAccount(stage, options, look)
+}
+
+async function tourOfWelcome(stage: AppStage, options: PersonOptions, look: Look): Promise<void> {
+  const person = await stage.stranger(TALK[options.language ?? 'en'].me, options)
+  const see = async (name: string): Promise<void> => {
+    await person.settles()
+    await look(person, name)
+  }
+  const { welcome, common, chats, contacts } = person.t
+  await see('welcome')
+  await person.presses(welcome.recover)
+  await see('welcome-recover')
+  await person.presses(common.back)
+  await person.presses(welcome.create)
+  await person.page.getByLabel(welcome.nicknameLabel).fill(person.name)
+  await see('welcome-nickname')
+  await person.presses(welcome.create)
+  const words = person.page.getByRole('main').getByRole('listitem')
+  await words.first().waitFor()
+  const phrase = await words.allTextContents()
+  await see('welcome-phrase')
+  await person.presses(welcome.phraseWritten)
+  await see('welcome-check')
+  await person.confirmsPhrase(phrase)
+  await person.reads(chats.empty)
+  await see('chats-empty')
+  await person.goesTo('#/contacts')
+  await person.reads(contacts.empty)
+  await see('contacts-empty')
+}
+
+async function tourOfAccount(stage: AppStage, options: PersonOptions, look: Look): Promise<void> {
+  const talk = TALK[options.language ?? 'en']
+  const { url } = stage.relay
+  const me = await Person.join(talk.me, url)
+  const others = await Promise.all([...talk.friends, talk.stranger].map((name) => Person.join(name, url)))
+  const [friend, other, stranger] = others
+  if (!friend || !other || !stranger) throw new Error('the tour needs three others')
+  for (const each of [friend, other]) await me.befriend(each)
+  const phrase = await me.client.recoveryPhrase()
+  await me.client.close()
+
+  const person = await stage.recovered(talk.me, phrase, options)
+  const alias = await person.ownAlias()
+  await stranger.client.requestFriend(alias)
+  await other.client.send(alias, talk.other)
+  for (const text of talk.said) await friend.client.send(alias, text)
+  await person.goesTo('#/chats')
+  await person.seesInList(talk.friends[0], talk.said[1])
+  await person.opens(talk.friends[0])
+  await person.writes(talk.answer)
+  await friend.receives(talk.answer)
+  await friend.client.markRead(alias)
+  await person.sees(talk.answer, { mark: 'read' })
+  await friend.client.send(alias, talk.thanks)
+  await person.sees(talk.thanks)
+  await follow(person, look)
+  for (const { client } of others) await client.close()
+}
+
+/** Visits every place that links lead to, one of each kind, and opens the menus there. */
+async function follow(person: AppPerson, look: Look): Promise<void> {
+  const seen = new Set<string>()
+  const places = ['#/chats']
+  for (const place of places) {
+    const name = nameOf(place)
+    await person.goesTo(place)
+    await look(person, name)
+    for (const menu of await person.page.locator('button[popovertarget]:visible').all()) {
+      await menu.click()
+      await person.settles()
+      await look(person, `${name}-menu`)
+      await person.page.keyboard.press('Escape')
+      break
+    }
+    const links = await person.page.locator('a[href^="#/"]').evaluateAll((all) => {
+      return all.map((link) => link.getAttribute('href') ?? '')
+    })
+    for (const link of links) {
+      if (seen.has(nameOf(link)) || nameOf(link) === 'chats') continue
+      seen.add(nameOf(link))
+      places.push(link)
+    }
+  }
+}
+
+/** The kind of a place: `#/chats/<id>?at=<message>` is `chats-open-at`. */
+function nameOf(place: string): string {
+  const [path = '', query = ''] = place.slice(2).split('?')
+  const parts = path.split('/').map((part) => (/^[a-z-]+$/.test(part) ? part : 'open'))
+  return [...parts, ...new URLSearchParams(query).keys()].join('-')
+}
