@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type RelayProcess, startRelay } from '@sotto/relay/testing'
+import { GUIDE } from './guide.ts'
 import { type App, makeApp, type PackedClient, packClient, run } from './packed.ts'
 
 const TSC = join(import.meta.dir, '../../../../node_modules/typescript/bin/tsc')
@@ -76,6 +77,24 @@ describe('from its tarball the client runs in', () => {
     )
   }
 })
+
+test(
+  'a project of npm init can import the client after the setting that the guide names',
+  async () => {
+    const setting = 'npm pkg set type=module'
+    expect(await Bun.file(GUIDE).text()).toContain(`\`${setting}\``)
+    const app = await makeApp(client, {
+      'run.js': "import { MemoryStore } from '@sotto/client'\nnew MemoryStore()",
+    })
+    await run(['npm', 'pkg', 'set', 'type=commonjs'], app.folder)
+    const failure = run(['node', 'run.js'], app.folder)
+    await expect(failure).rejects.toThrow('Cannot use import statement outside a module')
+    await run(setting.split(' '), app.folder)
+    await run(['node', 'run.js'], app.folder)
+    await app.remove()
+  },
+  LIMIT_MS,
+)
 
 // The application wraps the data key by itself, and no vault of the library is made.
 const ownVault = `
