@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type RelayProcess, startRelay } from '@sotto/relay/testing'
+import { failureOf } from '../../../protocol/test/failure-of.ts'
 import { GUIDE } from './guide.ts'
 import { type App, makeApp, type PackedClient, packClient, run } from './packed.ts'
 
@@ -87,8 +88,8 @@ test(
       'run.js': "import { MemoryStore } from '@sotto/client'\nnew MemoryStore()",
     })
     await run(['npm', 'pkg', 'set', 'type=commonjs'], app.folder)
-    const failure = run(['node', 'run.js'], app.folder)
-    await expect(failure).rejects.toThrow('Cannot use import statement outside a module')
+    const failure = await failureOf(run(['node', 'run.js'], app.folder))
+    expect(String(failure)).toContain('Cannot use import statement outside a module')
     await run(setting.split(' '), app.folder)
     await run(['node', 'run.js'], app.folder)
     await app.remove()
