@@ -61,3 +61,17 @@ test('during a call, an offer without an epoch is refused as busy and changes no
   await first.calls.accept()
   await second.is('connecting')
 })
+
+test('during a call, neither a status nor a restart counts without an epoch', async () => {
+  const [alice, bob] = await callers(world)
+  await connect(alice, bob)
+  const { id } = alice.info
+  const restart = { sdp_type: 'offer', restart: 1 }
+  await alice.sendSignal('call_ice', bob, id, { audio: true, video: true })
+  await alice.sendSignal('call_ice', bob, id, { ...restart, sdp: 'without an epoch' })
+  await settled(alice, bob)
+  expect(bob.info.theirMedia).toEqual({ audio: false, video: false })
+  await alice.sendSignal('call_ice', bob, id, { ...restart, sdp: 'with an epoch', epoch: 1 })
+  await until('the restart is answered', () => bob.peer.restarts.length > 0)
+  expect(bob.peer.restarts).toEqual(['with an epoch'])
+})
