@@ -67,6 +67,8 @@ interface IconButtonProps {
   readonly isSubmit?: boolean
   /** The id of the popover that it opens. */
   readonly opens?: string
+  /** Tab passes it by: the keyboard has another way to the same. */
+  readonly isSkipped?: boolean
 }
 
 export function IconButton({
@@ -78,6 +80,7 @@ export function IconButton({
   kind = 'quiet',
   isSubmit,
   opens,
+  isSkipped,
 }: IconButtonProps) {
   return (
     <button
@@ -88,6 +91,7 @@ export function IconButton({
       aria-pressed={isPressed}
       disabled={isDisabled}
       popovertarget={opens}
+      tabIndex={isSkipped ? -1 : undefined}
       onClick={onClick}
     >
       <Icon name={icon} />

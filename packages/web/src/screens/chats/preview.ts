@@ -9,7 +9,8 @@ export function previewOf(message: StoredMessage | undefined, t: Texts['chats'])
   return message.isMe ? `${t.you} ${said}` : said
 }
 
-function wordsOf(message: StoredMessage, t: Texts['chats']): string {
+/** What a message says, without who wrote it. */
+export function wordsOf(message: StoredMessage, t: Texts['chats']): string {
   if (message.retracted) return t.retracted
   const content = contentOf(message)
   switch (content?.kind) {

@@ -1,36 +1,98 @@
-// One message.
-import { contentOf, type StoredMessage } from '@sotto/client'
+// One message: whom it answers, what it says, when, and how far it has come.
+import type { StoredMessage } from '@sotto/client'
+import { IconButton } from '../../parts/button.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
 import { timeOfDay } from '../../texts/dates.ts'
 import { texts } from '../../texts/texts.ts'
+import { previewOf } from '../chats/preview.ts'
+import type { BubbleActions } from './bubble-actions.ts'
+import { Content } from './content.tsx'
+import { Quote } from './quote.tsx'
 
 interface BubbleProps {
   readonly message: StoredMessage
   readonly name: string
   /** The first of a group: it stands a little apart. */
   readonly isFirst: boolean
+  /** It can be reached by Tab, and so can what is in it. */
+  readonly isFocusable: boolean
+  readonly isHighlighted: boolean
+  /** Whether it is selected; undefined while nothing is being selected. */
+  readonly isSelected: boolean | undefined
+  readonly actions: BubbleActions
 }
 
-export function Bubble({ message, name, isFirst }: BubbleProps) {
+export function Bubble(props: BubbleProps) {
+  const { message, name, isFirst, isFocusable, isHighlighted, isSelected, actions } = props
   const { isMe, retracted, time, status } = message
   const t = texts.value.conversation
-  const content = contentOf(message)
+  const isSelecting = isSelected !== undefined
+  const select = (): void => actions.onSelect(message)
   return (
-    <article class="bubble" data-own={isMe} data-first={isFirst}>
-      <span class="spoken">{isMe ? t.fromMe : t.from(name)}</span>
-      {retracted ? (
-        <p class="bubble-gone">{t.retracted}</p>
-      ) : content?.kind === 'text' ? (
-        <p class="bubble-text" dir="auto">
-          {content.text}
-        </p>
-      ) : (
-        <p class="bubble-gone">{content ? texts.value.chats[content.kind] : t.undecryptable}</p>
+    <div class="bubble-row" data-own={isMe} data-first={isFirst} data-selected={isSelected}>
+      {isSelecting && (
+        <input
+          type="checkbox"
+          class="bubble-check"
+          checked={isSelected}
+          aria-label={t.select}
+          onChange={select}
+        />
       )}
-      <footer class="bubble-end">
-        <time class="number">{timeOfDay(time)}</time>
-        {isMe && !retracted && <StatusMark status={status} />}
-      </footer>
-    </article>
+      <article
+        class="bubble"
+        data-own={isMe}
+        data-first={isFirst}
+        data-highlighted={isHighlighted}
+        data-status={isMe ? status : undefined}
+        tabIndex={isFocusable ? 0 : -1}
+        aria-label={labelOf(message, name)}
+        onClick={isSelecting ? select : undefined}
+      >
+        {message.replyToId !== undefined && !retracted && (
+          <Quote message={message} name={name} isFocusable={isFocusable && !isSelecting} actions={actions} />
+        )}
+        <Content message={message} isFocusable={isFocusable && !isSelecting} actions={actions} />
+        <footer class="bubble-end">
+          <time class="number">{timeOfDay(time)}</time>
+          {isMe && !retracted && <StatusMark status={status} />}
+        </footer>
+      </article>
+      {!isSelecting && (
+        <span class="bubble-buttons">
+          <IconButton
+            icon="more"
+            label={t.actions}
+            isSkipped
+            onClick={({ currentTarget }) => {
+              if (currentTarget instanceof Element) actions.onMenu(message, currentTarget)
+            }}
+          />
+          {!retracted && status !== 'failed' && (
+            <IconButton icon="reply" label={t.reply} isSkipped onClick={() => actions.onReply(message)} />
+          )}
+        </span>
+      )}
+      {isMe && status === 'failed' && (
+        <p class="bubble-failed">
+          {texts.value.errors.codes[message.failure ?? ''] ?? t.marks.failed}{' '}
+          <button
+            type="button"
+            class="link"
+            onClick={({ currentTarget }) => actions.onMenu(message, currentTarget)}
+          >
+            {t.whatToDo}
+          </button>
+        </p>
+      )}
+    </div>
   )
+}
+
+/** The whole message in one sentence, for who comes to it by keyboard with a screen reader. */
+function labelOf(message: StoredMessage, name: string): string {
+  const t = texts.value
+  const said = previewOf(message, t.chats)
+  const mark = message.isMe && !message.retracted ? `, ${t.conversation.marks[message.status]}` : ''
+  return `${message.isMe ? '' : `${t.conversation.from(name)} `}${said}, ${timeOfDay(message.time)}${mark}`
 }

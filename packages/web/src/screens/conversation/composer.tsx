@@ -1,23 +1,41 @@
 // The field to write in. What is typed is a draft in the store, so a reload or a crash loses nothing.
 
-import { useSignal } from '@preact/signals'
-import type { Conversation } from '@sotto/client'
+import { type Signal, useSignal } from '@preact/signals'
+import type { Conversation, StoredMessage } from '@sotto/client'
+import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { IconButton } from '../../parts/button.tsx'
 import { attempt, notifyError } from '../../session/notices.ts'
 import { useSession } from '../../session/use-session.ts'
 import { texts } from '../../texts/texts.ts'
+import { EmojiCompletion } from './emoji-completion.tsx'
+import { useEscape } from './escape.ts'
+import { QuoteText } from './quote.tsx'
 
 /** A draft is stored when nothing was typed for this long, and when the field loses the focus. */
 const STORED_AFTER_MS = 300
 
-export function Composer({ conversation }: { readonly conversation: Conversation }) {
+interface ComposerProps {
+  readonly conversation: Conversation
+  readonly name: string
+  /** The message that is being answered. */
+  readonly replyTo: Signal<StoredMessage | undefined>
+  readonly onSent: () => void
+  /** Whether one came to write, and not to a message. */
+  readonly isFocused: boolean
+  /** What can be sent besides text, before the field. */
+  readonly attachments?: ComponentChildren
+}
+
+export function Composer({ conversation, name, replyTo, onSent, isFocused, attachments }: ComposerProps) {
   const { client, organizer } = useSession()
   const { conversationId } = conversation
   const typed = useSignal(conversation.draft ?? '')
   const stored = useRef(typed.value)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const field = useRef<HTMLTextAreaElement>(null)
   const t = texts.value.conversation
+  const answered = replyTo.value
 
   const store = (): void => {
     clearTimeout(timer.current)
@@ -35,13 +53,38 @@ export function Composer({ conversation }: { readonly conversation: Conversation
       store()
     }
   }, [])
+  useEffect(() => {
+    // On a touch screen the focus would open the keyboard over what one came to read.
+    if (isFocused && matchMedia('(hover: hover)').matches) field.current?.focus()
+  }, [])
+  useEffect(() => {
+    if (answered) field.current?.focus()
+  }, [answered])
+  const cancelReply = (): void => {
+    replyTo.value = undefined
+    field.current?.focus()
+  }
+  useEscape(answered !== undefined, cancelReply)
 
+  const type = (text: string): void => {
+    typed.value = text
+    clearTimeout(timer.current)
+    timer.current = setTimeout(store, STORED_AFTER_MS)
+  }
   const send = async (): Promise<void> => {
     const text = typed.value.trim()
     if (text === '') return
     typed.value = ''
-    if (await attempt(() => client.send(conversationId, text))) store()
-    else if (typed.value === '') typed.value = text
+    replyTo.value = undefined
+    const options = answered ? { replyToId: answered.id } : {}
+    if (await attempt(() => client.send(conversationId, text, options))) {
+      store()
+      onSent()
+    } else {
+      // What was typed meanwhile is not lost either.
+      typed.value = typed.value === '' ? text : `${text}\n${typed.value}`
+      replyTo.value = answered
+    }
   }
   return (
     <form
@@ -51,26 +94,36 @@ export function Composer({ conversation }: { readonly conversation: Conversation
         void send()
       }}
     >
-      <textarea
-        class="composer-field"
-        aria-label={t.write}
-        placeholder={t.message}
-        rows={1}
-        dir="auto"
-        value={typed.value}
-        onInput={({ currentTarget }) => {
-          typed.value = currentTarget.value
-          clearTimeout(timer.current)
-          timer.current = setTimeout(store, STORED_AFTER_MS)
-          void client.notifyTyping(conversationId)
-        }}
-        onBlur={store}
-        onKeyDown={(event) => {
-          if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
-          event.preventDefault()
-          void send()
-        }}
-      />
+      {answered && (
+        <div class="composer-reply">
+          <div class="quote">
+            <QuoteText original={answered} name={name} />
+          </div>
+          <IconButton icon="close" label={t.cancelReply} onClick={cancelReply} />
+        </div>
+      )}
+      {attachments}
+      <EmojiCompletion field={field} onInput={type}>
+        <textarea
+          ref={field}
+          class="composer-field"
+          aria-label={t.write}
+          placeholder={t.message}
+          rows={1}
+          dir="auto"
+          value={typed.value}
+          onInput={({ currentTarget }) => {
+            type(currentTarget.value)
+            void client.notifyTyping(conversationId)
+          }}
+          onBlur={store}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' || event.shiftKey || event.isComposing || event.defaultPrevented) return
+            event.preventDefault()
+            void send()
+          }}
+        />
+      </EmojiCompletion>
       <IconButton icon="send" label={t.send} kind="primary" isSubmit isDisabled={typed.value.trim() === ''} />
     </form>
   )

@@ -1,115 +1,180 @@
-// The messages of a conversation, the latest at the bottom. Only the visible part is drawn.
-
-import { useSignal } from '@preact/signals'
-import type { Conversation, StoredMessage } from '@sotto/client'
-import { follow, messages } from '@sotto/client/signals'
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
-import { Empty, Loading } from '../../parts/state.tsx'
+// The messages of a conversation, the latest at the bottom. Only the visible part is drawn, and the window of
+// messages moves along with it.
+import type { ReadonlySignal } from '@preact/signals'
+import type { StoredMessage } from '@sotto/client'
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useVirtualList } from '../../parts/virtual-list.ts'
 import { now } from '../../session/clock.ts'
-import { notifyError } from '../../session/notices.ts'
-import { useSession } from '../../session/use-session.ts'
-import { dayOf, isSameDay } from '../../texts/dates.ts'
+import { dayOf } from '../../texts/dates.ts'
 import { texts } from '../../texts/texts.ts'
 import { Bubble } from './bubble.tsx'
+import type { BubbleActions } from './bubble-actions.ts'
+import { estimatedHeight, keyOf, placeOf } from './grouping.ts'
+import { useMessageKeys } from './message-keys.ts'
+import type { MessagePages } from './message-pages.ts'
+import { ToEnd } from './to-end.tsx'
 
-/** Messages of one person within this time form a group. */
-const GROUP_MS = 5 * 60_000
+/** The window moves when fewer messages than this are beyond the visible ones. */
+const MARGIN = 20
+/** So near to the end, in pixels, new messages keep the end in view. */
+const END_PX = 80
+const HIGHLIGHT_MS = 1600
 
 interface MessageListProps {
-  readonly conversation: Conversation
+  readonly pages: MessagePages
+  readonly list: readonly StoredMessage[]
   readonly name: string
+  /** The number of the conversation's last message, for the position in the list. */
+  readonly lastSeq: number
+  /** The message above which the unread line is. */
+  readonly unreadSeq: number | undefined
+  /** How many messages have come since the end was last in view. */
+  readonly newCount: number
+  readonly selected: ReadonlySignal<ReadonlySet<string> | undefined>
+  readonly actions: BubbleActions
+  readonly onEndSeen: (isEndSeen: boolean) => void
 }
 
-export function MessageList({ conversation, name }: MessageListProps) {
-  const { client } = useSession()
-  const { conversationId } = conversation
-  const list = useSignal<readonly StoredMessage[] | undefined>(undefined)
-  useEffect(
-    () =>
-      follow(client, messages(conversationId), (value, error) => {
-        if (value) list.value = value
-        else notifyError(error)
-      }),
-    [conversationId],
-  )
-  useEffect(() => {
-    if (conversation.unread > 0 && document.visibilityState === 'visible')
-      client.markRead(conversationId).catch(notifyError)
-  }, [conversation.unread])
-  const t = texts.value.conversation
-  if (!list.value) return <Loading />
-  if (list.value.length === 0)
-    return (
-      <Empty icon="lock" title={t.empty}>
-        {t.emptyHint}
-      </Empty>
-    )
-  return <VirtualMessages list={list.value} name={name} />
-}
-
-function VirtualMessages({ list, name }: { readonly list: readonly StoredMessage[]; readonly name: string }) {
+export function MessageList(props: MessageListProps) {
+  const { pages, list, name, lastSeq, unreadSeq, newCount, selected, actions, onEndSeen } = props
   const scroller = useRef<HTMLDivElement>(null)
-  const isAtEnd = useRef(true)
+  const [isEndSeen, setEndSeen] = useState(true)
+  const [highlighted, setHighlighted] = useState<string>()
+  const hasLater = pages.hasLater.value
+  const target = pages.target.value
+  const couldFollow = useRef(!hasLater)
+  const wasAsked = useRef(false)
   const t = texts.value.conversation
   const virtual = useVirtualList({
     count: list.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => 56,
-    getItemKey: (index) => keyOf(list[index]) ?? index,
-    overscan: 10,
+    estimateSize: (index) => {
+      const message = list[index]
+      return message ? estimatedHeight(message, scroller.current?.clientWidth ?? 600) : 56
+    },
+    getItemKey: useCallback(
+      (index: number) => {
+        const message = list[index]
+        return message ? keyOf(message) : index
+      },
+      [list],
+    ),
+    overscan: 6,
     paddingStart: 16,
     paddingEnd: 16,
+    // What is in view stays there when messages are added before it, and the end stays in view.
+    anchorTo: 'end',
+    followOnAppend: couldFollow.current,
+    scrollEndThreshold: END_PX,
   })
+  const keys = useMessageKeys({ list, virtual, scroller, pages, onOpen: actions.onMenu })
   useLayoutEffect(() => {
-    if (isAtEnd.current) virtual.scrollToIndex(list.length - 1, { align: 'end' })
-  }, [list])
+    couldFollow.current = !hasLater
+  })
+
+  useLayoutEffect(() => {
+    if (target === undefined) return
+    if (target === 'end') {
+      if (hasLater) return
+      virtual.scrollToEnd()
+      pages.reached()
+      // The focus was on what is not drawn any more. While one writes, it stays in the field.
+      if (wasAsked.current && isFocusLost(scroller.current)) keys.focus(list.length - 1)
+      wasAsked.current = true
+      return
+    }
+    const index = list.findIndex(({ seq = Number.POSITIVE_INFINITY }) => seq >= target.seq)
+    const message = list[index]
+    if (!message || (index === 0 && pages.hasEarlier.value)) return
+    const isUnreadLine = !wasAsked.current && target.seq === unreadSeq
+    virtual.scrollToIndex(index, { align: isUnreadLine ? 'start' : 'center' })
+    pages.reached()
+    wasAsked.current = true
+    if (isUnreadLine) return
+    setHighlighted(keyOf(message))
+    keys.focus(index)
+  }, [target, list])
+
+  useEffect(() => {
+    if (highlighted === undefined) return
+    const timer = setTimeout(() => setHighlighted(undefined), HIGHLIGHT_MS)
+    return () => clearTimeout(timer)
+  }, [highlighted])
+
+  const items = virtual.getVirtualItems()
+  const first = items[0]?.index ?? 0
+  const last = items.at(-1)?.index ?? 0
+  useEffect(() => {
+    if (target !== undefined) return
+    const isNear = (pages.hasEarlier.value && first < MARGIN) || (hasLater && last >= list.length - MARGIN)
+    const middle = list[Math.floor((first + last) / 2)]
+    if (isNear && middle?.seq !== undefined) pages.moveTo(middle.seq)
+  }, [first, last, list, target])
+
+  const look = (): void => {
+    const isSeen = !hasLater && virtual.isAtEnd(END_PX)
+    setEndSeen(isSeen)
+    onEndSeen(isSeen)
+  }
+  useEffect(look, [list])
+
+  const focusable = keys.focusableAmong(items.map(({ index }) => index))
   return (
-    <div
-      ref={scroller}
-      class="messages"
-      role="log"
-      aria-label={t.list(name)}
-      tabIndex={0}
-      onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
-        isAtEnd.current = scrollHeight - scrollTop - clientHeight < 80
-      }}
-    >
-      <ol class="messages-list" style={{ blockSize: `${virtual.getTotalSize()}px` }}>
-        {virtual.getVirtualItems().map(({ index, key, start }) => {
-          const message = list[index]
-          if (!message) return null
-          const before = list[index - 1]
-          const isNewDay = !before || !isSameDay(before.time, message.time)
-          return (
-            <li
-              key={key}
-              ref={(element) => virtual.measureElement(element)}
-              data-index={index}
-              class="messages-item"
-              style={{ transform: `translateY(${start}px)` }}
-              aria-setsize={list.length}
-              aria-posinset={index + 1}
-            >
-              {isNewDay && (
-                <p class="messages-day">
-                  <span>{dayOf(message.time, now.value)}</span>
-                </p>
-              )}
-              <Bubble message={message} name={name} isFirst={isNewDay || !isGroup(before, message)} />
-            </li>
-          )
-        })}
-      </ol>
+    <div class="messages-frame">
+      <section
+        ref={scroller}
+        class="messages"
+        aria-label={t.list(name)}
+        data-selecting={selected.value !== undefined}
+        onScroll={look}
+        onKeyDown={keys.onKeyDown}
+      >
+        <ol class="messages-list" style={{ blockSize: `${virtual.getTotalSize()}px` }}>
+          {items.map(({ index, key, start }) => {
+            const message = list[index]
+            if (!message) return null
+            const place = placeOf(list[index - 1], message, unreadSeq)
+            return (
+              <li
+                key={key}
+                ref={virtual.measureElement}
+                data-index={index}
+                class="messages-item"
+                style={{ transform: `translateY(${start}px)` }}
+                aria-setsize={Math.max(lastSeq, list.length)}
+                aria-posinset={message.seq ?? lastSeq + 1}
+              >
+                {place.isNewDay && (
+                  <p class="messages-day">
+                    <span>{dayOf(message.time, now.value)}</span>
+                  </p>
+                )}
+                {place.isFirstUnread && (
+                  <p class="messages-unread">
+                    <span>{t.unreadLine}</span>
+                  </p>
+                )}
+                <Bubble
+                  message={message}
+                  name={name}
+                  isFirst={place.isFirst}
+                  isFocusable={index === focusable}
+                  isHighlighted={key === highlighted}
+                  isSelected={selected.value?.has(keyOf(message))}
+                  actions={actions}
+                />
+              </li>
+            )
+          })}
+        </ol>
+      </section>
+      {!isEndSeen && <ToEnd count={newCount} onClick={() => pages.show('end')} />}
     </div>
   )
 }
 
-function isGroup(before: StoredMessage | undefined, message: StoredMessage): boolean {
-  return before !== undefined && before.isMe === message.isMe && message.time - before.time < GROUP_MS
-}
-
-/** Each side has ids of its own. */
-function keyOf(message: StoredMessage | undefined): string | undefined {
-  return message && `${message.isMe ? 'me' : 'them'} ${message.id}`
+/** Whether the focus is nowhere, or in the frame of the list. */
+function isFocusLost(list: HTMLElement | null): boolean {
+  const { activeElement, body } = document
+  return activeElement === null || activeElement === body || !!list?.parentElement?.contains(activeElement)
 }

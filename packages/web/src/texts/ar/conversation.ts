@@ -1,4 +1,5 @@
 import type { Texts } from '../en/en.ts'
+import { plural } from '../plural.ts'
 
 // One conversation.
 export const conversation: Texts['conversation'] = {
@@ -20,5 +21,66 @@ export const conversation: Texts['conversation'] = {
     failed: 'لم تُرسل',
   },
   from: (name) => `${name}:`,
-  fromMe: 'أنت:',
+  you: 'أنت',
+  unreadLine: 'رسائل غير مقروءة',
+  toEnd: 'إلى أحدث الرسائل',
+  newMessages: (count) =>
+    plural('ar', count, {
+      zero: 'لا رسائل جديدة',
+      one: 'رسالة جديدة واحدة',
+      two: 'رسالتان جديدتان',
+      few: '# رسائل جديدة',
+      other: '# رسالة جديدة',
+    }),
+  actions: 'إجراءات الرسالة',
+  whatToDo: 'ماذا أفعل؟',
+  reply: 'رد',
+  cancelReply: 'إلغاء الرد',
+  originalGone: 'لم تعد هذه الرسالة هنا',
+  forward: 'إعادة توجيه',
+  forwardTo: 'إعادة التوجيه إلى',
+  forwarded: (name) => `أُعيد التوجيه إلى ${name}`,
+  findContact: 'الاسم',
+  nobodyFound: 'لا صديق بهذا الاسم.',
+  open: 'فتح',
+  select: 'تحديد',
+  selected: (count) =>
+    plural('ar', count, {
+      zero: 'لم يُحدد شيء',
+      one: 'رسالة واحدة محددة',
+      two: 'رسالتان محددتان',
+      few: '# رسائل محددة',
+      other: '# رسالة محددة',
+    }),
+  resend: 'أعد الإرسال',
+  drop: 'لا ترسلها',
+  retract: 'سحب',
+  retractTitle: 'سحب هذه الرسالة؟',
+  retractText: (name) => `تُحذف هنا، ويُطلب من تطبيق ${name} حذفها أيضًا. ربما قُرئت من قبل.`,
+  removeHere: 'حذف هنا',
+  removed: (count) =>
+    plural('ar', count, {
+      one: 'حُذفت الرسالة من هذا الجهاز',
+      two: 'حُذفت رسالتان من هذا الجهاز',
+      few: 'حُذفت # رسائل من هذا الجهاز',
+      other: 'حُذفت # رسالة من هذا الجهاز',
+    }),
+  showMore: 'عرض المزيد',
+  showLess: 'عرض أقل',
+  emoji: 'رموز تعبيرية',
+  details: 'تفاصيل الرسالة',
+  detailFrom: 'من',
+  detailTime: 'الوقت',
+  detailStatus: 'الحالة',
+  detailSize: 'الحجم',
+  detailNumber: 'رقمها في المحادثة',
+  detailId: 'المعرّف',
+  detailKey: 'التشفير',
+  keyVerified: 'من طرف إلى طرف، وقد قارنت رمز الأمان.',
+  keyUnverified: 'من طرف إلى طرف. لم تقارن رمز الأمان بعد.',
+  linkTitle: 'فتح هذا الرابط؟',
+  linkText: 'لا يقود الرابط إلى حيث يقول نصه.',
+  linkShown: 'نصه',
+  linkLeads: 'يقود إلى',
+  linkOpen: 'افتحه رغم ذلك',
 }

@@ -1,0 +1,20 @@
+// What a person can ask of a message where it is shown.
+import type { ReadonlySignal } from '@preact/signals'
+import type { StoredMessage } from '@sotto/client'
+import type { TextPart } from './links.ts'
+
+/** What a person can ask of a message. */
+export interface BubbleActions {
+  /** Shows what can be done with it, at this element. */
+  readonly onMenu: (message: StoredMessage, at: Element) => void
+  readonly onReply: (message: StoredMessage) => void
+  /** Goes to the message that it replies to. */
+  readonly onOriginal: (original: StoredMessage) => void
+  readonly onSelect: (message: StoredMessage) => void
+  /** Follows a link whose address is not what it seems. */
+  readonly onMisleadingLink: (link: Required<TextPart>) => void
+  /** The message that this one replies to. */
+  readonly findOriginal: (message: StoredMessage) => Promise<StoredMessage | undefined>
+  /** Changes when originals must be found again. */
+  readonly revision: ReadonlySignal<number>
+}

@@ -1,0 +1,56 @@
+// The dialogs of a conversation, one at a time.
+import type { Conversation, StoredMessage } from '@sotto/client'
+import { Confirm } from '../../parts/dialog.tsx'
+import { texts } from '../../texts/texts.ts'
+import { ForwardDialog } from './forward-dialog.tsx'
+import { LinkDialog } from './link-dialog.tsx'
+import type { TextPart } from './links.ts'
+import { MessageDetails } from './message-details.tsx'
+
+/** Which dialog is open, and for what. */
+export type OpenDialog =
+  | { readonly kind: 'details' | 'retract'; readonly message: StoredMessage }
+  | { readonly kind: 'forward'; readonly messages: readonly StoredMessage[] }
+  | { readonly kind: 'link'; readonly link: Required<TextPart> }
+
+interface ConversationDialogProps {
+  readonly dialog: OpenDialog
+  readonly name: string
+  readonly isVerified: boolean
+  readonly conversations: readonly Conversation[]
+  readonly onForward: (messages: readonly StoredMessage[], to: Conversation) => void
+  readonly onRetract: (message: StoredMessage) => unknown
+  readonly onClose: () => void
+}
+
+export function ConversationDialog(props: ConversationDialogProps) {
+  const { dialog, name, isVerified, conversations, onForward, onRetract, onClose } = props
+  const t = texts.value.conversation
+  switch (dialog.kind) {
+    case 'details':
+      return <MessageDetails message={dialog.message} name={name} isVerified={isVerified} onClose={onClose} />
+    case 'retract':
+      return (
+        <Confirm
+          title={t.retractTitle}
+          text={t.retractText(name)}
+          action={t.retract}
+          isDangerous
+          onConfirm={() => onRetract(dialog.message)}
+          onClose={onClose}
+        />
+      )
+    case 'forward':
+      return (
+        <ForwardDialog
+          conversations={conversations}
+          onChoose={(to) => onForward(dialog.messages, to)}
+          onClose={onClose}
+        />
+      )
+    case 'link':
+      return <LinkDialog link={dialog.link} onClose={onClose} />
+    default:
+      return dialog satisfies never
+  }
+}

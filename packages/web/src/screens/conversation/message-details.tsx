@@ -1,0 +1,46 @@
+// Everything that is known about a message.
+import { contentOf, type StoredMessage } from '@sotto/client'
+import type { ComponentChildren } from 'preact'
+import { Dialog } from '../../parts/dialog.tsx'
+import { fullTime, numberOf, sizeOf } from '../../texts/dates.ts'
+import { texts } from '../../texts/texts.ts'
+
+interface MessageDetailsProps {
+  readonly message: StoredMessage
+  readonly name: string
+  readonly isVerified: boolean
+  readonly onClose: () => void
+}
+
+export function MessageDetails({ message, name, isVerified, onClose }: MessageDetailsProps) {
+  const t = texts.value.conversation
+  const { isMe, time, status, seq, id } = message
+  const content = contentOf(message)
+  const bytes = content?.kind === 'text' ? new TextEncoder().encode(content.text).length : message.sizeBytes
+  return (
+    <Dialog title={t.details} onClose={onClose}>
+      <dl class="details">
+        <Detail label={t.detailFrom}>
+          <bdi>{isMe ? t.you : name}</bdi>
+        </Detail>
+        <Detail label={t.detailTime}>{fullTime(time)}</Detail>
+        {isMe && <Detail label={t.detailStatus}>{t.marks[status]}</Detail>}
+        {bytes !== undefined && <Detail label={t.detailSize}>{sizeOf(bytes)}</Detail>}
+        {seq !== undefined && <Detail label={t.detailNumber}>{numberOf(seq)}</Detail>}
+        <Detail label={t.detailId}>
+          <span class="code small">{id}</span>
+        </Detail>
+        <Detail label={t.detailKey}>{isVerified ? t.keyVerified : t.keyUnverified}</Detail>
+      </dl>
+    </Dialog>
+  )
+}
+
+function Detail({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
+  return (
+    <div>
+      <dt class="small soft">{label}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}

@@ -1,0 +1,89 @@
+// What can be done with a message.
+import { contentOf, type StoredMessage } from '@sotto/client'
+import { MenuAt, type MenuItem } from '../../parts/menu.tsx'
+import { texts } from '../../texts/texts.ts'
+
+/** The actions of the menu. */
+export interface MessageActions {
+  readonly onReply: (message: StoredMessage) => void
+  readonly onCopy: (text: string) => void
+  readonly onForward: (message: StoredMessage) => void
+  readonly onDetails: (message: StoredMessage) => void
+  readonly onSelect: (message: StoredMessage) => void
+  readonly onResend: (message: StoredMessage) => void
+  readonly onDrop: (message: StoredMessage) => void
+  readonly onRetract: (message: StoredMessage) => void
+  readonly onRemove: (message: StoredMessage) => void
+}
+
+interface MessageMenuProps {
+  readonly message: StoredMessage
+  readonly element: Element
+  readonly actions: MessageActions
+  /** Whether something can be sent in this conversation. */
+  readonly canSend: boolean
+  readonly onClose: () => void
+}
+
+export function MessageMenu({ message, element, actions, canSend, onClose }: MessageMenuProps) {
+  return (
+    <MenuAt
+      label={texts.value.conversation.actions}
+      element={element}
+      items={itemsOf(message, actions, canSend)}
+      onClose={onClose}
+    />
+  )
+}
+
+function itemsOf(
+  message: StoredMessage,
+  actions: MessageActions,
+  canSend: boolean,
+): readonly (MenuItem | false | undefined)[] {
+  const t = texts.value
+  const { isMe, status, retracted } = message
+  const hasFailed = isMe && status === 'failed'
+  const content = contentOf(message)
+  const text = content?.kind === 'text' ? content.text : undefined
+  const words = t.conversation
+  return [
+    hasFailed &&
+      canSend && { label: words.resend, icon: 'retract', onClick: () => actions.onResend(message) },
+    hasFailed && {
+      label: words.drop,
+      icon: 'trash',
+      onClick: () => actions.onDrop(message),
+      isDangerous: true,
+    },
+    !hasFailed &&
+      canSend &&
+      content !== undefined && {
+        label: words.reply,
+        icon: 'reply',
+        onClick: () => actions.onReply(message),
+      },
+    text !== undefined && { label: t.common.copy, icon: 'copy', onClick: () => actions.onCopy(text) },
+    text !== undefined && {
+      label: words.forward,
+      icon: 'forward',
+      onClick: () => actions.onForward(message),
+    },
+    { label: words.select, icon: 'check', onClick: () => actions.onSelect(message) },
+    { label: words.details, icon: 'info', onClick: () => actions.onDetails(message) },
+    isMe &&
+      !retracted &&
+      !hasFailed && {
+        label: words.retract,
+        icon: 'retract',
+        onClick: () => actions.onRetract(message),
+        isDangerous: true,
+      },
+    !hasFailed && {
+      label: words.removeHere,
+      icon: 'trash',
+      onClick: () => actions.onRemove(message),
+      isDangerous: true,
+    },
+  ]
+}
