@@ -7,6 +7,11 @@ import { findCoturn } from './find-coturn.mjs'
 import { findPostgres, oldestPostgres } from './find-postgres.mjs'
 import { findSwift } from './find-swift.mjs'
 
+const NOTO_FOLDER = '/usr/share/fonts/truetype/noto'
+const NOTO = ['NotoSans-Regular.ttf', 'NotoSansArabic-Regular.ttf', 'NotoColorEmoji.ttf'].map(
+  (file) => `${NOTO_FOLDER}/${file}`,
+)
+
 const systemPackages = [
   {
     name: `PostgreSQL ${oldestPostgres} or later (the server: initdb and postgres)`,
@@ -34,6 +39,12 @@ const systemPackages = [
     hint: 'If it is installed somewhere else, set SWIFT_BIN to the folder that holds swift-proxy-server.',
     debian: 'swift-proxy swift-account swift-container swift-object',
     around: withoutService,
+  },
+  {
+    name: 'Noto fonts, also for emoji (the pictures of the app are compared)',
+    isPresent: () => NOTO.every((file) => existsSync(file)),
+    hint: `If they are installed somewhere else, link them to ${NOTO_FOLDER}.`,
+    debian: 'fonts-noto-core fonts-noto-color-emoji',
   },
 ]
 

@@ -178,6 +178,7 @@ export class AppPerson {
   async ownAlias(): Promise<string> {
     await this.follows(this.t.common.contacts)
     await this.page.getByRole('link').filter({ hasText: this.t.contacts.myAlias }).click()
+    await this.page.getByRole('heading', { name: this.t.contacts.myAlias, exact: true }).waitFor()
     return this.page.getByRole('main').locator('.code').last().innerText()
   }
 

@@ -1,6 +1,6 @@
 // A tour through the whole app: every step of the welcome, then every screen that links lead to, with its
 // menus. For tests and pictures that must leave out no screen.
-import { Person } from '../../client/test/people.ts'
+import { Person, until } from '../../client/test/people.ts'
 import type { AppPerson, PersonOptions } from './app-person.ts'
 import type { AppStage } from './app-stage.ts'
 
@@ -78,6 +78,8 @@ async function tourOfAccount(stage: AppStage, options: PersonOptions, look: Look
   const person = await stage.recovered(talk.me, phrase, options)
   const alias = await person.ownAlias()
   await stranger.client.requestFriend(alias)
+  for (const { name, client } of [friend, other])
+    await until(`${name} has the conversation`, async () => (await client.conversations()).length > 0)
   await other.client.send(alias, talk.other)
   for (const text of talk.said) await friend.client.send(alias, text)
   await person.goesTo('#/chats')

@@ -34,7 +34,7 @@ export const welcome = {
     'They are your account. Whoever has them is you; without them, a lost device cannot be replaced. Nobody can restore them for you.',
   phraseShow: 'Show the words',
   phraseCopied: 'Copied. The clipboard is emptied in a minute, or when you go on.',
-  phraseWritten: 'I have written them down',
+  phraseWritten: 'I wrote them down',
   confirmTitle: 'Check what you wrote',
   confirmText: 'Enter three of the words.',
   confirmWord: (number: number) => `Word ${number}`,
