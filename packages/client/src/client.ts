@@ -26,6 +26,7 @@ import type {
 } from './events/events.ts'
 import {
   type Conversation,
+  countUnsent,
   describeConversation,
   listConversations,
   listMessages,
@@ -184,13 +185,8 @@ export class SottoClient {
    * @throws ClientError `ACCOUNT_NOT_FOUND` if the account was deleted; `deleteAccount` then clears this
    *   device.
    */
-  async restore(): Promise<Account | null> {
-    this.#device.checkOpen()
-    const { engine } = this.#device
-    if (!engine) return null
-    engine.identity.login.dropAnyToken()
-    const { aliasId, nickname } = await this.#device.sync()
-    return { aliasId, nickname }
+  restore(): Promise<Account | null> {
+    return this.#device.restore()
   }
 
   /** Connects, and stays connected until `disconnect`, `close` or a final goaway. @throws `NO_IDENTITY` */
@@ -322,8 +318,7 @@ export class SottoClient {
    */
   async countUnsent(): Promise<number> {
     this.#device.checkNotClosed()
-    const { store } = this.#device.platform
-    return (await store.listOutbox()).length + (await store.listRetractIntents()).length
+    return countUnsent(this.#device.platform.store)
   }
 
   /**
@@ -396,9 +391,7 @@ export class SottoClient {
    * `security_violation`; for a user who knows why the keys changed.
    */
   async renewSession(contact: string): Promise<void> {
-    const { friends, sessions } = this.#get()
-    await sessions.forget(contact)
-    await friends.sync()
+    await this.#get().friends.renewSession(contact)
   }
 
   #get(): Engine {

@@ -10,6 +10,7 @@ import {
   type RegistrationWatch,
 } from './account/account.ts'
 import { ClientError } from './client-error.ts'
+import type { Account } from './client-types.ts'
 import { type CallHooks, Engine } from './engine.ts'
 import { Emitter, type ToldState, tellChanges } from './events/events.ts'
 import { type ClientOptions, decideOptions, type Platform, SerialQueue } from './platform/platform.ts'
@@ -138,6 +139,15 @@ export class Device {
         return identity.stored
       })
     })
+  }
+
+  /** See `SottoClient.restore`. */
+  async restore(): Promise<Account | null> {
+    this.checkOpen()
+    if (!this.engine) return null
+    this.engine.identity.login.dropAnyToken()
+    const { aliasId, nickname } = await this.sync()
+    return { aliasId, nickname }
   }
 
   /** Fetches the account's current alias and nickname from the relay, and stores them. */

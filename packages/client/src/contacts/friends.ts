@@ -122,6 +122,12 @@ export class Friends {
     await this.sync()
   }
 
+  /** Replaces the recorded keys of a contact by the relay's current ones, which are not verified. */
+  async renewSession(contact: string): Promise<void> {
+    await this.#context.sessions.forget(contact)
+    await this.sync()
+  }
+
   async block(aliasId: string): Promise<void> {
     await this.#context.http.call(friendEndpoints.block, { params: { alias_id: parseAlias(aliasId) } })
     await this.sync()

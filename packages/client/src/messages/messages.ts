@@ -12,7 +12,7 @@ import { Typing, type TypingContext } from './typing.ts'
 
 export { contentOf } from './content.ts'
 export { type Conversation, describeConversation, listConversations, listMessages } from './conversations.ts'
-export type { SendOptions } from './outbox.ts'
+export { countUnsent, type SendOptions } from './outbox.ts'
 
 export type MessagesContext = ConfirmationsContext &
   InboxContext &

@@ -357,3 +357,10 @@ export class Outbox {
 function keyChanged(aliasId: AliasId): ClientError {
   return new ClientError('KEY_CHANGED', `the keys of ${aliasId} have changed`)
 }
+
+/** How many messages and retractions in a store the relay has not acknowledged. */
+export async function countUnsent(
+  store: Pick<ClientStore, 'listOutbox' | 'listRetractIntents'>,
+): Promise<number> {
+  return (await store.listOutbox()).length + (await store.listRetractIntents()).length
+}
