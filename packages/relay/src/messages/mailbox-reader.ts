@@ -1,7 +1,7 @@
 // Reads an account's stored frames, and records what arrived without a `delivered`. The same on both engines.
 import type { AliasId, ConversationId } from '@sotto/protocol'
 import type { ReceiptMark } from '../cluster/bus.ts'
-import type { AccountId, Sql, Storage } from '../storage/storage.ts'
+import { type AccountId, part, query, type Sql, type Storage } from '../storage/storage.ts'
 import { kindOf } from './batch-rows.ts'
 import { lockConversations } from './conversations.ts'
 import { type Notice, readNotices } from './notices.ts'
@@ -60,6 +60,16 @@ interface Row {
   unlisted_since: number
 }
 
+const SELECT_ROWS = part`
+  SELECT messages.position, messages.kind, messages.message_id, messages.seq, messages.at, messages.crypto_v,
+    messages.payload, conversations.conv_id, recipient.alias_id AS alias_to, sender.alias_id AS alias_from,
+    CASE WHEN lanes.delivered_seq = 0 THEN lanes.unlisted_since ELSE 0 END AS unlisted_since
+  FROM conversations
+  JOIN messages ON messages.conversation_id = conversations.id
+  JOIN lanes ON lanes.conversation_id = messages.conversation_id AND lanes.recipient_id = messages.recipient_id
+  JOIN accounts AS recipient ON recipient.id = messages.recipient_id
+  JOIN accounts AS sender ON sender.id = lanes.sender_id`
+
 /**
  * Reads mailboxes. Positions are assigned under the mailbox's lock, so no message appears later below a
  * position that was read already.
@@ -80,17 +90,12 @@ export class MailboxReader {
 
   /** The stored frames after a position, oldest first, at most `most`. */
   async read(account: AccountId, afterPosition: number, most: number): Promise<WaitingFrame[]> {
-    const rows = await this.#storage.sql<Row>`
-      SELECT messages.position, messages.kind, messages.message_id, messages.seq, messages.at, messages.crypto_v,
-        messages.payload, conversations.conv_id, recipient.alias_id AS alias_to, sender.alias_id AS alias_from,
-        CASE WHEN lanes.delivered_seq = 0 THEN lanes.unlisted_since ELSE 0 END AS unlisted_since
-      FROM messages
-      JOIN conversations ON conversations.id = messages.conversation_id
-      JOIN lanes ON lanes.conversation_id = messages.conversation_id AND lanes.recipient_id = messages.recipient_id
-      JOIN accounts AS recipient ON recipient.id = messages.recipient_id
-      JOIN accounts AS sender ON sender.id = lanes.sender_id
-      WHERE messages.recipient_id = ${account} AND messages.position > ${afterPosition}
-      ORDER BY messages.position LIMIT ${most}`
+    const rows = await this.#storage.sql<Row>(
+      ...query`
+        ${SELECT_ROWS}
+        WHERE messages.recipient_id = ${account} AND messages.position > ${afterPosition}
+        ORDER BY messages.position LIMIT ${most}`,
+    )
     return rows.map(waitingFrameOf)
   }
 
@@ -100,21 +105,16 @@ export class MailboxReader {
    */
   async readConversation(
     account: AccountId,
-    part: { convId: ConversationId; afterSeq: number; upToPosition: number },
+    range: { convId: ConversationId; afterSeq: number; upToPosition: number },
     most: number,
   ): Promise<WaitingFrame[]> {
-    const rows = await this.#storage.sql<Row>`
-      SELECT messages.position, messages.kind, messages.message_id, messages.seq, messages.at, messages.crypto_v,
-        messages.payload, conversations.conv_id, recipient.alias_id AS alias_to, sender.alias_id AS alias_from,
-        CASE WHEN lanes.delivered_seq = 0 THEN lanes.unlisted_since ELSE 0 END AS unlisted_since
-      FROM conversations
-      JOIN messages ON messages.conversation_id = conversations.id
-      JOIN lanes ON lanes.conversation_id = messages.conversation_id AND lanes.recipient_id = messages.recipient_id
-      JOIN accounts AS recipient ON recipient.id = messages.recipient_id
-      JOIN accounts AS sender ON sender.id = lanes.sender_id
-      WHERE conversations.conv_id = ${part.convId} AND messages.recipient_id = ${account}
-        AND messages.seq > ${part.afterSeq} AND messages.position <= ${part.upToPosition}
-      ORDER BY messages.seq LIMIT ${most}`
+    const rows = await this.#storage.sql<Row>(
+      ...query`
+        ${SELECT_ROWS}
+        WHERE conversations.conv_id = ${range.convId} AND messages.recipient_id = ${account}
+          AND messages.seq > ${range.afterSeq} AND messages.position <= ${range.upToPosition}
+        ORDER BY messages.seq LIMIT ${most}`,
+    )
     return rows.map(waitingFrameOf)
   }
 
