@@ -1,21 +1,13 @@
 // The packed client in the oldest promised Node and in the current one: the guide's program, and everything
 // that media do outside of browsers.
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type RelayProcess, startRelay } from '@sotto/relay/testing'
+import { expect, test } from 'bun:test'
 import { GUIDE, programOf } from './guide.ts'
 import { findNode, NODE_VERSIONS, OLDEST_NODE } from './node-versions.ts'
-import { makeApp, type PackedClient, packClient, run } from './packed.ts'
+import { makeApp, run, usePacked } from './packed.ts'
 
 const LIMIT_MS = 180_000
 
-let relay: RelayProcess
-let client: PackedClient
-
-beforeAll(async () => {
-  client = await packClient()
-  relay = await startRelay({ env: { PAYMENTS: 'dev' } })
-}, LIMIT_MS)
-afterAll(() => relay.stop())
+const packed = usePacked({ PAYMENTS: 'dev' })
 
 // Two people in one process. Media of more than one chunk, from every kind of source, and into both targets.
 const exchange = `
@@ -78,14 +70,14 @@ for (const version of NODE_VERSIONS) {
     `the guide’s program prints the lines that its comments say in Node ${version}`,
     async () => {
       // The relay has what earlier runs of the program have left there.
-      const { source, prints } = await programOf(GUIDE, 'ts', relay.url)
+      const { source, prints } = await programOf(GUIDE, 'ts', packed.relayUrl)
       // What the guide says for Node 20: an earlier version needs a WebSocket and plain JavaScript.
       const early = `import { WebSocket } from 'ws'\nObject.assign(globalThis, { WebSocket })\n${source}`
       const files =
         version === OLDEST_NODE
           ? { 'guide.mjs': new Bun.Transpiler({ loader: 'ts' }).transformSync(early) }
           : { 'guide.ts': source }
-      const app = await makeApp(client, files, ['ws'])
+      const app = await makeApp(packed.client, files, ['ws'])
       const output = await run([await findNode(version), ...Object.keys(files)], app.folder)
       expect(prints.length).toBeGreaterThan(10)
       expect(output.trim().split('\n')).toEqual([...prints])
@@ -98,9 +90,9 @@ for (const version of NODE_VERSIONS) {
     `files, voice and original images go both ways in Node ${version}`,
     async () => {
       const node = await findNode(version)
-      const app = await makeApp(client, { 'media.mjs': exchange }, ['ws'])
+      const app = await makeApp(packed.client, { 'media.mjs': exchange }, ['ws'])
       expect(await run([node, '--version'], app.folder)).toBe(`v${version}\n`)
-      const output = await run([node, 'media.mjs', relay.url], app.folder)
+      const output = await run([node, 'media.mjs', packed.relayUrl], app.folder)
       expect(output.trim().split('\n')).toEqual([
         'file blob.bin true true',
         'into a file true',

@@ -1,14 +1,18 @@
 // The package as an application gets it: built, packed by npm, and installed in a folder outside the
 // workspace.
+import { afterAll, beforeAll } from 'bun:test'
 import { copyFile, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type RelayProcess, startRelay } from '@sotto/relay/testing'
 import { buildClient } from '../../../../scripts/build-client.ts'
 import { makeProcessFolder } from '../process-folder.ts'
 
 const ROOT = join(import.meta.dir, '../../../..')
 /** Other packages that a test's application needs come from the workspace, so npm asks no registry. */
 const WORKSPACE_MODULES = join(ROOT, 'node_modules')
+
+const PACK_LIMIT_MS = 180_000
 
 /** A built and packed client. */
 export interface PackedClient {
@@ -36,6 +40,33 @@ async function pack(): Promise<PackedClient> {
   const name = /"filename": "(?<name>[^"]+)"/.exec(output)?.groups?.name
   if (name === undefined) throw new Error(`npm packed nothing: ${output}`)
   return { tarball: join(place, name), folder }
+}
+
+/** A packed client and a relay, for the tests of a file. */
+export interface PackedWorld {
+  readonly client: PackedClient
+  readonly relayUrl: string
+}
+
+/** Packs the client and starts a relay with these settings for the tests of a file. */
+export function usePacked(env: Readonly<Record<string, string>> = {}): PackedWorld {
+  let started: { readonly client: PackedClient; readonly relay: RelayProcess } | undefined
+  beforeAll(async () => {
+    started = { client: await packClient(), relay: await startRelay({ env }) }
+  }, PACK_LIMIT_MS)
+  afterAll(() => started?.relay.stop())
+  const get = () => {
+    if (!started) throw new Error('nothing has started')
+    return started
+  }
+  return {
+    get client() {
+      return get().client
+    },
+    get relayUrl() {
+      return get().relay.url
+    },
+  }
 }
 
 /** An application's folder. */

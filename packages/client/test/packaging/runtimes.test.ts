@@ -2,22 +2,14 @@
 // type-checked.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { type RelayProcess, startRelay } from '@sotto/relay/testing'
 import { failureOf } from '../../../protocol/test/failure-of.ts'
 import { GUIDE } from './guide.ts'
-import { type App, makeApp, type PackedClient, packClient, run } from './packed.ts'
+import { type App, makeApp, run, usePacked } from './packed.ts'
 
 const TSC = join(import.meta.dir, '../../../../node_modules/typescript/bin/tsc')
 const LIMIT_MS = 180_000
 
-let relay: RelayProcess
-let client: PackedClient
-
-beforeAll(async () => {
-  client = await packClient()
-  relay = await startRelay()
-}, LIMIT_MS)
-afterAll(() => relay.stop())
+const packed = usePacked()
 
 // Two people in one process: one keeps everything in a folder, the other in memory.
 const conversation = `
@@ -64,8 +56,8 @@ describe('from its tarball the client runs in', () => {
     test(
       name,
       async () => {
-        const app = await makeApp(client, { 'run.mjs': conversation }, ['ws'])
-        const output = await run([program, 'run.mjs', relay.url], app.folder)
+        const app = await makeApp(packed.client, { 'run.mjs': conversation }, ['ws'])
+        const output = await run([program, 'run.mjs', packed.relayUrl], app.folder)
         expect(output.trim().split('\n')).toEqual([
           'answer: HELLO',
           'same code: true',
@@ -84,7 +76,7 @@ test(
   async () => {
     const setting = 'npm pkg set type=module'
     expect(await Bun.file(GUIDE).text()).toContain(`\`${setting}\``)
-    const app = await makeApp(client, {
+    const app = await makeApp(packed.client, {
       'run.js': "import { MemoryStore } from '@sotto/client'\nnew MemoryStore()",
     })
     await run(['npm', 'pkg', 'set', 'type=commonjs'], app.folder)
@@ -134,8 +126,8 @@ console.log('without the vault:', (await open().catch((error) => error)).code)
 test(
   'an application’s own vault seals a store, without any vault of the library',
   async () => {
-    const app = await makeApp(client, { 'run.mjs': ownVault }, ['ws'])
-    const output = await run(['node', 'run.mjs', relay.url], app.folder)
+    const app = await makeApp(packed.client, { 'run.mjs': ownVault }, ['ws'])
+    const output = await run(['node', 'run.mjs', packed.relayUrl], app.folder)
     expect(output.trim().split('\n')).toEqual([
       'as it is: INVALID_ARGUMENT',
       'in the file: false',
@@ -219,7 +211,7 @@ describe('the type declarations have no errors, and neither do those of their li
   }
   let app: App
   beforeAll(async () => {
-    app = await makeApp(client, { 'node.ts': consumer, 'page.ts': inPage }, [
+    app = await makeApp(packed.client, { 'node.ts': consumer, 'page.ts': inPage }, [
       'ws',
       '@types/ws',
       '@types/node',
