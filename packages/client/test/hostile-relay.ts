@@ -133,6 +133,11 @@ export class HostileRelay {
     this.url = `http://127.0.0.1:${this.#server.port}`
   }
 
+  /** How many connections are open. */
+  get connections(): number {
+    return this.#sockets.size
+  }
+
   get host(): string {
     return new URL(this.url).host
   }

@@ -32,6 +32,16 @@ async function accepted(alice: Person, bob: Person): Promise<string[]> {
   return messages.filter(({ seq }) => seq !== undefined).map(({ text }) => text)
 }
 
+/** How many of alice's messages have reached bob. */
+async function delivered(alice: Person, bob: Person): Promise<number> {
+  return (await alice.client.messages(bob.alias)).filter(({ status }) => status === 'delivered').length
+}
+
+/** Why the relay takes no messages from alice to bob for now, if so. */
+async function heldBy(alice: Person, bob: Person): Promise<string | undefined> {
+  return (await alice.client.conversation(bob.alias)).heldBy
+}
+
 async function untilAllArrive(alice: Person, bob: Person, texts: readonly string[]): Promise<void> {
   await until('bob has all messages', () => bob.heard.message.length >= texts.length, 50_000)
   expect(bob.heard.message.map(({ text }) => text)).toEqual([...texts])
@@ -48,9 +58,10 @@ test('a mailbox that fills and empties during a burst does not change the order 
   })
   const texts = Array.from({ length: 60 }, (_, at) => `message ${at}`)
   await Promise.all(texts.map((text) => alice.client.send(bob.alias, text)))
-  for (let round = 0; round < 4; round += 1) {
-    await Bun.sleep(300)
+  for (let round = 1; round <= 4; round += 1) {
+    await until('the mailbox is full', async () => (await accepted(alice, bob)).length >= round * 10)
     await bob.connect()
+    await until('it has room again', async () => (await delivered(alice, bob)) >= round * 10)
     bob.client.disconnect()
   }
   await bob.connect()
@@ -65,8 +76,7 @@ test('a small message does not overtake a large one that the full mailbox refuse
     `small ${at}`,
   ])
   for (const text of texts) await alice.client.send(bob.alias, text)
-  await until('the mailbox is nearly full', async () => (await accepted(alice, bob)).length >= 30)
-  await Bun.sleep(300)
+  await until('the mailbox is full', async () => (await heldBy(alice, bob)) === 'MAILBOX_FULL')
   const before = await accepted(alice, bob)
   expect(before).toEqual(texts.slice(0, before.length))
   expect(before.length).toBeLessThan(texts.length)
@@ -82,9 +92,8 @@ test('a conversation that waits for a full mailbox does not delay another conver
   for (let at = 0; at < 15; at += 1) await alice.client.send(bob.alias, `message ${at}`)
   await alice.client.send(carol.alias, 'hello carol')
   await carol.receives('hello carol')
-  await until('bob’s mailbox is full', async () => (await accepted(alice, bob)).length === 10)
-  await Bun.sleep(200)
-  expect((await accepted(alice, bob)).length).toBe(10)
+  await until('bob’s mailbox is full', async () => (await heldBy(alice, bob)) === 'MAILBOX_FULL')
   const later = await alice.client.send(carol.alias, 'and again')
   await alice.sees(carol.alias, later.id, 'delivered')
+  expect((await accepted(alice, bob)).length).toBe(10)
 })

@@ -2,7 +2,7 @@
 // and no identity overwrites another. A review found a defect for each test.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { ClientError, keyVault, MemoryStore, SottoClient, type StoredMessage } from '../src/client.ts'
-import { TestClock } from './fakes.ts'
+import { settle, TestClock } from './fakes.ts'
 import { friendOf, makePeer } from './hostile-relay.ts'
 import { HostileWorld, idOf, msg } from './hostile-world.ts'
 import { Person, until } from './people.ts'
@@ -52,7 +52,7 @@ test('after a failed read the client disconnects, and a later message does not c
   await until('the application gets the error', () =>
     alice.heard.error.some(({ code }) => code === 'STORE_FAILED'),
   )
-  await Bun.sleep(100)
+  await until('the relay has got everything that was sent', () => world.relay.connections === 0)
   expect(world.relay.framesOf('delivered')).toEqual([])
   expect(alice.client.networkState).toBe('disconnected')
 })
@@ -161,6 +161,7 @@ test('deleting an account does not delete an identity created while pending stor
   const deleted = client.deleteAccount()
   await until('the client has no identity', () => client.identity === undefined)
   const made = client.create({ nickname: 'next', replace: true })
+  // A client that did not wait would have registered by now.
   await Bun.sleep(300)
   ended.resolve()
   await Promise.all([reading, deleted])
@@ -192,7 +193,7 @@ test('lock() during an account deletion keeps the keys until the client’s stor
   const locked = client.lock().then(() => {
     isLocked = true
   })
-  await Bun.sleep(50)
+  await settle()
   expect(isLocked).toBe(false)
   ended.resolve()
   await Promise.all([reading, deleted, locked])
@@ -331,7 +332,9 @@ test('after a reconnect the client confirms a message only once it is on the dis
   await until('alice has reconnected', () =>
     Bun.deepEquals(alice.heard.network_state.slice(states), ['connecting', 'connected']),
   )
-  await Bun.sleep(50)
+  // What the client sent after the reconnect came before this.
+  alice.client.notifyTyping('bob')
+  await until('the relay has it', () => world.relay.framesOf('typing').length === 1)
   expect([...world.relay.framesOf('read'), ...world.relay.framesOf('delivered')]).toEqual([])
   disk.resolve()
   await marked
@@ -375,8 +378,10 @@ test('a message that is retracted while it becomes readable is not shown', async
   world.relay.send(msg(bob, alice, 1, 'a slip'))
   await until('the message waits for a session', async () => (await alice.store.countOfflineMessages()) === 1)
   // The client calls this before it shows a message, and never when it retracts one.
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   store.hasNonce = async () => {
-    await Bun.sleep(100)
+    asked.resolve()
+    await answered.promise
     return false
   }
   world.relay.friends = [friendOf(bob)]
@@ -385,9 +390,13 @@ test('a message that is retracted while it becomes readable is not shown', async
   const { conversationId: conv_id } = bob
   const names = { to: alice.alias, from: 'bob', conv_id }
   world.relay.send({ type: 'retract', id: idOf('a slip'), ...names, seq: 2, at: 1002 })
+  // Invalid frames are reported at once, so the retraction has arrived then.
+  world.relay.send('no frame')
+  await asked.promise
+  await until('the retraction has arrived', () => alice.heard.error.some(({ code }) => code === 'BAD_REPLY'))
+  answered.resolve()
   await synced
   await world.settled(alice)
-  await Bun.sleep(200)
   const texts = (await alice.store.listMessages(conv_id)).map(({ text }) => text)
   expect(texts).not.toContain('a slip')
   expect(await alice.store.countOfflineMessages()).toBe(0)

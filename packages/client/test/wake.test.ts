@@ -13,7 +13,7 @@ interface WakePage {
   join(relayUrl: string): Promise<void>
   attempts(): number
   readonly clock: { readonly waits: readonly number[]; advance(ms: number): Promise<void> }
-  readonly client: { readonly networkState: string; close(): Promise<void> }
+  readonly client: { readonly networkState: string; disconnect(): void }
 }
 
 test('a page that comes online or becomes visible ends the wait for the next connection attempt', async () => {
@@ -53,11 +53,16 @@ test('a page that comes online or becomes visible ends the wait for the next con
   await relay.start()
   await page.evaluate(() => globalThis.dispatchEvent(new Event('online')))
   await until('the client is connected again', async () => (await state()) === 'connected')
-  // A closed client ignores these events.
-  await page.evaluate(() => (globalThis as unknown as WakePage).client.close())
+  // A disconnected client ignores these events.
+  await page.evaluate(() => (globalThis as unknown as WakePage).client.disconnect())
   const last = await attempts()
-  await page.evaluate(() => globalThis.dispatchEvent(new Event('online')))
-  await Bun.sleep(200)
+  await page.evaluate(async () => {
+    const { clock } = globalThis as unknown as WakePage
+    // Older than an attempt that could still succeed.
+    await clock.advance(10_000)
+    globalThis.dispatchEvent(new Event('online'))
+    await clock.advance(0)
+  })
   expect(await attempts()).toBe(last)
   await context.close()
   await app.stop()
