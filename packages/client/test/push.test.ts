@@ -55,12 +55,36 @@ class Browser implements PushRegistration {
   }
 }
 
+/** A person whose connection the test can end. */
+async function joinWithSocket(name: string): Promise<{ person: Person; goOffline(): Promise<void> }> {
+  const sockets: WebSocket[] = []
+  const person = await Person.join(name, relay.url, {
+    WebSocket: class extends WebSocket {
+      constructor(url: string) {
+        super(url)
+        sockets.push(this)
+      }
+    },
+  })
+  return {
+    person,
+    /** Resolves once the relay has answered the end of the connection. */
+    goOffline: async () => {
+      const closed = Promise.withResolvers<unknown>()
+      sockets.at(-1)?.addEventListener('close', closed.resolve)
+      person.client.disconnect()
+      await closed.promise
+    },
+  }
+}
+
 test('a subscribed browser gets a push for a message, signed with the relay’s key, and none after disable()', async () => {
-  const [alice, bob] = [await Person.join('alice', relay.url), await Person.join('bob', relay.url)]
+  const alice = await Person.join('alice', relay.url)
+  const { person: bob, goOffline } = await joinWithSocket('bob')
   await alice.befriend(bob)
   const [browser, push] = [new Browser(), new Push(bob.client)]
   await push.subscribe(browser)
-  bob.client.disconnect()
+  await goOffline()
   await alice.client.send(bob.alias, 'wake up')
   const { path = '', keys, key } = browser.subscribed ?? {}
   const [woken] = await service.until(path)
@@ -70,8 +94,7 @@ test('a subscribed browser gets a push for a message, signed with the relay’s 
 
   await push.disable()
   await bob.connect()
-  bob.client.disconnect()
-  await Bun.sleep(100)
+  await goOffline()
   await alice.client.send(bob.alias, 'sleep on')
   // Carol is subscribed and gets a push for a later message. A push to Bob would have arrived by then.
   const carol = await Person.join('carol', relay.url)
