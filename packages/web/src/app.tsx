@@ -10,6 +10,7 @@ import { Empty } from './parts/state.tsx'
 import { Chats } from './screens/chats/chats.tsx'
 import { Conversation } from './screens/conversation/conversation.tsx'
 import { Lock } from './screens/lock/lock.tsx'
+import { Shortcuts } from './screens/shortcuts/shortcuts.tsx'
 import { NewPhrase } from './screens/welcome/new-phrase.tsx'
 import { Welcome } from './screens/welcome/welcome.tsx'
 import { notices } from './session/notices.ts'
@@ -26,10 +27,13 @@ interface Destination {
   readonly Detail: ComponentType<{ readonly id: string }>
   /** Reached from another destination on narrow screens. */
   readonly isBeneath?: true
+  /** Reached from another destination on every screen. */
+  readonly isUnlisted?: true
 }
 
 const Contacts = lazy(async () => (await import('./screens/contacts/contacts.tsx')).Contacts)
 const ContactDetail = lazy(async () => (await import('./screens/contacts/contact-detail.tsx')).ContactDetail)
+const Search = lazy(async () => (await import('./screens/search/search.tsx')).Search)
 const Settings = lazy(async () => (await import('./screens/settings/settings.tsx')).Settings)
 const SettingsDetail = lazy(
   async () => (await import('./screens/settings/settings-detail.tsx')).SettingsDetail,
@@ -38,6 +42,7 @@ const SettingsDetail = lazy(
 const destinations = {
   chats: { icon: 'chats', List: Chats, Detail: Conversation },
   contacts: { icon: 'contacts', List: Contacts, Detail: ContactDetail },
+  search: { icon: 'search', List: Search, Detail: Conversation, isUnlisted: true },
   settings: { icon: 'settings', List: Settings, Detail: SettingsDetail },
 } as const satisfies Record<string, Destination>
 
@@ -93,6 +98,7 @@ function Panes() {
         </div>
       </main>
       <Navigation current={name} />
+      <Shortcuts />
     </div>
   )
 }
@@ -121,7 +127,8 @@ function Navigation({ current }: { readonly current: DestinationName }) {
     (each) => each.unread > 0 && !each.archived,
   ).length
   const entries: readonly (readonly [DestinationName, Destination])[] = Object.entries(destinations).flatMap(
-    ([name, destination]) => (isDestination(name) ? [[name, destination] as const] : []),
+    ([name, destination]: readonly [string, Destination]) =>
+      isDestination(name) && !destination.isUnlisted ? [[name, destination] as const] : [],
   )
   return (
     <nav class="app-navigation" aria-label={t.destinations}>

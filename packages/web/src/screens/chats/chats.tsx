@@ -1,7 +1,9 @@
 // The list of conversations.
 import type { Conversation } from '@sotto/client'
-import { useRef } from 'preact/hooks'
-import { ButtonLink, IconLink } from '../../parts/button.tsx'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { ButtonLink, IconButton, IconLink } from '../../parts/button.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { MenuAt } from '../../parts/menu.tsx'
 import { Row } from '../../parts/row.tsx'
 import { Screen } from '../../parts/screen.tsx'
 import { Empty, Loading } from '../../parts/state.tsx'
@@ -11,6 +13,7 @@ import { href, route } from '../../session/route.ts'
 import { useSession } from '../../session/use-session.ts'
 import { texts } from '../../texts/texts.ts'
 import { ConnectionBanner } from './connection-banner.tsx'
+import { conversationMenu } from './conversation-menu.ts'
 import { ConversationRow } from './conversation-row.tsx'
 import './chats.css'
 
@@ -51,6 +54,14 @@ export function Chats() {
         >
           {t.chats.emptyHint}
         </Empty>
+      ) : showsArchive && shown.length === 0 ? (
+        <Empty
+          icon="archive"
+          title={t.chats.archiveEmpty}
+          action={<ButtonLink href={href('chats')}>{t.chats.toChats}</ButtonLink>}
+        >
+          {t.chats.archiveEmptyHint}
+        </Empty>
       ) : (
         <ConversationList
           list={shown}
@@ -71,6 +82,7 @@ interface ConversationListProps {
 function ConversationList({ list, requests, archived }: ConversationListProps) {
   const session = useSession()
   const scroller = useRef<HTMLDivElement>(null)
+  const [menu, setMenu] = useState<{ readonly id: string; readonly element: Element }>()
   const t = texts.value.chats
   const virtual = useVirtualList({
     count: list.length,
@@ -79,34 +91,103 @@ function ConversationList({ list, requests, archived }: ConversationListProps) {
     getItemKey: (index) => list[index]?.conversationId ?? index,
     overscan: 8,
   })
-  const [, current] = route.value.path
+  const { path, query } = route.value
+  const [, current] = path
+  const place = query.archived === undefined ? '' : '?archived=1'
+  const focusRow = (index: number): void => {
+    virtual.scrollToIndex(index, { align: 'auto' })
+    // A row that was not drawn is there in the next frame.
+    requestAnimationFrame(() => rowAt(scroller.current, index)?.focus({ preventScroll: true }))
+  }
+
+  // Who closes a conversation by the keyboard is at its row again.
+  const before = useRef(current)
+  useEffect(() => {
+    const index = list.findIndex(({ conversationId }) => conversationId === before.current)
+    const { activeElement, body } = document
+    if (before.current !== undefined && current === undefined && index >= 0 && activeElement === body)
+      focusRow(index)
+    before.current = current
+  }, [current])
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const { key, target } = event
+    if ((key !== 'ArrowDown' && key !== 'ArrowUp') || event.altKey || !(target instanceof Element)) return
+    const index = Number(target.closest<HTMLElement>('[data-index]')?.dataset.index ?? Number.NaN)
+    const next = index + (key === 'ArrowDown' ? 1 : -1)
+    if (!list[next]) return
+    event.preventDefault()
+    focusRow(next)
+  }
+  const chosen = menu && list.find(({ conversationId }) => conversationId === menu.id)
   return (
     <div ref={scroller} class="chats-scroller">
-      {requests > 0 && <Row title={t.requests(requests)} href={href('contacts')} />}
-      <ul class="chats-list" style={{ blockSize: `${virtual.getTotalSize()}px` }}>
+      {requests > 0 && (
+        <Row lead={<RowIcon name="contacts" />} title={t.requests(requests)} href={href('contacts')} />
+      )}
+      <ul class="chats-list" style={{ blockSize: `${virtual.getTotalSize()}px` }} onKeyDown={onKeyDown}>
         {virtual.getVirtualItems().map(({ index, key, start }) => {
           const conversation = list[index]
           if (!conversation) return null
+          const { conversationId } = conversation
           return (
             <li
               key={key}
               class="chats-item"
+              data-index={index}
               style={{ transform: `translateY(${start}px)` }}
               aria-setsize={list.length}
               aria-posinset={index + 1}
             >
               <ConversationRow
                 conversation={conversation}
-                href={href('chats', conversation.conversationId)}
-                isCurrent={current === conversation.conversationId}
-                isTyping={session.typing.value.has(conversation.conversationId)}
+                href={href('chats', conversationId) + place}
+                isCurrent={current === conversationId}
+                isTyping={session.typing.value.has(conversationId)}
                 nowMs={now.value}
               />
+              <span class="chats-more">
+                <IconButton
+                  icon="more"
+                  label={t.actions(conversation.name ?? conversation.nickname)}
+                  onClick={({ currentTarget }) => {
+                    if (currentTarget instanceof Element)
+                      setMenu({ id: conversationId, element: currentTarget })
+                  }}
+                />
+              </span>
             </li>
           )
         })}
       </ul>
-      {archived > 0 && <Row title={t.archivedCount(archived)} href={`${href('chats')}?archived=1`} />}
+      {archived > 0 && (
+        <Row
+          lead={<RowIcon name="archive" />}
+          title={t.archivedCount(archived)}
+          href={`${href('chats')}?archived=1`}
+        />
+      )}
+      {menu && chosen && (
+        <MenuAt
+          key={menu.id}
+          label={t.actions(chosen.name ?? chosen.nickname)}
+          element={menu.element}
+          items={conversationMenu(session, chosen, now.value)}
+          onClose={() => setMenu(undefined)}
+        />
+      )}
     </div>
   )
+}
+
+function RowIcon({ name }: { readonly name: 'contacts' | 'archive' }) {
+  return (
+    <span class="chats-icon">
+      <Icon name={name} />
+    </span>
+  )
+}
+
+function rowAt(list: HTMLElement | null, index: number): HTMLElement | null {
+  return list?.querySelector<HTMLElement>(`[data-index="${index}"] a`) ?? null
 }

@@ -18,8 +18,18 @@ interface ConversationRowProps {
 }
 
 export function ConversationRow({ conversation, href, isCurrent, isTyping, nowMs }: ConversationRowProps) {
-  const { conversationId, nickname, name, lastMessage, unread, draft, isVerified, pinned, mutedUntil } =
-    conversation
+  const {
+    conversationId,
+    nickname,
+    name,
+    lastMessage,
+    unread,
+    draft,
+    isVerified,
+    pinned,
+    mutedUntil,
+    markedUnread,
+  } = conversation
   const t = texts.value
   const isMuted = (mutedUntil ?? 0) > nowMs
   return (
@@ -48,10 +58,14 @@ export function ConversationRow({ conversation, href, isCurrent, isTyping, nowMs
         <span class="chats-end">
           {lastMessage && <time class="number">{shortTime(lastMessage.time, nowMs)}</time>}
           <span class="chats-marks">
-            {isMuted && <Icon name="bellOff" />}
-            {pinned !== undefined && <Icon name="pin" />}
+            {isMuted && <Mark name="bellOff" label={t.chats.muted} />}
+            {pinned !== undefined && <Mark name="pin" label={t.chats.pinned} />}
             {unread > 0 ? (
               <Badge count={unread} label={t.common.unread(unread)} isMuted={isMuted} />
+            ) : markedUnread ? (
+              <span class="chats-dot" data-muted={isMuted}>
+                <span class="spoken">{t.chats.markedUnread}</span>
+              </span>
             ) : (
               lastMessage?.isMe && !lastMessage.retracted && <StatusMark status={lastMessage.status} />
             )}
@@ -59,5 +73,14 @@ export function ConversationRow({ conversation, href, isCurrent, isTyping, nowMs
         </span>
       }
     />
+  )
+}
+
+function Mark({ name, label }: { readonly name: 'bellOff' | 'pin'; readonly label: string }) {
+  return (
+    <>
+      <Icon name={name} />
+      <span class="spoken">{label}</span>
+    </>
   )
 }

@@ -10,6 +10,7 @@ import { MessageDetails } from './message-details.tsx'
 /** Which dialog is open, and for what. */
 export type OpenDialog =
   | { readonly kind: 'details' | 'retract'; readonly message: StoredMessage }
+  | { readonly kind: 'clear' }
   | { readonly kind: 'forward'; readonly messages: readonly StoredMessage[] }
   | { readonly kind: 'link'; readonly link: Required<TextPart> }
 
@@ -20,11 +21,12 @@ interface ConversationDialogProps {
   readonly conversations: readonly Conversation[]
   readonly onForward: (messages: readonly StoredMessage[], to: Conversation) => void
   readonly onRetract: (message: StoredMessage) => unknown
+  readonly onClear: () => unknown
   readonly onClose: () => void
 }
 
 export function ConversationDialog(props: ConversationDialogProps) {
-  const { dialog, name, isVerified, conversations, onForward, onRetract, onClose } = props
+  const { dialog, name, isVerified, conversations, onForward, onRetract, onClear, onClose } = props
   const t = texts.value.conversation
   switch (dialog.kind) {
     case 'details':
@@ -37,6 +39,17 @@ export function ConversationDialog(props: ConversationDialogProps) {
           action={t.retract}
           isDangerous
           onConfirm={() => onRetract(dialog.message)}
+          onClose={onClose}
+        />
+      )
+    case 'clear':
+      return (
+        <Confirm
+          title={texts.value.chats.clearTitle}
+          text={texts.value.chats.clearText(name)}
+          action={texts.value.common.delete}
+          isDangerous
+          onConfirm={onClear}
           onClose={onClose}
         />
       )

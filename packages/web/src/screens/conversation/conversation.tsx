@@ -3,13 +3,17 @@ import { useSignal } from '@preact/signals'
 import { type Conversation as ConversationInfo, contentOf, Replies, type StoredMessage } from '@sotto/client'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { Avatar } from '../../parts/avatar.tsx'
+import { Menu } from '../../parts/menu.tsx'
 import { Screen } from '../../parts/screen.tsx'
 import { Empty, Loading } from '../../parts/state.tsx'
 import { copyText } from '../../session/clipboard.ts'
+import { now } from '../../session/clock.ts'
 import { attempt, notify, notifyError } from '../../session/notices.ts'
-import { go, href, route } from '../../session/route.ts'
+import { go, href, type Route, route } from '../../session/route.ts'
 import { useSession } from '../../session/use-session.ts'
 import { texts } from '../../texts/texts.ts'
+import { conversationMenu } from '../chats/conversation-menu.ts'
+import { searchAddress } from '../search/search-address.ts'
 import type { BubbleActions } from './bubble-actions.ts'
 import { Composer } from './composer.tsx'
 import { ConversationDialog, type OpenDialog } from './conversation-dialog.tsx'
@@ -129,7 +133,7 @@ function OpenConversation({ conversation }: { readonly conversation: Conversatio
   const isSelecting = selected.value !== undefined
   return (
     <Screen
-      {...(isSelecting ? {} : { back: href('chats') })}
+      {...(isSelecting ? {} : { back: backFrom(route.value) })}
       isFixed
       title={
         isSelecting ? (
@@ -147,12 +151,35 @@ function OpenConversation({ conversation }: { readonly conversation: Conversatio
         )
       }
       actions={
-        isSelecting && (
+        isSelecting ? (
           <SelectionBar
             count={chosen.length}
             onCopy={() => copy(forwardable.map(textOf).join('\n'))}
             onForward={() => setDialog({ kind: 'forward', messages: forwardable })}
             onRemove={() => remove(chosen)}
+          />
+        ) : (
+          <Menu
+            label={t.chats.actions(shownName)}
+            items={[
+              {
+                label: t.chats.searchHere,
+                icon: 'search',
+                onClick: () => go(searchAddress({ words: '', inOne: conversationId })),
+              },
+              {
+                label: t.chats.selectMessages,
+                icon: 'check',
+                onClick: () => (selected.value = new Set()),
+              },
+              ...conversationMenu(session, conversation, now.value),
+              {
+                label: t.chats.clear,
+                icon: 'trash',
+                onClick: () => setDialog({ kind: 'clear' }),
+                isDangerous: true,
+              },
+            ]}
           />
         )
       }
@@ -212,6 +239,7 @@ function OpenConversation({ conversation }: { readonly conversation: Conversatio
           isVerified={conversation.isVerified}
           conversations={session.conversations.value ?? []}
           onForward={forward}
+          onClear={() => attempt(() => organizer.clear(conversationId))}
           onRetract={({ id }) => attempt(() => client.retract(conversationId, id))}
           onClose={() => setDialog(undefined)}
         />
@@ -224,6 +252,12 @@ function OpenConversation({ conversation }: { readonly conversation: Conversatio
 function startOf(wantedSeq: number, unreadSeq: number | undefined): Target {
   if (wantedSeq > 0) return { seq: wantedSeq }
   return unreadSeq === undefined ? 'end' : { seq: unreadSeq }
+}
+
+/** Where the back button leads: to the results or to the archive, if one came from there. */
+function backFrom({ path: [from], query: { q, in: inOne, archived } }: Route): string {
+  if (from === 'search') return searchAddress({ words: q ?? '', inOne })
+  return archived === undefined ? href('chats') : `${href('chats')}?archived=1`
 }
 
 function textOf(message: StoredMessage): string | undefined {

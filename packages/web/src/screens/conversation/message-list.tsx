@@ -102,19 +102,23 @@ export function MessageList(props: MessageListProps) {
   }, [highlighted])
 
   const items = virtual.getVirtualItems()
-  const first = items[0]?.index ?? 0
-  const last = items.at(-1)?.index ?? 0
-  useEffect(() => {
-    if (target !== undefined) return
-    const isNear = (pages.hasEarlier.value && first < MARGIN) || (hasLater && last >= list.length - MARGIN)
-    const middle = list[Math.floor((first + last) / 2)]
+
+  // By where the element is scrolled to, which the virtualizer may learn of only after this.
+  const moveWindow = (): void => {
+    if (!scroller.current || pages.target.value !== undefined) return
+    const { scrollTop, clientHeight } = scroller.current
+    const top = virtual.getVirtualItemForOffset(scrollTop)?.index ?? 0
+    const bottom = virtual.getVirtualItemForOffset(scrollTop + clientHeight)?.index ?? list.length - 1
+    const isNear = (pages.hasEarlier.value && top < MARGIN) || (hasLater && bottom >= list.length - MARGIN)
+    const middle = list[Math.floor((top + bottom) / 2)]
     if (isNear && middle?.seq !== undefined) pages.moveTo(middle.seq)
-  }, [first, last, list, target])
+  }
 
   const look = (): void => {
     const isSeen = !hasLater && virtual.isAtEnd(END_PX)
     setEndSeen(isSeen)
     onEndSeen(isSeen)
+    moveWindow()
   }
   useEffect(look, [list])
 

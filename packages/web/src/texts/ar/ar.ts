@@ -6,7 +6,20 @@ import { contacts } from './contacts.ts'
 import { conversation } from './conversation.ts'
 import { errors } from './errors.ts'
 import { lock } from './lock.ts'
+import { search } from './search.ts'
 import { settings } from './settings.ts'
+import { shortcuts } from './shortcuts.ts'
 import { welcome } from './welcome.ts'
 
-export const ar: Texts = { common, chats, contacts, conversation, errors, lock, settings, welcome }
+export const ar: Texts = {
+  common,
+  chats,
+  contacts,
+  conversation,
+  errors,
+  lock,
+  search,
+  settings,
+  shortcuts,
+  welcome,
+}

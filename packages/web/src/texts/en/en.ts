@@ -5,10 +5,23 @@ import { contacts } from './contacts.ts'
 import { conversation } from './conversation.ts'
 import { errors } from './errors.ts'
 import { lock } from './lock.ts'
+import { search } from './search.ts'
 import { settings } from './settings.ts'
+import { shortcuts } from './shortcuts.ts'
 import { welcome } from './welcome.ts'
 
-export const en = { common, chats, contacts, conversation, errors, lock, settings, welcome }
+export const en = {
+  common,
+  chats,
+  contacts,
+  conversation,
+  errors,
+  lock,
+  search,
+  settings,
+  shortcuts,
+  welcome,
+}
 
 /** The texts of a language. */
 export type Texts = typeof en

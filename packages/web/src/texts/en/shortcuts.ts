@@ -1,0 +1,15 @@
+// The list of keyboard shortcuts.
+export const shortcuts = {
+  title: 'Keyboard shortcuts',
+  search: 'Search',
+  next: 'Next conversation',
+  previous: 'Previous conversation',
+  send: 'Send the message',
+  line: 'New line',
+  emoji: 'Find an emoji by its name',
+  messages: 'From message to message',
+  edges: 'First and last message',
+  menu: 'What can be done with a message',
+  close: 'Close',
+  list: 'Show this list',
+}
