@@ -91,6 +91,13 @@ export function meOf(client: SottoClient, changed: Json = {}): { body: Json } {
   }
 }
 
+/** Pages of every origin may use this relay. */
+const OPEN = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-headers': 'authorization, content-type',
+  'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
+}
+
 /** The relay. The test can change `friends`, `answersPings` and `answers` at any time. */
 export class HostileRelay {
   readonly url: string
@@ -113,7 +120,7 @@ export class HostileRelay {
       hostname: '127.0.0.1',
       fetch: (request, server) => {
         if (new URL(request.url).pathname === '/ws' && server.upgrade(request)) return undefined
-        return this.#answer(request)
+        return request.method === 'OPTIONS' ? new Response(null, { headers: OPEN }) : this.#answer(request)
       },
       websocket: {
         open: (socket) => {
@@ -172,12 +179,14 @@ export class HostileRelay {
     const body: Json = text === '' ? {} : JSON.parse(text)
     const answer = (await this.answers[path]?.(body)) ?? { body: this.#usualAnswer(path, body) }
     return typeof answer.body === 'string'
-      ? new Response(answer.body, { status: answer.status ?? 200 })
-      : Response.json(answer.body, { status: answer.status ?? 200 })
+      ? new Response(answer.body, { status: answer.status ?? 200, headers: OPEN })
+      : Response.json(answer.body, { status: answer.status ?? 200, headers: OPEN })
   }
 
   #usualAnswer(path: string, body: Json): unknown {
     switch (path) {
+      case 'GET /health':
+        return { status: 'ok', version: '1' }
       case 'POST /pow/challenge':
         return { challenge_string: 'work', difficulty: 1, expires_in: 300 }
       case 'POST /register':

@@ -94,7 +94,7 @@ function Panes() {
           <List />
         </div>
         <div class="app-pane app-detail">
-          {id === undefined ? <NothingOpen /> : <Detail key={`${name} ${id}`} id={id} />}
+          {id === undefined ? <NothingOpen name={name} /> : <Detail key={`${name} ${id}`} id={id} />}
         </div>
       </main>
       <Navigation current={name} />
@@ -103,8 +103,10 @@ function Panes() {
   )
 }
 
-function NothingOpen() {
+function NothingOpen({ name }: { readonly name: DestinationName }) {
   const t = texts.value.chats
+  if (name !== 'chats')
+    return <Empty icon={destinations[name].icon} title={texts.value.common.chooseFromList} />
   return (
     <Empty
       icon="chats"

@@ -39,16 +39,18 @@ export class AppStage {
     return this.#get().relay
   }
 
-  /** The address of the app, with the relay in it. */
-  get address(): string {
-    const { server, relay } = this.#get()
-    return `${server.url}/#/?relay=${relay.url}`
-  }
-
-  /** A person with a new browser, who has opened the app and has no account yet. */
-  async stranger(name: string, options: PersonOptions = {}): Promise<AppPerson> {
-    const context = await this.#get().browser.newContext(AppPerson.settings(options))
-    const person = new AppPerson(name, context, this.address, options)
+  /**
+   * A person with a new browser, who has opened the app and has no account yet.
+   * @param relayUrl another relay than that of the stage
+   */
+  async stranger(
+    name: string,
+    options: PersonOptions = {},
+    relayUrl: string = this.relay.url,
+  ): Promise<AppPerson> {
+    const { browser, server } = this.#get()
+    const context = await browser.newContext(AppPerson.settings(options))
+    const person = new AppPerson(name, context, `${server.url}/#/?relay=${relayUrl}`, options)
     this.#people.push(person)
     await person.comes()
     return person

@@ -1,6 +1,7 @@
 // Form fields with their labels, hints and errors.
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
+import { useFirstFocus } from './focus.ts'
 import './field.css'
 
 interface InputProps {
@@ -37,9 +38,12 @@ export function TextField({
   isCode,
   isSecret,
   rows,
+  autoFocus,
   ...rest
 }: TextFieldProps) {
   const id = useId()
+  const input = useFirstFocus<HTMLInputElement>(autoFocus === true && rows === undefined)
+  const area = useFirstFocus<HTMLTextAreaElement>(autoFocus === true && rows !== undefined)
   const noteId = `${id}-note`
   const shared = {
     id,
@@ -56,6 +60,7 @@ export function TextField({
       </label>
       {rows === undefined && isSecret ? (
         <input
+          ref={input}
           {...shared}
           {...rest}
           type="password"
@@ -63,6 +68,7 @@ export function TextField({
         />
       ) : rows === undefined ? (
         <input
+          ref={input}
           {...shared}
           {...rest}
           type="text"
@@ -70,6 +76,7 @@ export function TextField({
         />
       ) : (
         <textarea
+          ref={area}
           {...shared}
           rows={rows}
           maxLength={rest.maxLength}

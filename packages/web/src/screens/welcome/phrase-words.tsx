@@ -1,5 +1,6 @@
 // The twelve words.
 import { Button } from '../../parts/button.tsx'
+import { useFirstFocus } from '../../parts/focus.ts'
 import { copySecret, forgetSecret } from '../../session/clipboard.ts'
 import { attempt, notify } from '../../session/notices.ts'
 import { texts } from '../../texts/texts.ts'
@@ -11,6 +12,7 @@ interface PhraseWordsProps {
 
 export function PhraseWords({ words, onWritten }: PhraseWordsProps) {
   const t = texts.value.welcome
+  const heading = useFirstFocus<HTMLHeadingElement>()
   const copy = async (): Promise<void> => {
     if (await attempt(() => copySecret(words.join(' ')))) notify(t.phraseCopied)
   }
@@ -20,7 +22,9 @@ export function PhraseWords({ words, onWritten }: PhraseWordsProps) {
   }
   return (
     <main class="welcome">
-      <h1>{t.phraseTitle}</h1>
+      <h1 ref={heading} tabIndex={-1}>
+        {t.phraseTitle}
+      </h1>
       <p class="soft">{t.phraseText}</p>
       <ol class="welcome-words code" translate={false}>
         {words.map((word, at) => (

@@ -33,6 +33,7 @@ export function RecoverForm({ phrase, error, onBack, onSubmit }: RecoverFormProp
           error={error ?? (isWrong ? texts.value.errors.codes.INVALID_PHRASE : undefined)}
           isCode
           rows={4}
+          autoFocus
           autocapitalize="off"
           spellcheck={false}
           required

@@ -1,5 +1,6 @@
 // Shows how far a registration is.
 import type { RegistrationProgress } from '@sotto/client'
+import { useFirstFocus } from '../../parts/focus.ts'
 import { texts } from '../../texts/texts.ts'
 
 interface RegisteringProps {
@@ -9,9 +10,12 @@ interface RegisteringProps {
 
 export function Registering({ title, progress }: RegisteringProps) {
   const t = texts.value.welcome
+  const heading = useFirstFocus<HTMLHeadingElement>()
   return (
     <main class="welcome" aria-busy="true">
-      <h1>{title}</h1>
+      <h1 ref={heading} tabIndex={-1}>
+        {title}
+      </h1>
       <progress class="welcome-progress" max={1} value={shareOf(progress)} aria-label={title} />
       <p role="status">{progress ? t.steps[progress.step] : ' '}</p>
       <p class="soft">{t.creatingHint}</p>

@@ -19,6 +19,7 @@ export const common: Texts['common'] = {
   tryAgain: 'أعد المحاولة',
   loading: 'جارٍ التحميل…',
   skipToContent: 'انتقل إلى المحتوى',
+  chooseFromList: 'اختر شيئًا من القائمة',
   destinations: 'الأقسام',
   chats: 'المحادثات',
   contacts: 'جهات الاتصال',

@@ -18,6 +18,7 @@ export const common = {
   tryAgain: 'Try again',
   loading: 'Loading…',
   skipToContent: 'Skip to content',
+  chooseFromList: 'Choose something from the list',
   destinations: 'Sections',
   chats: 'Chats',
   contacts: 'Contacts',

@@ -1,0 +1,15 @@
+// Where the focus goes when something new is shown.
+import type { RefObject } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+
+/**
+ * A ref for the element that takes the focus when it is first shown. The attribute `autofocus` would do it
+ * only while the page is loaded.
+ */
+export function useFirstFocus<T extends HTMLElement>(isWanted = true): RefObject<T | null> {
+  const element = useRef<T>(null)
+  useEffect(() => {
+    if (isWanted) element.current?.focus()
+  }, [])
+  return element
+}
