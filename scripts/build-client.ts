@@ -1,6 +1,8 @@
-// `npm run build`: builds the package @sotto/client in packages/client/dist, ready for publishing.
+// `npm run build`: builds the package @sotto/client in packages/client/dist, ready for publishing. With
+// `app`, it builds the web app in packages/web/dist instead.
 import { copyFile, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { buildApp } from './app-build.mjs'
 import { makeDeclarations } from './client-package/declarations.ts'
 import { CLIENT, DIST, type Entry, ROOT, readEntries, readManifest } from './client-package/entries.ts'
 import { buildScripts, scriptOf } from './client-package/scripts.ts'
@@ -62,4 +64,4 @@ async function licencesOf(packages: readonly string[]): Promise<string> {
   return ['# Software of others in this package', ...(await Promise.all(parts))].join('\n\n').concat('\n')
 }
 
-if (import.meta.main) await buildClient()
+if (import.meta.main) process.argv[2] === 'app' ? buildApp() : await buildClient()

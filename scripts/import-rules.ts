@@ -84,7 +84,7 @@ const roomsOf: Record<string, Rooms> = {
   },
   web: {
     floors: [
-      ['types.d.ts', 'styles', 'texts'],
+      ['types.d.ts', 'styles', 'texts', 'service-worker'],
       ['session'],
       ['parts'],
       ['screens'],

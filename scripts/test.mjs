@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { ensureAppOrExit } from './app-build.mjs'
 import { ensureInstalledOrExit } from './bootstrap.mjs'
 import { bunPath, root } from './installation.mjs'
 import { describeSlowest, readReport } from './test-report.mjs'
@@ -26,6 +27,9 @@ if (missing !== undefined) {
   // The chosen tests may not need it.
   if (isWhole) process.exit(1)
 }
+
+// Before the tests, because several of them run at once.
+if (isWhole || chosen.some((path) => path.includes('packages/web'))) ensureAppOrExit()
 
 // The checks end before the tests start, because the compiler would slow down tests that wait for real time.
 const failedChecks = isWhole ? await (await import('./checks.mjs')).runChecks() : 0

@@ -2,6 +2,7 @@
 import { defineConfig, type Plugin } from 'vite'
 import { leanProtocol } from '../../scripts/client-package/lean-protocol.ts'
 import { packedWordList } from '../../scripts/client-package/word-list.ts'
+import { finishedBuild } from '../../scripts/web-app/finish-build.ts'
 
 /**
  * Begins each style sheet with the order of the layers, because the first sheet that names them decides it,
@@ -19,7 +20,7 @@ const layerOrder: Plugin = {
 export default defineConfig({
   root: import.meta.dirname,
   base: './',
-  plugins: [packedWordList, leanProtocol, layerOrder],
+  plugins: [packedWordList, leanProtocol, layerOrder, finishedBuild],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   worker: { format: 'es', plugins: () => [packedWordList, leanProtocol] },
   build: {

@@ -11,6 +11,7 @@ import { Chats } from './screens/chats/chats.tsx'
 import { Conversation } from './screens/conversation/conversation.tsx'
 import { Lock } from './screens/lock/lock.tsx'
 import { Shortcuts } from './screens/shortcuts/shortcuts.tsx'
+import { Update } from './screens/update/update.tsx'
 import { NewPhrase } from './screens/welcome/new-phrase.tsx'
 import { Welcome } from './screens/welcome/welcome.tsx'
 import { notices } from './session/notices.ts'
@@ -61,6 +62,7 @@ export function App() {
       ) : (
         <Panes />
       )}
+      <Update />
       <Notices
         list={notices.value}
         onDone={(id) => (notices.value = notices.value.filter((notice) => notice.id !== id))}

@@ -3,10 +3,13 @@ import { type ComponentChildren, render } from 'preact'
 import { App } from './app.tsx'
 import { Empty } from './parts/state.tsx'
 import { RelayChoice } from './screens/welcome/relay-choice.tsx'
+import { showBadge } from './session/app-badge.ts'
+import { notify } from './session/notices.ts'
 import { applyPreferences, prefer } from './session/preferences.ts'
 import { findRelay } from './session/relay-address.ts'
 import { route } from './session/route.ts'
 import { Session } from './session/session.ts'
+import { followUpdates } from './session/updates.ts'
 import { SessionContext } from './session/use-session.ts'
 import { explain } from './texts/explain.ts'
 import { texts } from './texts/texts.ts'
@@ -21,6 +24,7 @@ async function open(relayUrl: string): Promise<void> {
   try {
     const session = await Session.open(relayUrl)
     prefer({ relayUrl })
+    showBadge(session)
     show(
       <SessionContext.Provider value={session}>
         <App />
@@ -37,6 +41,7 @@ async function open(relayUrl: string): Promise<void> {
 
 async function start(): Promise<void> {
   await applyPreferences()
+  followUpdates().catch(() => notify(texts.value.updates.onlineOnly))
   const relayUrl = await findRelay()
   if (relayUrl !== undefined) return open(relayUrl)
   show(<RelayChoice proposed={route.value.query.relay ?? ''} onChoose={(url) => void open(url)} />)

@@ -19,8 +19,9 @@ export class AppStage {
 
   /** @param env settings of the relay */
   async start(env: Readonly<Record<string, string>> = {}): Promise<void> {
-    const [browser, relay, folder] = await Promise.all([sharedChromium(), startRelay({ env }), builtApp()])
-    this.#started = { browser, relay, server: serveFolder(folder) }
+    const server = serveFolder(builtApp())
+    const [browser, relay] = await Promise.all([sharedChromium(), startRelay({ env })])
+    this.#started = { browser, relay, server }
   }
 
   /** Closes the browsers of all people. Returns what they complained about. */

@@ -1,29 +1,11 @@
 // The built app, and a server for it.
 import { join } from 'node:path'
-import { makeProcessFolder } from '../../client/test/process-folder.ts'
+import { appFolder, ensureApp } from '../../../scripts/app-build.mjs'
 
-const WEB = join(import.meta.dir, '..')
-const VITE = join(WEB, '../../node_modules/vite/bin/vite.js')
-
-let built: Promise<string> | undefined
-
-/** Builds the app, once for this process. Resolves with the folder. */
-export function builtApp(): Promise<string> {
-  built ??= build()
-  return built
-}
-
-async function build(): Promise<string> {
-  const folder = await makeProcessFolder('app')
-  const options = ['--outDir', join(folder, 'dist'), '--logLevel', 'warn']
-  const child = Bun.spawn(['node', VITE, 'build', ...options], { cwd: WEB, stdout: 'pipe', stderr: 'pipe' })
-  const [output, errors, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
-  if (code !== 0) throw new Error(`the app was not built:\n${output}${errors}`)
-  return join(folder, 'dist')
+/** The folder of the built app. Builds it if `npm test` has not done it just before. */
+export function builtApp(): string {
+  ensureApp()
+  return appFolder
 }
 
 /** A server of plain files. */

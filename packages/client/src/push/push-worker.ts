@@ -19,10 +19,10 @@ export interface PushNotice {
 }
 
 /**
- * Makes the notification for a push. Undefined shows none, which browsers accept only while a page is
- * visible.
+ * Makes the notification for a push; it may read its words first. Undefined shows none, which browsers accept
+ * only while a page is visible.
  */
-export type PushWords = (pushed: Pushed) => PushNotice | undefined
+export type PushWords = (pushed: Pushed) => PushNotice | undefined | Promise<PushNotice | undefined>
 
 /**
  * Shows a notification for every push. The app's service worker has to call it when it starts, not later:
@@ -46,7 +46,7 @@ export function showPushes(words: PushWords, { page = '/' }: { readonly page?: s
 
   const show = async (type: Pushed['type']): Promise<void> => {
     const hasVisiblePage = (await pages()).some(({ visibilityState }) => visibilityState === 'visible')
-    const notice = words({ type, hasVisiblePage })
+    const notice = await words({ type, hasVisiblePage })
     if (!notice) return
     const { title, ...options } = notice
     await scope.registration.showNotification(title, { ...options, tag: `sotto-${type}`, renotify: true })

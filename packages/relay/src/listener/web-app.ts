@@ -44,9 +44,7 @@ const types: Readonly<Record<string, string>> = {
 /** What a page of the app may use of the device, and what of the rest browsers know by name. */
 const PERMISSIONS = [
   ...['camera=(self)', 'microphone=(self)', 'display-capture=(self)'],
-  ...['accelerometer', 'bluetooth', 'geolocation', 'gyroscope', 'hid', 'idle-detection', 'local-fonts'].map(
-    none,
-  ),
+  ...['accelerometer', 'geolocation', 'gyroscope', 'hid', 'idle-detection', 'local-fonts'].map(none),
   ...['magnetometer', 'midi', 'payment', 'publickey-credentials-get', 'serial', 'usb'].map(none),
   ...['xr-spatial-tracking'].map(none),
 ].join(', ')

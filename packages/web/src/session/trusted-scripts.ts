@@ -33,6 +33,11 @@ export function startWorker(name: 'powWorker' | 'callWorker'): Worker {
   return new Worker(scriptAddress(name), { type: 'module' })
 }
 
+/** The address of the service worker, in the form that `register` accepts. */
+export function serviceWorkerAddress(): string {
+  return scriptAddress('serviceWorker')
+}
+
 function trustedTypes(): TrustedTypes | undefined {
   const found: unknown = Reflect.get(globalThis, 'trustedTypes')
   return isTrustedTypes(found) ? found : undefined

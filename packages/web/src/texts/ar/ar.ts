@@ -9,6 +9,7 @@ import { lock } from './lock.ts'
 import { search } from './search.ts'
 import { settings } from './settings.ts'
 import { shortcuts } from './shortcuts.ts'
+import { updates } from './updates.ts'
 import { welcome } from './welcome.ts'
 
 export const ar: Texts = {
@@ -21,5 +22,6 @@ export const ar: Texts = {
   search,
   settings,
   shortcuts,
+  updates,
   welcome,
 }

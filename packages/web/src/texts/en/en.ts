@@ -8,6 +8,7 @@ import { lock } from './lock.ts'
 import { search } from './search.ts'
 import { settings } from './settings.ts'
 import { shortcuts } from './shortcuts.ts'
+import { updates } from './updates.ts'
 import { welcome } from './welcome.ts'
 
 export const en = {
@@ -20,6 +21,7 @@ export const en = {
   search,
   settings,
   shortcuts,
+  updates,
   welcome,
 }
 
