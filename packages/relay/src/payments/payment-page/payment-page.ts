@@ -138,18 +138,24 @@ const QR = { ecc: 'M', border: 4 } as const
 const HTML = 'text/html; charset=utf-8'
 
 /**
+ * The page has an origin of its own, so that its script could not reach what the web app keeps at this host.
+ * (A page with `sandbox` must not name a `cross-origin-opener-policy`.)
+ */
+const SANDBOX =
+  'sandbox allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox allow-downloads allow-modals'
+
+/**
  * Security headers: nothing from other origins, nothing inline, no frames; and browsers send the page's
- * secret address to nobody.
+ * secret address to nobody. The page's requests come from its own origin, which browsers call `null`.
  */
 const GUARDS = {
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+  'content-security-policy': `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; ${SANDBOX}`,
   'x-frame-options': 'DENY',
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'x-robots-tag': 'noindex',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
+  'access-control-allow-origin': 'null',
+  'cross-origin-resource-policy': 'cross-origin',
 }
 
 function respond(
