@@ -4,8 +4,13 @@ import { useEffect, useState } from 'preact/hooks'
 import { notifyError } from '../session/notices.ts'
 import { Loading } from './state.tsx'
 
-/** Makes a component of one that is loaded by need. `load` imports it, once. */
-export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
+/**
+ * Makes a component of one that is loaded by need. `load` imports it, once. Until then there is `Meanwhile`.
+ */
+export function lazy<P extends object>(
+  load: () => Promise<ComponentType<P>>,
+  Meanwhile: ComponentType<P> = Loading,
+): ComponentType<P> {
   let loaded: ComponentType<P> | undefined
   return function Lazy(props: P) {
     const [Shown, show] = useState<ComponentType<P> | undefined>(() => loaded)
@@ -16,6 +21,6 @@ export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): C
         show(() => component)
       }, notifyError)
     }, [])
-    return Shown ? <Shown {...props} /> : <Loading />
+    return Shown ? <Shown {...props} /> : <Meanwhile {...props} />
   }
 }

@@ -25,15 +25,17 @@ interface Point {
   readonly y: number
 }
 
-/** Below a button, and within the page. */
+/** Below a button, or above it where there is no room, and within its pane. */
 function placeAt(button: Element, count: number): Point {
   const box = button.getBoundingClientRect()
   const height = count * 44 + 16
   const isRtl = document.documentElement.dir === 'rtl'
   const start = isRtl ? box.left : box.right - WIDTH
+  const pane = (button.closest('section') ?? document.body).getBoundingClientRect()
+  const isBelow = box.bottom + 4 + height <= innerHeight - 8
   return {
-    x: Math.max(8, Math.min(start, innerWidth - WIDTH - 8)),
-    y: Math.max(8, Math.min(box.bottom + 4, innerHeight - height - 8)),
+    x: Math.max(pane.left + 8, Math.min(start, pane.right - WIDTH - 8)),
+    y: Math.max(8, isBelow ? box.bottom + 4 : box.top - height - 4),
   }
 }
 

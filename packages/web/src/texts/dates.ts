@@ -67,6 +67,11 @@ export function sizeOf(bytes: number): string {
   }).format(bytes / 1000 ** power)
 }
 
+/** A part of a whole, from 0 to 1, as a percentage. */
+export function percentOf(part: number): string {
+  return new Intl.NumberFormat(language.value, { style: 'percent' }).format(part)
+}
+
 /** A whole number. */
 export function numberOf(value: number): string {
   return new Intl.NumberFormat(language.value).format(value)

@@ -1,8 +1,12 @@
 // What a message says, by its kind.
 import { contentOf, type StoredMessage } from '@sotto/client'
+import { lazy } from '../../parts/lazy.tsx'
 import { texts } from '../../texts/texts.ts'
 import type { BubbleActions } from './bubble-actions.ts'
+import { MediaFrame } from './media/media-frame.tsx'
 import { MessageText } from './message-text.tsx'
+
+const MediaContent = lazy(async () => (await import('./media/media-content.tsx')).MediaContent, MediaFrame)
 
 interface ContentProps {
   readonly message: StoredMessage
@@ -25,6 +29,6 @@ export function Content({ message, isFocusable, actions }: ContentProps) {
         />
       )
     default:
-      return <p class="bubble-gone">{texts.value.chats[content.kind]}</p>
+      return <MediaContent key={content.mediaKey} message={message} isFocusable={isFocusable} />
   }
 }

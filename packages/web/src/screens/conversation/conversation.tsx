@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals'
 import { type Conversation as ConversationInfo, contentOf, Replies, type StoredMessage } from '@sotto/client'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { Avatar } from '../../parts/avatar.tsx'
+import { lazy } from '../../parts/lazy.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { Screen } from '../../parts/screen.tsx'
 import { Empty, Loading } from '../../parts/state.tsx'
@@ -26,6 +27,11 @@ import { useReading } from './reading.ts'
 import { isHidden, removeSoon } from './removals.ts'
 import { SelectionBar, SelectionTitle } from './selection-bar.tsx'
 import './conversation.css'
+
+const Attachments = lazy(
+  async () => (await import('./media/attachments.tsx')).Attachments,
+  () => <span class="composer-room" />,
+)
 
 export function Conversation({ id }: { readonly id: string }) {
   const session = useSession()
@@ -190,6 +196,16 @@ function OpenConversation({ conversation }: { readonly conversation: Conversatio
             name={shownName}
             replyTo={replyTo}
             isFocused={!(wanted > 0)}
+            attachments={
+              <Attachments
+                conversationId={conversationId}
+                takeReply={() => {
+                  const id = replyTo.value?.id
+                  replyTo.value = undefined
+                  return id
+                }}
+              />
+            }
             onSent={() => {
               reading.forgetLine()
               pages.show('end')

@@ -6,6 +6,7 @@ import { contacts } from './contacts.ts'
 import { conversation } from './conversation.ts'
 import { errors } from './errors.ts'
 import { lock } from './lock.ts'
+import { media } from './media.ts'
 import { search } from './search.ts'
 import { settings } from './settings.ts'
 import { shortcuts } from './shortcuts.ts'
@@ -19,6 +20,7 @@ export const ar: Texts = {
   conversation,
   errors,
   lock,
+  media,
   search,
   settings,
   shortcuts,

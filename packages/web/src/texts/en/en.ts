@@ -5,6 +5,7 @@ import { contacts } from './contacts.ts'
 import { conversation } from './conversation.ts'
 import { errors } from './errors.ts'
 import { lock } from './lock.ts'
+import { media } from './media.ts'
 import { search } from './search.ts'
 import { settings } from './settings.ts'
 import { shortcuts } from './shortcuts.ts'
@@ -18,6 +19,7 @@ export const en = {
   conversation,
   errors,
   lock,
+  media,
   search,
   settings,
   shortcuts,

@@ -1,0 +1,34 @@
+// What a message with media shows: a picture, a file, a voice message.
+import type { StoredMessage } from '@sotto/client'
+import { contentOf } from '@sotto/client'
+import { MediaFiles } from '../../../session/media-files.ts'
+import { useSession } from '../../../session/use-session.ts'
+import { texts } from '../../../texts/texts.ts'
+import { FileCard } from './file-card.tsx'
+import { Picture } from './picture.tsx'
+import { useHeld } from './use-held.ts'
+import './media.css'
+
+interface MediaContentProps {
+  readonly message: StoredMessage
+  readonly isFocusable: boolean
+}
+
+export function MediaContent({ message, isFocusable }: MediaContentProps) {
+  const { client } = useSession()
+  const content = contentOf(message)
+  const mediaKey = content && content.kind !== 'text' ? content.mediaKey : ''
+  const file = useHeld(MediaFiles.of(client), message.conversationId, mediaKey)
+  switch (content?.kind) {
+    case 'image':
+      return <Picture file={file} content={content} timeMs={message.time} isFocusable={isFocusable} />
+    case 'file':
+      return (
+        <FileCard file={file} name={content.name} sizeBytes={content.sizeBytes} isFocusable={isFocusable} />
+      )
+    case 'voice':
+      return <p class="bubble-gone">{texts.value.chats.voice}</p>
+    default:
+      return null
+  }
+}

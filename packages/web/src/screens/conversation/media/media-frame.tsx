@@ -1,0 +1,8 @@
+// The room for media while the part of the app that shows them is loaded.
+import type { StoredMessage } from '@sotto/client'
+import { frameOf } from './frame.ts'
+
+export function MediaFrame({ message }: { readonly message: StoredMessage }) {
+  const { width, height } = message.msgType === 'image' ? frameOf(message) : { width: 240, height: 48 }
+  return <div aria-busy="true" style={{ inlineSize: `${width}px`, aspectRatio: `${width} / ${height}` }} />
+}

@@ -1,0 +1,120 @@
+// Shows what was chosen before it is sent, and asks how pictures are sent.
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { Button, IconButton } from '../../../parts/button.tsx'
+import { Dialog } from '../../../parts/dialog.tsx'
+import { Choice as Choices } from '../../../parts/field.tsx'
+import { Icon } from '../../../parts/icon.tsx'
+import { notifyError } from '../../../session/notices.ts'
+import { sizeOf } from '../../../texts/dates.ts'
+import { texts } from '../../../texts/texts.ts'
+import { harmlessName } from './file-name.ts'
+import { type Choice, choicesOf } from './sendables.ts'
+
+interface SendDialogProps {
+  readonly files: readonly File[]
+  /** Sends what is left, pictures as they are if `isOriginal`. */
+  readonly onSend: (choices: readonly Choice[], isOriginal: boolean) => void
+  readonly onClose: () => void
+}
+
+export function SendDialog({ files, onSend, onClose }: SendDialogProps) {
+  const [choices, setChoices] = useState<readonly Choice[]>()
+  const [size, setSize] = useState<'smaller' | 'original'>('smaller')
+  const actions = useRef<HTMLDivElement>(null)
+  const t = texts.value.media
+  useEffect(() => {
+    choicesOf(files).then(setChoices, (error: unknown) => {
+      notifyError(error)
+      onClose()
+    })
+  }, [])
+  useEffect(() => {
+    // Enter sends it.
+    if (choices) actions.current?.querySelector<HTMLElement>('.button-primary')?.focus()
+  }, [choices !== undefined])
+  const pictures = choices?.filter(({ smaller }) => smaller) ?? []
+  const bytes = (of: (choice: Choice) => number): string =>
+    sizeOf(pictures.reduce((sum, choice) => sum + of(choice), 0))
+  const isAnimated = pictures.some((choice) => choice.isAnimated)
+  return (
+    <Dialog
+      title={t.sendTitle(choices?.length ?? files.length)}
+      onClose={onClose}
+      actions={
+        <div ref={actions} class="dialog-actions">
+          <Button onClick={onClose}>{texts.value.common.cancel}</Button>
+          <Button
+            kind="primary"
+            icon="send"
+            isBusy={!choices}
+            isDisabled={choices?.length === 0}
+            onClick={() => {
+              if (choices) onSend(choices, size === 'original')
+              onClose()
+            }}
+          >
+            {choices ? t.send : t.preparing}
+          </Button>
+        </div>
+      }
+    >
+      <ul class="send-list">
+        {choices?.map((choice) => (
+          <ChoiceRow
+            key={choice}
+            choice={choice}
+            isOriginal={size === 'original'}
+            onRemove={() => setChoices(choices.filter((each) => each !== choice))}
+          />
+        ))}
+      </ul>
+      {pictures.length > 0 && (
+        <Choices
+          label={t.pictureSize}
+          value={size}
+          options={[
+            {
+              value: 'smaller',
+              label: `${t.smaller} (${bytes(({ smaller }) => smaller?.size ?? 0)})`,
+              hint: isAnimated ? `${t.smallerHint} ${t.animationHint}` : t.smallerHint,
+            },
+            {
+              value: 'original',
+              label: `${t.original} (${bytes(({ file }) => file.size)})`,
+              hint: t.originalHint,
+            },
+          ]}
+          onChange={setSize}
+        />
+      )}
+    </Dialog>
+  )
+}
+
+interface ChoiceRowProps {
+  readonly choice: Choice
+  readonly isOriginal: boolean
+  readonly onRemove: () => void
+}
+
+function ChoiceRow({ choice: { file, smaller }, isOriginal, onRemove }: ChoiceRowProps) {
+  const url = useMemo(() => smaller && URL.createObjectURL(smaller), [smaller])
+  useEffect(() => () => url && URL.revokeObjectURL(url), [url])
+  const name = harmlessName(file.name)
+  return (
+    <li class="send-item">
+      {url ? (
+        <img class="send-picture" src={url} alt="" />
+      ) : (
+        <span class="file-icon">
+          <Icon name="file" />
+        </span>
+      )}
+      <span class="file-text">
+        <bdi class="one-line">{name}</bdi>
+        <span class="small soft number">{sizeOf(smaller && !isOriginal ? smaller.size : file.size)}</span>
+      </span>
+      <IconButton icon="close" label={texts.value.media.remove(name)} onClick={onRemove} />
+    </li>
+  )
+}
