@@ -182,6 +182,29 @@ export class AppPerson {
     return this.page.getByRole('main').locator('.code').last().innerText()
   }
 
+  /** Sets a passphrase for the device, in the settings. */
+  async setsPassphrase(passphrase: string): Promise<void> {
+    const t = this.t.settings
+    await this.goesTo('#/settings/lock')
+    await this.page.getByLabel(t.passphraseNew).fill(passphrase)
+    await this.page.getByLabel(t.passphraseAgain).fill(passphrase)
+    await this.presses(t.passphraseSet)
+    await this.reads(t.passphraseIsSet)
+  }
+
+  /** Locks the app, in the settings. */
+  async locks(): Promise<void> {
+    await this.goesTo('#/settings/lock')
+    await this.presses(this.t.settings.lockNow)
+    await this.page.getByRole('heading', { name: this.t.lock.title }).waitFor()
+  }
+
+  /** Enters the passphrase of the locked app. */
+  async unlocks(passphrase: string): Promise<void> {
+    await this.page.getByLabel(this.t.lock.passphrase).fill(passphrase)
+    await this.presses(this.t.lock.unlock)
+  }
+
   /** Presses the button with this name. */
   async presses(name: string): Promise<void> {
     await this.page.getByRole('button', { name, exact: true }).click()

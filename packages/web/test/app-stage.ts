@@ -9,6 +9,7 @@ import { builtApp, type FileServer, serveFolder } from './built-app.ts'
 interface Started {
   readonly browser: Browser
   readonly relay: RelayProcess
+  /** A host of plain files, for people whose relay does not serve the app. */
   readonly server: FileServer
 }
 
@@ -19,8 +20,12 @@ export class AppStage {
 
   /** @param env settings of the relay */
   async start(env: Readonly<Record<string, string>> = {}): Promise<void> {
-    const server = serveFolder(builtApp())
-    const [browser, relay] = await Promise.all([sharedChromium(), startRelay({ env })])
+    const folder = builtApp()
+    const server = serveFolder(folder)
+    const [browser, relay] = await Promise.all([
+      sharedChromium(),
+      startRelay({ env: { APP_DIR: folder, ...env } }),
+    ])
     this.#started = { browser, relay, server }
   }
 
@@ -51,7 +56,8 @@ export class AppStage {
   ): Promise<AppPerson> {
     const { browser, server } = this.#get()
     const context = await browser.newContext(AppPerson.settings(options))
-    const person = new AppPerson(name, context, `${server.url}/#/?relay=${relayUrl}`, options)
+    const address = relayUrl === this.relay.url ? relayUrl : `${server.url}/#/?relay=${relayUrl}`
+    const person = new AppPerson(name, context, address, options)
     this.#people.push(person)
     await person.comes()
     return person

@@ -1,5 +1,5 @@
-// A hostile relay and a hostile friend, as the app shows them: no script runs, nothing is asked of anybody else,
-// and the page never freezes.
+// A hostile relay and a hostile friend, as the app shows them: no script runs, nothing is asked of anybody
+// else, and the page never freezes.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { friendOf, HostileRelay, makePeer, type Peer } from '../../client/test/hostile-relay.ts'
 import { until } from '../../client/test/people.ts'

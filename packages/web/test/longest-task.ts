@@ -5,7 +5,7 @@ interface TraceEvent {
   readonly name: string
   readonly pid: number
   readonly tid: number
-  /** The time of the processor in microseconds: unlike the time that passes, other processes do not add to it. */
+  /** The processor's time in microseconds: other processes do not add to it, as they do to the clock's. */
   readonly tdur?: number
   readonly args?: { readonly name?: string }
 }

@@ -1,0 +1,29 @@
+// A passphrase locks the app.
+import { expect, test } from 'bun:test'
+import { AppWorld } from './world.ts'
+
+const world = new AppWorld()
+
+const PASSPHRASE = 'seven quiet boats'
+
+test('lock, reload, unlock: nothing is shown until the passphrase is entered, and nothing is lost', async () => {
+  const [alice, bob] = await world.friends('Alice', 'Bob')
+  await alice.opens('Bob')
+  await alice.writes('a secret')
+  await alice.types('half a thought')
+  await alice.setsPassphrase(PASSPHRASE)
+  await alice.locks()
+  await alice.reloads()
+  await alice.page.getByRole('heading', { name: alice.t.lock.title }).waitFor()
+  expect(await alice.page.getByText('a secret').count()).toBe(0)
+  await alice.unlocks('a wrong one')
+  await alice.reads(alice.t.errors.codes.WRONG_PASSPHRASE ?? '')
+  await bob.opens('Alice')
+  await bob.writes('while you were locked')
+  await alice.unlocks(PASSPHRASE)
+  await alice.goesTo('#/chats')
+  await alice.opens('Bob')
+  await alice.sees('a secret')
+  await alice.sees('while you were locked')
+  expect(await alice.field.inputValue()).toBe('half a thought')
+})
