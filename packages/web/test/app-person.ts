@@ -262,6 +262,34 @@ export class AppPerson {
     return message
   }
 
+  /** Opens the menu of a message in the open conversation, and chooses an action. */
+  async does(action: string, text: string): Promise<void> {
+    const message = await this.sees(text)
+    await message.hover()
+    const row = this.page.getByRole('listitem').filter({ has: this.page.getByRole('article') })
+    await row
+      .filter({ hasText: text })
+      .last()
+      .getByRole('button', { name: this.t.conversation.actions })
+      .click()
+    await this.choosesFromMenu(action)
+  }
+
+  /** Opens the menu of a conversation in the list, and chooses an action. */
+  async doesWith(contact: string, action: string): Promise<void> {
+    await this.conversationWith(contact).hover()
+    await this.page
+      .getByRole('list')
+      .getByRole('button', { name: this.t.chats.actions(contact) })
+      .click()
+    await this.choosesFromMenu(action)
+  }
+
+  /** Chooses an action of the open menu. */
+  async choosesFromMenu(action: string): Promise<void> {
+    await this.page.getByRole('menuitem', { name: action, exact: true }).click()
+  }
+
   /** Waits for words anywhere on the screen. */
   async reads(text: string | RegExp): Promise<void> {
     await this.page.getByText(text).first().waitFor()

@@ -80,6 +80,19 @@ export class AppStage {
     return Promise.all(names.map((name, at) => this.recovered(name, phrases[at] ?? '')))
   }
 
+  /**
+   * A person with the app, a friend with another program, who is always there and can write much in little
+   * time, and the alias by which the friend writes.
+   */
+  async withFriend(name: string, friendsName: string): Promise<readonly [AppPerson, Person, string]> {
+    const first = await Person.join(name, this.relay.url)
+    const friend = await Person.join(friendsName, this.relay.url)
+    await first.befriend(friend)
+    const phrase = await first.client.recoveryPhrase()
+    await first.client.close()
+    return [await this.recovered(name, phrase), friend, first.alias]
+  }
+
   /** The recovery phrases of new accounts. Each is a friend of the first one. */
   async phrasesOfFriends(...names: readonly string[]): Promise<readonly string[]> {
     const people = await Promise.all(names.map((name) => Person.join(name, this.relay.url)))

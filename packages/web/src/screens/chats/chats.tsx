@@ -42,7 +42,7 @@ export function Chats() {
     >
       {!shown ? (
         <Loading />
-      ) : shown.length === 0 && requests === 0 && archived === 0 ? (
+      ) : !showsArchive && shown.length === 0 && requests === 0 && archived === 0 ? (
         <Empty
           icon="chats"
           title={t.chats.empty}

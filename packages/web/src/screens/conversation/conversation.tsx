@@ -267,7 +267,7 @@ function OpenConversation({ conversation }: { readonly conversation: Conversatio
 /** Where the conversation is opened: at the message that the address names, the first unread one, the end. */
 function startOf(wantedSeq: number, unreadSeq: number | undefined): Target {
   if (wantedSeq > 0) return { seq: wantedSeq }
-  return unreadSeq === undefined ? 'end' : { seq: unreadSeq }
+  return unreadSeq === undefined ? 'end' : { seq: unreadSeq, isQuiet: true }
 }
 
 /** Where the back button leads: to the results or to the archive, if one came from there. */

@@ -86,11 +86,10 @@ export function MessageList(props: MessageListProps) {
     const index = list.findIndex(({ seq = Number.POSITIVE_INFINITY }) => seq >= target.seq)
     const message = list[index]
     if (!message || (index === 0 && pages.hasEarlier.value)) return
-    const isUnreadLine = !wasAsked.current && target.seq === unreadSeq
-    virtual.scrollToIndex(index, { align: isUnreadLine ? 'start' : 'center' })
+    virtual.scrollToIndex(index, { align: target.isQuiet ? 'start' : 'center' })
     pages.reached()
     wasAsked.current = true
-    if (isUnreadLine) return
+    if (target.isQuiet) return
     setHighlighted(keyOf(message))
     keys.focus(index)
   }, [target, list])

@@ -11,8 +11,8 @@ const HALF_WINDOW = 100
 /** What is read: the end of the conversation, or the surroundings of a message. */
 type Part = { readonly limit: number } | { readonly aroundSeq: number; readonly limit: number }
 
-/** Where to scroll: the end, or a message by its number. */
-export type Target = 'end' | { readonly seq: number }
+/** Where to scroll: the end, or a message by its number, which is pointed at unless `isQuiet`. */
+export type Target = 'end' | { readonly seq: number; readonly isQuiet?: true }
 
 /** The window of messages of one open conversation. */
 export class MessagePages {
