@@ -11,7 +11,8 @@ import { Person, until } from './people.ts'
 import { Recorder } from './recorder.ts'
 
 const service = await startPushEndpoint()
-const relay = await startRelay({ env: settingsFor(service) })
+// A second push to the same account soon follows the first, unless it is no longer subscribed.
+const relay = await startRelay({ env: { ...settingsFor(service), LIMIT_PUSH_MESSAGE_SECONDS: '1' } })
 afterAll(async () => {
   await relay.stop()
   await service.stop()
