@@ -40,10 +40,18 @@ const SettingsDetail = lazy(
   async () => (await import('./screens/settings/settings-detail.tsx')).SettingsDetail,
 )
 
+const Calls = lazy(async () => (await import('./screens/calls/calls.tsx')).Calls)
+const CallDetail = lazy(async () => (await import('./screens/calls/call-detail.tsx')).CallDetail)
+const CallLayer = lazy(
+  async () => (await import('./screens/calls/call-layer.tsx')).CallLayer,
+  () => null,
+)
+
 const destinations = {
   chats: { icon: 'chats', List: Chats, Detail: Conversation },
   contacts: { icon: 'contacts', List: Contacts, Detail: ContactDetail },
   search: { icon: 'search', List: Search, Detail: Conversation, isUnlisted: true },
+  calls: { icon: 'call', List: Calls, Detail: CallDetail, isBeneath: true },
   settings: { icon: 'settings', List: Settings, Detail: SettingsDetail },
 } as const satisfies Record<string, Destination>
 
@@ -60,7 +68,10 @@ export function App() {
       ) : preferences.value.isPhraseUnconfirmed ? (
         <NewPhrase />
       ) : (
-        <Panes />
+        <>
+          <Panes />
+          <CallLayer />
+        </>
       )}
       <Update />
       <Notices
@@ -81,7 +92,7 @@ function Panes() {
       if (
         event.key !== 'Escape' ||
         event.defaultPrevented ||
-        document.querySelector(':popover-open, dialog[open]')
+        document.querySelector(':popover-open, dialog:modal')
       )
         return
       go(href(name))

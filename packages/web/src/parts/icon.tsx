@@ -5,7 +5,17 @@ import './icon.css'
 export type { IconName } from './icon-paths.ts'
 
 /** Icons that point along the line of writing, and so the other way from right to left. */
-const DIRECTED: readonly IconName[] = ['back', 'forward', 'reply', 'send', 'channels', 'speaker', 'retract']
+const DIRECTED: readonly IconName[] = [
+  'back',
+  'forward',
+  'reply',
+  'send',
+  'channels',
+  'speaker',
+  'retract',
+  'callIn',
+  'callOut',
+]
 
 export function Icon({ name }: { readonly name: IconName }) {
   return (

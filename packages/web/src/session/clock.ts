@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals'
 
 /** The time in milliseconds since 1970. */
-function nowMs(): number {
+export function nowMs(): number {
   return Date.now()
 }
 

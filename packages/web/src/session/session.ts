@@ -5,6 +5,8 @@ import { ClientError, Organizer, Search, UnsentMessages } from '@sotto/client'
 import { deviceKeyVault, SharedClient, solverIn } from '@sotto/client/browser'
 import { passphraseVault } from '@sotto/client/passphrase-vault'
 import { conversations, follow, friends } from '@sotto/client/signals'
+import { texts } from '../texts/texts.ts'
+import type { Phone } from './calls/phone.ts'
 import { notifyError } from './notices.ts'
 import { startWorker } from './trusted-scripts.ts'
 
@@ -35,6 +37,7 @@ export class Session {
   readonly #typing = signal<ReadonlySet<string>>(new Set())
   readonly #stopTyping = new Map<string, ReturnType<typeof setTimeout>>()
   #stopFollowing: () => void = () => {}
+  #phone: Promise<Phone> | undefined
 
   /** Opens the client. @throws ClientError as `SharedClient.open` does */
   static async open(relayUrl: string): Promise<Session> {
@@ -116,6 +119,12 @@ export class Session {
     return this.#typing
   }
 
+  /** The calls of this tab, loaded when they are asked for. @throws TypeError if they cannot be loaded */
+  phone(): Promise<Phone> {
+    this.#phone ??= this.#loadPhone()
+    return this.#phone
+  }
+
   /** Connects, also after another device has replaced this one. */
   async connect(): Promise<void> {
     this.#isReplaced.value = false
@@ -153,7 +162,27 @@ export class Session {
     this.#stopFollowing = () => {
       for (const stop of stops) stop()
     }
-    this.client.connect().catch(notifyError)
+    // A call may wait at the relay. It comes with the connection, and rings if there is a phone.
+    this.phone()
+      .catch(notifyError)
+      .then(() => this.client.connect())
+      .catch(notifyError)
+  }
+
+  async #loadPhone(): Promise<Phone> {
+    try {
+      const { Phone } = await import('./calls/phone.ts')
+      return new Phone(this.client, (id) => this.#nameOf(id))
+    } catch (error) {
+      // There was no connection, perhaps: the next who asks tries again.
+      this.#phone = undefined
+      throw error
+    }
+  }
+
+  #nameOf(conversationId: string): string {
+    const found = this.#conversations.value?.find((each) => each.conversationId === conversationId)
+    return found?.name ?? found?.nickname ?? texts.value.calls.somebody
   }
 
   #end(): void {

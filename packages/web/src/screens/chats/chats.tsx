@@ -35,6 +35,7 @@ export function Chats() {
       actions={
         <>
           <IconLink icon="search" label={t.common.search} href={href('search')} />
+          <IconLink icon="call" label={t.common.calls} href={href('calls')} />
           <IconLink icon="plus" label={t.chats.addContact} href={href('contacts', 'add')} />
         </>
       }

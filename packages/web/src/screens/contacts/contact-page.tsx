@@ -6,6 +6,7 @@ import { Empty } from '../../parts/state.tsx'
 import { href } from '../../session/route.ts'
 import { useSession } from '../../session/use-session.ts'
 import { texts } from '../../texts/texts.ts'
+import { CallButtons } from '../calls/call-buttons.tsx'
 
 export function ContactPage({ conversationId }: { readonly conversationId: string }) {
   const { conversations } = useSession()
@@ -24,6 +25,7 @@ export function ContactPage({ conversationId }: { readonly conversationId: strin
             <ButtonLink kind="primary" icon="chats" href={href('chats', conversationId)}>
               {t.message}
             </ButtonLink>
+            {contact.isFriend && <CallButtons conversationId={conversationId} />}
           </div>
         </div>
       ) : (

@@ -13,6 +13,7 @@ import { attempt, notify, notifyError } from '../../session/notices.ts'
 import { go, href, type Route, route } from '../../session/route.ts'
 import { useSession } from '../../session/use-session.ts'
 import { texts } from '../../texts/texts.ts'
+import { CallButtons } from '../calls/call-buttons.tsx'
 import { conversationMenu } from '../chats/conversation-menu.ts'
 import { searchAddress } from '../search/search-address.ts'
 import type { BubbleActions } from './bubble-actions.ts'
@@ -165,28 +166,31 @@ function OpenConversation({ conversation }: { readonly conversation: Conversatio
             onRemove={() => remove(chosen)}
           />
         ) : (
-          <Menu
-            label={t.chats.actions(shownName)}
-            items={[
-              {
-                label: t.chats.searchHere,
-                icon: 'search',
-                onClick: () => go(searchAddress({ words: '', inOne: conversationId })),
-              },
-              {
-                label: t.chats.selectMessages,
-                icon: 'check',
-                onClick: () => (selected.value = new Set()),
-              },
-              ...conversationMenu(session, conversation, now.value),
-              {
-                label: t.chats.clear,
-                icon: 'trash',
-                onClick: () => setDialog({ kind: 'clear' }),
-                isDangerous: true,
-              },
-            ]}
-          />
+          <>
+            {isFriend && <CallButtons conversationId={conversationId} />}
+            <Menu
+              label={t.chats.actions(shownName)}
+              items={[
+                {
+                  label: t.chats.searchHere,
+                  icon: 'search',
+                  onClick: () => go(searchAddress({ words: '', inOne: conversationId })),
+                },
+                {
+                  label: t.chats.selectMessages,
+                  icon: 'check',
+                  onClick: () => (selected.value = new Set()),
+                },
+                ...conversationMenu(session, conversation, now.value),
+                {
+                  label: t.chats.clear,
+                  icon: 'trash',
+                  onClick: () => setDialog({ kind: 'clear' }),
+                  isDangerous: true,
+                },
+              ]}
+            />
+          </>
         )
       }
       bottom={

@@ -1,5 +1,6 @@
 // The Arabic texts.
 import type { Texts } from '../en/en.ts'
+import { calls } from './calls.ts'
 import { chats } from './chats.ts'
 import { common } from './common.ts'
 import { contacts } from './contacts.ts'
@@ -15,6 +16,7 @@ import { welcome } from './welcome.ts'
 
 export const ar: Texts = {
   common,
+  calls,
   chats,
   contacts,
   conversation,

@@ -1,4 +1,5 @@
 // The English texts. Their shape is the type of every language's texts.
+import { calls } from './calls.ts'
 import { chats } from './chats.ts'
 import { common } from './common.ts'
 import { contacts } from './contacts.ts'
@@ -14,6 +15,7 @@ import { welcome } from './welcome.ts'
 
 export const en = {
   common,
+  calls,
   chats,
   contacts,
   conversation,

@@ -1,0 +1,28 @@
+// Follows the log of calls.
+import { type ReadonlySignal, useSignal } from '@preact/signals'
+import type { CallRecord } from '@sotto/client'
+import { follow, type Query } from '@sotto/client/signals'
+import { useEffect } from 'preact/hooks'
+import { notifyError } from '../../session/notices.ts'
+import { useSession } from '../../session/use-session.ts'
+import { usePhone } from './use-phone.ts'
+
+/** The calls that have ended, the latest first; undefined until they are read. */
+export function useCallLog(): ReadonlySignal<readonly CallRecord[] | undefined> {
+  const { client } = useSession()
+  const phone = usePhone()
+  const list = useSignal<readonly CallRecord[] | undefined>(undefined)
+  useEffect(() => {
+    if (!phone) return
+    const calls: Query<readonly CallRecord[]> = {
+      key: 'calls',
+      read: () => phone.log.list(),
+      concerns: ({ kind }) => kind === 'calls',
+    }
+    return follow(client, calls, (value, error) => {
+      if (value) list.value = value
+      else notifyError(error)
+    })
+  }, [client, phone])
+  return list
+}

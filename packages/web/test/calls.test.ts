@@ -1,0 +1,138 @@
+// Stories of people who call each other, through a real TURN server, with Chromium's fake camera.
+import { afterAll, expect, test } from 'bun:test'
+import { startCoturn } from '@sotto/relay/testing/coturn'
+import type { Locator } from 'playwright-core'
+import type { AppPerson } from './app-person.ts'
+import { AppWorld } from './world.ts'
+
+const SECRET = 'a secret of 32 characters or so!'
+const coturn = await startCoturn(SECRET)
+const world = new AppWorld({ TURN_URLS: `turn:127.0.0.1:${coturn.port}`, TURN_SECRET: SECRET })
+afterAll(() => coturn.stop())
+
+test('friends have a video call, do something else meanwhile, and both logs show it', async () => {
+  const [alice, bob] = await world.friends('Alice', 'Bob')
+  const { calls } = alice.t
+  await alice.opens('Bob')
+  await alice.presses(calls.videoCall)
+  await alice.reads(calls.calling)
+  await bob.reads(calls.incomingVideo)
+  expect(await bob.page.title()).toBe(calls.isCalling('Alice'))
+  await bob.presses(calls.answerVideo)
+  for (const [one, other] of [
+    [alice, 'Bob'],
+    [bob, 'Alice'],
+  ] as const) {
+    await plays(callOf(one).getByLabel(other, { exact: true }))
+    await plays(callOf(one).getByLabel(calls.ownPicture))
+  }
+  expect(await bob.page.title()).toBe('Sotto')
+
+  await bob.presses(calls.mute)
+  await alice.reads(calls.theyAreMuted('Bob'))
+  await bob.presses(calls.camera)
+  await callOf(alice).getByLabel('Bob', { exact: true }).waitFor({ state: 'hidden' })
+  expect(await callOf(bob).getByLabel(calls.ownPicture).count()).toBe(0)
+
+  await alice.page.keyboard.press('Escape')
+  await alice.writes('Can you hear me?')
+  await alice.presses(calls.makeLarge)
+  await alice.presses(calls.hangUp)
+  await bob.reads(calls.ends.theyHungUp('Alice'))
+  await callOf(bob).waitFor({ state: 'detached' })
+  await alice.goesTo('#/calls')
+  await bob.goesTo('#/calls')
+  await logRow(alice, 'Bob').filter({ hasText: calls.outgoingCall }).waitFor()
+  await logRow(bob, 'Alice').filter({ hasText: calls.incomingCall }).click()
+  await bob.reads(new RegExp(calls.outcomes.theyHungUp))
+  await bob.presses(calls.remove)
+  await bob.reads(calls.unknown)
+})
+
+test('a voice call becomes one with video, and another tab tells of it and ends it', async () => {
+  const [alice, bob] = await world.friends('Alice', 'Bob')
+  const { calls } = alice.t
+  const first = bob.page
+  await bob.comes()
+  const second = bob.page
+  await alice.opens('Bob')
+  await alice.presses(calls.voiceCall)
+  bob.looksAt(first)
+  await bob.reads(calls.incomingCall)
+  bob.looksAt(second)
+  await bob.presses(calls.answer)
+  await callOf(alice).getByRole('button', { name: calls.camera, pressed: false }).click()
+  await plays(callOf(bob).getByLabel('Alice', { exact: true }))
+  bob.looksAt(first)
+  await bob.reads(new RegExp(calls.elsewhere))
+  await bob.presses(calls.hangUp)
+  await alice.reads(calls.ends.theyHungUp('Bob'))
+  bob.looksAt(second)
+  await callOf(bob).waitFor({ state: 'detached' })
+})
+
+test('a call that is declined or missed is told, and called back from the log', async () => {
+  const [alice, bob] = await world.friends('Alice', 'Bob')
+  const { calls } = alice.t
+  await alice.opens('Bob')
+  await alice.presses(calls.voiceCall)
+  await bob.presses(calls.reject)
+  await alice.reads(calls.ends.declined('Bob'))
+
+  await alice.presses(calls.voiceCall)
+  await bob.reads(calls.incomingCall)
+  await alice.presses(calls.hangUp)
+  await bob.reads(calls.ends.missed('Alice'))
+  await bob.goesTo('#/calls')
+  await logRow(bob, 'Alice').filter({ hasText: calls.outcomes.missed }).waitFor()
+  await bob.page
+    .getByRole('button', { name: calls.callBack('Alice') })
+    .first()
+    .click()
+  await alice.presses(calls.answer)
+  await callOf(alice)
+    .getByText(/^\d+:\d\d$/)
+    .waitFor()
+})
+
+test('a call that rings takes no focus from what is typed', async () => {
+  const [alice, bob] = await world.friends('Alice', 'Bob')
+  const { calls } = alice.t
+  await bob.opens('Alice')
+  await bob.field.click()
+  await alice.opens('Bob')
+  await alice.presses(calls.voiceCall)
+  await bob.reads(calls.incomingCall)
+  await bob.page.keyboard.type('go on')
+  expect(await bob.field.inputValue()).toBe('go on')
+})
+
+/** The window of the call. */
+function callOf(person: AppPerson): Locator {
+  return person.page.locator('dialog.call-window')
+}
+
+function logRow(person: AppPerson, name: string): Locator {
+  return person.page
+    .getByRole('main')
+    .getByRole('listitem')
+    .filter({ hasText: name })
+    .getByRole('link')
+    .first()
+}
+
+/** Waits until a picture has been drawn and time goes on in it. */
+async function plays(video: Locator): Promise<void> {
+  await video.waitFor()
+  await video.evaluate(
+    (element) =>
+      new Promise<void>((resolve) => {
+        const look = (): void => {
+          if (element instanceof HTMLVideoElement && element.videoWidth > 0 && element.currentTime > 0.2)
+            resolve()
+          else requestAnimationFrame(look)
+        }
+        look()
+      }),
+  )
+}
