@@ -1,9 +1,12 @@
 // Makes pictures of every screen of the app: `npm run app-screenshots`. On a phone and a desktop, light and
 // dark, in English and Arabic, each in a folder of its own under `screenshots/`, which git ignores.
-import { mkdir, rm } from 'node:fs/promises'
+// `npm run app-screenshots -- parts` stores the pictures that the page of parts is compared with.
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { sharedChromium } from '../packages/client/test/browser/shared-chromium.ts'
 import type { PersonOptions } from '../packages/web/test/app-person.ts'
 import { AppStage } from '../packages/web/test/app-stage.ts'
+import { PICTURES, photographParts } from '../packages/web/test/parts/pictures.ts'
 import { tour } from '../packages/web/test/tour.ts'
 import { ensureSystemPackages } from './system-packages.mjs'
 
@@ -11,6 +14,11 @@ const FOLDER = join(import.meta.dir, '../screenshots')
 
 const missing = ensureSystemPackages()
 if (missing !== undefined) console.error(missing)
+
+if (process.argv[2] === 'parts') {
+  await storeParts()
+  process.exit(0)
+}
 
 await rm(FOLDER, { recursive: true, force: true })
 const stage = new AppStage()
@@ -35,4 +43,12 @@ async function photograph(options: PersonOptions): Promise<void> {
   })
   for (const complaint of await stage.part()) console.error(complaint)
   console.log(`${number} pictures in ${folder}`)
+}
+
+async function storeParts(): Promise<void> {
+  const pictures = await photographParts(await sharedChromium())
+  await rm(PICTURES, { recursive: true, force: true })
+  await mkdir(PICTURES)
+  for (const [name, picture] of pictures) await writeFile(join(PICTURES, `${name}.png`), picture)
+  console.log(`${pictures.size} pictures in ${PICTURES}`)
 }
