@@ -1,11 +1,12 @@
 // Starts the app: finds the relay, opens the account on this device, and shows it.
+import { effect } from '@preact/signals'
 import { type ComponentChildren, render } from 'preact'
 import { App } from './app.tsx'
 import { Empty } from './parts/state.tsx'
 import { RelayChoice } from './screens/welcome/relay-choice.tsx'
 import { showBadge } from './session/app-badge.ts'
-import { notify } from './session/notices.ts'
-import { applyPreferences, prefer } from './session/preferences.ts'
+import { attempt, notify } from './session/notices.ts'
+import { applyPreferences, prefer, preferences } from './session/preferences.ts'
 import { findRelay } from './session/relay-address.ts'
 import { route } from './session/route.ts'
 import { Session } from './session/session.ts'
@@ -25,6 +26,9 @@ async function open(relayUrl: string): Promise<void> {
     const session = await Session.open(relayUrl)
     prefer({ relayUrl })
     showBadge(session)
+    effect(() => {
+      if (session.account.value === 'open') void renewNotifications(session)
+    })
     show(
       <SessionContext.Provider value={session}>
         <App />
@@ -37,6 +41,13 @@ async function open(relayUrl: string): Promise<void> {
       </Empty>,
     )
   }
+}
+
+/** Its part of the app is loaded only for those who want notifications. */
+async function renewNotifications(session: Session): Promise<void> {
+  if (!preferences.peek().notifies) return
+  const notifications = await import('./session/notifications.ts')
+  await attempt(() => notifications.renewNotifications(session))
 }
 
 async function start(): Promise<void> {

@@ -15,8 +15,8 @@ export interface Preferences {
   readonly language: Language
   /** The user has not yet shown to have written down the recovery phrase. */
   readonly isPhraseUnconfirmed?: boolean
-  /** Whether notifications may say who wrote, and what. */
-  readonly notices: 'off' | 'hidden' | 'sender' | 'text'
+  /** Whether the browser wakes the app for messages and calls. */
+  readonly notifies: boolean
 }
 
 export const preferences = signal<Preferences>(read())
@@ -50,13 +50,13 @@ export async function applyPreferences(): Promise<void> {
 // Another version of the app, or a person, may have written anything there.
 function read(): Preferences {
   const stored = parse(localStorage.getItem(KEY))
-  const { relayUrl, theme, language, isPhraseUnconfirmed, notices } = stored
+  const { relayUrl, theme, language, isPhraseUnconfirmed, notifies } = stored
   return {
     ...(typeof relayUrl === 'string' ? { relayUrl } : {}),
     theme: theme === 'light' || theme === 'dark' ? theme : 'system',
     language: isLanguage(language) ? language : browserLanguage(),
     ...(isPhraseUnconfirmed === true ? { isPhraseUnconfirmed } : {}),
-    notices: notices === 'hidden' || notices === 'sender' || notices === 'text' ? notices : 'off',
+    notifies: notifies === true,
   }
 }
 

@@ -7,11 +7,16 @@ import { texts } from '../../texts/texts.ts'
 
 export function Settings() {
   const t = texts.value.settings
+  const d = texts.value.device
   const [, current] = route.value.path
   const sections: readonly (readonly [id: string, icon: IconName, title: string, hint: string])[] = [
     ['account', 'contacts', t.account, t.accountHint],
     ['lock', 'lock', t.lock, t.lockHint],
     ['appearance', 'sun', t.appearance, t.appearanceHint],
+    ['notices', 'bell', d.notices, d.noticesHint],
+    ['storage', 'storage', d.storage, d.storageHint],
+    ['backup', 'device', d.backup, d.backupHint],
+    ['about', 'info', d.about, d.aboutHint],
   ]
   return (
     <Screen title={t.title}>

@@ -3,6 +3,7 @@
 import { useSignal } from '@preact/signals'
 import type { RegistrationProgress } from '@sotto/client'
 import { Button } from '../../parts/button.tsx'
+import { lazy } from '../../parts/lazy.tsx'
 import { prefer } from '../../session/preferences.ts'
 import { useSession } from '../../session/use-session.ts'
 import { explain } from '../../texts/explain.ts'
@@ -12,8 +13,10 @@ import { RecoverForm } from './recover-form.tsx'
 import { Registering } from './registering.tsx'
 import './welcome.css'
 
+const ImportForm = lazy(async () => (await import('./import-form.tsx')).ImportForm)
+
 type Step =
-  | { readonly at: 'choice' }
+  | { readonly at: 'choice' | 'import' }
   | { readonly at: 'nickname' | 'recover'; readonly error?: string }
   | { readonly at: 'working'; readonly isRecovery: boolean; readonly progress?: RegistrationProgress }
 
@@ -31,8 +34,10 @@ export function Welcome() {
       step.value = { at: 'working', isRecovery, progress }
     }
     try {
-      if (isRecovery) await client.recover({ mnemonic: phrase.value, onProgress })
-      else {
+      if (isRecovery) {
+        prefer({ isPhraseUnconfirmed: false })
+        await client.recover({ mnemonic: phrase.value, onProgress })
+      } else {
         prefer({ isPhraseUnconfirmed: true })
         await client.create({ nickname: nickname.value.trim(), onProgress })
       }
@@ -59,8 +64,13 @@ export function Welcome() {
           <Button kind="quiet" onClick={() => (step.value = { at: 'recover' })}>
             {t.recover}
           </Button>
+          <Button kind="quiet" onClick={() => (step.value = { at: 'import' })}>
+            {texts.value.device.importTitle}
+          </Button>
         </main>
       )
+    case 'import':
+      return <ImportForm onBack={toChoice} />
     case 'nickname':
       return (
         <NicknameForm

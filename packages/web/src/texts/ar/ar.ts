@@ -5,6 +5,7 @@ import { chats } from './chats.ts'
 import { common } from './common.ts'
 import { contacts } from './contacts.ts'
 import { conversation } from './conversation.ts'
+import { device } from './device.ts'
 import { errors } from './errors.ts'
 import { lock } from './lock.ts'
 import { media } from './media.ts'
@@ -20,6 +21,7 @@ export const ar: Texts = {
   chats,
   contacts,
   conversation,
+  device,
   errors,
   lock,
   media,

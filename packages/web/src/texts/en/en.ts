@@ -4,6 +4,7 @@ import { chats } from './chats.ts'
 import { common } from './common.ts'
 import { contacts } from './contacts.ts'
 import { conversation } from './conversation.ts'
+import { device } from './device.ts'
 import { errors } from './errors.ts'
 import { lock } from './lock.ts'
 import { media } from './media.ts'
@@ -19,6 +20,7 @@ export const en = {
   chats,
   contacts,
   conversation,
+  device,
   errors,
   lock,
   media,

@@ -1,0 +1,35 @@
+// How much the app keeps in this browser, and whether the browser has promised to keep it.
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { Button } from '../../parts/button.tsx'
+import { attempt, notify } from '../../session/notices.ts'
+import { sizeOf } from '../../texts/dates.ts'
+import { texts } from '../../texts/texts.ts'
+
+export function StorageSection() {
+  const usedBytes = useSignal<number | undefined>(undefined)
+  const isKept = useSignal(false)
+  const t = texts.value.device
+  useEffect(() => {
+    void attempt(async () => {
+      const [estimate, isPersisted] = await Promise.all([
+        navigator.storage.estimate(),
+        navigator.storage.persisted(),
+      ])
+      usedBytes.value = estimate.usage
+      isKept.value = isPersisted
+    })
+  }, [])
+  const ask = (): Promise<boolean> =>
+    attempt(async () => {
+      isKept.value = await navigator.storage.persist()
+      if (!isKept.value) notify(t.storageRefused)
+    })
+  return (
+    <div class="card">
+      <p>{usedBytes.value === undefined ? t.storageUnknown : t.storageUsed(sizeOf(usedBytes.value))}</p>
+      <p class="soft">{isKept.value ? t.storageKept : t.storageRisk}</p>
+      {!isKept.value && <Button onClick={ask}>{t.storageAsk}</Button>}
+    </div>
+  )
+}
