@@ -45,9 +45,9 @@ async function open(relayUrl: string): Promise<void> {
 
 /** Its part of the app is loaded only for those who want notifications. */
 async function renewNotifications(session: Session): Promise<void> {
-  if (!preferences.peek().notifies) return
+  if (preferences.peek().notices === 'off') return
   const notifications = await import('./session/notifications.ts')
-  await attempt(() => notifications.renewNotifications(session))
+  await attempt(() => notifications.beginNotifications(session))
 }
 
 async function start(): Promise<void> {

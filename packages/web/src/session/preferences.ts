@@ -5,6 +5,7 @@ import { browserLanguage, isLanguage, type Language, setLanguage } from '../text
 
 const KEY = 'sotto'
 
+export type NoticeDetail = 'off' | 'hidden' | 'sender' | 'text'
 export type Theme = 'system' | 'light' | 'dark'
 
 /** The choices of the user on this device. */
@@ -15,8 +16,11 @@ export interface Preferences {
   readonly language: Language
   /** The user has not yet shown to have written down the recovery phrase. */
   readonly isPhraseUnconfirmed?: boolean
-  /** Whether the browser wakes the app for messages and calls. */
-  readonly notifies: boolean
+  /**
+   * Whether the user is notified of messages and calls, and what a notification may say: that there is one,
+   * from whom, or also the text.
+   */
+  readonly notices: NoticeDetail
 }
 
 export const preferences = signal<Preferences>(read())
@@ -50,13 +54,13 @@ export async function applyPreferences(): Promise<void> {
 // Another version of the app, or a person, may have written anything there.
 function read(): Preferences {
   const stored = parse(localStorage.getItem(KEY))
-  const { relayUrl, theme, language, isPhraseUnconfirmed, notifies } = stored
+  const { relayUrl, theme, language, isPhraseUnconfirmed, notices } = stored
   return {
     ...(typeof relayUrl === 'string' ? { relayUrl } : {}),
     theme: theme === 'light' || theme === 'dark' ? theme : 'system',
     language: isLanguage(language) ? language : browserLanguage(),
     ...(isPhraseUnconfirmed === true ? { isPhraseUnconfirmed } : {}),
-    notifies: notifies === true,
+    notices: notices === 'hidden' || notices === 'sender' || notices === 'text' ? notices : 'off',
   }
 }
 

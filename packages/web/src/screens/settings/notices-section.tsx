@@ -1,32 +1,37 @@
 // Notifications while the app is closed.
-import { useSignal } from '@preact/signals'
-import { Switch } from '../../parts/field.tsx'
+import { Choice } from '../../parts/field.tsx'
 import { attempt, notify } from '../../session/notices.ts'
-import { allowNotifications, canNotify, endNotifications } from '../../session/notifications.ts'
-import { preferences } from '../../session/preferences.ts'
+import {
+  askForNotifications,
+  beginNotifications,
+  canNotify,
+  endNotifications,
+} from '../../session/notifications.ts'
+import { type NoticeDetail, prefer, preferences } from '../../session/preferences.ts'
 import { useSession } from '../../session/use-session.ts'
 import { texts } from '../../texts/texts.ts'
 
+const DETAILS: readonly NoticeDetail[] = ['off', 'hidden', 'sender', 'text']
+
 export function NoticesSection() {
   const session = useSession()
-  const isBusy = useSignal(false)
   const t = texts.value.device
-  const change = async (isOn: boolean): Promise<void> => {
-    isBusy.value = true
-    await attempt(async () => {
-      if (!isOn) await endNotifications(session)
-      else if (!(await allowNotifications(session))) notify(t.noticesDenied)
+  const change = (notices: NoticeDetail): Promise<boolean> =>
+    attempt(async () => {
+      const before = preferences.value.notices
+      if (notices === 'off') await endNotifications(session)
+      else if (before === 'off' && !(await askForNotifications())) return notify(t.noticesDenied)
+      prefer({ notices })
+      if (before === 'off') await beginNotifications(session)
     })
-    isBusy.value = false
-  }
   return (
     <div class="card">
       <p class="soft">{t.noticesText}</p>
       {canNotify() ? (
-        <Switch
+        <Choice
           label={t.noticesOn}
-          isOn={preferences.value.notifies}
-          isDisabled={isBusy.value}
+          value={preferences.value.notices}
+          options={DETAILS.map((value) => ({ value, label: t.noticeDetails[value] }))}
           onChange={change}
         />
       ) : (

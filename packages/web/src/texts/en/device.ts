@@ -25,8 +25,15 @@ export const device = {
   notices: 'Notifications',
   noticesHint: 'Being told while the app is closed',
   noticesText:
-    'The service of your browser’s maker learns that something has come for you and when, but not from whom or what. A notification never says more either.',
-  noticesOn: 'Notify me',
+    'The service of your browser’s maker learns that something has come for you and when, but not from whom or what. While the app is closed, a notification says no more than that.',
+  noticesOn: 'What a notification may say while the app is open and you do not see it',
+  noticeDetails: {
+    off: 'No notifications',
+    hidden: 'That there is a message or a call',
+    sender: 'Also from whom',
+    text: 'Also the text',
+  },
+  noticeOfMessage: 'A new message',
   noticesDenied: 'The browser does not allow it. Allow notifications for this site in the browser.',
   noticesUnsupported: 'This browser has none. On iPhones, add the app to the home screen first.',
   about: 'About',
