@@ -1,5 +1,5 @@
 // Export and import, against a real relay and with hostile files.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,6 +23,9 @@ import { passphraseVault } from '../stores/passphrase-vault.ts'
 import type { StoreChange } from '../stores/records.ts'
 import { exportArchive, importArchive } from './archive.ts'
 import { readRecords } from './archive-records.ts'
+
+// Long, because every archive costs scrypt, of which a busy machine does one in ten seconds.
+setDefaultTimeout(180_000)
 
 const PASSPHRASE = 'several words drawn by lot'
 const HEADER_BYTES = 52
