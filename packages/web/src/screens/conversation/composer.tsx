@@ -25,9 +25,19 @@ interface ComposerProps {
   readonly isFocused: boolean
   /** What can be sent besides text, before the field. */
   readonly attachments?: ComponentChildren
+  /** What stands in the place of the button that sends while nothing is typed. */
+  readonly voice: (isEmpty: boolean) => ComponentChildren
 }
 
-export function Composer({ conversation, name, replyTo, onSent, isFocused, attachments }: ComposerProps) {
+export function Composer({
+  conversation,
+  name,
+  replyTo,
+  onSent,
+  isFocused,
+  attachments,
+  voice,
+}: ComposerProps) {
   const { client, organizer } = useSession()
   const { conversationId } = conversation
   const typed = useSignal(conversation.draft ?? '')
@@ -36,6 +46,7 @@ export function Composer({ conversation, name, replyTo, onSent, isFocused, attac
   const field = useRef<HTMLTextAreaElement>(null)
   const t = texts.value.conversation
   const answered = replyTo.value
+  const isEmpty = typed.value.trim() === ''
 
   const store = (): void => {
     clearTimeout(timer.current)
@@ -76,6 +87,8 @@ export function Composer({ conversation, name, replyTo, onSent, isFocused, attac
     if (text === '') return
     typed.value = ''
     replyTo.value = undefined
+    // The button that was pressed is not there any more.
+    field.current?.focus()
     const options = answered ? { replyToId: answered.id } : {}
     if (await attempt(() => client.send(conversationId, text, options))) {
       store()
@@ -124,7 +137,8 @@ export function Composer({ conversation, name, replyTo, onSent, isFocused, attac
           }}
         />
       </EmojiCompletion>
-      <IconButton icon="send" label={t.send} kind="primary" isSubmit isDisabled={typed.value.trim() === ''} />
+      {!isEmpty && <IconButton icon="send" label={t.send} kind="primary" isSubmit />}
+      {voice(isEmpty)}
     </form>
   )
 }

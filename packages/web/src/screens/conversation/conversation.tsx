@@ -29,9 +29,11 @@ import { isHidden, removeSoon } from './removals.ts'
 import { SelectionBar, SelectionTitle } from './selection-bar.tsx'
 import './conversation.css'
 
-const Attachments = lazy(
-  async () => (await import('./media/attachments.tsx')).Attachments,
-  () => <span class="composer-room" />,
+const ComposerRoom = () => <span class="composer-room" />
+const Attachments = lazy(async () => (await import('./media/attachments.tsx')).Attachments, ComposerRoom)
+const VoiceRecorder = lazy(
+  async () => (await import('./media/voice-recorder.tsx')).VoiceRecorder,
+  ComposerRoom,
 )
 
 export function Conversation({ id }: { readonly id: string }) {
@@ -92,6 +94,11 @@ function OpenConversation({ conversation }: { readonly conversation: Conversatio
   const remove = (messages: readonly StoredMessage[]): void => {
     removeSoon(organizer, messages, { done: words.removed(messages.length), undo: t.common.undo })
     endSelection()
+  }
+  const takeReply = (): string | undefined => {
+    const id = replyTo.value?.id
+    replyTo.value = undefined
+    return id
   }
   const copy = async (text: string): Promise<void> => {
     if (await attempt(() => copyText(text))) notify(t.common.copied)
@@ -200,16 +207,10 @@ function OpenConversation({ conversation }: { readonly conversation: Conversatio
             name={shownName}
             replyTo={replyTo}
             isFocused={!(wanted > 0)}
-            attachments={
-              <Attachments
-                conversationId={conversationId}
-                takeReply={() => {
-                  const id = replyTo.value?.id
-                  replyTo.value = undefined
-                  return id
-                }}
-              />
-            }
+            attachments={<Attachments conversationId={conversationId} takeReply={takeReply} />}
+            voice={(isEmpty) => (
+              <VoiceRecorder conversationId={conversationId} takeReply={takeReply} isOffered={isEmpty} />
+            )}
             onSent={() => {
               reading.forgetLine()
               pages.show('end')

@@ -36,6 +36,23 @@ export const media = {
   canRun: (name: string) =>
     `${name} may do anything with your device once it is opened. Save it only if you expected it from this person.`,
   unproven: 'Not proven to be complete: the app that sent it wrote no check value.',
+  record: 'Record a voice message',
+  recording: 'Recording',
+  recordingPaused: 'The recording is paused',
+  pauseRecording: 'Pause the recording',
+  resumeRecording: 'Go on recording',
+  discard: 'Delete the recording',
+  sendVoice: 'Send the voice message',
+  microphoneDenied:
+    'The browser does not allow the microphone. Change the permission of this site in the browser.',
+  microphoneMissing: 'There is no microphone.',
+  microphoneBusy: 'The microphone is used by something else.',
+  playVoice: 'Play the voice message',
+  pauseVoice: 'Pause the voice message',
+  position: 'Position',
+  noSound: 'This cannot be played here. It can be saved as a file.',
+  positionOf: (at: string, all: string) => `${at} of ${all}`,
+  speed: (times: string) => `Speed: ${times} times`,
   codes: {
     NOT_FOUND: 'The relay keeps pictures and files for 60 days. This one is gone: ask for it again.',
     MEDIA_ALTERED: 'This was altered on its way, so it is not shown. Ask for it again.',

@@ -3,10 +3,10 @@ import type { StoredMessage } from '@sotto/client'
 import { contentOf } from '@sotto/client'
 import { MediaFiles } from '../../../session/media-files.ts'
 import { useSession } from '../../../session/use-session.ts'
-import { texts } from '../../../texts/texts.ts'
 import { FileCard } from './file-card.tsx'
 import { Picture } from './picture.tsx'
 import { useHeld } from './use-held.ts'
+import { Voice } from './voice.tsx'
 import './media.css'
 
 interface MediaContentProps {
@@ -27,7 +27,7 @@ export function MediaContent({ message, isFocusable }: MediaContentProps) {
         <FileCard file={file} name={content.name} sizeBytes={content.sizeBytes} isFocusable={isFocusable} />
       )
     case 'voice':
-      return <p class="bubble-gone">{texts.value.chats.voice}</p>
+      return <Voice file={file} content={content} isFocusable={isFocusable} />
     default:
       return null
   }

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { canRun, harmlessName, partsOf } from './file-name.ts'
 import { frameOf } from './frame.ts'
 import { rasterOf } from './raster.ts'
+import { soundTypeOfBytes } from './sound.ts'
 import { moved, WHOLE, zoomed } from './zoom.ts'
 
 const bytes = (...parts: readonly (string | readonly number[])[]): Uint8Array =>
@@ -142,4 +143,18 @@ describe('the view of a picture', () => {
     expect(moved(view, { x: 5000, y: -5000 }, sizes)).toEqual({ scale: 3, x: 400, y: -150 })
     expect(moved(WHOLE, { x: 100, y: 100 }, sizes)).toEqual(WHOLE)
   })
+})
+
+test('a recording is recognised by its bytes', () => {
+  const types = {
+    'audio/webm': bytes([0x1a, 0x45, 0xdf, 0xa3]),
+    'audio/ogg': bytes('OggS'),
+    'audio/mp4': bytes(box('ftyp', 'M4A ')),
+    'audio/wav': bytes('RIFF', [0, 0, 0, 0], 'WAVE'),
+    'audio/flac': bytes('fLaC'),
+    'audio/mpeg': bytes([0xff, 0xfb]),
+    'audio/aac': bytes([0xff, 0xf1]),
+  }
+  for (const [type, content] of Object.entries(types)) expect(soundTypeOfBytes(content)).toBe(type)
+  for (const text of ['', '<svg/>', 'RIFF', '\x89PNG']) expect(soundTypeOfBytes(bytes(text))).toBeUndefined()
 })
