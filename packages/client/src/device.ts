@@ -24,7 +24,7 @@ export class Device {
   readonly lock: Lock
   readonly emitter: Emitter
   /** Set by the application's calls, if it has them. */
-  readonly callHooks: CallHooks = {}
+  readonly callHooks: CallHooks = { early: [] }
   /** Runs before the store is closed: what the parts of modules have to store. */
   readonly closing: (() => Promise<void>)[] = []
   readonly #platform: Platform

@@ -5,15 +5,26 @@ import { asClientError, ClientError } from './client-error.ts'
 import { Friends, Sessions } from './contacts/contacts.ts'
 import { changesBy, type Emitter } from './events/events.ts'
 import { Messages } from './messages/messages.ts'
-import { type Platform, SerialQueue } from './platform/platform.ts'
+import { type Clock, type Platform, SerialQueue } from './platform/platform.ts'
 import { Journal } from './stores/stores.ts'
 import { Connection, Http, Incoming } from './wire/wire.ts'
 
 /** The frames about calls: signals of the other side, and refusals of signals that this side sent. */
 export type CallFrameOrRefusal = Extract<RelayFrame, { readonly type: CallFrameType | 'error' }>
 
+/** A frame of a call that nothing handles yet, and when it came, in milliseconds since 1970. */
+export interface EarlyCallFrame {
+  readonly frame: CallFrameOrRefusal
+  readonly atMs: number
+}
+
+/** How many early frames are kept: those of some calls, each with its candidates. */
+const MAX_EARLY = 64
+
 /** The hooks of an application's calls. Calls outlive an engine, so the device holds the hooks. */
 export interface CallHooks {
+  /** The latest frames that came before `onFrame` was set: an application may load its calls later. */
+  readonly early: EarlyCallFrame[]
   /** Handles the frames of calls. */
   onFrame?: ((frame: CallFrameOrRefusal) => void) | undefined
   /** Sends the last signals before an engine stops, while it has a connection and keys. Never rejects. */
@@ -31,6 +42,7 @@ export class Engine {
   readonly messages: Messages
   readonly #emitter: Emitter
   readonly #callHooks: CallHooks
+  readonly #clock: Clock
   readonly #incoming: Incoming
   /** Handles frames, and retries stored unreadable messages, one after another. */
   readonly #queue = new SerialQueue()
@@ -53,6 +65,7 @@ export class Engine {
       if (changes.length > 0) emitter.emit('changes', changes)
     })
     const { clock, store } = platform
+    this.#clock = clock
     this.sessions = new Sessions({
       store,
       journal: this.journal,
@@ -136,6 +149,12 @@ export class Engine {
     return tracked
   }
 
+  #onCallFrame(frame: CallFrameOrRefusal): void {
+    const { onFrame, early } = this.#callHooks
+    if (onFrame) return onFrame(frame)
+    if (early.push({ frame, atMs: this.#clock.now() }) > MAX_EARLY) early.shift()
+  }
+
   async #handle(frame: RelayFrame): Promise<void> {
     await this.journal.room()
     // The other side ended the friendship, which no frame reports.
@@ -143,7 +162,7 @@ export class Engine {
     if ('from' in frame && 'conv_id' in frame && this.#isNewAlias(frame.conv_id, frame.from))
       this.friends.hint()
     if ('call_id' in frame) {
-      this.#callHooks.onFrame?.(frame)
+      this.#onCallFrame(frame)
       if (frame.type !== 'error') return
     }
     switch (frame.type) {

@@ -236,7 +236,7 @@ test('forgetting the keys of an identity overwrites them with zeros', async () =
   const platform = decideOptions({ relayUrl: relay.url, store })
   const identity = await loadIdentity(platform)
   if (!identity) throw new Error('no identity')
-  const engine = new Engine(platform, identity, new Emitter(), {})
+  const engine = new Engine(platform, identity, new Emitter(), { early: [] })
   await engine.load()
   const sessionKey = engine.sessions.keyOf(engine.sessions.get(bob.alias))
   const { signing, agreement } = identity.keys

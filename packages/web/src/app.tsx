@@ -1,6 +1,6 @@
 // The app: which screen is shown, by the state of the account and the address.
 import type { ComponentType } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { Badge } from './parts/badge.tsx'
 import { ButtonLink } from './parts/button.tsx'
 import { Icon, type IconName } from './parts/icon.tsx'
@@ -70,7 +70,7 @@ export function App() {
       ) : (
         <>
           <Panes />
-          <CallLayer />
+          <CallsOnceConnected />
         </>
       )}
       <Update />
@@ -80,6 +80,17 @@ export function App() {
       />
     </>
   )
+}
+
+/** Calls are loaded after what everyone needs. One that comes earlier is kept by the client. */
+function CallsOnceConnected() {
+  const { network } = useSession()
+  const [isWanted, setWanted] = useState(false)
+  const isConnected = network.value === 'connected'
+  useEffect(() => {
+    if (isConnected) setWanted(true)
+  }, [isConnected])
+  return isWanted ? <CallLayer /> : null
 }
 
 function Panes() {

@@ -12,7 +12,7 @@ const script = await Bun.file(join(import.meta.dir, '../../../node_modules/axe-c
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice', 'experimental']
 
 /** The barriers in a page, one line each: the rule, where, and why. */
-async function barriersIn(page: Page): Promise<readonly string[]> {
+export async function barriersIn(page: Page): Promise<readonly string[]> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(script)
   const { violations } = await page.evaluate<AxeResults, readonly string[]>(
     (tags) => Reflect.get(globalThis, 'axe').run(document, { runOnly: tags }),

@@ -3,6 +3,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { startCoturn } from '@sotto/relay/testing/coturn'
 import type { Locator } from 'playwright-core'
 import type { AppPerson } from './app-person.ts'
+import { barriersIn } from './axe.ts'
 import { AppWorld } from './world.ts'
 
 const SECRET = 'a secret of 32 characters or so!'
@@ -95,6 +96,66 @@ test('a call that is declined or missed is told, and called back from the log', 
     .waitFor()
 })
 
+test('no state of a call has a barrier, in both themes', async () => {
+  const [alice, bob] = await world.friends('Alice', 'Bob')
+  const { calls } = alice.t
+  const found: string[] = []
+  const look = async (person: AppPerson): Promise<void> => {
+    await person.settles()
+    for (const theme of ['light', 'dark'] as const) {
+      await person.page.emulateMedia({ colorScheme: theme })
+      found.push(...(await barriersIn(person.page)).map((barrier) => `${theme}: ${barrier}`))
+    }
+  }
+  await alice.opens('Bob')
+  await alice.presses(calls.videoCall)
+  await alice.reads(calls.calling)
+  await look(alice)
+  await bob.reads(calls.incomingVideo)
+  await look(bob)
+  await bob.presses(calls.answer)
+  await callOf(alice)
+    .getByText(/^\d+:\d\d$/)
+    .waitFor()
+  await look(alice)
+  await plays(callOf(bob).getByLabel('Alice', { exact: true }))
+  await look(bob)
+  await bob.page.keyboard.press('Escape')
+  await look(bob)
+  await alice.presses(calls.hangUp)
+  await bob.goesTo('#/calls')
+  await logRow(bob, 'Alice').waitFor()
+  await look(bob)
+  await logRow(bob, 'Alice').click()
+  await bob.reads(calls.removeAll)
+  await look(bob)
+  expect(found).toEqual([])
+})
+
+test('devices are used during a call only, and a refusal by the browser is explained', async () => {
+  const [alice, bob] = await world.friends('Alice', 'Bob')
+  const { calls } = alice.t
+  for (const { page } of [alice, bob]) await page.evaluate(recordTracks)
+  await alice.opens('Bob')
+  await alice.presses(calls.videoCall)
+  await bob.presses(calls.answerVideo)
+  await plays(callOf(alice).getByLabel('Bob', { exact: true }))
+  expect(await alice.page.evaluate(() => liveTracks())).toEqual(['audio', 'video'])
+  await alice.presses(calls.camera)
+  await callOf(alice).getByLabel(calls.ownPicture).waitFor({ state: 'detached' })
+  expect(await alice.page.evaluate(() => liveTracks())).toEqual(['audio'])
+  await bob.presses(calls.hangUp)
+  await alice.reads(calls.ends.theyHungUp('Bob'))
+  for (const { page } of [alice, bob]) expect(await page.evaluate(() => liveTracks())).toEqual([])
+
+  await alice.page.evaluate(() => {
+    navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('', 'NotAllowedError'))
+  })
+  await alice.presses(calls.voiceCall)
+  await alice.reads(calls.problems.NotAllowedError ?? '')
+  expect(await callOf(alice).count()).toBe(0)
+})
+
 test('a call that rings takes no focus from what is typed', async () => {
   const [alice, bob] = await world.friends('Alice', 'Bob')
   const { calls } = alice.t
@@ -106,6 +167,24 @@ test('a call that rings takes no focus from what is typed', async () => {
   await bob.page.keyboard.type('go on')
   expect(await bob.field.inputValue()).toBe('go on')
 })
+
+declare global {
+  /** The kinds of the tracks that the page has opened and not stopped. */
+  var liveTracks: () => readonly string[]
+}
+
+function recordTracks(): void {
+  const devices = navigator.mediaDevices
+  const open = devices.getUserMedia.bind(devices)
+  const opened: MediaStreamTrack[] = []
+  devices.getUserMedia = async (constraints) => {
+    const stream = await open(constraints)
+    opened.push(...stream.getTracks())
+    return stream
+  }
+  globalThis.liveTracks = () =>
+    opened.flatMap(({ readyState, kind }) => (readyState === 'live' ? [kind] : [])).toSorted()
+}
 
 /** The window of the call. */
 function callOf(person: AppPerson): Locator {

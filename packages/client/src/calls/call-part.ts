@@ -4,13 +4,14 @@ import { callEndpoints } from '@sotto/protocol'
 import * as v from 'valibot'
 import { asClientError, ClientError } from '../client-error.ts'
 import type { Device } from '../device.ts'
-import type { Engine } from '../engine.ts'
+import type { CallFrameOrRefusal, Engine } from '../engine.ts'
 import { ModulePart, type Publish } from '../module-part.ts'
 import { CallRecord } from '../stores/stores.ts'
 import { tabMethod } from '../tab-method.ts'
 import { CallRecords, logCall } from './call-log.ts'
 import { watchPresence } from './call-presence.ts'
 import { CallSignals } from './call-signals.ts'
+import { ANSWER_WITHIN_MS } from './call-states.ts'
 import {
   CallSides,
   CarriedCall,
@@ -71,10 +72,15 @@ export class CallPart {
       onError,
     })
     this.#lastSignals = new LastSignals(this.#signals, device.platform.clock, onError)
-    device.callHooks.onFrame = (frame) => {
+    const onFrame = (frame: CallFrameOrRefusal): void => {
       if (frame.type === 'error') publish(relayRefused, { callId: frame.call_id, code: frame.error })
       else this.#signals.receive(frame)
     }
+    device.callHooks.onFrame = onFrame
+    // A call that came before the application made its calls rings now, unless its time is over.
+    const { clock } = device.platform
+    for (const { frame, atMs } of device.callHooks.early.splice(0))
+      if (clock.now() - atMs < ANSWER_WITHIN_MS) onFrame(frame)
     device.callHooks.onStop = (engine) =>
       this.#signals.sendLast(engine, () => {
         this.#stopping = engine

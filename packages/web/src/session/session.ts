@@ -162,11 +162,7 @@ export class Session {
     this.#stopFollowing = () => {
       for (const stop of stops) stop()
     }
-    // A call may wait at the relay. It comes with the connection, and rings if there is a phone.
-    this.phone()
-      .catch(notifyError)
-      .then(() => this.client.connect())
-      .catch(notifyError)
+    this.client.connect().catch(notifyError)
   }
 
   async #loadPhone(): Promise<Phone> {

@@ -1,11 +1,11 @@
 // A notification of the system while a call rings and nobody looks at the page.
 
 /** Shows it, if the user allows notifications. Returns a function that removes it. */
-export function notifyOfCall(callId: string, title: string): () => void {
+export function notifyOfCall(title: string): () => void {
   let isOver = false
   let remove = (): void => {}
   const showAndRemember = async (): Promise<void> => {
-    const close = await show(callId, title)
+    const close = await show(title)
     if (isOver) close()
     else remove = close
   }
@@ -17,9 +17,9 @@ export function notifyOfCall(callId: string, title: string): () => void {
   }
 }
 
-async function show(callId: string, title: string): Promise<() => void> {
-  // Every tab rings: notifications with the same tag replace each other.
-  const options = { tag: `call-${callId}`, requireInteraction: true, icon: './icons/sotto.svg' }
+async function show(title: string): Promise<() => void> {
+  // Every tab rings, and a push may have come before: notifications with the same tag replace each other.
+  const options = { tag: 'sotto-call', requireInteraction: true, icon: './icons/sotto.svg' }
   const registration = await navigator.serviceWorker?.getRegistration()
   if (registration?.active) {
     await registration.showNotification(title, options)

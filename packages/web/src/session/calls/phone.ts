@@ -170,7 +170,7 @@ export class Phone {
     const stopSound = isCaller ? ring(kind) : ring(kind, calls.isCalling(name))
     const { notices } = preferences.value
     const title = notices === 'hidden' ? calls.incoming : calls.isCalling(name)
-    const stopNotice = isCaller || notices === 'off' ? undefined : notifyOfCall(id, title)
+    const stopNotice = isCaller || notices === 'off' ? undefined : notifyOfCall(title)
     const stop = (): void => {
       stopSound()
       stopNotice?.()
