@@ -11,7 +11,6 @@ import { Chats } from './screens/chats/chats.tsx'
 import { Conversation } from './screens/conversation/conversation.tsx'
 import { Lock } from './screens/lock/lock.tsx'
 import { Shortcuts } from './screens/shortcuts/shortcuts.tsx'
-import { Update } from './screens/update/update.tsx'
 import { NewPhrase } from './screens/welcome/new-phrase.tsx'
 import { Welcome } from './screens/welcome/welcome.tsx'
 import { notices } from './session/notices.ts'
@@ -73,7 +72,6 @@ export function App() {
           <CallsOnceConnected />
         </>
       )}
-      <Update />
       <Notices
         list={notices.value}
         onDone={(id) => (notices.value = notices.value.filter((notice) => notice.id !== id))}

@@ -3,6 +3,7 @@ import { effect } from '@preact/signals'
 import { type ComponentChildren, render } from 'preact'
 import { App } from './app.tsx'
 import { Empty } from './parts/state.tsx'
+import { Update } from './screens/update/update.tsx'
 import { RelayChoice } from './screens/welcome/relay-choice.tsx'
 import { showBadge } from './session/app-badge.ts'
 import { attempt, notify } from './session/notices.ts'
@@ -18,7 +19,13 @@ import { texts } from './texts/texts.ts'
 const root = document.querySelector('#app') ?? document.body
 
 function show(content: ComponentChildren): void {
-  render(content, root)
+  render(
+    <>
+      {content}
+      <Update />
+    </>,
+    root,
+  )
 }
 
 async function open(relayUrl: string): Promise<void> {

@@ -80,6 +80,27 @@ test('the app opens without a network once it is kept on the device', async () =
   await alice.reads(alice.t.welcome.create)
 })
 
+test('the icon of the app shows how many messages are unread', async () => {
+  const [first, second] = [await Person.join('Alice', relay.url), await Person.join('Bob', relay.url)]
+  const conversation = await first.befriend(second)
+  const phrase = await first.client.recoveryPhrase()
+  await first.client.close()
+  const alice = await somebody()
+  alice.expects(/status of 409 .*register/)
+  // A browser without a window has no icon to show a number on.
+  await alice.page.evaluate(() => {
+    navigator.setAppBadge = async (count) => {
+      document.documentElement.dataset.badge = String(count)
+    }
+  })
+  await alice.recovers(phrase)
+  for (const text of ['one', 'two']) await second.client.send(conversation, text)
+  await alice.page.waitForFunction(() => document.documentElement.dataset.badge === '2')
+  await alice.opens('Bob')
+  await alice.page.waitForFunction(() => document.documentElement.dataset.badge === '0')
+  await second.client.close()
+})
+
 test('an update while a draft is open keeps the draft, and the old version works until then', async () => {
   const [first, second] = [await Person.join('Alice', relay.url), await Person.join('Bob', relay.url)]
   await first.befriend(second)

@@ -124,7 +124,7 @@ function readFile(folder: string, name: string, names: readonly string[], policy
     headers: {
       'content-type': types[extname(name)] ?? 'application/octet-stream',
       'cache-control': isHashed ? 'public, max-age=31536000, immutable' : 'no-cache',
-      vary: name === INDEX ? 'Accept, Accept-Encoding' : 'Accept-Encoding',
+      vary: isHashed ? 'Accept-Encoding' : 'Accept, Accept-Encoding',
       // Also for scripts: workers take the policy of their own file.
       'content-security-policy': policy,
       'permissions-policy': PERMISSIONS,

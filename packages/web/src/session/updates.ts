@@ -18,6 +18,11 @@ export function takeUpdate(): void {
   waiting.value?.postMessage('take over')
 }
 
+/** Asks no more in this tab until it is loaded again. The new version also takes over once no tab is open. */
+export function putOffUpdate(): void {
+  waiting.value = undefined
+}
+
 /**
  * Installs the service worker and follows its versions. Where the browser has none, as on pages without TLS,
  * the app works only while its server can be reached.

@@ -1,11 +1,11 @@
 // Offers a new version of the app, once it is complete on this device.
-import { Button } from '../../parts/button.tsx'
-import { isUpdateReady, takeUpdate } from '../../session/updates.ts'
+import { Button, IconButton } from '../../parts/button.tsx'
+import { isUpdateReady, putOffUpdate, takeUpdate } from '../../session/updates.ts'
 import { texts } from '../../texts/texts.ts'
 import './update.css'
 
 export function Update() {
-  const t = texts.value.updates
+  const { updates: t, common } = texts.value
   return (
     <div class="update" role="status">
       {isUpdateReady() && (
@@ -14,6 +14,7 @@ export function Update() {
           <Button kind="primary" onClick={takeUpdate}>
             {t.update}
           </Button>
+          <IconButton icon="close" label={common.close} onClick={putOffUpdate} />
         </div>
       )}
     </div>
