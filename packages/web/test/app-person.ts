@@ -84,7 +84,7 @@ export class AppPerson {
   async comes(): Promise<void> {
     this.#page = await this.context.newPage()
     await this.page.goto(this.#address)
-    const goOn = this.page.getByRole('button', { name: this.t.welcome.goOn })
+    const goOn = this.page.getByRole('button', { name: this.t.welcome.goOn, exact: true })
     await goOn
       .or(this.page.getByRole('button', { name: this.t.welcome.create }))
       .or(this.chats)
