@@ -34,6 +34,10 @@ interface Destination {
 const Contacts = lazy(async () => (await import('./screens/contacts/contacts.tsx')).Contacts)
 const ContactDetail = lazy(async () => (await import('./screens/contacts/contact-detail.tsx')).ContactDetail)
 const Search = lazy(async () => (await import('./screens/search/search.tsx')).Search)
+const Channels = lazy(async () => (await import('./screens/channels/channels.tsx')).Channels)
+const ChannelDetail = lazy(async () => (await import('./screens/channels/channel-detail.tsx')).ChannelDetail)
+const Shop = lazy(async () => (await import('./screens/shop/shop.tsx')).Shop)
+const ShopDetail = lazy(async () => (await import('./screens/shop/shop-detail.tsx')).ShopDetail)
 const Settings = lazy(async () => (await import('./screens/settings/settings.tsx')).Settings)
 const SettingsDetail = lazy(
   async () => (await import('./screens/settings/settings-detail.tsx')).SettingsDetail,
@@ -49,8 +53,10 @@ const CallLayer = lazy(
 const destinations = {
   chats: { icon: 'chats', List: Chats, Detail: Conversation },
   contacts: { icon: 'contacts', List: Contacts, Detail: ContactDetail },
+  channels: { icon: 'channels', List: Channels, Detail: ChannelDetail },
   search: { icon: 'search', List: Search, Detail: Conversation, isUnlisted: true },
   calls: { icon: 'call', List: Calls, Detail: CallDetail, isBeneath: true },
+  shop: { icon: 'shop', List: Shop, Detail: ShopDetail, isBeneath: true },
   settings: { icon: 'settings', List: Settings, Detail: SettingsDetail },
 } as const satisfies Record<string, Destination>
 

@@ -124,6 +124,8 @@ async function follow(person: AppPerson, look: Look): Promise<void> {
 /** The kind of a place: `#/chats/<id>?at=<message>` is `chats-open-at`. */
 function nameOf(place: string): string {
   const [path = '', query = ''] = place.slice(2).split('?')
+  // Aliases are words, too.
+  if (path.startsWith('shop/alias/')) return 'shop-alias-open'
   const parts = path.split('/').map((part) => (/^[a-z-]+$/.test(part) ? part : 'open'))
   return [...parts, ...new URLSearchParams(query).keys()].join('-')
 }

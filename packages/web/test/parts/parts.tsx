@@ -4,6 +4,7 @@ import { Avatar } from '../../src/parts/avatar.tsx'
 import { Badge } from '../../src/parts/badge.tsx'
 import { Button, ButtonLink, IconButton } from '../../src/parts/button.tsx'
 import { Confirm, Dialog } from '../../src/parts/dialog.tsx'
+import { Failed } from '../../src/parts/failed.tsx'
 import { Choice, Switch, TextField } from '../../src/parts/field.tsx'
 import { Icon, type IconName } from '../../src/parts/icon.tsx'
 import { iconPaths } from '../../src/parts/icon-paths.ts'
@@ -13,6 +14,7 @@ import { Notices } from '../../src/parts/notices.tsx'
 import { QrCode } from '../../src/parts/qr-code.tsx'
 import { Row } from '../../src/parts/row.tsx'
 import { Screen } from '../../src/parts/screen.tsx'
+import { SearchField } from '../../src/parts/search-field.tsx'
 import { Empty, Loading } from '../../src/parts/state.tsx'
 import { StatusMark } from '../../src/parts/status-mark.tsx'
 import { isLanguage, setLanguage } from '../../src/texts/texts.ts'
@@ -71,6 +73,7 @@ function Parts({ dialog }: { readonly dialog: string }) {
         ))}
       </Group>
       <Group name="Fields">
+        <SearchField label="Search" onSearch={nothing} />
         <TextField label="Empty" value="" onInput={nothing} placeholder="Placeholder" />
         <TextField label="With a hint" value="Text" onInput={nothing} hint="What it is for" />
         <TextField label="Wrong" value="tset" onInput={nothing} error="What is wrong with it" isCode />
@@ -105,6 +108,7 @@ function Parts({ dialog }: { readonly dialog: string }) {
           Why, and what to do.
         </Empty>
         <Loading />
+        <Failed error={new Error('for the page of parts')} onRetry={nothing} />
       </Group>
       <Group name="A QR code">
         <QrCode text="https://relay.example/#/add/anna" label="My alias as a QR code" />

@@ -1,6 +1,7 @@
 // The Arabic texts.
 import type { Texts } from '../en/en.ts'
 import { calls } from './calls.ts'
+import { channels } from './channels.ts'
 import { chats } from './chats.ts'
 import { common } from './common.ts'
 import { contacts } from './contacts.ts'
@@ -11,6 +12,7 @@ import { lock } from './lock.ts'
 import { media } from './media.ts'
 import { search } from './search.ts'
 import { settings } from './settings.ts'
+import { shop } from './shop.ts'
 import { shortcuts } from './shortcuts.ts'
 import { updates } from './updates.ts'
 import { welcome } from './welcome.ts'
@@ -18,6 +20,7 @@ import { welcome } from './welcome.ts'
 export const ar: Texts = {
   common,
   calls,
+  channels,
   chats,
   contacts,
   conversation,
@@ -29,5 +32,6 @@ export const ar: Texts = {
   settings,
   shortcuts,
   updates,
+  shop,
   welcome,
 }

@@ -17,6 +17,7 @@ export const common: Texts['common'] = {
   search: 'بحث',
   clear: 'مسح',
   tryAgain: 'أعد المحاولة',
+  unreadable: 'تعذّرت قراءة هذا',
   loading: 'جارٍ التحميل…',
   skipToContent: 'انتقل إلى المحتوى',
   chooseFromList: 'اختر شيئًا من القائمة',

@@ -16,6 +16,7 @@ export const common = {
   search: 'Search',
   clear: 'Clear',
   tryAgain: 'Try again',
+  unreadable: 'This could not be read',
   loading: 'Loading…',
   skipToContent: 'Skip to content',
   chooseFromList: 'Choose something from the list',

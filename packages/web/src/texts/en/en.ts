@@ -1,5 +1,6 @@
 // The English texts. Their shape is the type of every language's texts.
 import { calls } from './calls.ts'
+import { channels } from './channels.ts'
 import { chats } from './chats.ts'
 import { common } from './common.ts'
 import { contacts } from './contacts.ts'
@@ -10,6 +11,7 @@ import { lock } from './lock.ts'
 import { media } from './media.ts'
 import { search } from './search.ts'
 import { settings } from './settings.ts'
+import { shop } from './shop.ts'
 import { shortcuts } from './shortcuts.ts'
 import { updates } from './updates.ts'
 import { welcome } from './welcome.ts'
@@ -17,6 +19,7 @@ import { welcome } from './welcome.ts'
 export const en = {
   common,
   calls,
+  channels,
   chats,
   contacts,
   conversation,
@@ -26,6 +29,7 @@ export const en = {
   media,
   search,
   settings,
+  shop,
   shortcuts,
   updates,
   welcome,

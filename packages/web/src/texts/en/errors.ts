@@ -30,5 +30,16 @@ export const errors = {
     STORAGE_FULL: 'Your space at the relay is full.',
     PAYLOAD_TOO_LARGE: 'This is larger than the relay accepts.',
     EXPIRED: 'It was not fetched in time and is gone.',
+    QUOTA_EXCEEDED: 'All seats for channels are taken.',
+    NOT_CHANNEL_OWNER: 'This channel belongs to somebody else.',
+    CHANNEL_TAKEN: 'Somebody else is buying this channel, or it is not for sale any more.',
+    OWN_CHANNEL: 'This channel is yours already.',
+    TOO_MANY_SUBSCRIPTIONS:
+      'You are subscribed to as many channels as the relay allows. End a subscription first.',
+    PAYMENTS_UNAVAILABLE: 'This relay takes no payments at the moment.',
+    ALIAS_TAKEN: 'Somebody else has this alias, or is buying it.',
+    TOO_MANY_ORDERS: 'Too many orders wait for a payment. Pay one, or wait until it ends.',
+    ORDER_CLOSED: 'Nothing more is to be paid for this order.',
+    ORDER_NOT_CONFIRMED: 'The payment is not confirmed yet.',
   } as Readonly<Record<string, string>>,
 }

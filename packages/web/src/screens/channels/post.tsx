@@ -1,0 +1,27 @@
+// One post.
+import type { ChannelPost } from '@sotto/client'
+import { IconButton } from '../../parts/button.tsx'
+import { fullTime } from '../../texts/dates.ts'
+import { texts } from '../../texts/texts.ts'
+import { Markdown } from './markdown.tsx'
+
+interface PostProps {
+  readonly post: ChannelPost
+  /** Only for the owner. */
+  readonly onDelete: (() => void) | undefined
+}
+
+export function Post({ post: { content, created_at, author_alias_id }, onDelete }: PostProps) {
+  return (
+    <article class="card channels-post">
+      <header class="channels-post-header small soft">
+        <span>
+          <span class="code">{author_alias_id}</span> ·{' '}
+          <time dateTime={created_at}>{fullTime(Date.parse(created_at))}</time>
+        </span>
+        {onDelete && <IconButton icon="trash" label={texts.value.channels.deletePost} onClick={onDelete} />}
+      </header>
+      <Markdown text={content} />
+    </article>
+  )
+}

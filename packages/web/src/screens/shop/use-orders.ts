@@ -1,0 +1,23 @@
+// The user's orders, read again when a payment is confirmed.
+import { type OwnOrder, VanityShop } from '@sotto/client'
+import { useEffect } from 'preact/hooks'
+import { notify } from '../../session/notices.ts'
+import { type Loaded, useLoaded } from '../../session/use-loaded.ts'
+import { useSession } from '../../session/use-session.ts'
+import { texts } from '../../texts/texts.ts'
+
+/** Follows the orders of the account, the newest first. */
+export function useOrders(): Loaded<readonly OwnOrder[]> {
+  const { client, network } = useSession()
+  // A payment that was confirmed while there was no connection is told by the relay, too.
+  const orders = useLoaded(() => new VanityShop(client).orders(), [network.value === 'connected'])
+  useEffect(
+    () =>
+      client.on('payment_confirmed', () => {
+        notify(texts.value.shop.confirmedNotice)
+        void orders.reload()
+      }),
+    [],
+  )
+  return orders
+}
