@@ -168,3 +168,21 @@ test('a file that is dropped is asked for and sent as an answer', async () => {
   const saved = await saves(bob, bob.page.getByRole('button', { name: bob.t.media.saveFile('report.txt') }))
   expect(saved.bytes.toString()).toBe('Nothing happened.')
 })
+
+test('a picture is taken by the camera, and the camera is off afterwards', async () => {
+  const [alice, bob] = await world.friends('Alice', 'Bob')
+  await alice.opens('Bob')
+  await bob.opens('Alice')
+  await alice.presses(alice.t.media.attach)
+  await alice.page.getByRole('menuitem', { name: alice.t.media.camera }).click()
+  const take = alice.page.getByRole('button', { name: alice.t.media.takePicture })
+  await alice.page.waitForFunction(() => document.querySelector('video')?.srcObject instanceof MediaStream)
+  const stream = await alice.page.evaluateHandle(() => document.querySelector('video')?.srcObject)
+  await take.click()
+  await alice.page.getByRole('dialog').getByRole('button', { name: alice.t.media.send, exact: true }).click()
+  await picture(bob)
+  const states = await stream.evaluate((object) =>
+    object instanceof MediaStream ? object.getTracks().map(({ readyState }) => readyState) : [],
+  )
+  expect(states).toEqual(['ended'])
+})

@@ -6,6 +6,7 @@ export const media = {
   pictures: 'Pictures',
   files: 'Files',
   camera: 'Camera',
+  takePicture: 'Take the picture',
   dropHere: 'Drop it here to send it',
   sendTitle: (count: number) => plural('en', count, { one: 'Send this?', other: 'Send these #?' }),
   preparing: 'Preparing…',
@@ -43,10 +44,6 @@ export const media = {
   resumeRecording: 'Go on recording',
   discard: 'Delete the recording',
   sendVoice: 'Send the voice message',
-  microphoneDenied:
-    'The browser does not allow the microphone. Change the permission of this site in the browser.',
-  microphoneMissing: 'There is no microphone.',
-  microphoneBusy: 'The microphone is used by something else.',
   playVoice: 'Play the voice message',
   pauseVoice: 'Pause the voice message',
   position: 'Position',

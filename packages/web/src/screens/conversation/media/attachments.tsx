@@ -2,9 +2,12 @@
 import { useComputed } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Menu } from '../../../parts/menu.tsx'
+import { notifyError } from '../../../session/notices.ts'
 import { Uploads } from '../../../session/uploads.ts'
 import { useSession } from '../../../session/use-session.ts'
 import { texts } from '../../../texts/texts.ts'
+import { CameraDialog } from './camera-dialog.tsx'
+import { hasCamera } from './devices.ts'
 import { SendDialog } from './send-dialog.tsx'
 import type { Choice } from './sendables.ts'
 import { UploadList } from './upload-list.tsx'
@@ -25,6 +28,8 @@ export function Attachments({ conversationId, takeReply }: AttachmentsProps) {
   const pictures = useRef<HTMLInputElement>(null)
   const files = useRef<HTMLInputElement>(null)
   const t = texts.value.media
+  const [isCameraOpen, setCameraOpen] = useState(false)
+  const isWithCamera = useCamera()
   const isDropping = useDroppedAndPasted((given) => choose(given))
 
   const send = (choices: readonly Choice[], isOriginal: boolean): void => {
@@ -69,14 +74,39 @@ export function Attachments({ conversationId, takeReply }: AttachmentsProps) {
         items={[
           { label: t.pictures, icon: 'image', onClick: () => pictures.current?.click() },
           { label: t.files, icon: 'file', onClick: () => files.current?.click() },
+          isWithCamera && { label: t.camera, icon: 'camera', onClick: () => setCameraOpen(true) },
         ]}
       />
       {input('pictures')}
       {input('files')}
       {isDropping && <div class="drop-target">{t.dropHere}</div>}
+      {isCameraOpen && (
+        <CameraDialog
+          onTaken={(picture) => {
+            setCameraOpen(false)
+            choose([picture])
+          }}
+          onClose={() => setCameraOpen(false)}
+        />
+      )}
       {chosen && <SendDialog files={chosen} onSend={send} onClose={() => choose(undefined)} />}
     </>
   )
+}
+
+/** Whether there is a camera, which may be plugged in later. */
+function useCamera(): boolean {
+  const [isThere, setThere] = useState(false)
+  useEffect(() => {
+    const look = (): void => {
+      hasCamera().then(setThere, notifyError)
+    }
+    look()
+    const { mediaDevices } = navigator
+    mediaDevices?.addEventListener('devicechange', look)
+    return () => mediaDevices?.removeEventListener('devicechange', look)
+  }, [])
+  return isThere
 }
 
 /** Calls `onFiles` with files that are dropped or pasted. Returns whether some are above the page. */

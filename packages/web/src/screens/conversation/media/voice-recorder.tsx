@@ -1,12 +1,12 @@
 // Records a voice message: a button beside the field, and while it records a row with its length and level.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { IconButton } from '../../../parts/button.tsx'
-import { notify, notifyError } from '../../../session/notices.ts'
 import { Uploads } from '../../../session/uploads.ts'
 import { useSession } from '../../../session/use-session.ts'
 import { lengthOf } from '../../../texts/dates.ts'
 import { texts } from '../../../texts/texts.ts'
 import { useEscape } from '../escape.ts'
+import { notifyDevice } from './devices.ts'
 import { Recording } from './recording.ts'
 import './voice.css'
 
@@ -41,7 +41,7 @@ export function VoiceRecorder({ conversationId, takeReply, isOffered }: VoiceRec
     try {
       setRecording(await Recording.start())
     } catch (error) {
-      explainMicrophone(error)
+      notifyDevice(error)
     }
     setAsking(false)
   }
@@ -101,13 +101,4 @@ function RecorderRow({ recording, onCancel, onSend }: RecorderRowProps) {
       </span>
     </>
   )
-}
-
-function explainMicrophone(error: unknown): void {
-  const t = texts.value.media
-  const name = error instanceof DOMException ? error.name : ''
-  if (name === 'NotAllowedError') notify(t.microphoneDenied, { kind: 'error' })
-  else if (name === 'NotFoundError') notify(t.microphoneMissing, { kind: 'error' })
-  else if (name === 'NotReadableError') notify(t.microphoneBusy, { kind: 'error' })
-  else notifyError(error)
 }
