@@ -9,7 +9,9 @@ import { Notices } from './parts/notices.tsx'
 import { Empty } from './parts/state.tsx'
 import { Chats } from './screens/chats/chats.tsx'
 import { Conversation } from './screens/conversation/conversation.tsx'
+import { InvitationNote } from './screens/invitation/invitation-note.tsx'
 import { Lock } from './screens/lock/lock.tsx'
+import { ReplacedBar } from './screens/replaced-bar.tsx'
 import { Shortcuts } from './screens/shortcuts/shortcuts.tsx'
 import { NewPhrase } from './screens/welcome/new-phrase.tsx'
 import { Welcome } from './screens/welcome/welcome.tsx'
@@ -33,6 +35,7 @@ interface Destination {
 
 const Contacts = lazy(async () => (await import('./screens/contacts/contacts.tsx')).Contacts)
 const ContactDetail = lazy(async () => (await import('./screens/contacts/contact-detail.tsx')).ContactDetail)
+const Invitation = lazy(async () => (await import('./screens/invitation/invitation.tsx')).Invitation)
 const Search = lazy(async () => (await import('./screens/search/search.tsx')).Search)
 const Channels = lazy(async () => (await import('./screens/channels/channels.tsx')).Channels)
 const ChannelDetail = lazy(async () => (await import('./screens/channels/channel-detail.tsx')).ChannelDetail)
@@ -67,7 +70,7 @@ export function App() {
   return (
     <>
       {account.value === 'none' ? (
-        <Welcome />
+        <Welcome note={<InvitationNote />} />
       ) : account.value === 'locked' ? (
         <Lock />
       ) : preferences.value.isPhraseUnconfirmed ? (
@@ -99,7 +102,8 @@ function CallsOnceConnected() {
 
 function Panes() {
   const [first = 'chats', id] = route.value.path
-  const name: DestinationName = isDestination(first) ? first : 'chats'
+  const isInvitation = first === 'add'
+  const name: DestinationName = isInvitation ? 'contacts' : isDestination(first) ? first : 'chats'
   const { List, Detail } = destinations[name]
   useEffect(() => {
     // What is above the page handles Escape first, and so do fields that have something to close.
@@ -116,15 +120,24 @@ function Panes() {
     return () => removeEventListener('keydown', onKey)
   }, [name])
   return (
-    <div class="app" data-open={id !== undefined}>
-      <main class="app-panes">
-        <div class="app-pane app-list">
-          <List />
-        </div>
-        <div class="app-pane app-detail">
-          {id === undefined ? <NothingOpen name={name} /> : <Detail key={`${name} ${id}`} id={id} />}
-        </div>
-      </main>
+    <div class="app" data-open={isInvitation || id !== undefined}>
+      <div class="app-main">
+        <ReplacedBar />
+        <main class="app-panes">
+          <div class="app-pane app-list">
+            <List />
+          </div>
+          <div class="app-pane app-detail">
+            {isInvitation ? (
+              <Invitation />
+            ) : id === undefined ? (
+              <NothingOpen name={name} />
+            ) : (
+              <Detail key={`${name} ${id}`} id={id} />
+            )}
+          </div>
+        </main>
+      </div>
       <Navigation current={name} />
       <Shortcuts />
     </div>

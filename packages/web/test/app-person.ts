@@ -141,7 +141,8 @@ export class AppPerson {
       if (await field.isVisible()) await field.fill(word)
     }
     await this.presses(t.confirmDo)
-    await this.chats.waitFor()
+    // Who came by an invitation is asked about it first.
+    await this.chats.or(this.page.getByRole('heading', { name: this.t.invitation.title })).waitFor()
   }
 
   /** Recovers an account with its phrase. */

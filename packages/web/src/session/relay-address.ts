@@ -1,5 +1,6 @@
 // Which relay the app uses: the one that served it, or the one that the user named.
 import { preferences } from './preferences.ts'
+import { relayUrlOf } from './relay-url.ts'
 
 /** Finds the relay. Undefined if the app is served by something else and no relay was named yet. */
 export async function findRelay(): Promise<string | undefined> {
@@ -7,14 +8,6 @@ export async function findRelay(): Promise<string | undefined> {
   if (known !== undefined) return known
   const own = new URL('.', document.baseURI).href
   return (await isRelay(own)) ? relayUrlOf(own) : undefined
-}
-
-/** The address of a relay as the client takes it, or undefined if it is no address. */
-export function relayUrlOf(typed: string): string | undefined {
-  const text = /^https?:\/\//i.test(typed.trim()) ? typed.trim() : `https://${typed.trim()}`
-  if (!URL.canParse(text)) return undefined
-  const { origin, pathname } = new URL(text)
-  return `${origin}${pathname.replace(/\/+$/, '')}`
 }
 
 /** Whether a relay answers at this address. */

@@ -1,7 +1,5 @@
-// Says when the relay cannot be reached, or another device has taken the connection.
+// Says when the relay cannot be reached.
 import { useEffect, useState } from 'preact/hooks'
-import { Button } from '../../parts/button.tsx'
-import { attempt } from '../../session/notices.ts'
 import { useSession } from '../../session/use-session.ts'
 import { texts } from '../../texts/texts.ts'
 
@@ -20,17 +18,7 @@ export function ConnectionBanner() {
     return () => clearTimeout(timer)
   }, [network === 'connected'])
 
-  if (session.isReplaced.value)
-    return (
-      <div class="banner" data-kind="warning" role="alert">
-        <div style={{ flex: 1 }}>
-          <strong>{t.replacedTitle}</strong>
-          <p>{t.replacedText}</p>
-        </div>
-        <Button onClick={() => attempt(() => session.connect())}>{t.useHere}</Button>
-      </div>
-    )
-  if (network === 'connected' || !isLong) return null
+  if (session.isReplaced.value || network === 'connected' || !isLong) return null
   return (
     <div class="banner" role="status">
       <span class="spinner" />

@@ -1,5 +1,6 @@
-// What is open in contacts: adding somebody, the user's own alias, or one contact.
+// What is open in contacts: adding somebody, the user's own alias, who is blocked, or one contact.
 import { AddContact } from './add-contact.tsx'
+import { Blocked } from './blocked.tsx'
 import { ContactPage } from './contact-page.tsx'
 import { MyAlias } from './my-alias.tsx'
 import './contacts.css'
@@ -7,5 +8,6 @@ import './contacts.css'
 export function ContactDetail({ id }: { readonly id: string }) {
   if (id === 'add') return <AddContact />
   if (id === 'me') return <MyAlias />
+  if (id === 'blocked') return <Blocked />
   return <ContactPage conversationId={id} />
 }

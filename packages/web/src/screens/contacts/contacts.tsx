@@ -1,11 +1,13 @@
-// The people: friends, and requests sent and received.
+// The people: friends, requests sent and received, and who is blocked.
 import type { FriendProfile } from '@sotto/client'
+import { useEffect } from 'preact/hooks'
 import { Avatar } from '../../parts/avatar.tsx'
 import { Button, ButtonLink, IconLink } from '../../parts/button.tsx'
+import { Icon } from '../../parts/icon.tsx'
 import { Row } from '../../parts/row.tsx'
 import { Screen } from '../../parts/screen.tsx'
 import { Empty } from '../../parts/state.tsx'
-import { attempt, notify } from '../../session/notices.ts'
+import { attempt, notify, notifyError } from '../../session/notices.ts'
 import { href, route } from '../../session/route.ts'
 import { useSession } from '../../session/use-session.ts'
 import { texts } from '../../texts/texts.ts'
@@ -13,7 +15,7 @@ import { RequestRow } from './request-row.tsx'
 import './contacts.css'
 
 export function Contacts() {
-  const { client, friends, identity, conversations } = useSession()
+  const { client, friends, identity, conversations, network } = useSession()
   const t = texts.value.contacts
   const received = friends.value.filter(isPending('received'))
   const sent = friends.value.filter(isPending('sent'))
@@ -21,6 +23,10 @@ export function Contacts() {
   const names = new Map(conversations.value?.map(({ conversationId, name }) => [conversationId, name]))
   const nameOf = (friend: FriendProfile): string => names.get(friend.conversation_id) ?? friend.nickname
   const [, current] = route.value.path
+  // Nobody is told that a friendship was ended by the other one: who looks at the list shall see it.
+  useEffect(() => {
+    if (network.value === 'connected') client.syncFriends().catch(notifyError)
+  }, [])
   const me = identity.value
 
   const accept = async (friend: FriendProfile): Promise<void> => {
@@ -98,6 +104,16 @@ export function Contacts() {
           {t.emptyHint}
         </Empty>
       )}
+      <Row
+        lead={
+          <span class="contacts-lead">
+            <Icon name="block" />
+          </span>
+        }
+        title={t.blocked}
+        href={href('contacts', 'blocked')}
+        isCurrent={current === 'blocked'}
+      />
     </Screen>
   )
 }

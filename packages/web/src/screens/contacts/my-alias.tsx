@@ -1,21 +1,33 @@
-// The user's own alias, to be read, copied or scanned.
+// The user's own alias, to be read, copied, shared or scanned.
 import { Avatar } from '../../parts/avatar.tsx'
 import { Button } from '../../parts/button.tsx'
 import { QrCode } from '../../parts/qr-code.tsx'
 import { Screen } from '../../parts/screen.tsx'
 import { copyText } from '../../session/clipboard.ts'
+import { invitationLink } from '../../session/invitation.ts'
 import { attempt, notify } from '../../session/notices.ts'
 import { href } from '../../session/route.ts'
 import { useSession } from '../../session/use-session.ts'
 import { texts } from '../../texts/texts.ts'
 
 export function MyAlias() {
-  const { identity } = useSession()
+  const { identity, relayUrl } = useSession()
   const t = texts.value
   const me = identity.value
   if (!me) return null
-  const copy = async (): Promise<void> => {
-    if (await attempt(() => copyText(me.aliasId))) notify(t.common.copied)
+  const link = invitationLink({ alias: me.aliasId, relayUrl }, document.baseURI)
+  const copy = async (text: string): Promise<void> => {
+    if (await attempt(() => copyText(text))) notify(t.common.copied)
+  }
+  const share = async (): Promise<void> => {
+    await attempt(async () => {
+      try {
+        await navigator.share({ url: link })
+      } catch (error) {
+        // Nobody has to be told that they closed the browser's dialog.
+        if (!(error instanceof DOMException && error.name === 'AbortError')) throw error
+      }
+    })
   }
   return (
     <Screen title={t.contacts.myAlias} back={href('contacts')}>
@@ -26,17 +38,24 @@ export function MyAlias() {
             <bdi>{me.nickname}</bdi>
           </h2>
           <span class="code">{me.aliasId}</span>
-          <QrCode text={invitationTo(me.aliasId)} label={t.contacts.myAlias} />
-          <Button icon="copy" onClick={copy}>
-            {t.common.copy}
-          </Button>
+          <QrCode text={link} label={t.contacts.myAlias} />
+          <p class="soft small">{t.contacts.myAliasHint}</p>
+          <div class="contacts-ways">
+            <Button icon="copy" onClick={() => copy(me.aliasId)}>
+              {t.contacts.copyAlias}
+            </Button>
+            <Button icon="link" onClick={() => copy(link)}>
+              {t.contacts.copyLink}
+            </Button>
+            {/* Not every browser can hand a link to other apps. */}
+            {'share' in navigator && (
+              <Button icon="share" onClick={share}>
+                {t.contacts.share}
+              </Button>
+            )}
+          </div>
         </div>
       </div>
     </Screen>
   )
-}
-
-/** A link that opens the app and asks whether to add this alias. No server is told what is after `#`. */
-function invitationTo(aliasId: string): string {
-  return new URL(href('add', aliasId), document.baseURI).href
 }

@@ -14,7 +14,7 @@ export function RequestRow({ friend, detail, buttons }: RequestRowProps) {
   return (
     <div class="contacts-request">
       <Row
-        lead={<Avatar name={friend.nickname} seed={friend.conversation_id} />}
+        lead={<Avatar name={friend.nickname} seed={friend.alias_id} />}
         title={<bdi>{friend.nickname}</bdi>}
         detail={
           <>

@@ -2,7 +2,8 @@
 import { useSignal } from '@preact/signals'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/field.tsx'
-import { isRelay, relayUrlOf } from '../../session/relay-address.ts'
+import { isRelay } from '../../session/relay-address.ts'
+import { relayUrlOf } from '../../session/relay-url.ts'
 import { texts } from '../../texts/texts.ts'
 import './welcome.css'
 

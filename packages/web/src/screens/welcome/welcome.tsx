@@ -2,6 +2,7 @@
 
 import { useSignal } from '@preact/signals'
 import type { RegistrationProgress } from '@sotto/client'
+import type { ComponentChildren } from 'preact'
 import { Button } from '../../parts/button.tsx'
 import { lazy } from '../../parts/lazy.tsx'
 import { prefer } from '../../session/preferences.ts'
@@ -20,7 +21,8 @@ type Step =
   | { readonly at: 'nickname' | 'recover'; readonly error?: string }
   | { readonly at: 'working'; readonly isRecovery: boolean; readonly progress?: RegistrationProgress }
 
-export function Welcome() {
+/** @param note what is shown beside the choice */
+export function Welcome({ note }: { readonly note?: ComponentChildren }) {
   const { client } = useSession()
   const step = useSignal<Step>({ at: 'choice' })
 
@@ -58,6 +60,7 @@ export function Welcome() {
           <img class="welcome-mark" src="./icons/sotto.svg" alt="" width="96" height="96" />
           <h1>{t.title}</h1>
           <p class="soft">{t.intro}</p>
+          {note}
           <Button kind="primary" onClick={() => (step.value = { at: 'nickname' })}>
             {t.create}
           </Button>

@@ -8,6 +8,7 @@ import { contacts } from './contacts.ts'
 import { conversation } from './conversation.ts'
 import { device } from './device.ts'
 import { errors } from './errors.ts'
+import { invitation } from './invitation.ts'
 import { lock } from './lock.ts'
 import { media } from './media.ts'
 import { search } from './search.ts'
@@ -26,6 +27,7 @@ export const ar: Texts = {
   conversation,
   device,
   errors,
+  invitation,
   lock,
   media,
   search,
