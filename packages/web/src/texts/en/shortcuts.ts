@@ -9,7 +9,7 @@ export const shortcuts = {
   emoji: 'Find an emoji by its name',
   messages: 'From message to message',
   edges: 'First and last message',
-  menu: 'What can be done with a message',
+  menu: 'At a message: what can be done with it',
   close: 'Close',
   list: 'Show this list',
 }
