@@ -2,6 +2,9 @@
 import { afterAll, expect, test } from 'bun:test'
 import { startCoturn } from '@sotto/relay/testing/coturn'
 import type { Locator } from 'playwright-core'
+import { Caller } from '../../client/test/call-people.ts'
+import { Person } from '../../client/test/people.ts'
+import type { PeopleWorld } from '../../client/test/people-world.ts'
 import type { AppPerson } from './app-person.ts'
 import { barriersIn } from './axe.ts'
 import { AppWorld } from './world.ts'
@@ -154,6 +157,26 @@ test('devices are used during a call only, and a refusal by the browser is expla
   await alice.presses(calls.voiceCall)
   await alice.reads(calls.problems.NotAllowedError ?? '')
   expect(await callOf(alice).count()).toBe(0)
+})
+
+test('who calls without encryption is told, and it does not ring', async () => {
+  const [phrase = ''] = await world.phrasesOfFriends('Alice')
+  const alice = await world.recovered('Alice', phrase)
+  const join: PeopleWorld['join'] = (name, options) => Person.join(name, world.relay.url, options)
+  const mallory = await Caller.join({ join }, 'Mallory')
+  await mallory.person.client.requestFriend(await alice.ownAlias())
+  await alice.follows(alice.t.common.contacts)
+  await alice.presses(alice.t.contacts.accept)
+  await alice.follows(alice.t.common.chats)
+  await alice.conversationWith('Mallory').waitFor()
+  const [friend] = await mallory.person.client.conversations()
+  const sdp = { sdp: 'sdp of another app', sdp_type: 'offer' }
+  await mallory.sendSignal('call_offer', { alias: friend?.contactId ?? '' }, 'unencrypted', sdp)
+  await alice.reads(alice.t.calls.ends.unencryptedCaller('Mallory'))
+  expect(await callOf(alice).count()).toBe(0)
+  await alice.goesTo('#/calls')
+  await logRow(alice, 'Mallory').filter({ hasText: alice.t.calls.outcomes.unencrypted }).waitFor()
+  await mallory.person.client.close()
 })
 
 test('a call that rings takes no focus from what is typed', async () => {

@@ -1,7 +1,7 @@
 // The controls of a call.
 import { Icon, type IconName } from '../../parts/icon.tsx'
 import { Menu } from '../../parts/menu.tsx'
-import type { ChosenDevices, Picture } from '../../session/calls/own-media.ts'
+import type { DeviceOfKind, Picture } from '../../session/calls/own-media.ts'
 import { texts } from '../../texts/texts.ts'
 
 interface CallControlsProps {
@@ -9,7 +9,7 @@ interface CallControlsProps {
   /** What is sent as video. */
   readonly picture: Picture['kind'] | undefined
   readonly devices: readonly MediaDeviceInfo[]
-  readonly chosen: ChosenDevices
+  readonly used: DeviceOfKind
   readonly onMute: (isMuted: boolean) => void
   readonly onCamera: (isOn: boolean) => void
   readonly onSwitchCamera: () => void
@@ -25,7 +25,7 @@ const DEVICE_ICONS: Readonly<Record<MediaDeviceKind, IconName>> = {
 }
 
 export function CallControls(props: CallControlsProps) {
-  const { isMuted, picture, devices, chosen } = props
+  const { isMuted, picture, devices, used } = props
   const t = texts.value.calls
   const isOn = picture === 'camera'
   const isSharing = picture === 'screen'
@@ -63,7 +63,7 @@ export function CallControls(props: CallControlsProps) {
           icon="settings"
           items={offered.map((device, at) => ({
             label: device.label || t.device(at + 1),
-            icon: chosen[device.kind] === device.deviceId ? 'check' : DEVICE_ICONS[device.kind],
+            icon: used[device.kind] === device.deviceId ? 'check' : DEVICE_ICONS[device.kind],
             onClick: () => props.onChoose(device),
           }))}
         />

@@ -33,7 +33,7 @@ function CurrentCall({ phone, call }: { readonly phone: Phone; readonly call: Ca
     call,
     name,
     connectedAt: phone.connectedAt.value,
-    sinkId: media.chosen.value.audiooutput,
+    sinkId: media.used.value.audiooutput,
   }
   return (
     <CallWindow shape={shape} label={t.window(name)} onEscape={() => (isSmall.value = true)}>
@@ -61,7 +61,7 @@ function CurrentCall({ phone, call }: { readonly phone: Phone; readonly call: Ca
             isMuted={media.isMuted.value}
             picture={media.picture.value?.kind}
             devices={media.devices.value}
-            chosen={media.chosen.value}
+            used={media.used.value}
             onMute={(isMuted) => phone.change((own) => own.setMuted(isMuted))}
             onCamera={(isOn) => phone.change((own) => own.setCamera(isOn))}
             onSwitchCamera={() => phone.change((own) => own.switchCamera())}

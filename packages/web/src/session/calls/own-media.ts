@@ -1,6 +1,6 @@
 // The microphone, the camera and the screen of the user during a call: opened when they are needed, and
 // stopped when the call is over.
-import { type ReadonlySignal, signal } from '@preact/signals'
+import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import { ClientError } from '@sotto/client'
 
 /** What is sent as video. */
@@ -8,8 +8,8 @@ export type Picture =
   | { readonly kind: 'camera'; readonly track: MediaStreamTrack }
   | { readonly kind: 'screen'; readonly track: MediaStreamTrack; readonly hadCamera: boolean }
 
-/** The devices that the user chose, by their ids. */
-export type ChosenDevices = Readonly<Partial<Record<MediaDeviceKind, string>>>
+/** One device of each kind, by its id. */
+export type DeviceOfKind = Readonly<Partial<Record<MediaDeviceKind, string>>>
 
 /** Sends a track in the call, or none of its kind. */
 type SendTrack = (kind: 'audio' | 'video', track: MediaStreamTrack | null) => Promise<void>
@@ -20,7 +20,17 @@ export class OwnMedia {
   readonly #picture = signal<Picture | undefined>(undefined)
   readonly #isMuted = signal(false)
   readonly #devices = signal<readonly MediaDeviceInfo[]>([])
-  readonly #chosen = signal<ChosenDevices>({})
+  readonly #chosen = signal<DeviceOfKind>({})
+  readonly #used = computed<DeviceOfKind>(() => {
+    const picture = this.#picture.value
+    const microphone = this.#microphone.value?.getSettings().deviceId
+    const camera = picture?.kind === 'camera' ? picture.track.getSettings().deviceId : undefined
+    return {
+      ...this.#chosen.value,
+      ...(microphone === undefined ? {} : { audioinput: microphone }),
+      ...(camera === undefined ? {} : { videoinput: camera }),
+    }
+  })
   /** How often everything was stopped: what was opened for an earlier call is not used. */
   #stops = 0
 
@@ -45,8 +55,9 @@ export class OwnMedia {
     return this.#devices
   }
 
-  get chosen(): ReadonlySignal<ChosenDevices> {
-    return this.#chosen
+  /** The devices in use, and the speaker if the user chose one. */
+  get used(): ReadonlySignal<DeviceOfKind> {
+    return this.#used
   }
 
   /**
