@@ -4,7 +4,7 @@ import { Channels, ClientError } from '@sotto/client'
 import { Button } from '../../parts/button.tsx'
 import { Switch } from '../../parts/field.tsx'
 import { Screen } from '../../parts/screen.tsx'
-import { attempt, notifyError } from '../../session/notices.ts'
+import { notifyError } from '../../session/notices.ts'
 import { go, href } from '../../session/route.ts'
 import { useSession } from '../../session/use-session.ts'
 import { texts } from '../../texts/texts.ts'
@@ -40,7 +40,13 @@ export function NewChannel() {
   }
   const buySeat = async (): Promise<void> => {
     isBusy.value = true
-    await attempt(async () => go(href('shop', 'orders', (await module.buyQuota()).order_id)))
+    try {
+      go(href('shop', 'orders', (await module.buyQuota()).order_id))
+    } catch (error) {
+      notifyError(error)
+      // The list of orders shows whether there is one more.
+      if (error instanceof ClientError && error.code === 'OUTCOME_UNKNOWN') go(href('shop', 'orders'))
+    }
     isBusy.value = false
   }
   return (

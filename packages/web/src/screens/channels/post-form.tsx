@@ -7,6 +7,9 @@ import { TextField } from '../../parts/field.tsx'
 import { texts } from '../../texts/texts.ts'
 import { Markdown } from './markdown.tsx'
 
+/** The most that the protocol allows for a post. A relay may allow less, and says so. */
+const MOST_BYTES = 65_536
+
 /** What is typed and not posted, by channel. */
 const drafts = signal<ReadonlyMap<string, string>>(new Map())
 
@@ -20,6 +23,7 @@ export function PostForm({ channelId, onPost }: PostFormProps) {
   const isBusy = useSignal(false)
   const isPreview = useSignal(false)
   const text = drafts.value.get(channelId) ?? ''
+  const isTooLong = new Blob([text]).size > MOST_BYTES
   const t = texts.value.channels
   const type = (typed: string): void => {
     drafts.value = new Map([...drafts.value, [channelId, typed]])
@@ -35,7 +39,8 @@ export function PostForm({ channelId, onPost }: PostFormProps) {
   const post = async (): Promise<void> => {
     isBusy.value = true
     if (await onPost(text.trim())) {
-      type('')
+      // What was typed meanwhile stays.
+      if (drafts.value.get(channelId) === text) type('')
       isPreview.value = false
     }
     isBusy.value = false
@@ -57,11 +62,11 @@ export function PostForm({ channelId, onPost }: PostFormProps) {
           onInput={type}
           rows={4}
           hint={t.newPostHint}
-          maxLength={60_000}
+          error={isTooLong ? t.postTooLong : undefined}
         />
       )}
       <div class="channels-buttons">
-        <Button kind="primary" isSubmit isBusy={isBusy.value} isDisabled={text.trim() === ''}>
+        <Button kind="primary" isSubmit isBusy={isBusy.value} isDisabled={text.trim() === '' || isTooLong}>
           {t.post}
         </Button>
         <Button isDisabled={text.trim() === ''} onClick={() => (isPreview.value = !isPreview.value)}>

@@ -33,6 +33,7 @@ export const channels: Texts['channels'] = {
   showMore: 'عرض المزيد من هذا المنشور',
   newPost: 'منشور جديد',
   newPostHint: 'عام وغير مشفّر. يمكن استعمال Markdown: **غامق**، *مائل*، # عنوان، - قائمة، > اقتباس.',
+  postTooLong: 'هذا المنشور أطول مما يقبله الخادم. انشره مجزأً.',
   post: 'نشر',
   preview: 'معاينة',
   goOnWriting: 'متابعة الكتابة',

@@ -25,6 +25,7 @@ export const channels = {
   showMore: 'Show more of this post',
   newPost: 'New post',
   newPostHint: 'Public, not encrypted. Markdown works: **bold**, *italic*, # heading, - list, > quote.',
+  postTooLong: 'This post is longer than the relay accepts. Post it in parts.',
   post: 'Post',
   preview: 'Preview',
   goOnWriting: 'Continue writing',
