@@ -186,3 +186,18 @@ test('a picture is taken by the camera, and the camera is off afterwards', async
   )
   expect(states).toEqual(['ended'])
 })
+
+test('media are removed from memory when asked for, and downloaded again', async () => {
+  const [alice] = await world.friends('Alice', 'Bob')
+  await alice.opens('Bob')
+  await sends(alice, { name: 'a.jpg', mimeType: 'image/jpeg', buffer: await photo(alice, 1600, 1200) })
+  await picture(alice)
+  await alice.goesTo('#/settings/storage')
+  await alice.presses(alice.t.device.storageClear)
+  await alice.page.getByRole('button', { name: alice.t.device.storageClear }).waitFor({ state: 'detached' })
+  const downloaded = alice.page.waitForResponse((response) => response.url().includes('/media'))
+  await alice.goesTo('#/chats')
+  await alice.opens('Bob')
+  await downloaded
+  await picture(alice)
+})

@@ -142,6 +142,11 @@ export class MediaFiles {
     }
   }
 
+  /** The size of all that is in memory. */
+  get sizeBytes(): number {
+    return [...this.#files.values()].reduce((sum, file) => sum + file.sizeBytes, 0)
+  }
+
   /** Takes everything out of memory. What is shown is downloaded again when it is next asked for. */
   clear(): void {
     for (const file of this.#files.values()) file.forget()

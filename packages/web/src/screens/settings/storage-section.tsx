@@ -2,11 +2,14 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { Button } from '../../parts/button.tsx'
+import { MediaFiles } from '../../session/media-files.ts'
 import { attempt, notify } from '../../session/notices.ts'
+import { useSession } from '../../session/use-session.ts'
 import { sizeOf } from '../../texts/dates.ts'
 import { texts } from '../../texts/texts.ts'
 
 export function StorageSection() {
+  const media = MediaFiles.of(useSession().client)
   const usedBytes = useSignal<number | undefined>(undefined)
   const isKept = useSignal(false)
   const t = texts.value.device
@@ -30,6 +33,14 @@ export function StorageSection() {
       <p>{usedBytes.value === undefined ? t.storageUnknown : t.storageUsed(sizeOf(usedBytes.value))}</p>
       <p class="soft">{isKept.value ? t.storageKept : t.storageRisk}</p>
       {!isKept.value && <Button onClick={ask}>{t.storageAsk}</Button>}
+      {media.sizeBytes > 0 && (
+        <>
+          <p class="soft">{t.storageMedia(sizeOf(media.sizeBytes))}</p>
+          <Button icon="trash" onClick={() => media.clear()}>
+            {t.storageClear}
+          </Button>
+        </>
+      )}
     </div>
   )
 }

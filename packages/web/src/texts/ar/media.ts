@@ -23,6 +23,7 @@ export const media: Texts['media'] = {
   original: 'الأصل',
   originalHint: 'مع كل ما كتبته الكاميرا فيها، كالمكان والوقت.',
   animationHint: 'لا تتحرك الصورة المتحركة إلا في الأصل.',
+  filesHint: 'تُرسل الملفات كما هي، مع كل ما فيها.',
   send: 'إرسال',
   remove: (name) => `لا ترسل ${name}`,
   uploads: 'قيد الإرسال',

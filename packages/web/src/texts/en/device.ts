@@ -20,6 +20,9 @@ export const device = {
   storageKept: 'The browser has promised to keep the data.',
   storageRisk:
     'The browser may delete the data when the disk is full, and your messages with it. Ask it to keep them.',
+  storageMedia: (used: string) =>
+    `${used} of pictures, files and voice messages are in memory. They are gone when the app is closed or locked.`,
+  storageClear: 'Remove them now',
   storageAsk: 'Keep the data',
   storageRefused: 'The browser did not agree. Installing the app or allowing notifications often helps.',
   notices: 'Notifications',

@@ -16,6 +16,7 @@ export const media = {
   original: 'Original',
   originalHint: 'With everything that the camera wrote into it, such as the place and the time.',
   animationHint: 'An animation moves only in the original.',
+  filesHint: 'Files are sent as they are, with everything that is in them.',
   send: 'Send',
   remove: (name: string) => `Do not send ${name}`,
   uploads: 'Being sent',

@@ -76,7 +76,13 @@ export function Picture({ file, content, timeMs, isFocusable }: PictureProps) {
             aria-label={t.openPicture}
             onClick={() => setOpen(true)}
           >
-            <img class="picture-image" src={url} alt="" onError={() => (raster.value = 'none')} />
+            <img
+              class="picture-image"
+              src={url}
+              alt=""
+              decoding="async"
+              onError={() => (raster.value = 'none')}
+            />
           </button>
         )}
         {state.kind === 'loading' && <Progress part={partOf(state)} />}

@@ -87,6 +87,7 @@ export function SendDialog({ files, onSend, onClose }: SendDialogProps) {
           onChange={setSize}
         />
       )}
+      {choices && pictures.length < choices.length && <p class="small soft">{t.filesHint}</p>}
     </Dialog>
   )
 }
