@@ -1,5 +1,5 @@
 // That the app is built to the same bytes in every folder, and that another app at a server is noticed.
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,6 +7,9 @@ import { join } from 'node:path'
 import { appFolder, ensureApp } from './app-build.mjs'
 import { differencesAt } from './verify-app.ts'
 import { filesIn } from './web-app/finish-build.ts'
+
+// A build takes seconds, and much longer on a busy machine.
+setDefaultTimeout(240_000)
 
 const root = join(import.meta.dir, '..')
 let folder = ''
