@@ -3,31 +3,10 @@
 import { Person, until } from '../../client/test/people.ts'
 import type { AppPerson, PersonOptions } from './app-person.ts'
 import type { AppStage } from './app-stage.ts'
+import { TALK } from './tour-talk.ts'
 
 /** Called at each screen, with a name for it: `contacts`, `chats-open`, `settings-lock-menu`. */
 type Look = (person: AppPerson, name: string) => Promise<void>
-
-/** What people say in the tour, in each language. */
-const TALK = {
-  en: {
-    me: 'Amira Hassan',
-    friends: ['Jonas Lind', 'Mei Tanaka'],
-    stranger: 'Priya Nair',
-    said: ['Are you still coming on Saturday?', 'We want to leave at nine, and the boat goes at ten.'],
-    answer: 'Of course! I bring the tent 🏕️',
-    thanks: 'Great. See you at the station then.',
-    other: 'The pictures of the garden are wonderful',
-  },
-  ar: {
-    me: 'أميرة حسن',
-    friends: ['يونس خالد', 'مريم سالم'],
-    stranger: 'ليلى عمر',
-    said: ['هل ستأتين يوم السبت؟', 'نريد أن ننطلق في التاسعة، والقارب يغادر في العاشرة.'],
-    answer: 'طبعًا! سأحضر الخيمة 🏕️',
-    thanks: 'رائع. أراك عند المحطة إذن.',
-    other: 'صور الحديقة جميلة جدًا',
-  },
-} as const
 
 /** Shows everything to `look`. */
 export async function tour(stage: AppStage, options: PersonOptions, look: Look): Promise<void> {
@@ -68,31 +47,39 @@ async function tourOfAccount(stage: AppStage, options: PersonOptions, look: Look
   const talk = TALK[options.language ?? 'en']
   const { url } = stage.relay
   const me = await Person.join(talk.me, url)
-  const others = await Promise.all([...talk.friends, talk.stranger].map((name) => Person.join(name, url)))
-  const [friend, other, stranger] = others
-  if (!friend || !other || !stranger) throw new Error('the tour needs three others')
-  for (const each of [friend, other]) await me.befriend(each)
+  const names = [talk.friend, talk.stranger, ...talk.others.map(({ name }) => name)]
+  const people = await Promise.all(names.map((name) => Person.join(name, url)))
+  const [friend, stranger, ...others] = people
+  if (!friend || !stranger) throw new Error('nobody has joined')
+  for (const each of [friend, ...others]) await me.befriend(each)
   const phrase = await me.client.recoveryPhrase()
   await me.client.close()
 
   const person = await stage.recovered(talk.me, phrase, options)
   const alias = await person.ownAlias()
   await stranger.client.requestFriend(alias)
-  for (const { name, client } of [friend, other])
+  for (const { name, client } of [friend, ...others])
     await until(`${name} has the conversation`, async () => (await client.conversations()).length > 0)
-  await other.client.send(alias, talk.other)
-  for (const text of talk.said) await friend.client.send(alias, text)
   await person.goesTo('#/chats')
-  await person.seesInList(talk.friends[0], talk.said[1])
-  await person.opens(talk.friends[0])
-  await person.writes(talk.answer)
-  await friend.receives(talk.answer)
-  await friend.client.markRead(alias)
-  await person.sees(talk.answer, { mark: 'read' })
-  await friend.client.send(alias, talk.thanks)
-  await person.sees(talk.thanks)
+  for (const [at, { name, says }] of talk.others.entries()) {
+    await others[at]?.client.send(alias, says)
+    await person.seesInList(name, says)
+  }
+  await person.opens(talk.friend)
+  for (const { by, text } of talk.lines) {
+    if (by === 'friend') {
+      await friend.client.send(alias, text)
+      await person.sees(text)
+    } else {
+      await person.writes(text)
+      await friend.receives(text)
+      await friend.client.markRead(alias)
+      await person.sees(text, { mark: 'read' })
+    }
+  }
+  await person.page.mouse.move(0, 0)
   await follow(person, look)
-  for (const { client } of others) await client.close()
+  for (const { client } of people) await client.close()
 }
 
 /** Visits every place that links lead to, one of each kind, and opens the menus there. */
@@ -108,6 +95,7 @@ async function follow(person: AppPerson, look: Look): Promise<void> {
       await person.settles()
       await look(person, `${name}-menu`)
       await person.page.keyboard.press('Escape')
+      await person.page.mouse.move(0, 0)
       break
     }
     const links = await person.page.locator('a[href^="#/"]').evaluateAll((all) => {
