@@ -219,17 +219,27 @@ export class AppPerson {
 
   /** Goes to a place of the app, such as `#/contacts`, as a link does. */
   async goesTo(place: string): Promise<void> {
-    await this.page.evaluate((to) => {
-      location.hash = to
-    }, place)
+    await this.page.evaluate(
+      (to) =>
+        new Promise<void>((resolve) => {
+          if (location.hash === to) return resolve()
+          // Until this event, the app shows the place before.
+          addEventListener('hashchange', () => resolve(), { once: true })
+          location.hash = to
+        }),
+      place,
+    )
     await this.settles()
   }
 
   /** Waits until nothing is loading and nothing moves. */
   async settles(): Promise<void> {
-    await this.page.waitForFunction(async () => {
-      // Two frames: one draws what the last event changed, one what that effected.
+    // Two frames: one draws what the last event changed, one what that effected.
+    await this.page.evaluate(async () => {
       for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame)
+    })
+    // Not an async function: playwright takes its promise for a yes.
+    await this.page.waitForFunction(() => {
       const isMoving = document
         .getAnimations()
         .some((each) => each.playState === 'running' && each.effect?.getTiming().iterations !== Infinity)
