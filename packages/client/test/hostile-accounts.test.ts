@@ -114,6 +114,22 @@ test('names from the relay cannot reverse, hide or break the text around them, a
   ])
 })
 
+test('views are told when keys change without a new friend list, and when they are the recorded ones again', async () => {
+  const bob = makePeer('bob')
+  const person = await world.victim([bob])
+  const isChanged = async () => (await person.client.conversation('bob')).changedCode !== undefined
+  const impostor = friendOf(makePeer('bob', bob.conversationId))
+  relay.answers['GET /users/bob'] = () => ({ body: impostor })
+  person.heard.changes.length = 0
+  await person.client.lookUpUser('bob')
+  expect(await isChanged()).toBe(true)
+  expect(person.heard.changes).toContainEqual([{ kind: 'conversation', conversationId: bob.conversationId }])
+  person.heard.changes.length = 0
+  await person.client.syncFriends()
+  expect(await isChanged()).toBe(false)
+  expect(person.heard.changes).toContainEqual([{ kind: 'conversation', conversationId: bob.conversationId }])
+})
+
 test('after a key change the client decrypts, sends and overwrites nothing, and reports a security violation', async () => {
   const store = new MemoryStore()
   const bob = makePeer('bob')
@@ -135,7 +151,10 @@ test('after a key change the client decrypts, sends and overwrites nothing, and 
       message: null,
     },
   ])
-  expect(person.heard.security_violation[0]?.currentFingerprint).not.toBe(before.code.fingerprintHex)
+  const { currentFingerprint } = person.heard.security_violation[0] ?? {}
+  expect(currentFingerprint).not.toBe(before.code.fingerprintHex)
+  const { changedCode } = await person.client.conversation('bob')
+  expect(changedCode?.replaceAll(' ', '')).toBe(currentFingerprint)
 
   relay.send(msg(impostor, person, 1, 'trust me'))
   relay.send(msg(bob, person, 2, 'from the real bob'))

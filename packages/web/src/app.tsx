@@ -10,6 +10,7 @@ import { Empty } from './parts/state.tsx'
 import { Chats } from './screens/chats/chats.tsx'
 import { Conversation } from './screens/conversation/conversation.tsx'
 import { InvitationNote } from './screens/invitation/invitation-note.tsx'
+import { KeysBar } from './screens/keys-bar.tsx'
 import { Lock } from './screens/lock/lock.tsx'
 import { ReplacedBar } from './screens/replaced-bar.tsx'
 import { Shortcuts } from './screens/shortcuts/shortcuts.tsx'
@@ -123,6 +124,7 @@ function Panes() {
     <div class="app" data-open={isInvitation || id !== undefined}>
       <div class="app-main">
         <ReplacedBar />
+        <KeysBar />
         <main class="app-panes">
           <div class="app-pane app-list">
             <List />

@@ -13,7 +13,7 @@ import type { Emitter, SecurityViolationEvent } from '../events/events.ts'
 import type { Clock } from '../platform/platform.ts'
 import type { ClientStore, Journal, SessionRecord, TrustState } from '../stores/stores.ts'
 import { type CurrentKeys, derivedKeyId, hasKeys, keysIn, keysOf, needsSession } from './friend-keys.ts'
-import { computeSecurityCodes, type SecurityCodes } from './security-code.ts'
+import { computeSecurityCodes, describeSecurityCode, type SecurityCodes } from './security-code.ts'
 
 /** How many former aliases are kept per contact. Without a limit a relay could rename a contact endlessly. */
 const MAX_FORMER_ALIASES = 100
@@ -118,6 +118,12 @@ export class Sessions {
     return this.#changedKeys.has(session.conversationId)
   }
 
+  /** The security code of the keys that the relay now reports instead of the recorded ones. */
+  changedCode(session: SessionRecord): string | undefined {
+    const current = this.#changedKeys.get(session.conversationId)
+    return current && describeSecurityCode('', this.fingerprintOf(current.x25519)).displayCode
+  }
+
   /** Returns false and emits `security_violation` if the contact's keys are not the recorded ones. */
   guard(session: SessionRecord): boolean {
     const current = this.#changedKeys.get(session.conversationId)
@@ -172,6 +178,8 @@ export class Sessions {
       if (session && this.#reported.get(conversationId) !== current.x25519 + current.ed25519)
         this.#reportViolation(session, current)
     }
+    for (const conversationId of refusedBefore)
+      if (!this.#changedKeys.has(conversationId)) this.#announceKeys(conversationId)
     const readable: ConversationId[] = []
     for (const friend of friends) {
       if (!needsSession(friend)) continue
@@ -285,6 +293,12 @@ export class Sessions {
       message: null,
     }
     this.#context.emitter.emit('security_violation', violation)
+    this.#announceKeys(session.conversationId)
+  }
+
+  /** Whether a contact's keys are refused is stored nowhere, so no write says that it changed. */
+  #announceKeys(conversationId: string): void {
+    this.#context.emitter.emit('changes', [{ kind: 'conversation', conversationId }])
   }
 
   #create(

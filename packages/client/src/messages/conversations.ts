@@ -31,6 +31,12 @@ export interface Conversation extends Omit<ConversationSettings, 'conversationId
    * or `RATE_LIMITED`. They stay `sending`, and are sent once it accepts them.
    */
   readonly heldBy?: string
+  /**
+   * While the relay reports other keys for this contact than the recorded ones: the security code of those
+   * keys, in groups of 4. Nothing is sent to this contact and nothing is read from it until the relay reports
+   * the recorded keys again, or `renewSession` records the new ones.
+   */
+  readonly changedCode?: string
 }
 
 interface Sources {
@@ -65,7 +71,8 @@ export async function describeConversation(
   { friends, sessions, messages }: Sources,
   contact: string,
 ): Promise<Conversation> {
-  const { conversationId, theirAliasId } = sessions.get(contact)
+  const session = sessions.get(contact)
+  const { conversationId, theirAliasId } = session
   const later = await store.listMessages(conversationId, {
     afterSeq: messages.receipts.readSeq(conversationId),
   })
@@ -74,6 +81,7 @@ export async function describeConversation(
   const latest = await store.listMessages(conversationId, { limit: 1 })
   const friend = friends.list().find((profile) => profile.conversation_id === conversationId)
   const { status } = await trustStateOf(sessions, conversationId, store)
+  const changedCode = sessions.changedCode(session)
   const heldBy = messages.outbox.heldBy(conversationId)
   return {
     ...messages.settings.of(conversationId),
@@ -85,6 +93,7 @@ export async function describeConversation(
     lastMessage: latest.at(-1),
     ...(firstUnreadSeq && { firstUnreadSeq }),
     ...(heldBy && { heldBy }),
+    ...(changedCode && { changedCode }),
   }
 }
 

@@ -63,6 +63,7 @@ const Conversation = v.object({
   firstUnreadSeq: v.exactOptional(v.number()),
   lastMessage: v.union([StoredMessage, v.undefined()]),
   heldBy: v.exactOptional(v.string()),
+  changedCode: v.exactOptional(v.string()),
 })
 const Range = v.union([
   v.strictObject({ aroundSeq: v.number(), limit: v.number() }),

@@ -40,7 +40,11 @@ export function ConversationRow({ conversation, href, isCurrent, isTyping, nowMs
       title={
         <span class="chats-name">
           <bdi>{name ?? nickname}</bdi>
-          {isVerified && <Icon name="shield" />}
+          {conversation.changedCode !== undefined ? (
+            <Icon name="warning" />
+          ) : (
+            isVerified && <Icon name="shield" />
+          )}
         </span>
       }
       detail={

@@ -3,6 +3,8 @@ import { useSignal } from '@preact/signals'
 import type { Conversation, FriendProfile } from '@sotto/client'
 import { Avatar } from '../../parts/avatar.tsx'
 import { Button, ButtonLink } from '../../parts/button.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Row } from '../../parts/row.tsx'
 import { Screen } from '../../parts/screen.tsx'
 import { Empty, Loading } from '../../parts/state.tsx'
 import { copyText } from '../../session/clipboard.ts'
@@ -108,6 +110,20 @@ function Contact({ contact, friend }: ContactProps) {
             <ButtonLink href={placeOf({ alias: contactId, relayUrl })}>{words.addAgain}</ButtonLink>
           </>
         )}
+      </div>
+      <div class="card contacts-card">
+        <Row
+          lead={<Icon name={contact.changedCode === undefined ? 'shield' : 'warning'} />}
+          title={t.trust.title}
+          detail={
+            contact.changedCode !== undefined
+              ? t.trust.changed
+              : contact.isVerified
+                ? t.trust.verified
+                : t.trust.unverified
+          }
+          href={href('contacts', conversationId, 'code')}
+        />
       </div>
       <NameForm key={contact.name} name={contact.name ?? ''} nickname={nickname} onSave={saveName} />
       <MuteCard

@@ -15,6 +15,7 @@ import { search } from './search.ts'
 import { settings } from './settings.ts'
 import { shop } from './shop.ts'
 import { shortcuts } from './shortcuts.ts'
+import { trust } from './trust.ts'
 import { updates } from './updates.ts'
 import { welcome } from './welcome.ts'
 
@@ -33,6 +34,7 @@ export const ar: Texts = {
   search,
   settings,
   shortcuts,
+  trust,
   updates,
   shop,
   welcome,
