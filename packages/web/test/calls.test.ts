@@ -104,9 +104,9 @@ test('no state of a call has a barrier, in both themes', async () => {
   const { calls } = alice.t
   const found: string[] = []
   const look = async (person: AppPerson): Promise<void> => {
-    await person.settles()
     for (const theme of ['light', 'dark'] as const) {
       await person.page.emulateMedia({ colorScheme: theme })
+      await person.settles()
       found.push(...(await barriersIn(person.page)).map((barrier) => `${theme}: ${barrier}`))
     }
   }
