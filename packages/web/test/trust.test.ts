@@ -27,6 +27,42 @@ test('two people compare their code, are verified, and take it back', async () =
   await alice.page.getByRole('button', { name: t.same, exact: true }).waitFor()
 })
 
+test('the code on the screen of the other one is scanned from a picture, and any other code is refused', async () => {
+  const [alice, bob, carol] = await world.friends('Alice', 'Bob', 'Carol')
+  const { trust: t, scan } = alice.t
+  await opensCode(bob, 'Alice')
+  await opensCode(carol, 'Alice')
+  const [bobs, carols] = await Promise.all(
+    [bob, carol].map((each) => each.page.locator('.qr-code').screenshot()),
+  )
+  await opensCode(alice, 'Bob')
+  const picks = async (buffer: Buffer | undefined): Promise<void> => {
+    await alice.presses(scan.scan)
+    await alice.page
+      .getByLabel(scan.fromPicture)
+      .setInputFiles({ name: 'code.png', mimeType: 'image/png', buffer: buffer ?? Buffer.alloc(0) })
+  }
+  await picks(carols)
+  await alice.reads(scan.differs)
+  await picks(bobs)
+  await alice.reads(t.isVerified('Bob'))
+})
+
+test('an alias is scanned from a picture', async () => {
+  const [alice, bob] = await Promise.all([world.joins('Alice'), world.joins('Bob')])
+  const { scan, contacts } = alice.t
+  await bob.ownAlias()
+  const picture = await bob.page.locator('.qr-code').screenshot()
+  await alice.goesTo('#/contacts/add')
+  await alice.presses(scan.scan)
+  const file = alice.page.getByLabel(scan.fromPicture)
+  await file.setInputFiles({ name: 'x.png', mimeType: 'image/png', buffer: Buffer.from('no picture') })
+  await alice.reads(scan.noPicture)
+  await file.setInputFiles({ name: 'code.png', mimeType: 'image/png', buffer: picture })
+  await alice.presses(contacts.request)
+  await alice.reads(contacts.waiting)
+})
+
 test('keys change: the app says so on every screen, refuses, and goes on after a deliberate choice', async () => {
   const [alice] = await world.friends('Alice', 'Bob')
   const t = alice.t.trust

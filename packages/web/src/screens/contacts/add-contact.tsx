@@ -3,8 +3,10 @@ import { useSignal } from '@preact/signals'
 import type { UserLookup } from '@sotto/client'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/field.tsx'
+import { lazy } from '../../parts/lazy.tsx'
 import { Screen } from '../../parts/screen.tsx'
 import { aliasIn, readInvitation } from '../../session/invitation.ts'
+import { notify } from '../../session/notices.ts'
 import { go, href } from '../../session/route.ts'
 import { useSession } from '../../session/use-session.ts'
 import { explain } from '../../texts/explain.ts'
@@ -12,6 +14,9 @@ import { texts } from '../../texts/texts.ts'
 import { placeOf } from '../invitation/invitation-place.ts'
 import { useBefriending } from './befriending.ts'
 import { PersonCard } from './person-card.tsx'
+import { understand } from './scanned.ts'
+
+const Scanner = lazy(async () => (await import('./scanner.tsx')).Scanner)
 
 export function AddContact() {
   const { identity } = useSession()
@@ -19,6 +24,7 @@ export function AddContact() {
   const typed = useSignal('')
   const found = useSignal<UserLookup | undefined>(undefined)
   const error = useSignal<string | undefined>(undefined)
+  const isScanning = useSignal(false)
   const t = texts.value.contacts
 
   const find = async (): Promise<void> => {
@@ -37,6 +43,14 @@ export function AddContact() {
       error.value = explain(thrown)
     }
     isBusy.value = false
+  }
+  const take = (text: string): void => {
+    isScanning.value = false
+    const scanned = understand(text)
+    if (scanned.kind === 'invitation') return go(placeOf(scanned.invitation))
+    if (scanned.kind !== 'alias') return void notify(texts.value.scan.notAnInvitation, { kind: 'error' })
+    typed.value = scanned.alias
+    void find()
   }
   const user = found.value
   return (
@@ -71,6 +85,13 @@ export function AddContact() {
             {t.find}
           </Button>
         </form>
+        {isScanning.value ? (
+          <Scanner onText={take} onClose={() => (isScanning.value = false)} />
+        ) : (
+          <Button icon="qr" onClick={() => (isScanning.value = true)}>
+            {texts.value.scan.scan}
+          </Button>
+        )}
         {user && (
           <PersonCard
             user={user}

@@ -5,6 +5,7 @@ import type { Conversation, TrustState } from '@sotto/client'
 import { useEffect } from 'preact/hooks'
 import { Button, ButtonLink } from '../../parts/button.tsx'
 import { Icon } from '../../parts/icon.tsx'
+import { lazy } from '../../parts/lazy.tsx'
 import { QrCode } from '../../parts/qr-code.tsx'
 import { Screen } from '../../parts/screen.tsx'
 import { Empty, Loading } from '../../parts/state.tsx'
@@ -15,6 +16,9 @@ import { fullTime } from '../../texts/dates.ts'
 import { texts } from '../../texts/texts.ts'
 import { CodeGroups } from './code-groups.tsx'
 import { KeysChanged } from './keys-changed.tsx'
+import { securityCodeText, understand } from './scanned.ts'
+
+const Scanner = lazy(async () => (await import('./scanner.tsx')).Scanner)
 
 interface Known {
   readonly code: string
@@ -45,6 +49,7 @@ export function SecurityCode({ conversationId }: { readonly conversationId: stri
 function Code({ contact }: { readonly contact: Conversation }) {
   const { client, network } = useSession()
   const known = useSignal<Known | undefined>(undefined)
+  const isScanning = useSignal(false)
   const { conversationId, contactId, changedCode, isVerified } = contact
   const name = contact.name ?? contact.nickname
   const t = texts.value.trust
@@ -80,6 +85,14 @@ function Code({ contact }: { readonly contact: Conversation }) {
     if (comparedCode === undefined) notify(t.renewed)
     else await verify(comparedCode)
   }
+  /** The code on the other one's screen. */
+  const compare = (text: string): void => {
+    isScanning.value = false
+    const scanned = understand(text)
+    if (scanned.kind !== 'securityCode') notify(texts.value.scan.notASecurityCode, { kind: 'error' })
+    else if (scanned.code === known.value?.code.replaceAll(' ', '')) void verify(scanned.code)
+    else notify(texts.value.scan.differs, { kind: 'error' })
+  }
   const takeBack = async (): Promise<void> => {
     if (await attempt(() => client.resetTrust(conversationId))) notify(t.isUnverified(name))
   }
@@ -109,7 +122,7 @@ function Code({ contact }: { readonly contact: Conversation }) {
           <p>{t.how(name)}</p>
         )}
         <CodeGroups code={code} />
-        <QrCode text={`SOTTO:CODE:${code.replaceAll(' ', '').toUpperCase()}`} label={t.qr} />
+        <QrCode text={securityCodeText(code)} label={t.qr} />
         {isVerified ? (
           <Button onClick={takeBack}>{t.takeBack}</Button>
         ) : (
@@ -117,6 +130,13 @@ function Code({ contact }: { readonly contact: Conversation }) {
             <Button kind="primary" icon="check" onClick={() => verify(code)}>
               {t.same}
             </Button>
+            {isScanning.value ? (
+              <Scanner onText={compare} onClose={() => (isScanning.value = false)} />
+            ) : (
+              <Button icon="qr" onClick={() => (isScanning.value = true)}>
+                {texts.value.scan.scan}
+              </Button>
+            )}
             <p class="soft small">{t.different}</p>
           </>
         )}

@@ -11,6 +11,7 @@ import { errors } from './errors.ts'
 import { invitation } from './invitation.ts'
 import { lock } from './lock.ts'
 import { media } from './media.ts'
+import { scan } from './scan.ts'
 import { search } from './search.ts'
 import { settings } from './settings.ts'
 import { shop } from './shop.ts'
@@ -31,6 +32,7 @@ export const ar: Texts = {
   invitation,
   lock,
   media,
+  scan,
   search,
   settings,
   shortcuts,

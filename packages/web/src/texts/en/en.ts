@@ -10,6 +10,7 @@ import { errors } from './errors.ts'
 import { invitation } from './invitation.ts'
 import { lock } from './lock.ts'
 import { media } from './media.ts'
+import { scan } from './scan.ts'
 import { search } from './search.ts'
 import { settings } from './settings.ts'
 import { shop } from './shop.ts'
@@ -30,6 +31,7 @@ export const en = {
   invitation,
   lock,
   media,
+  scan,
   search,
   settings,
   shop,
