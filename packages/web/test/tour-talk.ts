@@ -7,6 +7,9 @@ interface Talk {
   /** Whoever asks to become a contact. */
   readonly stranger: string
   readonly others: readonly { readonly name: string; readonly says: string }[]
+  /** The user's channel, and what is posted in it. */
+  readonly channel: string
+  readonly post: string
   readonly lines: readonly { readonly by: 'me' | 'friend'; readonly text: string }[]
 }
 
@@ -21,6 +24,8 @@ export const TALK: Readonly<Record<'en' | 'ar', Talk>> = {
       { name: 'Sofia Rossi', says: 'Call me when you have a minute?' },
       { name: 'Mei Tanaka', says: 'The pictures of the garden are wonderful' },
     ],
+    channel: 'Our garden',
+    post: 'The roses are in bloom',
     lines: [
       { by: 'friend', text: 'Are you still coming on Saturday?' },
       { by: 'friend', text: 'We want to leave at nine, and the boat goes at ten.' },
@@ -44,6 +49,8 @@ export const TALK: Readonly<Record<'en' | 'ar', Talk>> = {
       { name: 'هدى منصور', says: 'اتصلي بي حين يتوفر لديك وقت.' },
       { name: 'مريم سالم', says: 'صور الحديقة جميلة جدًا' },
     ],
+    channel: 'حديقتنا',
+    post: 'تفتّحت الورود',
     lines: [
       { by: 'friend', text: 'هل ستأتين يوم السبت؟' },
       { by: 'friend', text: 'نريد أن ننطلق في التاسعة، والقارب يغادر في العاشرة.' },

@@ -1,5 +1,6 @@
 // A tour through the whole app: every step of the welcome, then every screen that links lead to, with its
 // menus. For tests and pictures that must leave out no screen.
+import { Channels } from '@sotto/client'
 import { Person, until } from '../../client/test/people.ts'
 import type { AppPerson, PersonOptions } from './app-person.ts'
 import type { AppStage } from './app-stage.ts'
@@ -53,6 +54,12 @@ async function tourOfAccount(stage: AppStage, options: PersonOptions, look: Look
   if (!friend || !stranger) throw new Error('nobody has joined')
   for (const each of [friend, ...others]) await me.befriend(each)
   const phrase = await me.client.recoveryPhrase()
+  const channels = new Channels(me.client)
+  const channel = await channels.create({ name: talk.channel, description: talk.post })
+  await channels.post(
+    channel,
+    `# ${talk.channel}\n\n- **${talk.post}** [${talk.channel}](https://garden.example)`,
+  )
   await me.client.close()
 
   const person = await stage.recovered(talk.me, phrase, options)

@@ -93,11 +93,11 @@ function elementOf({ name, start, children }: MarkdownNode & { readonly kind: 'e
     case 'paragraph':
       return <p dir="auto">{content}</p>
     case 'heading':
-      // The page's own headings name the channel.
+      // One level below the name of the channel, so that no level is left out.
       return (
-        <h3 class="markdown-heading" dir="auto">
+        <h2 class="markdown-heading" dir="auto">
           {content}
-        </h3>
+        </h2>
       )
     case 'quote':
       return <blockquote>{content}</blockquote>
