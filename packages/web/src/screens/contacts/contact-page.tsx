@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals'
 import type { Conversation, FriendProfile } from '@sotto/client'
 import { Avatar } from '../../parts/avatar.tsx'
 import { Button, ButtonLink } from '../../parts/button.tsx'
-import { Icon } from '../../parts/icon.tsx'
+import { Icon, type IconName } from '../../parts/icon.tsx'
 import { Row } from '../../parts/row.tsx'
 import { Screen } from '../../parts/screen.tsx'
 import { Empty, Loading } from '../../parts/state.tsx'
@@ -113,7 +113,7 @@ function Contact({ contact, friend }: ContactProps) {
       </div>
       <div class="card contacts-card">
         <Row
-          lead={<Icon name={contact.changedCode === undefined ? 'shield' : 'warning'} />}
+          lead={<Icon name={iconOf(contact)} />}
           title={t.trust.title}
           detail={
             contact.changedCode !== undefined
@@ -140,4 +140,9 @@ function Contact({ contact, friend }: ContactProps) {
       />
     </div>
   )
+}
+
+function iconOf({ changedCode, isVerified }: Conversation): IconName {
+  if (changedCode !== undefined) return 'warning'
+  return isVerified ? 'shield' : 'key'
 }
