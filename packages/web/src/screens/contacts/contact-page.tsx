@@ -10,7 +10,7 @@ import { Empty, Loading } from '../../parts/state.tsx'
 import { copyText } from '../../session/clipboard.ts'
 import { now } from '../../session/clock.ts'
 import { attempt, notify } from '../../session/notices.ts'
-import { go, href } from '../../session/route.ts'
+import { go, href, route } from '../../session/route.ts'
 import { useSession } from '../../session/use-session.ts'
 import { texts } from '../../texts/texts.ts'
 import { CallButtons } from '../calls/call-buttons.tsx'
@@ -67,7 +67,8 @@ function Contact({ contact, friend }: ContactProps) {
         await organizer.clear(conversationId)
         const decided = { archived: true, name: undefined, pinned: undefined, draft: undefined }
         await organizer.set(conversationId, decided)
-        go(href('contacts'))
+        // Who has gone on meanwhile stays there.
+        if (route.value.path[1] === conversationId) go(href('contacts'))
       },
       done: words.removed(shownName),
     },
