@@ -9,6 +9,8 @@ import { BrowserWorld } from './world.ts'
 setDefaultTimeout(60_000)
 
 const world = new BrowserWorld()
+/** The version of the messages between tabs: `CHANNEL_VERSION`. */
+const VERSION = 5
 
 /**
  * A page of the same origin, without the client, in which the test itself exchanges messages with the tabs.
@@ -75,14 +77,14 @@ class Stranger {
 
   /** Answers every hello as the leader does, and answers nothing else. */
   async pretendToLead(): Promise<void> {
-    await this.#page.evaluate(() => {
+    await this.#page.evaluate((version) => {
       const channel: BroadcastChannel = Reflect.get(globalThis, 'channel')
       const state = { networkState: 'disconnected', isLocked: false, isSealed: false, hasPassphrase: false }
       const message = { type: 'leading', leader: 'nobody', state }
       channel.addEventListener('message', ({ data }) => {
-        if (data.message.type === 'hello') channel.postMessage({ version: 4, message })
+        if (data.message.type === 'hello') channel.postMessage({ version, message })
       })
-    })
+    }, VERSION)
   }
 
   /**
@@ -90,13 +92,13 @@ class Stranger {
    * the failure.
    */
   async ask(method: string, args: readonly unknown[], again: boolean): Promise<unknown> {
-    await this.post({ version: 4, message: { type: 'hello' } })
+    await this.post({ version: VERSION, message: { type: 'hello' } })
     const leader = await until(
       'the leader answers the hello',
       async () => (await this.heard('leading')).at(-1)?.leader,
     )
     const id = `${method} ${args} ${again}`
-    await this.post({ version: 4, message: { type: 'request', id, leader, method, args, again } })
+    await this.post({ version: VERSION, message: { type: 'request', id, leader, method, args, again } })
     return until('the leader answers the call', async () => {
       const answer = (await this.heard('answer')).find((message) => message.id === id)
       const failure = (await this.heard('failure')).find((message) => message.id === id)
@@ -113,7 +115,7 @@ test('tabs of an older version stop and report an error when a newer version of 
   const alice = await world.enter('alice')
   const second = await world.open(alice.page.context())
   const stranger = await Stranger.open(alice.page.context())
-  await stranger.post({ version: 5, message: { type: 'what this version does not know' } })
+  await stranger.post({ version: VERSION + 1, message: { type: 'what this version does not know' } })
   for (const tab of [alice, second]) {
     await until('the tab reports it', async () => (await tab.heard('error')).length > 0)
     expect(await tab.heard('error')).toEqual([{ code: 'OUTDATED_TAB' }])
@@ -141,9 +143,9 @@ test('invalid messages are reported, and change nothing', async () => {
   const nonsense = [
     'hello',
     { message: { type: 'hello' } },
-    { version: 4, message: { type: 'leading', leader: 'x', state: { networkState: 'perhaps' } } },
-    { version: 4, message: { type: 'event', name: 'message', event: { text: 'from nowhere' } } },
-    { version: 4, message: { type: 'no such type' } },
+    { version: VERSION, message: { type: 'leading', leader: 'x', state: { networkState: 'perhaps' } } },
+    { version: VERSION, message: { type: 'event', name: 'message', event: { text: 'from nowhere' } } },
+    { version: VERSION, message: { type: 'no such type' } },
   ]
   for (const data of nonsense) await stranger.post(data)
   await until(
