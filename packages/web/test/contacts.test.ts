@@ -57,7 +57,7 @@ test('a friendship ends, and begins again', async () => {
   await bob.seesInList('Alice', 'friends again')
 })
 
-test('who is blocked cannot ask again until the block is lifted', async () => {
+test('who is blocked is listed as blocked until the block is lifted', async () => {
   const [alice, bob] = await world.friends('Alice', 'Bob')
   const t = alice.t.contacts
   const alias = await alice.ownAlias()
