@@ -1,4 +1,4 @@
-// Stories of a device: everything on it moves to another one, and a passphrase locks it.
+// Stories of a device: everything on it moves to another one, and what it says of itself.
 import { expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -50,23 +50,6 @@ test('everything on a device moves to another one as an encrypted file', async (
   await bob.opens('Alice')
   await bob.sees('from the file')
   await rm(folder, { recursive: true })
-})
-
-test('a passphrase locks the app until it is entered, also after a reload', async () => {
-  const alice = await world.joins('Alice')
-  const { lock, settings } = alice.t
-  await alice.goesTo('#/settings/lock')
-  await entersTwice(alice, settings.passphraseNew, settings.passphraseSet)
-  await alice.presses(settings.lockNow)
-  await alice.reads(lock.text)
-  await alice.reloads()
-  await alice.reads(lock.text)
-  await alice.page.getByLabel(lock.passphrase).fill('plum otter')
-  await alice.presses(lock.unlock)
-  await alice.reads(alice.t.errors.codes.WRONG_PASSPHRASE ?? '')
-  await alice.page.getByLabel(lock.passphrase).fill(PASSPHRASE)
-  await alice.presses(lock.unlock)
-  await alice.page.getByRole('heading', { name: alice.t.settings.lock }).waitFor()
 })
 
 test('settings say what the app is, what the relay knows, and what is kept', async () => {

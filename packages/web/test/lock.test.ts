@@ -27,3 +27,19 @@ test('lock, reload, unlock: nothing is shown until the passphrase is entered, an
   await alice.sees('while you were locked')
   expect(await alice.field.inputValue()).toBe('half a thought')
 })
+
+test('who has forgotten the passphrase erases the device and recovers the account with its phrase', async () => {
+  const alice = await world.stranger('Alice')
+  const phrase = await alice.registers()
+  const alias = await alice.ownAlias()
+  await alice.setsPassphrase(PASSPHRASE)
+  await alice.locks()
+  const { lock, welcome } = alice.t
+  await alice.presses(lock.forgotten)
+  await alice.presses(alice.t.common.cancel)
+  await alice.presses(lock.forgotten)
+  await alice.presses(lock.forgottenDo)
+  await alice.page.getByRole('heading', { name: welcome.title }).waitFor()
+  await alice.recovers(phrase)
+  expect(await alice.ownAlias()).toBe(alias)
+})

@@ -2,12 +2,13 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import type { Conversation, FriendProfile, NetworkState, PublicIdentity } from '@sotto/client'
 import { ClientError, Organizer, Search, UnsentMessages } from '@sotto/client'
-import { deviceKeyVault, SharedClient, solverIn } from '@sotto/client/browser'
+import { deleteDatabase, deviceKeyVault, SharedClient, solverIn } from '@sotto/client/browser'
 import { passphraseVault } from '@sotto/client/passphrase-vault'
 import { conversations, follow, friends } from '@sotto/client/signals'
 import { texts } from '../texts/texts.ts'
 import type { Phone } from './calls/phone.ts'
 import { notifyError } from './notices.ts'
+import { go, href } from './route.ts'
 import { startWorker } from './trusted-scripts.ts'
 
 /** The client's database, locks and channels have this name. */
@@ -135,6 +136,18 @@ export class Session {
   async setPassphrase(passphrase: string | undefined): Promise<void> {
     await this.client.setPassphrase(passphrase)
     this.#look()
+  }
+
+  /**
+   * Deletes everything on this device, for somebody who has forgotten the passphrase and so cannot open the
+   * client. The page is loaded again. @throws ClientError `STORE_LOCKED` if another tab does not let go
+   */
+  async eraseLocked(): Promise<void> {
+    await this.client.close()
+    await deleteDatabase(NAME)
+    // The place that was open was one of the former account.
+    go(href('chats'), { replace: true })
+    location.reload()
   }
 
   #look(): void {
