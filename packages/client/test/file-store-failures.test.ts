@@ -1,12 +1,13 @@
 // The file store when something fails under it: a full disk, a crash, another client that takes over.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdtemp, readdir, readFile, rm, truncate, watch } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { failureOf } from '../../protocol/test/failure-of.ts'
 import { mountSmallDisk, type SmallDisk } from '../../relay/test/small-disk.ts'
 import { FileStore } from '../src/stores/file-store.ts'
 import type { StoreChange } from '../src/stores/records.ts'
+import { nextRewriting } from './stores/rewriting.ts'
 import { conversationId, messageOf } from './stores/store-contract.ts'
 
 // Long, because a busy machine is slow.
@@ -57,7 +58,7 @@ test('without room for a second file the store goes on, and removes a deleted te
   // This write comes after the rewriting of a file that has grown.
   await store.write([])
   disk.fillUpTo(2 * MIB)
-  const tried = nextAttempt(folder)
+  const tried = nextRewriting(folder)
   await store.write([{ change: 'message_removed', conversationId, isMe: false, id: '1' }])
   await tried
   await store.write([message('3')])
@@ -112,9 +113,3 @@ test('an abandoned store writes nothing that it had not begun, not even by rewri
   expect(await ids(again)).toEqual(['1', '2'])
   await again.close()
 })
-
-/** Resolves once the store has tried to rewrite its file. */
-async function nextAttempt(folder: string): Promise<void> {
-  for await (const { filename } of watch(folder)) if (filename === 'store.log.next') break
-  while ((await readdir(folder)).includes('store.log.next')) await Bun.sleep(5)
-}

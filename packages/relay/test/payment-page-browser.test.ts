@@ -245,36 +245,6 @@ describe.each(devices)('on %s', (_device, options) => {
   })
 })
 
-test('the page’s script reaches nothing that the web app keeps at the same address', async () => {
-  const page = await open(world.place())
-  const reached = await page.evaluate(async () => {
-    const attempts: Record<string, () => unknown> = {
-      localStorage: () => localStorage.length,
-      indexedDB: () =>
-        new Promise((resolve, reject) => {
-          const request = indexedDB.open('sotto')
-          request.onsuccess = resolve
-          request.onerror = () => reject(request.error)
-        }),
-      caches: () => caches.keys(),
-      locks: () => navigator.locks.query(),
-      serviceWorker: () => navigator.serviceWorker.getRegistrations(),
-      cookie: () => document.cookie,
-    }
-    const names: string[] = [`origin ${self.origin}`]
-    for (const [name, attempt] of Object.entries(attempts)) {
-      try {
-        await attempt()
-        names.push(name)
-      } catch {
-        // Refused, as it should be.
-      }
-    }
-    return names
-  })
-  expect(reached).toEqual(['origin null'])
-})
-
 test('if a reorganisation removes the payment, the page asks for it again', async () => {
   const token = world.place(states.seen)
   const page = await open(token)

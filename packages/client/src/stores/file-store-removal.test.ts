@@ -1,10 +1,11 @@
 // What the file store keeps of removed data in its folder: nothing of messages for long, and the copy of a
 // damaged file as long as it may be needed.
 import { afterAll, expect, test } from 'bun:test'
-import { cp, mkdtemp, readdir, readFile, rm, stat, watch, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { failureOf } from '../../../protocol/test/failure-of.ts'
+import { nextRewriting } from '../../test/stores/rewriting.ts'
 import { conversationId, identity, messageOf, offline } from '../../test/stores/store-contract.ts'
 import { FileStore } from './file-store.ts'
 import { keyVault } from './key-vault.ts'
@@ -44,12 +45,6 @@ async function textOf(folder: string): Promise<string> {
 
 async function copiesIn(folder: string): Promise<string[]> {
   return (await readdir(folder)).filter((name) => name.startsWith('store.log.damaged-'))
-}
-
-/** Resolves once the file is replaced. */
-async function nextRewriting(folder: string): Promise<void> {
-  for await (const { filename } of watch(folder)) if (filename === 'store.log.next') break
-  while ((await readdir(folder)).includes('store.log.next')) await Bun.sleep(5)
 }
 
 /** A damaged store without its identity: only the copy has its phrase. */

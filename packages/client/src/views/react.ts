@@ -61,7 +61,7 @@ function sharedStore<T>(client: FollowedClient, query: Query<T>): QueryStore<T> 
       return () => {
         stop()
         subscribers -= 1
-        // Whoever comes later begins without an old result.
+        // A component that is mounted later must not begin with an old result.
         if (subscribers === 0 && stores.get(query.key) === store) stores.delete(query.key)
       }
     },
