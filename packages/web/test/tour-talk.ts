@@ -4,7 +4,7 @@
 interface Talk {
   readonly me: string
   readonly friend: string
-  /** Whoever asks to become a contact. */
+  /** The name of the person who sends a friend request. */
   readonly stranger: string
   readonly others: readonly { readonly name: string; readonly says: string }[]
   /** The user's channel, and what is posted in it. */

@@ -1,6 +1,7 @@
 // The addresses of the scripts that the app may start. The page's policy (Trusted Types) refuses all others.
 import callWorker from '@sotto/client/call-worker?worker&url'
 import powWorker from '@sotto/client/pow-worker?worker&url'
+import { onlyThese } from './exact-addresses.ts'
 
 /** The parts of Trusted Types that the app uses. Browsers without them take the address itself. */
 interface TrustedTypes {
@@ -17,10 +18,7 @@ const addresses = {
 }
 
 const policy = trustedTypes()?.createPolicy('sotto', {
-  createScriptURL(url) {
-    if (Object.values(addresses).includes(url)) return url
-    throw new TypeError(`${url} is no script of this app`)
-  },
+  createScriptURL: onlyThese(Object.values(addresses)),
 })
 
 /** The address of a script of the app, in the form that the browser accepts. */

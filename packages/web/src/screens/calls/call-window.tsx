@@ -1,5 +1,5 @@
-// The window of a call. Large, it is a modal dialog. As a card or in the corner it leaves the page usable,
-// and takes no focus: whoever types when it rings goes on typing, and does not answer by a key.
+// The window of a call. Large, it is a modal dialog. As a card or in the corner, it leaves the page usable
+// and takes no focus: a user who is typing when it rings goes on typing, and no key answers the call.
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 

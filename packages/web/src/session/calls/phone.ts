@@ -96,7 +96,7 @@ export class Phone {
     }
   }
 
-  /** Shares the screen, or ends that. Whoever closes the browser's question has changed their mind. */
+  /** Begins or ends sharing the screen. A user who closes the browser's question is told nothing. */
   async share(isOn: boolean): Promise<void> {
     await this.change(async (media) => {
       try {

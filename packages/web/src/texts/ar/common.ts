@@ -3,7 +3,6 @@ import { plural } from '../plural.ts'
 
 // Words that many screens use.
 export const common: Texts['common'] = {
-  appName: 'Sotto',
   back: 'رجوع',
   cancel: 'إلغاء',
   close: 'إغلاق',
@@ -19,7 +18,6 @@ export const common: Texts['common'] = {
   tryAgain: 'أعد المحاولة',
   unreadable: 'تعذّرت قراءة هذا',
   loading: 'جارٍ التحميل…',
-  skipToContent: 'انتقل إلى المحتوى',
   chooseFromList: 'اختر شيئًا من القائمة',
   destinations: 'الأقسام',
   chats: 'المحادثات',
@@ -29,7 +27,6 @@ export const common: Texts['common'] = {
   calls: 'المكالمات',
   shop: 'المتجر',
   connecting: 'جارٍ الاتصال…',
-  offline: 'غير متصل',
   offlineHint: 'يُرسل ما تكتبه حالما يمكن الوصول إلى الخادم.',
   unread: (count) =>
     plural('ar', count, {

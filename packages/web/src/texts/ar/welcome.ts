@@ -40,6 +40,4 @@ export const welcome: Texts['welcome'] = {
   confirmWrong: 'هذه كلمة أخرى. انظر إلى ما كتبت.',
   confirmDo: 'تأكيد',
   showAgain: 'إظهار الكلمات مرة أخرى',
-  storageTitle: 'احفظها في أمان',
-  storageText: 'قد يحذف المتصفح بيانات الموقع حين يمتلئ القرص، ومعها رسائلك.',
 }

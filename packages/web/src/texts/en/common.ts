@@ -2,7 +2,6 @@ import { plural } from '../plural.ts'
 
 // Words that many screens use.
 export const common = {
-  appName: 'Sotto',
   back: 'Back',
   cancel: 'Cancel',
   close: 'Close',
@@ -18,7 +17,6 @@ export const common = {
   tryAgain: 'Try again',
   unreadable: 'This could not be read',
   loading: 'Loading…',
-  skipToContent: 'Skip to content',
   chooseFromList: 'Choose something from the list',
   destinations: 'Sections',
   chats: 'Chats',
@@ -28,7 +26,6 @@ export const common = {
   calls: 'Calls',
   shop: 'Shop',
   connecting: 'Connecting…',
-  offline: 'Offline',
   offlineHint: 'What you write is sent once the relay can be reached.',
   unread: (count: number) => plural('en', count, { one: '# unread message', other: '# unread messages' }),
   replacedTitle: 'Used on another device',

@@ -41,6 +41,4 @@ export const welcome = {
   confirmWrong: 'This is another word. Look at what you wrote down.',
   confirmDo: 'Confirm',
   showAgain: 'Show the words again',
-  storageTitle: 'Keep it safe',
-  storageText: 'A browser may delete the data of a site when the disk is full, and your messages with it.',
 }
