@@ -17,7 +17,8 @@ export interface Certified {
 export function certify(hosts: readonly string[]): Certified {
   const authority = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const server = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const issuer = { name: 'Sotto tests', key: authority.privateKey }
+  // A name of its own, because clients find an authority by its name.
+  const issuer = { name: `Sotto tests ${randomBytes(8).toString('hex')}`, key: authority.privateKey }
   const isAuthority = extension('551d13', der(0x30, der(0x01, Buffer.of(0xff))), true)
   const names = hosts.map((host) =>
     isIP(host) === 4 ? der(0x87, Buffer.from(host.split('.').map(Number))) : der(0x82, Buffer.from(host)),

@@ -1,23 +1,23 @@
 // Serves the relay's port: HTTP endpoints, the WebSocket upgrade, pages, health, and the API documents.
-import { endpoints, type Limits, ProtocolError } from '@sotto/protocol'
+import { endpoints, type Limits, ProtocolError, type RegistrationMode } from '@sotto/protocol'
 import { asyncApiDocument, openApiDocument } from '@sotto/protocol/documents'
-import type { Server } from 'bun'
+import type { CertificatePair } from '../certificates/certificates.ts'
 import type { Admission, Gateway, SocketData } from '../gateway/gateway.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import type { Readiness } from '../operations/readiness.ts'
-import { within } from '../operations/within.ts'
+import type { RelayMetrics } from '../operations/relay-metrics.ts'
 import { clientAddress } from './address.ts'
 import { type AnswerHeaderParts, apiAnswers, type Finish, PREFLIGHT, pageAnswers } from './answer-headers.ts'
 import { connectionCapsOf } from './connection-caps.ts'
 import { ConnectionsInUse, connectionKey, type Use, type User } from './connections-in-use.ts'
 import { type LoginHost, loginHostOf } from './login-host.ts'
-import { plainResponse, problemResponse } from './problem.ts'
+import { plainResponse, problemResponse, refusalOf } from './problem.ts'
 import type { RequestRates } from './request-rates.ts'
 import { RequestsAtOnce } from './requests-at-once.ts'
 import { bearerToken, createRoutes, type RouterParts } from './router.ts'
+import { type RelayServer, type ServerOptions, Servers } from './servers.ts'
 import { checkSocketOrigin } from './socket-origin.ts'
-import { openTcpConnections } from './tcp-connections.ts'
 import { UnusedConnections } from './unused-connections.ts'
 import { isForPage, type WebApp } from './web-app.ts'
 import type { WebPage } from './web-pages.ts'
@@ -43,13 +43,20 @@ export interface ListenerParts extends RouterParts, AnswerHeaderParts {
   readonly readiness: () => Promise<Readiness>
   readonly rates: RequestRates
   readonly limits: Limits
+  readonly metrics: RelayMetrics
   /** The most file descriptors that the process may have open. */
   readonly descriptorLimit: number
   readonly version: string
+  /** Who may register, for `/health`. */
+  readonly admission: { readonly registration: RegistrationMode }
   readonly log: Log
   readonly clock: Clock
   readonly port: number
   readonly host: string
+  /** The certificate to begin with; undefined if the port speaks no TLS. */
+  readonly certificate: CertificatePair | undefined
+  /** The port that sends browsers to https; its connections are counted, too. */
+  readonly plainPort?: number | undefined
   /** The relay's host for clients. If undefined, the host that each request names. */
   readonly publicHost: string | undefined
   /** What login challenges are bound to. */
@@ -62,6 +69,8 @@ export interface Listener {
   readonly port: number
   /** Refuses new requests and upgrades from now on. */
   refuse(): void
+  /** New connections get this certificate; those that are open stay. Only if there was one at the start. */
+  useCertificate(certificate: CertificatePair): void
   /** Closes the port after the running requests have ended, at most after `mostMs`. */
   close(mostMs: number): Promise<void>
 }
@@ -70,7 +79,6 @@ export interface Listener {
 export const OTHER_PATHS = ['/', '/health', '/ready', '/ws', '/openapi.json', '/asyncapi.json'] as const
 
 type RoutedRequest = Request & { params?: Record<string, string> }
-type RelayServer = Server<SocketData>
 /** A request of somebody who may have a connection. */
 interface Asked {
   readonly request: RoutedRequest
@@ -89,6 +97,7 @@ type Served = (request: RoutedRequest, server: RelayServer) => Promise<Response 
 const MOST_BODY_BYTES = Number.MAX_SAFE_INTEGER
 
 export function startListener(parts: ListenerParts): Listener {
+  const { metrics } = parts
   const finishAnswer = apiAnswers(parts)
   const caps = connectionCapsOf(parts.limits, parts.descriptorLimit)
   const inUse = new ConnectionsInUse(caps, parts)
@@ -97,11 +106,18 @@ export function startListener(parts: ListenerParts): Listener {
   let isNearlyFull = (): boolean => false
 
   const guardedBy =
-    (refuse: typeof problemResponse, finish: Finish) =>
+    (refuse: typeof problemResponse, finish: Finish, isPage = false) =>
     (endpoint: string, answer: Answer, isForAccounts = false): Served =>
     async (request, server) => {
       let use: Use | undefined
       let isFurther = false
+      const startedAt = parts.clock.monotonic()
+      const counted = (response: Response): Response => {
+        // The app has a page for each of its files.
+        metrics.requests.count(isPage ? 'page' : endpoint, `${Math.floor(response.status / 100)}xx`)
+        metrics.requestSeconds.observe((parts.clock.monotonic() - startedAt) / 1000)
+        return response
+      }
       try {
         if (isRefusing) throw new ProtocolError('SHUTTING_DOWN')
         const caller = callerOf(request, server)
@@ -110,10 +126,13 @@ export function startListener(parts: ListenerParts): Listener {
         const response = await answer({ request, server, address: caller.address, use })
         if (!response) return undefined // It is a WebSocket now, which is counted until it is closed.
         use.end()
-        return sent(finish(request, response), isFurther)
+        return sent(counted(finish(request, response)), isFurther || servers.isOld(server))
       } catch (error) {
         use?.end()
-        return sent(finish(request, refuse(error, parts.log, endpoint)), isFurther || !use)
+        const refusal = refusalOf(error, parts.log, endpoint)
+        metrics.errors.count(refusal.code)
+        const response = counted(finish(request, refuse(refusal, parts.log, endpoint)))
+        return sent(response, isFurther || !use || servers.isOld(server))
       }
     }
   // A connection that is kept after its request could take the place of another one.
@@ -122,7 +141,7 @@ export function startListener(parts: ListenerParts): Listener {
     return response
   }
   const guarded = guardedBy(problemResponse, finishAnswer)
-  const guardedPage = guardedBy(plainResponse, pageAnswers(parts))
+  const guardedPage = guardedBy(plainResponse, pageAnswers(parts), true)
 
   const warnOfProxy = once(() =>
     parts.log.warn('client_address_missing', {
@@ -210,9 +229,10 @@ export function startListener(parts: ListenerParts): Listener {
   // Written once: that takes milliseconds.
   const openApi = JSON.stringify(openApiDocument(parts.version))
   const asyncApi = JSON.stringify(asyncApiDocument(parts.version))
+  const health = { status: 'ok', version: parts.version, registration: parts.admission.registration }
   const others: Readonly<Record<(typeof OTHER_PATHS)[number], Served>> = {
     '/': homeOf(parts.app),
-    '/health': guarded('/health', async () => Response.json({ status: 'ok', version: parts.version })),
+    '/health': guarded('/health', async () => Response.json(health)),
     '/ready': guarded('/ready', async () => {
       const { ready, parts: states } = await parts.readiness()
       return Response.json(
@@ -226,42 +246,48 @@ export function startListener(parts: ListenerParts): Listener {
   }
   for (const path of OTHER_PATHS) serve(path, ['GET'], others[path])
 
-  const server = Bun.serve<SocketData>({
-    hostname: parts.host,
+  const websocket = parts.gateway.webSocket()
+  const open = ({ tls, ...options }: ServerOptions): RelayServer =>
+    Bun.serve<SocketData>({
+      hostname: parts.host,
+      ...options,
+      ...(tls ? { tls } : {}),
+      maxRequestBodySize: MOST_BODY_BYTES,
+      idleTimeout: 30,
+      development: false, // Bun's own error pages show source code.
+      routes: table,
+      fetch: (request, self) => {
+        if (request.method === 'OPTIONS') return preflight(request, self)
+        return guarded('unknown', async () => {
+          throw notServed(request.method, targetOf(request).path, table)
+        })(request, self)
+      },
+      websocket,
+      error: (error) => problemResponse(error, parts.log, 'unknown'),
+    })
+  const servers = new Servers(open, {
     port: parts.port,
-    maxRequestBodySize: MOST_BODY_BYTES,
-    idleTimeout: 30,
-    development: false, // Bun's own error pages show source code.
-    reusePort: false, // Without this, it is true outside development, so two relays could share a port.
-    routes: table,
-    fetch: (request, self) => {
-      if (request.method === 'OPTIONS') return preflight(request, self)
-      return guarded('unknown', async () => {
-        throw notServed(request.method, targetOf(request).path, table)
-      })(request, self)
-    },
-    websocket: parts.gateway.webSocket(),
-    error: (error) => problemResponse(error, parts.log, 'unknown'),
+    tls: parts.certificate,
+    plainPort: parts.plainPort,
   })
-  parts.gateway.attach(server)
-  const port = server.port ?? parts.port
+  parts.gateway.attach(servers)
   const unused = new UnusedConnections({
     ...parts,
     caps,
     inUse,
-    tcp: openTcpConnections(port),
-    closeIdle: () => server.closeIdleConnections(),
+    tcp: servers.tcp,
+    closeIdle: () => servers.closeIdle(),
   })
   isNearlyFull = () => unused.isNearlyFull
   return {
-    port,
+    port: servers.port,
+    useCertificate: (certificate) => servers.useCertificate(certificate),
     refuse: () => {
       isRefusing = true
     },
     close: async (mostMs) => {
       unused.stop()
-      await within(mostMs, server.stop(false))
-      await server.stop(true)
+      await servers.close(mostMs)
     },
   }
 }

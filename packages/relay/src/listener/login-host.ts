@@ -2,6 +2,7 @@
 // could pass the challenges of a genuine one on to its clients, and log in with their signatures.
 import { isIP } from 'node:net'
 import { ProtocolError } from '@sotto/protocol'
+import { bareHost } from '../operations/bare-host.ts'
 
 /** The host of a relay's logins: always this one, the loopback name that a request uses, or any name. */
 export type LoginHost = { readonly always: string } | 'loopback' | 'any'
@@ -24,5 +25,5 @@ export function isLoopback(host: string): boolean {
 }
 
 function withoutPort(host: string): string {
-  return host.replace(/:\d{1,5}$/, '').replace(/^\[(.*)\]$/, '$1')
+  return bareHost(host.replace(/:\d{1,5}$/, ''))
 }

@@ -3,6 +3,8 @@ import { expect, test } from 'bun:test'
 import { ProtocolError, rates } from '@sotto/protocol'
 import { failureOf } from '../../../protocol/test/failure-of.ts'
 import { recordingLog } from '../../test/payment-watch.ts'
+import { RelayMetrics } from '../operations/relay-metrics.ts'
+import { noSecurityLog } from '../operations/security-log.ts'
 import { LongReplies } from './long-replies.ts'
 import { RequestRates } from './request-rates.ts'
 
@@ -11,7 +13,9 @@ const REPLY = 'x'.repeat(998) // 1,000 bytes as JSON.
 function longReplies(burst: number): LongReplies {
   const inForce = { ...rates, longReply: { burst, perSeconds: 3600 } }
   const clock = { now: () => 0, monotonic: () => 0 }
-  return new LongReplies(new RequestRates(inForce, { clock, log: recordingLog().log }))
+  const { log } = recordingLog()
+  const metrics = new RelayMetrics({ clock, log })
+  return new LongReplies(new RequestRates(inForce, { clock, log, metrics, securityLog: noSecurityLog }))
 }
 
 /** Makes replies that wait, as one that is read in pages does. */

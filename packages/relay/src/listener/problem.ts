@@ -21,7 +21,8 @@ export function plainResponse(error: unknown, log: Log, endpoint: string): Respo
   return toResponse(refusal, 'text/plain; charset=utf-8', `${means}\n`)
 }
 
-function refusalOf(error: unknown, log: Log, endpoint: string): ProtocolError {
+/** The error that the client gets. One that is no ProtocolError is logged. */
+export function refusalOf(error: unknown, log: Log, endpoint: string): ProtocolError {
   if (error instanceof ProtocolError) return error
   if (isDiskFull(error)) return requestRefused() // The log says it once, not with every request.
   log.error('request_failed', { error, endpoint })
@@ -49,9 +50,10 @@ function documentOf(error: ProtocolError): ProblemDocument {
   return status !== 409 && JSON.stringify(full).includes('409') ? document : full
 }
 
-function specificsOf({ field, rule, limit, account }: ErrorDetails): Partial<ProblemDocument> {
+function specificsOf({ field, rule, words, limit, account }: ErrorDetails): Partial<ProblemDocument> {
   return {
     ...(field === undefined ? {} : { field, detail: `${field} ${rule ?? 'is not valid'}` }),
+    ...(words === undefined ? {} : { detail: words }),
     ...(limit === undefined ? {} : { limit }),
     ...(account ?? {}),
   }

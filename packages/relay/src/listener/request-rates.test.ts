@@ -3,15 +3,18 @@ import { expect, test } from 'bun:test'
 import { ProtocolError, rates } from '@sotto/protocol'
 import { clockAt } from '../../test/mailbox-world.ts'
 import type { LogFields } from '../operations/log.ts'
+import { RelayMetrics } from '../operations/relay-metrics.ts'
+import { noSecurityLog } from '../operations/security-log.ts'
 import { RequestRates } from './request-rates.ts'
 
 test('the log says at most once a minute which rate was exceeded, by whom, and how often', () => {
   const lines: [string, LogFields | undefined][] = []
   const add = (event: string, fields?: LogFields) => void lines.push([event, fields])
   const clock = clockAt(0)
+  const log = { error: add, warn: add, info: add, debug: add }
   const requestRates = new RequestRates(
     { ...rates, pow: { burst: 1, perSeconds: 1_000_000 }, order: { burst: 1, perSeconds: 1_000_000 } },
-    { clock, log: { error: add, warn: add, info: add, debug: add } },
+    { clock, log, metrics: new RelayMetrics({ clock, log }), securityLog: noSecurityLog },
   )
   const isRefused = (name: 'pow' | 'order', who: string | number): boolean => {
     try {

@@ -2,7 +2,9 @@
 import { ProtocolError, type RateInForce, type RateName, type Rates } from '@sotto/protocol'
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
+import type { RelayMetrics } from '../operations/relay-metrics.ts'
 import { RepeatedWarning } from '../operations/repeated-warning.ts'
+import type { SecurityLog } from '../operations/security-log.ts'
 import { TokenBucket } from '../operations/token-bucket.ts'
 import { widerNetworksOf } from './address.ts'
 
@@ -10,9 +12,16 @@ export class RequestRates {
   readonly #rates: Rates
   readonly #clock: Clock
   readonly #exceeded: RepeatedWarning
+  readonly #metrics: RelayMetrics
+  readonly #securityLog: SecurityLog
   readonly #buckets = new Map<string, TokenBucket>()
 
-  constructor(rates: Rates, parts: { clock: Clock; log: Log }) {
+  constructor(
+    rates: Rates,
+    parts: { clock: Clock; log: Log; metrics: RelayMetrics; securityLog: SecurityLog },
+  ) {
+    this.#metrics = parts.metrics
+    this.#securityLog = parts.securityLog
     this.#rates = rates
     this.#clock = parts.clock
     this.#exceeded = new RepeatedWarning('rate_exceeded', parts)
@@ -35,7 +44,9 @@ export class RequestRates {
       waitMs = Math.max(waitMs, this.#buckets.get(`${name} ${who.name}`)?.waitMs(now, count) ?? 0)
     if (waitMs > 0) {
       const who = typeof accountOrAddress === 'string' ? 'address' : 'account'
+      this.#metrics.ratesReached.count(name)
       this.#exceeded.happened({ rate: name, [who]: accountOrAddress })
+      this.#securityLog.record('rate_reached', { rate: name, [who]: accountOrAddress })
       throw new ProtocolError('RATE_LIMITED', { limit: name, retryAfterMs: waitMs })
     }
     // Only now are buckets added: an address that its network refuses takes no memory.

@@ -33,8 +33,8 @@ export interface Incoming {
 
 export interface RouterParts {
   readonly handlers: Handlers<EndpointName>
-  /** @throws ProtocolError `UNAUTHENTICATED` or `TOKEN_DEAD` */
-  readonly authenticate: (token: string) => Promise<Caller>
+  /** @throws ProtocolError `UNAUTHENTICATED`, `TOKEN_DEAD` or `ACCOUNT_SUSPENDED` */
+  readonly authenticate: (token: string, endpoint: EndpointName) => Promise<Caller>
   readonly rates: RequestRates
   readonly space: Pick<DiskSpace, 'check'>
   readonly limits: Limits
@@ -70,7 +70,7 @@ function createRoute<N extends EndpointName>(name: N, parts: RouterParts, longRe
       ...(endpoint.rawReply ? ['HEAD'] : []),
     ],
     answer: async (incoming) => {
-      const request = await checkRequest(endpoint, incoming, parts)
+      const request = await checkRequest(name, incoming, parts)
       // The endpoint's schemas have just checked the request, so it has the type that the handler declares.
       const checked = request as CheckedRequest<N>
       if (endpoint.longReply && request.caller) {
@@ -85,11 +85,12 @@ function createRoute<N extends EndpointName>(name: N, parts: RouterParts, longRe
   }
 }
 
-async function checkRequest(endpoint: Endpoint, incoming: Incoming, parts: RouterParts) {
+async function checkRequest(name: EndpointName, incoming: Incoming, parts: RouterParts) {
+  const endpoint: Endpoint = endpoints[name]
   const { request, address, host, loginHost } = incoming
   const rate = endpoint.rate
   if (endpoint.auth === 'none' || rate === 'lookup') parts.rates.take(rate, address)
-  const caller = endpoint.auth === 'account' ? await authenticated(incoming, parts) : undefined
+  const caller = endpoint.auth === 'account' ? await authenticated(name, incoming, parts) : undefined
   if (caller && rate !== 'lookup') parts.rates.take(rate, caller.id)
   if (endpoint.adds) parts.space.check(endpoint.adds)
   checkLength(request, mostBytesOf(endpoint, parts.limits))
@@ -132,9 +133,13 @@ function mostBytesOf({ largeBody, bodyLimit, rawBody }: Endpoint, limits: Limits
 }
 
 // A request without a valid token is counted by its address, because it has no account.
-async function authenticated({ request, address }: Incoming, parts: RouterParts): Promise<Caller> {
+async function authenticated(
+  name: EndpointName,
+  { request, address }: Incoming,
+  parts: RouterParts,
+): Promise<Caller> {
   try {
-    return await parts.authenticate(bearerToken(request))
+    return await parts.authenticate(bearerToken(request), name)
   } catch (error) {
     parts.rates.take('login', address)
     throw error

@@ -25,6 +25,8 @@ export interface WebApp {
   readonly pages: readonly WebPage[]
   /** The page itself. */
   home(request: Request): Response
+  /** The file at a path, such as `/icons/app.svg`, except the page; undefined if there is none. */
+  fileAt(path: string, request: Request): Response | undefined
 }
 
 const INDEX = 'index.html'
@@ -56,11 +58,12 @@ function none(feature: string): string {
 /**
  * Reads the app.
  * @param connect further origins that the app may send requests to: where media are kept
+ * @param setting the setting that named the folder
  * @throws SettingError if the folder has no built app
  */
-export function readWebApp(folder: string, connect: readonly string[]): WebApp {
-  const names = namesIn(folder)
-  if (!names.includes(INDEX)) throw new SettingError('APP_DIR', `a folder with the built app, or off`)
+export function readWebApp(folder: string, connect: readonly string[], setting = 'APP_DIR'): WebApp {
+  const names = namesIn(folder, setting)
+  if (!names.includes(INDEX)) throw new SettingError(setting, `a folder with the built app, or off`)
   const policy = policyOf(connect)
   const files = new Map(
     names.filter((name) => !isCopy(name, names)).map((name) => [name, readFile(folder, name, names, policy)]),
@@ -80,6 +83,10 @@ export function readWebApp(folder: string, connect: readonly string[]): WebApp {
         answer: async ({ request }: Visit) => answerWith(name, request),
       })),
     home: (request) => answerWith(INDEX, request),
+    fileAt: (path, request) => {
+      const file = path === `/${INDEX}` ? undefined : files.get(path.slice(1))
+      return file && answer(request, file)
+    },
   }
 }
 
@@ -96,7 +103,7 @@ function takes(list: string | null, value: string): boolean {
   })
 }
 
-function namesIn(folder: string): string[] {
+function namesIn(folder: string, setting: string): string[] {
   try {
     return readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
@@ -104,7 +111,7 @@ function namesIn(folder: string): string[] {
       .map((name) => name.split(sep).join('/'))
       .sort()
   } catch {
-    throw new SettingError('APP_DIR', `a folder that the relay can read, or off`)
+    throw new SettingError(setting, `a folder that the relay can read, or off`)
   }
 }
 

@@ -52,9 +52,8 @@ export class ClockTrust {
   }
 
   /** Whether trust is lost until the operator restores it. */
-  async isLost(): Promise<boolean> {
-    const rows = await this.#storage.sql`SELECT value FROM relay_state WHERE name = ${LOST}`
-    return rows.length > 0
+  isLost(): Promise<boolean> {
+    return isExpiryStopped(this.#storage)
   }
 
   #hasJumped(): boolean {
@@ -65,6 +64,12 @@ export class ClockTrust {
   #read(): { now: number; monotonic: number } {
     return { now: this.#clock.now(), monotonic: this.#clock.monotonic() }
   }
+}
+
+/** Whether nothing expires until the operator confirms that the clock is right. */
+export async function isExpiryStopped({ sql }: Storage): Promise<boolean> {
+  const rows = await sql`SELECT value FROM relay_state WHERE name = ${LOST}`
+  return rows.length > 0
 }
 
 /** Restores trust in the clock. Called when the operator confirms that it is right now. */
