@@ -1,11 +1,12 @@
 // Checks tickets and tokens, and finds the account that may open a WebSocket or call an endpoint.
-import { ProtocolError } from '@sotto/protocol'
+import { type EndpointName, ProtocolError } from '@sotto/protocol'
 import type { Admission, DeadTokenReason } from '../gateway/gateway.ts'
 import type { Credentials } from '../listener/listener.ts'
 import type { Caller } from '../listener/route.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { AccountId, Storage } from '../storage/storage.ts'
 import { findAccount } from './accounts.ts'
+import { mayCallSuspended, suspended } from './suspensions.ts'
 import { redeemTicket } from './tickets.ts'
 import type { TokenState, Tokens } from './tokens.ts'
 
@@ -29,17 +30,26 @@ interface Parts {
   readonly clock: Clock
 }
 
-/** The account of a token. A replaced token is still valid for requests: it only opens no WebSocket. */
-export async function authenticate(token: string, { tokens }: Pick<Parts, 'tokens'>): Promise<Caller> {
+/**
+ * The account of a token that comes with a request. A replaced token is still valid for requests: it only
+ * opens no WebSocket. @throws ProtocolError `UNAUTHENTICATED`, `TOKEN_DEAD`, `ACCOUNT_SUSPENDED`
+ */
+export async function authenticate(
+  token: string,
+  endpoint: EndpointName,
+  { tokens }: Pick<Parts, 'tokens'>,
+): Promise<Caller> {
   const state = await tokens.read(token)
   if (state.account === undefined || (state.dead && state.dead !== 'replaced'))
     throw new ProtocolError('TOKEN_DEAD')
+  if (state.suspension && !mayCallSuspended(endpoint)) throw suspended(state.suspension)
   return { id: state.account, jti: state.jti, tokenExpiresAt: state.expiresAt }
 }
 
 /**
  * Decides on an upgrade. A dead token of this relay is admitted too, but only to be told why it is dead.
- * @throws ProtocolError if the token or ticket is not from this relay, or belongs to another account
+ * @throws ProtocolError if the token or ticket is not from this relay, or belongs to another account, or if
+ *   the account is suspended
  */
 export async function admit(credentials: Credentials, parts: Parts): Promise<Admission> {
   const state = await stateOf(credentials, parts)
@@ -47,6 +57,7 @@ export async function admit(credentials: Credentials, parts: Parts): Promise<Adm
     throw new ProtocolError('UNAUTHENTICATED')
   if (state.dead === 'replaced') return { deadToken: 'new_device_login' }
   if (state.dead || state.account === undefined) return { deadToken: 'jwt_revoked' }
+  if (state.suspension) throw suspended(state.suspension)
   return { owner: { account: state.account, jti: state.jti, tokenExpiresAt: state.expiresAt } }
 }
 
@@ -60,7 +71,7 @@ async function stateOf(credentials: Credentials, parts: Parts): Promise<TokenSta
   const account = await findAccount(storage.sql, caller.id)
   if (!account || credentials.uuid !== account.uuid) throw new ProtocolError('TICKET_INVALID')
   // The token of the ticket may have died since the ticket was issued.
-  const { dead } = await tokens.stateOf(storage.sql, account.uuid, caller.jti)
+  const { dead, suspension } = await tokens.stateOf(storage.sql, account.uuid, caller.jti)
   const isExpired = caller.tokenExpiresAt <= clock.now()
   return {
     account: account.id,
@@ -68,5 +79,6 @@ async function stateOf(credentials: Credentials, parts: Parts): Promise<TokenSta
     jti: caller.jti,
     expiresAt: caller.tokenExpiresAt,
     dead: dead ?? (isExpired ? 'expired' : undefined),
+    suspension,
   }
 }

@@ -1,6 +1,7 @@
 // Proof of work for registration. It makes registering many accounts expensive.
 import { createHash } from 'node:crypto'
 import { type Limits, ProtocolError } from '@sotto/protocol'
+import type { Difficulty } from '../admission/admission.ts'
 import type { Clock } from '../operations/clock.ts'
 import { type RandomBytes, randomText } from '../operations/random.ts'
 import type { Sql, Storage } from '../storage/storage.ts'
@@ -9,6 +10,7 @@ interface Parts {
   readonly clock: Clock
   readonly randomBytes: RandomBytes
   readonly limits: Limits
+  readonly difficulty: Difficulty
 }
 
 interface OpenChallenge {
@@ -26,14 +28,15 @@ export async function openPowChallenge(
   parts: Parts,
 ): Promise<{ challenge_string: string; difficulty: number; expires_in: number }> {
   const challenge = randomText(parts.randomBytes, 18)
-  const { powDifficulty, powSeconds } = parts.limits
+  const { powSeconds } = parts.limits
+  const difficulty = parts.difficulty.current()
   const expiresAt = parts.clock.now() + powSeconds * 1000
   await storage.unsyncedTransaction(
     (sql) => sql`
       INSERT INTO pow_challenges (challenge, address, difficulty, expires_at)
-      VALUES (${challenge}, ${address}, ${powDifficulty}, ${expiresAt})`,
+      VALUES (${challenge}, ${address}, ${difficulty}, ${expiresAt})`,
   )
-  return { challenge_string: challenge, difficulty: powDifficulty, expires_in: powSeconds }
+  return { challenge_string: challenge, difficulty, expires_in: powSeconds }
 }
 
 /**
