@@ -4,6 +4,9 @@ import type { Clock } from '../operations/clock.ts'
 import { type RandomBytes, randomBelow, randomUuid } from '../operations/random.ts'
 import type { AccountId, Sql } from '../storage/storage.ts'
 
+export { logOutEverywhere } from './logouts.ts'
+export { liftSuspension, type Suspension, suspend, suspended } from './suspensions.ts'
+
 /** An account that is not deleted. */
 export interface Account {
   readonly id: AccountId

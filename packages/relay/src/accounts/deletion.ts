@@ -48,12 +48,14 @@ export class AccountDeletion {
   /**
    * Deletes an account. It is gone at once, for good, even if this fails later. Usually everything it left is
    * erased when this resolves.
+   * @param together what to write in the same transaction
    */
-  async delete(account: AccountId): Promise<void> {
+  async delete(account: AccountId, together: (sql: Sql) => Promise<void> = async () => {}): Promise<void> {
     const { storage, bus, clock, endings } = this.#parts
     const isNew = await storage.transaction(async (sql) => {
       if (!(await markDeleted(sql, account, clock.now()))) return false // By another request.
       for (const end of endings) await end(sql, account, { clock })
+      await together(sql)
       return true
     })
     if (!isNew) return

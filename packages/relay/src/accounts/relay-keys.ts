@@ -23,8 +23,8 @@ export interface LiveKeys {
 export const ROTATED = ['token', 'challenge', 'media', 'vapid'] as const
 /** See {@link ROTATED}. */
 export type RotatedPurpose = (typeof ROTATED)[number]
-/** `reserve` only hashes the addresses that reserve ids, for a day. */
-type Purpose = RotatedPurpose | 'reserve'
+/** These only hash: `reserve` addresses that reserve ids, for a day; `security` those in the security log. */
+type Purpose = RotatedPurpose | 'reserve' | 'security'
 
 interface MakingParts {
   readonly clock: Clock

@@ -2,11 +2,13 @@
 import { decodeBase64, isValidX25519PublicKey } from '@sotto/crypto'
 import { isValidEd25519PublicKey } from '@sotto/crypto/ed25519-public-key'
 import { AccountUuid, AliasId, check, type Limits, ProtocolError } from '@sotto/protocol'
+import type { Difficulty, Gate } from '../admission/admission.ts'
 import type { Bus } from '../cluster/bus.ts'
 import type { Handlers } from '../listener/route.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { DiskSpace } from '../operations/disk-space.ts'
 import type { RandomBytes } from '../operations/random.ts'
+import type { SecurityLog } from '../operations/security-log.ts'
 import type { AccountId, Storage } from '../storage/storage.ts'
 import {
   type Account,
@@ -22,6 +24,7 @@ import { logOutEverywhere } from './logouts.ts'
 import { findSolvedChallenge, openPowChallenge, usePowChallenge } from './proof-of-work.ts'
 import type { LiveKeys } from './relay-keys.ts'
 import { isSignedBy } from './signatures.ts'
+import { findSuspension, suspended } from './suspensions.ts'
 import { issueTicket } from './tickets.ts'
 import type { Tokens } from './tokens.ts'
 
@@ -34,7 +37,11 @@ export interface AccountParts {
   readonly randomBytes: RandomBytes
   readonly limits: Limits
   readonly space: Pick<DiskSpace, 'check'>
+  readonly securityLog: SecurityLog
   readonly deletion: AccountDeletion
+  /** Says in the transaction of a registration whether it may go on. */
+  readonly gate: Gate
+  readonly difficulty: Difficulty
 }
 
 type Names =
@@ -51,7 +58,7 @@ type Names =
   | 'lookUpUser'
 
 export function accountRoutes(parts: AccountParts): Handlers<Names> {
-  const { storage, tokens, clock, bus } = parts
+  const { storage, tokens, clock, bus, securityLog } = parts
   const getAccount = async (id: AccountId): Promise<Account> => {
     const account = await findAccount(storage.sql, id)
     if (!account) throw new ProtocolError('TOKEN_DEAD') // Deleted since the token was checked.
@@ -76,6 +83,8 @@ export function accountRoutes(parts: AccountParts): Handlers<Names> {
         // at its keys.
         const invalid = findInvalidKey(body)
         if (invalid) return invalid
+        const refusal = await parts.gate(sql, body.invite)
+        if (refusal) return refusal // Returned as well, so that each guess of an invite costs work.
         const account = await addAccount(
           sql,
           {
@@ -90,6 +99,7 @@ export function accountRoutes(parts: AccountParts): Handlers<Names> {
         throw faster ? accountExists(faster) : new Error('a registered key has no account')
       })
       if (added instanceof ProtocolError) throw added
+      parts.difficulty.registered()
       return { uuid: check(AccountUuid, added.uuid), alias_id: check(AliasId, added.alias_id) }
     },
 
@@ -105,17 +115,24 @@ export function accountRoutes(parts: AccountParts): Handlers<Names> {
       }
     },
 
-    authVerify: async ({ body, loginHost }) => {
+    authVerify: async ({ body, loginHost, address }) => {
       const { user_uuid: uuid, challenge: text, signature } = body
       const bound = { host: loginHost(), uuid }
       const challenge = readChallenge(text, bound, { keys: parts.challengeKeys.current, now: clock.now() })
-      if (!challenge) throw new ProtocolError('CHALLENGE_INVALID')
-      const account = await findAccountByUuid(storage.sql, uuid)
-      if (!account || !isSignedBy(account.ed25519_public_key, text, signature)) {
-        throw new ProtocolError('SIGNATURE_INVALID')
+      const failed = (error: ProtocolError, account?: number): ProtocolError => {
+        const reason = error.code
+        securityLog.record('login_failed', { reason, address, ...(account === undefined ? {} : { account }) })
+        return error
       }
+      if (!challenge) throw failed(new ProtocolError('CHALLENGE_INVALID'))
+      const account = await findAccountByUuid(storage.sql, uuid)
+      if (!account || !isSignedBy(account.ed25519_public_key, text, signature))
+        throw failed(new ProtocolError('SIGNATURE_INVALID'), account?.id)
       const first = await storage.unsyncedTransaction((sql) => useChallenge(sql, challenge))
-      if (!first) throw new ProtocolError('CHALLENGE_INVALID')
+      if (!first) throw failed(new ProtocolError('CHALLENGE_INVALID'), account.id)
+      const suspension = await findSuspension(storage.sql, account.id, clock.now())
+      if (suspension && !body.limited) throw failed(suspended(suspension), account.id)
+      securityLog.record('login', { address, account: account.id })
       return tokens.issue(account)
     },
 

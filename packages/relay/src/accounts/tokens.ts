@@ -7,6 +7,7 @@ import { type RandomBytes, randomText } from '../operations/random.ts'
 import type { AccountId, Sql, Storage } from '../storage/storage.ts'
 import type { Account } from './accounts.ts'
 import type { LiveKeys, RelayKey } from './relay-keys.ts'
+import type { Suspension } from './suspensions.ts'
 import { createTokenId, readTokenId } from './token-ids.ts'
 
 const ALGORITHM = 'HS256'
@@ -24,6 +25,17 @@ export interface TokenState {
   readonly expiresAt: number
   /** Undefined while the token is valid. A replaced token is still valid for HTTP. */
   readonly dead: DeathReason | undefined
+  /** Set while the account is suspended. */
+  readonly suspension: Suspension | undefined
+}
+
+interface TokenRow {
+  readonly id: AccountId
+  readonly logged_out_at: number
+  readonly reason: 'revoked' | 'replaced' | null
+  /** Null if the account is not suspended. */
+  readonly suspended_for: string | null
+  readonly ends_at: number | null
 }
 
 const Header = v.object({ header: v.object({ kid: v.string() }) })
@@ -80,25 +92,32 @@ export class Tokens {
       jti: claims.jti,
       expiresAt,
       dead: state.dead ?? (expiresAt <= this.#clock.now() ? 'expired' : undefined),
+      suspension: state.suspension,
     }
   }
 
   /**
-   * The account of a token, and whether it was revoked or replaced. The tokens of a deleted account count as
-   * revoked.
+   * The account of a token, whether the account is suspended, and whether the token was revoked or replaced.
+   * The tokens of a deleted account count as revoked.
    */
   async stateOf(
     sql: Sql,
     uuid: string,
     jti: string,
-  ): Promise<{ account: AccountId | undefined; dead: 'revoked' | 'replaced' | undefined }> {
-    const [row] = await sql<{ id: AccountId; logged_out_at: number; reason: 'revoked' | 'replaced' | null }>`
-      SELECT accounts.id AS id, accounts.logged_out_at AS logged_out_at, dead_tokens.reason AS reason
-      FROM accounts LEFT JOIN dead_tokens ON dead_tokens.jti = ${jti}
+  ): Promise<Pick<TokenState, 'account' | 'suspension'> & { dead: 'revoked' | 'replaced' | undefined }> {
+    const [row] = await sql<TokenRow>`
+      SELECT accounts.id AS id, accounts.logged_out_at AS logged_out_at, dead_tokens.reason AS reason,
+        suspensions.reason AS suspended_for, suspensions.ends_at AS ends_at
+      FROM accounts
+      LEFT JOIN dead_tokens ON dead_tokens.jti = ${jti}
+      LEFT JOIN suspensions ON suspensions.account_id = accounts.id
+        AND (suspensions.ends_at IS NULL OR suspensions.ends_at > ${this.#clock.now()})
       WHERE accounts.uuid = ${uuid} AND accounts.deleted_at IS NULL`
-    if (!row) return { account: undefined, dead: 'revoked' }
-    if (!this.isCurrent(jti, row.logged_out_at)) return { account: row.id, dead: 'revoked' }
-    return { account: row.id, dead: row.reason ?? undefined }
+    if (!row) return { account: undefined, dead: 'revoked', suspension: undefined }
+    const { id: account, suspended_for: reason, ends_at } = row
+    const suspension = reason === null ? undefined : { reason, ends_at }
+    const dead = this.isCurrent(jti, row.logged_out_at) ? (row.reason ?? undefined) : 'revoked'
+    return { account, dead, suspension }
   }
 
   /** Whether a token was issued under a key that the relay still has, and since the account's last logout. */

@@ -43,13 +43,13 @@ export async function createChannel(
   return added.channel_id
 }
 
-/** Changes a channel. @throws ProtocolError `NOT_FOUND`, `NOT_CHANNEL_OWNER` */
+/** Changes a channel. @throws ProtocolError `NOT_FOUND`, `NOT_CHANNEL_OWNER`, `CHANNEL_CLOSED` */
 export async function editChannel(
   sql: Sql,
   channel: { id: ChannelId; caller: AccountId },
   change: Partial<ChannelDetails>,
 ): Promise<void> {
-  const row = await lockOwnChannel(sql, channel)
+  const row = await lockOpenChannel(sql, channel)
   const details = {
     name: change.name ?? row.name,
     description: change.description ?? row.description,
@@ -79,14 +79,14 @@ export async function deleteChannel(
 
 /**
  * Sets the price at which a channel can be bought, or removes it. @throws ProtocolError `NOT_FOUND`,
- * `NOT_CHANNEL_OWNER`
+ * `NOT_CHANNEL_OWNER`, and `CHANNEL_CLOSED` for a price
  */
 export async function setSalePrice(
   sql: Sql,
   channel: { id: ChannelId; caller: AccountId },
   price: number | null,
 ): Promise<void> {
-  const { id } = await lockOwnChannel(sql, channel)
+  const { id } = await (price === null ? lockOwnChannel : lockOpenChannel)(sql, channel)
   await sql`UPDATE channels SET sale_price = ${price} WHERE id = ${id}`
 }
 
@@ -104,7 +104,7 @@ export async function lockChannel(sql: Sql, id: ChannelId): Promise<ChannelNumbe
 /** The channel with this id, as `viewer` sees it. @throws ProtocolError `NOT_FOUND` */
 export async function getChannel(sql: Sql, id: ChannelId, viewer: AccountId): Promise<ChannelRow> {
   const [row] = await sql<ChannelRow>`
-    SELECT channels.id, channel_id, owner_id, name, description, is_public, sale_price,
+    SELECT channels.id, channel_id, owner_id, name, description, is_public, sale_price, closed_for,
       CASE WHEN subscriptions.account_id IS NULL THEN 0 ELSE 1 END AS is_subscribed
     FROM channels LEFT JOIN channel_subscriptions AS subscriptions
       ON subscriptions.account_id = ${viewer} AND subscriptions.channel = channels.id
@@ -116,7 +116,7 @@ export async function getChannel(sql: Sql, id: ChannelId, viewer: AccountId): Pr
 /** The channels that an account owns, then those it is subscribed to, each in the order of creation. */
 export async function listChannels(sql: Sql, account: AccountId): Promise<ChannelRow[]> {
   return await sql<ChannelRow>`
-    SELECT channels.id, channel_id, owner_id, name, description, is_public, sale_price,
+    SELECT channels.id, channel_id, owner_id, name, description, is_public, sale_price, closed_for,
       CASE WHEN subscriptions.account_id IS NULL THEN 0 ELSE 1 END AS is_subscribed
     FROM channels LEFT JOIN channel_subscriptions AS subscriptions
       ON subscriptions.account_id = ${account} AND subscriptions.channel = channels.id
@@ -154,9 +154,22 @@ export async function lockOwnChannel(
 ): Promise<Omit<ChannelRow, 'is_subscribed'>> {
   const [row] = await sql<Omit<ChannelRow, 'is_subscribed'>>`
     UPDATE channels SET name = name WHERE channel_id = ${id}
-    RETURNING id, channel_id, owner_id, name, description, is_public, sale_price`
+    RETURNING id, channel_id, owner_id, name, description, is_public, sale_price, closed_for`
   if (!row) throw new ProtocolError('NOT_FOUND')
   if (row.owner_id !== caller) throw new ProtocolError('NOT_CHANNEL_OWNER')
+  return row
+}
+
+/**
+ * The same, if the operator has not closed the channel. @throws ProtocolError `NOT_FOUND`,
+ * `NOT_CHANNEL_OWNER`, `CHANNEL_CLOSED`
+ */
+export async function lockOpenChannel(
+  sql: Sql,
+  target: { id: ChannelId; caller: AccountId },
+): Promise<Omit<ChannelRow, 'is_subscribed'>> {
+  const row = await lockOwnChannel(sql, target)
+  if (row.closed_for !== null) throw new ProtocolError('CHANNEL_CLOSED', { words: row.closed_for })
   return row
 }
 

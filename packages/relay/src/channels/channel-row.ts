@@ -15,5 +15,7 @@ export interface ChannelRow {
   readonly description: string
   readonly is_public: number
   readonly sale_price: number | null
+  /** Why the operator closed it; null if it is open. */
+  readonly closed_for: string | null
   readonly is_subscribed: number
 }

@@ -5,7 +5,8 @@ import { channelPurges } from './erase-channels.ts'
 import { type ChannelParts, channelRoutes } from './routes.ts'
 import { SubscribedConnections } from './subscriptions.ts'
 
-export { endChannels, eraseChannels } from './erase-channels.ts'
+export { channelPurges, endChannels, eraseChannels } from './erase-channels.ts'
+export { deleteChannelOf, removePostOf, setClosed } from './moderated.ts'
 export { channelGoods, seatGoods } from './trade.ts'
 
 /** Builds channels. */

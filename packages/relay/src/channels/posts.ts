@@ -11,7 +11,7 @@ import { findAccount, lockAccounts } from '../accounts/accounts.ts'
 import type { Clock } from '../operations/clock.ts'
 import { type RandomBytes, randomText } from '../operations/random.ts'
 import type { AccountId, Sql } from '../storage/storage.ts'
-import { lockOwnChannel } from './catalog.ts'
+import { lockOpenChannel, lockOwnChannel } from './catalog.ts'
 import type { ChannelNumber } from './channel-row.ts'
 
 /**
@@ -36,7 +36,7 @@ interface PostRow {
 
 /**
  * Adds a post to the caller's own channel. @throws ProtocolError `NOT_FOUND`, `NOT_CHANNEL_OWNER`,
- * `STORAGE_FULL`
+ * `CHANNEL_CLOSED`, `STORAGE_FULL`
  */
 export async function createPost(
   sql: Sql,
@@ -46,7 +46,7 @@ export async function createPost(
 ): Promise<Posted> {
   // Posts to several channels at the same time must not all use the last bytes. Accounts are locked first.
   if (!(await lockAccounts(sql, [target.caller]))) throw new ProtocolError('TOKEN_DEAD')
-  const { id: channel } = await lockOwnChannel(sql, target)
+  const { id: channel } = await lockOpenChannel(sql, target)
   const author = await findAccount(sql, target.caller)
   if (!author) throw new ProtocolError('TOKEN_DEAD')
   // The times in a channel never decrease, even if the clock was set back.

@@ -115,7 +115,7 @@ async function rankCandidates(
       WHERE score IS NOT NULL
       LIMIT ${Math.floor(MOST_RANKED / share)}
     )
-    SELECT channels.id, channel_id, owner_id, name, description, is_public, sale_price, subscriber_count,
+    SELECT channels.id, channel_id, owner_id, name, description, is_public, sale_price, closed_for, subscriber_count,
       ranked.score, CASE WHEN subscriptions.account_id IS NULL THEN 0 ELSE 1 END AS is_subscribed
     FROM (SELECT DISTINCT channel, score FROM matching) AS ranked
     JOIN channels ON channels.id = ranked.channel AND channels.is_public = 1
