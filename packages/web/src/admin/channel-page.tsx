@@ -1,0 +1,166 @@
+// One channel with its newest posts, and what the operator can do to it.
+import { useState } from 'preact/hooks'
+import { Button, ButtonLink } from '../parts/button.tsx'
+import { go, href, route } from '../session/route.ts'
+import { adminModerationTexts } from '../texts/admin-moderation.ts'
+import { dateAndTime, fullTime, numberOf, sizeOf } from '../texts/dates.ts'
+import { texts } from '../texts/texts.ts'
+import { Answered } from './answered.tsx'
+import type { ChannelDetail } from './answers.ts'
+import { type Deed, DeedDialog } from './deed-dialog.tsx'
+import { DeedList } from './deeds-page.tsx'
+import { Fact } from './fact.tsx'
+import { ask } from './relay-commands.ts'
+import { useAnswer } from './use-answer.ts'
+
+export function ChannelPage({ id }: { readonly id: string }) {
+  const t = adminModerationTexts.value.channels
+  const read = useAnswer('channels.show', { input: { channel_id: id } })
+  const deeds = useAnswer('deeds.list', { input: { object: id, limit: 100 } })
+  const [deed, begin] = useState<Deed | undefined>()
+  return (
+    <>
+      <div class="admin-back">
+        <ButtonLink href={href('channels')} icon="back" kind="quiet">
+          {texts.value.common.back}
+        </ButtonLink>
+      </div>
+      <Answered read={read}>{(channel) => <Channel channel={channel} onDeed={begin} />}</Answered>
+      <section class="admin-section">
+        <h2>{t.deeds}</h2>
+        <Answered read={deeds}>{(list) => <DeedList deeds={list} />}</Answered>
+      </section>
+      {deed && (
+        <DeedDialog
+          deed={deed}
+          onClose={() => {
+            begin(undefined)
+            // Who has deleted the channel has left the page.
+            if (route.peek().path[1] !== id) return
+            void read.reload()
+            void deeds.reload()
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+interface ChannelProps {
+  readonly channel: ChannelDetail
+  readonly onDeed: (deed: Deed) => void
+}
+
+function Channel({ channel, onDeed }: ChannelProps) {
+  const t = adminModerationTexts.value.channels
+  return (
+    <>
+      {channel.closed_for !== null && (
+        <p class="banner" data-kind="danger">
+          <span>
+            {t.closedBecause} <bdi>{channel.closed_for}</bdi>
+          </span>
+        </p>
+      )}
+      <section class="card">
+        <h2>
+          <bdi>{channel.name}</bdi>
+        </h2>
+        {channel.description !== '' && <p dir="auto">{channel.description}</p>}
+        <dl class="admin-figures">
+          <Fact name={t.owner}>
+            <a class="link code" href={href('accounts', channel.owner)}>
+              {channel.owner}
+            </a>
+          </Fact>
+          <Fact name={t.id}>
+            <bdi class="code">{channel.channel_id}</bdi>
+          </Fact>
+          <Fact name={t.made}>{fullTime(Date.parse(channel.created_at))}</Fact>
+          <Fact name={t.listed}>{channel.is_public ? t.isPublic : t.isHidden}</Fact>
+          <Fact name={t.subscriberCount}>{numberOf(channel.subscribers)}</Fact>
+          <Fact name={t.posts}>
+            {numberOf(channel.posts)} · {sizeOf(channel.post_bytes)}
+          </Fact>
+        </dl>
+        <Deeds channel={channel} onDeed={onDeed} />
+      </section>
+      <Posts channel={channel} onDeed={onDeed} />
+    </>
+  )
+}
+
+/** The buttons of what can be done to a channel. */
+function Deeds({ channel: { channel_id, name, closed_for }, onDeed }: ChannelProps) {
+  const t = adminModerationTexts.value.channels
+  const close: Deed = {
+    title: t.closeTitle(name),
+    text: t.closeText,
+    action: t.closeDo,
+    isDangerous: true,
+    run: (why) => ask('channels.close', { channel_id, why }),
+  }
+  const open: Deed = {
+    title: t.openTitle(name),
+    text: t.openText,
+    action: t.openDo,
+    run: (why) => ask('channels.open', { channel_id, why }),
+  }
+  const remove: Deed = {
+    title: t.deleteTitle(name),
+    text: t.deleteText,
+    action: t.deleteDo,
+    isDangerous: true,
+    run: async (why) => {
+      await ask('channels.delete', { channel_id, why })
+      go(href('channels'), { replace: true })
+    },
+  }
+  return (
+    <div class="item-end">
+      {closed_for === null ? (
+        <Button onClick={() => onDeed(close)}>{t.closeDo}</Button>
+      ) : (
+        <Button onClick={() => onDeed(open)}>{t.openDo}</Button>
+      )}
+      <Button kind="danger" onClick={() => onDeed(remove)}>
+        {t.deleteDo}
+      </Button>
+    </div>
+  )
+}
+
+function Posts({ channel: { channel_id, newest }, onDeed }: ChannelProps) {
+  const t = adminModerationTexts.value.channels
+  const removal = (post_id: string): Deed => ({
+    title: t.removeTitle,
+    text: t.removeText,
+    action: t.removeDo,
+    isDangerous: true,
+    run: (why) => ask('channels.remove-post', { channel_id, post_id, why }),
+  })
+  return (
+    <section class="admin-section">
+      <h2>{t.newest}</h2>
+      {newest.length === 0 ? (
+        <p class="soft">{t.noPosts}</p>
+      ) : (
+        <ul class="items">
+          {newest.map(({ id, content, created_at }) => (
+            <li key={id} class="item">
+              <span class="item-main">
+                <span class="admin-post" dir="auto">
+                  {content}
+                </span>
+                <span class="soft small">{dateAndTime(Date.parse(created_at))}</span>
+              </span>
+              <span class="item-end">
+                <Button onClick={() => onDeed(removal(id))}>{t.removeDo}</Button>
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}
