@@ -1,0 +1,116 @@
+// sotto export: what the relay holds of one account, at a relay that runs and in the store of one that does
+// not, on each engine.
+import { describe, expect, test } from 'bun:test'
+import { engines } from '../../relay/test/engines.ts'
+import { MediaAccount, noise } from '../../relay/test/media-wire.ts'
+import { useRelayWith } from '../../relay/test/use-relay.ts'
+import { befriend, message, wireAccount } from '../../relay/test/wire.ts'
+import { expectRefused, sottoWith } from './run-sotto.ts'
+
+const TIME = expect.stringMatching(/^\d{4}-\d{2}-\d{2}T[\d:]{8}\.\d{3}Z$/)
+
+describe.each([...engines])('on $name', (engine) => {
+  let settings: Readonly<Record<string, string>> = {}
+  const relay = useRelayWith(async () => {
+    settings = await engine.environment()
+    return settings
+  })
+
+  test('an account is exported with what is its own, and nothing of others but their aliases', async () => {
+    const media = await MediaAccount.make(relay.url)
+    const owner = media.account
+    const friend = await wireAccount(relay.url, 'a friend')
+    const other = await wireAccount(relay.url, 'another')
+    const conv = await befriend(owner, friend)
+    await owner.post('/friends/request', { to_alias_id: other.alias })
+    await owner.bare('PUT', `/blocks/${other.alias}`)
+    const [toOwner, toFriend] = [await friend.connect(), await owner.connect()]
+    await toFriend.untilSynced()
+    toFriend.send(message(friend.alias, conv, 'one', 'm1'))
+    await toFriend.next('ack')
+    await toFriend.close()
+    toOwner.send(message(owner.alias, conv, 'sealed', 'm2'))
+    await toOwner.next('ack')
+    await toOwner.close()
+    const channel = (await owner.post('/channels', { name: 'News', description: 'of mine' })).body.channel_id
+    const foreign = (await friend.post('/channels', { name: 'Other' })).body.channel_id
+    await owner.bare('POST', `/channels/${foreign}/subscribe`)
+    await friend.post(`/channels/${foreign}/posts`, { content: 'of the friend' })
+    // More than one answer of the relay.
+    const contents = Array.from({ length: 103 }, (_, i) => `post ${i}`)
+    for (const content of contents) await owner.post(`/channels/${channel}/posts`, { content })
+    const key = await media.upload(noise(5000))
+
+    const { process } = relay
+    const run = (alias: string) => sottoWith(settings, 'export', alias, '--data-dir', process.dataDir)
+    const exported = await run(owner.alias)
+    expect(exported).toMatchObject({ code: 0, errors: '' })
+    const account = JSON.parse(exported.output)
+    expect(account).toEqual({
+      exported_at: TIME,
+      alias_id: owner.alias,
+      former_alias_ids: [],
+      nickname: 'wire',
+      ed25519_public_key: owner.ed25519,
+      x25519_public_key: owner.x25519,
+      created_at: TIME,
+      logged_out_at: null,
+      suspension: null,
+      friends: [
+        {
+          alias_id: friend.alias,
+          status: 'accepted',
+          is_requested_by_owner: true,
+          created_at: TIME,
+          changed_at: TIME,
+        },
+      ],
+      blocked: [{ alias_id: other.alias, created_at: TIME }],
+      conversations: [
+        {
+          conv_id: conv,
+          alias_id: friend.alias,
+          is_open: true,
+          last_at: TIME,
+          delivered_seq: 0,
+          read_seq: 0,
+        },
+      ],
+      waiting_messages: { count: 1, bytes: expect.any(Number) },
+      sent_message_ids: { count: 1, first_at: TIME },
+      notices: expect.any(Array),
+      media: [{ media_key: key, state: 'stored', bytes: 5000, expires_at: TIME }],
+      push_subscriptions: [],
+      channels: [
+        {
+          channel_id: channel,
+          name: 'News',
+          description: 'of mine',
+          is_public: true,
+          sale_price: null,
+          closed_for: null,
+          created_at: TIME,
+        },
+      ],
+      subscriptions: [{ channel_id: foreign, created_at: TIME }],
+      channel_seats_bought: 0,
+      orders: [],
+      invites: [],
+      posts: contents.map((content) => ({
+        channel_id: channel,
+        post_id: expect.any(String),
+        type: 'text',
+        content,
+        created_at: TIME,
+      })),
+    })
+    expect(exported.output).not.toContain('of the friend')
+    expect(exported.output).not.toContain(owner.token)
+    expectRefused(await run('nobody_here'), 'no account has the alias nobody_here')
+
+    await process.kill('SIGTERM')
+    const stopped = JSON.parse((await run(owner.alias)).output)
+    expect({ ...stopped, exported_at: TIME }).toEqual(account)
+    await process.start()
+  })
+})
