@@ -1,5 +1,6 @@
-// Builds the web app into packages/web/dist if its sources have changed since the last build. Runs on plain
-// Node; the build itself runs under Bun, so that it gives the same bytes everywhere.
+// Builds the web app into packages/web/dist, and the admin page into packages/web/dist-admin, if their
+// sources have changed since the last build. Runs on plain Node; the build itself runs under Bun, so that it
+// gives the same bytes everywhere.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -19,12 +20,15 @@ import { bunPath, root } from './installation.mjs'
 const web = join(root, 'packages/web')
 /** Where the built app is. */
 export const appFolder = join(web, 'dist')
+/** Where the built admin page is. */
+export const adminFolder = join(web, 'dist-admin')
 
 // What the app is made of. Its libraries are those of the lock file.
 const sources = [
   ...['packages/web/src', 'packages/web/public', 'packages/web/index.html', 'packages/web/vite.config.ts'],
+  'packages/web/vite.admin.config.ts',
   ...['packages/web/package.json', 'packages/client/src', 'packages/crypto/src', 'packages/protocol/src'],
-  ...['scripts/client-package', 'scripts/web-app', 'package-lock.json'],
+  ...['scripts/client-package', 'scripts/web-app', 'scripts/package-licences.ts', 'package-lock.json'],
 ]
 
 // The build writes this file last, with a hash of the sources. The relay serves no file whose name begins
@@ -51,25 +55,31 @@ export function ensureAppOrExit() {
   }
 }
 
-/** Builds the app, and puts it in the place of the one before when it is complete. */
+/** Builds both, and puts each in the place of the one before when it is complete. */
 export function buildApp(described = describeSources()) {
+  buildOne('vite.admin.config.ts', adminFolder, described)
+  // The app is last: its stamp says that both are there.
+  buildOne('vite.config.ts', appFolder, described)
+}
+
+function buildOne(config, place, described) {
   const folder = mkdtempSync(join(web, '.dist-'))
   try {
-    buildInto(folder)
+    buildInto(folder, config)
     writeFileSync(join(folder, stampName), described)
     chmodSync(folder, 0o755) // The relay may run as another user.
-    rmSync(appFolder, { recursive: true, force: true })
-    renameSync(folder, appFolder)
+    rmSync(place, { recursive: true, force: true })
+    renameSync(folder, place)
   } catch (error) {
     rmSync(folder, { recursive: true, force: true })
-    // Another process may have put the same app there.
-    if (!isCurrent(described)) throw error
+    // Another process may have put the same there.
+    if (stampOf(place) !== described) throw error
   }
 }
 
-function buildInto(folder) {
+function buildInto(folder, config) {
   const vite = join(root, 'node_modules/vite/bin/vite.js')
-  const args = [vite, 'build', '--outDir', folder, '--emptyOutDir', '--logLevel', 'warn']
+  const args = [vite, 'build', '--config', config, '--outDir', folder, '--emptyOutDir', '--logLevel', 'warn']
   // Libraries ask for NODE_ENV, and the bytes must not depend on who builds.
   const env = { ...process.env, NODE_ENV: 'production' }
   const result = spawnSync(bunPath, args, { cwd: web, env, encoding: 'utf8' })
@@ -79,8 +89,12 @@ function buildInto(folder) {
 }
 
 function isCurrent(described) {
-  const stamp = join(appFolder, stampName)
-  return existsSync(stamp) && readFileSync(stamp, 'utf8') === described
+  return stampOf(adminFolder) === described && stampOf(appFolder) === described
+}
+
+function stampOf(folder) {
+  const stamp = join(folder, stampName)
+  return existsSync(stamp) ? readFileSync(stamp, 'utf8') : undefined
 }
 
 function describeSources() {

@@ -53,7 +53,9 @@ test('log-events.md names every event that the relay logs, with its level', asyn
     for (const [i, event] of events.entries())
       for (const level of (levelOf[i] ?? levels).split(' or ')) named.push(`${level} ${event}`)
   }
-  const sources = filesOf('packages/relay/src/**/*.ts').filter((file) => !file.endsWith('.test.ts'))
+  const sources = filesOf('packages/relay/src/**/*.ts', 'packages/cli/src/upgrade/*.ts').filter(
+    (file) => !file.endsWith('.test.ts'),
+  )
   const code = (await Promise.all(sources.map((file) => Bun.file(join(ROOT, file)).text()))).join('\n')
   const logged = code.matchAll(
     /(?:\.(?<level>error|warn|info|debug)|(?<repeated>\bRepeatedWarning)|\['?(?<either>.*'error' : 'warn')\])\(\s*'(?<event>[a-z]+(?:_[a-z]+)*)'/g,
@@ -62,6 +64,17 @@ test('log-events.md names every event that the relay logs, with its level', asyn
     (either ? ['error', 'warn'] : [level ?? 'warn']).map((one) => `${one} ${event}`),
   )
   expect(named.toSorted()).toEqual([...new Set(found)].toSorted())
+})
+
+test('log-events.md names every event of the security log', async () => {
+  const [, section = ''] = (await Bun.file(join(ROOT, 'docs/log-events.md')).text()).split(
+    '\n## The security log\n',
+  )
+  const named = Array.from(section.matchAll(/^\| `(\w+)` \|/gm), ([, name = '']) => name)
+  const sources = filesOf('packages/relay/src/**/*.ts').filter((file) => !file.endsWith('.test.ts'))
+  const code = (await Promise.all(sources.map((file) => Bun.file(join(ROOT, file)).text()))).join('\n')
+  const recorded = Array.from(code.matchAll(/ecurityLog\.record\(\s*'(\w+)'/g), ([, name = '']) => name)
+  expect(named.toSorted()).toEqual([...new Set(recorded)].toSorted())
 })
 
 test('every dependency has an exact version, and a decision record explains it', async () => {

@@ -22,6 +22,7 @@ export const storedData: readonly (readonly [data: string, kept: string])[] = [
     `${of(limits.mediaLifeDays, 'days')}; incomplete uploads ${of(limits.mediaUploadHours, 'hours')}`,
   ],
   ['call offers, in memory only; nothing else of a call', of(limits.offerSeconds, 'seconds')],
+  ['of each minute: how many connections, messages, registrations, errors and bytes there were', 'one day'],
   ['orders and payments', 'forever, as financial records'],
   ['the address that a reservation came from', 'until an hour after its order has ended'],
   [
@@ -31,6 +32,10 @@ export const storedData: readonly (readonly [data: string, kept: string])[] = [
   [
     'the address that asked for a proof of work',
     `until it is solved and used, at most ${minutes(limits.powSeconds)}`,
+  ],
+  [
+    'hashes of invites, who made them, their notes, and how often they were used; not by whom',
+    '30 days after they can be used no more; those of a member by which somebody came, as long as the member’s account exists',
   ],
   ['hashes of tickets, and used login challenges', of(limits.challengeSeconds, 'seconds')],
   [
@@ -46,6 +51,22 @@ export const storedData: readonly (readonly [data: string, kept: string])[] = [
   [
     'push endpoints and device tokens',
     'until they are disabled or gone, or have refused everything for a week',
+  ],
+  [
+    'with `SECURITY_LOG`, in a file: logins, failed logins and rates that were reached, with keyed hashes of accounts and addresses; anyone who has the whole database can test both against them',
+    'until the file was renamed twice, which it is at 32 MiB',
+  ],
+  [
+    'that an account is suspended, and why',
+    'until the suspension ends; without the reason if the account is deleted',
+  ],
+  [
+    'reports: who reported what and why, with what the reporter attached',
+    '180 days, or until the reporter’s account is deleted; what was attached until the operator has dealt with it',
+  ],
+  [
+    'what the operator did to accounts and channels: when, who, to which one, and why',
+    'forever, as the record of it',
   ],
   [
     'a deleted account',

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { findChromium } from './find-chromium.mjs'
 import { findCoturn } from './find-coturn.mjs'
+import { findFirefox, findWebKit } from './find-engines.mjs'
 import { findPostgres, oldestPostgres } from './find-postgres.mjs'
 import { findSwift } from './find-swift.mjs'
 
@@ -27,6 +28,18 @@ const systemPackages = [
     debian: 'chromium',
   },
   {
+    name: 'Firefox',
+    isPresent: () => findFirefox() !== undefined,
+    hint: 'If it is installed somewhere else, set FIREFOX to the program.',
+    debian: 'firefox-esr',
+  },
+  {
+    name: "WebKitGTK's MiniBrowser with its driver, and Xvfb",
+    isPresent: () => findWebKit() !== undefined,
+    hint: 'If they are installed somewhere else, link WebKitWebDriver and Xvfb to /usr/bin.',
+    debian: 'webkit2gtk-driver xvfb',
+  },
+  {
     name: 'coturn (turnserver and turnutils_uclient)',
     isPresent: () => findCoturn() !== undefined,
     hint: 'If it is installed somewhere else, set COTURN_BIN to the folder that holds both programs.',
@@ -39,6 +52,41 @@ const systemPackages = [
     hint: 'If it is installed somewhere else, set SWIFT_BIN to the folder that holds swift-proxy-server.',
     debian: 'swift-proxy swift-account swift-container swift-object',
     around: withoutService,
+  },
+  {
+    name: 'openssl (which reads what the relay asks an ACME server to sign)',
+    isPresent: () => existsSync('/usr/bin/openssl'),
+    hint: 'If it is installed somewhere else, link it to /usr/bin.',
+    debian: 'openssl',
+  },
+  {
+    name: 'age and age-keygen (which read what the relay encrypts)',
+    isPresent: () => ['age', 'age-keygen'].every((name) => existsSync(`/usr/bin/${name}`)),
+    hint: 'If they are installed somewhere else, link them to /usr/bin.',
+    debian: 'age',
+  },
+  {
+    name: 'pebble (an ACME server for tests) and pebble-challtestsrv',
+    isPresent: () => ['pebble', 'pebble-challtestsrv'].every((name) => existsSync(`/usr/bin/${name}`)),
+    hint: 'If they are installed somewhere else, link them to /usr/bin.',
+    debian: 'pebble',
+  },
+  {
+    name: 'Prometheus and promtool (they read the metrics)',
+    isPresent: () =>
+      [
+        ['prometheus', '--version'],
+        ['promtool', '--version'],
+      ].every(succeeds),
+    hint: 'If they are installed somewhere else, put their folder on the PATH.',
+    debian: 'prometheus',
+    around: withoutService,
+  },
+  {
+    name: 'systemd-analyze (it rates the unit; systemd itself does not run)',
+    isPresent: () => succeeds(['systemd-analyze', '--version']),
+    hint: 'If it is installed somewhere else, put its folder on the PATH.',
+    debian: 'systemd',
   },
   {
     name: 'Noto fonts, also for emoji (the pictures of the app are compared)',
@@ -126,8 +174,8 @@ function withoutDefaultCluster(runAsRoot, install) {
   }
 }
 
-// Debian starts a service when it is installed, and coturn whenever the machine starts. The tests need only
-// the programs.
+// Debian starts a service when it is installed, and coturn and Prometheus whenever the machine starts. The
+// tests need only the programs.
 function withoutService(runAsRoot, install) {
   // Debian asks this program before it starts a service. In containers it exists already and always refuses.
   const file = '/usr/sbin/policy-rc.d'
@@ -138,7 +186,7 @@ function withoutService(runAsRoot, install) {
     return install()
   } finally {
     if (!hadFile) asRoot('rm', '-f', file)
-    asRoot('update-rc.d', 'coturn', 'disable')
+    for (const service of ['coturn', 'prometheus']) asRoot('update-rc.d', service, 'disable')
   }
 }
 

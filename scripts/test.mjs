@@ -1,5 +1,5 @@
 // `npm test`: installs what is missing, then runs every check and every test. With paths, it runs only
-// `bun test` on those paths.
+// `bun test` on those paths. With `--long`, tests that repeat something random repeat it more often.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,9 +14,14 @@ import { describeSlowest, readReport } from './test-report.mjs'
 // took longest when the times were recorded run first, so that the lanes finish at about the same time.
 const lanes = ['--parallel=3', '--no-isolate', `--timings=${join(root, 'scripts/test-timings.json')}`]
 const SLOWEST = 30
+// Long enough for a busy machine. A test says what it waits for in vain before that.
+const TIMEOUT_MS = 240_000
 
 const startedMs = performance.now()
-const chosen = process.argv.slice(2)
+const isLong = process.argv.includes('--long')
+// packages/protocol/test/rounds.ts reads it.
+if (isLong) process.env.LONG_TESTS = 'yes'
+const chosen = process.argv.slice(2).filter((word) => word !== '--long')
 const isWhole = chosen.length === 0
 
 await ensureInstalledOrExit()
@@ -49,8 +54,7 @@ async function runTests(args) {
   try {
     const words = [
       'test',
-      '--timeout',
-      '60000',
+      `--timeout=${TIMEOUT_MS}`,
       '--reporter=junit',
       `--reporter-outfile=${report}`,
       ...lanes,

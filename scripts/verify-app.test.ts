@@ -1,17 +1,17 @@
 // That the app is built to the same bytes in every folder, and that another app at a server is noticed.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { appFolder, ensureApp } from './app-build.mjs'
+import { copySources } from './copy-sources.ts'
 import { differencesAt } from './verify-app.ts'
 import { filesIn } from './web-app/finish-build.ts'
 
 // A build takes seconds, and much longer on a busy machine.
 setDefaultTimeout(240_000)
 
-const root = join(import.meta.dir, '..')
 let folder = ''
 beforeAll(async () => {
   ensureApp()
@@ -19,26 +19,10 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** A copy of what the app is made of. Only the libraries of others are those of this checkout. */
-async function copyOfSources(): Promise<string> {
-  const copy = join(folder, 'another place/sotto')
-  const modules = join(copy, 'node_modules')
-  await mkdir(join(modules, '@sotto'), { recursive: true })
-  for (const name of ['packages', 'scripts', 'package.json', 'package-lock.json', 'tsconfig.json'])
-    await cp(join(root, name), join(copy, name), {
-      recursive: true,
-      filter: (path) => !/[\\/](?:node_modules|dist|\.dist-\w+)$/.test(path),
-    })
-  for (const name of await readdir(join(root, 'node_modules')))
-    if (name !== '@sotto') await symlink(join(root, 'node_modules', name), join(modules, name))
-  for (const name of ['client', 'crypto', 'protocol'])
-    await symlink(join(copy, 'packages', name), join(modules, '@sotto', name))
-  return copy
-}
-
 test('the app is built to the same bytes in another folder', async () => {
-  const copy = await copyOfSources()
-  const { status, stderr } = spawnSync(process.execPath, [join(copy, 'scripts/build-client.ts'), 'app'], {
+  const copy = join(folder, 'another place/sotto')
+  await copySources(copy)
+  const { status, stderr } = spawnSync(process.execPath, [join(copy, 'scripts/build.ts'), 'app'], {
     encoding: 'utf8',
   })
   expect([status, stderr]).toEqual([0, ''])

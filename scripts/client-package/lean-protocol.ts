@@ -2,7 +2,7 @@
 import { type ESTree, type Plugin, Visitor } from 'vite'
 
 /** Properties of an endpoint that the client never reads. */
-const UNREAD = ['rate', 'status', 'adds', 'errors', 'alsoMethod', 'largeBody', 'longReply']
+const UNREAD = ['rate', 'status', 'adds', 'errors', 'alsoMethod', 'largeBody', 'longReply', 'textLimits']
 /** The schemas of an endpoint's input. The client checks only what an application passes to a module. */
 const INPUT = ['params', 'query', 'body']
 /** The tables of endpoints that no module calls. `requestThrough` accepts no endpoint of them. */

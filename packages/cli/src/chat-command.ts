@@ -1,5 +1,5 @@
 // sotto chat: a client at the terminal.
-import { ClientError, SottoClient } from '@sotto/client'
+import { ClientError, type Invite, readInvite, registrationMode, SottoClient } from '@sotto/client'
 import { Chat } from './chat/chat.ts'
 import { chatCommands } from './chat/chat-commands.ts'
 import { explain } from './chat/explain.ts'
@@ -13,8 +13,6 @@ import { type Command, CommandError, type Flags, textFlag, UsageError } from './
 import { sanitizeLine } from './sanitize.ts'
 
 const DEFAULT_RELAY = 'http://localhost:8080'
-/** How long the relay may take to answer before the first start asks anything. */
-const RELAY_WITHIN_MS = 15_000
 /** How long the chat waits for unsent messages before it ends. */
 const MAX_LEAVING_MS = 5000
 
@@ -22,6 +20,7 @@ export const chatCommand: Command = {
   name: 'chat',
   summary: 'chat with friends in this terminal',
   help: `Usage: sotto chat [--relay URL] [--home DIR] [--phrase-file F] [--nickname N]
+                  [--invite LINK]
 
 A terminal client. The first start makes a new identity, or recovers one from its 12 words.
 
@@ -31,6 +30,8 @@ A terminal client. The first start makes a new identity, or recovers one from it
   --phrase-file F  on the first start, recover from the 12 words in F. If F does not exist,
                    make a new identity and write its words to F
   --nickname N     on the first start, make a new identity with this name without asking
+  --invite LINK    on the first start, the link or code of an invite, for a relay that asks
+                   for one. A link also says which relay, if --relay does not
 
 The recovery phrase and the history are stored unencrypted in that folder. Only your user
 may read it (0700, files 0600), but any program that can read your files can read them.
@@ -42,12 +43,14 @@ standard input and prints plain text. NO_COLOR is respected.`,
     home: { type: 'string' },
     'phrase-file': { type: 'string' },
     nickname: { type: 'string' },
+    invite: { type: 'string' },
   },
   run: runChat,
 }
 
 async function runChat(flags: Flags): Promise<number> {
-  const relayUrl = parseRelay(textFlag(flags, 'relay') ?? DEFAULT_RELAY)
+  const invite = inviteOf(flags)
+  const relayUrl = parseRelay(textFlag(flags, 'relay') ?? invite?.relayUrl ?? DEFAULT_RELAY)
   const home = await openHome(folderOf(textFlag(flags, 'home'), relayUrl))
   const client = await SottoClient.open({ relayUrl: relayUrl.href, store: home.store })
   const hasColour = process.stdout.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb'
@@ -63,10 +66,12 @@ async function runChat(flags: Flags): Promise<number> {
     if (home.isNewlyDamaged || (isFirstStart && home.damaged.length > 0))
       terminal.print(explainDamage(home, isFirstStart))
     if (isFirstStart) {
-      await checkRelay(relayUrl, chat.leaving)
+      // The first start needs the relay, so this asks for it before it asks the user anything.
+      const mode = await registrationMode(relayUrl.href, { signal: chat.leaving })
       const onboardingFlags = {
         phraseFile: textFlag(flags, 'phrase-file'),
         nickname: textFlag(flags, 'nickname'),
+        ...{ invite, mode },
         isDamaged: home.damaged.length > 0,
       }
       if (!(await onboard(client, terminal, onboardingFlags, chat.leaving))) return 0
@@ -123,18 +128,11 @@ function explainDamage({ folder, damaged, isNewlyDamaged }: Home, isIdentityLost
     the folder above.`
 }
 
-/** The first start needs the relay, so this asks for it before it asks the user anything. */
-async function checkRelay(relayUrl: URL, leaving: AbortSignal): Promise<void> {
-  const signal = AbortSignal.any([leaving, AbortSignal.timeout(RELAY_WITHIN_MS)])
-  const base = relayUrl.href.replace(/\/$/, '')
-  try {
-    const answer = await fetch(`${base}/health`, { signal })
-    await answer.body?.cancel()
-    if (answer.ok) return
-  } catch {
-    // The same as another answer: no relay is there.
-  }
-  throw new ClientError('NETWORK', 'no relay answers')
+function inviteOf(flags: Flags): Invite | undefined {
+  const text = textFlag(flags, 'invite')
+  const invite = text === undefined ? undefined : readInvite(text)
+  if (text !== undefined && !invite) throw new UsageError('--invite takes the link or the code of an invite')
+  return invite
 }
 
 function explainStart(error: ClientError, relayUrl: URL): string {

@@ -11,6 +11,8 @@ export interface Command {
   readonly options: Readonly<Record<string, { readonly type: 'string' | 'boolean' }>>
   /** Required arguments besides flags, in order, named as in the help: `ORDER`. None by default. */
   readonly words?: readonly string[]
+  /** Arguments that may follow them. None by default. */
+  readonly optionalWords?: readonly string[]
   /** Runs the command. Resolves with the process's exit code. */
   run(flags: Flags, words: readonly string[]): Promise<number>
 }
@@ -18,6 +20,8 @@ export interface Command {
 /** Commands that share a name and a help: `sotto orders list`, `sotto orders show ORDER`. */
 export interface CommandGroup extends Pick<Command, 'name' | 'summary' | 'help'> {
   readonly actions: readonly Omit<Command, 'summary' | 'help'>[]
+  /** What the name does with flags alone. Without this, an action must be named. */
+  readonly alone?: Pick<Command, 'options' | 'run'>
 }
 
 /** The given flags by name. */

@@ -24,7 +24,20 @@ test('every command has a help text', async () => {
     expect(output).toContain('sotto chat')
     expect(output).toContain('sotto orders')
   }
-  for (const command of ['serve', 'chat', 'orders', 'backup', 'compact', 'accounts', 'keys']) {
+  for (const command of [
+    'serve',
+    'chat',
+    'orders',
+    'backup',
+    'restore',
+    'export',
+    'compact',
+    'accounts',
+    'invites',
+    'keys',
+    'status',
+    'doctor',
+  ]) {
     const help = await sotto('help', command)
     expect(help.output).toStartWith(`Usage: sotto ${command}`)
     expect((await sotto(command, '--help')).output).toBe(help.output)

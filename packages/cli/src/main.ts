@@ -34,6 +34,8 @@ async function runCommand(args: readonly string[]): Promise<number> {
   if (first === '--help' || first === '-h') return print(command.help)
   const action = command.actions.find((each) => each.name === first)
   if (action) return await runOne(action, others, command)
+  if (command.alone && (first === undefined || first.startsWith('-')))
+    return await runOne({ ...command.alone, name }, rest, command)
   const names = command.actions.map((each) => each.name).join(', ')
   throw new UsageError(`"sotto ${name}" needs one of ${names}; see "sotto ${name} --help"`)
 }
@@ -59,15 +61,16 @@ function find(name: string): Command | CommandGroup {
 }
 
 function readArguments(
-  { words = [], ...command }: Action,
+  { words = [], optionalWords = [], ...command }: Action,
   args: readonly string[],
   name: string,
 ): { flags: Flags; words: readonly string[] } {
   try {
     const options = { ...command.options, help: { type: 'boolean', short: 'h' } } as const
-    const allowPositionals = words.length > 0
+    const most = words.length + optionalWords.length
+    const allowPositionals = most > 0
     const { values, positionals } = parseArgs({ args: [...args], options, strict: true, allowPositionals })
-    const surplus = positionals[words.length]
+    const surplus = positionals[most]
     if (surplus !== undefined) throw new Error(`Unexpected argument '${surplus}'`)
     return { flags: values, words: positionals }
   } catch (error) {

@@ -1,29 +1,10 @@
-// The operator's commands for a relay's store: backup, after-restore, resume-expiry, compact.
-import { type Command, neededFlag } from './command.ts'
+// The operator's commands for a relay's store: after-restore, resume-expiry, compact.
+import type { Command } from './command.ts'
 import { atRelay, environmentOf, type Relay } from './relay-environment.ts'
 
 const STORE = `  --data-dir D    the relay's data folder (default: DATA_DIR, otherwise ./data)
 
 If DATABASE_URL is set, the command uses that database.`
-
-export const backupCommand: Command = {
-  name: 'backup',
-  summary: 'copy the relay’s database while the relay runs',
-  help: `Usage: sotto backup --to FILE [--data-dir D]
-
-Copies the embedded database to FILE, which must not exist yet. The relay may keep running.
-
-  --to FILE       where to put the copy
-  --data-dir D    the relay's data folder (default: DATA_DIR, otherwise ./data)
-
-To restore a copy: stop the relay, put the copy as sotto.db into an empty folder, run
-sotto after-restore, and start the relay with that folder.`,
-  options: { to: { type: 'string' }, 'data-dir': { type: 'string' } },
-  run: async (flags) => {
-    const file = neededFlag(flags, 'to', 'where to put the copy')
-    return await runAndPrint(async (relay) => relay.backUp(environmentOf(flags), file))
-  },
-}
 
 export const afterRestoreCommand: Command = {
   name: 'after-restore',

@@ -1,6 +1,7 @@
 // sotto orders: shows and changes orders, through the running relay or, if none runs, in its store.
 import type { OrderLine } from '@sotto/relay'
 import { CommandError, type CommandGroup, type Flags, neededFlag, textFlag, UsageError } from './command.ts'
+import { currentUser } from './operator-name.ts'
 import { chainActions, warnOfChains } from './orders-chains.ts'
 import { jsonOf, ordersTable, orderText, payoutsTable } from './orders-command-text.ts'
 import { moneyActions } from './orders-money.ts'
@@ -200,23 +201,6 @@ function print(flags: Flags, answer: unknown, text: string): number {
 /** The person who changes something, and the reason. */
 function whoAndWhy(flags: Flags): { who: string; why: string } {
   return { who: currentUser(), why: neededFlag(flags, 'why', 'why this is done') }
-}
-
-function currentUser(): string {
-  const { SUDO_USER } = process.env
-  if (SUDO_USER) return `${SUDO_USER} (sudo)`
-  return nameOfUser() ?? `user ${process.getuid?.() ?? 'unknown'}`
-}
-
-// From the system, because Bun's userInfo trusts the variable USER. A container may have no `id` command or
-// no name.
-function nameOfUser(): string | undefined {
-  try {
-    const { success, stdout } = Bun.spawnSync(['id', '-un'], { stderr: 'ignore' })
-    return success ? stdout.toString().trim() : undefined
-  } catch {
-    return undefined
-  }
 }
 
 function choiceOf(flags: Flags, name: string, values: readonly string[]): Record<string, string> {

@@ -1,7 +1,7 @@
 // sotto serve: runs a relay in this process until a signal stops it.
-import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { type Command, CommandError, type Flags, textFlag, UsageError } from './command.ts'
+import { adminFolder, appFolder, programCall, programFile } from './program.ts'
+import { runSuccessors } from './upgrade/successor.ts'
 
 /** Flags and the relay's settings that they override. */
 const SETTINGS = { port: 'PORT', host: 'HOST', 'data-dir': 'DATA_DIR' } as const
@@ -18,18 +18,33 @@ Runs a relay until Ctrl-C. It keeps its data in one folder and needs nothing els
                   must name the address that clients use
   --data-dir D    where to keep the relay's data
 
-It serves the web app at the same address, if the app has been built (npm start builds it).
+It serves the web app at the same address. (In a clone, if it has been built: npm start does.)
 
 Every other setting is an environment variable. A flag overrides its variable (PORT, HOST,
-DATA_DIR).`,
+DATA_DIR). With DOMAIN=relay.example it listens on port 443, with a certificate that it gets and
+renews by itself.`,
   options: { port: { type: 'string' }, host: { type: 'string' }, 'data-dir': { type: 'string' } },
   async run(flags) {
-    const environment = { ...ownApp(), ...process.env, ...settingsOf(flags) }
+    // With the app, the relay is all that its users need.
+    const folders = { APP_DIR: appFolder(), ADMIN_DIR: adminFolder() }
+    const environment = { ...folders, ...process.env, ...settingsOf(flags) }
     // Imported late, so that chats do not load the relay.
-    const { serve, StartError } = await import('@sotto/relay')
+    const { askRunning, serve, StartError } = await import('@sotto/relay')
     try {
-      await serve(environment, (line) => process.stdout.write(`${line}\n`))
-      return 0
+      const print = (line: string): void => void process.stdout.write(`${line}\n`)
+      const handedOver = await serve(environment, print, programCall, {
+        canHandOver: programFile !== undefined,
+      })
+      if (!handedOver || programFile === undefined) return 0
+      // A relay that is just starting or stopping may not answer.
+      const isReady = async (pid: number): Promise<boolean> => {
+        const running = await askRunning(environment).catch(() => undefined)
+        return running?.pid === pid && running.ready
+      }
+      const args = process.argv.slice(2)
+      return await runSuccessors({
+        ...{ file: programFile, args, environment: process.env, handedOver, isReady },
+      })
     } catch (error) {
       throw error instanceof StartError ? new CommandError(error.message) : error
     }
@@ -46,12 +61,6 @@ function settingsOf(flags: Flags): Record<string, string> {
     settings[setting] = value
   }
   return settings
-}
-
-/** The app that is built beside this program; with it, the relay is all that its users need. */
-function ownApp(): Record<string, string> {
-  const folder = fileURLToPath(new URL('../../web/dist', import.meta.url))
-  return existsSync(folder) ? { APP_DIR: folder } : {}
 }
 
 function isPort(text: string): boolean {

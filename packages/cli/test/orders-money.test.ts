@@ -8,7 +8,7 @@ import { type RelayProcess, startRelay } from '@sotto/relay/testing'
 import { startChain, type TestChain, type TestToken } from '@sotto/relay/testing/chain'
 import { type WireAccount, wireAccount } from '@sotto/relay/testing/wire'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(240_000)
 
 const MAIN = join(import.meta.dir, '../src/main.ts')
 /** Of the test vector of BIP-39 that begins with `legal winner`; never hold money under it. */

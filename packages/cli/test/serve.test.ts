@@ -40,4 +40,4 @@ test('serve uses the port and folder of its flags and stops cleanly; a second re
 
   first.kill('SIGTERM')
   expect(await first.exited).toBe(0)
-}, 60_000)
+}, 120_000)

@@ -2,11 +2,12 @@
 // and one over pipes.
 import { join } from 'node:path'
 
-const MAIN = join(import.meta.dir, '../src/main.ts')
+/** The program of this clone. */
+const CLONE = [process.execPath, join(import.meta.dir, '../src/main.ts')]
 // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one
 const SEQUENCE = /^\u001b(?:\[([?0-9;]*)([A-Za-z])|[78])/
 /** Long enough for a busy machine, and for a client with a long random delay before it reconnects. */
-const PATIENCE_MS = 40_000
+const PATIENCE_MS = 90_000
 
 /** Waits until `condition` is true. On failure, the error contains `what` and the actual output. */
 async function until(what: string, condition: () => boolean, output: () => string): Promise<void> {
@@ -138,7 +139,7 @@ export class TtyChat {
   constructor(args: readonly string[], env: Record<string, string> = {}, columns = 100, rows = 40) {
     this.screen = new Screen(columns, rows)
     const decoder = new TextDecoder()
-    this.process = Bun.spawn([process.execPath, MAIN, 'chat', ...args], {
+    this.process = Bun.spawn([...CLONE, 'chat', ...args], {
       env: { PATH: process.env.PATH ?? '', TERM: 'xterm-256color', LANG: 'C.UTF-8', ...env },
       terminal: {
         cols: columns,
@@ -211,8 +212,9 @@ export class PipedChat {
   readonly process: Bun.Subprocess<'pipe', 'pipe', 'pipe'>
   output = ''
 
-  constructor(args: readonly string[], env: Record<string, string> = {}) {
-    this.process = Bun.spawn([process.execPath, MAIN, 'chat', ...args], {
+  /** @param program what to run instead of the program of this clone */
+  constructor(args: readonly string[], env: Record<string, string> = {}, program: readonly string[] = CLONE) {
+    this.process = Bun.spawn([...program, 'chat', ...args], {
       env: { PATH: process.env.PATH ?? '', LANG: 'C.UTF-8', ...env },
       stdin: 'pipe',
       stdout: 'pipe',

@@ -17,6 +17,7 @@ const REFUSALS: Words = {
   EXPIRED: 'It expired before it was delivered.',
   MAILBOX_FULL: 'Too many messages wait there already. Try again later.',
   NOT_CHANNEL_OWNER: 'Only the owner of the channel can do this.',
+  CHANNEL_CLOSED: 'The operator of the relay has closed this channel.',
   QUOTA_EXCEEDED: 'All your seats for channels are in use.',
   TOO_MANY_SUBSCRIPTIONS: 'You have subscribed to as many channels as are allowed.',
   OWN_CHANNEL: 'The channel is your own.',
@@ -31,6 +32,9 @@ const REFUSALS: Words = {
   MEDIA_UNAVAILABLE: 'This relay cannot take or give files now.',
   PAYLOAD_TOO_LARGE: 'It is too large for this relay.',
   RELAY_FULL: 'The disk of the relay is full. Only its operator can make room.',
+  INVITE_REQUIRED: 'This relay takes new accounts only with an invite.',
+  INVITE_INVALID: 'This invite is unknown, used up, revoked or has ended. Ask for a new one.',
+  REGISTRATION_CLOSED: 'This relay takes no new accounts.',
   INTERNAL: 'The relay failed. Its operator finds the cause in its log.',
 }
 
@@ -50,6 +54,9 @@ export function explain(error: unknown): string {
     const seconds = Math.ceil((error.retryAfterMs ?? 60_000) / 1000)
     return `That was too often. Try again in ${seconds} s.`
   }
+  // The operator's words come with it.
+  if (error.refusal === 'ACCOUNT_SUSPENDED')
+    return sanitizeLine(error.message.replace(error.refusal, 'The operator has suspended your account'), 300)
   return REFUSALS[error.refusal] ?? sanitizeLine(error.message, 300)
 }
 

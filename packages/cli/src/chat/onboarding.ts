@@ -1,7 +1,15 @@
 // The first start: makes a new identity and shows its words once, or recovers one from its words.
-import { ClientError, type SottoClient, validateMnemonic } from '@sotto/client'
+import {
+  ClientError,
+  type Invite,
+  type RegistrationMode,
+  readInvite,
+  type SottoClient,
+  validateMnemonic,
+} from '@sotto/client'
 import { CommandError } from '../command.ts'
 import { sanitizeLine } from '../sanitize.ts'
+import { explain } from './explain.ts'
 import { readPhrase, writePhrase } from './home.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -9,8 +17,11 @@ import type { Terminal } from './terminal.ts'
 export interface OnboardingFlags {
   readonly phraseFile: string | undefined
   readonly nickname: string | undefined
+  readonly invite: Invite | undefined
   /** Whether the home has a damaged store, from which the identity could not be read. */
   readonly isDamaged: boolean
+  /** Who may register at this relay. */
+  readonly mode: RegistrationMode
 }
 
 /** What the steps of the first start work with. */
@@ -53,12 +64,27 @@ export async function onboard(
 }
 
 async function createNew({ client, terminal, flags, leaving }: FirstStart): Promise<boolean> {
+  if (flags.mode === 'closed')
+    throw new CommandError('this relay takes no new accounts; an existing one is recovered by its 12 words')
+  let invite = flags.invite?.code
   for (;;) {
+    if (flags.mode === 'invite' && invite === undefined) {
+      if (flags.nickname !== undefined) throw new CommandError('this relay asks for an invite: --invite LINK')
+      const typed = await terminal.ask('This relay asks for an invite. Its link or code: ')
+      if (typed === undefined) return false
+      invite = readInvite(typed)?.code
+      if (invite === undefined) terminal.print('This is no invite.')
+      if (invite === undefined) continue
+    }
     const nickname = flags.nickname ?? (await terminal.ask('Your nickname, as friends will see it: '))
     if (nickname === undefined) return false
     terminal.setStatus('registering…')
     try {
-      const { mnemonic } = await client.create({ nickname, signal: leaving })
+      const { mnemonic } = await client.create({
+        nickname,
+        signal: leaving,
+        ...(invite === undefined ? {} : { invite }),
+      })
       terminal.setStatus('')
       if (flags.phraseFile === undefined) return (await showWords(terminal, mnemonic)) && !leaving.aborted
       await writePhrase(flags.phraseFile, mnemonic)
@@ -66,6 +92,15 @@ async function createNew({ client, terminal, flags, leaving }: FirstStart): Prom
       return true
     } catch (error) {
       terminal.setStatus('')
+      if (
+        error instanceof ClientError &&
+        error.refusal === 'INVITE_INVALID' &&
+        flags.nickname === undefined
+      ) {
+        terminal.print(explain(error))
+        invite = undefined
+        continue
+      }
       if (
         !(error instanceof ClientError) ||
         error.code !== 'INVALID_ARGUMENT' ||

@@ -1,11 +1,10 @@
-// `npm run build`: builds the package @sotto/client in packages/client/dist, ready for publishing. With
-// `app`, it builds the web app in packages/web/dist instead.
-import { copyFile, readFile, rm } from 'node:fs/promises'
+// Builds the package @sotto/client, ready for publishing.
+import { copyFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { buildApp } from './app-build.mjs'
-import { makeDeclarations } from './client-package/declarations.ts'
-import { CLIENT, DIST, type Entry, ROOT, readEntries, readManifest } from './client-package/entries.ts'
-import { buildScripts, scriptOf } from './client-package/scripts.ts'
+import { licenceOf } from '../package-licences.ts'
+import { makeDeclarations } from './declarations.ts'
+import { CLIENT, DIST, type Entry, ROOT, readEntries, readManifest } from './entries.ts'
+import { buildScripts, scriptOf } from './scripts.ts'
 
 /** Builds the package from scratch. @param folder the target; its content is removed */
 export async function buildClient(folder: string = DIST): Promise<void> {
@@ -53,15 +52,9 @@ async function publishedManifest(
 }
 
 async function licencesOf(packages: readonly string[]): Promise<string> {
-  const parts = packages.map(async (name) => {
-    const folder = join(ROOT, 'node_modules', name)
-    const { version, license } = await Bun.file(join(folder, 'package.json')).json()
-    const [file] = [...new Bun.Glob('LICEN[SC]E*').scanSync(folder)]
-    if (file === undefined) throw new Error(`${name} has no licence`)
-    const text = await readFile(join(folder, file), 'utf8')
-    return `## ${name} ${version} (${license})\n\n${text.trim()}`
-  })
-  return ['# Software of others in this package', ...(await Promise.all(parts))].join('\n\n').concat('\n')
+  const licences = await Promise.all(packages.map((name) => licenceOf(join(ROOT, 'node_modules', name))))
+  const parts = licences.map(
+    ({ name, version, licence, text }) => `## ${name} ${version} (${licence})\n\n${text}`,
+  )
+  return `${['# Software of others in this package', ...parts].join('\n\n')}\n`
 }
-
-if (import.meta.main) process.argv[2] === 'app' ? buildApp() : await buildClient()

@@ -1,0 +1,21 @@
+// Copies this checkout, for tests that build the same in another folder.
+import { cp, mkdir, readdir, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ROOT } from './client-package/entries.ts'
+
+const MANIFESTS = ['package.json', 'package-lock.json', 'tsconfig.json']
+
+/** Copies what is built from into a folder. Only the libraries of others are those of this checkout. */
+export async function copySources(folder: string): Promise<void> {
+  const modules = join(folder, 'node_modules')
+  await mkdir(join(modules, '@sotto'), { recursive: true })
+  for (const name of ['packages', 'scripts', 'deploy', 'LICENSE', ...MANIFESTS])
+    await cp(join(ROOT, name), join(folder, name), {
+      recursive: true,
+      filter: (path) => !/[\\/](?:node_modules|dist|dist-admin|\.dist-\w+)$/.test(path),
+    })
+  for (const name of await readdir(join(ROOT, 'node_modules')))
+    if (name !== '@sotto') await symlink(join(ROOT, 'node_modules', name), join(modules, name))
+  for (const name of ['client', 'crypto', 'protocol', 'relay'])
+    await symlink(join(folder, 'packages', name), join(modules, '@sotto', name))
+}
