@@ -28,6 +28,7 @@ const KINDS_OF_ID: Readonly<Record<string, string>> = {
   friends: 'friendship',
   channels: 'channel',
   order: 'order',
+  invites: 'invite',
 }
 
 /** No name server knows it, so a push is sent nowhere. */

@@ -8,7 +8,7 @@ const KINDS: Readonly<Record<string, string>> = {
   ...{ alias_id: 'alias', uuid: 'uuid', conversation_id: 'conversation', friendship_id: 'friendship' },
   ...{ channel_id: 'channel', order_id: 'order', post_id: 'post', upload_id: 'upload', media_key: 'media' },
   ...{ etag: 'etag', challenge: 'challenge', challenge_string: 'pow', ticket: 'ticket' },
-  ...{ upload_url: 'link', download_url: 'link', vapid_public_key: 'vapid' },
+  ...{ invite_id: 'invite', upload_url: 'link', download_url: 'link', vapid_public_key: 'vapid' },
 }
 const PREFIXES: Readonly<Record<string, string>> = { ch_: 'channel', p_: 'post', ord_: 'order' }
 const MOST_OF_A_KIND = 64

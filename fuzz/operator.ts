@@ -28,6 +28,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly unknown
   },
   'orders.refund-recorded': { payment: ['manual/r1'], reference: ['x'], who: ['ada'], why: ['done'] },
   'payouts.due': {},
+  status: {},
   'payouts.paid': { order_id: [live('order', 1)], reference: ['x'], who: ['ada'], why: ['done'] },
   'accounts.log-out': { alias_id: [live('alias', 0), live('alias', 1)] },
   'keys.list': {},

@@ -181,6 +181,24 @@ describe('the implementation that runs is', () => {
     })
   }
 
+  test('noble, if WebCrypto refuses private keys that begin with a zero', async () => {
+    const subtle = new Proxy(crypto.subtle, {
+      get: (target, name) =>
+        name === 'importKey'
+          ? async (...input: Parameters<SubtleCrypto['importKey']>) => {
+              const [format, key] = input
+              if (format === 'pkcs8' && key instanceof Uint8Array && key[16] === 0)
+                throw new DOMException(
+                  'Data provided to an operation does not meet requirements',
+                  'DataError',
+                )
+              return target.importKey(...input)
+            }
+          : Reflect.get(target, name).bind(target),
+    })
+    expect(await choosePrimitives(subtle)).toBe(noblePrimitives)
+  })
+
   test('noble, in Bun and Node', async () => {
     expect(await loadPrimitives()).toBe('noble')
   })

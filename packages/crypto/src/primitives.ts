@@ -48,9 +48,10 @@ export async function choosePrimitives(subtle: SubtleCrypto | undefined): Promis
   return noblePrimitives
 }
 
-// Only Ed25519 and X25519 may be missing: they came to WebCrypto late, Ed25519 to Chromium last.
+// Only Ed25519 and X25519 may be missing: they came to WebCrypto late, Ed25519 to Chromium last. WebKitGTK
+// refuses private keys that begin with a zero, as one of 256 does.
 async function isComplete(web: Primitives): Promise<boolean> {
-  const privateKey = new Uint8Array(32).fill(1)
+  const privateKey = new Uint8Array(32)
   try {
     const keys = await Promise.all([web.ed25519PublicKey(privateKey), web.x25519PublicKey(privateKey)])
     return keys.every((key) => key.length === 32)

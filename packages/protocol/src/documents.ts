@@ -1,7 +1,7 @@
 // Generates the interface documents from the schemas: OpenAPI 3.1 for HTTP, AsyncAPI 3 for the WebSocket.
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type * as v from 'valibot'
-import { API_BASE, type Endpoint, endpointSummaries, endpoints } from './endpoints.ts'
+import { API_BASE, type Endpoint, endpointSummaries, endpoints, suspendedMayCall } from './endpoints.ts'
 import { type ErrorCode, errorMeanings, errors } from './errors.ts'
 import { clientFrames } from './frames/client-frames.ts'
 import { closeCodes, closeMeanings, relayFrames } from './frames/relay-frames.ts'
@@ -49,7 +49,7 @@ export function openApiDocument(version: string): Json {
       license: LICENSE,
       summary: 'End-to-end encrypted messaging relay',
     },
-    servers: [{ url: '/' }],
+    servers: [{ url: './' }], // Relative to this document: a proxy may serve the relay below a path.
     paths: { ...paths, ...plainPaths() },
     components: {
       securitySchemes: { token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
@@ -104,6 +104,9 @@ function operation(name: string, endpoint: Endpoint, summary: string): Json {
     ...endpoint.errors,
     ...COMMON_ERRORS,
     ...(endpoint.auth === 'account' ? ACCOUNT_ERRORS : []),
+    ...(endpoint.auth === 'account' && !suspendedMayCall.some((each) => each === name)
+      ? (['ACCOUNT_SUSPENDED'] as const)
+      : []),
     // A disk without any space left fails every write.
     ...(endpoint.method === 'GET' ? [] : (['RELAY_FULL'] as const)),
   ])
@@ -179,7 +182,7 @@ function plainPaths(): Json {
     get: { summary, responses: { 200: { description: summary, content: { 'application/json': {} } } } },
   })
   return {
-    '/health': json('The process answers'),
+    '/health': json('The process answers; `registration` is `open`, `invite` or `closed`'),
     '/ready': json('The relay can work; 503 if it cannot'),
     '/openapi.json': json('This document'),
     '/asyncapi.json': json('The WebSocket interface'),

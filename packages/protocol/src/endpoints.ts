@@ -6,8 +6,10 @@ import { callEndpoints, callSummaries } from './endpoints/calls.ts'
 import { channelEndpoints, channelSummaries } from './endpoints/channels.ts'
 import { conversationEndpoints, conversationSummaries } from './endpoints/conversations.ts'
 import { friendEndpoints, friendSummaries } from './endpoints/friends.ts'
+import { inviteEndpoints, inviteSummaries } from './endpoints/invites.ts'
 import { mediaEndpoints, mediaSummaries } from './endpoints/media.ts'
 import { pushEndpoints, pushSummaries } from './endpoints/push.ts'
+import { reportEndpoints, reportSummaries } from './endpoints/reports.ts'
 import { vanityEndpoints, vanitySummaries } from './endpoints/vanity.ts'
 import type { ErrorCode } from './errors.ts'
 
@@ -19,8 +21,10 @@ export {
   channelEndpoints,
   conversationEndpoints,
   friendEndpoints,
+  inviteEndpoints,
   mediaEndpoints,
   pushEndpoints,
+  reportEndpoints,
   vanityEndpoints,
 }
 
@@ -34,6 +38,8 @@ export const endpoints = {
   ...callEndpoints,
   ...pushEndpoints,
   ...mediaEndpoints,
+  ...inviteEndpoints,
+  ...reportEndpoints,
 } as const
 
 /** One line about each endpoint. */
@@ -46,7 +52,20 @@ export const endpointSummaries: Readonly<Record<EndpointName, string>> = {
   ...callSummaries,
   ...pushSummaries,
   ...mediaSummaries,
+  ...inviteSummaries,
+  ...reportSummaries,
 }
+
+/**
+ * What a suspended account can call: it reads and deletes what it has, and logs out. Separate from the table,
+ * so that clients do not bundle it.
+ */
+export const suspendedMayCall: readonly EndpointName[] = [
+  ...(['getMe', 'deleteMe', 'authLogout', 'authLogoutAll'] as const),
+  ...(['listFriends', 'removeFriend', 'listBlocks', 'activeConversations'] as const),
+  ...(['myChannels', 'getChannel', 'listPosts', 'deletePost', 'deleteChannel', 'unsubscribe'] as const),
+  ...(['downloadMedia', 'storageEstimate', 'pushDisable', 'listOrders'] as const),
+]
 
 /** An endpoint's name. */
 export type EndpointName = keyof typeof endpoints

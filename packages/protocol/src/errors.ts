@@ -20,7 +20,18 @@ const registry = {
       'OWN_CHANNEL',
     ],
     401: ['SIGNATURE_INVALID'],
-    403: ['NOT_FRIENDS', 'NOT_YOUR_MESSAGE', 'NOT_CHANNEL_OWNER', 'QUOTA_EXCEEDED', 'ORIGIN_REFUSED'],
+    403: [
+      'ACCOUNT_SUSPENDED',
+      'NOT_FRIENDS',
+      'NOT_YOUR_MESSAGE',
+      'NOT_CHANNEL_OWNER',
+      'CHANNEL_CLOSED',
+      'QUOTA_EXCEEDED',
+      'ORIGIN_REFUSED',
+      'INVITE_REQUIRED',
+      'INVITE_INVALID',
+      'REGISTRATION_CLOSED',
+    ],
     404: ['NOT_FOUND'],
     405: ['METHOD_NOT_ALLOWED'],
     409: [
@@ -53,6 +64,7 @@ const registry = {
       'TOO_MANY_ORDERS',
       'OUT_OF_ORDER',
       'TOO_MANY_UPLOADS',
+      'TOO_MANY_INVITES',
     ],
     500: ['INTERNAL'],
     503: ['PAYMENTS_UNAVAILABLE', 'MEDIA_UNAVAILABLE', 'SHUTTING_DOWN'],
@@ -106,12 +118,18 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   CHALLENGE_INVALID: 'The challenge is unknown, used, expired or for another account.',
   SIGNATURE_INVALID: 'The signature over the challenge is not the account’s.',
   TICKET_INVALID: 'The WebSocket ticket is unknown, used, expired or for another account.',
+  ACCOUNT_SUSPENDED:
+    'The relay’s operator has suspended the account; `detail` says why, and until when if that is known.',
   NOT_FRIENDS: 'The two accounts are not friends.',
   NOT_YOUR_MESSAGE: 'Only a message’s sender can retract it.',
   NOT_CHANNEL_OWNER: 'Only the channel’s owner can do this.',
+  CHANNEL_CLOSED: 'The relay’s operator has closed the channel; `detail` says why.',
   QUOTA_EXCEEDED: 'All of the account’s channel seats are in use; it can buy another.',
   ORIGIN_REFUSED:
     'The relay takes no WebSockets from pages of this origin; its operator lists the right ones in `CORS_ORIGINS`.',
+  INVITE_REQUIRED: 'This relay takes new accounts only with an invite; ask somebody who uses it for one.',
+  INVITE_INVALID: 'The invite is unknown, used up, revoked or has ended; ask for a new one.',
+  REGISTRATION_CLOSED: 'This relay takes no new accounts. Accounts that exist can still be recovered.',
   OWN_CHANNEL: 'An account cannot buy its own channel.',
   NOT_FOUND: 'The thing does not exist, or the caller may not see it.',
   METHOD_NOT_ALLOWED: 'The path does not accept this method.',
@@ -144,6 +162,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   STORAGE_FULL:
     'The account’s media, including unfinished uploads, or the posts of its channels have reached their limit.',
   TOO_MANY_UPLOADS: 'The account has reached its limit of unfinished uploads; complete or cancel one.',
+  TOO_MANY_INVITES: 'The account has made as many invites as the operator allows each member.',
   PARTS_MISMATCH:
     'The named parts are not the stored ones, numbered from 1 and in order; request their list.',
   ALREADY_STORED: 'The link was already used; it writes once.',
@@ -166,6 +185,8 @@ export interface ErrorDetails {
   readonly field?: string | undefined
   /** The rule that it breaks, in words. */
   readonly rule?: string | undefined
+  /** What a person has written about it, such as why an account is suspended. */
+  readonly words?: string | undefined
   /** The rate that was exceeded. */
   readonly limit?: string | undefined
   /** When to try again, in milliseconds from now. */

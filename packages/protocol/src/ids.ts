@@ -49,8 +49,8 @@ export const Seq = v.pipe(
   v.minValue(1, 'must be an integer from 1'),
 )
 
-/** Milliseconds since 1970, as in a relay's frames. */
-export const Milliseconds = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+/** Milliseconds since 1970, as in a relay's frames, as far as dates reach. */
+export const Milliseconds = v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(8.64e15))
 
 /** The encryption scheme of a payload. Opaque to the relay (docs/protocol.md, "What a client derives"). */
 export const CryptoVersion = v.pipe(
@@ -103,6 +103,8 @@ export const Name = v.pipe(
  */
 export const ReceivedName = v.pipe(
   v.string(),
+  // Cleaning takes time. No name for people has more that is invisible.
+  v.maxLength(4096),
   v.description(`at most ${NAME_CHARACTERS} characters, without control, bidirectional and invisible ones`),
   v.transform(cleanName),
   v.regex(
@@ -117,7 +119,11 @@ export function named<A extends { readonly alias_id: string; readonly nickname: 
 }
 
 /** A point in time: ISO 8601, UTC, milliseconds, `Z`. */
-export const Timestamp = v.pipe(v.string(), v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/))
+export const Timestamp = v.pipe(
+  v.string(),
+  v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+  v.check((time) => !Number.isNaN(Date.parse(time)), 'must be a date that exists'),
+)
 
 /** A friendship's number. */
 export const FriendshipId = v.pipe(v.number(), v.safeInteger(), v.minValue(1))

@@ -91,6 +91,7 @@ export const rates = {
     means: 'changes of push subscriptions',
   },
   search: { burst: 30, perSeconds: 60, by: 'account', setting: 'RATE_SEARCH', means: 'channel searches' },
+  report: { burst: 20, perSeconds: 3600, by: 'account', setting: 'RATE_REPORT', means: 'reports' },
   post: { burst: 60, perSeconds: 60, by: 'account', setting: 'RATE_POST', means: 'posts to channels' },
   history: {
     burst: 60,

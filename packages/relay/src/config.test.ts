@@ -47,9 +47,77 @@ test('every setting is read', () => {
     corsOrigins: ['https://a.example', 'https://b.example'],
   })
   expect(config.publicUrl?.host).toBe('relay.example:8443')
+  for (const path of ['/a/b', '/a/b/'])
+    expect(readConfig({ PUBLIC_URL: `https://x.example${path}` }).publicUrl?.href).toBe(
+      'https://x.example/a/b/',
+    )
   expect(config.rates?.pow).toEqual({ burst: 5, perSeconds: 10 })
   expect(config.limits.powDifficulty).toBe(5)
   expect(readConfig({ RATE_LIMITS: 'off', RATE_POW: 'ignored' }).rates).toBeUndefined()
+})
+
+test('who may register is one of three words', () => {
+  expect(readConfig({}).admission.registration).toBe('open')
+  expect(readConfig({ REGISTRATION: ' invite ' }).admission.registration).toBe('invite')
+  expect(readConfig({}).admission.invitesByMembers).toBe(0)
+  expect(readConfig({ INVITES_BY_MEMBERS: '5' }).admission.invitesByMembers).toBe(5)
+  expect(messageOf({ INVITES_BY_MEMBERS: 'all' })).toBe(
+    'INVITES_BY_MEMBERS must be a whole number from 0 to 10000',
+  )
+  expect(messageOf({ REGISTRATION: 'friends' })).toBe('REGISTRATION must be one of open, invite, closed')
+})
+
+test('the work of a registration rises at a number, or not at all, up to five zeros', () => {
+  expect(readConfig({}).admission).toMatchObject({ powRisesAt: 300, powMost: 5 })
+  expect(readConfig({ POW_RISES_AT: 'off' }).admission.powRisesAt).toBeUndefined()
+  expect(messageOf({ POW_RISES_AT: '0' })).toBe(
+    'POW_RISES_AT must be a whole number from 1 to 1000000, or off',
+  )
+  expect(messageOf({ POW_DIFFICULTY_MOST: '6' })).toBe(
+    'POW_DIFFICULTY_MOST must be a whole number from 1 to 5',
+  )
+})
+
+test('TLS needs both files, and an address for clients that begins with https', () => {
+  const files = { TLS_CERT: 'cert.pem', TLS_KEY: 'key.pem' }
+  expect(readConfig(files).certificates).toMatchObject({
+    files: { cert: 'cert.pem', key: 'key.pem' },
+    acme: undefined,
+  })
+  expect(messageOf({ TLS_CERT: 'cert.pem' })).toBe('TLS_KEY must be set too, because the other one is')
+  expect(messageOf({ TLS_KEY: 'key.pem' })).toBe('TLS_CERT must be set too, because the other one is')
+  expect(messageOf({ ...files, PUBLIC_URL: 'http://relay.example' })).toBe(
+    'PUBLIC_URL must be an address that begins with https://, because TLS_CERT is set',
+  )
+})
+
+describe('settings of TLS and ACME that are refused', () => {
+  const DOMAIN = 'relay.example'
+  test.each([
+    [{ DOMAIN: 'https://relay.example' }, 'DOMAIN must be a name such as relay.example, or an IP address'],
+    [{ DOMAIN: 'relay' }, 'DOMAIN must be a name such as relay.example, or an IP address'],
+    [{ DOMAIN, PUBLIC_URL: 'http://relay.example' }, 'PUBLIC_URL must be an address that begins with https'],
+    [{ DOMAIN, PUBLIC_URL: 'https://other.example' }, 'PUBLIC_URL must be an address at the host of DOMAIN'],
+    [{ DOMAIN, PUBLIC_URL: 'https://relay.example/a' }, 'PUBLIC_URL must be an address without a path'],
+    [{ DOMAIN, HTTP_PORT: 'off' }, 'HTTP_PORT must be a port, because the ACME server of DOMAIN asks there'],
+    [{ DOMAIN, HTTP_PORT: '0' }, 'HTTP_PORT must be a port from 1 to 65535, or off'],
+    [{ DOMAIN, HTTP_PORT: '65536' }, 'HTTP_PORT must be a port from 1 to 65535, or off'],
+    [{ HTTP_PORT: '80' }, 'PUBLIC_URL must be the address to which HTTP_PORT sends browsers'],
+    [{ DOMAIN, ACME_DIRECTORY: 'http://acme.example' }, 'ACME_DIRECTORY must be an address that begins with'],
+    [{ DOMAIN, ACME_EMAIL: 'you' }, 'ACME_EMAIL must be one address, such as you@relay.example'],
+    [{ DOMAIN, ACME_EMAIL: 'a@b.example,c@d.example' }, 'ACME_EMAIL must be one address'],
+  ])('%j', (environment, reason) => {
+    expect(messageOf(environment)).toStartWith(reason)
+  })
+
+  test('but a domain or an IP address alone is enough, and files of one’s own need no port 80', () => {
+    expect(readConfig({ DOMAIN: 'Relay.Example' })).toMatchObject({
+      ...{ port: 443, host: '::', certificates: { httpPort: 80, acme: { host: 'relay.example' } } },
+    })
+    expect(readConfig({ DOMAIN: '2001:db8::1' }).publicUrl?.href).toBe('https://[2001:db8::1]/')
+    const files = { TLS_CERT: 'cert.pem', TLS_KEY: 'key.pem' }
+    expect(messageOf({ DOMAIN, ...files, HTTP_PORT: 'off' })).toBe('it was accepted')
+  })
 })
 
 describe('a name that is no setting', () => {
@@ -120,17 +188,25 @@ describe('the error for an invalid value names the setting, the value and the va
     ['PORT', '-1', 'a whole number from 0 to 65535'],
     ['PORT', '0x50', 'a whole number from 0 to 65535'],
     ['PORT', '8080.5', 'a whole number from 0 to 65535'],
-    ['PUBLIC_URL', 'relay.example', 'a URL without a path, such as https://relay.example'],
-    ['PUBLIC_URL', 'https://relay.example/path', 'a URL without a path, such as https://relay.example'],
-    ['PUBLIC_URL', 'ftp://relay.example', 'a URL without a path, such as https://relay.example'],
+    ...[
+      ...['relay.example', 'ftp://relay.example', 'https://relay.example?', 'https://relay.example/a?b=c'],
+      ...['https://relay.example/#a', 'https://you@relay.example', 'https://relay.example//'],
+      ...['https://relay.example/a//b', 'https://relay.example/a b', 'https://relay.example/%2e%2f'],
+    ].map(
+      (url) =>
+        ['PUBLIC_URL', url, 'a URL such as https://relay.example or https://example.org/sotto'] as const,
+    ),
     ['DATABASE_CONNECTIONS', '1', 'a whole number from 2 to 200'],
     ['CORS_ORIGINS', 'https://a.example/', '* or origins such as https://app.example'],
     ['CORS_ORIGINS', '*,https://a.example', '* or origins such as https://app.example'],
     ['TRUST_PROXY', 'true', 'a whole number from 0 to 10'],
     ['LOG_LEVEL', 'INFO', 'one of silent, error, warn, info, debug'],
     ['DRAIN_SECONDS', '0', 'a whole number from 1 to 300'],
+    ['UPGRADE_SECONDS', '1', 'a whole number from 2 to 3600'],
     ['RATE_LIMITS', 'no', 'one of on, off'],
     ['UNBOUND_LOGIN', 'yes', 'one of refuse, allow'],
+    ['METRICS_PORT', '0', 'a whole number from 1 to 65535'],
+    ['METRICS_PORT', 'on', 'a whole number from 1 to 65535'],
   ])('%s=%s', (name, value, right) => {
     expect(messageOf({ [name]: value })).toBe(`${name} is "${value}", but must be ${right}`)
   })

@@ -9,12 +9,21 @@ import {
   type Rates,
   rates,
 } from '@sotto/protocol'
+import { type AdmissionConfig, admissionConfigOf, admissionSettings } from './admission/admission.ts'
 import { type IceServers, iceServersOf, iceSettings } from './calls/ice-settings.ts'
+import {
+  type CertificateConfig,
+  certificateConfigOf,
+  certificateSettings,
+  defaultsOfDomain,
+} from './certificates/certificates.ts'
 import { isLoopback, type LoginHost } from './listener/login-host.ts'
 import { type MediaConfig, mediaConfigOf, mediaSettings } from './media/media-settings.ts'
+import { type BackupConfig, backupConfigOf, backupSettings } from './operations/backup-settings.ts'
 import { type LogLevel, logLevels } from './operations/log.ts'
 import { nearestName } from './operations/nearest-name.ts'
 import { SettingError } from './operations/setting-error.ts'
+import { type SettingInForce, settingsInForce } from './operations/settings-in-force.ts'
 import { type SpaceConfig, spaceConfigOf, spaceSettings } from './operations/space-settings.ts'
 import { type PaymentConfig, paymentConfigOf } from './payments/payment-config.ts'
 import { paymentSettings } from './payments/payment-settings.ts'
@@ -29,17 +38,27 @@ export class ConfigError extends Error {
 export interface Config {
   readonly port: number
   readonly host: string
+  /** Ends with a slash. It has a path only if a proxy in front of the relay removes it. */
   readonly publicUrl: URL | undefined
+  readonly certificates: CertificateConfig
   readonly loginHost: LoginHost
+  readonly admission: AdmissionConfig
   readonly dataDir: string
   readonly databaseUrl: string | undefined
   readonly databaseConnections: number
   /** The folder of the web app; undefined if the relay serves none. */
   readonly appDir: string | undefined
+  /** The folder of the admin page; undefined if the relay has none. */
+  readonly adminDir: string | undefined
   readonly corsOrigins: readonly string[] | 'any'
   readonly trustedProxies: number
   readonly logLevel: LogLevel
+  /** The file of the security log; undefined if there is none. */
+  readonly securityLog: string | undefined
+  /** Where metrics are read; undefined if they are not. */
+  readonly metrics: { readonly host: string; readonly port: number } | undefined
   readonly drainSeconds: number
+  readonly upgradeSeconds: number
   /** The file of the operator's price list. If undefined, the relay's own list is used. */
   readonly vanityRules: string | undefined
   readonly payments: PaymentConfig
@@ -47,8 +66,11 @@ export interface Config {
   readonly push: PushConfig
   readonly media: MediaConfig
   readonly space: SpaceConfig
+  readonly backup: BackupConfig
   readonly limits: Limits
   readonly rates: Rates
+  /** Every setting as it is in force, for the operator's eyes. */
+  readonly inForce: readonly SettingInForce[]
 }
 
 interface Setting {
@@ -66,13 +88,15 @@ export const settings = {
   PUBLIC_URL: {
     default: '',
     means:
-      'the relay’s address for clients, such as https://relay.example; login challenges are bound to its host. If empty, only localhost, 127.0.0.0/8 and ::1 are taken',
+      'the relay’s address for clients, such as https://relay.example, or https://example.org/sotto behind a proxy that removes the path; login challenges are bound to its host. If empty, only localhost, 127.0.0.0/8 and ::1 are taken',
   },
   UNBOUND_LOGIN: {
     default: 'refuse',
     means:
       'allow, while PUBLIC_URL is empty, takes logins under any host name, so that a false relay can pass them on to this one',
   },
+  ...certificateSettings,
+  ...admissionSettings,
   DATA_DIR: { default: './data', means: 'folder of the embedded database' },
   DATABASE_URL: { default: '', means: 'postgres://… to use PostgreSQL instead of the embedded database' },
   DATABASE_CONNECTIONS: { default: '10', means: 'connections to PostgreSQL, 2 to 200' },
@@ -81,14 +105,36 @@ export const settings = {
     means:
       'folder of the built web app, which the relay serves at `/`; off serves none. `sotto serve` takes its own app if this is not set',
   },
+  ADMIN_DIR: {
+    default: 'off',
+    means:
+      'folder of the built admin page, which `sotto admin` opens; off for none. `sotto serve` takes its own if this is not set',
+  },
   CORS_ORIGINS: { default: '*', means: 'web origins that may call the relay, comma-separated, or *' },
   TRUST_PROXY: {
     default: '0',
     means:
       'number of your reverse proxies in front of the relay, 0 to 10; the relay trusts their X-Forwarded-For',
   },
+  SECURITY_LOG: {
+    default: 'off',
+    means: 'file for logins, failed logins, rates that were reached and commands of operators; off for none',
+  },
   LOG_LEVEL: { default: 'info', means: 'silent, error, warn, info or debug' },
+  METRICS_PORT: {
+    default: 'off',
+    means: 'TCP port, 1 to 65535, of the metrics for Prometheus (`GET /metrics`); off opens none',
+  },
+  METRICS_HOST: {
+    default: '127.0.0.1',
+    means: 'address of METRICS_PORT. Who reaches it reads all metrics, so keep it from the internet',
+  },
   DRAIN_SECONDS: { default: '10', means: 'how long each step of stopping waits for accepted work, 1 to 300' },
+  UPGRADE_SECONDS: {
+    default: '60',
+    means:
+      'how long a new version may take to be ready after `sotto upgrade`, 2 to 3600; then the former one comes back',
+  },
   VANITY_RULES: {
     default: '',
     means: 'file with the prices of custom ids, read again when it changes; if empty, the relay’s own rules',
@@ -98,6 +144,7 @@ export const settings = {
   ...pushSettings,
   ...mediaSettings,
   ...spaceSettings,
+  ...backupSettings,
   RATE_LIMITS: {
     default: 'on',
     means: 'off lifts all rates, but no size limit; for benchmarks and closed networks',
@@ -144,38 +191,62 @@ export function readConfig(environment: Environment): Config {
   const unknown = unknownSettings(environment).find(({ name }) => STRICT_PREFIX.test(name))
   if (unknown)
     throw new ConfigError(`${unknown.name} is not a setting; the nearest one is ${unknown.nearest}`)
-  const text = (name: keyof typeof settings): string => environment[name]?.trim() || settings[name].default
+  const given = (name: keyof typeof settings): string => environment[name]?.trim() ?? ''
+  const usual = checked(() => defaultsOfDomain(given('DOMAIN'), given('PORT')))
+  const text = (name: keyof typeof settings): string => given(name) || usual[name] || settings[name].default
   const whole = (name: keyof typeof settings, min: number, max: number): number =>
     wholeNumber(name, text(name), min, max)
   const url = publicUrl(text('PUBLIC_URL'))
   const isUnboundAllowed = oneOf('UNBOUND_LOGIN', text('UNBOUND_LOGIN'), ['refuse', 'allow']) === 'allow'
   const inForce = readLimits(environment)
   const checkedRates = (): Record<RateName, RateInForce> => {
-    const given = readRates(environment)
-    checkPowRate(given.pow, inForce)
-    return given
+    const read = readRates(environment)
+    checkPowRate(read.pow, inForce)
+    return read
   }
   return {
     port: whole('PORT', 0, 65_535),
     host: text('HOST'),
     publicUrl: url,
+    certificates: checked(() => certificateConfigOf(text, url)),
     loginHost: loginHost(url, { host: text('HOST'), isUnboundAllowed }),
+    admission: checked(() => admissionConfigOf(text)),
     dataDir: text('DATA_DIR'),
     databaseUrl: databaseUrl(text('DATABASE_URL')),
     databaseConnections: whole('DATABASE_CONNECTIONS', 2, 200),
     appDir: text('APP_DIR') === 'off' ? undefined : text('APP_DIR'),
+    adminDir: text('ADMIN_DIR') === 'off' ? undefined : text('ADMIN_DIR'),
     corsOrigins: corsOrigins(text('CORS_ORIGINS')),
     trustedProxies: whole('TRUST_PROXY', 0, 10),
+    securityLog: text('SECURITY_LOG') === 'off' ? undefined : text('SECURITY_LOG'),
     logLevel: oneOf('LOG_LEVEL', text('LOG_LEVEL'), logLevels),
+    metrics:
+      text('METRICS_PORT') === 'off'
+        ? undefined
+        : { host: text('METRICS_HOST'), port: whole('METRICS_PORT', 1, 65_535) },
     drainSeconds: whole('DRAIN_SECONDS', 1, 300),
+    upgradeSeconds: whole('UPGRADE_SECONDS', 2, 3600),
     vanityRules: text('VANITY_RULES') || undefined,
     payments: checked(() => paymentConfigOf(text)),
     iceServers: checked(() => iceServersOf(text)),
     push: checked(() => pushConfigOf(text, url)),
     media: checked(() => mediaConfigOf(text)),
     space: checked(() => spaceConfigOf(text)),
+    backup: checked(() => backupConfigOf(text)),
     limits: inForce,
     rates: oneOf('RATE_LIMITS', text('RATE_LIMITS'), ['on', 'off']) === 'on' ? checkedRates() : undefined,
+    inForce: settingsInForce(environment, { ...defaults(), ...usual }),
+  }
+}
+
+/** The default of each setting. */
+function defaults(): Record<string, string> {
+  return {
+    ...Object.fromEntries(Object.entries(settings).map(([name, setting]) => [name, setting.default])),
+    ...Object.fromEntries(Object.values(limits).map((limit) => [limit.setting, String(limit.default)])),
+    ...Object.fromEntries(
+      Object.values(rates).map(({ setting, burst, perSeconds }) => [setting, `${burst}/${perSeconds}`]),
+    ),
   }
 }
 
@@ -244,9 +315,11 @@ function publicUrl(text: string): URL | undefined {
   const isPlain =
     url &&
     (url.protocol === 'https:' || url.protocol === 'http:') &&
-    url.pathname === '/' &&
-    url.search === ''
-  if (!isPlain) throw wrong('PUBLIC_URL', text, 'a URL without a path, such as https://relay.example')
+    /^\/(?:[\w.~-]+\/)*$/.test(`${url.pathname}/`.replace(/\/\/$/, '/')) &&
+    url.href === url.origin + url.pathname
+  if (!isPlain)
+    throw wrong('PUBLIC_URL', text, 'a URL such as https://relay.example or https://example.org/sotto')
+  if (!url.pathname.endsWith('/')) url.pathname += '/'
   return url
 }
 

@@ -3,32 +3,60 @@
 import { type Config, ConfigError, readConfig, unknownSettings } from './config.ts'
 import { describeMedia } from './media/media.ts'
 import { systemClock } from './operations/clock.ts'
-import { createLog } from './operations/log.ts'
+import { createLog, type Log } from './operations/log.ts'
+import { publicAddress } from './operations/public-url.ts'
 import { systemRandom } from './operations/random.ts'
 import { describePayments } from './payments/payments.ts'
 import { startRelay } from './relay.ts'
 import { explain, StartError } from './start-error.ts'
+import { Succession } from './succession/succession.ts'
 import { version } from './version.ts'
 
 export type { KeyLine } from './accounts/operator-keys.ts'
+export type { InviteLine } from './admission/admission.ts'
 export { settings } from './config.ts'
-export { backUp, OperatorError, operatorCommands, tellRelay } from './operator.ts'
+export { examine } from './doctor/doctor.ts'
+export type { Finding } from './doctor/finding.ts'
+export type { AccountDetail, AccountLine } from './moderation/account-details.ts'
+export type { ChannelDetail, ChannelLine } from './moderation/channel-commands.ts'
+export type { DeedLine } from './moderation/deeds.ts'
+export type { ReportDetail, ReportLine } from './moderation/reports.ts'
+export { OperatorError, operatorCommands, tellRelay } from './operator.ts'
+export { backUp, backUpAll, checkAll, restore } from './operator-backups.ts'
+export { askRunning, backUpBefore, handOver } from './operator-upgrade.ts'
 export type { AccountEntry, OrderAccounts } from './payments/accounting.ts'
 export type { OrderDetail, OrderLine, PaymentLine, PayoutLine } from './payments/operator-answers.ts'
 export type { ChainLine } from './payments/operator-chains.ts'
 export type { HoldingLine } from './payments/operator-holdings.ts'
 export { StartError } from './start-error.ts'
+export type { Status } from './status.ts'
+export { oldestSchema, schema } from './storage/migrations.ts'
+export type { Running } from './succession/succession.ts'
+
+/** The relay has stopped, so that another version of the program takes its place. */
+export interface HandedOver {
+  /** How long that version may take to be ready. */
+  readonly readySeconds: number
+  /** How long a relay takes at most to stop. */
+  readonly stopSeconds: number
+  readonly log: Log
+}
 
 /**
  * Runs a relay until a signal stops it.
  * @param environment settings by name; see `settings`
  * @param print prints the lines for the person at the terminal
+ * @param call how the person calls the command line, such as `npx sotto`
+ * @param options.canHandOver whether the caller starts the program again when this resolves with a value
+ * @returns undefined if a signal stopped it
  * @throws StartError if it cannot start and the operator can fix the cause
  */
 export async function serve(
   environment: Readonly<Record<string, string | undefined>>,
   print: (line: string) => void,
-): Promise<void> {
+  call: string,
+  options: { readonly canHandOver: boolean } = { canHandOver: false },
+): Promise<HandedOver | undefined> {
   const config = read(environment)
   const log = createLog(config.logLevel)
   for (const { name, nearest } of unknownSettings(environment))
@@ -37,12 +65,22 @@ export async function serve(
       reason: `there is no such setting; the nearest one is ${nearest}`,
     })
   const signalled = untilSignal() // Begins before the start, so that a signal during the start is not lost.
-  const relay = await startRelay(config, { clock: systemClock, randomBytes: systemRandom, log }).catch(
-    (error) => {
-      throw explain(error, config)
-    },
-  )
-  const url = `http://${hostInUrl(config.host)}:${relay.port}`
+  const ended = new AbortController()
+  void signalled.then(() => ended.abort())
+  const { signal } = ended
+  const seconds = { readySeconds: config.upgradeSeconds, stopSeconds: STEPS * config.drainSeconds }
+  const succession = new Succession({ ...options, ...seconds })
+  const started = { clock: systemClock, randomBytes: systemRandom, log, signal, succession }
+  if (config.certificates.acme) print(`Certificate: for ${config.certificates.acme.host} by ACME`)
+  const relay = await startRelay(config, started).catch((error) => {
+    if (signal.aborted && isAbort(error)) return undefined
+    throw explain(error, config)
+  })
+  if (!relay) {
+    log.info('stopped')
+    return undefined
+  }
+  const url = `${config.certificates.files || config.certificates.acme ? 'https' : 'http'}://${hostInUrl(config.host)}:${relay.port}`
   log.info('started', { url, version })
   if (!config.rates) log.warn('rate_limits_off', { setting: 'RATE_LIMITS', reason: 'every rate is lifted' })
   if (config.loginHost === 'any')
@@ -52,18 +90,28 @@ export async function serve(
   print(describeMedia(config.media, config.dataDir))
   print(describePayments(config.payments))
   print(describeLogins(config))
-  if (config.appDir !== undefined) print(`App: open ${config.publicUrl?.origin ?? url} in a browser`)
+  const { registration } = config.admission
+  if (registration !== 'open')
+    print(
+      `Registration: ${registration === 'invite' ? `by invite; make one with  ${call} invites make` : 'closed'}`,
+    )
+  if (config.appDir !== undefined)
+    print(`App: open ${config.publicUrl ? publicAddress(config.publicUrl) : url} in a browser`)
   const flag = config.publicUrl
-    ? ` --relay ${config.publicUrl.origin}`
+    ? ` --relay ${publicAddress(config.publicUrl)}`
     : relay.port === 8080
       ? ''
       : ` --relay ${url}`
-  print(`Next: open a second terminal here and run  npx sotto chat${flag}`)
+  print(`Next: open a second terminal here and run  ${call} chat${flag}`)
 
-  log.info('stopping', { reason: await signalled })
+  log.info('stopping', { reason: await Promise.race([signalled, succession.handedOver]) })
   await relay.stop()
   log.info('stopped')
+  return signal.aborted ? undefined : { ...seconds, log }
 }
+
+/** More steps than a relay takes to stop, each of which lasts DRAIN_SECONDS at most. */
+const STEPS = 5
 
 function read(environment: Readonly<Record<string, string | undefined>>): Config {
   try {
@@ -74,7 +122,7 @@ function read(environment: Readonly<Record<string, string | undefined>>): Config
 }
 
 function describeLogins({ publicUrl, loginHost }: Config): string {
-  if (publicUrl) return `Logins: at ${publicUrl.origin}`
+  if (publicUrl) return `Logins: at ${publicAddress(publicUrl)}`
   return loginHost === 'any'
     ? 'Logins: UNBOUND (UNBOUND_LOGIN=allow). A false relay can pass them on to this one; set PUBLIC_URL.'
     : 'Logins: only from this machine (PUBLIC_URL says where others reach the relay)'
@@ -84,6 +132,11 @@ function untilSignal(): Promise<string> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve(signal))
   })
+}
+
+/** Whether a start ended only because it was told to. */
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError'
 }
 
 // This machine reaches a relay that listens on all addresses as localhost.

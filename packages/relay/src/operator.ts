@@ -1,39 +1,35 @@
 // The operator's commands. They work on the store itself, or through the relay that runs on it.
-import { Database } from 'bun:sqlite'
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import * as v from 'valibot'
+import { createAccountDeletion } from './account-deletion.ts'
+import { BackupError } from './backup/backup-error.ts'
+import { moveNumbersAhead } from './backup/restore.ts'
+import { channelPurges } from './channels/channels.ts'
 import { createInProcessBus } from './cluster/in-process-bus.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { createGoods } from './goods.ts'
 import { OperatorRefusal } from './listener/operator-command.ts'
 import { operatorSocketOf, sendOperatorCommand } from './listener/operator-socket.ts'
-import { moveSequencesAhead } from './messages/messages.ts'
 import { systemClock as clock } from './operations/clock.ts'
 import { trustClockAgain } from './operations/clock-trust.ts'
 import { createLog } from './operations/log.ts'
 import { systemRandom } from './operations/random.ts'
+import { SettingError } from './operations/setting-error.ts'
 import {
   createOperatorCommands,
+  foldersOf,
   type OperatorAnswer,
   type OperatorCommandName,
   openKeyRings,
+  openSecurityLogOf,
   operatorAnswers,
 } from './operator-commands.ts'
 import { PaymentLedger } from './payments/ledger.ts'
-import { moveDepositIndexAhead } from './payments/payments.ts'
-import { isUpToDate, StorageTooNew } from './storage/migrate.ts'
+import { explain, StartError } from './start-error.ts'
+import { isUpToDate } from './storage/migrate.ts'
 import { openStorage } from './storage/open-storage.ts'
-import { StorageUnsafe } from './storage/postgres-settings.ts'
-import { openSqliteBeside, StorageInUse, StorageMissing } from './storage/sqlite.ts'
+import { openSqliteBeside, StorageMissing } from './storage/sqlite.ts'
 import type { Storage } from './storage/storage.ts'
 import { VanityRules, VanityRulesError } from './vanity/vanity.ts'
-
-/** More orders than a relay gets between two backups. */
-const DEPOSIT_DISTANCE = 1_000_000
-
-/** The reasons why a store cannot be opened that tell the operator what to do. */
-const EXPLAINED = [StorageMissing, StorageInUse, StorageTooNew, StorageUnsafe]
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -56,8 +52,7 @@ export const operatorCommands = {
    */
   'after-restore': (environment: Environment): Promise<string> =>
     withStore(openAlone, environment, async (storage) => {
-      await moveSequencesAhead(storage)
-      await storage.transaction((sql) => moveDepositIndexAhead(sql, DEPOSIT_DISTANCE))
+      await moveNumbersAhead(storage)
       return `The numbers of every conversation go on a million further, so that no client mistakes a new message for an old one.
 Deposit addresses go on a million further, so that no address is given to a second order.`
     }),
@@ -66,34 +61,14 @@ Deposit addresses go on a million further, so that no address is given to a seco
     withStore(openAlone, environment, async ({ engine }) => {
       if (engine.dialect !== 'sqlite')
         throw new OperatorError('DATABASE_URL is set: compact PostgreSQL with its own VACUUM FULL')
-      engine.database.run('VACUUM')
+      try {
+        engine.database.run('VACUUM')
+      } catch (error) {
+        throw explained(error, configOf(environment))
+      }
       return 'Rewrote the database. Its file contains nothing that was deleted.'
     }),
 } as const
-
-/**
- * Copies the embedded database into a file that must not exist yet. A relay may run at the same time.
- * @throws OperatorError if there is no embedded database, or the file exists
- */
-export function backUp(environment: Environment, file: string): string {
-  const config = configOf(environment)
-  if (config.databaseUrl)
-    throw new OperatorError('DATABASE_URL is set: back up PostgreSQL with its own pg_dump')
-  if (existsSync(file)) throw new OperatorError(`${file} exists already; choose another file`)
-  const source = join(config.dataDir, 'sotto.db')
-  if (!existsSync(source)) throw new OperatorError(`${config.dataDir} holds no store of a relay`)
-  const database = new Database(source, { readonly: true })
-  const umask = process.umask(0o077) // The copy contains the keys that sign tokens.
-  try {
-    database.run('PRAGMA busy_timeout = 5000')
-    using copy = database.prepare('VACUUM INTO ?')
-    copy.run(file)
-  } finally {
-    process.umask(umask)
-    database.close(true)
-  }
-  return `Backed up to ${file}. To restore it: stop the relay, copy it to sotto.db in an empty data folder, run sotto after-restore.`
-}
 
 /**
  * Carries out a command: through the relay that runs on this data folder, or on the store itself
@@ -105,7 +80,8 @@ export async function tellRelay<Name extends OperatorCommandName>(
   command: Name,
   input: object,
 ): Promise<OperatorAnswer<Name>> {
-  const { dataDir, limits, vanityRules } = configOf(environment)
+  const config = configOf(environment)
+  const { dataDir, limits, vanityRules } = config
   try {
     const reply = await sendOperatorCommand(operatorSocketOf(dataDir), command, input)
     if (reply) return answerOf(command, reply.answer)
@@ -118,15 +94,26 @@ export async function tellRelay<Name extends OperatorCommandName>(
       // The price list is read only if it is needed, so that a mistake in it does not stop other commands.
       const goods = createGoods({ valuate: (id) => new VanityRules(vanityRules, { clock, log }).valuate(id) })
       const ledger = new PaymentLedger({ storage, bus, clock, limits, goods, log })
-      return answerOf(
-        command,
-        await createOperatorCommands({ storage, bus, ledger, clock, keyRings, log, methods: undefined })[
-          command
-        ](input),
-      )
+      const { publicUrl } = config
+      const deletion = createAccountDeletion({ storage, bus, clock, log, limits })
+      const purges = channelPurges({ storage, log })
+      const purgeChannel: typeof purges.purge = (channel) => purges.purge(channel)
+      const own = {
+        log,
+        deletion,
+        purgeChannel,
+        folders: foldersOf(config),
+        randomBytes: systemRandom,
+        publicUrl,
+      }
+      const securityLog = await openSecurityLogOf(config, { ...own, storage, clock })
+      const parts = { ...own, storage, bus, ledger, clock, keyRings, securityLog }
+      const commands = createOperatorCommands({ ...parts, methods: undefined, running: undefined })
+      return answerOf(command, await commands[command](input))
     })
   } catch (error) {
-    const isExplained = error instanceof OperatorRefusal || error instanceof VanityRulesError
+    const isExplained =
+      error instanceof OperatorRefusal || error instanceof VanityRulesError || error instanceof SettingError
     throw isExplained ? new OperatorError(error.message) : error
   }
 }
@@ -143,9 +130,9 @@ async function withStore<T>(
   environment: Environment,
   work: (storage: Storage) => Promise<T>,
 ): Promise<T> {
-  const storage = await open(configOf(environment)).catch((error) => {
-    const isExplained = EXPLAINED.some((known) => error instanceof known)
-    throw isExplained ? new OperatorError(error.message) : error
+  const config = configOf(environment)
+  const storage = await open(config).catch((error) => {
+    throw error instanceof StorageMissing ? new OperatorError(error.message) : explained(error, config)
   })
   try {
     return await work(storage)
@@ -154,7 +141,15 @@ async function withStore<T>(
   }
 }
 
-function configOf(environment: Environment): Config {
+/** An OperatorError if a setting, the disk, the store or a backup is the cause; else the error itself. */
+export function explained(error: unknown, config: Config): unknown {
+  if (error instanceof BackupError) return new OperatorError(error.message)
+  const reason = explain(error, config)
+  return reason instanceof StartError ? new OperatorError(reason.message) : reason
+}
+
+/** @throws OperatorError if a setting is invalid */
+export function configOf(environment: Environment): Config {
   try {
     return readConfig(environment)
   } catch (error) {

@@ -1,47 +1,56 @@
 // Builds the relay's parts and wires them.
+import { join } from 'node:path'
+import { createAccountDeletion } from './account-deletion.ts'
+import { lockAccounts } from './accounts/accounts.ts'
 import { admit, authenticate, deadTokenReasonOf } from './accounts/admission.ts'
-import { AccountDeletion } from './accounts/deletion.ts'
 import { LogoutWatch } from './accounts/logouts.ts'
 import { openRelayKeys } from './accounts/relay-keys.ts'
 import { accountRoutes } from './accounts/routes.ts'
 import { Tokens } from './accounts/tokens.ts'
+import { AdminPage } from './admin/admin-page.ts'
+import { DayFigures } from './admin/day-figures.ts'
+import { Difficulty, memberInviteRoutes, openGate } from './admission/admission.ts'
 import { createCalls } from './calls/calls.ts'
-import { createChannels, endChannels, eraseChannels } from './channels/channels.ts'
+import { openCertificates } from './certificates/certificates.ts'
+import { createChannels } from './channels/channels.ts'
 import { createInProcessBus } from './cluster/in-process-bus.ts'
 import type { Config } from './config.ts'
-import { eraseFriendships, friendRoutes } from './friends/friends.ts'
+import { friendRoutes } from './friends/friends.ts'
 import { Gateway } from './gateway/gateway.ts'
+import { addGauges } from './gauges.ts'
 import { createGoods } from './goods.ts'
 import { startListener } from './listener/listener.ts'
+import { startMetricsPort } from './listener/metrics-port.ts'
+import type { OpenPort } from './listener/open-port.ts'
 import { operatorSocketOf, startOperatorSocket } from './listener/operator-socket.ts'
+import { startPlainPort } from './listener/plain-port.ts'
 import { RequestRates } from './listener/request-rates.ts'
 import { readWebApp } from './listener/web-app.ts'
 import { maintenanceTasks } from './maintenance-tasks.ts'
-import {
-  bytesOfMedia,
-  createMedia,
-  eraseMedia,
-  mediaBudgetOf,
-  mediaFolderOf,
-  mediaOriginOf,
-  openBlobStore,
-} from './media/media.ts'
-import { createMessages, eraseMailbox } from './messages/messages.ts'
+import { bytesOfMedia, createMedia, mediaBudgetOf, mediaOriginOf, openBlobStore } from './media/media.ts'
+import { createMessages } from './messages/messages.ts'
+import { reportRoutes } from './moderation/moderation.ts'
+import { bareHost } from './operations/bare-host.ts'
 import type { Clock } from './operations/clock.ts'
 import { ClockTrust } from './operations/clock-trust.ts'
 import { readDescriptorLimit } from './operations/descriptors.ts'
 import { DiskSpace } from './operations/disk-space.ts'
 import { DurabilityCheck } from './operations/durability-check.ts'
+import { measureEventLoopDelay } from './operations/event-loop-delay.ts'
 import type { Log } from './operations/log.ts'
+import { LogTail } from './operations/log-tail.ts'
 import { startMaintenance } from './operations/maintenance.ts'
+import { publicAddress } from './operations/public-url.ts'
 import type { RandomBytes } from './operations/random.ts'
 import { readReadiness } from './operations/readiness.ts'
+import { RelayMetrics } from './operations/relay-metrics.ts'
 import { within } from './operations/within.ts'
-import { createOperatorCommands, openKeyRings } from './operator-commands.ts'
-import { createMethods, createPayments, eraseOrders } from './payments/payments.ts'
-import { createPush, erasePush } from './push/push.ts'
+import { createOperatorCommands, foldersOf, openKeyRings, openSecurityLogOf } from './operator-commands.ts'
+import { createMethods, createPayments } from './payments/payments.ts'
+import { createPush } from './push/push.ts'
 import { openStorage } from './storage/open-storage.ts'
 import { reportingFull, type Storage } from './storage/storage.ts'
+import type { Succession } from './succession/succession.ts'
 import { ReserveRate, VanityRules, vanityRoutes } from './vanity/vanity.ts'
 import { version } from './version.ts'
 
@@ -57,29 +66,66 @@ interface Parts {
   readonly clock: Clock
   readonly randomBytes: RandomBytes
   readonly log: Log
+  /** Aborted when the relay is to stop, also while it starts. */
+  readonly signal?: AbortSignal
+  /** Lets the operator replace the process by a new version. */
+  readonly succession?: Succession
 }
 
 /** Starts a relay. @throws if the store or the port is not available */
 export async function startRelay(config: Config, parts: Parts): Promise<Relay> {
-  const storage = await openStorage(config)
+  const metrics = new RelayMetrics(parts)
+  const opened = new AsyncDisposableStack()
   try {
-    return await startOn(storage, config, parts)
+    const metricsPort = config.metrics && startMetricsPort(config.metrics, metrics.all)
+    opened.defer(() => metricsPort?.stop())
+    const storage = await openStorage(config)
+    opened.defer(() => storage.close())
+    const tail = new LogTail(parts)
+    const log = tail.kept(metrics.counted(parts.log), config.logLevel)
+    const relay = await startOn(storage, config, { ...parts, log, metrics, tail, opened })
+    const stop = async (): Promise<void> => {
+      await metricsPort?.stop()
+      await relay.stop()
+    }
+    return { port: relay.port, stop }
   } catch (error) {
-    await storage.close() // Otherwise the next attempt would find the store in use.
+    await opened.disposeAsync() // Otherwise the next attempt would find the store and the ports in use.
     throw error
   }
 }
 
-async function startOn(store: Storage, config: Config, parts: Parts): Promise<Relay> {
-  const { clock, randomBytes, log } = parts
+async function startOn(
+  store: Storage,
+  config: Config,
+  parts: Parts & {
+    readonly metrics: RelayMetrics
+    readonly tail: LogTail
+    /** What a failed start must close. */
+    readonly opened: AsyncDisposableStack
+  },
+): Promise<Relay> {
+  const { clock, randomBytes, log, metrics, opened } = parts
   const { limits, publicUrl } = config
+  const startedAt = clock.monotonic()
+  const folders = foldersOf(config)
+  const challenges = new Map<string, string>()
+  const plainPort = openPlainPort(config, challenges)
+  opened.defer(() => plainPort?.stop())
+  const certificates = await openCertificates(config.certificates, {
+    ...{ clock, randomBytes, log, challenges },
+    signal: parts.signal ?? new AbortController().signal,
+    host: publicUrl && bareHost(publicUrl.hostname),
+    folder: join(config.dataDir, 'certificates'),
+  })
+  opened.defer(() => certificates?.stop())
   const app = config.appDir === undefined ? undefined : readWebApp(config.appDir, originsOf(config))
   const space = new DiskSpace({
     ...parts,
     storage: store,
     config: config.space,
-    databaseFolder: config.databaseUrl === undefined ? config.dataDir : undefined,
-    mediaFolder: mediaFolderOf(config.media, config.dataDir),
+    databaseFolder: folders.database,
+    mediaFolder: folders.media,
     mediaBytes: () => bytesOfMedia(store.sql),
   })
   const storage = reportingFull(store, () => space.reportFull())
@@ -87,9 +133,15 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
   const clockTrust = new ClockTrust({ storage, clock, log })
   const durability = new DurabilityCheck({ storage, log })
   await durability.run()
-  const shared = { storage, bus, clock, clockTrust, randomBytes, limits, space, log }
+  const securityLog = await openSecurityLogOf(config, { storage, ...parts })
+  const shared = { storage, bus, clock, clockTrust, randomBytes, limits, space, log, metrics, securityLog }
 
   const keyRings = await openKeyRings(shared)
+  const gate = openGate({ ...config.admission, clock })
+  const difficulty = new Difficulty({
+    ...{ clock, log, least: limits.powDifficulty, most: config.admission.powMost },
+    risesAt: config.rates ? config.admission.powRisesAt : undefined,
+  })
   const tokens = new Tokens({ ...shared, keys: keyRings.live('token'), lifeSeconds: limits.tokenSeconds })
   const messages = createMessages(shared)
   await messages.sentIdCounts.load()
@@ -104,7 +156,7 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
   })
   const { orders, describePaying, ledger } = payments
   const channels = createChannels({ ...shared, orders, describePaying })
-  const rates = new RequestRates(config.rates, parts)
+  const rates = new RequestRates(config.rates, shared)
   const media = createMedia({
     ...shared,
     rates,
@@ -131,34 +183,46 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
     deadTokenReasonOf: (owner) => deadTokenReasonOf(owner, { storage, tokens }),
     retireToken: ({ jti, tokenExpiresAt }) => tokens.kill(jti, 'replaced', tokenExpiresAt),
   })
-  const deletion = new AccountDeletion({
-    ...shared,
-    endings: [eraseOrders, endChannels, erasePush],
-    erasers: [eraseMailbox, eraseFriendships, eraseChannels, eraseMedia],
-  })
+  const deletion = createAccountDeletion(shared)
   keyRings.onTokensRevoked = () => gateway.closeDeadTokens((jti) => tokens.hasKeyOf(jti))
   bus.listenToKeys(() => {
     keyRings.check().catch((error) => log.error('keys_unread', { error }))
   })
   await space.start()
   if (storage.engine.dialect === 'sqlite') await storage.engine.startCheckpoints()
+  const descriptorLimit = readDescriptorLimit()
+  const readiness = () => readReadiness({ ...shared, durability, paymentTroubles: payments.troubles })
   const listener = startListener({
     ...config,
     log,
     clock,
-    descriptorLimit: readDescriptorLimit(),
+    metrics,
+    descriptorLimit,
     gateway,
     rates,
     space,
     version,
     publicHost: publicUrl?.host,
     isSecure: publicUrl?.protocol === 'https:',
+    certificate: certificates?.pair,
+    plainPort: config.certificates.httpPort,
     pages: payments.pages,
     app,
-    authenticate: (token) => authenticate(token, { tokens }),
+    authenticate: (token, endpoint) => authenticate(token, endpoint, { tokens }),
     admit: (credentials) => admit(credentials, { storage, tokens, clock }),
     handlers: {
-      ...accountRoutes({ ...shared, tokens, challengeKeys: keyRings.live('challenge'), deletion }),
+      ...accountRoutes({
+        ...shared,
+        tokens,
+        challengeKeys: keyRings.live('challenge'),
+        deletion,
+        gate,
+        difficulty,
+      }),
+      ...memberInviteRoutes({
+        ...{ ...shared, ...config.admission },
+        lockAccount: (sql, account) => lockAccounts(sql, [account]),
+      }),
       ...friendRoutes({ ...shared, friendListReplies: messages.friendListReplies }),
       ...messages.routes,
       ...channels.routes,
@@ -167,16 +231,54 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
       ...media.routes,
       ...vanityRoutes({ ...shared, rules: vanityRules, orders, reserveRate, describePaying }),
       ...push.routes,
+      ...reportRoutes(shared),
     },
-    readiness: () => readReadiness({ ...shared, durability, paymentTroubles: payments.troubles }),
+    readiness,
   })
+  opened.defer(() => listener.close(0))
+  let certificate = certificates?.pair
+  certificates?.watch((pair) => {
+    certificate = pair
+    listener.useCertificate(pair)
+  })
+  addGauges(metrics.all, {
+    ...shared,
+    gateway,
+    descriptorLimit,
+    folders,
+    commits: messages.waiting,
+    difficulty,
+    paymentTroubles: payments.troubles,
+    certificate: () => certificate,
+  })
+  const eventLoopDelay = config.metrics && measureEventLoopDelay(metrics.all, clock)
   await payments.start()
   await push.start()
   deletion.start()
   channels.purges.start()
+  const figures = new DayFigures({
+    ...shared,
+    connections: () => gateway.connectionCount,
+    mediaBytes: () => bytesOfMedia(storage.sql),
+  })
+  const adminPage = new AdminPage({ ...parts, folder: config.adminDir })
   const operatorSocket = await startOperatorSocket({
     path: operatorSocketOf(config.dataDir),
-    commands: createOperatorCommands({ ...shared, ledger, keyRings, methods }),
+    commands: {
+      ...createOperatorCommands({
+        purgeChannel: (channel) => channels.purges.purge(channel),
+        ...{ ...shared, ledger, keyRings, methods, folders, publicUrl, deletion },
+        running: {
+          startedAt,
+          connections: () => gateway.connectionCount,
+          storageState: () => space.state,
+          certificate: () => certificate,
+          paymentTroubles: payments.troubles,
+          admin: { page: adminPage, tail: parts.tail, inForce: config.inForce, figures },
+        },
+      }),
+      ...parts.succession?.commands(readiness),
+    },
     log,
   })
   const maintenance = startMaintenance(
@@ -185,6 +287,7 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
       logoutWatch: new LogoutWatch(shared),
       keyRings,
       durability,
+      difficulty,
       deletion,
       channels,
       messages,
@@ -195,6 +298,9 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
       calls,
       gateway,
       rates,
+      certificates,
+      adminPage,
+      figures,
     }),
     shared,
   )
@@ -202,10 +308,12 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
     port: listener.port,
     stop: async () => {
       const mostMs = config.drainSeconds * 1000
+      certificates?.stop()
       listener.refuse()
       gateway.stopReceiving()
       const parts = [
         operatorSocket.stop(),
+        adminPage.close(),
         maintenance.stop(),
         payments.stop(),
         push.stop(),
@@ -215,11 +323,22 @@ async function startOn(store: Storage, config: Config, parts: Parts): Promise<Re
         messages.settle(),
       ]
       await within(mostMs, Promise.all(parts))
+      eventLoopDelay?.stop()
       await gateway.closeAll(mostMs)
       await listener.close(mostMs)
+      await plainPort?.stop()
+      securityLog.sweep()
       await within(mostMs, storage.close())
     },
   }
+}
+
+function openPlainPort(
+  { host, publicUrl, certificates: { httpPort } }: Config,
+  challenges: ReadonlyMap<string, string>,
+): OpenPort | undefined {
+  if (httpPort === undefined || !publicUrl) return undefined
+  return startPlainPort({ host, port: httpPort, address: publicAddress(publicUrl), challenges })
 }
 
 /** The origins besides its own that links of this relay name. */

@@ -20,7 +20,7 @@ import { engines } from './engines.ts'
 import { countsOf, type MailboxWorld, openMailboxWorld } from './mailbox-world.ts'
 import { eventually, recordingLog } from './payment-watch.ts'
 
-setDefaultTimeout(90_000)
+setDefaultTimeout(240_000)
 
 /** Statements for one row, at most. */
 const MOST_STATEMENTS_A_ROW = 6

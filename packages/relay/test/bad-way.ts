@@ -8,8 +8,11 @@ export interface BadWay {
   readonly back: () => number
   /** From now on the server's answers are dropped; requests still reach it. */
   silence(): void
-  /** From now on each connection is cut after the server has sent this many bytes back. */
-  cutAfter(bytes: number): void
+  /**
+   * From now on each connection is cut after the server has sent this many bytes back.
+   * @param times only so many connections; all by default
+   */
+  cutAfter(bytes: number, times?: number): void
   /** From now on the server's answers pass in pieces of at most this size, with a pause for each. */
   drip(bytes: number, pauseMs: number): void
   /** Works again as at the start, for new connections. */
@@ -30,6 +33,7 @@ export async function startBadWay(target: string): Promise<BadWay> {
   let back = 0
   let isSilent = false
   let mostBack = Number.POSITIVE_INFINITY
+  let cutsLeft = 0
   let drip: { readonly bytes: number; readonly pauseMs: number } | undefined
 
   const passBack = async (connection: Connection, piece: Buffer): Promise<void> => {
@@ -45,6 +49,8 @@ export async function startBadWay(target: string): Promise<BadWay> {
       back += end - at
       const isWritten = near.write(piece.subarray(at, end))
       if (connection.back >= mostBack) {
+        cutsLeft -= 1
+        if (cutsLeft === 0) mostBack = Number.POSITIVE_INFINITY
         near.destroySoon()
         far.destroy()
         return
@@ -81,8 +87,9 @@ export async function startBadWay(target: string): Promise<BadWay> {
     silence: () => {
       isSilent = true
     },
-    cutAfter: (bytes) => {
+    cutAfter: (bytes, times = Number.POSITIVE_INFINITY) => {
       mostBack = bytes
+      cutsLeft = times
     },
     drip: (bytes, pauseMs) => {
       drip = { bytes, pauseMs }

@@ -96,7 +96,7 @@ async function carries(
 }
 
 async function listens(port: number, hasEnded: () => boolean): Promise<boolean> {
-  for (const late = performance.now() + 15_000; performance.now() < late; await Bun.sleep(50)) {
+  for (const late = performance.now() + 45_000; performance.now() < late; await Bun.sleep(50)) {
     if (hasEnded()) return false
     if (await canConnect(port)) return true
   }

@@ -10,7 +10,7 @@ import { startPostgres } from './postgres-server.ts'
 
 // For a file that is run without `npm test`: the first store starts PostgreSQL, which takes more than Bun's
 // 5 s on a busy machine.
-setDefaultTimeout(90_000)
+setDefaultTimeout(240_000)
 
 /** A store for one test. */
 export interface TestStore {

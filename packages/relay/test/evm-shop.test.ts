@@ -49,14 +49,14 @@ function shopOn(engine: TestEngine): void {
     token = await chain.deployToken(6)
     endpoint = await startEndpoint(chain.url)
     relay = await start()
-  }, 60_000)
+  }, 120_000)
   afterAll(async () => {
     const errors = relay.errors()
     await relay.stop()
     await endpoint.stop()
     await chain.stop()
     expect(errorLines(errors)).toEqual([])
-  }, 60_000)
+  }, 120_000)
 
   const pay = ({ pay_to, price_usdt }: Order, amount = BigInt(price_usdt) * UNIT) => token.pay(pay_to, amount)
   const confirm = () => chain.mine(CONFIRMATIONS - 1)
@@ -221,7 +221,7 @@ function shopOn(engine: TestEngine): void {
       await endpoint.up()
       await short.stop()
     }
-  }, 60_000)
+  }, 120_000)
 
   test('while the chain is unreachable orders wait; payments made meanwhile are confirmed afterwards', async () => {
     const alice = await wireAccount(relay.url)
@@ -243,7 +243,7 @@ function shopOn(engine: TestEngine): void {
 
 /** Orders an id once the relay has reached its chain. */
 async function purchase(account: WireAccount, alias: string): Promise<Order> {
-  for (let tries = 0; tries < 200; tries++) {
+  for (let tries = 0; tries < 450; tries++) {
     const { status, body } = await account.post('/vanity/purchase', { alias_id: alias })
     if (status === 200) return body
     if (status !== 503 && status !== 409) throw new Error(`${alias}: ${status}`)
@@ -264,7 +264,7 @@ async function statusOf({ url }: { url: string }, { order_id }: Order): Promise<
 }
 
 async function untilStatus(relay: { url: string }, order: Order, status: string): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
+  for (let tries = 0; tries < 450; tries++) {
     if ((await statusOf(relay, order)) === status) return
     await Bun.sleep(100)
   }

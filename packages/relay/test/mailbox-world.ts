@@ -20,6 +20,7 @@ import { SentIdCounts } from '../src/messages/sent-id-counts.ts'
 import type { Clock } from '../src/operations/clock.ts'
 import { createLog, type Log } from '../src/operations/log.ts'
 import { systemRandom } from '../src/operations/random.ts'
+import { RelayMetrics } from '../src/operations/relay-metrics.ts'
 import type { AccountId, Storage } from '../src/storage/storage.ts'
 import { ampleSpace } from './ample-space.ts'
 import type { engines, TestStore } from './engines.ts'
@@ -147,6 +148,7 @@ export async function openMailboxWorld(
     sentIdCounts,
     log,
     space: ampleSpace,
+    metrics: new RelayMetrics({ log, clock }),
   }
   const commits = new GroupCommit({ ...parts, onRecovered: () => undefined })
   const reader = new MailboxReader(store.storage)

@@ -23,8 +23,11 @@ async function filesIn(folder: string): Promise<string[]> {
 
 async function sum(files: readonly string[], count: (bytes: number) => number): Promise<number> {
   const sizes = files.map(async (file) => {
-    const { size, blocks } = await stat(file)
-    return count(Math.min(size, blocks * 512))
+    // A store may remove a file while this reads the folder.
+    const found = await stat(file).catch((error) => {
+      if (error.code !== 'ENOENT') throw error
+    })
+    return found ? count(Math.min(found.size, found.blocks * 512)) : 0
   })
   return (await Promise.all(sizes)).reduce((total, bytes) => total + bytes, 0)
 }

@@ -13,6 +13,7 @@ import {
 } from '../src/listener/operator-socket.ts'
 import type { Log } from '../src/operations/log.ts'
 import { tellRelay } from '../src/operator.ts'
+import { askRunning, handOver } from '../src/operator-upgrade.ts'
 import { version } from '../src/version.ts'
 import { engines } from './engines.ts'
 import { eventually } from './payment-watch.ts'
@@ -300,4 +301,17 @@ describe('a socket without a relay', () => {
     )
     dying.stop(true)
   })
+})
+
+test('a relay says who it is, and one from a clone makes no room for another version', async () => {
+  const relay = await start({ UPGRADE_SECONDS: '7', DRAIN_SECONDS: '2' })
+  const environment = { DATA_DIR: relay.dataDir }
+  expect(await askRunning(environment)).toEqual({
+    ...{ pid: relay.pid, version, ready: true, ready_seconds: 7, stop_seconds: 10 },
+  })
+  expect(String(await failureOf(handOver(environment)))).toContain('was started from a clone')
+  expect((await call(`${relay.url}/ready`)).status).toBe(200)
+  await relay.kill('SIGTERM')
+  expect(await askRunning(environment)).toBeUndefined()
+  expect(String(await failureOf(handOver(environment)))).toContain('no relay runs')
 })

@@ -6,7 +6,8 @@ import { mkdtemp, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { failureOf } from '../../protocol/test/failure-of.ts'
-import { backUp, OperatorError, operatorCommands, tellRelay } from '../src/operator.ts'
+import { OperatorError, operatorCommands, tellRelay } from '../src/operator.ts'
+import { backUp } from '../src/operator-backups.ts'
 import { startPostgres } from './postgres-server.ts'
 import { type RelayProcess, startRelay } from './relay-process.ts'
 import { message, wireFriends } from './wire.ts'
@@ -44,7 +45,7 @@ test('a backup of a running relay can be restored, and conversations then contin
   expect((await sender.next('ack')).seq).toBe(1)
 
   const copy = join(await temporaryFolder(), 'copy.db')
-  expect(backUp({ DATA_DIR: relay.dataDir }, copy)).toContain('after-restore')
+  expect(await backUp({ DATA_DIR: relay.dataDir }, copy)).toContain('sotto restore')
   expect((await stat(copy)).mode & 0o777).toBe(0o600) // The copy has the keys that sign tokens.
   sender.send(message(bob.alias, conv, 'lost with the machine', 'm2'))
   expect((await sender.next('ack')).seq).toBe(2)
@@ -118,10 +119,12 @@ test('without a store no command makes one, and no backup is overwritten', async
   for (const run of Object.values(operatorCommands)) {
     expect(await failureOf(run({ DATA_DIR: folder }))).toBeInstanceOf(OperatorError)
   }
-  expect(() => backUp({ DATA_DIR: folder }, join(folder, 'copy.db'))).toThrow('holds no store')
+  expect(String(await failureOf(backUp({ DATA_DIR: folder }, join(folder, 'copy.db'))))).toContain(
+    'holds no store',
+  )
   const relay = await start()
   const copy = join(folder, 'copy.db')
-  backUp({ DATA_DIR: relay.dataDir }, copy)
-  expect(() => backUp({ DATA_DIR: relay.dataDir }, copy)).toThrow('exists already')
-  expect(() => backUp({ DATABASE_URL: 'postgres://x@y/z' }, copy)).toThrow('pg_dump')
+  await backUp({ DATA_DIR: relay.dataDir }, copy)
+  expect(String(await failureOf(backUp({ DATA_DIR: relay.dataDir }, copy)))).toContain('exists already')
+  expect(String(await failureOf(backUp({ DATABASE_URL: 'postgres://x@y/z' }, copy)))).toContain('pg_dump')
 })

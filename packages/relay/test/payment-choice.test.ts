@@ -14,7 +14,7 @@ import { ACCOUNT, FIRST, USDT } from './tron-world.ts'
 import { errorLines } from './use-relay.ts'
 import { type Answer, call, post, type WireAccount, wireAccount } from './wire.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(240_000)
 
 const CONFIRMATIONS = 2
 const SECOND_ID = 31338

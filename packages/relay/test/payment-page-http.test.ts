@@ -5,7 +5,7 @@ import { readConfig } from '../src/config.ts'
 import type { WebPage } from '../src/listener/web-pages.ts'
 import { PaymentWorld } from './payment-page-world.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(240_000)
 
 const callbacks: WebPage[] = [
   {

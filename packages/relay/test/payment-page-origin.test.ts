@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { sharedChromium } from '../../client/test/browser/shared-chromium.ts'
 import { PaymentWorld } from './payment-page-world.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(240_000)
 let world: PaymentWorld
 beforeAll(async () => {
   world = await PaymentWorld.start()

@@ -13,6 +13,8 @@ import { createMessages } from '../src/messages/messages.ts'
 import { systemClock } from '../src/operations/clock.ts'
 import { createLog } from '../src/operations/log.ts'
 import { systemRandom } from '../src/operations/random.ts'
+import { RelayMetrics } from '../src/operations/relay-metrics.ts'
+import { noSecurityLog } from '../src/operations/security-log.ts'
 import { PaymentPages, paymentPagePath } from '../src/payments/payment-page/payment-page.ts'
 import type { PaymentView } from '../src/payments/payment-page/payment-view.ts'
 import { openStorage } from '../src/storage/open-storage.ts'
@@ -78,6 +80,8 @@ export class PaymentWorld {
     const shared = {
       ...{ storage, bus: createInProcessBus(), clock, randomBytes: systemRandom, limits, log },
       space: ampleSpace,
+      metrics: new RelayMetrics({ log, clock }),
+      securityLog: noSecurityLog,
     }
     const messages = createMessages(shared)
     const views = new Map<string, PaymentView>()
@@ -94,7 +98,9 @@ export class PaymentWorld {
     }
     const refusals = Object.keys(endpoints).map((name) => [name, refuse])
     const listener = startListener({
+      certificate: undefined,
       ...config,
+      metrics: shared.metrics,
       log,
       space: ampleSpace,
       clock,
@@ -112,7 +118,7 @@ export class PaymentWorld {
         deadTokenReasonOf: async () => undefined,
         retireToken: async () => undefined,
       }),
-      rates: new RequestRates(options.rates, { clock, log }),
+      rates: new RequestRates(options.rates, shared),
       app: undefined,
       pages: [
         ...new PaymentPages({ find: async (token) => views.get(token), choose, clock }).pages,

@@ -64,7 +64,7 @@ test('every connection of the pool waits for the sync, whatever the database or 
     expect(await all(storage.transaction)).toEqual(['on', 'on', 'on'])
     await storage.close()
   }
-}, 30_000)
+}, 120_000)
 
 test('an acknowledged message is synced and survives a crash, although the database says synchronous_commit = off', async () => {
   const relay = await startRelay({ env: { DATABASE_URL: await databaseWithoutSync() } })
@@ -86,7 +86,7 @@ test('an acknowledged message is synced and survives a crash, although the datab
   const received = await bob.connect()
   expect((await received.take(5, 'msg')).map(({ id }) => id)).toEqual(['m1', 'm2', 'm3', 'm4', 'm5'])
   await relay.stop()
-}, 60_000)
+}, 120_000)
 
 test('neither a relay nor an operator’s command works on a PostgreSQL with fsync off', async () => {
   const DATABASE_URL = await server.createDatabase()
@@ -106,7 +106,7 @@ test('neither a relay nor an operator’s command works on a PostgreSQL with fsy
     await configure('fsync', 'on')
     await rm(DATA_DIR, { recursive: true, force: true })
   }
-}, 60_000)
+}, 120_000)
 
 test('full_page_writes off is a warning in the log and in /ready', async () => {
   await configure('full_page_writes', 'off')
@@ -120,7 +120,7 @@ test('full_page_writes off is a warning in the log and in /ready', async () => {
   } finally {
     await configure('full_page_writes', 'on')
   }
-}, 60_000)
+}, 120_000)
 
 test('a setting that changes while the relay runs is logged once, and again when it is mended', async () => {
   const storage = await openPostgres(await server.createDatabase(), { connections: 2 })
@@ -141,4 +141,4 @@ test('a setting that changes while the relay runs is logged once, and again when
   await check.run()
   expect([check.state, lines.at(-1)?.[0]]).toEqual(['ok', 'database_durable_again'])
   await storage.close()
-}, 30_000)
+}, 120_000)

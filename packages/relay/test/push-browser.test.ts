@@ -7,7 +7,7 @@ import { startPushEndpoint } from './push-endpoint.ts'
 import { settingsFor, sleeper, textOf } from './push-world.ts'
 import { useRelay } from './use-relay.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(240_000)
 
 const SERVICE_WORKER = `
 self.addEventListener('install', () => self.skipWaiting())

@@ -71,7 +71,7 @@ export async function startPushEndpoint(): Promise<PushEndpoint> {
     ...{ port, authority, authorityFile, pushes, at },
     url: (path, host = 'localhost') => `https://${host}:${port}${path}`,
     on: (path, answering) => answers.set(path, answering),
-    until: async (path, count = 1, withinMs = 20_000) => {
+    until: async (path, count = 1, withinMs = 45_000) => {
       for (const late = performance.now() + withinMs; at(path).length < count; await Bun.sleep(10)) {
         if (performance.now() > late)
           throw new Error(

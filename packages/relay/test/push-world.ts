@@ -114,7 +114,7 @@ export async function untilDone(dataDir: string, target: string): Promise<void> 
 }
 
 async function until(condition: () => boolean, what: string): Promise<void> {
-  for (const late = performance.now() + 20_000; !condition(); await Bun.sleep(10)) {
+  for (const late = performance.now() + 45_000; !condition(); await Bun.sleep(10)) {
     if (performance.now() > late) throw new Error(`waited in vain until ${what}`)
   }
 }

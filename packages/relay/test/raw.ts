@@ -77,7 +77,7 @@ export class RawSocket {
     return this.#received.toString('latin1')
   }
 
-  async until(seen: (text: string) => boolean, withinMs = 15_000): Promise<void> {
+  async until(seen: (text: string) => boolean, withinMs = 45_000): Promise<void> {
     for (const late = performance.now() + withinMs; !seen(this.text); await Bun.sleep(5)) {
       if (performance.now() > late)
         throw new Error(`the expected text did not arrive; received: ${this.text.slice(-200)}`)

@@ -39,5 +39,5 @@ process.on('message', (ms) => {
   process.send?.(Date.now())
 })
 
-await serve(process.env, (line) => process.stdout.write(`${line}\n`))
+await serve(process.env, (line) => process.stdout.write(`${line}\n`), 'npx sotto')
 process.exit(0)

@@ -3,12 +3,13 @@
 // forgotten.
 // `SCHEDULES` sets how many, `SCHEDULE_SEED` the first one.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { rounds } from '../../protocol/test/rounds.ts'
 import { engines } from './engines.ts'
 import { ModelChain, type ModelEndpoint, startModelEndpoint } from './model-chain.ts'
 import { runSchedule } from './random-shop.ts'
 import { problemsOf, type Totals } from './shop-books.ts'
 
-const SCHEDULES = Number(process.env.SCHEDULES ?? 200)
+const SCHEDULES = Number(process.env.SCHEDULES ?? rounds(100, 200))
 const FIRST_SEED = Number(process.env.SCHEDULE_SEED ?? 1)
 const STEPS = 40
 const BATCH = 10
@@ -37,7 +38,7 @@ for (let first = 0; first < SCHEDULES; first += BATCH) {
         await store.remove()
       }
     }
-  }, 120_000)
+  }, 600_000)
 }
 
 test('the schedules reach what they are for', () => {

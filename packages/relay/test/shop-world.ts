@@ -18,6 +18,8 @@ import { createInProcessBus } from '../src/cluster/in-process-bus.ts'
 import { createGoods } from '../src/goods.ts'
 import { ClockTrust } from '../src/operations/clock-trust.ts'
 import { systemRandom } from '../src/operations/random.ts'
+import { RelayMetrics } from '../src/operations/relay-metrics.ts'
+import { noSecurityLog } from '../src/operations/security-log.ts'
 import { PaymentLedger } from '../src/payments/ledger.ts'
 import { findOrder, type Order } from '../src/payments/order.ts'
 import { OrderEnds } from '../src/payments/order-ends.ts'
@@ -81,7 +83,10 @@ export async function openShopWorld(
   const clockTrust = new ClockTrust({ ...parts, log })
   const isClockTrusted = (): Promise<boolean> => clockTrust.isTrusted()
   const orders = new Orders({ ...parts, goods, methods, isClockTrusted })
-  const reserveRate = new ReserveRate({ ...parts, rates, secret: systemRandom(32) })
+  const reserveRate = new ReserveRate({
+    ...{ ...parts, rates, secret: systemRandom(32), securityLog: noSecurityLog },
+    metrics: new RelayMetrics({ clock: parts.clock, log }),
+  })
   const endings = [eraseOrders, endChannels]
   const deletion = new AccountDeletion({ ...parts, log, endings, erasers: [eraseChannels] })
 

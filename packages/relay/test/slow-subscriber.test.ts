@@ -85,7 +85,7 @@ describe('many subscribers that do not read', () => {
     await eventually(() => expect(deaf.filter(({ isEnded }) => isEnded).length).toBeGreaterThan(DEAF / 4))
     for (const each of deaf) each.socket.destroy()
     await socket.close()
-  }, 60_000)
+  }, 120_000)
 })
 
 async function residentBytes(pid: number): Promise<number> {

@@ -2,6 +2,7 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '../src/config.ts'
@@ -11,6 +12,7 @@ import { systemRandom } from '../src/operations/random.ts'
 import { startRelay as startHere } from '../src/relay.ts'
 import { explain, StartError } from '../src/start-error.ts'
 import { openSqlite } from '../src/storage/sqlite.ts'
+import { findFreePort } from './free-port.ts'
 import { eventually } from './payment-watch.ts'
 import { startPostgres } from './postgres-server.ts'
 import { startRelay } from './relay-process.ts'
@@ -52,6 +54,56 @@ test('a relay does not start on a port that is taken', async () => {
     `PORT is "${port}", but something else listens there; choose another`,
   )
   await relay.stop()
+})
+
+test('a relay does not start without its port of metrics, and leaves its store to the next one', async () => {
+  const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+  const settings = { METRICS_PORT: String(taken.port), DATA_DIR: await temporaryFolder() }
+  expect(await complaint(settings)).toStartWith(
+    'METRICS_PORT must be a port of METRICS_HOST on which this user may listen and nothing else does: ',
+  )
+  await taken.stop(true)
+  expect(await complaint(settings)).toBe('no complaint: undefined')
+})
+
+test('a relay that failed to start leaves the port that sends browsers to https', async () => {
+  const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+  const httpPort = await findFreePort()
+  const settings = {
+    ...{ PORT: String(taken.port), HTTP_PORT: String(httpPort), PUBLIC_URL: 'https://relay.example' },
+    DATA_DIR: await temporaryFolder(),
+  }
+  expect(await complaint(settings)).toContain('something else listens there')
+  await taken.stop(true)
+  expect(await complaint(settings)).toBe('no complaint: undefined')
+})
+
+test('a failure during the start is told, even if a signal came before', async () => {
+  const fields = 'SFATAL\0C28000\0Mnobody may come in\0\0'
+  const refusal = Buffer.concat([Buffer.from('E\0\0\0'), Buffer.of(fields.length + 4), Buffer.from(fields)])
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined) // The relay under test notices by itself.
+    child.kill('SIGTERM')
+    // It asks for TLS first, then says who it is. The signal arrives before that.
+    socket.once('data', () => {
+      socket.write('N')
+      socket.once('data', () => socket.write(refusal))
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'relay-main.ts')], {
+    env: {
+      ...{ PATH: process.env.PATH ?? '', PORT: '0', LOG_LEVEL: 'info', DATA_DIR: await temporaryFolder() },
+      DATABASE_URL: `postgres://nobody@127.0.0.1:${port}/none?sslmode=prefer`,
+    },
+    ...{ stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' },
+  })
+  const said = await new Response(child.stderr).text()
+  expect(said).toContain('DATABASE_URL names a PostgreSQL that cannot be used: nobody may come in')
+  expect(said).not.toContain('"event":"stopped"')
+  expect(await child.exited).toBe(1)
+  server.close()
 })
 
 test('a relay does not start on an address of another machine', async () => {

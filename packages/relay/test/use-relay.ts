@@ -4,9 +4,6 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:te
 import { engines, type TestEngine } from './engines.ts'
 import { type RelayProcess, startRelay } from './relay-process.ts'
 
-// Long enough for a busy machine: slowness alone must not fail a test.
-setDefaultTimeout(90_000)
-
 type Settings = Readonly<Record<string, string>>
 
 /** The relay of a group of tests. */
@@ -36,6 +33,9 @@ export function useRelayWith(environment: () => Promise<Settings>): UsedRelay {
 }
 
 function use(start: () => Promise<RelayProcess>): UsedRelay {
+  // Long enough for a busy machine: slowness alone must not fail a test. Bun forgets it after each file, and
+  // runs this module once for many.
+  setDefaultTimeout(240_000)
   let running: RelayProcess | undefined
   beforeAll(async () => {
     running = await start()

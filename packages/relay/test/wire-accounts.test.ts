@@ -142,6 +142,26 @@ describe('at an address that a stranger shares', () => {
   })
 })
 
+describe('while many people register', () => {
+  const busy = useRelay({ RATE_LIMITS: 'on', POW_RISES_AT: '3', POW_DIFFICULTY_MOST: '2' })
+
+  test('new challenges ask for more work, those that are open stay as they are, and later all is as before', async () => {
+    const before = await openChallenge(busy.url)
+    for (let count = 0; count < 3; count++) await wireAccount(busy.url)
+    expect((await openChallenge(busy.url)).difficulty).toBe(2)
+    const { challenge_string, difficulty } = before
+    expect(difficulty).toBe(1)
+    const work = { pow_nonce: solve(challenge_string, 1), pow_challenge: challenge_string }
+    expect((await register(new WireAccount(busy.url), work)).status).toBe(201)
+    expect((await new WireAccount(busy.url).register()).status).toBe(201)
+    for (let count = 0; count < 20; count++) await wireAccount(busy.url)
+    expect((await openChallenge(busy.url)).difficulty).toBe(2)
+    await busy.process.letPass(660_000)
+    expect((await openChallenge(busy.url)).difficulty).toBe(1)
+    expect(busy.process.errors()).toContain('proof_of_work_rises')
+  })
+})
+
 describe('registering', () => {
   test('a key that is already registered answers 409 with its account, before the proof of work and the other fields are checked', async () => {
     const account = await wireAccount(relay.url, 'first')

@@ -7,7 +7,7 @@ import { eventually } from './payment-watch.ts'
 import { useRelayOn } from './use-relay.ts'
 import { message, type WireAccount, wireFriends } from './wire.ts'
 
-setDefaultTimeout(60_000) // The relay pings every 5 s.
+setDefaultTimeout(240_000) // The relay pings every 5 s.
 
 const relays = engines.map((engine) => useRelayOn(engine))
 

@@ -6,13 +6,20 @@ import { type EndpointName, endpoints } from '@sotto/protocol'
 import { OTHER_PATHS } from '../src/listener/listener.ts'
 import { operatorAnswers } from '../src/operator-commands.ts'
 import { PaymentPages } from '../src/payments/payment-page/payment-page.ts'
-import { accountRows, callRows, conversationRows, pushRows } from './authorisation/account-rows.ts'
+import {
+  accountRows,
+  callRows,
+  conversationRows,
+  inviteRows,
+  pushRows,
+} from './authorisation/account-rows.ts'
 import type { Credentials } from './authorisation/callers.ts'
 import { channelRows } from './authorisation/channel-rows.ts'
 import { checkEndpoint, type EndpointRow, expectCodes } from './authorisation/endpoint-matrix.ts'
 import { expectNoChange } from './authorisation/expect-changes.ts'
 import { friendRows } from './authorisation/friend-rows.ts'
 import { mediaRows } from './authorisation/media-rows.ts'
+import { reportRows } from './authorisation/report-rows.ts'
 import { vanityRows } from './authorisation/shop-rows.ts'
 import { unclassifiedTables } from './authorisation/store-contents.ts'
 import { useWorld } from './authorisation/use-world.ts'
@@ -32,6 +39,8 @@ const rows: Readonly<Record<EndpointName, EndpointRow>> = {
   ...callRows,
   ...pushRows,
   ...mediaRows,
+  ...inviteRows,
+  ...reportRows,
 }
 const names = Object.keys(endpoints) as EndpointName[]
 

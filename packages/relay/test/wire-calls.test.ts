@@ -201,10 +201,10 @@ describe('rates of calls and messages', () => {
     for (let n = 0; n < 40; n++) alices.send(candidate(n, [alice, bob]))
     for (let n = 0; n < 5; n++) alices.send(message(bob.alias, conv, 'x', `m${n}`))
     await alices.take(5, 'ack')
-    const ids = (await bobs.take(5, 'msg')).map(({ id }) => id)
-    expect(ids).toEqual(['m0', 'm1', 'm2', 'm3', 'm4'])
-    expect(bobs.frames.filter(({ type }) => type === 'call_ice').length).toBeLessThan(40)
-    expect((await bobs.take(40, 'call_ice')).map(({ n }) => n)).toEqual([...Array(40).keys()])
+    const seen = (await bobs.take(45)).map(({ id, n }) => id ?? n)
+    expect(seen.filter((each) => typeof each === 'string')).toEqual(['m0', 'm1', 'm2', 'm3', 'm4'])
+    expect(seen.filter((each) => typeof each === 'number')).toEqual([...Array(40).keys()])
+    expect(seen.indexOf('m4')).toBeLessThan(seen.indexOf(39))
   })
 
   test('messages that wait do not delay a call', async () => {

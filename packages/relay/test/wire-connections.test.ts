@@ -13,7 +13,7 @@ const ATTACKER = '127.0.0.2'
 const BYSTANDER = '127.0.0.3'
 /**
  * Without defence, nobody is answered until the first of an attacker's connections time out, after 12 seconds
- * at least. With it, the answer takes 0.2 s at most; a busy machine is slower.
+ * at least. With it, the answer takes 0.2 s at most; a busy machine is slower. The time is the promise.
  */
 const MOST_MS = 5000
 /** What an attacker's connection sends. */

@@ -9,7 +9,7 @@ import { mountSmallDisk, type SmallDisk } from './small-disk.ts'
 import { errorLines } from './use-relay.ts'
 import { type Answer, call, message, WireAccount, type WireSocket, wireAccount, wireFriends } from './wire.ts'
 
-setDefaultTimeout(90_000)
+setDefaultTimeout(240_000)
 
 const MIB = 1024 * 1024
 /** The disk, and the reserves that the relay works out from it: a tenth, and half of that. */

@@ -10,7 +10,7 @@ import { mountSmallDisk, type SmallDisk } from './small-disk.ts'
 import { errorLines } from './use-relay.ts'
 import { call, message, WireAccount, wireAccount, wireFriends } from './wire.ts'
 
-setDefaultTimeout(90_000)
+setDefaultTimeout(240_000)
 
 const PAYLOAD = 'x'.repeat(40_000)
 

@@ -237,7 +237,7 @@ describe('silence', () => {
     carol.send('{"type":"ping"}')
     await carol.until((text) => text.includes('"pong"'))
     carol.socket.destroy()
-  }, 60_000)
+  }, 120_000)
 })
 
 describe('a slow reader', () => {

@@ -317,7 +317,7 @@ describe('cross-origin calls', () => {
 
 test('the documents, health and readiness are served outside /api/v1', async () => {
   const health = await call(`${relay.url}/health`)
-  expect(health.body).toEqual({ status: 'ok', version: expect.any(String) })
+  expect(health.body).toEqual({ status: 'ok', version: expect.any(String), registration: 'open' })
   const ready = await call(`${relay.url}/ready`)
   expect([ready.status, ready.body.status, ready.body.storage]).toEqual([200, 'ready', 'ok'])
   expect((await call(`${relay.url}/openapi.json`)).body.openapi).toBe('3.1.0')

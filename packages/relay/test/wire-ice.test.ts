@@ -35,14 +35,14 @@ beforeAll(async () => {
   coturn = await startCoturn(SECRET)
   relay = await startRelay({ env: { ...settingsFor(coturn.port), LOG_LEVEL: 'debug' } })
   account = await wireAccount(relay.url)
-}, 60_000)
+}, 120_000)
 
 afterAll(async () => {
   const log = relay.errors()
   await relay.stop()
   await coturn.stop()
   expect(log).not.toContain(SECRET)
-}, 60_000)
+}, 120_000)
 
 async function turnOf(of: WireAccount): Promise<{ username: string; credential: string }> {
   const { body } = await of.get('/calls/ice-config?mode=relay')

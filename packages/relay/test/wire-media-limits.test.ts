@@ -27,7 +27,7 @@ const SLOW = {
   RATE_UPLOAD_BYTES: `${1.5 * MIB}/36000`,
 }
 /** For another relay, because the other uploads may take longer. */
-const SHORT_TIMES = { LIMIT_MEDIA_PART_SECONDS: '2', LIMIT_MEDIA_LINK_SECONDS: '5' }
+const SHORT_TIMES = { LIMIT_MEDIA_PART_SECONDS: '5', LIMIT_MEDIA_LINK_SECONDS: '5' }
 /** Longer than a link is valid; stores sign to the second. */
 const PAST_LINK_MS = 6100
 

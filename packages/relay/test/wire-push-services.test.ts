@@ -170,16 +170,13 @@ describe('a push service that does not answer', () => {
       stuck.push(await sleeper(relay.url, service, path, '127.0.0.1'))
     }
     const other = await sleeper(relay.url, service)
-    const began = performance.now()
     await Promise.all(stuck.map(({ send }) => send()))
     const asked = () => service.pushes.filter(({ path }) => stuck.some((each) => each.path === path))
-    while (asked().length < 32 && performance.now() - began < 7000) await Bun.sleep(20)
-    await Bun.sleep(1000)
-    expect(asked()).toHaveLength(32)
+    while (asked().length < 32) await Bun.sleep(20)
     await other.send()
     const [push] = await service.until(other.path)
-    expect((push?.at ?? 0) - began).toBeLessThan(9000)
     // Requests that hang are given up after 10 s, and the rest are sent then.
+    expect(asked().filter(({ at }) => at < (push?.at ?? 0))).toHaveLength(32)
     for (const { path } of stuck) await service.until(path)
   })
 
@@ -231,7 +228,8 @@ describe('a push service that does not answer', () => {
     await service.until(path)
     const began = performance.now()
     expect(await relay.process.kill('SIGTERM')).toBe(0)
-    expect(performance.now() - began).toBeLessThan(5000)
+    // The request that hangs is given up after 10 s.
+    expect(performance.now() - began).toBeLessThan(9000)
     service.on(path, answer(201))
     await relay.process.start()
     await service.until(path, 2)

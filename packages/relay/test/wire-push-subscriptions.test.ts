@@ -208,7 +208,7 @@ describe('Firebase Cloud Messaging', () => {
     }))
   const sentTo = (token: string) => sent().filter(({ message }) => message.token === token)
   const until = async (token: string, count: number) => {
-    for (const late = performance.now() + 20_000; sentTo(token).length < count; await Bun.sleep(20)) {
+    for (const late = performance.now() + 45_000; sentTo(token).length < count; await Bun.sleep(20)) {
       if (performance.now() > late)
         throw new Error(`${sentTo(token).length} of ${count} pushes arrived for ${token}`)
     }

@@ -21,7 +21,7 @@ function freshId(): string {
 }
 
 async function confirmed(account: WireAccount, orderId: string): Promise<void> {
-  for (let tries = 0; tries < 150; tries++) {
+  for (let tries = 0; tries < 450; tries++) {
     const { body } = await call(account.api(`/vanity/order/${orderId}/status`))
     if (body.status === 'confirmed') return
     await Bun.sleep(100)
@@ -41,10 +41,11 @@ async function offered(owner: WireAccount, price = 40): Promise<string> {
   return body.channel_id
 }
 
+// An order is paid two seconds after it was placed, so the tests wait together.
 describe('with simulated payments', () => {
   onEveryEngine(
     (relay) => {
-      test('an id is bought, announced by payment_confirmed and bound, and is then the account’s alias everywhere', async () => {
+      test.concurrent('an id is bought, announced by payment_confirmed and bound, and is then the account’s alias everywhere', async () => {
         const { alice, bob, conv } = await wireFriends(relay.url)
         const alias = freshId()
         const bobOnline = (await bob.online()).socket
@@ -88,7 +89,7 @@ describe('with simulated payments', () => {
         await bobOnline.close()
       })
 
-      test('an account that was offline gets payment_confirmed on every connection until it counts as arrived', async () => {
+      test.concurrent('an account that was offline gets payment_confirmed on every connection until it counts as arrived', async () => {
         const alice = await wireAccount(relay.url)
         const alias = freshId()
         const order = await bought(alice, alias)
@@ -101,7 +102,7 @@ describe('with simulated payments', () => {
         await again.socket.close()
       })
 
-      test('binding twice changes nothing; an id that was bound before stays the account’s', async () => {
+      test.concurrent('binding twice changes nothing; an id that was bound before stays the account’s', async () => {
         const [alice, bob] = [await wireAccount(relay.url), await wireAccount(relay.url)]
         const [first, second] = [freshId(), freshId()]
         const order = await bought(alice, first)
@@ -119,7 +120,7 @@ describe('with simulated payments', () => {
         expect(await befriend(bob, Object.assign(alice, { alias: second }))).toMatch(FORMS.uuid)
       })
 
-      test('buying a channel changes its owner, ends its listing and changes the seats of both accounts', async () => {
+      test.concurrent('buying a channel changes its owner, ends its listing and changes the seats of both accounts', async () => {
         const [seller, buyer] = [await wireAccount(relay.url), await wireAccount(relay.url)]
         const channel = await offered(seller, 40)
         await seller.post('/channels', { name: 'b' })
@@ -156,7 +157,7 @@ describe('with simulated payments', () => {
         await socket.close()
       })
 
-      test('buying a seat allows one more channel, not two', async () => {
+      test.concurrent('buying a seat allows one more channel, not two', async () => {
         const owner = await wireAccount(relay.url)
         for (const name of ['a', 'b', 'c']) await owner.post('/channels', { name })
         expectProblem(await owner.post('/channels', { name: 'd' }), 403, 'QUOTA_EXCEEDED')
@@ -172,7 +173,7 @@ describe('with simulated payments', () => {
         await socket.close()
       })
 
-      test('a reserved id belongs to no account until it is paid and bound', async () => {
+      test.concurrent('a reserved id belongs to no account until it is paid and bound', async () => {
         const [alice, bob] = [await wireAccount(relay.url), await wireAccount(relay.url)]
         const alias = freshId()
         const reserved = await post(`${relay.url}/api/v1/vanity/reserve`, { alias_id: alias })
@@ -188,7 +189,7 @@ describe('with simulated payments', () => {
         expectProblem(await bob.post('/vanity/bind', { order_id: reserved.body.order_id }), 404, 'NOT_FOUND')
       })
 
-      test('deleting an account ends its orders: an unbound id is for sale again, a bound id stays taken', async () => {
+      test.concurrent('deleting an account ends its orders: an unbound id is for sale again, a bound id stays taken', async () => {
         const [alice, bob] = [await wireAccount(relay.url), await wireAccount(relay.url)]
         const [unbound, bound] = [freshId(), freshId()]
         await bought(alice, unbound)

@@ -82,8 +82,9 @@ export class WireAccount {
   /**
    * Registers with a proof of work and names its challenge. Published clients do not name it. These tests do,
    * because tests that run at the same time share an address.
+   * @param more further fields, such as `invite`
    */
-  async register(nickname = 'wire'): Promise<Answer> {
+  async register(nickname = 'wire', more: Json = {}): Promise<Answer> {
     const { body } = await call(this.api('/pow/challenge'), { method: 'POST' })
     const answer = await post(this.api('/register'), {
       ed25519_public_key: this.ed25519,
@@ -91,6 +92,7 @@ export class WireAccount {
       nickname,
       pow_challenge: body.challenge_string,
       pow_nonce: solve(body.challenge_string, body.difficulty),
+      ...more,
     })
     this.uuid = answer.body.uuid
     this.alias = answer.body.alias_id
@@ -215,7 +217,7 @@ export class WireSocket {
   /**
    * Takes the next received frame of this type, or of any type if none is given. Waits for it if necessary.
    */
-  async next(type?: string, withinMs = 15_000): Promise<Frame> {
+  async next(type?: string, withinMs = 45_000): Promise<Frame> {
     const late = performance.now() + withinMs
     for (;;) {
       const index = this.frames.findIndex((frame) => type === undefined || frame.type === type)

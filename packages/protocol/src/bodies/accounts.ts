@@ -10,11 +10,12 @@ export const PowChallengeReply = v.object({
   expires_in: Seconds,
 })
 
-// Published clients send an empty nonce to learn whether their key is registered; it counts as absent.
-const PowNonce = v.pipe(
+// The form of a nonce and of an invite. Published clients send an empty nonce to learn whether their key is
+// registered; it counts as absent.
+const ShortText = v.pipe(
   v.string(),
   v.regex(/^[\x21-\x7e]{0,64}$/, 'must be at most 64 printable ASCII characters'),
-  v.transform((nonce) => nonce || undefined),
+  v.transform((text) => text || undefined),
 )
 
 // Restricted to the form of a challenge, because databases do not accept every text in a query.
@@ -23,13 +24,20 @@ const PowChallenge = v.pipe(
   v.regex(/^[\x21-\x7e]{1,128}$/, 'must be 1 to 128 printable ASCII characters'),
 )
 
+/** Every {@link RegistrationMode}. */
+export const registrationModes = ['open', 'invite', 'closed'] as const
+/** Who may register at a relay: everybody, who has an invite, or nobody. */
+export type RegistrationMode = (typeof registrationModes)[number]
+
 export const RegisterBody = v.object({
   ed25519_public_key: PublicKey,
   x25519_public_key: PublicKey,
   nickname: Name,
   /** Ignored, and so not needed, if the key is already registered. */
-  pow_nonce: v.optional(PowNonce),
+  pow_nonce: v.optional(ShortText),
   pow_challenge: v.optional(PowChallenge),
+  /** The code of an invite. Ignored by a relay that is open to everybody. */
+  invite: v.optional(ShortText),
 })
 
 export const RegisterReply = v.object({ uuid: AccountUuid, alias_id: AliasId })
@@ -41,6 +49,8 @@ export const AuthVerifyBody = v.object({
   user_uuid: AccountUuid,
   challenge: v.pipe(v.string(), v.maxLength(512, 'must be at most 512 characters')),
   signature: Signature,
+  /** Whether a suspended account gets a token, with which it can only read and delete what it has. */
+  limited: v.optional(v.boolean()),
 })
 export const AuthVerifyReply = v.object({ token: v.string(), expires_in: Seconds })
 

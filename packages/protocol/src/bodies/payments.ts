@@ -1,6 +1,6 @@
 // Bodies and replies of purchases: custom ids, channels, seats, and their orders.
 import * as v from 'valibot'
-import { AliasId, OrderId, Timestamp } from '../ids.ts'
+import { AliasId, OrderId, ReceivedName, Timestamp } from '../ids.ts'
 import { Price, RefId } from './goods.ts'
 
 /** The state of an order. */
@@ -25,20 +25,25 @@ const MethodId = v.pipe(
 /** A way to pay for an order. One whole unit of every token pays one unit of the price. */
 export const OrderMethod = v.object({
   /** Its id, for the choice. */
-  method: v.string(),
+  method: MethodId,
   /** The token: `USDT`. */
-  symbol: v.string(),
+  symbol: ReceivedName,
   /** The chain or the processor: `Ethereum`; empty if the operator confirms payments by hand. */
-  network: v.string(),
+  network: ReceivedName,
 })
 /** See {@link OrderMethod}. */
 export type OrderMethod = v.InferOutput<typeof OrderMethod>
 
+/** The most ways to pay for an order. */
+const MOST_METHODS = 200
+/** An address to pay to, or that of a page. */
+const Where = v.pipe(v.string(), v.maxLength(8192))
+
 const payment = {
   /** The way to pay that `pay_to` belongs to. Older relays do not send it. */
-  method: v.exactOptional(v.string()),
+  method: v.exactOptional(MethodId),
   /** The ways to pay that can be chosen now, none after the order ended. Older relays do not send it. */
-  methods: v.exactOptional(v.array(OrderMethod)),
+  methods: v.exactOptional(v.pipe(v.array(OrderMethod), v.maxLength(MOST_METHODS))),
 }
 
 /** The order of a channel or a seat. */
@@ -46,9 +51,9 @@ export const ChannelTradeOrder = v.object({
   order_id: OrderId,
   price_usdt: Price,
   /** Where to pay: an address on the relay's chain, or a text by the operator. */
-  pay_to: v.string(),
+  pay_to: Where,
   /** The payment page. */
-  payment_url: v.exactOptional(v.string()),
+  payment_url: v.exactOptional(Where),
   ...payment,
   expired_at: Timestamp,
 })
@@ -61,9 +66,9 @@ export const PurchaseOrder = v.object({
   alias_id: AliasId,
   price_usdt: Price,
   /** The payment page. */
-  payment_url: v.string(),
+  payment_url: Where,
   /** Deprecated: the payment page shows this. */
-  pay_to: v.exactOptional(v.string()),
+  pay_to: v.exactOptional(Where),
   ...payment,
   expired_at: Timestamp,
 })
@@ -80,9 +85,9 @@ export const ReserveOrder = v.object({
   /** The same as `price_usdt`, by the name that published clients read. Older relays do not send it. */
   price: v.exactOptional(Price),
   price_usdt: Price,
-  pay_to: v.string(),
+  pay_to: Where,
   /** The payment page. */
-  payment_url: v.exactOptional(v.string()),
+  payment_url: v.exactOptional(Where),
   ...payment,
   expired_at: Timestamp,
 })
@@ -102,8 +107,8 @@ export const OwnOrder = v.object({
   ref_id: RefId,
   status: OrderState,
   price_usdt: Price,
-  pay_to: v.string(),
-  payment_url: v.string(),
+  pay_to: Where,
+  payment_url: Where,
   ...payment,
   created_at: Timestamp,
   expired_at: Timestamp,
@@ -118,11 +123,11 @@ export const OrderPayment = v.object({
   order_id: OrderId,
   price_usdt: Price,
   /** Where to pay by this way. The payment page shows it too. */
-  pay_to: v.string(),
+  pay_to: Where,
   /** The way that was chosen. */
-  method: v.string(),
+  method: MethodId,
   /** The ways that can be chosen now. */
-  methods: v.array(OrderMethod),
+  methods: v.pipe(v.array(OrderMethod), v.maxLength(MOST_METHODS)),
   expired_at: Timestamp,
 })
 /** See {@link OrderPayment}. */

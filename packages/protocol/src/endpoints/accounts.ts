@@ -24,7 +24,15 @@ export const accountEndpoints = define({
     status: 201,
     reply: accounts.RegisterReply,
     // Without `adds`: the answer about a known key needs no space, and people recover their accounts with it.
-    errors: ['ACCOUNT_EXISTS', 'POW_REQUIRED', 'POW_INVALID', 'RELAY_FULL'],
+    errors: [
+      'ACCOUNT_EXISTS',
+      'POW_REQUIRED',
+      'POW_INVALID',
+      'INVITE_REQUIRED',
+      'INVITE_INVALID',
+      'REGISTRATION_CLOSED',
+      'RELAY_FULL',
+    ],
   },
   authChallenge: {
     method: 'POST',
@@ -44,7 +52,7 @@ export const accountEndpoints = define({
     body: accounts.AuthVerifyBody,
     status: 200,
     reply: accounts.AuthVerifyReply,
-    errors: ['HOST_UNKNOWN', 'CHALLENGE_INVALID', 'SIGNATURE_INVALID'],
+    errors: ['HOST_UNKNOWN', 'CHALLENGE_INVALID', 'SIGNATURE_INVALID', 'ACCOUNT_SUSPENDED'],
   },
   authLogout: {
     method: 'POST',

@@ -60,7 +60,7 @@ export const channelEndpoints = define({
     status: 200,
     reply: channels.ChannelInfo,
     adds: 'little',
-    errors: ['NOT_FOUND', 'NOT_CHANNEL_OWNER'],
+    errors: ['NOT_FOUND', 'NOT_CHANNEL_OWNER', 'CHANNEL_CLOSED'],
   },
   deleteChannel: {
     method: 'DELETE',
@@ -115,7 +115,7 @@ export const channelEndpoints = define({
     status: 200,
     reply: channels.CreatePostReply,
     adds: 'much',
-    errors: ['NOT_FOUND', 'NOT_CHANNEL_OWNER', 'STORAGE_FULL'],
+    errors: ['NOT_FOUND', 'NOT_CHANNEL_OWNER', 'CHANNEL_CLOSED', 'STORAGE_FULL'],
   },
   deletePost: {
     method: 'DELETE',
@@ -133,7 +133,7 @@ export const channelEndpoints = define({
     rate: 'write',
     body: channels.ListChannelBody,
     status: 200,
-    errors: ['NOT_FOUND', 'NOT_CHANNEL_OWNER'],
+    errors: ['NOT_FOUND', 'NOT_CHANNEL_OWNER', 'CHANNEL_CLOSED'],
   },
   unlistChannel: {
     method: 'DELETE',

@@ -3,9 +3,15 @@ import * as v from 'valibot'
 import { AliasId, CallId, CryptoVersion, Payload } from '../ids.ts'
 import type { FrameSchemas } from './frame-schemas.ts'
 
-const Signal = { to: AliasId, call_id: CallId, crypto_v: CryptoVersion, payload: Payload }
-const Sent = { ...Signal, from: v.optional(AliasId) }
-const Forwarded = { ...Signal, from: AliasId }
+// Written out, because a bundler keeps a spread that nothing uses.
+const Forwarded = { to: AliasId, call_id: CallId, crypto_v: CryptoVersion, payload: Payload, from: AliasId }
+const Sent = {
+  to: AliasId,
+  call_id: CallId,
+  crypto_v: CryptoVersion,
+  payload: Payload,
+  from: v.optional(AliasId),
+}
 
 /** The fields of a call's frames as a client sends them, by `type`. They may contain more. */
 export const sentCallFrames = {

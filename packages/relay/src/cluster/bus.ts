@@ -65,6 +65,10 @@ export type Ring =
   | { readonly kind: 'token_dead'; readonly jti: string }
   /** The account logged out everywhere: its tokens are dead, except those whose id ends in this text. */
   | { readonly kind: 'logged_out'; readonly exceptTokensEndingIn: string }
+  /** The account was suspended. Its connection gets this frame, which says why, and must close. */
+  | { readonly kind: 'suspended'; readonly frame: string }
+  /** The other account of a conversation is not suspended any more, so that what it had sent can be sent. */
+  | { readonly kind: 'released'; readonly conversation: ConversationId }
   /** The account was deleted. */
   | { readonly kind: 'deleted' }
   /** From now on the account gets the frames published under a topic, or stops getting them. */

@@ -1,6 +1,7 @@
 // One authenticated WebSocket: what features use to send to a client.
 import { type CloseReason, closeCodes, closeMeanings, type RelayFrameOf } from '@sotto/protocol'
 import type { ServerWebSocket } from 'bun'
+import type { RelayMetrics } from '../operations/relay-metrics.ts'
 import type { AccountId } from '../storage/storage.ts'
 
 /** The account of a connection, and the token that opened it. */
@@ -22,6 +23,7 @@ export class Connection {
   readonly #outboundBytes: number
   readonly #windowBytes: number
   readonly #signalBytes: number
+  readonly #metrics: RelayMetrics
   #isClosing = false
   #unsent: string[] = []
   #unsentBytes = 0
@@ -29,7 +31,13 @@ export class Connection {
   constructor(
     socket: Socket,
     owner: ConnectionOwner,
-    options: { id: string; outboundBytes: number; windowBytes: number; frameBytes: number },
+    options: {
+      id: string
+      outboundBytes: number
+      windowBytes: number
+      frameBytes: number
+      metrics: RelayMetrics
+    },
   ) {
     this.account = owner.account
     this.jti = owner.jti
@@ -38,6 +46,7 @@ export class Connection {
     this.#socket = socket
     this.#outboundBytes = options.outboundBytes
     this.#windowBytes = options.windowBytes
+    this.#metrics = options.metrics
     this.#signalBytes = options.windowBytes + options.frameBytes
   }
 
@@ -101,6 +110,7 @@ export class Connection {
     if (this.#isClosing) return
     this.#write()
     this.#isClosing = true
+    this.#metrics.closed.count(reason)
     // A closing handshake would wait behind all unread bytes. Many such connections could fill the memory.
     const isUnread =
       (reason === 'overload' || reason === 'replaced') && this.bufferedBytes > this.#windowBytes
@@ -130,6 +140,7 @@ export class Connection {
     if (frames.length === 0) return
     this.#unsent = []
     this.#unsentBytes = 0
+    this.#metrics.framesSent.count('', '', frames.length)
     this.#socket.cork(() => {
       for (const frame of frames) this.#socket.sendText(frame)
     })

@@ -24,6 +24,10 @@ export class Connections {
     return this.#byAccount.get(account)
   }
 
+  get count(): number {
+    return this.#byAccount.size
+  }
+
   all(): Connection[] {
     return [...this.#byAccount.values()]
   }
@@ -62,12 +66,17 @@ export class Connections {
       case 'logged_out':
         if (!connection.jti.endsWith(ring.exceptTokensEndingIn)) connection.goAway('jwt_revoked', 'tokenDead')
         return
+      case 'suspended':
+        connection.send(ring.frame)
+        connection.goAway('jwt_revoked', 'tokenDead')
+        return
       case 'deleted':
         connection.goAway('account_deleted', 'tokenDead')
         return
       case 'mailbox':
       case 'listing':
       case 'listed':
+      case 'released':
       case 'receipt':
       case 'notice':
       case 'topic':

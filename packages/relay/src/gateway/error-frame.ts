@@ -9,11 +9,11 @@ export interface FrameNames {
 }
 
 export function errorFrame(error: ProtocolError, names: FrameNames): RelayFrameOf<'error'> {
-  const { field, rule, retryAfterMs } = error.details
+  const { field, rule, words, retryAfterMs } = error.details
   return {
     type: 'error',
     error: error.code,
-    message: field ? `${field} ${rule ?? 'is not valid'}` : errorMeanings[error.code],
+    message: field ? `${field} ${rule ?? 'is not valid'}` : (words ?? errorMeanings[error.code]),
     ...(names.id === undefined ? {} : { id: names.id }),
     ...(names.conv_id === undefined ? {} : { conv_id: names.conv_id }),
     ...(names.call_id === undefined ? {} : { call_id: names.call_id }),

@@ -13,9 +13,12 @@ type FrameRateName = Extract<
 export class AccountRates {
   readonly #rates: Rates
   readonly #clock: Clock
+  readonly #reached: (name: RateName) => void
   readonly #buckets: Partial<Record<FrameRateName, TokenBucket>> = {}
 
-  constructor(rates: Rates, clock: Clock) {
+  /** @param reached called with the name of each rate that was reached */
+  constructor(rates: Rates, clock: Clock, reached: (name: RateName) => void) {
+    this.#reached = reached
     this.#rates = rates
     this.#clock = clock
   }
@@ -43,8 +46,12 @@ export class AccountRates {
     const count = this.#bucketOf('call', this.#rates, now)
     const bytes = this.#bucketOf('callBytes', this.#rates, now)
     const size = Buffer.byteLength(text)
-    const waitMs = Math.max(count.waitMs(now), bytes.waitMs(now, size))
-    if (waitMs > 0) return waitMs
+    const countWaitMs = count.waitMs(now)
+    const waitMs = Math.max(countWaitMs, bytes.waitMs(now, size))
+    if (waitMs > 0) {
+      this.#reached(countWaitMs > 0 ? 'call' : 'callBytes')
+      return waitMs
+    }
     count.take(now)
     return bytes.take(now, size)
   }
@@ -65,7 +72,9 @@ export class AccountRates {
 
   #takeFrom(name: FrameRateName, rates: NonNullable<Rates>, count: number): number {
     const now = this.#clock.monotonic()
-    return this.#bucketOf(name, rates, now).take(now, count)
+    const waitMs = this.#bucketOf(name, rates, now).take(now, count)
+    if (waitMs > 0) this.#reached(name)
+    return waitMs
   }
 
   #bucketOf(name: FrameRateName, rates: NonNullable<Rates>, now: number): TokenBucket {

@@ -14,7 +14,9 @@ import type { Bus } from '../cluster/bus.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import { type RandomBytes, randomText } from '../operations/random.ts'
+import type { RelayMetrics } from '../operations/relay-metrics.ts'
 import { RepeatedWarning } from '../operations/repeated-warning.ts'
+import type { SecurityLog } from '../operations/security-log.ts'
 import type { AccountId } from '../storage/storage.ts'
 import { Connection, type ConnectionOwner } from './connection.ts'
 import { Connections, type RetireToken } from './connections.ts'
@@ -75,6 +77,8 @@ export interface GatewayParts {
   readonly limits: Limits
   readonly rates: Rates
   readonly log: Log
+  readonly metrics: RelayMetrics
+  readonly securityLog: SecurityLog
 }
 
 export class Gateway {
@@ -84,6 +88,7 @@ export class Gateway {
   readonly #sockets = new Set<Socket>()
   readonly #unread: UnreadBytes
   readonly #incoming: IncomingParts
+  readonly #held: HeldFrames
   #silenceCheck: ReturnType<typeof setInterval> | undefined
   #isDraining = false
 
@@ -91,17 +96,24 @@ export class Gateway {
     this.#parts = parts
     this.#connections = new Connections(parts)
     this.#unread = new UnreadBytes(parts.limits.unreadBytes, () => this.#connections.all())
-    const { clock, limits, log, follower } = parts
+    const { clock, limits, log, follower, metrics } = parts
     const heldFull = new RepeatedWarning('held_frames_full', { log, clock })
+    this.#held = new HeldFrames(limits, ({ connection: { account } }) => heldFull.happened({ account }))
     this.#incoming = {
       clock,
       limits,
-      held: new HeldFrames(limits, ({ connection: { account } }) => heldFull.happened({ account })),
+      metrics,
+      held: this.#held,
       decoded: (connection) => follower.frameReceived(connection),
       carryOut: (frame, connection) => this.#dispatch(frame, connection),
       carryOutCall: (signal, connection) => this.#dispatchCall(signal, connection),
     }
     parts.bus.listen((account, ring) => this.#connections.onRing(account, ring))
+  }
+
+  /** How many accounts are connected to this node. */
+  get connectionCount(): number {
+    return this.#connections.count
   }
 
   /** The settings and callbacks of WebSockets for Bun's server. */
@@ -180,6 +192,16 @@ export class Gateway {
     }
   }
 
+  /** Bytes that were sent and that the peers have not received yet. */
+  get unreadBytes(): number {
+    return this.#connections.all().reduce((sum, { bufferedBytes }) => sum + bufferedBytes, 0)
+  }
+
+  /** Bytes of the frames that wait for their rates. */
+  get heldBytes(): number {
+    return this.#held.bytes
+  }
+
   #opened(socket: Socket): void {
     const { admission } = socket.data
     if (!admission.owner) {
@@ -190,9 +212,9 @@ export class Gateway {
       socket.close(closeCodes.restart, closeMeanings.restart)
       return
     }
-    const { limits, randomBytes, bus, follower } = this.#parts
+    const { limits, randomBytes, bus, follower, metrics } = this.#parts
     const { outboundBytes, windowBytes, frameBytes } = limits
-    const options = { id: randomText(randomBytes, 9), outboundBytes, windowBytes, frameBytes }
+    const options = { id: randomText(randomBytes, 9), outboundBytes, windowBytes, frameBytes, metrics }
     const connection = new Connection(socket, admission.owner, options)
     const incoming = new IncomingFrames(connection, this.#ratesOf(connection.account), this.#incoming)
     socket.data.session = { connection, incoming, lastActiveAt: this.#parts.clock.monotonic() }
@@ -260,9 +282,12 @@ export class Gateway {
     // What a replaced connection sent must not come after what the newer one sent (protocol, Delivery 3). The
     // client sends it again.
     if (this.#connections.find(connection.account) !== connection) return
+    const { clock, metrics } = this.#parts
+    const startedAt = frame.type === 'msg' ? clock.monotonic() : undefined
     this.#handle(frame, connection)?.then(
       (frames) => {
         for (const answer of frames) connection.send(encodeFrame(answer))
+        if (startedAt !== undefined) metrics.ackSeconds.observe((clock.monotonic() - startedAt) / 1000)
       },
       (error) => this.#answerFailure(frame, connection, error),
     )
@@ -305,6 +330,7 @@ export class Gateway {
     const known = error instanceof ProtocolError ? error : new ProtocolError('INTERNAL')
     if (known !== error)
       this.#parts.log.error('frame_failed', { error, frame: frame.type, account: connection.account })
+    this.#parts.metrics.errors.count(known.code)
     connection.send(encodeFrame(errorFrame(known, names)))
   }
 
@@ -322,7 +348,11 @@ export class Gateway {
   #ratesOf(account: AccountId): AccountRates {
     let rates = this.#rates.get(account)
     if (!rates) {
-      rates = new AccountRates(this.#parts.rates, this.#parts.clock)
+      const { clock, metrics, securityLog } = this.#parts
+      rates = new AccountRates(this.#parts.rates, clock, (rate) => {
+        metrics.ratesReached.count(rate)
+        securityLog.record('rate_reached', { rate, account })
+      })
       this.#rates.set(account, rates)
     }
     return rates

@@ -27,6 +27,11 @@ export class HeldFrames {
     this.#onFull = onFull
   }
 
+  /** What all hold together. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
   /** Whether one connection may hold this much. */
   allows(heldBytes: number): boolean {
     return heldBytes <= this.#limits.heldBytes

@@ -11,6 +11,7 @@ import {
   ProtocolError,
 } from '@sotto/protocol'
 import type { Clock } from '../operations/clock.ts'
+import type { RelayMetrics } from '../operations/relay-metrics.ts'
 import type { Connection } from './connection.ts'
 import { errorFrame, type FrameNames } from './error-frame.ts'
 import type { CallSignal, PlainFrame } from './frame-handlers.ts'
@@ -24,6 +25,7 @@ export interface IncomingParts {
   readonly held: HeldFrames
   readonly clock: Clock
   readonly limits: Limits
+  readonly metrics: RelayMetrics
   /** A valid frame arrived and was decoded. Called before it waits for the rate of its type. */
   readonly decoded: (connection: Connection) => void
   readonly carryOut: (frame: PlainFrame, connection: Connection) => void
@@ -132,6 +134,7 @@ export class IncomingFrames implements FrameHolder, QueueOwner {
       return
     }
     const { frame } = decoded
+    this.parts.metrics.framesReceived.count(frame.type)
     this.parts.decoded(this.connection)
     if (frame.type === 'ping') {
       this.connection.send(encodeFrame({ type: 'pong', at: this.parts.clock.now() }))
@@ -154,6 +157,7 @@ export class IncomingFrames implements FrameHolder, QueueOwner {
   }
 
   #answer(error: ProtocolError, names: FrameNames): void {
+    this.parts.metrics.errors.count(error.code)
     this.connection.send(encodeFrame(errorFrame(error, names)))
   }
 

@@ -115,6 +115,17 @@ export async function leftoverOf(sql: Sql, { id }: Pick<BlobRow, 'id'>): Promise
   return row?.leftover_bytes ?? 0
 }
 
+/**
+ * Whether the store may hold parts of an upload besides the recorded ones: what failed writes have left, and
+ * what running writes, or those of a process that died, may have written.
+ */
+export async function mayHoldOthers(sql: Sql, blob: Pick<BlobRow, 'id'>): Promise<boolean> {
+  const [row] = await sql<{
+    count: number
+  }>`SELECT COUNT(*) AS count FROM media_writes WHERE blob = ${blob.id}`
+  return row?.count !== 0 || (await leftoverOf(sql, blob)) > 0
+}
+
 /** The blob with this key, if it is stored completely. */
 export async function findStoredBlob(sql: Sql, key: MediaKey): Promise<StoredBlob | undefined> {
   const [row] = await sql<BlobRow>`

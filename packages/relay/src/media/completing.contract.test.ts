@@ -208,7 +208,7 @@ test('in Swift, the bytes that are stored never exceed those that count, and a b
     }
     // Swift completes an upload of several parts only if all but the last have 5 MiB.
     const sizes = [1, 2, (5 * MIB) / LEAST_PART_BYTES]
-    await expectAllCounted({ storage: database.storage, openPlace }, { sizes, runs: 3 })
+    await expectAllCounted({ storage: database.storage, openPlace }, { sizes, runs: 4 })
   } finally {
     await database.remove()
     await rm(folder, { recursive: true })

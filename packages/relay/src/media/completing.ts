@@ -11,12 +11,12 @@ import {
   doomCopyOf,
   doomObjectOf,
   findStoredBlob,
-  leftoverOf,
   listParts,
   lockInState,
   lockUpload,
   markCompleting,
   markStored,
+  mayHoldOthers,
   newObject,
   spareObject,
   type UploadOf,
@@ -63,7 +63,7 @@ export async function completeUpload(
     const present = await listParts(sql, locked.id)
     if (!areTheSame(present, named)) throw new ProtocolError('PARTS_MISMATCH')
     await markCompleting(sql, locked, parts)
-    return { blob: locked, stored: present, mayHoldMore: (await leftoverOf(sql, locked)) > 0 }
+    return { blob: locked, stored: present, mayHoldMore: await mayHoldOthers(sql, locked) }
   })
   if (blob.state === 'stored') return blob.bytes
   // Wait for running writes. On some stores a part that arrives later would change the blob: Swift keeps the

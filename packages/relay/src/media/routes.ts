@@ -5,6 +5,7 @@ import type { Handlers } from '../listener/route.ts'
 import { type DiskSpace, requestRefused } from '../operations/disk-space.ts'
 import { isFullDiskError } from '../operations/disks.ts'
 import type { Log } from '../operations/log.ts'
+import { addressBelow } from '../operations/public-url.ts'
 import type { AccountId } from '../storage/storage.ts'
 import { BlobStoreError, type StoredBlob } from './blob-store.ts'
 import {
@@ -92,7 +93,7 @@ export function mediaRoutes(parts: MediaParts): Handlers<Names> {
       randomBytes: parts.randomBytes,
       expiresAt: clock.now() + seconds * 1000,
     })
-    return new URL(`${API_BASE}/media/links/${link}`, parts.publicUrl ?? `http://${host}`).href
+    return addressBelow(parts.publicUrl ?? `http://${host}/`, `${API_BASE}/media/links/${link}`)
   }
 
   const targetOf = (purpose: LinkPurpose, link: string): LinkTarget => {

@@ -16,16 +16,19 @@ export interface S3Request {
   readonly key: string
   readonly query?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string | S3Stream
+  /** A stream is opened again for each attempt. */
+  readonly body?: string | (() => S3Stream)
   /** Aborts the request. */
   readonly ending?: AbortSignal | undefined
 }
 
-/** A body that is streamed, so it can be sent only once. */
+/** A body that is streamed. */
 export interface S3Stream {
   readonly stream: ReadableStream<Uint8Array>
   /** Resolves when the whole body was sent. From then on the time limit for the answer runs. */
   readonly ended: Promise<unknown>
+  /** Why the stream failed, if it did. */
+  failure(): unknown
 }
 
 /** An answer that is not a failure of the store: the request succeeded, or a code says why it did not. */
@@ -84,12 +87,10 @@ export class S3Requests {
 
   async #ask<T>(request: S3Request, read: (response: Response) => Promise<T>): Promise<T> {
     const { method, body, ending } = request
-    // A stream cannot be sent twice.
-    const isStream = typeof body === 'object'
-    const mostAttempts = isStream ? 1 : MOST_ATTEMPTS
     for (let attempt = 1; ; attempt++) {
-      const isLast = attempt === mostAttempts
-      const timeout = timeoutAfter(this.#answerWithinMs, isStream ? body.ended : Promise.resolve())
+      const isLast = attempt === MOST_ATTEMPTS
+      const streamed = typeof body === 'function' ? body() : undefined
+      const timeout = timeoutAfter(this.#answerWithinMs, streamed?.ended ?? Promise.resolve())
       try {
         const { url, headers } = await this.#sign(request, this.#config.endpoint, false)
         const response = await fetch(url, {
@@ -97,13 +98,16 @@ export class S3Requests {
           headers,
           redirect: 'manual',
           signal: ending ? AbortSignal.any([timeout.signal, ending]) : timeout.signal,
-          ...(body === undefined ? {} : { body: isStream ? body.stream : body }),
+          ...(typeof body === 'string' ? { body } : streamed ? { body: streamed.stream } : {}),
         })
         if (isLast || (response.status < 500 && response.status !== 429)) return await read(response)
         await response.body?.cancel()
       } catch (cause) {
         if (cause instanceof BlobStoreError) throw cause
-        if (isLast) throw new BlobStoreError('the S3 store cannot be reached', { cause })
+        // Many bytes are not sent again to a store that does not answer.
+        const isInVain = streamed && (timeout.signal.aborted || streamed.failure() !== undefined)
+        if (isLast || isInVain || ending?.aborted)
+          throw new BlobStoreError('the S3 store cannot be reached', { cause })
       } finally {
         timeout.stop()
       }

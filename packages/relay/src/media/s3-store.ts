@@ -166,13 +166,16 @@ export class S3Store implements BlobStore {
     number: number,
     body: IncomingBytes & { readonly length: number },
   ): Promise<{ etag: string; bytes: number }> {
-    const counted = countedStream(body)
+    let counted = countedStream(body)
     const request = {
       method: 'PUT',
       key: this.#keyOf(object),
       query: { partNumber: `${number}`, uploadId: handle },
       headers: { 'content-length': `${body.length}` },
-      body: counted,
+      body: () => {
+        counted = countedStream(body)
+        return counted
+      },
       ending: body.ending,
     } as const
     // Without an answer, nobody knows whether the store has the part.
@@ -235,7 +238,6 @@ export class S3Store implements BlobStore {
 
 interface CountedStream extends S3Stream {
   bytes(): number
-  failure(): unknown
 }
 
 // A body that is being sent to the store. `failure` says why it ended early; the error of the request does

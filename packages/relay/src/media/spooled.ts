@@ -7,7 +7,7 @@ import { freeNow } from './incoming.ts'
 
 const READ_BYTES = 64 * 1024
 
-/** Bytes of known length. */
+/** Bytes of known length, which can be read several times. */
 export type KnownBytes = IncomingBytes & { readonly length: number }
 
 /**
@@ -29,7 +29,8 @@ export async function spooled<T>(
       length += piece.byteLength
       freeNow(piece)
     }
-    return await use({ ...body, pieces: piecesOf(file, length), length })
+    const pieces = { [Symbol.asyncIterator]: () => piecesOf(file, length) }
+    return await use({ ...body, pieces, length })
   } finally {
     await file.close()
   }

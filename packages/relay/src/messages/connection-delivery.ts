@@ -148,6 +148,12 @@ export class ConnectionDelivery {
     if (this.#held.listed(conversations)) this.readAgain()
   }
 
+  /** The other account of a conversation is not suspended any more: what it had sent goes now. */
+  released(convId: ConversationId): void {
+    this.#held.sendAgain(convId)
+    this.readAgain()
+  }
+
   /** The client has confirmed something in a conversation. */
   confirmed(convId: ConversationId): void {
     if (this.#held.confirmed(convId)) this.readAgain()

@@ -38,6 +38,18 @@ export async function openConversation(
   return row.conv_id
 }
 
+/** The conversations in which messages of an account wait, and for whom. */
+export async function listWaitingOf(
+  sql: Sql,
+  sender: AccountId,
+): Promise<readonly { readonly recipient: AccountId; readonly conversation: ConversationId }[]> {
+  return await sql<{ recipient: AccountId; conversation: ConversationId }>`
+    SELECT lanes.recipient_id AS recipient, conv_id AS conversation FROM conversations
+    JOIN lanes ON lanes.conversation_id = conversations.id AND lanes.sender_id = ${sender}
+      AND lanes.recipient_id = CASE WHEN low_id = ${sender} THEN high_id ELSE low_id END
+    WHERE (low_id = ${sender} OR high_id = ${sender}) AND pending_count > 0`
+}
+
 /** Closes the conversation of a pair and erases its undelivered messages and receipts. */
 export async function closeConversation(sql: Sql, a: AccountId, b: AccountId): Promise<void> {
   const [low, high] = a < b ? [a, b] : [b, a]

@@ -100,6 +100,7 @@ export class Deliveries implements ConnectionFollower {
     if (ring.kind === 'mailbox') delivery?.onMailboxRing(ring)
     else if (ring.kind === 'listing') delivery?.listing(ring.conversations)
     else if (ring.kind === 'listed') delivery?.listed(ring.conversations)
+    else if (ring.kind === 'released') delivery?.released(ring.conversation)
     else if (ring.kind === 'receipt') delivery?.onReceiptRing(ring)
     else if (ring.kind === 'notice') delivery?.sendNotice(ring)
   }

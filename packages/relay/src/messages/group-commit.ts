@@ -5,6 +5,7 @@ import type { Bus } from '../cluster/bus.ts'
 import type { Clock } from '../operations/clock.ts'
 import { frameRefused, type RoomForMessages } from '../operations/disk-space.ts'
 import type { Log } from '../operations/log.ts'
+import type { RelayMetrics } from '../operations/relay-metrics.ts'
 import { isDiskFull } from '../storage/storage.ts'
 import { Batch, type Operation, type Outcome } from './batch.ts'
 import type { BatchStore } from './batch-store.ts'
@@ -28,6 +29,7 @@ export class GroupCommit {
   readonly #sentIdCounts: SentIdCounts
   readonly #log: Log
   readonly #space: RoomForMessages
+  readonly #metrics: RelayMetrics
   #waiting: Waiting[] = []
   #waitingBytes = 0
   #running: Promise<void> | undefined
@@ -43,6 +45,7 @@ export class GroupCommit {
     sentIdCounts: SentIdCounts
     log: Log
     space: RoomForMessages
+    metrics: RelayMetrics
     /** Called at the first commit that succeeds after a commit whose outcome is unknown. */
     onRecovered: () => void
   }) {
@@ -54,6 +57,7 @@ export class GroupCommit {
     this.#sentIdCounts = parts.sentIdCounts
     this.#log = parts.log
     this.#space = parts.space
+    this.#metrics = parts.metrics
   }
 
   /**
@@ -75,6 +79,16 @@ export class GroupCommit {
     return this.#waitingBytes > this.#limits.commitBytes
   }
 
+  /** The frames that wait for the commit after the running one. */
+  get waitingFrames(): number {
+    return this.#waiting.length
+  }
+
+  /** The memory of all frames that are not committed. */
+  get waitingBytes(): number {
+    return this.#waitingBytes
+  }
+
   /** Resolves once every submitted operation is committed or has failed. */
   async idle(): Promise<void> {
     while (this.#running) await this.#running
@@ -93,18 +107,27 @@ export class GroupCommit {
   }
 
   async #commit(group: readonly Waiting[]): Promise<void> {
+    const startedAt = this.#clock.monotonic()
     try {
       const batch = await this.#write(group)
+      const writtenAt = this.#clock.monotonic()
+      this.#metrics.commitSeconds.observe((writtenAt - startedAt) / 1000)
+      this.#metrics.commitFrames.observe(group.length)
       if (this.#hasUnknownOutcome) this.#onRecovered()
       this.#hasUnknownOutcome = false
       const { outcomes, rings } = batch.finish()
       for (const { account, ring } of rings) this.#bus.ring(account, ring)
+      // Connections write in a microtask, and theirs were queued before this one.
+      queueMicrotask(() =>
+        this.#metrics.deliverySeconds.observe((this.#clock.monotonic() - writtenAt) / 1000),
+      )
       for (const [index, { resolve, reject }] of group.entries()) {
         const outcome = outcomes[index]
         if (outcome) resolve(outcome)
         else reject(new Error('an operation without an outcome'))
       }
     } catch (error) {
+      this.#metrics.commitsFailed.count()
       const isFull = isDiskFull(error)
       // The log says once that the disk is full, and not with every batch.
       if (!isFull) this.#log.error('commit_failed', { error, count: group.length })

@@ -137,6 +137,12 @@ export class HeldConversations {
     return hasAny
   }
 
+  /** All frames of a conversation that the mailbox’s reading has passed go again, unless they wait. */
+  sendAgain(convId: ConversationId): void {
+    if (!this.#waiting.has(convId))
+      this.#waiting.set(convId, { since: 0, until: 0, isReleased: true, afterSeq: 0, afterPosition: 0 })
+  }
+
   /**
    * The client has confirmed something in the conversation, so it knows it.
    * @returns whether frames can be sent now

@@ -71,6 +71,13 @@ const SELECT_ROWS = part`
   JOIN accounts AS sender ON sender.id = lanes.sender_id`
 
 /**
+ * The messages of a suspended account wait until the suspension is lifted, or expire as others do. Its
+ * retractions go, because they only take back.
+ */
+const NOT_SUSPENDED = part`
+  (messages.kind = 1 OR NOT EXISTS (SELECT 1 FROM suspensions WHERE suspensions.account_id = lanes.sender_id))`
+
+/**
  * Reads mailboxes. Positions are assigned under the mailbox's lock, so no message appears later below a
  * position that was read already.
  */
@@ -93,7 +100,7 @@ export class MailboxReader {
     const rows = await this.#storage.sql<Row>(
       ...query`
         ${SELECT_ROWS}
-        WHERE messages.recipient_id = ${account} AND messages.position > ${afterPosition}
+        WHERE messages.recipient_id = ${account} AND messages.position > ${afterPosition} AND ${NOT_SUSPENDED}
         ORDER BY messages.position LIMIT ${most}`,
     )
     return rows.map(waitingFrameOf)
@@ -112,7 +119,7 @@ export class MailboxReader {
       ...query`
         ${SELECT_ROWS}
         WHERE conversations.conv_id = ${range.convId} AND messages.recipient_id = ${account}
-          AND messages.seq > ${range.afterSeq} AND messages.position <= ${range.upToPosition}
+          AND messages.seq > ${range.afterSeq} AND messages.position <= ${range.upToPosition} AND ${NOT_SUSPENDED}
         ORDER BY messages.seq LIMIT ${most}`,
     )
     return rows.map(waitingFrameOf)

@@ -5,6 +5,7 @@ import type { Handlers } from '../listener/route.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { RoomForMessages } from '../operations/disk-space.ts'
 import type { Log } from '../operations/log.ts'
+import type { RelayMetrics } from '../operations/relay-metrics.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { BatchStore } from './batch-store.ts'
 import { listActiveConversations } from './conversations.ts'
@@ -18,7 +19,12 @@ import { createPostgresBatchStore } from './postgres-batch-store.ts'
 import { SentIdCounts } from './sent-id-counts.ts'
 import { createSqliteBatchStore } from './sqlite-batch-store.ts'
 
-export { closeConversation, moveSequencesAhead, openConversation } from './conversations.ts'
+export {
+  closeConversation,
+  listWaitingOf,
+  moveSequencesAhead,
+  openConversation,
+} from './conversations.ts'
 export { eraseMailbox } from './erase-mailbox.ts'
 export type { FriendListReplies } from './friend-list-replies.ts'
 export { addNotice, releaseNotices } from './notices.ts'
@@ -30,6 +36,7 @@ export function createMessages(parts: {
   limits: Limits
   log: Log
   space: RoomForMessages
+  metrics: RelayMetrics
 }) {
   const { storage, bus, limits } = parts
   const deliveries = new Deliveries({ ...parts, reader: new MailboxReader(storage) })
@@ -44,6 +51,8 @@ export function createMessages(parts: {
     expiry: new Expiry(parts),
     sentIdCounts,
     friendListReplies,
+    /** The frames that wait for their commit. */
+    waiting: commits as Pick<GroupCommit, 'waitingFrames' | 'waitingBytes'>,
     /** Resolves once every accepted frame is committed and answered. */
     settle: async (): Promise<void> => {
       await commits.idle()

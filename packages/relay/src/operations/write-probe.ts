@@ -9,6 +9,12 @@ const GIVEN_UP_MS = 10_000
 /** The name of the row in relay_state that the attempts write. */
 const ROW = 'last_write_probe'
 
+/** When a relay last wrote to the store to try it, in Unix milliseconds; undefined if none did. */
+export async function newestWrite({ sql }: Storage): Promise<number | undefined> {
+  const [row] = await sql<{ value: string }>`SELECT value FROM relay_state WHERE name = ${ROW}`
+  return row && Date.parse(row.value)
+}
+
 export class WriteProbe {
   readonly #storage: Storage
   readonly #clock: Clock

@@ -25,13 +25,19 @@ export async function eraseOrders(sql: Sql, account: AccountId, { clock }: { clo
 /**
  * Ends the pending order that holds something, such as `channel:ch_…`, because it is about to be deleted and
  * nobody should pay for it. Call this before locking the thing itself: orders are locked first everywhere.
+ * @param why for the history of the order
  */
-export async function endHold(sql: Sql, what: string, { clock }: { clock: Clock }): Promise<void> {
+export async function endHold(
+  sql: Sql,
+  what: string,
+  { clock }: { clock: Clock },
+  why = 'what it is for was deleted',
+): Promise<void> {
   const now = clock.now()
   const ended = await sql<Order>`
     UPDATE orders SET holds = NULL, status = 'expired' WHERE holds = ${what} AND status = 'pending' RETURNING *`
   for (const { id } of ended) {
-    await addEvent(sql, id, { at: now, who: 'relay', what: 'ended', why: 'what it is for was deleted' })
+    await addEvent(sql, id, { at: now, who: 'relay', what: 'ended', why })
     for (const payment of await listPayments(sql, id)) {
       const isOpen = payment.state === 'final' && payment.outcome === null
       if (isOpen) await markForRefund(sql, payment, 'gone', { now, who: 'relay' })

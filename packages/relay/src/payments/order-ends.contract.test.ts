@@ -126,6 +126,6 @@ for (const engine of engines) {
       await ends.check()
       const pending = await shop.storage.sql`SELECT id FROM orders WHERE status = 'pending'`
       expect(pending).toEqual([])
-    }, 60_000)
+    }, 120_000)
   })
 }

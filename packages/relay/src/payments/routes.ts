@@ -1,6 +1,7 @@
 // The endpoints of orders of every kind, and what an order's reply says about paying.
 import { type OrderMethod, type OwnOrder, ProtocolError } from '@sotto/protocol'
 import type { Handlers } from '../listener/route.ts'
+import { addressBelow } from '../operations/public-url.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { AllGoods } from './goods.ts'
 import { listOrders, type Order } from './order.ts'
@@ -36,7 +37,7 @@ export function describePayingWith({
     pay_to: order.pay_to,
     payment_url:
       (methods.isOnlyOne ? order.hosted_page : null) ??
-      new URL(paymentPagePath(order.page_token), publicUrl ?? `http://${host}`).href,
+      addressBelow(publicUrl ?? `http://${host}/`, paymentPagePath(order.page_token)),
     method: order.asset,
     methods: order.status === 'pending' ? methodsOf(methods) : [],
   })

@@ -83,6 +83,16 @@ export class Fcm implements PushService {
     }
   }
 
+  /** Asks for an access token. @returns why there is none; undefined if there is one */
+  async findTrouble(): Promise<string | undefined> {
+    try {
+      await this.#accessToken()
+      return undefined
+    } catch (error) {
+      return error instanceof UnusableAnswer ? error.message : 'no connection'
+    }
+  }
+
   #messageFor(token: string, kind: WakeKind) {
     const { pushCallLifeSeconds, pushMessageLifeSeconds } = this.#limits
     const ttl = `${kind === 'call' ? pushCallLifeSeconds : pushMessageLifeSeconds}s`

@@ -69,5 +69,5 @@ describe('the error names the setting and the valid values:', () => {
       expect(failure).not.toContain('secret')
       expect(failure).not.toContain('PRIVATE KEY')
     }
-  }, 60_000)
+  }, 120_000)
 })

@@ -195,11 +195,11 @@ describe('a post', () => {
       requests.post(service.url('/hangs', 'push.test'), message, never),
       noName.post('https://push.example.org/', message, never),
     ])
-    expect(performance.now() - began).toBeWithin(9000, 20_000)
+    expect(performance.now() - began).toBeGreaterThan(9000)
     for (const each of [hung, unnamed]) {
       expect(each).toMatchObject({ status: 'rejected', reason: { message: 'no answer in time' } })
     }
-  }, 30_000)
+  }, 120_000)
 
   test('fails if the name does not exist, or the server speaks no TLS or no HTTP', async () => {
     const { requests } = world([])

@@ -3,6 +3,7 @@
 // checked.
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
+import { bareHost } from '../operations/bare-host.ts'
 import { abortable } from './abortable.ts'
 import { type Answer, postOnce } from './post-once.ts'
 import { type AllowedHosts, isPublicAddress } from './public-addresses.ts'
@@ -125,5 +126,5 @@ export class PushEndpointRequests {
 }
 
 function hostOf(url: URL): string {
-  return url.hostname.replace(/^\[(.*)\]$/, '$1')
+  return bareHost(url.hostname)
 }

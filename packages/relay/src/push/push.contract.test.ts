@@ -6,6 +6,7 @@ import { answer, type Push, startPushEndpoint } from '../../test/push-endpoint.t
 import { readPush, type Subscriber, subscriber } from '../../test/push-subscriber.ts'
 import { createLog } from '../operations/log.ts'
 import { systemRandom } from '../operations/random.ts'
+import { RelayMetrics } from '../operations/relay-metrics.ts'
 import { publicKeyOf } from './p256.ts'
 import { AllowedHosts } from './public-addresses.ts'
 import { createPush, erasePush, makeVapidSecret } from './push.ts'
@@ -31,7 +32,9 @@ for (const engine of engines) {
       const config = { subject: undefined, allowed: new AllowedHosts(['push.test']), fcm: undefined }
       const network = { authorities: service.authority, resolve: async () => ['127.0.0.1'] }
       const { store, bus, clock, limits } = world
-      const parts = { storage: store.storage, bus, clock, limits, log: createLog('silent') }
+      const log = createLog('silent')
+      const metrics = new RelayMetrics({ log, clock })
+      const parts = { storage: store.storage, bus, clock, limits, log, metrics }
       const made = createPush({
         ...parts,
         config,
@@ -354,7 +357,7 @@ for (const engine of engines) {
 }
 
 async function waitUntil(condition: () => Promise<boolean>): Promise<void> {
-  for (const late = performance.now() + 20_000; !(await condition()); await Bun.sleep(10)) {
+  for (const late = performance.now() + 45_000; !(await condition()); await Bun.sleep(10)) {
     if (performance.now() > late) throw new Error('the condition was not met in time')
   }
 }

@@ -6,6 +6,7 @@ import type { ConnectionFollower } from '../gateway/frame-handlers.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import type { RandomBytes } from '../operations/random.ts'
+import type { RelayMetrics } from '../operations/relay-metrics.ts'
 import type { AccountId, Storage } from '../storage/storage.ts'
 import { Fcm } from './fcm.ts'
 import type { PushConfig } from './push-config.ts'
@@ -28,6 +29,7 @@ export interface PushParts {
   readonly randomBytes: RandomBytes
   readonly limits: Limits
   readonly log: Log
+  readonly metrics: RelayMetrics
   readonly config: PushConfig
   /** Keys on P-256, the newest first. */
   readonly vapidKeys: VapidKeys

@@ -32,7 +32,8 @@ export async function enqueue(
   await sql`
     INSERT INTO push_queue (subscription_id, kind, host, due_at, expires_at, attempts)
     SELECT id, CAST(${kind} AS TEXT), host, CAST(${now} AS BIGINT), CAST(${now + lifeMs} AS BIGINT), 0
-    FROM push_subscriptions WHERE account_id = ${account}
+    FROM push_subscriptions
+    WHERE account_id = ${account} AND account_id NOT IN (SELECT account_id FROM suspensions)
     ON CONFLICT (subscription_id, kind) DO UPDATE SET expires_at = excluded.expires_at,
       due_at = CASE WHEN push_queue.due_at > ${now + MOST_AHEAD_MS} THEN excluded.due_at ELSE push_queue.due_at END,
       attempts = CASE WHEN push_queue.due_at > ${now + MOST_AHEAD_MS} THEN 0 ELSE push_queue.attempts END`

@@ -3,6 +3,7 @@
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import { type RandomBytes, randomBelow } from '../operations/random.ts'
+import type { RelayMetrics } from '../operations/relay-metrics.ts'
 import type { Sql, Storage } from '../storage/storage.ts'
 import type { Outcome, PushService } from './push-service.ts'
 import { finish, listDueHosts, putBack, type QueuedWake, takeDue } from './queue.ts'
@@ -27,6 +28,7 @@ export interface SenderParts {
   readonly clock: Clock
   readonly randomBytes: RandomBytes
   readonly log: Log
+  readonly metrics: RelayMetrics
 }
 
 export class Sender {
@@ -128,6 +130,7 @@ export class Sender {
   async #send(wake: QueuedWake): Promise<void> {
     const { services, storage } = this.#parts
     const outcome = await services[wake.to.kind].send(wake.to, wake.kind, this.#stopping.signal)
+    this.#parts.metrics.pushes.count(outcome.kind)
     await storage.unsyncedTransaction((sql) => this.#recordOutcome(sql, wake, outcome))
   }
 

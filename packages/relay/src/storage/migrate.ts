@@ -1,10 +1,13 @@
 // Brings a store's schema up to date: applies the missing migrations in order, in one transaction. There is
-// no way back.
+// no way back; but relays that do not know a migration may work on its store (see migrations.ts).
 import type { MigrationStep } from './migrations/migration.ts'
-import { migrations } from './migrations.ts'
+import { migrations, oldestSchema, schema } from './migrations.ts'
 import type { Sql, Storage } from './storage.ts'
 
-/** The store was last opened by a newer relay. */
+/** The row in relay_state with the oldest schema whose relays work on the store; if absent, no older one. */
+const OLDEST = 'oldest_schema'
+
+/** A newer relay has changed the store so that this one cannot work on it. */
 export class StorageTooNew extends Error {
   override readonly name = 'StorageTooNew'
 }
@@ -18,14 +21,19 @@ export async function migrate(storage: Storage): Promise<void> {
     if (storage.engine.dialect === 'postgres') await sql`SELECT pg_advisory_xact_lock(7305803)`
     await sql`CREATE TABLE IF NOT EXISTS schema_migrations (version INTEGER PRIMARY KEY)`
     const version = await versionOf(sql)
-    if (version > migrations.length) {
-      throw new StorageTooNew(`the store is at schema ${version}, this relay knows ${migrations.length}`)
-    }
+    if (!(await isUsable(sql, version)))
+      throw new StorageTooNew(
+        `a newer relay has changed the store: it is at schema ${version}, and this relay knows ${schema}; start the newer one`,
+      )
+    if (version >= schema) return
     for (const [index, migration] of migrations.entries()) {
       if (index < version) continue
       await applySteps(sql, migration(storage.engine.dialect))
       await sql`INSERT INTO schema_migrations (version) VALUES (${index + 1})`
     }
+    await sql`DELETE FROM relay_state WHERE name = ${OLDEST}`
+    if (oldestSchema < schema)
+      await sql`INSERT INTO relay_state (name, value) VALUES (${OLDEST}, ${String(oldestSchema)})`
   })
 }
 
@@ -37,9 +45,16 @@ export async function applySteps(sql: Sql, steps: readonly MigrationStep[]): Pro
   }
 }
 
-/** Whether a store's schema is exactly the one that this version of the relay uses. */
-export async function isUpToDate(storage: Storage): Promise<boolean> {
-  return (await versionOf(storage.sql)) === migrations.length
+/** Whether this version of the relay can work on a store as it is. */
+export async function isUpToDate({ sql }: Storage): Promise<boolean> {
+  const version = await versionOf(sql)
+  return version >= schema && (await isUsable(sql, version))
+}
+
+async function isUsable(sql: Sql, version: number): Promise<boolean> {
+  if (version <= schema) return true
+  const [oldest] = await sql<{ value: string }>`SELECT value FROM relay_state WHERE name = ${OLDEST}`
+  return Number(oldest?.value ?? version) <= schema
 }
 
 async function versionOf(sql: Sql): Promise<number> {

@@ -4,8 +4,11 @@ import { channelPurges } from './migrations/channel-purges.ts'
 import { channelSearch } from './migrations/channel-search.ts'
 import { channels } from './migrations/channels.ts'
 import { cleanNames } from './migrations/clean-names.ts'
+import { closedChannels } from './migrations/closed-channels.ts'
+import { dayFigures } from './migrations/day-figures.ts'
 import { foundation } from './migrations/foundation.ts'
 import { friendRequests } from './migrations/friend-requests.ts'
+import { invites } from './migrations/invites.ts'
 import { keptNotices } from './migrations/kept-notices.ts'
 import { logouts } from './migrations/logouts.ts'
 import { lostPayments } from './migrations/lost-payments.ts'
@@ -13,17 +16,25 @@ import { media } from './migrations/media.ts'
 import { mediaCounting } from './migrations/media-counting.ts'
 import { mediaTotal } from './migrations/media-total.ts'
 import type { Migration } from './migrations/migration.ts'
+import { moderation } from './migrations/moderation.ts'
 import { orderDestinations } from './migrations/order-destinations.ts'
 import { payments } from './migrations/payments.ts'
 import { postBytes } from './migrations/post-bytes.ts'
 import { purgePages } from './migrations/purge-pages.ts'
 import { purges } from './migrations/purges.ts'
 import { push } from './migrations/push.ts'
+import { reports } from './migrations/reports.ts'
 import { reserves } from './migrations/reserves.ts'
 import { retractions } from './migrations/retractions.ts'
 import { sentIdCounts } from './migrations/sent-id-counts.ts'
 import { toldMarks } from './migrations/told-marks.ts'
 import { unlistedLanes } from './migrations/unlisted-lanes.ts'
+
+/**
+ * Migrations after which relays that do not know them still work on the store, so that an upgrade can go
+ * back. They add what older relays do not read and need not write. All others have no way back.
+ */
+const additive: ReadonlySet<Migration> = new Set([])
 
 /** Every migration from an empty store to this relay's schema, oldest first. */
 export const migrations: readonly Migration[] = [
@@ -51,4 +62,15 @@ export const migrations: readonly Migration[] = [
   unlistedLanes,
   lostPayments,
   chains,
+  invites,
+  dayFigures,
+  moderation,
+  closedChannels,
+  reports,
 ]
+
+/** The schema of this relay: how many migrations its store has. */
+export const schema = migrations.length
+
+/** The oldest schema whose relays work on a store of this relay. */
+export const oldestSchema = migrations.findLastIndex((migration) => !additive.has(migration)) + 1

@@ -9,6 +9,19 @@ import type { Sql, Storage } from './storage.ts'
  * @throws StorageUnsafe if the server would confirm a commit before it is on stable storage
  */
 export async function openPostgres(url: string, options: { connections: number }): Promise<Storage> {
+  const storage = openPostgresBeside(url, options)
+  try {
+    await checkCommitsAreSynced(storage.sql)
+    await migrate(storage)
+  } catch (error) {
+    await storage.close()
+    throw error
+  }
+  return storage
+}
+
+/** Opens the store at `url` as it is: without checks and without migrations. */
+export function openPostgresBeside(url: string, options: { connections: number }): Storage {
   // 64-bit integers arrive as BigInt, not as text, so that tagOf can distinguish them from digits in a text
   // column.
   const pool = new SQL({
@@ -38,13 +51,6 @@ export async function openPostgres(url: string, options: { connections: number }
       await pool`SELECT 1`
     },
     close: () => pool.close(),
-  }
-  try {
-    await checkCommitsAreSynced(storage.sql)
-    await migrate(storage)
-  } catch (error) {
-    await storage.close()
-    throw error
   }
   return storage
 }

@@ -8,7 +8,8 @@ import { SerialQueue } from './serial-queue.ts'
 import { SharedCommits } from './shared-commit.ts'
 import type { Prepared, Sql, SqlValue, Storage } from './storage.ts'
 
-const DATABASE_FILE = 'sotto.db'
+/** The name of the database in its folder. */
+export const DATABASE_FILE = 'sotto.db'
 
 /** The folder contains no store. */
 export class StorageMissing extends Error {
@@ -55,8 +56,10 @@ interface Owner {
 
 function openFile(file: string, owner?: Owner): Storage {
   const writer = new Connection(file)
-  if (owner) for (const pragma of OWNER_PRAGMAS) writer.database.run(pragma)
-  chmodSync(file, 0o600)
+  if (owner) {
+    for (const pragma of OWNER_PRAGMAS) writer.database.run(pragma)
+    chmodSync(file, 0o600)
+  }
   // Readers use a separate connection, so that they see no transaction before it is committed.
   const reader = new Connection(file)
   reader.database.run('PRAGMA query_only = ON')
@@ -187,8 +190,13 @@ class Connection {
   }
 }
 
-// The operating system releases this lock when the process ends, also after a crash.
-function lockFolder(folder: string): Database {
+/**
+ * Locks a folder, until the result is closed. The operating system releases the lock when the process ends,
+ * also after a crash.
+ * @param holder what else may hold the lock
+ * @throws StorageInUse if somebody has it
+ */
+export function lockFolder(folder: string, holder = 'relay'): Database {
   const file = join(folder, 'lock.db')
   const lock = new Database(file)
   chmodSync(file, 0o600)
@@ -199,6 +207,6 @@ function lockFolder(folder: string): Database {
   } catch (error) {
     lock.close()
     if (!(error instanceof SQLiteError) || !error.code?.startsWith('SQLITE_BUSY')) throw error
-    throw new StorageInUse(`${folder} is in use by another relay`)
+    throw new StorageInUse(`${folder} is in use by another ${holder}`)
   }
 }

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { failureOf } from '../../../protocol/test/failure-of.ts'
 import { engines, type TestStore } from '../../test/engines.ts'
-import { StorageTooNew } from './migrate.ts'
-import { migrations } from './migrations.ts'
+import { isUpToDate, StorageTooNew } from './migrate.ts'
+import { migrations, schema } from './migrations.ts'
 import { openSqlite, StorageInUse } from './sqlite.ts'
 import { isUniqueViolation, type Storage } from './storage.ts'
 
@@ -133,13 +133,25 @@ for (const engine of engines) {
       await again.close()
     })
 
-    test('a store that a newer relay has opened is refused', async () => {
+    test('a store that a newer relay has changed is refused, unless that relay says that this one can use it', async () => {
       const storage = await open()
-      await storage.transaction(
-        (sql) => sql`INSERT INTO schema_migrations (version) VALUES (${migrations.length + 1})`,
-      )
+      await storage.transaction(async (sql) => {
+        await sql`INSERT INTO schema_migrations (version) VALUES (${schema + 1})`
+        await sql`INSERT INTO relay_state (name, value) VALUES ('oldest_schema', ${String(schema)})`
+      })
       await storage.close()
-      expect(await reopen().catch((error: unknown) => error)).toBeInstanceOf(StorageTooNew)
+      const usable = await reopen()
+      expect(await isUpToDate(usable)).toBe(true)
+      await usable.transaction(
+        (sql) => sql`UPDATE relay_state SET value = ${String(schema + 1)} WHERE name = 'oldest_schema'`,
+      )
+      expect(await isUpToDate(usable)).toBe(false)
+      await usable.close()
+      const refusal = await reopen().catch((error: unknown) => error)
+      expect(refusal).toBeInstanceOf(StorageTooNew)
+      expect(String(refusal)).toContain(
+        `a newer relay has changed the store: it is at schema ${schema + 1}, and this relay knows ${schema}; start the newer one`,
+      )
     })
 
     test('work requested before closing is still carried out', async () => {

@@ -43,7 +43,7 @@ test('a pattern matches the ids that it matches in JavaScript', async () => {
     { numRuns: 300 },
   )
   expect(accepted).toBe(300)
-}, 60_000)
+}, 120_000)
 
 function tableUnlessTooLarge(text: string): PatternTable | undefined {
   try {

@@ -5,6 +5,8 @@ import { ProtocolError, type RateInForce, type Rates, rates } from '@sotto/proto
 import { widerNetworksOf } from '../listener/address.ts'
 import type { Clock } from '../operations/clock.ts'
 import { type RandomBytes, randomText } from '../operations/random.ts'
+import type { RelayMetrics } from '../operations/relay-metrics.ts'
+import type { SecurityLog } from '../operations/security-log.ts'
 import type { Sql, Storage } from '../storage/storage.ts'
 
 interface Parts {
@@ -12,6 +14,8 @@ interface Parts {
   readonly clock: Clock
   readonly randomBytes: RandomBytes
   readonly rates: Rates
+  readonly metrics: RelayMetrics
+  readonly securityLog: SecurityLog
   /** With it, addresses are hashed: the store keeps none of them for this. */
   readonly secret: Uint8Array
 }
@@ -68,6 +72,8 @@ export class ReserveRate {
         ORDER BY at DESC LIMIT 1 OFFSET ${burst * times - 1}`
       if (full) {
         const retryAfterMs = full.at + perSeconds * 1000 - now
+        this.#parts.metrics.ratesReached.count('reserve')
+        this.#parts.securityLog.record('rate_reached', { rate: 'reserve', address })
         throw new ProtocolError('RATE_LIMITED', { limit: 'reserve', retryAfterMs })
       }
       await sql`INSERT INTO reserves (network, at, reserve) VALUES (${network}, ${now}, ${reserve})`

@@ -1,6 +1,12 @@
 // The rows of accounts, conversations, push and calls.
 import { expect } from 'bun:test'
-import type { accountEndpoints, callEndpoints, conversationEndpoints, pushEndpoints } from '@sotto/protocol'
+import type {
+  accountEndpoints,
+  callEndpoints,
+  conversationEndpoints,
+  inviteEndpoints,
+  pushEndpoints,
+} from '@sotto/protocol'
 import type { Answer } from '../wire.ts'
 import { changesOwners, type EndpointRow, ownOnly, reads } from './endpoint-matrix.ts'
 import { PAIR_TABLES } from './expect-changes.ts'
@@ -181,6 +187,27 @@ export const pushRows = {
     },
   ],
 } as const satisfies Readonly<Record<keyof typeof pushEndpoints, EndpointRow>>
+
+export const inviteRows = {
+  listInvites: [{ ...own, gets: { others: reads, owner: { ...reads, shows: ['invite'] } } }],
+  makeInvite: [
+    { about: 'an invite of its own', ask: () => ({}), gets: { others: ownOnly, owner: changesOwners } },
+  ],
+  revokeInvite: [
+    {
+      about: 'an invite of the owner',
+      prepare: (world) => world.newInvite(),
+      ask: ({ things: { invite } }) => ({ params: { id: invite } }),
+      gets: { others: 'NOT_FOUND', owner: changesOwners },
+    },
+    {
+      about: 'an invite of its own',
+      own: ({ account }, world) => world.newInvite(account),
+      ask: ({ own: { invite } }) => ({ params: { id: invite } }),
+      gets: { others: ownOnly, owner: changesOwners },
+    },
+  ],
+} as const satisfies Readonly<Record<keyof typeof inviteEndpoints, EndpointRow>>
 
 export const callRows = {
   iceConfig: [{ about: 'the servers', ask: () => ({ query: { mode: 'relay' } }), gets: { others: reads } }],

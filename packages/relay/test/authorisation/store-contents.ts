@@ -34,7 +34,15 @@ export async function openStore(relay: {
 
 /** Tables and columns that a relay writes by itself, at any time. */
 const WRITTEN_AT_ANY_TIME = {
-  tables: ['relay_state', 'sent_id_counts', 'push_queue', 'push_wakes', 'media_doomed', 'media_total'],
+  tables: [
+    'relay_state',
+    'sent_id_counts',
+    'push_queue',
+    'push_wakes',
+    'media_doomed',
+    'media_total',
+    'day_figures',
+  ],
   columns: ['failing_since', 'told_delivered_seq', 'told_read_seq', 'unlisted_since'],
 }
 
@@ -112,7 +120,7 @@ function textsOf(contents: StoreContents): Set<string> {
 /** Columns that name an account. */
 const OF_ACCOUNTS = [
   ...['account_id', 'owner_id', 'low_id', 'high_id', 'requester_id', 'recipient_id', 'sender_id'],
-  ...['blocker_id', 'blocked_id', 'buyer_id', 'seller_id', 'bound_by', 'author_id'],
+  ...['blocker_id', 'blocked_id', 'buyer_id', 'seller_id', 'bound_by', 'author_id', 'reporter_id'],
 ]
 /** Columns that name a row of another table, which belongs to somebody. */
 const OF_ROWS: Readonly<Record<string, string>> = {
@@ -130,10 +138,11 @@ export const OF_NOBODY = [
     'relay_state',
     'search_places',
     'media_total',
+    'day_figures',
     'chain_blocks',
     'chains',
   ],
-  ...['pow_challenges', 'used_challenges', 'dead_tokens', 'processor_references', 'reserves'],
+  ...['pow_challenges', 'used_challenges', 'dead_tokens', 'processor_references', 'reserves', 'deeds'],
 ]
 
 /** Whether a row belongs to the account with this uuid, alone or with another account. */

@@ -18,6 +18,7 @@ export function useWorld(engine: TestEngine, otherRelay: UsedRelay): { readonly 
     databaseUrl = environment.DATABASE_URL
     return {
       ...environment,
+      INVITES_BY_MEMBERS: '1000',
       ...{ MANUAL_PAY_TO: 'IBAN XX00 0000', PUSH_ALLOW: 'localhost' },
       ...{ FCM_SERVICE_ACCOUNT: writeServiceAccount(folder), FCM_API_URL: 'https://localhost:1025' },
       ...{ LIMIT_CHANNEL_SEATS: '1000', LIMIT_PENDING_ORDERS: '1000', LIMIT_MEDIA_UPLOADS: '1000' },

@@ -47,6 +47,8 @@ export interface Things {
   /** The endpoint of the owner's browser, and the registration token of its phone. */
   readonly endpoint: string
   readonly device: string
+  /** The id of an invite that the owner made. */
+  readonly invite: string
   /** A login challenge for the owner. */
   readonly challenge: string
 }
@@ -64,7 +66,7 @@ export const MISSING: Things = {
   ...{ order: `ord_${'x'.repeat(24)}`, orderedAlias: 'missing_id', pageToken: 'x'.repeat(22) },
   ...{ blob: `m_${'x'.repeat(22)}`, upload: `up_${'x'.repeat(22)}`, uploadKey: `m_${'y'.repeat(22)}` },
   ...{ etag: 'x', link: 'x'.repeat(100), endpoint: 'https://localhost:1025/missing', device: 'missing' },
-  challenge: 'missing',
+  ...{ challenge: 'missing', invite: '0000000000' },
 }
 
 /** What nobody but the owner learns, unless a row says so: the content that the things name. */
@@ -164,6 +166,7 @@ export class World {
       ...(await this.newOrder()),
       ...(await this.newUpload()),
       ...(await this.newBlob()),
+      ...(await this.newInvite()),
       ...sent,
       ...{ conv, friendship: String(friendship_id), endpoint, device },
     }
@@ -198,7 +201,7 @@ export class World {
     const paths = [
       ...['/me', '/friends', '/blocks', '/conversations/active', '/channels/mine', '/vanity/orders'],
       ...[`/channels/${things.channel}/posts`, '/storage/estimate', `/media/upload-parts/${things.upload}`],
-      `/media/download?key=${things.blob}`,
+      ...[`/media/download?key=${things.blob}`, '/invites'],
     ]
     const answers = await Promise.all(paths.map((path) => owner.get(path)))
     // Other accounts may change their own names.
@@ -282,6 +285,11 @@ export class World {
     const { blob } = await this.newBlob()
     const { body } = await this.owner.get(`/media/download-url?key=${blob}`)
     return { blob, link: linkOf(body.download_url) }
+  }
+
+  /** An invite of an account. */
+  async newInvite(account = this.owner): Promise<Pick<Things, 'invite'>> {
+    return { invite: (await account.post('/invites', {})).body.invite_id }
   }
 
   /** A login challenge for an account. */

@@ -1,10 +1,10 @@
 // The payment page: where a buyer sees what to pay and what has arrived. Its token alone gives access.
-import { readFileSync } from 'node:fs'
 import { ProtocolError } from '@sotto/protocol'
 import { renderSVG } from 'uqr'
 import type { Visit, WebPage } from '../../listener/web-pages.ts'
 import type { Clock } from '../../operations/clock.ts'
 import { type AssetNames, codeText, pageIcon, paymentPageHtml, unknownPageHtml } from './documents.ts'
+import { pageScript, pageStyle } from './page-files.ts' with { type: 'macro' }
 import type { PaymentView } from './payment-view.ts'
 import { receiptOf } from './receipt.ts'
 import { isPayable, pageStateOf } from './state.ts'
@@ -21,9 +21,6 @@ export interface PaymentPagesParts {
   readonly clock: Clock
 }
 
-/** The parts of the page's one stylesheet, in the order of the cascade. */
-const STYLES = ['./frame.css', './status.css', './how-to-pay.css', './choices.css']
-
 /** The path of a token's page, below the relay's own address. */
 export function paymentPagePath(token: string): string {
   return `/pay/${token}`
@@ -37,9 +34,7 @@ export class PaymentPages {
 
   constructor(parts: PaymentPagesParts) {
     this.#parts = parts
-    const style = STYLES.map((name) => readFileSync(new URL(name, import.meta.url), 'utf8')).join('\n')
-    const source = readFileSync(new URL('./browser-script.ts', import.meta.url), 'utf8')
-    const script = new Bun.Transpiler({ loader: 'ts', target: 'browser' }).transformSync(source)
+    const [style, script] = [pageStyle(), pageScript()]
     this.#version = new Bun.CryptoHasher('sha256')
       .update(style)
       .update(script)

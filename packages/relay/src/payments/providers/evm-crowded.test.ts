@@ -35,7 +35,7 @@ test('an endpoint that refuses a block with an unknown message does not stop the
   await world.token.pay(order.pay_to, PRICE)
   await until('the order is confirmed', async () => (await shop.status(order)) === 'confirmed')
   expect(shop.log.map(({ event }) => event)).toContain('chain_block_crowded')
-}, 60_000)
+}, 120_000)
 
 test('a block that is too large to search for coins is still read for tokens', async () => {
   const endpoint = await openEndpoint()
@@ -45,7 +45,7 @@ test('a block that is too large to search for coins is still read for tokens', a
     method === 'eth_getBlockByHash' ? error(-32000, 'response size exceeded') : await pass()
   await world.token.pay(order.pay_to, PRICE)
   await until('the order is confirmed', async () => (await shop.status(order)) === 'confirmed')
-}, 60_000)
+}, 120_000)
 
 test('very many addresses are watched with one request', async () => {
   const endpoint = await openEndpoint()

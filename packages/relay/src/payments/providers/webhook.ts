@@ -3,6 +3,7 @@
 
 import type { Clock } from '../../operations/clock.ts'
 import type { Log } from '../../operations/log.ts'
+import { addressBelow } from '../../operations/public-url.ts'
 import { SettingError } from '../../operations/setting-error.ts'
 import type { PaymentSettingText } from '../payment-settings.ts'
 import type {
@@ -94,7 +95,7 @@ export class WebhookPayments implements PaymentProvider {
       throw new SettingError('PUBLIC_URL', 'set, so that the payment processor can send notifications')
     const network = processors[config.processor].title
     this.methods = [{ asset: ASSET, symbol: 'USDT', decimals: DECIMALS, network }]
-    const callbackUrl = new URL(`/payments/${CALLBACK}`, publicUrl).href
+    const callbackUrl = addressBelow(publicUrl, `/payments/${CALLBACK}`)
     const stopping = this.#stopping.signal
     this.#processor = new processors[config.processor].make(
       { ...config, callbackUrl },

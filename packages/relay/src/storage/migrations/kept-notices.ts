@@ -8,7 +8,7 @@ export const keptNotices: Migration = () => [
       WHERE orders.buyer_id = notices.account_id AND orders.status = 'confirmed' AND orders.holds IS NOT NULL
         AND notices.frame LIKE '%"' || orders.order_id || '"%')
     WHERE frame LIKE '%"payment_confirmed"%'`,
-  `DROP INDEX notices_by_age`,
+  `DROP INDEX IF EXISTS notices_by_age`, // The very first stores do not have it.
   `CREATE INDEX notices_by_age ON notices (created_at) WHERE kept_for IS NULL`,
   `CREATE INDEX notices_kept ON notices (kept_for) WHERE kept_for IS NOT NULL`,
 ]

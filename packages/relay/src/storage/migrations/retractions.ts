@@ -10,8 +10,9 @@ export const retractions: Migration = () => [
   `UPDATE mailboxes SET retraction_count = (SELECT COUNT(*) FROM messages WHERE kind = 1
       AND messages.recipient_id = mailboxes.account_id)
     WHERE account_id IN (SELECT recipient_id FROM messages WHERE kind = 1)`,
-  // Expiry now finds retractions as it finds messages: by the lanes that have any.
-  `DROP INDEX messages_retractions`,
+  // Expiry now finds retractions as it finds messages: by the lanes that have any. (The very first stores do
+  // not have this index.)
+  `DROP INDEX IF EXISTS messages_retractions`,
   `DROP INDEX lanes_pending`,
   `CREATE INDEX lanes_pending ON lanes (conversation_id, recipient_id)
     WHERE pending_count > 0 OR retraction_count > 0`,
