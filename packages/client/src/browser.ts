@@ -7,13 +7,15 @@ export type {
   CallInfo,
   CallPeer,
   CallPeerOptions,
+  CallQuality,
   CallRefusal,
   CallState,
+  CallStats,
   CallsOptions,
   CallTrackKind,
   OpenCallPeer,
   SentMedia,
 } from './calls/calls.ts'
-export { CallLog, Calls, type WebRtcOptions, webRtc } from './calls/calls.ts'
+export { CallLog, Calls, QualityMeter, type WebRtcOptions, webRtc } from './calls/calls.ts'
 export { type DeviceKeyOptions, deleteDatabase, deviceKeyVault, IndexedDbStore } from './stores/stores.ts'
 export { SharedClient, type SharedClientOptions } from './tabs/tabs.ts'

@@ -8,13 +8,7 @@ import {
   recoverIdentity,
 } from './account/account.ts'
 import type { Account, ClientOf, LogOutOptions } from './client-types.ts'
-import {
-  markVerified,
-  type SecurityCode,
-  securityCodeOf,
-  trustStateOf,
-  verifyCode,
-} from './contacts/contacts.ts'
+import { type SecurityCode, trust } from './contacts/contacts.ts'
 import { Device } from './device.ts'
 import type { Engine } from './engine.ts'
 import type {
@@ -130,6 +124,16 @@ export class SottoClient {
     await this.#device.lock.setPassphrase(passphrase)
   }
 
+  /**
+   * Checks that the given passphrase is the user's, for example before the recovery phrase is shown on a
+   * device that was left unlocked. Takes about a second.
+   * @throws ClientError `WRONG_PASSPHRASE`, `INVALID_ARGUMENT` if none is set, `LOCKED`, `STORE_FAILED`.
+   */
+  async checkPassphrase(passphrase: string): Promise<void> {
+    this.#device.checkOpen()
+    await this.#device.lock.checkPassphrase(passphrase)
+  }
+
   /** The recovery phrase, to show to the user. @throws ClientError `NO_IDENTITY`, `LOCKED`, `CLOSED` */
   async recoveryPhrase(): Promise<string> {
     return this.#get().identity.stored.mnemonic
@@ -238,9 +242,7 @@ export class SottoClient {
     return this.#device.logOutEverywhere()
   }
 
-  /**
-   * Deletes the account at the relay permanently, then everything on this device. Call it again if it fails.
-   */
+  /** Deletes the account at the relay permanently, then everything here. Call it again if it fails. */
   deleteAccount(): Promise<void> {
     return this.#device.deleteAccount()
   }
@@ -312,10 +314,7 @@ export class SottoClient {
     return this.#get().messages.outbox.post(contact, content, options)
   }
 
-  /**
-   * How many messages and retractions of this account the relay has not acknowledged yet. Works while locked,
-   * too.
-   */
+  /** How many messages and retractions the relay has not acknowledged yet. Works while locked, too. */
   async countUnsent(): Promise<number> {
     this.#device.checkNotClosed()
     return countUnsent(this.#device.platform.store)
@@ -353,32 +352,32 @@ export class SottoClient {
    * their last message, the latest first.
    */
   async conversations(): Promise<readonly Conversation[]> {
-    return listConversations(this.#device.platform.store, this.#get())
+    return listConversations(this.#get())
   }
 
   /** One conversation. @throws ClientError `UNKNOWN_CONTACT` */
   async conversation(contact: string): Promise<Conversation> {
-    return describeConversation(this.#device.platform.store, this.#get(), contact)
+    return describeConversation(this.#get(), contact)
   }
 
   /** The code that both sides compare to make sure that nobody sits between them. */
   securityCode(contact: string): SecurityCode {
-    return securityCodeOf(this.#get().sessions, contact)
+    return trust.securityCodeOf(this.#get().sessions, contact)
   }
 
   /** Whether the contact is verified, and since when. */
   trustState(contact: string): Promise<TrustState> {
-    return trustStateOf(this.#get().sessions, contact, this.#device.platform.store)
+    return trust.stateOf(this.#get().sessions, contact, this.#device.platform.store)
   }
 
   /** Verifies the contact if `code` is the security code, with or without spaces. Returns whether it is. */
   verifySecurityCode(contact: string, code: string): Promise<boolean> {
-    return verifyCode(this.#get().sessions, contact, code, this.#device.platform.clock)
+    return trust.verifyCode(this.#get().sessions, contact, code, this.#device.platform.clock)
   }
 
   /** Marks the contact as verified without checking a code: the user has compared it. */
   markVerified(contact: string): Promise<void> {
-    return markVerified(this.#get().sessions, contact, this.#device.platform.clock)
+    return trust.markVerified(this.#get().sessions, contact, this.#device.platform.clock)
   }
 
   /** Marks the contact as unverified. */

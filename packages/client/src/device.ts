@@ -102,7 +102,7 @@ export class Device {
   /** @throws ClientError `NO_IDENTITY`, `LOCKED`, `CLOSED` */
   needEngine(): Engine {
     this.checkOpen()
-    if (!this.#engine) throw new ClientError('NO_IDENTITY', 'no identity on this device yet')
+    if (!this.#engine) throw new ClientError('NO_IDENTITY', 'no identity yet')
     return this.#engine
   }
 

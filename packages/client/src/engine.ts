@@ -6,7 +6,7 @@ import { Friends, Sessions } from './contacts/contacts.ts'
 import { changesBy, type Emitter } from './events/events.ts'
 import { Messages } from './messages/messages.ts'
 import { type Clock, type Platform, SerialQueue } from './platform/platform.ts'
-import { Journal } from './stores/stores.ts'
+import { Journal, type StoreChange } from './stores/stores.ts'
 import { Connection, Http, Incoming } from './wire/wire.ts'
 
 /** The frames about calls: signals of the other side, and refusals of signals that this side sent. */
@@ -60,10 +60,13 @@ export class Engine {
     this.http = new Http(platform)
     this.http.useTokens(identity.login)
     const onStoreFailure = (error: unknown): void => this.#onStoreFailure(error)
-    this.journal = new Journal(platform.store, onStoreFailure, (stored) => {
+    const onStored = (stored: readonly StoreChange[]): void => {
       const changes = changesBy(stored)
       if (changes.length > 0) emitter.emit('changes', changes)
-    })
+    }
+    this.journal = new Journal(platform.store, onStoreFailure, onStored, (change) =>
+      this.messages.summaries.forget(change),
+    )
     const { clock, store } = platform
     this.#clock = clock
     this.sessions = new Sessions({
@@ -105,7 +108,7 @@ export class Engine {
       onStoreFailure,
     })
     this.#incoming = new Incoming({
-      handle: (frame) => this.#enqueue(() => this.#handle(frame)),
+      handle: (frame, following) => this.#enqueue(() => this.#handle(frame, following)),
       onError: (error) => emitter.emit('error', error),
       onFlood: () => this.connection.reopen(),
     })
@@ -114,7 +117,7 @@ export class Engine {
   /** Reads the stored state. Await it before anything else. */
   async load(): Promise<void> {
     await this.friends.load()
-    await this.sessions.load()
+    await this.sessions.load(this.friends.list())
     await this.messages.load()
   }
 
@@ -153,9 +156,10 @@ export class Engine {
     const { onFrame, early } = this.#callHooks
     if (onFrame) return onFrame(frame)
     if (early.push({ frame, atMs: this.#clock.now() }) > MAX_EARLY) early.shift()
+    if (frame.type === 'call_offer') this.#emitter.emit('call_waiting', { callId: frame.call_id })
   }
 
-  async #handle(frame: RelayFrame): Promise<void> {
+  async #handle(frame: RelayFrame, following: readonly RelayFrame[]): Promise<void> {
     await this.journal.room()
     // The other side ended the friendship, which no frame reports.
     if (frame.type === 'error' && frame.error === 'NOT_FRIENDS') this.friends.hint()
@@ -183,7 +187,7 @@ export class Engine {
       case 'goaway':
         return
       default:
-        return this.messages.onFrame(frame)
+        return this.messages.onFrame(frame, following)
     }
   }
 

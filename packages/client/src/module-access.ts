@@ -1,7 +1,13 @@
 // Gives modules (channels, the shop, media, push, calls) access to a client that runs in this tab or another
 // one.
 import type { OutgoingContent } from '@sotto/crypto'
-import type { channelEndpoints, pushEndpoints, vanityEndpoints } from '@sotto/protocol'
+import type {
+  channelEndpoints,
+  inviteEndpoints,
+  pushEndpoints,
+  reportEndpoints,
+  vanityEndpoints,
+} from '@sotto/protocol'
 import { ClientError } from './client-error.ts'
 import { Device } from './device.ts'
 import type { Emitter, NetworkState } from './events/events.ts'
@@ -116,7 +122,11 @@ export function onDevice<T>(client: AnyClient, work: (device: Device) => Promise
  * The endpoints that modules call with what an application passes. The build removes the schemas of input of
  * accounts and friends (`scripts/client-package/lean-protocol.ts`), so `checkInput` cannot check theirs.
  */
-type ModuleTables = typeof channelEndpoints & typeof pushEndpoints & typeof vanityEndpoints
+type ModuleTables = typeof channelEndpoints &
+  typeof inviteEndpoints &
+  typeof pushEndpoints &
+  typeof reportEndpoints &
+  typeof vanityEndpoints
 type ModuleEndpoint = ModuleTables[keyof ModuleTables]
 
 /**

@@ -15,22 +15,31 @@ export type {
   ChannelPost,
   ChannelTradeOrder,
   FriendProfile,
+  MadeInvite,
   OrderMethod,
   OrderPayment,
   OrderStatus,
+  OwnInvite,
+  OwnInvites,
   OwnOrder,
   PurchaseOrder,
+  RegistrationMode,
   ReserveOrder,
   UserLookup,
   VanityItem,
 } from '@sotto/protocol'
 export type { CreateIdentityInput, RecoverIdentityInput } from './account/account.ts'
 export {
+  type Invite,
+  inviteLink,
   REGISTRATION_STEPS,
   type RegistrationProgress,
   type RegistrationStep,
   type RegistrationWatch,
+  readInvite,
+  registrationMode,
 } from './account/account.ts'
+export { AppData } from './app-data/app-data.ts'
 export { Channels, type NewChannel, type PostRange } from './channels/channels.ts'
 export { ClientError, type ClientErrorCode } from './client-error.ts'
 export type { Account, ClientOf, LogOutOptions } from './client-types.ts'
@@ -45,9 +54,12 @@ export type {
   NetworkState,
   SecurityViolationEvent,
 } from './events/events.ts'
+export { Invites } from './invites/invites.ts'
 export type {
+  BegunUpload,
   DownloadedMedia,
   MediaSource,
+  SealedSource,
   TransferOptions,
   TransferProgress,
   UploadedMedia,
@@ -63,10 +75,11 @@ export {
   type SendVoiceOptions,
   type Spool,
   scaleImage,
+  type UploadOptions,
   waveformOf,
 } from './media/media.ts'
 export type { Conversation, SendOptions } from './messages/messages.ts'
-export { contentOf } from './messages/messages.ts'
+export { bytesLeftIn, contentOf } from './messages/messages.ts'
 export type { AnyClient } from './module-access.ts'
 export { type ConversationDecisions, type MessageName, Organizer } from './organizer/organizer.ts'
 export type {
@@ -80,7 +93,8 @@ export type {
   WakeSource,
 } from './platform/platform.ts'
 export { Push, type PushRegistration, type PushSubscriptionLike } from './push/push.ts'
-export { Replies } from './replies/replies.ts'
+export { Replies, type ReplyName } from './replies/replies.ts'
+export { Reports, type ReportWords } from './reports/reports.ts'
 export {
   Search,
   type SearchOptions,
@@ -92,6 +106,7 @@ export {
 export { generateMnemonic, validateMnemonic } from './secrecy/secrecy.ts'
 export { VanityShop } from './shop/shop.ts'
 export type {
+  AppRecord,
   CallRecord,
   ClientStore,
   ConversationSettings,

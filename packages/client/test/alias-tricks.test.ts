@@ -7,7 +7,7 @@ import { friendOf, type HostileRelay, makePeer, meOf } from './hostile-relay.ts'
 import { HostileWorld, msg } from './hostile-world.ts'
 import type { Person } from './people.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(240_000)
 
 let world: HostileWorld
 let relay: HostileRelay

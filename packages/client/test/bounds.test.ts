@@ -3,10 +3,12 @@
 import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
+import { failureOf } from '../../protocol/test/failure-of.ts'
+import { bytesLeftIn } from '../src/client.ts'
 import { until } from './people.ts'
 import { PeopleWorld } from './people-world.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(240_000)
 
 const world = new PeopleWorld({ LIMIT_MAILBOX_RETRACTIONS: '10', LIMIT_SENT_IDS_PER_DAY: '100' })
 
@@ -26,6 +28,23 @@ test('retractions that have no room yet are sent again, and all arrive', async (
   await until('all retractions have arrived', () => bob.heard.retracted.length === texts.length)
   await until('the relay has acknowledged all', async () => (await waiting()).length === 0)
   expect(await bob.transcript(alice.alias)).toEqual(texts.map(() => 'them: (retracted)'))
+})
+
+test('a message is sent if there is room for it, and refused if it is one byte too long', async () => {
+  const [alice, bob] = await world.friends()
+  const { id } = await alice.client.send(bob.alias, 'The longest?')
+  for (const options of [{}, { replyToId: id }]) {
+    const longest = 'x'.repeat(bytesLeftIn('', options))
+    expect(bytesLeftIn(longest, options)).toBe(0)
+    await alice.client.send(bob.alias, longest, options)
+    await bob.receives(longest)
+    expect(bytesLeftIn(`${longest}x`, options)).toBe(-1)
+    expect(await failureOf(alice.client.send(bob.alias, `${longest}x`, options))).toMatchObject({
+      code: 'MESSAGE_TOO_LARGE',
+    })
+  }
+  expect(bytesLeftIn('')).toBeLessThan(49_152)
+  expect(bytesLeftIn('ب')).toBe(bytesLeftIn('') - 2)
 })
 
 test('a friend list of several pages is fetched whole', async () => {

@@ -6,7 +6,7 @@ import { Caller, callers, connect } from './call-people.ts'
 import { until } from './people.ts'
 import { PeopleWorld } from './people-world.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(240_000)
 const world = new PeopleWorld()
 
 /** Waits for the call that a client logs next. */

@@ -6,7 +6,7 @@ import { Caller, TestPeer } from './call-people.ts'
 import { type Person, until } from './people.ts'
 import { PeopleWorld } from './people-world.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(240_000)
 const world = new PeopleWorld()
 
 /** Alice calls Bob, who has no `Calls` yet. `later` is how far his clock has gone meanwhile. */
@@ -27,8 +27,9 @@ function callsOf(person: Person): Calls {
   return new Calls(person.client, (options) => new TestPeer(options, async () => {}))
 }
 
-test('a call that came before rings, and is answered', async () => {
+test('a call that came before is announced, rings, and is answered', async () => {
   const { alice, bob } = await calledEarly()
+  expect(bob.heard.call_waiting).toEqual([{ callId: alice.calls.current?.id ?? '' }])
   const calls = callsOf(bob)
   await until('the call rings', () => calls.state === 'ringing')
   await calls.accept()

@@ -5,7 +5,7 @@ import { type Caller, callers, connect, settled } from './call-people.ts'
 import { until } from './people.ts'
 import { PeopleWorld } from './people-world.ts'
 
-setDefaultTimeout(90_000)
+setDefaultTimeout(240_000)
 const world = new PeopleWorld()
 
 /**

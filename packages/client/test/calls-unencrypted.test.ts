@@ -4,7 +4,7 @@ import { callers, connect, settled } from './call-people.ts'
 import { until } from './people.ts'
 import { PeopleWorld } from './people-world.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(240_000)
 const world = new PeopleWorld()
 
 const offer = { sdp: 'sdp of an older client', sdp_type: 'offer' }

@@ -7,7 +7,7 @@ import { Caller, callers, connect } from './call-people.ts'
 import { until } from './people.ts'
 import { PeopleWorld } from './people-world.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(240_000)
 const world = new PeopleWorld()
 
 test('a friend accepts a call, both sides connect, and the friend hangs up', async () => {

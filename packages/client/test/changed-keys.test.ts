@@ -62,8 +62,9 @@ async function makeParts() {
     proveOwnKey: async () => true,
     onStoreFailure: nothing,
   }
-  const inbox = new Inbox(context, new Confirmations(context), new Settings(context))
-  const outbox = new Outbox(context)
+  const settings = new Settings(context)
+  const inbox = new Inbox(context, new Confirmations(context), settings)
+  const outbox = new Outbox(context, settings)
   const impostor = makePeer('bob', bob.conversationId)
   // The relay reports other keys for Bob than those of the session.
   const codes = await sessions.codesOf([impostor.x25519])

@@ -4,7 +4,7 @@ import { keyVault } from '../src/client.ts'
 import { type Person, until } from './people.ts'
 import { PeopleWorld } from './people-world.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(240_000)
 
 const world = new PeopleWorld()
 

@@ -5,7 +5,7 @@ import { Channels, MemoryStore, SottoClient, VanityShop } from '../src/client.ts
 import { until } from './people.ts'
 import { PeopleWorld } from './people-world.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(240_000)
 const world = new PeopleWorld()
 const idsOf = (items: readonly { readonly id: string }[]): string[] => items.map(({ id }) => id)
 

@@ -11,7 +11,7 @@ import { nextRewriting } from './stores/rewriting.ts'
 import { conversationId, messageOf } from './stores/store-contract.ts'
 
 // Long, because a busy machine is slow.
-setDefaultTimeout(60_000)
+setDefaultTimeout(240_000)
 
 const MIB = 1024 * 1024
 const root = await mkdtemp(join(tmpdir(), 'sotto-failures-'))

@@ -10,7 +10,7 @@ import { HostileWorld } from './hostile-world.ts'
 import { Person, until } from './people.ts'
 
 // Long, because a busy machine is slow. A wait that fails names what did not happen.
-setDefaultTimeout(60_000)
+setDefaultTimeout(240_000)
 
 const MIB = 1024 * 1024
 let disk: SmallDisk

@@ -7,7 +7,7 @@ import { HostileWorld, msg } from './hostile-world.ts'
 import { until } from './people.ts'
 
 // Long, because a busy machine is slow. A wait that fails names what did not happen.
-setDefaultTimeout(30_000)
+setDefaultTimeout(240_000)
 
 let world: HostileWorld
 let relay: HostileRelay

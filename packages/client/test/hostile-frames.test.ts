@@ -7,7 +7,7 @@ import { HostileWorld, idOf, msg, textsOf } from './hostile-world.ts'
 import { type Person, until } from './people.ts'
 
 // Long, because a busy machine is slow. A wait that fails names what did not happen.
-setDefaultTimeout(30_000)
+setDefaultTimeout(240_000)
 
 let world: HostileWorld
 let relay: HostileRelay

@@ -7,7 +7,7 @@ import { makePeer, type Peer } from './hostile-relay.ts'
 import { HostileWorld, msg } from './hostile-world.ts'
 import { type Person, until } from './people.ts'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(240_000)
 
 type Frame = string | Record<string, unknown>
 

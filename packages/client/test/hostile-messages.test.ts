@@ -5,9 +5,10 @@ import type { StoreChange } from '../src/stores/records.ts'
 import { friendOf, type HostileRelay, makePeer } from './hostile-relay.ts'
 import { HostileWorld, idOf, msg, textsOf } from './hostile-world.ts'
 import { until } from './people.ts'
+import { SlowStore } from './slow-store.ts'
 
 // Long, because a busy machine is slow. A wait that fails names what did not happen.
-setDefaultTimeout(30_000)
+setDefaultTimeout(240_000)
 
 let world: HostileWorld
 let relay: HostileRelay
@@ -71,6 +72,24 @@ test('a repeated message is shown once and confirmed each time', async () => {
     relay.framesOf('delivered').some(({ seq }) => seq === 4),
   )
   expect(relay.framesOf('delivered').map(({ seq }) => seq)).toEqual([3, 3, 3, 4])
+})
+
+test('a burst that repeats its own messages shows each once', async () => {
+  const peer = makePeer('bob')
+  // Its reads take a moment, so that frames wait and are looked up together.
+  const person = await world.victim([peer], new SlowStore())
+  const texts = Array.from({ length: 30 }, (_, at) => `message ${at}`)
+  for (const [at, text] of texts.entries()) {
+    const seq = 3 * at + 1
+    const frame = msg(peer, person, seq, text)
+    relay.send(frame)
+    relay.send({ ...frame, id: `another-${at}`, seq: seq + 1 })
+    relay.send({ ...frame, payload: msg(peer, person, seq, 'not shown').payload, seq: seq + 2 })
+  }
+  await person.receives('message 29')
+  await world.settled(person)
+  expect(await textsOf(person, peer)).toEqual(texts)
+  expect(person.heard.message.map(({ text }) => text)).toEqual(texts)
 })
 
 test('a payload that the relay repeats under another id, or sends back to its sender, is not shown', async () => {

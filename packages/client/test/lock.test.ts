@@ -1,6 +1,6 @@
 // Locking and unlocking a client, against a real relay: which keys it forgets, which calls it refuses, and
 // that it loses no message.
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,6 +14,8 @@ import { decideOptions } from '../src/platform/options.ts'
 import { FileStore } from '../src/stores/file-store.ts'
 import { passphraseVault } from '../src/stores/passphrase-vault.ts'
 import { Person, until } from './people.ts'
+
+setDefaultTimeout(240_000)
 
 let relay: RelayProcess
 let root: string
@@ -42,6 +44,29 @@ test('a store with sealed fields and no vault record does not open without a vau
     code: 'STORE_FAILED',
     message: 'the vault record of this store is gone',
   })
+  await client.close()
+})
+
+test('the passphrase is checked without locking the client', async () => {
+  const client = await SottoClient.open({
+    relayUrl: relay.url,
+    store: new MemoryStore(),
+    secrets: [keyVault(key()), passphraseVault()],
+  })
+  await client.create({ nickname: 'alice' })
+  expect(await failureOf(client.checkPassphrase('any'))).toMatchObject({
+    code: 'INVALID_ARGUMENT',
+    message: 'no passphrase is set',
+  })
+  await client.setPassphrase('seven quiet boats')
+  expect(await failureOf(client.checkPassphrase('seven loud boats'))).toMatchObject({
+    code: 'WRONG_PASSPHRASE',
+  })
+  await client.checkPassphrase('seven quiet boats')
+  expect(client.isLocked).toBe(false)
+  expect(await client.recoveryPhrase()).toMatch(/^(\w+ ){11}\w+$/)
+  await client.lock()
+  expect(await failureOf(client.checkPassphrase('seven quiet boats'))).toMatchObject(locked)
   await client.close()
 })
 
@@ -91,7 +116,7 @@ test('a client with a passphrase stores its secrets only encrypted, from the fir
   await again.unlock('another one')
   await again.close()
   await bob.client.close()
-}, 180_000)
+})
 
 test('a locked client refuses every call that needs keys, from the start of lock()', async () => {
   const alice = await Person.join('alice', relay.url, { secrets: keyVault(key()) })
@@ -182,11 +207,7 @@ test('a client that is locked and unlocked repeatedly while messages arrive lose
     ])
   }
   await sending
-  await until(
-    'all messages are stored',
-    async () => (await alice.client.messages(bob.alias)).length >= sent,
-    20_000,
-  )
+  await until('all messages are stored', async () => (await alice.client.messages(bob.alias)).length >= sent)
   const messages = await alice.client.messages(bob.alias)
   expect(messages.map((message) => message.text)).toEqual(
     Array.from({ length: sent }, (_, at) => `message ${at}`),
@@ -195,7 +216,7 @@ test('a client that is locked and unlocked repeatedly while messages arrive lose
   expect(alice.heard.error.map((error) => error.code)).toEqual([])
   await alice.client.close()
   await bob.client.close()
-}, 90_000)
+})
 
 test('a message that the client is processing when it is locked is stored with its text', async () => {
   // A store whose nonce lookup is slow.
@@ -274,7 +295,7 @@ test('a passphrase can be removed and set again', async () => {
   expect(third.identity).toMatchObject({ mnemonic, nickname: 'Alice B.' })
   expect(await failureOf(third.setPassphrase(''))).toMatchObject({ code: 'INVALID_ARGUMENT' })
   await third.close()
-}, 90_000)
+})
 
 test('the secrets can move from one vault to another and back, and the client opens them with the right vault', async () => {
   const folder = join(root, 'two-vaults')
@@ -306,7 +327,7 @@ test('the secrets can move from one vault to another and back, and the client op
   const wrong = SottoClient.open({ relayUrl: relay.url, store, secrets: passphraseVault() })
   expect(await failureOf(wrong)).toMatchObject({ code: 'STORE_FAILED' })
   await store.close()
-}, 90_000)
+})
 
 test('a locked client counts its unsent messages', async () => {
   const alice = await Person.join('alice', relay.url, { secrets: keyVault(key()) })

@@ -36,7 +36,7 @@ test('logOutEverywhere ends every token of the account, and all its devices log 
   await bob.receives('still here')
   expect(bob.heard.goaway).toEqual([])
   expect(await statusOf(watch.tokens.at(-1))).toBe(200)
-}, 60_000)
+}, 120_000)
 
 test('logOut ends the token of this device only, and the device logs in again when it connects', async () => {
   const [watch, otherWatch] = [watching(), watching()]
@@ -51,7 +51,7 @@ test('logOut ends the token of this device only, and the device logs in again wh
   await alice.client.send(bob.alias, 'later')
   await alice.connect()
   await bob.receives('later')
-}, 60_000)
+}, 120_000)
 
 test('logOut with erase leaves nothing on the device, and the phrase leads back to the account', async () => {
   const watch = watching()
@@ -73,7 +73,7 @@ test('logOut with erase leaves nothing on the device, and the phrase leads back 
   await alice.client.syncFriends()
   await alice.client.send(bob.alias, 'back again')
   await bob.receives('back again')
-}, 60_000)
+}, 120_000)
 
 test('without a network logOut does the rest, and says that the token was not ended', async () => {
   let isDown = false
@@ -92,7 +92,7 @@ test('without a network logOut does the rest, and says that the token was not en
   const failure = await failureOf(alice.client.logOut({ erase: true }))
   expect(failure).toMatchObject({ code: 'NETWORK' })
   expect([alice.client.identity, await alice.store.getIdentity()]).toEqual([undefined, undefined])
-}, 60_000)
+}, 120_000)
 
 test('logOut of a token that has already ended is done', async () => {
   const [alice, other] = [await world.join('alice'), await world.open('other')]
@@ -101,7 +101,7 @@ test('logOut of a token that has already ended is done', async () => {
   await other.client.logOutEverywhere()
   await alice.client.logOut()
   expect(alice.client.identity).toBeDefined()
-}, 60_000)
+}, 120_000)
 
 test('the token of an identity that another one replaces is logged out, and the new one is not', async () => {
   const watch = watching()
@@ -113,7 +113,7 @@ test('the token of an identity that another one replaces is logged out, and the 
   await alice.connect()
   await alice.client.setNickname('still logged in')
   expect(alice.heard.goaway).toEqual([])
-}, 60_000)
+}, 120_000)
 
 test('recovering the same account again logs nothing out', async () => {
   const watch = watching()
@@ -123,7 +123,7 @@ test('recovering the same account again logs nothing out', async () => {
   await alice.client.recover({ mnemonic })
   await alice.client.syncIdentity()
   expect(await statusOf(former)).toBe(200)
-}, 60_000)
+}, 120_000)
 
 test('an identity is replaced although the relay does not answer the logout', async () => {
   const watch = watching()
@@ -141,4 +141,4 @@ test('an identity is replaced although the relay does not answer the logout', as
   await until('it tried', () => logouts.length > 0)
   await alice.connect()
   expect(alice.heard.error).toEqual([])
-}, 60_000)
+}, 120_000)

@@ -8,7 +8,7 @@ import { HostileWorld } from './hostile-world.ts'
 import { Person, until } from './people.ts'
 
 // Long, because a busy machine is slow. A wait that fails names what did not happen.
-setDefaultTimeout(60_000)
+setDefaultTimeout(240_000)
 
 let world: HostileWorld
 let relay: HostileRelay

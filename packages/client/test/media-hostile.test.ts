@@ -44,7 +44,7 @@ beforeAll(async () => {
   bob = await Person.join('bob', relay.url, { fetch: fetchOrLie })
   await alice.befriend(bob)
   media = { alice: new Media(alice.client), bob: new Media(bob.client) }
-}, 60_000)
+}, 120_000)
 afterAll(async () => {
   await Promise.all([alice.client.close(), bob.client.close()])
   await liar.stop(true)
@@ -93,7 +93,7 @@ test('the client does not follow a redirect, so its token stays with the relay',
   ending.abort()
   expect(await downloading).toBe('ABORTED')
   expect(redirected).toEqual([])
-}, 30_000)
+}, 120_000)
 
 test('the client refuses an answer with another range than the requested one', async () => {
   const { mediaKey } = await media.alice.upload(bob.alias, noise(2 * CHUNK))
@@ -111,7 +111,7 @@ test('the client refuses an answer with another range than the requested one', a
     lie = { to, answer }
     expect(await download(mediaKey)).toBe('BAD_REPLY')
   }
-}, 60_000)
+}, 120_000)
 
 test('the client refuses a blob with a huge announced size, and a blob whose size changes during the download', async () => {
   const { mediaKey } = await media.alice.upload(bob.alias, noise(2 * CHUNK))
@@ -130,7 +130,7 @@ test('the client refuses a blob with a huge announced size, and a blob whose siz
     },
   }
   expect(['MEDIA_ALTERED', 'BAD_REPLY']).toContain(await download(mediaKey))
-}, 60_000)
+}, 120_000)
 
 test('the client reads only the requested range of an endless answer', async () => {
   const { mediaKey } = await media.alice.upload(bob.alias, noise(10))
@@ -156,7 +156,7 @@ test('the client reads only the requested range of an endless answer', async () 
   expect(await download(mediaKey)).toBe('done')
   await rm(join(folder, 'out'))
   await until('the client has cancelled the answer', () => isCancelled)
-}, 30_000)
+}, 120_000)
 
 test('the client refuses a blob of many empty chunks', async () => {
   const { mediaKey } = await media.alice.upload(bob.alias, new Uint8Array(0))
@@ -169,7 +169,7 @@ test('the client refuses a blob of many empty chunks', async () => {
     },
   }
   expect(await download(mediaKey)).toBe('MEDIA_ALTERED')
-}, 30_000)
+}, 120_000)
 
 test('an upload fails with BAD_REPLY if the relay’s answer is invalid', async () => {
   const valid = { key: 'm_0123456789012345678901', id: 'up_0123456789012345678901' }
@@ -185,4 +185,4 @@ test('an upload fails with BAD_REPLY if the relay’s answer is invalid', async 
     lie = { to: path, answer: () => Response.json(reply) }
     expect([path, await codeOf(media.alice.upload(bob.alias, noise(10)))]).toEqual([path, 'BAD_REPLY'])
   }
-}, 60_000)
+}, 120_000)

@@ -217,7 +217,7 @@ test('locking a client ends its uploads and downloads', async () => {
   expect(await clientErrorOf(media.download(bob.alias, { mediaKey }, lockOnce))).toMatchObject({
     code: 'LOCKED',
   })
-}, 60_000)
+}, 120_000)
 
 test('after a contact’s keys change, the client ends its upload and refuses its download', async () => {
   await meet()
@@ -251,7 +251,7 @@ test('the client sends a lost chunk again, and does not send a chunk again if on
     const { isProven, sizeBytes } = await new Media(bob.client).download(alice.alias, { mediaKey })
     expect([isProven, sizeBytes]).toEqual([true, CHUNK + 9])
   }
-}, 60_000)
+}, 120_000)
 
 test('an upload whose chunks the relay has lost restarts once, if its source can be read again', async () => {
   const bytes = noise(CHUNK + 9)

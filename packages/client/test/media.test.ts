@@ -38,7 +38,7 @@ beforeAll(async () => {
   bob = await Person.join('bob', relay.url, { fetch: fetchOrLie })
   await alice.befriend(bob)
   media = { alice: new Media(alice.client), bob: new Media(bob.client) }
-}, 60_000)
+}, 120_000)
 afterAll(async () => {
   await Promise.all([alice.client.close(), bob.client.close()])
   await relay.stop()
@@ -134,7 +134,7 @@ describe('sent media arrive unchanged', () => {
     const steps = [CHUNK, 2 * CHUNK, totalBytes].map((doneBytes) => ({ doneBytes, totalBytes }))
     expect(up).toEqual(steps)
     expect(down).toEqual(steps)
-  }, 60_000)
+  }, 120_000)
 
   test('a download into a file creates the file only when it is complete', async () => {
     const bytes = noise(CHUNK + 7)
@@ -148,7 +148,7 @@ describe('sent media arrive unchanged', () => {
     expect(await readdir(folder)).toEqual(['photo.jpg'])
     expect(Buffer.compare(await readFile(path), bytes)).toBe(0)
     await rm(path)
-  }, 30_000)
+  }, 120_000)
 
   test('a download into a file neither follows a link at its path nor keeps the mode of an old file', async () => {
     const { mediaKey } = await media.alice.upload(bob.alias, noise(9))
@@ -238,19 +238,19 @@ describe('the client refuses altered media and shows nothing of them', () => {
       })
       expect(flipped).toEqual(REFUSED)
     }
-  }, 60_000)
+  }, 120_000)
 
   test('chunks in another order', async () => {
     expect(await tamper((stored) => Buffer.concat([two(stored), one(stored), three(stored)]))).toEqual(
       REFUSED_BY_DIGEST,
     )
-  }, 60_000)
+  }, 120_000)
 
   test('a chunk that replaces another one', async () => {
     expect(await tamper((stored) => Buffer.concat([one(stored), one(stored), three(stored)]))).toEqual(
       REFUSED_BY_DIGEST,
     )
-  }, 60_000)
+  }, 120_000)
 
   test('a chunk length past the end of the blob', async () => {
     const wrong = await tamper((stored) => {
@@ -258,7 +258,7 @@ describe('the client refuses altered media and shows nothing of them', () => {
       return stored
     })
     expect(wrong).toEqual(REFUSED)
-  }, 60_000)
+  }, 120_000)
 
   test('a chunk of another conversation', async () => {
     const carol = await Person.join('carol', relay.url)
@@ -268,7 +268,7 @@ describe('the client refuses altered media and shows nothing of them', () => {
     const theirs = await readFile(path)
     expect(await tamper((stored) => Buffer.concat([one(stored), theirs, three(stored)]))).toEqual(REFUSED)
     await carol.client.close()
-  }, 60_000)
+  }, 120_000)
 
   test('a blob whose last chunks are missing, and one with a chunk too many', async () => {
     const { mediaKey, path } = await uploadToFile(media.alice, noise(2 * CHUNK + 100))

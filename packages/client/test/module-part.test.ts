@@ -5,7 +5,7 @@ import { deviceOf } from '../src/module-access.ts'
 import { PeopleWorld } from './people-world.ts'
 import { closedParts, WordCount } from './word-count.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(240_000)
 const world = new PeopleWorld()
 
 test('a module calls its part and gets its events; two of the same module share the part', async () => {

@@ -6,7 +6,7 @@ import { friendOf, type HostileRelay, makePeer, type Peer } from './hostile-rela
 import { HostileWorld, idOf, msg } from './hostile-world.ts'
 import { type Person, until } from './people.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(240_000)
 
 let world: HostileWorld
 let relay: HostileRelay

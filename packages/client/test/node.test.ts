@@ -84,4 +84,4 @@ test('the bundled library runs in Node', async () => {
   ])
   expect(await node.exited).toBe(0)
   await bob.client.close()
-}, 60_000)
+}, 120_000)

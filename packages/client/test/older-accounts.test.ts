@@ -14,7 +14,7 @@ import { type Person, until } from './people.ts'
 import { PeopleWorld } from './people-world.ts'
 import { Recorder } from './recorder.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(240_000)
 const world = new PeopleWorld()
 let hostile: HostileWorld
 beforeEach(() => {

@@ -5,6 +5,7 @@ import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { type RelayProcess, startRelay } from '@sotto/relay/testing'
 import fc from 'fast-check'
+import { rounds } from '../../protocol/test/rounds.ts'
 import type { StoredMessage } from '../src/client.ts'
 import { FileStore } from '../src/stores/file-store.ts'
 import { BadLine, type Fate } from './bad-line.ts'
@@ -249,7 +250,7 @@ test('over random schedules the other side sees the messages in their order, eac
       refusedByRelay += alice.refusedByRelay
       mostUnderWay = Math.max(mostUnderWay, alice.mostUnderWay)
     }),
-    { numRuns: 30, endOnFailure: true },
+    { numRuns: rounds(15, 30), endOnFailure: true },
   )
   // The schedules reached what they are for.
   expect(refusedByRelay).toBeGreaterThan(0)

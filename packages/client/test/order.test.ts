@@ -5,7 +5,7 @@ import { type RelayProcess, startRelay } from '@sotto/relay/testing'
 import { Person, until } from './people.ts'
 
 // Long, because a busy machine is slow. A wait that fails names what did not happen.
-setDefaultTimeout(60_000)
+setDefaultTimeout(240_000)
 
 let relay: RelayProcess
 const people: Person[] = []

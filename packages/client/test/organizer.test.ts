@@ -12,7 +12,7 @@ import { HostileWorld, idOf, msg, textsOf } from './hostile-world.ts'
 import { until } from './people.ts'
 import { PeopleWorld } from './people-world.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(240_000)
 
 const world = new PeopleWorld()
 const hostile = new HostileWorld()
@@ -28,9 +28,10 @@ test('decisions are in the list, are stored, and each can be taken back', async 
   const store = new MemoryStore()
   const [alice, bob, conversationId] = await world.friends({ store })
   const organizer = new Organizer(alice.client)
-  await organizer.set(bob.alias, { name: ' Bobby\u202E ', mutedUntil: 7, draft: 'Dear' })
+  const draftReplyToId = crypto.randomUUID()
+  await organizer.set(bob.alias, { name: ' Bobby\u202E ', mutedUntil: 7, draft: 'Dear', draftReplyToId })
   await organizer.set(conversationId, { pinned: 2, archived: true, markedUnread: true })
-  const texts = { name: 'Bobby', draft: 'Dear' }
+  const texts = { name: 'Bobby', draft: 'Dear', draftReplyToId }
   const decided = { ...texts, mutedUntil: 7, pinned: 2, archived: true, markedUnread: true } as const
   expect(await alice.client.conversation(bob.alias)).toMatchObject({ ...decided, nickname: 'bob' })
   expect(await store.listSettings()).toEqual([{ conversationId: expect.any(String), ...decided }])
@@ -46,10 +47,27 @@ test('decisions are in the list, are stored, and each can be taken back', async 
   expect(await again.client.conversation(bob.alias)).toMatchObject(decided)
   const all = {
     ...{ name: undefined, pinned: undefined, mutedUntil: undefined },
-    ...{ archived: false, draft: '', markedUnread: false },
+    ...{ archived: false, draft: '', draftReplyToId: undefined, markedUnread: false },
   }
   await new Organizer(again.client).set(bob.alias, all)
   expect(await store.listSettings()).toEqual([{ conversationId: expect.any(String) }])
+})
+
+test('sending what was a draft ends the draft in the same write, and only this one', async () => {
+  const [alice, bob] = await world.friends()
+  const organizer = new Organizer(alice.client)
+  await organizer.set(bob.alias, { draft: 'Dear Bob', draftReplyToId: 'an-id', pinned: 1 })
+  await alice.client.send(bob.alias, 'in between')
+  expect(await alice.client.conversation(bob.alias)).toMatchObject({ draft: 'Dear Bob' })
+  const writes: string[][] = []
+  const write = alice.store.write.bind(alice.store)
+  alice.store.write = (changes) => {
+    writes.push(changes.map(({ change }) => change))
+    return write(changes)
+  }
+  await alice.client.send(bob.alias, 'Dear Bob', { endsDraft: true })
+  expect(writes).toContainEqual(['message', 'outbox_added', 'settings'])
+  expect(await alice.store.listSettings()).toEqual([{ conversationId: expect.any(String), pinned: 1 }])
 })
 
 test('bad decisions are refused and change nothing', async () => {
@@ -58,7 +76,8 @@ test('bad decisions are refused and change nothing', async () => {
   for (const [contact, decisions, code] of [
     ['nobody', { pinned: 1 }, 'UNKNOWN_CONTACT'],
     [bob.alias, { name: 'x'.repeat(101) }, 'INVALID_ARGUMENT'],
-    [bob.alias, { draft: 'x'.repeat(65_537) }, 'INVALID_ARGUMENT'],
+    [bob.alias, { draft: 'x'.repeat(1_048_577) }, 'INVALID_ARGUMENT'],
+    [bob.alias, { draftReplyToId: '' }, 'INVALID_ARGUMENT'],
     [bob.alias, { pinned: Number.NaN }, 'INVALID_ARGUMENT'],
   ] as const)
     expect(await failureOf(organizer.set(contact, decisions))).toMatchObject({ code })
@@ -101,8 +120,8 @@ test('a deleted message is gone here and stays at the contact; once closed, the 
   const [alice, bob] = await world.friends({ store: await FileStore.open(folder) })
   const organizer = new Organizer(alice.client)
   await alice.client.send(bob.alias, 'my secret')
-  await bob.client.send(alice.alias, 'your secret')
   await bob.receives('my secret')
+  await bob.client.send(alice.alias, 'your secret')
   await alice.receives('your secret')
   await organizer.removeMessages(await alice.client.messages(bob.alias))
   expect(await alice.client.messages(bob.alias)).toEqual([])

@@ -11,7 +11,7 @@ import {
 import { briefPauses } from './brief-pauses.ts'
 
 /** The default limit of a wait. It is long, because a busy machine is slow. */
-const PATIENCE_MS = 20_000
+const PATIENCE_MS = 45_000
 
 /**
  * Calls `look` until it returns neither undefined nor false, and resolves with the result.
@@ -39,6 +39,7 @@ export class Person {
   readonly client: SottoClient
   readonly heard: { [N in ClientEventName]: ClientEvents[N][] } = {
     changes: [],
+    call_waiting: [],
     call_logged: [],
     message: [],
     status_change: [],

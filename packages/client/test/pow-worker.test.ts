@@ -10,7 +10,7 @@ import type { BrowserContext, Page } from 'playwright-core'
 import { sharedChromium } from './browser/shared-chromium.ts'
 import { until } from './people.ts'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(240_000)
 
 const SOURCE = join(import.meta.dir, '../src')
 const VITE = join(import.meta.dir, '../../../node_modules/vite/bin/vite.js')
@@ -105,18 +105,16 @@ async function open(app: Served): Promise<Page> {
 }
 
 /**
- * Makes the page solve a challenge. Returns the nonce, the progress reports, the longest time that the page
- * was blocked, and the paths of the loaded resources.
+ * Makes the page solve a challenge. Returns the nonce, the progress reports, how often the page's own thread
+ * ran something else meanwhile, and the paths of the loaded resources.
  */
 function solve(page: Page, challenge: string, difficulty: number) {
   return page.evaluate(
     async ([text, zeros]) => {
       const { solveInWorker } = globalThis as unknown as typeof import('../src/browser.ts')
-      let longestMs = 0
-      let last = performance.now()
+      let ticks = 0
       const ticking = setInterval(() => {
-        longestMs = Math.max(longestMs, performance.now() - last)
-        last = performance.now()
+        ticks += 1
       }, 4)
       const reports: number[] = []
       const nonce = await solveInWorker({
@@ -128,7 +126,7 @@ function solve(page: Page, challenge: string, difficulty: number) {
       })
       clearInterval(ticking)
       const scripts = performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname)
-      return { nonce, reports, longestMs, scripts }
+      return { nonce, reports, ticks, scripts }
     },
     [challenge, difficulty] as const,
   )
@@ -142,12 +140,13 @@ for (const [name, bundle] of [
     const page = await open(serve(await bundle()))
     const workers: string[] = []
     page.on('worker', (worker) => workers.push(worker.url()))
-    const { nonce, reports, longestMs } = await solve(page, `${name} 1`, 5)
+    const { nonce, reports, ticks } = await solve(page, `${name} 1`, 5)
     expect(await verifyProofOfWork({ challenge: `${name} 1`, nonce, difficulty: 5 })).toBe(true)
     expect(workers.length).toBe(1)
     expect(workers[0]).toContain('pow-worker')
     expect(reports.length).toBeGreaterThan(0)
-    expect(longestMs).toBeLessThan(1000)
+    // A page that did the work at once on its own thread would run nothing else before the answer.
+    expect(ticks).toBeGreaterThan(10)
     await until('the worker has ended', () => page.workers().length === 0)
   })
 }

@@ -107,7 +107,7 @@ test('a subscribed browser gets a push for a message, signed with the relay’s 
   await service.until(other.current.path)
   expect(service.at(path)).toHaveLength(1)
   await Promise.all([alice, bob, carol].map(({ client }) => client.close()))
-}, 60_000)
+}, 120_000)
 
 test('an application registers the subscription that it made itself, with the relay’s key', async () => {
   for (const keyIn of ['the call', 'the options'] as const) {
@@ -153,7 +153,7 @@ test('an application registers the subscription that it made itself, with the re
     code: 'INVALID_ARGUMENT',
   })
   await carol.client.close()
-}, 60_000)
+}, 120_000)
 
 test('subscribing again keeps the subscription, unless it was made with another key', async () => {
   const carol = await Person.join('carol', relay.url)

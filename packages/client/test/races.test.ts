@@ -8,7 +8,7 @@ import { HostileWorld, idOf, msg } from './hostile-world.ts'
 import { Person, until } from './people.ts'
 import { SlowStore } from './slow-store.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(240_000)
 let world: HostileWorld
 beforeEach(() => {
   world = new HostileWorld()

@@ -1,13 +1,17 @@
 // Registration: its progress, its proof of work, and its abortion.
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { tellRelay } from '@sotto/relay'
+import { startRelay } from '@sotto/relay/testing'
 import { failureOf } from '../../protocol/test/failure-of.ts'
 import { solveInSlices } from '../src/account/proof-of-work.ts'
 import {
   generateMnemonic,
+  Invites,
   MemoryStore,
   type ProofOfWork,
   type RegistrationProgress,
   type RegistrationStep,
+  registrationMode,
   SottoClient,
 } from '../src/client.ts'
 import { systemClock } from '../src/platform/clock.ts'
@@ -16,7 +20,7 @@ import { Recorder } from './recorder.ts'
 import { conversationId } from './stores/store-contract.ts'
 
 // Long, because a busy machine is slow. A wait that fails names what did not happen.
-setDefaultTimeout(60_000)
+setDefaultTimeout(240_000)
 
 const world = new PeopleWorld()
 /**
@@ -32,6 +36,55 @@ function stepsOf(reports: readonly RegistrationProgress[]): string[] {
     .map(({ step, number }) => `${number} ${step}`)
     .filter((line, at, all) => line !== all[at - 1])
 }
+
+test('a relay says who may register, and takes the code of an invite', async () => {
+  const relay = await startRelay({ env: { REGISTRATION: 'invite' } })
+  try {
+    expect(await registrationMode(world.relay.url)).toBe('open')
+    expect(await registrationMode(`${relay.url}/`)).toBe('invite')
+    const { code, invite } = await tellRelay({ DATA_DIR: relay.dataDir }, 'invites.make', {
+      ...{ uses: 1, days: null, note: '' },
+    })
+    expect(invite.state).toBe('open')
+    const open = () => SottoClient.open({ relayUrl: relay.url, store: new MemoryStore() })
+    const [refused, taken] = [await open(), await open()]
+    expect(await failureOf(refused.create({ nickname: 'eve' }))).toMatchObject({ refusal: 'INVITE_REQUIRED' })
+    await taken.create({ nickname: 'alice', invite: code })
+    const again = await failureOf(refused.create({ nickname: 'eve', invite: code }))
+    expect(again).toMatchObject({ refusal: 'INVITE_INVALID', message: expect.stringContaining('is used up') })
+    const gone = await failureOf(refused.recover({ mnemonic: await newPhrase() }))
+    expect(gone).toMatchObject({ code: 'ACCOUNT_NOT_FOUND' })
+    for (const client of [refused, taken]) await client.close()
+  } finally {
+    await relay.stop()
+  }
+  expect(await failureOf(registrationMode(relay.url))).toMatchObject({ code: 'NETWORK' })
+  const aborted = registrationMode(relay.url, { signal: AbortSignal.abort() })
+  expect(await failureOf(aborted)).toMatchObject({ code: 'ABORTED' })
+})
+
+test('a member invites people, as many as the relay allows', async () => {
+  const relay = await startRelay({ env: { INVITES_BY_MEMBERS: '1' } })
+  const open = () => SottoClient.open({ relayUrl: relay.url, store: new MemoryStore() })
+  const [alice, bob] = [await open(), await open()]
+  try {
+    const invites = new Invites(alice)
+    expect(await failureOf(invites.list())).toMatchObject({ code: 'NO_IDENTITY' })
+    await alice.create({ nickname: 'alice' })
+    const made = await invites.make()
+    expect(await failureOf(invites.make())).toMatchObject({ refusal: 'TOO_MANY_INVITES' })
+    await bob.create({ nickname: 'bob', invite: made.code })
+    const { left, invites: list } = await invites.list()
+    // A relay that is open uses none up.
+    expect([left, list.map(({ state }) => state)]).toEqual([0, ['open']])
+    await invites.revoke(made.invite_id)
+    expect(await invites.list()).toMatchObject({ left: 1, invites: [{ state: 'revoked' }] })
+    expect(await failureOf(invites.revoke('0000000000'))).toMatchObject({ refusal: 'NOT_FOUND' })
+  } finally {
+    for (const client of [alice, bob]) await client.close()
+    await relay.stop()
+  }
+})
 
 test('registration reports six steps in order, and the done work as a share of the expected work', async () => {
   const person = await hardWorld.open('someone')

@@ -8,7 +8,7 @@ import { HostileWorld, msg } from './hostile-world.ts'
 import { Person, until } from './people.ts'
 
 // Long, because a busy machine is slow. A wait that fails names what did not happen.
-setDefaultTimeout(60_000)
+setDefaultTimeout(240_000)
 
 const codes = Object.keys(errors).filter((code): code is ErrorCode => isErrorCode(code))
 let world: HostileWorld

@@ -9,7 +9,7 @@ import { confirmPayment, freeAlias, untilPaid } from './payments.ts'
 import { type Person, until } from './people.ts'
 import { PeopleWorld } from './people-world.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(240_000)
 const world = new PeopleWorld({ MANUAL_PAY_TO: 'the till' })
 
 async function payFor(person: Person, orderId: string): Promise<string> {

@@ -1,4 +1,5 @@
-// A store in memory whose reads take a moment, as those of a disk do.
+// A store in memory whose reads take a moment, as those of a disk do. The times are what is tested: they let
+// other work of the client begin in between, and nothing waits for them to be over.
 import { MemoryStore, type StoredMessage } from '../src/client.ts'
 
 /** A store with slow reads. With `failsOnce`, the next read of a message by its seq fails. */

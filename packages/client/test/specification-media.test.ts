@@ -9,7 +9,7 @@ import { PeopleWorld } from './people-world.ts'
 import { Recorder } from './recorder.ts'
 
 // Long, because a busy machine is slow. A wait that fails names what did not happen.
-setDefaultTimeout(60_000)
+setDefaultTimeout(240_000)
 
 const world = new PeopleWorld({ STUN_URLS: 'stun:stun.example:3478' })
 

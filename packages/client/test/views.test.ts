@@ -15,7 +15,7 @@ import {
 import { until } from './people.ts'
 import { PeopleWorld } from './people-world.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(240_000)
 
 const world = new PeopleWorld()
 

@@ -6,7 +6,7 @@ import { openTab, serveApp } from './browser/chromium.ts'
 import { sharedChromium } from './browser/shared-chromium.ts'
 import { until } from './people.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(240_000)
 
 /** The globals that wake-page.ts defines. */
 interface WakePage {

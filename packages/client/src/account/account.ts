@@ -12,6 +12,7 @@ export {
   type RecoverIdentityInput,
   recoverIdentity,
 } from './identity.ts'
+export { type Invite, inviteLink, readInvite } from './invite.ts'
 export { Lock } from './lock.ts'
 export {
   REGISTRATION_STEPS,
@@ -19,4 +20,5 @@ export {
   type RegistrationStep,
   type RegistrationWatch,
 } from './registration.ts'
+export { registrationMode } from './registration-mode.ts'
 export { solveInWorker, solverIn } from './solve-in-worker.ts'

@@ -19,6 +19,11 @@ import { type NamedAccount, Registration, type RegistrationWatch } from './regis
 export interface CreateIdentityInput extends RegistrationWatch {
   /** 1 to 64 characters. The relay and friends see it. */
   readonly nickname: string
+  /**
+   * The code of an invite, for a relay that asks for one. A refusal is `INVITE_REQUIRED`, `INVITE_INVALID` or
+   * `REGISTRATION_CLOSED`.
+   */
+  readonly invite?: string
   /** The phrase to use. The default is a new one. */
   readonly mnemonic?: string
   /** Overwrites another identity on this device, with everything stored for it. */
@@ -61,7 +66,7 @@ export async function activate(platform: Platform, stored: StoredIdentity): Prom
     await deriveIdentityKeys(stored.mnemonic),
   )
   if (!keys || encodeBase64(keys.signing.publicKey) !== stored.signingPublicKey) {
-    throw new ClientError('STORE_FAILED', 'the stored phrase does not match the stored keys')
+    throw new ClientError('STORE_FAILED', 'the stored phrase and keys do not match')
   }
   const login = new Login(platform, new Http(platform), {
     uuid: stored.uuid,
@@ -89,7 +94,7 @@ export async function createIdentity(
   const mnemonic = await phraseOf(input.mnemonic ?? (await generateMnemonic(platform.random)))
   await checkReplace(platform, mnemonic, input.replace)
   const registration = await Registration.begin(platform, mnemonic, input)
-  const account = await registration.register(nickname)
+  const account = await registration.register(nickname, input.invite)
   return settle(platform, mnemonic, registration, account, { ...input, nickname })
 }
 
@@ -191,10 +196,7 @@ export function checkNickname(text: string): string {
 
 /** The error for an account that has another agreement key at the relay than this device. */
 export function accountKeyMismatch(): ClientError {
-  return new ClientError(
-    'ACCOUNT_KEY_MISMATCH',
-    'the relay has another key for this account than this device',
-  )
+  return new ClientError('ACCOUNT_KEY_MISMATCH', 'the relay has another key for this account')
 }
 
 function identityExists(): ClientError {

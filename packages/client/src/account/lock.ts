@@ -74,6 +74,10 @@ export class Lock {
     })
   }
 
+  checkPassphrase(passphrase: string): Promise<void> {
+    return this.queue.run(() => this.#secrets.check(passphrase))
+  }
+
   setPassphrase(passphrase: string | undefined): Promise<void> {
     return this.queue.run(() => this.#secrets.protect(passphrase))
   }

@@ -128,7 +128,7 @@ export class Login implements TokenSource {
     const askedAt = this.#platform.clock.now()
     const reply = await this.#http.call(
       accountEndpoints.authVerify,
-      { body: { user_uuid: uuid, challenge, signature } },
+      { body: { user_uuid: uuid, challenge, signature, limited: true } },
       { retry: 'none', signal },
     )
     return { value: reply.token, renewAt: askedAt + reply.expires_in * 1000 * RENEW_AT }

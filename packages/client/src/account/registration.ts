@@ -76,14 +76,14 @@ export class Registration {
   }
 
   /** Registers the keys, or finds the account that they already have. */
-  async register(nickname: string): Promise<NamedAccount> {
+  async register(nickname: string, invite: string | undefined): Promise<NamedAccount> {
     const { signal } = this.#watch
     for (let attempt = 1; ; attempt += 1) {
       begin(this.#watch, 'proof_of_work')
       const work = await this.#http.call(accountEndpoints.powChallenge, {}, { signal })
       try {
         const pow_nonce = await this.#work(work.challenge_string, work.difficulty)
-        return await this.#send({ nickname, pow_nonce, pow_challenge: work.challenge_string })
+        return await this.#send({ nickname, invite, pow_nonce, pow_challenge: work.challenge_string })
       } catch (thrown) {
         throwIfAborted(signal)
         const error = asClientError(thrown, 'BAD_REPLY')

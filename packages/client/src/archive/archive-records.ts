@@ -40,6 +40,8 @@ const KINDS: Readonly<Record<StoreChange['change'], 'archived' | 'not archived'>
   settings: 'archived',
   call_logged: 'archived',
   call_removed: 'not archived',
+  app_data: 'archived',
+  app_data_removed: 'not archived',
 }
 
 /**
@@ -50,7 +52,7 @@ const KINDS: Readonly<Record<StoreChange['change'], 'archived' | 'not archived'>
  */
 export async function* readRecords(store: ClientStore): AsyncGenerator<StoreChange> {
   const identity = await store.getIdentity()
-  if (!identity) throw new ClientError('NO_IDENTITY', 'no identity on this device yet')
+  if (!identity) throw new ClientError('NO_IDENTITY', 'no identity yet')
   yield { change: 'identity', identity }
   const sessions = await store.listSessions()
   const outbox = await store.listOutbox()
@@ -62,9 +64,11 @@ export async function* readRecords(store: ClientStore): AsyncGenerator<StoreChan
   for (const mark of await store.listReadMarks()) yield { change: 'read_mark', mark }
   for (const settings of await store.listSettings()) yield { change: 'settings', settings }
   for (const call of await store.listCalls()) yield { change: 'call_logged', call }
+  for (const record of await store.listAppData()) yield { change: 'app_data', record }
   for (const conversationId of conversations) {
     const trust = await store.getTrust(conversationId)
-    if (trust.status !== 'unverified') yield { change: 'trust', conversationId, trust }
+    if (trust.status !== 'unverified' || trust.renewedAt !== undefined)
+      yield { change: 'trust', conversationId, trust }
   }
   const waiting = new Map(outbox.map((intent) => [nameOf(intent.conversationId, intent.internalId), intent]))
   const unsent = new Set<OutboxIntent>()

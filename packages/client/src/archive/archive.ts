@@ -32,7 +32,7 @@ const FirstLine = v.object({
  * files of images, voice and file messages are not in it: the relay has them for as long as it keeps them.
  * Messages that were deleted here are not in it either, and it does not record that they were deleted.
  *
- * Whoever has the file and the passphrase has the account. scrypt (N = 2^17, r = 8, p = 1; RFC 7914) makes
+ * Anyone with the file and the passphrase has the account. scrypt (N = 2^17, r = 8, p = 1; RFC 7914) makes
  * each guess cost 128 MiB and most of a second; choose several random words. The file is made in bounded
  * memory while the stream is read, and the client goes on meanwhile. With a `SharedClient`, this tab takes
  * over the client.

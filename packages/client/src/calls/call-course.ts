@@ -8,6 +8,7 @@ import {
   type CallEnd,
   type CallEvent,
   type CallState,
+  type CallTransition,
   callTransitions,
   MEDIA_WITHIN_MS,
   nextOf,
@@ -39,6 +40,7 @@ export class CallCourse {
   #call: OneCall | undefined
   #end: CallEnd | undefined
   #isVideoDropped = false
+  #wasConnected = false
   /** Resolves once the current call's offer or answer is sent. */
   #signalling: Promise<void> = Promise.resolve()
   #stopWaiting: () => void = () => {}
@@ -79,7 +81,8 @@ export class CallCourse {
     const before = this.#state
     this.#state = next.to
     // Set before the effects, as they may begin the next call.
-    this.#end = next.end === 'declined' && details.fields?.reason === 'busy' ? 'busy' : next.end
+    this.#end = this.#endOf(next, details)
+    if (next.to === 'connected') this.#wasConnected = true
     for (const effect of next.effects) this.#carryOut(effect, details)
     if (before !== next.to || next.effects.includes('begin')) this.#parts.onChange()
   }
@@ -109,11 +112,17 @@ export class CallCourse {
     await this.#call.setTrack(kind, track)
   }
 
+  #endOf({ end }: CallTransition, { fields }: EventDetails): CallEnd | undefined {
+    if (end === 'declined' && fields?.reason === 'busy') return 'busy'
+    return end === 'no_media' && this.#wasConnected ? 'connection_lost' : end
+  }
+
   #carryOut(effect: CallEffect, { call: offered, from = '', fields = {} }: EventDetails): void {
     const { lastSignals } = this.#parts
     if (effect === 'begin') {
       this.#call = offered
       this.#isVideoDropped = false
+      this.#wasConnected = false
       // An error of the previous call does not belong to this one.
       this.#signalling = Promise.resolve()
       return

@@ -9,8 +9,8 @@ import {
   type CallPart,
   callPart,
   hangUpCall,
-  heldCall,
   iceServers,
+  joinCalls,
   logCallOf,
   mediaKey,
   reportCall,
@@ -153,7 +153,7 @@ export class CallLine {
     }
     this.part.on(callReported, take)
     const ask = (): void => {
-      this.part.call(heldCall, []).then(
+      this.part.call(joinCalls, [this.#tab]).then(
         (held) => held && take(held),
         (error: unknown) => this.#listener.onError(error),
       )

@@ -9,8 +9,8 @@ import { tabMethod } from '../tab-method.ts'
 import type { CallInfo } from './call-info.ts'
 
 /**
- * How many calls with each contact are kept: the latest. So a contact who calls again and again displaces no
- * calls of others.
+ * How many calls with each contact are kept: the latest. So many calls of one
+ * contact displace no calls of others.
  */
 const MAX_CALLS = 200
 
@@ -37,7 +37,7 @@ export class CallRecords {
   /** Call it for every change of a call. Returns the record once the call has ended. */
   follow({ id, conversationId, isCaller, state, end }: Changed): CallRecord | undefined {
     const now = this.#now()
-    // There is one call at a time: what is known of an earlier one is not needed any more.
+    // There is one call at a time, so what is known of an earlier one is not needed any more.
     if (this.#latest?.id !== id) this.#latest = { id, course: { startedAt: now, isAccepted: false } }
     const { course } = this.#latest
     if (!course) return undefined

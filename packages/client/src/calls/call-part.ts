@@ -28,6 +28,7 @@ import {
   stopped,
 } from './carried-calls.ts'
 import { LastSignals } from './last-signals.ts'
+import { RingingCalls } from './ringing-calls.ts'
 
 /** How many logged calls are remembered. */
 const MAX_LOGGED = 100
@@ -51,6 +52,8 @@ export class CallPart {
   readonly #records: CallRecords
   /** The logged calls: each tab in which a call rang reports it. */
   readonly #logged = new Set<string>()
+  /** The calls that no tab has yet. */
+  readonly #ringing: RingingCalls
   /** The engine that stops, while it stops. */
   #stopping: Engine | undefined
   /** The call that a tab has. */
@@ -64,10 +67,14 @@ export class CallPart {
   constructor(device: Device, publish: Publish) {
     const onError = (error: unknown): void => this.#emitError(error)
     this.#records = new CallRecords(() => device.platform.clock.now())
+    this.#ringing = new RingingCalls(device.platform.clock)
     this.#device = device
     this.#publish = publish
     this.#signals = new CallSignals(device, {
-      onSignal: (signal) => publish(signalArrived, { signal, tab: this.#held?.tab }),
+      onSignal: (signal) => {
+        if (!this.#held && signal.callId !== this.#finished) this.#ringing.add(signal)
+        publish(signalArrived, { signal, tab: this.#held?.tab })
+      },
       onRefused: (from, reason) => publish(signalRefused, { from, reason }),
       onError,
     })
@@ -92,7 +99,7 @@ export class CallPart {
     })
     device.emitter.on('security_violation', () => {
       const sessions = device.engine?.sessions
-      const changed = sessions?.list().filter((session) => sessions.hasChangedKeys(session)) ?? []
+      const changed = sessions?.list().filter((session) => sessions.changedCode(session)) ?? []
       publish(keysChanged, { conversationIds: changed.map(({ conversationId }) => conversationId) })
     })
   }
@@ -108,8 +115,9 @@ export class CallPart {
     return { conversationId: session.conversationId, ownAlias: identity.stored.aliasId }
   }
 
-  /** The call that a tab has. */
-  held(): HeldCall | undefined {
+  /** A tab joins: it gets the signals of calls that ring. Returns the call that a tab has. */
+  join(tab: string): HeldCall | undefined {
+    for (const signal of this.#ringing.signals()) this.#publish(signalArrived, { signal, tab })
     return this.#held
   }
 
@@ -123,6 +131,7 @@ export class CallPart {
     const isLate = !isEnd && call.id === this.#finished
     if (call.id === this.#ended || (held ? held.tab !== tab : isLate)) return false
     this.#records.follow(call)
+    this.#ringing.end(call.id)
     if (isEnd) {
       this.#finished = call.id
       if (held?.call.id === call.id) this.#release()
@@ -159,7 +168,10 @@ export class CallPart {
     const { callId } = signal
     const isHeld = this.#held?.call.id === callId
     if ((isHeld && this.#held?.tab !== tab) || callId === this.#ended) return true
-    if (signal.type === 'call_hangup' || signal.type === 'call_reject') this.#finished = callId
+    if (signal.type === 'call_hangup' || signal.type === 'call_reject') {
+      this.#finished = callId
+      this.#ringing.end(callId)
+    }
     return this.#signals.send(signal)
   }
 
@@ -204,6 +216,7 @@ export class CallPart {
   #stop(): void {
     // The tabs of a client that only moves to another tab keep their calls: none of them hears this.
     this.#publish(stopped, {})
+    this.#ringing.clear()
     // The tab with the call is another one. Its hangup would come too late.
     if (!this.#device.isClosed) this.#end('stopped')
   }
@@ -235,11 +248,11 @@ export const sidesOf = tabMethod(
   { takes: v.tuple([v.string()]), answers: CallSides },
   (part: CallPart, contact) => part.sidesOf(contact),
 )
-/** See `CallPart.held`. */
-export const heldCall = tabMethod(
-  'calls.held',
-  { takes: v.tuple([]), answers: v.optional(HeldCall) },
-  (part: CallPart) => part.held(),
+/** See `CallPart.join`. */
+export const joinCalls = tabMethod(
+  'calls.join',
+  { takes: v.tuple([v.string()]), answers: v.optional(HeldCall) },
+  (part: CallPart, tab) => part.join(tab),
 )
 /** See `CallPart.report`. */
 export const reportCall = tabMethod(
@@ -288,7 +301,7 @@ export const iceServers = tabMethod(
 export const callPart = new ModulePart<CallPart>({
   methods: [
     sidesOf,
-    heldCall,
+    joinCalls,
     reportCall,
     adoptCall,
     logCallOf,

@@ -76,6 +76,8 @@ export interface CallPeer {
   expect(media: SentMedia): void
   /** Sends this track for its kind from now on; null sends nothing. */
   setTrack(kind: CallTrackKind, track: MediaStreamTrack | null): Promise<void>
+  /** The statistics of the connection, as `RTCPeerConnection.getStats` returns them. */
+  stats?(): Promise<RTCStatsReport>
   close(): void
 }
 

@@ -6,7 +6,7 @@ const free: CallState[] = ['idle', 'hangup', 'rejected', 'ended']
 const busy: CallState[] = ['calling', 'ringing', 'connecting', 'connected']
 const states = [...free, ...busy]
 const events: CallEvent[] = [
-  ...(['call', 'accept', 'hang_up', 'failed', 'stopped', 'timeout', 'reconnected'] as const),
+  ...(['call', 'accept', 'hang_up', 'failed', 'stopped', 'replaced', 'timeout', 'reconnected'] as const),
   ...(['call_offer', 'call_answer', 'call_reject', 'call_ice', 'call_hangup'] as const),
   ...(['peer_offer_first', 'peer_offer_second', 'other_offer'] as const),
   ...(['unencrypted', 'taken'] as const),
@@ -40,6 +40,7 @@ const expected: Record<CallEvent, Partial<Record<CallState, CallState>>> = {
   reconnected: same('calling', 'connecting', 'connected'),
   failed: all('ended'),
   stopped: all('ended'),
+  replaced: all('ended'),
 }
 
 function all(to: CallState): Partial<Record<CallState, CallState>> {
@@ -56,7 +57,7 @@ test('the table has exactly these states and events', () => {
   expect(Object.keys(callTransitions).toSorted()).toEqual(states.toSorted())
   const known = new Set(Object.values(callTransitions).flatMap((row) => Object.keys(row)))
   expect([...known].toSorted()).toEqual(events.toSorted())
-  expect(cases).toHaveLength(8 * 21)
+  expect(cases).toHaveLength(8 * 22)
 })
 
 test.each(cases)('in the state %s, the event %s has the expected effects', (state, event) => {
@@ -84,7 +85,7 @@ test.each(cases)('in the state %s, the event %s has the expected effects', (stat
   // caller sends the hangup.
   const isPeerNotified = effects.some((effect) => effect === 'send_hangup' || effect === 'send_reject')
   const hasPeerEnded = event === 'call_hangup' || event === 'call_reject'
-  const isLeftToCaller = state === 'ringing' && ['timeout', 'stopped', 'taken'].includes(event)
+  const isLeftToCaller = state === 'ringing' && ['timeout', 'stopped', 'replaced', 'taken'].includes(event)
   if (isOver) expect(isPeerNotified).toBe(!hasPeerEnded && !isLeftToCaller)
   // The media connection restarts each time it is interrupted, and at no other time.
   expect(effects.includes('restart_media')).toBe(event === 'media_interrupted')
@@ -107,7 +108,7 @@ describe('both call at once', () => {
 
 test.each(busy)('from %s, a call can always end', (state) => {
   // A hostile peer cannot prevent it: a timeout, the user or the user's relay ends the call.
-  for (const end of ['hang_up', 'stopped', 'failed'] as const)
+  for (const end of ['hang_up', 'stopped', 'replaced', 'failed'] as const)
     expect(free).toContain(nextOf(state, end)?.to ?? 'connected')
   if (state !== 'connected') expect(nextOf(state, 'timeout')?.to).toBe('ended')
 })

@@ -29,7 +29,7 @@ export type CallState =
  * - `taken`: another tab has accepted or rejected the ringing call.
  * - `timeout`: a wait has ended. `reconnected`: the relay is connected again. `failed`: an effect could not
  *   be carried out. `stopped`: there is no relay to send signals through (disconnected, locked, closed,
- *   another identity).
+ *   another identity). `replaced`: the same, because another device has connected with this account.
  */
 export type CallEvent =
   | 'call'
@@ -53,6 +53,7 @@ export type CallEvent =
   | 'reconnected'
   | 'failed'
   | 'stopped'
+  | 'replaced'
 
 /** The actions that follow from an event, carried out in the given order. */
 export type CallEffect =
@@ -86,9 +87,9 @@ export type CallEnd =
   | 'unanswered'
   /** The other side's app does not encrypt media as this one does. Nothing was sent. */
   | 'unencrypted'
-  /** The media did not connect in time, or did not reconnect in time. */
+  /** The media did not connect in time. */
   | 'no_media'
-  /** The media connection broke, or the other side disappeared. */
+  /** The media connection broke and did not come back in time, or the other side has closed it. */
   | 'connection_lost'
   /** Another tab accepted or rejected the call. */
   | 'taken'
@@ -96,6 +97,8 @@ export type CallEnd =
   | 'failed'
   /** This device was disconnected from its relay, locked or closed. */
   | 'stopped'
+  /** Another device has connected with this account, which disconnects this one. */
+  | 'replaced'
 
 /** One entry of the table. */
 export interface CallTransition {
@@ -127,6 +130,7 @@ const answered: Row = {
   reconnected: { to: 'connecting', effects: ['send_again'] },
   failed: { to: 'ended', effects: ['send_hangup', 'close'], end: 'failed' },
   stopped: { to: 'ended', effects: ['send_hangup', 'close'], end: 'stopped' },
+  replaced: { to: 'ended', effects: ['send_hangup', 'close'], end: 'replaced' },
   peer_offer_first: { to: 'connecting', effects: ['send_busy'] },
   peer_offer_second: { to: 'connecting', effects: ['send_busy'] },
   other_offer: { to: 'connecting', effects: ['send_busy'] },
@@ -159,6 +163,7 @@ export const callTransitions: { readonly [S in CallState]: Row } = {
     unencrypted: { to: 'ended', effects: ['send_hangup', 'close'], end: 'unencrypted' },
     failed: { to: 'ended', effects: ['send_hangup', 'close'], end: 'failed' },
     stopped: { to: 'ended', effects: ['send_hangup', 'close'], end: 'stopped' },
+    replaced: { to: 'ended', effects: ['send_hangup', 'close'], end: 'replaced' },
   },
 
   ringing: {
@@ -175,6 +180,8 @@ export const callTransitions: { readonly [S in CallState]: Row } = {
     other_offer: { to: 'ringing', effects: ['send_busy'] },
     failed: { to: 'ended', effects: ['send_reject', 'close'], end: 'failed' },
     stopped: { to: 'ended', effects: ['close'], end: 'stopped' },
+    // It rings on the other device.
+    replaced: { to: 'ended', effects: ['close'], end: 'replaced' },
   },
 
   connecting: {

@@ -35,6 +35,7 @@ export type {
   OpenCallPeer,
   SentMedia,
 } from './call-peer.ts'
+export { type CallQuality, type CallStats, QualityMeter } from './call-quality.ts'
 export type { CallEnd, CallState } from './call-states.ts'
 export type { CallRefusal } from './carried-calls.ts'
 export { type WebRtcOptions, webRtc } from './webrtc.ts'
@@ -102,6 +103,10 @@ export class Calls {
       }),
       part.on(hangUpAsked, ({ callId }) => {
         if (callId === this.#course.call?.parties.id) this.#course.handle('hang_up')
+      }),
+      // It comes before the state `disconnected`.
+      emitter.on('goaway', ({ reason }) => {
+        if (reason === 'new_device_login') this.#course.handle('replaced')
       }),
       emitter.on('network_state', (state) => {
         if (state === 'connected') lastSignals.sendUnsent()
@@ -192,6 +197,15 @@ export class Calls {
    */
   async setTrack(kind: CallTrackKind, track: MediaStreamTrack | null): Promise<void> {
     await this.#course.setTrack(kind, track)
+  }
+
+  /**
+   * The browser's statistics of this tab's call, for a `QualityMeter`. Undefined while it is not connected,
+   * or in another tab.
+   */
+  async stats(): Promise<RTCStatsReport | undefined> {
+    const { call, state } = this.#course
+    return state === 'connected' ? call?.stats() : undefined
   }
 
   /** Ends the current call, and ignores later ones. */

@@ -147,6 +147,11 @@ export class OneCall {
     if (restart !== undefined) this.#takeRestart(restart, fields)
   }
 
+  /** The statistics of the connection; undefined before there is one. */
+  async stats(): Promise<RTCStatsReport | undefined> {
+    return this.#peer?.stats?.()
+  }
+
   /** Sends another track of a kind, or none, and notifies the other side. */
   async setTrack(kind: CallTrackKind, track: MediaStreamTrack | null): Promise<void> {
     await this.#do(() => this.#peer?.setTrack(kind, track))

@@ -15,6 +15,11 @@ import { LinkQuality, type LinkSample } from './link-quality.ts'
 
 /** How often the quality of the link is measured, in milliseconds. */
 const SAMPLE_EVERY_MS = 2000
+/**
+ * How long a call waits for the other side's hangup after that side has closed the media connection, in
+ * milliseconds. The hangup goes through the relay, and says more.
+ */
+const HANGUP_WITHIN_MS = 10_000
 /** How often a failed worker is started again. */
 const MAX_RESTARTS = 3
 /** A worker that sends nothing for this long has failed, in milliseconds. */
@@ -69,9 +74,12 @@ class WebRtcPeer implements CallPeer {
   #restarts = 0
   #isStarted = false
   #hasConnected = false
+  /** The transport of all media, once it was connected. Some browsers do not show it. */
+  #transport: RTCDtlsTransport | undefined
   #isClosed = false
   #stopSampling: () => void = () => {}
   #stopWaiting: () => void = () => {}
+  #stopWaitingForHangup: () => void = () => {}
 
   constructor(options: CallPeerOptions, startWorker: () => Worker, framesPerEpoch: number) {
     this.#options = options
@@ -152,10 +160,15 @@ class WebRtcPeer implements CallPeer {
     await this.#transceivers.get(kind)?.sender.replaceTrack(track)
   }
 
+  stats(): Promise<RTCStatsReport> {
+    return this.#connection.getStats()
+  }
+
   close(): void {
     this.#isClosed = true
     this.#stopSampling()
     this.#stopWaiting()
+    this.#stopWaitingForHangup()
     this.#connection.close()
     this.#worker?.terminate()
     this.#started.reject(new ClientError('ABORTED', 'the call is over'))
@@ -277,6 +290,7 @@ class WebRtcPeer implements CallPeer {
     const state = this.#connection.connectionState
     if (state === 'connected') {
       this.#hasConnected = true
+      this.#watchTransport()
       this.#options.onMedia('media_connected')
       this.#scheduleSample()
     }
@@ -288,9 +302,20 @@ class WebRtcPeer implements CallPeer {
       )
   }
 
+  /** Nothing repairs a transport that the other side has closed: its device has left the call. */
+  #watchTransport(): void {
+    if (this.#transport) return
+    const transport = this.#connection.getSenders()[0]?.transport ?? undefined
+    this.#transport = transport
+    transport?.addEventListener('statechange', () => {
+      if (this.#isClosed || transport.state !== 'closed') return
+      const giveUp = (): void => this.#options.onMedia('media_failed')
+      this.#stopWaitingForHangup = this.#options.after(HANGUP_WITHIN_MS, giveUp)
+    })
+  }
+
   #isTransportLost(): boolean {
-    const states = this.#connection.getSenders().map(({ transport }) => transport?.state)
-    return states.includes('failed') || states.includes('closed')
+    return this.#transport?.state === 'failed' || this.#transport?.state === 'closed'
   }
 
   #scheduleSample(): void {

@@ -2,4 +2,4 @@
 export { Friends } from './friends.ts'
 export type { SecurityCode } from './security-code.ts'
 export { Sessions } from './sessions.ts'
-export { markVerified, securityCodeOf, trustStateOf, verifyCode } from './trust.ts'
+export * as trust from './trust.ts'

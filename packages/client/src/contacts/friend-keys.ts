@@ -18,9 +18,9 @@ export function keysIn({
   return { x25519: x25519_public_key, ed25519: ed25519_public_key }
 }
 
-/** The X25519 keys of all accepted friends. */
+/** The X25519 keys in a friend list. */
 export function keysOf(friends: readonly FriendProfile[]): readonly string[] {
-  return friends.flatMap((friend) => (friend.status === 'accepted' ? [friend.x25519_public_key] : []))
+  return friends.map((friend) => friend.x25519_public_key)
 }
 
 /** Whether a session has to exist for this entry of the friend list. */

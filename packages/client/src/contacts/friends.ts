@@ -150,7 +150,7 @@ export class Friends {
     const alias_id = parseAlias(aliasId)
     const found = await http.call(accountEndpoints.lookUpUser, { params: { alias_id } })
     if (found.alias_id !== alias_id)
-      throw new ClientError('BAD_REPLY', 'the relay answered with another account than requested')
+      throw new ClientError('BAD_REPLY', 'the relay answered with another account')
     const current = keysIn(found)
     const codes = await sessions.codesOf([current.x25519])
     // Nothing is sent to that contact until the friend list shows the recorded keys again.

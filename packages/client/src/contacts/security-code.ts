@@ -1,5 +1,5 @@
 // The security code: two people compare it to make sure that nobody sits between them.
-import { decodeBase64, formatSecurityCode, securityCode } from '@sotto/crypto'
+import { decodeBase64, securityCode } from '@sotto/crypto'
 
 /** The code two people compare: `fingerprintHex` in hex, `displayCode` in groups of 4 for display. */
 export interface SecurityCode {
@@ -17,13 +17,9 @@ export async function computeSecurityCodes(
   theirKeys: readonly string[],
   known: SecurityCodes,
 ): Promise<SecurityCodes> {
-  const codes = theirKeys.map(
+  const codes = Array.from(
+    new Set(theirKeys),
     async (key) => [key, known.get(key) ?? (await securityCode(ownKey, decodeBase64(key)))] as const,
   )
   return new Map(await Promise.all(codes))
-}
-
-/** A contact's security code in the form that applications get. */
-export function describeSecurityCode(contactId: string, fingerprintHex: string): SecurityCode {
-  return { contactId, displayCode: formatSecurityCode(fingerprintHex), fingerprintHex }
 }

@@ -4,6 +4,7 @@ import {
   decodeBase64,
   deriveSessionKey,
   encodeBase64,
+  formatSecurityCode,
   type IdentityKeys,
   isValidX25519PublicKey,
 } from '@sotto/crypto'
@@ -13,7 +14,7 @@ import type { Emitter, SecurityViolationEvent } from '../events/events.ts'
 import type { Clock } from '../platform/platform.ts'
 import type { ClientStore, Journal, SessionRecord, TrustState } from '../stores/stores.ts'
 import { type CurrentKeys, derivedKeyId, hasKeys, keysIn, keysOf, needsSession } from './friend-keys.ts'
-import { computeSecurityCodes, describeSecurityCode, type SecurityCodes } from './security-code.ts'
+import { computeSecurityCodes, type SecurityCodes } from './security-code.ts'
 
 /** How many former aliases are kept per contact. Without a limit a relay could rename a contact endlessly. */
 const MAX_FORMER_ALIASES = 100
@@ -55,9 +56,8 @@ export class Sessions {
   }
 
   /** Reads the sessions, and compares their keys with the stored friend list. */
-  async load(): Promise<void> {
+  async load(friends: readonly FriendProfile[]): Promise<void> {
     const sessions = await this.#context.store.listSessions()
-    const friends = await this.#context.store.listFriends()
     const keys = sessions.map(({ theirEcdhPublicKey }) => theirEcdhPublicKey)
     this.#codes = await this.codesOf([...keys, ...keysOf(friends)])
     for (const session of sessions) this.#remember(session)
@@ -113,15 +113,10 @@ export class Sessions {
     return this.#findByAlias(aliasId) !== undefined
   }
 
-  /** Whether the relay now reports other keys for this contact than the recorded ones. */
-  hasChangedKeys(session: SessionRecord): boolean {
-    return this.#changedKeys.has(session.conversationId)
-  }
-
   /** The security code of the keys that the relay now reports instead of the recorded ones. */
   changedCode(session: SessionRecord): string | undefined {
     const current = this.#changedKeys.get(session.conversationId)
-    return current && describeSecurityCode('', this.fingerprintOf(current.x25519)).displayCode
+    return current && formatSecurityCode(this.fingerprintOf(current.x25519))
   }
 
   /** Returns false and emits `security_violation` if the contact's keys are not the recorded ones. */
@@ -220,16 +215,17 @@ export class Sessions {
    */
   fingerprintOf(theirPublicKey: string): string {
     const code = this.#codes.get(theirPublicKey)
-    if (code === undefined) throw new TypeError('the security code of a key in use was not computed')
+    if (code === undefined) throw new TypeError('no security code')
     return code
   }
 
   /** Forgets a contact's keys. The keys in the next friend list are recorded instead, unverified. */
   async forget(contact: string): Promise<void> {
     const { conversationId } = this.get(contact)
-    await this.#context.journal.write([
+    const { clock, journal } = this.#context
+    await journal.write([
       { change: 'session_removed', conversationId },
-      { change: 'trust', conversationId, trust: { status: 'unverified' } },
+      { change: 'trust', conversationId, trust: { status: 'unverified', renewedAt: clock.now() } },
     ])
     this.#sessions.delete(conversationId)
     this.#keys.delete(conversationId)

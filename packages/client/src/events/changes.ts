@@ -1,5 +1,5 @@
 // The event `changes`: what a view has to read again after something was stored.
-import type { StoreChange } from '../stores/stores.ts'
+import { conversationOf, type StoreChange } from '../stores/stores.ts'
 import type { Change } from './client-events.ts'
 
 /** What views show, by the beginning of the change's name. Other changes are of no view. */
@@ -20,11 +20,4 @@ export function changesBy(stored: readonly StoreChange[]): Change[] {
     changes.set(`${kind} ${conversationId}`, { kind, ...(conversationId && { conversationId }) })
   }
   return [...changes.values()]
-}
-
-/** A change names its conversation, or is a record that does. */
-function conversationOf(change: StoreChange): string | undefined {
-  for (const value of [change, ...Object.values(change)])
-    if (typeof value === 'object' && 'conversationId' in value) return value.conversationId
-  return undefined
 }

@@ -61,7 +61,7 @@ export interface ClientEvents {
   typing: { readonly fromAliasId: string; readonly conversationId: string }
   /**
    * The relay ended this connection. After `new_device_login` and `account_deleted` the client does not
-   * reconnect.
+   * reconnect. This event comes before the `network_state` that follows from it.
    */
   goaway: { readonly reason: 'new_device_login' | 'jwt_revoked' | 'account_deleted' }
   payment_confirmed: {
@@ -74,6 +74,8 @@ export interface ClientEvents {
   friend_request: FriendProfile
   /** The friend list shows that a sent request was accepted. */
   friend_accepted: FriendProfile
+  /** A friend calls, and there is no `Calls` yet. One that is made within a minute gets the call. */
+  call_waiting: { readonly callId: string }
   /** A call has ended and is in the log. Only with the module `Calls`. */
   call_logged: CallRecord
   /** An error that no call of the application reports. */

@@ -8,6 +8,7 @@ import type { StoredMessage } from '../stores/stores.ts'
 import { type DownloadedMedia, download } from './download.ts'
 import { describeImage, type ImageOptions, scaleImage } from './image.ts'
 import type { MediaSource } from './pieces.ts'
+import { type SealedSource, seal, unseal } from './sealed.ts'
 import { intoBlob, type Spool } from './spool.ts'
 import { Transfer, type TransferOptions } from './transfer.ts'
 import { type UploadedMedia, upload } from './upload.ts'
@@ -17,6 +18,7 @@ export type { DownloadedMedia } from './download.ts'
 export { type ImageOptions, scaleImage } from './image.ts'
 export { mediaPassOf } from './media-pass.ts'
 export type { MediaSource } from './pieces.ts'
+export type { BegunUpload, SealedSource } from './sealed.ts'
 export { intoBlob, type Spool } from './spool.ts'
 export type { TransferOptions, TransferProgress } from './transfer.ts'
 export type { UploadedMedia } from './upload.ts'
@@ -24,8 +26,17 @@ export { waveformOf } from './waveform.ts'
 
 const MAX_BYTES = 1024 * 1024 * 1024
 
+/** Options of uploads. */
+export interface UploadOptions extends TransferOptions {
+  /**
+   * The same source, sealed before (`seal`): it is sent instead, and the source only described. If such an
+   * upload fails, the relay keeps what has arrived for a day, and a second attempt continues there.
+   */
+  readonly sealed?: SealedSource
+}
+
 /** Options of sending media. */
-export interface SendMediaOptions extends TransferOptions, SendOptions {}
+export interface SendMediaOptions extends UploadOptions, SendOptions {}
 
 /** Options of `sendImage`. */
 export interface SendImageOptions extends SendMediaOptions, ImageOptions {
@@ -65,8 +76,9 @@ export interface DownloadOptions extends TransferOptions {
  * The relay cannot read them. It keeps them for 60 days, in the sender's quota.
  *
  * A transfer continues after network failures and restarts of the relay. It fails once nothing has worked for
- * two minutes. It also ends when the client is locked or closed, or the page is closed; then it has to be
- * started again.
+ * two minutes. It also ends when the client is locked or closed, or the page is closed. Then it has to be
+ * started again; an upload of a sealed source continues (`seal`). An upload ends in the same way, with
+ * `SIGNED_OUT`, when another device replaces this one.
  *
  * Every method throws the errors of a call to the relay (`NETWORK`, `REFUSED` with the relay's code,
  * `NO_IDENTITY`, `LOCKED`, …), `ABORTED`, `UNKNOWN_CONTACT` and `KEY_CHANGED`.
@@ -84,8 +96,26 @@ export class Media {
    * @throws ClientError `REFUSED` with `STORAGE_FULL`, `PAYLOAD_TOO_LARGE`, `TOO_MANY_UPLOADS`,
    *   `MEDIA_UNAVAILABLE`, `INVALID_ARGUMENT`
    */
-  upload(contact: string, source: MediaSource, options: TransferOptions = {}): Promise<UploadedMedia> {
-    return upload(new Transfer(this.#client, contact, options), source)
+  upload(contact: string, source: MediaSource, options: UploadOptions = {}): Promise<UploadedMedia> {
+    return upload(new Transfer(this.#client, contact, options), source, options.sealed)
+  }
+
+  /**
+   * Encrypts a source for a contact into a spool, such as a file, so that its upload can continue after the
+   * program was started again: keep the result until it is sent, and pass it as `sealed`. It is what the
+   * relay would get, so it reveals nothing without the session key.
+   */
+  seal<T>(
+    contact: string,
+    source: MediaSource,
+    options: TransferOptions & { readonly into: Spool<T> },
+  ): Promise<T> {
+    return seal(new Transfer(this.#client, contact, options), source, options.into)
+  }
+
+  /** The source that `seal` has sealed for this contact. `KEY_CHANGED` if the session was renewed since. */
+  unseal(contact: string, sealed: Blob, options: TransferOptions = {}): Promise<Blob> {
+    return unseal(new Transfer(this.#client, contact, options), sealed)
   }
 
   /**

@@ -59,7 +59,7 @@ export interface Answer {
 /** Transfers one blob for one contact, with one client's account. */
 export class Transfer {
   readonly platform: Omit<Platform, 'store'>
-  readonly signal: AbortSignal | undefined
+  signal: AbortSignal | undefined
   readonly #client: AnyClient
   readonly #contact: string
   readonly #onProgress: TransferOptions['onProgress']
@@ -76,6 +76,28 @@ export class Transfer {
     this.#contact = contact
     this.#onProgress = onProgress
     this.#backoff = new Backoff(this.platform.random, RETRY)
+  }
+
+  /**
+   * From now on, the transfer is also aborted once this client is signed out, for the reason `SIGNED_OUT`.
+   * Call the result when the transfer is over.
+   */
+  endWhenSignedOut(): () => void {
+    const abort = new AbortController()
+    const given = this.signal
+    const pass = (): void => abort.abort(given?.reason)
+    if (given?.aborted) pass()
+    given?.addEventListener('abort', pass)
+    this.signal = abort.signal
+    const stop = moduleAccessOf(this.#client).emitter.on('goaway', ({ reason }) => {
+      // The relay ends tokens for other reasons, too. The client then connects again.
+      if (reason === 'jwt_revoked') return
+      abort.abort(new ClientError('SIGNED_OUT', 'the relay has signed this client out'))
+    })
+    return () => {
+      given?.removeEventListener('abort', pass)
+      stop()
+    }
   }
 
   /** Reports progress, and restarts the time-out of failures. */

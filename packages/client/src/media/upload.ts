@@ -1,16 +1,17 @@
 // Uploads a source: encrypts it piece by piece, sends each piece as one part, and hashes the parts.
-import {
-  appendMediaSha256,
-  CHUNK_OVERHEAD_BYTES,
-  encryptChunk,
-  MAX_CHUNK_PLAINTEXT_BYTES,
-  releaseBytes,
-} from '@sotto/crypto'
+import { appendMediaSha256, CHUNK_OVERHEAD_BYTES } from '@sotto/crypto'
 import { createBlobHash } from '@sotto/crypto/blob-hash'
 import { mediaEndpoints as endpoints } from '@sotto/protocol'
 import { ClientError, orAborted } from '../client-error.ts'
 import { readReply, readText, requestOf } from '../wire/wire.ts'
-import { checkSource, type MediaSource, piecesOf, sizeOf } from './pieces.ts'
+import { checkSource, type MediaSource } from './pieces.ts'
+import {
+  type BegunUpload,
+  piecesOfSealed,
+  type SealedPiece,
+  type SealedSource,
+  sealedPieces,
+} from './sealed.ts'
 import type { Transfer } from './transfer.ts'
 
 /** 5 MiB in this time are 140 kbit/s. A request does not report the progress of its upload. */
@@ -30,33 +31,62 @@ interface Upload {
   readonly media_key: string
 }
 
+/** A part that the relay has stored. */
+interface Part {
+  readonly part_number: number
+  readonly etag: string
+  readonly size: number
+}
+
 /**
- * Uploads a source. If that fails or is aborted, the upload is cancelled at the relay. If the relay has lost
+ * Uploads a source, or what was sealed of it. If that fails or is aborted, the upload is cancelled at the
+ * relay, unless it can continue later: a sealed one that the caller did not abort. If the relay has lost
  * accepted parts, the source is uploaded once more, unless it is a stream.
  * @throws ClientError also `INVALID_ARGUMENT` for anything but a source, such as the path of a file
  */
-export async function upload(transfer: Transfer, source: MediaSource): Promise<UploadedMedia> {
+export async function upload(
+  transfer: Transfer,
+  source: MediaSource,
+  sealed?: SealedSource,
+): Promise<UploadedMedia> {
   checkSource(source)
+  const stop = transfer.endWhenSignedOut()
   try {
-    return await uploadOnce(transfer, source)
+    return await uploadOnce(transfer, source, sealed)
   } catch (error) {
-    if (!isLost(error) || source instanceof ReadableStream) throw error
-    // Encrypted again, because the lost parts are no longer in memory.
-    return await uploadOnce(transfer, source)
+    if (!isLost(error) || (source instanceof ReadableStream && !sealed)) throw error
+    // Encrypted again unless it is sealed, because the lost parts are no longer in memory.
+    const { begun: _, ...anew } = sealed ?? {}
+    return await uploadOnce(transfer, source, sealed && { ...anew, blob: sealed.blob })
+  } finally {
+    stop()
   }
 }
 
-async function uploadOnce(transfer: Transfer, source: MediaSource): Promise<UploadedMedia> {
+async function uploadOnce(
+  transfer: Transfer,
+  source: MediaSource,
+  sealed: SealedSource | undefined,
+): Promise<UploadedMedia> {
   let beginning: Promise<Upload> | undefined
   try {
     // Fails before the upload if nothing can be sent to this contact.
     await transfer.withKey(async () => undefined)
-    const begun = await transfer.persist(() => {
-      beginning = transfer.callToItsEnd(endpoints.initUpload, { body: {} })
-      return orAborted(beginning, transfer.signal)
-    })
-    return await uploadTo(begun, transfer, source)
-  } catch (error) {
+    const continued = await findUpload(transfer, sealed?.begun)
+    if (continued) beginning = Promise.resolve(continued.upload)
+    const begun =
+      continued?.upload ??
+      (await transfer.persist(() => {
+        beginning = transfer.callToItsEnd(endpoints.initUpload, { body: {} })
+        return orAborted(beginning, transfer.signal)
+      }))
+    if (!continued) await sealed?.onBegun?.({ uploadId: begun.upload_id, mediaKey: begun.media_key })
+    const pieces = sealed ? piecesOfSealed(transfer, sealed.blob) : sealedPieces(transfer, source)
+    return await uploadTo(begun, transfer, pieces, continued?.parts ?? [])
+  } catch (thrown) {
+    const error = isAborted(thrown) && isSignedOut(thrown.cause) ? thrown.cause : thrown
+    const isContinuedLater = sealed && !isLost(error) && !isAborted(error)
+    if (isContinuedLater) throw error
     // A failure to cancel is ignored: the relay cancels an upload by itself if it is not completed within a
     // day.
     const cancelled = beginning
@@ -68,6 +98,30 @@ async function uploadOnce(transfer: Transfer, source: MediaSource): Promise<Uplo
   }
 }
 
+/** An upload that was begun before, with what arrived of it; undefined if the relay does not have it. */
+async function findUpload(
+  transfer: Transfer,
+  begun: BegunUpload | undefined,
+): Promise<{ readonly upload: Upload; readonly parts: readonly Part[] } | undefined> {
+  if (!begun) return undefined
+  const upload = { upload_id: begun.uploadId, media_key: begun.mediaKey }
+  try {
+    const params = { upload_id: begun.uploadId }
+    return { upload, parts: (await transfer.call(endpoints.getUpload, { params })).parts }
+  } catch (error) {
+    if (error instanceof ClientError && error.refusal === 'NOT_FOUND') return undefined
+    throw error
+  }
+}
+
+function isAborted(error: unknown): error is ClientError {
+  return error instanceof ClientError && error.code === 'ABORTED'
+}
+
+function isSignedOut(error: unknown): boolean {
+  return error instanceof ClientError && error.code === 'SIGNED_OUT'
+}
+
 /**
  * Whether the relay has lost acknowledged parts (after a power failure) or the upload (after restoring a
  * backup).
@@ -77,20 +131,21 @@ function isLost(error: unknown): boolean {
   return refusal === 'PARTS_MISMATCH' || refusal === 'NOT_FOUND'
 }
 
-async function uploadTo(upload: Upload, transfer: Transfer, source: MediaSource): Promise<UploadedMedia> {
+async function uploadTo(
+  upload: Upload,
+  transfer: Transfer,
+  pieces: AsyncIterable<SealedPiece>,
+  stored: readonly Part[],
+): Promise<UploadedMedia> {
   const hash = createBlobHash()
   const parts: { etag: string; part_number: number }[] = []
-  const totalBytes = sizeOf(source)
   let sizeBytes = 0
-  for await (const plaintext of piecesOf(source, MAX_CHUNK_PLAINTEXT_BYTES)) {
-    const randomBytes = transfer.platform.random
-    const chunk = await transfer.withKey((sessionKey) => encryptChunk({ sessionKey, plaintext, randomBytes }))
+  for await (const { chunk, sourceBytes } of pieces) {
     hash.update(chunk)
     const part_number = parts.length + 1
-    parts.push({ part_number, etag: await putPart(upload, transfer, part_number, chunk) })
-    sizeBytes += plaintext.length
-    releaseBytes(chunk)
-    transfer.progress(sizeBytes, totalBytes)
+    const known = stored.find((part) => part.part_number === part_number && part.size === chunk.length)
+    parts.push({ part_number, etag: known?.etag ?? (await putPart(upload, transfer, part_number, chunk)) })
+    sizeBytes += sourceBytes
   }
   // Checks that the session has not changed: the message must be sent in the session of the chunks.
   await transfer.withKey(async () => undefined)

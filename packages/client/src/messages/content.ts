@@ -6,7 +6,7 @@ import {
   type MessageContent,
   type OutgoingContent,
 } from '@sotto/crypto'
-import { cleanName } from '@sotto/protocol'
+import { cleanName, PAYLOAD_CHARACTERS } from '@sotto/protocol'
 import { ClientError } from '../client-error.ts'
 import type { StoredMessage } from '../stores/stores.ts'
 
@@ -70,6 +70,16 @@ export function outgoing(
     if (!(error instanceof CryptoError)) throw error
     throw new ClientError('INVALID_ARGUMENT', error.message, { cause: error })
   }
+}
+
+/**
+ * About how many more bytes of UTF-8 a message may have. What a reply adds to the text counts, too. Below
+ * zero if `send` would refuse it with `MESSAGE_TOO_LARGE`. @throws ClientError `INVALID_ARGUMENT`
+ */
+export function bytesLeftIn(text: string, { replyToId }: { readonly replyToId?: string } = {}): number {
+  // As Base64 with nonce and tag, the longest plaintext is as long as a payload may be.
+  const mostBytes = (PAYLOAD_CHARACTERS / 4) * 3 - 12 - 16
+  return mostBytes - new TextEncoder().encode(outgoing(text, replyToId).plaintext).length
 }
 
 // Only clients see the name of a file: the relay has it in encrypted form.

@@ -1,6 +1,5 @@
 // Describes conversations for a list: the contact, the number of unread messages, the last message.
-import type { Friends, Sessions } from '../contacts/contacts.ts'
-import { trustStateOf } from '../contacts/contacts.ts'
+import { type Friends, type Sessions, trust } from '../contacts/contacts.ts'
 import type {
   ClientStore,
   ConversationSettings,
@@ -9,8 +8,8 @@ import type {
   StoredMessage,
 } from '../stores/stores.ts'
 import type { Outbox } from './outbox.ts'
-import type { Receipts } from './receipts.ts'
 import type { Settings } from './settings.ts'
+import type { Summaries } from './summaries.ts'
 
 /** What a list of conversations shows about one conversation, with what the user decided about it. */
 export interface Conversation extends Omit<ConversationSettings, 'conversationId'> {
@@ -37,6 +36,8 @@ export interface Conversation extends Omit<ConversationSettings, 'conversationId
    * the recorded keys again, or `renewSession` records the new ones.
    */
   readonly changedCode?: string
+  /** When `renewSession` recorded new keys of this contact, if the user has not compared them since. */
+  readonly renewedAt?: number
 }
 
 interface Sources {
@@ -44,8 +45,8 @@ interface Sources {
   readonly sessions: Sessions
   readonly messages: {
     readonly outbox: Pick<Outbox, 'heldBy'>
-    readonly receipts: Pick<Receipts, 'readSeq'>
     readonly settings: Pick<Settings, 'of'>
+    readonly summaries: Summaries
   }
 }
 
@@ -66,48 +67,54 @@ export async function listMessages(
 }
 
 /** One conversation. @throws ClientError `UNKNOWN_CONTACT` */
-export async function describeConversation(
-  store: ClientStore,
-  { friends, sessions, messages }: Sources,
-  contact: string,
-): Promise<Conversation> {
-  const session = sessions.get(contact)
-  const { conversationId, theirAliasId } = session
-  const later = await store.listMessages(conversationId, {
-    afterSeq: messages.receipts.readSeq(conversationId),
-  })
-  const unread = later.filter((message) => !message.isMe && !message.retracted)
-  const firstUnreadSeq = unread[0]?.seq
-  const latest = await store.listMessages(conversationId, { limit: 1 })
-  const friend = friends.list().find((profile) => profile.conversation_id === conversationId)
-  const { status } = await trustStateOf(sessions, conversationId, store)
-  const changedCode = sessions.changedCode(session)
-  const heldBy = messages.outbox.heldBy(conversationId)
-  return {
-    ...messages.settings.of(conversationId),
-    contactId: theirAliasId,
-    nickname: friend?.nickname ?? theirAliasId,
-    isFriend: friend?.status === 'accepted',
-    isVerified: status === 'verified',
-    unread: unread.length,
-    lastMessage: latest.at(-1),
-    ...(firstUnreadSeq && { firstUnreadSeq }),
-    ...(heldBy && { heldBy }),
-    ...(changedCode && { changedCode }),
-  }
+export async function describeConversation(sources: Sources, contact: string): Promise<Conversation> {
+  const [described] = await describe(sources, [sources.sessions.get(contact).conversationId])
+  // If the contact was forgotten meanwhile, it is unknown now, or has a new session.
+  return described ?? describeConversation(sources, contact)
 }
 
 /** Every conversation. See `SottoClient.conversations`. */
-export async function listConversations(
-  store: ClientStore,
-  sources: Sources,
-): Promise<readonly Conversation[]> {
-  const all = await Promise.all(
-    sources.sessions.list().map((session) => describeConversation(store, sources, session.conversationId)),
+export async function listConversations(sources: Sources): Promise<readonly Conversation[]> {
+  const described = await describe(
+    sources,
+    sources.sessions.list().map(({ conversationId }) => conversationId),
   )
-  return all.sort(
+  // Two that are not pinned differ by no number, and their times decide.
+  return described.sort(
     (a, b) =>
-      (a.pinned ?? Number.MAX_VALUE) - (b.pinned ?? Number.MAX_VALUE) ||
+      (a.pinned ?? Number.POSITIVE_INFINITY) - (b.pinned ?? Number.POSITIVE_INFINITY) ||
       (b.lastMessage?.time ?? 0) - (a.lastMessage?.time ?? 0),
   )
+}
+
+/** Describes conversations, without those whose contact was forgotten meanwhile. */
+async function describe(
+  { friends, sessions, messages }: Sources,
+  conversationIds: Parameters<Summaries['of']>[0],
+): Promise<Conversation[]> {
+  const summaries = await messages.summaries.of(conversationIds)
+  const friendOf = new Map(friends.list().map((friend) => [friend.conversation_id, friend]))
+  return summaries.flatMap((summary) => {
+    const session = summary && sessions.find(summary.conversationId)
+    if (!session) return []
+    const { trust: stored, ...seen } = summary
+    const { conversationId } = seen
+    const { theirAliasId } = session
+    // The keys may have changed since the summary was read.
+    const held = trust.held(sessions, session, stored)
+    const friend = friendOf.get(conversationId)
+    const changedCode = sessions.changedCode(session)
+    const heldBy = messages.outbox.heldBy(conversationId)
+    return {
+      ...messages.settings.of(conversationId),
+      ...seen,
+      contactId: theirAliasId,
+      nickname: friend?.nickname ?? theirAliasId,
+      isFriend: friend?.status === 'accepted',
+      isVerified: held.status === 'verified',
+      ...(heldBy && { heldBy }),
+      ...(changedCode && { changedCode }),
+      ...(held.status === 'unverified' && held.renewedAt && { renewedAt: held.renewedAt }),
+    }
+  })
 }

@@ -51,6 +51,8 @@ export class Inbox {
   readonly #context: InboxContext
   readonly #confirmations: Confirmations
   readonly #settings: Pick<Settings, 'woken'>
+  /** Whether the messages of coming frames are known. */
+  readonly #lookups = new Map<MsgFrame, Promise<boolean>>()
 
   constructor(context: InboxContext, confirmations: Confirmations, settings: Pick<Settings, 'woken'>) {
     this.#context = context
@@ -58,9 +60,10 @@ export class Inbox {
     this.#settings = settings
   }
 
-  async onMsg(frame: MsgFrame): Promise<void> {
+  /** Handles a message. `following` are the next frames, as far as they are here. */
+  async onMsg(frame: MsgFrame, following: readonly RelayFrame[] = []): Promise<void> {
     if (this.#confirmations.isHeld(frame.conv_id)) return
-    if (await this.#isKnown(frame)) {
+    if (await this.#isKnown(frame, following)) {
       // The earlier copy may still be being written. An empty write comes after it, and then confirms.
       this.#keep(frame, [])
       return
@@ -117,15 +120,39 @@ export class Inbox {
     }
   }
 
-  async #isKnown(frame: MsgFrame): Promise<boolean> {
+  #isKnown(frame: MsgFrame, following: readonly RelayFrame[]): Promise<boolean> {
+    const begun = this.#lookups.get(frame)
+    this.#lookups.delete(frame)
+    if (begun) return begun
+    // What is left belongs to frames that were dropped.
+    this.#lookups.clear()
+    const names = new Set(namesOf(frame))
+    const found = this.#lookUp(frame)
+    // Messages come in bursts. One look-up after another takes ten times as long in a browser's database.
+    for (const next of following) {
+      // What another frame may change is looked up after it.
+      if (next.type !== 'msg' || namesOf(next).some((name) => names.has(name))) break
+      for (const name of namesOf(next)) names.add(name)
+      const lookup = this.#lookUp(next)
+      // The handling of its frame reports the error.
+      lookup.catch(() => {})
+      this.#lookups.set(next, lookup)
+    }
+    return found
+  }
+
+  async #lookUp({ conv_id, seq, id, payload }: MsgFrame): Promise<boolean> {
     const { store } = this.#context
-    if ((await store.findMessageBySeq(frame.conv_id, frame.seq)) !== undefined) return true
-    // The same message under another seq: the relay replays it.
-    if ((await store.findMessage(frame.conv_id, false, frame.id)) !== undefined) return true
-    // The payload of an earlier message under another id, or of a message that this account sent. Both
-    // decrypt with the session key, so only the nonce reveals the replay.
-    if (await store.hasNonce(frame.conv_id, nonceOf(frame.payload))) return true
-    return (await store.findOfflineMessage(frame.conv_id, frame.seq)) !== undefined
+    const found = await Promise.all([
+      store.findMessageBySeq(conv_id, seq),
+      // The same message under another seq: the relay replays it.
+      store.findMessage(conv_id, false, id),
+      // The payload of an earlier message under another id, or of a message that this account sent. Both
+      // decrypt with the session key, so only the nonce reveals the replay.
+      store.hasNonce(conv_id, nonceOf(payload)),
+      store.findOfflineMessage(conv_id, seq),
+    ])
+    return found.some(Boolean)
   }
 
   #stored(message: StoredMessage): StoreChange[] {
@@ -179,6 +206,11 @@ export class Inbox {
       this.#context.emitter.emit('error', error)
     }
   }
+}
+
+/** The `seq`, the id and the nonce of a message. No other message of its conversation has one of them. */
+function namesOf({ conv_id, seq, id, payload }: MsgFrame): readonly string[] {
+  return [seq, id, nonceOf(payload)].map((name) => conv_id + name)
 }
 
 function messageOf(

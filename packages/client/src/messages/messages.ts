@@ -2,15 +2,17 @@
 // passes each frame to the right one.
 import type { RelayFrame } from '@sotto/protocol'
 import { unreachable } from '../client-error.ts'
+import type { ClientStore } from '../stores/stores.ts'
 import { Confirmations, type ConfirmationsContext } from './confirmations.ts'
 import { Inbox, type InboxContext } from './inbox.ts'
 import { Outbox, type OutboxContext } from './outbox.ts'
 import { Receipts, type ReceiptsContext } from './receipts.ts'
 import { Retractions, type RetractionsContext } from './retractions.ts'
 import { Settings, type SettingsContext } from './settings.ts'
+import { Summaries } from './summaries.ts'
 import { Typing, type TypingContext } from './typing.ts'
 
-export { contentOf } from './content.ts'
+export { bytesLeftIn, contentOf } from './content.ts'
 export { type Conversation, describeConversation, listConversations, listMessages } from './conversations.ts'
 export { countUnsent, type SendOptions } from './outbox.ts'
 
@@ -21,6 +23,7 @@ export type MessagesContext = ConfirmationsContext &
   RetractionsContext &
   SettingsContext &
   TypingContext & {
+    readonly store: Pick<ClientStore, 'listSummaries'>
     /** Called if a received message or retraction could not be stored. */
     readonly onStoreFailure: (error: unknown) => void
   }
@@ -36,6 +39,7 @@ export class Messages {
   readonly retractions: Retractions
   readonly settings: Settings
   readonly typing: Typing
+  readonly summaries: Summaries
   readonly #confirmations: Confirmations
   readonly #inbox: Inbox
   readonly #onStoreFailure: (error: unknown) => void
@@ -43,10 +47,11 @@ export class Messages {
   constructor(context: MessagesContext) {
     this.#onStoreFailure = context.onStoreFailure
     this.#confirmations = new Confirmations(context)
-    this.outbox = new Outbox(context)
+    this.settings = new Settings(context)
+    this.summaries = new Summaries(context.store)
+    this.outbox = new Outbox(context, this.settings)
     this.receipts = new Receipts(context)
     this.retractions = new Retractions(context, this.outbox, this.#confirmations)
-    this.settings = new Settings(context)
     this.typing = new Typing(context)
     this.#inbox = new Inbox(context, this.#confirmations, this.settings)
   }
@@ -59,10 +64,11 @@ export class Messages {
     await this.settings.load()
   }
 
-  async onFrame(frame: MessageFrame): Promise<void> {
+  /** Handles a frame. `following` are the next frames, as far as they are here. */
+  async onFrame(frame: MessageFrame, following: readonly RelayFrame[]): Promise<void> {
     switch (frame.type) {
       case 'msg':
-        return this.#holdOnFailure(frame.conv_id, this.#inbox.onMsg(frame))
+        return this.#holdOnFailure(frame.conv_id, this.#inbox.onMsg(frame, following))
       case 'ack':
         return this.outbox.onAck(frame)
       case 'delivered':

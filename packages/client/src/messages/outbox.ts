@@ -27,6 +27,7 @@ import type { SendFrame } from '../wire/wire.ts'
 import { outgoing } from './content.ts'
 import { Pauses } from './pauses.ts'
 import { type Entry, type Sending, SendQueue } from './send-queue.ts'
+import type { Settings } from './settings.ts'
 
 /** How often a message is refused with an unknown error code before it fails. */
 const MAX_UNKNOWN_REFUSALS = 5
@@ -40,6 +41,8 @@ type ErrorFrame = Extract<RelayFrame, { type: 'error' }>
 export interface SendOptions {
   /** The id of the message that this one replies to. */
   readonly replyToId?: string
+  /** It was the draft of its conversation (`Organizer`), which is gone once the message is stored. */
+  readonly endsDraft?: boolean
   /**
    * The message's id, unique among this account's messages: 1 to 128 printable ASCII characters without
    * spaces. The default is a new UUID. If this conversation already has a message with this id, nothing is
@@ -54,7 +57,7 @@ export interface OutboxContext {
   readonly store: Pick<ClientStore, 'findMessage' | 'listOutbox'>
   readonly journal: Pick<Journal, 'record' | 'write'>
   readonly emitter: Pick<Emitter, 'emit'>
-  readonly sessions: Pick<Sessions, 'find' | 'get' | 'guard' | 'hasChangedKeys' | 'isCurrent' | 'keyOf'>
+  readonly sessions: Pick<Sessions, 'find' | 'get' | 'guard' | 'changedCode' | 'isCurrent' | 'keyOf'>
   readonly send: SendFrame
   /** Closes a broken connection and opens a new one. */
   readonly reopen: () => void
@@ -72,6 +75,7 @@ interface BegunPost {
  */
 export class Outbox {
   readonly #context: OutboxContext
+  readonly #settings: Pick<Settings, 'withoutDraft'>
   readonly #queue: SendQueue
   readonly #pauses: Pauses
   /** The messages that are being stored: message id to conversation. */
@@ -82,8 +86,9 @@ export class Outbox {
   /** Whether the application knows that the relay is full. */
   #hasReportedWait = false
 
-  constructor(context: OutboxContext) {
+  constructor(context: OutboxContext, settings: Pick<Settings, 'withoutDraft'>) {
     this.#context = context
+    this.#settings = settings
     const { clock, maxInFlight } = context.platform
     this.#queue = new SendQueue(maxInFlight, () => clock.now())
     this.#pauses = new Pauses(
@@ -156,6 +161,7 @@ export class Outbox {
     const write = journal.write([
       { change: 'message', message },
       { change: 'outbox_added', intent },
+      ...(options.endsDraft ? this.#settings.withoutDraft(session.conversationId) : []),
     ])
     const written = write.then(() => this.#accept(intent)).finally(() => this.#begun.delete(id))
     return { message, written }
@@ -285,14 +291,14 @@ export class Outbox {
     return entry.unknownRefusals >= MAX_UNKNOWN_REFUSALS
   }
 
-  /** Emits one `error` event for refusals that may last long, until the relay takes a message again. */
+  /** Reports a refusal that may last long by one `error` event, until the relay accepts a message again. */
   #reportLongWait({ error: refusal, retry_after_ms: retryAfterMs }: ErrorFrame): void {
     if (this.#hasReportedWait || (refusal !== 'RELAY_FULL' && refusal !== 'RATE_LIMITED')) return
     this.#hasReportedWait = true
     const text =
       refusal === 'RELAY_FULL'
-        ? 'the relay’s disk is full; messages are kept and sent once it has space'
-        : 'the relay takes no more messages of this account for now; they are kept and sent later'
+        ? 'the relay’s disk is full; messages are sent once it has space'
+        : 'the relay takes no more messages of this account for now'
     const details = { refusal, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) } as const
     this.#context.emitter.emit('error', new ClientError('REFUSED', text, details))
   }
@@ -335,7 +341,7 @@ export class Outbox {
     const { conversationId } = intent
     const session = sessions.find(conversationId)
     // A contact whose keys changed is sent nothing, not even messages written before the change.
-    if (this.#pauses.holds(conversationId) || !session || sessions.hasChangedKeys(session)) return 'waits'
+    if (this.#pauses.holds(conversationId) || !session || sessions.changedCode(session)) return 'waits'
     const isSent = send({
       type: 'msg',
       id: intent.internalId,

@@ -75,11 +75,6 @@ export class Receipts {
     }
   }
 
-  /** The highest `seq` that the user has read in a conversation. */
-  readSeq(conversationId: string): number {
-    return this.#marks.get(conversationId)?.readSeq ?? 0
-  }
-
   /**
    * Marks everything received in a conversation as read, and sends the receipt now or with the next
    * connection.

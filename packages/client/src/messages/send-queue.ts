@@ -4,7 +4,7 @@ import type { OutboxIntent } from '../stores/stores.ts'
 
 /**
  * The relay holds 4 MiB of a connection's frames that come faster than their rate, and closes it beyond that.
- * A quarter of this is never too much, with calls and receipts beside it.
+ * A quarter of this leaves room for calls and receipts.
  */
 const MAX_IN_FLIGHT_BYTES = 1024 * 1024
 /** What a frame takes at the relay in addition to its payload, at most. */

@@ -38,6 +38,12 @@ export class Settings {
     return [this.#change(rest)]
   }
 
+  /** The change that ends the draft, if there is one. */
+  withoutDraft(conversationId: ConversationId): StoreChange[] {
+    const { draft, draftReplyToId, ...rest } = this.of(conversationId)
+    return draft === undefined && draftReplyToId === undefined ? [] : [this.#change(rest)]
+  }
+
   #change(settings: ConversationSettings): StoreChange {
     this.#settings.set(settings.conversationId, settings)
     return { change: 'settings', settings }

@@ -11,6 +11,8 @@ import type { ConversationSettings, OfflineMessage, StoreChange, StoredMessage }
 import { tabMethod } from '../tab-method.ts'
 
 const MAX_NAME_CHARACTERS = 100
+/** Longer than a message, because somebody may paste a text and shorten it, or send it in parts. */
+const MAX_DRAFT_CHARACTERS = 16 * PAYLOAD_CHARACTERS
 
 /** A decision: a value, or `undefined` to take it back. */
 const maybe = <S extends v.GenericSchema>(schema: S) => v.exactOptional(v.union([schema, v.undefined()]))
@@ -20,7 +22,8 @@ const Decisions = v.object({
   pinned: /* @__PURE__ */ maybe(Time),
   mutedUntil: /* @__PURE__ */ maybe(Time),
   archived: /* @__PURE__ */ maybe(v.boolean()),
-  draft: /* @__PURE__ */ maybe(v.pipe(v.string(), v.maxLength(PAYLOAD_CHARACTERS))),
+  draft: /* @__PURE__ */ maybe(v.pipe(v.string(), v.maxLength(MAX_DRAFT_CHARACTERS))),
+  draftReplyToId: /* @__PURE__ */ maybe(MessageId),
   markedUnread: /* @__PURE__ */ maybe(v.boolean()),
 })
 
@@ -34,8 +37,10 @@ export interface ConversationDecisions {
   readonly mutedUntil?: number | undefined
   /** Archives it. A received message takes it out of the archive, unless it is muted then. */
   readonly archived?: boolean | undefined
-  /** A text that the user has begun to write, of at most 65,536 UTF-16 units. */
+  /** A text that the user has begun to write, of at most 1,048,576 UTF-16 units. */
   readonly draft?: string | undefined
+  /** The id of the message that the draft replies to. It may be there before the text is. */
+  readonly draftReplyToId?: string | undefined
   /** Marks it as unread, on this device only. Take it back when the user opens the conversation. */
   readonly markedUnread?: boolean | undefined
 }
@@ -48,7 +53,7 @@ async function decide(device: Device, contact: string, decisions: ConversationDe
   const { settings } = engine.messages
   const { conversationId } = engine.sessions.get(contact)
   const checked = checkArgument(Decisions, decisions, 'a decision about a conversation is not valid')
-  const { name, pinned, mutedUntil, archived, draft, markedUnread } = {
+  const { name, pinned, mutedUntil, archived, draft, draftReplyToId, markedUnread } = {
     ...settings.of(conversationId),
     ...checked,
   }
@@ -62,6 +67,7 @@ async function decide(device: Device, contact: string, decisions: ConversationDe
     ...(mutedUntil === undefined ? {} : { mutedUntil }),
     ...(archived ? { archived } : {}),
     ...(draft ? { draft } : {}),
+    ...(draftReplyToId ? { draftReplyToId } : {}),
     ...(markedUnread ? { markedUnread } : {}),
   }
   await engine.work(settings.set(decided))

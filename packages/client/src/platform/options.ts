@@ -121,10 +121,7 @@ export function decideOptions(options: ClientOptions): Platform {
 export function decideSurroundings(options: Omit<ClientOptions, 'store'>): Omit<Platform, 'store'> {
   const WebSocketClass: SocketClass | undefined = options.WebSocket ?? globalThis.WebSocket
   if (!WebSocketClass) {
-    throw new ClientError(
-      'NO_WEBSOCKET',
-      'this runtime has no WebSocket: pass the class of "ws" as the option WebSocket',
-    )
+    throw new ClientError('NO_WEBSOCKET', 'no WebSocket: pass the class of "ws" as the option WebSocket')
   }
   return {
     relayUrl: parseRelayUrl(options.relayUrl),

@@ -33,6 +33,9 @@ export type PushWords = (pushed: Pushed) => PushNotice | undefined | Promise<Pus
  * A notification replaces an earlier one of the same type. A click brings a page of the app to the front, or
  * opens `page`.
  *
+ * A click on a notification that a page of the app has shown with `data: { url }` leads to that address: an
+ * open page comes to the front and gets the message `{ type: 'sotto-open', url }`, otherwise `url` is opened.
+ *
  * If the browser itself ends or changes its subscription (`pushsubscriptionchange`), pushes stop until a page
  * of the app calls `Push.subscribe`. Only the account can register the new subscription, and the worker
  * cannot log in.
@@ -51,17 +54,21 @@ export function showPushes(words: PushWords, { page = '/' }: { readonly page?: s
     const { title, ...options } = notice
     await scope.registration.showNotification(title, { ...options, tag: `sotto-${type}`, renotify: true })
   }
-  const open = async (): Promise<void> => {
+  const open = async (url: string | undefined): Promise<void> => {
     const [first] = await pages()
-    if (first) await first.focus()
-    else await scope.clients.openWindow(page)
+    if (!first) {
+      await scope.clients.openWindow(url ?? page)
+      return
+    }
+    if (url !== undefined) first.postMessage({ type: 'sotto-open', url })
+    await first.focus()
   }
   scope.addEventListener('push', (event) => {
     event.waitUntil?.(show(typeOf(event)))
   })
   scope.addEventListener('notificationclick', (event) => {
     event.notification?.close()
-    event.waitUntil?.(open())
+    event.waitUntil?.(open(urlOf(event)))
   })
 }
 
@@ -70,15 +77,23 @@ function typeOf({ data }: WorkerEvent): Pushed['type'] {
   return /"type"\s*:\s*"call"/.test(data?.text() ?? '') ? 'call' : 'message'
 }
 
+// Notifications that a push has shown have no data.
+function urlOf({ notification }: WorkerEvent): string | undefined {
+  const data = notification?.data
+  const isNamed = typeof data === 'object' && data !== null && 'url' in data
+  return isNamed && typeof data.url === 'string' ? data.url : undefined
+}
+
 // TypeScript declares these names in the library for workers, which cannot be combined with the library for
 // pages.
 interface Page {
   readonly visibilityState: string
   focus(): Promise<unknown>
+  postMessage(message: unknown): void
 }
 interface WorkerEvent {
   readonly data?: { text(): string } | null
-  readonly notification?: { close(): void }
+  readonly notification?: { readonly data?: unknown; close(): void }
   waitUntil?(work: Promise<void>): void
 }
 interface Worker {

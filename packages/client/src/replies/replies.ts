@@ -7,10 +7,17 @@ import { StoredMessage } from '../stores/stores.ts'
 import { tabMethod } from '../tab-method.ts'
 
 const Reply = v.object({
-  conversationId: StoredMessage.entries.conversationId,
+  conversationId: v.string(),
   isMe: v.boolean(),
   replyToId: v.string(),
 })
+
+/** What says to which message another one replies. A `StoredMessage` does. */
+export interface ReplyName {
+  readonly conversationId: string
+  readonly isMe: boolean
+  readonly replyToId?: string
+}
 
 const originalOf = /* @__PURE__ */ tabMethod(
   'replies.originalOf',
@@ -44,12 +51,11 @@ export class Replies {
   }
 
   /**
-   * The message that this one replies to. Undefined if it replies to none, or if that one is not on this
-   * device or was deleted here. Both sides choose their ids: if both have one with this id, it is the other
-   * side's. @throws ClientError `NO_IDENTITY`, `LOCKED`, `CLOSED`, `STORE_FAILED`
+   * The message that this one replies to, or that a draft will reply to. Undefined if it replies to none, or
+   * if that one is not on this device or was deleted here. Both sides choose their ids: if both have one with
+   * this id, it is the other side's. @throws ClientError `NO_IDENTITY`, `LOCKED`, `CLOSED`, `STORE_FAILED`
    */
-  async originalOf(message: StoredMessage): Promise<StoredMessage | undefined> {
-    const { conversationId, isMe, replyToId } = message
+  async originalOf({ conversationId, isMe, replyToId }: ReplyName): Promise<StoredMessage | undefined> {
     return replyToId === undefined
       ? undefined
       : this.#part.call(originalOf, [{ conversationId, isMe, replyToId }])

@@ -19,5 +19,6 @@ export function* changesOf(state: DeviceState): Generator<StoreChange> {
   for (const message of state.offline.values()) yield { change: 'offline_added', message }
   for (const mark of state.readMarks.values()) yield { change: 'read_mark', mark }
   for (const settings of state.settings.values()) yield { change: 'settings', settings }
+  for (const record of state.appData.values()) yield { change: 'app_data', record }
   for (const call of state.calls.values()) yield { change: 'call_logged', call }
 }

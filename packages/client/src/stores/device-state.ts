@@ -1,10 +1,12 @@
 // The content of a store in memory: applies changes and answers reads. The memory and file stores use it.
 
-import type { FriendProfile } from '@sotto/protocol'
+import type { ConversationId, FriendProfile } from '@sotto/protocol'
 import { unreachable } from '../client-error.ts'
 import {
+  type AppRecord,
   type CallRecord,
   type ConversationSettings,
+  type ConversationSummary,
   type MessageStatus,
   type OfflineMessage,
   type OutboxIntent,
@@ -74,6 +76,7 @@ export class DeviceState {
   readonly readMarks = new Map<string, ReadMark>()
   readonly settings = new Map<string, ConversationSettings>()
   readonly calls = new Map<string, CallRecord>()
+  readonly appData = new Map<string, AppRecord>()
   readonly #conversations = new Map<string, ConversationMessages>()
 
   apply(change: StoreChange): void {
@@ -149,6 +152,12 @@ export class DeviceState {
       case 'call_removed':
         this.calls.delete(change.id)
         return
+      case 'app_data':
+        this.appData.set(change.record.name, change.record)
+        return
+      case 'app_data_removed':
+        this.appData.delete(change.name)
+        return
       default:
         return unreachable(change)
     }
@@ -184,6 +193,24 @@ export class DeviceState {
       while (from > start && hasSameSeq(from)) from -= 1
     }
     return messages.slice(from, to === end && range.beforeSeq === undefined ? undefined : to)
+  }
+
+  trustOf(conversationId: string): TrustState {
+    return this.trust.get(conversationId) ?? { status: 'unverified' }
+  }
+
+  summaryOf(conversationId: ConversationId): ConversationSummary {
+    const afterSeq = this.readMarks.get(conversationId)?.readSeq ?? 0
+    const later = this.listMessages(conversationId, { afterSeq })
+    const received = later.filter(({ isMe, retracted }) => !isMe && !retracted)
+    const [first] = received
+    return {
+      conversationId,
+      lastMessage: this.#conversations.get(conversationId)?.sorted().at(-1),
+      unread: received.length,
+      ...(first?.seq && { firstUnreadSeq: first.seq }),
+      trust: this.trustOf(conversationId),
+    }
   }
 
   listOwnMessages(
@@ -244,8 +271,17 @@ export class DeviceState {
   #clear(): void {
     this.identity = undefined
     this.friends = []
-    const { sessions, trust, outbox, retractIntents, offline, readMarks, settings, calls } = this
-    for (const map of [sessions, trust, outbox, retractIntents, offline, readMarks, settings, calls])
+    for (const map of [
+      this.sessions,
+      this.trust,
+      this.outbox,
+      this.retractIntents,
+      this.offline,
+      this.readMarks,
+      this.settings,
+      this.calls,
+      this.appData,
+    ])
       map.clear()
     this.#conversations.clear()
   }

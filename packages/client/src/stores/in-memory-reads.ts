@@ -1,9 +1,11 @@
 // The reads of the stores that keep their whole content in memory. Such stores differ only in their writes.
-import type { FriendProfile } from '@sotto/protocol'
+import type { ConversationId, FriendProfile } from '@sotto/protocol'
 import { DeviceState } from './device-state.ts'
 import {
+  type AppRecord,
   type CallRecord,
   type ConversationSettings,
+  type ConversationSummary,
   latestFirst,
   type MessageStatus,
   type OfflineMessage,
@@ -40,7 +42,7 @@ export abstract class InMemoryReads implements ClientStore {
   }
 
   async getTrust(conversationId: string): Promise<TrustState> {
-    return this.state.trust.get(conversationId) ?? { status: 'unverified' }
+    return this.state.trustOf(conversationId)
   }
 
   async listFriends(): Promise<readonly FriendProfile[]> {
@@ -65,6 +67,10 @@ export abstract class InMemoryReads implements ClientStore {
 
   async latestPeerSeq(conversationId: string): Promise<number> {
     return this.state.latestPeerSeq(conversationId)
+  }
+
+  async listSummaries(conversationIds: readonly ConversationId[]): Promise<readonly ConversationSummary[]> {
+    return conversationIds.map((id) => this.state.summaryOf(id))
   }
 
   async listOwnMessages(
@@ -101,6 +107,10 @@ export abstract class InMemoryReads implements ClientStore {
 
   async listSettings(): Promise<readonly ConversationSettings[]> {
     return [...this.state.settings.values()]
+  }
+
+  async listAppData(): Promise<readonly AppRecord[]> {
+    return [...this.state.appData.values()]
   }
 
   async listCalls(): Promise<readonly CallRecord[]> {

@@ -13,14 +13,26 @@ export async function openDatabase(name: string): Promise<IDBDatabase> {
   const request = indexedDB.open(name, SCHEMA_VERSION)
   request.onupgradeneeded = ({ oldVersion }) => {
     const { result: database, transaction } = request
-    if (!transaction) return
-    for (const step of stepsAfter(oldVersion)) step.upgrade(database, transaction)
+    if (transaction) void upgrade(database, transaction, oldVersion)
   }
   try {
     return await unblocked(request, (database) => database.close())
   } catch (error) {
     if (error instanceof Error && error.name === 'VersionError') throw newerSchema(await versionOf(name))
     throw error
+  }
+}
+
+/** Runs the steps one after another. If one fails, nothing of them is kept, and the request fails. */
+async function upgrade(
+  database: IDBDatabase,
+  transaction: IDBTransaction,
+  oldVersion: number,
+): Promise<void> {
+  try {
+    for (const step of stepsAfter(oldVersion)) await step.upgrade(database, transaction)
+  } catch {
+    transaction.abort()
   }
 }
 

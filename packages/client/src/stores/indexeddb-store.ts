@@ -1,14 +1,17 @@
 // A store in the browser: an IndexedDB database with a table per kind of record. It keeps no data in memory.
-import { check, FriendProfile } from '@sotto/protocol'
+import { type ConversationId, check, FriendProfile } from '@sotto/protocol'
 import * as v from 'valibot'
 import { ClientError } from '../client-error.ts'
 import { openDatabase } from './indexeddb-open.ts'
 import { storeFailure, WorkQueue } from './indexeddb-queue.ts'
-import { done, startingWith, walkDown } from './indexeddb-request.ts'
-import { MessageRow, messageName, WITHOUT_SEQ, writeChange } from './indexeddb-writes.ts'
+import { done, seqOf, startingWith } from './indexeddb-request.ts'
+import { readSummaries, writeSummaries } from './indexeddb-summaries.ts'
+import { MessageRow, messageName, WITHOUT_SEQ, writeChanges } from './indexeddb-writes.ts'
 import {
+  AppRecord,
   CallRecord,
   ConversationSettings,
+  ConversationSummary,
   latestFirst,
   type MessageStatus,
   OfflineMessage,
@@ -25,6 +28,9 @@ import {
 import { grantRows } from './row-access.ts'
 import type { ClientStore, MessageRange } from './store.ts'
 
+/** After so long, what was made for a long list is stored. */
+const STORED_AFTER_MS = 2000
+
 /**
  * A store in an IndexedDB database, for browsers. A write resolves once it is on the disk (`durability:
  * 'strict'`). Writes that arrive while a transaction is open share it. A database of an older version is
@@ -37,10 +43,12 @@ import type { ClientStore, MessageRange } from './store.ts'
 export class IndexedDbStore implements ClientStore {
   readonly #database: IDBDatabase
   readonly #queue: WorkQueue
+  /** Runs while made summaries wait to be stored. */
+  #summaries: ReturnType<typeof setTimeout> | undefined
 
   private constructor(database: IDBDatabase) {
     this.#database = database
-    this.#queue = new WorkQueue(database)
+    this.#queue = new WorkQueue(database, writeChanges)
     grantRows(this, this.#queue)
     database.onversionchange = (event) =>
       this.#giveUp(
@@ -66,12 +74,8 @@ export class IndexedDbStore implements ClientStore {
   }
 
   async write(changes: readonly StoreChange[]): Promise<void> {
-    if (changes.length === 0) return this.#queue.write()
     // Copies, so that later changes to the caller's objects are not written.
-    const copies = structuredClone(changes)
-    return this.#queue.write(async (transaction) => {
-      for (const change of copies) await writeChange(transaction, change)
-    })
+    return this.#queue.change(structuredClone(changes))
   }
 
   getVault(): Promise<VaultRecord | undefined> {
@@ -101,11 +105,11 @@ export class IndexedDbStore implements ClientStore {
     const rows = await this.#queue.read(async (tx) => {
       const index = messageIndex(tx, 'order')
       const found: unknown[] = []
+      const unsent = async (): Promise<unknown[]> =>
+        range.beforeSeq === undefined ? done(index.getAll(startingWith(conversationId, WITHOUT_SEQ))) : []
       // [conversation, seq, []] sorts after all messages with that seq.
-      const [lower, upper] = [
-        [conversationId, afterSeq, []],
-        [conversationId, beforeSeq],
-      ]
+      const lower = [conversationId, afterSeq, []] as const
+      const upper = [conversationId, beforeSeq] as const
       if (indexedDB.cmp(lower, upper) < 0) {
         const bounds = IDBKeyRange.bound(lower, upper)
         if (limit === Number.POSITIVE_INFINITY) found.push(...(await done(index.getAll(bounds))))
@@ -120,17 +124,10 @@ export class IndexedDbStore implements ClientStore {
             found.splice(0, limit, ...(await done(index.getAll(IDBKeyRange.bound(lower, after)))))
             if ((await done(index.count(IDBKeyRange.bound(after, upper)))) > 0) return found
           }
-        } else if (limit > 0) {
-          await walkDown(index, bounds, (row) => {
-            if (found.length >= limit && messageOf(row).seq !== messageOf(found.at(-1)).seq) return false
-            return found.push(row) > 0
-          })
-          found.reverse()
-        }
+        } else if (limit > 0)
+          return (await Promise.all([latestRows(index, lower, upper, limit), unsent()])).flat()
       }
-      if (range.beforeSeq === undefined)
-        found.push(...(await done(index.getAll(startingWith(conversationId, WITHOUT_SEQ)))))
-      return found
+      return [...found, ...(await unsent())]
     })
     return rows.map(messageOf)
   }
@@ -151,13 +148,22 @@ export class IndexedDbStore implements ClientStore {
 
   latestPeerSeq(conversationId: string): Promise<number> {
     return this.#queue.read(async (tx) => {
-      let latest = 0
-      await walkDown(messageIndex(tx, 'peer'), startingWith(conversationId), (row) => {
-        latest = messageOf(row).seq ?? 0
-        return false
-      })
-      return latest
+      const range = startingWith(conversationId)
+      const last = await done(messageIndex(tx, 'peer').openKeyCursor(range, 'prev'))
+      return last ? seqOf(last.key) : 0
     })
+  }
+
+  async listSummaries(conversationIds: readonly ConversationId[]): Promise<readonly ConversationSummary[]> {
+    const { found, missing } = await this.#queue.read((tx) => readSummaries(tx, conversationIds))
+    if (missing.length > 0)
+      // Nobody waits for it. If it fails, every later write fails, and its caller gets the error. It comes
+      // later, because Chromium takes seconds to open a store in which a page left such a write unfinished.
+      this.#summaries ??= setTimeout(() => {
+        this.#summaries = undefined
+        this.#queue.write((tx) => writeSummaries(tx, missing)).catch(() => {})
+      }, STORED_AFTER_MS)
+    return found.map((value) => checked(ConversationSummary, value))
   }
 
   async listOwnMessages(
@@ -206,12 +212,17 @@ export class IndexedDbStore implements ClientStore {
     return this.#list(ConversationSettings, (tx) => tx.objectStore('settings').getAll())
   }
 
+  listAppData(): Promise<readonly AppRecord[]> {
+    return this.#list(AppRecord, (tx) => tx.objectStore('app_data').getAll())
+  }
+
   async listCalls(): Promise<readonly CallRecord[]> {
     const calls = await this.#list(CallRecord, (tx) => tx.objectStore('calls').getAll())
     return calls.sort(latestFirst)
   }
 
   async close(): Promise<void> {
+    clearTimeout(this.#summaries)
     await this.#queue.end(new ClientError('CLOSED', 'the store is closed'))
     this.#database.close()
   }
@@ -253,6 +264,30 @@ export class IndexedDbStore implements ClientStore {
 
 function messageIndex(transaction: IDBTransaction, name: string): IDBIndex {
   return transaction.objectStore('messages').index(name)
+}
+
+/**
+ * The latest rows of a range of the index `order`: `limit`, and more if they would be only some of those with
+ * the same `seq`. A cursor would wait for the database at each row, so this guesses the `seq` of the first.
+ */
+async function latestRows(
+  index: IDBIndex,
+  lower: readonly [string, number, readonly unknown[]],
+  upper: readonly [string, number],
+  limit: number,
+): Promise<readonly unknown[]> {
+  const [conversationId, afterSeq] = lower
+  const last = await done(index.openKeyCursor(IDBKeyRange.bound(lower, upper), 'prev'))
+  if (!last) return []
+  const lastSeq = seqOf(last.key)
+  for (let span = limit; ; span *= 4) {
+    const from = Math.max(lastSeq - span, afterSeq)
+    const rows: unknown[] = await done(index.getAll(IDBKeyRange.bound([conversationId, from, []], upper)))
+    if (rows.length < limit && from > afterSeq) continue
+    let start = Math.max(rows.length - limit, 0)
+    while (start > 0 && messageOf(rows[start - 1]).seq === messageOf(rows[start]).seq) start -= 1
+    return rows.slice(start)
+  }
 }
 
 function messageOf(row: unknown): StoredMessage {

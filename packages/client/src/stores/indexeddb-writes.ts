@@ -4,7 +4,8 @@ import { check } from '@sotto/protocol'
 import * as v from 'valibot'
 import { unreachable } from '../client-error.ts'
 import { done, startingWith } from './indexeddb-request.ts'
-import { patched, type StoreChange, StoredMessage, tombstoneOf } from './records.ts'
+import { concernsSummary } from './indexeddb-summaries.ts'
+import { conversationOf, patched, type StoreChange, StoredMessage, tombstoneOf } from './records.ts'
 
 /** Sorts a message without a `seq` after all others. */
 export const WITHOUT_SEQ = Number.MAX_SAFE_INTEGER
@@ -20,6 +21,8 @@ export const MessageRow = v.object({
   nonce: v.exactOptional(v.array(v.string())),
   /** Conversation and `seq` of a received message. */
   peer: v.exactOptional(v.array(v.union([v.string(), v.number()]))),
+  /** Conversation and `seq` of a received message that was neither retracted nor removed. */
+  received: v.exactOptional(v.array(v.union([v.string(), v.number()]))),
   /** Conversation, status and `seq` of a sent message. */
   own: v.exactOptional(v.array(v.union([v.string(), v.number()]))),
 })
@@ -38,8 +41,75 @@ export function messageName(conversationId: string, isMe: boolean, id: string): 
   return [conversationId, isMe ? 'me' : 'them', id]
 }
 
+/** What becomes of one message. */
+interface MessageWrite {
+  readonly name: string[]
+  /** The `seq` that the change gives to the message, if any. */
+  readonly seq: number | undefined
+  /** The message to store, by the one that is stored; undefined for none. */
+  readonly make: (before: StoredMessage | undefined) => StoredMessage | undefined
+}
+
+/** A change of one message, which it names. */
+type OneMessageChange = Extract<StoreChange, { change: 'message' | 'message_patch' | 'message_removed' }>
+
+/** Writes changes in their order. Changes of different messages that follow each other are made at once. */
+export async function writeChanges(
+  transaction: IDBTransaction,
+  changes: readonly StoreChange[],
+): Promise<void> {
+  const writes: MessageWrite[] = []
+  const taken = new Set<string>()
+  const summaries = new Set<string>()
+  const writeMessages = async (): Promise<void> => {
+    taken.clear()
+    await putMessages(transaction.objectStore('messages'), writes.splice(0))
+  }
+  for (const change of changes) {
+    const conversationId = conversationOf(change)
+    if (conversationId !== undefined && concernsSummary(change)) summaries.add(conversationId)
+    if (!isOfOneMessage(change)) {
+      await writeMessages()
+      await writeChange(transaction, change)
+      continue
+    }
+    const write = messageWriteOf(change)
+    // What depends on an earlier change has to wait for it.
+    const keys = [write.name.join(' '), ...(write.seq === undefined ? [] : [`${write.name[0]} ${write.seq}`])]
+    if (keys.some((key) => taken.has(key))) await writeMessages()
+    writes.push(write)
+    for (const key of keys) taken.add(key)
+  }
+  await Promise.all([
+    writeMessages(),
+    ...Array.from(summaries, (id) => done(transaction.objectStore('summaries').delete(id))),
+  ])
+}
+
+function isOfOneMessage(change: StoreChange): change is OneMessageChange {
+  return ['message', 'message_patch', 'message_removed'].includes(change.change)
+}
+
+function messageWriteOf(change: OneMessageChange): MessageWrite {
+  if (change.change === 'message') return replacedBy(change.message)
+  const { conversationId, isMe, id } = change
+  const name = messageName(conversationId, isMe, id)
+  if (change.change === 'message_removed')
+    return { name, seq: undefined, make: (before) => before && tombstoneOf(before) }
+  const { patch } = change
+  return { name, seq: patch.seq, make: (before) => before && patched(before, patch) }
+}
+
+function replacedBy(message: StoredMessage): MessageWrite {
+  const { conversationId, isMe, id, seq } = message
+  return { name: messageName(conversationId, isMe, id), seq, make: () => message }
+}
+
 /** Writes one change. Await it before the next: some changes read before they write. */
-export async function writeChange(transaction: IDBTransaction, change: StoreChange): Promise<void> {
+async function writeChange(
+  transaction: IDBTransaction,
+  change: Exclude<StoreChange, OneMessageChange>,
+): Promise<void> {
   const table = (name: string) => transaction.objectStore(name)
   switch (change.change) {
     case 'clear':
@@ -65,22 +135,12 @@ export async function writeChange(transaction: IDBTransaction, change: StoreChan
     case 'trust':
       await done(table('trust').put(change.trust, change.conversationId))
       return
-    case 'message':
-      return putMessage(table('messages'), change.message)
-    case 'message_patch': {
-      const messages = table('messages')
-      const name = messageName(change.conversationId, change.isMe, change.id)
-      const row: unknown = await done(messages.index('name').get(name))
-      if (row === undefined) return
-      return putMessage(messages, patched(check(MessageRow, row).message, change.patch))
+    case 'messages_removed': {
+      const range = startingWith(change.conversationId)
+      const rows = await done(table('messages').index('order').getAll(range))
+      const removed = rows.map((row) => replacedBy(tombstoneOf(check(MessageRow, row).message)))
+      return putMessages(table('messages'), removed)
     }
-    case 'message_removed':
-      return removeMessages(
-        table('messages').index('name'),
-        IDBKeyRange.only(messageName(change.conversationId, change.isMe, change.id)),
-      )
-    case 'messages_removed':
-      return removeMessages(table('messages').index('order'), startingWith(change.conversationId))
     case 'outbox_added':
       return putNamed(table('outbox'), change.intent.internalId, change.intent)
     case 'outbox_removed':
@@ -109,20 +169,47 @@ export async function writeChange(transaction: IDBTransaction, change: StoreChan
     case 'call_removed':
       await done(table('calls').delete(change.id))
       return
+    case 'app_data':
+      await done(table('app_data').put(change.record))
+      return
+    case 'app_data_removed':
+      await done(table('app_data').delete(change.name))
+      return
     default:
       return unreachable(change)
   }
 }
 
-async function putMessage(messages: IDBObjectStore, written: StoredMessage): Promise<void> {
-  const { conversationId, isMe } = written
-  const name = messageName(conversationId, isMe, written.id)
+/** Stores different messages at once. */
+async function putMessages(messages: IDBObjectStore, writes: readonly MessageWrite[]): Promise<void> {
+  // No row is written before all are made, so that they do not depend on each other.
+  const made = await Promise.all(writes.map((write) => makeRow(messages, write)))
+  const blocks = new Set<number>()
+  await Promise.all(
+    made.map(async ({ row, key }) => {
+      if (!row) return
+      await done(messages.put(row, key))
+      // What was searched of the message before must not stay.
+      if (key !== undefined) blocks.add(blockOf(key))
+    }),
+  )
+  const searchBlocks = messages.transaction.objectStore('search_blocks')
+  for (const block of blocks) await deleteNamed(searchBlocks, block)
+}
+
+/** The row that a message gets, and the key of its row if it has one. */
+async function makeRow(
+  messages: IDBObjectStore,
+  { name, make }: MessageWrite,
+): Promise<{ readonly row?: MessageRow; readonly key: IDBValidKey | undefined }> {
   const key = await done(messages.index('name').getKey(name))
-  const before: unknown = key === undefined ? undefined : await done(messages.get(key))
+  const found: unknown = key === undefined ? undefined : await done(messages.get(key))
+  const before = found === undefined ? undefined : check(MessageRow, found).message
+  const after = make(before)
+  if (!after) return { key }
   // A removed message never comes back.
-  const isRemoved = before !== undefined && check(MessageRow, before).message.removed
-  const message = isRemoved ? tombstoneOf(written) : written
-  const { seq, nonce } = message
+  const message = before?.removed ? tombstoneOf(after) : after
+  const { conversationId, isMe, seq, nonce } = message
   const row: MessageRow = {
     message,
     name,
@@ -133,18 +220,11 @@ async function putMessage(messages: IDBObjectStore, written: StoredMessage): Pro
     // A seq names one message: the first one that has it.
     const holder = await done(messages.index('seq').getKey([conversationId, seq]))
     if (holder === undefined || holder === key) row.seq = [conversationId, seq]
+    if (isMe && !message.removed) row.own = [conversationId, message.status, seq]
     if (!isMe) row.peer = [conversationId, seq]
-    else if (!message.removed) row.own = [conversationId, message.status, seq]
+    if (!isMe && !message.removed && !message.retracted) row.received = [conversationId, seq]
   }
-  await done(messages.put(row, key))
-  // What was searched of the message before must not stay.
-  if (key !== undefined) await deleteNamed(messages.transaction.objectStore('search_blocks'), blockOf(key))
-}
-
-/** Replaces messages by their tombstones, which are in no list. */
-async function removeMessages(index: IDBIndex, range: IDBKeyRange): Promise<void> {
-  for (const row of await done(index.getAll(range)))
-    await putMessage(index.objectStore, tombstoneOf(check(MessageRow, row).message))
+  return { row, key }
 }
 
 /** Replaces the row with this name, or adds a row at the end. */

@@ -11,6 +11,7 @@ export class Journal {
   readonly #store: ClientStore
   readonly #onFailure: (error: ClientError) => void
   readonly #onStored: (changes: readonly StoreChange[]) => void
+  readonly #onWrite: (change: StoreChange) => void
   readonly #pending = new Set<Promise<void>>()
   /** What has become durable and was not reported yet. */
   readonly #stored: StoreChange[] = []
@@ -19,21 +20,25 @@ export class Journal {
   /**
    * @param onFailure called for each write of `record` that fails
    * @param onStored called with what has become durable, at once for several writes that follow each other
+   * @param onWrite called with each change before it is written
    */
   constructor(
     store: ClientStore,
     onFailure: (error: ClientError) => void,
     onStored: (changes: readonly StoreChange[]) => void = () => {},
+    onWrite: (change: StoreChange) => void = () => {},
   ) {
     this.#store = store
     this.#onFailure = onFailure
     this.#onStored = onStored
+    this.#onWrite = onWrite
   }
 
   /**
    * Writes; resolves once durable, in the order of the calls. @throws ClientError `STORE_FAILED`, `CLOSED`.
    */
   async write(changes: readonly StoreChange[]): Promise<void> {
+    for (const change of changes) this.#onWrite(change)
     const written = this.#store.write(changes)
     // A store may report writes as durable in another order: a sealed store holds some calls back, others
     // not.

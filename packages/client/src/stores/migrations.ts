@@ -1,9 +1,10 @@
 // The versions of the stored data, and the steps from each version to the next: one list for all durable
 // stores.
 import { ClientError } from '../client-error.ts'
+import { done } from './indexeddb-request.ts'
 
 /** Changes a database of the previous version. It may wait only for requests of the given transaction. */
-export type DatabaseUpgrade = (database: IDBDatabase, transaction: IDBTransaction) => void
+export type DatabaseUpgrade = (database: IDBDatabase, transaction: IDBTransaction) => void | Promise<void>
 
 /** One version, and how to bring a store of the previous version to it. */
 export interface MigrationStep {
@@ -61,6 +62,31 @@ const migrationSteps: readonly MigrationStep[] = [
         .createIndex('name', 'name', { unique: true })
     },
   },
+  {
+    // What the application keeps, such as drafts of posts; and the message that a draft replies to.
+    version: 6,
+    change: unchanged,
+    upgrade: (database) => {
+      database.createObjectStore('app_data', { keyPath: 'name' })
+    },
+  },
+  {
+    // An index that counts the unread messages.
+    version: 7,
+    change: unchanged,
+    upgrade: (_, transaction) => {
+      transaction.objectStore('messages').createIndex('received', 'received')
+      return indexUnread(transaction)
+    },
+  },
+  {
+    // What a list of conversations shows (indexeddb-summaries.ts). It is made once a list is read.
+    version: 8,
+    change: unchanged,
+    upgrade: (database) => {
+      database.createObjectStore('summaries', { keyPath: 'conversationId' })
+    },
+  },
 ]
 
 /** The version that this program writes. */
@@ -96,4 +122,24 @@ function createTables(database: IDBDatabase): void {
   // Each index is a field of the row that holds the whole key. A row without the field is not in that index.
   messages.createIndex('name', 'name', { unique: true })
   for (const index of ['order', 'seq', 'nonce', 'peer', 'own']) messages.createIndex(index, index)
+}
+
+/** Puts the unread messages into the index `received`. Those that are read are never counted again. */
+async function indexUnread(transaction: IDBTransaction): Promise<void> {
+  const marks = await done(transaction.objectStore('read_marks').getAll())
+  const readSeqs = new Map<unknown, number>(
+    marks.map(({ conversationId, readSeq }) => [conversationId, readSeq]),
+  )
+  const walk = transaction.objectStore('messages').index('peer').openCursor()
+  for (let cursor = await done(walk); cursor && Array.isArray(cursor.key); cursor = await done(walk)) {
+    const [conversationId, seq] = cursor.key
+    const readSeq = readSeqs.get(conversationId) ?? 0
+    if (conversationId !== undefined && Number(seq) <= readSeq) {
+      cursor.continue([conversationId, readSeq, []])
+      continue
+    }
+    const { message } = cursor.value
+    if (!message.retracted && !message.removed) cursor.update({ ...cursor.value, received: cursor.key })
+    cursor.continue()
+  }
 }

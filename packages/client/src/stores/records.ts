@@ -155,13 +155,30 @@ export const SessionRecord = v.object({
 /** See {@link SessionRecord}. */
 export type SessionRecord = Readonly<v.InferOutput<typeof SessionRecord>>
 
-/** Whether the user verified a contact, when, and with which security code. */
+/**
+ * Whether the user verified a contact, when, and with which security code. `renewedAt` is when `renewSession`
+ * recorded new keys, if the user has not compared them since.
+ */
 export const TrustState = v.variant('status', [
-  v.object({ status: v.literal('unverified') }),
+  v.object({ status: v.literal('unverified'), renewedAt: v.exactOptional(Time) }),
   v.object({ status: v.literal('verified'), verifiedAt: Time, fingerprintSnapshot: v.string() }),
 ])
 /** See {@link TrustState}. */
 export type TrustState = Readonly<v.InferOutput<typeof TrustState>>
+
+/** What a list of conversations shows of one, as far as it is stored. */
+export const ConversationSummary = v.object({
+  conversationId: ConversationId,
+  /** The last message that is not removed. */
+  lastMessage: v.union([StoredMessage, v.undefined()]),
+  /** How many messages the contact wrote after the read mark, without what was retracted or removed. */
+  unread: v.number(),
+  /** The `seq` of the first of these. */
+  firstUnreadSeq: v.exactOptional(v.number()),
+  trust: TrustState,
+})
+/** See {@link ConversationSummary}. */
+export type ConversationSummary = Readonly<v.InferOutput<typeof ConversationSummary>>
 
 /** A received message that cannot be decrypted yet. `createdAt` is the relay's time. */
 export const OfflineMessage = v.object({
@@ -196,6 +213,8 @@ export const ConversationSettings = v.object({
   archived: v.exactOptional(v.literal(true)),
   /** A text that the user has begun to write. */
   draft: v.exactOptional(v.string()),
+  /** The id of the message that this text will reply to. */
+  draftReplyToId: v.exactOptional(v.string()),
   /** The user marked it as unread. */
   markedUnread: v.exactOptional(v.literal(true)),
 })
@@ -219,6 +238,11 @@ export const CallRecord = v.object({
 })
 /** See {@link CallRecord}. */
 export type CallRecord = Readonly<v.InferOutput<typeof CallRecord>>
+
+/** A small value that the application keeps with the identity. */
+export const AppRecord = v.object({ name: v.string(), value: v.string() })
+/** See {@link AppRecord}. */
+export type AppRecord = Readonly<v.InferOutput<typeof AppRecord>>
 
 /** Sorts calls by time, the latest first. */
 export function latestFirst(a: CallRecord, b: CallRecord): number {
@@ -295,6 +319,15 @@ export const StoreChange = v.variant('change', [
   v.object({ change: v.literal('settings'), settings: ConversationSettings }),
   v.object({ change: v.literal('call_logged'), call: CallRecord }),
   v.object({ change: v.literal('call_removed'), id: v.string() }),
+  v.object({ change: v.literal('app_data'), record: AppRecord }),
+  v.object({ change: v.literal('app_data_removed'), name: v.string() }),
 ])
 /** See {@link StoreChange}. */
 export type StoreChange = Readonly<v.InferOutput<typeof StoreChange>>
+
+/** The conversation of a change: it names it, or is a record that does. */
+export function conversationOf(change: StoreChange): string | undefined {
+  for (const value of [change, ...Object.values(change)])
+    if (typeof value === 'object' && 'conversationId' in value) return value.conversationId
+  return undefined
+}

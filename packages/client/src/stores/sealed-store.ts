@@ -1,10 +1,12 @@
 // A store that seals secrets: wraps another store, which then never sees them in plain.
 import type { RandomBytes } from '@sotto/crypto'
-import type { FriendProfile } from '@sotto/protocol'
+import type { ConversationId, FriendProfile } from '@sotto/protocol'
 import { ClientError } from '../client-error.ts'
 import type {
+  AppRecord,
   CallRecord,
   ConversationSettings,
+  ConversationSummary,
   MessageStatus,
   OfflineMessage,
   OutboxIntent,
@@ -97,6 +99,17 @@ export class SealedStore implements ClientStore, Secrets {
     const dataKey = await this.#opener(this.#record).unwrap(this.#record, passphrase)
     this.lock()
     this.#dataKey = dataKey
+  }
+
+  /**
+   * Checks that this is the passphrase that opens the vault.
+   * @throws ClientError `WRONG_PASSPHRASE`, `INVALID_ARGUMENT` if none is set, `STORE_FAILED`.
+   */
+  async check(passphrase: string): Promise<void> {
+    if (!this.#record || !this.hasPassphrase)
+      throw new ClientError('INVALID_ARGUMENT', 'no passphrase is set')
+    const dataKey = await this.#opener(this.#record).unwrap(this.#record, passphrase)
+    dataKey.fill(0)
   }
 
   /**
@@ -196,6 +209,10 @@ export class SealedStore implements ClientStore, Secrets {
     return this.#inOrder(() => this.#store.latestPeerSeq(conversationId))
   }
 
+  listSummaries(conversationIds: readonly ConversationId[]): Promise<readonly ConversationSummary[]> {
+    return this.#inOrder(() => this.#store.listSummaries(conversationIds))
+  }
+
   listOwnMessages(
     conversationId: string,
     upToSeq: number,
@@ -230,6 +247,10 @@ export class SealedStore implements ClientStore, Secrets {
 
   listSettings(): Promise<readonly ConversationSettings[]> {
     return this.#inOrder(() => this.#store.listSettings())
+  }
+
+  listAppData(): Promise<readonly AppRecord[]> {
+    return this.#inOrder(() => this.#store.listAppData())
   }
 
   listCalls(): Promise<readonly CallRecord[]> {

@@ -25,6 +25,7 @@ export interface Secrets {
   readonly isLocked: boolean
   lock(): void
   unlock(passphrase?: string): Promise<void>
+  check(passphrase: string): Promise<void>
   protect(passphrase?: string): Promise<void>
 }
 
@@ -60,6 +61,9 @@ async function openPlain(store: ClientStore): Promise<Secrets> {
     isLocked: false,
     lock() {},
     async unlock() {},
+    async check() {
+      throw new ClientError('INVALID_ARGUMENT', 'no passphrase is set')
+    },
     async protect(passphrase) {
       if (passphrase !== undefined)
         throw new ClientError('INVALID_ARGUMENT', 'no vault of this client takes a passphrase')

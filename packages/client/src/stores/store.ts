@@ -1,8 +1,10 @@
 // The interface of a store. Every store passes the contract tests in test/stores/store-contract.ts.
-import type { FriendProfile } from '@sotto/protocol'
+import type { ConversationId, FriendProfile } from '@sotto/protocol'
 import type {
+  AppRecord,
   CallRecord,
   ConversationSettings,
+  ConversationSummary,
   MessageStatus,
   OfflineMessage,
   OutboxIntent,
@@ -75,6 +77,8 @@ export interface ClientStore {
   hasNonce(conversationId: string, nonce: string): Promise<boolean>
   /** The highest `seq` of the contact's messages in a conversation, removed ones included; 0 if none. */
   latestPeerSeq(conversationId: string): Promise<number>
+  /** What a list shows of these conversations, in their order. */
+  listSummaries(conversationIds: readonly ConversationId[]): Promise<readonly ConversationSummary[]>
   /** The sent messages with a `seq` of at most `upToSeq` and one of `statuses`, without removed ones. */
   listOwnMessages(
     conversationId: string,
@@ -93,6 +97,8 @@ export interface ClientStore {
   listSettings(): Promise<readonly ConversationSettings[]>
   /** The calls that have ended, sorted by time, the latest first. */
   listCalls(): Promise<readonly CallRecord[]>
+  /** What the application keeps, in no order. */
+  listAppData(): Promise<readonly AppRecord[]>
   /** Closes files and releases locks, once every write has settled. */
   close(): Promise<void>
   /**

@@ -19,8 +19,11 @@ export {
 export { newerSchema, SCHEMA_VERSION, stepsAfter } from './migrations.ts'
 export { isAllowedCost, PASSPHRASE_COST } from './passphrase-cost.ts'
 export {
+  AppRecord,
   CallRecord,
   ConversationSettings,
+  type ConversationSummary,
+  conversationOf,
   type MessagePatch,
   MessageStatus,
   type OfflineMessage,

@@ -49,6 +49,7 @@ export const readEvent: Readers = {
   ),
   friend_request: reader(FriendProfile),
   friend_accepted: reader(FriendProfile),
+  call_waiting: reader(v.object({ callId: v.string() })),
   call_logged: reader(CallRecord),
   error: reader(v.pipe(CarriedError, v.transform(toClientError))),
 }

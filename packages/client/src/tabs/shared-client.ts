@@ -66,9 +66,9 @@ type OwnMembers = { readonly [N in OwnName | 'send']: unknown }
  * tab.
  *
  * Neither the recovery phrase nor a passphrase crosses from one tab to another: `identity` is without the
- * phrase, and `recoveryPhrase`, `create`, `recover`, `unlock` and `setPassphrase` make the calling tab take
- * over the client. A client whose secrets are sealed by a passphrase is therefore locked again when another
- * tab takes over; other vaults open without the user.
+ * phrase. `recoveryPhrase`, `create`, `recover`, `unlock`, `checkPassphrase` and `setPassphrase` make the
+ * calling tab take over the client. A client whose secrets are sealed by a passphrase is therefore locked
+ * again when another tab takes over; other vaults open without the user.
  *
  * `Media` works in the calling tab. For each chunk, that tab is sent the conversation's key and overwrites it
  * after use. The key never leaves the origin.
@@ -193,9 +193,29 @@ export class SharedClient extends ForwardedMethods implements OwnMembers {
     return this.#tab.runHere((client) => client.unlock(passphrase))
   }
 
+  /**
+   * See `SottoClient.checkPassphrase`. Runs in this tab. If it has to take over the client, which is locked
+   * by that, the right passphrase unlocks it again.
+   */
+  checkPassphrase(passphrase: string): Promise<void> {
+    return this.#tab.runHere((client) =>
+      client.isLocked ? client.unlock(passphrase) : client.checkPassphrase(passphrase),
+    )
+  }
+
   /** See `SottoClient.setPassphrase`. Runs in this tab. */
   setPassphrase(passphrase: string | undefined): Promise<void> {
     return this.#tab.runHere((client) => client.setPassphrase(passphrase))
+  }
+
+  /**
+   * Opens the store again, in this tab, after a method or the event `error` has said `STORE_FAILED`: a store
+   * that has failed, as on a full disk, takes no more writes until then. All tabs go on with the new store
+   * (`onTakeover`). The client may have to `unlock` and `connect` again.
+   * @throws ClientError `NO_ANSWER`, and what `openStore` throws, which changes nothing
+   */
+  reopen(): Promise<void> {
+    return this.#tab.reopen()
   }
 
   /** Leaves the other tabs. The client ends with the last tab. */

@@ -28,6 +28,7 @@ export type OwnName =
   | 'recover'
   | 'unlock'
   | 'setPassphrase'
+  | 'checkPassphrase'
   | 'recoveryPhrase'
   | 'syncIdentity'
 /**
@@ -64,6 +65,7 @@ const Conversation = v.object({
   lastMessage: v.union([StoredMessage, v.undefined()]),
   heldBy: v.exactOptional(v.string()),
   changedCode: v.exactOptional(v.string()),
+  renewedAt: v.exactOptional(v.number()),
 })
 const Range = v.union([
   v.strictObject({ aroundSeq: v.number(), limit: v.number() }),
@@ -103,7 +105,11 @@ const Content = v.union([
   }),
 ])
 const MediaPass = v.object({ sessionKey: v.instance(Uint8Array), token: v.string() })
-const SendOptions = v.object({ replyToId: v.exactOptional(v.string()), id: v.string() })
+const SendOptions = v.object({
+  replyToId: v.exactOptional(v.string()),
+  endsDraft: v.exactOptional(v.boolean()),
+  id: v.string(),
+})
 
 /**
  * Every method of the client that a tab can request. The leader tab may be gone before it answers. The next

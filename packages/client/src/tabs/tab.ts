@@ -148,6 +148,15 @@ export class Tab {
     }
   }
 
+  /** Opens the store again, in this tab. While that is not possible, nothing changes. */
+  async reopen(): Promise<void> {
+    if (this.#endReason) throw this.#endReason
+    await (await this.#options.openStore()).close()
+    const leading = this.#waitToLead()
+    if (this.#leader) void this.#handOver()
+    await leading
+  }
+
   /** Keeps this tab the leader until the returned function is called. */
   #hold(): () => void {
     this.#holds += 1
@@ -255,10 +264,13 @@ export class Tab {
     this.#lock.queue()
   }
 
-  /** Asks the leader to step down, and waits until this tab is the leader. */
   async #becomeLeader(): Promise<Leader> {
     if (this.#endReason) throw this.#endReason
-    if (this.#leader) return this.#leader
+    return this.#leader ?? this.#waitToLead()
+  }
+
+  /** Asks the leader to step down, and waits until this tab is the leader, again if it is now. */
+  async #waitToLead(): Promise<Leader> {
     const waiting = deferred<Leader>()
     this.#waitingToLead.add(waiting)
     const cancel = this.#options.platform.clock.after(LEADER_TIMEOUT_MS, () =>

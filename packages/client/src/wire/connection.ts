@@ -23,6 +23,8 @@ const STABLE_MS = 10_000
 const RECONNECT = { firstMs: 1000, maxMs: 30_000 }
 /** The longest time that a relay can make the client wait before it connects again. */
 const MAX_ASKED_WAIT_MS = 300_000
+/** A longer frame is not read. The longest one of an honest relay has a post twice. */
+const MAX_FRAME_CHARACTERS = 1024 * 1024
 
 type GoawayReason = Extract<RelayFrame, { type: 'goaway' }>['reason']
 
@@ -106,10 +108,7 @@ export class Connection {
   }
 
   stop(): void {
-    this.#isStarted = false
-    this.#removeWakeListener?.()
-    this.#removeWakeListener = undefined
-    this.#abandon()
+    this.#end()
     this.#setState('disconnected')
   }
 
@@ -188,7 +187,8 @@ export class Connection {
 
   #receive(data: unknown): void {
     this.#received += 1
-    const decoded = typeof data === 'string' ? decodeRelayFrame(data) : undefined
+    const isReadable = typeof data === 'string' && data.length <= MAX_FRAME_CHARACTERS
+    const decoded = isReadable ? decodeRelayFrame(data) : undefined
     if (!decoded?.frame) {
       // A newer relay may send types of frames that this version does not know. That is no error.
       if (decoded?.fault.code !== 'UNKNOWN_FRAME') {
@@ -199,14 +199,23 @@ export class Connection {
     const { frame } = decoded
     if (frame.type === 'pong') this.#onPong()
     else if (frame.type === 'goaway') this.#goAway(frame.reason)
-    else this.#listener.onFrame(frame, typeof data === 'string' ? data.length : 0)
+    else this.#listener.onFrame(frame, isReadable ? data.length : 0)
   }
 
   #goAway(reason: GoawayReason): void {
     this.#login.dropAnyToken()
     if (reason === 'jwt_revoked') this.reopen()
-    else this.stop()
+    else this.#end()
+    // The reason comes before the state, so that a handler of the state knows it. It may connect again.
     this.#listener.onGoaway(reason)
+    if (!this.#isStarted) this.#setState('disconnected')
+  }
+
+  #end(): void {
+    this.#isStarted = false
+    this.#removeWakeListener?.()
+    this.#removeWakeListener = undefined
+    this.#abandon()
   }
 
   #lost(code: number): void {

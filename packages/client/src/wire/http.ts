@@ -85,7 +85,7 @@ export class Http {
   }
 
   #token(signal: AbortSignal | undefined): Promise<string> {
-    if (!this.#tokens) throw new ClientError('NO_IDENTITY', 'no identity on this device yet')
+    if (!this.#tokens) throw new ClientError('NO_IDENTITY', 'no identity yet')
     // Other calls may wait for the same login, so it continues.
     return orAborted(this.#tokens.getToken(), signal)
   }
@@ -178,9 +178,8 @@ export function refusal({ status, headers }: Response, text: string): ClientErro
   const problem = parseObject(text)
   const code = problem?.error
   if (typeof code !== 'string' || !isErrorCode(code)) {
-    // Often the error page of a proxy, while the relay behind it restarts.
-    if (status >= 500) return new ClientError('NETWORK', `the relay answered ${status}`)
-    return new ClientError('BAD_REPLY', `the relay answered ${status} without a known code`)
+    // From 500 on it is often the error page of a proxy, while the relay behind it restarts.
+    return new ClientError(status < 500 ? 'BAD_REPLY' : 'NETWORK', `the relay answered ${status}`)
   }
   const { uuid, alias_id, detail, title } = problem ?? {}
   const words = [detail, title].find((text) => typeof text === 'string')

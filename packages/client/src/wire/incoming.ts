@@ -12,8 +12,11 @@ interface WaitingFrame {
 
 /** Receives the frames. */
 export interface FrameSink {
-  /** Handles one frame. Its writes to the store may still be pending when this resolves. */
-  handle(frame: RelayFrame): Promise<void>
+  /**
+   * Handles one frame. Its writes to the store may still be pending when this resolves. `following` are the
+   * next frames, as far as they are here: at most 63.
+   */
+  handle(frame: RelayFrame, following: readonly RelayFrame[]): Promise<void>
   onError(error: ClientError): void
   onFlood(): void
 }
@@ -55,10 +58,11 @@ export class Incoming {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting
       this.#waiting = []
-      for (const { frame, bytes } of batch) {
+      for (const [at, { frame, bytes }] of batch.entries()) {
         if (this.#stopped) break
         try {
-          await this.#sink.handle(frame)
+          const following = batch.slice(at + 1, at + 64).map((next) => next.frame)
+          await this.#sink.handle(frame, following)
         } catch (error) {
           this.#sink.onError(asClientError(error, 'BAD_REPLY'))
         }

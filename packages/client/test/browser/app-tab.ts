@@ -96,9 +96,9 @@ export class AppTab {
    * Waits until this many messages have arrived. The page counts them, because copying hundreds of messages
    * out of the page takes long.
    */
-  async hears(count: number, withinMs?: number): Promise<void> {
+  async hears(count: number): Promise<void> {
     const heard = () => this.page.evaluate(() => app.heard.filter(({ name }) => name === 'message').length)
-    await until(`${count} messages have arrived`, async () => (await heard()) >= count, withinMs)
+    await until(`${count} messages have arrived`, async () => (await heard()) >= count)
   }
 
   /** A stored conversation, one line per message: the sender, the text, and the status of own messages. */

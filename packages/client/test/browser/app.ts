@@ -25,7 +25,7 @@ export interface AppSettings {
   /**
    * Pauses, such as those before reconnecting, have random lengths by default. `brief` shortens every pause
    * to milliseconds. `third` shortens only the first two pauses before reconnecting; the third and later
-   * pauses have their greatest length, 4 seconds and more.
+   * pauses, and time-outs, are longer than any test.
    */
   readonly pauses?: 'brief' | 'third'
   /** Divides the length of every new wait. The app reads it for each wait, so a test can change it. */
@@ -157,7 +157,7 @@ function describe(error: unknown): { code: ClientErrorCode; refusal?: string } {
 function optionsOf({ pauses, isSealed }: AppSettings): Omit<ClientOptions, 'store' | 'relayUrl'> {
   const { clock, random } = pauses === 'brief' ? briefPauses : { clock: systemClock, random: systemRandom }
   const after: typeof clock.after =
-    pauses === 'third' ? (ms, run) => clock.after(ms < 3000 ? ms / 50 : ms, run) : clock.after
+    pauses === 'third' ? (ms, run) => clock.after(ms < 3000 ? ms / 50 : ms * 100, run) : clock.after
   return {
     clock: {
       now: clock.now,

@@ -4,7 +4,7 @@ import { failureOf } from '../../../protocol/test/failure-of.ts'
 import { until } from '../people.ts'
 import { BrowserWorld } from './world.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(240_000)
 
 const world = new BrowserWorld()
 const PASSPHRASE = 'several words drawn by lot'

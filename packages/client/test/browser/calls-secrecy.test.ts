@@ -7,7 +7,7 @@ import { until } from '../people.ts'
 import type { CaughtFrame } from './calls-app.ts'
 import { type Caller, CallsWorld, connect, LONG_MS } from './calls-world.ts'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(240_000)
 const world = new CallsWorld()
 
 /**

@@ -4,7 +4,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { until } from '../people.ts'
 import { type Caller, CallsWorld } from './calls-world.ts'
 
-setDefaultTimeout(90_000)
+setDefaultTimeout(240_000)
 
 const world = new CallsWorld()
 
@@ -79,6 +79,35 @@ test('a call rings in every tab; the tab that accepts has it, and every tab can 
     expect(await loggedBy(tab)).toEqual(['hung_up'])
     expect(await errorsOf(tab)).toEqual([])
   }
+})
+
+test('a tab that is opened while it rings rings too, and can accept; none rings for a call that is over', async () => {
+  const { first, second, bob } = await people()
+  await bob.call(first)
+  await first.is('ringing')
+  const third = await world.anotherTab(first)
+  await third.is('ringing')
+  expect(await third.accept()).toBe('done')
+  await third.is('connected')
+  await bob.is('connected')
+  await third.seesAndHears()
+  for (const tab of [first, second]) await tab.is('elsewhere connected')
+  await bob.hangUp()
+  await third.is('hangup: hung_up_by_peer')
+  await bob.call(first, false)
+  await second.is('ringing')
+  await second.hangUp()
+  await bob.is('rejected: declined')
+  await bob.call(first, false)
+  await second.is('ringing')
+  await bob.hangUp()
+  await second.is('hangup: hung_up_by_peer')
+  const fourth = await world.anotherTab(first)
+  await until('the fourth tab is connected', () => isConnected(fourth))
+  expect(await fourth.call(bob, false)).toBe('done')
+  await bob.is('ringing')
+  expect(await fourth.states()).toEqual(['calling'])
+  for (const tab of [first, second, third, fourth]) expect(await errorsOf(tab)).toEqual([])
 })
 
 test('of two tabs that accept at once one gets the call; a rejection in one tab ends the ringing in all', async () => {

@@ -46,7 +46,7 @@ export class CallsWorld {
         serveApp(entry, ...workers),
       ])
       this.#started = { ...servers, browser, app }
-    }, 60_000)
+    }, 240_000)
     afterEach(async () => {
       for (const context of this.#contexts.splice(0)) await context.close()
       this.turn.lossShare = 0

@@ -5,7 +5,7 @@ import { decryptCallFrame } from '@sotto/crypto'
 import { until } from '../people.ts'
 import { type Caller, CallsWorld, comesToRest, connect, LONG_MS } from './calls-world.ts'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(240_000)
 const world = new CallsWorld()
 
 /** Expects that every frame this side received was encrypted with one of the other side's keys. */

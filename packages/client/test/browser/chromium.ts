@@ -4,7 +4,7 @@ import { type Browser, type BrowserContext, chromium, type LaunchOptions, type P
 import { findChromium } from '../../../../scripts/find-chromium.mjs'
 
 /**
- * No sandbox, because root cannot use it; no requests by the browser itself; a fake camera and a fake
+ * No sandbox, because root cannot use it; no requests by the browser itself; two fake cameras and a fake
  * microphone.
  */
 const FLAGS = [
@@ -17,8 +17,11 @@ const FLAGS = [
   '--disable-sync',
   '--host-resolver-rules=MAP sotto.test 127.0.0.1',
   '--use-fake-ui-for-media-stream',
-  '--use-fake-device-for-media-stream',
+  '--use-fake-device-for-media-stream=device-count=2',
 ]
+
+/** How long playwright waits, in milliseconds. It is long, because a busy machine is slow. */
+const PATIENCE_MS = 60_000
 
 /**
  * A host name of this machine. Unlike 127.0.0.1, it is not a secure context: its pages have no
@@ -26,9 +29,13 @@ const FLAGS = [
  */
 export const INSECURE_HOST = 'sotto.test'
 
-/** Starts a Chromium for the caller alone. Its fresh profile is removed when it ends. */
-export async function startChromium(): Promise<Browser> {
-  return await chromium.launch(optionsOfChromium())
+/**
+ * Starts a Chromium for the caller alone. Its fresh profile is removed when it ends.
+ * @param flags added to those of every Chromium
+ */
+export async function startChromium(...flags: readonly string[]): Promise<Browser> {
+  const options = optionsOfChromium()
+  return patient(await chromium.launch({ ...options, args: [...(options.args ?? []), ...flags] }))
 }
 
 /** Starts Chromium with the profile in a folder. The next Chromium with this folder finds the stored data. */
@@ -36,7 +43,16 @@ export async function startChromiumWith(
   profile: string,
   options: LaunchOptions = {},
 ): Promise<BrowserContext> {
-  return await chromium.launchPersistentContext(profile, { ...optionsOfChromium(), ...options })
+  const context = await chromium.launchPersistentContext(profile, { ...optionsOfChromium(), ...options })
+  context.setDefaultTimeout(PATIENCE_MS)
+  const browser = context.browser()
+  if (browser) patient(browser)
+  return context
+}
+
+/** Lets the pages of a browser be slow. */
+function patient(browser: Browser): Browser {
+  return browser.on('context', (context) => context.setDefaultTimeout(PATIENCE_MS))
 }
 
 function optionsOfChromium(): LaunchOptions {

@@ -6,7 +6,7 @@ import { INSECURE_HOST, openTab, type ServedApp, serveApp } from './chromium.ts'
 import type { Findings } from './cryptography-app.ts'
 import { sharedChromium } from './shared-chromium.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(240_000)
 
 declare const findings: () => Promise<Findings>
 

@@ -6,7 +6,7 @@ import { until } from '../people.ts'
 import type { AppTab } from './app-tab.ts'
 import { BrowserWorld } from './world.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(240_000)
 
 const world = new BrowserWorld()
 

@@ -8,7 +8,7 @@ import { type RelayProcess, startRelay } from '@sotto/relay/testing'
 import type { BrowserContext, Page } from 'playwright-core'
 import { openTab, type ServedApp, serveApp, startChromiumWith } from './chromium.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(240_000)
 
 let profile: string
 let context: BrowserContext

@@ -5,7 +5,7 @@ import type { CDPSession, Page, Worker } from 'playwright-core'
 import { until } from '../people.ts'
 import { sharedChromium } from './shared-chromium.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(240_000)
 
 let server: ReturnType<typeof Bun.serve>
 let origin: string
@@ -132,5 +132,37 @@ test('a click closes the notification and brings the app to the front', async ()
   await until('the worker opens or focuses a page', async () => (await asked()).length === 1)
   expect(await asked()).toEqual(['focus'])
   await until('the notification is closed', async () => (await shown(page)).length === 0)
+  await page.context().close()
+})
+
+test('a click on a notification of a page leads to the address that it names', async () => {
+  const { page, worker } = await openApp()
+  const url = `${origin}/#/inbox/7`
+  await page.evaluate(async (named) => {
+    const heard: unknown[] = []
+    Object.assign(globalThis, { heard })
+    navigator.serviceWorker.addEventListener('message', ({ data }) => heard.push(data))
+    navigator.serviceWorker.startMessages()
+    const registration = await navigator.serviceWorker.ready
+    await registration.showNotification('One message', { data: { url: named } })
+  }, url)
+  const click = () =>
+    worker.evaluate(async () => {
+      const asked: string[] = []
+      const { clients, registration, WindowClient, NotificationEvent } =
+        globalThis as unknown as WorkerGlobals
+      WindowClient.prototype.focus = async () => asked.push('focus')
+      clients.openWindow = async (opened) => asked.push(opened)
+      Object.assign(globalThis, { asked })
+      const [notification] = await registration.getNotifications()
+      dispatchEvent(new NotificationEvent('notificationclick', { notification }))
+    })
+  const asked = () => worker.evaluate(() => Reflect.get(globalThis, 'asked'))
+  await click()
+  await until('the worker focuses the page', async () => (await asked()).length === 1)
+  expect(await asked()).toEqual(['focus'])
+  const heard = () => page.evaluate(() => Reflect.get(globalThis, 'heard'))
+  await until('the page is told', async () => (await heard()).length === 1)
+  expect(await heard()).toEqual([{ type: 'sotto-open', url }])
   await page.context().close()
 })

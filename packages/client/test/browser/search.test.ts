@@ -10,7 +10,7 @@ import { openTab, type ServedApp, serveApp } from './chromium.ts'
 import { inPage, storeIn } from './page-store.ts'
 import { sharedChromium } from './shared-chromium.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(240_000)
 
 let app: ServedApp
 let context: BrowserContext

@@ -28,11 +28,11 @@ beforeAll(async () => {
   browser = await sharedChromium()
   context = await browser.newContext()
   page = await openTab(context, app)
-}, 60_000)
+}, 120_000)
 afterAll(async () => {
   await context.close()
   await app.stop()
-}, 60_000)
+}, 120_000)
 
 async function reload(tab: Page): Promise<void> {
   await tab.reload()
@@ -195,7 +195,7 @@ describe('a write', () => {
     }
     // Otherwise every page was closed before its first write, and the test checked nothing.
     expect(partial).toBeGreaterThan(0)
-  }, 60_000)
+  }, 120_000)
 
   test('that resolved is stored after the browser is killed, and one that did not is never half stored', async () => {
     const profile = await mkdtemp(join(tmpdir(), 'sotto-profile-'))
@@ -217,7 +217,7 @@ describe('a write', () => {
     expect(await expectWholePairs(again, '22222222-2222-4222-8222-222222222222')).toBeGreaterThan(0)
     await after.close()
     await rm(profile, { recursive: true, force: true })
-  }, 60_000)
+  }, 120_000)
 
   test('that exceeds the storage quota fails, and so do all later writes', async () => {
     const alone = await browser.newContext()
@@ -242,7 +242,7 @@ describe('a write', () => {
     await again.write([put('again', 5)])
     expect((await again.listMessages(conversationId)).map(({ id }) => id)).toEqual(['before', 'again'])
     await alone.close()
-  }, 60_000)
+  }, 120_000)
 })
 
 describe('a device key', () => {
@@ -286,7 +286,7 @@ describe('a device key', () => {
     expect(bytes.includes(session.sessionKeyBase64)).toBe(false)
     expect(bytes.includes(Buffer.from(session.sessionKeyBase64, 'base64'))).toBe(false)
     await rm(profile, { recursive: true, force: true })
-  }, 60_000)
+  }, 120_000)
 
   test('seals the store at the next opening if the page is closed before the vault is written', async () => {
     const database = newDatabase()
@@ -313,7 +313,7 @@ describe('a device key', () => {
       await fresh.write(everything)
       await fresh.close()
     }
-  }, 60_000)
+  }, 120_000)
 
   test('that was deleted opens nothing', async () => {
     const alone = await browser.newContext()

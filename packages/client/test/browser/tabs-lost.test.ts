@@ -6,7 +6,7 @@ import { until } from '../people.ts'
 import type { AppTab } from './app-tab.ts'
 import { BrowserWorld } from './world.ts'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(240_000)
 
 const world = new BrowserWorld()
 
@@ -27,7 +27,7 @@ test('when the leader is closed while another tab sends, no message is lost or r
   await until('some messages have arrived', async () => (await bob.heardTexts()).length > 0)
   await alice.page.close()
   expect(new Set(await sending).size).toBe(texts.length)
-  await bob.hears(texts.length, 40_000)
+  await bob.hears(texts.length)
   await until('all are delivered', async () =>
     (await second.transcript(b)).every((line) => line.endsWith('[delivered]')),
   )
@@ -62,7 +62,7 @@ test('when the leader crashes, another tab becomes the leader, and no message is
   devtools.send('Page.crash').catch(() => {})
   await crashed
   await sending
-  await bob.hears(texts.length, 40_000)
+  await bob.hears(texts.length)
   expect(await bob.heardTexts()).toEqual(texts)
   await bob.call('send', a, 'still there?')
   await until('the second tab hears it', async () => (await second.heardTexts()).includes('still there?'))
@@ -136,7 +136,7 @@ test('a frozen leader writes nothing more, and once it runs again the next leade
   expect(written).toBeLessThan(texts.length)
   await alice.page.evaluate(() => document.dispatchEvent(new Event('resume')))
   for (const outcome of await sending) expect(outcome).toHaveProperty('answer')
-  await bob.hears(texts.length, 40_000)
+  await bob.hears(texts.length)
   expect(await bob.heardTexts()).toEqual(texts)
 })
 
@@ -153,4 +153,44 @@ test('a channel that the leader creates as it closes is not created twice, and i
   await second.connected()
   const mine = await second.call<{ name: string }[]>('channels.mine')
   expect(mine.map(({ name }) => name)).toEqual(['Only one'])
+})
+
+test('a store that has failed is opened again by any tab, and all tabs go on', async () => {
+  const { alice, second, bob, b } = await world.twoTabs()
+  await alice.page.evaluate(() => {
+    const { put } = IDBObjectStore.prototype
+    IDBObjectStore.prototype.put = () => {
+      throw new DOMException('the disk is full', 'QuotaExceededError')
+    }
+    Reflect.set(globalThis, 'freeSpace', () => Object.assign(IDBObjectStore.prototype, { put }))
+  })
+  const failed = { code: 'STORE_FAILED' }
+  expect(await failureOf(second.call('send', b, 'on a full disk'))).toMatchObject(failed)
+  await alice.page.evaluate(() => Reflect.get(globalThis, 'freeSpace')())
+  expect(await failureOf(alice.call('send', b, 'with the same store'))).toMatchObject(failed)
+
+  // A tab that cannot open it changes nothing.
+  await second.page.evaluate(() => {
+    const { open } = IDBFactory.prototype
+    IDBFactory.prototype.open = () => {
+      IDBFactory.prototype.open = open
+      throw new DOMException('the disk is full', 'UnknownError')
+    }
+  })
+  expect(await failureOf(second.call('reopen'))).toMatchObject(failed)
+  expect(await second.heard('takeover')).toEqual([])
+
+  await second.call('reopen')
+  await second.call('connect')
+  await second.call('send', b, 'from the second')
+  await alice.call('send', b, 'from the first')
+  await alice.call('reopen')
+  // The tab that runs the client opens it again itself.
+  await alice.call('reopen')
+  await alice.call('connect')
+  await second.call('send', b, 'once more')
+  // The other tab may run it for a moment in between.
+  expect((await second.heard('takeover')).length).toBeGreaterThanOrEqual(3)
+  await bob.hears(3)
+  expect(await bob.heardTexts()).toEqual(['from the second', 'from the first', 'once more'])
 })

@@ -5,7 +5,7 @@ import type { FriendProfile, StoredMessage } from '../../src/client.ts'
 import { until } from '../people.ts'
 import { BrowserWorld } from './world.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(240_000)
 
 const world = new BrowserWorld()
 

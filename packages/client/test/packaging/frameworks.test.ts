@@ -11,7 +11,7 @@ import { makeApp, type PackedClient, packClient, run } from './packed.ts'
 import { MODULES } from './pages.ts'
 import { makeViteProject, startVite, type ViteProject, type ViteServer } from './vite-project.ts'
 
-setDefaultTimeout(180_000)
+setDefaultTimeout(400_000)
 
 const COMPONENTS = ['preact.tsx', 'solid.ts', 'react.tsx']
 const LIBRARIES = ['preact', '@preact/signals', 'solid-js', 'react', 'react-dom']

@@ -12,7 +12,7 @@ import { makeApp, type PackedClient, packClient, run } from './packed.ts'
 import { MODULES } from './pages.ts'
 import { makeViteProject, startVite, type ViteProject } from './vite-project.ts'
 
-setDefaultTimeout(180_000)
+setDefaultTimeout(400_000)
 
 let relay: RelayProcess
 let client: PackedClient

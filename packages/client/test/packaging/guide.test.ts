@@ -9,7 +9,7 @@ import { GUIDE, programOf, README } from './guide.ts'
 import { makeApp, type PackedClient, packClient, run } from './packed.ts'
 
 const TSC = join(import.meta.dir, '../../../../node_modules/typescript/bin/tsc')
-const LIMIT_MS = 180_000
+const LIMIT_MS = 400_000
 
 test(
   'the reference matches the source (npm run docs generates it)',

@@ -5,7 +5,7 @@ import { GUIDE, programOf } from './guide.ts'
 import { findNode, NODE_VERSIONS, OLDEST_NODE } from './node-versions.ts'
 import { makeApp, run, usePacked } from './packed.ts'
 
-const LIMIT_MS = 180_000
+const LIMIT_MS = 400_000
 
 const packed = usePacked({ PAYMENTS: 'dev' })
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { parseSync, Visitor } from 'oxc-parser'
 import { packClient } from './packed.ts'
 
-const LIMIT_MS = 180_000
+const LIMIT_MS = 400_000
 
 /** Functions and properties of newer platforms, as `owner.name`, or `.name` on any object. */
 const NEWER = [

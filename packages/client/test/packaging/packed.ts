@@ -5,14 +5,14 @@ import { copyFile, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type RelayProcess, startRelay } from '@sotto/relay/testing'
-import { buildClient } from '../../../../scripts/build-client.ts'
+import { buildClient } from '../../../../scripts/client-package/build.ts'
 import { makeProcessFolder } from '../process-folder.ts'
 
 const ROOT = join(import.meta.dir, '../../../..')
 /** Other packages that a test's application needs come from the workspace, so npm asks no registry. */
 const WORKSPACE_MODULES = join(ROOT, 'node_modules')
 
-const PACK_LIMIT_MS = 180_000
+const PACK_LIMIT_MS = 400_000
 
 /** A built and packed client. */
 export interface PackedClient {

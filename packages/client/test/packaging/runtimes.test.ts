@@ -7,7 +7,7 @@ import { GUIDE } from './guide.ts'
 import { type App, makeApp, run, usePacked } from './packed.ts'
 
 const TSC = join(import.meta.dir, '../../../../node_modules/typescript/bin/tsc')
-const LIMIT_MS = 180_000
+const LIMIT_MS = 400_000
 
 const packed = usePacked()
 

@@ -55,11 +55,21 @@ export async function startVite({ folder }: ViteProject, mode: 'dev' | 'preview'
   }
   let printed = ''
   const decoder = new TextDecoder()
-  for await (const part of server.stdout) {
-    printed += decoder.decode(part, { stream: true })
+  const reader = server.stdout.getReader()
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) break
+    printed += decoder.decode(value, { stream: true })
     const url = /Local: +(?<url>http:\S+\/)/.exec(printed)?.groups?.url
-    if (url !== undefined) return { url, stop }
+    if (url === undefined) continue
+    const drained = drain(reader)
+    return { url, stop: () => stop().then(() => drained) }
   }
   await stop()
   throw new Error(`vite ${mode} did not start:\n${printed}`)
+}
+
+/** Reads what comes, because Vite ends with an error if it prints more than somebody reads. */
+async function drain(reader: { read(): Promise<{ readonly done: boolean }> }): Promise<void> {
+  while (!(await reader.read()).done);
 }

@@ -105,10 +105,14 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
   test('everything that was written is found after the store is opened again', async () => {
     const { store, reopen } = await open()
     const trust = { status: 'verified', verifiedAt: 7, fingerprintSnapshot: 'ab' } as const
+    const renewedId = check(ConversationId, '22222222-2222-4222-8222-222222222222')
+    const renewed = { status: 'unverified', renewedAt: 8 } as const
     await store.write([
       { change: 'identity', identity },
       { change: 'session', session },
+      { change: 'session', session: { ...session, conversationId: renewedId } },
       { change: 'trust', conversationId, trust },
+      { change: 'trust', conversationId: renewedId, trust: renewed },
       { change: 'friends', friends: [friend] },
       { change: 'message', message: messageOf({ id: 'a', seq: 1, replyToId: 'x' }) },
       { change: 'outbox_added', intent: intentOf('b') },
@@ -118,8 +122,9 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
     ])
     const again = await reopen()
     expect(await again.getIdentity()).toEqual(identity)
-    expect(await again.listSessions()).toEqual([session])
+    expect((await again.listSessions())[0]).toEqual(session)
     expect(await again.getTrust(conversationId)).toEqual(trust)
+    expect(await again.getTrust(renewedId)).toEqual(renewed)
     expect(await again.listFriends()).toEqual([friend])
     expect(await again.listMessages(conversationId)).toEqual([messageOf({ id: 'a', seq: 1, replyToId: 'x' })])
     expect(await again.listOutbox()).toEqual([intentOf('b')])
