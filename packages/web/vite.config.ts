@@ -1,28 +1,37 @@
 // Builds the app into `dist`: plain files that any server can serve, under any path.
-import { defineConfig, type Plugin } from 'vite'
+import { defineConfig } from 'vite'
 import { leanProtocol } from '../../scripts/client-package/lean-protocol.ts'
 import { packedWordList } from '../../scripts/client-package/word-list.ts'
 import { finishedBuild } from '../../scripts/web-app/finish-build.ts'
+import { layerOrder } from '../../scripts/web-app/layer-order.ts'
+import { licences } from '../../scripts/web-app/licences.ts'
+import { loadPart } from '../../scripts/web-app/load-part.ts'
+
+const { ofPage, ofWorker } = licences()
 
 /**
- * Begins each style sheet with the order of the layers, because the first sheet that names them decides it,
- * and which part of the app is loaded first is not known.
+ * Modules of the library that come with the parts of the app that need them. The library's entry names them,
+ * so the bundler takes them for needed at the start.
  */
-const layerOrder: Plugin = {
-  name: 'order of layers',
-  generateBundle(_options, bundle) {
-    for (const file of Object.values(bundle))
-      if (file.type === 'asset' && file.fileName.endsWith('.css'))
-        file.source = `@layer reset,tokens,base,parts,screens;${file.source}`
-  },
-}
+const LATER = [
+  /client[\\/]src[\\/](?:channels|invites|push|search|shop)[\\/]/,
+  /client[\\/]src[\\/]account[\\/]invite\.ts$/,
+  /client[\\/]src[\\/]media[\\/](?!media-pass)/,
+  /crypto[\\/]src[\\/](?:blob-hash|media-chunk)\.ts$/,
+  /protocol[\\/]src[\\/](?:endpoints[\\/](?:channels|invites|media|push|vanity)|bodies[\\/](?:invites|media|payments|vanity))\.ts$/,
+  /[\\/]@noble[\\/]/,
+]
+
+/** Whoever adds a first contact needs all of these. Together they compress better than one by one. */
+const WITH_CONTACTS =
+  /web[\\/]src[\\/](?:screens[\\/]contacts[\\/](?:contacts|add-contact|contact-detail|person-card|scanned|befriending|request-row)\.tsx?|texts[\\/](?:en[\\/])?contacts\.ts|session[\\/]invitation\.ts)$/
 
 export default defineConfig({
   root: import.meta.dirname,
   base: './',
-  plugins: [packedWordList, leanProtocol, layerOrder, finishedBuild],
+  plugins: [loadPart, packedWordList, leanProtocol, layerOrder, ofPage, finishedBuild],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-  worker: { format: 'es', plugins: () => [packedWordList, leanProtocol] },
+  worker: { format: 'es', plugins: () => [packedWordList, leanProtocol, ofWorker] },
   build: {
     target: 'es2023',
     // A script that is a `data:` URL would break the content security policy.
@@ -30,6 +39,23 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     rolldownOptions: {
+      output: {
+        // The first script names all others, and the digits of hashes do not compress: 42 bits are enough.
+        entryFileNames: 'assets/[name]-[hash:7].js',
+        chunkFileNames: 'assets/[name]-[hash:7].js',
+        assetFileNames: 'assets/[name]-[hash:7][extname]',
+        codeSplitting: {
+          groups: [
+            {
+              name: 'first',
+              tags: ['$initial'],
+              test: (id) => !LATER.some((later) => later.test(id)),
+              includeDependenciesRecursively: false,
+            },
+            { name: 'contacts', test: WITH_CONTACTS, includeDependenciesRecursively: false },
+          ],
+        },
+      },
       treeshake: {
         // The library and what it uses have no side effects: what the app does not call is left out.
         moduleSideEffects: [

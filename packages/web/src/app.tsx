@@ -3,20 +3,21 @@ import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Badge } from './parts/badge.tsx'
 import { ButtonLink } from './parts/button.tsx'
+import { loadFocusKeeper } from './parts/focus.ts'
 import { Icon, type IconName } from './parts/icon.tsx'
 import { lazy } from './parts/lazy.tsx'
 import { Notices } from './parts/notices.tsx'
 import { Empty } from './parts/state.tsx'
+import { Announcements } from './screens/announcements.tsx'
 import { Chats } from './screens/chats/chats.tsx'
+import { ConnectionBar } from './screens/connection-bar.tsx'
 import { Conversation } from './screens/conversation/conversation.tsx'
-import { InvitationNote } from './screens/invitation/invitation-note.tsx'
+import { beginOpening } from './screens/conversation/opening.ts'
 import { KeysBar } from './screens/keys-bar.tsx'
-import { Lock } from './screens/lock/lock.tsx'
-import { ReplacedBar } from './screens/replaced-bar.tsx'
 import { Shortcuts } from './screens/shortcuts/shortcuts.tsx'
 import { NewPhrase } from './screens/welcome/new-phrase.tsx'
 import { Welcome } from './screens/welcome/welcome.tsx'
-import { notices } from './session/notices.ts'
+import { isStoreBroken, notices } from './session/notices.ts'
 import { preferences } from './session/preferences.ts'
 import { go, href, route } from './session/route.ts'
 import { useSession } from './session/use-session.ts'
@@ -34,9 +35,14 @@ interface Destination {
   readonly isUnlisted?: true
 }
 
+const Lock = lazy(async () => (await import('./screens/lock/lock.tsx')).Lock)
 const Contacts = lazy(async () => (await import('./screens/contacts/contacts.tsx')).Contacts)
 const ContactDetail = lazy(async () => (await import('./screens/contacts/contact-detail.tsx')).ContactDetail)
 const Invitation = lazy(async () => (await import('./screens/invitation/invitation.tsx')).Invitation)
+const InvitationNote = lazy(
+  async () => (await import('./screens/invitation/invitation-note.tsx')).InvitationNote,
+  () => null,
+)
 const Search = lazy(async () => (await import('./screens/search/search.tsx')).Search)
 const Channels = lazy(async () => (await import('./screens/channels/channels.tsx')).Channels)
 const ChannelDetail = lazy(async () => (await import('./screens/channels/channel-detail.tsx')).ChannelDetail)
@@ -51,6 +57,16 @@ const Calls = lazy(async () => (await import('./screens/calls/calls.tsx')).Calls
 const CallDetail = lazy(async () => (await import('./screens/calls/call-detail.tsx')).CallDetail)
 const CallLayer = lazy(
   async () => (await import('./screens/calls/call-layer.tsx')).CallLayer,
+  () => null,
+)
+
+const ReplacedBar = lazy(
+  async () => (await import('./screens/replaced-bar.tsx')).ReplacedBar,
+  () => null,
+)
+
+const StoreBar = lazy(
+  async () => (await import('./screens/store-bar.tsx')).StoreBar,
   () => null,
 )
 
@@ -71,7 +87,7 @@ export function App() {
   return (
     <>
       {account.value === 'none' ? (
-        <Welcome note={<InvitationNote />} />
+        <Welcome note={isInvitation(route.value.path[0]) && <InvitationNote />} />
       ) : account.value === 'locked' ? (
         <Lock />
       ) : preferences.value.isPhraseUnconfirmed ? (
@@ -79,7 +95,7 @@ export function App() {
       ) : (
         <>
           <Panes />
-          <CallsOnceConnected />
+          <CallsOnceTalking />
         </>
       )}
       <Notices
@@ -90,21 +106,26 @@ export function App() {
   )
 }
 
-/** Calls are loaded after what everyone needs. One that comes earlier is kept by the client. */
-function CallsOnceConnected() {
-  const { network } = useSession()
+/** Loads calls and the search once the user talks to somebody. The client keeps a call that comes before. */
+function CallsOnceTalking() {
+  const session = useSession()
   const [isWanted, setWanted] = useState(false)
-  const isConnected = network.value === 'connected'
+  const isReady = session.isTalking.value && session.network.value === 'connected'
   useEffect(() => {
-    if (isConnected) setWanted(true)
-  }, [isConnected])
+    if (!isReady) return
+    setWanted(true)
+    // The search makes its index. If it cannot be loaded, its screen says so.
+    session.later().catch(() => undefined)
+    loadFocusKeeper()
+  }, [isReady])
   return isWanted ? <CallLayer /> : null
 }
 
 function Panes() {
+  const session = useSession()
   const [first = 'chats', id] = route.value.path
-  const isInvitation = first === 'add'
-  const name: DestinationName = isInvitation ? 'contacts' : isDestination(first) ? first : 'chats'
+  const isInvited = isInvitation(first)
+  const name: DestinationName = isInvited ? 'contacts' : isDestination(first) ? first : 'chats'
   const { List, Detail } = destinations[name]
   useEffect(() => {
     // What is above the page handles Escape first, and so do fields that have something to close.
@@ -121,16 +142,18 @@ function Panes() {
     return () => removeEventListener('keydown', onKey)
   }, [name])
   return (
-    <div class="app" data-open={isInvitation || id !== undefined}>
+    <div class="app" data-open={isInvited || id !== undefined}>
       <div class="app-main">
-        <ReplacedBar />
+        {isStoreBroken.value && <StoreBar />}
+        {session.isReplaced.value && <ReplacedBar />}
         <KeysBar />
+        <ConnectionBar />
         <main class="app-panes">
-          <div class="app-pane app-list">
+          <div class="app-pane app-list" onPointerDown={({ target }) => beginOpening(session, target)}>
             <List />
           </div>
           <div class="app-pane app-detail">
-            {isInvitation ? (
+            {isInvited ? (
               <Invitation />
             ) : id === undefined ? (
               <NothingOpen name={name} />
@@ -142,6 +165,7 @@ function Panes() {
       </div>
       <Navigation current={name} />
       <Shortcuts />
+      <Announcements />
     </div>
   )
 }
@@ -171,6 +195,7 @@ function Navigation({ current }: { readonly current: DestinationName }) {
   const unread = (session.conversations.value ?? []).filter(
     (each) => each.unread > 0 && !each.archived,
   ).length
+  const missed = session.missedCalls.value.length
   const entries: readonly (readonly [DestinationName, Destination])[] = Object.entries(destinations).flatMap(
     ([name, destination]: readonly [string, Destination]) =>
       isDestination(name) && !destination.isUnlisted ? [[name, destination] as const] : [],
@@ -188,10 +213,16 @@ function Navigation({ current }: { readonly current: DestinationName }) {
           <Icon name={icon} />
           {t[name]}
           {name === 'chats' && unread > 0 && <Badge count={unread} label={t.unread(unread)} />}
+          {name === 'calls' && missed > 0 && <Badge count={missed} label={t.missed(missed)} />}
         </a>
       ))}
     </nav>
   )
+}
+
+/** Whether an address invites somebody: to become a contact, or to this relay. */
+function isInvitation(first: string | undefined): boolean {
+  return first === 'add' || first === 'invite'
 }
 
 function isDestination(name: string): name is DestinationName {

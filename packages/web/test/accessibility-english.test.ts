@@ -1,14 +1,5 @@
-// Every screen in English, in both themes: axe-core finds no barrier.
-import { expect, test } from 'bun:test'
-import { barriersOnTour } from './axe.ts'
-import { AppWorld } from './world.ts'
+// Every screen in English, on a phone and a desktop, in both themes: axe-core finds no barrier.
+import { testBarriers } from './barriers.ts'
+import { PLACES, tour } from './tour.ts'
 
-const world = new AppWorld()
-
-test.each(['light', 'dark'] as const)(
-  'no screen has a barrier in the %s theme',
-  async (theme) => {
-    expect(await barriersOnTour(world, { language: 'en', theme })).toEqual([])
-  },
-  300_000,
-)
+testBarriers('no screen has a barrier', 'en', tour, PLACES)

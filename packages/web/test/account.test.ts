@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { AppWorld } from './world.ts'
 
-const world = new AppWorld()
+const world = new AppWorld({}, { keepsApp: true })
 
 test('two strangers become friends and talk', async () => {
   const [alice, bob] = await Promise.all([world.joins('Alice'), world.joins('Bob')])

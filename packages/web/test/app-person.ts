@@ -1,89 +1,23 @@
-// A person at a browser with the app: what they do and see, in their own words. Everything is found as a
-// person finds it, by roles and names.
-import type { BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
-import { ar } from '../src/texts/ar/ar.ts'
-import { en, type Texts } from '../src/texts/en/en.ts'
+// A person with the app: what they do and see in it, in their own words.
+import type { Locator } from 'playwright-core'
+import { until } from '../../client/test/people.ts'
+import type { AllTexts } from './all-texts.ts'
+import { BrowserPerson } from './browser-person.ts'
 
-/** What kind of screen the person has, and what they chose. */
-export interface PersonOptions {
-  readonly language?: 'en' | 'ar'
-  readonly screen?: 'phone' | 'desktop'
-  readonly theme?: 'light' | 'dark'
+/** A file on the person's device. */
+export interface GivenFile {
+  readonly name: string
+  readonly mimeType: string
+  readonly buffer: Buffer
 }
 
-type Mark = keyof Texts['conversation']['marks']
+type Mark = keyof AllTexts['conversation']['marks']
 
-const SCREENS = { phone: { width: 390, height: 800 }, desktop: { width: 1100, height: 720 } }
-
-/** Waits are for what the person would see, for as long as a busy machine may take. */
-const PATIENCE_MS = 45_000
-
-/**
- * What Chromium says about answers that belong to the protocol: the app asks whether its own server is a
- * relay, and a recovery learns from the refused registration that there is the account.
- */
-const OF_THE_PROTOCOL = [/status of 404 .*\/health\)$/, /status of 409 .*\/register\)$/]
-
-/** What Chromium itself says when a connection fails, which is no complaint of somebody who is offline. */
-const OF_THE_LINE = /net::ERR_|WebSocket connection to .* failed|Failed to load resource: net/
-
-/** A person, their browser, and the tab they look at. */
-export class AppPerson {
-  readonly name: string
-  readonly context: BrowserContext
-  /** Errors in their tabs: thrown ones, those in the console, and violations of the page's policy. */
-  readonly complaints: string[] = []
-  /** The words of the app in the person's language. */
-  readonly t: Texts
-  readonly #address: string
-  readonly #expected = [...OF_THE_PROTOCOL]
-  #page: Page | undefined
-
-  /** The settings of the browser context. */
-  static settings({
-    language = 'en',
-    screen = 'desktop',
-    theme = 'light',
-  }: PersonOptions): BrowserContextOptions {
-    return {
-      viewport: SCREENS[screen],
-      locale: language === 'ar' ? 'ar-EG' : 'en-US',
-      colorScheme: theme,
-      reducedMotion: 'reduce',
-      permissions: ['clipboard-write', 'clipboard-read'],
-    }
-  }
-
-  /** @param address the app's address, for the first visit */
-  constructor(
-    name: string,
-    context: BrowserContext,
-    address: string,
-    { language = 'en' }: PersonOptions = {},
-  ) {
-    this.name = name
-    this.context = context
-    this.#address = address
-    this.t = language === 'ar' ? ar : en
-    context.setDefaultTimeout(PATIENCE_MS)
-    context.on('page', (page) => this.#listen(page))
-  }
-
-  /** The tab that the person looks at. */
-  get page(): Page {
-    if (!this.#page) throw new Error(`${this.name} has no tab`)
-    return this.#page
-  }
-
-  /** From now on the console may say this. */
-  expects(complaint: RegExp): void {
-    this.#expected.push(complaint)
-  }
-
+/** A person who uses the app. */
+export class AppPerson extends BrowserPerson {
   /** Opens the app in a new tab, which is the one that is looked at from now on. */
   async comes(): Promise<void> {
-    this.#page = await this.context.newPage()
-    await this.page.goto(this.#address)
+    await this.opensTab()
     const goOn = this.page.getByRole('button', { name: this.t.welcome.goOn, exact: true })
     await goOn
       .or(this.page.getByRole('button', { name: this.t.welcome.create }))
@@ -91,31 +25,6 @@ export class AppPerson {
       .first()
       .waitFor()
     if (await goOn.isVisible()) await goOn.click()
-  }
-
-  /** Looks at another tab of the same browser. */
-  looksAt(page: Page): void {
-    this.#page = page
-  }
-
-  /** Closes the tab. What the app has stored stays. */
-  async leaves(): Promise<void> {
-    await this.page.close()
-    this.#page = undefined
-  }
-
-  async reloads(): Promise<void> {
-    await this.page.reload()
-  }
-
-  /** Loses the connection of the whole browser. */
-  async goesOffline(): Promise<void> {
-    this.expects(OF_THE_LINE)
-    await this.context.setOffline(true)
-  }
-
-  async goesOnline(): Promise<void> {
-    await this.context.setOffline(false)
   }
 
   /** Makes an account. Returns the recovery phrase. */
@@ -183,6 +92,20 @@ export class AppPerson {
     return this.page.getByRole('main').locator('.code').last().innerText()
   }
 
+  /** Opens the security code of a contact, by the contact's page. Returns the code. */
+  async opensCode(contact: string): Promise<string> {
+    await this.goesTo('#/contacts')
+    await this.conversationWith(contact).click()
+    await this.follows(this.t.trust.title)
+    return this.readsCode()
+  }
+
+  /** The security code on the screen, in groups of four. */
+  async readsCode(): Promise<string> {
+    const code = await this.page.locator('.contacts-code').innerText()
+    return code.replaceAll(/\s+/g, ' ').trim()
+  }
+
   /** Sets a passphrase for the device, in the settings. */
   async setsPassphrase(passphrase: string): Promise<void> {
     const t = this.t.settings
@@ -191,6 +114,15 @@ export class AppPerson {
     await this.page.getByLabel(t.passphraseAgain).fill(passphrase)
     await this.presses(t.passphraseSet)
     await this.reads(t.passphraseIsSet)
+  }
+
+  /** Chooses, behind the passphrase, after how many minutes without use the app locks. */
+  async locksAfter(minutes: number, passphrase: string): Promise<void> {
+    const t = this.t.settings
+    await this.goesTo('#/settings/lock')
+    await this.page.getByLabel(t.passphrase, { exact: true }).fill(passphrase)
+    await this.presses(t.passphraseContinue)
+    await this.page.getByRole('radio', { name: t.lockMinutes(minutes), exact: true }).check()
   }
 
   /** Locks the app, in the settings. */
@@ -204,47 +136,6 @@ export class AppPerson {
   async unlocks(passphrase: string): Promise<void> {
     await this.page.getByLabel(this.t.lock.passphrase).fill(passphrase)
     await this.presses(this.t.lock.unlock)
-  }
-
-  /** Presses the button with this name. */
-  async presses(name: string): Promise<void> {
-    await this.page.getByRole('button', { name, exact: true }).click()
-  }
-
-  /** Follows the first link whose name begins with these words: a number that waits may come after them. */
-  async follows(name: string): Promise<void> {
-    const begins = new RegExp(`^${RegExp.escape(name)}`)
-    await this.page.getByRole('link', { name: begins }).first().click()
-  }
-
-  /** Goes to a place of the app, such as `#/contacts`, as a link does. */
-  async goesTo(place: string): Promise<void> {
-    await this.page.evaluate(
-      (to) =>
-        new Promise<void>((resolve) => {
-          if (location.hash === to) return resolve()
-          // Until this event, the app shows the place before.
-          addEventListener('hashchange', () => resolve(), { once: true })
-          location.hash = to
-        }),
-      place,
-    )
-    await this.settles()
-  }
-
-  /** Waits until nothing is loading and nothing moves. */
-  async settles(): Promise<void> {
-    // Two frames: one draws what the last event changed, one what that effected.
-    await this.page.evaluate(async () => {
-      for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame)
-    })
-    // Not an async function: playwright takes its promise for a yes.
-    await this.page.waitForFunction(() => {
-      const isMoving = document
-        .getAnimations()
-        .some((each) => each.playState === 'running' && each.effect?.getTiming().iterations !== Infinity)
-      return !isMoving && !document.querySelector('[aria-busy="true"], .spinner')
-    })
   }
 
   /** Opens the conversation with somebody. */
@@ -265,6 +156,19 @@ export class AppPerson {
     await this.sees(text)
   }
 
+  /** Chooses files to send, from the menu of the button that attaches. */
+  async attaches(...files: readonly GivenFile[]): Promise<void> {
+    const choosing = this.page.waitForEvent('filechooser')
+    await this.presses(this.t.conversation.attach)
+    await this.choosesFromMenu(this.t.media.files)
+    await (await choosing).setFiles([...files])
+  }
+
+  /** Waits until the field to write in, or another one, has this text. */
+  async finds(text: string, field: Locator = this.field): Promise<void> {
+    await until(`${this.name} finds ${text}`, async () => (await field.inputValue()) === text)
+  }
+
   /** Waits until the open conversation shows a message, and this mark at it. */
   async sees(text: string, { mark }: { readonly mark?: Mark } = {}): Promise<Locator> {
     const message = this.page.getByRole('article').filter({ hasText: text }).last()
@@ -275,6 +179,12 @@ export class AppPerson {
 
   /** Opens the menu of a message in the open conversation, and chooses an action. */
   async does(action: string, text: string): Promise<void> {
+    await this.opensMenuOf(text)
+    await this.choosesFromMenu(action)
+  }
+
+  /** Opens the menu of a message in the open conversation. */
+  async opensMenuOf(text: string): Promise<void> {
     const message = await this.sees(text)
     await message.hover()
     const row = this.page.getByRole('listitem').filter({ has: this.page.getByRole('article') })
@@ -283,7 +193,6 @@ export class AppPerson {
       .last()
       .getByRole('button', { name: this.t.conversation.actions })
       .click()
-    await this.choosesFromMenu(action)
   }
 
   /** Opens the menu of a conversation in the list, and chooses an action. */
@@ -294,16 +203,6 @@ export class AppPerson {
       .getByRole('button', { name: this.t.chats.actions(contact) })
       .click()
     await this.choosesFromMenu(action)
-  }
-
-  /** Chooses an action of the open menu. */
-  async choosesFromMenu(action: string): Promise<void> {
-    await this.page.getByRole('menuitem', { name: action, exact: true }).click()
-  }
-
-  /** Waits for words anywhere on the screen. */
-  async reads(text: string | RegExp): Promise<void> {
-    await this.page.getByText(text).first().waitFor()
   }
 
   /** Waits until the list shows a conversation with these words: the last message, or what is unread. */
@@ -324,18 +223,5 @@ export class AppPerson {
   /** The field to write in. */
   get field(): Locator {
     return this.page.getByRole('textbox', { name: this.t.conversation.write })
-  }
-
-  #listen(page: Page): void {
-    const complain = (what: string): void => {
-      if (this.#expected.some((pattern) => pattern.test(what))) return
-      this.complaints.push(`${this.name}: ${what}`)
-    }
-    page.on('pageerror', (error) => complain(error.stack ?? error.message))
-    page.on('console', (message) => {
-      // Chromium says violations of the page's policy here, too.
-      if (message.type() === 'error') complain(`${message.text()} (${message.location().url})`)
-    })
-    page.on('crash', () => complain('the tab crashed'))
   }
 }

@@ -1,11 +1,17 @@
 // The built app, and a server for it.
 import { join } from 'node:path'
-import { appFolder, ensureApp } from '../../../scripts/app-build.mjs'
+import { adminFolder, appFolder, ensureApp } from '../../../scripts/app-build.mjs'
 
 /** The folder of the built app. Builds it if `npm test` has not done it just before. */
 export function builtApp(): string {
   ensureApp()
   return appFolder
+}
+
+/** The folder of the built admin page. */
+export function builtAdminPage(): string {
+  ensureApp()
+  return adminFolder
 }
 
 /** A server of plain files. */

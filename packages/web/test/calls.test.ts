@@ -1,24 +1,22 @@
 // Stories of people who call each other, through a real TURN server, with Chromium's fake camera.
-import { afterAll, expect, test } from 'bun:test'
-import { startCoturn } from '@sotto/relay/testing/coturn'
+import { expect, test } from 'bun:test'
 import type { Locator } from 'playwright-core'
 import { Caller } from '../../client/test/call-people.ts'
 import { Person } from '../../client/test/people.ts'
 import type { PeopleWorld } from '../../client/test/people-world.ts'
 import type { AppPerson } from './app-person.ts'
-import { barriersIn } from './axe.ts'
-import { AppWorld } from './world.ts'
+import { Barriers } from './axe.ts'
+import { callOf, liveTracks, plays, recordTracks } from './call-window.ts'
+import { callWorld } from './call-world.ts'
+import { isTold } from './told.ts'
 
-const SECRET = 'a secret of 32 characters or so!'
-const coturn = await startCoturn(SECRET)
-const world = new AppWorld({ TURN_URLS: `turn:127.0.0.1:${coturn.port}`, TURN_SECRET: SECRET })
-afterAll(() => coturn.stop())
+const world = callWorld()
 
 test('friends have a video call, do something else meanwhile, and both logs show it', async () => {
-  const [alice, bob] = await world.friends('Alice', 'Bob')
+  const [alice, bob] = await world.knownFriends('Alice', 'Bob')
   const { calls } = alice.t
   await alice.opens('Bob')
-  await alice.presses(calls.videoCall)
+  await alice.presses(alice.t.conversation.videoCall)
   await alice.reads(calls.calling)
   await bob.reads(calls.incomingVideo)
   expect(await bob.page.title()).toBe(calls.isCalling('Alice'))
@@ -42,7 +40,7 @@ test('friends have a video call, do something else meanwhile, and both logs show
   await alice.writes('Can you hear me?')
   await alice.presses(calls.makeLarge)
   await alice.presses(calls.hangUp)
-  await bob.reads(calls.ends.theyHungUp('Alice'))
+  await isTold(bob, calls.ends.theyHungUp('Alice'))
   await callOf(bob).waitFor({ state: 'detached' })
   await alice.goesTo('#/calls')
   await bob.goesTo('#/calls')
@@ -53,40 +51,18 @@ test('friends have a video call, do something else meanwhile, and both logs show
   await bob.reads(calls.unknown)
 })
 
-test('a voice call becomes one with video, and another tab tells of it and ends it', async () => {
-  const [alice, bob] = await world.friends('Alice', 'Bob')
-  const { calls } = alice.t
-  const first = bob.page
-  await bob.comes()
-  const second = bob.page
-  await alice.opens('Bob')
-  await alice.presses(calls.voiceCall)
-  bob.looksAt(first)
-  await bob.reads(calls.incomingCall)
-  bob.looksAt(second)
-  await bob.presses(calls.answer)
-  await callOf(alice).getByRole('button', { name: calls.camera, pressed: false }).click()
-  await plays(callOf(bob).getByLabel('Alice', { exact: true }))
-  bob.looksAt(first)
-  await bob.reads(new RegExp(calls.elsewhere))
-  await bob.presses(calls.hangUp)
-  await alice.reads(calls.ends.theyHungUp('Bob'))
-  bob.looksAt(second)
-  await callOf(bob).waitFor({ state: 'detached' })
-})
-
 test('a call that is declined or missed is told, and called back from the log', async () => {
-  const [alice, bob] = await world.friends('Alice', 'Bob')
+  const [alice, bob] = await world.knownFriends('Alice', 'Bob')
   const { calls } = alice.t
   await alice.opens('Bob')
-  await alice.presses(calls.voiceCall)
+  await alice.presses(alice.t.conversation.voiceCall)
   await bob.presses(calls.reject)
-  await alice.reads(calls.ends.declined('Bob'))
+  await isTold(alice, calls.ends.declined('Bob'))
 
-  await alice.presses(calls.voiceCall)
+  await alice.presses(alice.t.conversation.voiceCall)
   await bob.reads(calls.incomingCall)
   await alice.presses(calls.hangUp)
-  await bob.reads(calls.ends.missed('Alice'))
+  await isTold(bob, calls.ends.missed('Alice'))
   await bob.goesTo('#/calls')
   await logRow(bob, 'Alice').filter({ hasText: calls.outcomes.missed }).waitFor()
   await bob.page
@@ -99,64 +75,94 @@ test('a call that is declined or missed is told, and called back from the log', 
     .waitFor()
 })
 
-test('no state of a call has a barrier, in both themes', async () => {
-  const [alice, bob] = await world.friends('Alice', 'Bob')
+test('no state of a call has a barrier, in both languages and themes', async () => {
+  const phrases = await world.phrasesOfFriends('Alice', 'Bob')
+  const [alice, bob] = await Promise.all([
+    world.recovered('Alice', phrases[0] ?? ''),
+    world.recovered('Bob', phrases[1] ?? '', { language: 'ar' }),
+  ])
   const { calls } = alice.t
-  const found: string[] = []
-  const look = async (person: AppPerson): Promise<void> => {
-    for (const theme of ['light', 'dark'] as const) {
-      await person.page.emulateMedia({ colorScheme: theme })
-      await person.settles()
-      found.push(...(await barriersIn(person.page)).map((barrier) => `${theme}: ${barrier}`))
-    }
-  }
+  for (const { page } of [alice, bob]) await page.evaluate(ringWithoutEnd)
+  const barriers = new Barriers()
+  const look = (person: AppPerson, name: string): Promise<void> => barriers.lookAt(person, name)
   await alice.opens('Bob')
-  await alice.presses(calls.videoCall)
+  await alice.presses(alice.t.conversation.videoCall)
   await alice.reads(calls.calling)
-  await look(alice)
-  await bob.reads(calls.incomingVideo)
-  await look(bob)
-  await bob.presses(calls.answer)
+  await look(alice, 'calling')
+  await bob.reads(bob.t.calls.incomingVideo)
+  await look(bob, 'ringing')
+  await bob.presses(bob.t.calls.answer)
   await callOf(alice)
     .getByText(/^\d+:\d\d$/)
     .waitFor()
-  await look(alice)
+  await look(alice, 'talking')
   await plays(callOf(bob).getByLabel('Alice', { exact: true }))
-  await look(bob)
+  await look(bob, 'seen')
+  await alice.presses(calls.devices)
+  await look(alice, 'devices')
+  await alice.page.keyboard.press('Escape')
   await bob.page.keyboard.press('Escape')
-  await look(bob)
+  await look(bob, 'small')
   await alice.presses(calls.hangUp)
   await bob.goesTo('#/calls')
   await logRow(bob, 'Alice').waitFor()
-  await look(bob)
+  await look(bob, 'log')
   await logRow(bob, 'Alice').click()
-  await bob.reads(calls.removeAll)
-  await look(bob)
-  expect(found).toEqual([])
+  await bob.reads(bob.t.calls.removeAll)
+  await look(bob, 'log-open')
+  expect(barriers.found).toEqual([])
 })
 
 test('devices are used during a call only, and a refusal by the browser is explained', async () => {
-  const [alice, bob] = await world.friends('Alice', 'Bob')
+  const [alice, bob] = await world.knownFriends('Alice', 'Bob')
   const { calls } = alice.t
-  for (const { page } of [alice, bob]) await page.evaluate(recordTracks)
+  for (const { page } of [alice, bob]) await recordTracks(page)
   await alice.opens('Bob')
-  await alice.presses(calls.videoCall)
+  await alice.presses(alice.t.conversation.videoCall)
   await bob.presses(calls.answerVideo)
   await plays(callOf(alice).getByLabel('Bob', { exact: true }))
-  expect(await alice.page.evaluate(() => liveTracks())).toEqual(['audio', 'video'])
+  expect(await liveTracks(alice.page)).toEqual(['audio', 'video'])
   await alice.presses(calls.camera)
   await callOf(alice).getByLabel(calls.ownPicture).waitFor({ state: 'detached' })
-  expect(await alice.page.evaluate(() => liveTracks())).toEqual(['audio'])
+  expect(await liveTracks(alice.page)).toEqual(['audio'])
   await bob.presses(calls.hangUp)
-  await alice.reads(calls.ends.theyHungUp('Bob'))
-  for (const { page } of [alice, bob]) expect(await page.evaluate(() => liveTracks())).toEqual([])
+  await isTold(alice, calls.ends.theyHungUp('Bob'))
+  for (const { page } of [alice, bob]) expect(await liveTracks(page)).toEqual([])
 
   await alice.page.evaluate(() => {
     navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('', 'NotAllowedError'))
   })
-  await alice.presses(calls.voiceCall)
-  await alice.reads(calls.problems.NotAllowedError ?? '')
+  await alice.presses(alice.t.conversation.voiceCall)
+  await isTold(alice, calls.problems.NotAllowedError ?? '')
   expect(await callOf(alice).count()).toBe(0)
+})
+
+test('what is told during a call covers none of its controls, on small phones too', async () => {
+  const [first = '', second = ''] = await world.phrasesOfKnown('Alice', 'Bob')
+  const [alice, bob] = await Promise.all([
+    world.recovered('Alice', first, { screen: 'phone' }),
+    world.recovered('Bob', second, { screen: 'phone', language: 'ar' }),
+  ])
+  await alice.opens('Bob')
+  await alice.presses(alice.t.conversation.voiceCall)
+  await bob.presses(bob.t.calls.answer)
+  for (const { page, t } of [alice, bob]) {
+    await page.evaluate(() => {
+      navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('', 'NotAllowedError'))
+    })
+    const camera = page.getByRole('button', { name: t.calls.camera, pressed: false })
+    await camera.click()
+    await page.locator('dialog .notice').waitFor()
+    for (const [width, height] of [
+      [390, 800],
+      [320, 568],
+    ] as const) {
+      await page.setViewportSize({ width, height })
+      expect(await page.evaluate(coveredControls)).toEqual([])
+    }
+  }
+  await alice.presses(alice.t.calls.hangUp)
+  await isTold(bob, bob.t.calls.ends.theyHungUp('Alice'))
 })
 
 test('who calls without encryption is told, and it does not ring', async () => {
@@ -172,7 +178,7 @@ test('who calls without encryption is told, and it does not ring', async () => {
   const [friend] = await mallory.person.client.conversations()
   const sdp = { sdp: 'sdp of another app', sdp_type: 'offer' }
   await mallory.sendSignal('call_offer', { alias: friend?.contactId ?? '' }, 'unencrypted', sdp)
-  await alice.reads(alice.t.calls.ends.unencryptedCaller('Mallory'))
+  await isTold(alice, alice.t.calls.ends.unencryptedCaller('Mallory'))
   expect(await callOf(alice).count()).toBe(0)
   await alice.goesTo('#/calls')
   await logRow(alice, 'Mallory').filter({ hasText: alice.t.calls.outcomes.unencrypted }).waitFor()
@@ -180,39 +186,16 @@ test('who calls without encryption is told, and it does not ring', async () => {
 })
 
 test('a call that rings takes no focus from what is typed', async () => {
-  const [alice, bob] = await world.friends('Alice', 'Bob')
+  const [alice, bob] = await world.knownFriends('Alice', 'Bob')
   const { calls } = alice.t
   await bob.opens('Alice')
   await bob.field.click()
   await alice.opens('Bob')
-  await alice.presses(calls.voiceCall)
+  await alice.presses(alice.t.conversation.voiceCall)
   await bob.reads(calls.incomingCall)
   await bob.page.keyboard.type('go on')
   expect(await bob.field.inputValue()).toBe('go on')
 })
-
-declare global {
-  /** The kinds of the tracks that the page has opened and not stopped. */
-  var liveTracks: () => readonly string[]
-}
-
-function recordTracks(): void {
-  const devices = navigator.mediaDevices
-  const open = devices.getUserMedia.bind(devices)
-  const opened: MediaStreamTrack[] = []
-  devices.getUserMedia = async (constraints) => {
-    const stream = await open(constraints)
-    opened.push(...stream.getTracks())
-    return stream
-  }
-  globalThis.liveTracks = () =>
-    opened.flatMap(({ readyState, kind }) => (readyState === 'live' ? [kind] : [])).toSorted()
-}
-
-/** The window of the call. */
-function callOf(person: AppPerson): Locator {
-  return person.page.locator('dialog.call-window')
-}
 
 function logRow(person: AppPerson, name: string): Locator {
   return person.page
@@ -223,18 +206,20 @@ function logRow(person: AppPerson, name: string): Locator {
     .first()
 }
 
-/** Waits until a picture has been drawn and time goes on in it. */
-async function plays(video: Locator): Promise<void> {
-  await video.waitFor()
-  await video.evaluate(
-    (element) =>
-      new Promise<void>((resolve) => {
-        const look = (): void => {
-          if (element instanceof HTMLVideoElement && element.videoWidth > 0 && element.currentTime > 0.2)
-            resolve()
-          else requestAnimationFrame(look)
-        }
-        look()
-      }),
-  )
+/** From now on the calls of this page ring until somebody ends them: a busy machine looks long at them. */
+function ringWithoutEnd(): void {
+  const { setTimeout } = globalThis
+  const later = (run: () => void, ms?: number): unknown => setTimeout(run, ms === 45_000 ? 600_000 : ms)
+  Object.assign(globalThis, { setTimeout: later })
+}
+
+/** The names of the controls in whose middle something else is, or nothing because it is off the screen. */
+function coveredControls(): readonly string[] {
+  const controls = [...document.querySelectorAll('.call-controls button, .call-header button')]
+  if (controls.length < 5) throw new Error('these are not all controls')
+  return controls.flatMap((control) => {
+    const { x, y, width, height } = control.getBoundingClientRect()
+    const found = document.elementFromPoint(x + width / 2, y + height / 2)
+    return control.contains(found) ? [] : [control.textContent || (control.ariaLabel ?? '')]
+  })
 }

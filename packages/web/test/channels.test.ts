@@ -4,6 +4,7 @@ import { Channels } from '@sotto/client'
 import { Person } from '../../client/test/people.ts'
 import type { AppPerson } from './app-person.ts'
 import { longestTask } from './longest-task.ts'
+import { isTold } from './told.ts'
 import { AppWorld } from './world.ts'
 
 /** The longest time, in milliseconds, for which the page may not answer. */
@@ -45,7 +46,7 @@ test('a channel is created, found, read as it is written, sold, and deleted by i
     .getByRole('button', { name: anna.t.channels.deletePost })
     .click()
   await anna.presses(anna.t.common.delete)
-  await anna.reads(anna.t.channels.postDeleted)
+  await isTold(anna, anna.t.channels.postDeleted)
 
   await findsChannel(bob, 'Kettles of Anna')
   await bob.sees('Oolong today')
@@ -63,7 +64,7 @@ test('a channel is created, found, read as it is written, sold, and deleted by i
   await anna.follows(anna.t.channels.edit)
   await anna.page.getByLabel(anna.t.channels.price).fill('40')
   await anna.presses(anna.t.channels.offer)
-  await anna.reads(anna.t.channels.offered)
+  await isTold(anna, anna.t.channels.offered)
   await findsChannel(bob, 'Kettles of Anna')
   await bob.presses(bob.t.channels.buy)
   await bob.follows(bob.t.shop.openChannel)

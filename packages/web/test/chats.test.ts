@@ -67,10 +67,10 @@ test('the keyboard goes from conversation to conversation, and lists what it can
   await alice.types('so :fire')
   await alice.page.getByRole('option', { name: 'fire' }).waitFor()
   await alice.field.press('Enter')
-  expect(await alice.field.inputValue()).toBe('so 🔥')
+  await alice.finds('so 🔥')
   await alice.field.press('Shift+Enter')
   await alice.page.keyboard.type('two')
-  expect(await alice.field.inputValue()).toBe('so 🔥\ntwo')
+  await alice.finds('so 🔥\ntwo')
   await alice.page.keyboard.press('Escape')
   await until('the row has the focus', () =>
     alice.page.evaluate(() => document.activeElement?.textContent?.includes('Bob') ?? false),
@@ -79,4 +79,25 @@ test('the keyboard goes from conversation to conversation, and lists what it can
   await alice.page.getByRole('dialog', { name: alice.t.shortcuts.title }).waitFor()
   await alice.page.keyboard.press('Escape')
   await alice.chats.waitFor()
+})
+
+test('a long message is cut at its end, also if it runs against the direction of the app', async () => {
+  const [alice, bob, toAlice] = await world.withFriend('Alice', 'Bob', { language: 'ar', screen: 'phone' })
+  const words = 'It begins here, and it is longer than any list is wide, so that its end is not to be seen'
+  await bob.client.send(toAlice, words)
+  await alice.seesInList('Bob', words)
+  const isInView = (at: number): Promise<boolean> =>
+    alice
+      .conversationWith('Bob')
+      .getByText(words)
+      .evaluate((element, at) => {
+        const range = document.createRange()
+        const text = element.firstChild ?? element
+        range.setStart(text, at)
+        range.setEnd(text, at + 1)
+        const letter = range.getBoundingClientRect()
+        const line = (element.parentElement ?? element).getBoundingClientRect()
+        return letter.left >= line.left && letter.right <= line.right
+      }, at)
+  expect([await isInView(0), await isInView(words.length - 1)]).toEqual([true, false])
 })

@@ -1,6 +1,7 @@
 // Stories of contacts: own names, muting, the end of a friendship, blocking, invitations.
 import { expect, test } from 'bun:test'
 import type { AppPerson } from './app-person.ts'
+import { isTold } from './told.ts'
 import { AppWorld } from './world.ts'
 
 const world = new AppWorld()
@@ -33,7 +34,7 @@ test('a contact gets a name of my own, is muted, and cleared', async () => {
   await alice.page.getByRole('button', { name: t.mute, exact: true }).waitFor()
   await alice.presses(t.clear)
   await confirms(alice, t.clear)
-  await alice.reads(t.cleared)
+  await isTold(alice, t.cleared)
   await alice.goesTo('#/chats')
   await alice.seesInList('<b>Bobby</b>', alice.t.chats.nothing)
 })
@@ -64,7 +65,7 @@ test('who is blocked is listed as blocked until the block is lifted', async () =
   await opensContact(alice, 'Bob')
   await alice.presses(t.block)
   await confirms(alice, t.block)
-  await alice.reads(t.isBlocked('Bob'))
+  await isTold(alice, t.isBlocked('Bob'))
   await alice.goesTo('#/contacts/blocked')
   const blocked = alice.page.getByRole('listitem').filter({ hasText: 'Bob' })
   await blocked.getByRole('button', { name: t.unblock }).click()
@@ -72,11 +73,11 @@ test('who is blocked is listed as blocked until the block is lifted', async () =
   await bob.asksForFriendship(alias)
   await alice.goesTo('#/contacts')
   await alice.presses(t.accept)
-  await alice.reads(t.accepted('Bob'))
+  await isTold(alice, t.accepted('Bob'))
 })
 
 test('who is removed leaves both lists', async () => {
-  const [alice] = await world.friends('Alice', 'Bob')
+  const [alice] = await world.withFriend('Alice', 'Bob')
   const t = alice.t.contacts
   await opensContact(alice, 'Bob')
   await alice.presses(t.remove)
@@ -92,7 +93,7 @@ test('an invitation waits until there is an account, and asks before it sends a 
   const alice = await world.stranger('Alice')
   const { invitation, contacts } = alice.t
   await alice.goesTo(`#/add/${alias}?relay=${world.relay.url}`)
-  await alice.reads(invitation.welcome(alias))
+  await alice.reads(invitation.invited(alias))
   await alice.registers()
   await alice.page.getByRole('heading', { name: 'Bob' }).waitFor()
   // Nothing was sent by opening the link.

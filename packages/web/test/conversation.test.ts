@@ -2,9 +2,10 @@
 import { expect, test } from 'bun:test'
 import { Person, until } from '../../client/test/people.ts'
 import type { AppPerson } from './app-person.ts'
+import { isTold, keepNotices } from './told.ts'
 import { AppWorld } from './world.ts'
 
-const world = new AppWorld()
+const world = new AppWorld({}, { keepsApp: true })
 
 /** The text of the focused element. */
 const focused = (person: AppPerson): Promise<string> =>
@@ -39,7 +40,8 @@ test('a long conversation opens at the first unread message, and leads to its en
   await until('the next one has the focus', async () => (await focused(alice)).includes('message 6.'))
 
   await bob.client.send(toAlice, 'while she looks back')
-  await alice.reads(t.newMessages(1))
+  // Exactly: what is announced contains it, too.
+  await alice.page.getByText(t.newMessages(1), { exact: true }).waitFor()
   await alice.page.keyboard.press('End')
   await until('the last one has the focus', async () =>
     (await focused(alice)).includes('while she looks back'),
@@ -54,12 +56,16 @@ test('a message is deleted here, which can be undone, and one is retracted', asy
   await bob.client.send(toAlice, 'keep this')
   await bob.client.send(toAlice, 'not this')
   await alice.opens('Bob')
+  await keepNotices(alice.page)
   await alice.does(t.removeHere, 'keep this')
   await alice.page.getByRole('article').filter({ hasText: 'keep this' }).waitFor({ state: 'detached' })
   await alice.presses(alice.t.common.undo)
   await alice.sees('keep this')
+  // From here on it is deleted when its time is over.
+  await alice.reloads()
   await alice.does(t.removeHere, 'not this')
-  await alice.page.getByText(t.removed(1)).waitFor({ state: 'detached' })
+  // The list shows what is left once it is deleted in the store.
+  await alice.seesInList('Bob', 'keep this')
   await alice.reloads()
   await alice.sees('keep this')
   expect(await alice.page.getByRole('article').count()).toBe(1)
@@ -92,11 +98,14 @@ test('messages are answered, selected, copied and forwarded', async () => {
   await alice.page.getByRole('checkbox', { name: t.select }).first().check()
   await alice.reads(t.selected(2))
   await alice.presses(alice.t.common.copy)
-  await alice.reads(alice.t.common.copied)
-  expect(await alice.page.evaluate(() => navigator.clipboard.readText())).toBe('one\ntwo')
+  await isTold(alice, alice.t.common.copied)
+  expect(await alice.page.evaluate(() => navigator.clipboard.readText())).toMatch(
+    /^\[[^\]]+\] Bob: one\n\[[^\]]+\] Bob: two$/,
+  )
 
   await alice.does(t.forward, 'two')
-  await alice.page.getByRole('dialog').getByRole('button', { name: 'Bob' }).click()
+  await alice.page.getByRole('dialog').getByRole('checkbox', { name: 'Bob' }).check()
+  await alice.page.getByRole('dialog').getByRole('button', { name: t.forward }).click()
   await bob.receives('two')
 })
 

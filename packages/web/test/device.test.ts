@@ -35,7 +35,7 @@ test('everything on a device moves to another one as an encrypted file', async (
   await alice.goesTo('#/settings/account')
   await alice.presses(settings.erase)
   await alice.presses(settings.eraseDo)
-  await alice.presses(device.importTitle)
+  await alice.presses(alice.t.welcome.importTitle)
 
   await alice.page.getByLabel(device.importFile, { exact: true }).setInputFiles(path)
   await alice.page.getByLabel(device.backupPassphrase).fill('another one')
@@ -63,5 +63,5 @@ test('settings say what the app is, what the relay knows, and what is kept', asy
   await alice.goesTo('#/settings/appearance')
   await alice.page.getByLabel('العربية').check()
   await alice.page.getByRole('heading', { name: 'المظهر' }).waitFor()
-  expect(await alice.page.evaluate(() => document.documentElement.dir)).toBe('rtl')
+  await alice.page.locator('html[dir=rtl]').waitFor()
 })

@@ -1,4 +1,5 @@
-// The disk of the relay is full: the app says so in words, keeps what was written, and sends it later.
+// The disk of the relay is full: the app says so in words, keeps what was written, and sends it later. The
+// people are the expectations: `sees`, `reads` and `receives` fail if what they name does not come.
 import { afterAll, test } from 'bun:test'
 import { until } from '../../client/test/people.ts'
 import { mountSmallDisk, type SmallDisk } from '../../relay/test/small-disk.ts'
@@ -14,7 +15,7 @@ const world = new AppWorld(async () => {
 afterAll(() => disk?.remove())
 
 test('a message to a full relay waits, the app says why, and it is sent once there is space', async () => {
-  const [alice, bob] = await world.friends('Alice', 'Bob')
+  const [alice, bob] = await world.withFriend('Alice', 'Bob')
   await alice.opens('Bob')
   await alice.writes('before')
   await alice.sees('before', { mark: 'delivered' })
@@ -28,6 +29,5 @@ test('a message to a full relay waits, the app says why, and it is sent once the
   await alice.sees('while it is full', { mark: 'sending' })
   disk.empty()
   await alice.sees('while it is full', { mark: 'delivered' })
-  await bob.opens('Alice')
-  await bob.sees('while it is full')
+  await bob.receives('while it is full')
 })

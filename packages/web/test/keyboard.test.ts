@@ -1,7 +1,8 @@
-// The central story by keyboard alone. Everything is found by its role and name in the accessibility tree.
+// The central story by keyboard alone. Whatever is used is reached by the tab key and recognised by its role
+// and name in the browser's accessibility tree, as by somebody who sees nothing.
 import { afterAll, expect, test } from 'bun:test'
-import type { Locator } from 'playwright-core'
-import { Person } from '../../client/test/people.ts'
+import { Person, until } from '../../client/test/people.ts'
+import { AccessibilityTree } from './accessibility-tree.ts'
 import type { AppPerson } from './app-person.ts'
 import { AppWorld } from './world.ts'
 
@@ -14,80 +15,141 @@ afterAll(async () => {
 /** More presses of the tab key than any screen here has places. */
 const MOST_TABS = 40
 
-/** Presses the tab key until this has the focus, as it must within the screen. */
-async function tabTo(person: AppPerson, target: Locator): Promise<void> {
-  await target.waitFor()
-  for (let pressed = 0; pressed <= MOST_TABS; pressed++) {
-    if (await target.evaluate((element) => element === document.activeElement)) return
-    await person.page.keyboard.press('Tab')
+/** One pixel. */
+const PICTURE = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+
+/** A person who has no mouse and sees nothing. */
+class Listener {
+  readonly person: AppPerson
+  readonly #tree: AccessibilityTree
+
+  private constructor(person: AppPerson, tree: AccessibilityTree) {
+    this.person = person
+    this.#tree = tree
   }
-  throw new Error(`the tab key does not lead to ${target}`)
+
+  static async of(person: AppPerson): Promise<Listener> {
+    return new Listener(person, await AccessibilityTree.of(person.page))
+  }
+
+  press(key: string): Promise<void> {
+    return this.person.page.keyboard.press(key)
+  }
+
+  type(text: string): Promise<void> {
+    return this.person.page.keyboard.type(text)
+  }
+
+  /** Waits until something with this role, and a name that begins so, can be read. */
+  hears(role: string, name: string): Promise<boolean> {
+    return until(`${role} ${name}`, async () =>
+      (await this.#tree.nodes()).some((node) => node.role === role && node.name.startsWith(name)),
+    )
+  }
+
+  /** Waits until the focus is on it. */
+  isAt(role: string, name: string): Promise<boolean> {
+    return until(`the focus on ${role} ${name}`, () => this.#isAt(role, name))
+  }
+
+  /** Presses the tab key until this has the focus, as it must within the screen. */
+  async goesTo(role: string, name: string): Promise<void> {
+    await this.hears(role, name)
+    for (let pressed = 0; pressed <= MOST_TABS; pressed++) {
+      if (await this.#isAt(role, name)) return
+      await this.press('Tab')
+    }
+    throw new Error(`the tab key does not lead to ${role} ${name}`)
+  }
+
+  async uses(role: string, name: string): Promise<void> {
+    await this.goesTo(role, name)
+    await this.press('Enter')
+  }
+
+  async #isAt(role: string, name: string): Promise<boolean> {
+    const focused = await this.#tree.focused()
+    return focused.role === role && focused.name.startsWith(name)
+  }
 }
 
-test('an account is made, somebody is added, and a conversation held by keyboard alone', async () => {
+test('the central story by keyboard and accessibility tree: register, befriend, talk, picture, reload, recover', async () => {
   const bob = await Person.join('Bob', world.relay.url)
   others.push(bob)
-  const alice = await world.stranger('Alice')
-  const { page, t } = alice
-  const { keyboard } = page
-  const button = (name: string): Locator => page.getByRole('button', { name, exact: true })
-  const link = (name: string): Locator => page.getByRole('link', { name, exact: true }).first()
-  const textbox = (name: string): Locator => page.getByRole('textbox', { name, exact: true })
-  const hasFocus = (target: Locator): Promise<boolean> =>
-    target.evaluate((element) => element === document.activeElement)
+  const person = await world.stranger('Alice')
+  const { t } = person
+  let alice = await Listener.of(person)
 
-  await tabTo(alice, button(t.welcome.create))
-  await keyboard.press('Enter')
-  await textbox(t.welcome.nicknameLabel).waitFor()
-  expect(await hasFocus(textbox(t.welcome.nicknameLabel))).toBe(true)
-  await keyboard.type('Alice')
-  await keyboard.press('Enter')
-
-  const heading = page.getByRole('heading', { name: t.welcome.phraseTitle })
-  await heading.waitFor()
-  expect(await hasFocus(heading)).toBe(true)
-  const words = await page.getByRole('main').getByRole('listitem').allTextContents()
-  await tabTo(alice, button(t.welcome.phraseWritten))
-  await keyboard.press('Enter')
-  await button(t.welcome.confirmDo).waitFor()
-  const fields = await page.getByRole('textbox').all()
-  expect(fields).toHaveLength(3)
+  await alice.uses('button', t.welcome.create)
+  await alice.isAt('textbox', t.welcome.nicknameLabel)
+  await alice.type('Alice')
+  await alice.press('Enter')
+  await alice.isAt('heading', t.welcome.phraseTitle)
+  const words = await person.page.getByRole('main').getByRole('listitem').allTextContents()
+  await alice.uses('button', t.welcome.phraseWritten)
+  await alice.hears('button', t.welcome.confirmDo)
   for (const [at, word] of words.entries()) {
-    const field = textbox(t.welcome.confirmWord(at + 1))
-    if (!(await field.isVisible())) continue
-    await tabTo(alice, field)
-    await keyboard.type(word)
+    const name = t.welcome.confirmWord(at + 1)
+    if (!(await person.page.getByRole('textbox', { name, exact: true }).isVisible())) continue
+    await alice.goesTo('textbox', name)
+    await alice.type(word)
   }
-  await keyboard.press('Enter')
+  await alice.press('Enter')
 
-  await tabTo(alice, link(t.chats.addContact))
-  await keyboard.press('Enter')
-  await textbox(t.contacts.aliasLabel).waitFor()
-  expect(await hasFocus(textbox(t.contacts.aliasLabel))).toBe(true)
-  await keyboard.type(bob.alias)
-  await keyboard.press('Enter')
-  await tabTo(alice, button(t.contacts.request))
-  await keyboard.press('Enter')
-  const [request] = (await bob.heard.friend_request.length)
-    ? bob.heard.friend_request
-    : [await new Promise<{ friendship_id: number }>((resolve) => bob.client.on('friend_request', resolve))]
-  if (!request) throw new Error('no request came')
+  await alice.uses('link', t.chats.addContact)
+  await alice.isAt('textbox', t.contacts.aliasLabel)
+  await alice.type(bob.alias)
+  await alice.press('Enter')
+  await alice.uses('button', t.contacts.request)
+  const request = await until('Bob gets the request', () => bob.heard.friend_request[0])
   await bob.client.acceptFriend(request.friendship_id)
 
-  await tabTo(alice, link(t.common.chats))
-  await keyboard.press('Enter')
-  await tabTo(alice, alice.conversationWith('Bob'))
-  await keyboard.press('Enter')
-  await tabTo(alice, textbox(t.conversation.write))
-  await keyboard.type('Without a mouse')
-  await keyboard.press('Enter')
+  await alice.uses('link', t.common.chats)
+  await alice.uses('link', 'Bob')
+  await alice.goesTo('textbox', t.conversation.write)
+  await alice.type('Without a mouse')
+  await alice.press('Enter')
   await bob.receives('Without a mouse')
-  const alias = (await bob.client.conversations())[0]?.contactId ?? ''
+  const [{ contactId: alias } = { contactId: '' }] = await bob.client.conversations()
   await bob.client.send(alias, 'I can tell')
-  await page.getByRole('article').filter({ hasText: 'I can tell' }).waitFor()
+  await alice.hears('StaticText', 'I can tell')
+  await alice.isAt('textbox', t.conversation.write)
 
+  // Before the menu is opened: the browser takes a moment to leave the dialog for files to the test.
+  const choosing = person.page.waitForEvent('filechooser')
+  await alice.uses('button', t.conversation.attach)
+  await alice.isAt('menuitem', t.media.pictures)
+  await alice.press('Enter')
+  await (await choosing).setFiles({ name: 'dot.png', mimeType: 'image/png', buffer: PICTURE })
+  await alice.hears('dialog', '')
+  await alice.uses('button', t.media.send)
+  await until('Bob gets the picture', async () => (await bob.client.messages(alias)).length === 3)
+  await alice.uses('button', t.media.openPicture)
+  await alice.hears('dialog', '')
+  await alice.press('Escape')
+  await alice.isAt('button', t.media.openPicture)
+
+  await person.page.reload()
+  alice = await Listener.of(person)
+  await alice.hears('StaticText', 'I can tell')
   // Escape closes the conversation, and the list is there.
-  await keyboard.press('Escape')
-  await textbox(t.conversation.write).waitFor({ state: 'detached' })
-  await tabTo(alice, alice.conversationWith('Bob'))
+  await alice.goesTo('textbox', t.conversation.write)
+  await alice.press('Escape')
+  await alice.goesTo('link', 'Bob')
+
+  const again = await world.stranger('Alice')
+  const anew = await Listener.of(again)
+  await anew.uses('button', t.welcome.recover)
+  await anew.isAt('textbox', t.welcome.phraseLabel)
+  await anew.type(words.join(' '))
+  await anew.uses('button', t.welcome.recoverDo)
+  await anew.uses('link', 'Bob')
+  await anew.goesTo('textbox', t.conversation.write)
+  await anew.type('I am back')
+  await anew.press('Enter')
+  await bob.receives('I am back')
+  expect(bob.heard.message.map(({ text }) => text)).toContain('I am back')
 })

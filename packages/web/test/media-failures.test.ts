@@ -22,14 +22,12 @@ async function hostileFriend(): Promise<{ alice: AppPerson; mallory: Person; ali
 }
 
 test('a relay without room says so, and the user tries again or gives up', async () => {
-  const [alice] = await world.friends('Alice', 'Bob')
+  const [alice] = await world.withFriend('Alice', 'Bob')
   alice.expects(/status of 507/)
   await alice.opens('Bob')
   const { media, common } = alice.t
   const buffer = Buffer.alloc(ROOM_BYTES + 1)
-  await alice.page
-    .getByLabel(media.files)
-    .setInputFiles([{ name: 'large.zip', mimeType: 'application/zip', buffer }])
+  await alice.attaches({ name: 'large.zip', mimeType: 'application/zip', buffer })
   await alice.page.getByRole('dialog').getByRole('button', { name: media.send, exact: true }).click()
   const uploads = alice.page.getByRole('list', { name: media.uploads })
   await uploads.getByText(media.codes.RELAY_FULL ?? '').waitFor()

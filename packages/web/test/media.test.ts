@@ -1,7 +1,8 @@
 // Stories of pictures and files.
 import { expect, test } from 'bun:test'
 import type { Locator } from 'playwright-core'
-import type { AppPerson } from './app-person.ts'
+import { until } from '../../client/test/people.ts'
+import type { AppPerson, GivenFile } from './app-person.ts'
 import { AppWorld } from './world.ts'
 
 const world = new AppWorld()
@@ -27,21 +28,15 @@ async function photo(person: AppPerson, width: number, height: number): Promise<
   return Buffer.concat([Buffer.from(drawn.slice(0, 2)), comment, Buffer.from(drawn.slice(2))])
 }
 
-interface Given {
-  readonly name: string
-  readonly mimeType: string
-  readonly buffer: Buffer
-}
-
 /** Chooses files and looks at what is asked before they are sent. */
-async function chooses(person: AppPerson, ...files: readonly Given[]): Promise<Locator> {
-  await person.page.getByLabel(person.t.media.files).setInputFiles([...files])
+async function chooses(person: AppPerson, ...files: readonly GivenFile[]): Promise<Locator> {
+  await person.attaches(...files)
   const dialog = person.page.getByRole('dialog')
   await dialog.getByRole('button', { name: person.t.media.send, exact: true }).waitFor()
   return dialog
 }
 
-async function sends(person: AppPerson, ...files: readonly Given[]): Promise<void> {
+async function sends(person: AppPerson, ...files: readonly GivenFile[]): Promise<void> {
   const dialog = await chooses(person, ...files)
   await dialog.getByRole('button', { name: person.t.media.send, exact: true }).click()
 }
@@ -100,7 +95,7 @@ test('a picture is sent smaller and without its place, or as it is', async () =>
 })
 
 test('the viewer is used by keyboard, and gives the focus back', async () => {
-  const [alice] = await world.friends('Alice', 'Bob')
+  const [alice] = await world.withFriend('Alice', 'Bob')
   await alice.opens('Bob')
   await sends(alice, { name: 'a.jpg', mimeType: 'image/jpeg', buffer: await photo(alice, 1600, 1200) })
   const button = await picture(alice)
@@ -117,7 +112,7 @@ test('the viewer is used by keyboard, and gives the focus back', async () => {
   expect(await widthOf()).toBeCloseTo(before, 0)
   await alice.page.keyboard.press('Escape')
   await image.waitFor({ state: 'hidden' })
-  expect(await button.evaluate((element) => element === document.activeElement)).toBe(true)
+  await until('the picture has the focus', () => button.evaluate((own) => own === document.activeElement))
 })
 
 test('a file arrives as it is, with a harmless name, and never runs', async () => {
@@ -173,7 +168,7 @@ test('a picture is taken by the camera, and the camera is off afterwards', async
   const [alice, bob] = await world.friends('Alice', 'Bob')
   await alice.opens('Bob')
   await bob.opens('Alice')
-  await alice.presses(alice.t.media.attach)
+  await alice.presses(alice.t.conversation.attach)
   await alice.page.getByRole('menuitem', { name: alice.t.media.camera }).click()
   const take = alice.page.getByRole('button', { name: alice.t.media.takePicture })
   await alice.page.waitForFunction(() => document.querySelector('video')?.srcObject instanceof MediaStream)
@@ -188,7 +183,7 @@ test('a picture is taken by the camera, and the camera is off afterwards', async
 })
 
 test('media are removed from memory when asked for, and downloaded again', async () => {
-  const [alice] = await world.friends('Alice', 'Bob')
+  const [alice] = await world.withFriend('Alice', 'Bob')
   await alice.opens('Bob')
   await sends(alice, { name: 'a.jpg', mimeType: 'image/jpeg', buffer: await photo(alice, 1600, 1200) })
   await picture(alice)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { sharedChromium } from '../../client/test/browser/shared-chromium.ts'
 import { differenceOf, PICTURES, photographParts } from './parts/pictures.ts'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(240_000)
 
 test('every part looks as in its stored picture', async () => {
   const browser = await sharedChromium()

@@ -6,7 +6,7 @@ import { sharedChromium } from '../../client/test/browser/shared-chromium.ts'
 import { ar } from '../src/texts/ar/ar.ts'
 import { builtApp } from './built-app.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(240_000)
 
 /** The policy that the server sends with the page. */
 let policy = ''

@@ -1,6 +1,7 @@
 // Stories of the shop: what is ordered, paid and used.
 import { describe, expect, test } from 'bun:test'
 import type { AppPerson } from './app-person.ts'
+import { isTold } from './told.ts'
 import { AppWorld } from './world.ts'
 
 const world = new AppWorld({ PAYMENTS: 'dev', LIMIT_CHANNEL_SEATS: '1' })
@@ -20,7 +21,7 @@ test('an alias is found while typing, ordered, paid and bound', async () => {
   await clara.page.getByRole('link').filter({ hasText: 'clara_of_the_hills' }).first().click()
   await clara.presses(t.hold)
   await clara.presses(t.bind)
-  await clara.reads(t.boundNotice('clara_of_the_hills'))
+  await isTold(clara, t.boundNotice('clara_of_the_hills'))
   await clara.reads(t.bound)
   expect(await clara.ownAlias()).toBe('clara_of_the_hills')
 })

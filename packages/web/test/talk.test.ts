@@ -1,8 +1,9 @@
 // Stories of people who talk.
 import { expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
 import { AppWorld } from './world.ts'
 
-const world = new AppWorld()
+const world = new AppWorld({}, { keepsApp: true })
 
 test('friends talk, and see what was read', async () => {
   const [alice, bob] = await world.friends('Alice', 'Bob')
@@ -47,12 +48,25 @@ test('what is typed without a connection is sent when it is back, in its order',
 })
 
 test('a draft survives a reload', async () => {
-  const [alice] = await world.friends('Alice', 'Bob')
+  const [alice] = await world.withFriend('Alice', 'Bob')
   await alice.opens('Bob')
+  await alice.waitsUntilKept()
   await alice.types('Not finished')
   await alice.reloads()
-  await alice.field.waitFor()
-  expect(await alice.field.inputValue()).toBe('Not finished')
+  await alice.finds('Not finished')
+})
+
+test('a draft survives a reload while the device stores slowly', async () => {
+  const [alice] = await world.withFriend('Alice', 'Bob')
+  await alice.opens('Bob')
+  await alice.waitsUntilKept()
+  const first = alice.page
+  await alice.comes()
+  await occupyStore(alice.page, 2500)
+  alice.looksAt(first)
+  await alice.types('Not finished')
+  await alice.reloads()
+  await alice.finds('Not finished')
 })
 
 test('a second tab shows the same, and writes, too', async () => {
@@ -70,3 +84,27 @@ test('a second tab shows the same, and writes, too', async () => {
   alice.looksAt(alice.context.pages()[0] ?? first)
   await alice.sees('answer')
 })
+
+/** From now on all writes into the app's store wait for this time, for a transaction of this page. */
+function occupyStore(page: Page, forMs: number): Promise<void> {
+  return page.evaluate(async (forMs) => {
+    const opening = indexedDB.open('sotto')
+    const database = await new Promise<IDBDatabase>((resolve) => {
+      opening.onsuccess = () => resolve(opening.result)
+    })
+    const names = [...database.objectStoreNames]
+    const table = database.transaction(names, 'readwrite').objectStore(names[0] ?? '')
+    const end = performance.now() + forMs
+    await new Promise<void>((resolve) => {
+      const read = (): void => {
+        // A transaction lasts for as long as something is asked of it.
+        table.get('nothing').onsuccess = () => {
+          resolve()
+          if (performance.now() < end) read()
+          else database.close()
+        }
+      }
+      read()
+    })
+  }, forMs)
+}

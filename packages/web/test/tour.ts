@@ -2,12 +2,16 @@
 // menus. For tests and pictures that must leave out no screen.
 import { Channels } from '@sotto/client'
 import { Person, until } from '../../client/test/people.ts'
-import type { AppPerson, PersonOptions } from './app-person.ts'
+import type { AppPerson } from './app-person.ts'
 import type { AppStage } from './app-stage.ts'
+import type { PersonOptions } from './browser-person.ts'
 import { TALK } from './tour-talk.ts'
 
 /** Called at each screen, with a name for it: `contacts`, `chats-open`, `settings-lock-menu`. */
-type Look = (person: AppPerson, name: string) => Promise<void>
+export type Look = (person: AppPerson, name: string) => Promise<void>
+
+/** Some places that a tour has to show: a link that was not found would leave them out. */
+export const PLACES = ['welcome-phrase', 'chats', 'chats-open', 'contacts', 'contacts-add', 'contacts-open']
 
 /** Shows everything to `look`. */
 export async function tour(stage: AppStage, options: PersonOptions, look: Look): Promise<void> {
@@ -97,7 +101,7 @@ async function follow(person: AppPerson, look: Look): Promise<void> {
     const name = nameOf(place)
     await person.goesTo(place)
     await look(person, name)
-    for (const menu of await person.page.locator('button[popovertarget]:visible').all()) {
+    for (const menu of await person.page.locator('button[aria-haspopup="menu"]:visible').all()) {
       await menu.click()
       await person.settles()
       await look(person, `${name}-menu`)

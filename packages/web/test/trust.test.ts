@@ -2,26 +2,33 @@
 import { expect, test } from 'bun:test'
 import { deriveIdentityKeys, encodeBase64, generateMnemonic } from '@sotto/crypto'
 import type { AppPerson } from './app-person.ts'
+import { isTold } from './told.ts'
 import { AppWorld } from './world.ts'
 
 const world = new AppWorld()
+const FRIENDS = /\/api\/v1\/friends(\?|$)/
 
-/** Opens the security code of a contact, by the contact's page. */
-async function opensCode(person: AppPerson, contact: string): Promise<string> {
-  await person.goesTo('#/contacts')
-  await person.conversationWith(contact).click()
-  await person.follows(person.t.trust.title)
-  return (await person.page.locator('.contacts-code').innerText()).replaceAll(/\s+/g, ' ').trim()
+/** From now on the relay gives this person other keys for all friends. */
+async function getsOtherKeys(person: AppPerson): Promise<void> {
+  const other = await deriveIdentityKeys(
+    await generateMnemonic((length) => crypto.getRandomValues(new Uint8Array(length))),
+  )
+  await person.context.route(FRIENDS, async (route) => {
+    const answer = await route.fetch()
+    const friends: { x25519_public_key: string }[] = await answer.json()
+    const x25519_public_key = encodeBase64(other.agreement.publicKey)
+    await route.fulfill({ response: answer, json: friends.map((each) => ({ ...each, x25519_public_key })) })
+  })
 }
 
 test('two people compare their code, are verified, and take it back', async () => {
   const [alice, bob] = await world.friends('Alice', 'Bob')
   const t = alice.t.trust
-  const code = await opensCode(alice, 'Bob')
+  const code = await alice.opensCode('Bob')
   expect(code).toMatch(/^([0-9A-F]{4} ){14}[0-9A-F]{4}$/i)
-  expect(await opensCode(bob, 'Alice')).toBe(code)
+  expect(await bob.opensCode('Alice')).toBe(code)
   await alice.presses(t.same)
-  await alice.reads(t.isVerified('Bob'))
+  await isTold(alice, t.isVerified('Bob'))
   await alice.reads(t.verified)
   await alice.presses(t.takeBack)
   await alice.page.getByRole('button', { name: t.same, exact: true }).waitFor()
@@ -30,12 +37,12 @@ test('two people compare their code, are verified, and take it back', async () =
 test('the code on the screen of the other one is scanned from a picture, and any other code is refused', async () => {
   const [alice, bob, carol] = await world.friends('Alice', 'Bob', 'Carol')
   const { trust: t, scan } = alice.t
-  await opensCode(bob, 'Alice')
-  await opensCode(carol, 'Alice')
+  await bob.opensCode('Alice')
+  await carol.opensCode('Alice')
   const [bobs, carols] = await Promise.all(
     [bob, carol].map((each) => each.page.locator('.qr-code').screenshot()),
   )
-  await opensCode(alice, 'Bob')
+  await alice.opensCode('Bob')
   const picks = async (buffer: Buffer | undefined): Promise<void> => {
     await alice.presses(scan.scan)
     await alice.page
@@ -43,9 +50,9 @@ test('the code on the screen of the other one is scanned from a picture, and any
       .setInputFiles({ name: 'code.png', mimeType: 'image/png', buffer: buffer ?? Buffer.alloc(0) })
   }
   await picks(carols)
-  await alice.reads(scan.differs)
+  await isTold(alice, scan.differs)
   await picks(bobs)
-  await alice.reads(t.isVerified('Bob'))
+  await isTold(alice, t.isVerified('Bob'))
 })
 
 test('an alias is scanned from a picture', async () => {
@@ -64,22 +71,13 @@ test('an alias is scanned from a picture', async () => {
 })
 
 test('keys change: the app says so on every screen, refuses, and goes on after a deliberate choice', async () => {
-  const [alice] = await world.friends('Alice', 'Bob')
+  const [alice] = await world.withFriend('Alice', 'Bob')
   const t = alice.t.trust
-  const before = await opensCode(alice, 'Bob')
-  // From now on the relay gives other keys for Bob.
-  const other = await deriveIdentityKeys(
-    await generateMnemonic((length) => crypto.getRandomValues(new Uint8Array(length))),
-  )
-  await alice.context.route(/\/api\/v1\/friends(\?|$)/, async (route) => {
-    const answer = await route.fetch()
-    const friends: { x25519_public_key: string }[] = await answer.json()
-    const x25519_public_key = encodeBase64(other.agreement.publicKey)
-    await route.fulfill({ response: answer, json: friends.map((each) => ({ ...each, x25519_public_key })) })
-  })
+  const before = await alice.opensCode('Bob')
+  await getsOtherKeys(alice)
   await alice.goesTo('#/settings')
   await alice.goesTo('#/contacts')
-  const alarm = alice.page.getByRole('alert').filter({ hasText: t.changedBar('Bob', 0) })
+  const alarm = alice.page.getByRole('alert').filter({ hasText: alice.t.common.keysChanged('Bob', 0) })
   await alarm.waitFor()
   await alice.goesTo('#/settings')
   await alarm.waitFor()
@@ -89,9 +87,9 @@ test('keys change: the app says so on every screen, refuses, and goes on after a
   await alice.types('This must not be sent')
   await alice.field.press('Enter')
   await alice.reads(alice.t.errors.codes.KEY_CHANGED ?? '')
-  await alice.follows(t.look)
+  await alice.follows(alice.t.common.keysChangedLook)
   await alice.reads(t.changedTitle('Bob'))
-  const shown = (await alice.page.locator('.contacts-code').innerText()).replaceAll(/\s+/g, ' ').trim()
+  const shown = await alice.readsCode()
   expect(shown).not.toBe(before)
   // Nothing is renewed before the question is answered.
   await alice.presses(t.renewBlind)
@@ -102,7 +100,47 @@ test('keys change: the app says so on every screen, refuses, and goes on after a
     .waitFor()
   await alice.presses(t.renewSame)
   await alice.page.getByRole('dialog').getByRole('button', { name: t.same, exact: true }).click()
-  await alice.reads(t.isVerified('Bob'))
+  await isTold(alice, t.isVerified('Bob'))
   await alice.reads(t.verified)
-  expect((await alice.page.locator('.contacts-code').innerText()).replaceAll(/\s+/g, ' ').trim()).toBe(shown)
+  expect(await alice.readsCode()).toBe(shown)
+})
+
+test('who goes on without comparing talks again, is not verified, and is reminded until the codes are compared', async () => {
+  const [phrase = '', bobsPhrase = ''] = await world.phrasesOfFriends('Alice', 'Bob')
+  const [alice, bob] = [await world.stranger('Alice'), await world.recovered('Bob', bobsPhrase)]
+  const { trust: t, common } = alice.t
+  // The relay lies at first. Then it gives the keys that Bob has.
+  await getsOtherKeys(alice)
+  await alice.recovers(phrase)
+  await alice.opensCode('Bob')
+  await alice.presses(t.same)
+  await alice.reads(t.verified)
+  await alice.context.unroute(FRIENDS)
+  await alice.goesTo('#/settings')
+  await alice.goesTo('#/contacts')
+  await alice.follows(common.keysChangedLook)
+  await alice.presses(t.renewBlind)
+  await alice.page.getByRole('dialog').getByRole('button', { name: t.renewBlind, exact: true }).click()
+  await alice.page.getByRole('button', { name: t.same, exact: true }).waitFor()
+  await alice.page.getByRole('alert').waitFor({ state: 'detached' })
+
+  await alice.goesTo('#/chats')
+  await alice.opens('Bob')
+  await alice.writes('Is it you?')
+  await alice.sees('Is it you?', { mark: 'delivered' })
+  await bob.opens('Alice')
+  await bob.sees('Is it you?')
+  await bob.writes('It is')
+  await alice.sees('It is')
+  await alice.reloads()
+  await alice.sees('It is')
+  const reminder = alice.page.getByRole('status').filter({ hasText: common.keysRenewed })
+  await reminder.getByRole('link', { name: common.keysCompare }).click()
+  expect(await alice.readsCode()).toBe(await bob.opensCode('Alice'))
+  await alice.presses(t.same)
+  await alice.reads(t.verified)
+  await alice.goesTo('#/chats')
+  await alice.opens('Bob')
+  await alice.sees('It is')
+  await reminder.waitFor({ state: 'detached' })
 })

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { AppWorld } from './world.ts'
 
-const world = new AppWorld()
+const world = new AppWorld({}, { keepsApp: true })
 
 test('the browser refuses texts as scripts and as markup, and every other policy', async () => {
   const alice = await world.stranger('Alice')

@@ -10,9 +10,10 @@ import { sharedChromium } from '../../client/test/browser/shared-chromium.ts'
 import { Person } from '../../client/test/people.ts'
 import { makeProcessFolder } from '../../client/test/process-folder.ts'
 import { AppPerson } from './app-person.ts'
+import { Barriers } from './axe.ts'
 import { builtApp } from './built-app.ts'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(240_000)
 
 let folder = ''
 let relay: RelayProcess
@@ -118,6 +119,9 @@ test('an update while a draft is open keeps the draft, and the old version works
   await deploy('-next')
   await alice.page.evaluate(async () => (await navigator.serviceWorker.ready).update())
   await alice.reads(alice.t.updates.ready)
+  const barriers = new Barriers()
+  await barriers.lookAt(alice, 'an update')
+  expect(barriers.found).toEqual([])
   expect(await versions(alice.page)).toHaveLength(2)
   // The server has no part of the old version any more, and neither has the browser's own cache.
   const browser = await alice.context.newCDPSession(alice.page)
@@ -132,8 +136,7 @@ test('an update while a draft is open keeps the draft, and the old version works
   const loaded = alice.page.waitForEvent('load')
   await alice.presses(alice.t.updates.update)
   await loaded
-  await alice.field.waitFor()
-  expect(await alice.field.inputValue()).toBe('Not finished, but more')
+  await alice.finds('Not finished, but more')
   const script = await alice.page.locator('script[type=module]').getAttribute('src')
   expect(script).toEndWith('-next.js')
   await alice.reloads()

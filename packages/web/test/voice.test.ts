@@ -7,7 +7,7 @@ const world = new AppWorld()
 
 /** Records until the row says so many seconds. */
 async function records(person: AppPerson, seconds: number): Promise<void> {
-  await person.presses(person.t.media.record)
+  await person.presses(person.t.conversation.record)
   await recordsUntil(person, seconds)
 }
 
@@ -72,7 +72,7 @@ test('a voice message is recorded, paused, sent, and played at another speed', a
 })
 
 test('a voice message is played from where the keyboard goes, and one at a time', async () => {
-  const [alice] = await world.friends('Alice', 'Bob')
+  const [alice] = await world.withFriend('Alice', 'Bob')
   await alice.opens('Bob')
   for (const number of [1, 2]) {
     await records(alice, 2)
@@ -98,7 +98,7 @@ test('a voice message is played from where the keyboard goes, and one at a time'
 })
 
 test('a recording that is deleted is not sent, and the microphone is given back', async () => {
-  const [alice] = await world.friends('Alice', 'Bob')
+  const [alice] = await world.withFriend('Alice', 'Bob')
   await alice.opens('Bob')
   await alice.page.evaluate(() => {
     const ask = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices)
@@ -110,7 +110,7 @@ test('a recording that is deleted is not sent, and the microphone is given back'
   })
   await records(alice, 1)
   await alice.presses(alice.t.media.discard)
-  await alice.page.getByRole('button', { name: alice.t.media.record }).waitFor()
+  await alice.page.getByRole('button', { name: alice.t.conversation.record }).waitFor()
   const states = await alice.page.evaluate(() => {
     const stream: unknown = Reflect.get(globalThis, 'lastStream')
     return stream instanceof MediaStream ? stream.getTracks().map(({ readyState }) => readyState) : []

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { Icon, type IconName } from './icon.tsx'
 import './button.css'
 
-interface ButtonProps {
+export interface ButtonProps {
   readonly children: ComponentChildren
   /** `primary` is the one next action of a screen; `quiet` has no frame. */
   readonly kind?: 'primary' | 'plain' | 'quiet' | 'danger'
@@ -65,8 +65,8 @@ interface IconButtonProps {
   readonly isDisabled?: boolean
   readonly kind?: 'quiet' | 'primary' | 'danger'
   readonly isSubmit?: boolean
-  /** The id of the popover that it opens. */
-  readonly opens?: string
+  /** It opens a menu, which is open or not. */
+  readonly isExpanded?: boolean
   /** Tab passes it by: the keyboard has another way to the same. */
   readonly isSkipped?: boolean
 }
@@ -79,7 +79,7 @@ export function IconButton({
   isDisabled,
   kind = 'quiet',
   isSubmit,
-  opens,
+  isExpanded,
   isSkipped,
 }: IconButtonProps) {
   return (
@@ -90,7 +90,8 @@ export function IconButton({
       aria-label={label}
       aria-pressed={isPressed}
       disabled={isDisabled}
-      popovertarget={opens}
+      aria-haspopup={isExpanded === undefined ? undefined : 'menu'}
+      aria-expanded={isExpanded}
       tabIndex={isSkipped ? -1 : undefined}
       onClick={onClick}
     >

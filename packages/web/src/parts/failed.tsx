@@ -6,14 +6,17 @@ import { Empty } from './state.tsx'
 
 interface FailedProps {
   readonly error: unknown
+  /** The screen has no title. */
+  readonly isAlone?: boolean
   readonly onRetry: () => void
 }
 
-export function Failed({ error, onRetry }: FailedProps) {
+export function Failed({ error, isAlone = false, onRetry }: FailedProps) {
   return (
     <Empty
       icon="warning"
       title={texts.value.common.unreadable}
+      isAlone={isAlone}
       action={
         <Button kind="primary" onClick={onRetry}>
           {texts.value.common.tryAgain}

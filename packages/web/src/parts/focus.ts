@@ -13,3 +13,17 @@ export function useFirstFocus<T extends HTMLElement>(isWanted = true): RefObject
   }, [])
   return element
 }
+
+let isLoading = false
+
+/** Loads what keeps the focus in the page, once. Without it, the browser goes on as it always does. */
+export function loadFocusKeeper(): void {
+  if (isLoading) return
+  isLoading = true
+  import('./keep-focus.ts').then(
+    ({ keepFocus }) => keepFocus(),
+    () => {
+      isLoading = false
+    },
+  )
+}

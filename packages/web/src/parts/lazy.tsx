@@ -1,26 +1,55 @@
 // A part of the app that is loaded when it is first shown.
+import { ClientError } from '@sotto/client'
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { notifyError } from '../session/notices.ts'
+import { notify } from '../session/notices.ts'
+import { explain } from '../texts/explain.ts'
+import { loadTexts, texts } from '../texts/texts.ts'
+import { Failed } from './failed.tsx'
 import { Loading } from './state.tsx'
 
 /**
- * Makes a component of one that is loaded by need. `load` imports it, once. Until then there is `Meanwhile`.
+ * Makes a component that loads another one when it is first shown. `load` imports it, once. Until then
+ * `Meanwhile` is shown.
+ * If it cannot be loaded, the user can try again: in the place of the part, or in a notice if it has a
+ * `Meanwhile`. That loads the page again, because browsers remember a script that failed. Drafts are in the
+ * store.
  */
 export function lazy<P extends object>(
   load: () => Promise<ComponentType<P>>,
-  Meanwhile: ComponentType<P> = Loading,
+  Meanwhile?: ComponentType<P>,
 ): ComponentType<P> {
   let loaded: ComponentType<P> | undefined
   return function Lazy(props: P) {
     const [Shown, show] = useState<ComponentType<P> | undefined>(() => loaded)
+    const [failure, fail] = useState<unknown>()
     useEffect(() => {
       if (loaded) return
-      load().then((component) => {
-        loaded = component
-        show(() => component)
-      }, notifyError)
+      loadWithTexts(load).then(
+        (component) => {
+          loaded = component
+          show(() => component)
+        },
+        (cause: unknown) => {
+          const error = new ClientError('NETWORK', 'a part of the app could not be loaded', { cause })
+          if (!Meanwhile) return fail(error)
+          const action = { label: texts.value.common.tryAgain, run: tryAgain }
+          notify(explain(error), { kind: 'error', action })
+        },
+      )
     }, [])
-    return Shown ? <Shown {...props} /> : <Meanwhile {...props} />
+    if (Shown) return <Shown {...props} />
+    if (Meanwhile) return <Meanwhile {...props} />
+    return failure === undefined ? <Loading /> : <Failed error={failure} onRetry={tryAgain} />
   }
+}
+
+async function loadWithTexts<T>(load: () => Promise<T>): Promise<T> {
+  const loaded = await load()
+  await loadTexts()
+  return loaded
+}
+
+function tryAgain(): void {
+  location.reload()
 }

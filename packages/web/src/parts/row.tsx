@@ -5,6 +5,8 @@ import './row.css'
 interface RowProps {
   readonly lead?: ComponentChildren
   readonly title: ComponentChildren
+  /** Words of the app before the detail: who wrote it. */
+  readonly before?: ComponentChildren
   readonly detail?: ComponentChildren
   readonly end?: ComponentChildren
   /** The place that the row opens. */
@@ -13,13 +15,17 @@ interface RowProps {
   readonly onClick?: () => void
 }
 
-export function Row({ lead, title, detail, end, href, isCurrent, onClick }: RowProps) {
+export function Row({ lead, title, before, detail, end, href, isCurrent, onClick }: RowProps) {
   const content = (
     <>
       {lead}
       <span class="row-text">
-        <span class="row-title">{title}</span>
-        {detail && <span class="row-detail">{detail}</span>}
+        <span class="row-title one-line">{title}</span>
+        {detail && (
+          <span class="row-detail one-line">
+            {before && <span class="row-before">{before}</span>} {detail}
+          </span>
+        )}
       </span>
       {end && <span class="row-end">{end}</span>}
     </>

@@ -9,6 +9,8 @@ interface ScreenProps {
   readonly title: ComponentChildren
   /** The address that the back button leads to; without it there is no button. */
   readonly back?: string
+  /** On a wide screen, the navigation leads there already. */
+  readonly isBackNarrow?: boolean
   /** Buttons at the end of the header. */
   readonly actions?: ComponentChildren
   /** Below the header, above the content: a search field, a notice. */
@@ -20,12 +22,21 @@ interface ScreenProps {
   readonly isFixed?: boolean
 }
 
-export function Screen({ title, back, actions, top, children, bottom, isFixed }: ScreenProps) {
+export function Screen({
+  title,
+  back,
+  isBackNarrow = false,
+  actions,
+  top,
+  children,
+  bottom,
+  isFixed,
+}: ScreenProps) {
   return (
     <section class="screen">
       <header class="screen-header">
         {back && (
-          <span class="screen-back">
+          <span class="screen-back" data-narrow={isBackNarrow}>
             <IconLink icon="back" label={texts.value.common.back} href={back} />
           </span>
         )}

@@ -29,10 +29,11 @@ export function SearchField({ label, onSearch, maxLength = 200, isCode = false }
       <input
         type="text"
         inputMode="search"
-        class={`search-field-input${isCode ? ' code' : ''}`}
+        class={`search-field-input${isCode && typed ? ' code' : ''}`}
         aria-label={label}
         placeholder={label}
-        dir="auto"
+        // The words in the empty field follow the language of the app.
+        dir={typed ? 'auto' : undefined}
         value={typed}
         maxLength={maxLength}
         autocomplete="off"

@@ -7,7 +7,8 @@ const PATHS: Readonly<Record<MessageStatus, string>> = {
   sending: 'M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12ZM8 5v3l2 1.5',
   sent: 'M3 8.5 6.5 12 13 5',
   delivered: 'M1 8.5 4.5 12 11 5M8 11.5l.5.5L15 5',
-  read: 'M1 8.5 4.5 12 11 5M8 11.5l.5.5L15 5',
+  // A disc with a check mark cut out: colour alone would not tell it from "delivered".
+  read: 'M8 15A7 7 0 1 0 8 1a7 7 0 0 0 0 14ZM4 8.9l3 3 5.1-5.8-1.2-1L7 9.5 5.2 7.7Z',
   failed: 'M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12ZM8 5v3.5M8 11v.01',
 }
 

@@ -6,7 +6,7 @@ import { texts } from '../texts/texts.ts'
 
 export function KeysBar() {
   const { conversations } = useSession()
-  const t = texts.value.trust
+  const t = texts.value.common
   const [first, ...others] = conversations.value?.filter((each) => each.changedCode !== undefined) ?? []
   const [, opened, part] = route.value.path
   // The page of the code says it itself.
@@ -14,11 +14,11 @@ export function KeysBar() {
   return (
     <div class="app-bar" data-kind="danger" role="alert">
       <div class="app-bar-text">
-        <strong>{t.changedBar(first.name ?? first.nickname, others.length)}</strong>
-        <p>{t.changedShort}</p>
+        <strong>{t.keysChanged(first.name ?? first.nickname, others.length)}</strong>
+        <p>{t.keysChangedShort}</p>
       </div>
       <ButtonLink kind="primary" icon="shield" href={href('contacts', first.conversationId, 'code')}>
-        {t.look}
+        {t.keysChangedLook}
       </ButtonLink>
     </div>
   )

@@ -7,7 +7,6 @@ import { texts } from '../texts/texts.ts'
 export function ReplacedBar() {
   const session = useSession()
   const t = texts.value.common
-  if (!session.isReplaced.value) return null
   return (
     <div class="app-bar" data-kind="warning" role="alert">
       <div class="app-bar-text">

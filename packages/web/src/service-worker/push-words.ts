@@ -1,5 +1,5 @@
-// The words of notifications. The page leaves them in a cache, in the language of the app, because a service
-// worker cannot read what the page keeps elsewhere.
+// The words of notifications. The page stores them in a cache, in the language of the app, because a service
+// worker cannot read the page's preferences.
 import type { Pushed, PushNotice } from '@sotto/client/push-worker'
 
 /** The words, by what was pushed. */

@@ -4,6 +4,7 @@
 // A new version is complete before it takes over. Pages of the former version keep its files for as long as
 // they are open: each holds a lock with the address of its main script (session/updates.ts).
 import { showPushes } from '@sotto/client/push-worker'
+import { DRAFT_LOCK } from './draft-lock.ts'
 import { pushWords } from './push-words.ts'
 import { type AppFile, scope } from './scope.ts'
 
@@ -15,6 +16,8 @@ const PREFIX = 'sotto-app-'
 const OWN_CACHE = PREFIX + VERSION
 const HOME = addressOf('./')
 const INDEX = 'index.html'
+/** The longest time that a page is waited for. A slow device may take seconds to store. */
+const DRAFTS_WITHIN_MS = 10_000
 const addresses = new Map(FILES.map((file) => [file.path === INDEX ? HOME : addressOf(file.path), file]))
 
 function addressOf(path: string): string {
@@ -56,7 +59,7 @@ async function refreshHome(): Promise<void> {
 
 /** Removes the files of versions of which no page is open any more. */
 async function removeFormer(): Promise<void> {
-  // Then there may also be the files of a later version.
+  // The files of a later version may be there already.
   if (scope.registration.installing || scope.registration.waiting) return
   const { held = [] } = await navigator.locks.query()
   const open = held.map(({ name = '' }) => name).filter((name) => name.startsWith(HOME))
@@ -74,6 +77,16 @@ async function stored(address: string): Promise<Response | undefined> {
   return own ?? (await caches.match(address, { ignoreVary: true }))
 }
 
+/** The page, once what was typed is stored: a page that is loaded again ends when it gets this answer. */
+async function page(): Promise<Response | undefined> {
+  try {
+    await navigator.locks.request(DRAFT_LOCK, { signal: AbortSignal.timeout(DRAFTS_WITHIN_MS) }, () => {})
+  } catch {
+    // A page that does not store in time must not keep the app from opening.
+  }
+  return stored(HOME)
+}
+
 scope.addEventListener('install', (event) => event.waitUntil(install()))
 scope.addEventListener('activate', (event) => event.waitUntil(scope.clients.claim().then(removeFormer)))
 scope.addEventListener('message', ({ data }) => {
@@ -87,7 +100,8 @@ scope.addEventListener('fetch', (event) => {
   if (request.method !== 'GET' || !(addresses.has(address) || isOfFormer)) return
   // The relay answers programs with text at the address of the page.
   if (address === HOME && request.mode !== 'navigate') return
-  event.respondWith(stored(address).then((found) => found ?? fetch(request)))
+  const answer = address === HOME ? page() : stored(address)
+  event.respondWith(answer.then((found) => found ?? fetch(request)))
   if (address === HOME) event.waitUntil(refreshHome().then(removeFormer))
 })
 

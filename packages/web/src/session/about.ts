@@ -18,6 +18,32 @@ export async function readVersion(): Promise<AppVersion> {
   return found
 }
 
+/** A package of others that is a part of the app. */
+export interface Licence {
+  readonly name: string
+  readonly version: string
+  /** As the package names it, such as `MIT`. */
+  readonly licence: string
+  readonly text: string
+}
+
+/** Reads the licences, which the build lists. @throws TypeError as `readVersion` */
+export async function readLicences(): Promise<readonly Licence[]> {
+  const answer = await fetch(new URL('licences.json', document.baseURI))
+  const found: unknown = await answer.json()
+  if (!Array.isArray(found) || !found.every(isLicence)) throw new TypeError('licences.json lists no licences')
+  return found
+}
+
+function isLicence(found: unknown): found is Licence {
+  const names = ['name', 'version', 'licence', 'text']
+  return (
+    typeof found === 'object' &&
+    found !== null &&
+    names.every((name) => typeof Reflect.get(found, name) === 'string')
+  )
+}
+
 function isVersion(found: unknown): found is AppVersion {
   return (
     typeof found === 'object' &&

@@ -11,8 +11,9 @@ export async function copyText(text: string): Promise<void> {
 }
 
 /**
- * Copies a secret, and empties the clipboard after a minute, whatever is in it then: browsers let a page look
- * only after asking. A page without focus cannot do it, and does it once it has the focus and is touched.
+ * Copies a secret, and empties the clipboard after a minute, whatever is in it then: a page may read the
+ * clipboard only after the browser has asked the user. A page without focus cannot empty it, and does so once
+ * it has the focus and is touched.
  */
 export async function copySecret(text: string): Promise<void> {
   await copyText(text)

@@ -1,10 +1,10 @@
 // The media that this page has downloaded. They are in memory only, and gone with the page or the lock.
 import { type ReadonlySignal, signal } from '@preact/signals'
-import { type Client, ClientError, Media } from '@sotto/client'
+import { type Client, ClientError, type DownloadOptions, Media } from '@sotto/client'
 
-/** What is not shown stays up to this size, the latest ones, for scrolling back. */
+/** Files that are not shown stay for scrolling back, the latest ones, up to this size in all, in bytes. */
 const KEPT_BYTES = 64 * 1024 * 1024
-/** So many downloads run at once. */
+/** How many downloads run at once. */
 const AT_ONCE = 3
 
 /** How far a download is. */
@@ -73,7 +73,7 @@ export class MediaFile {
     }
   }
 
-  /** Puts in what was just sent, which needs no download. */
+  /** Adds a file that was just sent, which needs no download. */
   put(blob: Blob): void {
     this.forget()
     this.#state.value = { kind: 'ready', blob, isProven: true }
@@ -129,6 +129,13 @@ export class MediaFiles {
     const file = this.#files.get(key) ?? new MediaFile(this, { contact, mediaKey })
     this.#files.set(key, file)
     return file
+  }
+
+  /** The file's content: what is in memory, or else downloaded, and not kept. @throws ClientError */
+  async blobOf(contact: string, mediaKey: string, options: DownloadOptions = {}): Promise<Blob> {
+    const { state } = this.get(contact, mediaKey)
+    if (state.value.kind === 'ready') return state.value.blob
+    return (await this.media.download(contact, { mediaKey }, options)).data
   }
 
   /** Says that something shows the file. Call the result when it does not any more. */

@@ -1,5 +1,6 @@
 // Short notices at the edge of the screen: what was done, with a way to undo it, or what failed.
 import { signal } from '@preact/signals'
+import { ClientError } from '@sotto/client'
 import { explain } from '../texts/explain.ts'
 
 /** A notice. */
@@ -14,6 +15,9 @@ const LASTS_MS = 6000
 let latest = 0
 
 export const notices = signal<readonly Notice[]>([])
+
+/** The store of this device has failed, as on a full disk. Nothing is stored until it is opened again. */
+export const isStoreBroken = signal(false)
 
 /** Shows a notice for some seconds. Returns a function that removes it. */
 export function notify(
@@ -30,8 +34,12 @@ export function notify(
   return remove
 }
 
-/** Shows what an error means. */
+/** Shows what an error means. That the store has failed is told once, and stays in a bar. */
 export function notifyError(error: unknown): void {
+  if (error instanceof ClientError && error.code === 'STORE_FAILED') {
+    if (isStoreBroken.value) return
+    isStoreBroken.value = true
+  }
   notify(explain(error), { kind: 'error' })
 }
 

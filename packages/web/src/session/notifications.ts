@@ -1,10 +1,14 @@
 // Notifications: by the browser's push service while the app is closed, by the page while it is not seen.
-import { contentOf, Push, type StoredMessage } from '@sotto/client'
-import { texts } from '../texts/texts.ts'
+import { ClientError, contentOf, Push, type StoredMessage } from '@sotto/client'
+import { deviceTexts } from '../texts/device.ts'
 import { now } from './clock.ts'
 import { attempt } from './notices.ts'
 import { preferences } from './preferences.ts'
+import { go, href } from './route.ts'
 import type { Session } from './session.ts'
+
+/** How the tags of notifications of messages begin, also of those that a push has shown. */
+const TAG = 'sotto-message'
 
 const modules = new WeakMap<Session, Push>()
 
@@ -31,13 +35,20 @@ export async function endNotifications(session: Session): Promise<void> {
 
 /**
  * Begins what the user has allowed, at each start: a browser or a changed key may have ended the
- * subscription. Without a push service, the page still notifies while it is open.
+ * subscription. Returns whether the closed app is woken, too: without a push service, the page notifies while
+ * it is open.
  * @throws ClientError as `Push.subscribe`
  */
-export async function beginNotifications(session: Session): Promise<void> {
-  if (!canNotify() || Notification.permission !== 'granted') return
+export async function beginNotifications(session: Session): Promise<boolean> {
+  if (!canNotify() || Notification.permission !== 'granted') return false
   tellOfMessages(session)
-  await pushOf(session).subscribe(await navigator.serviceWorker.ready)
+  try {
+    await pushOf(session).subscribe(await navigator.serviceWorker.ready)
+    return true
+  } catch (error) {
+    if (error instanceof ClientError && error.code === 'UNSUPPORTED') return false
+    throw error
+  }
 }
 
 const told = new WeakSet<Session>()
@@ -50,13 +61,38 @@ function tellOfMessages(session: Session): void {
   if (told.has(session)) return
   told.add(session)
   session.client.on('message', (message) => void attempt(() => tellOf(session, message)))
+  navigator.serviceWorker.addEventListener('message', ({ data }) => {
+    if (isOpening(data)) go(new URL(data.url).hash)
+  })
+  document.addEventListener('visibilitychange', () => {
+    if (!document.hidden) void attempt(closeAll)
+  })
+}
+
+/** Whether the user has clicked a notification that names a place of the app. */
+function isOpening(data: unknown): data is { readonly url: string } {
+  return (
+    typeof data === 'object' &&
+    data !== null &&
+    'type' in data &&
+    data.type === 'sotto-open' &&
+    'url' in data &&
+    typeof data.url === 'string'
+  )
+}
+
+/** The user looks at the app now. */
+async function closeAll(): Promise<void> {
+  const registration = await navigator.serviceWorker.ready
+  for (const notification of await registration.getNotifications())
+    if (notification.tag.startsWith(TAG)) notification.close()
 }
 
 async function tellOf(session: Session, message: StoredMessage): Promise<void> {
   const { notices } = preferences.value
   const from = session.conversations.value?.find((each) => each.conversationId === message.conversationId)
   if (notices === 'off' || !document.hidden || (from?.mutedUntil ?? 0) > now.value) return
-  const { device } = texts.value
+  const device = deviceTexts.value
   const content = contentOf(message)
   const name = from?.name ?? from?.nickname
   const registration = await navigator.serviceWorker.ready
@@ -64,6 +100,7 @@ async function tellOf(session: Session, message: StoredMessage): Promise<void> {
     body: notices === 'text' && content?.kind === 'text' ? content.text.slice(0, 200) : '',
     icon: 'icons/sotto-192.png',
     badge: 'icons/badge.png',
-    tag: `sotto-message-${message.conversationId}`,
+    tag: `${TAG}-${message.conversationId}`,
+    data: { url: new URL(href('chats', message.conversationId), location.href).href },
   })
 }

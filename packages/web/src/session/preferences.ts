@@ -6,6 +6,9 @@ import { browserLanguage, isLanguage, type Language, setLanguage } from '../text
 const KEY = 'sotto'
 
 export type NoticeDetail = 'off' | 'hidden' | 'sender' | 'text'
+/** After how many minutes without use the app can lock; 0 is never. */
+export const LOCK_AFTER = [0, 1, 5, 15, 60] as const
+export type LockAfter = (typeof LOCK_AFTER)[number]
 export type Theme = 'system' | 'light' | 'dark'
 
 /** The choices of the user on this device. */
@@ -16,6 +19,10 @@ export interface Preferences {
   readonly language: Language
   /** The user has not yet shown to have written down the recovery phrase. */
   readonly isPhraseUnconfirmed?: boolean
+  /** The log of calls was seen up to the call that began at this time, in milliseconds since 1970. */
+  readonly callsSeenAt: number
+  /** After how many minutes without use the app locks, if a passphrase is set; 0 is never. */
+  readonly lockAfterMinutes: LockAfter
   /**
    * Whether the user is notified of messages and calls, and what a notification may say: that there is one,
    * from whom, or also the text.
@@ -54,12 +61,14 @@ export async function applyPreferences(): Promise<void> {
 // Another version of the app, or a person, may have written anything there.
 function read(): Preferences {
   const stored = parse(localStorage.getItem(KEY))
-  const { relayUrl, theme, language, isPhraseUnconfirmed, notices } = stored
+  const { relayUrl, theme, language, isPhraseUnconfirmed, notices, callsSeenAt, lockAfterMinutes } = stored
   return {
     ...(typeof relayUrl === 'string' ? { relayUrl } : {}),
     theme: theme === 'light' || theme === 'dark' ? theme : 'system',
     language: isLanguage(language) ? language : browserLanguage(),
     ...(isPhraseUnconfirmed === true ? { isPhraseUnconfirmed } : {}),
+    callsSeenAt: typeof callsSeenAt === 'number' ? callsSeenAt : 0,
+    lockAfterMinutes: LOCK_AFTER.find((each) => each === lockAfterMinutes) ?? 0,
     notices: notices === 'hidden' || notices === 'sender' || notices === 'text' ? notices : 'off',
   }
 }

@@ -12,12 +12,19 @@ export async function findRelay(): Promise<string | undefined> {
 
 /** Whether a relay answers at this address. */
 export async function isRelay(url: string): Promise<boolean> {
+  return (await relayVersion(url)) !== undefined
+}
+
+/** The version of the relay at this address, as it says. Undefined if no relay answers. */
+export async function relayVersion(url: string): Promise<string | undefined> {
   try {
     const answer = await fetch(`${url.replace(/\/+$/, '')}/health`, { signal: AbortSignal.timeout(10_000) })
     const body: unknown = await answer.json()
-    return typeof body === 'object' && body !== null && 'status' in body && 'version' in body
+    if (typeof body !== 'object' || body === null || !('status' in body) || !('version' in body))
+      return undefined
+    return String(body.version).slice(0, 40)
   } catch {
     // No network, no server, or a server that is no relay.
-    return false
+    return undefined
   }
 }

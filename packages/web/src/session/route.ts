@@ -1,13 +1,7 @@
 // Where the user is: the part of the address after `#`, such as `#/chats/<id>?at=<message>`. Only this part
 // changes, so that the app works under any path of any server.
 import { computed, signal } from '@preact/signals'
-
-/** A place in the app. */
-export interface Route {
-  /** The parts of the path: the destination, then what is open in it. */
-  readonly path: readonly string[]
-  readonly query: Readonly<Record<string, string>>
-}
+import { routeOf } from './route-of.ts'
 
 const address = signal(location.hash)
 
@@ -29,17 +23,4 @@ export function go(to: string, { replace = false } = {}): void {
     history.replaceState(null, '', to)
     address.value = location.hash
   } else location.hash = to
-}
-
-/** The place that an address names. What cannot be decoded is no place. */
-function routeOf(hash: string): Route {
-  const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2)
-  try {
-    return {
-      path: path.split('/').filter(Boolean).map(decodeURIComponent),
-      query: Object.fromEntries(new URLSearchParams(query)),
-    }
-  } catch {
-    return { path: [], query: {} }
-  }
 }

@@ -1,14 +1,18 @@
 // The account on this device: opens the client that all tabs share, and says what the app can show.
-import { computed, type ReadonlySignal, signal } from '@preact/signals'
-import type { Conversation, FriendProfile, NetworkState, PublicIdentity } from '@sotto/client'
-import { ClientError, Organizer, Search, UnsentMessages } from '@sotto/client'
+import { computed, effect, type ReadonlySignal, signal } from '@preact/signals'
+import type { CallRecord, Conversation, FriendProfile, NetworkState, PublicIdentity } from '@sotto/client'
+import { AppData, ClientError, Organizer } from '@sotto/client'
 import { deleteDatabase, deviceKeyVault, SharedClient, solverIn } from '@sotto/client/browser'
 import { passphraseVault } from '@sotto/client/passphrase-vault'
 import { conversations, follow, friends } from '@sotto/client/signals'
-import { texts } from '../texts/texts.ts'
+import { loadTexts } from '../texts/texts.ts'
 import type { Phone } from './calls/phone.ts'
-import { notifyError } from './notices.ts'
+import type { LaterModules } from './later-modules.ts'
+import { isStoreBroken, notifyError } from './notices.ts'
+import { preferences } from './preferences.ts'
 import { go, href } from './route.ts'
+import { withSame } from './same.ts'
+import { UPLOADS } from './sendable.ts'
 import { startWorker } from './trusted-scripts.ts'
 
 /** The client's database, locks and channels have this name. */
@@ -22,23 +26,27 @@ export class Session {
   readonly client: SharedClient
   readonly relayUrl: string
   readonly organizer: Organizer
-  readonly search: Search
-  readonly unsent: UnsentMessages
 
   readonly #account = signal<AccountState>('none')
   readonly #identity = signal<PublicIdentity | undefined>(undefined)
   readonly #network = signal<NetworkState>('disconnected')
   readonly #isOnline = signal(navigator.onLine)
-  // A browser knows at once that it has no network; a connection that says nothing is noticed later.
+  // A browser knows at once that it has no network. A connection without answers is noticed later.
   readonly #shownNetwork = computed(() => (this.#isOnline.value ? this.#network.value : 'disconnected'))
   readonly #isReplaced = signal(false)
   readonly #hasPassphrase = signal(false)
   readonly #conversations = signal<readonly Conversation[] | undefined>(undefined)
   readonly #friends = signal<readonly FriendProfile[]>([])
+  readonly #missed = signal<readonly CallRecord[]>([])
+  readonly #missedCalls = computed(() =>
+    this.#missed.value.filter(({ startedAt }) => startedAt > preferences.value.callsSeenAt),
+  )
   readonly #typing = signal<ReadonlySet<string>>(new Set())
   readonly #stopTyping = new Map<string, ReturnType<typeof setTimeout>>()
   #stopFollowing: () => void = () => {}
+  readonly #isTalking = signal(false)
   #phone: Promise<Phone> | undefined
+  #later: Promise<LaterModules> | undefined
 
   /** Opens the client. @throws ClientError as `SharedClient.open` does */
   static async open(relayUrl: string): Promise<Session> {
@@ -55,8 +63,6 @@ export class Session {
     this.client = client
     this.relayUrl = relayUrl
     this.organizer = new Organizer(client)
-    this.search = new Search(client)
-    this.unsent = new UnsentMessages(client)
     client.on('network_state', (state) => {
       this.#network.value = state
       if (state === 'connected') this.#isReplaced.value = false
@@ -67,12 +73,22 @@ export class Session {
       if (reason === 'new_device_login') this.#isReplaced.value = true
     })
     client.on('typing', ({ conversationId }) => this.#showTyping(conversationId))
-    client.on('message', ({ conversationId }) => this.#hideTyping(conversationId))
+    client.on('message', ({ conversationId }) => {
+      this.#hideTyping(conversationId)
+      this.beginTalking()
+    })
+    client.on('call_waiting', () => this.beginTalking())
     client.on('error', (error) => {
       // The state of the connection is shown anyway.
       if (error.code !== 'NETWORK' && error.code !== 'SIGNED_OUT') notifyError(error)
     })
-    client.onTakeover(() => this.#look())
+    client.onTakeover(() => {
+      this.#look()
+      if (!isStoreBroken.value) return
+      // The store was opened again. Its failure had ended the connection.
+      isStoreBroken.value = false
+      if (this.#account.value === 'open' && !this.#isReplaced.value) client.connect().catch(notifyError)
+    })
     for (const change of ['online', 'offline'])
       addEventListener(change, () => {
         this.#isOnline.value = navigator.onLine
@@ -115,15 +131,40 @@ export class Session {
     return this.#friends
   }
 
+  /** The missed calls that the user has not seen in the log, the latest first. */
+  get missedCalls(): ReadonlySignal<readonly CallRecord[]> {
+    return this.#missedCalls
+  }
+
   /** The conversations whose contact is typing. */
   get typing(): ReadonlySignal<ReadonlySet<string>> {
     return this.#typing
   }
 
+  /**
+   * Whether somebody has written or called, or there were messages before. Calls, media and the search, which
+   * a first message does not need, are loaded then.
+   */
+  get isTalking(): ReadonlySignal<boolean> {
+    return this.#isTalking
+  }
+
+  /** Call it when the user does something that needs more than a first message. */
+  beginTalking(): void {
+    this.#isTalking.value = true
+  }
+
   /** The calls of this tab, loaded when they are asked for. @throws TypeError if they cannot be loaded */
   phone(): Promise<Phone> {
+    this.beginTalking()
     this.#phone ??= this.#loadPhone()
     return this.#phone
+  }
+
+  /** The search, and what was not sent; loaded when asked for. @throws TypeError if they cannot be loaded */
+  later(): Promise<LaterModules> {
+    this.#later ??= this.#loadLater()
+    return this.#later
   }
 
   /** Connects, also after another device has replaced this one. */
@@ -145,7 +186,7 @@ export class Session {
   async eraseLocked(): Promise<void> {
     await this.client.close()
     await deleteDatabase(NAME)
-    // The place that was open was one of the former account.
+    // The open place belonged to the erased account.
     go(href('chats'), { replace: true })
     location.reload()
   }
@@ -158,6 +199,8 @@ export class Session {
     const account = client.isLocked ? 'locked' : client.identity ? 'open' : 'none'
     const before = this.#account.value
     this.#account.value = account
+    // Drafts of another account.
+    if (account === 'none') sessionStorage.clear()
     if (account === 'open' && before !== 'open') this.#begin()
     if (account !== 'open') this.#end()
   }
@@ -165,33 +208,77 @@ export class Session {
   #begin(): void {
     const stops = [
       follow(this.client, conversations(), (list, error) => {
-        if (list) this.#conversations.value = list
+        if (list) this.#showConversations(list)
         else if (!isExpected(error)) notifyError(error)
       }),
       follow(this.client, friends(), (list) => {
         if (list) this.#friends.value = list
       }),
     ]
+    let isOver = false
     this.#stopFollowing = () => {
+      isOver = true
       for (const stop of stops) stop()
     }
+    const followMissed = async (): Promise<void> => {
+      const { followMissedCalls } = await import('./calls/missed-calls.ts')
+      if (isOver) return
+      stops.push(
+        followMissedCalls(this.client, (missed) => {
+          this.#missed.value = missed
+        }),
+      )
+    }
+    stops.push(
+      effect(() => {
+        if (this.#isTalking.value) followMissed().catch(notifyError)
+      }),
+    )
     this.client.connect().catch(notifyError)
+    this.#continueUploads().catch((error: unknown) => {
+      if (!isExpected(error)) notifyError(error)
+    })
+  }
+
+  /** What was being sent when the page was left goes on. What sends it is loaded only then. */
+  async #continueUploads(): Promise<void> {
+    const kept = await new AppData(this.client).list(UPLOADS)
+    if (kept.length === 0) return
+    this.beginTalking()
+    await (await import('./uploads.ts')).Uploads.of(this.client).restore()
+  }
+
+  #showConversations(list: readonly Conversation[]): void {
+    const isFirst = this.#conversations.value === undefined
+    this.#conversations.value = withSame(this.#conversations.value ?? [], list)
+    if (isFirst && list.some(({ lastMessage }) => lastMessage)) this.beginTalking()
+  }
+
+  async #loadLater(): Promise<LaterModules> {
+    try {
+      const { LaterModules } = await import('./later-modules.ts')
+      return new LaterModules(this.client)
+    } catch (error) {
+      this.#later = undefined
+      throw error
+    }
   }
 
   async #loadPhone(): Promise<Phone> {
     try {
       const { Phone } = await import('./calls/phone.ts')
+      await loadTexts()
       return new Phone(this.client, (id) => this.#nameOf(id))
     } catch (error) {
-      // There was no connection, perhaps: the next who asks tries again.
+      // Perhaps there was no connection. The next call tries again.
       this.#phone = undefined
       throw error
     }
   }
 
-  #nameOf(conversationId: string): string {
+  #nameOf(conversationId: string): string | undefined {
     const found = this.#conversations.value?.find((each) => each.conversationId === conversationId)
-    return found?.name ?? found?.nickname ?? texts.value.calls.somebody
+    return found?.name ?? found?.nickname
   }
 
   #end(): void {
@@ -199,6 +286,7 @@ export class Session {
     this.#stopFollowing = () => {}
     this.#conversations.value = undefined
     this.#friends.value = []
+    this.#missed.value = []
   }
 
   #showTyping(conversationId: string): void {
@@ -211,8 +299,10 @@ export class Session {
   }
 
   #hideTyping(conversationId: string): void {
-    clearTimeout(this.#stopTyping.get(conversationId))
-    if (!this.#stopTyping.delete(conversationId)) return
+    const timer = this.#stopTyping.get(conversationId)
+    if (timer === undefined) return
+    clearTimeout(timer)
+    this.#stopTyping.delete(conversationId)
     this.#typing.value = new Set([...this.#typing.value].filter((id) => id !== conversationId))
   }
 }

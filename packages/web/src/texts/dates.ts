@@ -41,6 +41,11 @@ export function fullTime(ms: number): string {
   return format({ dateStyle: 'long', timeStyle: 'short' }).format(ms)
 }
 
+/** A short date with its time, as it stands before each line of a transcript. */
+export function dateAndTime(ms: number): string {
+  return format({ dateStyle: 'short', timeStyle: 'short' }).format(ms)
+}
+
 /** Whether two times are on the same day here. */
 export function isSameDay(oneMs: number, otherMs: number): boolean {
   return daysBetween(oneMs, otherMs) === 0
@@ -70,6 +75,11 @@ export function sizeOf(bytes: number): string {
 /** A part of a whole, from 0 to 1, as a percentage. */
 export function percentOf(part: number): string {
   return new Intl.NumberFormat(language.value, { style: 'percent' }).format(part)
+}
+
+/** Names, joined as in a sentence. */
+export function namesOf(names: readonly string[]): string {
+  return new Intl.ListFormat(language.value).format(names)
 }
 
 /** A whole number. */

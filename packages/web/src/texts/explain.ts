@@ -9,10 +9,3 @@ export function explain(error: unknown): string {
   const code = error.refusal ?? error.code
   return codes[code] ?? codes[error.code] ?? unknown(code)
 }
-
-/** The same for media, where some codes mean something else. */
-export function explainMedia(error: unknown): string {
-  if (!(error instanceof ClientError)) return explain(error)
-  const { codes } = texts.value.media
-  return codes[error.refusal ?? error.code] ?? explain(error)
-}

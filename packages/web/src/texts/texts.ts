@@ -1,29 +1,48 @@
-// The app's texts in the user's language. A text that takes values is a function.
-import { computed, signal } from '@preact/signals'
-import { en, type Texts } from './en/en.ts'
+// The app's texts in the user's language. A text that takes values is a function. What everyone needs before
+// the first message is in `texts`; the other screens have files of their own, which are loaded with them.
+import { computed, type ReadonlySignal, signal } from '@preact/signals'
+import { en } from './en/en.ts'
 
-export type { Texts } from './en/en.ts'
-
-/** The languages of the app, by their names in themselves. */
+/** The languages of the app, each with its own name for itself. */
 export const LANGUAGES = { en: 'English', ar: 'العربية' } as const
 export type Language = keyof typeof LANGUAGES
+type Translations<T> = Readonly<Record<Exclude<Language, 'en'>, () => Promise<T>>>
 
-const loaders: Readonly<Record<Language, () => Promise<Texts>>> = {
-  en: async () => en,
-  ar: async () => (await import('./ar/ar.ts')).ar,
+const current = signal<Language>('en')
+const loaders: ((name: Language) => Promise<void>)[] = []
+
+/** The language that is shown. */
+export const language: ReadonlySignal<Language> = current
+
+/**
+ * Texts of a part of the app. A component that reads the value is rendered again when the language changes.
+ * English is part of the module that calls this; {@link loadTexts} loads the other languages.
+ */
+export function translated<T>(english: T, others: Translations<T>): ReadonlySignal<T> {
+  const loaded = signal<Partial<Record<Language, T>>>({ en: english })
+  loaders.push(async (name) => {
+    if (name === 'en' || loaded.peek()[name]) return
+    const translation = await others[name]()
+    loaded.value = { ...loaded.peek(), [name]: translation }
+  })
+  return computed(() => loaded.value[language.value] ?? english)
 }
 
-const current = signal<{ readonly language: Language; readonly texts: Texts }>({ language: 'en', texts: en })
+/** The texts that are needed before the first message. */
+export const texts = translated(en, { ar: async () => (await import('./ar/ar.ts')).ar })
 
-/** The texts to show. A component that reads its value is rendered again when the language changes. */
-export const texts = computed(() => current.value.texts)
-/** The language of {@link texts}. */
-export const language = computed(() => current.value.language)
+/**
+ * Loads the texts of all parts that are loaded. Call it after loading a part of the app, before showing it.
+ * @throws TypeError if they cannot be loaded
+ */
+export async function loadTexts(name: Language = language.peek()): Promise<void> {
+  await Promise.all(loaders.map((load) => load(name)))
+}
 
 /** Loads a language, then shows it: also the direction of the page follows it. */
 export async function setLanguage(name: Language): Promise<void> {
-  const loaded = await loaders[name]()
-  current.value = { language: name, texts: loaded }
+  await loadTexts(name)
+  current.value = name
   document.documentElement.lang = name
   document.documentElement.dir = name === 'ar' ? 'rtl' : 'ltr'
 }

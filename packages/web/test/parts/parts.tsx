@@ -3,25 +3,31 @@ import { type ComponentChildren, render } from 'preact'
 import { Avatar } from '../../src/parts/avatar.tsx'
 import { Badge } from '../../src/parts/badge.tsx'
 import { Button, ButtonLink, IconButton } from '../../src/parts/button.tsx'
+import { Choice, Switch } from '../../src/parts/choice.tsx'
 import { Confirm, Dialog } from '../../src/parts/dialog.tsx'
 import { Failed } from '../../src/parts/failed.tsx'
-import { Choice, Switch, TextField } from '../../src/parts/field.tsx'
+import { TextField } from '../../src/parts/field.tsx'
 import { Icon, type IconName } from '../../src/parts/icon.tsx'
 import { iconPaths } from '../../src/parts/icon-paths.ts'
+import { laterIconPaths } from '../../src/parts/later-icon-paths.ts'
 import { lazy } from '../../src/parts/lazy.tsx'
 import { Menu } from '../../src/parts/menu.tsx'
 import { Notices } from '../../src/parts/notices.tsx'
+import { PassphraseForm } from '../../src/parts/passphrase-form.tsx'
 import { QrCode } from '../../src/parts/qr-code.tsx'
 import { Row } from '../../src/parts/row.tsx'
 import { Screen } from '../../src/parts/screen.tsx'
 import { SearchField } from '../../src/parts/search-field.tsx'
 import { Empty, Loading } from '../../src/parts/state.tsx'
 import { StatusMark } from '../../src/parts/status-mark.tsx'
+import { TitleLink } from '../../src/parts/title-link.tsx'
 import { isLanguage, setLanguage } from '../../src/texts/texts.ts'
+import '../../src/styles/forced-colors.css'
 
 const nothing = (): void => {}
-const isIcon = (name: string): name is IconName => Object.hasOwn(iconPaths, name)
-const iconNames = Object.keys(iconPaths).filter(isIcon)
+const allIcons = { ...iconPaths, ...laterIconPaths }
+const isIcon = (name: string): name is IconName => Object.hasOwn(allIcons, name)
+const iconNames = Object.keys(allIcons).filter(isIcon).sort()
 const LazyAvatar = lazy(async () => Avatar)
 
 function Group({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
@@ -122,6 +128,25 @@ function Parts({ dialog }: { readonly dialog: string }) {
             </div>
           </div>
         </Screen>
+      </Group>
+      <Group name="A title">
+        <Screen
+          title={<TitleLink href="#/" name="Anna Berg" seed="1" detail="writes…" />}
+          back="#/"
+          children=""
+        />
+      </Group>
+      <Group name="A form">
+        <PassphraseForm
+          class="card"
+          label="Passphrase"
+          hint="What it opens"
+          action="Open"
+          kind="primary"
+          onPassphrase={async () => {}}
+        >
+          <h2>A form</h2>
+        </PassphraseForm>
       </Group>
       <Notices
         list={[

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { build } from 'vite'
+import { layerOrder } from '../../../../scripts/web-app/layer-order.ts'
 import { makeProcessFolder } from '../../../client/test/process-folder.ts'
 import { serveFolder } from '../built-app.ts'
 
@@ -36,6 +37,7 @@ export async function photographParts(browser: Browser): Promise<ReadonlyMap<str
         await page.addStyleTag({ content: FONTS })
         // The last part to be shown, because it waits until loading has taken long enough to be noticed.
         await page.locator('.state .spinner').waitFor()
+        await page.locator('.icon path:not([d])').first().waitFor({ state: 'detached' })
         await page.evaluate(() => document.fonts.ready)
       }
       const keep = async (name: string, selector: string): Promise<void> => {
@@ -77,6 +79,7 @@ async function buildParts(): Promise<string> {
     base: './',
     publicDir: false,
     logLevel: 'warn',
+    plugins: [layerOrder],
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
     build: {
       outDir,

@@ -7,7 +7,7 @@ import './call-buttons.css'
 
 export function CallButtons({ conversationId }: { readonly conversationId: string }) {
   const session = useSession()
-  const t = texts.value.calls
+  const t = texts.value.conversation
   const call = (withVideo: boolean): void => {
     session
       .phone()

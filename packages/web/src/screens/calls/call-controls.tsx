@@ -2,7 +2,8 @@
 import { Icon, type IconName } from '../../parts/icon.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import type { DeviceOfKind, Picture } from '../../session/calls/own-media.ts'
-import { texts } from '../../texts/texts.ts'
+import { callsTexts } from '../../texts/calls.ts'
+import './call-controls.css'
 
 interface CallControlsProps {
   readonly isMuted: boolean
@@ -26,7 +27,7 @@ const DEVICE_ICONS: Readonly<Record<MediaDeviceKind, IconName>> = {
 
 export function CallControls(props: CallControlsProps) {
   const { isMuted, picture, devices, used } = props
-  const t = texts.value.calls
+  const t = callsTexts.value
   const isOn = picture === 'camera'
   const isSharing = picture === 'screen'
   const cameras = devices.filter(({ kind }) => kind === 'videoinput').length

@@ -11,8 +11,8 @@ import { outcomeOf } from '../../session/calls/call-words.ts'
 import { attempt } from '../../session/notices.ts'
 import { go, href } from '../../session/route.ts'
 import { useSession } from '../../session/use-session.ts'
+import { callsTexts } from '../../texts/calls.ts'
 import { fullTime, lengthOf } from '../../texts/dates.ts'
-import { texts } from '../../texts/texts.ts'
 import { CallButtons } from './call-buttons.tsx'
 import { CallIcon } from './call-icon.tsx'
 import { useCallLog } from './use-call-log.ts'
@@ -24,7 +24,7 @@ export function CallDetail({ id }: { readonly id: string }) {
   const phone = usePhone()
   const log = useCallLog().value
   const asksToRemove = useSignal(false)
-  const t = texts.value.calls
+  const t = callsTexts.value
   const calls = log?.filter(({ conversationId }) => conversationId === id)
   const contact = conversations.value?.find(({ conversationId }) => conversationId === id)
   const name = contact?.name ?? contact?.nickname ?? t.somebody
@@ -38,6 +38,7 @@ export function CallDetail({ id }: { readonly id: string }) {
         <Empty
           icon="call"
           title={t.unknown}
+          isAlone
           action={<ButtonLink href={href('calls')}>{t.title}</ButtonLink>}
         />
       ) : (

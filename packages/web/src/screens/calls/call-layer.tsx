@@ -1,11 +1,11 @@
-// The call, above every screen: a card while it rings, the whole window while one talks, a corner of it while
-// one does something else.
+// The call, above every screen: a card while it rings, the whole window during the call, or a corner of it
+// while the user does something else.
 import { useSignal } from '@preact/signals'
 import type { CallInfo } from '@sotto/client/browser'
 import type { Phone } from '../../session/calls/phone.ts'
 import { notices } from '../../session/notices.ts'
 import { useSession } from '../../session/use-session.ts'
-import { texts } from '../../texts/texts.ts'
+import { callsTexts } from '../../texts/calls.ts'
 import { CallControls } from './call-controls.tsx'
 import { CallScreen } from './call-screen.tsx'
 import { CallWindow } from './call-window.tsx'
@@ -23,7 +23,7 @@ export function CallLayer() {
 function CurrentCall({ phone, call }: { readonly phone: Phone; readonly call: CallInfo }) {
   const { conversations } = useSession()
   const isSmall = useSignal(false)
-  const t = texts.value.calls
+  const t = callsTexts.value
   const { media } = phone
   const { conversationId, state } = call
   const contact = conversations.value?.find((each) => each.conversationId === conversationId)
@@ -51,6 +51,7 @@ function CurrentCall({ phone, call }: { readonly phone: Phone; readonly call: Ca
       ) : (
         <CallScreen
           {...shown}
+          quality={phone.quality.value}
           picture={media.picture.value}
           notices={notices.value}
           onNoticeDone={(id) => (notices.value = notices.value.filter((notice) => notice.id !== id))}

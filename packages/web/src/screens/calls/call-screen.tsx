@@ -1,5 +1,5 @@
 // A call in the whole window: the other side's picture or avatar, one's own picture, how the call is.
-import type { CallInfo } from '@sotto/client/browser'
+import type { CallInfo, CallQuality } from '@sotto/client/browser'
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { Avatar } from '../../parts/avatar.tsx'
@@ -8,18 +8,20 @@ import { Icon } from '../../parts/icon.tsx'
 import { Notices } from '../../parts/notices.tsx'
 import type { Picture } from '../../session/calls/own-media.ts'
 import type { Notice } from '../../session/notices.ts'
-import { texts } from '../../texts/texts.ts'
+import { callsTexts } from '../../texts/calls.ts'
 import { CallStatus } from './call-status.tsx'
+import { QualityMeter } from './quality-meter.tsx'
 import { StreamView } from './stream-view.tsx'
 
 interface CallScreenProps {
   readonly call: CallInfo
   readonly name: string
   readonly connectedAt: number | undefined
+  readonly quality: CallQuality | undefined
   /** The id of the speaker. */
   readonly sinkId: string | undefined
   readonly picture: Picture | undefined
-  /** Those of the page are below this window. */
+  /** The latest is shown: there is no room for more, and those of the page would be below this window. */
   readonly notices: readonly Notice[]
   readonly onNoticeDone: (id: number) => void
   readonly onShrink: () => void
@@ -30,7 +32,7 @@ interface CallScreenProps {
 
 export function CallScreen(props: CallScreenProps) {
   const { call, name, connectedAt, sinkId, picture, children } = props
-  const t = texts.value.calls
+  const t = callsTexts.value
   const { theirMedia, isVideoDropped } = call
   const track = picture?.track
   const own = useMemo(() => track && new MediaStream([track]), [track])
@@ -52,6 +54,7 @@ export function CallScreen(props: CallScreenProps) {
             <bdi>{name}</bdi>
           </h1>
           <CallStatus call={call} connectedAt={connectedAt} />
+          {props.quality && <QualityMeter quality={props.quality} />}
           {isMuted && (
             <span class="call-muted">
               <Icon name="microphoneOff" />
@@ -72,8 +75,8 @@ export function CallScreen(props: CallScreenProps) {
           <Button onClick={props.onResumePicture}>{t.videoAgain}</Button>
         </div>
       )}
+      <Notices list={props.notices.slice(-1)} onDone={props.onNoticeDone} />
       {children}
-      <Notices list={props.notices} onDone={props.onNoticeDone} />
     </div>
   )
 }

@@ -2,8 +2,8 @@
 import type { CallInfo } from '@sotto/client/browser'
 import { useEffect, useState } from 'preact/hooks'
 import { nowMs } from '../../session/clock.ts'
+import { callsTexts } from '../../texts/calls.ts'
 import { lengthOf } from '../../texts/dates.ts'
-import { texts } from '../../texts/texts.ts'
 
 interface CallStatusProps {
   readonly call: CallInfo
@@ -11,7 +11,7 @@ interface CallStatusProps {
 }
 
 export function CallStatus({ call: { state, isElsewhere }, connectedAt }: CallStatusProps) {
-  const t = texts.value.calls
+  const t = callsTexts.value
   if (state === 'calling') return <span role="status">{t.calling}</span>
   if (state === 'connecting')
     return <span role="status">{connectedAt === undefined ? t.connecting : t.reconnecting}</span>

@@ -12,7 +12,7 @@ interface CallWindowProps {
 
 export function CallWindow({ shape, label, children, onEscape }: CallWindowProps) {
   const dialog = useRef<HTMLDialogElement>(null)
-  // Below another modal dialog, nobody could press its buttons.
+  // Below another modal dialog, its buttons could not be pressed.
   const [isAboveDialog] = useState(() => document.querySelector('dialog:modal') !== null)
   const isModal = shape === 'full' || (shape === 'card' && isAboveDialog)
   useLayoutEffect(() => {

@@ -1,14 +1,18 @@
 // The log of calls: the latest first, with a button to call back.
 import type { Conversation } from '@sotto/client'
+import { useEffect } from 'preact/hooks'
 import { Avatar } from '../../parts/avatar.tsx'
 import { ButtonLink, IconButton } from '../../parts/button.tsx'
+import { LongList } from '../../parts/long-list.tsx'
 import { Row } from '../../parts/row.tsx'
 import { Screen } from '../../parts/screen.tsx'
 import { Empty, Loading } from '../../parts/state.tsx'
 import { outcomeOf } from '../../session/calls/call-words.ts'
 import { now } from '../../session/clock.ts'
+import { prefer } from '../../session/preferences.ts'
 import { href, route } from '../../session/route.ts'
 import { useSession } from '../../session/use-session.ts'
+import { callsTexts } from '../../texts/calls.ts'
 import { lengthOf, numberOf, shortTime } from '../../texts/dates.ts'
 import { texts } from '../../texts/texts.ts'
 import { type CallGroup, groupsOf } from './call-groups.ts'
@@ -18,6 +22,7 @@ import { usePhone } from './use-phone.ts'
 import './calls.css'
 
 export function Calls() {
+  useSeen()
   const { conversations } = useSession()
   const phone = usePhone()
   const log = useCallLog().value
@@ -25,29 +30,28 @@ export function Calls() {
   const [, current] = route.value.path
   const contacts = new Map(conversations.value?.map((each) => [each.conversationId, each]))
   return (
-    <Screen title={t.calls.title} back={href('chats')}>
+    <Screen title={callsTexts.value.title} back={href('chats')} isBackNarrow>
       {!log ? (
         <Loading />
       ) : log.length === 0 ? (
         <Empty
           icon="call"
-          title={t.calls.empty}
+          title={callsTexts.value.empty}
           action={<ButtonLink href={href('contacts')}>{t.common.contacts}</ButtonLink>}
         >
-          {t.calls.emptyHint}
+          {callsTexts.value.emptyHint}
         </Empty>
       ) : (
-        <ul>
-          {groupsOf(log).map((group) => (
+        <LongList items={groupsOf(log)} keyOf={({ latest }) => latest.id}>
+          {(group) => (
             <CallRow
-              key={group.latest.id}
               group={group}
               contact={contacts.get(group.latest.conversationId)}
               isCurrent={current === group.latest.conversationId}
               onCall={() => phone?.start(group.latest.conversationId, { withVideo: false })}
             />
-          ))}
-        </ul>
+          )}
+        </LongList>
       )}
     </Screen>
   )
@@ -61,11 +65,11 @@ interface CallRowProps {
 }
 
 function CallRow({ group: { latest, count }, contact, isCurrent, onCall }: CallRowProps) {
-  const t = texts.value.calls
+  const t = callsTexts.value
   const name = contact?.name ?? contact?.nickname ?? t.somebody
   const said = latest.durationMs === undefined ? outcomeOf(latest, t) : lengthOf(latest.durationMs)
   return (
-    <li class="calls-item">
+    <div class="calls-item">
       <Row
         lead={<Avatar name={name} seed={latest.conversationId} />}
         title={
@@ -85,6 +89,20 @@ function CallRow({ group: { latest, count }, contact, isCurrent, onCall }: CallR
         isCurrent={isCurrent}
       />
       {contact?.isFriend && <IconButton icon="call" label={t.callBack(name)} onClick={onCall} />}
-    </li>
+    </div>
   )
+}
+
+/** Remembers that the user has seen the missed calls, once they look. */
+function useSeen(): void {
+  const { missedCalls } = useSession()
+  const [latest] = missedCalls.value
+  useEffect(() => {
+    const see = (): void => {
+      if (latest && !document.hidden) prefer({ callsSeenAt: latest.startedAt })
+    }
+    see()
+    document.addEventListener('visibilitychange', see)
+    return () => document.removeEventListener('visibilitychange', see)
+  }, [latest])
 }

@@ -1,8 +1,8 @@
-// A call while one does something else, or that another tab has.
+// A call in a corner: while the user does something else, or while another tab has it.
 import type { CallInfo } from '@sotto/client/browser'
 import { Avatar } from '../../parts/avatar.tsx'
 import { IconButton } from '../../parts/button.tsx'
-import { texts } from '../../texts/texts.ts'
+import { callsTexts } from '../../texts/calls.ts'
 import { CallStatus } from './call-status.tsx'
 import { StreamView } from './stream-view.tsx'
 
@@ -16,7 +16,7 @@ interface CornerCallProps {
 }
 
 export function CornerCall({ call, name, connectedAt, sinkId, onEnlarge, onHangUp }: CornerCallProps) {
-  const t = texts.value.calls
+  const t = callsTexts.value
   const isPictured = call.theirMedia.video && !call.isElsewhere
   return (
     <div class="call-corner">

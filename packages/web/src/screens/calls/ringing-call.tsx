@@ -1,7 +1,7 @@
 // A call that rings.
 import { Avatar } from '../../parts/avatar.tsx'
 import { Button } from '../../parts/button.tsx'
-import { texts } from '../../texts/texts.ts'
+import { callsTexts } from '../../texts/calls.ts'
 
 interface RingingCallProps {
   readonly name: string
@@ -15,7 +15,7 @@ interface RingingCallProps {
 
 export function RingingCall(props: RingingCallProps) {
   const { name, conversationId, hasVideo, isBusy, onAnswer, onReject } = props
-  const t = texts.value.calls
+  const t = callsTexts.value
   return (
     <div class="call-card">
       <div class="call-card-person">

@@ -1,8 +1,9 @@
 // Follows the log of calls.
 import { type ReadonlySignal, useSignal } from '@preact/signals'
 import type { CallRecord } from '@sotto/client'
-import { follow, type Query } from '@sotto/client/signals'
+import { follow } from '@sotto/client/signals'
 import { useEffect } from 'preact/hooks'
+import { callsOf } from '../../session/calls/call-query.ts'
 import { notifyError } from '../../session/notices.ts'
 import { useSession } from '../../session/use-session.ts'
 import { usePhone } from './use-phone.ts'
@@ -14,12 +15,7 @@ export function useCallLog(): ReadonlySignal<readonly CallRecord[] | undefined> 
   const list = useSignal<readonly CallRecord[] | undefined>(undefined)
   useEffect(() => {
     if (!phone) return
-    const calls: Query<readonly CallRecord[]> = {
-      key: 'calls',
-      read: () => phone.log.list(),
-      concerns: ({ kind }) => kind === 'calls',
-    }
-    return follow(client, calls, (value, error) => {
+    return follow(client, callsOf(phone.log), (value, error) => {
       if (value) list.value = value
       else notifyError(error)
     })

@@ -9,6 +9,7 @@ import { attempt, notify } from '../../session/notices.ts'
 import { go, href } from '../../session/route.ts'
 import { useLoaded } from '../../session/use-loaded.ts'
 import { useSession } from '../../session/use-session.ts'
+import { channelsTexts } from '../../texts/channels.ts'
 import { texts } from '../../texts/texts.ts'
 import { changes, channelsChanged } from './changed.ts'
 import { DeleteChannel } from './delete-channel.tsx'
@@ -19,7 +20,7 @@ export function ChannelAbout({ id }: { readonly id: string }) {
   const { client } = useSession()
   const module = new Channels(client)
   const info = useLoaded(() => module.get(id), [id, changes.value])
-  const t = texts.value.channels
+  const t = channelsTexts.value
   const change = async (work: () => Promise<unknown>, done: string): Promise<void> => {
     if (!(await attempt(work))) return
     channelsChanged()
@@ -63,7 +64,7 @@ export function ChannelAbout({ id }: { readonly id: string }) {
 }
 
 function Facts({ channel: { id, name, description } }: { readonly channel: ChannelInfo }) {
-  const t = texts.value.channels
+  const t = channelsTexts.value
   const copy = async (): Promise<void> => {
     if (await attempt(() => copyText(id))) notify(texts.value.common.copied)
   }

@@ -1,7 +1,7 @@
 // The fields of a channel: its name and its description.
 import type { Signal } from '@preact/signals'
 import { TextField } from '../../parts/field.tsx'
-import { texts } from '../../texts/texts.ts'
+import { channelsTexts } from '../../texts/channels.ts'
 
 interface ChannelFieldsProps {
   readonly name: Signal<string>
@@ -9,7 +9,7 @@ interface ChannelFieldsProps {
 }
 
 export function ChannelFields({ name, description }: ChannelFieldsProps) {
-  const t = texts.value.channels
+  const t = channelsTexts.value
   return (
     <>
       <TextField

@@ -4,7 +4,7 @@ import { Avatar } from '../../parts/avatar.tsx'
 import { Row } from '../../parts/row.tsx'
 import { href } from '../../session/route.ts'
 import { numberOf } from '../../texts/dates.ts'
-import { texts } from '../../texts/texts.ts'
+import { shopTexts } from '../../texts/shop.ts'
 
 export function ChannelRow({
   channel: { id, name, description, sale_price },
@@ -20,7 +20,7 @@ export function ChannelRow({
       detail={description && <bdi>{description}</bdi>}
       end={
         sale_price !== undefined && (
-          <span class="channels-price number">{texts.value.shop.price(numberOf(sale_price))}</span>
+          <span class="channels-price number">{shopTexts.value.price(numberOf(sale_price))}</span>
         )
       }
       href={href('channels', id)}

@@ -1,17 +1,18 @@
 // A channel: its posts, the newest first, and for its owner the field to write one.
 import { useSignal } from '@preact/signals'
-import { type ChannelInfo, Channels, ClientError } from '@sotto/client'
+import { type ChannelInfo, type ChannelPost, Channels, ClientError } from '@sotto/client'
 import { useEffect } from 'preact/hooks'
-import { Avatar } from '../../parts/avatar.tsx'
 import { Button, ButtonLink, IconLink } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/dialog.tsx'
 import { Failed } from '../../parts/failed.tsx'
 import { Screen } from '../../parts/screen.tsx'
 import { Empty, Loading } from '../../parts/state.tsx'
+import { TitleLink } from '../../parts/title-link.tsx'
 import { attempt, notify, notifyError } from '../../session/notices.ts'
 import { go, href } from '../../session/route.ts'
 import { useLoaded } from '../../session/use-loaded.ts'
 import { useSession } from '../../session/use-session.ts'
+import { channelsTexts } from '../../texts/channels.ts'
 import { numberOf } from '../../texts/dates.ts'
 import { texts } from '../../texts/texts.ts'
 import { changes, channelsChanged } from './changed.ts'
@@ -25,7 +26,7 @@ export function Channel({ id }: { readonly id: string }) {
   if (info.value) return <OpenChannel key={id} channel={info.value} />
   return (
     <Screen title="" back={href('channels')}>
-      {info.error === undefined ? <Loading /> : <Failed error={info.error} onRetry={info.reload} />}
+      {info.error === undefined ? <Loading /> : <Failed error={info.error} isAlone onRetry={info.reload} />}
     </Screen>
   )
 }
@@ -36,7 +37,7 @@ function OpenChannel({ channel }: { readonly channel: ChannelInfo }) {
   const { id, name, sale_price } = channel
   const isOwner = channel.role === 'owner'
   const isSubscribed = channel.is_subscribed === true || channel.role === 'subscriber'
-  const t = texts.value.channels
+  const t = channelsTexts.value
 
   const subscribe = async (isOn: boolean): Promise<void> => {
     if (await attempt(() => (isOn ? module.subscribe(id) : module.unsubscribe(id)))) channelsChanged()
@@ -47,14 +48,7 @@ function OpenChannel({ channel }: { readonly channel: ChannelInfo }) {
   return (
     <Screen
       back={href('channels')}
-      title={
-        <a class="channels-title" href={href('channels', id, 'about')}>
-          <Avatar name={name} seed={id} size="small" />
-          <h1 class="one-line">
-            <bdi>{name}</bdi>
-          </h1>
-        </a>
-      }
+      title={<TitleLink href={href('channels', id, 'about')} name={name} seed={id} />}
       actions={
         <>
           {!isOwner && (
@@ -90,9 +84,15 @@ function PostsOf({ channel: { id }, isOwner }: { readonly channel: ChannelInfo; 
   const posts = useSignal<Posts | undefined>(undefined)
   const isReading = useSignal(false)
   const deleting = useSignal<string | undefined>(undefined)
-  const t = texts.value.channels
+  const t = channelsTexts.value
+  // A relay may answer more than was asked for.
+  const read = async (before?: string): Promise<readonly ChannelPost[]> =>
+    (await module.posts(id, { limit: PAGE_POSTS, ...(before === undefined ? {} : { before }) })).slice(
+      0,
+      PAGE_POSTS,
+    )
   // After an interruption the relay may have posts that were never sent here.
-  const newest = useLoaded(() => module.posts(id, { limit: PAGE_POSTS }), [id, network.value === 'connected'])
+  const newest = useLoaded(() => read(), [id, network.value === 'connected'])
   useEffect(() => {
     if (newest.value) posts.value = withNewest(posts.value, newest.value)
   }, [newest.value])
@@ -108,7 +108,7 @@ function PostsOf({ channel: { id }, isOwner }: { readonly channel: ChannelInfo; 
     if (!oldest) return
     isReading.value = true
     await attempt(async () => {
-      const page = await module.posts(id, { before: oldest.id, limit: PAGE_POSTS })
+      const page = await read(oldest.id)
       if (posts.value) posts.value = withOlder(posts.value, page)
     })
     isReading.value = false
@@ -121,7 +121,7 @@ function PostsOf({ channel: { id }, isOwner }: { readonly channel: ChannelInfo; 
       notifyError(error)
       return false
     } finally {
-      // Also if it is unknown whether it was posted: then this shows it.
+      // If it is unknown whether it was posted, the list shows it now.
       await newest.reload()
     }
   }

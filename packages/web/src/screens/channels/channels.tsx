@@ -3,12 +3,14 @@ import { useSignal } from '@preact/signals'
 import { type ChannelInfo, Channels as ChannelsModule } from '@sotto/client'
 import { ButtonLink, IconLink } from '../../parts/button.tsx'
 import { Failed } from '../../parts/failed.tsx'
+import { LongList } from '../../parts/long-list.tsx'
 import { Screen } from '../../parts/screen.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
 import { Empty, Loading } from '../../parts/state.tsx'
 import { href, route } from '../../session/route.ts'
 import { useLoaded } from '../../session/use-loaded.ts'
 import { useSession } from '../../session/use-session.ts'
+import { channelsTexts } from '../../texts/channels.ts'
 import { texts } from '../../texts/texts.ts'
 import { changes } from './changed.ts'
 import { ChannelRow } from './channel-row.tsx'
@@ -17,7 +19,7 @@ import './channels.css'
 export function Channels() {
   const { client } = useSession()
   const query = useSignal('')
-  const t = texts.value.channels
+  const t = channelsTexts.value
   return (
     <Screen
       title={t.title}
@@ -41,7 +43,7 @@ export function Channels() {
 function Mine({ module }: { readonly module: ChannelsModule }) {
   const { identity } = useSession()
   const mine = useLoaded(() => module.mine(), [changes.value, identity.value?.uuid])
-  const t = texts.value.channels
+  const t = channelsTexts.value
   if (!mine.value)
     return mine.error === undefined ? <Loading /> : <Failed error={mine.error} onRetry={mine.reload} />
   const own = mine.value.filter(({ role }) => role === 'owner')
@@ -70,7 +72,7 @@ function Mine({ module }: { readonly module: ChannelsModule }) {
 
 function Found({ module, query }: { readonly module: ChannelsModule; readonly query: string }) {
   const found = useLoaded(async () => ({ query, list: await module.search(query) }), [query])
-  const t = texts.value.channels
+  const t = channelsTexts.value
   if (found.error !== undefined) return <Failed error={found.error} onRetry={found.reload} />
   // What was found before stays while the next search runs.
   if (!found.value) return <Loading />
@@ -89,13 +91,9 @@ function Group({ title, list }: { readonly title: string; readonly list: readonl
   return (
     <>
       <h2 class="channels-heading">{title}</h2>
-      <ul>
-        {list.map((channel) => (
-          <li key={channel.id}>
-            <ChannelRow channel={channel} isCurrent={channel.id === current} />
-          </li>
-        ))}
-      </ul>
+      <LongList items={list} keyOf={(channel) => channel.id}>
+        {(channel) => <ChannelRow channel={channel} isCurrent={channel.id === current} />}
+      </LongList>
     </>
   )
 }

@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/dialog.tsx'
+import { channelsTexts } from '../../texts/channels.ts'
 import { texts } from '../../texts/texts.ts'
 
 interface DeleteChannelProps {
@@ -11,7 +12,7 @@ interface DeleteChannelProps {
 
 export function DeleteChannel({ name, onDelete }: DeleteChannelProps) {
   const isAsking = useSignal(false)
-  const t = texts.value.channels
+  const t = channelsTexts.value
   return (
     <div class="card">
       <h2>{t.delete}</h2>

@@ -56,7 +56,7 @@ parser.disable(['table', 'reference'])
 // Links are checked where the tree is built, pictures among them.
 parser.validateLink = () => true
 
-/** Reads a text. What is no Markdown stays text, and so does what nests as no author means it. */
+/** Reads a text. What is not Markdown stays text, and so does what is nested too deeply. */
 export function readMarkdown(text: string): readonly MarkdownNode[] {
   const tokens = parser.parse(text, {})
   if (tokens.every(({ level }) => level < MOST_LEVELS - 1)) return treeOf(tokens)
@@ -87,8 +87,8 @@ interface Open {
   readonly children: MarkdownNode[]
 }
 
-// The parser gives tokens in one row: `…_open`, what is within, `…_close`. No call calls itself, so that
-// nothing nests too deeply for it.
+// The parser gives the tokens in one row: `…_open`, the content, `…_close`. They are read without
+// recursion, so that no nesting is too deep.
 function treeOf(tokens: readonly Token[]): readonly MarkdownNode[] {
   const root: MarkdownNode[] = []
   const open: Open[] = []
@@ -139,7 +139,7 @@ function leavesOf(token: Token): readonly MarkdownNode[] {
   }
 }
 
-/** A picture is not loaded: who loads it tells its server that they read the post. */
+/** A picture is not loaded, because its server would learn who reads the post. */
 function pictureOf(token: Token): readonly MarkdownNode[] {
   const address = attribute(token, 'src')
   const text = token.content || address

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Button } from '../../parts/button.tsx'
-import { texts } from '../../texts/texts.ts'
+import { channelsTexts } from '../../texts/channels.ts'
 import { MarkdownLink } from './markdown-link.tsx'
 import { type MarkdownNode, readMarkdown, textOf } from './markdown-tree.ts'
 import { cutText } from './posts.ts'
@@ -22,7 +22,7 @@ export function Markdown({ text }: { readonly text: string }) {
           <Markdown text={rest} />
         ) : (
           <Button kind="quiet" onClick={() => setLong(true)}>
-            {texts.value.channels.showMore}
+            {channelsTexts.value.showMore}
           </Button>
         ))}
     </>

@@ -1,13 +1,15 @@
 // Creates a channel, and orders a seat for it if all seats are taken.
 import { useSignal } from '@preact/signals'
 import { Channels, ClientError } from '@sotto/client'
-import { Button } from '../../parts/button.tsx'
-import { Switch } from '../../parts/field.tsx'
+import { Button, ButtonLink } from '../../parts/button.tsx'
+import { Switch } from '../../parts/choice.tsx'
+import { Form, SubmitButton } from '../../parts/form.tsx'
 import { Screen } from '../../parts/screen.tsx'
+import { whileBusy } from '../../parts/while-busy.ts'
 import { notifyError } from '../../session/notices.ts'
 import { go, href } from '../../session/route.ts'
 import { useSession } from '../../session/use-session.ts'
-import { texts } from '../../texts/texts.ts'
+import { channelsTexts } from '../../texts/channels.ts'
 import { channelsChanged } from './changed.ts'
 import { ChannelFields } from './channel-fields.tsx'
 
@@ -19,10 +21,12 @@ export function NewChannel() {
   const isPublic = useSignal(true)
   const isBusy = useSignal(false)
   const isFull = useSignal(false)
-  const t = texts.value.channels
+  /** It is not known whether the relay created it. */
+  const isUnknown = useSignal(false)
+  const t = channelsTexts.value
 
   const create = async (): Promise<void> => {
-    isBusy.value = true
+    isUnknown.value = false
     try {
       const id = await module.create({
         name: name.value.trim(),
@@ -32,14 +36,13 @@ export function NewChannel() {
       go(href('channels', id))
     } catch (error) {
       isFull.value = error instanceof ClientError && error.refusal === 'QUOTA_EXCEEDED'
-      if (!isFull.value) notifyError(error)
+      isUnknown.value = error instanceof ClientError && error.code === 'OUTCOME_UNKNOWN'
+      if (!isFull.value && !isUnknown.value) notifyError(error)
     }
-    // Also if it is unknown whether it was created: then the list shows it.
+    // If it is unknown whether it was created, the list shows it now.
     channelsChanged()
-    isBusy.value = false
   }
   const buySeat = async (): Promise<void> => {
-    isBusy.value = true
     try {
       go(href('shop', 'orders', (await module.buyQuota()).order_id))
     } catch (error) {
@@ -47,19 +50,12 @@ export function NewChannel() {
       // The list of orders shows whether there is one more.
       if (error instanceof ClientError && error.code === 'OUTCOME_UNKNOWN') go(href('shop', 'orders'))
     }
-    isBusy.value = false
   }
   return (
     <Screen title={t.create} back={href('channels')}>
       <div class="column">
         <p class="banner channels-public">{t.publicText}</p>
-        <form
-          class="card"
-          onSubmit={(event) => {
-            event.preventDefault()
-            void create()
-          }}
-        >
+        <Form class="card" busy={isBusy} onSubmit={create}>
           <ChannelFields name={name} description={description} />
           <Switch
             label={t.listed}
@@ -67,15 +63,22 @@ export function NewChannel() {
             isOn={isPublic.value}
             onChange={(isOn) => (isPublic.value = isOn)}
           />
-          <Button kind="primary" isSubmit isBusy={isBusy.value} isDisabled={name.value.trim() === ''}>
+          <SubmitButton kind="primary" isDisabled={name.value.trim() === ''}>
             {t.create}
-          </Button>
-        </form>
+          </SubmitButton>
+        </Form>
+        {isUnknown.value && (
+          <div class="card" role="alert">
+            <h2>{t.unknownTitle}</h2>
+            <p>{t.unknownText}</p>
+            <ButtonLink href={href('channels')}>{t.toChannels}</ButtonLink>
+          </div>
+        )}
         {isFull.value && (
           <div class="card" role="alert">
             <h2>{t.fullTitle}</h2>
             <p>{t.fullText}</p>
-            <Button isBusy={isBusy.value} onClick={buySeat}>
+            <Button isBusy={isBusy.value} onClick={() => whileBusy(isBusy, buySeat)}>
               {t.buySeat}
             </Button>
           </div>

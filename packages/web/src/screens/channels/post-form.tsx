@@ -1,17 +1,18 @@
-// The field for a new post, and how it will look. What is typed stays while the user looks elsewhere in the
-// app.
-import { signal, useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+// The field for a new post, and how it will look. What is typed is a draft in the store.
+import { useSignal } from '@preact/signals'
+import { AppData } from '@sotto/client'
+import { useEffect, useMemo } from 'preact/hooks'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/field.tsx'
-import { texts } from '../../texts/texts.ts'
+import { Form, SubmitButton } from '../../parts/form.tsx'
+import { notifyError } from '../../session/notices.ts'
+import { unstoredDraft, useDraft } from '../../session/use-draft.ts'
+import { useSession } from '../../session/use-session.ts'
+import { channelsTexts } from '../../texts/channels.ts'
 import { Markdown } from './markdown.tsx'
 
 /** The most that the protocol allows for a post. A relay may allow less, and says so. */
 const MOST_BYTES = 65_536
-
-/** What is typed and not posted, by channel. */
-const drafts = signal<ReadonlyMap<string, string>>(new Map())
 
 interface PostFormProps {
   readonly channelId: string
@@ -19,40 +20,45 @@ interface PostFormProps {
   readonly onPost: (content: string) => Promise<boolean>
 }
 
+/** The name of the draft among what the app keeps. */
+function draftName(channelId: string): string {
+  return `post-draft/${channelId}`
+}
+
 export function PostForm({ channelId, onPost }: PostFormProps) {
-  const isBusy = useSignal(false)
   const isPreview = useSignal(false)
-  const text = drafts.value.get(channelId) ?? ''
+  const { client } = useSession()
+  const data = useMemo(() => new AppData(client), [client])
+  const name = draftName(channelId)
+  const typed = useSignal(unstoredDraft(name) ?? '')
+  const text = typed.value
   const isTooLong = new Blob([text]).size > MOST_BYTES
-  const t = texts.value.channels
-  const type = (typed: string): void => {
-    drafts.value = new Map([...drafts.value, [channelId, typed]])
+  const t = channelsTexts.value
+  const draft = useDraft({
+    name,
+    text: () => typed.value,
+    store: () => data.set(name, typed.value || undefined),
+  })
+  const type = (written: string): void => {
+    typed.value = written
+    draft.changed()
   }
   useEffect(() => {
-    // A post that is not finished would be lost with the page: the browser asks first.
-    const onLeave = (event: BeforeUnloadEvent): void => {
-      if ((drafts.value.get(channelId) ?? '').trim() !== '') event.preventDefault()
-    }
-    addEventListener('beforeunload', onLeave)
-    return () => removeEventListener('beforeunload', onLeave)
-  }, [channelId])
+    if (unstoredDraft(name) !== undefined) return
+    data.get(name).then((stored) => {
+      // What was typed while the draft was read stays below it.
+      if (stored !== undefined) typed.value = typed.value === '' ? stored : `${stored}\n${typed.value}`
+    }, notifyError)
+  }, [])
   const post = async (): Promise<void> => {
-    isBusy.value = true
-    if (await onPost(text.trim())) {
-      // What was typed meanwhile stays.
-      if (drafts.value.get(channelId) === text) type('')
-      isPreview.value = false
-    }
-    isBusy.value = false
+    if (!(await onPost(text.trim()))) return
+    // What was typed meanwhile stays.
+    if (typed.value === text) type('')
+    draft.now()
+    isPreview.value = false
   }
   return (
-    <form
-      class="card"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void post()
-      }}
-    >
+    <Form class="card" onSubmit={post}>
       {isPreview.value ? (
         <Markdown text={text} />
       ) : (
@@ -66,13 +72,13 @@ export function PostForm({ channelId, onPost }: PostFormProps) {
         />
       )}
       <div class="channels-buttons">
-        <Button kind="primary" isSubmit isBusy={isBusy.value} isDisabled={text.trim() === '' || isTooLong}>
+        <SubmitButton kind="primary" isDisabled={text.trim() === '' || isTooLong}>
           {t.post}
-        </Button>
+        </SubmitButton>
         <Button isDisabled={text.trim() === ''} onClick={() => (isPreview.value = !isPreview.value)}>
           {isPreview.value ? t.goOnWriting : t.preview}
         </Button>
       </div>
-    </form>
+    </Form>
   )
 }

@@ -1,8 +1,8 @@
 // One post.
 import type { ChannelPost } from '@sotto/client'
 import { IconButton } from '../../parts/button.tsx'
+import { channelsTexts } from '../../texts/channels.ts'
 import { fullTime } from '../../texts/dates.ts'
-import { texts } from '../../texts/texts.ts'
 import { Markdown } from './markdown.tsx'
 
 interface PostProps {
@@ -19,7 +19,7 @@ export function Post({ post: { content, created_at, author_alias_id }, onDelete 
           <span class="code">{author_alias_id}</span> ·{' '}
           <time dateTime={created_at}>{fullTime(Date.parse(created_at))}</time>
         </span>
-        {onDelete && <IconButton icon="trash" label={texts.value.channels.deletePost} onClick={onDelete} />}
+        {onDelete && <IconButton icon="trash" label={channelsTexts.value.deletePost} onClick={onDelete} />}
       </header>
       <Markdown text={content} />
     </article>

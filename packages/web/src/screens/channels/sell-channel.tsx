@@ -3,8 +3,10 @@ import { useSignal } from '@preact/signals'
 import type { ChannelInfo } from '@sotto/client'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/field.tsx'
+import { Form, SubmitButton } from '../../parts/form.tsx'
+import { whileBusy } from '../../parts/while-busy.ts'
+import { channelsTexts } from '../../texts/channels.ts'
 import { numberOf } from '../../texts/dates.ts'
-import { texts } from '../../texts/texts.ts'
 
 const MOST = 1_000_000_000
 
@@ -17,22 +19,11 @@ interface SellChannelProps {
 export function SellChannel({ channel: { sale_price }, onOffer, onUnlist }: SellChannelProps) {
   const typed = useSignal(sale_price === undefined ? '' : String(sale_price))
   const isBusy = useSignal(false)
-  const t = texts.value.channels
+  const t = channelsTexts.value
   const price = /^[1-9][0-9]{0,9}$/.test(typed.value.trim()) ? Number(typed.value) : 0
   const isPrice = price > 0 && price <= MOST
-  const run = async (work: () => Promise<void>): Promise<void> => {
-    isBusy.value = true
-    await work()
-    isBusy.value = false
-  }
   return (
-    <form
-      class="card"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void run(() => onOffer(price))
-      }}
-    >
+    <Form class="card" busy={isBusy} onSubmit={() => onOffer(price)}>
       <h2>{t.sell}</h2>
       <p>{sale_price === undefined ? t.sellText : t.forSale(numberOf(sale_price))}</p>
       <TextField
@@ -46,15 +37,15 @@ export function SellChannel({ channel: { sale_price }, onOffer, onUnlist }: Sell
         isCode
       />
       <div class="channels-buttons">
-        <Button isSubmit isBusy={isBusy.value} isDisabled={!isPrice || price === sale_price}>
+        <SubmitButton isDisabled={!isPrice || price === sale_price}>
           {sale_price === undefined ? t.offer : t.changePrice}
-        </Button>
+        </SubmitButton>
         {sale_price !== undefined && (
-          <Button isDisabled={isBusy.value} onClick={() => run(onUnlist)}>
+          <Button isDisabled={isBusy.value} onClick={() => whileBusy(isBusy, onUnlist)}>
             {t.unlist}
           </Button>
         )}
       </div>
-    </form>
+    </Form>
   )
 }

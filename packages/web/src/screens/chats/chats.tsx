@@ -1,26 +1,37 @@
 // The list of conversations.
 import type { Conversation } from '@sotto/client'
-import { useEffect, useRef, useState } from 'preact/hooks'
-import { ButtonLink, IconButton, IconLink } from '../../parts/button.tsx'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { Badge } from '../../parts/badge.tsx'
+import { ButtonLink, IconLink } from '../../parts/button.tsx'
 import { Icon } from '../../parts/icon.tsx'
-import { MenuAt } from '../../parts/menu.tsx'
+import { lazy } from '../../parts/lazy.tsx'
+import type { Place } from '../../parts/menu-place.ts'
 import { Row } from '../../parts/row.tsx'
 import { Screen } from '../../parts/screen.tsx'
 import { Empty, Loading } from '../../parts/state.tsx'
 import { useVirtualList } from '../../parts/virtual-list.ts'
 import { now } from '../../session/clock.ts'
+import { attempt } from '../../session/notices.ts'
 import { href, route } from '../../session/route.ts'
 import { useSession } from '../../session/use-session.ts'
 import { texts } from '../../texts/texts.ts'
-import { ConnectionBanner } from './connection-banner.tsx'
-import { conversationMenu } from './conversation-menu.ts'
-import { ConversationRow } from './conversation-row.tsx'
+import { ConversationItem } from './conversation-item.tsx'
 import './chats.css'
+
+const ClearDialog = lazy(
+  async () => (await import('./clear-dialog.tsx')).ClearDialog,
+  () => null,
+)
+const ConversationMenu = lazy(
+  async () => (await import('./conversation-menu.tsx')).ConversationMenu,
+  () => null,
+)
 
 export function Chats() {
   const session = useSession()
   const t = texts.value
   const all = session.conversations.value
+  const missed = session.missedCalls.value
   const requests = session.friends.value.filter(
     ({ status, direction }) => status === 'pending' && direction === 'received',
   ).length
@@ -35,11 +46,13 @@ export function Chats() {
       actions={
         <>
           <IconLink icon="search" label={t.common.search} href={href('search')} />
-          <IconLink icon="call" label={t.common.calls} href={href('calls')} />
+          <span class="chats-calls">
+            <IconLink icon="call" label={t.common.calls} href={href('calls')} />
+            {missed.length > 0 && <Badge count={missed.length} label={t.common.missed(missed.length)} />}
+          </span>
           <IconLink icon="plus" label={t.chats.addContact} href={href('contacts', 'add')} />
         </>
       }
-      top={<ConnectionBanner />}
     >
       {!shown ? (
         <Loading />
@@ -83,7 +96,8 @@ interface ConversationListProps {
 function ConversationList({ list, requests, archived }: ConversationListProps) {
   const session = useSession()
   const scroller = useRef<HTMLDivElement>(null)
-  const [menu, setMenu] = useState<{ readonly id: string; readonly element: Element }>()
+  const [menu, setMenu] = useState<{ readonly id: string; readonly place: Place }>()
+  const [cleared, clear] = useState<Conversation>()
   const t = texts.value.chats
   const virtual = useVirtualList({
     count: list.length,
@@ -97,19 +111,26 @@ function ConversationList({ list, requests, archived }: ConversationListProps) {
   const place = query.archived === undefined ? '' : '?archived=1'
   const focusRow = (index: number): void => {
     virtual.scrollToIndex(index, { align: 'auto' })
-    // A row that was not drawn is there in the next frame.
+    // A row that was out of view is drawn in the next frame.
     requestAnimationFrame(() => rowAt(scroller.current, index)?.focus({ preventScroll: true }))
   }
 
-  // Who closes a conversation by the keyboard is at its row again.
+  // After a conversation was closed by the keyboard, the focus returns to its row, once that is drawn: a
+  // hidden list has no rows.
   const before = useRef(current)
-  useEffect(() => {
-    const index = list.findIndex(({ conversationId }) => conversationId === before.current)
-    const { activeElement, body } = document
-    if (before.current !== undefined && current === undefined && index >= 0 && activeElement === body)
-      focusRow(index)
+  const closed = useRef<string>(undefined)
+  useLayoutEffect(() => {
+    if (current === undefined && document.activeElement === document.body) closed.current = before.current
     before.current = current
   }, [current])
+  useLayoutEffect(() => {
+    if (closed.current === undefined) return
+    const index = list.findIndex(({ conversationId }) => conversationId === closed.current)
+    if (index >= 0) virtual.scrollToIndex(index, { align: 'auto' })
+    const row = rowAt(scroller.current, index)
+    row?.focus({ preventScroll: true })
+    if (row || index < 0) closed.current = undefined
+  })
 
   const onKeyDown = (event: KeyboardEvent): void => {
     const { key, target } = event
@@ -132,32 +153,19 @@ function ConversationList({ list, requests, archived }: ConversationListProps) {
           if (!conversation) return null
           const { conversationId } = conversation
           return (
-            <li
+            <ConversationItem
               key={key}
-              class="chats-item"
-              data-index={index}
-              style={{ transform: `translateY(${start}px)` }}
-              aria-setsize={list.length}
-              aria-posinset={index + 1}
-            >
-              <ConversationRow
-                conversation={conversation}
-                href={href('chats', conversationId) + place}
-                isCurrent={current === conversationId}
-                isTyping={session.typing.value.has(conversationId)}
-                nowMs={now.value}
-              />
-              <span class="chats-more">
-                <IconButton
-                  icon="more"
-                  label={t.actions(conversation.name ?? conversation.nickname)}
-                  onClick={({ currentTarget }) => {
-                    if (currentTarget instanceof Element)
-                      setMenu({ id: conversationId, element: currentTarget })
-                  }}
-                />
-              </span>
-            </li>
+              conversation={conversation}
+              index={index}
+              count={list.length}
+              startPx={start}
+              href={href('chats', conversationId) + place}
+              isCurrent={current === conversationId}
+              missedCall={session.missedCalls.value.find((call) => call.conversationId === conversationId)}
+              isTyping={session.typing.value.has(conversationId)}
+              nowMs={now.value}
+              onMenu={(at) => setMenu({ id: conversationId, place: at })}
+            />
           )
         })}
       </ul>
@@ -169,12 +177,21 @@ function ConversationList({ list, requests, archived }: ConversationListProps) {
         />
       )}
       {menu && chosen && (
-        <MenuAt
+        <ConversationMenu
           key={menu.id}
-          label={t.actions(chosen.name ?? chosen.nickname)}
-          element={menu.element}
-          items={conversationMenu(session, chosen, now.value)}
+          session={session}
+          conversation={chosen}
+          place={menu.place}
+          nowMs={now.value}
+          onClear={() => clear(chosen)}
           onClose={() => setMenu(undefined)}
+        />
+      )}
+      {cleared && (
+        <ClearDialog
+          name={cleared.name ?? cleared.nickname}
+          onClear={() => attempt(() => session.organizer.clear(cleared.conversationId))}
+          onClose={() => clear(undefined)}
         />
       )}
     </div>

@@ -1,5 +1,5 @@
 // One conversation in the list: who, what was said last, what waits.
-import type { Conversation } from '@sotto/client'
+import type { CallRecord, Conversation } from '@sotto/client'
 import { Avatar } from '../../parts/avatar.tsx'
 import { Badge } from '../../parts/badge.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -7,17 +7,20 @@ import { Row } from '../../parts/row.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
 import { shortTime } from '../../texts/dates.ts'
 import { texts } from '../../texts/texts.ts'
-import { previewOf } from './preview.ts'
+import { wordsOf } from './preview.ts'
 
-interface ConversationRowProps {
+export interface ConversationRowProps {
   readonly conversation: Conversation
   readonly href: string
   readonly isCurrent: boolean
   readonly isTyping: boolean
+  /** The latest call of the contact that was missed, and not seen in the log. */
+  readonly missedCall?: CallRecord | undefined
   readonly nowMs: number
 }
 
-export function ConversationRow({ conversation, href, isCurrent, isTyping, nowMs }: ConversationRowProps) {
+export function ConversationRow(props: ConversationRowProps) {
+  const { conversation, href, isCurrent, isTyping, missedCall, nowMs } = props
   const {
     conversationId,
     nickname,
@@ -31,7 +34,12 @@ export function ConversationRow({ conversation, href, isCurrent, isTyping, nowMs
     markedUnread,
   } = conversation
   const t = texts.value
+  const missedAt = missedCall?.startedAt ?? 0
+  const isCallLatest = missedAt > (lastMessage?.time ?? 0)
+  const latestAt = isCallLatest ? missedAt : lastMessage?.time
   const isMuted = (mutedUntil ?? 0) > nowMs
+  const isDraft = !isTyping && draft !== undefined && draft !== ''
+  const isMessage = !isTyping && !isDraft && !isCallLatest
   return (
     <Row
       href={href}
@@ -47,20 +55,29 @@ export function ConversationRow({ conversation, href, isCurrent, isTyping, nowMs
           )}
         </span>
       }
+      before={
+        isDraft ? (
+          <span class="chats-draft">{t.chats.draft}</span>
+        ) : (
+          isMessage && lastMessage?.isMe && t.chats.you
+        )
+      }
       detail={
         isTyping ? (
           <span class="chats-typing">{t.chats.typing}</span>
-        ) : draft !== undefined && draft !== '' ? (
-          <>
-            <span class="chats-draft">{t.chats.draft}</span> <bdi>{draft}</bdi>
-          </>
+        ) : isDraft ? (
+          <bdi>{draft}</bdi>
+        ) : isCallLatest ? (
+          <span class="chats-missed">
+            <Icon name="callIn" /> {t.chats.missedCall}
+          </span>
         ) : (
-          <bdi>{previewOf(lastMessage, t.chats)}</bdi>
+          <bdi>{lastMessage ? wordsOf(lastMessage, t.chats) : t.chats.nothing}</bdi>
         )
       }
       end={
         <span class="chats-end">
-          {lastMessage && <time class="number">{shortTime(lastMessage.time, nowMs)}</time>}
+          {latestAt !== undefined && <time class="number">{shortTime(latestAt, nowMs)}</time>}
           <span class="chats-marks">
             {isMuted && <Mark name="bellOff" label={t.chats.muted} />}
             {pinned !== undefined && <Mark name="pin" label={t.chats.pinned} />}

@@ -1,16 +1,16 @@
 // A message in a few words, for a list.
 import { contentOf, type StoredMessage } from '@sotto/client'
-import type { Texts } from '../../texts/texts.ts'
+import type { chats } from '../../texts/en/chats.ts'
 
 /** One line that says what a message is. */
-export function previewOf(message: StoredMessage | undefined, t: Texts['chats']): string {
+export function previewOf(message: StoredMessage | undefined, t: typeof chats): string {
   if (!message) return t.nothing
   const said = wordsOf(message, t)
   return message.isMe ? `${t.you} ${said}` : said
 }
 
 /** What a message says, without who wrote it. */
-export function wordsOf(message: StoredMessage, t: Texts['chats']): string {
+export function wordsOf(message: StoredMessage, t: typeof chats): string {
   if (message.retracted) return t.retracted
   const content = contentOf(message)
   switch (content?.kind) {

@@ -3,14 +3,17 @@ import { useSignal } from '@preact/signals'
 import type { UserLookup } from '@sotto/client'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/field.tsx'
+import { Form, SubmitButton } from '../../parts/form.tsx'
 import { lazy } from '../../parts/lazy.tsx'
 import { Screen } from '../../parts/screen.tsx'
+import { whileBusy } from '../../parts/while-busy.ts'
 import { aliasIn, readInvitation } from '../../session/invitation.ts'
 import { notify } from '../../session/notices.ts'
 import { go, href } from '../../session/route.ts'
 import { useSession } from '../../session/use-session.ts'
+import { contactsTexts } from '../../texts/contacts.ts'
 import { explain } from '../../texts/explain.ts'
-import { texts } from '../../texts/texts.ts'
+import { scanTexts } from '../../texts/scan.ts'
 import { placeOf } from '../invitation/invitation-place.ts'
 import { useBefriending } from './befriending.ts'
 import { PersonCard } from './person-card.tsx'
@@ -24,8 +27,9 @@ export function AddContact() {
   const typed = useSignal('')
   const found = useSignal<UserLookup | undefined>(undefined)
   const error = useSignal<string | undefined>(undefined)
+  const isFinding = useSignal(false)
   const isScanning = useSignal(false)
-  const t = texts.value.contacts
+  const t = contactsTexts.value
 
   const find = async (): Promise<void> => {
     const invitation = readInvitation(typed.value)
@@ -35,34 +39,26 @@ export function AddContact() {
       error.value = t.isMe
       return
     }
-    isBusy.value = true
     try {
       found.value = alias === undefined ? undefined : await lookUp(alias)
       if (!found.value) error.value = t.nobody
     } catch (thrown) {
       error.value = explain(thrown)
     }
-    isBusy.value = false
   }
   const take = (text: string): void => {
     isScanning.value = false
     const scanned = understand(text)
     if (scanned.kind === 'invitation') return go(placeOf(scanned.invitation))
-    if (scanned.kind !== 'alias') return void notify(texts.value.scan.notAnInvitation, { kind: 'error' })
+    if (scanned.kind !== 'alias') return void notify(scanTexts.value.notAnInvitation, { kind: 'error' })
     typed.value = scanned.alias
-    void find()
+    void whileBusy(isFinding, find)
   }
   const user = found.value
   return (
     <Screen title={t.add} back={href('contacts')}>
       <div class="column">
-        <form
-          class="card"
-          onSubmit={(event) => {
-            event.preventDefault()
-            void find()
-          }}
-        >
+        <Form class="card" busy={isFinding} onSubmit={find}>
           <TextField
             label={t.aliasLabel}
             value={typed.value}
@@ -81,15 +77,15 @@ export function AddContact() {
             autoFocus
             required
           />
-          <Button kind={user ? 'plain' : 'primary'} isSubmit icon="search" isBusy={isBusy.value && !user}>
+          <SubmitButton kind={user ? 'plain' : 'primary'} icon="search">
             {t.find}
-          </Button>
-        </form>
+          </SubmitButton>
+        </Form>
         {isScanning.value ? (
           <Scanner onText={take} onClose={() => (isScanning.value = false)} />
         ) : (
           <Button icon="qr" onClick={() => (isScanning.value = true)}>
-            {texts.value.scan.scan}
+            {scanTexts.value.scan}
           </Button>
         )}
         {user && (

@@ -1,10 +1,11 @@
 // Becoming contacts: looks somebody up, sends a request, accepts one.
 import { type Signal, useSignal } from '@preact/signals'
 import { ClientError, type FriendProfile, type UserLookup } from '@sotto/client'
+import { whileBusy } from '../../parts/while-busy.ts'
 import { attempt, notify } from '../../session/notices.ts'
 import { go, href } from '../../session/route.ts'
 import { useSession } from '../../session/use-session.ts'
-import { texts } from '../../texts/texts.ts'
+import { contactsTexts } from '../../texts/contacts.ts'
 
 interface Befriending {
   readonly isBusy: Signal<boolean>
@@ -21,15 +22,13 @@ interface Befriending {
 export function useBefriending(): Befriending {
   const { client, friends } = useSession()
   const isBusy = useSignal(false)
-  const t = texts.value.contacts
-  const run = async (work: () => Promise<unknown>, done: string): Promise<void> => {
-    isBusy.value = true
-    if (await attempt(work)) {
+  const t = contactsTexts.value
+  const run = (work: () => Promise<unknown>, done: string): Promise<void> =>
+    whileBusy(isBusy, async () => {
+      if (!(await attempt(work))) return
       notify(done)
       go(href('contacts'))
-    }
-    isBusy.value = false
-  }
+    })
   return {
     isBusy,
     async lookUp(alias) {

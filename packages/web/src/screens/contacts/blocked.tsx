@@ -4,12 +4,14 @@ import type { SharedClient } from '@sotto/client/browser'
 import { useEffect } from 'preact/hooks'
 import { Avatar } from '../../parts/avatar.tsx'
 import { Button } from '../../parts/button.tsx'
+import { LongList } from '../../parts/long-list.tsx'
 import { Row } from '../../parts/row.tsx'
 import { Screen } from '../../parts/screen.tsx'
 import { Empty, Loading } from '../../parts/state.tsx'
 import { attempt, notify } from '../../session/notices.ts'
 import { href } from '../../session/route.ts'
 import { useSession } from '../../session/use-session.ts'
+import { contactsTexts } from '../../texts/contacts.ts'
 import { explain } from '../../texts/explain.ts'
 import { texts } from '../../texts/texts.ts'
 
@@ -19,7 +21,8 @@ export function Blocked() {
   const { client } = useSession()
   const blocks = useSignal<Blocks | undefined>(undefined)
   const error = useSignal<unknown>(undefined)
-  const { contacts: t, common } = texts.value
+  const { common } = texts.value
+  const t = contactsTexts.value
 
   const read = async (): Promise<void> => {
     error.value = undefined
@@ -52,18 +55,16 @@ export function Blocked() {
           {t.blockedEmptyHint}
         </Empty>
       ) : (
-        <ul>
-          {blocks.value.map((each) => (
-            <li key={each.alias_id}>
-              <Row
-                lead={<Avatar name={each.nickname} seed={each.alias_id} />}
-                title={<bdi>{each.nickname}</bdi>}
-                detail={<span class="code">{each.alias_id}</span>}
-                end={<Button onClick={() => unblock(each)}>{t.unblock}</Button>}
-              />
-            </li>
-          ))}
-        </ul>
+        <LongList items={blocks.value} keyOf={(each) => each.alias_id}>
+          {(each) => (
+            <Row
+              lead={<Avatar name={each.nickname} seed={each.alias_id} />}
+              title={<bdi>{each.nickname}</bdi>}
+              detail={<span class="code">{each.alias_id}</span>}
+              end={<Button onClick={() => unblock(each)}>{t.unblock}</Button>}
+            />
+          )}
+        </LongList>
       )}
     </Screen>
   )

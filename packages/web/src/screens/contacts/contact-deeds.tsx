@@ -1,7 +1,7 @@
 // What can end with a contact: the messages here, the friendship, both; each is asked first.
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/dialog.tsx'
-import { texts } from '../../texts/texts.ts'
+import { contactsTexts } from '../../texts/contacts.ts'
 
 export type Deed = 'clear' | 'end' | 'block' | 'remove'
 
@@ -15,7 +15,7 @@ interface ContactDeedsProps {
 }
 
 export function ContactDeeds({ name, isFriend, asked, onAsk, onConfirm }: ContactDeedsProps) {
-  const t = texts.value.contacts
+  const t = contactsTexts.value
   const questions = {
     clear: { title: t.clearTitle, text: t.clearText, action: t.clear },
     end: { title: t.endTitle(name), text: t.endText, action: t.end },

@@ -12,7 +12,9 @@ import { now } from '../../session/clock.ts'
 import { attempt, notify } from '../../session/notices.ts'
 import { go, href, route } from '../../session/route.ts'
 import { useSession } from '../../session/use-session.ts'
+import { contactsTexts } from '../../texts/contacts.ts'
 import { texts } from '../../texts/texts.ts'
+import { trustTexts } from '../../texts/trust.ts'
 import { CallButtons } from '../calls/call-buttons.tsx'
 import { placeOf } from '../invitation/invitation-place.ts'
 import { ContactDeeds, type Deed } from './contact-deeds.tsx'
@@ -21,7 +23,7 @@ import { NameForm } from './name-form.tsx'
 
 export function ContactPage({ conversationId }: { readonly conversationId: string }) {
   const { conversations, friends } = useSession()
-  const t = texts.value.contacts
+  const t = contactsTexts.value
   if (!conversations.value) return <Loading />
   const contact = conversations.value.find((each) => each.conversationId === conversationId)
   const friend = friends.value.find((each) => each.conversation_id === conversationId)
@@ -33,6 +35,7 @@ export function ContactPage({ conversationId }: { readonly conversationId: strin
         <Empty
           icon="contacts"
           title={t.unknown}
+          isAlone
           action={<ButtonLink href={href('contacts', 'add')}>{t.add}</ButtonLink>}
         />
       )}
@@ -51,7 +54,7 @@ function Contact({ contact, friend }: ContactProps) {
   const { conversationId, contactId, nickname, isFriend } = contact
   const shownName = contact.name ?? nickname
   const t = texts.value
-  const words = t.contacts
+  const words = contactsTexts.value
   const asked = useSignal<Deed | undefined>(undefined)
 
   const endFriendship = async (): Promise<void> => {
@@ -67,7 +70,7 @@ function Contact({ contact, friend }: ContactProps) {
         await organizer.clear(conversationId)
         const decided = { archived: true, name: undefined, pinned: undefined, draft: undefined }
         await organizer.set(conversationId, decided)
-        // Who has gone on meanwhile stays there.
+        // A user who has opened another place meanwhile stays there.
         if (route.value.path[1] === conversationId) go(href('contacts'))
       },
       done: words.removed(shownName),
@@ -115,13 +118,13 @@ function Contact({ contact, friend }: ContactProps) {
       <div class="card contacts-card">
         <Row
           lead={<Icon name={iconOf(contact)} />}
-          title={t.trust.title}
+          title={trustTexts.value.title}
           detail={
             contact.changedCode !== undefined
-              ? t.trust.changed
+              ? trustTexts.value.changed
               : contact.isVerified
-                ? t.trust.verified
-                : t.trust.unverified
+                ? trustTexts.value.verified
+                : trustTexts.value.unverified
           }
           href={href('contacts', conversationId, 'code')}
         />

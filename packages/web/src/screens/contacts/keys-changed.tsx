@@ -4,6 +4,7 @@ import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/dialog.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { texts } from '../../texts/texts.ts'
+import { trustTexts } from '../../texts/trust.ts'
 import { CodeGroups } from './code-groups.tsx'
 
 interface KeysChangedProps {
@@ -17,7 +18,7 @@ interface KeysChangedProps {
 
 export function KeysChanged({ name, newCode, oldCode, isOnline, onRenew }: KeysChangedProps) {
   const asked = useSignal<'same' | 'blind' | undefined>(undefined)
-  const t = texts.value.trust
+  const t = trustTexts.value
   return (
     <div class="column">
       <div class="card contacts-alarm" role="alert">
@@ -26,7 +27,7 @@ export function KeysChanged({ name, newCode, oldCode, isOnline, onRenew }: KeysC
           {t.changedTitle(name)}
         </h2>
         <p>
-          <strong>{t.changedShort}</strong>
+          <strong>{texts.value.common.keysChangedShort}</strong>
         </p>
         <p>{t.changedWhy}</p>
       </div>

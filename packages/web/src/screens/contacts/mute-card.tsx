@@ -2,13 +2,13 @@
 import { useSignal } from '@preact/signals'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
+import { contactsTexts } from '../../texts/contacts.ts'
 import { fullTime } from '../../texts/dates.ts'
-import { texts } from '../../texts/texts.ts'
 
 const HOUR_MS = 3_600_000
-/** Longer than anybody waits: muted until the user changes it. */
+/** Muted until the user changes it. */
 const ALWAYS_MS = Number.MAX_SAFE_INTEGER
-/** What ends later than this was not meant to end. */
+/** A mute that ends later than this counts as one without an end. */
 const NEVER_ENDS_MS = 8.64e15
 
 interface MuteCardProps {
@@ -19,15 +19,15 @@ interface MuteCardProps {
 
 export function MuteCard({ mutedUntil = 0, nowMs, onMute }: MuteCardProps) {
   const isAsking = useSignal(false)
-  const t = texts.value.contacts
+  const t = contactsTexts.value
   const isMuted = mutedUntil > nowMs
   const choose = (until: number): void => {
     isAsking.value = false
     onMute(until)
   }
   return (
-    <div class="card contacts-line">
-      <div class="contacts-line-text">
+    <div class="card card-line">
+      <div>
         <h2>
           {!isMuted
             ? t.mute

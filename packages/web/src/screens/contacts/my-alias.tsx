@@ -8,6 +8,7 @@ import { invitationLink } from '../../session/invitation.ts'
 import { attempt, notify } from '../../session/notices.ts'
 import { href } from '../../session/route.ts'
 import { useSession } from '../../session/use-session.ts'
+import { contactsTexts } from '../../texts/contacts.ts'
 import { texts } from '../../texts/texts.ts'
 
 export function MyAlias() {
@@ -24,13 +25,13 @@ export function MyAlias() {
       try {
         await navigator.share({ url: link })
       } catch (error) {
-        // Nobody has to be told that they closed the browser's dialog.
+        // The user closed the browser's dialog, which is no failure.
         if (!(error instanceof DOMException && error.name === 'AbortError')) throw error
       }
     })
   }
   return (
-    <Screen title={t.contacts.myAlias} back={href('contacts')}>
+    <Screen title={contactsTexts.value.myAlias} back={href('contacts')}>
       <div class="column">
         <div class="card contacts-person">
           <Avatar name={me.nickname} seed={me.uuid} size="large" />
@@ -38,19 +39,19 @@ export function MyAlias() {
             <bdi>{me.nickname}</bdi>
           </h2>
           <span class="code">{me.aliasId}</span>
-          <QrCode text={link} label={t.contacts.myAlias} />
-          <p class="soft small">{t.contacts.myAliasHint}</p>
+          <QrCode text={link} label={contactsTexts.value.myAlias} />
+          <p class="soft small">{contactsTexts.value.myAliasHint}</p>
           <div class="contacts-ways">
             <Button icon="copy" onClick={() => copy(me.aliasId)}>
-              {t.contacts.copyAlias}
+              {contactsTexts.value.copyAlias}
             </Button>
             <Button icon="link" onClick={() => copy(link)}>
-              {t.contacts.copyLink}
+              {contactsTexts.value.copyLink}
             </Button>
             {/* Not every browser can hand a link to other apps. */}
             {'share' in navigator && (
               <Button icon="share" onClick={share}>
-                {t.contacts.share}
+                {contactsTexts.value.share}
               </Button>
             )}
           </div>

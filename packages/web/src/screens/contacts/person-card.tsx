@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { Avatar } from '../../parts/avatar.tsx'
 import { Button, ButtonLink } from '../../parts/button.tsx'
 import { href } from '../../session/route.ts'
-import { texts } from '../../texts/texts.ts'
+import { contactsTexts } from '../../texts/contacts.ts'
 
 interface PersonCardProps {
   readonly user: UserLookup
@@ -18,7 +18,7 @@ interface PersonCardProps {
 }
 
 export function PersonCard({ user, friend, isBusy, onRequest, onAccept, children }: PersonCardProps) {
-  const t = texts.value.contacts
+  const t = contactsTexts.value
   return (
     <div class="card contacts-person">
       <Avatar name={user.nickname} seed={user.alias_id} size="large" />

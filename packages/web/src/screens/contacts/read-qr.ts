@@ -25,7 +25,7 @@ export function readQr(
   try {
     return decodeQr(image, { timeLimit: PATIENCE_MS })
   } catch {
-    // It says in this way that there is no code, or none that can be read.
+    // The library throws if it finds no code, or none that it can read.
     return undefined
   }
 }

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { Button } from '../../parts/button.tsx'
 import { notifyError } from '../../session/notices.ts'
+import { scanTexts } from '../../texts/scan.ts'
 import { texts } from '../../texts/texts.ts'
 import { readQr } from './read-qr.ts'
 
@@ -21,7 +22,7 @@ export function Scanner({ onText, onClose }: ScannerProps) {
   const isOver = useRef(false)
   const video = useRef<HTMLVideoElement>(null)
   const t = texts.value
-  const words = t.scan
+  const words = scanTexts.value
 
   const stop = (): void => {
     for (const track of stream.value?.getTracks() ?? []) track.stop()

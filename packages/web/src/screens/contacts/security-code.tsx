@@ -10,10 +10,12 @@ import { QrCode } from '../../parts/qr-code.tsx'
 import { Screen } from '../../parts/screen.tsx'
 import { Empty, Loading } from '../../parts/state.tsx'
 import { attempt, notify, notifyError } from '../../session/notices.ts'
-import { go, href } from '../../session/route.ts'
+import { go, href, route } from '../../session/route.ts'
 import { useSession } from '../../session/use-session.ts'
+import { contactsTexts } from '../../texts/contacts.ts'
 import { fullTime } from '../../texts/dates.ts'
-import { texts } from '../../texts/texts.ts'
+import { scanTexts } from '../../texts/scan.ts'
+import { trustTexts } from '../../texts/trust.ts'
 import { CodeGroups } from './code-groups.tsx'
 import { KeysChanged } from './keys-changed.tsx'
 import { securityCodeText, understand } from './scanned.ts'
@@ -22,15 +24,16 @@ const Scanner = lazy(async () => (await import('./scanner.tsx')).Scanner)
 
 interface Known {
   readonly code: string
+  /** The code of the changed keys when this was read. */
+  readonly changedCode: string | undefined
   readonly trust: TrustState
 }
 
 export function SecurityCode({ conversationId }: { readonly conversationId: string }) {
   const { conversations } = useSession()
-  const t = texts.value
   const contact = conversations.value?.find((each) => each.conversationId === conversationId)
   return (
-    <Screen title={t.trust.title} back={href('contacts', conversationId)}>
+    <Screen title={trustTexts.value.title} back={href('contacts', conversationId)}>
       {!conversations.value ? (
         <Loading />
       ) : contact ? (
@@ -38,8 +41,8 @@ export function SecurityCode({ conversationId }: { readonly conversationId: stri
       ) : (
         <Empty
           icon="contacts"
-          title={t.contacts.unknown}
-          action={<ButtonLink href={href('contacts')}>{t.contacts.title}</ButtonLink>}
+          title={contactsTexts.value.unknown}
+          action={<ButtonLink href={href('contacts')}>{contactsTexts.value.title}</ButtonLink>}
         />
       )}
     </Screen>
@@ -52,22 +55,23 @@ function Code({ contact }: { readonly contact: Conversation }) {
   const isScanning = useSignal(false)
   const { conversationId, contactId, changedCode, isVerified } = contact
   const name = contact.name ?? contact.nickname
-  const t = texts.value.trust
+  const t = trustTexts.value
 
   useEffect(() => {
     let isOver = false
     Promise.all([client.securityCode(conversationId), client.trustState(conversationId)]).then(
       ([{ displayCode }, trust]) => {
-        if (!isOver) known.value = { code: displayCode, trust }
+        if (!isOver) known.value = { code: displayCode, changedCode, trust }
       },
-      notifyError,
+      // After a change the code is read again, so an error of the earlier reading does not matter.
+      (error: unknown) => isOver || notifyError(error),
     )
     return () => {
       isOver = true
     }
   }, [conversationId, changedCode, isVerified])
 
-  /** Verifies with the code that was shown: if the keys have changed since, it is refused. */
+  /** Verifies with the code that was shown. It is refused if the keys have changed since. */
   const verify = async (code: string): Promise<void> => {
     await attempt(async () => {
       const isSame = await client.verifySecurityCode(contactId, code)
@@ -79,7 +83,9 @@ function Code({ contact }: { readonly contact: Conversation }) {
       await client.renewSession(contactId)
       // The relay may have given the two accounts a new conversation.
       const renewed = await client.conversation(contactId)
-      go(href('contacts', renewed.conversationId, 'code'), { replace: true })
+      const isHere = route.value.path.join('/') === `contacts/${conversationId}/code`
+      if (isHere && renewed.conversationId !== conversationId)
+        go(href('contacts', renewed.conversationId, 'code'), { replace: true })
     })
     if (!isRenewed) return
     if (comparedCode === undefined) notify(t.renewed)
@@ -89,14 +95,15 @@ function Code({ contact }: { readonly contact: Conversation }) {
   const compare = (text: string): void => {
     isScanning.value = false
     const scanned = understand(text)
-    if (scanned.kind !== 'securityCode') notify(texts.value.scan.notASecurityCode, { kind: 'error' })
+    if (scanned.kind !== 'securityCode') notify(scanTexts.value.notASecurityCode, { kind: 'error' })
     else if (scanned.code === known.value?.code.replaceAll(' ', '')) void verify(scanned.code)
-    else notify(texts.value.scan.differs, { kind: 'error' })
+    else notify(scanTexts.value.differs, { kind: 'error' })
   }
   const takeBack = async (): Promise<void> => {
     if (await attempt(() => client.resetTrust(conversationId))) notify(t.isUnverified(name))
   }
-  if (!known.value) return <Loading />
+  // If the keys were replaced meanwhile, the code is another one.
+  if (!known.value || known.value.changedCode !== changedCode) return <Loading />
   const { code, trust } = known.value
   if (changedCode !== undefined)
     return (
@@ -134,7 +141,7 @@ function Code({ contact }: { readonly contact: Conversation }) {
               <Scanner onText={compare} onClose={() => (isScanning.value = false)} />
             ) : (
               <Button icon="qr" onClick={() => (isScanning.value = true)}>
-                {texts.value.scan.scan}
+                {scanTexts.value.scan}
               </Button>
             )}
             <p class="soft small">{t.different}</p>

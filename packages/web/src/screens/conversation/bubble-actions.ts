@@ -1,12 +1,13 @@
 // What a person can ask of a message where it is shown.
 import type { ReadonlySignal } from '@preact/signals'
 import type { StoredMessage } from '@sotto/client'
+import type { Place } from '../../parts/menu-place.ts'
 import type { TextPart } from './links.ts'
 
 /** What a person can ask of a message. */
 export interface BubbleActions {
-  /** Shows what can be done with it, at this element. */
-  readonly onMenu: (message: StoredMessage, at: Element) => void
+  /** Shows what can be done with it. */
+  readonly onMenu: (message: StoredMessage, place: Place) => void
   readonly onReply: (message: StoredMessage) => void
   /** Goes to the message that it replies to. */
   readonly onOriginal: (original: StoredMessage) => void

@@ -1,6 +1,8 @@
 // One message: whom it answers, what it says, when, and how far it has come.
 import type { StoredMessage } from '@sotto/client'
+import { useState } from 'preact/hooks'
 import { IconButton } from '../../parts/button.tsx'
+import { useContextMenu } from '../../parts/context-menu.ts'
 import { StatusMark } from '../../parts/status-mark.tsx'
 import { timeOfDay } from '../../texts/dates.ts'
 import { texts } from '../../texts/texts.ts'
@@ -8,6 +10,7 @@ import { previewOf } from '../chats/preview.ts'
 import type { BubbleActions } from './bubble-actions.ts'
 import { Content } from './content.tsx'
 import { Quote } from './quote.tsx'
+import './bubble.css'
 
 interface BubbleProps {
   readonly message: StoredMessage
@@ -28,8 +31,17 @@ export function Bubble(props: BubbleProps) {
   const t = texts.value.conversation
   const isSelecting = isSelected !== undefined
   const select = (): void => actions.onSelect(message)
+  const contextMenu = useContextMenu((place) => actions.onMenu(message, place))
+  const buttons = useReach()
   return (
-    <div class="bubble-row" data-own={isMe} data-first={isFirst} data-selected={isSelected}>
+    <div
+      class="bubble-row"
+      data-own={isMe}
+      data-first={isFirst}
+      data-selected={isSelected}
+      onPointerMove={buttons.reach}
+      onFocusCapture={buttons.reach}
+    >
       {isSelecting && (
         <input
           type="checkbox"
@@ -47,7 +59,7 @@ export function Bubble(props: BubbleProps) {
         data-status={isMe ? status : undefined}
         tabIndex={isFocusable ? 0 : -1}
         aria-label={labelOf(message, name)}
-        onClick={isSelecting ? select : undefined}
+        {...(isSelecting ? { onClick: select } : contextMenu)}
       >
         {message.replyToId !== undefined && !retracted && (
           <Quote message={message} name={name} isFocusable={isFocusable && !isSelecting} actions={actions} />
@@ -60,15 +72,17 @@ export function Bubble(props: BubbleProps) {
       </article>
       {!isSelecting && (
         <span class="bubble-buttons">
-          <IconButton
-            icon="more"
-            label={t.actions}
-            isSkipped
-            onClick={({ currentTarget }) => {
-              if (currentTarget instanceof Element) actions.onMenu(message, currentTarget)
-            }}
-          />
-          {!retracted && status !== 'failed' && (
+          {buttons.isReached && (
+            <IconButton
+              icon="more"
+              label={t.actions}
+              isSkipped
+              onClick={({ currentTarget }) => {
+                if (currentTarget instanceof HTMLElement) actions.onMenu(message, { element: currentTarget })
+              }}
+            />
+          )}
+          {buttons.isReached && hovers.matches && !retracted && status !== 'failed' && (
             <IconButton icon="reply" label={t.reply} isSkipped onClick={() => actions.onReply(message)} />
           )}
         </span>
@@ -79,7 +93,7 @@ export function Bubble(props: BubbleProps) {
           <button
             type="button"
             class="link"
-            onClick={({ currentTarget }) => actions.onMenu(message, currentTarget)}
+            onClick={({ currentTarget }) => actions.onMenu(message, { element: currentTarget })}
           >
             {t.whatToDo}
           </button>
@@ -87,6 +101,18 @@ export function Bubble(props: BubbleProps) {
       )}
     </div>
   )
+}
+
+/** Whether a pointer can hover. Without one, a button stays in view. */
+const hovers = matchMedia('(hover: hover)')
+
+/**
+ * Whether somebody has come to a message with a pointer or the focus. Its buttons are made only then: they
+ * are half of its elements. A message that is scrolled to beneath the pointer is not come to.
+ */
+function useReach(): { readonly isReached: boolean; readonly reach: () => void } {
+  const [isReached, setReached] = useState(false)
+  return { isReached: isReached || !hovers.matches, reach: () => setReached(true) }
 }
 
 /** The whole message in one sentence, for who comes to it by keyboard with a screen reader. */

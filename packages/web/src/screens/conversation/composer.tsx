@@ -1,27 +1,35 @@
-// The field to write in. What is typed is a draft in the store, so a reload or a crash loses nothing.
+// The field to write in. What is typed, and what it answers, is a draft in the store.
 
 import { type Signal, useSignal } from '@preact/signals'
 import type { Conversation, StoredMessage } from '@sotto/client'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { IconButton } from '../../parts/button.tsx'
-import { attempt, notifyError } from '../../session/notices.ts'
+import { Form } from '../../parts/form.tsx'
+import { nowMs } from '../../session/clock.ts'
+import { attempt } from '../../session/notices.ts'
+import { unstoredDraft, useDraft } from '../../session/use-draft.ts'
 import { useSession } from '../../session/use-session.ts'
+import { numberOf } from '../../texts/dates.ts'
 import { texts } from '../../texts/texts.ts'
 import { EmojiCompletion } from './emoji-completion.tsx'
 import { useEscape } from './escape.ts'
+import { roomOf } from './message-room.ts'
 import { QuoteText } from './quote.tsx'
-
-/** A draft is stored when nothing was typed for this long, and when the field loses the focus. */
-const STORED_AFTER_MS = 300
+import './composer.css'
 
 interface ComposerProps {
   readonly conversation: Conversation
   readonly name: string
   /** The message that is being answered. */
   readonly replyTo: Signal<StoredMessage | undefined>
-  readonly onSent: () => void
-  /** Whether one came to write, and not to a message. */
+  /** Answers an earlier message than now (or the latest one), or a later one (or none). */
+  readonly onReplyStep: (step: 'earlier' | 'later') => void
+  /** A message is being sent. */
+  readonly onSend: (message: Omit<StoredMessage, 'conversationId'>) => void
+  /** It could not even be stored. */
+  readonly onRefused: (id: string) => void
+  /** Whether the field takes the focus. It does not if the address names a message. */
   readonly isFocused: boolean
   /** What can be sent besides text, before the field. */
   readonly attachments?: ComponentChildren
@@ -33,42 +41,44 @@ export function Composer({
   conversation,
   name,
   replyTo,
-  onSent,
+  onReplyStep,
+  onSend,
+  onRefused,
   isFocused,
   attachments,
   voice,
 }: ComposerProps) {
   const { client, organizer } = useSession()
   const { conversationId } = conversation
-  const typed = useSignal(conversation.draft ?? '')
-  const stored = useRef(typed.value)
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const typed = useSignal(unstoredDraft(conversationId) ?? conversation.draft ?? '')
+  const sending = useRef(0)
   const field = useRef<HTMLTextAreaElement>(null)
   const t = texts.value.conversation
   const answered = replyTo.value
   const isEmpty = typed.value.trim() === ''
 
-  const store = (): void => {
-    clearTimeout(timer.current)
-    if (typed.value === stored.current) return
-    stored.current = typed.value
-    organizer.set(conversationId, { draft: typed.value || undefined }).catch(notifyError)
-  }
+  const room = roomOf(typed.value, answered?.id)
+
+  const draft = useDraft({
+    name: conversationId,
+    text: () => typed.value,
+    // What is being sent stays a draft until the message is stored, which ends it.
+    store: () =>
+      sending.current > 0
+        ? undefined
+        : organizer.set(conversationId, {
+            draft: typed.value || undefined,
+            draftReplyToId: replyTo.value?.id,
+          }),
+  })
   useEffect(() => {
-    // Before the page is unloaded there is time for the store; when it is hidden for good there may be none.
-    addEventListener('beforeunload', store)
-    addEventListener('pagehide', store)
-    return () => {
-      removeEventListener('beforeunload', store)
-      removeEventListener('pagehide', store)
-      store()
-    }
-  }, [])
-  useEffect(() => {
-    // On a touch screen the focus would open the keyboard over what one came to read.
+    // On a touch screen the focus would open the keyboard over the messages.
     if (isFocused && matchMedia('(hover: hover)').matches) field.current?.focus()
   }, [])
   useEffect(() => {
+    if (answered?.id === conversation.draftReplyToId) return
+    // While a message is being sent, its draft stays until that is done.
+    if (sending.current === 0) draft.changed()
     if (answered) field.current?.focus()
   }, [answered])
   const cancelReply = (): void => {
@@ -79,34 +89,45 @@ export function Composer({
 
   const type = (text: string): void => {
     typed.value = text
-    clearTimeout(timer.current)
-    timer.current = setTimeout(store, STORED_AFTER_MS)
+    draft.changed()
   }
   const send = async (): Promise<void> => {
     const text = typed.value.trim()
-    if (text === '') return
+    if (text === '' || (room ?? 0) < 0) return
+    sending.current += 1
     typed.value = ''
     replyTo.value = undefined
-    // The button that was pressed is not there any more.
+    // The button that was pressed is removed.
     field.current?.focus()
-    const options = answered ? { replyToId: answered.id } : {}
-    if (await attempt(() => client.send(conversationId, text, options))) {
-      store()
-      onSent()
-    } else {
+    const id = crypto.randomUUID()
+    const reply = answered ? { replyToId: answered.id } : {}
+    onSend({ id, text, isMe: true, time: nowMs(), status: 'sending', ...reply })
+    const options = { id, endsDraft: true, ...reply }
+    const isSent = await attempt(() => client.send(conversationId, text, options))
+    sending.current -= 1
+    draft.changed()
+    if (isSent) draft.now()
+    else {
+      onRefused(id)
       // What was typed meanwhile is not lost either.
       typed.value = typed.value === '' ? text : `${text}\n${typed.value}`
       replyTo.value = answered
     }
   }
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const { key, shiftKey, altKey, ctrlKey, metaKey } = event
+    if (event.isComposing || event.defaultPrevented || shiftKey) return
+    if (key === 'Enter') void send()
+    else if (typed.value === '' && !altKey && !ctrlKey && !metaKey && key === 'ArrowUp')
+      onReplyStep('earlier')
+    else if (typed.value === '' && !altKey && !ctrlKey && !metaKey && key === 'ArrowDown' && answered)
+      onReplyStep('later')
+    else return
+    event.preventDefault()
+  }
   return (
-    <form
-      class="composer"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void send()
-      }}
-    >
+    // It does not wait for one message before it takes the next.
+    <Form class="composer" onSubmit={() => void send()}>
       {answered && (
         <div class="composer-reply">
           <div class="quote">
@@ -115,12 +136,18 @@ export function Composer({
           <IconButton icon="close" label={t.cancelReply} onClick={cancelReply} />
         </div>
       )}
+      {room !== undefined && (
+        <p class="composer-left small" data-full={room < 0} role="status">
+          {room < 0 ? t.tooLong(numberOf(-room)) : t.roomLeft(numberOf(room))}
+        </p>
+      )}
       {attachments}
       <EmojiCompletion field={field} onInput={type}>
         <textarea
           ref={field}
           class="composer-field"
           aria-label={t.write}
+          aria-autocomplete="list"
           placeholder={t.message}
           rows={1}
           dir="auto"
@@ -129,16 +156,14 @@ export function Composer({
             type(currentTarget.value)
             void client.notifyTyping(conversationId)
           }}
-          onBlur={store}
-          onKeyDown={(event) => {
-            if (event.key !== 'Enter' || event.shiftKey || event.isComposing || event.defaultPrevented) return
-            event.preventDefault()
-            void send()
-          }}
+          onBlur={draft.now}
+          onKeyDown={onKeyDown}
         />
       </EmojiCompletion>
-      {!isEmpty && <IconButton icon="send" label={t.send} kind="primary" isSubmit />}
+      {!isEmpty && (
+        <IconButton icon="send" label={t.send} kind="primary" isSubmit isDisabled={(room ?? 0) < 0} />
+      )}
       {voice(isEmpty)}
-    </form>
+    </Form>
   )
 }

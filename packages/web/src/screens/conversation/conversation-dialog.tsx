@@ -1,7 +1,9 @@
 // The dialogs of a conversation, one at a time.
 import type { Conversation, StoredMessage } from '@sotto/client'
 import { Confirm } from '../../parts/dialog.tsx'
+import { dialogsTexts } from '../../texts/dialogs.ts'
 import { texts } from '../../texts/texts.ts'
+import { ClearDialog } from '../chats/clear-dialog.tsx'
 import { ForwardDialog } from './forward-dialog.tsx'
 import { LinkDialog } from './link-dialog.tsx'
 import type { TextPart } from './links.ts'
@@ -19,7 +21,7 @@ interface ConversationDialogProps {
   readonly name: string
   readonly isVerified: boolean
   readonly conversations: readonly Conversation[]
-  readonly onForward: (messages: readonly StoredMessage[], to: Conversation) => void
+  readonly onForward: (messages: readonly StoredMessage[], to: readonly Conversation[]) => void
   readonly onRetract: (message: StoredMessage) => unknown
   readonly onClear: () => unknown
   readonly onClose: () => void
@@ -34,8 +36,8 @@ export function ConversationDialog(props: ConversationDialogProps) {
     case 'retract':
       return (
         <Confirm
-          title={t.retractTitle}
-          text={t.retractText(name)}
+          title={dialogsTexts.value.retractTitle}
+          text={dialogsTexts.value.retractText(name)}
           action={t.retract}
           isDangerous
           onConfirm={() => onRetract(dialog.message)}
@@ -43,21 +45,12 @@ export function ConversationDialog(props: ConversationDialogProps) {
         />
       )
     case 'clear':
-      return (
-        <Confirm
-          title={texts.value.chats.clearTitle}
-          text={texts.value.chats.clearText(name)}
-          action={texts.value.common.delete}
-          isDangerous
-          onConfirm={onClear}
-          onClose={onClose}
-        />
-      )
+      return <ClearDialog name={name} onClear={onClear} onClose={onClose} />
     case 'forward':
       return (
         <ForwardDialog
           conversations={conversations}
-          onChoose={(to) => onForward(dialog.messages, to)}
+          onForward={(to) => onForward(dialog.messages, to)}
           onClose={onClose}
         />
       )

@@ -2,38 +2,55 @@
 import { useSignal } from '@preact/signals'
 import { type Conversation as ConversationInfo, contentOf, Replies, type StoredMessage } from '@sotto/client'
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import { Avatar } from '../../parts/avatar.tsx'
 import { lazy } from '../../parts/lazy.tsx'
-import { Menu } from '../../parts/menu.tsx'
+import { MenuButton } from '../../parts/menu-button.tsx'
+import type { Place } from '../../parts/menu-place.ts'
 import { Screen } from '../../parts/screen.tsx'
-import { Empty, Loading } from '../../parts/state.tsx'
+import { Empty, Loading, useNoticed } from '../../parts/state.tsx'
+import { TitleLink } from '../../parts/title-link.tsx'
 import { copyText } from '../../session/clipboard.ts'
 import { now } from '../../session/clock.ts'
 import { attempt, notify, notifyError } from '../../session/notices.ts'
-import { go, href, type Route, route } from '../../session/route.ts'
+import { href, route } from '../../session/route.ts'
+import type { Route } from '../../session/route-of.ts'
 import { useSession } from '../../session/use-session.ts'
 import { texts } from '../../texts/texts.ts'
 import { CallButtons } from '../calls/call-buttons.tsx'
-import { conversationMenu } from '../chats/conversation-menu.ts'
+import { MissedCall } from '../calls/missed-call.tsx'
 import { searchAddress } from '../search/search-address.ts'
+import { Attach, Voice } from './besides-text.tsx'
 import type { BubbleActions } from './bubble-actions.ts'
 import { Composer } from './composer.tsx'
-import { ConversationDialog, type OpenDialog } from './conversation-dialog.tsx'
-import { useEscape } from './escape.ts'
+import type { OpenDialog } from './conversation-dialog.tsx'
 import { keyOf } from './grouping.ts'
 import { MessageList } from './message-list.tsx'
-import { type MessageActions, MessageMenu } from './message-menu.tsx'
-import { MessagePages, type Target } from './message-pages.ts'
+import type { MessageActions } from './message-menu.tsx'
+import type { MessagePages } from './message-pages.ts'
+import { startOf, takeOpening } from './opening.ts'
 import { useReading } from './reading.ts'
 import { isHidden, removeSoon } from './removals.ts'
 import { SelectionBar, SelectionTitle } from './selection-bar.tsx'
+import { useReply } from './use-reply.ts'
+import { useSelection } from './use-selection.ts'
 import './conversation.css'
 
-const ComposerRoom = () => <span class="composer-room" />
-const Attachments = lazy(async () => (await import('./media/attachments.tsx')).Attachments, ComposerRoom)
-const VoiceRecorder = lazy(
-  async () => (await import('./media/voice-recorder.tsx')).VoiceRecorder,
-  ComposerRoom,
+const ConversationDialog = lazy(
+  async () => (await import('./conversation-dialog.tsx')).ConversationDialog,
+  () => null,
+)
+
+const RenewedKeys = lazy(
+  async () => (await import('./renewed-keys.tsx')).RenewedKeys,
+  () => null,
+)
+
+const ConversationMenu = lazy(
+  async () => (await import('../chats/conversation-menu.tsx')).ConversationMenu,
+  () => null,
+)
+const MessageMenu = lazy(
+  async () => (await import('./message-menu.tsx')).MessageMenu,
+  () => null,
 )
 
 export function Conversation({ id }: { readonly id: string }) {
@@ -45,30 +62,45 @@ export function Conversation({ id }: { readonly id: string }) {
   if (!conversation)
     return (
       <Screen title="" back={href('chats')}>
-        <Empty icon="chats" title={t.conversation.unknown} />
+        <Empty icon="chats" title={t.conversation.unknown} isAlone />
       </Screen>
     )
-  return <OpenConversation key={id} conversation={conversation} />
+  return <ReadConversation key={id} conversation={conversation} />
 }
 
-function OpenConversation({ conversation }: { readonly conversation: ConversationInfo }) {
+/** Reads the messages. All is drawn at once when they are there, unless somebody would notice the wait. */
+function ReadConversation({ conversation }: { readonly conversation: ConversationInfo }) {
   const session = useSession()
-  const { client, organizer, unsent } = session
+  const { conversationId, firstUnreadSeq } = conversation
+  const opening = useMemo(
+    () => takeOpening(session, conversationId, startOf(Number(route.value.query.at), firstUnreadSeq)),
+    [],
+  )
+  useEffect(() => opening.stop, [])
+  const isNoticed = useNoticed()
+  if (!opening.pages.list.value && !isNoticed) return <Loading />
+  return <OpenConversation conversation={conversation} pages={opening.pages} />
+}
+
+interface OpenConversationProps {
+  readonly conversation: ConversationInfo
+  readonly pages: MessagePages
+}
+
+function OpenConversation({ conversation, pages }: OpenConversationProps) {
+  const session = useSession()
+  const { client, organizer } = session
   const { conversationId, name, nickname, isFriend, lastMessage } = conversation
   const shownName = name ?? nickname
   const t = texts.value
   const words = t.conversation
-  const pages = useMemo(() => new MessagePages(client, conversationId, notifyError), [])
   const replies = useMemo(() => new Replies(client), [])
-  const reading = useReading(session, conversation, shownName)
-  const replyTo = useSignal<StoredMessage | undefined>(undefined)
-  const selected = useSignal<ReadonlySet<string> | undefined>(undefined)
+  const reading = useReading(session, conversation)
   const revision = useSignal(0)
-  const [menu, setMenu] = useState<{ readonly message: StoredMessage; readonly element: Element }>()
+  const [menu, setMenu] = useState<{ readonly message: StoredMessage; readonly place: Place }>()
   const [dialog, setDialog] = useState<OpenDialog>()
   const wanted = Number(route.value.query.at)
 
-  useEffect(() => pages.open(startOf(wanted, reading.unreadSeq)), [])
   useEffect(() => {
     if (wanted > 0) pages.show({ seq: wanted })
   }, [route.value])
@@ -79,46 +111,27 @@ function OpenConversation({ conversation }: { readonly conversation: Conversatio
       }),
     [],
   )
-  useEscape(selected.value !== undefined, () => (selected.value = undefined))
-
   const list = pages.list.value?.filter((message) => !isHidden(message))
-  const chosen = list?.filter((message) => selected.value?.has(keyOf(message))) ?? []
-  const endSelection = (): void => {
-    selected.value = undefined
-  }
-  const toggle = (message: StoredMessage): void => {
-    const key = keyOf(message)
-    const others = [...(selected.value ?? [])].filter((each) => each !== key)
-    selected.value = new Set(selected.value?.has(key) ? others : [...others, key])
-  }
+  const selection = useSelection(list)
+  const reply = useReply(conversation, replies, list)
   const remove = (messages: readonly StoredMessage[]): void => {
     removeSoon(organizer, messages, { done: words.removed(messages.length), undo: t.common.undo })
-    endSelection()
-  }
-  const takeReply = (): string | undefined => {
-    const id = replyTo.value?.id
-    replyTo.value = undefined
-    return id
+    selection.end()
   }
   const copy = async (text: string): Promise<void> => {
     if (await attempt(() => copyText(text))) notify(t.common.copied)
-    endSelection()
+    selection.end()
   }
-  const forward = async (messages: readonly StoredMessage[], to: ConversationInfo): Promise<void> => {
-    setDialog(undefined)
-    endSelection()
-    const isDone = await attempt(async () => {
-      for (const message of messages) await client.send(to.conversationId, textOf(message) ?? '')
-    })
-    const open = { label: words.open, run: () => go(href('chats', to.conversationId)) }
-    if (isDone) notify(words.forwarded(to.name ?? to.nickname), { action: open })
-  }
+  const copyChosen = (): Promise<boolean> =>
+    attempt(async () => copy((await import('./transcript.ts')).transcriptOf(chosen, shownName, t)))
+  const copyPictureOf = (message: StoredMessage): Promise<boolean> =>
+    attempt(async () => (await import('./media/copy-picture.ts')).copyPicture(client, message))
   const bubbleActions: BubbleActions = useMemo(
     () => ({
-      onMenu: (message, element) => setMenu({ message, element }),
-      onReply: (message) => (replyTo.value = message),
+      onMenu: (message, place) => setMenu({ message, place }),
+      onReply: (message) => (reply.message.value = message),
       onOriginal: ({ seq }) => seq !== undefined && pages.show({ seq }),
-      onSelect: toggle,
+      onSelect: selection.toggle,
       onMisleadingLink: (link) => setDialog({ kind: 'link', link }),
       findOriginal: async (message) => {
         try {
@@ -135,68 +148,68 @@ function OpenConversation({ conversation }: { readonly conversation: Conversatio
   const messageActions: MessageActions = {
     onReply: bubbleActions.onReply,
     onCopy: copy,
+    onCopyPicture: copyPictureOf,
     onForward: (message) => setDialog({ kind: 'forward', messages: [message] }),
     onDetails: (message) => setDialog({ kind: 'details', message }),
-    onSelect: toggle,
-    onResend: ({ id }) => attempt(() => unsent.resend(conversationId, id)).then(() => pages.show('end')),
-    onDrop: ({ id }) => attempt(() => unsent.drop(conversationId, id)),
+    onSelect: selection.toggle,
+    onResend: ({ id }) =>
+      attempt(async () => (await session.later()).unsent.resend(conversationId, id)).then(() =>
+        pages.show('end'),
+      ),
+    onDrop: ({ id }) => attempt(async () => (await session.later()).unsent.drop(conversationId, id)),
     onRetract: (message) => setDialog({ kind: 'retract', message }),
     onRemove: (message) => remove([message]),
   }
-  const forwardable = chosen.filter((message) => textOf(message) !== undefined)
-  const isSelecting = selected.value !== undefined
+  const chosen = selection.messages
+  const forwardable = chosen.filter((message) => contentOf(message) !== undefined)
+  const missed = session.missedCalls.value.find((call) => call.conversationId === conversationId)
+  const isSelecting = selection.keys.value !== undefined
   return (
     <Screen
       {...(isSelecting ? {} : { back: backFrom(route.value) })}
       isFixed
+      top={
+        <>
+          {conversation.renewedAt !== undefined && <RenewedKeys conversationId={conversationId} />}
+          {missed && <MissedCall call={missed} nowMs={now.value} />}
+        </>
+      }
       title={
         isSelecting ? (
-          <SelectionTitle count={chosen.length} onEnd={endSelection} />
+          <SelectionTitle count={chosen.length} onEnd={selection.end} />
         ) : (
-          <a class="conversation-title" href={href('contacts', conversationId)}>
-            <Avatar name={shownName} seed={conversationId} size="small" />
-            <span>
-              <h1 class="one-line">
-                <bdi>{shownName}</bdi>
-              </h1>
-              {session.typing.value.has(conversationId) && <span class="small soft">{t.chats.typing}</span>}
-            </span>
-          </a>
+          <TitleLink
+            href={href('contacts', conversationId)}
+            name={shownName}
+            seed={conversationId}
+            detail={session.typing.value.has(conversationId) && t.chats.typing}
+          />
         )
       }
       actions={
         isSelecting ? (
           <SelectionBar
             count={chosen.length}
-            onCopy={() => copy(forwardable.map(textOf).join('\n'))}
+            onCopy={copyChosen}
             onForward={() => setDialog({ kind: 'forward', messages: forwardable })}
             onRemove={() => remove(chosen)}
           />
         ) : (
           <>
             {isFriend && <CallButtons conversationId={conversationId} />}
-            <Menu
-              label={t.chats.actions(shownName)}
-              items={[
-                {
-                  label: t.chats.searchHere,
-                  icon: 'search',
-                  onClick: () => go(searchAddress({ words: '', inOne: conversationId })),
-                },
-                {
-                  label: t.chats.selectMessages,
-                  icon: 'check',
-                  onClick: () => (selected.value = new Set()),
-                },
-                ...conversationMenu(session, conversation, now.value),
-                {
-                  label: t.chats.clear,
-                  icon: 'trash',
-                  onClick: () => setDialog({ kind: 'clear' }),
-                  isDangerous: true,
-                },
-              ]}
-            />
+            <MenuButton label={t.chats.actions(shownName)}>
+              {(place, onClose) => (
+                <ConversationMenu
+                  session={session}
+                  conversation={conversation}
+                  place={place}
+                  nowMs={now.value}
+                  onSelect={selection.begin}
+                  onClear={() => setDialog({ kind: 'clear' })}
+                  onClose={onClose}
+                />
+              )}
+            </MenuButton>
           </>
         )
       }
@@ -205,16 +218,19 @@ function OpenConversation({ conversation }: { readonly conversation: Conversatio
           <Composer
             conversation={conversation}
             name={shownName}
-            replyTo={replyTo}
+            replyTo={reply.message}
+            onReplyStep={reply.step}
             isFocused={!(wanted > 0)}
-            attachments={<Attachments conversationId={conversationId} takeReply={takeReply} />}
+            attachments={<Attach conversationId={conversationId} takeReply={reply.take} />}
             voice={(isEmpty) => (
-              <VoiceRecorder conversationId={conversationId} takeReply={takeReply} isOffered={isEmpty} />
+              <Voice conversationId={conversationId} takeReply={reply.take} isOffered={isEmpty} />
             )}
-            onSent={() => {
+            onSend={(message) => {
               reading.forgetLine()
-              pages.show('end')
+              if (lastMessage) pages.begin({ ...message, conversationId: lastMessage.conversationId })
+              else pages.show('end')
             }}
+            onRefused={(id) => pages.withdraw(id)}
           />
         ) : (
           <p class="conversation-closed soft">{words.notFriends}</p>
@@ -232,22 +248,19 @@ function OpenConversation({ conversation }: { readonly conversation: Conversatio
           pages={pages}
           list={list}
           name={shownName}
-          lastSeq={lastMessage?.seq ?? list.findLast(({ seq }) => seq !== undefined)?.seq ?? list.length}
+          lastSeq={lastMessage?.seq}
           unreadSeq={reading.unreadSeq}
           newCount={reading.newCount}
-          selected={selected}
+          selected={selection.keys}
           actions={bubbleActions}
           onEndSeen={reading.onEndSeen}
         />
       )}
-      <p class="spoken" role="status" aria-live="polite">
-        {reading.announced}
-      </p>
       {menu && (
         <MessageMenu
           key={`${keyOf(menu.message)}`}
           message={menu.message}
-          element={menu.element}
+          place={menu.place}
           actions={messageActions}
           canSend={isFriend}
           onClose={() => setMenu(undefined)}
@@ -259,7 +272,11 @@ function OpenConversation({ conversation }: { readonly conversation: Conversatio
           name={shownName}
           isVerified={conversation.isVerified}
           conversations={session.conversations.value ?? []}
-          onForward={forward}
+          onForward={(messages, to) => {
+            setDialog(undefined)
+            selection.end()
+            void attempt(async () => (await import('./forwarding.ts')).forward(session, messages, to))
+          }}
           onClear={() => attempt(() => organizer.clear(conversationId))}
           onRetract={({ id }) => attempt(() => client.retract(conversationId, id))}
           onClose={() => setDialog(undefined)}
@@ -269,19 +286,8 @@ function OpenConversation({ conversation }: { readonly conversation: Conversatio
   )
 }
 
-/** Where the conversation is opened: at the message that the address names, the first unread one, the end. */
-function startOf(wantedSeq: number, unreadSeq: number | undefined): Target {
-  if (wantedSeq > 0) return { seq: wantedSeq }
-  return unreadSeq === undefined ? 'end' : { seq: unreadSeq, isQuiet: true }
-}
-
 /** Where the back button leads: to the results or to the archive, if one came from there. */
 function backFrom({ path: [from], query: { q, in: inOne, archived } }: Route): string {
   if (from === 'search') return searchAddress({ words: q ?? '', inOne })
   return archived === undefined ? href('chats') : `${href('chats')}?archived=1`
-}
-
-function textOf(message: StoredMessage): string | undefined {
-  const content = contentOf(message)
-  return content?.kind === 'text' ? content.text : undefined
 }

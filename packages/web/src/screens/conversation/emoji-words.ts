@@ -1,21 +1,39 @@
 // Which emoji a typed word means.
+import type { Emoji } from '../../texts/emoji-names.ts'
 
-/** An emoji and its name, as it is typed between colons. */
-export interface Emoji {
-  readonly character: string
-  readonly name: string
+const WORD = /(?:^|[\s(])(?::)([a-z0-9_+\p{Script=Arabic}\p{Mn}]{2,30})$/iu
+
+/** The word after a colon just before this position, if an emoji is being named there. */
+export function wordAt(text: string, position: number): string | undefined {
+  return WORD.exec(text.slice(Math.max(0, position - 40), position))?.[1]
 }
 
-const WORD = /(?:^|[\s(])(?::)([a-z0-9_+]{2,30})$/iu
-
-/** The word after a colon just before this position, in lower case, if an emoji is being named there. */
-export function wordAt(text: string, position: number): string | undefined {
-  return WORD.exec(text.slice(Math.max(0, position - 40), position))?.[1]?.toLowerCase()
+/** The list of names in the word's script: people write in other languages than the app's, too. */
+export async function emojiFor(word: string): Promise<readonly Emoji[]> {
+  const { emojiList } = /\p{Script=Arabic}/u.test(word)
+    ? await import('../../texts/ar/emoji.ts')
+    : await import('../../texts/en/emoji.ts')
+  return emojiList
 }
 
 /** The emoji whose name has the word: first those that begin with it, then those with a part that does. */
 export function findEmoji(list: readonly Emoji[], word: string): readonly Emoji[] {
-  const begins = list.filter(({ name }) => name.startsWith(word))
-  const hasPart = list.filter(({ name }) => !name.startsWith(word) && name.includes(`_${word}`))
+  const wanted = plain(word)
+  const begins = list.filter(({ name }) => plain(name).startsWith(wanted))
+  const hasPart = list.filter(({ name }) => {
+    const known = plain(name)
+    return !known.startsWith(wanted) && known.includes(`_${wanted}`)
+  })
   return [...begins.sort((a, b) => a.name.length - b.name.length), ...hasPart]
+}
+
+/** A name as people type it: without case, vowel marks, hamza on the alef, and dots of the last letter. */
+function plain(name: string): string {
+  return name
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(/[\p{Mn}\u0640]/gu, '')
+    .replace(/[أإآٱ]/gu, 'ا')
+    .replace(/ى/gu, 'ي')
+    .replace(/ة/gu, 'ه')
 }

@@ -1,47 +1,83 @@
-// Chooses the conversation that a message is forwarded to.
+// Chooses the conversations that messages are forwarded to.
 import type { Conversation } from '@sotto/client'
 import { useState } from 'preact/hooks'
 import { Avatar } from '../../parts/avatar.tsx'
+import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { TextField } from '../../parts/field.tsx'
-import { Row } from '../../parts/row.tsx'
+import { dialogsTexts } from '../../texts/dialogs.ts'
 import { texts } from '../../texts/texts.ts'
+import './forward-dialog.css'
 
 /** So many rows are drawn; more are found by their name. */
 const MAX_ROWS = 50
 
 interface ForwardDialogProps {
   readonly conversations: readonly Conversation[]
-  readonly onChoose: (conversation: Conversation) => void
+  readonly onForward: (conversations: readonly Conversation[]) => void
   readonly onClose: () => void
 }
 
-export function ForwardDialog({ conversations, onChoose, onClose }: ForwardDialogProps) {
+export function ForwardDialog({ conversations, onForward, onClose }: ForwardDialogProps) {
   const [wanted, setWanted] = useState('')
+  const [chosen, choose] = useState<readonly Conversation[]>([])
   const t = texts.value.conversation
   const words = wanted.trim().toLocaleLowerCase()
   const found = conversations.filter(
     ({ isFriend, name, nickname }) =>
       isFriend && `${name ?? ''} ${nickname}`.toLocaleLowerCase().includes(words),
   )
+  const isChosen = ({ conversationId }: Conversation): boolean =>
+    chosen.some((each) => each.conversationId === conversationId)
+  const toggle = (conversation: Conversation): void =>
+    choose(
+      isChosen(conversation)
+        ? chosen.filter((each) => each.conversationId !== conversation.conversationId)
+        : [...chosen, conversation],
+    )
   return (
-    <Dialog title={t.forwardTo} onClose={onClose}>
-      <TextField label={t.findContact} value={wanted} onInput={setWanted} autocomplete="off" />
+    <Dialog
+      title={dialogsTexts.value.forwardTo}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>{texts.value.common.cancel}</Button>
+          <Button
+            kind="primary"
+            icon="forward"
+            isDisabled={chosen.length === 0}
+            onClick={() => onForward(chosen)}
+          >
+            {t.forward}
+          </Button>
+        </>
+      }
+    >
+      <TextField
+        label={dialogsTexts.value.findContact}
+        value={wanted}
+        onInput={setWanted}
+        autocomplete="off"
+      />
       <ul class="forward-list">
         {found.slice(0, MAX_ROWS).map((conversation) => {
           const { conversationId, name, nickname } = conversation
           return (
             <li key={conversationId}>
-              <Row
-                lead={<Avatar name={name ?? nickname} seed={conversationId} size="small" />}
-                title={<bdi>{name ?? nickname}</bdi>}
-                onClick={() => onChoose(conversation)}
-              />
+              <label class="forward-row">
+                <input
+                  type="checkbox"
+                  checked={isChosen(conversation)}
+                  onChange={() => toggle(conversation)}
+                />
+                <Avatar name={name ?? nickname} seed={conversationId} size="small" />
+                <bdi class="one-line">{name ?? nickname}</bdi>
+              </label>
             </li>
           )
         })}
       </ul>
-      {found.length === 0 && <p class="soft">{t.nobodyFound}</p>}
+      {found.length === 0 && <p class="soft">{dialogsTexts.value.nobodyFound}</p>}
     </Dialog>
   )
 }

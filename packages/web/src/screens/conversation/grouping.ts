@@ -33,13 +33,33 @@ export function keyOf(message: StoredMessage): string {
   return `${message.isMe ? 'me' : 'them'} ${message.id}`
 }
 
-/** About how high a message is, in pixels, before it is drawn and measured. */
-export function estimatedHeight({ text, msgType, replyToId }: StoredMessage, widthPx: number): number {
-  if (msgType === 'image') return 240
-  const inLine = Math.max(20, Math.min(65, (widthPx * 0.7) / 8))
-  const lines = text
-    .slice(0, 1200)
-    .split('\n')
-    .reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / inLine)), 0)
-  return 18 + Math.min(lines, 24) * 22 + (replyToId === undefined ? 0 : 52)
+// What conversation.css gives a message: paddings, and lines of 15 and 13 px, in pixels.
+const LINE_PX = 22
+const TIME_LINE_PX = 17
+const HEADING_PX = 19 + 24
+const CHARACTER_PX = 7.1
+/** Characters of East Asian scripts, which are about twice as wide. */
+const WIDE = /[\u1100-\u115f\u2e80-\ud7ff\uf900-\ufaff\uff00-\uff60]/g
+/** What stands beside the last line: the time, and for one's own messages the mark. */
+const TIME_PX = { theirs: 62, own: 82 }
+
+/**
+ * About how high a row is, in pixels, before it is drawn and measured. Most are one line, for which it is
+ * exact: nothing has to be moved then when they are measured.
+ * @param widthPx how wide the list is
+ */
+export function estimatedHeight(message: StoredMessage, place: Place, widthPx: number): number {
+  const { text, msgType, replyToId, isMe } = message
+  const headings = Number(place.isNewDay) + Number(place.isFirstUnread)
+  const above = (place.isFirst ? 8 : 2) + headings * HEADING_PX
+  if (msgType === 'image') return Math.round(240 + above)
+  // At most 65ch or 78% of the row.
+  const roomPx = Math.min(542, (widthPx - 32) * 0.78) - 24
+  const inLine = Math.max(20, roomPx / CHARACTER_PX)
+  const shown = text.slice(0, 1200).replace(WIDE, 'ww')
+  const lines = shown.split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / inLine)), 0)
+  const timePx = isMe ? TIME_PX.own : TIME_PX.theirs
+  const isTimeBeside = lines === 1 && shown.length * CHARACTER_PX + timePx <= roomPx
+  const heightPx = 14 + Math.min(lines, 24) * LINE_PX + (isTimeBeside ? 0 : TIME_LINE_PX)
+  return Math.round(above + heightPx + (replyToId === undefined ? 0 : 52))
 }

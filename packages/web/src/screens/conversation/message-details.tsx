@@ -3,7 +3,10 @@ import { contentOf, type StoredMessage } from '@sotto/client'
 import type { ComponentChildren } from 'preact'
 import { Dialog } from '../../parts/dialog.tsx'
 import { fullTime, numberOf, sizeOf } from '../../texts/dates.ts'
+import { dialogsTexts } from '../../texts/dialogs.ts'
 import { texts } from '../../texts/texts.ts'
+import { foldedLength } from './folding.ts'
+import './details.css'
 
 interface MessageDetailsProps {
   readonly message: StoredMessage
@@ -13,9 +16,11 @@ interface MessageDetailsProps {
 }
 
 export function MessageDetails({ message, name, isVerified, onClose }: MessageDetailsProps) {
-  const t = texts.value.conversation
+  const t = { ...texts.value.conversation, ...dialogsTexts.value }
   const { isMe, time, status, seq, id } = message
   const content = contentOf(message)
+  const text = content?.kind === 'text' && !message.retracted ? content.text : undefined
+  const shown = foldedLength(text ?? '')
   const bytes = content?.kind === 'text' ? new TextEncoder().encode(content.text).length : message.sizeBytes
   return (
     <Dialog title={t.details} onClose={onClose}>
@@ -23,6 +28,13 @@ export function MessageDetails({ message, name, isVerified, onClose }: MessageDe
         <Detail label={t.detailFrom}>
           <bdi>{isMe ? t.you : name}</bdi>
         </Detail>
+        {text !== undefined && (
+          <Detail label={t.detailText}>
+            <p class="details-text" dir="auto">
+              {text.length > shown ? `${text.slice(0, shown)}…` : text}
+            </p>
+          </Detail>
+        )}
         <Detail label={t.detailTime}>{fullTime(time)}</Detail>
         {isMe && <Detail label={t.detailStatus}>{t.marks[status]}</Detail>}
         {bytes !== undefined && <Detail label={t.detailSize}>{sizeOf(bytes)}</Detail>}

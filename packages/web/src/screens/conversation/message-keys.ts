@@ -4,6 +4,7 @@ import type { StoredMessage } from '@sotto/client'
 import type { Virtualizer } from '@tanstack/virtual-core'
 import type { RefObject, TargetedKeyboardEvent } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import type { Place } from '../../parts/menu-place.ts'
 import { keyOf } from './grouping.ts'
 import type { MessagePages } from './message-pages.ts'
 
@@ -12,7 +13,7 @@ interface MessageKeysOptions {
   readonly virtual: Virtualizer<HTMLElement, HTMLElement>
   readonly scroller: RefObject<HTMLElement | null>
   readonly pages: MessagePages
-  readonly onOpen: (message: StoredMessage, element: Element) => void
+  readonly onOpen: (message: StoredMessage, place: Place) => void
 }
 
 interface MessageKeys {
@@ -64,7 +65,7 @@ export function useMessageKeys({ list, virtual, scroller, pages, onOpen }: Messa
     if (!message) return
     if (key === 'ArrowUp' || key === 'ArrowDown') step(index + (key === 'ArrowUp' ? -1 : 1))
     else if (key === 'Home' || key === 'End') toEdge(key === 'End')
-    else if (key === 'Enter' && target.matches('article')) onOpen(message, target)
+    else if (key === 'Enter' && target.matches('article')) onOpen(message, { element: target })
     else return
     event.preventDefault()
   }

@@ -1,12 +1,15 @@
 // What can be done with a message.
 import { contentOf, type StoredMessage } from '@sotto/client'
-import { MenuAt, type MenuItem } from '../../parts/menu.tsx'
+
+import type { Place } from '../../parts/menu-place.ts'
+import { type MenuItem, OpenMenu } from '../../parts/open-menu.tsx'
 import { texts } from '../../texts/texts.ts'
 
 /** The actions of the menu. */
 export interface MessageActions {
   readonly onReply: (message: StoredMessage) => void
   readonly onCopy: (text: string) => void
+  readonly onCopyPicture: (message: StoredMessage) => void
   readonly onForward: (message: StoredMessage) => void
   readonly onDetails: (message: StoredMessage) => void
   readonly onSelect: (message: StoredMessage) => void
@@ -18,18 +21,18 @@ export interface MessageActions {
 
 interface MessageMenuProps {
   readonly message: StoredMessage
-  readonly element: Element
+  readonly place: Place
   readonly actions: MessageActions
   /** Whether something can be sent in this conversation. */
   readonly canSend: boolean
   readonly onClose: () => void
 }
 
-export function MessageMenu({ message, element, actions, canSend, onClose }: MessageMenuProps) {
+export function MessageMenu({ message, place, actions, canSend, onClose }: MessageMenuProps) {
   return (
-    <MenuAt
+    <OpenMenu
       label={texts.value.conversation.actions}
-      element={element}
+      place={place}
       items={itemsOf(message, actions, canSend)}
       onClose={onClose}
     />
@@ -64,7 +67,12 @@ function itemsOf(
         onClick: () => actions.onReply(message),
       },
     text !== undefined && { label: t.common.copy, icon: 'copy', onClick: () => actions.onCopy(text) },
-    text !== undefined && {
+    content?.kind === 'image' && {
+      label: words.copyPicture,
+      icon: 'copy',
+      onClick: () => actions.onCopyPicture(message),
+    },
+    content !== undefined && {
       label: words.forward,
       icon: 'forward',
       onClick: () => actions.onForward(message),

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { texts } from '../../texts/texts.ts'
 import { wordsOf } from '../chats/preview.ts'
 import type { BubbleActions } from './bubble-actions.ts'
+import './quote.css'
 
 interface QuoteProps {
   readonly message: StoredMessage

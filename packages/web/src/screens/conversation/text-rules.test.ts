@@ -1,9 +1,15 @@
 // The rules for the text of a message: links, folding, names of emoji, groups.
 import { expect, test } from 'bun:test'
-import { emojiList } from './emoji-list.ts'
-import { findEmoji, wordAt } from './emoji-words.ts'
+import type { StoredMessage } from '@sotto/client'
+import { emojiList as arabic } from '../../texts/ar/emoji.ts'
+import { emojiList as english } from '../../texts/en/emoji.ts'
+import { en } from '../../texts/en/en.ts'
+import { emojiFor, findEmoji, wordAt } from './emoji-words.ts'
 import { foldedLength } from './folding.ts'
+import { estimatedHeight } from './grouping.ts'
 import { isMisleading, partsOf } from './links.ts'
+import { roomOf } from './message-room.ts'
+import { transcriptOf } from './transcript.ts'
 
 const linksIn = (text: string): readonly (string | undefined)[] =>
   partsOf(text).flatMap(({ text: shown, href }) => (href === undefined ? [] : [shown, href]))
@@ -85,15 +91,81 @@ test('a word after a colon names emoji', () => {
     [': smi', 'a space between'],
   ] as const)
     expect(wordAt(text, text.length), why).toBeUndefined()
-  expect(findEmoji(emojiList, 'smile').map(({ name }) => name)).toEqual(['smile', 'smiley', 'sweat_smile'])
-  expect(findEmoji(emojiList, 'xyz')).toEqual([])
+  const named = (list: typeof english, word: string): string[] =>
+    findEmoji(list, word).map(({ name }) => name)
+  expect(named(english, 'smile')).toEqual(['smile', 'smiley', 'sweat_smile'])
+  expect(named(english, 'Smiley')).toEqual(['smiley'])
+  expect(named(english, 'xyz')).toEqual([])
+})
+
+test('emoji are found by Arabic names, as people type them', async () => {
+  const found = async (typed: string): Promise<string[]> => {
+    const word = wordAt(typed, typed.length) ?? ''
+    return findEmoji(await emojiFor(word), word).map(({ character }) => character)
+  }
+  expect(await found('أهلا :قلب')).toContain('❤️')
+  expect(await found(':ابتسامه')).toContain('🙂')
+  expect(await found(':اعجاب')).toEqual(['👍'])
+  expect(await found(':عِناق')).toEqual(['🤗'])
+  expect(await found(':ازرق')).toEqual(['💙'])
 })
 
 test('every emoji has a name that can be typed, once', () => {
-  const names = emojiList.map(({ name }) => name)
-  expect(new Set(names).size).toBe(names.length)
-  for (const { name, character } of emojiList) {
-    expect(wordAt(`:${name}`, name.length + 1), name).toBe(name)
-    expect(character, name).toMatch(/\p{Extended_Pictographic}|\p{Emoji_Presentation}/u)
+  for (const list of [english, arabic]) {
+    const names = list.map(({ name }) => name)
+    expect(names.length).toBeGreaterThan(150)
+    expect(new Set(names).size).toBe(names.length)
+    for (const { name, character } of list) {
+      expect(wordAt(`:${name}`, name.length + 1), name).toBe(name)
+      expect(character, name).toMatch(/^(?:\p{Extended_Pictographic}|\p{Emoji_Presentation})\ufe0f?$/u)
+    }
   }
+})
+
+test('a message that nears its limit says how much room is left', () => {
+  expect(roomOf('x'.repeat(40_000), undefined)).toBeUndefined()
+  expect(roomOf('x'.repeat(49_000), undefined)).toBe(124)
+  expect(roomOf('x'.repeat(49_130), undefined)).toBe(-6)
+  expect(roomOf('ب'.repeat(24_500), undefined)).toBe(62)
+  // What says which message it answers takes room, too.
+  expect(roomOf('x'.repeat(49_000), 'an id')).toBeLessThan(124)
+})
+
+const message = (fields: object): StoredMessage => ({
+  id: 'id' as StoredMessage['id'],
+  conversationId: 'conversation' as StoredMessage['conversationId'],
+  text: 'Hello',
+  isMe: false,
+  time: new Date(2026, 2, 12, 14, 5).getTime(),
+  status: 'sent',
+  ...fields,
+})
+
+test('one message is copied as its text, several with their times and names', () => {
+  const file = message({ text: `[file]m_${'a'.repeat(22)}|plan.pdf|9`, msgType: 'file', isMe: true })
+  expect(transcriptOf([message({})], 'Bob', en)).toBe('Hello')
+  expect(transcriptOf([file], 'Bob', en)).toBe('File: plan.pdf')
+  expect(transcriptOf([message({}), file], 'Bob', en).replace(/\u202f/g, ' ')).toBe(
+    '[3/12/26, 2:05 PM] Bob: Hello\n[3/12/26, 2:05 PM] You: File: plan.pdf',
+  )
+})
+
+test('the height of a row is estimated by its lines, its time, and what stands above it', () => {
+  const within = { isFirst: false, isNewDay: false, isFirstUnread: false }
+  const heightOf = (text: string, more: object = {}): number =>
+    estimatedHeight(message({ text, ...more }), within, 660)
+  expect(heightOf('Hello')).toBe(38)
+  expect(estimatedHeight(message({}), { ...within, isFirst: true }, 660)).toBe(44)
+  expect(estimatedHeight(message({}), { ...within, isFirst: true, isNewDay: true }, 660)).toBe(87)
+  // The time finds no room beside a line that is nearly full, nor beside several lines.
+  expect(heightOf('x'.repeat(60))).toBe(55)
+  expect(heightOf('x'.repeat(55))).toBe(38)
+  expect(heightOf('x'.repeat(55), { isMe: true })).toBe(55)
+  expect(heightOf('x'.repeat(80))).toBe(77)
+  expect(heightOf('one\ntwo\nthree')).toBe(99)
+  // Characters of twice the width.
+  expect(heightOf('漢'.repeat(25))).toBe(38)
+  expect(heightOf('漢'.repeat(40))).toBe(77)
+  expect(heightOf('Hello', { replyToId: 'c' })).toBe(90)
+  expect(estimatedHeight(message({ text: 'x'.repeat(60) }), within, 320)).toBeGreaterThan(55)
 })

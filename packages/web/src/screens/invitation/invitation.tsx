@@ -5,11 +5,13 @@ import { useEffect } from 'preact/hooks'
 import { Button, ButtonLink } from '../../parts/button.tsx'
 import { Screen } from '../../parts/screen.tsx'
 import { Empty, Loading } from '../../parts/state.tsx'
-import type { Invitation as Opened } from '../../session/invitation.ts'
+import { invitationLink, type Invitation as Opened } from '../../session/invitation.ts'
 import { openedInvitation } from '../../session/opened-invitation.ts'
-import { href } from '../../session/route.ts'
+import { href, route } from '../../session/route.ts'
 import { useSession } from '../../session/use-session.ts'
+import { contactsTexts } from '../../texts/contacts.ts'
 import { explain } from '../../texts/explain.ts'
+import { invitationTexts } from '../../texts/invitation.ts'
 import { texts } from '../../texts/texts.ts'
 import { useBefriending } from '../contacts/befriending.ts'
 import { PersonCard } from '../contacts/person-card.tsx'
@@ -18,27 +20,39 @@ import '../contacts/contacts.css'
 
 export function Invitation() {
   const { relayUrl, identity } = useSession()
-  const t = texts.value
+  const t = invitationTexts.value
   const invitation = openedInvitation.value
   return (
-    <Screen title={t.invitation.title} back={href('contacts')}>
-      {!invitation ? (
+    <Screen title={t.title} back={href('contacts')}>
+      {route.value.path[0] === 'invite' ? (
         <Empty
           icon="link"
-          title={t.invitation.broken}
-          action={<ButtonLink href={href('contacts', 'add')}>{t.contacts.add}</ButtonLink>}
+          title={t.joined}
+          action={<ButtonLink href={href('chats')}>{texts.value.common.chats}</ButtonLink>}
         >
-          {t.invitation.brokenHint}
+          {t.joinedHint}
+        </Empty>
+      ) : !invitation ? (
+        <Empty
+          icon="link"
+          title={t.broken}
+          action={<ButtonLink href={href('contacts', 'add')}>{contactsTexts.value.add}</ButtonLink>}
+        >
+          {t.brokenHint}
         </Empty>
       ) : invitation.relayUrl !== relayUrl ? (
-        <Elsewhere invitation={invitation} relayUrl={relayUrl} />
+        <Elsewhere
+          theirs={invitation.relayUrl}
+          link={invitationLink(invitation, `${invitation.relayUrl}/`)}
+          relayUrl={relayUrl}
+        />
       ) : invitation.alias === identity.value?.aliasId ? (
         <Empty
           icon="link"
-          title={t.invitation.own}
-          action={<ButtonLink href={href('contacts', 'me')}>{t.contacts.myAlias}</ButtonLink>}
+          title={t.own}
+          action={<ButtonLink href={href('contacts', 'me')}>{contactsTexts.value.myAlias}</ButtonLink>}
         >
-          {t.invitation.ownHint}
+          {t.ownHint}
         </Empty>
       ) : (
         <Question key={invitation.alias} invitation={invitation} />
@@ -52,7 +66,7 @@ type Answer = { readonly user: UserLookup | undefined } | { readonly error: unkn
 function Question({ invitation }: { readonly invitation: Opened }) {
   const { isBusy, lookUp, friendOf, request, accept } = useBefriending()
   const answer = useSignal<Answer | undefined>(undefined)
-  const t = texts.value
+  const t = invitationTexts.value
   const ask = (): void => {
     answer.value = undefined
     lookUp(invitation.alias).then(
@@ -66,8 +80,8 @@ function Question({ invitation }: { readonly invitation: Opened }) {
     return (
       <Empty
         icon="warning"
-        title={t.invitation.failed}
-        action={<Button onClick={ask}>{t.common.tryAgain}</Button>}
+        title={t.failed}
+        action={<Button onClick={ask}>{texts.value.common.tryAgain}</Button>}
       >
         {explain(answer.value.error)}
       </Empty>
@@ -77,15 +91,15 @@ function Question({ invitation }: { readonly invitation: Opened }) {
     return (
       <Empty
         icon="link"
-        title={t.contacts.nobody}
-        action={<ButtonLink href={href('contacts', 'add')}>{t.contacts.add}</ButtonLink>}
+        title={contactsTexts.value.nobody}
+        action={<ButtonLink href={href('contacts', 'add')}>{contactsTexts.value.add}</ButtonLink>}
       >
-        {t.invitation.brokenHint}
+        {t.brokenHint}
       </Empty>
     )
   return (
     <div class="column">
-      <p class="soft">{t.invitation.text}</p>
+      <p class="soft">{t.text}</p>
       <PersonCard
         user={user}
         friend={friendOf(user)}
@@ -94,7 +108,7 @@ function Question({ invitation }: { readonly invitation: Opened }) {
         onAccept={accept}
       >
         <ButtonLink kind="quiet" href={href('chats')}>
-          {t.invitation.notNow}
+          {t.notNow}
         </ButtonLink>
       </PersonCard>
     </div>

@@ -2,60 +2,31 @@
 import { useSignal } from '@preact/signals'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/dialog.tsx'
-import { TextField } from '../../parts/field.tsx'
 import { Icon } from '../../parts/icon.tsx'
+import { PassphraseForm } from '../../parts/passphrase-form.tsx'
 import { attempt } from '../../session/notices.ts'
 import { useSession } from '../../session/use-session.ts'
-import { explain } from '../../texts/explain.ts'
-import { texts } from '../../texts/texts.ts'
+import { lockTexts } from '../../texts/lock.ts'
 import '../welcome/welcome.css'
 
 export function Lock() {
   const session = useSession()
-  const typed = useSignal('')
-  const error = useSignal<string | undefined>(undefined)
-  const isBusy = useSignal(false)
   const isForgotten = useSignal(false)
-  const t = texts.value.lock
-  const unlock = async (): Promise<void> => {
-    isBusy.value = true
-    try {
-      await session.client.unlock(typed.value)
-    } catch (thrown) {
-      error.value = explain(thrown)
-    }
-    isBusy.value = false
-  }
+  const t = lockTexts.value
   return (
     <main class="welcome">
       <h1>
         <Icon name="lock" /> {t.title}
       </h1>
       <p class="soft">{t.text}</p>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          void unlock()
-        }}
-      >
-        <TextField
-          label={t.passphrase}
-          isSecret
-          autocomplete="current-password"
-          value={typed.value}
-          onInput={(value) => {
-            typed.value = value
-            error.value = undefined
-          }}
-          error={error.value}
-          hint={isBusy.value ? t.unlocking : undefined}
-          autoFocus
-          required
-        />
-        <Button kind="primary" isSubmit isBusy={isBusy.value}>
-          {t.unlock}
-        </Button>
-      </form>
+      <PassphraseForm
+        label={t.passphrase}
+        busyHint={t.unlocking}
+        action={t.unlock}
+        kind="primary"
+        autoFocus
+        onPassphrase={(passphrase) => session.client.unlock(passphrase)}
+      />
       <Button kind="quiet" onClick={() => (isForgotten.value = true)}>
         {t.forgotten}
       </Button>

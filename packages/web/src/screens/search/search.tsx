@@ -10,6 +10,7 @@ import { notifyError } from '../../session/notices.ts'
 import { go, href, route } from '../../session/route.ts'
 import { useSession } from '../../session/use-session.ts'
 import { explain } from '../../texts/explain.ts'
+import { searchTexts } from '../../texts/search.ts'
 import { texts } from '../../texts/texts.ts'
 import { SearchResults } from './results.tsx'
 import { searchAddress } from './search-address.ts'
@@ -18,6 +19,8 @@ import './search.css'
 /** A search begins when nothing was typed for this long. */
 const TYPING_MS = 150
 const PAGE = 30
+/** The most characters that can be typed: they must fit into an address. */
+const MAX_CHARACTERS = 200
 
 type Found = Pick<SearchPage, 'results' | 'next'>
 
@@ -26,7 +29,7 @@ export function Search() {
   const { path, query } = route.value
   const words = query.q ?? ''
   const inOne = query.in
-  const t = texts.value.search
+  const t = searchTexts.value
   const field = useRef<HTMLInputElement>(null)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   const found = useSignal<Found | undefined>(undefined)
@@ -46,7 +49,7 @@ export function Search() {
     const options = { limit: PAGE, ...(inOne === undefined ? {} : { contact: inOne }) }
     const find = async (): Promise<void> => {
       try {
-        const page = await session.search.find(words, options)
+        const page = await (await session.later()).search.find(words, options)
         if (isCurrent) found.value = page
       } catch (error) {
         if (isCurrent) failure.value = error
@@ -62,7 +65,8 @@ export function Search() {
     const before = found.value
     try {
       const contact = inOne === undefined ? {} : { contact: inOne }
-      const page = await session.search.find(words, { limit: PAGE, before: before?.next, ...contact })
+      const { search } = await session.later()
+      const page = await search.find(words, { limit: PAGE, before: before?.next, ...contact })
       if (before && found.value === before)
         found.value = { ...page, results: [...before.results, ...page.results] }
     } catch (error) {
@@ -84,7 +88,7 @@ export function Search() {
       back={searched ? href('chats', searched.conversationId) : href('chats')}
       top={
         <search class="search-top">
-          <div class="search-field">
+          <div class="search-words">
             <input
               ref={field}
               type="text"
@@ -93,7 +97,8 @@ export function Search() {
               class="field-input"
               aria-label={t.field}
               placeholder={t.field}
-              dir="auto"
+              dir={words === '' ? undefined : 'auto'}
+              maxLength={MAX_CHARACTERS}
               autocomplete="off"
               defaultValue={words}
               onInput={({ currentTarget }) => search(currentTarget.value)}

@@ -3,30 +3,48 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { type AppVersion, readVersion } from '../../session/about.ts'
 import { attempt } from '../../session/notices.ts'
+import { relayVersion } from '../../session/relay-address.ts'
 import { useSession } from '../../session/use-session.ts'
-import { texts } from '../../texts/texts.ts'
+import { deviceTexts } from '../../texts/device.ts'
+import { Licences } from './licences.tsx'
 import './settings.css'
 
 export function AboutSection() {
   const { relayUrl } = useSession()
   const version = useSignal<AppVersion | undefined>(undefined)
-  const t = texts.value.device
+  const relay = useSignal<string | undefined>(undefined)
+  const t = deviceTexts.value
   useEffect(() => {
     void attempt(async () => {
       version.value = await readVersion()
+      relay.value = await relayVersion(relayUrl)
     })
   }, [])
   return (
     <>
       <dl class="card">
         <dt class="field-label">{t.relay}</dt>
-        <dd class="code">{relayUrl}</dd>
+        <dd>
+          <span class="code">{relayUrl}</span>
+        </dd>
+        {relay.value !== undefined && (
+          <>
+            <dt class="field-label">{t.relayVersion}</dt>
+            <dd>
+              <span class="code">{relay.value}</span>
+            </dd>
+          </>
+        )}
         {version.value && (
           <>
             <dt class="field-label">{t.version}</dt>
-            <dd class="code">{version.value.version}</dd>
+            <dd>
+              <span class="code">{version.value.version}</span>
+            </dd>
             <dt class="field-label">{t.hash}</dt>
-            <dd class="code small">{version.value.hash}</dd>
+            <dd>
+              <span class="code small">{version.value.hash}</span>
+            </dd>
             <dd class="field-hint">{t.hashHint}</dd>
           </>
         )}
@@ -40,6 +58,7 @@ export function AboutSection() {
         </ul>
         <p>{t.knowsNot}</p>
       </section>
+      <Licences />
     </>
   )
 }

@@ -3,17 +3,21 @@ import { useSignal } from '@preact/signals'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/dialog.tsx'
 import { TextField } from '../../parts/field.tsx'
+import { Form, SubmitButton } from '../../parts/form.tsx'
 import { attempt, notify } from '../../session/notices.ts'
 import { useSession } from '../../session/use-session.ts'
+import { settingsTexts } from '../../texts/settings.ts'
 import { texts } from '../../texts/texts.ts'
 import { DeleteAccount } from './delete-account.tsx'
+import { InvitesCard } from './invites-card.tsx'
+import { PassphraseGate } from './passphrase-gate.tsx'
 import { PhraseCard } from './phrase-card.tsx'
 
 export function AccountSection() {
   const { client, identity } = useSession()
   const nickname = useSignal(identity.value?.nickname ?? '')
   const asked = useSignal<'logOut' | 'erase' | 'delete' | undefined>(undefined)
-  const t = texts.value.settings
+  const t = settingsTexts.value
   const ask = (what: typeof asked.value) => (): void => {
     asked.value = what
   }
@@ -25,13 +29,7 @@ export function AccountSection() {
   }
   return (
     <>
-      <form
-        class="card"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void save()
-        }}
-      >
+      <Form class="card" onSubmit={save}>
         <TextField
           label={t.nickname}
           value={nickname.value}
@@ -41,16 +39,28 @@ export function AccountSection() {
           autocomplete="nickname"
           required
         />
-        <Button isSubmit isDisabled={nickname.value.trim() === (identity.value?.nickname ?? '')}>
+        <SubmitButton isDisabled={nickname.value.trim() === (identity.value?.nickname ?? '')}>
           {texts.value.common.save}
+        </SubmitButton>
+      </Form>
+      <PassphraseGate title={t.phraseTitle}>
+        <PhraseCard />
+      </PassphraseGate>
+      <InvitesCard />
+      <section class="card">
+        <p class="soft">{t.logOutHint}</p>
+        <Button onClick={ask('logOut')}>{t.logOut}</Button>
+      </section>
+      <section class="card">
+        <p class="soft">{t.eraseHint}</p>
+        <Button onClick={ask('erase')}>{t.erase}</Button>
+      </section>
+      <section class="card">
+        <p class="soft">{t.deleteHint}</p>
+        <Button kind="danger" onClick={ask('delete')}>
+          {t.deleteAccount}
         </Button>
-      </form>
-      <PhraseCard />
-      <Button onClick={ask('logOut')}>{t.logOut}</Button>
-      <Button onClick={ask('erase')}>{t.erase}</Button>
-      <Button kind="danger" onClick={ask('delete')}>
-        {t.deleteAccount}
-      </Button>
+      </section>
       {asked.value === 'logOut' && (
         <Confirm
           title={t.logOut}

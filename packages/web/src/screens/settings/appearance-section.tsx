@@ -1,12 +1,13 @@
 // Theme and language.
-import { Choice } from '../../parts/field.tsx'
+import { Choice } from '../../parts/choice.tsx'
 import { prefer, preferences, type Theme } from '../../session/preferences.ts'
-import { isLanguage, LANGUAGES, texts } from '../../texts/texts.ts'
+import { settingsTexts } from '../../texts/settings.ts'
+import { isLanguage, LANGUAGES } from '../../texts/texts.ts'
 
 const THEMES: readonly Theme[] = ['system', 'light', 'dark']
 
 export function AppearanceSection() {
-  const t = texts.value.settings
+  const t = settingsTexts.value
   return (
     <>
       <div class="card">

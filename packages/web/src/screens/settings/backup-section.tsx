@@ -1,23 +1,34 @@
 // Saves everything on this device as one encrypted file.
 import { useSignal } from '@preact/signals'
 import { exportArchive } from '@sotto/client/archive'
-import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/field.tsx'
+import { Form, SubmitButton } from '../../parts/form.tsx'
 import { attempt } from '../../session/notices.ts'
 import { useSession } from '../../session/use-session.ts'
 import { sizeOf } from '../../texts/dates.ts'
-import { texts } from '../../texts/texts.ts'
+import { deviceTexts } from '../../texts/device.ts'
+import { settingsTexts } from '../../texts/settings.ts'
+import { PassphraseGate } from './passphrase-gate.tsx'
 
 export function BackupSection() {
+  return (
+    <PassphraseGate title={deviceTexts.value.backup}>
+      <BackupForm />
+    </PassphraseGate>
+  )
+}
+
+function BackupForm() {
   const { client, identity } = useSession()
   const first = useSignal('')
   const second = useSignal('')
   const written = useSignal(0)
   const state = useSignal<'idle' | 'busy' | 'done'>('idle')
-  const t = texts.value.device
+  const t = deviceTexts.value
   const differs = second.value !== '' && first.value !== second.value
 
   const save = async (): Promise<void> => {
+    if (differs) return
     state.value = 'busy'
     written.value = 0
     const count = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
@@ -35,40 +46,34 @@ export function BackupSection() {
     second.value = ''
   }
   return (
-    <form
-      class="card"
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (!differs) void save()
-      }}
-    >
+    <Form class="card" onSubmit={save}>
       <p class="soft">{t.backupText}</p>
       <TextField
         label={t.backupPassphrase}
         value={first.value}
         onInput={(value) => (first.value = value)}
-        hint={texts.value.settings.passphraseHint}
+        hint={settingsTexts.value.passphraseHint}
         isSecret
         autocomplete="new-password"
         required
       />
       <TextField
-        label={texts.value.settings.passphraseAgain}
+        label={settingsTexts.value.passphraseAgain}
         value={second.value}
         onInput={(value) => (second.value = value)}
-        error={differs ? texts.value.settings.passphraseDiffers : undefined}
+        error={differs ? settingsTexts.value.passphraseDiffers : undefined}
         isSecret
         autocomplete="new-password"
         required
       />
-      <Button kind="primary" icon="download" isSubmit isBusy={state.value === 'busy'}>
+      <SubmitButton kind="primary" icon="download">
         {t.backupDo}
-      </Button>
+      </SubmitButton>
       <p role="status">
         {state.value === 'busy' && t.backupBusy(sizeOf(written.value))}
         {state.value === 'done' && t.backupDone(sizeOf(written.value))}
       </p>
-    </form>
+    </Form>
   )
 }
 

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { TextField } from '../../parts/field.tsx'
+import { settingsTexts } from '../../texts/settings.ts'
 import { texts } from '../../texts/texts.ts'
 
 interface DeleteAccountProps {
@@ -14,7 +15,7 @@ interface DeleteAccountProps {
 export function DeleteAccount({ alias, onConfirm, onClose }: DeleteAccountProps) {
   const typed = useSignal('')
   const isBusy = useSignal(false)
-  const t = texts.value.settings
+  const t = settingsTexts.value
   const confirm = async (): Promise<void> => {
     isBusy.value = true
     await onConfirm()

@@ -4,13 +4,13 @@ import { useEffect } from 'preact/hooks'
 import { Button } from '../../parts/button.tsx'
 import { attempt } from '../../session/notices.ts'
 import { useSession } from '../../session/use-session.ts'
-import { texts } from '../../texts/texts.ts'
+import { settingsTexts } from '../../texts/settings.ts'
 import '../welcome/welcome.css'
 
 export function PhraseCard() {
   const { client } = useSession()
   const words = useSignal<readonly string[] | undefined>(undefined)
-  const t = texts.value.settings
+  const t = settingsTexts.value
   const hide = (): void => {
     words.value = undefined
   }

@@ -2,7 +2,8 @@
 import { Screen } from '../../parts/screen.tsx'
 import { Empty } from '../../parts/state.tsx'
 import { href } from '../../session/route.ts'
-import { texts } from '../../texts/texts.ts'
+import { deviceTexts } from '../../texts/device.ts'
+import { settingsTexts } from '../../texts/settings.ts'
 import { AboutSection } from './about-section.tsx'
 import { AccountSection } from './account-section.tsx'
 import { AppearanceSection } from './appearance-section.tsx'
@@ -12,8 +13,8 @@ import { NoticesSection } from './notices-section.tsx'
 import { StorageSection } from './storage-section.tsx'
 
 export function SettingsDetail({ id }: { readonly id: string }) {
-  const t = texts.value.settings
-  const d = texts.value.device
+  const t = settingsTexts.value
+  const d = deviceTexts.value
   const sections = {
     account: { title: t.account, Section: AccountSection },
     lock: { title: t.lock, Section: LockSection },

@@ -3,11 +3,12 @@ import { Icon, type IconName } from '../../parts/icon.tsx'
 import { Row } from '../../parts/row.tsx'
 import { Screen } from '../../parts/screen.tsx'
 import { href, route } from '../../session/route.ts'
-import { texts } from '../../texts/texts.ts'
+import { deviceTexts } from '../../texts/device.ts'
+import { settingsTexts } from '../../texts/settings.ts'
 
 export function Settings() {
-  const t = texts.value.settings
-  const d = texts.value.device
+  const t = settingsTexts.value
+  const d = deviceTexts.value
   const [, current] = route.value.path
   const sections: readonly (readonly [id: string, icon: IconName, title: string, hint: string])[] = [
     ['account', 'contacts', t.account, t.accountHint],

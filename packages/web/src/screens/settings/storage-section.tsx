@@ -6,33 +6,33 @@ import { MediaFiles } from '../../session/media-files.ts'
 import { attempt, notify } from '../../session/notices.ts'
 import { useSession } from '../../session/use-session.ts'
 import { sizeOf } from '../../texts/dates.ts'
-import { texts } from '../../texts/texts.ts'
+import { deviceTexts } from '../../texts/device.ts'
 
 export function StorageSection() {
   const media = MediaFiles.of(useSession().client)
+  // Some browsers keep no account of what a page stores, and promise nothing.
+  const storage: StorageManager | undefined = navigator.storage
   const usedBytes = useSignal<number | undefined>(undefined)
   const isKept = useSignal(false)
-  const t = texts.value.device
+  const t = deviceTexts.value
   useEffect(() => {
+    if (!storage) return
     void attempt(async () => {
-      const [estimate, isPersisted] = await Promise.all([
-        navigator.storage.estimate(),
-        navigator.storage.persisted(),
-      ])
+      const [estimate, isPersisted] = await Promise.all([storage.estimate(), storage.persisted()])
       usedBytes.value = estimate.usage
       isKept.value = isPersisted
     })
   }, [])
   const ask = (): Promise<boolean> =>
     attempt(async () => {
-      isKept.value = await navigator.storage.persist()
+      isKept.value = (await storage?.persist()) ?? false
       if (!isKept.value) notify(t.storageRefused)
     })
   return (
     <div class="card">
       <p>{usedBytes.value === undefined ? t.storageUnknown : t.storageUsed(sizeOf(usedBytes.value))}</p>
-      <p class="soft">{isKept.value ? t.storageKept : t.storageRisk}</p>
-      {!isKept.value && <Button onClick={ask}>{t.storageAsk}</Button>}
+      <p class="soft">{isKept.value ? t.storageKept : storage ? t.storageRisk : t.storageNoPromise}</p>
+      {storage && !isKept.value && <Button onClick={ask}>{t.storageAsk}</Button>}
       {media.sizeBytes > 0 && (
         <>
           <p class="soft">{t.storageMedia(sizeOf(media.sizeBytes))}</p>

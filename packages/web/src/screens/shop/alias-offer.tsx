@@ -10,14 +10,14 @@ import { go, href } from '../../session/route.ts'
 import { useLoaded } from '../../session/use-loaded.ts'
 import { useSession } from '../../session/use-session.ts'
 import { numberOf } from '../../texts/dates.ts'
-import { texts } from '../../texts/texts.ts'
+import { shopTexts } from '../../texts/shop.ts'
 
 export function AliasOffer({ alias }: { readonly alias: string }) {
   const { client } = useSession()
   const shop = new VanityShop(client)
   const isBusy = useSignal(false)
   const hasPayments = useSignal(true)
-  const t = texts.value.shop
+  const t = shopTexts.value
   const offer = useLoaded(
     async () => ({ item: (await shop.search(alias)).find(({ alias_id }) => alias_id === alias) }),
     [alias],
@@ -39,7 +39,7 @@ export function AliasOffer({ alias }: { readonly alias: string }) {
         <div class="column">
           <div class="card shop-offer">
             <h2 class="code">{item.alias_id}</h2>
-            <p class="shop-amount number">{t.price(numberOf(item.price_usdt))}</p>
+            <strong class="shop-amount number">{t.price(numberOf(item.price_usdt))}</strong>
             <p class="soft">{t.tiers[item.tier]}</p>
             <p>{t.aliasText}</p>
             {hasPayments.value ? (

@@ -1,8 +1,9 @@
 // Shows one order by its state.
 import { Button, ButtonLink } from '../../parts/button.tsx'
 import { href } from '../../session/route.ts'
+import { channelsTexts } from '../../texts/channels.ts'
 import { fullTime, numberOf } from '../../texts/dates.ts'
-import { texts } from '../../texts/texts.ts'
+import { shopTexts } from '../../texts/shop.ts'
 import { PayForOrder, type PayForOrderProps } from './pay-for-order.tsx'
 
 interface OrderCardProps extends PayForOrderProps {
@@ -12,12 +13,12 @@ interface OrderCardProps extends PayForOrderProps {
 
 export function OrderCard(props: OrderCardProps) {
   const { kind, ref_id, status, price_usdt, created_at, order_id, is_bound } = props.order
-  const t = texts.value.shop
+  const t = shopTexts.value
   return (
     <div class="card shop-offer">
       <p class="soft">{t.kinds[kind]}</p>
       {kind !== 'quota' && <h2 class="code">{ref_id}</h2>}
-      <p class="shop-amount number">{t.price(numberOf(price_usdt))}</p>
+      <strong class="shop-amount number">{t.price(numberOf(price_usdt))}</strong>
       <p class="shop-state" data-state={status} role="status">
         {is_bound ? t.bound : t.states[status]}
       </p>
@@ -43,7 +44,7 @@ export function OrderCard(props: OrderCardProps) {
 
 /** What a paid order brought, and what is next. */
 function Bought({ order: { kind, ref_id, is_bound }, isBusy, onBind }: OrderCardProps) {
-  const t = texts.value.shop
+  const t = shopTexts.value
   if (kind === 'channel')
     return (
       <>
@@ -58,7 +59,7 @@ function Bought({ order: { kind, ref_id, is_bound }, isBusy, onBind }: OrderCard
       <>
         <p>{t.seatPaid}</p>
         <ButtonLink kind="primary" href={href('channels', 'new')}>
-          {texts.value.channels.create}
+          {channelsTexts.value.create}
         </ButtonLink>
       </>
     )

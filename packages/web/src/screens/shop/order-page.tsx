@@ -9,16 +9,17 @@ import { copyText } from '../../session/clipboard.ts'
 import { attempt, notify } from '../../session/notices.ts'
 import { href } from '../../session/route.ts'
 import { useSession } from '../../session/use-session.ts'
+import { shopTexts } from '../../texts/shop.ts'
 import { texts } from '../../texts/texts.ts'
 import { OrderCard } from './order-card.tsx'
 import { useOrders } from './use-orders.ts'
 
 export function OrderPage({ orderId }: { readonly orderId: string }) {
-  const { client } = useSession()
+  const { client, relayUrl } = useSession()
   const shop = new VanityShop(client)
   const orders = useOrders()
   const isBusy = useSignal(false)
-  const t = texts.value.shop
+  const t = shopTexts.value
   const order = orders.value?.find(({ order_id }) => order_id === orderId)
 
   const change = async (work: () => Promise<unknown>): Promise<void> => {
@@ -37,6 +38,7 @@ export function OrderPage({ orderId }: { readonly orderId: string }) {
           <OrderCard
             order={order}
             orders={orders.value}
+            relayUrl={relayUrl}
             isBusy={isBusy.value}
             onChoose={(method) => change(() => shop.chooseMethod(orderId, method))}
             onCopy={copy}

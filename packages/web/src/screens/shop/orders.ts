@@ -18,6 +18,12 @@ export function remainingMs(
   return Math.min(end - Date.parse(created_at), Math.max(0, end - relayNowMs))
 }
 
+/** The host of a payment page that is not the relay's own, for the user to know before paying. */
+export function foreignHost(page: string, relayUrl: string): string | undefined {
+  const { origin, host } = new URL(page)
+  return origin === new URL(relayUrl).origin ? undefined : host
+}
+
 /** The payment page's address if a browser may open it: a relay can name anything. */
 export function pageOf({ payment_url }: Pick<OwnOrder, 'payment_url'>): string | undefined {
   if (!URL.canParse(payment_url)) return undefined

@@ -2,26 +2,29 @@
 import type { OwnOrder } from '@sotto/client'
 import { useEffect, useState } from 'preact/hooks'
 import { Button } from '../../parts/button.tsx'
-import { Choice } from '../../parts/field.tsx'
+import { Choice } from '../../parts/choice.tsx'
 import { nowMs } from '../../session/clock.ts'
 import { lengthOf } from '../../texts/dates.ts'
+import { shopTexts } from '../../texts/shop.ts'
 import { texts } from '../../texts/texts.ts'
-import { pageOf, remainingMs } from './orders.ts'
+import { foreignHost, pageOf, remainingMs } from './orders.ts'
 
 export interface PayForOrderProps {
   readonly order: OwnOrder
   /** All orders, as the relay told them. */
   readonly orders: readonly OwnOrder[]
+  readonly relayUrl: string
   readonly onChoose: (method: string) => void
   readonly onCopy: (payTo: string) => void
   readonly onTimeIsUp: () => void
 }
 
 export function PayForOrder(props: PayForOrderProps) {
-  const { order, onChoose, onCopy } = props
+  const { order, relayUrl, onChoose, onCopy } = props
   const { method, methods = [], pay_to } = order
   const page = pageOf(order)
-  const t = texts.value.shop
+  const t = shopTexts.value
+  const host = page === undefined ? undefined : foreignHost(page, relayUrl)
   return (
     <>
       <Countdown {...props} />
@@ -38,7 +41,9 @@ export function PayForOrder(props: PayForOrderProps) {
           <a class="button button-primary" href={page} target="_blank" rel="noopener noreferrer">
             {t.pay}
           </a>
-          <p class="soft small">{t.payHint}</p>
+          <p class={host === undefined ? 'soft small' : 'shop-elsewhere'}>
+            {host === undefined ? t.payHint : t.payElsewhere(host)}
+          </p>
         </>
       )}
       {pay_to !== '' && (
@@ -72,7 +77,7 @@ function Countdown({ order, orders, onTimeIsUp }: PayForOrderProps) {
     const timer = setInterval(() => setTime(nowMs()), 1000)
     return () => clearInterval(timer)
   }, [isOver])
-  const t = texts.value.shop
+  const t = shopTexts.value
   if (isOver) return <p class="soft">{t.timeIsUp}</p>
   return (
     <p>

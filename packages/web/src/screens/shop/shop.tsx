@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals'
 import { type VanityItem, VanityShop } from '@sotto/client'
 import { Failed } from '../../parts/failed.tsx'
 import { Icon } from '../../parts/icon.tsx'
+import { LongList } from '../../parts/long-list.tsx'
 import { Row } from '../../parts/row.tsx'
 import { Screen } from '../../parts/screen.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
@@ -11,13 +12,13 @@ import { href, route } from '../../session/route.ts'
 import { useLoaded } from '../../session/use-loaded.ts'
 import { useSession } from '../../session/use-session.ts'
 import { numberOf } from '../../texts/dates.ts'
-import { texts } from '../../texts/texts.ts'
+import { shopTexts } from '../../texts/shop.ts'
 import './shop.css'
 
 export function Shop() {
   const { client } = useSession()
   const query = useSignal('')
-  const t = texts.value.shop
+  const t = shopTexts.value
   const [, page] = route.value.path
   const items = useLoaded(
     async () => ({
@@ -30,6 +31,7 @@ export function Shop() {
     <Screen
       title={t.title}
       back={href('channels')}
+      isBackNarrow
       top={
         <SearchField
           label={t.search}
@@ -74,25 +76,23 @@ export function Shop() {
 
 function Items({ list }: { readonly list: readonly VanityItem[] }) {
   const [, , current] = route.value.path
-  const t = texts.value.shop
+  const t = shopTexts.value
   return (
-    <ul>
-      {list.map(({ alias_id, price_usdt, tier, is_featured }) => (
-        <li key={alias_id}>
-          <Row
-            title={<span class="code">{alias_id}</span>}
-            detail={
-              <span class="shop-tier" data-tier={tier}>
-                {is_featured && <Icon name="star" />}
-                {t.tiers[tier]}
-              </span>
-            }
-            end={<span class="shop-price number">{t.price(numberOf(price_usdt))}</span>}
-            href={href('shop', 'alias', alias_id)}
-            isCurrent={current === alias_id}
-          />
-        </li>
-      ))}
-    </ul>
+    <LongList items={list} keyOf={({ alias_id }) => alias_id}>
+      {({ alias_id, price_usdt, tier, is_featured }) => (
+        <Row
+          title={<span class="code">{alias_id}</span>}
+          detail={
+            <span class="shop-tier" data-tier={tier}>
+              {is_featured && <Icon name="star" />}
+              {t.tiers[tier]}
+            </span>
+          }
+          end={<span class="shop-price number">{t.price(numberOf(price_usdt))}</span>}
+          href={href('shop', 'alias', alias_id)}
+          isCurrent={current === alias_id}
+        />
+      )}
+    </LongList>
   )
 }

@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks'
 import { notify } from '../../session/notices.ts'
 import { type Loaded, useLoaded } from '../../session/use-loaded.ts'
 import { useSession } from '../../session/use-session.ts'
-import { texts } from '../../texts/texts.ts'
+import { shopTexts } from '../../texts/shop.ts'
 
 /** Follows the orders of the account, the newest first. */
 export function useOrders(): Loaded<readonly OwnOrder[]> {
@@ -14,7 +14,7 @@ export function useOrders(): Loaded<readonly OwnOrder[]> {
   useEffect(
     () =>
       client.on('payment_confirmed', () => {
-        notify(texts.value.shop.confirmedNotice)
+        notify(shopTexts.value.confirmedNotice)
         void orders.reload()
       }),
     [],

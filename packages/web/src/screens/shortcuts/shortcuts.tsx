@@ -1,12 +1,13 @@
-// The keyboard shortcuts of the whole app, and the dialog that lists them.
+// The keyboard shortcuts of the whole app.
 import { useEffect, useState } from 'preact/hooks'
-import { Dialog } from '../../parts/dialog.tsx'
+import { lazy } from '../../parts/lazy.tsx'
 import { go, href, route } from '../../session/route.ts'
 import { useSession } from '../../session/use-session.ts'
-import { texts } from '../../texts/texts.ts'
-import './shortcuts.css'
 
-const isMac = /mac|iphone|ipad/iu.test(navigator.platform)
+const ShortcutList = lazy(
+  async () => (await import('./shortcut-list.tsx')).ShortcutList,
+  () => null,
+)
 
 export function Shortcuts() {
   const session = useSession()
@@ -34,38 +35,7 @@ export function Shortcuts() {
     return () => removeEventListener('keydown', onKey)
   }, [])
 
-  if (!isListed) return null
-  const t = texts.value.shortcuts
-  const command = isMac ? '⌘' : 'Ctrl'
-  const rows: readonly (readonly [readonly string[], string])[] = [
-    [[command, 'K'], t.search],
-    [['Alt', '↓'], t.next],
-    [['Alt', '↑'], t.previous],
-    [['Enter'], t.send],
-    [['Shift', 'Enter'], t.line],
-    [[':'], t.emoji],
-    [['↑', '↓'], t.messages],
-    [['Home', 'End'], t.edges],
-    [['Enter'], t.menu],
-    [['Esc'], t.close],
-    [['?'], t.list],
-  ]
-  return (
-    <Dialog title={t.title} onClose={() => setListed(false)}>
-      <dl class="shortcuts">
-        {rows.map(([keys, meaning]) => (
-          <div key={meaning}>
-            <dt>
-              {keys.map((each) => (
-                <kbd key={each}>{each}</kbd>
-              ))}
-            </dt>
-            <dd>{meaning}</dd>
-          </div>
-        ))}
-      </dl>
-    </Dialog>
-  )
+  return isListed ? <ShortcutList onClose={() => setListed(false)} /> : null
 }
 
 /** Whether keys are text where the focus is. */

@@ -4,8 +4,10 @@ import { importArchive } from '@sotto/client/archive'
 import { useId } from 'preact/hooks'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/field.tsx'
+import { Form, SubmitButton } from '../../parts/form.tsx'
 import { prefer } from '../../session/preferences.ts'
 import { useSession } from '../../session/use-session.ts'
+import { deviceTexts } from '../../texts/device.ts'
 import { explain } from '../../texts/explain.ts'
 import { texts } from '../../texts/texts.ts'
 
@@ -16,29 +18,23 @@ export function ImportForm({ onBack }: { readonly onBack: () => void }) {
   const passphrase = useSignal('')
   const error = useSignal<string | undefined>(undefined)
   const isBusy = useSignal(false)
-  const t = texts.value.device
+  const t = deviceTexts.value
 
-  const read = async (chosen: File): Promise<void> => {
-    isBusy.value = true
+  const read = async (): Promise<void> => {
+    if (!file.value) return
     error.value = undefined
     try {
       prefer({ isPhraseUnconfirmed: false })
-      await importArchive(client, chosen.stream(), passphrase.value)
+      await importArchive(client, file.value.stream(), passphrase.value)
     } catch (thrown) {
       error.value = explain(thrown)
     }
-    isBusy.value = false
   }
   return (
     <main class="welcome">
-      <h1>{t.importTitle}</h1>
+      <h1>{texts.value.welcome.importTitle}</h1>
       <p class="soft">{t.importText}</p>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (file.value) void read(file.value)
-        }}
-      >
+      <Form busy={isBusy} onSubmit={read}>
         <div class="field">
           <label class="field-label" for={id}>
             {t.importFile}
@@ -63,11 +59,11 @@ export function ImportForm({ onBack }: { readonly onBack: () => void }) {
         />
         <div class="welcome-buttons">
           <Button onClick={onBack}>{texts.value.common.back}</Button>
-          <Button kind="primary" isSubmit isBusy={isBusy.value} isDisabled={!file.value}>
+          <SubmitButton kind="primary" isDisabled={!file.value}>
             {t.importDo}
-          </Button>
+          </SubmitButton>
         </div>
-      </form>
+      </Form>
     </main>
   )
 }

@@ -2,6 +2,7 @@
 import type { Signal } from '@preact/signals'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/field.tsx'
+import { Form, SubmitButton } from '../../parts/form.tsx'
 import { texts } from '../../texts/texts.ts'
 
 interface NicknameFormProps {
@@ -16,12 +17,7 @@ export function NicknameForm({ nickname, error, onBack, onSubmit }: NicknameForm
   return (
     <main class="welcome">
       <h1>{t.nicknameTitle}</h1>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          onSubmit()
-        }}
-      >
+      <Form onSubmit={onSubmit}>
         <TextField
           label={t.nicknameLabel}
           value={nickname.value}
@@ -35,11 +31,11 @@ export function NicknameForm({ nickname, error, onBack, onSubmit }: NicknameForm
         />
         <div class="welcome-buttons">
           <Button onClick={onBack}>{texts.value.common.back}</Button>
-          <Button kind="primary" isSubmit isDisabled={nickname.value.trim() === ''}>
+          <SubmitButton kind="primary" isDisabled={nickname.value.trim() === ''}>
             {t.create}
-          </Button>
+          </SubmitButton>
         </div>
-      </form>
+      </Form>
     </main>
   )
 }

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/field.tsx'
+import { Form, SubmitButton } from '../../parts/form.tsx'
 import { texts } from '../../texts/texts.ts'
 
 interface PhraseCheckProps {
@@ -17,17 +18,15 @@ export function PhraseCheck({ words, onBack, onDone }: PhraseCheckProps) {
   const isChecked = useSignal(false)
   const t = texts.value.welcome
   const isRight = (at: number): boolean => typed.value[at]?.trim().toLowerCase() === words[asked[at] ?? 0]
+  const check = (): void => {
+    isChecked.value = true
+    if (asked.every((_, at) => isRight(at))) onDone()
+  }
   return (
     <main class="welcome">
       <h1>{t.confirmTitle}</h1>
       <p class="soft">{t.confirmText}</p>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          isChecked.value = true
-          if (asked.every((_, at) => isRight(at))) onDone()
-        }}
-      >
+      <Form onSubmit={check}>
         {asked.map((number, at) => (
           <TextField
             key={number}
@@ -48,11 +47,9 @@ export function PhraseCheck({ words, onBack, onDone }: PhraseCheckProps) {
         ))}
         <div class="welcome-buttons">
           <Button onClick={onBack}>{t.showAgain}</Button>
-          <Button kind="primary" isSubmit>
-            {t.confirmDo}
-          </Button>
+          <SubmitButton kind="primary">{t.confirmDo}</SubmitButton>
         </div>
-      </form>
+      </Form>
     </main>
   )
 }

@@ -3,6 +3,7 @@ import type { Signal } from '@preact/signals'
 import { normalizeMnemonic, validateMnemonic } from '@sotto/client'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/field.tsx'
+import { Form, SubmitButton } from '../../parts/form.tsx'
 import { texts } from '../../texts/texts.ts'
 
 interface RecoverFormProps {
@@ -20,12 +21,7 @@ export function RecoverForm({ phrase, error, onBack, onSubmit }: RecoverFormProp
     <main class="welcome">
       <h1>{t.recoverTitle}</h1>
       <p class="soft">{t.recoverText}</p>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          onSubmit()
-        }}
-      >
+      <Form onSubmit={onSubmit}>
         <TextField
           label={t.phraseLabel}
           value={phrase.value}
@@ -40,11 +36,11 @@ export function RecoverForm({ phrase, error, onBack, onSubmit }: RecoverFormProp
         />
         <div class="welcome-buttons">
           <Button onClick={onBack}>{texts.value.common.back}</Button>
-          <Button kind="primary" isSubmit isDisabled={!validateMnemonic(phrase.value)}>
+          <SubmitButton kind="primary" isDisabled={!validateMnemonic(phrase.value)}>
             {t.recoverDo}
-          </Button>
+          </SubmitButton>
         </div>
-      </form>
+      </Form>
     </main>
   )
 }

@@ -23,7 +23,7 @@ export function Registering({ title, progress }: RegisteringProps) {
   )
 }
 
-/** The work is nearly all of the time, and a matter of luck: the bar nears the end, and never passes it. */
+/** Nearly all of the time is work, and its length depends on luck. The bar never passes its end. */
 function shareOf(progress: RegistrationProgress | undefined): number {
   if (!progress) return 0
   if (progress.step === 'derive_keys') return 0.03

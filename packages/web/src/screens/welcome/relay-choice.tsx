@@ -1,7 +1,7 @@
 // Asks which relay to use, when the app is not served by one.
 import { useSignal } from '@preact/signals'
-import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/field.tsx'
+import { Form, SubmitButton } from '../../parts/form.tsx'
 import { isRelay } from '../../session/relay-address.ts'
 import { relayUrlOf } from '../../session/relay-url.ts'
 import { texts } from '../../texts/texts.ts'
@@ -16,25 +16,17 @@ interface RelayChoiceProps {
 export function RelayChoice({ proposed, onChoose }: RelayChoiceProps) {
   const typed = useSignal(proposed)
   const error = useSignal<string | undefined>(undefined)
-  const isBusy = useSignal(false)
   const t = texts.value.welcome
   const submit = async (): Promise<void> => {
-    isBusy.value = true
     const url = relayUrlOf(typed.value)
     if (url !== undefined && (await isRelay(url))) onChoose(url)
     else error.value = t.relayNone
-    isBusy.value = false
   }
   return (
     <main class="welcome">
       <h1>{t.relayTitle}</h1>
       <p class="soft">{t.relayText}</p>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          void submit()
-        }}
-      >
+      <Form onSubmit={submit}>
         <TextField
           label={t.relayLabel}
           value={typed.value}
@@ -50,10 +42,8 @@ export function RelayChoice({ proposed, onChoose }: RelayChoiceProps) {
           placeholder="relay.example"
           required
         />
-        <Button kind="primary" isSubmit isBusy={isBusy.value}>
-          {t.goOn}
-        </Button>
-      </form>
+        <SubmitButton kind="primary">{t.goOn}</SubmitButton>
+      </Form>
     </main>
   )
 }

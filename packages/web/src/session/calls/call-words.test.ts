@@ -16,6 +16,8 @@ test.each([
   ['unanswered', true, false, 'Bob did not answer.'],
   ['unanswered', false, false, 'You missed a call from Bob.'],
   ['connection_lost', true, true, 'The connection to Bob was lost.'],
+  ['replaced', false, true, 'The call ended because your account is used on another device now.'],
+  ['replaced', false, false, undefined],
   ['hung_up', true, true, undefined],
   ['taken', false, false, undefined],
 ] as const)('%s, caller: %p, answered: %p', (end, isCaller, wasAnswered, said) => {
@@ -34,6 +36,9 @@ test('a logged call says who ended it', () => {
   expect(outcome({ end: 'hung_up', isCaller: true, durationMs: 5000 })).toBe('You hung up')
   expect(outcome({ end: 'hung_up_by_peer', isCaller: true, durationMs: 5000 })).toBe('They hung up')
   expect(outcome({ end: 'connection_lost', isCaller: true, durationMs: 5000 })).toBe('Connection lost')
+  expect(outcome({ end: 'replaced', isCaller: true, durationMs: 5000 })).toBe(
+    'Ended by another device of yours',
+  )
   expect(outcome({ end: 'hung_up', isCaller: true })).toBe('You cancelled')
   expect(outcome({ end: 'declined', isCaller: true })).toBe('Declined')
   expect(outcome({ end: 'declined', isCaller: false })).toBe('You declined')

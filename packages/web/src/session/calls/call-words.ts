@@ -2,7 +2,7 @@
 
 import type { CallRecord } from '@sotto/client'
 import type { CallInfo } from '@sotto/client/browser'
-import type { Texts } from '../../texts/texts.ts'
+import type { calls } from '../../texts/en/calls.ts'
 
 type EndedCall = Pick<CallInfo, 'isCaller' | 'end'>
 
@@ -13,7 +13,7 @@ export function farewellOf(
     wasAnswered,
     name,
     t,
-  }: { readonly wasAnswered: boolean; readonly name: string; readonly t: Texts['calls'] },
+  }: { readonly wasAnswered: boolean; readonly name: string; readonly t: typeof calls },
 ): string | undefined {
   switch (end) {
     case 'hung_up_by_peer':
@@ -34,6 +34,9 @@ export function farewellOf(
       return t.ends.failed
     case 'stopped':
       return t.ends.stopped
+    case 'replaced':
+      // A call that only rang goes on ringing on the other device.
+      return isCaller || wasAnswered ? t.ends.replaced : undefined
     default:
       // `hung_up` and `taken`: the user did it, here or in another tab.
       return undefined
@@ -41,9 +44,10 @@ export function farewellOf(
 }
 
 /** How a logged call went, in a few words. */
-export function outcomeOf({ isCaller, missed, end, durationMs }: CallRecord, t: Texts['calls']): string {
+export function outcomeOf({ isCaller, missed, end, durationMs }: CallRecord, t: typeof calls): string {
   if (missed && end !== 'unencrypted') return end === 'busy' ? t.outcomes.missedBusy : t.outcomes.missed
   if (end === 'unencrypted') return t.outcomes.unencrypted
+  if (end === 'replaced') return t.outcomes.replaced
   if (durationMs !== undefined)
     return end === 'hung_up'
       ? t.outcomes.youHungUp

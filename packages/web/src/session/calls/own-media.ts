@@ -31,7 +31,7 @@ export class OwnMedia {
       ...(camera === undefined ? {} : { videoinput: camera }),
     }
   })
-  /** How often everything was stopped: what was opened for an earlier call is not used. */
+  /** Counts the stops, so that a device that was opened for an earlier call is not used. */
   #stops = 0
 
   constructor(send: SendTrack) {
@@ -81,7 +81,7 @@ export class OwnMedia {
   /** Turns the camera on or off. Sharing the screen ends. @throws as `open` */
   async setCamera(isOn: boolean): Promise<void> {
     if (isOn) {
-      const stream = await this.#ask({ video: this.#wanted('videoinput') })
+      const stream = await this.#ask(() => ({ video: this.#wanted('videoinput') }))
       await this.#show({ kind: 'camera', track: firstOf(stream) })
     } else await this.#show(undefined)
     await this.#listDevices()
@@ -128,7 +128,7 @@ export class OwnMedia {
       await this.setCamera(true)
     }
     if (kind === 'audioinput' && this.#microphone.value) {
-      const track = firstOf(await this.#ask({ audio: this.#wanted('audioinput') }))
+      const track = firstOf(await this.#ask(() => ({ audio: this.#wanted('audioinput') })))
       if (!this.#isMuted.value) await this.#send('audio', track)
       this.#microphone.value?.stop()
       this.#microphone.value = track
@@ -146,21 +146,29 @@ export class OwnMedia {
   }
 
   async #openDevices(withVideo: boolean): Promise<MediaStream> {
-    const audio = this.#wanted('audioinput')
-    if (!withVideo) return this.#ask({ audio })
+    const audio = (): MediaStreamConstraints => ({ audio: this.#wanted('audioinput') })
+    if (!withVideo) return this.#ask(audio)
     try {
-      return await this.#ask({ audio, video: this.#wanted('videoinput') })
+      return await this.#ask(() => ({ ...audio(), video: this.#wanted('videoinput') }))
     } catch (error) {
       if (!isMissingDevice(error)) throw error
-      return await this.#ask({ audio })
+      return await this.#ask(audio)
     }
   }
 
-  async #ask(constraints: MediaStreamConstraints): Promise<MediaStream> {
+  async #ask(constraints: () => MediaStreamConstraints): Promise<MediaStream> {
     const stops = this.#stops
     if (!navigator.mediaDevices)
       throw new ClientError('UNSUPPORTED', 'this page may not use microphones and cameras')
-    return this.#checked(await navigator.mediaDevices.getUserMedia(constraints), stops)
+    try {
+      return this.#checked(await navigator.mediaDevices.getUserMedia(constraints()), stops)
+    } catch (error) {
+      if (!(error instanceof OverconstrainedError)) throw error
+    }
+    // A device that was chosen is not connected any more.
+    const { audiooutput } = this.#chosen.value
+    this.#chosen.value = audiooutput === undefined ? {} : { audiooutput }
+    return this.#checked(await navigator.mediaDevices.getUserMedia(constraints()), stops)
   }
 
   /** The user may have taken long to answer the browser's question. */
@@ -185,13 +193,12 @@ export class OwnMedia {
   }
 
   #wanted(kind: 'audioinput' | 'videoinput'): MediaTrackConstraints {
-    const deviceId = this.#chosen.value[kind]
-    return {
-      ...(deviceId === undefined ? {} : { deviceId }),
-      ...(kind === 'videoinput'
-        ? { width: { ideal: 1280 }, height: { ideal: 720 }, facingMode: 'user' }
-        : {}),
-    }
+    const chosen = this.#chosen.value[kind]
+    // Chromium heeds an id only if it is asked for exactly.
+    const device = chosen === undefined ? {} : { deviceId: { exact: chosen } }
+    if (kind === 'audioinput') return device
+    const side = chosen === undefined ? { facingMode: 'user' } : {}
+    return { ...device, ...side, width: { ideal: 1280 }, height: { ideal: 720 } }
   }
 
   async #listDevices(): Promise<void> {

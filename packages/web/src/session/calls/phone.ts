@@ -1,10 +1,19 @@
 // The calls of this tab: what is shown of the call, what the user does with it, and how its end is told.
-import { type ReadonlySignal, signal } from '@preact/signals'
+import { computed, effect, type ReadonlySignal, signal } from '@preact/signals'
 import { ClientError } from '@sotto/client'
-import { type CallInfo, CallLog, Calls, type SharedClient, webRtc } from '@sotto/client/browser'
+import {
+  type CallInfo,
+  CallLog,
+  type CallQuality,
+  Calls,
+  QualityMeter,
+  type SharedClient,
+  webRtc,
+} from '@sotto/client/browser'
+import { callsTexts } from '../../texts/calls.ts'
 import { explain } from '../../texts/explain.ts'
-import { texts } from '../../texts/texts.ts'
 import { nowMs } from '../clock.ts'
+import { stayAwake } from '../idle-lock.ts'
 import { notify } from '../notices.ts'
 import { preferences } from '../preferences.ts'
 import { startWorker } from '../trusted-scripts.ts'
@@ -12,6 +21,10 @@ import { notifyOfCall } from './call-notification.ts'
 import { farewellOf } from './call-words.ts'
 import { OwnMedia } from './own-media.ts'
 import { ring } from './ringer.ts'
+
+const MEASURED_EVERY_MS = 2000
+/** How long a call that was asked for waits for the connection to the relay. */
+const CONNECTS_WITHIN_MS = 5000
 
 /** The calls of this tab. Made once for a client. */
 export class Phone {
@@ -22,6 +35,7 @@ export class Phone {
   readonly #nameOf: (conversationId: string) => string
   readonly #call = signal<CallInfo | undefined>(undefined)
   readonly #connectedAt = signal<number | undefined>(undefined)
+  readonly #quality = signal<CallQuality | undefined>(undefined)
   readonly #isAnswering = signal(false)
   /** The call that rings, and how to stop it. */
   #ringing: { readonly key: string; readonly stop: () => void } | undefined
@@ -29,16 +43,23 @@ export class Phone {
   #told: string | undefined
 
   /** @param nameOf the name of the contact of a conversation */
-  constructor(client: SharedClient, nameOf: (conversationId: string) => string) {
+  constructor(client: SharedClient, nameOf: (conversationId: string) => string | undefined) {
     this.#client = client
-    this.#nameOf = nameOf
+    this.#nameOf = (id) => nameOf(id) ?? callsTexts.value.somebody
     this.log = new CallLog(client)
     this.#calls = new Calls(client, webRtc({ startWorker: () => startWorker('callWorker') }))
     this.media = new OwnMedia((kind, track) => this.#calls.setTrack(kind, track))
     this.#calls.onChange((call) => this.#onChange(call))
     this.#calls.onRefused(({ reason }) => {
-      if (reason === 'STALE') notify(texts.value.calls.wrongClock, { kind: 'error' })
+      if (reason === 'STALE') notify(callsTexts.value.wrongClock, { kind: 'error' })
     })
+    // A ringing call does not count: otherwise a contact could keep the app open by calling.
+    const isTalking = computed(() => this.#call.value !== undefined && this.#call.value.state !== 'ringing')
+    effect(() => (isTalking.value ? stayAwake() : undefined))
+    const isMeasured = computed(
+      () => this.#call.value?.state === 'connected' && !this.#call.value.isElsewhere,
+    )
+    effect(() => (isMeasured.value ? this.#measure() : undefined))
     addEventListener('beforeunload', (event) => {
       const call = this.#call.value
       // The call ends with the page, so the browser asks first.
@@ -56,6 +77,11 @@ export class Phone {
     return this.#connectedAt
   }
 
+  /** How good the connection is; undefined until it is measured. */
+  get quality(): ReadonlySignal<CallQuality | undefined> {
+    return this.#quality
+  }
+
   /** The user has pressed the button, and the browser may be asking for permission. */
   get isAnswering(): ReadonlySignal<boolean> {
     return this.#isAnswering
@@ -64,12 +90,11 @@ export class Phone {
   /** Calls a contact. Errors are shown. */
   async start(conversationId: string, { withVideo }: { readonly withVideo: boolean }): Promise<void> {
     if (this.#call.value || this.#isAnswering.value) {
-      notify(texts.value.calls.already)
+      notify(callsTexts.value.already)
       return
     }
     await this.#begin(withVideo, async (open) => {
-      if (this.#client.networkState !== 'connected')
-        throw new ClientError('NETWORK', 'there is no connection to the relay')
+      await this.#connection()
       await this.#calls.call(conversationId, await open())
     })
   }
@@ -96,7 +121,7 @@ export class Phone {
     }
   }
 
-  /** Begins or ends sharing the screen. A user who closes the browser's question is told nothing. */
+  /** Begins or ends sharing the screen. Closing the browser's question is no error. */
   async share(isOn: boolean): Promise<void> {
     await this.change(async (media) => {
       try {
@@ -110,6 +135,8 @@ export class Phone {
   async #begin(withVideo: boolean, work: (open: () => Promise<MediaStream>) => Promise<void>): Promise<void> {
     this.#isAnswering.value = true
     try {
+      if (typeof RTCPeerConnection !== 'function')
+        throw new ClientError('UNSUPPORTED', 'this browser has no WebRTC')
       await work(() => this.media.open(withVideo))
     } catch (error) {
       this.#explain(error)
@@ -120,10 +147,43 @@ export class Phone {
       this.media.stop()
   }
 
+  /** Waits a moment for a connection that is being made, as after the page was opened. */
+  async #connection(): Promise<void> {
+    const client = this.#client
+    if (client.networkState === 'connecting') {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const forget = client.on('network_state', () => resolve())
+      const timer = setTimeout(resolve, CONNECTS_WITHIN_MS)
+      await promise
+      clearTimeout(timer)
+      forget()
+    }
+    if (client.networkState !== 'connected')
+      throw new ClientError('NETWORK', 'there is no connection to the relay')
+  }
+
+  /** Measures the connection until the returned function is called. */
+  #measure(): () => void {
+    const meter = new QualityMeter()
+    const look = async (): Promise<void> => {
+      try {
+        const stats = await this.#calls.stats()
+        this.#quality.value = stats && meter.measure(stats)
+      } catch (error) {
+        this.#explain(error)
+      }
+    }
+    const timer = setInterval(() => void look(), MEASURED_EVERY_MS)
+    return () => {
+      clearInterval(timer)
+      this.#quality.value = undefined
+    }
+  }
+
   #explain(error: unknown): void {
     // The call has ended meanwhile, and its end was told.
     if (error instanceof ClientError && error.code === 'ABORTED') return
-    const { problems } = texts.value.calls
+    const { problems } = callsTexts.value
     const text = error instanceof DOMException ? problems[error.name] : undefined
     notify(text ?? explain(error), { kind: 'error' })
   }
@@ -139,7 +199,7 @@ export class Phone {
 
   #onEnd(call: CallInfo): void {
     const current = this.#call.value
-    // A call that does not ring, because it is not encrypted, ends while there may be another one.
+    // An unencrypted call ends without ringing, perhaps during another call.
     if (call.id === current?.id || !current) {
       this.media.stop()
       this.#stopRinging()
@@ -149,7 +209,7 @@ export class Phone {
     this.#told = call.id
     const name = this.#nameOf(call.conversationId)
     const wasAnswered = current?.id === call.id && ['connecting', 'connected'].includes(current.state)
-    const text = farewellOf(call, { wasAnswered, name, t: texts.value.calls })
+    const text = farewellOf(call, { wasAnswered, name, t: callsTexts.value })
     if (text !== undefined) notify(text)
   }
 
@@ -165,7 +225,7 @@ export class Phone {
     if (this.#ringing?.key === key) return
     this.#stopRinging()
     if (!kind) return
-    const { calls } = texts.value
+    const calls = callsTexts.value
     const name = this.#nameOf(conversationId)
     const stopSound = isCaller ? ring(kind) : ring(kind, calls.isCalling(name))
     const { notices } = preferences.value

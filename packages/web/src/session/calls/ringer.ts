@@ -103,7 +103,7 @@ function showTitle(title: string): () => void {
 
 function vibrate(): () => void {
   const shake = (): void => {
-    // A browser complains about a page that vibrates without having been touched.
+    // A browser logs an error if a page vibrates before the user has touched it.
     if (navigator.userActivation?.hasBeenActive) navigator.vibrate?.([500, 250, 500])
   }
   shake()

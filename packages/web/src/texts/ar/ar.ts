@@ -1,43 +1,17 @@
-// The Arabic texts.
-import type { Texts } from '../en/en.ts'
-import { calls } from './calls.ts'
-import { channels } from './channels.ts'
+// The Arabic texts that are needed before the first message.
+import type { en } from '../en/en.ts'
 import { chats } from './chats.ts'
 import { common } from './common.ts'
-import { contacts } from './contacts.ts'
 import { conversation } from './conversation.ts'
-import { device } from './device.ts'
 import { errors } from './errors.ts'
-import { invitation } from './invitation.ts'
-import { lock } from './lock.ts'
-import { media } from './media.ts'
-import { scan } from './scan.ts'
-import { search } from './search.ts'
-import { settings } from './settings.ts'
-import { shop } from './shop.ts'
-import { shortcuts } from './shortcuts.ts'
-import { trust } from './trust.ts'
 import { updates } from './updates.ts'
 import { welcome } from './welcome.ts'
 
-export const ar: Texts = {
+export const ar: typeof en = {
   common,
-  calls,
-  channels,
   chats,
-  contacts,
   conversation,
-  device,
   errors,
-  invitation,
-  lock,
-  media,
-  scan,
-  search,
-  settings,
-  shortcuts,
-  trust,
   updates,
-  shop,
   welcome,
 }

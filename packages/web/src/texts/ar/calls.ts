@@ -1,13 +1,11 @@
-import type { Texts } from '../en/en.ts'
+import type { calls as en } from '../en/calls.ts'
 import { plural } from '../plural.ts'
 
 // Calls: ringing, talking, and the log.
-export const calls: Texts['calls'] = {
+export const calls: typeof en = {
   title: 'المكالمات',
   empty: 'لا مكالمات بعد',
   emptyHint: 'اتصل بشخص من محادثته، بالصوت أو بالفيديو.',
-  voiceCall: 'اتصال',
-  videoCall: 'مكالمة فيديو',
   callBack: (name) => `الاتصال بـ${name}`,
   message: 'رسالة',
   incoming: 'مكالمة واردة',
@@ -20,6 +18,16 @@ export const calls: Texts['calls'] = {
   calling: 'جارٍ الاتصال…',
   connecting: 'جارٍ التوصيل…',
   reconnecting: 'انقطع الاتصال. تجري إعادة التوصيل…',
+  quality: { good: 'اتصال جيد', fair: 'اتصال متوسط', poor: 'اتصال ضعيف' },
+  qualityDetails: {
+    way: 'الطريق',
+    direct: 'مباشر',
+    relayed: 'عبر خادم TURN',
+    roundTrip: 'ذهابًا وإيابًا',
+    milliseconds: (count) => `${count} مللي ثانية`,
+    loss: 'الحزم المفقودة',
+    codecs: 'الترميز',
+  },
   mute: 'كتم',
   camera: 'الكاميرا',
   switchCamera: 'تبديل',
@@ -48,6 +56,7 @@ export const calls: Texts['calls'] = {
     lost: (name) => `انقطع الاتصال مع ${name}.`,
     failed: 'فشلت المكالمة على هذا الجهاز. أعد المحاولة.',
     stopped: 'انتهت المكالمة لأن هذا الجهاز قُفل أو انقطع اتصاله.',
+    replaced: 'انتهت المكالمة لأن حسابك صار مستخدمًا على جهاز آخر.',
   },
   outcomes: {
     missed: 'فائتة',
@@ -56,6 +65,7 @@ export const calls: Texts['calls'] = {
     youHungUp: 'أنهيتها أنت',
     theyHungUp: 'أنهاها الطرف الآخر',
     lost: 'انقطع الاتصال',
+    replaced: 'أنهاها جهاز آخر لك',
     declined: 'مرفوضة',
     youDeclined: 'رفضتها أنت',
     busy: 'كان في مكالمة أخرى',

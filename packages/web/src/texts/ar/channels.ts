@@ -1,8 +1,8 @@
-import type { Texts } from '../en/en.ts'
+import type { channels as en } from '../en/channels.ts'
 import { plural } from '../plural.ts'
 
 // Channels: public posts.
-export const channels: Texts['channels'] = {
+export const channels: typeof en = {
   title: 'القنوات',
   search: 'البحث في القنوات',
   create: 'إنشاء قناة',
@@ -48,6 +48,9 @@ export const channels: Texts['channels'] = {
   listing: { same: 'دون تغيير', listed: 'تظهر في البحث', hidden: 'لا تظهر في البحث' },
   fullTitle: 'كل مقاعدك مشغولة',
   fullText: 'تشغل كل قناة مقعدًا. اطلب مقعدًا آخر، أو احذف قناة.',
+  unknownTitle: 'لا يُعرف هل أُنشئت القناة',
+  unknownText: 'لم يجب الخادم. حين يمكن الوصول إليه ستُعرض قنواتك من جديد. انظر هناك قبل أن تعيد المحاولة.',
+  toChannels: 'قنواتك',
   buySeat: 'طلب مقعد إضافي',
   id: 'المعرّف:',
   copyId: 'نسخ المعرّف',

@@ -1,8 +1,8 @@
-import type { Texts } from '../en/en.ts'
+import type { chats as en } from '../en/chats.ts'
 import { plural } from '../plural.ts'
 
 // The list of conversations.
-export const chats: Texts['chats'] = {
+export const chats: typeof en = {
   title: 'المحادثات',
   empty: 'لا محادثات بعد',
   emptyHint: 'أضف شخصًا باسمه المستعار، أو دعه يمسح رمزك.',
@@ -15,6 +15,7 @@ export const chats: Texts['chats'] = {
   image: 'صورة',
   file: 'ملف',
   voice: 'رسالة صوتية',
+  missedCall: 'مكالمة فائتة',
   retracted: 'سُحبت الرسالة',
   undecryptable: 'تعذّر فك التشفير',
   nothing: 'ابدأ بالسلام',

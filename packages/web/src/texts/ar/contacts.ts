@@ -1,8 +1,8 @@
-import type { Texts } from '../en/en.ts'
+import type { contacts as en } from '../en/contacts.ts'
 import { plural } from '../plural.ts'
 
 // Contacts: friends, requests, adding people, and one contact.
-export const contacts: Texts['contacts'] = {
+export const contacts: typeof en = {
   title: 'جهات الاتصال',
   add: 'إضافة جهة اتصال',
   empty: 'لا جهات اتصال بعد',

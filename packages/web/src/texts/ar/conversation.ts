@@ -1,11 +1,16 @@
-import type { Texts } from '../en/en.ts'
+import type { conversation as en } from '../en/conversation.ts'
 import { plural } from '../plural.ts'
 
 // One conversation.
-export const conversation: Texts['conversation'] = {
+export const conversation: typeof en = {
   message: 'رسالة',
   write: 'اكتب رسالة',
   send: 'إرسال',
+  attach: 'إرفاق',
+  dropHere: 'أفلته هنا لإرساله',
+  record: 'سجّل رسالة صوتية',
+  voiceCall: 'اتصال',
+  videoCall: 'مكالمة فيديو',
   retracted: 'سُحبت هذه الرسالة',
   undecryptable: 'تعذّر فك تشفير هذه الرسالة',
   empty: 'لا رسائل بعد',
@@ -36,12 +41,14 @@ export const conversation: Texts['conversation'] = {
   whatToDo: 'ماذا أفعل؟',
   reply: 'رد',
   cancelReply: 'إلغاء الرد',
+  copyPicture: 'نسخ الصورة',
+  roomLeft: (count) => `يتسع لنحو ${count} حرفًا آخر.`,
+  tooLong: (count) => `أطول من المسموح بنحو ${count} حرفًا. اختصرها أو أرسلها مجزأة.`,
   originalGone: 'لم تعد هذه الرسالة هنا',
   forward: 'إعادة توجيه',
-  forwardTo: 'إعادة التوجيه إلى',
-  forwarded: (name) => `أُعيد التوجيه إلى ${name}`,
-  findContact: 'الاسم',
-  nobodyFound: 'لا صديق بهذا الاسم.',
+  forwarded: (names) => `أُعيد التوجيه إلى ${names}`,
+  forwarding: (names) => `جارٍ إعادة التوجيه إلى ${names}`,
+  notSent: 'تعذّر إرسال شيء.',
   open: 'فتح',
   select: 'تحديد',
   selected: (count) =>
@@ -55,8 +62,6 @@ export const conversation: Texts['conversation'] = {
   resend: 'أعد الإرسال',
   drop: 'لا ترسلها',
   retract: 'سحب',
-  retractTitle: 'سحب هذه الرسالة؟',
-  retractText: (name) => `تُحذف هنا، ويُطلب من تطبيق ${name} حذفها أيضًا. ربما قُرئت من قبل.`,
   removeHere: 'حذف هنا',
   removed: (count) =>
     plural('ar', count, {
@@ -69,18 +74,4 @@ export const conversation: Texts['conversation'] = {
   showLess: 'عرض أقل',
   emoji: 'رموز تعبيرية',
   details: 'تفاصيل الرسالة',
-  detailFrom: 'من',
-  detailTime: 'الوقت',
-  detailStatus: 'الحالة',
-  detailSize: 'الحجم',
-  detailNumber: 'رقمها في المحادثة',
-  detailId: 'المعرّف',
-  detailKey: 'التشفير',
-  keyVerified: 'من طرف إلى طرف، وقد قارنت رمز الأمان.',
-  keyUnverified: 'من طرف إلى طرف. لم تقارن رمز الأمان بعد.',
-  linkTitle: 'فتح هذا الرابط؟',
-  linkText: 'لا يقود الرابط إلى حيث يقول نصه.',
-  linkShown: 'نصه',
-  linkLeads: 'يقود إلى',
-  linkOpen: 'افتحه رغم ذلك',
 }

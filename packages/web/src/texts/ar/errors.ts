@@ -1,7 +1,7 @@
-import type { Texts } from '../en/en.ts'
+import type { errors as en } from '../en/errors.ts'
 
 // What happened, and what to do.
-export const errors: Texts['errors'] = {
+export const errors: typeof en = {
   unknown: (code) => `حدث خطأ (${code}). أعد المحاولة.`,
   codes: {
     NETWORK: 'تعذّر الوصول إلى الخادم. تحقق من الاتصال وأعد المحاولة.',
@@ -9,6 +9,7 @@ export const errors: Texts['errors'] = {
     STORE_LOCKED: 'لسان آخر يستخدم إصدارًا أقدم من التطبيق. أغلق الألسنة الأخرى وأعد التحميل.',
     OUTDATED_TAB: 'لسان آخر يستخدم إصدارًا مختلفًا من التطبيق. أعد تحميل هذه الصفحة.',
     NO_ANSWER: 'لسان آخر مشغول. أغلق الألسنة الأخرى وأعد المحاولة.',
+    BAD_REPLY: 'أجاب الخادم بما لا يفهمه هذا التطبيق. أعد المحاولة لاحقًا.',
     WRONG_PASSPHRASE: 'هذه ليست عبارة المرور.',
     INVALID_PHRASE: 'هذه ليست عبارة استرداد. تحقق من الكلمات الاثنتي عشرة ومن ترتيبها.',
     ACCOUNT_NOT_FOUND: 'لا يوجد حساب بهذه العبارة على هذا الخادم.',

@@ -1,7 +1,7 @@
-import type { Texts } from '../en/en.ts'
+import type { lock as en } from '../en/lock.ts'
 
 // The locked app.
-export const lock: Texts['lock'] = {
+export const lock: typeof en = {
   title: 'مقفل',
   text: 'أدخل عبارة المرور لفتح رسائلك.',
   passphrase: 'عبارة المرور',

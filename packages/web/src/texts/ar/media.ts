@@ -1,14 +1,12 @@
-import type { Texts } from '../en/en.ts'
+import type { media as en } from '../en/media.ts'
 import { plural } from '../plural.ts'
 
 // Pictures, files and voice messages.
-export const media: Texts['media'] = {
-  attach: 'إرفاق',
+export const media: typeof en = {
   pictures: 'صور',
   files: 'ملفات',
   camera: 'الكاميرا',
   takePicture: 'التقط الصورة',
-  dropHere: 'أفلته هنا لإرساله',
   sendTitle: (count) =>
     plural('ar', count, {
       one: 'أترسل هذا؟',
@@ -24,9 +22,11 @@ export const media: Texts['media'] = {
   originalHint: 'مع كل ما كتبته الكاميرا فيها، كالمكان والوقت.',
   animationHint: 'لا تتحرك الصورة المتحركة إلا في الأصل.',
   filesHint: 'تُرسل الملفات كما هي، مع كل ما فيها.',
+  caption: 'أضف كلمات (اختياري)',
   send: 'إرسال',
   remove: (name) => `لا ترسل ${name}`,
   uploads: 'قيد الإرسال',
+  waitsForHere: 'ينتظر حتى تستخدم هذا الجهاز من جديد',
   stop: (name) => `أوقف إرسال ${name}`,
   forget: (name) => `لا ترسل ${name}`,
   picture: 'صورة',
@@ -44,7 +44,6 @@ export const media: Texts['media'] = {
   canRunTitle: 'أتحفظ ملفًا يمكن أن يعمل كبرنامج؟',
   canRun: (name) => `قد يفعل ${name} أي شيء بجهازك عند فتحه. لا تحفظه إلا إذا كنت تنتظره من هذا الشخص.`,
   unproven: 'لم يثبت أنه كامل: التطبيق الذي أرسله لم يكتب قيمة للتحقق.',
-  record: 'سجّل رسالة صوتية',
   recording: 'جارٍ التسجيل',
   recordingPaused: 'التسجيل متوقف مؤقتًا',
   pauseRecording: 'أوقف التسجيل مؤقتًا',

@@ -1,7 +1,7 @@
-import type { Texts } from '../en/en.ts'
+import type { scan as en } from '../en/scan.ts'
 
 // Scanning QR codes.
-export const scan: Texts['scan'] = {
+export const scan: typeof en = {
   scan: 'مسح رمز QR',
   withCamera: 'استخدام الكاميرا',
   fromPicture: 'أو اختر صورة للرمز',

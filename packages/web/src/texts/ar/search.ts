@@ -1,8 +1,8 @@
-import type { Texts } from '../en/en.ts'
+import type { search as en } from '../en/search.ts'
 import { plural } from '../plural.ts'
 
 // Search in messages.
-export const search: Texts['search'] = {
+export const search: typeof en = {
   title: 'بحث',
   field: 'ابحث في الرسائل',
   begin: 'ابحث في رسائلك',

@@ -1,7 +1,8 @@
-import type { Texts } from '../en/en.ts'
+import type { settings as en } from '../en/settings.ts'
+import { plural } from '../plural.ts'
 
 // Settings: the account, the lock, how the app looks.
-export const settings: Texts['settings'] = {
+export const settings: typeof en = {
   title: 'الإعدادات',
   account: 'الحساب',
   accountHint: 'الاسم وعبارة الاسترداد وتسجيل الخروج',
@@ -19,17 +20,24 @@ export const settings: Texts['settings'] = {
   phraseShow: 'إظهار الكلمات',
   phraseHide: 'إخفاء الكلمات',
   logOut: 'تسجيل الخروج من كل مكان',
+  logOutHint: 'إذا فُقد جهاز، أنهِ كل اتصالات حسابك.',
   logOutText:
     'ينهي كل اتصالات حسابك، مثلًا بعد فقدان جهاز. الأجهزة التي لديها العبارة تسجل الدخول من جديد بنفسها، وهذا الجهاز أيضًا.',
   logOutDone: 'تم تسجيل خروج كل الأجهزة.',
   erase: 'مسح هذا الجهاز',
+  eraseHint: 'أزل الحساب وكل الرسائل من هذا الجهاز.',
   eraseText: 'يحذف الحساب وكل الرسائل من هذا الجهاز. عبارة الاسترداد وحدها تعيد الحساب، ولا تعيد أي رسالة.',
   eraseDo: 'مسح',
   deleteAccount: 'حذف الحساب',
+  deleteHint: 'احذف الحساب من الخادم نهائيًا.',
   deleteText:
     'يحذف حسابك لدى الخادم نهائيًا وكل ما على هذا الجهاز. لا أحد يستطيع استعادته. تبقى لدى جهات اتصالك الرسائل التي وصلتها.',
   deleteType: (alias) => `أدخل اسمك المستعار ${alias} للتأكيد.`,
   lockText: 'مع عبارة مرور تُختم عبارة الاسترداد والمفاتيح على هذا الجهاز، لا الرسائل: لحمايتها شفّر القرص.',
+  passphrase: 'عبارة المرور',
+  passphraseChange: 'تغيير عبارة المرور',
+  passphraseAsked: 'أدخلها مرة أخرى: ربما تُرك الجهاز مفتوحًا.',
+  passphraseContinue: 'متابعة',
   passphraseNew: 'عبارة مرور جديدة',
   passphraseHint: 'الأفضل عدة كلمات تُختار بالقرعة. لا يمكن استعادة عبارة منسية.',
   passphraseAgain: 'نفسها مرة أخرى',
@@ -39,6 +47,19 @@ export const settings: Texts['settings'] = {
   passphraseRemove: 'إزالة عبارة المرور',
   passphraseRemoved: 'أُزيلت عبارة المرور.',
   lockNow: 'اقفل الآن',
+  lockAfter: 'القفل التلقائي',
+  lockNever: 'أبدًا',
+  lockMinutes: (count) =>
+    plural('ar', count, {
+      zero: 'بعد # دقيقة',
+      one: 'بعد دقيقة',
+      two: 'بعد دقيقتين',
+      few: 'بعد # دقائق',
+      many: 'بعد # دقيقة',
+      other: 'بعد # دقيقة',
+    }),
+  lockAfterHint:
+    'إذا لم يستخدم أحد Sotto هذه المدة، في أي لسان، ظاهرًا كان أم لا. أثناء المكالمة يبقى مفتوحًا. تُحفظ المسودات.',
   theme: 'السمة',
   themes: { system: 'مثل النظام', light: 'فاتحة', dark: 'داكنة' },
   language: 'اللغة',

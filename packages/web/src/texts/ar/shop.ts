@@ -1,7 +1,7 @@
-import type { Texts } from '../en/en.ts'
+import type { shop as en } from '../en/shop.ts'
 
 // The shop for aliases, and the user's orders of every kind.
-export const shop: Texts['shop'] = {
+export const shop: typeof en = {
   title: 'المتجر',
   search: 'البحث عن اسم مستعار',
   featured: 'أسماء مختارة',
@@ -35,6 +35,7 @@ export const shop: Texts['shop'] = {
   payTo: 'ادفع إلى',
   pay: 'فتح صفحة الدفع',
   payHint: 'تُفتح في لسان جديد وهي تابعة للخادم. تعرض هذه الصفحة تأكيد الدفع حين يصل.',
+  payElsewhere: (host) => `تُفتح في لسان جديد على ${host}، وهو ليس عنوان خادمك. لا تدفع إلا إن كنت تثق به.`,
   confirmedNotice: 'تأكد الدفع.',
   bindText: (alias) => `دُفع ثمن ${alias}. اجعله اسمك المستعار الآن.`,
   bind: 'اجعله اسمي',

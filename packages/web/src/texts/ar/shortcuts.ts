@@ -1,13 +1,14 @@
-import type { Texts } from '../en/en.ts'
+import type { shortcuts as en } from '../en/shortcuts.ts'
 
 // The list of keyboard shortcuts.
-export const shortcuts: Texts['shortcuts'] = {
+export const shortcuts: typeof en = {
   title: 'اختصارات لوحة المفاتيح',
   search: 'بحث',
   next: 'المحادثة التالية',
   previous: 'المحادثة السابقة',
   send: 'إرسال الرسالة',
   line: 'سطر جديد',
+  answer: 'في الحقل الفارغ: الرد على آخر رسالة أو على ما قبلها',
   emoji: 'البحث عن رمز تعبيري باسمه',
   messages: 'من رسالة إلى أخرى',
   edges: 'أول رسالة وآخر رسالة',

@@ -1,8 +1,7 @@
-import type { Texts } from '../en/en.ts'
-import { plural } from '../plural.ts'
+import type { trust as en } from '../en/trust.ts'
 
 // The security code of a contact, and changed keys.
-export const trust: Texts['trust'] = {
+export const trust: typeof en = {
   title: 'رمز الأمان',
   verified: 'تم التحقق',
   verifiedSince: (time) => `قارنته في ${time}.`,
@@ -18,11 +17,6 @@ export const trust: Texts['trust'] = {
   isUnverified: (name) => `لم يعد ${name} متحققًا منه.`,
   notTheSame: 'لم يعد هذا هو الرمز. قارن من جديد.',
   changedTitle: (name) => `تغيّرت مفاتيح ${name}`,
-  changedBar: (name, others) =>
-    others === 0
-      ? `تغيّرت مفاتيح ${name}`
-      : `تغيّرت مفاتيح ${name} ${plural('ar', others, { one: 'وشخص آخر', two: 'وشخصين آخرين', few: 'و# آخرين', other: 'و# آخرين' })}`,
-  changedShort: 'لا يُرسل شيء ولا يُقرأ حتى تقرر.',
   changedWhy:
     'يقول الخادم إن لجهة الاتصال هذه مفاتيح غير التي تعرفها. قد ينتحل أحد شخصيتها، وقد يكون الخادم نفسه. قد يكون السبب بريئًا، لكن الشخص وحده يستطيع أن يخبرك.',
   changedWhat: 'ما العمل',
@@ -31,7 +25,6 @@ export const trust: Texts['trust'] = {
     'قارن الرمز الجديد أدناه بما يراه هو.',
     'تابع فقط إن كان يعرف السبب وتطابق الرمزان.',
   ],
-  look: 'ما العمل',
   newCode: 'الرمز الجديد',
   oldCode: 'الرمز حتى الآن',
   renewSame: 'الرمزان الجديدان متطابقان',

@@ -1,6 +1,6 @@
-import type { Texts } from '../en/en.ts'
+import type { updates as en } from '../en/updates.ts'
 
-export const updates: Texts['updates'] = {
+export const updates: typeof en = {
   ready: 'يتوفر إصدار جديد من Sotto.',
   update: 'تحديث',
   onlineOnly: 'لا يحفظ هذا المتصفح Sotto للعمل دون اتصال.',

@@ -1,11 +1,12 @@
-import type { Texts } from '../en/en.ts'
+import type { welcome as en } from '../en/welcome.ts'
 
 // Welcome: a new account or a recovered one, and the recovery phrase.
-export const welcome: Texts['welcome'] = {
+export const welcome: typeof en = {
   title: 'رسائل لا يقرؤها إلا أنت وأصدقاؤك',
   intro: 'بلا رقم هاتف وبلا بريد إلكتروني. حسابك عبارة من 12 كلمة لا يعرفها سواك.',
   create: 'إنشاء حساب',
   recover: 'لدي عبارة استرداد',
+  importTitle: 'المتابعة من ملف',
   relayTitle: 'أي خادم؟',
   relayText: 'تمر الرسائل عبر خادم لا يستطيع قراءتها. أدخل عنوان خادمك.',
   relayLabel: 'عنوان الخادم',

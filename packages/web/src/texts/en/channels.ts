@@ -40,6 +40,10 @@ export const channels = {
   listing: { same: 'Leave as it is', listed: 'Searches find it', hidden: 'Searches do not find it' },
   fullTitle: 'All your seats are taken',
   fullText: 'Each channel takes a seat. Order another seat, or delete a channel.',
+  unknownTitle: 'It is not known whether the channel was created',
+  unknownText:
+    'The relay did not answer. Once it can be reached, your channels are listed again. Look there before you try once more.',
+  toChannels: 'Your channels',
   buySeat: 'Order one more seat',
   id: 'Id:',
   copyId: 'Copy the id',

@@ -14,6 +14,7 @@ export const chats = {
   image: 'Picture',
   file: 'File',
   voice: 'Voice message',
+  missedCall: 'Missed call',
   retracted: 'Message retracted',
   undecryptable: 'Could not be decrypted',
   nothing: 'Say hello',

@@ -27,9 +27,16 @@ export const common = {
   shop: 'Shop',
   connecting: 'Connecting…',
   offlineHint: 'What you write is sent once the relay can be reached.',
+  missed: (count: number) => plural('en', count, { one: '# missed call', other: '# missed calls' }),
   unread: (count: number) => plural('en', count, { one: '# unread message', other: '# unread messages' }),
   replacedTitle: 'Used on another device',
   replacedText: 'This account is connected somewhere else. Only one device can be connected at a time.',
   useHere: 'Use here',
+  keysChanged: (name: string, others: number) =>
+    others === 0 ? `The keys of ${name} have changed` : `The keys of ${name} and ${others} more have changed`,
+  keysChangedShort: 'Nothing is sent or read until you decide.',
+  keysRenewed: 'The keys have changed, and nobody has compared the new ones.',
+  keysCompare: 'Compare',
+  keysChangedLook: 'What to do',
   failedTitle: 'Sotto could not start',
 }

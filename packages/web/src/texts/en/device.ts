@@ -8,7 +8,6 @@ export const device = {
   backupDo: 'Save the file',
   backupBusy: (size: string) => `${size} written…`,
   backupDone: (size: string) => `Saved: ${size}. Delete the data of this device once the other one works.`,
-  importTitle: 'Continue from a file',
   importText: 'Choose the file that you saved on your other device, and enter its passphrase.',
   importFile: 'File',
   importDo: 'Continue',
@@ -20,6 +19,8 @@ export const device = {
   storageKept: 'The browser has promised to keep the data.',
   storageRisk:
     'The browser may delete the data when the disk is full, and your messages with it. Ask it to keep them.',
+  storageNoPromise:
+    'This browser does not promise to keep the data, and may delete your messages when the disk is full. Save them as a file now and then: “Move to another device”.',
   storageMedia: (used: string) =>
     `${used} of pictures, files and voice messages are in memory. They are gone when the app is closed or locked.`,
   storageClear: 'Remove them now',
@@ -38,6 +39,7 @@ export const device = {
   },
   noticeOfMessage: 'A new message',
   noticesDenied: 'The browser does not allow it. Allow notifications for this site in the browser.',
+  noticesWhileOpen: 'This browser reaches no push service, so you are told only while the app is open.',
   noticesUnsupported: 'This browser has none. On iPhones, add the app to the home screen first.',
   about: 'About',
   aboutHint: 'Version, relay, and what it knows',
@@ -45,12 +47,20 @@ export const device = {
   hash: 'Hash of the app',
   hashHint: 'It reveals accidents. It cannot reveal a server that wants to deceive.',
   relay: 'Relay',
+  relayVersion: 'Version of the relay',
+  licences: 'Licences',
+  licencesText: 'Sotto is under the Apache License 2.0. It contains these packages of others:',
+  licencesShow: 'Show the licences',
   knowsTitle: 'What the relay knows about you',
   knows: [
-    'Your alias, your nickname and your public keys.',
-    'Who your contacts are, whom you have blocked, and when you write or call.',
-    'How long your encrypted messages and files are, and from which address you connect.',
-    'Which channels you have and follow, everything posted there, and your orders.',
+    'Your aliases, your nickname and your public keys.',
+    'Who your contacts are, who asked whom, whom you have blocked, and which aliases you look for.',
+    'When you are online, and from which network address. During a call your contact learns that address, too.',
+    'To whom you write, type and call, and when; how long each message is, when it arrived, when it was read, and whether it was retracted.',
+    'How large each picture, file and voice message is, who sent it, and who downloads it.',
+    'Which channels you have and follow, what you search for in channels and in the shop, everything posted in channels, and your orders and payments.',
+    'If notifications are on: the address of your browser at its push service.',
   ],
-  knowsNot: 'It cannot read messages, pictures, files, voice messages or calls.',
+  knowsNot:
+    'It cannot read messages, pictures, files, voice messages or calls, nor the names that you give to contacts. It deletes a message once it is delivered or after 30 days, and media after 60 days, unless its operator has set other times.',
 }

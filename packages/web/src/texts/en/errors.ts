@@ -7,6 +7,7 @@ export const errors = {
     STORE_LOCKED: 'Another tab uses an older version of the app. Close the other tabs and reload.',
     OUTDATED_TAB: 'Another tab runs another version of the app. Reload this page.',
     NO_ANSWER: 'Another tab is busy. Close the other tabs and try again.',
+    BAD_REPLY: 'The relay answered something that this app does not understand. Try again later.',
     WRONG_PASSPHRASE: 'This is not the passphrase.',
     INVALID_PHRASE: 'This is not a recovery phrase. Check the 12 words and their order.',
     ACCOUNT_NOT_FOUND: 'There is no account with this phrase at this relay.',

@@ -2,12 +2,10 @@ import { plural } from '../plural.ts'
 
 // Pictures, files and voice messages.
 export const media = {
-  attach: 'Attach',
   pictures: 'Pictures',
   files: 'Files',
   camera: 'Camera',
   takePicture: 'Take the picture',
-  dropHere: 'Drop it here to send it',
   sendTitle: (count: number) => plural('en', count, { one: 'Send this?', other: 'Send these #?' }),
   preparing: 'Preparing…',
   pictureSize: 'Pictures',
@@ -17,9 +15,11 @@ export const media = {
   originalHint: 'With everything that the camera wrote into it, such as the place and the time.',
   animationHint: 'An animation moves only in the original.',
   filesHint: 'Files are sent as they are, with everything that is in them.',
+  caption: 'Add words (optional)',
   send: 'Send',
   remove: (name: string) => `Do not send ${name}`,
   uploads: 'Being sent',
+  waitsForHere: 'Waits until you use this device again',
   stop: (name: string) => `Stop sending ${name}`,
   forget: (name: string) => `Do not send ${name}`,
   picture: 'Picture',
@@ -38,7 +38,6 @@ export const media = {
   canRun: (name: string) =>
     `${name} may do anything with your device once it is opened. Save it only if you expected it from this person.`,
   unproven: 'Not proven to be complete: the app that sent it wrote no check value.',
-  record: 'Record a voice message',
   recording: 'Recording',
   recordingPaused: 'The recording is paused',
   pauseRecording: 'Pause the recording',

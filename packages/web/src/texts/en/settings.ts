@@ -1,3 +1,5 @@
+import { plural } from '../plural.ts'
+
 // Settings: the account, the lock, how the app looks.
 export const settings = {
   title: 'Settings',
@@ -17,19 +19,26 @@ export const settings = {
   phraseShow: 'Show the words',
   phraseHide: 'Hide the words',
   logOut: 'Log out everywhere',
+  logOutHint: 'After a device was lost, end every connection of your account.',
   logOutText:
     'Ends every connection of your account, for example after a device was lost. Devices that have the phrase log in again by themselves, this one too.',
   logOutDone: 'All devices were logged out.',
   erase: 'Erase this device',
+  eraseHint: 'Remove the account and all messages from this device.',
   eraseText:
     'Deletes the account and all messages from this device. Only the recovery phrase leads back to the account, and to no message.',
   eraseDo: 'Erase',
   deleteAccount: 'Delete the account',
+  deleteHint: 'Delete the account at the relay, for good.',
   deleteText:
     'Deletes your account at the relay for good, and everything on this device. Nobody can bring it back. Your contacts keep the messages that they have.',
   deleteType: (alias: string) => `Enter your alias, ${alias}, to confirm.`,
   lockText:
     'With a passphrase, the recovery phrase and the keys are sealed on this device. Messages are not: to protect them, encrypt the disk.',
+  passphrase: 'Passphrase',
+  passphraseChange: 'Change the passphrase',
+  passphraseAsked: 'Enter it once more: the device may have been left open.',
+  passphraseContinue: 'Continue',
   passphraseNew: 'New passphrase',
   passphraseHint: 'Several words drawn by lot are best. A forgotten passphrase cannot be restored.',
   passphraseAgain: 'The same once more',
@@ -39,6 +48,11 @@ export const settings = {
   passphraseRemove: 'Remove the passphrase',
   passphraseRemoved: 'The passphrase is removed.',
   lockNow: 'Lock now',
+  lockAfter: 'Lock by itself',
+  lockNever: 'Never',
+  lockMinutes: (count: number) => plural('en', count, { one: 'After a minute', other: 'After # minutes' }),
+  lockAfterHint:
+    'When nobody has used Sotto for this long, in any tab, seen or not. During a call it stays open. Drafts are kept.',
   theme: 'Theme',
   themes: { system: 'As the system', light: 'Light', dark: 'Dark' },
   language: 'Language',

@@ -34,6 +34,8 @@ export const shop = {
   payTo: 'Pay to',
   pay: 'Open the payment page',
   payHint: 'It opens in a new tab and belongs to the relay. This page shows when the payment is confirmed.',
+  payElsewhere: (host: string) =>
+    `It opens in a new tab at ${host}, which is not the address of your relay. Pay only if you trust it.`,
   confirmedNotice: 'The payment is confirmed.',
   bindText: (alias: string) => `${alias} is paid. Make it your alias now.`,
   bind: 'Make it my alias',

@@ -15,9 +15,6 @@ export const trust = {
   isUnverified: (name: string) => `${name} is not verified any more.`,
   notTheSame: 'This is not the code any more. Compare again.',
   changedTitle: (name: string) => `The keys of ${name} have changed`,
-  changedBar: (name: string, others: number) =>
-    others === 0 ? `The keys of ${name} have changed` : `The keys of ${name} and ${others} more have changed`,
-  changedShort: 'Nothing is sent or read until you decide.',
   changedWhy:
     'The relay says that this contact has other keys than those you know. Somebody may be pretending to be them, also the relay itself. There can be a harmless reason, but only the person can tell you.',
   changedWhat: 'What to do',
@@ -26,7 +23,6 @@ export const trust = {
     'Compare the new code below with the one that they see.',
     'Go on only if they know why, and the codes are the same.',
   ],
-  look: 'What to do',
   newCode: 'The new code',
   oldCode: 'The code until now',
   renewSame: 'The new codes are the same',

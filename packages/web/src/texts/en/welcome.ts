@@ -4,6 +4,7 @@ export const welcome = {
   intro: 'No phone number, no e-mail address. Your account is a phrase of 12 words that only you know.',
   create: 'Create an account',
   recover: 'I have a recovery phrase',
+  importTitle: 'Continue from a file',
   relayTitle: 'Which relay?',
   relayText: 'Messages travel through a relay, which cannot read them. Enter the address of yours.',
   relayLabel: 'Address of the relay',

@@ -1,14 +1,16 @@
-// What can be sent besides text: chosen, dropped or pasted, and what of it is under way.
+// The menu of what can be sent besides text, the dialog that sends it, and what of it is under way.
 import { useComputed } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Menu } from '../../../parts/menu.tsx'
 import { notifyError } from '../../../session/notices.ts'
+import type { Sendable } from '../../../session/sendable.ts'
 import { Uploads } from '../../../session/uploads.ts'
 import { useSession } from '../../../session/use-session.ts'
+import { mediaTexts } from '../../../texts/media.ts'
 import { texts } from '../../../texts/texts.ts'
 import { CameraDialog } from './camera-dialog.tsx'
 import { hasCamera } from './devices.ts'
-import { SendDialog } from './send-dialog.tsx'
+import { type SendChoice, SendDialog } from './send-dialog.tsx'
 import type { Choice } from './sendables.ts'
 import { UploadList } from './upload-list.tsx'
 import './attachments.css'
@@ -16,33 +18,43 @@ import './media.css'
 
 interface AttachmentsProps {
   readonly conversationId: string
-  /** The id of the message that is being answered; calling it ends the answer. */
+  /** Returns the id of the message that is being answered, and ends the answer. */
   readonly takeReply: () => string | undefined
+  /** The files to send, once the user has chosen some. */
+  readonly chosen: readonly File[] | undefined
+  readonly onChoose: (files: readonly File[] | undefined) => void
+  /** The button was pressed before this was loaded. */
+  readonly isPressed: boolean
 }
 
-export function Attachments({ conversationId, takeReply }: AttachmentsProps) {
-  const { client } = useSession()
+export function Attachments({ conversationId, takeReply, chosen, onChoose, isPressed }: AttachmentsProps) {
+  const { client, isReplaced } = useSession()
   const uploads = Uploads.of(client)
   const here = useComputed(() => uploads.list.value.filter((each) => each.conversationId === conversationId))
-  const [chosen, choose] = useState<readonly File[]>()
   const pictures = useRef<HTMLInputElement>(null)
   const files = useRef<HTMLInputElement>(null)
-  const t = texts.value.media
+  const t = mediaTexts.value
   const [isCameraOpen, setCameraOpen] = useState(false)
   const isWithCamera = useCamera()
-  const isDropping = useDroppedAndPasted((given) => choose(given))
+  const menu = useRef<HTMLSpanElement>(null)
+  useEffect(() => {
+    if (isPressed) menu.current?.querySelector('button')?.click()
+  }, [])
 
-  const send = (choices: readonly Choice[], isOriginal: boolean): void => {
+  const send = (choices: readonly Choice[], { isOriginal, caption }: SendChoice): void => {
     let replyToId = takeReply()
+    const add = (sendable: Sendable): void => {
+      uploads.add(replyToId === undefined ? sendable : { ...sendable, replyToId })
+      replyToId = undefined
+    }
+    if (caption !== '') add({ kind: 'text', conversationId, source: caption, name: '' })
     for (const { file, smaller } of choices) {
-      uploads.add({
+      add({
         kind: smaller ? 'image' : 'file',
         conversationId,
-        blob: smaller && !isOriginal ? smaller : file,
+        source: smaller && !isOriginal ? smaller : file,
         name: file.name,
-        ...(replyToId === undefined ? {} : { replyToId }),
       })
-      replyToId = undefined
     }
   }
   const input = (kind: 'pictures' | 'files') => (
@@ -57,7 +69,7 @@ export function Attachments({ conversationId, takeReply }: AttachmentsProps) {
         const given = [...(currentTarget.files ?? [])]
         // The same file can be chosen once more.
         currentTarget.value = ''
-        if (given.length > 0) choose(given)
+        if (given.length > 0) onChoose(given)
       }}
     />
   )
@@ -65,31 +77,33 @@ export function Attachments({ conversationId, takeReply }: AttachmentsProps) {
     <>
       <UploadList
         list={here.value}
+        isPaused={isReplaced.value}
         onCancel={(id) => uploads.cancel(id)}
         onRetry={(id) => uploads.retry(id)}
       />
-      <Menu
-        label={t.attach}
-        icon="attach"
-        items={[
-          { label: t.pictures, icon: 'image', onClick: () => pictures.current?.click() },
-          { label: t.files, icon: 'file', onClick: () => files.current?.click() },
-          isWithCamera && { label: t.camera, icon: 'camera', onClick: () => setCameraOpen(true) },
-        ]}
-      />
+      <span ref={menu} style={{ display: 'contents' }}>
+        <Menu
+          label={texts.value.conversation.attach}
+          icon="attach"
+          items={[
+            { label: t.pictures, icon: 'image', onClick: () => pictures.current?.click() },
+            { label: t.files, icon: 'file', onClick: () => files.current?.click() },
+            isWithCamera && { label: t.camera, icon: 'camera', onClick: () => setCameraOpen(true) },
+          ]}
+        />
+      </span>
       {input('pictures')}
       {input('files')}
-      {isDropping && <div class="drop-target">{t.dropHere}</div>}
       {isCameraOpen && (
         <CameraDialog
           onTaken={(picture) => {
             setCameraOpen(false)
-            choose([picture])
+            onChoose([picture])
           }}
           onClose={() => setCameraOpen(false)}
         />
       )}
-      {chosen && <SendDialog files={chosen} onSend={send} onClose={() => choose(undefined)} />}
+      {chosen && <SendDialog files={chosen} onSend={send} onClose={() => onChoose(undefined)} />}
     </>
   )
 }
@@ -107,43 +121,4 @@ function useCamera(): boolean {
     return () => mediaDevices?.removeEventListener('devicechange', look)
   }, [])
   return isThere
-}
-
-/** Calls `onFiles` with files that are dropped or pasted. Returns whether some are above the page. */
-function useDroppedAndPasted(onFiles: (files: readonly File[]) => void): boolean {
-  const [isDropping, setDropping] = useState(false)
-  useEffect(() => {
-    const take = (event: Event, data: DataTransfer | null): void => {
-      const files = [...(data?.files ?? [])]
-      if (files.length === 0 || document.querySelector('dialog[open]')) return
-      event.preventDefault()
-      onFiles(files)
-    }
-    const hasFiles = ({ dataTransfer }: DragEvent): boolean => !!dataTransfer?.types.includes('Files')
-    const onDrag = (event: DragEvent): void => {
-      if (!hasFiles(event)) return
-      // Without it, the browser would leave the app and show the file.
-      event.preventDefault()
-      setDropping(event.type === 'dragover')
-    }
-    const onLeave = ({ relatedTarget }: DragEvent): void => {
-      if (relatedTarget === null) setDropping(false)
-    }
-    const onDrop = (event: DragEvent): void => {
-      onDrag(event)
-      take(event, event.dataTransfer)
-    }
-    const onPaste = (event: ClipboardEvent): void => take(event, event.clipboardData)
-    addEventListener('dragover', onDrag)
-    addEventListener('dragleave', onLeave)
-    addEventListener('drop', onDrop)
-    addEventListener('paste', onPaste)
-    return () => {
-      removeEventListener('dragover', onDrag)
-      removeEventListener('dragleave', onLeave)
-      removeEventListener('drop', onDrop)
-      removeEventListener('paste', onPaste)
-    }
-  }, [])
-  return isDropping
 }

@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Button } from '../../../parts/button.tsx'
 import { Dialog } from '../../../parts/dialog.tsx'
+import { mediaTexts } from '../../../texts/media.ts'
 import { texts } from '../../../texts/texts.ts'
 import { notifyDevice } from './devices.ts'
 
@@ -14,7 +15,7 @@ export function CameraDialog({ onTaken, onClose }: CameraDialogProps) {
   const video = useRef<HTMLVideoElement>(null)
   const actions = useRef<HTMLDivElement>(null)
   const [isOn, setOn] = useState(false)
-  const t = texts.value.media
+  const t = mediaTexts.value
   useEffect(() => {
     const opened = navigator.mediaDevices.getUserMedia({ video: { facingMode: 'environment' } })
     let isClosed = false

@@ -5,8 +5,8 @@ import { Confirm } from '../../../parts/dialog.tsx'
 import { Icon } from '../../../parts/icon.tsx'
 import type { MediaFile } from '../../../session/media-files.ts'
 import { percentOf, sizeOf } from '../../../texts/dates.ts'
-import { explainMedia } from '../../../texts/explain.ts'
-import { texts } from '../../../texts/texts.ts'
+import { explainMedia } from '../../../texts/explain-media.ts'
+import { mediaTexts } from '../../../texts/media.ts'
 import { canRun, harmlessName, partsOf } from './file-name.ts'
 import { save } from './save.ts'
 
@@ -20,7 +20,7 @@ interface FileCardProps {
 export function FileCard({ file, name: said, sizeBytes, isFocusable }: FileCardProps) {
   const [isAsking, setAsking] = useState(false)
   const state = file.state.value
-  const t = texts.value.media
+  const t = mediaTexts.value
   const name = harmlessName(said)
   const { stem, ending } = partsOf(name)
   const fetchAndSave = async (): Promise<void> => {

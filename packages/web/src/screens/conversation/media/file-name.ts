@@ -3,7 +3,7 @@
 /** The longest name, in characters. */
 const MAX_LENGTH = 120
 
-/** Names that Windows keeps for devices, with any ending. */
+/** Names that Windows reserves for devices, with any ending. */
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i
 
 /**

@@ -3,9 +3,9 @@
 /** The widest and highest frame, in pixels. */
 const WIDEST = 320
 const HIGHEST = 360
-/** So large at least, for a finger. */
+/** The smallest side, in pixels: a finger must hit it. */
 const SMALLEST = 96
-/** Of a picture whose message does not say its dimensions. */
+/** The frame of a picture whose message does not say its dimensions. */
 const UNKNOWN = { width: 240, height: 180 }
 
 /** What a message says of a picture. */

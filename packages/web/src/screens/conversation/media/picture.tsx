@@ -6,8 +6,8 @@ import { Icon } from '../../../parts/icon.tsx'
 import { isTooLarge, type MediaFile } from '../../../session/media-files.ts'
 import { notifyError } from '../../../session/notices.ts'
 import { sizeOf } from '../../../texts/dates.ts'
-import { explainMedia } from '../../../texts/explain.ts'
-import { texts } from '../../../texts/texts.ts'
+import { explainMedia } from '../../../texts/explain-media.ts'
+import { mediaTexts } from '../../../texts/media.ts'
 import { FileCard } from './file-card.tsx'
 import { frameOf } from './frame.ts'
 import { Progress } from './progress.tsx'
@@ -29,7 +29,7 @@ export function Picture({ file, content, timeMs, isFocusable }: PictureProps) {
   const frame = useRef<HTMLDivElement>(null)
   const raster = useSignal<Raster | 'none' | undefined>(undefined)
   const [isOpen, setOpen] = useState(false)
-  const t = texts.value.media
+  const t = mediaTexts.value
   const blob = state.kind === 'ready' ? state.blob : undefined
 
   useEffect(() => {

@@ -1,6 +1,6 @@
 // How much of a transfer is done.
 import { percentOf } from '../../../texts/dates.ts'
-import { texts } from '../../../texts/texts.ts'
+import { mediaTexts } from '../../../texts/media.ts'
 
 export function Progress({ part }: { readonly part: number }) {
   return (
@@ -8,7 +8,7 @@ export function Progress({ part }: { readonly part: number }) {
       class="media-progress"
       max={1}
       value={part}
-      aria-label={texts.value.media.percent(percentOf(part))}
+      aria-label={mediaTexts.value.percent(percentOf(part))}
     />
   )
 }

@@ -1,9 +1,10 @@
 // A recording by the microphone, for a voice message. The microphone is used only while it is recorded.
 import { type ReadonlySignal, signal } from '@preact/signals'
+import { ClientError } from '@sotto/client'
 
 /** The preferred formats: small, and played by most browsers. */
 const FORMATS = ['audio/webm;codecs=opus', 'audio/mp4', 'audio/ogg;codecs=opus']
-/** Good for a voice: 4 kB for a second. */
+/** Enough for a voice: 4 kB a second. */
 const BITS_PER_SECOND = 32_000
 const LOOK_MS = 100
 /** A recording pauses at this length. */
@@ -27,16 +28,21 @@ export class Recording {
   /** The time of the last look, while it runs. */
   #lookedAtMs = performance.now()
 
-  /** Asks for the microphone and records. @throws DOMException if there is none, or it is not allowed */
+  /**
+   * Asks for the microphone and records.
+   * @throws ClientError `UNSUPPORTED` if the browser records nothing, DOMException if there is no microphone,
+   *   or it is not allowed
+   */
   static async start(): Promise<Recording> {
-    return new Recording(await navigator.mediaDevices.getUserMedia({ audio: true }))
+    const mimeType = FORMATS.find((format) => globalThis.MediaRecorder?.isTypeSupported(format))
+    if (mimeType === undefined || !navigator.mediaDevices)
+      throw new ClientError('UNSUPPORTED', 'this browser cannot record sound')
+    return new Recording(await navigator.mediaDevices.getUserMedia({ audio: true }), mimeType)
   }
 
-  private constructor(stream: MediaStream) {
+  private constructor(stream: MediaStream, mimeType: string) {
     this.#stream = stream
-    const mimeType = FORMATS.find((format) => MediaRecorder.isTypeSupported(format))
-    const format = mimeType === undefined ? {} : { mimeType }
-    this.#recorder = new MediaRecorder(stream, { ...format, audioBitsPerSecond: BITS_PER_SECOND })
+    this.#recorder = new MediaRecorder(stream, { mimeType, audioBitsPerSecond: BITS_PER_SECOND })
     this.#recorder.ondataavailable = ({ data }) => this.#pieces.push(data)
     this.#audio = new AudioContext()
     const analyser = this.#audio.createAnalyser()

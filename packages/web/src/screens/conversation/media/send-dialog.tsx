@@ -1,27 +1,39 @@
 // Shows what was chosen before it is sent, and asks how pictures are sent.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Button, IconButton } from '../../../parts/button.tsx'
+import { Choice as Choices } from '../../../parts/choice.tsx'
 import { Dialog } from '../../../parts/dialog.tsx'
-import { Choice as Choices } from '../../../parts/field.tsx'
+import { TextField } from '../../../parts/field.tsx'
+import { Form } from '../../../parts/form.tsx'
 import { Icon } from '../../../parts/icon.tsx'
 import { notifyError } from '../../../session/notices.ts'
 import { sizeOf } from '../../../texts/dates.ts'
+import { mediaTexts } from '../../../texts/media.ts'
 import { texts } from '../../../texts/texts.ts'
 import { harmlessName } from './file-name.ts'
 import { type Choice, choicesOf } from './sendables.ts'
 
+/** How what was chosen is sent. */
+export interface SendChoice {
+  /** Pictures as they are. */
+  readonly isOriginal: boolean
+  /** Words for all of it, which come first; empty if there are none. */
+  readonly caption: string
+}
+
 interface SendDialogProps {
   readonly files: readonly File[]
-  /** Sends what is left, pictures as they are if `isOriginal`. */
-  readonly onSend: (choices: readonly Choice[], isOriginal: boolean) => void
+  /** Sends what is left. */
+  readonly onSend: (choices: readonly Choice[], how: SendChoice) => void
   readonly onClose: () => void
 }
 
 export function SendDialog({ files, onSend, onClose }: SendDialogProps) {
   const [choices, setChoices] = useState<readonly Choice[]>()
   const [size, setSize] = useState<'smaller' | 'original'>('smaller')
+  const [caption, setCaption] = useState('')
   const actions = useRef<HTMLDivElement>(null)
-  const t = texts.value.media
+  const t = mediaTexts.value
   useEffect(() => {
     choicesOf(files).then(setChoices, (error: unknown) => {
       notifyError(error)
@@ -36,6 +48,11 @@ export function SendDialog({ files, onSend, onClose }: SendDialogProps) {
   const bytes = (of: (choice: Choice) => number): string =>
     sizeOf(pictures.reduce((sum, choice) => sum + of(choice), 0))
   const isAnimated = pictures.some((choice) => choice.isAnimated)
+  const send = (): void => {
+    if (!choices || choices.length === 0) return
+    onSend(choices, { isOriginal: size === 'original', caption: caption.trim() })
+    onClose()
+  }
   return (
     <Dialog
       title={t.sendTitle(choices?.length ?? files.length)}
@@ -48,10 +65,7 @@ export function SendDialog({ files, onSend, onClose }: SendDialogProps) {
             icon="send"
             isBusy={!choices}
             isDisabled={choices?.length === 0}
-            onClick={() => {
-              if (choices) onSend(choices, size === 'original')
-              onClose()
-            }}
+            onClick={send}
           >
             {choices ? t.send : t.preparing}
           </Button>
@@ -68,6 +82,15 @@ export function SendDialog({ files, onSend, onClose }: SendDialogProps) {
           />
         ))}
       </ul>
+      <Form onSubmit={send}>
+        <TextField
+          label={t.caption}
+          value={caption}
+          onInput={setCaption}
+          autocomplete="off"
+          maxLength={10_000}
+        />
+      </Form>
       {pictures.length > 0 && (
         <Choices
           label={t.pictureSize}
@@ -115,7 +138,7 @@ function ChoiceRow({ choice: { file, smaller }, isOriginal, onRemove }: ChoiceRo
         <bdi class="one-line">{name}</bdi>
         <span class="small soft number">{sizeOf(smaller && !isOriginal ? smaller.size : file.size)}</span>
       </span>
-      <IconButton icon="close" label={texts.value.media.remove(name)} onClick={onRemove} />
+      <IconButton icon="close" label={mediaTexts.value.remove(name)} onClick={onRemove} />
     </li>
   )
 }

@@ -21,7 +21,7 @@ async function choiceOf(file: File): Promise<Choice> {
   const raster = await rasterOfBlob(file)
   if (!raster) return { file, smaller: undefined, isAnimated: false }
   try {
-    // The type follows the bytes: a name may promise something else.
+    // The type is that of the bytes: the name may say something else.
     const smaller = await scaleImage(new Blob([file], { type: raster.type }))
     return { file, smaller, isAnimated: raster.type === 'image/gif' }
   } catch {

@@ -1,6 +1,7 @@
 // One picture on the whole screen: larger and smaller by buttons, keys, wheel and fingers.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { IconButton } from '../../../parts/button.tsx'
+import { mediaTexts } from '../../../texts/media.ts'
 import { texts } from '../../../texts/texts.ts'
 import { save } from './save.ts'
 import { moved, type View, WHOLE, zoomed } from './zoom.ts'
@@ -29,7 +30,7 @@ export function Viewer({ url, blob, name, onClose }: ViewerProps) {
   const image = useRef<HTMLImageElement>(null)
   const fingers = useRef(new Map<number, PointerEvent>())
   const [view, setView] = useState<View>(WHOLE)
-  const t = texts.value.media
+  const t = mediaTexts.value
   useEffect(() => {
     if (!dialog.current?.open) dialog.current?.showModal()
   }, [])

@@ -4,6 +4,7 @@ import { IconButton } from '../../../parts/button.tsx'
 import { Uploads } from '../../../session/uploads.ts'
 import { useSession } from '../../../session/use-session.ts'
 import { lengthOf } from '../../../texts/dates.ts'
+import { mediaTexts } from '../../../texts/media.ts'
 import { texts } from '../../../texts/texts.ts'
 import { useEscape } from '../escape.ts'
 import { notifyDevice } from './devices.ts'
@@ -12,20 +13,21 @@ import './voice.css'
 
 interface VoiceRecorderProps {
   readonly conversationId: string
-  /** The id of the message that is being answered; calling it ends the answer. */
+  /** Returns the id of the message that is being answered, and ends the answer. */
   readonly takeReply: () => string | undefined
   /** Whether the button to begin is shown. */
   readonly isOffered: boolean
+  /** The button was pressed before this was loaded. */
+  readonly isPressed: boolean
 }
 
-export function VoiceRecorder({ conversationId, takeReply, isOffered }: VoiceRecorderProps) {
+export function VoiceRecorder({ conversationId, takeReply, isOffered, isPressed }: VoiceRecorderProps) {
   const { client } = useSession()
   const [recording, setRecording] = useState<Recording>()
   const [isAsking, setAsking] = useState(false)
   const running = useRef<Recording>(undefined)
   const frame = useRef<HTMLSpanElement>(null)
   const wasRecording = useRef(false)
-  const t = texts.value.media
   useEffect(() => {
     running.current = recording
     // The focus goes to the button that sends, and back to the one that begins.
@@ -55,8 +57,11 @@ export function VoiceRecorder({ conversationId, takeReply, isOffered }: VoiceRec
     setRecording(undefined)
     const replyToId = takeReply()
     const reply = replyToId === undefined ? {} : { replyToId }
-    Uploads.of(client).add({ kind: 'voice', conversationId, blob, name: '', durationMs, ...reply })
+    Uploads.of(client).add({ kind: 'voice', conversationId, source: blob, name: '', durationMs, ...reply })
   }
+  useEffect(() => {
+    if (isPressed) void begin()
+  }, [])
   if (!recording && !isOffered) return null
   return (
     <span ref={frame} class={recording ? 'recorder' : 'recorder-offer'}>
@@ -64,7 +69,12 @@ export function VoiceRecorder({ conversationId, takeReply, isOffered }: VoiceRec
         <RecorderRow recording={recording} onCancel={end} onSend={() => void send()} />
       ) : (
         <span data-main>
-          <IconButton icon="microphone" label={t.record} isDisabled={isAsking} onClick={() => void begin()} />
+          <IconButton
+            icon="microphone"
+            label={texts.value.conversation.record}
+            isDisabled={isAsking}
+            onClick={() => void begin()}
+          />
         </span>
       )}
     </span>
@@ -78,7 +88,7 @@ interface RecorderRowProps {
 }
 
 function RecorderRow({ recording, onCancel, onSend }: RecorderRowProps) {
-  const t = texts.value.media
+  const t = mediaTexts.value
   const isPaused = recording.isPaused.value
   return (
     <>

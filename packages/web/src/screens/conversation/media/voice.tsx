@@ -6,8 +6,8 @@ import { Icon } from '../../../parts/icon.tsx'
 import type { MediaFile } from '../../../session/media-files.ts'
 import { useSession } from '../../../session/use-session.ts'
 import { lengthOf, numberOf } from '../../../texts/dates.ts'
-import { explainMedia } from '../../../texts/explain.ts'
-import { texts } from '../../../texts/texts.ts'
+import { explainMedia } from '../../../texts/explain-media.ts'
+import { mediaTexts } from '../../../texts/media.ts'
 import { FileCard } from './file-card.tsx'
 import { Player } from './player.ts'
 import { soundTypeOf } from './sound.ts'
@@ -28,7 +28,7 @@ export function Voice({ file, content, isFocusable }: VoiceProps) {
   // Where it will begin, as long as it is not played.
   const startMs = useSignal(0)
   const isStarting = useRef(false)
-  const t = texts.value.media
+  const t = mediaTexts.value
   const state = file.state.value
   const current = player.playing.value
   const playing = url.value !== undefined && current?.url === url.value ? current : undefined

@@ -1,8 +1,8 @@
 // How loud a voice message is over its time. It is also the slider of its position.
 import { lengthOf } from '../../../texts/dates.ts'
-import { texts } from '../../../texts/texts.ts'
+import { mediaTexts } from '../../../texts/media.ts'
 
-/** Of a message that says nothing about its loudness. */
+/** The waveform of a message that says nothing about its loudness. */
 const EVEN = Array.from({ length: 40 }, () => 30)
 /** The heights of the drawing, in its own units. */
 const HEIGHT = 32
@@ -20,7 +20,7 @@ interface WaveformProps {
 }
 
 export function Waveform({ samples = EVEN, positionMs, durationMs, tabIndex, onSeek }: WaveformProps) {
-  const t = texts.value.media
+  const t = mediaTexts.value
   const played = durationMs > 0 ? positionMs / durationMs : 0
   return (
     <span class="waveform">

@@ -1,8 +1,9 @@
-// The emoji that are completed, by the names that people know from other messengers. Others come from the
-// system's own picker.
-import type { Emoji } from './emoji-words.ts'
+// The emoji that are completed, by the English names that people know from other messengers. Others come
+// from the system's own picker.
+import { emojiIn } from '../emoji-names.ts'
 
-const NAMES = `
+/** Every emoji, once for each of its names. */
+export const emojiList = emojiIn(`
 grinning 😀 smiley 😃 smile 😄 grin 😁 laughing 😆 sweat_smile 😅 joy 😂 rofl 🤣 slightly_smiling 🙂
 upside_down 🙃 wink 😉 blush 😊 innocent 😇 in_love 🥰 heart_eyes 😍 star_struck 🤩 kiss 😘 yum 😋 tongue 😛
 zany 🤪 money_mouth 🤑 hug 🤗 giggle 🤭 shush 🤫 thinking 🤔 zipper_mouth 🤐 raised_eyebrow 🤨 neutral 😐
@@ -29,9 +30,4 @@ rocket 🚀 ship 🚢 house 🏠 office 🏢 hospital 🏥 school 🏫 mountain 
 gift 🎁 balloon 🎈 tada 🎉 confetti 🎊 lantern 🏮 phone 📱 laptop 💻 camera 📷 bulb 💡 book 📖 books 📚 pencil
 ✏️ memo 📝 calendar 📅 clock 🕐 hourglass ⏳ alarm ⏰ mail ✉️ package 📦 money 💰 key 🔑 lock 🔒 tool 🔧
 hammer 🔨 magnet 🧲 pill 💊 bomb 💣 bell 🔔 mute 🔕 search 🔍 link 🔗 pin 📌 paperclip 📎 check ✅ cross ❌
-question ❓ exclamation ❗ warning ⚠️ stop 🛑 recycle ♻️ peace ☮️ flag 🏁 white_flag 🏳️ new 🆕 ok 🆗 sos 🆘`
-
-/** Every emoji, once for each of its names. */
-export const emojiList: readonly Emoji[] = [...NAMES.matchAll(/(\S+)\s+(\S+)/gu)].map(
-  ([, name = '', character = '']) => ({ name, character }),
-)
+question ❓ exclamation ❗ warning ⚠️ stop 🛑 recycle ♻️ peace ☮️ flag 🏁 white_flag 🏳️ new 🆕 ok 🆗 sos 🆘`)

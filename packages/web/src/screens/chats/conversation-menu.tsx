@@ -1,16 +1,52 @@
 // What can be done with a conversation, in the list and in its own header.
 import type { Conversation } from '@sotto/client'
-import type { MenuItem } from '../../parts/menu.tsx'
+import type { Place } from '../../parts/menu-place.ts'
+import { type MenuItem, OpenMenu } from '../../parts/open-menu.tsx'
 import { attempt, notify } from '../../session/notices.ts'
+import { go } from '../../session/route.ts'
 import type { Session } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
+import { searchAddress } from '../search/search-address.ts'
 
 const MUTED_MS = 8 * 3_600_000
 /** Muted until it is taken back: as far as dates reach. */
 const FOREVER_MS = 8.64e15
 
+interface ConversationMenuProps {
+  readonly session: Session
+  readonly conversation: Conversation
+  readonly place: Place
+  readonly nowMs: number
+  /** Begins to select messages. Only for the conversation that is open. */
+  readonly onSelect?: () => void
+  readonly onClear: () => void
+  readonly onClose: () => void
+}
+
+export function ConversationMenu(props: ConversationMenuProps) {
+  const { session, conversation, place, nowMs, onSelect, onClear, onClose } = props
+  const { conversationId, name, nickname } = conversation
+  const t = texts.value.chats
+  const inOpen: readonly MenuItem[] = onSelect
+    ? [
+        {
+          label: t.searchHere,
+          icon: 'search',
+          onClick: () => go(searchAddress({ words: '', inOne: conversationId })),
+        },
+        { label: t.selectMessages, icon: 'check', onClick: onSelect },
+      ]
+    : []
+  const items = [
+    ...inOpen,
+    ...itemsOf(session, conversation, nowMs),
+    { label: t.clear, icon: 'trash', onClick: onClear, isDangerous: true } as const,
+  ]
+  return <OpenMenu label={t.actions(name ?? nickname)} place={place} items={items} onClose={onClose} />
+}
+
 /** The actions for a conversation as it is now. */
-export function conversationMenu(
+function itemsOf(
   { organizer, client }: Session,
   conversation: Conversation,
   nowMs: number,

@@ -1,0 +1,4 @@
+import { media } from './en/media.ts'
+import { translated } from './texts.ts'
+
+export const mediaTexts = translated(media, { ar: async () => (await import('./ar/media.ts')).media })

@@ -1,0 +1,6 @@
+// Empty, unknown and locked screens in Arabic, in both sizes and themes: axe-core finds no barrier.
+// `testBarriers` expects it.
+import { testBarriers } from './barriers.ts'
+import { tourOfStates } from './tour-states.ts'
+
+testBarriers('no empty, unknown or locked screen has a barrier', 'ar', tourOfStates)
