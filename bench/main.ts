@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { abuse } from './abuse.ts'
+import { app } from './app.ts'
 import { backlog } from './backlog.ts'
 import type { Bench } from './bench.ts'
 import { fanout } from './fanout.ts'
@@ -11,6 +12,7 @@ import { idle } from './idle.ts'
 import { login } from './login.ts'
 import { machine } from './measure.ts'
 import { media } from './media.ts'
+import { oneFile } from './one-file.ts'
 import { peers } from './peers/peers.ts'
 import { queue } from './queue.ts'
 import { relay } from './relay.ts'
@@ -30,13 +32,15 @@ const benches: Readonly<Record<string, Bench>> = {
   fanout,
   media,
   'first-message': firstMessage,
+  'one-file': oneFile,
   queue,
   peers,
   abuse,
+  app,
 }
 
 /** The benchmarks that `all` leaves out. */
-const LONG = new Set(['soak', 'peers', 'abuse'])
+const LONG = new Set(['soak', 'peers', 'abuse', 'app'])
 const DEFAULT_SECONDS = 5
 
 const { positionals, values } = parseArgs({
@@ -44,7 +48,7 @@ const { positionals, values } = parseArgs({
   options: {
     seconds: { type: 'string' },
     minutes: { type: 'string', default: '60' },
-    // The `abuse` benchmark reads this option: the attacks to measure, comma-separated.
+    // `abuse` and `app` read this option: the attacks or the parts to measure, comma-separated.
     only: { type: 'string', default: '' },
     help: { type: 'boolean', default: false },
     // The `peers` benchmark reads this option: whether to install missing packages.
@@ -55,7 +59,7 @@ const [asked = ''] = positionals
 const names = asked === 'all' ? Object.keys(benches).filter((name) => !LONG.has(name)) : [asked]
 if (!names.every((name) => benches[name]) || values.help) {
   console.log(
-    'npm run bench -- <name> [--seconds N] [--minutes N, only for soak] [--only A,B, only for abuse]\n',
+    'npm run bench -- <name> [--seconds N] [--minutes N, for soak and app] [--only A,B, for abuse and app]\n',
   )
   for (const [each, { means }] of Object.entries(benches)) console.log(`  ${each.padEnd(14)} ${means}`)
   console.log(`  ${'all'.padEnd(14)} all of them except ${[...LONG].join(', ')}, one after the other`)

@@ -32,6 +32,11 @@ export async function takeLoadCore(): Promise<void> {
   if (hasTwoCores) await Bun.$`taskset -a -p -c ${LOAD_CORE} ${process.pid}`.quiet()
 }
 
+/** Gives this process, and those that it starts from now on, all cores. */
+export async function takeAllCores(): Promise<void> {
+  if (hasTwoCores) await Bun.$`taskset -a -p -c 0-${cpus().length - 1} ${process.pid}`.quiet()
+}
+
 /**
  * Settings of the relay in every benchmark: no rate limits, any number of connections of the one address that
  * the load comes from, mailboxes large enough for a backlog, and no message that waits for a friend list.
