@@ -1,6 +1,6 @@
 // The list of emoji that complete the word before the caret. It is loaded when such a word is begun.
 import type { RefObject } from 'preact'
-import { useEffect, useId, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useState } from 'preact/hooks'
 import { notifyError } from '../../session/notices.ts'
 import type { Emoji } from '../../texts/emoji-names.ts'
 import { texts } from '../../texts/texts.ts'
@@ -51,7 +51,7 @@ export function EmojiOffer({ field, onInput }: EmojiOfferProps) {
     event.preventDefault()
   }
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const area = field.current
     if (isOpen) {
       area?.setAttribute('aria-controls', id)
@@ -61,7 +61,7 @@ export function EmojiOffer({ field, onInput }: EmojiOfferProps) {
       area?.removeAttribute('aria-activedescendant')
     }
   }, [isOpen, chosen])
-  useEffect(() => {
+  useLayoutEffect(() => {
     const area = field.current
     const lookNow = (): void => void look().catch(notifyError)
     const close = (): void => offer([])
@@ -74,8 +74,8 @@ export function EmojiOffer({ field, onInput }: EmojiOfferProps) {
       area?.removeEventListener('blur', close)
     }
   }, [])
-  useEffect(() => {
-    // The list handles keys before the field does.
+  useLayoutEffect(() => {
+    // The list handles keys before the field does, from the moment it is seen.
     const frame = field.current?.parentElement
     frame?.addEventListener('keydown', onKeyDown, { capture: true })
     return () => frame?.removeEventListener('keydown', onKeyDown, { capture: true })
