@@ -19,22 +19,44 @@ for (const file of documentsWithTables) {
   })
 }
 
-test('every link between the documents leads to an existing file', async () => {
+test('every link between the documents leads to an existing file, and to a heading that it has', async () => {
   const documents = filesOf('*.md', 'docs/**/*.md')
   expect(documents.length).toBeGreaterThan(8)
+  const wrong: string[] = []
   for (const document of documents) {
     const text = await Bun.file(join(ROOT, document)).text()
-    for (const [, target = ''] of text.matchAll(/\]\((?!https?:)([^)#\s]+)(?:#[^)]*)?\)/g)) {
-      const path = join(ROOT, dirname(document), target)
-      expect({ document, target, exists: existsSync(path) }).toEqual({ document, target, exists: true })
+    for (const [link, target, anchor] of text.matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)/g)) {
+      const path = target ? join(ROOT, dirname(document), target) : join(ROOT, document)
+      if (!existsSync(path)) wrong.push(`${document} ${link}: no such file`)
+      else if (anchor && !anchorsOf(await Bun.file(path).text()).includes(anchor))
+        wrong.push(`${document} ${link}: no such heading`)
     }
   }
+  expect(wrong).toEqual([])
 })
 
-test('the relay logs every event that "Watching it" in operations.md names, as an error', async () => {
-  const text = await Bun.file(join(ROOT, 'docs/operations.md')).text()
-  const watching = /\n## Watching it\n(?<section>[\s\S]+?)\n## /.exec(text)?.groups?.section ?? ''
-  const events = [...watching.matchAll(/`(?<event>[a-z]+(?:_[a-z]+)+)`/g)].map(({ groups }) => groups?.event)
+// The anchors that GitHub gives the headings of a document.
+function anchorsOf(text: string): string[] {
+  const headings = text.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/^#+ (.+)$/gm)
+  return Array.from(headings, ([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
+test('the table of contents in operations.md has every chapter', async () => {
+  const contents = await Bun.file(join(ROOT, 'docs/operations.md')).text()
+  const chapters = filesOf('docs/operations/*.md').map((file) => relative('docs', file))
+  expect(chapters.length).toBeGreaterThan(9)
+  expect(chapters.filter((chapter) => !contents.includes(`](${chapter})`))).toEqual([])
+})
+
+test('the relay logs every event that "The log" in monitoring.md names, as an error', async () => {
+  const text = await Bun.file(join(ROOT, 'docs/operations/monitoring.md')).text()
+  const section = /\n## The log\n(?<section>[\s\S]+?)\n## /.exec(text)?.groups?.section ?? ''
+  const events = [...section.matchAll(/`(?<event>[a-z]+(?:_[a-z]+)+)`/g)].map(({ groups }) => groups?.event)
   expect(events.length).toBeGreaterThan(7)
   const sources = filesOf('packages/relay/src/**/*.ts').filter((file) => !file.endsWith('.test.ts'))
   const code = (await Promise.all(sources.map((file) => Bun.file(join(ROOT, file)).text()))).join('\n')

@@ -21,7 +21,7 @@ import { storedData } from './stored-data.ts'
 const DOCS = join(import.meta.dir, '..', 'docs')
 
 /** The documents that contain tables made from the code. */
-export const documentsWithTables = ['protocol.md', 'operations.md', 'threat-model.md'].map((name) =>
+export const documentsWithTables = ['protocol.md', 'operations/settings.md', 'threat-model.md'].map((name) =>
   join(DOCS, name),
 )
 

@@ -8,7 +8,8 @@ import { sanitizeLine } from './sanitize.ts'
 const commonFlags = { json: { type: 'boolean' }, 'data-dir': { type: 'string' } } as const
 
 const WHY: Readonly<Record<NonNullable<ChainLine['trouble']>, string>> = {
-  stopped: 'STOPPED: it is no longer the chain that was read; see "Being paid" in operations.md',
+  stopped:
+    'STOPPED: it is no longer the chain that was read; see "When a chain stops" in docs/operations/payments.md',
   disagree: 'payments wait: endpoints contradict each other',
   few: 'payments wait: too few endpoints can be asked',
 }

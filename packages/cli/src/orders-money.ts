@@ -67,7 +67,7 @@ export const moneyActions: CommandGroup['actions'] = [
       if (different.length === 0) return 0
       const count = different.length === 1 ? 'at one address' : `at ${different.length} addresses`
       throw new CommandError(
-        `the books and the chains differ ${count}; see "Orders from the command line" in operations.md`,
+        `the books and the chains differ ${count}; see "Orders from the command line" in docs/operations/payments.md`,
       )
     },
   },

@@ -154,7 +154,7 @@ test('money that the books do not know, or that never arrived, is named with its
   expect({ code: more.code, errors: more.errors }).toEqual({
     code: 1,
     errors:
-      'sotto: the books and the chains differ at one address; see "Orders from the command line" in operations.md\n',
+      'sotto: the books and the chains differ at one address; see "Orders from the command line" in docs/operations/payments.md\n',
   })
   tamper("UPDATE payments SET amount = '10000001' WHERE amount = '9999999'")
   expect((await orders('reconcile')).output).toEndWith(

@@ -168,7 +168,7 @@ async function openBeside(config: Config): Promise<Storage> {
 }
 
 // No relay may run on the store, because it would continue with the old numbers. (On PostgreSQL this cannot
-// be checked; docs/operations.md tells the operator.)
+// be checked; docs/operations/backups.md tells the operator.)
 async function openAlone(config: Config): Promise<Storage> {
   // Fails if the folder contains no store. openStorage would create an empty one.
   if (!config.databaseUrl) await (await openSqliteBeside(config.dataDir)).close()

@@ -1,5 +1,5 @@
 // A real TURN server for tests: Debian's coturn on the loopback, with the configuration that
-// docs/operations.md gives operators.
+// docs/operations/calls.md gives operators.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -46,11 +46,11 @@ export async function startCoturn(secret: string): Promise<Coturn> {
   }
 }
 
-/** The configuration that docs/operations.md gives operators. */
+/** The configuration that docs/operations/calls.md gives operators. */
 export async function operatorsConfiguration(): Promise<string> {
-  const guide = await Bun.file(join(import.meta.dir, '../../../docs/operations.md')).text()
+  const guide = await Bun.file(join(import.meta.dir, '../../../docs/operations/calls.md')).text()
   const block = /<!-- coturn -->\n```conf\n(?<conf>[\s\S]+?)```\n<!-- \/coturn -->/.exec(guide)?.groups?.conf
-  if (!block) throw new Error('docs/operations.md has no configuration for coturn')
+  if (!block) throw new Error('docs/operations/calls.md has no configuration for coturn')
   return block
 }
 

@@ -90,7 +90,7 @@ test.each(SPECIAL_NETWORKS)(
   },
 )
 
-test('the TURN server that operations.md sets up reaches none of them', async () => {
+test('the TURN server that calls.md sets up reaches none of them', async () => {
   const denied = new BlockList()
   const ranges = (await operatorsConfiguration()).matchAll(/^denied-peer-ip=(?<first>.+)-(?<last>.+)$/gm)
   const ends: string[] = []

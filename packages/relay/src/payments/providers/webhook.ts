@@ -1,5 +1,5 @@
 // Payments through a processor that sends notifications: the part that all processors share
-// (docs/operations.md, "Being paid").
+// (docs/operations/payments.md).
 
 import type { Clock } from '../../operations/clock.ts'
 import type { Log } from '../../operations/log.ts'
