@@ -199,6 +199,8 @@ export class Engine {
 
   async #onErrorFrame(frame: Extract<RelayFrame, { type: 'error' }>): Promise<void> {
     if (await this.messages.onError(frame)) return
+    // The refusal of the next connection says why.
+    if (frame.error === 'ACCOUNT_SUSPENDED') return
     this.#emitter.emit('error', new ClientError('REFUSED', `the relay refused a frame: ${frame.error}`))
   }
 

@@ -1,14 +1,21 @@
-// The channels that a chat has listed: they are chosen by their number, their name or their id.
+// The channels that a chat has listed, chosen by their number, their name or their id, and the posts that it
+// has shown, which have numbers of their own.
 import { type ChannelInfo, type ChannelPost, Channels, type SottoClient } from '@sotto/client'
 import { sanitizeLine, sanitizeText } from '../sanitize.ts'
 import { Notice } from './explain.ts'
 import { clockTime } from './transcript.ts'
 
-/** Lists channels, and remembers what was listed. */
+interface ShownPost {
+  readonly channelId: string
+  readonly postId: string
+}
+
+/** Lists channels and posts, and remembers what was listed. */
 export class ChannelBoard {
   readonly channels: Channels
   #listed: readonly ChannelInfo[] = []
   readonly #names = new Map<string, string>()
+  readonly #shown: ShownPost[] = []
 
   constructor(client: SottoClient) {
     this.channels = new Channels(client)
@@ -53,10 +60,18 @@ export class ChannelBoard {
     this.#names.set(channelId, name)
     return name
   }
-}
 
-/** A post as a line. Its author cannot make it look like another line. */
-export function postLine(channelName: string, { created_at, author_alias_id, content }: ChannelPost): string {
-  const text = sanitizeText(content).split('\n').join('\n      │ ')
-  return `${clockTime(Date.parse(created_at))} ▪ ${channelName}, ${author_alias_id}: ${text}`
+  /** A post as a line, with a number for commands. Its author cannot make it look like another line. */
+  postLine(channelId: string, channelName: string, post: ChannelPost): string {
+    const { id, created_at, author_alias_id, content } = post
+    const shownAt = this.#shown.findIndex(({ postId }) => postId === id)
+    const number = shownAt < 0 ? this.#shown.push({ channelId, postId: id }) : shownAt + 1
+    const text = sanitizeText(content).split('\n').join('\n      │ ')
+    return `${clockTime(Date.parse(created_at))} ▪${number} ${channelName}, ${author_alias_id}: ${text}`
+  }
+
+  /** The post that was shown with this number. */
+  shownPost(number: number): ShownPost | undefined {
+    return this.#shown[number - 1]
+  }
 }

@@ -6,6 +6,7 @@ import type { CommandGroup, CommandRow } from './command-row.ts'
 import { fileCommands } from './file-commands.ts'
 import { messageCommands } from './message-commands.ts'
 import { peopleCommands } from './people-commands.ts'
+import { reportCommands } from './report-commands.ts'
 import { shopCommands } from './shop-commands.ts'
 
 const chatItself: CommandGroup = {
@@ -23,6 +24,7 @@ const groups: readonly CommandGroup[] = [
   trustCommands,
   channelCommands,
   shopCommands,
+  reportCommands,
   accountCommands,
   chatItself,
 ]

@@ -1,7 +1,7 @@
 // The chat: the open conversation, the display of events, and the handling of typed lines.
 import type { ClientEvents, SottoClient, StoredMessage } from '@sotto/client'
 import { cut, sanitizeLine } from '../sanitize.ts'
-import { ChannelBoard, postLine } from './channel-board.ts'
+import { ChannelBoard } from './channel-board.ts'
 import { explain, explainPayment, explainRefusal, Notice } from './explain.ts'
 import { announceCalls } from './missed-calls.ts'
 import { type Numbered, ShownMessages } from './shown-messages.ts'
@@ -201,7 +201,9 @@ export class Chat {
       }),
       client.on('channel_post', ({ channelId, post }) =>
         this.#enqueue(async () =>
-          this.terminal.print(postLine(await this.channelBoard.nameOf(channelId), post)),
+          this.terminal.print(
+            this.channelBoard.postLine(channelId, await this.channelBoard.nameOf(channelId), post),
+          ),
         ),
       ),
       client.on('payment_confirmed', ({ ref_id }) => this.terminal.print(`• ${explainPayment(ref_id)}`)),

@@ -17,7 +17,6 @@ const REFUSALS: Words = {
   EXPIRED: 'It expired before it was delivered.',
   MAILBOX_FULL: 'Too many messages wait there already. Try again later.',
   NOT_CHANNEL_OWNER: 'Only the owner of the channel can do this.',
-  CHANNEL_CLOSED: 'The operator of the relay has closed this channel.',
   QUOTA_EXCEEDED: 'All your seats for channels are in use.',
   TOO_MANY_SUBSCRIPTIONS: 'You have subscribed to as many channels as are allowed.',
   OWN_CHANNEL: 'The channel is your own.',
@@ -38,6 +37,14 @@ const REFUSALS: Words = {
   INTERNAL: 'The relay failed. Its operator finds the cause in its log.',
 }
 
+/** The refusals that come with the operator's own words. */
+const WITH_REASON: Words = {
+  ACCOUNT_SUSPENDED: 'The operator of the relay has suspended your account',
+  CHANNEL_CLOSED: 'The operator of the relay has closed this channel',
+}
+/** Longer than a reason with its end. */
+const LONGEST_REASON = 700
+
 /** A refusal of the relay, by its code, in words. */
 export function explainRefusal(code: string | undefined): string {
   if (code === undefined) return 'No reason was given.'
@@ -54,9 +61,8 @@ export function explain(error: unknown): string {
     const seconds = Math.ceil((error.retryAfterMs ?? 60_000) / 1000)
     return `That was too often. Try again in ${seconds} s.`
   }
-  // The operator's words come with it.
-  if (error.refusal === 'ACCOUNT_SUSPENDED')
-    return sanitizeLine(error.message.replace(error.refusal, 'The operator has suspended your account'), 300)
+  const withReason = WITH_REASON[error.refusal]
+  if (withReason) return sanitizeLine(error.message.replace(error.refusal, withReason), LONGEST_REASON)
   return REFUSALS[error.refusal] ?? sanitizeLine(error.message, 300)
 }
 

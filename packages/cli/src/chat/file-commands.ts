@@ -25,7 +25,7 @@ export const fileCommands: CommandGroup = {
     {
       name: 'save',
       takes: '[n] [folder]',
-      summary: 'save the last file, or that of #n, here or in a folder',
+      summary: 'save the last file, or #n, here or in a folder',
       run: save,
       complete: completeSave,
     },

@@ -4,7 +4,16 @@ import { sanitizeLine } from '../sanitize.ts'
 import type { Chat } from './chat.ts'
 import type { CommandGroup } from './command-row.ts'
 import { inWords } from './explain.ts'
-import { choose, completePerson, everybody, matching, namesOf, type Person, who } from './people.ts'
+import {
+  anybody,
+  choose,
+  completePerson,
+  everybody,
+  namesOf,
+  nobodyCalled,
+  type Person,
+  who,
+} from './people.ts'
 import { clockTime } from './transcript.ts'
 
 /** The commands for friends, requests and blocks. */
@@ -150,14 +159,9 @@ async function unfriend(chat: Chat, argument: string): Promise<void> {
 }
 
 async function block(chat: Chat, argument: string): Promise<void> {
-  const people = await everybody(chat)
-  const found = matching(people, argument)
-  // Somebody who is not in the list can be blocked as well, by alias.
-  const stranger = { aliasId: argument.toLowerCase(), name: sanitizeLine(argument) }
-  const person = found.length === 0 ? stranger : choose(chat, people, argument, '')
+  const person = await anybody(chat, argument)
   if (!person) return
-  const nobody = `Nobody is called ${sanitizeLine(argument)}: it is no name in your list, and no alias at this relay.`
-  await inWords({ NOT_FOUND: nobody }, () => chat.client.block(person.aliasId))
+  await inWords({ NOT_FOUND: nobodyCalled(argument) }, () => chat.client.block(person.aliasId))
   chat.terminal.print(`• Blocked ${who(person)}. /unblock undoes it, /blocks lists them.`)
 }
 

@@ -34,7 +34,7 @@ export async function everybody(chat: Chat): Promise<readonly Person[]> {
 }
 
 /** Those whom a text names: by an exact alias, else an exact nickname, a number, or a beginning. */
-export function matching(people: readonly Person[], text: string): readonly Person[] {
+function matching(people: readonly Person[], text: string): readonly Person[] {
   const wanted = text.toLowerCase()
   const name = sanitizeLine(text).toLowerCase()
   const ways: ((person: Person) => boolean)[] = [
@@ -66,12 +66,26 @@ export function choose(
   where: string,
 ): Person | undefined {
   const found = matching(people, text)
-  if (found.length === 1) return found[0]
-  const named = found.map(who).join(', ')
-  chat.terminal.print(
-    found.length > 1 ? `Who? ${named}. Use the alias.` : `Nobody is called ${sanitizeLine(text)}; ${where}.`,
-  )
-  return undefined
+  if (found.length > 1) return askWhich(chat, found)
+  if (found.length === 0) chat.terminal.print(`Nobody is called ${sanitizeLine(text)}; ${where}.`)
+  return found[0]
+}
+
+/** Prints that a text names several people. */
+export function askWhich(chat: Chat, people: readonly Person[]): undefined {
+  chat.terminal.print(`Who? ${people.map(who).join(', ')}. Use the alias.`)
+}
+
+/** The one person whom a text names, or somebody outside the list by alias. If several, prints that. */
+export async function anybody(chat: Chat, text: string): Promise<Person | undefined> {
+  const found = matching(await everybody(chat), text)
+  if (found.length > 1) return askWhich(chat, found)
+  return found[0] ?? { aliasId: text.toLowerCase(), name: sanitizeLine(text) }
+}
+
+/** That a text for {@link anybody} names nobody. */
+export function nobodyCalled(text: string): string {
+  return `Nobody is called ${sanitizeLine(text)}: it is no name in your list, and no alias at this relay.`
 }
 
 /** The names and aliases that begin with a typed text. */

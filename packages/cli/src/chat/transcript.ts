@@ -66,8 +66,8 @@ function quoteOf(message: StoredMessage): string {
   return message.retracted ? '…' : sanitizeLine(describe(message), 24)
 }
 
-/** A short description of a message's content. */
-function describe(message: StoredMessage): string {
+/** A short description of a message's content; of a text, the text. */
+export function describe(message: StoredMessage): string {
   if (message.retracted) return '(taken back)'
   const content = contentOf(message)
   if (!content) return '(this message could not be decrypted)'
