@@ -1,6 +1,6 @@
 // The app: which screen is shown, by the state of the account and the address.
 import type { ComponentType } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { Badge } from './parts/badge.tsx'
 import { ButtonLink } from './parts/button.tsx'
 import { loadFocusKeeper } from './parts/focus.ts'
@@ -127,7 +127,7 @@ function Panes() {
   const isInvited = isInvitation(first)
   const name: DestinationName = isInvited ? 'contacts' : isDestination(first) ? first : 'chats'
   const { List, Detail } = destinations[name]
-  useEffect(() => {
+  useLayoutEffect(() => {
     // What is above the page handles Escape first, and so do fields that have something to close.
     const onKey = (event: KeyboardEvent): void => {
       if (

@@ -1,6 +1,6 @@
 // A dialog above the page. The browser keeps the focus in it, closes it by Escape and gives the focus back.
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { texts } from '../texts/texts.ts'
 import { Button, IconButton } from './button.tsx'
 import './dialog.css'
@@ -18,7 +18,7 @@ interface DialogProps {
 export function Dialog({ title, children, onClose, actions, isModal = false }: DialogProps) {
   const id = useId()
   const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!dialog.current?.open) dialog.current?.showModal()
   }, [])
   return (

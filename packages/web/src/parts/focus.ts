@@ -1,6 +1,6 @@
 // Where the focus goes when something new is shown.
 import type { RefObject } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 
 /**
  * A ref for the element that takes the focus when it is first shown. The attribute `autofocus` would do it
@@ -8,7 +8,7 @@ import { useEffect, useRef } from 'preact/hooks'
  */
 export function useFirstFocus<T extends HTMLElement>(isWanted = true): RefObject<T | null> {
   const element = useRef<T>(null)
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isWanted) element.current?.focus()
   }, [])
   return element

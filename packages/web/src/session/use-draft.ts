@@ -1,5 +1,5 @@
 // Stores what a person is writing, so that a reload, a crash or an update loses at most the last moment.
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { DRAFT_LOCK } from '../service-worker/draft-lock.ts'
 import { attempt, isStoreBroken, notifyError } from './notices.ts'
 
@@ -57,7 +57,7 @@ export function useDraft(draft: Draft): DraftTimes {
     // The store failed earlier, and may work again.
     if (!isStoreBroken.value && unstoredDraft(draft.name) !== undefined) changed()
   }, [isStoreBroken.value])
-  useEffect(() => {
+  useLayoutEffect(() => {
     // Before the page is unloaded there is time for the store; when it is hidden for good there may be none.
     addEventListener('beforeunload', now)
     addEventListener('pagehide', now)

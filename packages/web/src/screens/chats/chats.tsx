@@ -109,37 +109,34 @@ function ConversationList({ list, requests, archived }: ConversationListProps) {
   const { path, query } = route.value
   const [, current] = path
   const place = query.archived === undefined ? '' : '?archived=1'
-  const focusRow = (index: number): void => {
-    virtual.scrollToIndex(index, { align: 'auto' })
-    // A row that was out of view is drawn in the next frame.
-    requestAnimationFrame(() => rowAt(scroller.current, index)?.focus({ preventScroll: true }))
-  }
 
-  // After a conversation was closed by the keyboard, the focus returns to its row, once that is drawn: a
-  // hidden list has no rows.
-  const before = useRef(current)
-  const closed = useRef<string>(undefined)
-  useLayoutEffect(() => {
-    if (current === undefined && document.activeElement === document.body) closed.current = before.current
-    before.current = current
-  }, [current])
-  useLayoutEffect(() => {
-    if (closed.current === undefined) return
-    const index = list.findIndex(({ conversationId }) => conversationId === closed.current)
+  // The row that gets the focus once it is drawn: one out of view, or any row of a hidden list, is not yet.
+  const wanted = useRef<string>(undefined)
+  const focusWanted = (): void => {
+    if (wanted.current === undefined) return
+    const index = list.findIndex(({ conversationId }) => conversationId === wanted.current)
     if (index >= 0) virtual.scrollToIndex(index, { align: 'auto' })
     const row = rowAt(scroller.current, index)
     row?.focus({ preventScroll: true })
-    if (row || index < 0) closed.current = undefined
-  })
+    if (row || index < 0) wanted.current = undefined
+  }
+  // After a conversation was closed by the keyboard, the focus returns to its row.
+  const before = useRef(current)
+  useLayoutEffect(() => {
+    if (current === undefined && document.activeElement === document.body) wanted.current = before.current
+    before.current = current
+  }, [current])
+  useLayoutEffect(focusWanted)
 
   const onKeyDown = (event: KeyboardEvent): void => {
     const { key, target } = event
     if ((key !== 'ArrowDown' && key !== 'ArrowUp') || event.altKey || !(target instanceof Element)) return
     const index = Number(target.closest<HTMLElement>('[data-index]')?.dataset.index ?? Number.NaN)
-    const next = index + (key === 'ArrowDown' ? 1 : -1)
-    if (!list[next]) return
+    const next = list[index + (key === 'ArrowDown' ? 1 : -1)]
+    if (!next) return
     event.preventDefault()
-    focusRow(next)
+    wanted.current = next.conversationId
+    focusWanted()
   }
   const chosen = menu && list.find(({ conversationId }) => conversationId === menu.id)
   return (

@@ -3,7 +3,7 @@
 import { type Signal, useSignal } from '@preact/signals'
 import type { Conversation, StoredMessage } from '@sotto/client'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { IconButton } from '../../parts/button.tsx'
 import { Form } from '../../parts/form.tsx'
 import { nowMs } from '../../session/clock.ts'
@@ -71,11 +71,11 @@ export function Composer({
             draftReplyToId: replyTo.value?.id,
           }),
   })
-  useEffect(() => {
+  useLayoutEffect(() => {
     // On a touch screen the focus would open the keyboard over the messages.
     if (isFocused && matchMedia('(hover: hover)').matches) field.current?.focus()
   }, [])
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (answered?.id === conversation.draftReplyToId) return
     // While a message is being sent, its draft stays until that is done.
     if (sending.current === 0) draft.changed()

@@ -1,10 +1,10 @@
 // Files that are dropped on the page, or pasted.
-import { useEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 
 /** Calls `onFiles` with files that are dropped or pasted. Returns whether some are above the page. */
 export function useDroppedFiles(onFiles: (files: readonly File[]) => void): boolean {
   const [isDropping, setDropping] = useState(false)
-  useEffect(() => {
+  useLayoutEffect(() => {
     const take = (event: Event, data: DataTransfer | null): void => {
       const files = [...(data?.files ?? [])]
       if (files.length === 0 || document.querySelector('dialog[open]')) return

@@ -1,9 +1,9 @@
 // Escape ends what the screen is in the middle of, before it closes the screen.
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 
 /** While `isActive`, Escape calls `onEscape`, and nothing below it. Dialogs and menus handle it before. */
 export function useEscape(isActive: boolean, onEscape: () => void): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isActive) return
     const onKey = (event: KeyboardEvent): void => {
       if (event.key !== 'Escape' || document.querySelector(':popover-open, dialog[open]')) return

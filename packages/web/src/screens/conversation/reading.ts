@@ -1,7 +1,7 @@
 // What the user has read of the open conversation: marks it as read, keeps the place of the unread line, and
 // counts what has come since.
 import type { Conversation } from '@sotto/client'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { notifyError } from '../../session/notices.ts'
 import type { Session } from '../../session/session.ts'
 
@@ -23,7 +23,7 @@ export function useReading({ client, organizer }: Session, conversation: Convers
   const [isEndSeen, setEndSeen] = useState(false)
   const isEnd = useRef(false)
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const look = (): void => setVisible(document.visibilityState === 'visible')
     document.addEventListener('visibilitychange', look)
     return () => document.removeEventListener('visibilitychange', look)

@@ -1,7 +1,7 @@
 // Search in the messages on this device: in all conversations, or in one.
 import { useSignal } from '@preact/signals'
 import type { Conversation, SearchPage } from '@sotto/client'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { Button, IconButton } from '../../parts/button.tsx'
 import { Screen } from '../../parts/screen.tsx'
 import { Empty, Loading } from '../../parts/state.tsx'
@@ -37,7 +37,7 @@ export function Search() {
   const all = session.conversations.value ?? []
   const searched = all.find(({ conversationId }) => conversationId === inOne)
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     field.current?.focus()
     return () => clearTimeout(timer.current)
   }, [])

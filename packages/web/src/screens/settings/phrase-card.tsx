@@ -1,6 +1,6 @@
 // Shows the recovery phrase on request. It is in the page only while it is seen.
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { Button } from '../../parts/button.tsx'
 import { attempt } from '../../session/notices.ts'
 import { useSession } from '../../session/use-session.ts'
@@ -14,7 +14,7 @@ export function PhraseCard() {
   const hide = (): void => {
     words.value = undefined
   }
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onHidden = (): void => {
       if (document.visibilityState === 'hidden') hide()
     }

@@ -1,5 +1,5 @@
 // The keyboard shortcuts of the whole app.
-import { useEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import { lazy } from '../../parts/lazy.tsx'
 import { go, href, route } from '../../session/route.ts'
 import { useSession } from '../../session/use-session.ts'
@@ -13,7 +13,7 @@ export function Shortcuts() {
   const session = useSession()
   const [isListed, setListed] = useState(false)
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const step = (by: 1 | -1): void => {
       const list = (session.conversations.value ?? []).filter(({ archived }) => !archived)
       const at = list.findIndex(({ conversationId }) => conversationId === route.value.path[1])

@@ -1,6 +1,6 @@
 // The menu of what can be sent besides text, the dialog that sends it, and what of it is under way.
 import { useComputed } from '@preact/signals'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Menu } from '../../../parts/menu.tsx'
 import { notifyError } from '../../../session/notices.ts'
 import type { Sendable } from '../../../session/sendable.ts'
@@ -37,7 +37,7 @@ export function Attachments({ conversationId, takeReply, chosen, onChoose, isPre
   const [isCameraOpen, setCameraOpen] = useState(false)
   const isWithCamera = useCamera()
   const menu = useRef<HTMLSpanElement>(null)
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isPressed) menu.current?.querySelector('button')?.click()
   }, [])
 

@@ -1,5 +1,5 @@
 // Takes a picture with the camera, which is on only while this dialog is open.
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Button } from '../../../parts/button.tsx'
 import { Dialog } from '../../../parts/dialog.tsx'
 import { mediaTexts } from '../../../texts/media.ts'
@@ -35,7 +35,7 @@ export function CameraDialog({ onTaken, onClose }: CameraDialogProps) {
       })
     }
   }, [])
-  useEffect(() => {
+  useLayoutEffect(() => {
     // Enter takes the picture.
     if (isOn) actions.current?.querySelector<HTMLElement>('.button-primary')?.focus()
   }, [isOn])

@@ -1,5 +1,5 @@
 // Shows what was chosen before it is sent, and asks how pictures are sent.
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Button, IconButton } from '../../../parts/button.tsx'
 import { Choice as Choices } from '../../../parts/choice.tsx'
 import { Dialog } from '../../../parts/dialog.tsx'
@@ -40,7 +40,7 @@ export function SendDialog({ files, onSend, onClose }: SendDialogProps) {
       onClose()
     })
   }, [])
-  useEffect(() => {
+  useLayoutEffect(() => {
     // Enter sends it.
     if (choices) actions.current?.querySelector<HTMLElement>('.button-primary')?.focus()
   }, [choices !== undefined])

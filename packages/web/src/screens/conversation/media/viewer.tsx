@@ -1,5 +1,5 @@
 // One picture on the whole screen: larger and smaller by buttons, keys, wheel and fingers.
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { IconButton } from '../../../parts/button.tsx'
 import { mediaTexts } from '../../../texts/media.ts'
 import { texts } from '../../../texts/texts.ts'
@@ -31,7 +31,7 @@ export function Viewer({ url, blob, name, onClose }: ViewerProps) {
   const fingers = useRef(new Map<number, PointerEvent>())
   const [view, setView] = useState<View>(WHOLE)
   const t = mediaTexts.value
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!dialog.current?.open) dialog.current?.showModal()
   }, [])
 

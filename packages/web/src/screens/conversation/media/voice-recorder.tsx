@@ -1,5 +1,5 @@
 // Records a voice message: a button beside the field, and while it records a row with its length and level.
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { IconButton } from '../../../parts/button.tsx'
 import { Uploads } from '../../../session/uploads.ts'
 import { useSession } from '../../../session/use-session.ts'
@@ -28,7 +28,7 @@ export function VoiceRecorder({ conversationId, takeReply, isOffered, isPressed 
   const running = useRef<Recording>(undefined)
   const frame = useRef<HTMLSpanElement>(null)
   const wasRecording = useRef(false)
-  useEffect(() => {
+  useLayoutEffect(() => {
     running.current = recording
     // The focus goes to the button that sends, and back to the one that begins.
     if (recording || wasRecording.current)
