@@ -75,6 +75,7 @@ function statusText(status: Status, now: number): string {
       `${state}${database.engine}, ${bytesOf(database.bytes)}${reusable}${diskText(database.disk)}`,
     ),
     row('Media', `${countOf(media.blobs)} blobs, ${bytesOf(media.bytes)}${diskText(media.disk)}`),
+    row('Reports', `${countOf(status.reports_open)} open`),
     row('Payments', [...troubles, `${countOf(orders_pending)} orders pending`].join('; ')),
     ...(relay?.certificate_ends_at ? [row('Certificate', endText(relay.certificate_ends_at, now))] : []),
     ...(status.is_expiry_stopped

@@ -50,6 +50,7 @@ test('the figures are those of the running relay, and of its store when it is st
   const text = await status()
   expect(text).toMatch(/^Sotto \S+, running for \d+ min \d+ s\nConnections {2}1\n/)
   expect(text).toMatch(/^Messages {5}0 waiting$/m)
+  expect(text).toMatch(/^Reports {6}0 open$/m)
   await socket.close()
 
   await relay.kill('SIGTERM')

@@ -3,6 +3,7 @@ import type { Difficulty } from './admission/admission.ts'
 import { type CertificatePair, validityOf } from './certificates/certificates.ts'
 import type { Gateway } from './gateway/gateway.ts'
 import { bytesOfMedia } from './media/media.ts'
+import { countOpenReports } from './moderation/moderation.ts'
 import type { Clock } from './operations/clock.ts'
 import { countDescriptors } from './operations/descriptors.ts'
 import type { DiskSpace, SpaceState } from './operations/disk-space.ts'
@@ -101,6 +102,11 @@ export function addGauges(metrics: Metrics, parts: GaugeParts): void {
     'sotto_payment_troubles',
     'Reasons why payments wait, and 1 if one is lost; /ready names them.',
     fromStore(async () => (await parts.paymentTroubles()).length),
+  )
+  metrics.gauge(
+    'sotto_open_reports',
+    'Reports by people that the operator has not marked as done.',
+    fromStore(() => countOpenReports(storage.sql)),
   )
   const ofCertificate = (figure: 'fromMs' | 'toMs') => (): number | undefined => {
     const pair = parts.certificate()

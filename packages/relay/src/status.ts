@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { type CertificatePair, validityOf } from './certificates/certificates.ts'
 import { type OperatorCommand, operatorCommand } from './listener/operator-command.ts'
 import { bytesOfMedia } from './media/media.ts'
+import { countOpenReports } from './moderation/moderation.ts'
 import type { Clock } from './operations/clock.ts'
 import { isExpiryStopped } from './operations/clock-trust.ts'
 import type { SpaceState } from './operations/disk-space.ts'
@@ -46,6 +47,8 @@ export const Status = v.object({
   }),
   media: v.object({ blobs: v.number(), bytes: v.number(), disk: Disk }),
   orders_pending: v.number(),
+  /** Reports by people that are not done. */
+  reports_open: v.number(),
   /** Whether the clock jumped, so that nothing expires until the operator says that it is right. */
   is_expiry_stopped: v.boolean(),
 })
@@ -97,6 +100,7 @@ export function statusCommands(parts: {
           bytes: await bytesOfMedia(storage.sql),
           disk: await diskOf(folders.media),
         },
+        reports_open: await countOpenReports(storage.sql),
         is_expiry_stopped: await isExpiryStopped(storage),
       }
     }),

@@ -29,10 +29,12 @@ function figuresOn(engine: TestEngine): void {
     for (const text of ['one', 'two']) socket.send(message(bob.alias, conv, text))
     for (let acks = 0; acks < 2; acks++) await socket.next('ack')
     await alice.post('/vanity/purchase', { alias_id: 'brook_1' })
+    await alice.report({ about: 'account', alias_id: bob.alias, reason: 'rude' })
     const counts = {
       accounts: 2,
       messages: { waiting: 2, accounts: 1 },
       orders_pending: 1,
+      reports_open: 1,
       database: { engine: engine.name },
       media: { blobs: 0, bytes: 0 },
       is_expiry_stopped: false,

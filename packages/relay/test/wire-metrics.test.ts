@@ -4,6 +4,7 @@ import { X509Certificate } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { tellRelay } from '../src/operator.ts'
 import { certify } from './certificate.ts'
 import { engines } from './engines.ts'
 import { findFreePort } from './free-port.ts'
@@ -98,6 +99,17 @@ test('a request that is answered with an error is counted by endpoint, status an
   expect(grown('sotto_errors_total{code="NOT_FOUND"}')).toBe(1)
   expect(after.value('sotto_http_requests_total{endpoint="unknown",status="4xx"}')).toBe(1)
   expect(after.text).not.toContain('nowhere-in-particular')
+})
+
+test('reports are counted until the operator has marked them as done', async () => {
+  const { alice, bob } = await wireFriends(relay.url)
+  await alice.report({ about: 'account', alias_id: bob.alias, reason: 'rude' })
+  await bob.report({ about: 'account', alias_id: alice.alias, reason: 'ruder' })
+  expect((await scrape(port)).value('sotto_open_reports')).toBe(2)
+  const environment = { DATA_DIR: relay.dataDir }
+  const [{ id } = { id: 0 }] = await tellRelay(environment, 'reports.list', {})
+  await tellRelay(environment, 'reports.done', { id, who: 'op' })
+  expect((await scrape(port)).value('sotto_open_reports')).toBe(1)
 })
 
 test('how late the event loop runs its timers is measured while nobody asks', async () => {

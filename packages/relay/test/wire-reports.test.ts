@@ -4,14 +4,14 @@ import { failureOf } from '../../protocol/test/failure-of.ts'
 import { tellRelay } from '../src/operator.ts'
 import { expectInvalidField, expectProblem } from './expect.ts'
 import { onEveryEngine, type UsedRelay } from './use-relay.ts'
-import { type Answer, call, type WireAccount, wireAccount } from './wire.ts'
+import { type WireAccount, wireAccount } from './wire.ts'
 
 onEveryEngine((relay) => {
   test('a report reaches the operator, another one about the same thing replaces it, and it is done once', async () => {
     const [reporter, spammer] = [await wireAccount(relay.url), await wireAccount(relay.url)]
     const about = { about: 'friend_request', alias_id: spammer.alias }
     for (const reason of ['spam', 'much spam'])
-      expect((await report(reporter, { ...about, reason, content: 'Buy now' })).status).toBe(200)
+      expect((await reporter.report({ ...about, reason, content: 'Buy now' })).status).toBe(200)
     const [first, ...others] = await openOf(relay, reporter)
     expect(others).toEqual([])
     expect(first).toMatchObject({
@@ -31,7 +31,7 @@ onEveryEngine((relay) => {
     const [deed] = await ask(relay, 'deeds.list', { object: `report ${id}` })
     expect(deed).toMatchObject({ what: 'reports.done', who: 'op', why: 'Suspended' })
     // What is reported again after it was done is open again.
-    await report(reporter, { ...about, reason: 'again' })
+    await reporter.report({ ...about, reason: 'again' })
     expect(await openOf(relay, reporter)).toMatchObject([{ id, reason: 'again', has_content: false }])
     expect((await reporter.bare('DELETE', '/me')).status).toBe(200)
     expect(String(await failureOf(ask(relay, 'reports.show', { id })))).toContain(`there is no report ${id}`)
@@ -42,27 +42,27 @@ onEveryEngine((relay) => {
     const channel_id = (await owner.post('/channels', { name: 'Birds' })).body.channel_id
     const { post_id } = (await owner.post(`/channels/${channel_id}/posts`, { content: 'one' })).body
     const reason = 'spam'
-    expect((await report(reporter, { about: 'channel', channel_id, reason })).status).toBe(200)
-    expect((await report(reporter, { about: 'post', channel_id, post_id, reason })).status).toBe(200)
+    expect((await reporter.report({ about: 'channel', channel_id, reason })).status).toBe(200)
+    expect((await reporter.report({ about: 'post', channel_id, post_id, reason })).status).toBe(200)
     expect((await openOf(relay, reporter)).map(({ object }) => object)).toEqual([
       `${channel_id} ${post_id}`,
       channel_id,
     ])
     const missing = `ch_${'x'.repeat(22)}`
-    expectProblem(await report(reporter, { about: 'channel', channel_id: missing, reason }), 404, 'NOT_FOUND')
+    expectProblem(await reporter.report({ about: 'channel', channel_id: missing, reason }), 404, 'NOT_FOUND')
     const elsewhere = { about: 'post', channel_id: missing, post_id, reason }
-    expectProblem(await report(reporter, elsewhere), 404, 'NOT_FOUND')
+    expectProblem(await reporter.report(elsewhere), 404, 'NOT_FOUND')
     const nobody = { about: 'account', alias_id: 'nobody_at_all', reason }
-    expectProblem(await report(reporter, nobody), 404, 'NOT_FOUND')
-    expectInvalidField(await report(reporter, { about: 'post', channel_id, reason }), 'post_id')
-    expectInvalidField(await report(reporter, { about: 'account', reason }), 'alias_id')
+    expectProblem(await reporter.report(nobody), 404, 'NOT_FOUND')
+    expectInvalidField(await reporter.report({ about: 'post', channel_id, reason }), 'post_id')
+    expectInvalidField(await reporter.report({ about: 'account', reason }), 'alias_id')
     const long = { about: 'channel', channel_id, reason, content: 'x'.repeat(8193) }
-    expectInvalidField(await report(reporter, long), 'content')
+    expectInvalidField(await reporter.report(long), 'content')
   })
 
   test('a report is erased after 180 days', async () => {
     const [reporter, other] = [await wireAccount(relay.url), await wireAccount(relay.url)]
-    await report(reporter, { about: 'account', alias_id: other.alias, reason: 'spam' })
+    await reporter.report({ about: 'account', alias_id: other.alias, reason: 'spam' })
     const [{ id } = { id: 0 }] = await openOf(relay, reporter)
     const day = 86_400_000
     await relay.process.letPass(179 * day)
@@ -82,12 +82,4 @@ function ask<Name extends Parameters<typeof tellRelay>[1]>(relay: UsedRelay, com
 
 async function openOf(relay: UsedRelay, reporter: WireAccount) {
   return (await ask(relay, 'reports.list', {})).filter((each) => each.reporter === reporter.alias)
-}
-
-function report(reporter: WireAccount, body: object): Promise<Answer> {
-  return call(reporter.api('/reports'), {
-    method: 'PUT',
-    headers: { ...reporter.authorized(), 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
 }

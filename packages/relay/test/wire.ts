@@ -127,6 +127,15 @@ export class WireAccount {
     return post(this.api(path), body, this.authorized())
   }
 
+  /** Reports somebody or something to the operator. */
+  report(body: unknown): Promise<Answer> {
+    return call(this.api('/reports'), {
+      method: 'PUT',
+      headers: { ...this.authorized(), 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  }
+
   async ticket(): Promise<string> {
     return (await this.bare('POST', '/ws/ticket')).body.ticket
   }

@@ -5,7 +5,7 @@ import { deedAnswers, deedCommands } from './deeds.ts'
 import { reportAnswers, reportCommands } from './reports.ts'
 
 export type { ChannelCommandParts } from './channel-commands.ts'
-export { eraseOldReports, eraseReportsOf, reportRoutes } from './reports.ts'
+export { countOpenReports, eraseOldReports, eraseReportsOf, reportRoutes } from './reports.ts'
 export { liftEnded, outliveMessages } from './suspending.ts'
 
 /** The schema of each command's answer. */

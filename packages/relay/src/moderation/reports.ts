@@ -125,6 +125,12 @@ export function reportCommands({
   }
 }
 
+/** How many reports are not done. */
+export async function countOpenReports(sql: Sql): Promise<number> {
+  const [row] = await sql<{ count: number }>`SELECT COUNT(*) AS count FROM reports WHERE done_at IS NULL`
+  return row?.count ?? 0
+}
+
 /** Erases old reports. Runs periodically. */
 export async function eraseOldReports({ storage, clock }: ReportParts): Promise<void> {
   await storage.transaction(

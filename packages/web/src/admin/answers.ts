@@ -26,6 +26,7 @@ export interface Status {
   }
   readonly media: { readonly blobs: number; readonly bytes: number; readonly disk: Disk | null }
   readonly orders_pending: number
+  readonly reports_open: number
   readonly is_expiry_stopped: boolean
 }
 

@@ -73,6 +73,7 @@ function Cards({ status }: { readonly status: Status }) {
         <Fact name={t.waitingBytes}>{sizeOf(messages.bytes)}</Fact>
         <Fact name={t.pushes}>{numberOf(status.pushes_waiting)}</Fact>
         <Fact name={t.orders}>{numberOf(status.orders_pending)}</Fact>
+        <Fact name={t.reports}>{numberOf(status.reports_open)}</Fact>
       </Card>
       <Card title={t.database}>
         <Fact name={t.engine}>

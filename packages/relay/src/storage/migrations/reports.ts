@@ -17,4 +17,5 @@ export const reports: Migration = (dialect) => [
     UNIQUE (reporter_id, about, object)
   )`,
   `CREATE INDEX reports_by_age ON reports (reported_at)`,
+  `CREATE INDEX reports_open ON reports (reported_at) WHERE done_at IS NULL`,
 ]

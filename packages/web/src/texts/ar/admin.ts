@@ -40,6 +40,7 @@ export const admin: typeof english = {
     waitingBytes: 'حجم الرسائل',
     pushes: 'إشعارات بانتظار الإرسال',
     orders: 'طلبات لم تُدفع بعد',
+    reports: 'بلاغات مفتوحة',
     database: 'قاعدة البيانات',
     engine: 'المحرّك',
     bytes: 'الحجم',

@@ -39,6 +39,7 @@ export const admin = {
     waitingBytes: 'Size of the messages',
     pushes: 'Pushes to send',
     orders: 'Orders not paid yet',
+    reports: 'Open reports',
     database: 'Database',
     engine: 'Engine',
     bytes: 'Size',
