@@ -1,6 +1,7 @@
 // Stories of channels: what is written, read, sold and bought.
 import { expect, test } from 'bun:test'
 import { Channels } from '@sotto/client'
+import type { Route } from 'playwright-core'
 import { Person } from '../../client/test/people.ts'
 import type { AppPerson } from './app-person.ts'
 import { longestTask } from './longest-task.ts'
@@ -73,6 +74,32 @@ test('a channel is created, found, read as it is written, sold, and deleted by i
   await bob.presses(bob.t.channels.delete)
   await bob.presses(bob.t.common.delete)
   await bob.reads(bob.t.channels.empty)
+})
+
+test('a post that is made while the others are read is shown with them', async () => {
+  const [alice, bob, toAlice] = await world.withFriend('Alice', 'Bob')
+  const channels = new Channels(bob.client)
+  const id = await channels.create({ name: 'Weather' })
+  await channels.post(id, 'Rain')
+  await alice.goesTo(`#/channels/${id}`)
+  await alice.presses(alice.t.channels.subscribe)
+  await alice.page.getByRole('button', { name: alice.t.channels.unsubscribe }).waitFor()
+  await alice.goesTo('#/chats')
+
+  const readOnce = async (route: Route): Promise<void> => {
+    const withoutSun = await route.fetch()
+    await channels.post(id, 'Sun')
+    // What the relay told before has come.
+    await bob.client.send(toAlice, 'Look')
+    await alice.page.getByRole('link', { name: alice.t.common.unread(1) }).waitFor()
+    await route.fulfill({ response: withoutSun })
+  }
+  await alice.context.route(/\/posts\?/, readOnce, { times: 1 })
+  await alice.page.evaluate((to) => {
+    location.hash = to
+  }, `#/channels/${id}`)
+  await alice.sees('Rain')
+  await alice.sees('Sun')
 })
 
 test('hostile posts run nothing, load nothing, and are shown', async () => {

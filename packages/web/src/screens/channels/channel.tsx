@@ -1,7 +1,7 @@
 // A channel: its posts, the newest first, and for its owner the field to write one.
 import { useSignal } from '@preact/signals'
 import { type ChannelInfo, type ChannelPost, Channels, ClientError } from '@sotto/client'
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Button, ButtonLink, IconLink } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/dialog.tsx'
 import { Failed } from '../../parts/failed.tsx'
@@ -91,15 +91,23 @@ function PostsOf({ channel: { id }, isOwner }: { readonly channel: ChannelInfo; 
       0,
       PAGE_POSTS,
     )
+  // What came while the newest were read: the relay may have read them before.
+  const came = useRef<readonly ChannelPost[]>([])
+  const readNewest = (): Promise<readonly ChannelPost[]> => {
+    came.current = []
+    return read()
+  }
   // After an interruption the relay may have posts that were never sent here.
-  const newest = useLoaded(() => read(), [id, network.value === 'connected'])
-  useEffect(() => {
-    if (newest.value) posts.value = withNewest(posts.value, newest.value)
+  const newest = useLoaded(readNewest, [id, network.value === 'connected'])
+  useLayoutEffect(() => {
+    if (newest.value) posts.value = came.current.reduce(withPost, withNewest(posts.value, newest.value))
   }, [newest.value])
-  useEffect(
+  useLayoutEffect(
     () =>
       client.on('channel_post', ({ channelId, post }) => {
-        if (channelId === id && posts.value) posts.value = withPost(posts.value, post)
+        if (channelId !== id) return
+        came.current = [...came.current, post]
+        if (posts.value) posts.value = withPost(posts.value, post)
       }),
     [id],
   )
