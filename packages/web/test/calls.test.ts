@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import type { Locator } from 'playwright-core'
 import { Caller } from '../../client/test/call-people.ts'
-import { Person } from '../../client/test/people.ts'
+import { Person, until } from '../../client/test/people.ts'
 import type { PeopleWorld } from '../../client/test/people-world.ts'
 import type { AppPerson } from './app-person.ts'
 import { Barriers } from './axe.ts'
@@ -175,9 +175,12 @@ test('who calls without encryption is told, and it does not ring', async () => {
   await alice.presses(alice.t.contacts.accept)
   await alice.follows(alice.t.common.chats)
   await alice.conversationWith('Mallory').waitFor()
-  const [friend] = await mallory.person.client.conversations()
+  const friend = await until(
+    'Mallory knows of it',
+    async () => (await mallory.person.client.conversations())[0],
+  )
   const sdp = { sdp: 'sdp of another app', sdp_type: 'offer' }
-  await mallory.sendSignal('call_offer', { alias: friend?.contactId ?? '' }, 'unencrypted', sdp)
+  await mallory.sendSignal('call_offer', { alias: friend.contactId }, 'unencrypted', sdp)
   await isTold(alice, alice.t.calls.ends.unencryptedCaller('Mallory'))
   expect(await callOf(alice).count()).toBe(0)
   await alice.goesTo('#/calls')
