@@ -1,6 +1,6 @@
 // Collects the messages that screen readers are told of.
 import type { StoredMessage } from '@sotto/client'
-import { useEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import { lazy } from '../parts/lazy.tsx'
 import { useSession } from '../session/use-session.ts'
 import type { AnnouncerProps } from './announcer.tsx'
@@ -15,7 +15,8 @@ export function Announcements() {
   const { client } = useSession()
   const [messages, setMessages] = useState<readonly StoredMessage[]>([])
   const [isWanted, setWanted] = useState(false)
-  useEffect(
+  // Before the first frame, so that nothing is missed.
+  useLayoutEffect(
     () =>
       client.on('message', (message) => {
         setWanted(true)

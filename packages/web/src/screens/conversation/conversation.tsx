@@ -1,7 +1,7 @@
 // One conversation: its messages, what can be done with them, and the field to write in.
 import { useSignal } from '@preact/signals'
 import { type Conversation as ConversationInfo, contentOf, Replies, type StoredMessage } from '@sotto/client'
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks'
 import { lazy } from '../../parts/lazy.tsx'
 import { MenuButton } from '../../parts/menu-button.tsx'
 import type { Place } from '../../parts/menu-place.ts'
@@ -104,7 +104,7 @@ function OpenConversation({ conversation, pages }: OpenConversationProps) {
   useEffect(() => {
     if (wanted > 0) pages.show({ seq: wanted })
   }, [route.value])
-  useEffect(
+  useLayoutEffect(
     () =>
       client.on('retracted', (message) => {
         if (message.conversationId === conversationId) revision.value += 1

@@ -39,7 +39,7 @@ export function useReading({ client, organizer }: Session, conversation: Convers
     if (markedUnread) organizer.set(conversationId, { markedUnread: undefined }).catch(notifyError)
   }, [])
 
-  useEffect(
+  useLayoutEffect(
     () =>
       client.on('message', (message) => {
         if (message.conversationId === conversationId && !isEnd.current) setNewCount((count) => count + 1)

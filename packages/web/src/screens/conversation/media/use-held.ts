@@ -1,10 +1,10 @@
 // Holds a file as long as a component shows it.
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import type { MediaFile, MediaFiles } from '../../../session/media-files.ts'
 
 /** The file of a message. It may leave the memory once nothing shows it. */
 export function useHeld(files: MediaFiles, contact: string, mediaKey: string): MediaFile {
   const file = files.get(contact, mediaKey)
-  useEffect(() => files.hold(file), [file])
+  useLayoutEffect(() => files.hold(file), [file])
   return file
 }
