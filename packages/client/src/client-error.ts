@@ -90,11 +90,11 @@ export type ClientErrorCode = (typeof clientErrorCodes)[number]
 export interface ClientErrorDetails {
   readonly cause?: unknown
   /** The relay's error code, if the code is `REFUSED`. */
-  readonly refusal?: ErrorCode
+  readonly refusal?: ErrorCode | undefined
   /** The account that a 409 answer to registering names. Only the relay's claim until a login succeeds. */
   readonly account?: ErrorDetails['account']
   /** How long the relay asks to wait before a retry, in milliseconds. */
-  readonly retryAfterMs?: number
+  readonly retryAfterMs?: number | undefined
 }
 
 /** The only error that the client throws on purpose. */
@@ -111,7 +111,7 @@ export class ClientError extends Error {
   readonly retryAfterMs: number | undefined
 
   constructor(code: ClientErrorCode, message: string, details: ClientErrorDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    super(message, details)
     this.code = code
     this.refusal = details.refusal
     this.account = details.account

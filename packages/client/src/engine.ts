@@ -1,5 +1,5 @@
 // Runs one identity: creates its parts, connects them, and passes each frame to the right part.
-import { accountEndpoints, type CallFrameType, type RelayFrame } from '@sotto/protocol'
+import { accountEndpoints, type CallFrameType, isErrorCode, type RelayFrame } from '@sotto/protocol'
 import { type ActiveIdentity, accountKeyMismatch, forgetKeys } from './account/account.ts'
 import { asClientError, ClientError } from './client-error.ts'
 import { Friends, Sessions } from './contacts/contacts.ts'
@@ -199,9 +199,11 @@ export class Engine {
 
   async #onErrorFrame(frame: Extract<RelayFrame, { type: 'error' }>): Promise<void> {
     if (await this.messages.onError(frame)) return
+    const { error, message } = frame
     // The refusal of the next connection says why.
-    if (frame.error === 'ACCOUNT_SUSPENDED') return
-    this.#emitter.emit('error', new ClientError('REFUSED', `the relay refused a frame: ${frame.error}`))
+    if (error === 'ACCOUNT_SUSPENDED') return
+    const refusal = isErrorCode(error) ? error : undefined
+    this.#emitter.emit('error', new ClientError('REFUSED', `${error}: ${message}`, { refusal }))
   }
 
   /**

@@ -273,6 +273,18 @@ test('texts that look like media or JSON are shown as text', async () => {
   expect(person.heard.message.map(({ msgType }) => msgType)).toEqual(texts.map(() => 'text'))
 })
 
+test('a refusal that nothing waits for is an error with its code, if this version knows it', async () => {
+  const person = await world.victim([])
+  for (const error of ['CHANNEL_CLOSED', 'NO_SUCH_CODE', 'toString'])
+    relay.send({ type: 'error', error, message: 'words' })
+  await until('the application gets them', () => person.heard.error.length === 3)
+  expect(person.heard.error).toMatchObject([
+    { code: 'REFUSED', refusal: 'CHANNEL_CLOSED', message: 'CHANNEL_CLOSED: words', retry: 'never' },
+    { code: 'REFUSED', refusal: undefined, message: 'NO_SUCH_CODE: words', retry: undefined },
+    { code: 'REFUSED', refusal: undefined, message: 'toString: words', retry: undefined },
+  ])
+})
+
 test('an unexpected goaway, error or sync_end loses no message', async () => {
   const bob = makePeer('bob')
   const person = await world.victim([bob])

@@ -17,7 +17,7 @@ import { KeysBar } from './screens/keys-bar.tsx'
 import { Shortcuts } from './screens/shortcuts/shortcuts.tsx'
 import { NewPhrase } from './screens/welcome/new-phrase.tsx'
 import { Welcome } from './screens/welcome/welcome.tsx'
-import { isStoreBroken, notices } from './session/notices.ts'
+import { isStoreBroken, notices, suspension } from './session/notices.ts'
 import { preferences } from './session/preferences.ts'
 import { go, href, route } from './session/route.ts'
 import { useSession } from './session/use-session.ts'
@@ -62,6 +62,11 @@ const CallLayer = lazy(
 
 const ReplacedBar = lazy(
   async () => (await import('./screens/replaced-bar.tsx')).ReplacedBar,
+  () => null,
+)
+
+const SuspensionBar = lazy(
+  async () => (await import('./screens/suspension-bar.tsx')).SuspensionBar,
   () => null,
 )
 
@@ -144,10 +149,13 @@ function Panes() {
   return (
     <div class="app" data-open={isInvited || id !== undefined}>
       <div class="app-main">
-        {isStoreBroken.value && <StoreBar />}
-        {session.isReplaced.value && <ReplacedBar />}
-        <KeysBar />
-        <ConnectionBar />
+        <div class="app-bars">
+          {isStoreBroken.value && <StoreBar />}
+          {session.isReplaced.value && <ReplacedBar />}
+          <KeysBar />
+          {suspension.value && <SuspensionBar error={suspension.value} />}
+          <ConnectionBar />
+        </div>
         <main class="app-panes">
           <div class="app-pane app-list" onPointerDown={({ target }) => beginOpening(session, target)}>
             <List />

@@ -18,6 +18,7 @@ import { settings as settingsAr } from '../src/texts/ar/settings.ts'
 import { shop as shopAr } from '../src/texts/ar/shop.ts'
 import { shortcuts as shortcutsAr } from '../src/texts/ar/shortcuts.ts'
 import { store as storeAr } from '../src/texts/ar/store.ts'
+import { suspension as suspensionAr } from '../src/texts/ar/suspension.ts'
 import { trust as trustAr } from '../src/texts/ar/trust.ts'
 import { admin } from '../src/texts/en/admin.ts'
 import { adminDeeds } from '../src/texts/en/admin-deeds.ts'
@@ -37,6 +38,7 @@ import { settings } from '../src/texts/en/settings.ts'
 import { shop } from '../src/texts/en/shop.ts'
 import { shortcuts } from '../src/texts/en/shortcuts.ts'
 import { store } from '../src/texts/en/store.ts'
+import { suspension } from '../src/texts/en/suspension.ts'
 import { trust } from '../src/texts/en/trust.ts'
 
 /** Every text in English. */
@@ -59,6 +61,7 @@ export const english = {
   shop,
   shortcuts,
   store,
+  suspension,
   trust,
 }
 
@@ -84,5 +87,6 @@ export const arabic: AllTexts = {
   shop: shopAr,
   shortcuts: shortcutsAr,
   store: storeAr,
+  suspension: suspensionAr,
   trust: trustAr,
 }

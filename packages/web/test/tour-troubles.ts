@@ -1,5 +1,6 @@
 // A tour through what goes wrong, and what asks before something is deleted.
 import { deriveIdentityKeys, encodeBase64, generateMnemonic } from '@sotto/crypto'
+import { liftSuspension, suspendAccount } from '../../client/test/operator.ts'
 import { Person } from '../../client/test/people.ts'
 import type { AppPerson } from './app-person.ts'
 import type { AppStage } from './app-stage.ts'
@@ -89,6 +90,21 @@ export async function tourOfTroubles(stage: AppStage, options: PersonOptions, lo
   await page.getByRole('button', { name: t.trust.renewBlind }).waitFor()
   await see('keys-changed-code')
   await asks(person, new URL(page.url()).hash, [t.trust.renewBlind, t.trust.renewSame], see)
+
+  // Two bars at once, one of them with the most that an operator can write.
+  person.expects(/status of 403 .*\/ws\/ticket/)
+  const { alias } = me
+  const until = '2037-01-31T12:00:00.000Z'
+  await suspendAccount(stage.relay, alias, { why: talk.post.padEnd(500, ` ${talk.post}`), until })
+  await person.reads(t.suspension.title)
+  await person.goesTo('#/contacts')
+  await see('suspended')
+  await person.goesTo('#/chats')
+  await person.opens(talk.friend)
+  await see('suspended-conversation')
+  await liftSuspension(stage.relay, alias)
+  await person.presses(t.suspension.check)
+  await page.getByText(t.suspension.title).waitFor({ state: 'detached' })
 
   await person.goesTo('#/chats')
   const device = await Person.open(talk.me, stage.relay.url)

@@ -78,7 +78,10 @@ export interface ClientEvents {
   call_waiting: { readonly callId: string }
   /** A call has ended and is in the log. Only with the module `Calls`. */
   call_logged: CallRecord
-  /** An error that no call of the application reports. */
+  /**
+   * An error that no call of the application reports. `REFUSED` with `ACCOUNT_SUSPENDED` says in its message
+   * why the operator has suspended the account; the client stays disconnected until the next `connect`.
+   */
   error: ClientError
 }
 

@@ -19,10 +19,6 @@ export function carryError({ code, message, refusal, account, retryAfterMs }: Cl
   return { code, message, refusal, account, retryAfterMs }
 }
 
-export function toClientError({ code, message, refusal, account, retryAfterMs }: CarriedError): ClientError {
-  return new ClientError(code, message, {
-    ...(refusal === undefined ? {} : { refusal }),
-    ...(account === undefined ? {} : { account }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-  })
+export function toClientError({ code, message, ...details }: CarriedError): ClientError {
+  return new ClientError(code, message, details)
 }

@@ -175,19 +175,17 @@ export function baseOf(relayUrl: URL): string {
 
 /** The error for an answer of the relay that is not a success and has this text. */
 export function refusal({ status, headers }: Response, text: string): ClientError {
-  const problem = parseObject(text)
-  const code = problem?.error
+  const { error: code, uuid, alias_id, detail, title } = parseObject(text) ?? {}
   if (typeof code !== 'string' || !isErrorCode(code)) {
     // From 500 on it is often the error page of a proxy, while the relay behind it restarts.
     return new ClientError(status < 500 ? 'BAD_REPLY' : 'NETWORK', `the relay answered ${status}`)
   }
-  const { uuid, alias_id, detail, title } = problem ?? {}
   const words = [detail, title].find((text) => typeof text === 'string')
   const retryAfterMs = Number(headers.get('retry-after') ?? Number.NaN) * 1000
   return new ClientError('REFUSED', words === undefined ? code : `${code}: ${words}`, {
     refusal: code,
-    ...(typeof uuid === 'string' && typeof alias_id === 'string' ? { account: { uuid, alias_id } } : {}),
-    ...(Number.isFinite(retryAfterMs) && retryAfterMs >= 0 ? { retryAfterMs } : {}),
+    account: typeof uuid === 'string' && typeof alias_id === 'string' ? { uuid, alias_id } : undefined,
+    retryAfterMs: Number.isFinite(retryAfterMs) && retryAfterMs >= 0 ? retryAfterMs : undefined,
   })
 }
 

@@ -1,6 +1,6 @@
 // Above every screen: the relay cannot be reached.
 import { useEffect, useState } from 'preact/hooks'
-import { isStoreBroken } from '../session/notices.ts'
+import { isStoreBroken, suspension } from '../session/notices.ts'
 import { route } from '../session/route.ts'
 import { useSession } from '../session/use-session.ts'
 import { texts } from '../texts/texts.ts'
@@ -21,7 +21,7 @@ export function ConnectionBar() {
   }, [network === 'connected'])
 
   // Other bars say it.
-  if (session.isReplaced.value || isStoreBroken.value) return null
+  if (session.isReplaced.value || isStoreBroken.value || suspension.value) return null
   if (network === 'connected' || !isLong) return null
   const [place = 'chats'] = route.value.path
   return (

@@ -19,6 +19,9 @@ export const notices = signal<readonly Notice[]>([])
 /** The store of this device has failed, as on a full disk. Nothing is stored until it is opened again. */
 export const isStoreBroken = signal(false)
 
+/** What the relay says about the suspension of this account, until it is lifted. */
+export const suspension = signal<ClientError | undefined>(undefined)
+
 /** Shows a notice for some seconds. Returns a function that removes it. */
 export function notify(
   text: string,
@@ -40,7 +43,15 @@ export function notifyError(error: unknown): void {
     if (isStoreBroken.value) return
     isStoreBroken.value = true
   }
+  noticeSuspension(error)
   notify(explain(error), { kind: 'error' })
+}
+
+/** Shows the bar of a suspended account, if this error says that it is one. Returns whether it does. */
+export function noticeSuspension(error: unknown): boolean {
+  const isSuspended = error instanceof ClientError && error.refusal === 'ACCOUNT_SUSPENDED'
+  if (isSuspended) suspension.value = error
+  return isSuspended
 }
 
 /** Runs work that the user asked for, and shows its error. Returns whether it was done. */

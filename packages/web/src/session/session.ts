@@ -8,7 +8,7 @@ import { conversations, follow, friends } from '@sotto/client/signals'
 import { loadTexts } from '../texts/texts.ts'
 import type { Phone } from './calls/phone.ts'
 import type { LaterModules } from './later-modules.ts'
-import { isStoreBroken, notifyError } from './notices.ts'
+import { isStoreBroken, noticeSuspension, notifyError, suspension } from './notices.ts'
 import { preferences } from './preferences.ts'
 import { go, href } from './route.ts'
 import { withSame } from './same.ts'
@@ -65,7 +65,9 @@ export class Session {
     this.organizer = new Organizer(client)
     client.on('network_state', (state) => {
       this.#network.value = state
-      if (state === 'connected') this.#isReplaced.value = false
+      if (state !== 'connected') return
+      this.#isReplaced.value = false
+      suspension.value = undefined
     })
     client.on('identity_changed', () => this.#look())
     client.on('lock_state', () => this.#look())
@@ -79,6 +81,8 @@ export class Session {
     })
     client.on('call_waiting', () => this.beginTalking())
     client.on('error', (error) => {
+      // Each attempt to connect says it again, and the bar says it already.
+      if (noticeSuspension(error)) return
       // The state of the connection is shown anyway.
       if (error.code !== 'NETWORK' && error.code !== 'SIGNED_OUT') notifyError(error)
     })
@@ -287,6 +291,7 @@ export class Session {
     this.#conversations.value = undefined
     this.#friends.value = []
     this.#missed.value = []
+    suspension.value = undefined
   }
 
   #showTyping(conversationId: string): void {

@@ -27,6 +27,7 @@ export const errors: typeof en = {
     INVALID_ARCHIVE: 'هذا الملف ليس أرشيفًا كاملًا من Sotto.',
     NOT_FOUND: 'لا يوجد أحد ولا شيء بهذا الاسم.',
     NOT_FRIENDS: 'لستما صديقين.',
+    ACCOUNT_SUSPENDED: 'أوقف مشغّل الخادم حسابك.',
     RATE_LIMITED: 'تكرر ذلك أكثر من اللازم. انتظر لحظة وأعد المحاولة.',
     MAILBOX_FULL: 'تنتظر هذا الشخص رسائل كثيرة. حاول لاحقًا.',
     RELAY_FULL: 'لم تبق مساحة لدى الخادم. حاول لاحقًا.',

@@ -25,6 +25,7 @@ export const errors = {
     INVALID_ARCHIVE: 'This file is no complete archive of Sotto.',
     NOT_FOUND: 'There is nobody and nothing of this name.',
     NOT_FRIENDS: 'You are not friends with this person.',
+    ACCOUNT_SUSPENDED: 'The operator of the relay has suspended your account.',
     RATE_LIMITED: 'That was too often. Wait a moment and try again.',
     MAILBOX_FULL: 'Too much waits for this person already. Try later.',
     RELAY_FULL: 'The relay has no space left. Try later.',
