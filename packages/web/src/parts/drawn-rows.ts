@@ -32,6 +32,7 @@ export class DrawnRows {
     this.#offset = offset
     if (this.#isScrolling) return
     this.#isScrolling = true
+    this.stop()
     this.#frame = requestAnimationFrame(() => {
       // A task that is made while a frame is made runs when the frame is painted.
       this.#timer = setTimeout(() => {
@@ -61,6 +62,11 @@ export class DrawnRows {
   /** Whether all rows in view are drawn. */
   contain(inView: { readonly startIndex: number; readonly endIndex: number } | null): boolean {
     return inView !== null && inView.startIndex >= this.#first && inView.endIndex <= this.#last
+  }
+
+  /** What is drawn next has all rows beside the view, also if the frame of a scroll is not painted yet. */
+  drawAll(): void {
+    this.#isScrolling = false
   }
 
   stop(): void {

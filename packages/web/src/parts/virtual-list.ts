@@ -42,11 +42,25 @@ export function useVirtualList(options: Options): Virtualizer<HTMLElement, HTMLE
   }
   const resolved: VirtualizerOptions<HTMLElement, HTMLElement> = {
     observeElementRect,
-    observeElementOffset: (list, tell) =>
-      observeElementOffset(list, (offset, isScrolling) => {
+    observeElementOffset: (list, tell) => {
+      const { scrollElement } = list
+      // The tab key leads to the next row only if that is drawn, and a frame may be long in coming.
+      const onKeyDown = ({ key }: KeyboardEvent): void => {
+        if (key !== 'Tab') return
+        rows.drawAll()
+        tell(scrollElement?.scrollTop ?? 0, false)
+        drawAgain(undefined)
+      }
+      scrollElement?.addEventListener('keydown', onKeyDown)
+      const stop = observeElementOffset(list, (offset, isScrolling) => {
         if (isScrolling) rows.scrolled(offset)
         tell(offset, isScrolling)
-      }),
+      })
+      return () => {
+        scrollElement?.removeEventListener('keydown', onKeyDown)
+        stop?.()
+      }
+    },
     rangeExtractor,
     // While new rows are measured, each of them corrects the place. Only the last correction is made: after
     // each one the browser would have to lay out the page again for the next row.
