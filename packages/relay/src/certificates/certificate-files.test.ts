@@ -1,5 +1,6 @@
-// The operator's certificate at the start: what is refused, with its reason, and what is only complained of.
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+// The operator's certificate: what is refused at the start and why, what is only complained of, and a new one
+// that cannot be put into use yet.
+import { afterAll, afterEach, beforeAll, expect, jest, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,18 +13,32 @@ let folder = ''
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sotto-certificate-'))
 })
+afterEach(() => {
+  jest.useRealTimers()
+})
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** Opens these files. @returns what it logged */
-async function opened({ cert, key }: { cert: string; key: string }, host: string, atMs: number) {
+/** Writes the files. */
+async function put({ cert, key }: { cert: string; key: string }) {
   const files = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') }
   await Promise.all([Bun.write(files.cert, cert), Bun.write(files.key, key)])
+  return files
+}
+
+/** Opens these files. */
+async function openedSource(pair: { cert: string; key: string }, host: string, atMs: number) {
+  const files = await put(pair)
   const logged: string[] = []
   const write = (event: string): void => void logged.push(event)
   const log: Log = { error: write, warn: write, info: write, debug: write }
   const source = openCertificateFiles(files, { host, clock: { now: () => atMs, monotonic: () => 0 }, log })
-  expect(source.pair).toEqual({ cert, key })
-  return logged
+  expect(source.pair).toEqual({ cert: pair.cert, key: pair.key })
+  return { source, logged }
+}
+
+/** Opens these files. @returns what it logged */
+async function opened(pair: { cert: string; key: string }, host: string, atMs: number) {
+  return (await openedSource(pair, host, atMs)).logged
 }
 
 /** The message of a refusal. */
@@ -52,4 +67,21 @@ test('others are refused with the reason, which quotes no key', async () => {
   expect(await refusal({ ...pair, key: certify(['relay.example']).key })).toContain('another one')
   expect(await refusal({ ...pair, key: 'secret' })).toMatch(/there is no private key in PEM$/)
   expect(await refusal({ ...pair, cert: '' })).toContain('there is no certificate in PEM')
+})
+
+test('a new one that cannot be put into use is tried until it can, and the log says so once', async () => {
+  jest.useFakeTimers()
+  const { source, logged } = await openedSource(certify(['relay.example']), 'relay.example', Date.now())
+  const [taken, next] = [[] as string[], certify(['relay.example'])]
+  let failures = 4
+  source.watch(({ cert }) => {
+    if (failures-- > 0) throw new Error('EMFILE')
+    taken.push(cert)
+  })
+  await put(next)
+  for (let look = 0; look < 4; look++) jest.advanceTimersByTime(1000)
+  expect([taken, logged]).toEqual([[], ['certificate_failed']])
+  for (let look = 0; look < 4; look++) jest.advanceTimersByTime(1000)
+  expect([taken, logged]).toEqual([[next.cert], ['certificate_failed', 'certificate_replaced']])
+  source.stop()
 })

@@ -38,15 +38,14 @@ export function openCertificateFiles(files: CertificateFiles, parts: FileParts):
     pair,
     watch: (use) => {
       let refused = ''
+      let failed = ''
       timer = setInterval(() => {
         const found = versionOf(files)
         if (found === version) return
+        let next: CertificatePair
         try {
-          const next = readPair(files)
+          next = readPair(files)
           if (checkCertificate(next, host) <= clock.now()) throw new CertificateError('it has expired')
-          use(next)
-          version = found
-          log.info('certificate_replaced', { setting: 'TLS_CERT' })
         } catch (error) {
           // One of the two files may be replaced before the other, so only the second look complains.
           if (refused === found) {
@@ -54,7 +53,23 @@ export function openCertificateFiles(files: CertificateFiles, parts: FileParts):
             log.error('certificate_refused', { setting: 'TLS_CERT', reason: reasonOf(error) })
           }
           refused = found
+          return
         }
+        try {
+          use(next)
+        } catch (error) {
+          // The files are good, so it is tried at each look, and said once.
+          if (failed !== found)
+            log.error('certificate_failed', {
+              setting: 'TLS_CERT',
+              reason: reasonOf(error),
+              durationMs: LOOK_EVERY_MS,
+            })
+          failed = found
+          return
+        }
+        version = found
+        log.info('certificate_replaced', { setting: 'TLS_CERT' })
       }, LOOK_EVERY_MS)
     },
     maintain: () => undefined, // Replacing the files is up to the operator.
