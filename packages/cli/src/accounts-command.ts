@@ -2,18 +2,11 @@
 // its store.
 import type { AccountLine } from '@sotto/relay'
 import { type CommandGroup, type Flags, textFlag, UsageError } from './command.ts'
-import {
-  at,
-  changeFlags,
-  commonFlags,
-  print,
-  reasonIfGiven,
-  reasonOf,
-  tell,
-  whoOf,
-} from './moderation-flags.ts'
+import { changeAction, findAction, linesOr, showAction } from './moderation-actions.ts'
 import { accountText } from './moderation-text.ts'
 import { sanitizeLine } from './sanitize.ts'
+
+const ALIAS = { ALIAS: 'alias_id' }
 
 export const accountsCommand: CommandGroup = {
   name: 'accounts',
@@ -53,67 +46,37 @@ the store. ALIAS may be a former one. "sotto deeds" shows what was done, by whom
 If no relay runs on this machine and DATABASE_URL is set, the command uses that database.
 The exit code is 0, 1 if the relay refused, or 2 if the command was called wrongly.`,
   actions: [
-    {
-      name: 'find',
-      optionalWords: ['TEXT'],
-      options: { ...commonFlags, suspended: { type: 'boolean' } },
-      run: async (flags, [text]) => {
-        const filter = { ...(text ? { text } : {}), suspended: flags.suspended === true }
-        const accounts = await tell((relay) => relay.tellRelay(at(flags), 'accounts.find', filter))
-        const lines = accounts.length === 0 ? ['There are no such accounts.'] : accounts.map(lineOf)
-        return print(flags, accounts, lines.join('\n'))
-      },
-    },
-    {
-      name: 'show',
-      words: ['ALIAS'],
-      options: commonFlags,
-      run: async (flags, [alias_id]) => {
-        const detail = await tell((relay) => relay.tellRelay(at(flags), 'accounts.show', { alias_id }))
-        return print(flags, detail, accountText(detail))
-      },
-    },
-    {
-      name: 'log-out',
-      words: ['ALIAS'],
-      options: changeFlags,
-      run: async (flags, [alias_id]) => {
-        const input = { alias_id, ...whoOf(flags), ...reasonIfGiven(flags) }
-        const account = await tell((relay) => relay.tellRelay(at(flags), 'accounts.log-out', input))
-        return print(flags, account, `${account.alias_id} is logged out everywhere.`)
-      },
-    },
-    {
-      name: 'suspend',
-      words: ['ALIAS'],
-      options: { ...changeFlags, for: { type: 'string' } },
-      run: async (flags, [alias_id]) => {
-        const input = { alias_id, ...whoOf(flags), ...reasonOf(flags), ...untilOf(flags) }
-        const account = await tell((relay) => relay.tellRelay(at(flags), 'accounts.suspend', input))
-        const end = account.suspended?.until ?? 'it is lifted'
-        return print(flags, account, `${account.alias_id} is suspended until ${end}.`)
-      },
-    },
-    {
-      name: 'lift',
-      words: ['ALIAS'],
-      options: changeFlags,
-      run: async (flags, [alias_id]) => {
-        const input = { alias_id, ...whoOf(flags), ...reasonIfGiven(flags) }
-        const account = await tell((relay) => relay.tellRelay(at(flags), 'accounts.lift', input))
-        return print(flags, account, `${account.alias_id} is not suspended any more.`)
-      },
-    },
-    {
-      name: 'delete',
-      words: ['ALIAS'],
-      options: changeFlags,
-      run: async (flags, [alias_id]) => {
-        const input = { alias_id, ...whoOf(flags), ...reasonOf(flags) }
-        const account = await tell((relay) => relay.tellRelay(at(flags), 'accounts.delete', input))
-        return print(flags, account, `${account.alias_id} is deleted.`)
-      },
-    },
+    findAction({
+      command: 'accounts.find',
+      state: 'suspended',
+      said: linesOr('There are no such accounts.', lineOf),
+    }),
+    showAction({ command: 'accounts.show', words: ALIAS, said: accountText }),
+    changeAction({
+      command: 'accounts.log-out',
+      words: ALIAS,
+      said: ({ alias_id }) => `${alias_id} is logged out everywhere.`,
+    }),
+    changeAction({
+      command: 'accounts.suspend',
+      words: ALIAS,
+      needsReason: true,
+      options: { for: { type: 'string' } },
+      more: untilOf,
+      said: ({ alias_id, suspended }) =>
+        `${alias_id} is suspended until ${suspended?.until ?? 'it is lifted'}.`,
+    }),
+    changeAction({
+      command: 'accounts.lift',
+      words: ALIAS,
+      said: ({ alias_id }) => `${alias_id} is not suspended any more.`,
+    }),
+    changeAction({
+      command: 'accounts.delete',
+      words: ALIAS,
+      needsReason: true,
+      said: ({ alias_id }) => `${alias_id} is deleted.`,
+    }),
   ],
 }
 

@@ -1,18 +1,10 @@
 // sotto channels and sotto ids: what the operator does to channels and to ids that are held.
 import type { ChannelDetail, ChannelLine } from '@sotto/relay'
 import type { CommandGroup } from './command.ts'
-import {
-  at,
-  changeFlags,
-  commonFlags,
-  print,
-  reasonIfGiven,
-  reasonOf,
-  tell,
-  whoOf,
-} from './moderation-flags.ts'
+import { changeAction, findAction, linesOr, showAction } from './moderation-actions.ts'
 import { sanitizeLine } from './sanitize.ts'
 
+const CHANNEL = { CHANNEL: 'channel_id' }
 const COMMON = `  --reason TEXT    why, at most 500 characters
   --by NAME        who does it (default: your user name on this machine)
   --json           print JSON instead of text
@@ -47,66 +39,35 @@ Works on the channels of the relay on this machine, like "sotto accounts".
 
 ${COMMON}`,
   actions: [
-    {
-      name: 'find',
-      optionalWords: ['TEXT'],
-      options: { ...commonFlags, closed: { type: 'boolean' } },
-      run: async (flags, [text]) => {
-        const filter = { ...(text ? { text } : {}), closed: flags.closed === true }
-        const channels = await tell((relay) => relay.tellRelay(at(flags), 'channels.find', filter))
-        const lines = channels.length === 0 ? ['There are no such channels.'] : channels.map(lineOf)
-        return print(flags, channels, lines.join('\n'))
-      },
-    },
-    {
-      name: 'show',
-      words: ['CHANNEL'],
-      options: commonFlags,
-      run: async (flags, [channel_id]) => {
-        const detail = await tell((relay) => relay.tellRelay(at(flags), 'channels.show', { channel_id }))
-        return print(flags, detail, detailText(detail))
-      },
-    },
-    {
-      name: 'remove-post',
-      words: ['CHANNEL', 'POST'],
-      options: changeFlags,
-      run: async (flags, [channel_id, post_id]) => {
-        const input = { channel_id, post_id, ...whoOf(flags), ...reasonOf(flags) }
-        const removed = await tell((relay) => relay.tellRelay(at(flags), 'channels.remove-post', input))
-        return print(flags, removed, `${removed.post_id} is removed.`)
-      },
-    },
-    {
-      name: 'close',
-      words: ['CHANNEL'],
-      options: changeFlags,
-      run: async (flags, [channel_id]) => {
-        const input = { channel_id, ...whoOf(flags), ...reasonOf(flags) }
-        const closed = await tell((relay) => relay.tellRelay(at(flags), 'channels.close', input))
-        return print(flags, closed, `${closed.channel_id} is closed.`)
-      },
-    },
-    {
-      name: 'open',
-      words: ['CHANNEL'],
-      options: changeFlags,
-      run: async (flags, [channel_id]) => {
-        const input = { channel_id, ...whoOf(flags), ...reasonIfGiven(flags) }
-        const opened = await tell((relay) => relay.tellRelay(at(flags), 'channels.open', input))
-        return print(flags, opened, `${opened.channel_id} is open.`)
-      },
-    },
-    {
-      name: 'delete',
-      words: ['CHANNEL'],
-      options: changeFlags,
-      run: async (flags, [channel_id]) => {
-        const input = { channel_id, ...whoOf(flags), ...reasonOf(flags) }
-        const deleted = await tell((relay) => relay.tellRelay(at(flags), 'channels.delete', input))
-        return print(flags, deleted, `${deleted.channel_id} is deleted.`)
-      },
-    },
+    findAction({
+      command: 'channels.find',
+      state: 'closed',
+      said: linesOr('There are no such channels.', lineOf),
+    }),
+    showAction({ command: 'channels.show', words: CHANNEL, said: detailText }),
+    changeAction({
+      command: 'channels.remove-post',
+      words: { ...CHANNEL, POST: 'post_id' },
+      needsReason: true,
+      said: ({ post_id }) => `${post_id} is removed.`,
+    }),
+    changeAction({
+      command: 'channels.close',
+      words: CHANNEL,
+      needsReason: true,
+      said: ({ channel_id }) => `${channel_id} is closed.`,
+    }),
+    changeAction({
+      command: 'channels.open',
+      words: CHANNEL,
+      said: ({ channel_id }) => `${channel_id} is open.`,
+    }),
+    changeAction({
+      command: 'channels.delete',
+      words: CHANNEL,
+      needsReason: true,
+      said: ({ channel_id }) => `${channel_id} is deleted.`,
+    }),
   ],
 }
 
@@ -122,16 +83,11 @@ for, is not freed.
 
 ${COMMON}`,
   actions: [
-    {
-      name: 'free',
-      words: ['ID'],
-      options: changeFlags,
-      run: async (flags, [alias_id]) => {
-        const input = { alias_id, ...whoOf(flags), ...reasonIfGiven(flags) }
-        const freed = await tell((relay) => relay.tellRelay(at(flags), 'ids.free', input))
-        return print(flags, freed, `${freed.alias_id} is free.`)
-      },
-    },
+    changeAction({
+      command: 'ids.free',
+      words: { ID: 'alias_id' },
+      said: ({ alias_id }) => `${alias_id} is free.`,
+    }),
   ],
 }
 

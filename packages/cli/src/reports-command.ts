@@ -1,6 +1,7 @@
 // sotto reports: what people reported to the operator.
-import type { ReportLine } from '@sotto/relay'
+import type { ReportDetail, ReportLine } from '@sotto/relay'
 import { type CommandGroup, UsageError } from './command.ts'
+import { linesOr } from './moderation-actions.ts'
 import { at, changeFlags, commonFlags, print, reasonIfGiven, tell, whoOf } from './moderation-flags.ts'
 import { sanitizeLine, sanitizeText } from './sanitize.ts'
 
@@ -17,7 +18,7 @@ attached may be false.
 
   list             reports that are not done, newest first, at most 50
     --all            also those that are done
-  show             one report with what was attached
+  show             one report with what was attached, and the post that it is about
   done             record that it was dealt with, and erase what was attached
 
   --reason TEXT    what became of it, at most 500 characters
@@ -33,8 +34,7 @@ If no relay runs on this machine and DATABASE_URL is set, the command uses that 
       run: async (flags) => {
         const all = flags.all === true
         const reports = await tell((relay) => relay.tellRelay(at(flags), 'reports.list', { all }))
-        const lines = reports.length === 0 ? ['There are no such reports.'] : reports.map(lineOf)
-        return print(flags, reports, lines.join('\n'))
+        return print(flags, reports, linesOr('There are no such reports.', lineOf)(reports))
       },
     },
     {
@@ -44,8 +44,7 @@ If no relay runs on this machine and DATABASE_URL is set, the command uses that 
       run: async (flags, [number]) => {
         const input = { id: idOf(number) }
         const report = await tell((relay) => relay.tellRelay(at(flags), 'reports.show', input))
-        const content = report.content === null ? [] : ['', sanitizeText(report.content)]
-        return print(flags, report, [lineOf(report), ...content].join('\n'))
+        return print(flags, report, detailText(report))
       },
     },
     {
@@ -64,6 +63,15 @@ If no relay runs on this machine and DATABASE_URL is set, the command uses that 
 function idOf(text: string | undefined): number {
   if (text !== undefined && /^[1-9]\d{0,14}$/.test(text)) return Number(text)
   throw new UsageError(`NUMBER is the number of a report, not "${text}"`)
+}
+
+function detailText(report: ReportDetail): string {
+  const { post, content } = report
+  return [
+    lineOf(report),
+    ...(post === null ? [] : ['', 'The post:', sanitizeText(post)]),
+    ...(content === null ? [] : ['', 'What the reporter attached:', sanitizeText(content)]),
+  ].join('\n')
 }
 
 function lineOf({

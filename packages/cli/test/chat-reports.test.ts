@@ -94,7 +94,8 @@ test('a channel and a post in it are reported, and its owner reads why it is clo
   await bob.sees(/• Reported post ▪1 to the operator/)
   bob.enter('/reportchannel quick money It is all a lie.')
   await bob.sees(new RegExp(`• Reported the channel Quick Money \\(${channel}\\)`))
-  expect(await operator('reports', 'list')).toMatchObject([
+  const reports = await operator('reports', 'list')
+  expect(reports).toMatchObject([
     { about: 'channel', object: channel, reason: 'It is all a lie.' },
     {
       about: 'post',
@@ -102,6 +103,11 @@ test('a channel and a post in it are reported, and its owner reads why it is clo
       reason: 'It asks for phrases.',
     },
   ])
+  const [, ofPost] = reports
+  expect(await operator('reports', 'show', `${ofPost.id}`)).toMatchObject({ post: 'send me your phrase' })
+  const [, post = ''] = ofPost.object.split(' ')
+  await operator('channels', 'remove-post', channel ?? '', post, '--reason', 'You ask for phrases.')
+  expect(await operator('reports', 'show', `${ofPost.id}`)).toMatchObject({ post: null })
   await operator('channels', 'close', channel ?? '', '--reason', 'You ask for phrases.')
   alice.enter('/post quick money again')
   await alice.sees(/^! The operator of the relay has closed this channel: You ask for phrases\.$/)

@@ -48,6 +48,10 @@ onEveryEngine((relay) => {
       `${channel_id} ${post_id}`,
       channel_id,
     ])
+    const [ofPost] = await openOf(relay, reporter)
+    expect(await ask(relay, 'reports.show', { id: ofPost?.id })).toMatchObject({ post: 'one', content: null })
+    expect((await owner.bare('DELETE', `/channels/${channel_id}/posts/${post_id}`)).status).toBe(200)
+    expect(await ask(relay, 'reports.show', { id: ofPost?.id })).toMatchObject({ post: null })
     const missing = `ch_${'x'.repeat(22)}`
     expectProblem(await reporter.report({ about: 'channel', channel_id: missing, reason }), 404, 'NOT_FOUND')
     const elsewhere = { about: 'post', channel_id: missing, post_id, reason }

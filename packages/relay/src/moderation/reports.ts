@@ -34,8 +34,14 @@ const ReportLine = v.object({
 })
 /** See {@link ReportLine}. */
 export type ReportLine = v.InferOutput<typeof ReportLine>
-const ReportDetail = v.object({ ...ReportLine.entries, content: v.nullable(v.string()) })
-/** A report with what the reporter attached. */
+const ReportDetail = v.object({
+  ...ReportLine.entries,
+  /** What the reporter attached. */
+  content: v.nullable(v.string()),
+  /** The text of the reported post; null if the report is about something else, or the post is gone. */
+  post: v.nullable(v.string()),
+})
+/** A report with all that it is about. */
 export type ReportDetail = v.InferOutput<typeof ReportDetail>
 
 /** The schema of each command's answer. */
@@ -105,10 +111,10 @@ export function reportCommands({
         return rows.map(lineOf)
       },
     ),
-    /** Shows a report with what the reporter attached. */
+    /** Shows a report with what the reporter attached, and with the post, which everybody can read. */
     'reports.show': operatorCommand(v.object(ById), async ({ id }): Promise<ReportDetail> => {
       const row = await getReport(storage.sql, id)
-      return { ...lineOf(row), content: row.content }
+      return { ...lineOf(row), content: row.content, post: await postOf(storage.sql, row) }
     }),
     /** Records that a report was dealt with, and erases what the reporter attached. */
     'reports.done': operatorCommand(
@@ -162,6 +168,13 @@ async function getReport(sql: Sql, id: number): Promise<ReportRow> {
     WHERE reports.id = ${id}`
   if (!row) throw new OperatorRefusal(`there is no report ${id}`)
   return row
+}
+
+async function postOf(sql: Sql, { about, object }: ReportRow): Promise<string | null> {
+  if (about !== 'post') return null
+  const [post] = await sql<{ content: string }>`
+    SELECT content FROM channel_posts WHERE post_id = ${object.slice(object.indexOf(' ') + 1)}`
+  return post?.content ?? null
 }
 
 function lineOf({
