@@ -73,6 +73,9 @@ const pageCommands = [
   'channels.close',
   'channels.open',
   'channels.delete',
+  'reports.list',
+  'reports.show',
+  'reports.done',
   'deeds.list',
 ] as const satisfies readonly OperatorCommandName[]
 

@@ -117,6 +117,51 @@ test('a post is removed, and the channel closed and deleted', async () => {
   expect(await stage.tells('channels.find', { text: channel_id })).toEqual([])
 })
 
+test('a report is read as text, its post removed, the account found, and it is done', async () => {
+  const [reporter, owner] = [await wireAccount(stage.relay.url), await wireAccount(stage.relay.url, 'Pillar')]
+  const { channel_id } = (await owner.post('/channels', { name: 'Quick pills' })).body
+  const pills = { type: 'text', content: 'Take <b>two</b>' }
+  const { post_id } = (await owner.post(`/channels/${channel_id}/posts`, pills)).body
+  const content = '<img src=x onerror="document.title=1">\nshe wrote <b>this</b>'
+  await reporter.report({ about: 'post', channel_id, post_id, reason: '<i>poison</i>' })
+  await reporter.report({ about: 'account', alias_id: owner.alias, reason: 'pills again', content })
+  const ada = await stage.enters()
+  const { reports, channels, accounts } = ada.t.adminModeration
+  await ada.visits('reports')
+  await ada.reads('<i>poison</i>')
+  await ada.follows(`${reports.about.post} ${channel_id} ${post_id}`)
+  await ada.reads(reporter.alias)
+  await ada.reads('Take <b>two</b>')
+  await ada.reads(reports.nothingAttached)
+  await ada.presses(channels.removeDo)
+  await does(ada, channels.removeDo, 'no pills here')
+  await ada.reads(reports.postGone)
+  expect((await stage.tells('channels.show', { channel_id })).posts).toBe(0)
+  await ada.presses(reports.doneDo)
+  await ada.reads(reports.doneText)
+  await does(ada, reports.doneDo, 'removed it')
+  await ada.page.getByRole('button', { name: reports.doneDo }).waitFor({ state: 'detached' })
+  await ada.follows(reports.toChannel)
+  await ada.reads('Quick pills')
+
+  await ada.visits('reports')
+  await ada.reads('pills again')
+  expect(await ada.page.getByText('<i>poison</i>').count()).toBe(0)
+  await ada.follows(`${reports.about.account} ${owner.alias}`)
+  const words = ada.page.getByRole('blockquote').filter({ hasText: 'she wrote' })
+  expect(await words.innerText()).toBe(content)
+  await ada.follows(reports.toAccount)
+  await ada.reads(accounts.uuid)
+  await ada.reads('Pillar')
+  await ada.visits('reports')
+  await ada.page.getByRole('switch', { name: reports.withDone }).click()
+  await ada.reads('<i>poison</i>')
+  expect(await stage.tells('reports.list', {})).toMatchObject([{ about: 'account', object: owner.alias }])
+  expect(await stage.tells('deeds.list', { object: post_id })).toMatchObject([
+    { who: 'ada', what: 'channels.remove-post', why: 'no pills here' },
+  ])
+})
+
 test('an invite is shown once, and can be ended', async () => {
   const ada = await stage.enters()
   const t = ada.t.adminDeeds.invites

@@ -16,9 +16,16 @@ export async function fillRelay(stage: AdminStage): Promise<void> {
   await socket.untilPong()
   const channel = (await account.post('/channels', { name: 'Lighthouse', description: 'Ships and weather' }))
     .body
-  await account.post(`/channels/${channel.channel_id}/posts`, { type: 'text', content: 'Fog until noon.' })
+  const { channel_id } = channel
+  const fog = { type: 'text', content: 'Fog until noon.' }
+  const { post_id } = (await account.post(`/channels/${channel_id}/posts`, fog)).body
   const by = { who: 'grace', why: 'Sends the same request to everybody, and was asked to stop' }
   const mallory = await wireAccount(relay.url, 'Mallory')
+  await account.report({
+    ...{ about: 'friend_request', alias_id: mallory.alias, reason: 'The same request, ten times' },
+    content: `2026-11-20T09:00:00.000Z ${mallory.alias}: <b>Buy now</b>\n${'long'.repeat(80)}`,
+  })
+  await mallory.report({ about: 'post', channel_id, post_id, reason: 'كذب' })
   await stage.tells('accounts.suspend', { alias_id: mallory.alias, ...by })
   await stage.tells('invites.make', { uses: 5, days: 7, note: 'For the choir' })
   const spent = await stage.tells('invites.make', { uses: 1, days: null, note: 'بطاقة على اللوح' })
@@ -42,6 +49,7 @@ export async function tourOfAdmin(
     'charts',
     'accounts',
     'channels',
+    'reports',
     'orders',
     'invites',
     'deeds',
@@ -61,6 +69,14 @@ export async function tourOfAdmin(
   await operator.reads(t.adminModeration.channels.newest)
   await operator.settles()
   await look(operator, 'channel')
+  const { reports } = t.adminModeration
+  for (const about of ['friend_request', 'post'] as const) {
+    await operator.visits('reports')
+    await operator.follows(reports.about[about])
+    await operator.reads(reports.deeds)
+    await operator.settles()
+    await look(operator, `report of ${about}`)
+  }
   await operator.visits('orders')
   await operator.follows(t.adminDeeds.orders.kinds.vanity)
   await operator.reads(t.adminDeeds.orders.noPayments)

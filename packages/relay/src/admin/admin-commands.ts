@@ -5,7 +5,7 @@ import type { LogTail } from '../operations/log-tail.ts'
 import type { SettingInForce } from '../operations/settings-in-force.ts'
 import type { AdminCommands, AdminPage } from './admin-page.ts'
 import { LINK_SECONDS, SESSION_SECONDS } from './admin-sessions.ts'
-import type { DayFigures } from './day-figures.ts'
+import { type DayFigures, MinuteFigures } from './day-figures.ts'
 
 /** The schema of each command's answer. */
 export const adminAnswers = {
@@ -26,19 +26,7 @@ export const adminAnswers = {
       fields: v.record(v.string(), v.string()),
     }),
   ),
-  figures: v.array(
-    v.object({
-      at: v.string(),
-      connections: v.number(),
-      messages: v.number(),
-      registrations: v.number(),
-      ack_ms: v.nullable(v.number()),
-      database_bytes: v.number(),
-      media_bytes: v.number(),
-      errors: v.number(),
-      refusals: v.number(),
-    }),
-  ),
+  figures: v.array(MinuteFigures),
 } as const
 
 /** What a running relay has for the page. */
@@ -81,12 +69,7 @@ export function adminCommands(
     'admin.close': operatorCommand(v.object({}), async () => ({ was_open: await running().page.close() })),
     settings: operatorCommand(v.object({}), async () => running().inForce),
     /** The minutes of the last day, oldest first. */
-    figures: operatorCommand(v.object({}), async () =>
-      (await running().figures.list()).map(({ at, ...minute }) => ({
-        at: new Date(at).toISOString(),
-        ...minute,
-      })),
-    ),
+    figures: operatorCommand(v.object({}), async () => running().figures.list()),
     log: operatorCommand(v.object({}), async () =>
       running()
         .tail.latest()

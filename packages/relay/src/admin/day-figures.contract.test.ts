@@ -48,7 +48,7 @@ for (const engine of engines)
       const bytes = { database_bytes: expect.any(Number), media_bytes: 77 }
       expect(await figures.list()).toEqual([
         {
-          at: START,
+          at: isoOf(START),
           connections: 5,
           messages: 3,
           registrations: 1,
@@ -58,7 +58,14 @@ for (const engine of engines)
           ...bytes,
         },
         {
-          ...{ at: START + MINUTE, connections: 2, messages: 1, registrations: 0, ack_ms: null, errors: 0 },
+          ...{
+            at: isoOf(START + MINUTE),
+            connections: 2,
+            messages: 1,
+            registrations: 0,
+            ack_ms: null,
+            errors: 0,
+          },
           ...{ refusals: 0, ...bytes },
         },
       ])
@@ -77,7 +84,7 @@ for (const engine of engines)
       after.metrics.framesReceived.count('msg', '', 10)
       connections = 9
       await after.figures.write()
-      expect(await after.figures.list()).toMatchObject([{ at: START, messages: 14, connections: 9 }])
+      expect(await after.figures.list()).toMatchObject([{ at: isoOf(START), messages: 14, connections: 9 }])
       await storage.close()
     })
 
@@ -101,10 +108,18 @@ for (const engine of engines)
       clock.advance(1438 * MINUTE)
       await figures.write()
       // The first two are older than a day.
-      expect((await figures.list()).map(({ at }) => at)).toEqual([START + 2 * MINUTE, START + 1441 * MINUTE])
+      expect((await figures.list()).map(({ at }) => at)).toEqual(
+        [START + 2 * MINUTE, START + 1441 * MINUTE].map(isoOf),
+      )
       clock.jump(-1000 * MINUTE)
       await figures.write()
-      expect((await figures.list()).map(({ at }) => at)).toEqual([START + 2 * MINUTE, START + 441 * MINUTE])
+      expect((await figures.list()).map(({ at }) => at)).toEqual(
+        [START + 2 * MINUTE, START + 441 * MINUTE].map(isoOf),
+      )
       expect(await rows()).toBe(2)
     })
   })
+
+function isoOf(ms: number): string {
+  return new Date(ms).toISOString()
+}

@@ -1,4 +1,5 @@
 // The figures of the last day, one row a minute, for the charts of the admin page.
+import * as v from 'valibot'
 import type { Clock } from '../operations/clock.ts'
 import type { RelayMetrics } from '../operations/relay-metrics.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -9,21 +10,23 @@ const MINUTES = 1440
 const PERCENTILE = 0.95
 
 /** What happened in a minute, and what there was at its end. */
-export interface MinuteFigures {
-  /** When it began: milliseconds since 1970. */
-  readonly at: number
-  readonly connections: number
-  readonly messages: number
-  readonly registrations: number
+export const MinuteFigures = v.object({
+  /** When it began, in ISO 8601. */
+  at: v.string(),
+  connections: v.number(),
+  messages: v.number(),
+  registrations: v.number(),
   /** Within so many milliseconds 95 of 100 messages were acknowledged; null if there were none. */
-  readonly ack_ms: number | null
-  readonly database_bytes: number
-  readonly media_bytes: number
+  ack_ms: v.nullable(v.number()),
+  database_bytes: v.number(),
+  media_bytes: v.number(),
   /** Lines of the log of level error. */
-  readonly errors: number
+  errors: v.number(),
   /** Errors that clients got. */
-  readonly refusals: number
-}
+  refusals: v.number(),
+})
+/** See {@link MinuteFigures}. */
+export type MinuteFigures = v.InferOutput<typeof MinuteFigures>
 
 interface Row extends Omit<MinuteFigures, 'at' | 'ack_ms'> {
   readonly minute: number
@@ -101,7 +104,7 @@ export class DayFigures {
     const rows = await storage.sql<Row>`SELECT * FROM day_figures WHERE minute > ${since} ORDER BY minute`
     return rows.map(({ minute, ack_us, ...row }) => ({
       ...row,
-      at: minute * MINUTE_MS,
+      at: new Date(minute * MINUTE_MS).toISOString(),
       ack_ms: ack_us === null ? null : ack_us / 1000,
     }))
   }

@@ -1,16 +1,13 @@
 // One account with all that the relay knows about it, and what the operator can do to it.
-import { useState } from 'preact/hooks'
-import { Button, ButtonLink } from '../parts/button.tsx'
+import { Button } from '../parts/button.tsx'
 import { nowMs } from '../session/clock.ts'
-import { go, href, route } from '../session/route.ts'
+import { go, href } from '../session/route.ts'
 import { adminModerationTexts } from '../texts/admin-moderation.ts'
 import { fullTime, numberOf, sizeOf } from '../texts/dates.ts'
-import { texts } from '../texts/texts.ts'
-import { Answered } from './answered.tsx'
 import type { AccountDetail } from './answers.ts'
-import { type Deed, DeedDialog } from './deed-dialog.tsx'
-import { DeedList } from './deeds-page.tsx'
+import type { Deed } from './deed-dialog.tsx'
 import { Fact } from './fact.tsx'
+import { ItemPage } from './item-page.tsx'
 import { ask } from './relay-commands.ts'
 import { useAnswer } from './use-answer.ts'
 
@@ -20,32 +17,10 @@ export function AccountPage({ alias }: { readonly alias: string }) {
   const t = adminModerationTexts.value.accounts
   const read = useAnswer('accounts.show', { input: { alias_id: alias } })
   const deeds = useAnswer('deeds.list', { input: { object: alias, limit: 100 } })
-  const [deed, begin] = useState<Deed | undefined>()
   return (
-    <>
-      <div class="admin-back">
-        <ButtonLink href={href('accounts')} icon="back" kind="quiet">
-          {texts.value.common.back}
-        </ButtonLink>
-      </div>
-      <Answered read={read}>{(account) => <Account account={account} onDeed={begin} />}</Answered>
-      <section class="admin-section">
-        <h2>{t.deeds}</h2>
-        <Answered read={deeds}>{(list) => <DeedList deeds={list} />}</Answered>
-      </section>
-      {deed && (
-        <DeedDialog
-          deed={deed}
-          onClose={() => {
-            begin(undefined)
-            // Who has deleted the account has left the page.
-            if (route.peek().path[1] !== alias) return
-            void read.reload()
-            void deeds.reload()
-          }}
-        />
-      )}
-    </>
+    <ItemPage list="accounts" id={alias} read={read} deeds={{ title: t.deeds, read: deeds }}>
+      {(account, begin) => <Account account={account} onDeed={begin} />}
+    </ItemPage>
   )
 }
 

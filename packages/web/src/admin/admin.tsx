@@ -18,6 +18,7 @@ import { InvitesPage } from './invites-page.tsx'
 import { LogPage } from './log-page.tsx'
 import { OrdersPage } from './orders-page.tsx'
 import { endSession, session } from './relay-commands.ts'
+import { ReportsPage } from './reports-page.tsx'
 import { SettingsPage } from './settings-page.tsx'
 import { StatusPage } from './status-page.tsx'
 import '../parts/screen.css'
@@ -28,6 +29,7 @@ const pages = {
   charts: { icon: 'clock', Page: ChartsPage },
   accounts: { icon: 'contacts', Page: AccountsPage },
   channels: { icon: 'channels', Page: ChannelsPage },
+  reports: { icon: 'warning', Page: ReportsPage },
   orders: { icon: 'shop', Page: OrdersPage },
   invites: { icon: 'link', Page: InvitesPage },
   deeds: { icon: 'shield', Page: DeedsPage },

@@ -177,6 +177,25 @@ export interface ChannelDetail extends Channel {
   }[]
 }
 
+export interface Report {
+  readonly id: number
+  readonly about: 'account' | 'friend_request' | 'channel' | 'post'
+  /** The alias, or the ids of the channel and the post. */
+  readonly object: string
+  readonly reporter: string
+  readonly reason: string
+  readonly has_content: boolean
+  readonly reported_at: string
+  readonly done_at: string | null
+}
+
+export interface ReportDetail extends Report {
+  /** What the reporter attached. */
+  readonly content: string | null
+  /** The text of the reported post. */
+  readonly post: string | null
+}
+
 /** What an operator did. */
 export interface DoneDeed {
   readonly at: string
@@ -215,5 +234,8 @@ export interface Answers {
   readonly 'channels.close': { readonly channel_id: string }
   readonly 'channels.open': { readonly channel_id: string }
   readonly 'channels.delete': { readonly channel_id: string }
+  readonly 'reports.list': readonly Report[]
+  readonly 'reports.show': ReportDetail
+  readonly 'reports.done': Report
   readonly 'deeds.list': readonly DoneDeed[]
 }

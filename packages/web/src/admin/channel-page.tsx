@@ -1,15 +1,13 @@
 // One channel with its newest posts, and what the operator can do to it.
-import { useState } from 'preact/hooks'
-import { Button, ButtonLink } from '../parts/button.tsx'
-import { go, href, route } from '../session/route.ts'
+import { Button } from '../parts/button.tsx'
+import { go, href } from '../session/route.ts'
 import { adminModerationTexts } from '../texts/admin-moderation.ts'
 import { dateAndTime, fullTime, numberOf, sizeOf } from '../texts/dates.ts'
-import { texts } from '../texts/texts.ts'
-import { Answered } from './answered.tsx'
 import type { ChannelDetail } from './answers.ts'
-import { type Deed, DeedDialog } from './deed-dialog.tsx'
-import { DeedList } from './deeds-page.tsx'
+import type { Deed } from './deed-dialog.tsx'
 import { Fact } from './fact.tsx'
+import { ItemPage } from './item-page.tsx'
+import { postRemoval } from './post-removal.ts'
 import { ask } from './relay-commands.ts'
 import { useAnswer } from './use-answer.ts'
 
@@ -17,32 +15,10 @@ export function ChannelPage({ id }: { readonly id: string }) {
   const t = adminModerationTexts.value.channels
   const read = useAnswer('channels.show', { input: { channel_id: id } })
   const deeds = useAnswer('deeds.list', { input: { object: id, limit: 100 } })
-  const [deed, begin] = useState<Deed | undefined>()
   return (
-    <>
-      <div class="admin-back">
-        <ButtonLink href={href('channels')} icon="back" kind="quiet">
-          {texts.value.common.back}
-        </ButtonLink>
-      </div>
-      <Answered read={read}>{(channel) => <Channel channel={channel} onDeed={begin} />}</Answered>
-      <section class="admin-section">
-        <h2>{t.deeds}</h2>
-        <Answered read={deeds}>{(list) => <DeedList deeds={list} />}</Answered>
-      </section>
-      {deed && (
-        <DeedDialog
-          deed={deed}
-          onClose={() => {
-            begin(undefined)
-            // Who has deleted the channel has left the page.
-            if (route.peek().path[1] !== id) return
-            void read.reload()
-            void deeds.reload()
-          }}
-        />
-      )}
-    </>
+    <ItemPage list="channels" id={id} read={read} deeds={{ title: t.deeds, read: deeds }}>
+      {(channel, begin) => <Channel channel={channel} onDeed={begin} />}
+    </ItemPage>
   )
 }
 
@@ -132,13 +108,6 @@ function Deeds({ channel: { channel_id, name, closed_for }, onDeed }: ChannelPro
 
 function Posts({ channel: { channel_id, newest }, onDeed }: ChannelProps) {
   const t = adminModerationTexts.value.channels
-  const removal = (post_id: string): Deed => ({
-    title: t.removeTitle,
-    text: t.removeText,
-    action: t.removeDo,
-    isDangerous: true,
-    run: (why) => ask('channels.remove-post', { channel_id, post_id, why }),
-  })
   return (
     <section class="admin-section">
       <h2>{t.newest}</h2>
@@ -155,7 +124,7 @@ function Posts({ channel: { channel_id, newest }, onDeed }: ChannelProps) {
                 <span class="soft small">{dateAndTime(Date.parse(created_at))}</span>
               </span>
               <span class="item-end">
-                <Button onClick={() => onDeed(removal(id))}>{t.removeDo}</Button>
+                <Button onClick={() => onDeed(postRemoval(channel_id, id))}>{t.removeDo}</Button>
               </span>
             </li>
           ))}

@@ -1,38 +1,20 @@
 // One order with its payments and events, and what the operator can record about it.
-import { useState } from 'preact/hooks'
-import { Button, ButtonLink } from '../parts/button.tsx'
-import { href } from '../session/route.ts'
+import { Button } from '../parts/button.tsx'
 import { adminDeedTexts } from '../texts/admin-deeds.ts'
 import { dateAndTime, fullTime } from '../texts/dates.ts'
-import { texts } from '../texts/texts.ts'
-import { Answered } from './answered.tsx'
 import type { OrderDetail, Payment } from './answers.ts'
-import { type Deed, DeedDialog } from './deed-dialog.tsx'
+import type { Deed } from './deed-dialog.tsx'
 import { Fact } from './fact.tsx'
+import { ItemPage } from './item-page.tsx'
 import { ask } from './relay-commands.ts'
 import { useAnswer } from './use-answer.ts'
 
 export function OrderPage({ id }: { readonly id: string }) {
   const read = useAnswer('orders.show', { input: { order_id: id } })
-  const [deed, begin] = useState<Deed | undefined>()
   return (
-    <>
-      <div class="admin-back">
-        <ButtonLink href={href('orders')} icon="back" kind="quiet">
-          {texts.value.common.back}
-        </ButtonLink>
-      </div>
-      <Answered read={read}>{(detail) => <Order detail={detail} onDeed={begin} />}</Answered>
-      {deed && (
-        <DeedDialog
-          deed={deed}
-          onClose={() => {
-            begin(undefined)
-            void read.reload()
-          }}
-        />
-      )}
-    </>
+    <ItemPage list="orders" id={id} read={read}>
+      {(detail, begin) => <Order detail={detail} onDeed={begin} />}
+    </ItemPage>
   )
 }
 

@@ -19,6 +19,7 @@ export const admin: typeof english = {
     charts: 'آخر يوم',
     accounts: 'الحسابات',
     channels: 'القنوات',
+    reports: 'البلاغات',
     orders: 'الطلبات',
     invites: 'الدعوات',
     deeds: 'الأفعال المسجّلة',

@@ -18,6 +18,7 @@ export const admin = {
     charts: 'Last day',
     accounts: 'Accounts',
     channels: 'Channels',
+    reports: 'Reports',
     orders: 'Orders',
     invites: 'Invites',
     deeds: 'Deeds',
