@@ -76,6 +76,14 @@ test('the relay gets a certificate for its domain, and keeps it and its keys to 
   expect(relay.errors()).not.toContain('certificate_issued')
 })
 
+test('a key of the account that a power cut left empty is replaced by a new one', async () => {
+  const account = join(relay.dataDir, 'certificates', 'account.pem')
+  await Bun.write(account, '')
+  await restart()
+  expect(await Bun.file(account).text()).toStartWith('-----BEGIN PRIVATE KEY-----')
+  expect((await stat(account)).mode & 0o777).toBe(0o600)
+})
+
 test('port 80 sends browsers to https, and takes nothing from clients', async () => {
   const page = await plain('/some/page?of=mine')
   expect(page.status).toBe(308)

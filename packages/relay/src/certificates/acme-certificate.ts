@@ -1,6 +1,17 @@
 // The certificate that the relay gets by ACME: kept in its folder, and renewed after two thirds of its life.
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fchmodSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../operations/clock.ts'
@@ -173,16 +184,29 @@ function storedPair(file: string, host: string): CertificatePair | undefined {
 }
 
 function accountKeyIn(file: string): KeyObject {
-  if (existsSync(file)) return createPrivateKey(readFileSync(file, 'utf8'))
+  if (existsSync(file)) {
+    const text = readFileSync(file, 'utf8')
+    try {
+      return createPrivateKey(text)
+    } catch {
+      // It was damaged. A new key opens another account, which is as good.
+    }
+  }
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   writePrivate(file, pemOf(privateKey))
   return privateKey
 }
 
-// The key and the certificate are one file, which appears whole or not at all.
+// The key and the certificate are one file, which appears whole or not at all, also after a power cut.
 function writePrivate(file: string, text: string): void {
-  writeFileSync(`${file}.new`, text, { mode: 0o600 })
-  chmodSync(`${file}.new`, 0o600) // If it was left behind.
+  const unfinished = openSync(`${file}.new`, 'w', 0o600)
+  try {
+    fchmodSync(unfinished, 0o600) // If it was left behind.
+    writeFileSync(unfinished, text)
+    fsyncSync(unfinished)
+  } finally {
+    closeSync(unfinished)
+  }
   renameSync(`${file}.new`, file)
 }
 
