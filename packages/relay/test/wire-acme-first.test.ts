@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { examine } from '../src/doctor/doctor.ts'
 import { findFreePort } from './free-port.ts'
 import { type Pebble, startPebble } from './pebble.ts'
 import { startRelay } from './relay-process.ts'
@@ -71,4 +72,28 @@ test('for a name that leads to somebody else, the server’s refusal is told, an
   await read
   expect(log).toContain('"event":"stopped"')
   expect(log).not.toContain('"event":"started"')
+})
+
+test('after a change of the server, the relay gets a certificate of the new one before it starts', async () => {
+  const { pebble, settings } = await acme('127.0.0.1')
+  const env = { ...settings }
+  const relay = await startRelay({ env })
+  endings.push(() => relay.stop())
+  const other = await startPebble(Number(settings.HTTP_PORT))
+  endings.push(() => other.remove())
+  const doctor = async () =>
+    (await examine({ ...env, DATA_DIR: relay.dataDir })).find(({ check }) => check === 'certificate')
+  expect(await doctor()).toMatchObject({ state: 'ok' })
+  await relay.kill('SIGTERM')
+  Object.assign(env, other.settings)
+  expect(await doctor()).toMatchObject({ state: 'warning' })
+  await relay.start()
+  expect(await doctor()).toMatchObject({ state: 'ok' })
+  const asked = async (ca: string) => (await fetch(`${relay.url}/health`, { tls: { ca } })).status
+  expect(await asked(await other.authority())).toBe(200)
+  await relay.kill('SIGTERM')
+  Object.assign(env, pebble.settings)
+  await relay.start() // The former certificate is still good.
+  expect(relay.errors()).not.toContain('certificate_issued')
+  expect(await asked(await pebble.authority())).toBe(200)
 })

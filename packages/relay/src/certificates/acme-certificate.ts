@@ -1,5 +1,5 @@
 // The certificate that the relay gets by ACME: kept in its folder, and renewed after two thirds of its life.
-import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import {
   chmodSync,
   closeSync,
@@ -54,7 +54,7 @@ export async function openAcmeCertificate(config: AcmeConfig, parts: AcmeParts):
   const signal = AbortSignal.any([parts.signal, ended.signal])
   mkdirSync(parts.folder, { recursive: true, mode: 0o700 })
   chmodSync(parts.folder, 0o700)
-  const file = fileOf(config.host, parts.folder)
+  const file = fileOf(config, parts.folder)
   const accountKey = accountKeyIn(join(parts.folder, 'account.pem'))
   const ca = config.caFile === undefined ? undefined : readCa(config.caFile)
   const order = { ...config, ...parts, ca, accountKey, signal }
@@ -161,13 +161,16 @@ class Backoff {
   }
 }
 
-/** The stored certificate of a host; undefined if there is none that can be served. */
-export function storedCertificate(host: string, folder: string): CertificatePair | undefined {
-  return storedPair(fileOf(host, folder), host)
+/** The stored certificate of the host by this server; undefined if there is none that can be served. */
+export function storedCertificate(config: AcmeConfig, folder: string): CertificatePair | undefined {
+  return storedPair(fileOf(config, folder), config.host)
 }
 
-function fileOf(host: string, folder: string): string {
-  return join(folder, `${host.replaceAll(':', '_')}.pem`)
+// After a change of the server, its former certificate must not be served: that of a server for trials is
+// trusted by nobody.
+function fileOf({ host, directory }: AcmeConfig, folder: string): string {
+  const server = createHash('sha256').update(directory).digest('hex').slice(0, 8)
+  return join(folder, `${host.replaceAll(':', '_')}-${server}.pem`)
 }
 
 function storedPair(file: string, host: string): CertificatePair | undefined {

@@ -25,12 +25,12 @@ export async function checkServedCertificate({ config, clock }: Patient): Promis
     }
   }
   if (acme) {
-    const pair = storedCertificate(acme.host, join(config.dataDir, 'certificates'))
+    const pair = storedCertificate(acme, join(config.dataDir, 'certificates'))
     const look = 'look for certificate_failed in the log; ports 80 and 443 must be reachable from outside'
     if (pair) return [endOf(pair, clock.now(), look)]
     return [
       warning(
-        `there is none for ${acme.host} yet`,
+        `there is none for ${acme.host} by the server of ACME_DIRECTORY yet`,
         `start the relay, which gets it; if it does not, ${look}`,
       ),
     ]
