@@ -11,14 +11,20 @@ import { FREEZE_MS } from './victim.ts'
 
 const world = callWorld({ RATE_LIMITS: 'off' })
 
-/** Somebody with the app, and a friend with another program who calls. */
+/**
+ * Somebody with the app, and a friend with another program who calls. A message has come, so the app is
+ * connected: of a call that ends before that, the relay tells nothing.
+ */
 async function withCaller(): Promise<readonly [AppPerson, Caller, string]> {
   const account = await Person.join('Alice', world.relay.url)
   const bob = await Caller.join({ join: (name) => Person.join(name, world.relay.url) }, 'Bob')
   await account.befriend(bob.person)
   const phrase = await account.client.recoveryPhrase()
   await account.client.close()
-  return [await world.recovered('Alice', phrase), bob, account.alias]
+  const alice = await world.recovered('Alice', phrase)
+  await bob.person.client.send(account.alias, 'Please call me')
+  await alice.seesInList('Bob', 'Please call me')
+  return [alice, bob, account.alias]
 }
 
 /** Calls, and hangs up before anybody answers. */
@@ -36,8 +42,6 @@ test('missed calls are told in the bar, the list and the conversation, until the
     .getByRole('link')
     .filter({ hasText: common.missed(2) })
   const inConversation = alice.page.getByRole('link', { name: new RegExp(`^${chats.missedCall} ·`) })
-  await bob.person.client.send(alias, 'Please call me')
-  await alice.seesInList('Bob', 'Please call me')
   await callsInVain(bob, alias)
   await alice.seesInList('Bob', chats.missedCall)
   await callsInVain(bob, alias)
@@ -65,7 +69,7 @@ test('a contact who calls again and again freezes nothing, and does not fill the
   const [alice, mallory, alias] = await withCaller()
   const missed = (count: number): Promise<void> =>
     alice.page.getByRole('navigation').getByText(alice.t.common.missed(count)).waitFor({ state: 'attached' })
-  // The app loads calls with the first one. Until then the client keeps the latest 64 frames of calls.
+  // Until the app has loaded calls, the client keeps the latest 64 frames of them.
   await callsInVain(mallory, alias)
   await missed(1)
   const longestMs = await longestTask(alice.page, async () => {
