@@ -28,14 +28,15 @@ export class RelayFile {
 
   /**
    * The same file and settings on another machine: another folder.
+   * @param changed settings that are others there
    * @param kept what is brought there as well, of this folder
    */
-  async moves(...kept: readonly string[]): Promise<RelayFile> {
+  async moves(changed: Settings, ...kept: readonly string[]): Promise<RelayFile> {
     const folder = `${this.folder}-2`
     await mkdir(folder)
     for (const name of ['sotto', ...kept])
       await cp(join(this.folder, name), join(folder, name), { recursive: true })
-    return new RelayFile(folder, this.#settings)
+    return new RelayFile(folder, { ...this.#settings, ...changed })
   }
 
   /** All that the relay has printed since its start. */
