@@ -1,10 +1,12 @@
 // Requests to an S3-compatible store: signed (AWS Signature Version 4), and repeated if that can help.
 import { AwsV4Signer } from 'aws4fetch'
+import { type After, systemAfter } from '../operations/after.ts'
 import type { Clock } from '../operations/clock.ts'
 import { BlobStoreError } from './blob-store.ts'
 import type { S3Config } from './media-settings.ts'
 
 const MOST_ATTEMPTS = 3
+/** The time limit for an answer, after the request was sent. */
 const ANSWER_WITHIN_MS = 120_000
 /** More than the longest answer that is not an object: a list of a thousand uploads. */
 const MOST_TEXT_BYTES = 4 * 1024 * 1024
@@ -44,13 +46,13 @@ export interface S3Answer {
 export class S3Requests {
   readonly #config: S3Config
   readonly #clock: Clock
-  readonly #answerWithinMs: number
+  readonly #after: After
 
-  /** @param answerWithinMs the time limit for an answer, after the request was sent */
-  constructor(config: S3Config, clock: Clock, answerWithinMs: number = ANSWER_WITHIN_MS) {
+  /** @param after the timers of the time limits */
+  constructor(config: S3Config, clock: Clock, after: After = systemAfter) {
     this.#config = config
     this.#clock = clock
-    this.#answerWithinMs = answerWithinMs
+    this.#after = after
   }
 
   /** @throws BlobStoreError if the store cannot be reached, fails, or denies access */
@@ -90,7 +92,7 @@ export class S3Requests {
     for (let attempt = 1; ; attempt++) {
       const isLast = attempt === MOST_ATTEMPTS
       const streamed = typeof body === 'function' ? body() : undefined
-      const timeout = timeoutAfter(this.#answerWithinMs, streamed?.ended ?? Promise.resolve())
+      const timeout = timeLimit(this.#after, streamed?.ended ?? Promise.resolve())
       try {
         const { url, headers } = await this.#sign(request, this.#config.endpoint, false)
         const response = await fetch(url, {
@@ -168,17 +170,17 @@ async function textOf(response: Response): Promise<string> {
   return Buffer.concat(pieces).toString()
 }
 
-/** A signal that is aborted `ms` after `beginning` resolves, unless it is stopped before. */
-function timeoutAfter(ms: number, beginning: Promise<unknown>): { signal: AbortSignal; stop(): void } {
+/** A signal that is aborted if no answer comes in time after `beginning` resolves, unless it is stopped. */
+function timeLimit(after: After, beginning: Promise<unknown>): { signal: AbortSignal; stop(): void } {
   const timeout = new AbortController()
-  let timer: Timer | undefined
+  let cancel: (() => void) | undefined
   let isStopped = false
   void beginning.then(() => {
-    if (!isStopped) timer = setTimeout(() => timeout.abort(), ms)
+    if (!isStopped) cancel = after(ANSWER_WITHIN_MS, () => timeout.abort())
   })
   const stop = (): void => {
     isStopped = true
-    clearTimeout(timer)
+    cancel?.()
   }
   return { signal: timeout.signal, stop }
 }
