@@ -17,6 +17,7 @@ import { eventually } from './payment-watch.ts'
 import { startPostgres } from './postgres-server.ts'
 import { startRelay } from './relay-process.ts'
 import { mountSmallDisk } from './small-disk.ts'
+import { untilLogged } from './until-logged.ts'
 import { call } from './wire.ts'
 
 const folders: string[] = []
@@ -176,6 +177,7 @@ test('a relay erases at its start what a deleted channel left', async () => {
 
 test('a relay warns of each unknown name that begins like a setting, without its value', async () => {
   const relay = await startRelay({ env: { EVM_RPC_URL: 'https://user:secret@rpc.example', PUSH_ALOW: '' } })
+  await untilLogged(relay, 'setting_unknown', { times: 2 })
   const lines = relay.errors().split('\n')
   const warnings = lines.filter((line) => line.includes('setting_unknown')).map((line) => JSON.parse(line))
   expect(warnings.map(({ level, setting, reason }) => [level, setting, reason])).toEqual([

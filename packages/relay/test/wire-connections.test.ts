@@ -5,6 +5,7 @@ import { attackWith } from './connection-attack.ts'
 import { expectProblem } from './expect.ts'
 import { MediaAccount, noise, PART_BYTES } from './media-wire.ts'
 import { requestOf } from './raw.ts'
+import { untilLogged } from './until-logged.ts'
 import { useRelay } from './use-relay.ts'
 import { call, message, wireFriends } from './wire.ts'
 
@@ -80,8 +81,16 @@ describe('a process with 700 descriptors', () => {
     }
     for (const socket of sockets) socket.destroy()
   })
+})
 
-  test('logs once what it closed, and for whom', () => {
+describe('another process with 700 descriptors', () => {
+  const relay = useRelay({}, { descriptors: 700 })
+
+  test('logs once what it closed, and for whom', async () => {
+    await relay.process.letPass(0) // Stops its clock: it logs this once a minute.
+    await using attack = await attackWith(relay.url, { from: ATTACKER, count: 900, bytes: KINDS.silent })
+    for (let n = 0; n < 20; n++) await attack.reopened()
+    await untilLogged(relay.process, 'connections_closed')
     const lines = relay.process
       .errors()
       .split('\n')
@@ -116,6 +125,7 @@ describe('one address', () => {
     for (const socket of held) socket.destroy()
     expect((await healthOnceFree(relay.url)).status).toBe(200)
     await two.close()
+    await untilLogged(relay.process, 'address_connections_refused')
     expect(relay.process.errors().split('"address_connections_refused"').length - 1).toBe(1)
   })
 })

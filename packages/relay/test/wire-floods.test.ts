@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { candidate } from './call-frames.ts'
 import { encodeRawFrame, OPCODES, RawSocket, requestOf } from './raw.ts'
+import { untilLogged } from './until-logged.ts'
 import { useRelay } from './use-relay.ts'
 import { befriend, message, type WireAccount, type WireSocket, wireAccount, wireFriends } from './wire.ts'
 
@@ -110,6 +111,7 @@ describe('frames that wait', () => {
     expect((await most.closed).code).toBe(1013)
     expect(most.frames).toEqual([])
     for (const socket of [modest, middle, last]) expect(await socket.untilPong()).toEqual([])
+    await untilLogged(relay.process, 'held_frames_full')
     expect(relay.process.errors().split('held_frames_full').length - 1).toBe(1)
     // What the other connection held is free again.
     await flood(4)

@@ -6,6 +6,7 @@ import { MediaAccount, noise, sendHalfPart } from './media-wire.ts'
 import { eventually } from './payment-watch.ts'
 import { type RelayProcess, startRelay } from './relay-process.ts'
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts'
+import { untilLogged } from './until-logged.ts'
 import { errorLines } from './use-relay.ts'
 import { type Answer, call, message, WireAccount, type WireSocket, wireAccount, wireFriends } from './wire.ts'
 
@@ -219,6 +220,7 @@ test('a disk without a byte left, whatever took it, answers RELAY_FULL and never
       socket.send(message(ben.alias, theirs, big, String(refused?.id)))
       expect(await socket.next()).toMatchObject({ type: 'ack', id: refused?.id })
     })
+    await untilLogged(bare, 'storage_full')
     const failures = errorLines(bare.errors()).map((line) => JSON.parse(line).event)
     expect(new Set(failures)).toEqual(new Set(['storage_full']))
   } finally {

@@ -7,6 +7,7 @@ import { eventually } from './payment-watch.ts'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
 import { type RelayProcess, startRelay } from './relay-process.ts'
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts'
+import { untilLogged } from './until-logged.ts'
 import { errorLines } from './use-relay.ts'
 import { call, message, WireAccount, wireAccount, wireFriends } from './wire.ts'
 
@@ -83,6 +84,7 @@ test('a PostgreSQL without space refuses what is new, and takes confirmations an
   await eventually(async () =>
     expect(await call(`${relay.url}/ready`)).toMatchObject({ status: 200, body: { storage: 'ok' } }),
   )
+  await untilLogged(relay, 'storage_full')
   expect(errorLines(relay.errors()).map((line) => JSON.parse(line).event)).toEqual(['storage_full'])
   expect(relay.errors()).toContain('"databaseBytes":')
 })

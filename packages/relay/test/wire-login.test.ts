@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { expectFields, expectInvalidField, expectProblem, FORMS } from './expect.ts'
 import { rawHttp, requestOf, UPGRADE } from './raw.ts'
+import { untilLogged } from './until-logged.ts'
 import { useRelay } from './use-relay.ts'
 import { type Answer, call, post, WireAccount, WireSocket, wireAccount } from './wire.ts'
 
@@ -93,6 +94,7 @@ describe('a login challenge', () => {
       }
     }
     expect((await verify(account, challenge)).status).toBe(200)
+    await untilLogged(relay.process, 'login_host_refused')
     const lines = relay.process.errors().split('\n')
     expect(lines.filter((line) => line.includes('login_host_refused'))).toHaveLength(1)
   })

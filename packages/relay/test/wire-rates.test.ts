@@ -4,6 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import { expectProblem } from './expect.ts'
 import { rawHttp, requestOf, UPGRADE } from './raw.ts'
 import { startRelay } from './relay-process.ts'
+import { untilLogged } from './until-logged.ts'
 import { useRelay } from './use-relay.ts'
 import {
   type Answer,
@@ -168,6 +169,7 @@ describe('HTTP', () => {
 
   test('the log says once that the proxy names no address', async () => {
     for (const address of ['unknown', '192.0.2.1:x']) await pow(from(address))
+    await untilLogged(relay.process, 'client_address_missing')
     const lines = relay.process.errors().split('\n')
     expect(lines.filter((line) => line.includes('client_address_missing'))).toHaveLength(1)
   })
