@@ -8,6 +8,7 @@ import type { ModelClient } from './model-client.ts'
 import { type Eras, Moments, untilItWorks } from './moments.ts'
 import { OlderClient } from './older-client.ts'
 import { Run } from './run.ts'
+import { Standstills } from './standstills.ts'
 
 /** What a schedule showed. */
 export interface Verdict {
@@ -35,6 +36,9 @@ const AT_ONCE = 250
 /** How long messages, and then marks, may take at the end: longer than the relay holds anything back. */
 const PATIENCE_MS = 60_000
 
+/** How often a schedule runs at most, if something is wrong while the process stands still. */
+const MOST_TRIES = 5
+
 /** Runs many schedules. @returns those in which something was wrong, and the counts of all */
 export async function runSchedules(
   relayUrl: string,
@@ -43,20 +47,37 @@ export async function runSchedules(
   const faulty: Verdict[] = []
   const all: Counts = { written: 0, expired: 0, dropped: 0 }
   let last = 0
+  using standstills = new Standstills()
   const worker = async (): Promise<void> => {
     while (last < options.schedules) {
       last += 1
-      const verdict = await runSchedule(relayUrl, { ...options, schedule: last, patienceMs: PATIENCE_MS })
-      const { lies, lost, withheld, faults, counts } = verdict
-      if ([lies, lost, withheld, faults].some(({ length }) => length > 0)) faulty.push(verdict)
+      const verdict = await runWithoutStandstill(relayUrl, { ...options, schedule: last }, standstills)
+      if (hasFaults(verdict)) faulty.push(verdict)
       options.eras.ended()
-      all.written += counts.written
-      all.expired += counts.expired
-      all.dropped += counts.dropped
+      all.written += verdict.counts.written
+      all.expired += verdict.counts.expired
+      all.dropped += verdict.counts.dropped
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, worker))
   return { ...all, faulty }
+}
+
+/** Runs one schedule, again if it shows a fault and the process stood still meanwhile. */
+async function runWithoutStandstill(
+  relayUrl: string,
+  options: { seed: number; schedule: number; eras: Eras },
+  standstills: Standstills,
+): Promise<Verdict> {
+  for (let triesLeft = MOST_TRIES - 1; ; triesLeft--) {
+    const startedAt = performance.now()
+    const verdict = await runSchedule(relayUrl, { ...options, patienceMs: PATIENCE_MS })
+    if (triesLeft === 0 || !hasFaults(verdict) || !standstills.isAny(startedAt)) return verdict
+  }
+}
+
+function hasFaults({ lies, lost, withheld, faults }: Verdict): boolean {
+  return [lies, lost, withheld, faults].some(({ length }) => length > 0)
 }
 
 /**
