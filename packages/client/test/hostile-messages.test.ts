@@ -281,18 +281,19 @@ test('a peer’s message does not replace the user’s message with the same id'
   expect((await person.transcript('bob')).toSorted()).toEqual(['me: mine [sending]', 'them: theirs'])
 })
 
-test('the client confirms a message only after storing it, and never if storing fails', async () => {
-  /** A store whose writes wait for `gate` and fail with it. */
-  class SlowStore extends MemoryStore {
-    gate: Promise<void> = Promise.resolve()
-    begun = 0
-    override async write(changes: readonly StoreChange[]): Promise<void> {
-      await super.write(changes)
-      this.begun += 1
-      await this.gate
-    }
+/** A store whose writes wait for `gate` and fail with it. */
+class GatedStore extends MemoryStore {
+  gate: Promise<void> = Promise.resolve()
+  begun = 0
+  override async write(changes: readonly StoreChange[]): Promise<void> {
+    await super.write(changes)
+    this.begun += 1
+    await this.gate
   }
-  const store = new SlowStore()
+}
+
+test('the client confirms a message only after storing it, and never if storing fails', async () => {
+  const store = new GatedStore()
   const bob = makePeer('bob')
   const person = await world.victim([bob], store)
   let finish = (): void => {}
@@ -338,9 +339,16 @@ test('application handlers that throw do not stop the client', async () => {
 })
 
 test('the client confirms many messages with few frames', async () => {
+  const store = new GatedStore()
   const bob = makePeer('bob')
-  const person = await world.victim([bob])
+  const person = await world.victim([bob], store)
+  const disk = Promise.withResolvers<void>()
+  store.gate = disk.promise
+  const { begun } = store
   for (let seq = 1; seq <= 200; seq += 1) relay.send(msg(bob, person, seq, `m${seq}`))
+  // However slowly they came, they are stored at the same time.
+  await until('all writes wait for the disk', () => store.begun === begun + 200)
+  disk.resolve()
   await person.receives('m200')
   await until('the client has confirmed all messages', () => relay.framesOf('delivered').at(-1)?.seq === 200)
   expect(relay.framesOf('delivered').length).toBeLessThan(100)
