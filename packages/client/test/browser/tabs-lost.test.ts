@@ -123,9 +123,15 @@ test('a frozen leader writes nothing more, and once it runs again the next leade
   // The page gets the event of a freeze, but its scripts keep running, as if it were thawed at once.
   const sending = alice.page.evaluate(
     ([b, texts]) => {
-      const all = app.sendAll(b, texts)
-      setTimeout(() => document.dispatchEvent(new Event('freeze')), 10)
-      return all
+      // In the middle of the writes, however fast they are.
+      const { put } = IDBObjectStore.prototype
+      let writesLeft = 20
+      IDBObjectStore.prototype.put = function later(...args) {
+        writesLeft -= 1
+        if (writesLeft === 0) queueMicrotask(() => document.dispatchEvent(new Event('freeze')))
+        return put.apply(this, args)
+      }
+      return app.sendAll(b, texts)
     },
     [b, texts] as const,
   )
