@@ -20,13 +20,13 @@ export function recordingLog(): { log: Log; events: [Level, string][]; fields: L
   }
 }
 
-/** Resolves once `holds` no longer throws. Rejects with its last error after ten seconds. */
+/** Resolves once `holds` no longer throws. Rejects with its last error after a minute at least. */
 export async function eventually(holds: () => void | Promise<void>): Promise<void> {
   for (let tries = 0; ; tries++) {
     try {
       return await holds()
     } catch (error) {
-      if (tries === 500) throw error
+      if (tries === 3000) throw error
       await Bun.sleep(20)
     }
   }
