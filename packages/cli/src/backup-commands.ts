@@ -13,7 +13,7 @@ import { atRelay, environmentOf, type Relay } from './relay-environment.ts'
 export const backupCommand: CommandGroup = {
   name: 'backup',
   summary: 'copy the relay’s database and media while the relay runs',
-  help: `Usage: sotto backup --folder F [--to-key KEY] [--data-dir D]
+  help: `Usage: sotto backup --folder F [--keep-last N] [--to-key KEY] [--data-dir D]
        sotto backup --to FILE [--to-key KEY] [--data-dir D]
        sotto backup check F
 
@@ -23,6 +23,8 @@ running. "sotto restore" restores either.
 
   --folder F      the folder of backups, which is made if its parent exists; or a bucket,
                   s3://BUCKET or s3://BUCKET/FOLDER, set up by BACKUP_S3_ENDPOINT and others
+  --keep-last N   then remove all backups in F but the newest N, and the media that only they
+                  have; nothing is removed if the new backup is not whole
   --to FILE       where to put a copy of the database; it must not exist yet
   --to-key KEY    encrypt to this public key of age (age1…; several with commas between them),
                   instead of BACKUP_KEY. "age-keygen -o FILE" makes a pair of keys. Keep the
@@ -36,6 +38,7 @@ Call it with the relay's settings if MEDIA_DIR is set. Media in a bucket are not
   alone: {
     options: {
       folder: { type: 'string' },
+      'keep-last': { type: 'string' },
       to: { type: 'string' },
       'to-key': { type: 'string' },
       'data-dir': { type: 'string' },
@@ -44,10 +47,13 @@ Call it with the relay's settings if MEDIA_DIR is set. Media in a bucket are not
       if (flags.folder !== undefined && flags.to !== undefined)
         throw new UsageError('--folder and --to exclude each other; see "sotto backup --help"')
       const environment = environmentWithKey(flags)
+      const keepLast = countFlag(flags, 'keep-last')
       if (flags.folder !== undefined) {
         const folder = neededFlag(flags, 'folder', 'where to put the backup')
-        return await runAndPrint((relay) => relay.backUpAll(environment, folder))
+        return await runAndPrint((relay) => relay.backUpAll(environment, folder, keepLast))
       }
+      if (keepLast !== undefined)
+        throw new UsageError('--keep-last needs --folder; see "sotto backup --help"')
       const file = neededFlag(flags, 'to', 'where to put the copy; --folder also backs up media')
       return await runAndPrint((relay) => relay.backUp(environment, file))
     },
@@ -107,6 +113,13 @@ Call it with the relay's settings if MEDIA_DIR is set.`,
 function environmentWithKey(flags: Flags): Record<string, string | undefined> {
   if (flags['to-key'] === undefined) return environmentOf(flags)
   return { ...environmentOf(flags), BACKUP_KEY: neededFlag(flags, 'to-key', 'which key to encrypt to') }
+}
+
+function countFlag(flags: Flags, name: string): number | undefined {
+  const text = textFlag(flags, name)
+  if (text === undefined) return undefined
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new UsageError(`--${name} must be a number of backups, at least 1`)
+  return Number(text)
 }
 
 async function runAndPrint(act: (relay: Relay) => Promise<string>): Promise<number> {

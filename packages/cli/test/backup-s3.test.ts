@@ -68,7 +68,7 @@ test('a backup that is killed leaves the former one in the bucket, and only new 
   const { relay, media, blobs, keys, settings, place, objects, dataDir, backup, restore } = await world()
   expect(await sottoWith(settings, ...backup)).toMatchObject({ code: 0, errors: '' })
   const first = await objects(/^[^/]+$/)
-  expect(first).toHaveLength(2)
+  expect(first).toHaveLength(3)
 
   const mediaFolder = join(relay.dataDir, 'media')
   const filesOf = async (): Promise<string[]> =>

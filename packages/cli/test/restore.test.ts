@@ -120,7 +120,7 @@ test('after a kill in mid-backup the former backup is restored with its media, a
   const [, second = ''] = await backupsIn(folder)
   const lists = [first ?? '', second].map((name) => name.replace('.db', '.sha256'))
   expect((await readdir(folder)).toSorted()).toEqual(
-    [first ?? '', second, ...lists, 'lock.db', 'media'].toSorted(),
+    [first ?? '', second, ...lists, 'lock.db', 'media', 'relay.id'].toSorted(),
   )
   expect(existsSync(join(relay.dataDir, 'backup'))).toBe(false) // What the killed one had left there.
 

@@ -36,23 +36,29 @@ export async function backUp(environment: Environment, file: string): Promise<st
 /**
  * Adds a backup of the embedded database and of the folder of media to a folder or a bucket, encrypted if
  * BACKUP_KEY is set. A relay may run at the same time.
+ * @param keepLast how many backups stay in the folder; all if undefined
  * @throws OperatorError if there is no embedded database, the folder cannot be written, or blobs are missing
  */
-export async function backUpAll(environment: Environment, folder: string): Promise<string> {
+export async function backUpAll(
+  environment: Environment,
+  folder: string,
+  keepLast?: number,
+): Promise<string> {
   const config = configOf(environment)
   refusePostgres(config, 'back up PostgreSQL with its own pg_dump')
   const { dataDir } = config
   const mediaFolder = blobFolderOf(config)
-  const { database, media } = await explaining(config, async () => {
+  const { database, media, removed } = await explaining(config, async () => {
     const encryption = await encryptionOf(config)
     ;(await openDatabase(dataDir)).close() // A wrong DATA_DIR makes no folder.
     using place = isBucketPath(folder)
       ? new S3Place(folder, config.backup.bucket)
       : await FolderPlace.openToWrite(folder)
-    return await makeBackup({ dataDir, mediaFolder, place, encryption, clock })
+    return await makeBackup({ dataDir, mediaFolder, place, encryption, clock, keepLast })
   })
   checkComplete(media, `the backup ${database} is made`, mediaFolder)
-  return `Backed up to ${database}. ${describe(media)}`
+  const old = keepLast === undefined ? '' : ` Old backups removed: ${removed}.`
+  return `Backed up to ${database}. ${describe(media)}${old}`
 }
 
 /**

@@ -2,7 +2,7 @@
 // `sha256sum --check` reads it too. A backup exists as soon as its list does.
 import { createHash } from 'node:crypto'
 import { AbsentFile, DamagedFile } from './backup-error.ts'
-import { type BackupPlace, type Pieces, summed } from './backup-place.ts'
+import { type BackupPlace, type Pieces, piecesOf, summed } from './backup-place.ts'
 import { textOf } from './encryption.ts'
 
 /** What the name of a list ends in. */
@@ -16,7 +16,17 @@ export type Checksums = ReadonlyMap<string, string>
 
 /** The names of the backups in a place, the oldest first. */
 export async function namesOfBackups(place: BackupPlace): Promise<string[]> {
-  return (await place.list()).flatMap((file) => LIST_NAME.exec(file)?.groups?.name ?? []).toSorted()
+  return namesIn(await place.list())
+}
+
+/** The names of the backups whose lists are among these files, the oldest first. */
+export function namesIn(files: readonly string[]): string[] {
+  return files.flatMap((file) => LIST_NAME.exec(file)?.groups?.name ?? []).toSorted()
+}
+
+/** The file of a backup's list. */
+export function listOf(name: string): string {
+  return `${name}${LIST}`
 }
 
 /** Whether a file has the name of a backup. */
@@ -27,12 +37,12 @@ export function isFileOfBackup(file: string): boolean {
 /** Completes a backup. */
 export async function writeChecksums(place: BackupPlace, name: string, sums: Checksums): Promise<void> {
   const text = Array.from(sums, ([file, sum]) => `${sum}  ${file}\n`).join('')
-  await place.write(`${name}${LIST}`, piecesOf(new TextEncoder().encode(text)))
+  await place.write(listOf(name), piecesOf(text))
 }
 
 /** @throws DamagedFile if a line is not of that form */
 export async function readChecksums(place: BackupPlace, name: string): Promise<Map<string, string>> {
-  const list = `${name}${LIST}`
+  const list = listOf(name)
   const sums = new Map<string, string>()
   const text = await textOf(place.read(list))
   for (const line of text.split('\n').slice(0, -1)) {
@@ -74,8 +84,4 @@ export async function* readChecked(place: BackupPlace, file: string, sum: string
   } catch (error) {
     throw error instanceof AbsentFile ? new DamagedFile(`${path} is missing`, { cause: error }) : error
   }
-}
-
-async function* piecesOf(piece: Uint8Array<ArrayBuffer>): Pieces {
-  yield piece
 }

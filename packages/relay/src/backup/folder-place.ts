@@ -1,6 +1,6 @@
 // A folder as the place of files.
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { isMissing, sizeIfExists, syncFile, writePiece } from '../media/files.ts'
 import { DATABASE_FILE, lockFolder } from '../storage/sqlite.ts'
 import { AbsentFile, BackupError, backupStep } from './backup-error.ts'
@@ -47,6 +47,15 @@ export class FolderPlace implements BackupPlace {
     return backupStep(`cannot read ${this.#folder}`, () => readdir(this.#folder))
   }
 
+  listAll(): Promise<string[]> {
+    return backupStep(`cannot read ${this.#folder}`, async () => {
+      const entries = await readdir(this.#folder, { recursive: true, withFileTypes: true })
+      return entries
+        .filter((entry) => entry.isFile())
+        .map((entry) => relative(this.#folder, join(entry.parentPath, entry.name)))
+    })
+  }
+
   sizeOf(file: string): Promise<number | undefined> {
     const path = this.pathOf(file)
     return backupStep(`cannot read ${path}`, () => sizeIfExists(path))
@@ -69,6 +78,12 @@ export class FolderPlace implements BackupPlace {
       }
       this.#changed.add(dirname(path)).add(this.#folder)
     })
+  }
+
+  async remove(file: string): Promise<void> {
+    const path = this.pathOf(file)
+    await backupStep(`cannot remove ${path}`, () => rm(path, { force: true }))
+    this.#changed.add(dirname(path))
   }
 
   async flush(): Promise<void> {

@@ -16,6 +16,13 @@ export interface MediaCopied {
   readonly missing: readonly string[]
 }
 
+const BLOB = /^media(?:-\w+)?\/\w{2}\/(?<object>\w+)(?:\.age)?$/
+
+/** Whether a file of a place has the name of a blob. */
+export function isMediaFile(file: string): boolean {
+  return BLOB.test(file)
+}
+
 interface StoredBlob {
   readonly object: string
   readonly bytes: number
@@ -72,7 +79,7 @@ export async function restoreMedia(parts: {
   const { from, to, sums, decryption, isDamageSkipped } = parts
   const files = new Map<string, string>()
   for (const file of sums.keys()) {
-    const object = /^media(?:-\w+)?\/\w{2}\/(?<object>\w+)(?:\.age)?$/.exec(file)?.groups?.object
+    const object = BLOB.exec(file)?.groups?.object
     if (object !== undefined) files.set(object, file)
   }
   return await copyAll(parts.database, async ({ object, bytes }) => {

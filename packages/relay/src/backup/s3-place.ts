@@ -58,6 +58,11 @@ export class S3Place implements BackupPlace {
     return Array.from((await this.#listed()).keys()).filter((file) => !file.includes('/'))
   }
 
+  async listAll(): Promise<string[]> {
+    this.#sizes = undefined
+    return [...(await this.#listed()).keys()]
+  }
+
   async sizeOf(file: string): Promise<number | undefined> {
     return (await this.#listed()).get(file)
   }
@@ -94,6 +99,16 @@ export class S3Place implements BackupPlace {
     }
     await this.#step(failure, writer.end())
     this.#sizes?.set(file, bytes)
+  }
+
+  async remove(file: string): Promise<void> {
+    try {
+      const removing = this.#client.delete(this.#prefix + file)
+      await this.#step(`cannot remove ${this.pathOf(file)}`, removing)
+    } catch (error) {
+      if (!(error instanceof AbsentFile)) throw error
+    }
+    this.#sizes?.delete(file)
   }
 
   async flush(): Promise<void> {
