@@ -8,8 +8,8 @@ export const exportCommand: Command = {
   help: `Usage: sotto export ALIAS [--data-dir D] >FILE
 
 Prints, as JSON, what the relay holds of the account with this alias: names and public keys,
-friends, whom it blocked, with whom it has conversations, channels, posts, orders, media by
-size, and the hosts of its push services. Messages are sealed: only the owner's devices can
+friends, whom it blocked and reported, with whom it has conversations, channels, posts, orders,
+media by size, and the hosts of its push services. Messages are sealed: only the owner's devices can
 read them. They are counted.
 
 It asks the running relay through a socket in its data folder, which only the relay's user

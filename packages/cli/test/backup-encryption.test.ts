@@ -79,7 +79,7 @@ test('age decrypts a backup, nothing of it is readable without the key, and only
   // A blob that was damaged and copied again has other bytes; the first backup, which is restored below, too.
   await rm(join(backups, encrypted))
   expect((await backup(toMe)).output).toContain('1 copied, 0 there already')
-  // Another key gets all media, too: whoever has it needs no other.
+  // Another key gets all media, too: a person who has it needs no other.
   expect((await backup(toOther)).output).toContain('1 copied, 0 there already')
   expect(await sotto('backup', 'check', backups)).toMatchObject({ code: 0 })
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import { engines } from '../../relay/test/engines.ts'
 import { MediaAccount, noise } from '../../relay/test/media-wire.ts'
 import { useRelayWith } from '../../relay/test/use-relay.ts'
-import { befriend, message, wireAccount } from '../../relay/test/wire.ts'
+import { befriend, call, message, wireAccount } from '../../relay/test/wire.ts'
 import { expectRefused, sottoWith } from './run-sotto.ts'
 
 const TIME = expect.stringMatching(/^\d{4}-\d{2}-\d{2}T[\d:]{8}\.\d{3}Z$/)
@@ -24,6 +24,11 @@ describe.each([...engines])('on $name', (engine) => {
     const conv = await befriend(owner, friend)
     await owner.post('/friends/request', { to_alias_id: other.alias })
     await owner.bare('PUT', `/blocks/${other.alias}`)
+    await call(owner.api('/reports'), {
+      method: 'PUT',
+      headers: { ...owner.authorized(), 'content-type': 'application/json' },
+      body: JSON.stringify({ about: 'account', alias_id: other.alias, reason: 'spam' }),
+    })
     const [toOwner, toFriend] = [await friend.connect(), await owner.connect()]
     await toFriend.untilSynced()
     toFriend.send(message(friend.alias, conv, 'one', 'm1'))
@@ -96,6 +101,16 @@ describe.each([...engines])('on $name', (engine) => {
       channel_seats_bought: 0,
       orders: [],
       invites: [],
+      reports: [
+        {
+          about: 'account',
+          object: other.alias,
+          reason: 'spam',
+          content: null,
+          reported_at: TIME,
+          done_at: null,
+        },
+      ],
       posts: contents.map((content) => ({
         channel_id: channel,
         post_id: expect.any(String),

@@ -88,6 +88,18 @@ const AccountExport = v.object({
       expires_at: OptionalTime,
     }),
   ),
+  /** What the account reported to the operator. */
+  reports: v.array(
+    v.object({
+      about: Text,
+      object: Text,
+      reason: Text,
+      /** What the owner attached; null if nothing, or if the report is done. */
+      content: v.nullable(Text),
+      reported_at: Time,
+      done_at: OptionalTime,
+    }),
+  ),
 })
 /** See {@link AccountExport}. */
 type AccountExport = v.InferOutput<typeof AccountExport>
@@ -194,6 +206,16 @@ async function peopleOf(sql: Sql, account: AccountId) {
   }>`
     SELECT note, uses, uses_left, created_at, expires_at FROM invites WHERE account_id = ${account}
     ORDER BY created_at, invite_id`
+  const reports = await sql<{
+    about: string
+    object: string
+    reason: string
+    content: string | null
+    reported_at: number
+    done_at: number | null
+  }>`
+    SELECT about, object, reason, content, reported_at, done_at FROM reports WHERE reporter_id = ${account}
+    ORDER BY id`
   return {
     friends: friends.map(({ requester_id, created_at, changed_at, ...friend }) => ({
       ...friend,
@@ -206,6 +228,11 @@ async function peopleOf(sql: Sql, account: AccountId) {
       ...invite,
       created_at: timeOf(invite.created_at),
       expires_at: timeIfAny(invite.expires_at),
+    })),
+    reports: reports.map((report) => ({
+      ...report,
+      reported_at: timeOf(report.reported_at),
+      done_at: timeIfAny(report.done_at),
     })),
   }
 }
