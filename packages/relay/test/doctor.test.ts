@@ -1,7 +1,8 @@
 // sotto doctor: each check finds what is really wrong, and says what is right.
+import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
-import { chmod, mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
+import { chmod, cp, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { examine } from '../src/doctor/doctor.ts'
 import type { Finding } from '../src/doctor/finding.ts'
@@ -44,6 +45,16 @@ async function newStore(): Promise<string> {
   const folder = await newFolder()
   await (await openSqlite(folder)).close()
   return folder
+}
+
+/** The hashes of the files in a folder, but not of the index that SQLite makes of a log to read it. */
+async function contentsOf(folder: string): Promise<Record<string, string>> {
+  const hashes: Record<string, string> = {}
+  for (const name of (await readdir(folder)).filter((file) => file !== 'sotto.db-shm'))
+    hashes[name] = new Bun.CryptoHasher('sha256')
+      .update(await Bun.file(join(folder, name)).bytes())
+      .digest('hex')
+  return hashes
 }
 
 /** What a check says about these settings. @param aheadMs how far the clock is ahead */
@@ -138,6 +149,25 @@ describe('database', () => {
     await rm(file)
     await mkdir(file) // A user who may not read it gets the same error of SQLite.
     expect(await opening()).toMatchObject({ ...unusable, advice: expect.stringContaining('as the user of') })
+  })
+
+  test('nothing in the folder changes, whether it is a copy, or a relay runs or was killed', async () => {
+    const relay = await startRelay()
+    endings.push(() => relay.stop())
+    const restored = await newStore()
+    using copy = new Database(join(restored, 'sotto.db'))
+    copy.run('PRAGMA journal_mode = DELETE') // As in a copy that `VACUUM INTO` has made.
+    copy.close()
+    const killed = await newFolder()
+    for (const name of ['sotto.db', 'sotto.db-wal']) await cp(join(relay.dataDir, name), join(killed, name))
+    await rm(join(restored, 'lock.db'), { force: true })
+    for (const folder of [restored, killed, await newStore()]) {
+      const before = await contentsOf(folder)
+      expect(Object.keys(before)).toContain('sotto.db')
+      expect((await look('database', { DATA_DIR: folder }))[0]).toMatch(/^ok: SQLite/)
+      expect(await contentsOf(folder)).toEqual(before)
+    }
+    expect((await look('database', { DATA_DIR: relay.dataDir }))[0]).toMatch(/^ok: SQLite/)
   })
 
   describe('on PostgreSQL', () => {

@@ -3,7 +3,7 @@ import { FFIType, ptr } from 'bun:ffi'
 import { openCLibrary } from '../operations/c-library.ts'
 import { isExpiryStopped } from '../operations/clock-trust.ts'
 import { newestWrite } from '../operations/write-probe.ts'
-import type { Storage } from '../storage/storage.ts'
+import type { ReadStorage } from '../storage/storage.ts'
 import { type Finding, findingsOf } from './finding.ts'
 import type { Patient } from './patient.ts'
 
@@ -40,7 +40,7 @@ function minutes(ms: number): string {
   return `${Math.round(ms / 60_000)} minutes`
 }
 
-async function differenceToDatabase({ engine, sql }: Storage, now: number): Promise<number> {
+async function differenceToDatabase({ engine, sql }: ReadStorage, now: number): Promise<number> {
   if (engine.dialect === 'sqlite') return 0
   const [row] = await sql<{ at: number }>`
     SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS at`

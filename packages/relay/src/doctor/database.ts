@@ -6,8 +6,9 @@ import type { Config } from '../config.ts'
 import { isUpToDate } from '../storage/migrate.ts'
 import { openPostgresBeside } from '../storage/postgres.ts'
 import { checkCommitsAreSynced } from '../storage/postgres-settings.ts'
-import { DATABASE_FILE, openSqliteBeside } from '../storage/sqlite.ts'
-import type { Storage } from '../storage/storage.ts'
+import { DATABASE_FILE } from '../storage/sqlite.ts'
+import { hasLog, openSqliteToRead } from '../storage/sqlite-reading.ts'
+import type { ReadStorage } from '../storage/storage.ts'
 import { type Finding, findingsOf, reasonOf } from './finding.ts'
 import type { Patient } from './patient.ts'
 
@@ -20,19 +21,27 @@ const ACCESS = 'run this as the user of the relay; the folder and its files must
 /** The store, or why there is none. */
 export interface Store {
   /** Undefined if it cannot be used: it is absent, broken, or of another version. */
-  readonly storage: Storage | undefined
+  readonly storage: ReadStorage | undefined
   readonly finding: Finding
 }
 
-/** Opens the store, and checks it. */
+/** Opens the store to read it, and checks it. */
 export async function openStore(config: Config): Promise<Store> {
+  const hadLog = hasLog(config.dataDir)
+  const store = await lookAt(config)
+  // What a relay writes while it starts looks like damage to who takes the file for one that nobody changes.
+  const mayBeStarting = store.finding.state === 'failed' && !hadLog && hasLog(config.dataDir)
+  return mayBeStarting ? await lookAt(config) : store
+}
+
+async function lookAt(config: Config): Promise<Store> {
   const { failed } = findingsOf('database')
-  let opened: Storage | undefined
+  let opened: ReadStorage | undefined
   try {
     if (config.databaseUrl === undefined) {
       const file = join(config.dataDir, DATABASE_FILE)
       if (!existsSync(file)) return { storage: undefined, finding: absent() }
-      opened = await openSqliteBeside(config.dataDir)
+      opened = openSqliteToRead(config.dataDir)
       return await examined(opened, await findSqliteDamage(opened))
     }
     opened = openPostgresBeside(config.databaseUrl, { connections: 2 })
@@ -61,7 +70,7 @@ function absent(): Finding {
   return findingsOf('database').ok('there is no store yet; the first start makes one')
 }
 
-async function examined(storage: Storage, damage: string | undefined): Promise<Store> {
+async function examined(storage: ReadStorage, damage: string | undefined): Promise<Store> {
   const { ok, warning, failed } = findingsOf('database')
   const { engine } = storage
   if (damage !== undefined) {
@@ -89,13 +98,13 @@ async function examined(storage: Storage, damage: string | undefined): Promise<S
 }
 
 /** The store, if it has the tables of this version; else it is closed. */
-async function usable(storage: Storage): Promise<Storage | undefined> {
+async function usable(storage: ReadStorage): Promise<ReadStorage | undefined> {
   if ((await hasTables(storage)) && (await isUpToDate(storage))) return storage
   await storage.close()
   return undefined
 }
 
-async function hasTables({ engine, sql }: Storage): Promise<boolean> {
+async function hasTables({ engine, sql }: ReadStorage): Promise<boolean> {
   const rows =
     engine.dialect === 'sqlite'
       ? await sql`SELECT name FROM sqlite_master WHERE name = 'schema_migrations'`
@@ -103,7 +112,7 @@ async function hasTables({ engine, sql }: Storage): Promise<boolean> {
   return rows.length > 0
 }
 
-async function findSqliteDamage(storage: Storage): Promise<string | undefined> {
+async function findSqliteDamage(storage: ReadStorage): Promise<string | undefined> {
   if ((await storage.size()).bytes > MOST_READ_BYTES) return undefined
   const [row] = await storage.sql<{ quick_check: string }>`PRAGMA quick_check(1)`
   return row?.quick_check === 'ok' ? undefined : (row?.quick_check ?? 'it does not answer')

@@ -2,7 +2,7 @@
 import type { Config } from '../config.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { RandomBytes } from '../operations/random.ts'
-import type { Storage } from '../storage/storage.ts'
+import type { ReadStorage } from '../storage/storage.ts'
 import type { Finding } from './finding.ts'
 
 /** What the checks need besides the settings. */
@@ -15,7 +15,7 @@ export interface DoctorParts {
 export interface Patient extends DoctorParts {
   readonly config: Config
   /** Undefined if the store cannot be used. */
-  readonly storage: Storage | undefined
+  readonly storage: ReadStorage | undefined
   /** What was found when the store was opened. */
   readonly opening: Finding
 }

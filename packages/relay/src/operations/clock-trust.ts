@@ -67,7 +67,7 @@ export class ClockTrust {
 }
 
 /** Whether nothing expires until the operator confirms that the clock is right. */
-export async function isExpiryStopped({ sql }: Storage): Promise<boolean> {
+export async function isExpiryStopped({ sql }: Pick<Storage, 'sql'>): Promise<boolean> {
   const rows = await sql`SELECT value FROM relay_state WHERE name = ${LOST}`
   return rows.length > 0
 }

@@ -10,7 +10,7 @@ const GIVEN_UP_MS = 10_000
 const ROW = 'last_write_probe'
 
 /** When a relay last wrote to the store to try it, in Unix milliseconds; undefined if none did. */
-export async function newestWrite({ sql }: Storage): Promise<number | undefined> {
+export async function newestWrite({ sql }: Pick<Storage, 'sql'>): Promise<number | undefined> {
   const [row] = await sql<{ value: string }>`SELECT value FROM relay_state WHERE name = ${ROW}`
   return row && Date.parse(row.value)
 }

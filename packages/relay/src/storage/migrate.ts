@@ -46,7 +46,7 @@ export async function applySteps(sql: Sql, steps: readonly MigrationStep[]): Pro
 }
 
 /** Whether this version of the relay can work on a store as it is. */
-export async function isUpToDate({ sql }: Storage): Promise<boolean> {
+export async function isUpToDate({ sql }: Pick<Storage, 'sql'>): Promise<boolean> {
   const version = await versionOf(sql)
   return version >= schema && (await isUsable(sql, version))
 }

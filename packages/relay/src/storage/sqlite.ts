@@ -6,7 +6,7 @@ import { Checkpoints } from './checkpoints.ts'
 import { migrate } from './migrate.ts'
 import { SerialQueue } from './serial-queue.ts'
 import { SharedCommits } from './shared-commit.ts'
-import type { Prepared, Sql, SqlValue, Storage } from './storage.ts'
+import type { DatabaseSize, Prepared, Sql, SqlValue, Storage } from './storage.ts'
 
 /** The name of the database in its folder. */
 export const DATABASE_FILE = 'sotto.db'
@@ -104,17 +104,7 @@ function openFile(file: string, owner?: Owner): Storage {
           }
         }),
     },
-    size: async () => {
-      const [pages] = await reader.sql<{ free: number; size: number }>`
-        SELECT freelist_count AS free, page_size AS size FROM pragma_freelist_count, pragma_page_size`
-      const files = [file, `${file}-wal`, `${file}-shm`].map((path) =>
-        statSync(path, { throwIfNoEntry: false }),
-      )
-      return {
-        bytes: files.reduce((sum, found) => sum + (found?.size ?? 0), 0),
-        reusableBytes: (pages?.free ?? 0) * (pages?.size ?? 0),
-      }
-    },
+    size: () => sizeOfSqlite(file, reader.sql),
     ping: async () => {
       await reader.sql`SELECT 1 FROM relay_state LIMIT 1`
     },
@@ -127,6 +117,17 @@ function openFile(file: string, owner?: Owner): Storage {
       writer.close()
       owner?.release()
     },
+  }
+}
+
+/** How many bytes the files of a database take, and how many of them new rows can use. */
+export async function sizeOfSqlite(file: string, sql: Sql): Promise<DatabaseSize> {
+  const [pages] = await sql<{ free: number; size: number }>`
+    SELECT freelist_count AS free, page_size AS size FROM pragma_freelist_count, pragma_page_size`
+  const files = [file, `${file}-wal`, `${file}-shm`].map((path) => statSync(path, { throwIfNoEntry: false }))
+  return {
+    bytes: files.reduce((sum, found) => sum + (found?.size ?? 0), 0),
+    reusableBytes: (pages?.free ?? 0) * (pages?.size ?? 0),
   }
 }
 

@@ -42,6 +42,11 @@ export interface Storage {
   close(): Promise<void>
 }
 
+/** A store that is only read. */
+export interface ReadStorage extends Pick<Storage, 'sql' | 'size' | 'close'> {
+  readonly engine: Pick<SqliteEngine, 'dialect'> | PostgresEngine
+}
+
 /** See {@link Storage.size}. */
 export interface DatabaseSize {
   readonly bytes: number
