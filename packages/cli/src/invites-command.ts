@@ -1,5 +1,5 @@
 // sotto invites: makes, lists and revokes invites, through the running relay or, if none runs, in its store.
-import type { InviteLine } from '@sotto/relay'
+import type { InviteLine, MadeInvite } from '@sotto/relay'
 import { qrOf } from './chat/qr.ts'
 import { type CommandGroup, type Flags, textFlag, UsageError } from './command.ts'
 import { jsonOf } from './orders-command-text.ts'
@@ -85,15 +85,23 @@ function wholeFlag(flags: Flags, name: string, usual: number): number {
   return Number(text)
 }
 
-function madeText({ invite, code, link }: { invite: InviteLine; code: string; link: string | null }): string {
+function madeText({ invite, code, link, registration }: MadeInvite): string {
   const hasColour = process.stdout.isTTY === true && !process.env.NO_COLOR
   const shown =
     link === null
-      ? `Code: ${code}\nPUBLIC_URL is empty, so there is no link: whoever registers types the code.`
+      ? `Code: ${code}\nPUBLIC_URL is empty, so there is no link: people type the code when they register.`
       : `${qrOf(link, hasColour)}\n${link}`
   const people = invite.uses === 1 ? 'One person' : `${invite.uses} people`
   const until = invite.expires_at === null ? '' : ` until ${invite.expires_at}`
-  return `${shown}\n${people} may register with it${until}. To make it useless: ${programCall} invites revoke ${invite.id}`
+  const note = NOTES[registration]
+  return `${shown}\n${people} may register with it${until}. To make it useless: ${programCall} invites revoke ${invite.id}${note}`
+}
+
+// What the setting REGISTRATION says about the use of an invite.
+const NOTES: Readonly<Record<MadeInvite['registration'], string>> = {
+  open: '\nNobody needs it while REGISTRATION is open: everybody may register.',
+  invite: '',
+  closed: '\nIt is of no use while REGISTRATION is closed: nobody may register.',
 }
 
 const STATES: Readonly<Record<InviteLine['state'], string>> = {

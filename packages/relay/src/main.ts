@@ -13,7 +13,7 @@ import { Succession } from './succession/succession.ts'
 import { version } from './version.ts'
 
 export type { KeyLine } from './accounts/operator-keys.ts'
-export type { InviteLine } from './admission/admission.ts'
+export type { InviteLine, MadeInvite } from './admission/admission.ts'
 export { settings } from './config.ts'
 export { examine } from './doctor/doctor.ts'
 export type { Finding } from './doctor/finding.ts'

@@ -1,5 +1,6 @@
 // The operator's commands that a running relay carries out, or the store itself if no relay runs, and their
 // answers.
+import type { RegistrationMode } from '@sotto/protocol'
 import * as v from 'valibot'
 import { exportAnswers, exportCommands } from './account-export.ts'
 import type { AccountDeletion } from './accounts/deletion.ts'
@@ -95,6 +96,7 @@ export function createOperatorCommands(parts: {
   randomBytes: RandomBytes
   securityLog: SecurityLog
   publicUrl: URL | undefined
+  registration: RegistrationMode
   /** Undefined if no relay runs. */
   running: (RunningRelay & { readonly admin: AdminParts }) | undefined
 }): Readonly<Record<OperatorCommandName, OperatorCommand>> {

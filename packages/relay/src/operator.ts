@@ -105,6 +105,7 @@ export async function tellRelay<Name extends OperatorCommandName>(
         folders: foldersOf(config),
         randomBytes: systemRandom,
         publicUrl,
+        registration: config.admission.registration,
       }
       const securityLog = await openSecurityLogOf(config, { ...own, storage, clock })
       const parts = { ...own, storage, bus, ledger, clock, keyRings, securityLog }

@@ -268,6 +268,7 @@ async function startOn(
       ...createOperatorCommands({
         purgeChannel: (channel) => channels.purges.purge(channel),
         ...{ ...shared, ledger, keyRings, methods, folders, publicUrl, deletion },
+        registration: config.admission.registration,
         running: {
           startedAt,
           connections: () => gateway.connectionCount,

@@ -1,4 +1,5 @@
 // The operator's commands about invites, and their answers.
+import { type RegistrationMode, registrationModes } from '@sotto/protocol'
 import * as v from 'valibot'
 import { type OperatorCommand, OperatorRefusal, operatorCommand } from '../listener/operator-command.ts'
 import type { Clock } from '../operations/clock.ts'
@@ -33,10 +34,15 @@ export const inviteAnswers = {
     code: v.string(),
     /** Null if PUBLIC_URL is empty. */
     link: v.nullable(v.string()),
+    /** Who may register now. */
+    registration: v.picklist(registrationModes),
   }),
   'invites.list': v.array(InviteLine),
   'invites.revoke': InviteLine,
 } as const
+
+/** What `invites.make` answers. */
+export type MadeInvite = v.InferOutput<(typeof inviteAnswers)['invites.make']>
 
 const whole = (min: number, max: number) =>
   v.pipe(
@@ -52,8 +58,9 @@ export function inviteCommands(parts: {
   clock: Clock
   randomBytes: RandomBytes
   publicUrl: URL | undefined
+  registration: RegistrationMode
 }): Readonly<Record<keyof typeof inviteAnswers, OperatorCommand>> {
-  const { storage, clock, publicUrl } = parts
+  const { storage, clock, publicUrl, registration } = parts
   return {
     /** Makes an invite. Only this answer has its code. `days` null makes one that does not end. */
     'invites.make': operatorCommand(
@@ -68,7 +75,7 @@ export function inviteCommands(parts: {
           makeInvite(sql, { account: null, note, uses, expiresAt }, parts),
         )
         const link = publicUrl ? inviteLink(made.code, publicUrl) : null
-        return { invite: lineOf(made.invite, null, clock.now()), code: made.code, link }
+        return { invite: lineOf(made.invite, null, clock.now()), code: made.code, link, registration }
       },
     ),
     /** The invites that were made, the newest first. */
