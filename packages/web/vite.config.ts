@@ -22,7 +22,7 @@ const LATER = [
   /[\\/]@noble[\\/]/,
 ]
 
-/** Whoever adds a first contact needs all of these. Together they compress better than one by one. */
+/** To add a first contact takes all of these. Together they compress better than one by one. */
 const WITH_CONTACTS =
   /web[\\/]src[\\/](?:screens[\\/]contacts[\\/](?:contacts|add-contact|contact-detail|person-card|scanned|befriending|request-row)\.tsx?|texts[\\/](?:en[\\/])?contacts\.ts|session[\\/]invitation\.ts)$/
 

@@ -69,7 +69,7 @@ test('a changed or truncated file, changed hashes, another key and missing parts
   await appendFile(file, 'x')
   expectRefused(await verify(), badFile)
 
-  // Whoever changes the file can change the hashes, but not sign them.
+  // An attacker who changes the file can change the hashes, but not sign them.
   await Bun.write(list, `${await hashOf(file)}  sotto-linux-x64\n`)
   expectRefused(await verify(), badSignature)
   await Bun.write(`${list}.sig`, '')

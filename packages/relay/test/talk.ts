@@ -30,7 +30,7 @@ export function startTalk(from: Speaker, to: Speaker, conv: string): () => Promi
     return count
   }
   const talking = talk()
-  talking.catch(() => undefined) // Whoever ends it gets the error.
+  talking.catch(() => undefined) // The caller who ends it gets the error.
   return () => {
     isOver = true
     return talking

@@ -1,6 +1,6 @@
 // `sotto serve` after an upgrade: the process whose relay has stopped starts the new version in its place,
-// and goes back to the former one if that is not ready in time. It stays the parent, so that whoever started
-// `sotto serve` (a terminal, systemd, a container) still has the same process.
+// and goes back to the former one if that is not ready in time. It stays the parent, so that the
+// terminal, systemd or the container that started `sotto serve` still has the same process.
 import { link, rename, rm, stat } from 'node:fs/promises'
 import type { HandedOver } from '@sotto/relay'
 import type { Subprocess } from 'bun'
@@ -87,7 +87,7 @@ async function goBack(
   if (children.isStopped) return former
   if (reason === undefined) {
     log.info('upgrade_undone')
-    // Whoever may write there is the operator, who also runs sotto upgrade.
+    // Only the operator may write there, who also runs sotto upgrade.
     await putBack(file, id).catch((error) => log.warn('program_not_put_back', { reason: String(error) }))
     return former
   }

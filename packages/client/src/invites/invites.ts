@@ -32,7 +32,7 @@ export class Invites {
   }
 
   /**
-   * Makes an invite useless. Whoever has registered with it stays.
+   * Makes an invite useless. Accounts that registered with it stay.
    * @throws ClientError `REFUSED` with `NOT_FOUND`
    */
   async revoke(inviteId: string): Promise<void> {

@@ -15,7 +15,7 @@ export interface ReportWords {
 }
 
 /**
- * Reports to the operator of a relay: `const reports = new Reports(client)`. Whoever is reported does not
+ * Reports to the operator of a relay: `const reports = new Reports(client)`. The reported person does not
  * learn of it. Reporting the same thing again replaces the earlier report.
  *
  * Every method calls the relay, and throws the errors of such a call: `REFUSED` with `NOT_FOUND` if there is

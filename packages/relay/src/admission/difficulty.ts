@@ -1,5 +1,5 @@
 // How much work a registration takes: more while many people register, and as much as before when they do
-// not. It is counted in memory, so each node counts for itself and begins anew with each start.
+// not. It is counted in memory, so each node counts for itself, from nothing at each start.
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 

@@ -1,5 +1,5 @@
 // Invites: each lets a number of people register. The store keeps the hash of an invite's code, never the
-// code, so that whoever reads the store or a copy of it cannot use it.
+// code, so that a reader of the store or of a copy cannot use it.
 import { createHash } from 'node:crypto'
 import type { Clock } from '../operations/clock.ts'
 import type { RandomBytes } from '../operations/random.ts'

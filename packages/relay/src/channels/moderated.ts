@@ -1,4 +1,4 @@
-// What the operator does to a channel, whoever owns it.
+// What the operator does to a channel of anybody.
 import type { ChannelId, PostId } from '@sotto/protocol'
 import type { Clock } from '../operations/clock.ts'
 import { endHold } from '../payments/payments.ts'

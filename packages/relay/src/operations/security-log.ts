@@ -100,7 +100,7 @@ export function openSecurityLog(file: string, parts: SecurityLogParts): Security
   }
 }
 
-// Opened for each line, so that whoever moves the file away need not tell the relay.
+// Opened for each line, so that nobody needs to tell the relay that the file was moved away.
 function append(file: string, text: string, mostBytes: number): void {
   const descriptor = openSync(file, 'a', 0o600)
   try {
