@@ -11,15 +11,18 @@ const WITH_DEPOSIT_ADDRESSES = ['evm', 'tron']
 export function ordersTable(orders: readonly OrderLine[]): string {
   const hasRefunds = orders.some(({ refunds_due }) => refunds_due > 0)
   const hasLost = orders.some(({ lost_payments }) => lost_payments > 0)
+  const isWaited = orders.some(({ status }) => status === 'pending')
   const countOf = (count: number): string => (count === 0 ? '' : String(count))
   const rows = orders.map((order) => [
     ...[order.order_id, order.kind, order.ref_id, String(order.price_usdt), order.status],
     minutesOf(order.created_at),
+    ...(isWaited ? [order.status === 'pending' ? dayAndMinutesOf(order.expires_at) : ''] : []),
     ...(hasRefunds ? [countOf(order.refunds_due)] : []),
     ...(hasLost ? [countOf(order.lost_payments)] : []),
   ])
   const more = [...(hasRefunds ? ['REFUNDS'] : []), ...(hasLost ? ['LOST'] : [])]
-  const titles = ['ORDER', 'KIND', 'FOR', 'PRICE', 'STATUS', 'PLACED', ...more]
+  const ends = isWaited ? ['ENDS'] : []
+  const titles = ['ORDER', 'KIND', 'FOR', 'PRICE', 'STATUS', 'PLACED', ...ends, ...more]
   return table(titles, rows, 2)
 }
 
@@ -124,7 +127,7 @@ function table(titles: readonly string[], rows: readonly (readonly string[])[], 
   const lines = [titles, ...rows].map((line) => line.map((cell) => sanitizeLine(cell, COLUMNS)))
   const widths = titles.map((_, at) => Math.max(...lines.map((line) => cells(line[at] ?? ''))))
   const others = widths.reduce((sum, width, at) => (at === flexible ? sum + 2 : sum + width + 2), -2)
-  widths[flexible] = Math.min(widths[flexible] ?? 0, Math.max(12, COLUMNS - others))
+  widths[flexible] = Math.min(widths[flexible] ?? 0, Math.max(10, COLUMNS - others))
   return lines
     .map((line) =>
       line
@@ -153,4 +156,9 @@ function secondsOf(time: string): string {
 
 function minutesOf(time: string): string {
   return time.replace(/:\d\d(?:\.\d+)?Z$/, 'Z')
+}
+
+// Without the year: `11-26T14:05Z`.
+function dayAndMinutesOf(time: string): string {
+  return minutesOf(time).replace(/^\d+-/, '')
 }

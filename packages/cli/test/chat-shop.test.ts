@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { useChats } from './chat-world.ts'
 
-const world = useChats({ MANUAL_PAY_TO: 'the till' })
+const world = useChats({ MANUAL_PAY_TO: 'the till', MANUAL_HOLD_HOURS: '72' })
 const { friends } = world
 const MAIN = join(import.meta.dir, '../src/main.ts')
 
@@ -49,7 +49,7 @@ test('an alias is ordered, paid by way of the shown page, and bound', async () =
   alice.enter('/shop riverb')
   await alice.sees(/^ {2}riverb\w* +\d+ USDT$/)
   alice.enter('/buy riverbed')
-  await alice.sees(/• riverbed is held for you until .* It costs \d+ USDT/)
+  await alice.sees(/• riverbed is held for you until \d{4}-\d\d-\d\d \d\d:\d\d\. It costs \d+ USDT/)
   const page = await alice.sees(/^http:.*\/pay\//)
   expect(page.startsWith(`${world.relay.url}/pay/`)).toBe(true)
   alice.enter('/bind riverbed')

@@ -88,7 +88,7 @@ for (const way of ['through a running relay', 'on the store of a stopped relay']
       const list = await orders('list', '--status', 'pending')
       expect(list.output).toMatch(
         new RegExp(
-          `^ORDER +KIND +FOR +PRICE +STATUS +PLACED\\n${order} +vanity +riverbed +10 +pending +\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\dZ\\n$`,
+          `^ORDER +KIND +FOR +PRICE +STATUS +PLACED +ENDS\\n${order} +vanity +riverbed +10 +pending +\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\dZ  \\d\\d-\\d\\dT\\d\\d:\\d\\dZ\\n$`,
         ),
       )
       for (const line of list.output.split('\n')) expect(line.length).toBeLessThanOrEqual(100)

@@ -310,6 +310,16 @@ test('the time left follows the relay’s clock, not the device’s, and runs ou
   }
 })
 
+test('days that are left are shown as days, and the end with its date', async () => {
+  const expiresAt = Date.now() + 53.5 * 3_600_000
+  const page = await open(world.place({ kind: 'manual', expiresAt }))
+  await page.waitForFunction(() =>
+    document.querySelector('[data-text="until"]')?.textContent?.match(/20\d\d/),
+  )
+  expect(await textOf(page, 'left')).toBe('2 d 5 h')
+  expect(await textOf(page, 'until')).not.toContain('UTC')
+})
+
 test('screen readers announce changes, but not the running clock', async () => {
   const page = await open(world.place())
   const spoken = page.locator('[role="status"], [aria-live]')

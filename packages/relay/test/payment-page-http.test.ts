@@ -76,6 +76,21 @@ describe('the page, its state and its QR code', () => {
     expect(text).not.toMatch(/<style|style=|<script(?! type="module" src=")|\son\w+=/)
   })
 
+  test('days that are left are shown as days, and the end with its date', async () => {
+    const hours = (count: number): number => count * 3_600_000
+    const shown = async (leftMs: number): Promise<string> => {
+      const expiresAt = Date.now() + leftMs
+      const text = await (await fetch(world.pageOf(world.place({ kind: 'manual', expiresAt })))).text()
+      const [, end = ''] = /until ([^<]*) UTC</.exec(text) ?? []
+      const isEnd = new Date(expiresAt).toISOString().replace('T', ' ').startsWith(end)
+      return `${/data-text="left">([^<]*)</.exec(text)?.[1]}, ${isEnd ? 'with its date' : end}`
+    }
+    expect(await shown(hours(77.5))).toBe('3 d 5 h, with its date')
+    expect(await shown(hours(24.5))).toBe('1 d 0 h, with its date')
+    expect(await shown(hours(23.5))).toMatch(/^23:[23]\d:\d\d, with its date$/)
+    expect(await shown(hours(0.5))).toMatch(/^(?:30:00|2\d:\d\d), \d\d:\d\d$/)
+  })
+
   test('the page links to nothing on other servers, and to nothing by an absolute path', async () => {
     const text = await (await fetch(world.pageOf(world.place()))).text()
     const named = [...text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, url = '']) => url)

@@ -1,8 +1,7 @@
 // A shop that is driven through a random schedule on a model chain: buyers order and pay, the chain
-// reorganises, endpoints fail and lie, the relay restarts, and prices change.
+// reorganises, endpoints fail and lie, the relay restarts, prices change, and some orders are paid by hand.
 import { AliasId, type ChannelId, check, defaultLimits, ProtocolError } from '@sotto/protocol'
-import { addAccount, findAccountByAlias } from '../src/accounts/accounts.ts'
-import { createChannel, setSalePrice } from '../src/channels/catalog.ts'
+import { setSalePrice } from '../src/channels/catalog.ts'
 import { orderChannel, orderSeat } from '../src/channels/trade.ts'
 import { createInProcessBus } from '../src/cluster/in-process-bus.ts'
 import { createGoods } from '../src/goods.ts'
@@ -14,9 +13,9 @@ import { sweepOrders } from '../src/payments/order-expiry.ts'
 import { Orders } from '../src/payments/orders.ts'
 import type { Payment } from '../src/payments/payment.ts'
 import { PaymentMethods } from '../src/payments/payment-methods.ts'
-import type { PaymentProvider } from '../src/payments/provider.ts'
 import { ChainReader } from '../src/payments/providers/evm-chain-reader.ts'
 import { ChainUnreachable, Rpc } from '../src/payments/providers/evm-rpc.ts'
+import { ManualPayments } from '../src/payments/providers/manual.ts'
 import type { AccountId, Storage } from '../src/storage/storage.ts'
 import { bind } from '../src/vanity/bind.ts'
 import { purchase } from '../src/vanity/purchase.ts'
@@ -29,6 +28,8 @@ import {
   type ModelTransfer,
   word,
 } from './model-chain.ts'
+import { chooseByHand, confirmByHand, EndsWatch } from './orders-by-hand.ts'
+import { CHANNEL_PRICE, modelPayments, openMarket } from './random-market.ts'
 import { randomOf } from './seeded-random.ts'
 import { type Aftermath, TOKEN, UNIT } from './shop-books.ts'
 
@@ -38,13 +39,14 @@ const ALIASES = ['river', 'valley', 'island']
 const BLOCK_MS = 12_000
 /** More than an order lasts. */
 const LONG_MS = 16 * 60_000
+const HOUR_MS = 3_600_000
 const PAYABLE: readonly Behaviour[] = ['honest', 'down', 'behind']
 
 /** Drives a new shop through the schedule of a seed. @param endpoints at least three */
 export async function runSchedule(
   storage: Storage,
   endpoints: readonly ModelEndpoint[],
-  options: { seed: number; steps: number; lies: boolean },
+  options: { seed: number; steps: number; lies: boolean; holdHours: number },
 ): Promise<Aftermath> {
   const shop = new RandomShop(storage, endpoints, options)
   await shop.open()
@@ -57,6 +59,8 @@ class RandomShop {
   readonly #endpoints: readonly ModelEndpoint[]
   readonly #random: (below: number) => number
   readonly #lies: boolean
+  /** How long orders last that are to be paid by hand; 0 for the usual time. */
+  readonly #holdHours: number
   readonly #clock = clockAt(1_800_000_000_000)
   readonly #chain = new ModelChain(1_800_000_000)
   readonly #prices = new Map(ALIASES.map((alias): [string, number | undefined] => [alias, 10]))
@@ -64,6 +68,7 @@ class RandomShop {
   readonly #orders: Order[] = []
   readonly #placedAt = new Map<string, number>()
   readonly #confirmed = new Set<number>()
+  readonly #ends: EndsWatch
   readonly #soldLate: { order: Order; price: number | undefined }[] = []
   #buyers: AccountId[] = []
   #pending: ModelTransfer[] = []
@@ -73,34 +78,24 @@ class RandomShop {
   constructor(
     storage: Storage,
     endpoints: readonly ModelEndpoint[],
-    { seed, lies }: { seed: number; lies: boolean },
+    { seed, lies, holdHours }: { seed: number; lies: boolean; holdHours: number },
   ) {
     this.#storage = storage
     this.#endpoints = endpoints
     this.#random = randomOf(seed)
     this.#lies = lies
+    this.#holdHours = holdHours
+    this.#ends = new EndsWatch(this.#limits.orderSeconds * 1000, this.#holdHours * HOUR_MS)
     for (const endpoint of endpoints)
       Object.assign(endpoint, { chain: this.#chain, behaviour: 'honest', onRequest: undefined })
   }
 
   async open(): Promise<void> {
     const parts = { clock: this.#clock, randomBytes: this.#randomBytes, limits: this.#limits }
-    await this.#storage.transaction(async (sql) => {
-      for (let n = 0; n < 4; n++) {
-        const keys = { ed25519PublicKey: crypto.randomUUID(), x25519PublicKey: crypto.randomUUID() }
-        const added = await addAccount(sql, { ...keys, nickname: 'n' }, parts)
-        const account = await findAccountByAlias(sql, check(AliasId, added?.alias_id))
-        if (account) this.#buyers.push(account.id)
-      }
-      const [seller] = this.#buyers.splice(0, 1)
-      for (let n = 0; seller !== undefined && n < 2; n++) {
-        const details = { name: 'Cats', description: '', isPublic: true }
-        const id = await createChannel(sql, seller, details, parts)
-        await setSalePrice(sql, { id, caller: seller }, 20)
-        this.#listings.set(id, 20)
-        this.#seller = seller
-      }
-    })
+    const { seller, buyers, channels } = await openMarket(this.#storage, parts)
+    this.#buyers = buyers
+    this.#seller = seller
+    for (const id of channels) this.#listings.set(id, CHANNEL_PRICE)
     this.#mine(12) // So that reorganisations can be deep from the beginning.
     this.#relay = this.start()
     await this.#read()
@@ -126,20 +121,9 @@ class RandomShop {
     const chainId = this.#chain.chainId
     const rpcParts = { clock, randomBytes, log, stopping: stopping.signal, restMs: 1, chainId }
     const asset = `evm:${chainId}/${TOKEN}`
-    const provider: PaymentProvider = {
-      name: 'evm',
-      methods: [{ asset, symbol: 'USDT', decimals: 6, network: 'Model' }],
-      isAvailable: () => true,
-      open: async ({ depositIndex, price }) => {
-        if (!reader.position) throw new ProtocolError('PAYMENTS_UNAVAILABLE')
-        const payTo = `0x${(depositIndex + 0x1000).toString(16).padStart(40, '0')}`
-        return { payTo, asset, amount: BigInt(price) * UNIT }
-      },
-      start: async () => undefined,
-      stop: async () => undefined,
-      seenUntil: () => reader.seenUntil,
-    }
-    const methods = new PaymentMethods([provider])
+    const provider = modelPayments(asset, () => reader)
+    const byHand = new ManualPayments({ payTo: 'the till', holdHours: this.#holdHours || undefined })
+    const methods = new PaymentMethods([provider, byHand])
     const ledger = new PaymentLedger({ storage, bus, clock, limits, log, goods, methods })
     const reader = new ChainReader({
       ...{ rpc: new Rpc(urls, rpcParts), ledger, storage, clock, log, provider: 'evm' },
@@ -173,6 +157,8 @@ class RandomShop {
       [7, () => this.#changePrice()],
       [1, () => this.#bind()],
       [1, () => this.#refund()],
+      [4, () => this.#chooseByHand()],
+      [1, () => this.#confirmByHand()],
     ]
     let at = this.#random(kinds.reduce((sum, [weight]) => sum + weight, 0))
     for (const [weight, act] of kinds) {
@@ -187,7 +173,7 @@ class RandomShop {
   async settle(): Promise<Aftermath> {
     for (const endpoint of this.#endpoints) endpoint.behaviour = 'honest'
     this.#mine(2)
-    this.#clock.advance(LONG_MS)
+    this.#clock.advance(LONG_MS + this.#holdHours * HOUR_MS)
     this.#mine(CONFIRMATIONS + 8)
     for (let rounds = 0; rounds < 6; rounds++) {
       this.#clock.advance(60_000)
@@ -204,11 +190,13 @@ class RandomShop {
     const [seats] = await sql<{ sum: number | null }>`SELECT SUM(bought) AS sum FROM channel_seats`
     return {
       ...{ chain: this.#chain, placedAt: this.#placedAt, soldLate: this.#soldLate },
+      destinations: await sql<{ pay_to: string }>`SELECT pay_to FROM order_destinations`,
       orders: await sql<Order>`SELECT * FROM orders ORDER BY id`,
       payments: await sql<Payment>`SELECT * FROM payments ORDER BY id`,
       payouts: await sql<{ order_number: number; amount: number }>`SELECT order_number, amount FROM payouts`,
       listed: { refunds: await listed({ refunds: true }), lost: await listed({ lost: true }) },
       seats: Number(seats?.sum ?? 0),
+      longHolds: this.#ends.longHolds,
     }
   }
 
@@ -354,6 +342,17 @@ class RandomShop {
     await this.#now.commands['orders.refund-recorded']({ payment: due.reference, reference: 'r', ...by })
   }
 
+  async #chooseByHand(): Promise<void> {
+    const order = this.#orders.length === 0 ? undefined : this.#pick(this.#orders.slice(-4))
+    if (order) await chooseByHand(order, this.#now.orders, { andBack: this.#random(2) === 0 })
+  }
+
+  async #confirmByHand(): Promise<void> {
+    this.#transactions += 1
+    await confirmByHand(this.#storage.sql, this.#now.commands, `till ${this.#transactions}`)
+    await this.#note()
+  }
+
   async #read(): Promise<void> {
     const { reader, stopping, sweep } = this.#now
     for (let rounds = 0; rounds < 3; rounds++) {
@@ -369,6 +368,7 @@ class RandomShop {
 
   // Prices do not change while something is judged, so the present price is the one that late money met.
   async #note(): Promise<void> {
+    await this.#ends.check(this.#storage.sql, this.#clock.now())
     const confirmed = await this.#storage.sql<Order>`SELECT * FROM orders WHERE status = 'confirmed'`
     for (const order of confirmed.filter(({ id }) => !this.#confirmed.has(id))) {
       this.#confirmed.add(order.id)

@@ -12,6 +12,8 @@ export const UNIT = 1_000_000n
 export interface Aftermath {
   readonly chain: ModelChain
   readonly orders: readonly Order[]
+  /** Every place that was opened. */
+  readonly destinations: readonly { readonly pay_to: string }[]
   readonly payments: readonly Payment[]
   /** The price at which each order was placed, by its id. */
   readonly placedAt: ReadonlyMap<string, number>
@@ -21,6 +23,8 @@ export interface Aftermath {
   readonly listed: { readonly refunds: readonly string[]; readonly lost: readonly string[] }
   readonly payouts: readonly { readonly order_number: number; readonly amount: number }[]
   readonly seats: number
+  /** How often an order was seen that is held for longer than usual. */
+  readonly longHolds: number
 }
 
 /** How often the schedules reached what they are for. */
@@ -30,16 +34,18 @@ export interface Totals {
   late: number
   lost: number
   refunds: number
+  longHolds: number
 }
 
 /** Everything that is wrong with the books. */
 export function problemsOf(left: Aftermath, totals: Totals): string[] {
+  totals.longHolds += left.longHolds
   return [...booksAgainstChain(left), ...givenAway(left, totals), ...forgotten(left, totals)]
 }
 
-function booksAgainstChain({ chain, orders, payments }: Aftermath): string[] {
+function booksAgainstChain({ chain, destinations, payments }: Aftermath): string[] {
   const problems: string[] = []
-  const addresses = new Set(orders.map(({ pay_to }) => pay_to))
+  const addresses = new Set(destinations.map(({ pay_to }) => pay_to))
   const onChain = new Map<string, bigint>()
   for (const { transaction, token, to, amount } of chain.blocks.flatMap(({ transfers }) => transfers))
     if (token === TOKEN && addresses.has(to)) onChain.set(`evm:31337/${transaction}/${TOKEN}/0`, amount)

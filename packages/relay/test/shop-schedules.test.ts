@@ -22,7 +22,7 @@ afterAll(async () => {
   for (const endpoint of endpoints) await endpoint.stop()
 })
 
-const totals: Totals = { confirmed: 0, expired: 0, late: 0, lost: 0, refunds: 0 }
+const totals: Totals = { confirmed: 0, expired: 0, late: 0, lost: 0, refunds: 0, longHolds: 0 }
 
 for (let first = 0; first < SCHEDULES; first += BATCH) {
   const seeds = Array.from({ length: Math.min(BATCH, SCHEDULES - first) }, (_, n) => FIRST_SEED + first + n)
@@ -32,7 +32,11 @@ for (let first = 0; first < SCHEDULES; first += BATCH) {
     for (const seed of seeds) {
       const store = await sqlite.open()
       try {
-        const left = await runSchedule(store.storage, endpoints, { seed, steps: STEPS, lies: true })
+        const left = await runSchedule(store.storage, endpoints, {
+          ...{ seed, steps: STEPS, lies: true },
+          // With and without MANUAL_HOLD_HOURS.
+          holdHours: seed % 2,
+        })
         expect({ seed, problems: problemsOf(left, totals) }).toEqual({ seed, problems: [] })
       } finally {
         await store.remove()

@@ -131,7 +131,10 @@ export async function openShopWorld(
     restarted: (others: readonly PaymentProvider[]) => {
       const changed = { ...parts, goods, log, methods: new PaymentMethods([provider, ...others]) }
       const ledger = new PaymentLedger(changed)
-      return { methods: changed.methods, ledger, sweep: () => sweepOrders({ ...changed, ledger }) }
+      return {
+        ...{ methods: changed.methods, ledger, sweep: () => sweepOrders({ ...changed, ledger }) },
+        orders: new Orders({ ...changed, isClockTrusted }),
+      }
     },
     /** Orders an id. */
     buyAlias: (buyer: Person, alias = 'river') =>
@@ -170,6 +173,8 @@ export async function openShopWorld(
       await forgetParties(parts)
       return await sweepOrders({ ...parts, ledger, methods, log }, options)
     },
+    /** Ends expired orders over another connection to the store. */
+    sweepOn: (other: Storage) => sweepOrders({ ...parts, storage: other, ledger, methods, log }),
     /** The watcher of orders' ends, over this connection to the store. */
     endsOn: (other: Storage) =>
       new OrderEnds({

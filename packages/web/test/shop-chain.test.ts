@@ -22,6 +22,7 @@ beforeAll(async () => {
   Object.assign(settings, {
     PAYMENTS: 'evm,manual',
     MANUAL_PAY_TO: 'The till in the shop',
+    MANUAL_HOLD_HOURS: '72',
     EVM_RPC_URLS: chain.url,
     EVM_CHAIN_ID: String(chain.chainId),
     EVM_TOKEN: token.address,
@@ -49,10 +50,11 @@ test('an alias is held, a way to pay is chosen, and it is paid on the chain, con
   expect(await page.evaluate(() => window.opener === null)).toBe(true)
   await page.close()
 
-  // Another way to pay is chosen, and then the first one again.
+  // Another way to pay is chosen, which gives more time, and then the first one again.
   const [first, second] = await gita.page.getByRole('radio').all()
   await second?.click()
   await gita.reads('The till in the shop')
+  await gita.reads(/2 days, 23 hours|3 days/)
   await first?.click()
   const payTo = await gita.page.getByText(/^0x[0-9a-fA-F]{40}$/).innerText()
   const price = Number(/(\d+) USDT/.exec(await gita.page.locator('.shop-amount').innerText())?.[1])

@@ -3,6 +3,7 @@ import type { Log, LogFields } from '../operations/log.ts'
 import type { ProviderConfig } from '../payments/payment-config.ts'
 import { AnswerTooLarge, request } from '../payments/providers/bounded-request.ts'
 import { ChainUnreachable, Rpc } from '../payments/providers/evm-rpc.ts'
+import { describeHold } from '../payments/providers/manual.ts'
 import { TronGrid } from '../payments/providers/tron-grid.ts'
 import { type Finding, findingsOf, reasonOf } from './finding.ts'
 import type { Patient } from './patient.ts'
@@ -31,7 +32,7 @@ async function checkProvider(config: ProviderConfig, patient: Patient): Promise<
       return [
         config.manual.payTo === ''
           ? unused('nothing can be bought (PAYMENTS and MANUAL_PAY_TO say how to be paid)')
-          : ok('by hand'),
+          : ok(`by hand${describeHold(config.manual)}`),
       ]
     case 'dev':
       return [warning('PAYMENTS=dev: everything counts as paid', 'use it only to try things out')]

@@ -145,7 +145,8 @@ async function overdueAfter(
     ORDER BY expires_at, id LIMIT ${batchSize}`
 }
 
-// Most orders that end were never paid. Many of them may end together, so they end in one transaction.
+// Most orders that end were never paid. Many of them may end together, so they end in one transaction. An
+// order that got a longer time since it was read goes on.
 async function expireUnpaid(
   orders: readonly Order[],
   { storage, clock }: SweepParts,
@@ -157,7 +158,7 @@ async function expireUnpaid(
     for (const { id } of orders.toSorted((a, b) => a.id - b.id)) {
       const ended = await sql<{ id: OrderNumber }>`
         UPDATE orders SET status = 'expired', holds = NULL
-        WHERE id = ${id} AND status = 'pending'
+        WHERE id = ${id} AND status = 'pending' AND expires_at < ${now}
           AND NOT EXISTS (SELECT 1 FROM payments WHERE order_number = orders.id)
         RETURNING id`
       if (ended.length === 0) continue

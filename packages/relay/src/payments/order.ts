@@ -38,6 +38,8 @@ export interface Order {
   readonly status: OrderState
   readonly created_at: number
   readonly expires_at: number
+  /** 1 if it got the longer time of an order that is paid by hand (long-holds.ts). */
+  readonly is_held_long: number
   readonly confirmed_at: number | null
   readonly bound_at: number | null
   readonly bound_by: AccountId | null

@@ -21,7 +21,8 @@ import {
 } from './destinations.ts'
 import type { AllGoods } from './goods.ts'
 import { isPaidUnlessLost } from './judgement.ts'
-import { addEvent, findOrder, lockOrderNumber, type Order, type OrderNumber } from './order.ts'
+import { holdLonger } from './long-holds.ts'
+import { addEvent, findOrder, lockBuyers, lockOrderNumber, type Order, type OrderNumber } from './order.ts'
 import { isOver, makeRoom } from './order-expiry.ts'
 import { listPayments } from './payment.ts'
 import type { Offer, PaymentMethods } from './payment-methods.ts'
@@ -151,11 +152,20 @@ export class Orders {
 
   async #makeChosen(destination: OpenedDestination): Promise<Order> {
     return await this.#parts.storage.transaction(async (sql) => {
+      await lockBuyers(sql, [destination.order_number])
       const order = await lockOrderNumber(sql, destination.order_number)
       await this.#checkPayable(sql, order)
-      await chooseDestination(sql, await addDestination(sql, destination))
-      return await lockOrderNumber(sql, order.id)
+      return await this.#nameDestination(sql, order, await addDestination(sql, destination))
     })
+  }
+
+  // Its way to pay may give the order more time.
+  async #nameDestination(sql: Sql, order: Order, opened: OpenedDestination): Promise<Order> {
+    const { methods, clock } = this.#parts
+    await chooseDestination(sql, opened)
+    const holdMs = methods.find(opened.asset)?.provider.holdMs
+    if (holdMs !== undefined) await holdLonger(sql, order, { holdMs, now: clock.now() })
+    return await lockOrderNumber(sql, order.id)
   }
 
   async #checkPayable(sql: Sql, order: Order): Promise<void> {
@@ -239,17 +249,20 @@ export class Orders {
     const { id } = order
     const destination = await this.#askForPlace(order, offer)
     return await this.#parts.storage.transaction(async (sql) => {
+      await lockBuyers(sql, [id])
       const [locked] = await sql<Order>`UPDATE orders SET status = status WHERE id = ${id} RETURNING *`
       // If two requests opened it at the same time, the other one may have failed and deleted it.
       if (!locked) throw new ProtocolError('PAYMENTS_UNAVAILABLE')
       const opened = await addDestination(sql, destination)
-      if (locked.pay_to === '') await chooseDestination(sql, opened)
-      return await lockOrderNumber(sql, id)
+      return locked.pay_to === '' ? await this.#nameDestination(sql, locked, opened) : locked
     })
   }
 
   async #askForPlace(order: Order, { method, provider }: Offer): Promise<OpenedDestination> {
-    const { id, order_id: orderId, deposit_index: depositIndex, price, expires_at: expiresAt, title } = order
+    const { id, order_id: orderId, deposit_index: depositIndex, price, title } = order
+    const { clock, limits } = this.#parts
+    // A processor keeps its rate of exchange that long, which must not be days.
+    const expiresAt = Math.min(order.expires_at, clock.now() + limits.orderSeconds * 1000)
     const toOpen = { orderId, depositIndex, price, expiresAt, title }
     const { payTo, asset, amount, hostedPage } = await provider.open(toOpen, method)
     return {

@@ -11,7 +11,7 @@ import type { PaymentProvider } from './provider.ts'
 import { DevPayments } from './providers/dev.ts'
 import { createEvmPayments } from './providers/evm.ts'
 import { type EvmConfig, evmConfigOf } from './providers/evm-config.ts'
-import { type ManualConfig, ManualPayments, manualConfigOf } from './providers/manual.ts'
+import { describeHold, type ManualConfig, ManualPayments, manualConfigOf } from './providers/manual.ts'
 import { TronPayments } from './providers/tron.ts'
 import { type TronConfig, tronConfigOf } from './providers/tron-config.ts'
 import { type WebhookConfig, WebhookPayments, webhookConfigOf } from './providers/webhook.ts'
@@ -67,7 +67,7 @@ function describe(config: ProviderConfig): string {
     case 'manual':
       return config.manual.payTo === ''
         ? 'none, so nothing can be bought (MANUAL_PAY_TO or PAYMENTS says how to be paid)'
-        : 'by hand; `sotto orders confirm` says what arrived'
+        : `by hand; \`sotto orders confirm\` says what arrived${describeHold(config.manual)}`
     case 'evm':
       return config.evm.chains
         .map(({ tokens, network, chainId }) => {

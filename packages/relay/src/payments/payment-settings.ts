@@ -11,6 +11,11 @@ export const paymentSettings = {
     default: '',
     means: 'manual: where to pay, shown to buyers; the operator confirms with `sotto orders confirm`',
   },
+  MANUAL_HOLD_HOURS: {
+    default: '',
+    means:
+      'manual: how many hours an order lasts that is to be paid by hand, 1 to 720; one order of each account at a time; if empty, as long as any other (LIMIT_ORDER_SECONDS)',
+  },
   EVM_RPC_URLS: {
     default: '',
     means: 'evm: JSON-RPC endpoints of the chain, comma-separated; if one fails, the next is used',

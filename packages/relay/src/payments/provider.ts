@@ -11,7 +11,7 @@ export interface OrderToOpen {
   readonly depositIndex: number
   /** Whole stablecoin units. */
   readonly price: number
-  /** Milliseconds since 1970. */
+  /** When the time to pay at this place is over. Milliseconds since 1970. */
   readonly expiresAt: number
   /** A description for people: `the id ada`. */
   readonly title: string
@@ -172,6 +172,11 @@ export interface PaymentProvider {
   readonly name: string
   /** At least one. The assets of all begin with the same part before the slash. */
   readonly methods: readonly PaymentMethod[]
+  /**
+   * How long an order of an account may last if it is paid here, from when it was placed. Absent: as long as
+   * any other.
+   */
+  readonly holdMs?: number | undefined
   /** Whether buyers should be offered to pay by this method now. */
   isAvailable(method: PaymentMethod): boolean
   /**

@@ -11,6 +11,7 @@ import { friendRequests } from './migrations/friend-requests.ts'
 import { invites } from './migrations/invites.ts'
 import { keptNotices } from './migrations/kept-notices.ts'
 import { logouts } from './migrations/logouts.ts'
+import { longHolds } from './migrations/long-holds.ts'
 import { lostPayments } from './migrations/lost-payments.ts'
 import { media } from './migrations/media.ts'
 import { mediaCounting } from './migrations/media-counting.ts'
@@ -34,7 +35,7 @@ import { unlistedLanes } from './migrations/unlisted-lanes.ts'
  * Migrations after which relays that do not know them still work on the store, so that an upgrade can go
  * back. They add what older relays do not read and need not write. All others have no way back.
  */
-const additive: ReadonlySet<Migration> = new Set([])
+const additive: ReadonlySet<Migration> = new Set([longHolds])
 
 /** Every migration from an empty store to this relay's schema, oldest first. */
 export const migrations: readonly Migration[] = [
@@ -67,6 +68,7 @@ export const migrations: readonly Migration[] = [
   moderation,
   closedChannels,
   reports,
+  longHolds,
 ]
 
 /** The schema of this relay: how many migrations its store has. */

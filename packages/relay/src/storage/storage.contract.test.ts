@@ -19,6 +19,8 @@ for (const engine of engines) {
     })
     const open = async () => {
       store = await engine.open()
+      // Without what the migrations wrote, so that the rows are those of the test.
+      await store.storage.transaction((sql) => sql`DELETE FROM relay_state`)
       return store.storage
     }
     const reopen = (): Promise<Storage> => {

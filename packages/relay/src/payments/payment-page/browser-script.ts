@@ -93,11 +93,23 @@ function tick(): void {
   if (state.expiresAt === undefined) return
   const leftMs = Math.max(0, state.expiresAt - state.now - (performance.now() - shownAt))
   const seconds = Math.floor(leftMs / 1000)
-  setText('left', `${Math.floor(seconds / 60)}:${(seconds % 60).toString().padStart(2, '0')}`)
+  setText('left', timeLeft(seconds))
   setText('timerLabel', seconds > 0 ? 'Time left' : 'Looking for payments made in time')
   elementOf('[data-part="timer"]').classList.toggle('soon', seconds < 120)
-  const until = new Date(state.expiresAt).toLocaleTimeString([], { hour: 'numeric', minute: '2-digit' })
+  const until = new Date(state.expiresAt).toLocaleString([], {
+    ...(seconds < 3600 ? {} : { day: 'numeric', month: 'long', year: 'numeric' }),
+    ...{ hour: 'numeric', minute: '2-digit' },
+  })
   setText('until', `until ${until}`)
+}
+
+// As the HTML shows it at load: `2 d 5 h`, `1:02:03` or `4:05`.
+function timeLeft(seconds: number): string {
+  const [days, hours] = [Math.floor(seconds / 86_400), Math.floor(seconds / 3600) % 24]
+  if (days > 0) return `${days} d ${hours} h`
+  const two = (count: number): string => count.toString().padStart(2, '0')
+  const minutes = Math.floor(seconds / 60) % 60
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`
 }
 
 async function update(): Promise<void> {

@@ -28,6 +28,7 @@ export interface AssetNames {
  * page while somebody reads it.
  */
 const REFRESH_SECONDS = 20
+const HOUR_MS = 3_600_000
 
 export function paymentPageHtml(parts: PageParts): string {
   const { view, state, assets } = parts
@@ -114,7 +115,7 @@ function payHtml(parts: PageParts): Html {
   const { symbol, network, kind, contract } = view
   const payTo = payToWords[kind]
   return html`<section class="pay" aria-label="How to pay" data-part="pay"${hiddenUnless(isPayable(state.state))}>
-<p class="timer" role="timer" data-part="timer"><span data-text="timerLabel">Time left</span> <strong data-text="left">${timeLeft(state)}</strong> <span class="until" data-text="until">until ${clockTime(view.expiresAt)} UTC</span></p>
+<p class="timer" role="timer" data-part="timer"><span data-text="timerLabel">Time left</span> <strong data-text="left">${timeLeft(state)}</strong> <span class="until" data-text="until">until ${endTime(state)} UTC</span></p>
 ${choicesHtml(parts)}
 <div class="columns">
 <div class="facts">
@@ -225,12 +226,17 @@ function hiddenUnless(isShown: boolean): Html | undefined {
 
 function timeLeft({ now, expiresAt = now }: PageState): string {
   const seconds = Math.max(0, Math.floor((expiresAt - now) / 1000))
-  return `${Math.floor(seconds / 60)}:${(seconds % 60).toString().padStart(2, '0')}`
+  const [days, hours] = [Math.floor(seconds / 86_400), Math.floor(seconds / 3600) % 24]
+  if (days > 0) return `${days} d ${hours} h`
+  const two = (count: number): string => count.toString().padStart(2, '0')
+  const minutes = Math.floor(seconds / 60) % 60
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`
 }
 
-// 12:45
-function clockTime(at: number): string {
-  return new Date(at).toISOString().slice(11, 16)
+// 12:45, or 2026-11-26 12:45 if there are hours left.
+function endTime({ now, expiresAt = now }: PageState): string {
+  const end = new Date(expiresAt).toISOString()
+  return expiresAt - now < HOUR_MS ? end.slice(11, 16) : end.slice(0, 16).replace('T', ' ')
 }
 
 const banner = html`<p class="banner" role="note"><strong>For trying things out.</strong> Nothing is to be paid here: this relay only pretends to take payments.</p>`

@@ -137,7 +137,7 @@ const waitingWords: Readonly<Record<PaymentKind, Words>> = {
   manual: {
     headline: 'Waiting for your payment',
     detail:
-      'The operator confirms payments by hand, so this can take a while after you have paid. You can close this page.',
+      'The operator confirms payments by hand, so this can take a while after you have paid. If your way to pay takes longer than the time left, ask the operator first. You can close this page.',
   },
   dev: {
     headline: 'Waiting to be confirmed',

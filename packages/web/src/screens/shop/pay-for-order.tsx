@@ -4,10 +4,11 @@ import { useEffect, useState } from 'preact/hooks'
 import { Button } from '../../parts/button.tsx'
 import { Choice } from '../../parts/choice.tsx'
 import { nowMs } from '../../session/clock.ts'
-import { lengthOf } from '../../texts/dates.ts'
+import { fullTime } from '../../texts/dates.ts'
 import { shopTexts } from '../../texts/shop.ts'
 import { texts } from '../../texts/texts.ts'
 import { foreignHost, pageOf, remainingMs } from './orders.ts'
+import { isLong, timeLeftOf } from './time-left.ts'
 
 export interface PayForOrderProps {
   readonly order: OwnOrder
@@ -81,7 +82,8 @@ function Countdown({ order, orders, onTimeIsUp }: PayForOrderProps) {
   if (isOver) return <p class="soft">{t.timeIsUp}</p>
   return (
     <p>
-      {t.remaining} <strong class="number">{lengthOf(leftMs)}</strong>
+      {t.remaining} <strong class="number">{timeLeftOf(leftMs)}</strong>
+      {isLong(leftMs) && <span class="soft"> ({t.until(fullTime(Date.parse(order.expired_at)))})</span>}
     </p>
   )
 }

@@ -29,6 +29,7 @@ export const shop: typeof en = {
   orderUnknown: 'لا يوجد طلب كهذا',
   orderNumber: 'رقم الطلب:',
   remaining: 'محجوز لك مدة',
+  until: (time) => `حتى ${time}`,
   timeIsUp: 'انتهى الوقت. ربما لا يزال الخادم يبحث عن الدفعة.',
   method: 'الدفع بـ',
   by: (symbol, network) => (network === '' ? symbol : `${symbol} على ${network}`),

@@ -28,6 +28,7 @@ export const shop = {
   orderUnknown: 'There is no such order',
   orderNumber: 'Order number:',
   remaining: 'Held for you for',
+  until: (time: string) => `until ${time}`,
   timeIsUp: 'The time is over. The relay may still be looking for a payment.',
   method: 'Pay with',
   by: (symbol: string, network: string) => (network === '' ? symbol : `${symbol} on ${network}`),
