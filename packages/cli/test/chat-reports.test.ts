@@ -94,18 +94,12 @@ test('a channel and a post in it are reported, and its owner reads why it is clo
   await bob.sees(/• Reported post ▪1 to the operator/)
   bob.enter('/reportchannel quick money It is all a lie.')
   await bob.sees(new RegExp(`• Reported the channel Quick Money \\(${channel}\\)`))
-  const reports = await operator('reports', 'list')
-  expect(reports).toMatchObject([
-    { about: 'channel', object: channel, reason: 'It is all a lie.' },
-    {
-      about: 'post',
-      object: expect.stringMatching(new RegExp(`^${channel} `)),
-      reason: 'It asks for phrases.',
-    },
-  ])
-  const [, ofPost] = reports
+  const [ofChannel, ofPost] = await operator('reports', 'list')
+  expect(ofChannel).toMatchObject({ about: 'channel', object: channel, reason: 'It is all a lie.' })
+  expect(ofPost).toMatchObject({ about: 'post', reason: 'It asks for phrases.' })
+  const [itsChannel, post = ''] = ofPost.object.split(' ')
+  expect(itsChannel).toBe(channel)
   expect(await operator('reports', 'show', `${ofPost.id}`)).toMatchObject({ post: 'send me your phrase' })
-  const [, post = ''] = ofPost.object.split(' ')
   await operator('channels', 'remove-post', channel ?? '', post, '--reason', 'You ask for phrases.')
   expect(await operator('reports', 'show', `${ofPost.id}`)).toMatchObject({ post: null })
   await operator('channels', 'close', channel ?? '', '--reason', 'You ask for phrases.')

@@ -109,10 +109,6 @@ test('a link that is opened in the tab of an ended session enters again', async 
 test('charts have what the relay writes each minute, in words and in a table, and keep it over a restart', async () => {
   const { relay } = stage
   await relay.letPass(1) // From now on its clock stands, so that all is written to one minute.
-  const ada = await stage.enters()
-  const { charts } = ada.t.admin
-  await ada.visits('charts')
-  await ada.reads(charts.none)
   const { alice, bob, conv } = await wireFriends(relay.url)
   const socket = await alice.connect()
   for (const text of ['one', 'two', 'three']) socket.send(message(bob.alias, conv, text))
@@ -129,6 +125,7 @@ test('charts have what the relay writes each minute, in words and in a table, an
   await relay.start()
 
   const grace = await stage.enters()
+  const { charts } = grace.t.admin
   await grace.visits('charts')
   const chart = grace.page.getByRole('figure', { name: charts.messages })
   await chart.getByText(/most 3 at/).waitFor()
