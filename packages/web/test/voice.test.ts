@@ -1,5 +1,6 @@
 // Stories of voice messages, with Chromium's own microphone, which beeps once a second.
 import { expect, test } from 'bun:test'
+import { until } from '../../client/test/people.ts'
 import type { AppPerson } from './app-person.ts'
 import { AppWorld } from './world.ts'
 
@@ -86,8 +87,7 @@ test('a voice message is played from where the keyboard goes, and one at a time'
   if (!first || !second) throw new Error('there are two')
   await second.focus()
   await alice.page.keyboard.press('ArrowRight')
-  await alice.settles()
-  expect(Number(await second.inputValue())).toBeGreaterThanOrEqual(1000)
+  await until('it is further on', async () => Number(await second.inputValue()) >= 1000)
   expect(await first.inputValue()).toBe('0')
   const plays = alice.page.getByRole('button', { name: alice.t.media.playVoice })
   await watches(alice)
