@@ -2,11 +2,11 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { readInvite } from '@sotto/client'
 import { Button } from '../../parts/button.tsx'
-import { TextField } from '../../parts/field.tsx'
 import { useFirstFocus } from '../../parts/focus.ts'
-import { Form, SubmitButton } from '../../parts/form.tsx'
+import { SubmitButton } from '../../parts/form.tsx'
 import { invitationTexts } from '../../texts/invitation.ts'
 import { texts } from '../../texts/texts.ts'
+import { CodeForm } from './code-form.tsx'
 
 interface InviteFormProps {
   /** Takes the code of the invite. */
@@ -53,27 +53,19 @@ function Asked({ invite, why, onBack, onDone }: InviteFormProps) {
     <main class="welcome">
       <h1>{t.inviteTitle}</h1>
       <p class="soft">{t.inviteText}</p>
-      <Form onSubmit={submit}>
-        <TextField
-          label={t.inviteLabel}
-          value={typed.value}
-          onInput={(value) => {
-            typed.value = value
-            error.value = undefined
-          }}
-          error={error.value}
-          isCode
-          autoFocus
-          autocomplete="off"
-          autocapitalize="off"
-          spellcheck={false}
-          required
-        />
+      <CodeForm
+        label={t.inviteLabel}
+        typed={typed}
+        error={error}
+        autoFocus
+        autocomplete="off"
+        onSubmit={submit}
+      >
         <div class="welcome-buttons">
           <Button onClick={onBack}>{texts.value.common.back}</Button>
           <SubmitButton kind="primary">{texts.value.welcome.goOn}</SubmitButton>
         </div>
-      </Form>
+      </CodeForm>
     </main>
   )
 }

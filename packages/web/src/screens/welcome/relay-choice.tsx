@@ -1,10 +1,10 @@
 // Asks which relay to use, when the app is not served by one.
 import { useSignal } from '@preact/signals'
-import { TextField } from '../../parts/field.tsx'
-import { Form, SubmitButton } from '../../parts/form.tsx'
+import { SubmitButton } from '../../parts/form.tsx'
 import { isRelay } from '../../session/relay-address.ts'
 import { relayUrlOf } from '../../session/relay-url.ts'
 import { texts } from '../../texts/texts.ts'
+import { CodeForm } from './code-form.tsx'
 import './welcome.css'
 
 interface RelayChoiceProps {
@@ -26,24 +26,16 @@ export function RelayChoice({ proposed, onChoose }: RelayChoiceProps) {
     <main class="welcome">
       <h1>{t.relayTitle}</h1>
       <p class="soft">{t.relayText}</p>
-      <Form onSubmit={submit}>
-        <TextField
-          label={t.relayLabel}
-          value={typed.value}
-          onInput={(value) => {
-            typed.value = value
-            error.value = undefined
-          }}
-          error={error.value}
-          isCode
-          inputMode="url"
-          autocapitalize="off"
-          spellcheck={false}
-          placeholder="relay.example"
-          required
-        />
+      <CodeForm
+        label={t.relayLabel}
+        typed={typed}
+        error={error}
+        inputMode="url"
+        placeholder="relay.example"
+        onSubmit={submit}
+      >
         <SubmitButton kind="primary">{t.goOn}</SubmitButton>
-      </Form>
+      </CodeForm>
     </main>
   )
 }
