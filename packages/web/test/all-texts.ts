@@ -10,6 +10,7 @@ import { contacts as contactsAr } from '../src/texts/ar/contacts.ts'
 import { device as deviceAr } from '../src/texts/ar/device.ts'
 import { dialogs as dialogsAr } from '../src/texts/ar/dialogs.ts'
 import { invitation as invitationAr } from '../src/texts/ar/invitation.ts'
+import { laterErrors as laterErrorsAr } from '../src/texts/ar/later-errors.ts'
 import { lock as lockAr } from '../src/texts/ar/lock.ts'
 import { media as mediaAr } from '../src/texts/ar/media.ts'
 import { scan as scanAr } from '../src/texts/ar/scan.ts'
@@ -30,6 +31,7 @@ import { device } from '../src/texts/en/device.ts'
 import { dialogs } from '../src/texts/en/dialogs.ts'
 import { en } from '../src/texts/en/en.ts'
 import { invitation } from '../src/texts/en/invitation.ts'
+import { laterErrors } from '../src/texts/en/later-errors.ts'
 import { lock } from '../src/texts/en/lock.ts'
 import { media } from '../src/texts/en/media.ts'
 import { scan } from '../src/texts/en/scan.ts'
@@ -53,6 +55,7 @@ export const english = {
   device,
   dialogs,
   invitation,
+  laterErrors,
   lock,
   media,
   scan,
@@ -79,6 +82,7 @@ export const arabic: AllTexts = {
   device: deviceAr,
   dialogs: dialogsAr,
   invitation: invitationAr,
+  laterErrors: laterErrorsAr,
   lock: lockAr,
   media: mediaAr,
   scan: scanAr,

@@ -1,6 +1,7 @@
 // Stories of channels: what is written, read, sold and bought.
 import { expect, test } from 'bun:test'
 import { Channels } from '@sotto/client'
+import { tellRelay } from '@sotto/relay'
 import type { Route } from 'playwright-core'
 import { Person } from '../../client/test/people.ts'
 import type { AppPerson } from './app-person.ts'
@@ -143,4 +144,16 @@ test('hostile posts run nothing, load nothing, and are shown', async () => {
   await more.first().click()
   await frank.settles()
   expect(await feed.locator('li').count()).toBeGreaterThan(before)
+})
+
+test('who posts in a channel that the operator has closed reads why', async () => {
+  const anna = await world.joins('Anna')
+  await createsChannel(anna, 'Free prizes')
+  const [, , channel_id] = new URL(anna.page.url()).hash.split('/')
+  const why = 'It asks for recovery phrases.'
+  await tellRelay({ DATA_DIR: world.relay.dataDir }, 'channels.close', { channel_id, who: 'ada', why })
+  anna.expects(/status of 403 .*\/posts/)
+  await posts(anna, 'Send me your twelve words')
+  await isTold(anna, `${anna.t.laterErrors.codes.CHANNEL_CLOSED} \u2068${why}\u2069`)
+  await anna.finds('Send me your twelve words', anna.page.getByLabel(anna.t.channels.newPost))
 })

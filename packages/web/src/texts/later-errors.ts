@@ -1,0 +1,6 @@
+// Words for the errors that nobody meets before the first message. Texts of parts that are loaded later bring them.
+import { laterErrors } from './en/later-errors.ts'
+import { explainAlso } from './explain.ts'
+import { translated } from './texts.ts'
+
+explainAlso(translated(laterErrors, { ar: async () => (await import('./ar/later-errors.ts')).laterErrors }))
