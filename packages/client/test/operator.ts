@@ -14,6 +14,12 @@ export async function suspendAccount(
   await tellRelay({ DATA_DIR: dataDir }, 'accounts.suspend', deed)
 }
 
+/** The reports that are not done, the newest first, with what was attached. */
+export async function openReports({ dataDir }: Place) {
+  const reports = await tellRelay({ DATA_DIR: dataDir }, 'reports.list', {})
+  return Promise.all(reports.map(({ id }) => tellRelay({ DATA_DIR: dataDir }, 'reports.show', { id })))
+}
+
 /** Lifts the suspension of an account. */
 export async function liftSuspension({ dataDir }: Place, alias: string): Promise<void> {
   await tellRelay({ DATA_DIR: dataDir }, 'accounts.lift', { alias_id: alias, who: 'ada' })

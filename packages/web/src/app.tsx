@@ -19,6 +19,7 @@ import { NewPhrase } from './screens/welcome/new-phrase.tsx'
 import { Welcome } from './screens/welcome/welcome.tsx'
 import { isStoreBroken, notices, suspension } from './session/notices.ts'
 import { preferences } from './session/preferences.ts'
+import { reporting } from './session/reporting.ts'
 import { go, href, route } from './session/route.ts'
 import { useSession } from './session/use-session.ts'
 import { texts } from './texts/texts.ts'
@@ -62,6 +63,11 @@ const CallLayer = lazy(
 
 const ReplacedBar = lazy(
   async () => (await import('./screens/replaced-bar.tsx')).ReplacedBar,
+  () => null,
+)
+
+const ReportDialog = lazy(
+  async () => (await import('./screens/report/report-dialog.tsx')).ReportDialog,
   () => null,
 )
 
@@ -173,6 +179,7 @@ function Panes() {
       </div>
       <Navigation current={name} />
       <Shortcuts />
+      {reporting.value && <ReportDialog about={reporting.value} />}
       <Announcements />
     </div>
   )

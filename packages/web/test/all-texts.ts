@@ -13,6 +13,7 @@ import { invitation as invitationAr } from '../src/texts/ar/invitation.ts'
 import { laterErrors as laterErrorsAr } from '../src/texts/ar/later-errors.ts'
 import { lock as lockAr } from '../src/texts/ar/lock.ts'
 import { media as mediaAr } from '../src/texts/ar/media.ts'
+import { report as reportAr } from '../src/texts/ar/report.ts'
 import { scan as scanAr } from '../src/texts/ar/scan.ts'
 import { search as searchAr } from '../src/texts/ar/search.ts'
 import { settings as settingsAr } from '../src/texts/ar/settings.ts'
@@ -34,6 +35,7 @@ import { invitation } from '../src/texts/en/invitation.ts'
 import { laterErrors } from '../src/texts/en/later-errors.ts'
 import { lock } from '../src/texts/en/lock.ts'
 import { media } from '../src/texts/en/media.ts'
+import { report } from '../src/texts/en/report.ts'
 import { scan } from '../src/texts/en/scan.ts'
 import { search } from '../src/texts/en/search.ts'
 import { settings } from '../src/texts/en/settings.ts'
@@ -58,6 +60,7 @@ export const english = {
   laterErrors,
   lock,
   media,
+  report,
   scan,
   search,
   settings,
@@ -85,6 +88,7 @@ export const arabic: AllTexts = {
   laterErrors: laterErrorsAr,
   lock: lockAr,
   media: mediaAr,
+  report: reportAr,
   scan: scanAr,
   search: searchAr,
   settings: settingsAr,

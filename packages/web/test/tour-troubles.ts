@@ -26,7 +26,7 @@ export async function tourOfTroubles(stage: AppStage, options: PersonOptions, lo
     await person.settles()
     await look(person, name)
   }
-  const { welcome, settings, channels, contacts } = t
+  const { welcome, settings, channels, contacts, common } = t
   await person.presses(welcome.importTitle)
   await page.getByLabel(t.device.importFile, { exact: true }).waitFor()
   await see('welcome-import')
@@ -72,6 +72,14 @@ export async function tourOfTroubles(stage: AppStage, options: PersonOptions, lo
     [contacts.mute, contacts.clear, contacts.end, contacts.block, contacts.remove],
     see,
   )
+
+  await page.getByRole('main').getByRole('button', { name: common.report, exact: true }).click()
+  await page.getByRole('dialog').getByLabel(t.report.reason).fill(talk.post)
+  await see('report-contact')
+  await person.presses(t.report.send)
+  await person.reads(t.report.blockToo(talk.friend))
+  await see('report-sent')
+  await person.presses(t.report.notNow)
 
   // From now on the relay gives other keys for the friend.
   const random = (length: number): Uint8Array<ArrayBuffer> => crypto.getRandomValues(new Uint8Array(length))

@@ -1,4 +1,4 @@
-// Words for the errors that nobody meets before the first message. Texts of parts that are loaded later bring them.
+// Words for errors that nobody meets before the first message. The texts of later parts bring them.
 import { laterErrors } from './en/later-errors.ts'
 import { explainAlso } from './explain.ts'
 import { translated } from './texts.ts'

@@ -6,6 +6,7 @@ import { Screen } from '../../parts/screen.tsx'
 import { Loading } from '../../parts/state.tsx'
 import { copyText } from '../../session/clipboard.ts'
 import { attempt, notify } from '../../session/notices.ts'
+import { reporting } from '../../session/reporting.ts'
 import { go, href } from '../../session/route.ts'
 import { useLoaded } from '../../session/use-loaded.ts'
 import { useSession } from '../../session/use-session.ts'
@@ -63,7 +64,7 @@ export function ChannelAbout({ id }: { readonly id: string }) {
   )
 }
 
-function Facts({ channel: { id, name, description } }: { readonly channel: ChannelInfo }) {
+function Facts({ channel: { id, name, description, role } }: { readonly channel: ChannelInfo }) {
   const t = channelsTexts.value
   const copy = async (): Promise<void> => {
     if (await attempt(() => copyText(id))) notify(texts.value.common.copied)
@@ -84,6 +85,11 @@ function Facts({ channel: { id, name, description } }: { readonly channel: Chann
         <Button icon="copy" onClick={copy}>
           {t.copyId}
         </Button>
+        {role !== 'owner' && (
+          <Button icon="flag" onClick={() => (reporting.value = { kind: 'channel', name, channelId: id })}>
+            {texts.value.common.report}
+          </Button>
+        )}
       </div>
     </div>
   )

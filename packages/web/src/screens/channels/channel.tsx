@@ -9,6 +9,7 @@ import { Screen } from '../../parts/screen.tsx'
 import { Empty, Loading } from '../../parts/state.tsx'
 import { TitleLink } from '../../parts/title-link.tsx'
 import { attempt, notify, notifyError } from '../../session/notices.ts'
+import { reporting } from '../../session/reporting.ts'
 import { go, href } from '../../session/route.ts'
 import { useLoaded } from '../../session/use-loaded.ts'
 import { useSession } from '../../session/use-session.ts'
@@ -78,7 +79,8 @@ function OpenChannel({ channel }: { readonly channel: ChannelInfo }) {
   )
 }
 
-function PostsOf({ channel: { id }, isOwner }: { readonly channel: ChannelInfo; readonly isOwner: boolean }) {
+function PostsOf({ channel, isOwner }: { readonly channel: ChannelInfo; readonly isOwner: boolean }) {
+  const { id, name } = channel
   const { client, network } = useSession()
   const module = new Channels(client)
   const posts = useSignal<Posts | undefined>(undefined)
@@ -145,6 +147,9 @@ function PostsOf({ channel: { id }, isOwner }: { readonly channel: ChannelInfo; 
     posts.value = withoutPost(posts.value, postId)
     notify(t.postDeleted)
   }
+  const report = (postId: string): void => {
+    reporting.value = { kind: 'post', name, channelId: id, postId }
+  }
   const known = posts.value
   return (
     <div class="column channels-posts">
@@ -167,7 +172,11 @@ function PostsOf({ channel: { id }, isOwner }: { readonly channel: ChannelInfo; 
         <ol class="channels-feed" aria-label={t.posts}>
           {known.list.map((post) => (
             <li key={post.id}>
-              <Post post={post} onDelete={isOwner ? () => (deleting.value = post.id) : undefined} />
+              <Post
+                post={post}
+                onDelete={isOwner ? () => (deleting.value = post.id) : undefined}
+                onReport={isOwner ? undefined : () => report(post.id)}
+              />
             </li>
           ))}
         </ol>

@@ -3,6 +3,7 @@ import type { Conversation } from '@sotto/client'
 import type { Place } from '../../parts/menu-place.ts'
 import { type MenuItem, OpenMenu } from '../../parts/open-menu.tsx'
 import { attempt, notify } from '../../session/notices.ts'
+import { reporting } from '../../session/reporting.ts'
 import { go } from '../../session/route.ts'
 import type { Session } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
@@ -25,7 +26,10 @@ interface ConversationMenuProps {
 
 export function ConversationMenu(props: ConversationMenuProps) {
   const { session, conversation, place, nowMs, onSelect, onClear, onClose } = props
-  const { conversationId, name, nickname } = conversation
+  const { conversationId, contactId: aliasId, name, nickname } = conversation
+  const report = (): void => {
+    reporting.value = { kind: 'account', name: name ?? nickname, aliasId }
+  }
   const t = texts.value.chats
   const inOpen: readonly MenuItem[] = onSelect
     ? [
@@ -41,6 +45,7 @@ export function ConversationMenu(props: ConversationMenuProps) {
     ...inOpen,
     ...itemsOf(session, conversation, nowMs),
     { label: t.clear, icon: 'trash', onClick: onClear, isDangerous: true } as const,
+    { label: texts.value.common.report, icon: 'flag', onClick: report, isDangerous: true } as const,
   ]
   return <OpenMenu label={t.actions(name ?? nickname)} place={place} items={items} onClose={onClose} />
 }

@@ -2,6 +2,7 @@
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/dialog.tsx'
 import { contactsTexts } from '../../texts/contacts.ts'
+import { texts } from '../../texts/texts.ts'
 
 export type Deed = 'clear' | 'end' | 'block' | 'remove'
 
@@ -12,9 +13,11 @@ interface ContactDeedsProps {
   readonly asked: Deed | undefined
   readonly onAsk: (deed: Deed | undefined) => void
   readonly onConfirm: (deed: Deed) => Promise<void>
+  readonly onReport: () => void
 }
 
-export function ContactDeeds({ name, isFriend, asked, onAsk, onConfirm }: ContactDeedsProps) {
+export function ContactDeeds(props: ContactDeedsProps) {
+  const { name, isFriend, asked, onAsk, onConfirm, onReport } = props
   const t = contactsTexts.value
   const questions = {
     clear: { title: t.clearTitle, text: t.clearText, action: t.clear },
@@ -34,6 +37,9 @@ export function ContactDeeds({ name, isFriend, asked, onAsk, onConfirm }: Contac
       )}
       <Button kind="quiet" icon="block" onClick={() => onAsk('block')}>
         {t.block}
+      </Button>
+      <Button kind="quiet" icon="flag" onClick={onReport}>
+        {texts.value.common.report}
       </Button>
       <Button kind="quiet" icon="trash" onClick={() => onAsk('remove')}>
         {t.remove}

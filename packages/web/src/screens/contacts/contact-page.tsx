@@ -10,6 +10,7 @@ import { Empty, Loading } from '../../parts/state.tsx'
 import { copyText } from '../../session/clipboard.ts'
 import { now } from '../../session/clock.ts'
 import { attempt, notify } from '../../session/notices.ts'
+import { reporting } from '../../session/reporting.ts'
 import { go, href, route } from '../../session/route.ts'
 import { useSession } from '../../session/use-session.ts'
 import { contactsTexts } from '../../texts/contacts.ts'
@@ -141,6 +142,7 @@ function Contact({ contact, friend }: ContactProps) {
         asked={asked.value}
         onAsk={(deed) => (asked.value = deed)}
         onConfirm={run}
+        onReport={() => (reporting.value = { kind: 'account', name: shownName, aliasId: contactId })}
       />
     </div>
   )

@@ -9,9 +9,11 @@ import { Row } from '../../parts/row.tsx'
 import { Screen } from '../../parts/screen.tsx'
 import { Empty } from '../../parts/state.tsx'
 import { attempt, notify, notifyError } from '../../session/notices.ts'
+import { reporting } from '../../session/reporting.ts'
 import { href, route } from '../../session/route.ts'
 import { useSession } from '../../session/use-session.ts'
 import { contactsTexts } from '../../texts/contacts.ts'
+import { texts } from '../../texts/texts.ts'
 import { RequestRow } from './request-row.tsx'
 import './contacts.css'
 
@@ -42,6 +44,10 @@ export function Contacts() {
   const accept = async (friend: FriendProfile): Promise<void> => {
     if (await attempt(() => client.acceptFriend(friend.friendship_id))) notify(t.accepted(friend.nickname))
   }
+  const report = ({ nickname, alias_id: aliasId }: FriendProfile): void => {
+    const content = `${nickname} (${aliasId})`
+    reporting.value = { kind: 'friendRequest', name: nickname, aliasId, content }
+  }
   return (
     <Screen title={t.title} actions={<IconLink icon="plus" label={t.add} href={href('contacts', 'add')} />}>
       {me && (
@@ -67,6 +73,9 @@ export function Contacts() {
                 </Button>
                 <Button onClick={() => attempt(() => client.rejectFriend(friend.friendship_id))}>
                   {t.reject}
+                </Button>
+                <Button kind="quiet" onClick={() => report(friend)}>
+                  {texts.value.common.report}
                 </Button>
               </>
             }

@@ -262,7 +262,7 @@ function OpenConversation({ conversation, pages }: OpenConversationProps) {
           message={menu.message}
           place={menu.place}
           actions={messageActions}
-          canSend={isFriend}
+          conversation={conversation}
           onClose={() => setMenu(undefined)}
         />
       )}

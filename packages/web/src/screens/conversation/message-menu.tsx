@@ -1,8 +1,8 @@
 // What can be done with a message.
-import { contentOf, type StoredMessage } from '@sotto/client'
-
+import { type Conversation, contentOf, type StoredMessage } from '@sotto/client'
 import type { Place } from '../../parts/menu-place.ts'
 import { type MenuItem, OpenMenu } from '../../parts/open-menu.tsx'
+import { reporting } from '../../session/reporting.ts'
 import { texts } from '../../texts/texts.ts'
 
 /** The actions of the menu. */
@@ -23,17 +23,16 @@ interface MessageMenuProps {
   readonly message: StoredMessage
   readonly place: Place
   readonly actions: MessageActions
-  /** Whether something can be sent in this conversation. */
-  readonly canSend: boolean
+  readonly conversation: Conversation
   readonly onClose: () => void
 }
 
-export function MessageMenu({ message, place, actions, canSend, onClose }: MessageMenuProps) {
+export function MessageMenu({ message, place, actions, conversation, onClose }: MessageMenuProps) {
   return (
     <OpenMenu
       label={texts.value.conversation.actions}
       place={place}
-      items={itemsOf(message, actions, canSend)}
+      items={itemsOf(message, actions, conversation)}
       onClose={onClose}
     />
   )
@@ -42,7 +41,7 @@ export function MessageMenu({ message, place, actions, canSend, onClose }: Messa
 function itemsOf(
   message: StoredMessage,
   actions: MessageActions,
-  canSend: boolean,
+  { isFriend: canSend, contactId: aliasId, name, nickname }: Conversation,
 ): readonly (MenuItem | false | undefined)[] {
   const t = texts.value
   const { isMe, status, retracted } = message
@@ -85,6 +84,15 @@ function itemsOf(
         label: words.retract,
         icon: 'retract',
         onClick: () => actions.onRetract(message),
+        isDangerous: true,
+      },
+    !isMe &&
+      !retracted && {
+        label: t.common.report,
+        icon: 'flag',
+        onClick: () => {
+          reporting.value = { kind: 'account', name: name ?? nickname, aliasId, content: text }
+        },
         isDangerous: true,
       },
     !hasFailed && {

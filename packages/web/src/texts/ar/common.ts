@@ -11,6 +11,7 @@ export const common: typeof en = {
   copy: 'نسخ',
   copied: 'تم النسخ',
   done: 'تم',
+  report: 'إبلاغ',
   undo: 'تراجع',
   more: 'المزيد',
   search: 'بحث',

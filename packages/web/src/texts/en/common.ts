@@ -10,6 +10,7 @@ export const common = {
   copy: 'Copy',
   copied: 'Copied',
   done: 'Done',
+  report: 'Report',
   undo: 'Undo',
   more: 'More',
   search: 'Search',
