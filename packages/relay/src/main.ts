@@ -106,7 +106,7 @@ export async function serve(
   print(`Next: open a second terminal here and run  ${call} chat${flag}`)
 
   log.info('stopping', { reason: await Promise.race([signalled, succession.handedOver]) })
-  await relay.stop()
+  await relay.stop({ untilClosed: !signal.aborted })
   log.info('stopped')
   return signal.aborted ? undefined : { ...seconds, log }
 }

@@ -58,8 +58,12 @@ import { version } from './version.ts'
 export interface Relay {
   /** The port it listens on. */
   readonly port: number
-  /** Finishes the running work, closes every connection with 1012 (reconnect later), and closes the store. */
-  stop(): Promise<void>
+  /**
+   * Finishes the running work, closes every connection with 1012 (reconnect later), and closes the store.
+   * @param options.untilClosed whether to wait until an embedded store is closed, however long that takes,
+   * because the next process opens it
+   */
+  stop(options?: { readonly untilClosed: boolean }): Promise<void>
 }
 
 interface Parts {
@@ -84,9 +88,9 @@ export async function startRelay(config: Config, parts: Parts): Promise<Relay> {
     const tail = new LogTail(parts)
     const log = tail.kept(metrics.counted(parts.log), config.logLevel)
     const relay = await startOn(storage, config, { ...parts, log, metrics, tail, opened })
-    const stop = async (): Promise<void> => {
+    const stop: Relay['stop'] = async (options) => {
       await metricsPort?.stop()
-      await relay.stop()
+      await relay.stop(options)
     }
     return { port: relay.port, stop }
   } catch (error) {
@@ -307,7 +311,7 @@ async function startOn(
   )
   return {
     port: listener.port,
-    stop: async () => {
+    stop: async (options) => {
       const mostMs = config.drainSeconds * 1000
       certificates?.stop()
       listener.refuse()
@@ -329,7 +333,9 @@ async function startOn(
       await listener.close(mostMs)
       await plainPort?.stop()
       securityLog.sweep()
-      await within(mostMs, storage.close())
+      const closed = storage.close()
+      if (options?.untilClosed && storage.engine.dialect === 'sqlite') await closed
+      else await within(mostMs, closed)
     },
   }
 }

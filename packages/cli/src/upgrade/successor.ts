@@ -65,9 +65,19 @@ export async function runSuccessors(parts: SuccessorParts): Promise<number> {
       handedOver.log.error('upgrade_failed', { reason })
       child = await goBack(children, child, parts)
     }
+    if (isNotStarted(child)) return children.isStopped ? 0 : 1
     const code = await child.exited
     if (code !== MADE_ROOM || children.isStopped) return code
   }
+}
+
+/** Why a program could not be started. */
+interface NotStarted {
+  readonly reason: string
+}
+
+function isNotStarted(child: Subprocess | NotStarted): child is NotStarted {
+  return 'reason' in child
 }
 
 /**
@@ -76,24 +86,29 @@ export async function runSuccessors(parts: SuccessorParts): Promise<number> {
  */
 async function goBack(
   children: Children,
-  failed: Subprocess,
+  failed: Subprocess | NotStarted,
   { file, handedOver: { log, stopSeconds } }: SuccessorParts,
-): Promise<Subprocess> {
+): Promise<Subprocess | NotStarted> {
   const id = await idOf(file)
   await end(failed, stopSeconds)
+  // A signal that came meanwhile went to the one that ended.
+  if (children.isStopped) return failed
   const former = children.start(formerOf(file))
   // It was ready before, so it has as long as it needs: it is ready, or it ends.
   const reason = await children.untilReady(former, Number.POSITIVE_INFINITY)
   if (children.isStopped) return former
   if (reason === undefined) {
     log.info('upgrade_undone')
-    // Only the operator may write there, who also runs sotto upgrade.
+    // It fails where only the operator may write, whose sotto upgrade then does it.
     await putBack(file, id).catch((error) => log.warn('program_not_put_back', { reason: String(error) }))
     return former
   }
   log.error('upgrade_not_undone', { reason })
   await end(former, stopSeconds)
-  return children.start(file)
+  if (children.isStopped) return former
+  const last = children.start(file)
+  if (isNotStarted(last)) log.error('upgrade_not_undone', { reason: last.reason })
+  return last
 }
 
 /** The processes of the successors, one after the other. Signals are passed on to the last one. */
@@ -111,14 +126,19 @@ class Children {
       })
   }
 
-  start(file: string): Subprocess {
+  start(file: string): Subprocess | NotStarted {
     const { args, environment: env } = this.#parts
-    this.#current = Bun.spawn([file, ...args], { env, stdio: ['inherit', 'inherit', 'inherit'] })
-    return this.#current
+    try {
+      this.#current = Bun.spawn([file, ...args], { env, stdio: ['inherit', 'inherit', 'inherit'] })
+      return this.#current
+    } catch (error) {
+      return { reason: `it cannot be started: ${error instanceof Error ? error.message : error}` }
+    }
   }
 
   /** Waits for a relay. @returns why it is not ready; undefined if it is, or was and made room already */
-  async untilReady(child: Subprocess, mostSeconds: number): Promise<string | undefined> {
+  async untilReady(child: Subprocess | NotStarted, mostSeconds: number): Promise<string | undefined> {
+    if (isNotStarted(child)) return child.reason
     const { isReady } = this.#parts
     const late = performance.now() + mostSeconds * 1000
     while (child.exitCode === null && child.signalCode === null) {
@@ -132,7 +152,8 @@ class Children {
 }
 
 /** Ends a process that may have accepted work. */
-async function end(child: Subprocess, stopSeconds: number): Promise<void> {
+async function end(child: Subprocess | NotStarted, stopSeconds: number): Promise<void> {
+  if (isNotStarted(child)) return
   child.kill('SIGTERM')
   const late = setTimeout(() => child.kill('SIGKILL'), stopSeconds * 1000)
   await child.exited
