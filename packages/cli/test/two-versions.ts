@@ -21,8 +21,8 @@ export interface Versions {
   readonly former: string
   /** The folder of version 99.0.0. */
   readonly next: string
-  /** Signs the files of a folder, after it wrote their hashes. */
-  sign(folder: string): Promise<void>
+  /** Signs the file of a folder, after it wrote its hash. @param file its name, if it is another one */
+  sign(folder: string, file?: string): Promise<void>
   /** A signed folder with a shell script instead of the file. */
   script(text: string): Promise<string>
 }
@@ -52,8 +52,8 @@ export async function buildTwoVersions(): Promise<Versions> {
     await run([process.execPath, '-e', script], copy)
   })
 
-  const sign = async (folder: string): Promise<void> => {
-    await Bun.write(join(folder, 'SHA256SUMS'), `${await hashOf(join(folder, name))}  ${name}\n`)
+  const sign = async (folder: string, file = name): Promise<void> => {
+    await Bun.write(join(folder, 'SHA256SUMS'), `${await hashOf(join(folder, file))}  ${file}\n`)
     await signRelease(folder, keyFile)
   }
   for (const folder of [former, next]) await sign(folder)

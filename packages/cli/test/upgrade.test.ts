@@ -1,6 +1,6 @@
 // sotto upgrade with two built versions: under load, back again, and everything that must not happen.
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { appendFile, cp, mkdtemp, readdir, rm, truncate } from 'node:fs/promises'
+import { appendFile, cp, mkdtemp, readdir, rename, rm, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { askRunning } from '@sotto/relay'
 import { Person, until } from '../../client/test/people.ts'
@@ -76,11 +76,16 @@ class Installation {
     return Bun.spawn([this.program, ...words], { cwd: this.folder, env: this.#env, ...streams })
   }
 
+  /** What the relay says of itself. */
+  running() {
+    return askRunning(this.#env)
+  }
+
   /** Waits until a relay of this version is ready. */
   async isServedBy(version: string): Promise<void> {
     await until(`version ${version} is ready`, async () => {
       if (this.#process?.exitCode !== null) throw new Error(`the relay ended: ${this.#log}`)
-      const running = await askRunning(this.#env).catch(() => undefined)
+      const running = await this.running().catch(() => undefined)
       return running?.version === version && running.ready
     })
   }
@@ -183,7 +188,8 @@ for (const engine of engines) {
       const copies = (await readdir(join(machine.folder, 'data'))).filter((name) =>
         name.startsWith('before-'),
       )
-      expect(copies).toHaveLength(engine.name === 'SQLite' ? 2 : 0)
+      // Only the copy of the last upgrade is kept.
+      expect(copies).toHaveLength(engine.name === 'SQLite' ? 1 : 0)
     })
   })
 }
@@ -206,6 +212,18 @@ test('if the new version ends or is never ready, the former one comes back, and 
   }
   await talking.end()
   await machine.logs('upgrade_failed', 'upgrade_undone', 'upgrade_failed', 'upgrade_undone')
+})
+
+test('a relay that runs from another program is not replaced', async () => {
+  const [machine, other] = [await Installation.start(), await Installation.start()]
+  const pid = (await machine.running())?.pid
+  expectRefused(
+    {
+      ...(await other.call('upgrade', versions.next, '--data-dir', join(machine.folder, 'data'))),
+      output: '',
+    },
+    `the running relay (process ${pid}) is another program; call its own upgrade`,
+  )
 })
 
 test('what is not signed, damaged, for another system, older or one way is refused, and the relay runs on', async () => {
@@ -232,6 +250,13 @@ test('what is not signed, damaged, for another system, older or one way is refus
   const cut = await copyOf(versions.next)
   await truncate(file(cut), 60_000_000)
   await refused(cut, `${file(cut)} is not one of the files that ${list(cut)} lists; fetch it again`)
+  const foreign = await copyOf(versions.next)
+  await rename(file(foreign), join(foreign, 'sotto-linux-other'))
+  await versions.sign(foreign, 'sotto-linux-other')
+  await refused(
+    join(foreign, 'sotto-linux-other'),
+    `${join(foreign, 'sotto-linux-other')} is sotto-linux-other, and this machine needs ${versions.name}`,
+  )
   const older = await versions.script(says().replace('99.0.0', '0.0.1'))
   await refused(older, `it is version 0.0.1, and this is ${manifest.version}; --force takes it nevertheless`)
 

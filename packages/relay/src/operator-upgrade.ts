@@ -1,4 +1,5 @@
 // What `sotto upgrade` does to a store and to the relay that runs on it.
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { OperatorRefusal } from './listener/operator-command.ts'
 import { operatorSocketOf } from './listener/operator-socket.ts'
@@ -7,18 +8,25 @@ import { configOf, OperatorError } from './operator.ts'
 import { backUp } from './operator-backups.ts'
 import { handOverBy, type Running, runningBy } from './succession/succession.ts'
 
+/** The names of such copies, finished or not. */
+const COPY = /^before-.+\.db(\.\d+\.unfinished)?$/
+
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * Copies the embedded database into its folder before this version changes it.
+ * Copies the embedded database into its folder before this version changes it. Copies of earlier upgrades, and
+ * what was left of one that was cut off, are removed then, because they have what was deleted since.
  * @returns the file
  * @throws OperatorError as `backUp`
  */
 export async function backUpBefore(environment: Environment, version: string): Promise<string> {
   const time = new Date(clock.now()).toISOString().slice(0, 19).replaceAll(':', '-')
-  const file = join(configOf(environment).dataDir, `before-${version}-${time}.db`)
-  await backUp(environment, file)
-  return file
+  const { dataDir } = configOf(environment)
+  const name = `before-${version}-${time}.db`
+  await backUp(environment, join(dataDir, name))
+  for (const other of await readdir(dataDir))
+    if (COPY.test(other) && other !== name) await rm(join(dataDir, other))
+  return join(dataDir, name)
 }
 
 /**

@@ -4,7 +4,7 @@ import { chmod, chown, copyFile, link, open, rename, rm, stat } from 'node:fs/pr
 import { dirname } from 'node:path'
 import { CommandError } from '../command.ts'
 import { type SignedFile, sha256Of } from './release.ts'
-import { formerOf } from './successor.ts'
+import { formerOf, idOf } from './successor.ts'
 
 /** How long a program may take to say what it is, on a busy machine. */
 const ANSWER_WITHIN_MS = 60_000
@@ -58,11 +58,17 @@ function isDescription(said: unknown): said is Description {
   return typeof Reflect.get(said, 'version') === 'string' && numbers.every(Number.isSafeInteger)
 }
 
-/** Puts the copy in the place of the program, and keeps that one as {@link formerOf}. */
-export async function takePlace(file: string, copy: string): Promise<void> {
+/**
+ * Puts the copy in the place of the program, and keeps that one as {@link formerOf}.
+ * @param running the program of the running relay, by {@link idOf}. If it is the former one already, the program
+ * in its place is a version that failed, and the former one stays
+ */
+export async function takePlace(file: string, copy: string, running: string | undefined): Promise<void> {
   await step(`cannot replace ${file}`, async () => {
-    await rm(formerOf(file), { force: true })
-    await link(file, formerOf(file))
+    if (running === undefined || (await idOf(formerOf(file))) !== running) {
+      await rm(formerOf(file), { force: true })
+      await link(file, formerOf(file))
+    }
     await rename(copy, file)
     await syncPath(dirname(file))
   })

@@ -48,6 +48,7 @@ async function upgrade(relay: Relay, flags: Flags, path: string): Promise<number
     throw new CommandError(`${signed.path} is ${signed.name}, and this machine needs sotto-${target}`)
   say(`Checked ${signed.path}.`)
   const running = await relay.askRunning(environment)
+  const executable = running && (await executableOf(running))
   if (running) await refuseOthers(running, programFile)
 
   // An upgrade that was cut off may have put it there.
@@ -58,7 +59,7 @@ async function upgrade(relay: Relay, flags: Flags, path: string): Promise<number
       refuseWrong(next, relay, flags)
       if (!flags['no-backup'])
         say(`Copied the database to ${await relay.backUpBefore(environment, next.version)}.`)
-      await takePlace(programFile, copy)
+      await takePlace(programFile, copy, executable)
       say(
         `Put version ${next.version} in the place of ${programFile}; ${formerOf(programFile)} is the former.`,
       )
@@ -67,7 +68,7 @@ async function upgrade(relay: Relay, flags: Flags, path: string): Promise<number
     }
   }
   if (!running) return done('No relay runs here. The next one is the new version.')
-  if ((await executableOf(running)) === (await idOf(programFile))) return done('This version runs already.')
+  if (executable === (await idOf(programFile))) return done('This version runs already.')
   return done(await replace(running, programFile, { relay, environment }))
 }
 
