@@ -14,8 +14,8 @@ const COPY = /^before-.+\.db(\.\d+\.unfinished)?$/
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * Copies the embedded database into its folder before this version changes it. Copies of earlier upgrades, and
- * what was left of one that was cut off, are removed then, because they have what was deleted since.
+ * Copies the embedded database into its folder before this version changes it. Copies of earlier upgrades,
+ * and what was left of one that was cut off, are removed then, because they have what was deleted since.
  * @returns the file
  * @throws OperatorError as `backUp`
  */

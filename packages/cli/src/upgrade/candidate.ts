@@ -60,8 +60,8 @@ function isDescription(said: unknown): said is Description {
 
 /**
  * Puts the copy in the place of the program, and keeps that one as {@link formerOf}.
- * @param running the program of the running relay, by {@link idOf}. If it is the former one already, the program
- * in its place is a version that failed, and the former one stays
+ * @param running the program of the running relay, by {@link idOf}. If it is the former one already, the
+ * program in its place is a version that failed, and the former one stays
  */
 export async function takePlace(file: string, copy: string, running: string | undefined): Promise<void> {
   await step(`cannot replace ${file}`, async () => {
