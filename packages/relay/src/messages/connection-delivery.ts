@@ -12,6 +12,7 @@ import type { Log } from '../operations/log.ts'
 import type { Acknowledged } from './batch.ts'
 import { HeldConversations } from './held-conversations.ts'
 import type { Arrived, MailboxReader, WaitingFrame } from './mailbox-reader.ts'
+import { newReading, type Reading, resume, untilDrained } from './reading.ts'
 import { type ClientKind, ReceiptDelivery } from './receipt-delivery.ts'
 import { SentRetractions } from './sent-retractions.ts'
 import { Unconfirmed } from './unconfirmed.ts'
@@ -42,23 +43,6 @@ export interface DeliveryParts {
   readonly clock: Clock
   readonly after?: After
   readonly log: Log
-}
-
-/** The store is being read. One loop reads for as long as this object is the state. */
-interface Reading {
-  readonly kind: 'reading'
-  /** How many requests to send everything unconfirmed from the start are not answered yet. */
-  requestedRestarts: number
-  /** The last position that a ring announced. Reading must not end before it. */
-  announcedPosition: number
-  /**
-   * Whether only receipts and notices are left to read. Rings are then sent at once, as in the live state.
-   */
-  isCaughtUp: boolean
-  /** Whether to query again, because messages may have been stored without a ring. */
-  mustReadAgain: boolean
-  /** Set while the loop waits until the peer has received more of what was sent. */
-  resumeWhenDrained: (() => void) | undefined
 }
 
 type State =
@@ -226,14 +210,7 @@ export class ConnectionDelivery {
   }
 
   #catchUp(start: Partial<Pick<Reading, 'requestedRestarts' | 'announcedPosition'>> = {}): void {
-    const reading: Reading = {
-      kind: 'reading',
-      requestedRestarts: start.requestedRestarts ?? 0,
-      announcedPosition: start.announcedPosition ?? this.#position,
-      isCaughtUp: false,
-      mustReadAgain: false,
-      resumeWhenDrained: undefined,
-    }
+    const reading = newReading({ announcedPosition: this.#position, ...start })
     this.#state = reading
     this.#readUntilLive(reading).catch((error) => this.#fail(error))
   }
@@ -391,15 +368,4 @@ export class ConnectionDelivery {
     this.connection.flush()
     return this.connection.bufferedBytes > this.#windowBytes
   }
-}
-
-function untilDrained(reading: Reading): Promise<void> {
-  return new Promise((resolve) => {
-    reading.resumeWhenDrained = resolve
-  })
-}
-
-function resume(reading: Reading): void {
-  reading.resumeWhenDrained?.()
-  reading.resumeWhenDrained = undefined
 }
