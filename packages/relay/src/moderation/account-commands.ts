@@ -11,7 +11,7 @@ import {
   accountDetailOf,
   accountLineOf,
 } from './account-details.ts'
-import { addDeed, by, byAnyone, listLimit } from './deeds.ts'
+import { addDeed, by, byAnyone, likePatterns, listLimit } from './deeds.ts'
 import { liftFrom, type SuspendingParts, suspendAccount } from './suspending.ts'
 
 const ById = { alias_id: AliasId }
@@ -56,12 +56,13 @@ export function accountCommands(
         limit: listLimit,
       }),
       async ({ text, suspended, limit }): Promise<AccountLine[]> => {
-        const escaped = text.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')
+        const { start, typed, lowered } = likePatterns(text)
         const rows = await storage.sql<AccountRow>(
           ...query`
             ${SELECT_ACCOUNTS} AND (${suspended ? 1 : 0} = 0 OR suspensions.account_id IS NOT NULL)
-              AND (${text} = '' OR uuid = ${text.toLowerCase()} OR LOWER(nickname) LIKE ${`%${escaped}%`} ESCAPE '\\'
-                OR accounts.id IN (SELECT account_id FROM aliases WHERE alias_id LIKE ${`${escaped}%`} ESCAPE '\\'))
+              AND (${text} = '' OR uuid = ${text.toLowerCase()}
+                OR LOWER(nickname) LIKE ${lowered} ESCAPE '\\' OR nickname LIKE ${typed} ESCAPE '\\'
+                OR accounts.id IN (SELECT account_id FROM aliases WHERE alias_id LIKE ${start} ESCAPE '\\'))
             ORDER BY accounts.id DESC LIMIT ${limit}`,
         )
         return rows.map(accountLineOf)

@@ -7,7 +7,7 @@ import { type OperatorCommand, OperatorRefusal, operatorCommand } from '../liste
 import type { Clock } from '../operations/clock.ts'
 import { endHold } from '../payments/payments.ts'
 import { type AccountId, part, query, type Sql, type Storage } from '../storage/storage.ts'
-import { addDeed, by, byAnyone, listLimit } from './deeds.ts'
+import { addDeed, by, byAnyone, likePatterns, listLimit } from './deeds.ts'
 
 /** A channel in a list. Times are ISO 8601. */
 const ChannelLine = v.object({
@@ -73,11 +73,12 @@ export function channelCommands(
         limit: listLimit,
       }),
       async ({ text, closed, limit }): Promise<ChannelLine[]> => {
-        const escaped = text.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')
+        const { typed, lowered } = likePatterns(text)
         const rows = await storage.sql<ChannelRow>(
           ...query`
             ${SELECT_CHANNELS} WHERE (${closed ? 1 : 0} = 0 OR closed_for IS NOT NULL)
-              AND (${text} = '' OR channel_id = ${text} OR LOWER(name) LIKE ${`%${escaped}%`} ESCAPE '\\')
+              AND (${text} = '' OR channel_id = ${text}
+                OR LOWER(name) LIKE ${lowered} ESCAPE '\\' OR name LIKE ${typed} ESCAPE '\\')
             ORDER BY channels.id DESC LIMIT ${limit}`,
         )
         return rows.map(lineOf)

@@ -20,6 +20,20 @@ export const byAnyone = { who: v.optional(needed(64), 'unknown'), why: v.optiona
 /** How many rows a list has. */
 export const listLimit = v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1000)), 50)
 
+/**
+ * Patterns of LIKE, with a backslash as the escape, for columns that begin with a text or contain it: as it was
+ * typed, and in small letters for a column in `LOWER()`. That function changes only ASCII on SQLite, so a name
+ * with other letters is found as it was typed.
+ */
+export function likePatterns(text: string): { start: string; typed: string; lowered: string } {
+  const [typed, lowered] = [escapedForLike(text), escapedForLike(text.toLowerCase())]
+  return { start: `${lowered}%`, typed: `%${typed}%`, lowered: `%${lowered}%` }
+}
+
+function escapedForLike(text: string): string {
+  return text.replaceAll(/[\\%_]/g, '\\$&')
+}
+
 /** A deed to record. */
 export interface Deed {
   /** In milliseconds since 1970. */
