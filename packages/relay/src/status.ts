@@ -82,24 +82,22 @@ export function statusCommands(parts: {
   folders: Folders
   running: RunningRelay | undefined
 }): Readonly<Record<keyof typeof statusAnswers, OperatorCommand>> {
-  const { storage, folders, running } = parts
+  const { storage, clock, folders, running } = parts
+  const counts = keptByCost(() => countsOf(storage), clock)
   return {
     status: operatorCommand(v.object({}), async (): Promise<Status> => {
       const { bytes, reusableBytes } = await storage.size()
+      const { blobs, ...others } = await counts()
       return {
         version,
-        relay: running ? await relayOf(running, parts.clock) : null,
-        ...(await countsOf(storage)),
+        relay: running ? await relayOf(running, clock) : null,
+        ...others,
         database: {
           engine: storage.engine.dialect === 'sqlite' ? 'SQLite' : 'PostgreSQL',
           ...{ bytes, reusable_bytes: reusableBytes },
           disk: await diskOf(folders.database),
         },
-        media: {
-          blobs: await countBlobs(storage),
-          bytes: await bytesOfMedia(storage.sql),
-          disk: await diskOf(folders.media),
-        },
+        media: { blobs, bytes: await bytesOfMedia(storage.sql), disk: await diskOf(folders.media) },
         reports_open: await countOpenReports(storage.sql),
         is_expiry_stopped: await isExpiryStopped(storage),
       }
@@ -119,10 +117,28 @@ async function relayOf(running: RunningRelay, clock: Clock): Promise<Status['rel
   }
 }
 
+/** A count is kept so many times as long as it took. On SQLite, nothing else runs while it is made. */
+const KEPT_TIMES = 10
+const KEPT_MS_AT_MOST = 60_000
+
+// Makes it again only when it is older than its cost allows, so that who asks often does not stop the relay.
+function keptByCost<T>(make: () => Promise<T>, clock: Clock): () => Promise<T> {
+  let kept: { readonly made: T; readonly until: number } | undefined
+  return async () => {
+    const begun = clock.monotonic()
+    if (kept && begun < kept.until) return kept.made
+    const made = await make()
+    const ended = clock.monotonic()
+    kept = { made, until: ended + Math.min((ended - begun) * KEPT_TIMES, KEPT_MS_AT_MOST) }
+    return made
+  }
+}
+
+/** What is counted row by row. */
+type Counts = Pick<Status, 'accounts' | 'messages' | 'pushes_waiting' | 'orders_pending'> & { blobs: number }
+
 // The messages are counted in the mailboxes, because there are fewer of them.
-async function countsOf({
-  sql,
-}: Storage): Promise<Pick<Status, 'accounts' | 'messages' | 'pushes_waiting' | 'orders_pending'>> {
+async function countsOf({ sql }: Storage): Promise<Counts> {
   const [accounts] = await sql<Count>`SELECT COUNT(*) AS count FROM accounts WHERE deleted_at IS NULL`
   const [waiting] = await sql<Count & { messages: number; bytes: number }>`
     SELECT COUNT(*) AS count, CAST(COALESCE(SUM(pending_count), 0) AS BIGINT) AS messages,
@@ -130,7 +146,9 @@ async function countsOf({
     FROM mailboxes WHERE pending_count > 0`
   const [pushes] = await sql<Count>`SELECT COUNT(*) AS count FROM push_queue`
   const [orders] = await sql<Count>`SELECT COUNT(*) AS count FROM orders WHERE status = 'pending'`
+  const [blobs] = await sql<Count>`SELECT COUNT(*) AS count FROM media_blobs WHERE state = 'stored'`
   return {
+    blobs: blobs?.count ?? 0,
     accounts: accounts?.count ?? 0,
     messages: {
       ...{ waiting: waiting?.messages ?? 0, bytes: waiting?.bytes ?? 0 },
@@ -139,11 +157,6 @@ async function countsOf({
     pushes_waiting: pushes?.count ?? 0,
     orders_pending: orders?.count ?? 0,
   }
-}
-
-async function countBlobs({ sql }: Storage): Promise<number> {
-  const [blobs] = await sql<Count>`SELECT COUNT(*) AS count FROM media_blobs WHERE state = 'stored'`
-  return blobs?.count ?? 0
 }
 
 interface Count {

@@ -1,11 +1,12 @@
 // Checks the address of clients, as far as this machine can tell: where its name leads, and who answers.
 import { lookup } from 'node:dns/promises'
 import * as v from 'valibot'
-import { operatorSocketOf, sendOperatorCommand } from '../listener/operator-socket.ts'
+import { operatorSocketOf } from '../listener/operator-socket.ts'
 import { bareHost } from '../operations/bare-host.ts'
 import { publicAddress } from '../operations/public-url.ts'
 import { request } from '../payments/providers/bounded-request.ts'
 import { isPublicAddress } from '../push/public-addresses.ts'
+import { runningBy } from '../succession/succession.ts'
 import { version } from '../version.ts'
 import { type Finding, findingsOf, reasonOf } from './finding.ts'
 import type { Patient } from './patient.ts'
@@ -31,7 +32,7 @@ export async function checkAddress({ config: { publicUrl, dataDir } }: Patient):
   }
   const problem = await problemAt(address)
   if (problem !== undefined) {
-    const isRunning = await runs(dataDir)
+    const isRunning = (await runningBy(operatorSocketOf(dataDir))) !== undefined
     return [
       isRunning
         ? failed(`${address}/health: ${problem}`, 'check PUBLIC_URL, the proxy, the firewall and the port')
@@ -62,8 +63,4 @@ async function problemAt(address: string): Promise<string | undefined> {
   } catch (error) {
     return reasonOf(error)
   }
-}
-
-async function runs(dataDir: string): Promise<boolean> {
-  return (await sendOperatorCommand(operatorSocketOf(dataDir), 'status', {})) !== undefined
 }
