@@ -95,6 +95,7 @@ describe('settings of TLS and ACME that are refused', () => {
   const DOMAIN = 'relay.example'
   test.each([
     [{ DOMAIN: 'https://relay.example' }, 'DOMAIN must be a name such as relay.example, or an IP address'],
+    [{ DOMAIN: 'fe80::1%eth0', PUBLIC_URL: 'https://relay.example' }, 'DOMAIN must be a name such as'],
     [{ DOMAIN: 'relay' }, 'DOMAIN must be a name such as relay.example, or an IP address'],
     [{ DOMAIN, PUBLIC_URL: 'http://relay.example' }, 'PUBLIC_URL must be an address that begins with https'],
     [{ DOMAIN, PUBLIC_URL: 'https://other.example' }, 'PUBLIC_URL must be an address at the host of DOMAIN'],
@@ -115,6 +116,9 @@ describe('settings of TLS and ACME that are refused', () => {
       ...{ port: 443, host: '::', certificates: { httpPort: 80, acme: { host: 'relay.example' } } },
     })
     expect(readConfig({ DOMAIN: '2001:db8::1' }).publicUrl?.href).toBe('https://[2001:db8::1]/')
+    const long = readConfig({ DOMAIN: '2001:DB8:0:0::1' })
+    expect(long.publicUrl?.href).toBe('https://[2001:db8::1]/')
+    expect(long.certificates.acme?.host).toBe('2001:db8::1')
     const files = { TLS_CERT: 'cert.pem', TLS_KEY: 'key.pem' }
     expect(messageOf({ DOMAIN, ...files, HTTP_PORT: 'off' })).toBe('it was accepted')
   })

@@ -21,7 +21,7 @@ export async function checkBackups(place: BackupPlace): Promise<Checked> {
   const sums = new Map<string, string>()
   for (const name of names) {
     try {
-      // A file that was damaged and copied again may be encrypted anew. The later checksum is right.
+      // A file that was damaged and copied again may be encrypted again. The later checksum is right.
       for (const [file, sum] of await readChecksums(place, name)) sums.set(file, sum)
     } catch (error) {
       damaged.push(sentenceOf(error))

@@ -66,7 +66,7 @@ export async function findBackup(from: string, open: (folder: string) => BackupP
 
 async function backupOf(place: BackupPlace, name: string, names: readonly string[]): Promise<Backup> {
   const sums = await readChecksums(place, name)
-  // A blob that was damaged and copied again may be encrypted anew. A later list has its checksum.
+  // A blob that was damaged and copied again may be encrypted again. A later list has its checksum.
   for (const later of names.filter((each) => each > name))
     for (const [file, sum] of await readUndamaged(place, later)) if (sums.has(file)) sums.set(file, sum)
   const file = [`${name}.db`, `${name}.db${ENCRYPTED}`].find((each) => sums.has(each)) ?? ''

@@ -78,14 +78,13 @@ export function certificateConfigOf(
   const [cert, key] = [text('TLS_CERT'), text('TLS_KEY')]
   if ((cert === '') !== (key === ''))
     throw new SettingError(cert === '' ? 'TLS_CERT' : 'TLS_KEY', 'set too, because the other one is')
-  const domain = text('DOMAIN').toLowerCase()
+  const domain = canonicalHost(text('DOMAIN').toLowerCase())
   const isTls = cert !== '' || domain !== ''
   if (isTls && publicUrl?.protocol === 'http:')
     throw new SettingError(
       'PUBLIC_URL',
       `an address that begins with https://, because ${cert === '' ? 'DOMAIN' : 'TLS_CERT'} is set`,
     )
-  // An IPv6 address has several texts, of which a URL has the shortest.
   if (domain !== '' && (!publicUrl || bareHost(publicUrl.hostname) !== domain))
     throw new SettingError('PUBLIC_URL', 'an address at the host of DOMAIN, or empty')
   if (domain !== '' && cert === '' && publicUrl?.pathname !== '/')
@@ -109,10 +108,15 @@ export function certificateConfigOf(
   }
 }
 
+// An IPv6 address has several texts, of which a URL has the shortest.
+function canonicalHost(host: string): string {
+  return isIP(host) === 6 ? bareHost(new URL(`https://[${host}]`).hostname) : host
+}
+
 function isHost(text: string): boolean {
-  return (
-    isIP(text) !== 0 || /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*$/.test(text)
-  )
+  // An address with a zone (`fe80::1%eth0`) is known to one machine only.
+  if (isIP(text) !== 0) return !text.includes('%')
+  return /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*$/.test(text)
 }
 
 function httpPortOf(text: string): number | undefined {

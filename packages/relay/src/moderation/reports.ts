@@ -73,7 +73,8 @@ export function reportRoutes({ storage, clock }: ReportParts): Handlers<'report'
   }
 }
 
-// What the report is about must exist, so that nobody fills the list with names of nothing.
+// The account, channel or post must exist, so that nobody fills the list with names of nothing. Of a friend
+// request, that is the account: the request itself may be gone already.
 async function objectOf(sql: Sql, { about, alias_id, channel_id, post_id }: ReportBody): Promise<string> {
   if (about === 'account' || about === 'friend_request') {
     const account = await findAccountByAlias(sql, needed('alias_id', alias_id))
