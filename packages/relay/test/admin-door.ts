@@ -12,12 +12,12 @@ export async function writeAdminPage(folder: string): Promise<string> {
   return folder
 }
 
-/** What somebody sends, besides the right host, origin and cookie. */
+/** What somebody sends, besides the right host, origin and session. */
 interface Sent {
   readonly method?: string
   readonly body?: string
   /** Undefined for none. */
-  readonly cookie?: string | undefined
+  readonly session?: string | undefined
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -26,8 +26,8 @@ export class AdminDoor {
   readonly #environment: Record<string, string>
   /** `http://127.0.0.1:<port>`, after {@link opens}. */
   url = ''
-  /** The cookie of the session. */
-  cookie: string | undefined
+  /** The secret of the session. */
+  session: string | undefined
 
   /** @param environment the settings of the relay */
   constructor(environment: Record<string, string>) {
@@ -49,18 +49,18 @@ export class AdminDoor {
   /** Opens the page, and begins a session. */
   async enters(who?: string): Promise<void> {
     const secret = await this.opens(who === undefined ? {} : { who })
-    const { head } = await this.sends('/session', { body: JSON.stringify({ secret }), cookie: undefined })
-    this.cookie = /^set-cookie: ([^;]+)/im.exec(head)?.[1]
+    const { body } = await this.sends('/session', { body: JSON.stringify({ secret }), session: undefined })
+    this.session = JSON.parse(body).session
   }
 
   /** Sends a request byte by byte, because no client lets its caller choose the host. */
   async sends(path: string, { method = 'POST', body = '', headers = {}, ...sent }: Sent = {}) {
     const { host, origin } = new URL(this.url)
-    const cookie = 'cookie' in sent ? sent.cookie : this.cookie
+    const session = 'session' in sent ? sent.session : this.session
     const all = {
       host,
       ...(method === 'POST' ? { origin } : {}),
-      ...(cookie === undefined ? {} : { cookie }),
+      ...(session === undefined ? {} : { authorization: `Bearer ${session}` }),
       ...(body === '' ? {} : { 'content-length': String(Buffer.byteLength(body)) }),
       ...headers,
     }

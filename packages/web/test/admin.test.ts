@@ -27,16 +27,22 @@ test('a link enters, leaves no trace in the address, and works for nobody else',
   mallory.expects(NO_SESSION)
   await mallory.reads(admin.linkBad)
   expect(await mallory.page.getByText(admin.status.connections).count()).toBe(0)
-  expect((await mallory.context.cookies()).length).toBe(0)
 })
 
-test('the cookie is out of reach for scripts and for other sites', async () => {
+test('the session is of one tab and one port: there is no cookie, and a further tab needs its own link', async () => {
   const ada = await stage.enters()
-  await ada.reads(ada.t.admin.status.connections)
-  expect(await ada.page.evaluate(() => document.cookie)).toBe('')
-  const [cookie, ...others] = await ada.context.cookies()
-  expect(others).toEqual([])
-  expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/' })
+  const { admin } = ada.t
+  await ada.reads(admin.status.connections)
+  expect(await ada.context.cookies()).toEqual([])
+  ada.expects(NO_SESSION)
+  const further = await ada.context.newPage()
+  await further.goto(ada.page.url())
+  await further.getByText(admin.noSession).waitFor()
+  await further.getByText(admin.howToEnter).waitFor()
+  expect(await further.evaluate(() => sessionStorage.length)).toBe(0)
+  await further.close()
+  await ada.reloads()
+  await ada.reads(admin.status.connections)
 })
 
 test('status follows the relay', async () => {

@@ -9,7 +9,7 @@ import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import type { RandomBytes } from '../operations/random.ts'
 import { SettingError } from '../operations/setting-error.ts'
-import { AdminSessions, SESSION_SECONDS } from './admin-sessions.ts'
+import { AdminSessions } from './admin-sessions.ts'
 
 const MOST_BODY_BYTES = 64 * 1024
 const IDLE_SECONDS = 60
@@ -117,25 +117,20 @@ export class AdminPage {
     }
   }
 
-  async #carryOut(
-    pathname: string,
-    request: Request,
-    body: object,
-    { commands, port }: Opened,
-  ): Promise<Response> {
-    const cookie = cookieName(port)
+  async #carryOut(pathname: string, request: Request, body: object, { commands }: Opened): Promise<Response> {
     if (pathname === '/session') {
-      const secret = this.#sessions.begin(String(Reflect.get(body, 'secret')))
-      if (secret === undefined) return this.#refused(401, 'link', 'the link is used, ended or wrong')
-      this.#parts.log.info('admin_session_begun', { reason: this.#sessions.whoHas(secret) ?? '' })
-      return Response.json({}, { headers: { 'set-cookie': cookieOf(cookie, secret, SESSION_SECONDS) } })
+      const session = this.#sessions.begin(String(Reflect.get(body, 'secret')))
+      if (session === undefined) return this.#refused(401, 'link', 'the link is used, ended or wrong')
+      this.#parts.log.info('admin_session_begun', { reason: this.#sessions.whoHas(session) ?? '' })
+      return Response.json({ session })
     }
-    const secret = new Bun.CookieMap(request.headers.get('cookie') ?? '').get(cookie) ?? ''
+    // Not a cookie: browsers send those to every port of a machine's name.
+    const secret = /^Bearer ([\w-]+)$/.exec(request.headers.get('authorization') ?? '')?.[1] ?? ''
     const who = this.#sessions.whoHas(secret)
     if (who === undefined) return this.#refused(401, 'session', 'no session: sotto admin prints a new link')
     if (pathname === '/session/end') {
       this.#sessions.end(secret)
-      return Response.json({}, { headers: { 'set-cookie': cookieOf(cookie, '', 0) } })
+      return Response.json({})
     }
     const name = /^\/commands\/([a-z.-]+)$/.exec(pathname)?.[1] ?? ''
     const command = Object.hasOwn(commands, name) ? commands[name] : undefined
@@ -157,15 +152,6 @@ function fileAt(pathname: string, request: Request, { home, fileAt }: WebApp): R
 
 function refuse(status: number, error: string): Response {
   return Response.json({ error }, { status })
-}
-
-// Cookies are kept by the name of the machine alone, so two relays on it need different ones.
-function cookieName({ port }: OpenPort): string {
-  return `sotto_admin_${port}`
-}
-
-function cookieOf(name: string, value: string, seconds: number): string {
-  return `${name}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict`
 }
 
 // `no-store` for all: the files come from this machine, and another version may be at the same port later.

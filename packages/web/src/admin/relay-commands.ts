@@ -1,8 +1,14 @@
-// Asks the relay to carry out the operator's commands, and keeps whether this browser may ask.
+// Asks the relay to carry out the operator's commands, and keeps the session of this tab.
 import { signal } from '@preact/signals'
 import type { Answers } from './answers.ts'
 
-/** Whether this browser has a session. `unknown` until the relay has answered. */
+/**
+ * Where the secret of the session is: for this tab and this port alone, and over a reload. A cookie would go to
+ * every port of the machine.
+ */
+const KEPT_AT = 'sotto-admin-session'
+
+/** Whether this tab has a session. `unknown` until the relay has answered. */
 export const session = signal<'unknown' | 'open' | 'none'>('unknown')
 
 /** The relay did not do what was asked. */
@@ -21,7 +27,8 @@ export class AdminError extends Error {
 /** Begins a session with the secret of a link. @returns whether the link was still good */
 export async function beginSession(secret: string): Promise<boolean> {
   try {
-    await post('session', { secret })
+    const begun = await post('session', { secret })
+    sessionStorage.setItem(KEPT_AT, begun.session)
     session.value = 'open'
     return true
   } catch (error) {
@@ -32,6 +39,11 @@ export async function beginSession(secret: string): Promise<boolean> {
 
 export async function endSession(): Promise<void> {
   await post('session/end', {})
+  forget()
+}
+
+function forget(): void {
+  sessionStorage.removeItem(KEPT_AT)
   session.value = 'none'
 }
 
@@ -45,13 +57,18 @@ export async function ask<Name extends keyof Answers>(
     session.value = 'open'
     return answer
   } catch (error) {
-    if (error instanceof AdminError && error.status === 401) session.value = 'none'
+    if (error instanceof AdminError && error.status === 401) forget()
     throw error
   }
 }
 
 async function post(path: string, body: object) {
-  const response = await fetch(path, { method: 'POST', body: JSON.stringify(body) }).catch(() => undefined)
+  const kept = sessionStorage.getItem(KEPT_AT)
+  const response = await fetch(path, {
+    method: 'POST',
+    headers: kept === null ? {} : { authorization: `Bearer ${kept}` },
+    body: JSON.stringify(body),
+  }).catch(() => undefined)
   if (!response) throw new AdminError(0, '')
   const reply = await response.json().catch(() => undefined)
   if (!response.ok || typeof reply !== 'object')

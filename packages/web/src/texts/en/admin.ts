@@ -8,7 +8,8 @@ export const admin = {
   themes: { system: 'As the system', light: 'Light', dark: 'Dark' },
   noSession: 'You are not logged in',
   linkBad: 'This link does not work any more',
-  howToEnter: 'Each link works once, within five minutes. On the relay’s machine, this prints a new one:',
+  howToEnter:
+    'Each tab needs its own link. A link works once, within five minutes. On the relay’s machine, this prints a new one:',
   failed: 'There is no answer to show',
   outdated: 'This is not up to date.',
   unreachable: 'The relay does not answer. Either it has stopped, or the page was closed.',
