@@ -11,7 +11,8 @@ const MINUTE_MS = 60_000
 
 /** The operator suspends somebody's account, and the app says so. */
 async function isSuspended(person: AppPerson, alias: string, until?: string): Promise<void> {
-  person.expects(/status of 403 .*\/ws\/ticket/)
+  // What was under way has a dead token.
+  person.expects(/status of 401 |status of 403 .*\/ws\/ticket/)
   await suspendAccount(world.relay, alias, { why: WHY, ...(until === undefined ? {} : { until }) })
   await person.page.getByRole('alert').filter({ hasText: WHY }).waitFor()
 }

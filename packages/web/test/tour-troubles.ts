@@ -100,7 +100,7 @@ export async function tourOfTroubles(stage: AppStage, options: PersonOptions, lo
   await asks(person, new URL(page.url()).hash, [t.trust.renewBlind, t.trust.renewSame], see)
 
   // Two bars at once, one of them with the most that an operator can write.
-  person.expects(/status of 403 .*\/ws\/ticket/)
+  person.expects(/status of 401 |status of 403 .*\/ws\/ticket/)
   const { alias } = me
   const until = '2037-01-31T12:00:00.000Z'
   await suspendAccount(stage.relay, alias, { why: talk.post.padEnd(500, ` ${talk.post}`), until })

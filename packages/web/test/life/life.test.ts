@@ -154,7 +154,7 @@ test('a channel that does harm is removed, and who made it is suspended', async 
   await alice.reads(alice.t.channels.nothingFound)
 
   mallory.expectsInterruptions()
-  mallory.expects(/status of 40[34]/) // The channel is gone, and the account gets no ticket.
+  mallory.expects(/status of 40[134]/) // The channel is gone, and the account gets no ticket.
   await relay.call('accounts', 'suspend', alias, '--reason', 'You asked people for their phrases.')
   await mallory.reads('You asked people for their phrases.')
   const deeds = await relay.call('deeds')
