@@ -96,6 +96,17 @@ test('damaged and missing blobs are named, refused by a restore, and copied agai
   expect(await check()).toMatchObject({ code: 0, output: `${backups} is whole. Backups: 2, files: 5.\n` })
 })
 
+test('a blob that no list can vouch for is compared with the one of the relay, and copied again if it differs', async () => {
+  const { backups, backup, blobs, list, restore, check } = await backedUp()
+  const [first = ''] = blobs
+  await damage(join(backups, first))
+  await Bun.write(join(backups, list), 'notes\n')
+  expect((await backup()).output).toContain('1 copied, 2 there already')
+  await rm(join(backups, list))
+  expect((await check()).code).toBe(0)
+  expect(await restore()).toMatchObject({ code: 0, errors: '' })
+})
+
 test('a damaged database or list of checksums is refused in one sentence', async () => {
   const { folder, backups, backup, database, list, restore, check } = await backedUp()
   await damage(join(backups, database))

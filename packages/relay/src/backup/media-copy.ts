@@ -46,20 +46,38 @@ export async function backUpMedia(parts: {
     const file = encryption
       ? `media-${encryption.name}/${fileOf(object)}${ENCRYPTED}`
       : `media/${fileOf(object)}`
-    const isKept = (await to.sizeOf(file)) === (encryption?.sizeOf(bytes) ?? bytes)
-    if (isKept) {
-      sums.set(file, known.get(file) ?? (await sumOf(to.read(file))))
-      return 'kept'
-    }
-    const pieces = firstBytes(from.read(fileOf(object)), bytes)
+    const pieces = (): Pieces => firstBytes(from.read(fileOf(object)), bytes)
+    const isThere = (await to.sizeOf(file)) === (encryption?.sizeOf(bytes) ?? bytes)
     try {
-      sums.set(file, await writeSummed(to, file, encryption ? encryption.encrypt(pieces) : pieces))
+      const keptSum = isThere
+        ? (known.get(file) ?? (await sumIfSame(to, file, encryption ?? pieces)))
+        : undefined
+      if (keptSum !== undefined) {
+        sums.set(file, keptSum)
+        return 'kept'
+      }
+      sums.set(file, await writeSummed(to, file, encryption ? encryption.encrypt(pieces()) : pieces()))
       return 'copied'
     } catch (error) {
       if (error instanceof AbsentFile) return 'missing'
       throw error
     }
   })
+}
+
+/**
+ * The checksum of a file that is there already and that no list names, such as one of a backup that was cut
+ * off. It may be damaged, so it is compared with what would be copied. What is encrypted cannot be compared.
+ * @returns undefined if it is to be copied again
+ */
+async function sumIfSame(
+  to: BackupPlace,
+  file: string,
+  source: Encryption | (() => Pieces),
+): Promise<string | undefined> {
+  if (typeof source !== 'function') return undefined
+  const sum = await sumOf(source())
+  return (await sumOf(to.read(file))) === sum ? sum : undefined
 }
 
 /**
