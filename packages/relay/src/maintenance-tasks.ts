@@ -83,6 +83,7 @@ export function maintenanceTasks(parts: MaintainedParts): readonly MaintenanceTa
     { name: 'invites', needsTrustedClock: true, run: () => eraseEndedInvites(parts) },
     { name: 'reports', needsTrustedClock: true, run: () => eraseOldReports(parts) },
     { name: 'suspensions', needsTrustedClock: true, run: () => liftEnded(parts) },
+    { name: 'withheld messages', run: () => messages.releaseLifted() },
     { name: 'deleted accounts', run: () => deletion.resume() },
     { name: 'deleted channels', run: () => channels.purges.resume() },
     { name: 'rejections', needsTrustedClock: true, run: () => forgetRejections(storage, parts) },

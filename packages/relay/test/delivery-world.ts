@@ -12,6 +12,7 @@ import type { AccountId } from '../src/storage/storage.ts'
 /** How many bytes a peer may have to receive before the delivery waits. */
 export const WINDOW_BYTES = 40
 const account = 1 as AccountId
+const SENDER = 2 as AccountId
 const CONVERSATION = check(ConversationId, crypto.randomUUID())
 
 interface Notice {
@@ -36,6 +37,8 @@ export function openDelivery(unlistedSeconds = 30) {
   const lateRings: ReturnType<typeof store>[] = []
   /** When the friendship of a conversation was accepted that no friend list has named yet. */
   const unlisted = new Map<ConversationId, number>()
+  /** The conversations whose other account is suspended. */
+  const suspended = new Set<ConversationId>()
   const timers = new Set<{ readonly at: number; readonly run: () => void }>()
   let now = 1_000_000
 
@@ -48,7 +51,10 @@ export function openDelivery(unlistedSeconds = 30) {
     return found
   }
   const asRead = (found: readonly WaitingFrame[]): WaitingFrame[] =>
-    found.map((row) => ({ ...row, unlistedSince: unlisted.get(row.convId) ?? 0 }))
+    found.map((row) => {
+      const read = { ...row, unlistedSince: unlisted.get(row.convId) ?? 0 }
+      return suspended.has(row.convId) && !row.isRetraction ? { ...read, withheldFrom: SENDER } : read
+    })
   const reader: DeliveryReader = {
     lastPosition: () => query(() => lastPosition),
     read: (_account, after, most) =>
@@ -101,7 +107,8 @@ export function openDelivery(unlistedSeconds = 30) {
     const added = Array.from({ length: count }, (_, i) => {
       const position = firstPosition + i
       const isRetraction = position % 5 === 0
-      return { position, seq: position, convId, unlistedSince: 0, isRetraction, frame: `m${position}` }
+      const row = { position, seq: position, convId, unlistedSince: 0, withheldFrom: undefined }
+      return { ...row, isRetraction, frame: `m${position}` }
     })
     rows.push(...added)
     lastPosition += count
@@ -109,7 +116,7 @@ export function openDelivery(unlistedSeconds = 30) {
     const bytes = frames.join('').length
     const hasRetractions = added.some(({ isRetraction }) => isRetraction)
     const ring = { kind: 'mailbox', firstPosition, lastPosition, frames, bytes } as const
-    return { ...ring, hasRetractions, hasUnlisted: unlisted.has(convId) }
+    return { ...ring, convIds: [convId], hasRetractions, hasUnlisted: unlisted.has(convId) }
   }
   return {
     delivery,
@@ -134,6 +141,7 @@ export function openDelivery(unlistedSeconds = 30) {
     },
     rows: rows as readonly WaitingFrame[],
     unlisted,
+    suspended,
     now: () => now,
     /** Lets time pass and runs the timers that end meanwhile. */
     pass: (ms: number): void => {

@@ -9,6 +9,8 @@ export interface RelayProcess {
   /** `http://127.0.0.1:<port>`; the same after every start. */
   readonly url: string
   readonly dataDir: string
+  /** Its PostgreSQL; undefined if its store is in `dataDir`. */
+  readonly databaseUrl: string | undefined
   /** The id of the current process. */
   readonly pid: number
   /** Its output on standard error since its last start. */
@@ -65,6 +67,7 @@ export async function startRelay(
   return {
     url: running.url,
     dataDir,
+    databaseUrl: options.env?.DATABASE_URL,
     get pid() {
       return running.process.pid
     },

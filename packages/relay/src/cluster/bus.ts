@@ -28,21 +28,25 @@ export interface ChangedReceipts {
   readonly hasNewlyCovering: boolean
 }
 
+/**
+ * New stored frames, from `firstPosition` to `lastPosition` of the account's mailbox, encoded and in order.
+ */
+export interface MailboxRing {
+  readonly kind: 'mailbox'
+  readonly firstPosition: number
+  readonly lastPosition: number
+  readonly frames: readonly string[]
+  readonly bytes: number
+  /** The conversations that they are of. */
+  readonly convIds: readonly ConversationId[]
+  readonly hasRetractions: boolean
+  /** Whether some are of a conversation that the account's client may not know yet. */
+  readonly hasUnlisted: boolean
+}
+
 /** A notification for an account's connection, on any node. */
 export type Ring =
-  /**
-   * New stored frames, from `firstPosition` to `lastPosition` of the account's mailbox, encoded and in order.
-   */
-  | {
-      readonly kind: 'mailbox'
-      readonly firstPosition: number
-      readonly lastPosition: number
-      readonly frames: readonly string[]
-      readonly bytes: number
-      readonly hasRetractions: boolean
-      /** Whether some are of a conversation that the account's client may not know yet. */
-      readonly hasUnlisted: boolean
-    }
+  | MailboxRing
   /**
    * A friend list that names these conversations, each with the time of the acceptance, leaves for the
    * account (`listing`), or the client had its time to read it (`listed`).

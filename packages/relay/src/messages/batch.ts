@@ -305,6 +305,7 @@ export class Batch {
   // A position may have no frame: its message was retracted within the batch.
   #mailboxRings(): AddressedRing[] {
     const waiting = new Map<Mailbox, { row: MessageRow; frame: string }[]>()
+    const convIds = new Map<Mailbox, ConversationId[]>()
     const unlisted = new Set<Mailbox>()
     for (const { conversation, lane, inserts } of this.#lanes.values()) {
       if (inserts.length === 0) continue
@@ -313,6 +314,9 @@ export class Batch {
       waiting.set(mailbox, list)
       const names = this.#namesFor(conversation, { to: lane.recipient, from: lane.sender })
       for (const row of inserts) list.push({ row, frame: encodeRow(row, names) })
+      const named = convIds.get(mailbox)
+      if (named) named.push(conversation.convId)
+      else convIds.set(mailbox, [conversation.convId])
       if (lane.unlistedSince > 0 && lane.deliveredSeq === 0) unlisted.add(mailbox)
     }
     return Array.from(this.#mailboxes, ([mailbox, lastBefore]) => {
@@ -325,6 +329,7 @@ export class Batch {
           lastPosition: mailbox.lastPosition,
           frames: sorted.map(({ frame }) => frame),
           bytes: sorted.reduce((sum, { frame }) => sum + frame.length, 0),
+          convIds: convIds.get(mailbox) ?? [],
           hasRetractions: sorted.some(({ row }) => row.kind === 'retraction'),
           hasUnlisted: unlisted.has(mailbox),
         },

@@ -4,7 +4,7 @@
 // store is read, which also bounds the memory that a slow reader takes. Frames of conversations that wait
 // (held-conversations.ts) are passed over, and sent later from the store.
 import { type ConversationId, encodeFrame, type Limits } from '@sotto/protocol'
-import type { Ring } from '../cluster/bus.ts'
+import type { MailboxRing, Ring } from '../cluster/bus.ts'
 import type { Connection } from '../gateway/connection.ts'
 import { type After, systemAfter } from '../operations/after.ts'
 import type { Clock } from '../operations/clock.ts'
@@ -132,10 +132,15 @@ export class ConnectionDelivery {
     if (this.#held.listed(conversations)) this.readAgain()
   }
 
-  /** The other account of a conversation is not suspended any more: what it had sent goes now. */
+  /** The other account of a conversation is not suspended any more: what was withheld goes now. */
   released(convId: ConversationId): void {
-    this.#held.sendAgain(convId)
+    this.#held.lifted(convId)
     this.readAgain()
+  }
+
+  /** The conversations of which messages are withheld, each with the suspended account. */
+  get withheld(): ReturnType<HeldConversations['withheld']> {
+    return this.#held.withheld()
   }
 
   /** The client has confirmed something in a conversation. */
@@ -147,7 +152,7 @@ export class ConnectionDelivery {
    * New frames in the mailbox. They are sent at once if they continue at the position, else they are read
    * later.
    */
-  onMailboxRing(ring: Extract<Ring, { kind: 'mailbox' }>): void {
+  onMailboxRing(ring: MailboxRing): void {
     const state = this.#state
     if (state.kind === 'closed') return
     if (state.kind === 'reading') {
@@ -278,11 +283,14 @@ export class ConnectionDelivery {
   ): Promise<number> {
     const part = { convId, afterSeq, upToPosition: this.#position }
     const rows = await this.#reader.readConversation(this.connection.account, part, most)
+    if (this.#held.mustRewind(convId, rows)) return 0
+    let last = afterSeq
     const count = await this.#sendRows(reading, rows, (row) => {
-      this.#held.releasedIsSent(row)
-      return true
+      const isTaken = this.#held.takesReleased(row, last)
+      last = row.seq
+      return isTaken
     })
-    if (!this.#isInterrupted(reading) && rows.length < most) this.#held.allReleasedIsSent(convId)
+    if (!this.#isInterrupted(reading) && rows.length < most) this.#held.allReleasedIsTaken(convId, last)
     this.#retractions.record(this.#held)
     return count
   }

@@ -19,6 +19,7 @@ test('the relay stops only after every confirmation is stored, not only the last
       readConversation: async () => [],
       readReceipts: async () => [],
       readNotices: async () => [],
+      readUnsuspended: async () => new Set(),
       confirm: () => new Promise((resolve) => confirmations.push(resolve)),
     }
     const bus = createInProcessBus()

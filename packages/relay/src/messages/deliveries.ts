@@ -18,7 +18,7 @@ import type { MailboxReader } from './mailbox-reader.ts'
 const PING_EVERY_MS = 5000
 
 /** What the deliveries of all connections need from the mailbox. */
-export type ConfirmingReader = DeliveryReader & Pick<MailboxReader, 'confirm'>
+export type ConfirmingReader = DeliveryReader & Pick<MailboxReader, 'confirm' | 'readUnsuspended'>
 
 export class Deliveries implements ConnectionFollower {
   readonly #byAccount = new Map<AccountId, ConnectionDelivery>()
@@ -84,9 +84,25 @@ export class Deliveries implements ConnectionFollower {
     for (const delivery of this.#byAccount.values()) delivery.readAgain()
   }
 
+  /**
+   * Sends the withheld messages of accounts that are not suspended any more, also if no ring said so: the
+   * suspension was lifted in the store, or another node's ring got lost. Runs periodically.
+   */
+  async releaseLifted(): Promise<void> {
+    const senders = new Set([...this.#withheld()].map(({ sender }) => sender))
+    const lifted = await this.#parts.reader.readUnsuspended(senders)
+    for (const { delivery, convId, sender } of [...this.#withheld()])
+      if (lifted.has(sender)) delivery.released(convId)
+  }
+
   async stop(): Promise<void> {
     clearInterval(this.#pings)
     await Promise.all(this.#confirming)
+  }
+
+  *#withheld() {
+    for (const delivery of this.#byAccount.values())
+      for (const withheld of delivery.withheld) yield { delivery, ...withheld }
   }
 
   // A replaced connection has no delivery any more, but its last frames may still arrive.

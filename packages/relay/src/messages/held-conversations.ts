@@ -1,16 +1,33 @@
-// The conversations of one connection whose first messages wait. Older clients cannot decrypt a message of a
-// conversation that they have not seen in their friend list: they drop it, and their next `delivered`, which
-// is cumulative, erases it. So the messages wait until the friend list has named the conversation, or at most
-// for a while (protocol, Delivery 5).
+// The conversations of one connection of which stored messages were passed over. A client's next `delivered`,
+// which is cumulative, would erase them, so no later message of the conversation may overtake them. There are
+// two reasons (protocol, Delivery 5):
+// - The first messages of a conversation wait. Older clients cannot decrypt a message of a conversation that
+//   they have not seen in their friend list: they drop it. So the messages wait until the friend list has named
+//   the conversation, or at most for a while.
+// - The messages of a suspended account are withheld. The store says whose they are, so the next
+//   reading finds out that the suspension has ended, also if this connection was not told.
 import type { ConversationId, Limits } from '@sotto/protocol'
+import type { MailboxRing } from '../cluster/bus.ts'
 import type { After } from '../operations/after.ts'
 import type { Clock } from '../operations/clock.ts'
+import type { AccountId } from '../storage/storage.ts'
 import type { WaitingFrame } from './mailbox-reader.ts'
 
 /** The part of a stored frame that decides whether it waits. */
-type Row = Pick<WaitingFrame, 'position' | 'seq' | 'convId' | 'unlistedSince'>
+type Row = Pick<
+  WaitingFrame,
+  'position' | 'seq' | 'convId' | 'unlistedSince' | 'isRetraction' | 'withheldFrom'
+>
 
-/** A conversation of which stored frames were passed over. */
+/** A conversation of which messages are withheld. Its retractions go. */
+interface Withheld {
+  /** The suspended account that sent them. */
+  readonly sender: AccountId
+  /** Everything up to here has been sent, or is not this conversation's. */
+  readonly afterSeq: number
+}
+
+/** A conversation of which stored frames were passed over because they are its first, or goes again. */
 interface Waiting {
   /** The acceptance that it waits after. */
   readonly since: number
@@ -30,6 +47,8 @@ interface Ended {
   readonly isByTime: boolean
 }
 
+const RELEASED = { since: 0, until: 0, isReleased: true, afterSeq: 0, afterPosition: 0 } as const
+
 /** How much later than expected a friend list may be recorded as read. */
 const RECORDING_MS = 1000
 
@@ -45,6 +64,9 @@ export class HeldConversations {
   readonly #parts: HeldParts
   readonly #openedAt: number
   readonly #waiting = new Map<ConversationId, Waiting>()
+  readonly #withheld = new Map<ConversationId, Withheld>()
+  /** Conversations whose suspension has ended, until the store was read again. */
+  readonly #lifted = new Set<ConversationId>()
   readonly #ended = new Map<ConversationId, Ended>()
   /** Conversations that a friend list on its way names, and when the client will have read it. */
   readonly #listing = new Map<ConversationId, number>()
@@ -60,35 +82,60 @@ export class HeldConversations {
   }
 
   /** Whether new frames must not be sent at once, because some might have to wait. */
-  blocks({ hasUnlisted }: { hasUnlisted: boolean }): boolean {
-    return this.#waiting.size > 0 || (hasUnlisted && !this.#isOff)
+  blocks({ hasUnlisted, convIds }: Pick<MailboxRing, 'hasUnlisted' | 'convIds'>): boolean {
+    if (this.#waiting.size > 0 || (hasUnlisted && !this.#isOff)) return true
+    return this.#withheld.size > 0 && convIds.some((convId) => this.#withheld.has(convId))
   }
 
   /** Whether a frame of the mailbox is passed over for now. */
   skips(row: Row): boolean {
-    return this.#holds(row) || this.#waiting.has(row.convId)
+    if (this.#withholds(row)) return true
+    const isHeld = this.#holds(row)
+    if (!row.isRetraction) this.#endWithholding(row.convId)
+    return isHeld || this.#waiting.has(row.convId)
   }
 
-  /** The conversation whose frames can be sent now, if any, and the `seq` after which they are unsent. */
+  /**
+   * The conversation whose frames can be sent now, if any, and the `seq` after which they are unsent. To be
+   * called between two readings of the store.
+   */
   findReleased(): { convId: ConversationId; afterSeq: number } | undefined {
+    for (const convId of this.#lifted) this.#endWithholding(convId)
+    this.#lifted.clear()
     for (const [convId, { isReleased, afterSeq }] of this.#waiting) {
       if (isReleased) return { convId, afterSeq }
     }
     return undefined
   }
 
-  /** A frame of a released conversation is sent. */
-  releasedIsSent({ convId, seq, position }: Row): void {
-    const waiting = this.#waiting.get(convId)
-    if (waiting) this.#waiting.set(convId, { ...waiting, afterSeq: seq, afterPosition: position })
+  /**
+   * Whether frames of a released conversation, read together, must be read again: the suspension of their sender
+   * ended after earlier ones were passed over as withheld.
+   */
+  mustRewind(convId: ConversationId, rows: readonly Row[]): boolean {
+    const isSendable = (row: Row): boolean => !row.isRetraction && row.withheldFrom === undefined
+    return rows.some(isSendable) && this.#endWithholding(convId)
   }
 
-  /** All frames of a released conversation were sent that the mailbox's reading has passed. */
-  allReleasedIsSent(convId: ConversationId): void {
-    if (this.#waiting.get(convId)?.isReleased) this.#waiting.delete(convId)
+  /**
+   * The next frame of a released conversation, of which all up to `afterSeq` were taken.
+   * @returns whether it is sent: not if it is withheld, or if the conversation waits again or goes from the start
+   */
+  takesReleased(row: Row, afterSeq: number): boolean {
+    const { convId, seq, position } = row
+    const waiting = this.#findReleased(convId, afterSeq)
+    // What was withheld may be the first of its conversation.
+    if (!waiting || (row.withheldFrom === undefined && this.#holds(row))) return false
+    this.#waiting.set(convId, { ...waiting, afterSeq: seq, afterPosition: position })
+    return !this.#withholds(row)
   }
 
-  /** All frames of a mailbox up to this position were sent, if it was read so far. */
+  /** All frames of a released conversation were taken that the mailbox's reading has passed. */
+  allReleasedIsTaken(convId: ConversationId, afterSeq: number): void {
+    if (this.#findReleased(convId, afterSeq)) this.#waiting.delete(convId)
+  }
+
+  /** All retractions of a mailbox up to this position were sent, if it was read so far. */
   get sentUpTo(): number {
     let position = Number.POSITIVE_INFINITY
     for (const { afterPosition } of this.#waiting.values()) position = Math.min(position, afterPosition)
@@ -129,18 +176,21 @@ export class HeldConversations {
       if (waiting && waiting.since > since) continue // The friendship was renewed after the list was read.
       const ended = this.#ended.get(convId)
       this.#ended.set(convId, { since: Math.max(since, ended?.since ?? 0), isByTime: false })
-      if (ended?.isByTime)
-        this.#waiting.set(convId, { since, until: 0, isReleased: true, afterSeq: 0, afterPosition: 0 })
+      if (ended?.isByTime) this.#waiting.set(convId, { ...RELEASED, since })
       else this.#release(convId)
       hasAny ||= this.#waiting.has(convId)
     }
     return hasAny
   }
 
-  /** All frames of a conversation that the mailbox’s reading has passed go again, unless they wait. */
-  sendAgain(convId: ConversationId): void {
-    if (!this.#waiting.has(convId))
-      this.#waiting.set(convId, { since: 0, until: 0, isReleased: true, afterSeq: 0, afterPosition: 0 })
+  /** The other account of a conversation is not suspended any more, so that what was withheld can be sent. */
+  lifted(convId: ConversationId): void {
+    this.#lifted.add(convId)
+  }
+
+  /** The conversations of which messages are withheld, each with the suspended account. */
+  *withheld(): Iterable<{ readonly convId: ConversationId; readonly sender: AccountId }> {
+    for (const [convId, { sender }] of this.#withheld) yield { convId, sender }
   }
 
   /**
@@ -167,12 +217,37 @@ export class HeldConversations {
 
   /** The mailbox is read from the start again, which also sends what was released. */
   restart(): void {
+    this.#withheld.clear()
     for (const [convId, { isReleased }] of this.#waiting) if (isReleased) this.#waiting.delete(convId)
   }
 
   close(): void {
     this.#cancelTimer?.()
     this.#waiting.clear()
+    this.#withheld.clear()
+  }
+
+  #findReleased(convId: ConversationId, afterSeq: number): Waiting | undefined {
+    const waiting = this.#waiting.get(convId)
+    return waiting?.isReleased && waiting.afterSeq === afterSeq ? waiting : undefined
+  }
+
+  #withholds({ convId, seq, withheldFrom: sender }: Row): boolean {
+    if (sender === undefined) return false
+    const afterSeq = Math.min(this.#withheld.get(convId)?.afterSeq ?? seq, seq - 1)
+    this.#withheld.set(convId, { sender, afterSeq })
+    return true
+  }
+
+  // What was withheld is sent from the store, unless the conversation waits for another reason.
+  #endWithholding(convId: ConversationId): boolean {
+    const withheld = this.#withheld.get(convId)
+    if (!withheld) return false
+    this.#withheld.delete(convId)
+    const waiting = this.#waiting.get(convId) ?? { ...RELEASED, afterSeq: withheld.afterSeq }
+    const afterSeq = Math.min(waiting.afterSeq, withheld.afterSeq)
+    this.#waiting.set(convId, { ...waiting, afterSeq })
+    return true
   }
 
   // The rule. A conversation begins to wait at its first frame.
@@ -211,8 +286,10 @@ export class HeldConversations {
 
   #release(convId: ConversationId): boolean {
     const waiting = this.#waiting.get(convId)
-    if (!waiting) return false
+    if (!waiting || waiting.isReleased) return waiting !== undefined
     this.#waiting.set(convId, { ...waiting, isReleased: true })
+    // The next reading says whether they are still withheld.
+    this.#endWithholding(convId)
     return true
   }
 

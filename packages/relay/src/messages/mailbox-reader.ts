@@ -18,6 +18,11 @@ export interface WaitingFrame {
    */
   readonly unlistedSince: number
   readonly isRetraction: boolean
+  /**
+   * The sender, if it is suspended: the message is withheld until the suspension ends. Never set for
+   * retractions, which go because they only take back.
+   */
+  readonly withheldFrom: AccountId | undefined
   readonly frame: string
 }
 
@@ -58,24 +63,20 @@ interface Row {
   alias_to: AliasId
   alias_from: AliasId
   unlisted_since: number
+  withheld_from: AccountId | null
 }
 
 const SELECT_ROWS = part`
   SELECT messages.position, messages.kind, messages.message_id, messages.seq, messages.at, messages.crypto_v,
     messages.payload, conversations.conv_id, recipient.alias_id AS alias_to, sender.alias_id AS alias_from,
-    CASE WHEN lanes.delivered_seq = 0 THEN lanes.unlisted_since ELSE 0 END AS unlisted_since
+    CASE WHEN lanes.delivered_seq = 0 THEN lanes.unlisted_since ELSE 0 END AS unlisted_since,
+    suspensions.account_id AS withheld_from
   FROM conversations
   JOIN messages ON messages.conversation_id = conversations.id
   JOIN lanes ON lanes.conversation_id = messages.conversation_id AND lanes.recipient_id = messages.recipient_id
   JOIN accounts AS recipient ON recipient.id = messages.recipient_id
-  JOIN accounts AS sender ON sender.id = lanes.sender_id`
-
-/**
- * The messages of a suspended account wait until the suspension is lifted, or expire as others do. Its
- * retractions go, because they only take back.
- */
-const NOT_SUSPENDED = part`
-  (messages.kind = 1 OR NOT EXISTS (SELECT 1 FROM suspensions WHERE suspensions.account_id = lanes.sender_id))`
+  JOIN accounts AS sender ON sender.id = lanes.sender_id
+  LEFT JOIN suspensions ON suspensions.account_id = lanes.sender_id AND messages.kind = 0`
 
 /**
  * Reads mailboxes. Positions are assigned under the mailbox's lock, so no message appears later below a
@@ -95,20 +96,20 @@ export class MailboxReader {
     return row?.last_position ?? 0
   }
 
-  /** The stored frames after a position, oldest first, at most `most`. */
+  /** The stored frames after a position, also withheld ones, oldest first, at most `most`. */
   async read(account: AccountId, afterPosition: number, most: number): Promise<WaitingFrame[]> {
     const rows = await this.#storage.sql<Row>(
       ...query`
         ${SELECT_ROWS}
-        WHERE messages.recipient_id = ${account} AND messages.position > ${afterPosition} AND ${NOT_SUSPENDED}
+        WHERE messages.recipient_id = ${account} AND messages.position > ${afterPosition}
         ORDER BY messages.position LIMIT ${most}`,
     )
     return rows.map(waitingFrameOf)
   }
 
   /**
-   * The stored frames of one conversation after a `seq`, up to a position of the mailbox, oldest first, at
-   * most `most`.
+   * The stored frames of one conversation after a `seq`, up to a position of the mailbox, also withheld ones,
+   * oldest first, at most `most`.
    */
   async readConversation(
     account: AccountId,
@@ -119,10 +120,20 @@ export class MailboxReader {
       ...query`
         ${SELECT_ROWS}
         WHERE conversations.conv_id = ${range.convId} AND messages.recipient_id = ${account}
-          AND messages.seq > ${range.afterSeq} AND messages.position <= ${range.upToPosition} AND ${NOT_SUSPENDED}
+          AND messages.seq > ${range.afterSeq} AND messages.position <= ${range.upToPosition}
         ORDER BY messages.seq LIMIT ${most}`,
     )
     return rows.map(waitingFrameOf)
+  }
+
+  /** Which of these accounts are not suspended. */
+  async readUnsuspended(accounts: Iterable<AccountId>): Promise<ReadonlySet<AccountId>> {
+    const unsuspended = new Set(accounts)
+    for (const account of unsuspended) {
+      const [row] = await this.#storage.sql`SELECT 1 FROM suspensions WHERE account_id = ${account}`
+      if (row) unsuspended.delete(account)
+    }
+    return unsuspended
   }
 
   /**
@@ -200,7 +211,8 @@ function waitingFrameOf({ conv_id, alias_to, alias_from, unlisted_since, ...row 
     { conv_id, to: alias_to, from: alias_from },
   )
   const isRetraction = kind === 'retraction'
-  return { position, seq, convId: conv_id, unlistedSince: unlisted_since, isRetraction, frame }
+  const withheldFrom = row.withheld_from ?? undefined
+  return { position, seq, convId: conv_id, unlistedSince: unlisted_since, isRetraction, withheldFrom, frame }
 }
 
 async function deleteRetractions(sql: Sql, account: AccountId, upToPosition: number): Promise<void> {

@@ -49,6 +49,8 @@ export function createMessages(parts: {
     routes: messageRoutes(storage),
     follower: deliveries,
     expiry: new Expiry(parts),
+    /** See {@link Deliveries.releaseLifted}. */
+    releaseLifted: () => deliveries.releaseLifted(),
     sentIdCounts,
     friendListReplies,
     /** The frames that wait for their commit. */
