@@ -5,7 +5,7 @@ import { type RandomBytes, randomBelow, randomUuid } from '../operations/random.
 import type { AccountId, Sql } from '../storage/storage.ts'
 
 export { logOutEverywhere } from './logouts.ts'
-export { liftSuspension, type Suspension, suspend, suspended } from './suspensions.ts'
+export { liftEndedSuspension, liftSuspension, type Suspension, suspend, suspended } from './suspensions.ts'
 
 /** An account that is not deleted. */
 export interface Account {

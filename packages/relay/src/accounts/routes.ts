@@ -130,7 +130,7 @@ export function accountRoutes(parts: AccountParts): Handlers<Names> {
         throw failed(new ProtocolError('SIGNATURE_INVALID'), account?.id)
       const first = await storage.unsyncedTransaction((sql) => useChallenge(sql, challenge))
       if (!first) throw failed(new ProtocolError('CHALLENGE_INVALID'), account.id)
-      const suspension = await findSuspension(storage.sql, account.id, clock.now())
+      const suspension = await findSuspension(storage.sql, account.id)
       if (suspension && !body.limited) throw failed(suspended(suspension), account.id)
       securityLog.record('login', { address, account: account.id })
       return tokens.issue(account)

@@ -24,15 +24,9 @@ export async function suspend(
     ON CONFLICT (account_id) DO UPDATE SET ends_at = ${ends_at}, reason = ${reason}`
 }
 
-/** The suspension of an account that has not ended; undefined if there is none. */
-export async function findSuspension(
-  sql: Sql,
-  account: AccountId,
-  now: number,
-): Promise<Suspension | undefined> {
-  const [row] = await sql<Suspension>`
-    SELECT reason, ends_at FROM suspensions
-    WHERE account_id = ${account} AND (ends_at IS NULL OR ends_at > ${now})`
+/** The suspension of an account; undefined if there is none. One whose time is over lasts until it is lifted. */
+export async function findSuspension(sql: Sql, account: AccountId): Promise<Suspension | undefined> {
+  const [row] = await sql<Suspension>`SELECT reason, ends_at FROM suspensions WHERE account_id = ${account}`
   return row
 }
 
@@ -40,6 +34,13 @@ export async function findSuspension(
 export async function liftSuspension(sql: Sql, account: AccountId): Promise<boolean> {
   const rows = await sql<{ account_id: AccountId }>`
     DELETE FROM suspensions WHERE account_id = ${account} RETURNING account_id`
+  return rows.length > 0
+}
+
+/** Lifts a suspension if its time is over. @returns false if there is none, or it ends later */
+export async function liftEndedSuspension(sql: Sql, account: AccountId, now: number): Promise<boolean> {
+  const rows = await sql<{ account_id: AccountId }>`
+    DELETE FROM suspensions WHERE account_id = ${account} AND ends_at <= ${now} RETURNING account_id`
   return rows.length > 0
 }
 

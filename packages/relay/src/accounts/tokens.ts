@@ -111,7 +111,6 @@ export class Tokens {
       FROM accounts
       LEFT JOIN dead_tokens ON dead_tokens.jti = ${jti}
       LEFT JOIN suspensions ON suspensions.account_id = accounts.id
-        AND (suspensions.ends_at IS NULL OR suspensions.ends_at > ${this.#clock.now()})
       WHERE accounts.uuid = ${uuid} AND accounts.deleted_at IS NULL`
     if (!row) return { account: undefined, dead: 'revoked', suspension: undefined }
     const { id: account, suspended_for: reason, ends_at } = row

@@ -1,6 +1,12 @@
 // Suspending accounts and lifting suspensions, with what their connections and those of others must learn.
 import { encodeFrame } from '@sotto/protocol'
-import { liftSuspension, type Suspension, suspend, suspended } from '../accounts/accounts.ts'
+import {
+  liftEndedSuspension,
+  liftSuspension,
+  type Suspension,
+  suspend,
+  suspended,
+} from '../accounts/accounts.ts'
 import type { Bus } from '../cluster/bus.ts'
 import { errorFrame } from '../gateway/error-frame.ts'
 import { listWaitingOf } from '../messages/messages.ts'
@@ -38,18 +44,22 @@ export async function suspendAccount(
  */
 export async function liftFrom(
   account: AccountId,
-  { storage, bus }: SuspendingParts,
+  parts: SuspendingParts,
   together: (sql: Sql) => Promise<void>,
 ): Promise<boolean> {
-  const wasSuspended = await storage.transaction(async (sql) => {
+  const wasSuspended = await parts.storage.transaction(async (sql) => {
     if (!(await liftSuspension(sql, account))) return false
     await together(sql)
     return true
   })
-  if (!wasSuspended) return false
+  if (wasSuspended) await ringRecipients(account, parts)
+  return wasSuspended
+}
+
+// Recipients who are connected get what was withheld. If a ring gets lost, a later check finds it in the store.
+async function ringRecipients(account: AccountId, { storage, bus }: SuspendingParts): Promise<void> {
   for (const { recipient, conversation } of await listWaitingOf(storage.sql, account))
     bus.ring(recipient, { kind: 'released', conversation })
-  return true
 }
 
 /** How many suspensions one pass ends. */
@@ -57,9 +67,15 @@ const MOST_PER_PASS = 500
 
 /** Lifts the suspensions whose time is over. Runs periodically. */
 export async function liftEnded(parts: SuspendingParts): Promise<void> {
-  const ended = await parts.storage.sql<{ account_id: AccountId }>`
-    SELECT account_id FROM suspensions WHERE ends_at <= ${parts.clock.now()} ORDER BY ends_at LIMIT ${MOST_PER_PASS}`
-  for (const { account_id: account } of ended) await liftFrom(account, parts, async () => {})
+  const { storage, clock } = parts
+  const now = clock.now()
+  const ended = await storage.sql<{ account_id: AccountId }>`
+    SELECT account_id FROM suspensions WHERE ends_at <= ${now} ORDER BY ends_at LIMIT ${MOST_PER_PASS}`
+  for (const { account_id: account } of ended) {
+    // The operator may have prolonged it meanwhile.
+    if (await storage.transaction((sql) => liftEndedSuspension(sql, account, now)))
+      await ringRecipients(account, parts)
+  }
 }
 
 /**
