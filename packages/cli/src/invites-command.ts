@@ -9,6 +9,8 @@ import { sanitizeLine } from './sanitize.ts'
 
 const commonFlags = { json: { type: 'boolean' }, 'data-dir': { type: 'string' } } as const
 const LONGEST_NOTE = 200
+/** How many invites a list shows. */
+const MOST = 1000
 
 export const invitesCommand: CommandGroup = {
   name: 'invites',
@@ -26,8 +28,8 @@ it opens the store.
     --uses N         how many people may register with it (default: 1)
     --days N         when it ends; never makes one that does not (default: 7)
     --note TEXT      what it is for, for the list; only the operator reads it
-  list             every invite: its id, state, uses, end and note. What can be used no more is
-                   forgotten after 30 days.
+  list             the newest 1,000 invites: id, state, uses, end and note. What can be used no
+                   more is forgotten after 30 days.
   revoke           make an invite useless. Who registered with it stays.
 
   --json           print JSON instead of text
@@ -57,7 +59,9 @@ If no relay runs on this machine and DATABASE_URL is set, the command uses that 
       name: 'list',
       options: commonFlags,
       run: async (flags) => {
-        const invites = await atRelay((relay) => relay.tellRelay(environmentOf(flags), 'invites.list', {}))
+        const invites = await atRelay((relay) =>
+          relay.tellRelay(environmentOf(flags), 'invites.list', { limit: MOST }),
+        )
         const text = invites.length === 0 ? 'No invites.' : invites.map(lineOf).join('\n')
         process.stdout.write(`${flags.json ? jsonOf(invites) : text}\n`)
         return 0

@@ -164,6 +164,35 @@ onEveryEngine(
       expect(listed.filter(({ made_by }) => made_by === member.alias)).toHaveLength(2)
     })
 
+    test('nobody comes by an invite of a member who is suspended, until the suspension is lifted', async () => {
+      const member = new WireAccount(relay.url)
+      await member.register('member', { invite: (await make(relay.process)).code })
+      await member.login()
+      const { code } = (await member.post('/invites', {})).body
+      const tell = (command: 'accounts.suspend' | 'accounts.lift') =>
+        tellRelay({ DATA_DIR: relay.process.dataDir }, command, {
+          ...{ alias_id: member.alias, who: 'op', why: 'Spam' },
+        })
+      await tell('accounts.suspend')
+      expectRefused(await comeBy(relay.url, code), 'was revoked')
+      await tell('accounts.lift')
+      expect((await comeBy(relay.url, code)).status).toBe(201)
+    })
+
+    test('a member who makes and revokes again and again leaves twenty, and repeating changes nothing', async () => {
+      const member = new WireAccount(relay.url)
+      await member.register('member', { invite: (await make(relay.process)).code })
+      await member.login()
+      for (let n = 0; n < 22; n++) {
+        const { invite_id } = (await member.post('/invites', {})).body
+        expect((await member.bare('DELETE', `/invites/${invite_id}`)).status).toBe(200)
+        expect((await member.bare('DELETE', `/invites/${invite_id}`)).status).toBe(200)
+      }
+      expect((await member.get('/invites')).body).toMatchObject({ left: 2, invites: { length: 20 } })
+      const env = { DATA_DIR: relay.process.dataDir }
+      expect(await tellRelay(env, 'invites.list', { limit: 3 })).toHaveLength(3)
+    })
+
     test('the invites of an account that is deleted are worth nothing', async () => {
       const member = new WireAccount(relay.url)
       await member.register('member', { invite: (await make(relay.process)).code })

@@ -55,7 +55,8 @@ export interface NewInvite {
 }
 
 /**
- * Uses an invite once. Of several transactions that use the last use, only one can.
+ * Uses an invite once. Of several transactions that use the last use, only one can. An invite of a member who is
+ * suspended counts as revoked, so that nobody comes back by an invite of their own.
  * @returns `open` if it was used; otherwise why it was not
  */
 export async function useInvite(sql: Sql, code: string, now: number): Promise<InviteState | 'unknown'> {
@@ -64,12 +65,18 @@ export async function useInvite(sql: Sql, code: string, now: number): Promise<In
     UPDATE invites SET uses_left = uses_left - 1, used_at = ${now}
     WHERE code_hash = ${hash} AND uses_left > 0 AND revoked_at IS NULL
       AND (expires_at IS NULL OR expires_at > ${now})
+      AND NOT EXISTS (SELECT 1 FROM suspensions WHERE suspensions.account_id = invites.account_id)
     RETURNING invite_id`
   if (used.length > 0) return 'open'
-  const [invite] = await sql<Invite>`SELECT * FROM invites WHERE code_hash = ${hash}`
+  const [invite] = await sql<Invite & { suspended_maker: AccountId | null }>`
+    SELECT invites.*, suspensions.account_id AS suspended_maker
+    FROM invites LEFT JOIN suspensions ON suspensions.account_id = invites.account_id
+    WHERE code_hash = ${hash}`
   const state = invite && stateOf(invite, now)
+  if (state === undefined) return 'unknown'
+  if (state !== 'open') return state
   // Between the two statements, its last user may have failed to register.
-  return state === undefined ? 'unknown' : state === 'open' ? 'used_up' : state
+  return invite?.suspended_maker ? 'revoked' : 'used_up'
 }
 
 /** What an invite is good for at this time. */
@@ -84,6 +91,19 @@ export async function revokeInvite(sql: Sql, inviteId: string, now: number): Pro
   const [invite] = await sql<Invite>`
     UPDATE invites SET revoked_at = COALESCE(revoked_at, ${now}) WHERE invite_id = ${inviteId} RETURNING *`
   return invite
+}
+
+/** How many invites that a member revoked, and nobody used, are kept. */
+const MOST_REVOKED = 20
+
+/** Deletes the oldest invites that a member revoked and nobody used, so that their number has a bound. */
+export async function eraseOldRevokedOf(sql: Sql, account: AccountId): Promise<void> {
+  await sql`
+    DELETE FROM invites WHERE invite_id IN (
+      SELECT invite_id FROM invites
+      WHERE account_id = ${account} AND revoked_at IS NOT NULL AND uses_left = uses
+      ORDER BY revoked_at DESC, invite_id LIMIT ${Number.MAX_SAFE_INTEGER} OFFSET ${MOST_REVOKED}
+    )`
 }
 
 /** Deletes the invites of an account that is deleted. */

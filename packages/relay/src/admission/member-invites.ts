@@ -4,7 +4,7 @@ import type { Handlers } from '../listener/route.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { RandomBytes } from '../operations/random.ts'
 import type { AccountId, Sql, Storage } from '../storage/storage.ts'
-import { type Invite, makeInvite, revokeInvite, stateOf } from './invites.ts'
+import { eraseOldRevokedOf, type Invite, makeInvite, revokeInvite, stateOf } from './invites.ts'
 
 /** How long somebody has to register with an invite of a member. */
 const LIFE_MS = 14 * 86_400_000
@@ -56,7 +56,9 @@ export function memberInviteRoutes(parts: MemberInviteParts): Handlers<Names> {
     revokeInvite: async ({ caller, params }) => {
       const revoked = await storage.transaction(async (sql) => {
         const own = (await invitesOf(sql, caller.id)).some(({ invite_id }) => invite_id === params.id)
-        return own ? revokeInvite(sql, params.id, clock.now()) : undefined
+        const invite = own ? await revokeInvite(sql, params.id, clock.now()) : undefined
+        if (invite) await eraseOldRevokedOf(sql, caller.id)
+        return invite
       })
       if (!revoked) throw new ProtocolError('NOT_FOUND')
     },

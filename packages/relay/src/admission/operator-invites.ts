@@ -1,7 +1,12 @@
 // The operator's commands about invites, and their answers.
 import { type RegistrationMode, registrationModes } from '@sotto/protocol'
 import * as v from 'valibot'
-import { type OperatorCommand, OperatorRefusal, operatorCommand } from '../listener/operator-command.ts'
+import {
+  listLimit,
+  type OperatorCommand,
+  OperatorRefusal,
+  operatorCommand,
+} from '../listener/operator-command.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { RandomBytes } from '../operations/random.ts'
 import type { AccountId, Storage } from '../storage/storage.ts'
@@ -79,10 +84,10 @@ export function inviteCommands(parts: {
       },
     ),
     /** The invites that were made, the newest first. */
-    'invites.list': operatorCommand(v.object({}), async () => {
+    'invites.list': operatorCommand(v.object({ limit: listLimit }), async ({ limit }) => {
       const rows = await storage.sql<Invite & { alias_id: string | null }>`
         SELECT invites.*, accounts.alias_id FROM invites LEFT JOIN accounts ON accounts.id = account_id
-        ORDER BY invites.created_at DESC, invite_id`
+        ORDER BY invites.created_at DESC, invite_id LIMIT ${limit}`
       return rows.map((row) => lineOf(row, row.alias_id, clock.now()))
     }),
     /** Nobody can register with it any more. */

@@ -9,6 +9,9 @@ export class OperatorRefusal extends Error {
 /** A command. Its input came over the socket; its answer can be written as JSON. */
 export type OperatorCommand = (input: unknown) => Promise<unknown>
 
+/** How many rows a list has. */
+export const listLimit = v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1000)), 50)
+
 /** Creates a command that checks its input. @throws OperatorRefusal if the input does not match the schema */
 export function operatorCommand<Input>(
   schema: v.GenericSchema<unknown, Input>,

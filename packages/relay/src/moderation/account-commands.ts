@@ -2,7 +2,12 @@
 import { AliasId } from '@sotto/protocol'
 import * as v from 'valibot'
 import { logOutEverywhere } from '../accounts/accounts.ts'
-import { type OperatorCommand, OperatorRefusal, operatorCommand } from '../listener/operator-command.ts'
+import {
+  listLimit,
+  type OperatorCommand,
+  OperatorRefusal,
+  operatorCommand,
+} from '../listener/operator-command.ts'
 import { type AccountId, part, query, type Sql } from '../storage/storage.ts'
 import {
   AccountDetail,
@@ -11,7 +16,7 @@ import {
   accountDetailOf,
   accountLineOf,
 } from './account-details.ts'
-import { addDeed, by, byAnyone, likePatterns, listLimit } from './deeds.ts'
+import { addDeed, by, byAnyone, likePatterns } from './deeds.ts'
 import { liftFrom, type SuspendingParts, suspendAccount } from './suspending.ts'
 
 const ById = { alias_id: AliasId }

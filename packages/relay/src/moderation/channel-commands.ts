@@ -3,11 +3,16 @@
 import { AliasId, ChannelId, PostId } from '@sotto/protocol'
 import * as v from 'valibot'
 import { deleteChannelOf, removePostOf, setClosed } from '../channels/channels.ts'
-import { type OperatorCommand, OperatorRefusal, operatorCommand } from '../listener/operator-command.ts'
+import {
+  listLimit,
+  type OperatorCommand,
+  OperatorRefusal,
+  operatorCommand,
+} from '../listener/operator-command.ts'
 import type { Clock } from '../operations/clock.ts'
 import { endHold } from '../payments/payments.ts'
 import { type AccountId, part, query, type Sql, type Storage } from '../storage/storage.ts'
-import { addDeed, by, byAnyone, likePatterns, listLimit } from './deeds.ts'
+import { addDeed, by, byAnyone, likePatterns } from './deeds.ts'
 
 /** A channel in a list. Times are ISO 8601. */
 const ChannelLine = v.object({

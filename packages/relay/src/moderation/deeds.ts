@@ -1,6 +1,6 @@
 // The record of what the operator did to accounts and channels: who, when, what and why.
 import * as v from 'valibot'
-import { type OperatorCommand, operatorCommand } from '../listener/operator-command.ts'
+import { listLimit, type OperatorCommand, operatorCommand } from '../listener/operator-command.ts'
 import type { Sql, Storage } from '../storage/storage.ts'
 
 const line = (most: number) =>
@@ -16,9 +16,6 @@ const needed = (most: number) => v.pipe(line(most), v.minLength(1, 'is missing')
 export const by = { who: needed(64), why: needed(500) }
 /** The same for a deed that needs no reason. */
 export const byAnyone = { who: v.optional(needed(64), 'unknown'), why: v.optional(line(500), '') }
-
-/** How many rows a list has. */
-export const listLimit = v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1000)), 50)
 
 /**
  * Patterns of LIKE, with a backslash as the escape, for columns that begin with a text or contain it: as it was

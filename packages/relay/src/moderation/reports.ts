@@ -2,11 +2,16 @@
 import { ProtocolError, type ReportBody } from '@sotto/protocol'
 import * as v from 'valibot'
 import { findAccountByAlias, lockAccounts } from '../accounts/accounts.ts'
-import { type OperatorCommand, OperatorRefusal, operatorCommand } from '../listener/operator-command.ts'
+import {
+  listLimit,
+  type OperatorCommand,
+  OperatorRefusal,
+  operatorCommand,
+} from '../listener/operator-command.ts'
 import type { Handlers } from '../listener/route.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { AccountId, Sql, Storage } from '../storage/storage.ts'
-import { addDeed, byAnyone, listLimit } from './deeds.ts'
+import { addDeed, byAnyone } from './deeds.ts'
 
 /** How many reports of one account are kept. A new one replaces the oldest. */
 const MOST_OF_ONE = 100

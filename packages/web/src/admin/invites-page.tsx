@@ -19,10 +19,11 @@ import { useAnswer } from './use-answer.ts'
 import './items.css'
 
 const EVERY_MS = 10_000
+const MOST = 1000
 
 export function InvitesPage() {
   const t = adminDeedTexts.value.invites
-  const read = useAnswer('invites.list', { everyMs: EVERY_MS })
+  const read = useAnswer('invites.list', { input: { limit: MOST }, everyMs: EVERY_MS })
   const [made, show] = useState<MadeInvite | undefined>()
   const [ending, end] = useState<Invite | undefined>()
   const revoke = async ({ id }: Invite): Promise<void> => {
