@@ -34,7 +34,8 @@ export async function packForDebian(target: Target, folder: string): Promise<str
     }
     const deploy = join(ROOT, 'deploy')
     await put(join(folder, `sotto-${target.name}`), 'usr/bin/sotto', 0o755)
-    await put(join(deploy, 'systemd/sotto.service'), 'usr/lib/systemd/system/sotto.service')
+    for (const unit of ['sotto.service', 'sotto-backup.service', 'sotto-backup.timer'])
+      await put(join(deploy, 'systemd', unit), `usr/lib/systemd/system/${unit}`)
     await put(join(deploy, 'debian/sysusers.conf'), 'usr/lib/sysusers.d/sotto.conf')
     await put(join(deploy, 'debian/sotto.env'), 'etc/sotto/sotto.env', 0o600)
     await put(join(folder, `sotto-${target.name}.cdx.json`), 'usr/share/doc/sotto/sotto.cdx.json')

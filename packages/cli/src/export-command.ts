@@ -1,6 +1,7 @@
 // sotto export: what the relay holds of one account, for its owner.
 import type { Command } from './command.ts'
 import { atRelay, environmentOf } from './relay-environment.ts'
+import { writeOut } from './write-out.ts'
 
 export const exportCommand: Command = {
   name: 'export',
@@ -24,7 +25,7 @@ If no relay runs on this machine and DATABASE_URL is set, the command uses that 
     await atRelay(async (relay) => {
       const environment = environmentOf(flags)
       const account = await relay.tellRelay(environment, 'export.account', { alias_id })
-      await print(`${JSON.stringify(account, null, 2).slice(0, -2)},\n  "posts": [`)
+      await writeOut(`${JSON.stringify(account, null, 2).slice(0, -2)},\n  "posts": [`)
       let separator = '\n'
       for (let after: number | null = 0; after !== null; ) {
         const answer: { posts: object[]; next: number | null } = await relay.tellRelay(
@@ -33,19 +34,12 @@ If no relay runs on this machine and DATABASE_URL is set, the command uses that 
           { alias_id, after },
         )
         for (const post of answer.posts) {
-          await print(`${separator}    ${JSON.stringify(post)}`)
+          await writeOut(`${separator}    ${JSON.stringify(post)}`)
           separator = ',\n'
         }
         after = answer.next
       }
-      await print('\n  ]\n}\n')
+      await writeOut('\n  ]\n}\n')
       return 0
     }),
-}
-
-// Waits for who reads it, because posts can be many.
-function print(text: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    process.stdout.write(text, (error) => (error ? reject(error) : resolve()))
-  })
 }

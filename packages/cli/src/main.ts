@@ -16,6 +16,8 @@ export async function main(args: readonly string[]): Promise<number> {
       process.stderr.write(`sotto: ${error.message}\n`)
       return 2
     }
+    // Who read the output needs no more of it.
+    if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return 0
     if (!(error instanceof CommandError)) throw error
     process.stderr.write(`sotto: ${error.message}\n`)
     return 1

@@ -4,6 +4,7 @@ import { type Command, CommandError } from './command.ts'
 import { jsonOf } from './orders-command-text.ts'
 import { atRelay, environmentOf } from './relay-environment.ts'
 import { sanitizeLine } from './sanitize.ts'
+import { writeOut } from './write-out.ts'
 
 const EVERY_MS = 2000
 /** Moves the cursor to the top of the terminal and clears what is below it. */
@@ -43,7 +44,7 @@ If no relay runs on this machine and DATABASE_URL is set, the command uses that 
       })
       if (status) {
         const text = flags.json ? JSON.stringify(status) : `${statusText(status, Date.now())}\n`
-        process.stdout.write(`${process.stdout.isTTY ? CLEAR : ''}${text}\n`)
+        await writeOut(`${process.stdout.isTTY ? CLEAR : ''}${text}\n`)
       }
       await Bun.sleep(EVERY_MS)
     }

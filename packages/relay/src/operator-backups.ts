@@ -48,8 +48,8 @@ export async function backUpAll(
   refusePostgres(config, 'back up PostgreSQL with its own pg_dump')
   const { dataDir } = config
   const mediaFolder = blobFolderOf(config)
+  const encryption = await explaining(config, async () => encryptionOf(config))
   const { database, media, removed } = await explaining(config, async () => {
-    const encryption = await encryptionOf(config)
     ;(await openDatabase(dataDir)).close() // A wrong DATA_DIR makes no folder.
     using place = isBucketPath(folder)
       ? new S3Place(folder, config.backup.bucket)
@@ -58,7 +58,8 @@ export async function backUpAll(
   })
   checkComplete(media, `the backup ${database} is made`, mediaFolder)
   const old = keepLast === undefined ? '' : ` Old backups removed: ${removed}.`
-  return `Backed up to ${database}. ${describe(media)}${old}`
+  const how = encryption ? '' : ', not encrypted'
+  return `Backed up to ${database}${how}. ${describe(media)}${old}`
 }
 
 /**

@@ -1,6 +1,6 @@
 // The store on SQLite in DATA_DIR: write-ahead log, synchronous=FULL, one writer at a time.
 import { Database, SQLiteError, type Statement } from 'bun:sqlite'
-import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, lstatSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Checkpoints } from './checkpoints.ts'
 import { migrate } from './migrate.ts'
@@ -199,6 +199,9 @@ class Connection {
  */
 export function lockFolder(folder: string, holder = 'relay'): Database {
   const file = join(folder, 'lock.db')
+  // Root may call it on the folder of another user, who could have put a link to a file of root's there.
+  if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink())
+    throw new StorageInUse(`${file} is a link; remove it`)
   const lock = new Database(file)
   chmodSync(file, 0o600)
   try {

@@ -6,7 +6,7 @@ import type { OrderDetail, Payment } from './answers.ts'
 import type { Deed } from './deed-dialog.tsx'
 import { Fact } from './fact.tsx'
 import { ItemPage } from './item-page.tsx'
-import { ask } from './relay-commands.ts'
+import { AdminError, ask } from './relay-commands.ts'
 import { useAnswer } from './use-answer.ts'
 
 export function OrderPage({ id }: { readonly id: string }) {
@@ -31,8 +31,11 @@ function Order({ detail: { order, payments, payout, events }, onDeed }: OrderPro
     text: t.confirmText(t.price(order.price_usdt)),
     action: t.confirmDo,
     reference: { label: t.reference, isNeeded: false },
-    run: (why, reference) =>
-      ask('orders.confirm', { order_id, why, ...(reference === '' ? {} : { reference }) }),
+    run: async (why, reference) => {
+      const input = { order_id, why, ...(reference === '' ? {} : { reference }) }
+      const { status } = await ask('orders.confirm', input)
+      if (status !== 'confirmed') throw new AdminError(200, t.notConfirmed)
+    },
   }
   const settle: Deed = {
     title: t.settleTitle,

@@ -42,6 +42,8 @@ export const adminDeeds = {
     confirmText: (price: string) =>
       `The order counts as paid in full (${price}), and the buyer gets what it is for. This cannot be undone.`,
     confirmDo: 'Confirm the payment',
+    notConfirmed:
+      'Not confirmed: the goods are no longer for sale at what was paid. The payment is recorded, to be given back.',
     settleTitle: 'Settle lost payments',
     settleText:
       'You have dealt with the payments that the chain has lost. A payout that was held is due again.',
