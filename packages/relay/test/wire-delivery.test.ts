@@ -244,9 +244,12 @@ onEveryEngine((relay) => {
     alices.send({ type: 'typing', to: bob.alias, conv_id: conv })
     expect(await alices.untilPong()).toEqual([])
     const { socket: bobs, backlog } = await bob.online()
-    expect(backlog).toEqual([{ type: 'sync_end', count: 0 }])
+    // The relay may just have looked up whom the first notice is for when Bob connected.
+    expect(backlog.filter(({ type }) => type !== 'typing')).toEqual([{ type: 'sync_end', count: 0 }])
     alices.send({ type: 'typing', to: bob.alias, conv_id: conv, from: bob.alias, note: 'ignored' })
     expect(await bobs.next()).toEqual({ type: 'typing', to: bob.alias, conv_id: conv, from: alice.alias })
+    await bobs.close()
+    expect((await bob.online()).backlog).toEqual([{ type: 'sync_end', count: 0 }])
   })
 
   test('a payload of the maximum length arrives unchanged', async () => {
