@@ -1,5 +1,5 @@
-// What a question for the figures costs: the rows are counted again only when the last count is old enough for
-// what it took.
+// What a question for the figures costs: the rows are counted again only when the last count is old enough
+// for what it took.
 import { afterEach, describe, expect, test } from 'bun:test'
 import { engines, type TestStore } from '../test/engines.ts'
 import { openMailboxWorld } from '../test/mailbox-world.ts'

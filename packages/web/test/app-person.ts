@@ -164,6 +164,17 @@ export class AppPerson extends BrowserPerson {
     await (await choosing).setFiles([...files])
   }
 
+  /** Presses a button for as long as it is there, until a text is gone, which may also go by itself. */
+  async pressesUntilGone(name: string, text: string): Promise<void> {
+    await until(`${text} is gone`, async () => {
+      await this.page.evaluate((name) => {
+        for (const button of document.querySelectorAll('button'))
+          if (button.textContent === name) button.click()
+      }, name)
+      return (await this.page.getByText(text).count()) === 0
+    })
+  }
+
   /** Waits until the field to write in, or another one, has this text. */
   async finds(text: string, field: Locator = this.field): Promise<void> {
     await until(`${this.name} finds ${text}`, async () => (await field.inputValue()) === text)

@@ -2,7 +2,6 @@
 // goes on when the suspension is lifted.
 import { test } from 'bun:test'
 import { liftSuspension, suspendAccount } from '../../client/test/operator.ts'
-import { until } from '../../client/test/people.ts'
 import type { AppPerson } from './app-person.ts'
 import { AppWorld } from './world.ts'
 
@@ -43,12 +42,7 @@ test('who is suspended reads why and until when, can read on, and goes on once i
 
   await liftSuspension(world.relay, alias)
   // The bar of this tab may have looked since, and be gone.
-  await until('the bar is gone', async () => {
-    await alice.page.evaluate((name) => {
-      for (const button of document.querySelectorAll('button')) if (button.textContent === name) button.click()
-    }, t.check)
-    return (await alice.page.getByText(t.title).count()) === 0
-  })
+  await alice.pressesUntilGone(t.check, t.title)
   alice.looksAt(first)
   await isIn(alice)
   await bob.receives('while suspended')

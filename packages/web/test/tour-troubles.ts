@@ -111,8 +111,8 @@ export async function tourOfTroubles(stage: AppStage, options: PersonOptions, lo
   await person.opens(talk.friend)
   await see('suspended-conversation')
   await liftSuspension(stage.relay, alias)
-  await person.presses(t.suspension.check)
-  await page.getByText(t.suspension.title).waitFor({ state: 'detached' })
+  // The app also looks by itself.
+  await person.pressesUntilGone(t.suspension.check, t.suspension.title)
 
   await person.goesTo('#/chats')
   const device = await Person.open(talk.me, stage.relay.url)

@@ -24,7 +24,9 @@ export async function suspend(
     ON CONFLICT (account_id) DO UPDATE SET ends_at = ${ends_at}, reason = ${reason}`
 }
 
-/** The suspension of an account; undefined if there is none. One whose time is over lasts until it is lifted. */
+/**
+ * The suspension of an account; undefined if there is none. One whose time is over lasts until it is lifted.
+ */
 export async function findSuspension(sql: Sql, account: AccountId): Promise<Suspension | undefined> {
   const [row] = await sql<Suspension>`SELECT reason, ends_at FROM suspensions WHERE account_id = ${account}`
   return row

@@ -55,8 +55,8 @@ export interface NewInvite {
 }
 
 /**
- * Uses an invite once. Of several transactions that use the last use, only one can. An invite of a member who is
- * suspended counts as revoked, so that nobody comes back by an invite of their own.
+ * Uses an invite once. Of several transactions that use the last use, only one can. An invite of a member who
+ * is suspended counts as revoked, so that nobody comes back by an invite of their own.
  * @returns `open` if it was used; otherwise why it was not
  */
 export async function useInvite(sql: Sql, code: string, now: number): Promise<InviteState | 'unknown'> {

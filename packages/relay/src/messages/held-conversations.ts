@@ -2,10 +2,10 @@
 // which is cumulative, would erase them, so no later message of the conversation may overtake them. There are
 // two reasons (protocol, Delivery 5):
 // - The first messages of a conversation wait. Older clients cannot decrypt a message of a conversation that
-//   they have not seen in their friend list: they drop it. So the messages wait until the friend list has named
-//   the conversation, or at most for a while.
-// - The messages of a suspended account are withheld. The store says whose they are, so the next
-//   reading finds out that the suspension has ended, also if this connection was not told.
+//   they have not seen in their friend list: they drop it. So the messages wait until the friend list has
+//   named the conversation, or at most for a while.
+// - The messages of a suspended account are withheld. The store says whose they are, so the next reading
+//   finds out that the suspension has ended, also if this connection was not told.
 import type { ConversationId, Limits } from '@sotto/protocol'
 import type { MailboxRing } from '../cluster/bus.ts'
 import type { After } from '../operations/after.ts'
@@ -109,8 +109,8 @@ export class HeldConversations {
   }
 
   /**
-   * Whether frames of a released conversation, read together, must be read again: the suspension of their sender
-   * ended after earlier ones were passed over as withheld.
+   * Whether frames of a released conversation, read together, must be read again: the suspension of their
+   * sender ended after earlier ones were passed over as withheld.
    */
   mustRewind(convId: ConversationId, rows: readonly Row[]): boolean {
     const isSendable = (row: Row): boolean => !row.isRetraction && row.withheldFrom === undefined
@@ -119,7 +119,8 @@ export class HeldConversations {
 
   /**
    * The next frame of a released conversation, of which all up to `afterSeq` were taken.
-   * @returns whether it is sent: not if it is withheld, or if the conversation waits again or goes from the start
+   * @returns whether it is sent: not if it is withheld, or if the conversation waits again or goes from the
+   * start
    */
   takesReleased(row: Row, afterSeq: number): boolean {
     const { convId, seq, position } = row

@@ -1,6 +1,6 @@
-// What a suspended account had sent: later messages of the conversation never overtake it, also if the connection
-// is not told that the suspension has ended. A client's `delivered` is cumulative, so it would erase what
-// was overtaken.
+// What a suspended account had sent: later messages of the conversation never overtake it, also if the
+// connection is not told that the suspension has ended. A client's `delivered` is cumulative, so it would
+// erase what was overtaken.
 import { expect, test } from 'bun:test'
 import { ConversationId, check } from '@sotto/protocol'
 import * as fc from 'fast-check'

@@ -18,9 +18,9 @@ export const by = { who: needed(64), why: needed(500) }
 export const byAnyone = { who: v.optional(needed(64), 'unknown'), why: v.optional(line(500), '') }
 
 /**
- * Patterns of LIKE, with a backslash as the escape, for columns that begin with a text or contain it: as it was
- * typed, and in small letters for a column in `LOWER()`. That function changes only ASCII on SQLite, so a name
- * with other letters is found as it was typed.
+ * Patterns of LIKE, with a backslash as the escape, for columns that begin with a text or contain it: as it
+ * was typed, and in small letters for a column in `LOWER()`. That function changes only ASCII on SQLite, so a
+ * name with other letters is found as it was typed.
  */
 export function likePatterns(text: string): { start: string; typed: string; lowered: string } {
   const [typed, lowered] = [escapedForLike(text), escapedForLike(text.toLowerCase())]

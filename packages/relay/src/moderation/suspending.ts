@@ -56,7 +56,8 @@ export async function liftFrom(
   return wasSuspended
 }
 
-// Recipients who are connected get what was withheld. If a ring gets lost, a later check finds it in the store.
+// Recipients who are connected get what was withheld. If a ring gets lost, a later check finds it in the
+// store.
 async function ringRecipients(account: AccountId, { storage, bus }: SuspendingParts): Promise<void> {
   for (const { recipient, conversation } of await listWaitingOf(storage.sql, account))
     bus.ring(recipient, { kind: 'released', conversation })

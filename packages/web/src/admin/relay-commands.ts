@@ -3,8 +3,8 @@ import { signal } from '@preact/signals'
 import type { Answers } from './answers.ts'
 
 /**
- * Where the secret of the session is: for this tab and this port alone, and over a reload. A cookie would go to
- * every port of the machine.
+ * Where the secret of the session is: for this tab and this port alone, and over a reload. A cookie would go
+ * to every port of the machine.
  */
 const KEPT_AT = 'sotto-admin-session'
 
