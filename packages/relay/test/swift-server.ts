@@ -168,25 +168,31 @@ function startKeeper(bin: string, folder: string): void {
   if (stdin && 'unref' in stdin && typeof stdin.unref === 'function') stdin.unref()
 }
 
-// A bucket can only be made when all four servers work.
+// A bucket can only be made when the proxy and the servers of accounts and containers work, and an object only
+// when its server does. Until then Swift answers 503.
 async function makeBucket(server: SwiftServer, folder: string): Promise<void> {
-  for (const late = performance.now() + 180_000; performance.now() < late; ) {
-    const signer = new AwsV4Signer({
-      ...{ method: 'PUT', url: `${server.endpoint}/${server.bucket}`, service: 's3', region: server.region },
-      ...{ accessKeyId: server.accessKey, secretAccessKey: server.secretKey },
-    })
-    const { url, headers } = await signer.sign()
-    if (
-      await fetch(url, { method: 'PUT', headers }).then(
-        ({ ok }) => ok,
-        () => false,
-      )
-    )
-      return
-    await Bun.sleep(100)
+  const bucket = `${server.endpoint}/${server.bucket}`
+  const steps = [
+    { method: 'PUT', url: bucket },
+    { method: 'PUT', url: `${bucket}/first` },
+    { method: 'DELETE', url: `${bucket}/first` },
+  ]
+  for (const late = performance.now() + 180_000; performance.now() < late; await Bun.sleep(100)) {
+    while (steps[0] && (await succeeds(server, steps[0]))) steps.shift()
+    if (steps.length === 0) return
   }
   const logs = KINDS.map((kind) => readFileSync(join(folder, `${kind}.log`), 'utf8').slice(-1000))
   throw new Error(`Swift did not start:\n${logs.join('\n')}`)
+}
+
+async function succeeds(server: SwiftServer, step: { method: string; url: string }): Promise<boolean> {
+  const { accessKey: accessKeyId, secretKey: secretAccessKey, region } = server
+  const signer = new AwsV4Signer({ ...step, service: 's3', region, accessKeyId, secretAccessKey })
+  const { url, headers } = await signer.sign()
+  return await fetch(url, { method: step.method, headers }).then(
+    ({ ok }) => ok,
+    () => false,
+  )
 }
 
 async function freePorts(count: number): Promise<number[]> {
