@@ -134,12 +134,11 @@ function installAll(missing, runAsRoot) {
 
 // Returns why the installation failed, or undefined.
 function aptInstall(names, runAsRoot) {
-  const first = apt(['install', '--yes', '--no-install-recommends', ...names], runAsRoot)
-  if (first.status === 0) return undefined
-  // The package lists are missing on a new machine or in a container, or name files that no longer exist.
+  // The package lists of a new machine are missing or old, and old ones bring old browsers. Without a network
+  // it fails, and the packages may be there nevertheless.
   const update = apt(['update'], runAsRoot)
-  const second = apt(['install', '--yes', '--no-install-recommends', ...names], runAsRoot)
-  return second.status === 0 ? undefined : `apt-get failed:\n${update.stderr}${second.stderr}`.trim()
+  const install = apt(['install', '--yes', '--no-install-recommends', ...names], runAsRoot)
+  return install.status === 0 ? undefined : `apt-get failed:\n${update.stderr}${install.stderr}`.trim()
 }
 
 // Another apt-get may be running, because machines update themselves.
