@@ -168,8 +168,8 @@ function startKeeper(bin: string, folder: string): void {
   if (stdin && 'unref' in stdin && typeof stdin.unref === 'function') stdin.unref()
 }
 
-// A bucket can only be made when the proxy and the servers of accounts and containers work, and an object only
-// when its server does. Until then Swift answers 503.
+// A bucket can only be made when the proxy and the servers of accounts and containers work, and an object
+// only when its server does. Until then Swift answers 503.
 async function makeBucket(server: SwiftServer, folder: string): Promise<void> {
   const bucket = `${server.endpoint}/${server.bucket}`
   const steps = [
