@@ -114,8 +114,8 @@ const roomsOf: Record<string, Rooms> = {
   relay: {
     floors: [
       ['version.ts', 'storage'],
-      ['cluster'],
       ['operations'],
+      ['cluster'],
       ['gateway', 'certificates'],
       ['listener'],
       ['admission'],

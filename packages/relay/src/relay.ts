@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { createAccountDeletion } from './account-deletion.ts'
 import { lockAccounts } from './accounts/accounts.ts'
-import { admit, authenticate, deadTokenReasonOf } from './accounts/admission.ts'
+import { admit, authenticate, deadTokenReasonsOf } from './accounts/admission.ts'
 import { LogoutWatch } from './accounts/logouts.ts'
 import { openRelayKeys } from './accounts/relay-keys.ts'
 import { accountRoutes } from './accounts/routes.ts'
@@ -13,7 +13,7 @@ import { Difficulty, memberInviteRoutes, openGate } from './admission/admission.
 import { createCalls } from './calls/calls.ts'
 import { openCertificates } from './certificates/certificates.ts'
 import { createChannels } from './channels/channels.ts'
-import { createInProcessBus } from './cluster/in-process-bus.ts'
+import { openBus } from './cluster/open-bus.ts'
 import type { Config } from './config.ts'
 import { friendRoutes } from './friends/friends.ts'
 import { Gateway } from './gateway/gateway.ts'
@@ -133,7 +133,8 @@ async function startOn(
     mediaBytes: () => bytesOfMedia(store.sql),
   })
   const storage = reportingFull(store, () => space.reportFull())
-  const bus = createInProcessBus()
+  const bus = await openBus(config.databaseUrl, parts)
+  opened.defer(() => bus.stop())
   const clockTrust = new ClockTrust({ storage, clock, log })
   const durability = new DurabilityCheck({ storage, log })
   await durability.run()
@@ -184,14 +185,14 @@ async function startOn(
     calls: calls.handler,
     follower: messages.follower,
     watchers: [channels.follower, calls.follower, push.follower],
-    deadTokenReasonOf: (owner) => deadTokenReasonOf(owner, { storage, tokens }),
+    deadTokenReasonsOf: (owners) => deadTokenReasonsOf(owners, { storage, tokens }),
     retireToken: ({ jti, tokenExpiresAt }) => tokens.kill(jti, 'replaced', tokenExpiresAt),
   })
   const deletion = createAccountDeletion(shared)
   keyRings.onTokensRevoked = () => gateway.closeDeadTokens((jti) => tokens.hasKeyOf(jti))
-  bus.listenToKeys(() => {
-    keyRings.check().catch((error) => log.error('keys_unread', { error }))
-  })
+  const checkKeys = () => keyRings.check().catch((error) => log.error('keys_unread', { error }))
+  bus.listenToKeys(checkKeys)
+  bus.listenToLoss(checkKeys)
   await space.start()
   if (storage.engine.dialect === 'sqlite') await storage.engine.startCheckpoints()
   const descriptorLimit = readDescriptorLimit()
@@ -330,6 +331,7 @@ async function startOn(
       await within(mostMs, Promise.all(parts))
       eventLoopDelay?.stop()
       await gateway.closeAll(mostMs)
+      await within(mostMs, bus.stop())
       await listener.close(mostMs)
       await plainPort?.stop()
       securityLog.sweep()

@@ -115,7 +115,7 @@ export class PaymentWorld {
         calls: refuse,
         follower: messages.follower,
         watchers: [],
-        deadTokenReasonOf: async () => undefined,
+        deadTokenReasonsOf: async () => [],
         retireToken: async () => undefined,
       }),
       rates: new RequestRates(options.rates, shared),

@@ -4,24 +4,37 @@ import type { Admission, DeadTokenReason } from '../gateway/gateway.ts'
 import type { Credentials } from '../listener/listener.ts'
 import type { Caller } from '../listener/route.ts'
 import type { Clock } from '../operations/clock.ts'
-import type { AccountId, Storage } from '../storage/storage.ts'
+import { type AccountId, list, query, type Storage } from '../storage/storage.ts'
 import { findAccount } from './accounts.ts'
 import { mayCallSuspended, suspended } from './suspensions.ts'
 import { redeemTicket } from './tickets.ts'
 import type { TokenState, Tokens } from './tokens.ts'
 
-/** Why the token of a connection may open no WebSocket any more; undefined if it still may. */
-export async function deadTokenReasonOf(
-  owner: { account: AccountId; jti: string },
+/**
+ * Why the tokens of connections, at least one, may open no WebSocket any more, in their order; undefined for each
+ * that still may.
+ */
+export async function deadTokenReasonsOf(
+  owners: readonly { account: AccountId; jti: string }[],
   { storage, tokens }: Pick<Parts, 'storage' | 'tokens'>,
-): Promise<DeadTokenReason | undefined> {
-  const [row] = await storage.sql<{ reason: string | null; logged_out_at: number }>`
-    SELECT dead_tokens.reason AS reason, accounts.logged_out_at AS logged_out_at
-    FROM accounts LEFT JOIN dead_tokens ON dead_tokens.jti = ${owner.jti}
-    WHERE accounts.id = ${owner.account} AND accounts.deleted_at IS NULL`
-  if (!row || row.reason === 'revoked' || !tokens.isCurrent(owner.jti, row.logged_out_at))
-    return 'jwt_revoked'
-  return row.reason === 'replaced' ? 'new_device_login' : undefined
+): Promise<(DeadTokenReason | undefined)[]> {
+  const accounts = await storage.sql<{ id: AccountId; logged_out_at: number }>(
+    ...query`
+      SELECT id, logged_out_at FROM accounts
+      WHERE id IN ${list(owners.map(({ account }) => account))} AND deleted_at IS NULL`,
+  )
+  const dead = await storage.sql<{ jti: string; reason: string }>(
+    ...query`SELECT jti, reason FROM dead_tokens WHERE jti IN ${list(owners.map(({ jti }) => jti))}`,
+  )
+  const loggedOutAt = new Map(accounts.map((row) => [row.id, row.logged_out_at]))
+  const reasons = new Map(dead.map((row) => [row.jti, row.reason]))
+  return owners.map(({ account, jti }) => {
+    const lastLogout = loggedOutAt.get(account)
+    const reason = reasons.get(jti)
+    if (lastLogout === undefined || reason === 'revoked' || !tokens.isCurrent(jti, lastLogout))
+      return 'jwt_revoked'
+    return reason === 'replaced' ? 'new_device_login' : undefined
+  })
 }
 
 interface Parts {

@@ -5,7 +5,9 @@ import type { Bus } from '../cluster/bus.ts'
 import type { Connection } from '../gateway/connection.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
-import type { AccountId, Sql, Storage } from '../storage/storage.ts'
+import { Repeatable } from '../operations/repeatable.ts'
+import { RepeatedWarning } from '../operations/repeated-warning.ts'
+import { type AccountId, list, query, type Sql, type Storage } from '../storage/storage.ts'
 import { lockChannel } from './catalog.ts'
 import type { ChannelNumber } from './channel-row.ts'
 import { raiseLevel } from './word-index.ts'
@@ -48,6 +50,9 @@ export async function unsubscribe(
   return channel
 }
 
+/** The subscriptions of how many accounts one query reads. */
+const LOADED_TOGETHER = 256
+
 /** The topic on which posts of a channel are published. */
 export function topicOf(channel: ChannelNumber): string {
   return `channel ${channel}`
@@ -58,6 +63,8 @@ interface TrackedConnection {
   isLoading: boolean
   /** Topics that changed since the last read of the store. */
   readonly changedTopics: Set<string>
+  /** How often they changed, so that an older read does not undo a change. */
+  changeCount: number
 }
 
 /**
@@ -68,10 +75,17 @@ export class SubscribedConnections {
   readonly #storage: Storage
   readonly #log: Log
   readonly #connections = new Map<AccountId, TrackedConnection>()
+  readonly #reload: Repeatable
 
-  constructor(parts: { storage: Storage; bus: Bus; log: Log }) {
+  constructor(parts: { storage: Storage; bus: Bus; log: Log; clock: Clock }) {
     this.#storage = parts.storage
     this.#log = parts.log
+    const loadFailed = new RepeatedWarning('subscriptions_unread', parts)
+    this.#reload = new Repeatable(
+      () => this.#loadAll(),
+      (error) => loadFailed.happened({ error }),
+    )
+    parts.bus.listenToLoss(() => this.#reload.request())
     parts.bus.listen((account, change) => {
       const tracked = this.#connections.get(account)
       if (!tracked || change.kind !== 'topic') return
@@ -80,12 +94,18 @@ export class SubscribedConnections {
       // Notifications on the bus can arrive out of order, and a read in progress may be older than this one.
       // So read the store again: it decides.
       tracked.changedTopics.add(change.topic)
+      tracked.changeCount += 1
       if (!tracked.isLoading) this.#startLoading(tracked)
     })
   }
 
   opened(connection: Connection): void {
-    const tracked: TrackedConnection = { connection, isLoading: false, changedTopics: new Set() }
+    const tracked: TrackedConnection = {
+      connection,
+      isLoading: false,
+      changedTopics: new Set(),
+      changeCount: 0,
+    }
     this.#connections.set(connection.account, tracked)
     this.#startLoading(tracked)
   }
@@ -114,5 +134,27 @@ export class SubscribedConnections {
       for (const topic of changedTopics) if (!wanted.has(topic)) tracked.connection.unsubscribe(topic)
     } while (tracked.changedTopics.size > 0)
     tracked.isLoading = false
+  }
+
+  /** Reads the subscriptions of all connections, because changes of them may have been lost. */
+  async #loadAll(): Promise<void> {
+    const all = [...this.#connections.values()]
+    for (let i = 0; i < all.length; i += LOADED_TOGETHER) {
+      const some = all
+        .slice(i, i + LOADED_TOGETHER)
+        .map((tracked) => ({ tracked, before: tracked.changeCount }))
+      const accounts = some.map(({ tracked }) => tracked.connection.account)
+      const rows = await this.#storage.sql<{ account_id: AccountId; channel: ChannelNumber }>(
+        ...query`SELECT account_id, channel FROM channel_subscriptions WHERE account_id IN ${list(accounts)}`,
+      )
+      const rowsOf = Map.groupBy(rows, ({ account_id }) => account_id)
+      for (const { tracked, before } of some) {
+        if (tracked.changeCount !== before || tracked.isLoading) continue
+        const { connection } = tracked
+        const wanted = new Set((rowsOf.get(connection.account) ?? []).map(({ channel }) => topicOf(channel)))
+        for (const topic of connection.topics) if (!wanted.has(topic)) connection.unsubscribe(topic)
+        for (const topic of wanted) connection.subscribe(topic)
+      }
+    }
   }
 }

@@ -88,9 +88,9 @@ export interface AddressedRing {
 export interface Bus {
   ring(account: AccountId, ring: Ring): void
   /**
-   * Adds a listener for the rings of accounts that are connected to this node. Called while the relay starts.
+   * Adds a listener for rings, of this node (`isOwn`) and of others. Called while the relay starts.
    */
-  listen(listener: (account: AccountId, ring: Ring) => void): void
+  listen(listener: (account: AccountId, ring: Ring, isOwn: boolean) => void): void
   /** Tells every node that the relay's keys have changed. */
   keysChanged(): void
   /** Adds a listener for changed keys. Called while the relay starts. */
@@ -102,4 +102,13 @@ export interface Bus {
   publish(topic: string, frame: string): void
   /** Adds a listener for every published frame. Called while the relay starts. */
   listenToTopics(listener: (topic: string, frame: string) => void): void
+  /** Whether other nodes work at the moment, which may have connections that this one cannot see. */
+  readonly isShared: boolean
+  /**
+   * Adds a listener that is called when notifications of other nodes may have been lost, and now and then
+   * otherwise. The store says what is due. Called while the relay starts.
+   */
+  listenToLoss(listener: () => void): void
+  /** Sends what waits, and ends. */
+  stop(): Promise<void>
 }

@@ -1,13 +1,25 @@
 // The bus of a relay that runs in one process: a ring is a function call.
 import type { Bus } from './bus.ts'
 
-export function createInProcessBus(): Bus {
+/** The bus inside one process. */
+export interface InProcessBus extends Bus {
+  /** Rings an account for another node. */
+  ringFromOther: Bus['ring']
+  /** Tells the listeners that notifications may have been lost. */
+  lost(): void
+}
+
+export function createInProcessBus(): InProcessBus {
   const listeners: Parameters<Bus['listen']>[0][] = []
   const topicListeners: Parameters<Bus['listenToTopics']>[0][] = []
   const keyListeners: (() => void)[] = []
+  const lossListeners: (() => void)[] = []
   return {
     ring: (account, ring) => {
-      for (const listener of listeners) listener(account, ring)
+      for (const listener of listeners) listener(account, ring, true)
+    },
+    ringFromOther: (account, ring) => {
+      for (const listener of listeners) listener(account, ring, false)
     },
     listen: (listener) => {
       listeners.push(listener)
@@ -24,5 +36,13 @@ export function createInProcessBus(): Bus {
     listenToTopics: (listener) => {
       topicListeners.push(listener)
     },
+    isShared: false,
+    lost: () => {
+      for (const listener of lossListeners) listener()
+    },
+    listenToLoss: (listener) => {
+      lossListeners.push(listener)
+    },
+    stop: async () => {},
   }
 }

@@ -102,6 +102,11 @@ export class Connection {
     if (!this.#isClosing) this.#socket.subscribe(topic)
   }
 
+  /** The topics that it is on. */
+  get topics(): readonly string[] {
+    return this.#isClosing ? [] : this.#socket.subscriptions
+  }
+
   unsubscribe(topic: string): void {
     if (!this.#isClosing) this.#socket.unsubscribe(topic)
   }

@@ -15,6 +15,7 @@ import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import { type RandomBytes, randomText } from '../operations/random.ts'
 import type { RelayMetrics } from '../operations/relay-metrics.ts'
+import { Repeatable } from '../operations/repeatable.ts'
 import { RepeatedWarning } from '../operations/repeated-warning.ts'
 import type { SecurityLog } from '../operations/security-log.ts'
 import type { AccountId } from '../storage/storage.ts'
@@ -62,6 +63,9 @@ interface Session {
 
 type Socket = ServerWebSocket<SocketData>
 
+/** The tokens of how many connections one query checks. */
+const RECHECKED_TOGETHER = 256
+
 export interface GatewayParts {
   readonly handlers: FrameHandlers<FeatureFrame>
   readonly calls: CallHandler
@@ -69,8 +73,10 @@ export interface GatewayParts {
   /** Features that only need to know who is connected. */
   readonly watchers: readonly ConnectionFollower[]
   readonly retireToken: RetireToken
-  /** Why the token of a connection is dead; undefined if it is alive. */
-  readonly deadTokenReasonOf: (owner: ConnectionOwner) => Promise<DeadTokenReason | undefined>
+  /** Why the tokens of connections are dead, in their order; undefined for each that is alive. */
+  readonly deadTokenReasonsOf: (
+    owners: readonly ConnectionOwner[],
+  ) => Promise<(DeadTokenReason | undefined)[]>
   readonly bus: Bus
   readonly clock: Clock
   readonly randomBytes: RandomBytes
@@ -89,6 +95,7 @@ export class Gateway {
   readonly #unread: UnreadBytes
   readonly #incoming: IncomingParts
   readonly #held: HeldFrames
+  readonly #recheck: Repeatable
   #silenceCheck: ReturnType<typeof setInterval> | undefined
   #isDraining = false
 
@@ -108,6 +115,12 @@ export class Gateway {
       carryOut: (frame, connection) => this.#dispatch(frame, connection),
       carryOutCall: (signal, connection) => this.#dispatchCall(signal, connection),
     }
+    const recheckFailed = new RepeatedWarning('look_failed', parts)
+    this.#recheck = new Repeatable(
+      () => this.#recheckAllTokens(),
+      (error) => recheckFailed.happened({ error }),
+    )
+    parts.bus.listenToLoss(() => this.#recheck.request())
     parts.bus.listen((account, ring) => this.#connections.onRing(account, ring))
   }
 
@@ -171,6 +184,7 @@ export class Gateway {
    */
   async closeAll(mostMs: number): Promise<void> {
     clearInterval(this.#silenceCheck)
+    await this.#recheck.stop()
     const deadline = this.#parts.clock.monotonic() + mostMs
     const isUnread = (connection: Connection): boolean => connection.bufferedBytes > 0
     while (this.#connections.all().some(isUnread) && this.#parts.clock.monotonic() < deadline) {
@@ -223,18 +237,30 @@ export class Gateway {
     bus.ring(connection.account, { kind: 'connected', connection: connection.id, jti: connection.jti })
     follower.opened(connection)
     for (const watcher of this.#parts.watchers) watcher.opened(connection)
-    void this.#recheckToken(connection)
+    void this.#recheckTokenOf(connection)
   }
 
   // The token may have died after the upgrade checked it and before this connection could be notified.
-  async #recheckToken(connection: Connection): Promise<void> {
+  async #recheckTokenOf(connection: Connection): Promise<void> {
     try {
-      const reason = await this.#parts.deadTokenReasonOf(connection)
-      if (reason) connection.goAway(reason, reason === 'jwt_revoked' ? 'tokenDead' : 'replaced')
+      await this.#recheckTokens([connection])
     } catch (error) {
       this.#parts.log.error('token_check_failed', { error, account: connection.account })
       connection.close('overload')
     }
+  }
+
+  /** Closes those of some connections whose tokens are dead. */
+  async #recheckTokens(connections: readonly Connection[]): Promise<void> {
+    const reasons = await this.#parts.deadTokenReasonsOf(connections)
+    for (const [index, reason] of reasons.entries())
+      if (reason) connections[index]?.goAway(reason, reason === 'jwt_revoked' ? 'tokenDead' : 'replaced')
+  }
+
+  async #recheckAllTokens(): Promise<void> {
+    const connections = this.#connections.all()
+    for (let i = 0; i < connections.length; i += RECHECKED_TOGETHER)
+      await this.#recheckTokens(connections.slice(i, i + RECHECKED_TOGETHER))
   }
 
   // Only this frame tells published clients to log in again or to stay disconnected.

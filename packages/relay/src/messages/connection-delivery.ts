@@ -10,8 +10,10 @@ import { type After, systemAfter } from '../operations/after.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import type { Acknowledged } from './batch.ts'
+import type { Due } from './due.ts'
 import { HeldConversations } from './held-conversations.ts'
 import type { Arrived, MailboxReader, WaitingFrame } from './mailbox-reader.ts'
+import type { Notice } from './notices.ts'
 import { newReading, type Reading, resume, untilDrained } from './reading.ts'
 import { type ClientKind, ReceiptDelivery } from './receipt-delivery.ts'
 import { SentRetractions } from './sent-retractions.ts'
@@ -63,6 +65,8 @@ export class ConnectionDelivery {
   readonly #retractions = new SentRetractions(this.#unconfirmed)
   #state: State = LIVE
   #position = 0
+  /** The notices that left on this connection. */
+  readonly #sentNotices = new Set<number>()
   #hadFirstSync = false
   #hasSentBacklog = false
   /** Whether the first `sync` still has to be answered, after what it released. */
@@ -182,10 +186,26 @@ export class ConnectionDelivery {
     this.#receipts.acknowledged(message)
   }
 
-  /** Sends a stored frame that is not part of the mailbox's order. */
-  sendNotice({ id, frame }: { id: number; frame: string }): void {
-    this.connection.send(frame)
-    this.#unconfirmed.noticeSent(id)
+  /** A new notice: a stored frame that is not part of the mailbox's order. */
+  onNotice(notice: Notice): void {
+    if (!this.#sentNotices.has(notice.id)) this.#sendNotice(notice)
+  }
+
+  /** The store was asked, because rings may have been lost. What is due goes now. */
+  look({ lastPosition, hasReceipts, notices }: Due): void {
+    const state = this.#state
+    if (state.kind === 'closed') return
+    if (lastPosition > this.#position) {
+      if (state.kind === 'live') this.#catchUp({ announcedPosition: lastPosition })
+      else {
+        state.announcedPosition = Math.max(state.announcedPosition, lastPosition)
+        state.isCaughtUp = false
+      }
+    }
+    // Until then the backlog brings them.
+    if (!this.#hasSentBacklog) return
+    for (const notice of notices) this.onNotice(notice)
+    if (hasReceipts) this.#receipts.sendUntold().catch((error) => this.#fail(error))
   }
 
   /** Sends a WebSocket ping if a frame that was sent needs one to be confirmed. */
@@ -361,13 +381,19 @@ export class ConnectionDelivery {
       for (const notice of notices) {
         if (this.#isWindowFull()) await untilDrained(reading)
         if (this.#state !== reading) return sent
-        this.sendNotice(notice)
+        this.#sendNotice(notice)
         last = notice.id
         sent += 1
       }
       if (notices.length < MOST_ROWS) break
     }
     return sent
+  }
+
+  #sendNotice({ id, frame }: Notice): void {
+    this.connection.send(frame)
+    this.#unconfirmed.noticeSent(id)
+    this.#sentNotices.add(id)
   }
 
   /** Whether the window is full, so that the peer must receive some bytes before more are sent. */

@@ -20,6 +20,7 @@ test('the relay stops only after every confirmation is stored, not only the last
       readReceipts: async () => [],
       readNotices: async () => [],
       readUnsuspended: async () => new Set(),
+      readDue: async () => [],
       confirm: () => new Promise((resolve) => confirmations.push(resolve)),
     }
     const bus = createInProcessBus()

@@ -2,6 +2,8 @@
 import type { ConversationId } from '@sotto/protocol'
 import type { Bus, Ring } from '../cluster/bus.ts'
 import type { ConnectionFollower } from '../gateway/frame-handlers.ts'
+import { Repeatable } from '../operations/repeatable.ts'
+import { RepeatedWarning } from '../operations/repeated-warning.ts'
 import type { AccountId } from '../storage/storage.ts'
 import type { Acknowledged } from './batch.ts'
 import {
@@ -16,9 +18,11 @@ import type { MailboxReader } from './mailbox-reader.ts'
  * How often a WebSocket ping is sent to connections that have unconfirmed retractions, notices or receipts.
  */
 const PING_EVERY_MS = 5000
+/** Of how many accounts one query reads what is due. */
+const LOOKED_AT_TOGETHER = 256
 
 /** What the deliveries of all connections need from the mailbox. */
-export type ConfirmingReader = DeliveryReader & Pick<MailboxReader, 'confirm' | 'readUnsuspended'>
+export type ConfirmingReader = DeliveryReader & Pick<MailboxReader, 'confirm' | 'readDue' | 'readUnsuspended'>
 
 export class Deliveries implements ConnectionFollower {
   readonly #byAccount = new Map<AccountId, ConnectionDelivery>()
@@ -26,10 +30,17 @@ export class Deliveries implements ConnectionFollower {
   readonly #pings: ReturnType<typeof setInterval>
   /** The confirmations that are being stored. */
   readonly #confirming = new Set<Promise<void>>()
+  readonly #look: Repeatable
 
   constructor(parts: DeliveryParts & { reader: ConfirmingReader; bus: Bus }) {
     this.#parts = parts
+    const lookFailed = new RepeatedWarning('look_failed', parts)
+    this.#look = new Repeatable(
+      () => this.#lookIntoStore(),
+      (error) => lookFailed.happened({ error }),
+    )
     parts.bus.listen((account, ring) => this.#onRing(account, ring))
+    parts.bus.listenToLoss(() => this.#look.request())
     this.#pings = setInterval(() => this.#pingAll(), PING_EVERY_MS).unref()
   }
 
@@ -97,6 +108,7 @@ export class Deliveries implements ConnectionFollower {
 
   async stop(): Promise<void> {
     clearInterval(this.#pings)
+    await this.#look.stop()
     await Promise.all(this.#confirming)
   }
 
@@ -118,7 +130,17 @@ export class Deliveries implements ConnectionFollower {
     else if (ring.kind === 'listed') delivery?.listed(ring.conversations)
     else if (ring.kind === 'released') delivery?.released(ring.conversation)
     else if (ring.kind === 'receipt') delivery?.onReceiptRing(ring)
-    else if (ring.kind === 'notice') delivery?.sendNotice(ring)
+    else if (ring.kind === 'notice') delivery?.onNotice(ring)
+  }
+
+  /** Asks the store what is due for each connection. */
+  async #lookIntoStore(): Promise<void> {
+    const accounts = [...this.#byAccount.keys()]
+    for (let i = 0; i < accounts.length; i += LOOKED_AT_TOGETHER) {
+      const due = await this.#parts.reader.readDue(accounts.slice(i, i + LOOKED_AT_TOGETHER))
+      for (const each of due) this.#byAccount.get(each.account)?.look(each)
+    }
+    await this.releaseLifted()
   }
 
   #pingAll(): void {

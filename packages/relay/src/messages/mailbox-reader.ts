@@ -4,6 +4,7 @@ import type { ReceiptMark } from '../cluster/bus.ts'
 import { type AccountId, part, query, type Sql, type Storage } from '../storage/storage.ts'
 import { kindOf } from './batch-rows.ts'
 import { lockConversations } from './conversations.ts'
+import { type Due, readDue } from './due.ts'
 import { type Notice, readNotices } from './notices.ts'
 import { encodeRow, receiptMarks } from './stored-frames.ts'
 
@@ -46,8 +47,8 @@ export interface ArrivedReceipts {
 export interface Arrived {
   /** All retractions up to this position of the mailbox have arrived. */
   readonly retractionPosition: number
-  /** All notices up to this id have arrived. */
-  readonly noticeId: number
+  /** The notices that have arrived. They need not arrive in the order of their ids. */
+  readonly noticeIds: ReadonlySet<number>
   readonly receipts: ReadonlyMap<number, ArrivedReceipts>
 }
 
@@ -178,6 +179,11 @@ export class MailboxReader {
     return readNotices(this.#storage.sql, account, afterId, most)
   }
 
+  /** What is due for some accounts, at least one. */
+  readDue(accounts: readonly AccountId[]): Promise<Due[]> {
+    return readDue(this.#storage.sql, accounts)
+  }
+
   /** Records what has arrived, so that it is not sent again. */
   async confirm(account: AccountId, arrived: Arrived): Promise<void> {
     await this.#storage.transaction(async (sql) => {
@@ -196,9 +202,8 @@ export class MailboxReader {
           WHERE conversation_id = ${conversation} AND sender_id = ${account} AND told_round = ${toldRound}`
       }
       if (retracted.length > 0) await deleteRetractions(sql, account, arrived.retractionPosition)
-      if (arrived.noticeId > 0) {
-        await sql`DELETE FROM notices WHERE account_id = ${account} AND id <= ${arrived.noticeId}`
-      }
+      for (const id of arrived.noticeIds)
+        await sql`DELETE FROM notices WHERE account_id = ${account} AND id = ${id}`
     })
   }
 }

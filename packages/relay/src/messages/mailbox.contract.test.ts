@@ -61,7 +61,7 @@ for (const engine of engines) {
           },
         ]),
       )
-      await reader.confirm(alice.id, { receipts, retractionPosition: 0, noticeId: 0 })
+      await reader.confirm(alice.id, { receipts, retractionPosition: 0, noticeIds: new Set() })
     }
 
     test('both sides share one counter, and messages are read in its order', async () => {

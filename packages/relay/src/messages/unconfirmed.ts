@@ -10,7 +10,7 @@ export interface SentReceipt extends ArrivedReceipts {
 
 class Sent implements Arrived {
   retractionPosition = 0
-  noticeId = 0
+  readonly noticeIds = new Set<number>()
   readonly receipts = new Map<number, ArrivedReceipts>()
 }
 
@@ -36,8 +36,7 @@ export class Unconfirmed {
   }
 
   noticeSent(id: number): void {
-    const sent = this.#sinceLastPing()
-    sent.noticeId = Math.max(sent.noticeId, id)
+    this.#sinceLastPing().noticeIds.add(id)
   }
 
   receiptSent({ conversation, ...sent }: SentReceipt): void {

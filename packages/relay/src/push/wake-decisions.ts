@@ -55,7 +55,9 @@ export class WakeDecisions implements ConnectionFollower {
 
   constructor(parts: WakeDecisionsParts) {
     this.#parts = parts
-    parts.bus.listen((account, ring) => this.#onRing(account, ring))
+    parts.bus.listen((account, ring, isOwn) => {
+      if (isOwn) this.#onRing(account, ring) // Each message is decided about once, where it was stored.
+    })
   }
 
   async start(): Promise<void> {
@@ -132,12 +134,9 @@ export class WakeDecisions implements ConnectionFollower {
   #onRing(account: AccountId, ring: Ring): void {
     if (ring.kind !== 'mailbox' || !this.#subscribers.has(account) || this.#unconfirmed.has(account)) return
     const since = this.#parts.clock.monotonic()
-    this.#unconfirmed.set(account, {
-      position: ring.lastPosition,
-      since,
-      dueAt: since + this.#waitMs(account, false),
-      mayBeElsewhere: false,
-    })
+    const mayBeElsewhere = this.#parts.bus.isShared
+    const dueAt = since + this.#waitMs(account, mayBeElsewhere)
+    this.#unconfirmed.set(account, { position: ring.lastPosition, since, dueAt, mayBeElsewhere })
   }
 
   /** How long messages may stay unconfirmed before their recipient is woken. */

@@ -38,6 +38,20 @@ export function part(strings: TemplateStringsArray, ...given: Given[]): SqlPart 
   return new SqlPart(flat, values)
 }
 
+/**
+ * A list of values in brackets, for `IN`. The last one is repeated until their number is a power of two, so that
+ * there are few queries to prepare. @param values at least one
+ */
+export function list(values: readonly SqlValue[]): SqlPart {
+  const last = values.at(-1)
+  if (last === undefined) throw new Error('a list in SQL needs a value')
+  const padded = [
+    ...values,
+    ...Array<SqlValue>(2 ** Math.ceil(Math.log2(values.length)) - values.length).fill(last),
+  ]
+  return new SqlPart(['(', ...Array<string>(padded.length - 1).fill(', '), ')'], padded)
+}
+
 /** The engines prepare a query once for each template object, so the same text gets the same object. */
 const templates = new Map<string, TemplateStringsArray>()
 

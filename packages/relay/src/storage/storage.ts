@@ -4,7 +4,7 @@ import { type Database, SQLiteError } from 'bun:sqlite'
 import { SQL } from 'bun'
 import type { SqlValue } from './sql-parts.ts'
 
-export { part, query, type SqlPart, type SqlValue } from './sql-parts.ts'
+export { list, part, query, type SqlPart, type SqlValue } from './sql-parts.ts'
 
 declare const accountId: unique symbol
 /** The number of an account in the store. It is never sent to clients. */

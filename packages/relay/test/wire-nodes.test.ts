@@ -1,0 +1,113 @@
+// Two relays on one PostgreSQL are one relay: what happens on one reaches the connections of the other at once.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { engines } from './engines.ts'
+import { type RelayProcess, startRelay } from './relay-process.ts'
+import { errorLines } from './use-relay.ts'
+import { befriend, message, type WireAccount, WireSocket, wireAccount } from './wire.ts'
+
+setDefaultTimeout(240_000)
+
+describe('two relays on one PostgreSQL', () => {
+  let nodes: RelayProcess[] = []
+
+  beforeAll(async () => {
+    const postgres = engines.find(({ name }) => name === 'PostgreSQL')
+    const env = (await postgres?.environment()) ?? {}
+    for (let i = 0; i < 2; i++) nodes.push(await startRelay({ env }))
+  })
+  afterAll(async () => {
+    const errors = nodes.map((node) => node.errors()).join('\n')
+    for (const node of nodes) await node.stop()
+    nodes = []
+    expect(errorLines(errors)).toEqual([])
+  })
+
+  const urlOf = (index: number): string => nodes[index]?.url ?? ''
+
+  /** Connects to another node than the one that the account registered at. */
+  async function connectTo(index: number, account: WireAccount): Promise<WireSocket> {
+    const url = `${urlOf(index).replace('http', 'ws')}/ws`
+    const socket = await WireSocket.open(`${url}?user_uuid=${account.uuid}&ticket=${await account.ticket()}`)
+    await socket.untilSynced()
+    await socket.synced()
+    return socket
+  }
+
+  /** Two friends, each connected to a node of their own. */
+  async function apart() {
+    const alice = await wireAccount(urlOf(0))
+    const bob = await wireAccount(urlOf(0))
+    const conv = await befriend(alice, bob)
+    const fromAlice = await connectTo(0, alice)
+    const fromBob = await connectTo(1, bob)
+    return { alice, bob, conv, fromAlice, fromBob }
+  }
+
+  test('messages, receipts, retractions and typing notices go from one to the other', async () => {
+    const { alice, bob, conv, fromAlice, fromBob } = await apart()
+    for (const text of ['one', 'two', 'three']) {
+      const id = crypto.randomUUID()
+      fromAlice.send(message(bob.alias, conv, text, id))
+      const { seq } = await fromAlice.next('ack')
+      expect(await fromBob.next('msg')).toMatchObject({ id, seq })
+      fromBob.send({ type: 'read', conv_id: conv, seq, to: alice.alias })
+      expect(await fromAlice.next('read')).toMatchObject({ conv_id: conv, seq })
+    }
+    fromBob.send({ type: 'typing', conv_id: conv, to: alice.alias })
+    expect(await fromAlice.next('typing')).toMatchObject({ conv_id: conv })
+    const id = crypto.randomUUID()
+    fromBob.send(message(alice.alias, conv, 'oh', id))
+    await fromAlice.next('msg')
+    fromBob.send({ type: 'retract', id, conv_id: conv, to: alice.alias })
+    expect(await fromAlice.next('retract')).toMatchObject({ id })
+  })
+
+  test('a message that is longer than a notification may be arrives too', async () => {
+    const { bob, conv, fromAlice, fromBob } = await apart()
+    const long = 'x'.repeat(20_000)
+    fromAlice.send(message(bob.alias, conv, long))
+    const { payload } = await fromBob.next('msg')
+    expect(Buffer.from(payload, 'base64').toString()).toBe(long)
+  })
+
+  test('the newest connection replaces the one at the other node', async () => {
+    const { alice, fromAlice } = await apart()
+    await alice.login()
+    const newer = await connectTo(1, alice)
+    expect(await fromAlice.next('goaway')).toMatchObject({ reason: 'new_device_login' })
+    expect((await fromAlice.closed).code).toBe(4409)
+    expect(await newer.untilPong()).toEqual([])
+  })
+
+  test('a logout everywhere and a deletion end connections at the other node', async () => {
+    const { alice, bob, fromBob } = await apart()
+    await bob.bare('POST', '/auth/logout-all')
+    expect(await fromBob.next('goaway')).toMatchObject({ reason: 'jwt_revoked' })
+    const elsewhere = await connectTo(1, alice)
+    await alice.bare('DELETE', '/me')
+    expect(await elsewhere.next('goaway')).toMatchObject({ reason: 'account_deleted' })
+  })
+
+  test('posts reach subscribers at the other node, from the moment of their subscription to its end', async () => {
+    const { alice, bob, conv, fromAlice, fromBob } = await apart()
+    const { body } = await alice.post('/channels', { name: 'Across' })
+    const post = (content: string) =>
+      alice.post(`/channels/${body.channel_id}/posts`, { type: 'text', content })
+    await bob.bare('POST', `/channels/${body.channel_id}/subscribe`)
+    await post('one')
+    expect((await fromBob.next('channel_post')).content).toBe('one')
+    await bob.bare('DELETE', `/channels/${body.channel_id}/subscribe`)
+    await post('two')
+    // What alice does afterwards arrives later than the post would have.
+    fromAlice.send({ type: 'typing', conv_id: conv, to: bob.alias })
+    await fromBob.next('typing')
+    expect(fromBob.frames).toEqual([])
+  })
+
+  test('a friend request is told at the other node', async () => {
+    const { bob, fromBob } = await apart()
+    const carol = await wireAccount(urlOf(0))
+    await carol.post('/friends/request', { to_alias_id: bob.alias })
+    expect(await fromBob.next('friend_request')).toMatchObject({ from: carol.alias })
+  })
+})
