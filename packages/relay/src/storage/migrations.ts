@@ -10,6 +10,7 @@ import { foundation } from './migrations/foundation.ts'
 import { friendRequests } from './migrations/friend-requests.ts'
 import { invites } from './migrations/invites.ts'
 import { keptNotices } from './migrations/kept-notices.ts'
+import { leases } from './migrations/leases.ts'
 import { logouts } from './migrations/logouts.ts'
 import { longHolds } from './migrations/long-holds.ts'
 import { lostPayments } from './migrations/lost-payments.ts'
@@ -35,7 +36,7 @@ import { unlistedLanes } from './migrations/unlisted-lanes.ts'
  * Migrations after which relays that do not know them still work on the store, so that an upgrade can go
  * back. They add what older relays do not read and need not write. All others have no way back.
  */
-const additive: ReadonlySet<Migration> = new Set([longHolds])
+const additive: ReadonlySet<Migration> = new Set([longHolds, leases])
 
 /** Every migration from an empty store to this relay's schema, oldest first. */
 export const migrations: readonly Migration[] = [
@@ -69,6 +70,7 @@ export const migrations: readonly Migration[] = [
   closedChannels,
   reports,
   longHolds,
+  leases,
 ]
 
 /** The schema of this relay: how many migrations its store has. */

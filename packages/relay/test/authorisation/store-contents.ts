@@ -42,6 +42,7 @@ const WRITTEN_AT_ANY_TIME = {
     'media_doomed',
     'media_total',
     'day_figures',
+    'leases',
   ],
   columns: ['failing_since', 'told_delivered_seq', 'told_read_seq', 'unlisted_since'],
 }
@@ -139,6 +140,7 @@ export const OF_NOBODY = [
     'search_places',
     'media_total',
     'day_figures',
+    'leases',
     'chain_blocks',
     'chains',
   ],
