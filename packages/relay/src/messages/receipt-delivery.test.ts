@@ -122,12 +122,13 @@ function open() {
     lanes,
     marks,
     delivery,
-    send: (conversation: number): void => {
+    send: (conversation: number, isEarlier = false): void => {
       const lane = laneOf(conversation)
       lane.lastSeq += 1
       lane.unreadSeqs = withSeq(lane.unreadSeqs, lane.lastSeq)
       lane.valid.add(lane.lastSeq)
-      delivery.acknowledged({ conversation, seq: lane.lastSeq, isRepeat: false })
+      // The ack of an earlier message left on a connection before this one.
+      if (!isEarlier) delivery.acknowledged({ conversation, seq: lane.lastSeq, isRepeat: false })
       lane.shown.set(lane.lastSeq, 'sent')
     },
     repeat: (conversation: number, at: number): void => {
@@ -250,6 +251,20 @@ test('an older client never shows an untrue status, and in the end all that mark
     }),
     { numRuns: RUNS },
   )
+})
+
+test('marks that were judged before the last message of an earlier connection are judged again', async () => {
+  const world = open()
+  world.send(1, true)
+  world.confirm(1, 'delivered', 1)
+  world.send(1, true)
+  world.sync(undefined)
+  // The ring comes from another node, and late.
+  await settle(world)
+  expect(world.marks).toEqual([])
+  world.confirm(1, 'delivered', 2)
+  await settle(world)
+  expect(world.marks).toEqual([{ conversation: 1, type: 'delivered', seq: 2 }])
 })
 
 test('a client that reads seq gets every mark, whatever it sends again', async () => {

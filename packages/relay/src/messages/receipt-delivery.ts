@@ -44,10 +44,11 @@ export class ReceiptDelivery {
   readonly #cancelFirstSync: () => void
   readonly #waits = new Map<number, RepeatWait>()
   /**
-   * The last own `seq` of each conversation whose `ack` left on this connection. Marks that were judged
-   * earlier are judged again.
+   * The last `seq` of each conversation that an older client may know of: as the store was read on this
+   * connection, or of a message whose `ack` left since. Marks that were judged earlier, or on another node
+   * before this connection was opened, are judged again.
    */
-  readonly #acknowledged = new Map<number, number>()
+  readonly #lastKnown = new Map<number, number>()
   /** The conversations whose marks have to be read from the store. */
   readonly #toRead = new Set<number>()
   #isReading = false
@@ -98,7 +99,7 @@ export class ReceiptDelivery {
   /** The `ack` of a message is about to leave. */
   acknowledged({ conversation, seq, isRepeat }: Acknowledged): void {
     if (isRepeat) this.#repeated(conversation)
-    else if (this.#isOlder) this.#acknowledged.set(conversation, seq)
+    else if (this.#isOlder) this.#knows(conversation, seq)
   }
 
   /**
@@ -110,7 +111,10 @@ export class ReceiptDelivery {
     if (!this.#mayLeave) return 0
     const rows = await this.#reader.readReceipts(this.#connection.account)
     let sent = 0
-    for (const row of rows) if (!this.#waits.has(row.conversation)) sent += this.#send(row, options)
+    for (const row of rows) {
+      this.#knows(row.conversation, row.lastSeq)
+      if (!this.#waits.has(row.conversation)) sent += this.#send(row, options)
+    }
     return sent
   }
 
@@ -126,7 +130,7 @@ export class ReceiptDelivery {
   #send(receipts: WaitingReceipts, { repeats }: { repeats: boolean }): number {
     if (this.#isClosed) return 0
     const { conversation, toldRound, lastSeq, marks } = receipts
-    if (this.#isOlder && (this.#acknowledged.get(conversation) ?? 0) > lastSeq) {
+    if (this.#isOlder && (this.#lastKnown.get(conversation) ?? Number.POSITIVE_INFINITY) > lastSeq) {
       this.#read(conversation)
       return 0
     }
@@ -172,6 +176,10 @@ export class ReceiptDelivery {
     for (const conversation of [...this.#waits.keys()]) this.#endWait(conversation)
   }
 
+  #knows(conversation: number, seq: number): void {
+    this.#lastKnown.set(conversation, Math.max(seq, this.#lastKnown.get(conversation) ?? 0))
+  }
+
   #read(conversation: number): void {
     this.#toRead.add(conversation)
     if (this.#isReading) return
@@ -189,7 +197,10 @@ export class ReceiptDelivery {
         for (const conversation of conversations) {
           if (this.#isClosed) return
           const rows = await this.#reader.readReceipts(this.#connection.account, conversation)
-          for (const row of rows) if (!this.#waits.has(conversation)) this.#send(row, { repeats: false })
+          for (const row of rows) {
+            this.#knows(conversation, row.lastSeq)
+            if (!this.#waits.has(conversation)) this.#send(row, { repeats: false })
+          }
         }
       }
     } finally {
