@@ -67,6 +67,9 @@ if (!names.every((name) => benches[name]) || values.help) {
     `  ${'compare'.padEnd(14)} compares the CPU time of this version and another one; --help for its options`,
   )
   console.log(`  ${'faults'.padEnd(14)} breaks a relay and checks its promises; --help for its options`)
+  console.log(
+    `  ${'simulate'.padEnd(14)} runs several nodes in one process under a seed; --help for its options`,
+  )
   process.exit(values.help ? 0 : 2)
 }
 await takeLoadCore()
