@@ -92,7 +92,7 @@ export class Schedule {
       if (step.owner.asleepUntil > this.now) {
         // It waits with the others, in the order in which they would have run.
         step.at = step.owner.asleepUntil
-        step.order = this.#order++
+        if (!step.isHeld) step.order = this.#order++
         step.isHeld = true
         this.#push(step)
         continue
