@@ -9,6 +9,8 @@ type Wait = 'store' | 'answer' | 'packet' | 'frame' | 'client'
 const TYPICAL_MS = [0.01, 0.3, 0.3, 3, 3, 30, 300]
 const SPIKES = 0.02
 const SPIKE_TIMES = 30
+/** Longer than this nothing takes by itself, so that what must arrive within a time can. */
+const MOST_MS = 12_000
 const LOSSES = [0, 0, 0, 0.02, 0.2]
 
 export class Weather {
@@ -31,7 +33,7 @@ export class Weather {
   /** How long something takes this time. */
   waitMs(kind: Wait): number {
     const spike = this.#random.chance(SPIKES) ? SPIKE_TIMES : 1
-    return -Math.log(1 - this.#random.next()) * this.#typicalMs[kind] * spike
+    return Math.min(MOST_MS, -Math.log(1 - this.#random.next()) * this.#typicalMs[kind] * spike)
   }
 
   /** How often a packet of the bus arrives: once, or it is lost or doubled. */
