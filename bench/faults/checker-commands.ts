@@ -14,7 +14,8 @@ export function readBegan(facts: Facts, { client, command, what, peer }: Began, 
     const change = which.begin(on, n)
     return { change, drop: () => which.drop(change) }
   }
-  facts.commands.set(command, { client, what, began: n, pair, changes: changesOf() })
+  const settledAt = facts.settledAt ?? n
+  facts.commands.set(command, { client, what, began: n, settledAt, pair, changes: changesOf() })
 
   function changesOf(): CommandFact['changes'] {
     if (what === 'look') return []
@@ -57,7 +58,7 @@ export function readBegan(facts: Facts, { client, command, what, peer }: Began, 
 export function readEnded(facts: Facts, event: Ended, n: number): void {
   const command = facts.commands.get(event.command)
   if (!command) return
-  const { pair, began, changes } = command
+  const { pair, settledAt, changes } = command
   switch (event.outcome) {
     case 'unknown':
       for (const { change } of changes) change.givenUpAt = n
@@ -76,7 +77,7 @@ export function readEnded(facts: Facts, event: Ended, n: number): void {
       event.outcome satisfies never
   }
   // Without a connection, no answer came from the relay.
-  if (event.error !== 'NO_CONNECTION') pair?.settle(began, n)
+  if (event.error !== 'NO_CONNECTION') pair?.settle(settledAt, n)
 }
 
 function readSuccess(facts: Facts, event: Ended, command: CommandFact, n: number): void {
@@ -142,7 +143,7 @@ function readRefusal(facts: Facts, event: Ended, command: CommandFact, n: number
 
 /** The friend list must show a state that was possible during the request. */
 function checkList(facts: Facts, event: Ended, command: CommandFact, n: number): void {
-  const { client, began } = command
+  const { client, began, settledAt } = command
   const listed = new Map(event.list?.map((row) => [row.alias, row]))
   for (const { alias, conv } of listed.values()) {
     const pair = facts.pairOf(client, alias)
@@ -158,7 +159,7 @@ function checkList(facts: Facts, event: Ended, command: CommandFact, n: number):
         `${nameOf(event, command)}: ${peer?.alias} as ${areFriends ? '' : 'no '}friend`,
       )
     pair.friends.saw(areFriends, began, n)
-    pair.settle(began, n)
+    pair.settle(settledAt, n)
   }
 }
 

@@ -15,6 +15,11 @@ const MENDED_BY_TIME: ReadonlySet<string> = new Set([
   'expiry',
 ])
 
+/** Faults during which the relay may refuse everything for a while. */
+const FAILURES: ReadonlySet<string> = new Set(['full', 'postgres', 'cut', 'failover'])
+
+type Fault = Extract<HistoryEvent, { type: 'nemesis' }>
+
 /** All broken promises of a history; empty if it keeps every promise. */
 export function check(events: readonly HistoryEvent[]): Violation[] {
   const facts = new Facts()
@@ -37,7 +42,7 @@ function read(facts: Facts, event: HistoryEvent, n: number): void {
       facts.befriend(event.conv, event.members, n)
       return
     case 'opening':
-      facts.open(event.connection, event.client, n)
+      facts.open(event, n)
       return
     case 'sent': {
       const connection = facts.connections.get(event.connection)
@@ -59,7 +64,10 @@ function read(facts: Facts, event: HistoryEvent, n: number): void {
       facts.age(event.before, n)
       return
     case 'nemesis':
-      if (event.what === 'full' || event.what === 'postgres') readFailure(facts, event.detail === 'over', n)
+      if (FAILURES.has(event.what)) readFailure(facts, event, n)
+      return
+    case 'settled':
+      facts.settledAt = n
       return
     case 'dead':
       facts.report('dead', n, event.reason)
@@ -71,11 +79,10 @@ function read(facts: Facts, event: HistoryEvent, n: number): void {
   }
 }
 
-/** The disk is full or the database is down, or that is over. */
-function readFailure(facts: Facts, isOver: boolean, n: number): void {
+/** The disk of some nodes is full or their database is down, or that is over. */
+function readFailure(facts: Facts, { detail, nodes = [0] }: Fault, n: number): void {
   facts.mayFail = true
-  facts.mayRefuse = true
-  facts.failureEndedAt = isOver ? n : undefined
+  for (const node of nodes) facts.failing.set(node, detail === 'over' ? n : undefined)
 }
 
 function readSent(facts: Facts, { client, connection, on, frame, n }: FrameEvent): void {
@@ -92,7 +99,7 @@ function readSent(facts: Facts, { client, connection, on, frame, n }: FrameEvent
   if (type === 'msg') {
     const message = facts.find(client, id) ?? facts.add(client, id, conv, peer)
     // The connection may be lost before the refusal arrives.
-    if (facts.mayRefuse) message.wasRefused = true
+    if (facts.failing.has(on.node)) message.wasRefused = true
     if (message.sentAt !== undefined) return
     message.sentAt = n
     message.digest = frame.payload
@@ -163,7 +170,7 @@ function readAck(facts: Facts, event: FrameEvent): void {
   const own = facts.laneTo(message.conv, message.recipient)
   if (own) own.highestAcked = Math.max(own.highestAcked, frame.seq ?? 0)
   // It took a message that was written after the failure: it has noticed the end of the failure.
-  if ((message.sentAt ?? 0) > (facts.failureEndedAt ?? n)) facts.mayRefuse = false
+  if ((message.sentAt ?? 0) > (facts.failing.get(on.node) ?? n)) facts.failing.delete(on.node)
   noteNumber(facts, event, message)
   // A connection's frames are processed in order: everything sent before a stored message is stored too.
   if (message.sentOn !== connection || on.hadError) return

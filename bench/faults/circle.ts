@@ -1,12 +1,13 @@
 // The friends of one client: whom it writes to, unfriends or blocks, and how it makes friends again. It uses
 // HTTP, one request at a time, while the client sends and receives: conversations are busy when they end.
 //
-// Not covered: requests go directly to the relay and wait for their answer without a limit, so a missing
+// Not covered: requests go directly to a node and wait for their answer without a limit, so a missing
 // answer means that the process died. The faulty wire delays only frames. Nobody rejects or withdraws a
 // request.
 import type { WireAccount } from '@sotto/relay/testing/wire'
 import type { Ending, Errand, Frame, History, Listed } from './history.ts'
 import { within } from './link.ts'
+import type { Address } from './node.ts'
 import type { Random } from './random.ts'
 
 export type FallingOut = Extract<Errand, 'part' | 'block'>
@@ -29,6 +30,7 @@ interface Parts {
   readonly client: number
   readonly history: History
   readonly random: Random
+  readonly addresses: readonly Address[]
 }
 
 export class Circle {
@@ -181,7 +183,8 @@ export class Circle {
   }
 
   async #run(what: Errand, peer: string, request: Request): Promise<Ending> {
-    const { history, client, account } = this.#parts
+    const { history, client, account, random, addresses } = this.#parts
+    account.base = random.pick(addresses).url
     if (!account.token) await within(account.login())
     if (!account.token) return { outcome: 'refused', error: 'NO_CONNECTION' }
     const command = history.nextCommand()

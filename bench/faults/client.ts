@@ -4,6 +4,7 @@ import type { WireAccount } from '@sotto/relay/testing/wire'
 import { Circle, type FallingOut } from './circle.ts'
 import type { Frame, History } from './history.ts'
 import { Link, within } from './link.ts'
+import type { Address } from './node.ts'
 import type { Random } from './random.ts'
 
 interface Outgoing {
@@ -28,8 +29,8 @@ export class Client {
   readonly circle: Circle
   /** How many times every frame is sent. */
   times = 1
-  /** The address it connects to. */
-  port: number
+  /** Where it may connect; it chooses one for each connection. */
+  #addresses: readonly Address[]
   readonly account: WireAccount
   readonly #number: number
   readonly #history: History
@@ -53,13 +54,13 @@ export class Client {
   constructor(
     number: number,
     account: WireAccount,
-    parts: { history: History; random: Random; port: number },
+    parts: { history: History; random: Random; addresses: readonly Address[] },
   ) {
     this.#number = number
     this.account = account
     this.#history = parts.history
     this.#random = parts.random
-    this.port = parts.port
+    this.#addresses = parts.addresses
     this.circle = new Circle({ ...parts, account, client: number })
     this.#sendsAllAgain = number % 3 === 2
     this.#confirmsByRead = number % 4 === 1
@@ -111,11 +112,21 @@ export class Client {
   }
 
   /** Makes no new messages from now on; only sends pending ones and confirms received ones. */
-  quieten(port: number): void {
+  quieten(addresses: readonly Address[]): void {
     this.#isQuiet = true
     this.times = 1
-    this.port = port
+    this.#addresses = addresses
     this.disconnect(0)
+  }
+
+  /** Whether it is connected to stay. */
+  get isSettled(): boolean {
+    return this.#isQuiet && this.#link !== undefined && !this.#link.isOver
+  }
+
+  /** Writes a message to each friend. */
+  writeToAll(): void {
+    for (const friend of this.circle.friends()) this.#writeTo(friend)
   }
 
   /** Unfriends or blocks a friend, and makes friends again some time later. */
@@ -157,8 +168,10 @@ export class Client {
   #write(): void {
     if (this.#outbox.length >= MOST_UNANSWERED) return
     const friend = this.#pickFriend()
-    if (!friend) return
-    const { to, conv_id } = friend
+    if (friend) this.#writeTo(friend)
+  }
+
+  #writeTo({ to, conv_id }: { to: string; conv_id: string }): void {
     this.#ids += 1
     // The client's own id: a retraction sent before its message must not name a message of the other side.
     const id = `c${this.#number}-m${this.#ids}`
@@ -226,12 +239,13 @@ export class Client {
   async #connect(): Promise<void> {
     this.#isConnecting = true
     try {
+      this.account.base = this.#random.pick(this.#addresses).url
       if (this.#needsLogin) await within(this.account.login())
       this.#needsLogin = false
       const link = await Link.open(
         { account: this.account, client: this.#number, history: this.#history },
         {
-          port: this.port,
+          to: this.#random.pick(this.#addresses),
           byTicket: this.#random.chance(0.2),
           onFrame: (frame, from) => this.#received(frame, from),
           onClose: () => this.#lose(link, performance.now() + this.#random.between(0, 100)),

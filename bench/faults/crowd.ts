@@ -3,6 +3,7 @@
 import { befriend, type WireAccount, wireAccount } from '@sotto/relay/testing/wire'
 import { Client } from './client.ts'
 import type { History } from './history.ts'
+import { type Address, addressesOf } from './node.ts'
 import { Random } from './random.ts'
 import type { Target } from './target.ts'
 
@@ -14,25 +15,31 @@ export class Crowd {
   readonly #target: Target
   readonly #history: History
   readonly #seed: number
-  readonly #port: number
+  readonly #random: Random
+  readonly #addresses: readonly Address[]
   #count = 0
   #isQuiet = false
   #isOver = false
 
-  private constructor(parts: { target: Target; history: History; seed: number; port: number }) {
+  private constructor(parts: { target: Target; history: History; seed: number }) {
     this.#target = parts.target
     this.#history = parts.history
     this.#seed = parts.seed
-    this.#port = parts.port
+    this.#random = new Random(parts.seed, 3)
+    this.#addresses = addressesOf(parts.target.nodes, 'through wires')
   }
 
   /** Makes this many clients and their friendships. */
   static async gather(
     count: number,
-    parts: { target: Target; history: History; seed: number; port: number },
+    parts: { target: Target; history: History; seed: number },
   ): Promise<Crowd> {
     const crowd = new Crowd(parts)
-    for (let place = 0; place < count; place++) crowd.#seat(place, await wireAccount(parts.target.relay.url))
+    for (let place = 0; place < count; place++)
+      crowd.#seat(
+        place,
+        await wireAccount(parts.target.nodes[place % parts.target.nodes.length]?.relay.url ?? ''),
+      )
     const { clients } = crowd
     for (const [place, one] of clients.entries()) {
       for (let step = 1; step <= FRIENDS_EACH; step++) {
@@ -67,7 +74,18 @@ export class Crowd {
 
   quieten(): void {
     this.#isQuiet = true
-    for (const client of this.clients) client.quieten(this.#target.port)
+    const addresses = addressesOf(this.#target.nodes, 'directly')
+    for (const client of this.clients) client.quieten(addresses)
+  }
+
+  /** Whether all clients are connected for the rest of the round. */
+  get isSettled(): boolean {
+    return this.clients.every(({ isSettled }) => isSettled)
+  }
+
+  /** Makes each client write to all its friends. */
+  writeToAll(): void {
+    for (const client of this.clients) client.writeToAll()
   }
 
   /** Ends all connections; all clients reconnect. */
@@ -89,14 +107,14 @@ export class Crowd {
       const neighbour = this.clients[(place + step + count) % count]
       if (neighbour && neighbour !== newcomer) newcomer.circle.meet(neighbour.account.alias)
     }
-    if (this.#isQuiet) newcomer.quieten(this.#target.port)
+    if (this.#isQuiet) newcomer.quieten(addressesOf(this.#target.nodes, 'directly'))
   }
 
   /** Retries until it works, because the relay may be down. An abandoned attempt leaves an unused account. */
   async #register(): Promise<WireAccount | undefined> {
     while (!this.#isOver) {
       try {
-        const account = await wireAccount(this.#target.relay.url)
+        const account = await wireAccount(this.#random.pick(this.#addresses).url)
         if (account.alias && account.token) return account
       } catch {
         // The relay is down; try again.
@@ -111,7 +129,9 @@ export class Crowd {
     this.#count += 1
     this.#history.add({ type: 'account', client: number, alias: account.alias })
     const random = new Random(this.#seed, 2, number)
-    const client = new Client(number, account, { history: this.#history, random, port: this.#port })
+    const client = new Client(number, account, {
+      ...{ history: this.#history, random, addresses: this.#addresses },
+    })
     this.clients[place] = client
     return client
   }

@@ -1,5 +1,5 @@
 // Facts collected while a history is read, for the checker: messages, lanes, connections and friendships.
-import type { Errand, Frame, Member } from './history.ts'
+import type { Errand, Frame, HistoryEvent, Member } from './history.ts'
 import { Pair } from './pair.ts'
 import type { Change } from './switch.ts'
 
@@ -85,6 +85,8 @@ export interface CommandFact {
   readonly client: number
   readonly what: Errand
   readonly began: number
+  /** What had no answer by then has taken effect by now, or never will. */
+  readonly settledAt: number
   readonly pair: Pair | undefined
   /** The switches it changes if it takes effect. */
   readonly changes: readonly { readonly change: Change; readonly drop: () => void }[]
@@ -100,6 +102,7 @@ export interface AgeFact {
 
 export interface ConnectionFact {
   readonly client: number
+  readonly node: number
   readonly openedAt: number
   /** The numbers of each lane that were certainly confirmed when the connection opened. */
   readonly confirmed: ReadonlyMap<Lane, number>
@@ -126,6 +129,8 @@ export interface FrameEvent {
   readonly n: number
 }
 
+type Opening = Extract<HistoryEvent, { type: 'opening' }>
+
 /** All collected facts. */
 export class Facts {
   /** Pairs by their conversation, as far as it is known. */
@@ -144,10 +149,13 @@ export class Facts {
   readonly #owners = new Map<string, number>()
   /** Whether the disk is full or the database is down, so that INTERNAL and RELAY_FULL are allowed. */
   mayFail = false
-  /** Whether the relay may refuse messages because of that. */
-  mayRefuse = false
-  /** When the latest such failure ended, if it has ended. */
-  failureEndedAt: number | undefined
+  /** The nodes that may refuse messages because of that, and when the latest failure of each ended. */
+  readonly failing = new Map<number, number | undefined>()
+  /**
+   * With several nodes: the last event by which everything without an answer had taken effect. What a killed
+   * node had asked of the database may happen after another node has answered.
+   */
+  settledAt: number | undefined
 
   report(kind: ViolationKind, n: number, what: string): void {
     this.violations.push({ kind, n, what })
@@ -227,11 +235,12 @@ export class Facts {
     this.ages.push({ n, before, confirmed })
   }
 
-  open(connection: number, client: number, n: number): void {
+  open({ connection, client, node = 0 }: Opening, n: number): void {
     const confirmed = new Map<Lane, number>()
     for (const lane of this.lanes) if (lane.recipient === client) confirmed.set(lane, lane.confirmed)
     this.connections.set(connection, {
       client,
+      node,
       openedAt: n,
       confirmed,
       lastSeq: new Map(),

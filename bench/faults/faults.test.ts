@@ -1,6 +1,6 @@
 // A short run of bench/faults with a fixed seed: the relay keeps its promises under every fault.
 import { expect, test } from 'bun:test'
-import { allDeeds } from './nemesis.ts'
+import { allDeeds } from './deeds.ts'
 import { runRound } from './round.ts'
 
 const SEED = 20_261_125

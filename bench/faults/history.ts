@@ -53,7 +53,13 @@ export type HistoryEvent =
   | { readonly type: 'account'; readonly client: number; readonly alias: string }
   | { readonly type: 'friends'; readonly conv: string; readonly members: readonly [Member, Member] }
   /** Recorded before connecting: the relay knew all earlier events when it opened the connection. */
-  | { readonly type: 'opening'; readonly client: number; readonly connection: number }
+  | {
+      readonly type: 'opening'
+      readonly client: number
+      readonly connection: number
+      /** The node that it goes to; 0 if there is one only. */
+      readonly node?: number
+    }
   | { readonly type: 'closed'; readonly client: number; readonly connection: number }
   /** Recorded before writing the frame, so that no answer precedes it. */
   | { readonly type: 'sent'; readonly client: number; readonly connection: number; readonly frame: Frame }
@@ -70,7 +76,15 @@ export type HistoryEvent =
   | ({ readonly type: 'ended'; readonly client: number; readonly command: number } & Ending)
   /** From now on, the relay may erase messages with an `at` before this, and no others. */
   | { readonly type: 'old'; readonly before: number }
-  | { readonly type: 'nemesis'; readonly what: string; readonly detail: string }
+  | {
+      readonly type: 'nemesis'
+      readonly what: string
+      readonly detail: string
+      /** The nodes that fail; all of them if undefined. */
+      readonly nodes?: readonly number[]
+    }
+  /** All requests without an answer have taken effect, or never will. */
+  | { readonly type: 'settled' }
   /** The relay did not start again. */
   | { readonly type: 'dead'; readonly reason: string }
 

@@ -2,6 +2,7 @@
 import type { WireAccount } from '@sotto/relay/testing/wire'
 import { RawSocket } from '../load/raw-socket.ts'
 import { type Frame, type History, recordable } from './history.ts'
+import type { Address } from './node.ts'
 
 const OPEN_WITHIN_MS = 3000
 
@@ -21,22 +22,23 @@ export class Link {
   }
 
   /**
-   * Connects through `port`, with a ticket or, as older clients do, with the token.
+   * Connects to `to`, with a ticket or, as older clients do, with the token.
    * @throws if the relay refuses the connection or does not answer in time
    */
   static async open(
     { account, client, history }: { account: WireAccount; client: number; history: History },
     how: {
-      port: number
+      to: Address
       byTicket: boolean
       onFrame: (frame: Frame, link: Link) => void
       onClose: () => void
     },
   ): Promise<Link> {
     const link = new Link(client, history)
-    history.add({ type: 'opening', client, connection: link.connection })
+    const { node, port } = how.to
+    history.add({ type: 'opening', client, connection: link.connection, node })
     const credential = how.byTicket ? `ticket=${await within(account.ticket())}` : `token=${account.token}`
-    const url = `http://127.0.0.1:${how.port}/ws?user_uuid=${account.uuid}&${credential}`
+    const url = `http://127.0.0.1:${port}/ws?user_uuid=${account.uuid}&${credential}`
     const opening = RawSocket.open(url, (bytes, start, end) => {
       const frame: Frame = JSON.parse(bytes.toString('utf8', start, end))
       link.heardMs = performance.now()

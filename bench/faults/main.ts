@@ -1,7 +1,7 @@
 // `npm run bench -- faults`: injects faults into a relay for the given time and checks its clients' history.
 import { parseArgs } from 'node:util'
+import { allDeeds, deeds, isDeed } from './deeds.ts'
 import { starterIn } from './mutations.ts'
-import { allDeeds, deeds, isDeed } from './nemesis.ts'
 import { runFaults } from './run.ts'
 import type { Engine } from './target.ts'
 
@@ -12,18 +12,21 @@ const { values } = parseArgs({
     kills: { type: 'string' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 1e9)) },
     only: { type: 'string', default: allDeeds.join(',') },
-    engine: { type: 'string', default: 'sqlite' },
+    engine: { type: 'string' },
+    nodes: { type: 'string', default: '1' },
     clients: { type: 'string', default: '8' },
     checkout: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 })
-const engine = ['sqlite', 'postgres'].find((each): each is Engine => each === values.engine)
+const nodes = Number(values.nodes)
+const named = values.engine ?? (nodes > 1 ? 'postgres' : 'sqlite')
+const engine = ['sqlite', 'postgres'].find((each): each is Engine => each === named)
 const unknown = values.only.split(',').filter((name) => !isDeed(name))
 if (values.help || !engine || unknown.length > 0) {
   if (unknown.length > 0) console.log(`Unknown faults: ${unknown.join(', ')}`)
   console.log(
-    'npm run bench -- faults [--minutes N | --kills N] [--seed S] [--only a,b] [--engine sqlite|postgres] [--clients N] [--checkout folder]\n',
+    'npm run bench -- faults [--minutes N | --kills N] [--seed S] [--only a,b] [--engine sqlite|postgres] [--nodes N] [--clients N] [--checkout folder]\n',
   )
   for (const [deed, means] of Object.entries(deeds)) console.log(`  ${deed.padEnd(11)} ${means}`)
   process.exit(values.help ? 0 : 2)
@@ -35,6 +38,7 @@ const hasKept = await runFaults({
   seed: Number(values.seed),
   only: values.only.split(',').filter(isDeed),
   engine,
+  nodes,
   clients: Number(values.clients),
   ...(values.checkout ? { start: await starterIn(values.checkout) } : {}),
 })

@@ -3,8 +3,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { startRelay } from '@sotto/relay/testing'
+import type { Deed } from './deeds.ts'
 import type { ViolationKind } from './facts.ts'
-import type { Deed } from './nemesis.ts'
 
 const root = join(import.meta.dir, '../..')
 

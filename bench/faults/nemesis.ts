@@ -1,61 +1,22 @@
-// Injects faults into the relay and its clients, one after another, in an order that the seed decides.
+// Injects faults into the relays and their clients, one after another, in an order that the seed decides.
 import { operatorCommands } from '@sotto/relay'
 import type { Crowd } from './crowd.ts'
-import type { Ailment, FaultyWire } from './faulty-wire.ts'
+import { endNotifications, untilTransactionsEnd } from './database.ts'
+import { type Deed, possibleDeeds } from './deeds.ts'
+import type { Ailment } from './faulty-wire.ts'
 import type { History } from './history.ts'
+import type { Node } from './node.ts'
 import type { Random } from './random.ts'
 import { MESSAGE_LIFE_MS, type Target } from './target.ts'
 
-/** All faults, with descriptions. */
-export const deeds = {
-  kill: 'SIGKILL, and a new start',
-  power: 'a power cut: SIGKILL, and unsynced data is lost, or some of it in any order',
-  stop: 'SIGSTOP for a while',
-  restart: 'a restart under load',
-  full: 'a full disk',
-  slow: 'syncs that take long',
-  clock: 'a clock that jumps',
-  'half-open': 'half-open connections: one direction is dropped or delayed',
-  deaf: 'clients that do not read',
-  duplicates: 'every frame twice',
-  storm: 'reconnects in any order, some before the last connection is closed',
-  quarrel: 'friends who unfriend or block each other while they write, and make up',
-  leave: 'a deleted account, and a new one in its place',
-  age: 'a day that passes at once: unfetched messages expire',
-  postgres: 'a crash of the database',
-} as const
-
-export type Deed = keyof typeof deeds
-
 export interface Field {
   readonly target: Target
-  readonly proxy: FaultyWire
   readonly crowd: Crowd
   readonly history: History
   readonly random: Random
   /** The minimum and maximum duration of lasting faults, in milliseconds. */
   readonly lastsMs: readonly [number, number]
 }
-
-/** The faults that are possible for this target. */
-export function possibleDeeds(target: Target): Deed[] {
-  const lacks: Partial<Record<Deed, boolean>> = {
-    power: !target.disk || target.postgres !== undefined,
-    slow: !target.disk || target.postgres !== undefined,
-    clock: !target.disk,
-    age: !target.disk,
-    full: !target.smallDisk,
-    postgres: !target.postgres,
-  }
-  return allDeeds.filter((deed) => !lacks[deed])
-}
-
-/** Whether this is the name of a fault. */
-export function isDeed(name: string): name is Deed {
-  return name in deeds
-}
-
-export const allDeeds = Object.keys(deeds).filter(isDeed)
 
 /** The relay did not start again. */
 export class RelayDead extends Error {
@@ -74,8 +35,6 @@ export class Nemesis {
   /** How many power cuts found unsynced data. */
   cutsThatTook = 0
   kills = 0
-  /** The clock's offset at the relay's last start, which this process takes as correct. */
-  #startedOffByMs = 0
 
   constructor(field: Field) {
     this.#field = field
@@ -83,8 +42,16 @@ export class Nemesis {
 
   /** Injects one fault and repairs it. @throws RelayDead */
   async strike(deed: Deed): Promise<void> {
+    await this.#strike(deed)
+    const { target, history } = this.#field
+    if (target.nodes.length === 1 || !target.postgres) return
+    await untilTransactionsEnd(target.postgres)
+    history.add({ type: 'settled' })
+  }
+
+  async #strike(deed: Deed): Promise<void> {
     this.counts[deed] = (this.counts[deed] ?? 0) + 1
-    const { random, target, crowd, proxy } = this.#field
+    const { random, target, crowd } = this.#field
     switch (deed) {
       case 'kill':
         return await this.#crash(deed)
@@ -100,25 +67,39 @@ export class Nemesis {
         return await this.#fill()
       case 'slow': {
         const syncMs = random.pick([5, 30, 120])
+        const { disk } = random.pick(target.nodes)
         return await this.#during(deed, `${syncMs} ms a sync`, {
-          begin: () => target.disk?.slowDown(syncMs),
-          end: () => target.disk?.slowDown(),
+          begin: () => disk?.slowDown(syncMs),
+          end: () => disk?.slowDown(),
         })
       }
       case 'clock': {
         const hours = random.pick([-1000, -2, -0.01, 0.01, 2, 30, 30, 1000])
-        return await this.#during(deed, `${hours} hours`, {
-          begin: () => this.#jump(hours),
-          end: () => target.disk?.moveClock(0),
+        const node = random.pick(target.nodes)
+        return await this.#during(deed, `${hours} hours, node ${node.number}`, {
+          begin: () => this.#jump(node, hours),
+          end: () => node.disk?.moveClock(0),
         })
       }
       case 'half-open': {
         const ailment = random.pick(ailments)
         return await this.#during(deed, ailment, {
-          begin: () => proxy.ail(ailment, () => random.chance(0.5)),
-          end: () => proxy.heal(),
+          begin: () => this.#ail(target.nodes, ailment, 0.5),
+          end: () => heal(target.nodes),
         })
       }
+      case 'isolate': {
+        const ailment = random.pick(ailments)
+        const nodes = [random.pick(target.nodes)]
+        return await this.#during(deed, `${ailment}, node ${nodes[0]?.number}`, {
+          begin: () => this.#ail(nodes, ailment, 1),
+          end: () => heal(nodes),
+        })
+      }
+      case 'replace':
+        return await this.#restart(random.shuffle(target.nodes))
+      case 'deafness':
+        return await this.#deafenNodes()
       case 'deaf': {
         const begin = (): void => {
           for (const client of crowd.clients) if (random.chance(0.4)) client.deafen(this.#while())
@@ -152,8 +133,9 @@ export class Nemesis {
     return this.#field.random.between(...this.#field.lastsMs)
   }
 
-  #note(what: Deed, detail: string): void {
-    this.#field.history.add({ type: 'nemesis', what, detail })
+  /** @param nodes those that may fail because of it; all if undefined */
+  #note(what: Deed, detail: string, nodes = this.#field.target.nodes.map(({ number }) => number)): void {
+    this.#field.history.add({ type: 'nemesis', what, detail, nodes })
   }
 
   /** A lasting fault. Sometimes the relay crashes during it. */
@@ -185,42 +167,57 @@ export class Nemesis {
     this.#note(deed, 'over')
   }
 
-  async #crash(how: 'kill' | 'power', beforeStart: () => unknown = () => undefined): Promise<void> {
+  /** Ends a random node, and sometimes more of them or all at once. */
+  #crash(how: 'kill' | 'power', beforeStart?: () => unknown): Promise<void> {
     const { target, random } = this.#field
-    await target.relay.kill('SIGKILL')
-    this.kills += 1
-    await beforeStart()
-    const cut = how === 'power' ? target.disk?.cutPower(random) : undefined
-    if (cut && cut.unsynced.length > 0) this.cutsThatTook += 1
-    this.#note(how, cut ? `of ${cut.unsynced.join(', ') || 'nothing'} ${cut.survival} survives` : '')
-    if (random.chance(0.3)) await Bun.sleep(random.between(0, 300))
-    await this.#start()
+    const count = random.pick([1, 1, 1, 1, 1, 2, 2, target.nodes.length])
+    return this.#crashThese(random.shuffle(target.nodes).slice(0, count), how, beforeStart)
   }
 
-  async #start(): Promise<void> {
-    this.#startedOffByMs = this.#field.target.disk?.clockIsOffByMs ?? 0
+  async #crashThese(
+    nodes: readonly Node[],
+    how: 'kill' | 'power',
+    beforeStart: () => unknown = () => undefined,
+  ): Promise<void> {
+    const { target, random } = this.#field
+    await Promise.all(nodes.map(({ relay }) => relay.kill('SIGKILL')))
+    this.kills += nodes.length
+    await beforeStart()
+    const cut = how === 'power' ? target.nodes[0].disk?.cutPower(random) : undefined
+    if (cut && cut.unsynced.length > 0) this.cutsThatTook += 1
+    const found = cut ? `of ${cut.unsynced.join(', ') || 'nothing'} ${cut.survival} survives` : ''
+    this.#note(how, target.nodes.length === 1 ? found : namesOf(nodes))
+    if (random.chance(0.3)) await Bun.sleep(random.between(0, 300))
+    // Where others serve meanwhile, it is away for longer, too.
+    if (nodes.length < target.nodes.length && random.chance(0.5)) await Bun.sleep(this.#while())
+    await Promise.all(nodes.map((node) => this.#start(node)))
+  }
+
+  async #start(node: Node): Promise<void> {
+    node.startedOffByMs = node.disk?.clockIsOffByMs ?? 0
     try {
-      await this.#field.target.relay.start()
+      await node.relay.start()
     } catch (error) {
       throw new RelayDead(error instanceof Error ? error.message : String(error))
     }
   }
 
-  /** Sets the clock. Sometimes the relay's next expiry pass follows at once. */
-  #jump(hours: number): void {
-    const { target, random } = this.#field
-    target.disk?.moveClock(hours * HOUR_MS)
+  /** Sets the clock of a node. Sometimes its next expiry pass follows at once. */
+  #jump({ disk, startedOffByMs }: Node, hours: number): void {
+    const { random } = this.#field
+    disk?.moveClock(hours * HOUR_MS)
     // A relay that starts with a wrong clock takes it as correct. The promises do not cover this.
-    if (this.#startedOffByMs !== 0 || !random.chance(0.7)) return
+    if (startedOffByMs !== 0 || !random.chance(0.7)) return
     // A jump of more than an hour stops all expiry, so only a smaller one makes messages expire.
     if (Math.abs(hours) < 1) this.#noteOld()
-    target.disk?.letPass(ROUND_MS)
+    disk?.letPass(ROUND_MS)
   }
 
   /** From now on, the relay may erase messages that are older than a message's life by its clock. */
   #noteOld(afterMs = 0): void {
     const { target, history } = this.#field
-    const before = (target.disk?.clockMs ?? 0) + afterMs + WITHIN_MS - MESSAGE_LIFE_MS
+    const clocks = target.nodes.map(({ disk }) => disk?.clockMs ?? 0)
+    const before = Math.max(...clocks) + afterMs + WITHIN_MS - MESSAGE_LIFE_MS
     history.add({ type: 'old', before })
   }
 
@@ -231,8 +228,8 @@ export class Nemesis {
     const { target, crowd, random } = this.#field
     // The operator resumes expiry if an earlier jump has stopped it. The relay is down meanwhile: beside a
     // running relay, this command would bypass the simulated disk.
-    await this.#crash('kill', async () => {
-      target.disk?.settle()
+    await this.#crashThese(target.nodes, 'kill', async () => {
+      for (const { disk } of target.nodes) disk?.settle()
       await operatorCommands['resume-expiry'](target.env)
     })
     await Bun.sleep(300)
@@ -242,28 +239,38 @@ export class Nemesis {
     const dayMs = MESSAGE_LIFE_MS + HOUR_MS
     this.#noteOld(dayMs)
     this.#note('age', '')
-    target.disk?.letPass(dayMs)
+    for (const { disk } of target.nodes) disk?.letPass(dayMs)
     await Bun.sleep(300)
     this.#note('age', 'over')
   }
 
   async #stop(): Promise<void> {
     const { target, random } = this.#field
-    process.kill(target.relay.pid, 'SIGSTOP')
-    this.#note('stop', '')
+    const node = random.pick(target.nodes)
+    process.kill(node.relay.pid, 'SIGSTOP')
+    this.#note('stop', namesOf([node]))
     await Bun.sleep(this.#while())
-    if (random.chance(0.3)) return await this.#crash('kill')
-    process.kill(target.relay.pid, 'SIGCONT')
+    if (random.chance(0.3)) return await this.#crashThese([node], 'kill')
+    process.kill(node.relay.pid, 'SIGCONT')
     this.#note('stop', 'over')
   }
 
-  async #restart(): Promise<void> {
-    const { target } = this.#field
-    this.#note('restart', '')
-    const code = await target.relay.kill('SIGTERM')
-    if (code !== 0) throw new RelayDead(`SIGTERM ended it with ${code}: ${target.relay.errors().slice(-500)}`)
-    await this.#start()
+  async #restart(nodes = [this.#field.random.pick(this.#field.target.nodes)]): Promise<void> {
+    this.#note('restart', namesOf(nodes))
+    for (const node of nodes) {
+      const { relay } = node
+      const code = await relay.kill('SIGTERM')
+      if (code !== 0) throw new RelayDead(`SIGTERM ended it with ${code}: ${relay.errors().slice(-500)}`)
+      await this.#start(node)
+    }
     this.#note('restart', 'over')
+  }
+
+  async #deafenNodes(): Promise<void> {
+    const { target, random } = this.#field
+    if (!target.postgres) return
+    const count = await endNotifications(target.postgres, () => random.chance(0.6))
+    this.#note('deafness', `${count} connections`)
   }
 
   async #crashPostgres(): Promise<void> {
@@ -281,7 +288,7 @@ export class Nemesis {
     try {
       target.smallDisk?.fillUpTo(0)
       await Bun.sleep(this.#while())
-      if (random.chance(0.4)) await this.#crash(target.disk ? 'power' : 'kill', free)
+      if (random.chance(0.4)) await this.#crash(target.nodes[0].disk ? 'power' : 'kill', free)
     } finally {
       free()
       this.#note('full', 'over')
@@ -301,9 +308,21 @@ export class Nemesis {
     }
   }
 
+  #ail(nodes: readonly Node[], ailment: Ailment, share: number): void {
+    for (const { wire } of nodes) wire.ail(ailment, () => this.#field.random.chance(share))
+  }
+
   #sendTimes(times: number): void {
     for (const client of this.#field.crowd.clients) client.times = times
   }
+}
+
+function heal(nodes: readonly Node[]): void {
+  for (const { wire } of nodes) wire.heal()
+}
+
+function namesOf(nodes: readonly Node[]): string {
+  return nodes.map(({ number }) => `node ${number}`).join(', ')
 }
 
 const ailments: readonly Ailment[] = [

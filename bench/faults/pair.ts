@@ -50,8 +50,8 @@ export class Pair {
   }
 
   /** An answer arrived: see {@link Switch.settle}. */
-  settle(began: number, ended: number): void {
-    for (const each of [this.friends, ...Object.values(this.#blocks)]) each.settle(began, ended)
+  settle(settled: number, ended: number): void {
+    for (const each of [this.friends, ...Object.values(this.#blocks)]) each.settle(settled, ended)
   }
 
   /** Whether a message sent here, or stored later, may have been erased because the friendship ended. */

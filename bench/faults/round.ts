@@ -1,12 +1,12 @@
-// One round: a relay, its clients and a nemesis for the given time. Then all is quiet, and the history is
+// One round: a relay of one node or several, its clients and a nemesis for the given time. Then all is quiet, and the history is
 // checked.
 import { startRelay } from '@sotto/relay/testing'
 import { check, isComplete } from './checker.ts'
 import { Crowd } from './crowd.ts'
+import { allDeeds, type Deed, possibleDeeds } from './deeds.ts'
 import type { Violation } from './facts.ts'
-import { FaultyWire } from './faulty-wire.ts'
 import { History, type HistoryEvent } from './history.ts'
-import { allDeeds, type Deed, Nemesis, possibleDeeds, RelayDead } from './nemesis.ts'
+import { Nemesis, RelayDead } from './nemesis.ts'
 import { Random } from './random.ts'
 import { type Engine, prepareTarget, type Target } from './target.ts'
 
@@ -16,6 +16,8 @@ export interface RoundOptions {
   /** Continues until this has happened too, however long that takes, but at most for {@link MOST_PASSES}. */
   readonly isEnough?: (counts: Readonly<Record<string, number>>) => boolean
   readonly engine?: Engine
+  /** How many relays share the store. */
+  readonly nodes?: number
   readonly clients?: number
   /** Only these of the possible faults. */
   readonly only?: readonly Deed[]
@@ -55,20 +57,21 @@ const MOST_PASSES = 20
 const MOST_IDLE_MS = 120_000
 
 export async function runRound(options: RoundOptions): Promise<RoundResult> {
-  const { seed, engine = 'sqlite', clients = 8, start = startRelay } = options
+  const { seed, engine = 'sqlite', nodes = 1, clients = 8, start = startRelay } = options
   const history = new History()
-  const target = await prepareTarget(engine, start)
-  const proxy = await FaultyWire.start(target.port)
-  const crowd = await Crowd.gather(clients, { target, history, seed, port: proxy.port })
-  if (target.disk) {
-    // The clients and their friendships are given; the round tests what happens afterwards.
-    await target.relay.kill('SIGTERM')
-    target.disk.settle()
-    await target.relay.start()
+  const target = await prepareTarget({ engine, nodes, start })
+  if (nodes > 1) history.add({ type: 'settled' })
+  const crowd = await Crowd.gather(clients, { target, history, seed })
+  // The clients and their friendships are given; the round tests what happens afterwards.
+  for (const { relay, disk } of target.nodes) {
+    if (!disk) continue
+    await relay.kill('SIGTERM')
+    disk.settle()
+    await relay.start()
   }
   const ticks = setInterval(() => crowd.tick(performance.now()), TICK_MS)
   const random = new Random(seed, 1)
-  const field = { target, proxy, crowd, history, random, lastsMs: options.lastsMs ?? [300, 3000] } as const
+  const field = { target, crowd, history, random, lastsMs: options.lastsMs ?? [300, 3000] } as const
   const nemesis = new Nemesis(field)
   let errors = ''
   try {
@@ -78,9 +81,9 @@ export async function runRound(options: RoundOptions): Promise<RoundResult> {
       service: new Service(history),
       isDone: () => options.isEnough?.(countsOf(history)) ?? true,
     })
-    proxy.heal()
+    for (const { wire } of target.nodes) wire.heal()
     crowd.quieten()
-    await settle(history, options.quietMs ?? 30_000)
+    await settle(crowd, history, options.quietMs ?? 30_000)
     // A second sync: everything is confirmed, so nothing may arrive.
     crowd.disconnect()
     await Bun.sleep(600)
@@ -90,8 +93,7 @@ export async function runRound(options: RoundOptions): Promise<RoundResult> {
   } finally {
     clearInterval(ticks)
     crowd.stop()
-    proxy.stop()
-    errors = target.relay.errors()
+    errors = target.nodes.map(({ relay }) => relay.errors()).join('')
     await target.remove()
   }
   const violations = check(history.events)
@@ -181,8 +183,11 @@ class Service {
   }
 }
 
-async function settle(history: History, withinMs: number): Promise<void> {
+async function settle(crowd: Crowd, history: History, withinMs: number): Promise<void> {
   const late = performance.now() + withinMs
+  while (!crowd.isSettled && performance.now() < late) await Bun.sleep(TICK_MS)
+  // Nobody connects after this, so each of these messages has to find its way by itself.
+  crowd.writeToAll()
   while (performance.now() < late) {
     await Bun.sleep(400)
     if (isComplete(check(history.events))) return

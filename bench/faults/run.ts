@@ -1,8 +1,8 @@
 // Runs rounds, each with a new relay, clients and seed, until the time is up or the relay was killed often
 // enough.
 import type { startRelay } from '@sotto/relay/testing'
+import type { Deed } from './deeds.ts'
 import type { Violation } from './facts.ts'
-import type { Deed } from './nemesis.ts'
 import { type RoundResult, runRound } from './round.ts'
 import { countsOf, listed, Summary } from './summary.ts'
 import type { Engine } from './target.ts'
@@ -19,6 +19,7 @@ export interface FaultsOptions {
   readonly seed: number
   readonly only: readonly Deed[]
   readonly engine: Engine
+  readonly nodes: number
   readonly clients: number
   /** A relay of another checkout. */
   readonly start?: typeof startRelay
@@ -33,20 +34,25 @@ export async function runFaults({ minutes, kills, seed, ...options }: FaultsOpti
   for (let round = 0; goesOn(); round++) {
     const seconds = kills === undefined ? (until - performance.now()) / 1000 : ROUND_SECONDS
     const one = { ...options, seed: seed + round, seconds: Math.min(ROUND_SECONDS, seconds) }
-    console.log(`seed ${one.seed}: a round of ${Math.ceil(one.seconds)} seconds on ${options.engine}`)
+    console.log(
+      `seed ${one.seed}: a round of ${Math.ceil(one.seconds)} seconds on ${options.engine}, ${options.nodes} nodes`,
+    )
     const result = await runRound(kills === undefined ? one : { ...one, kills: kills - summary.kills })
-    tell(result, round === 0)
+    tell(result, round === 0, options)
     summary.add(result)
     if (kills !== undefined && result.kills === 0) throw new Error('none of these faults kills the relay')
   }
   summary.tell()
-  const settings = { seed, engine: options.engine }
+  const settings = { seed, engine: options.engine, nodes: options.nodes }
+  const name = options.nodes === 1 ? 'faults' : 'faults-cluster'
   if (kills !== undefined) await summary.save('kills', settings)
-  else if (minutes >= MINUTES_TO_SAVE) await summary.save('faults', settings)
+  else if (minutes >= MINUTES_TO_SAVE) await summary.save(name, settings)
   return summary.violations === 0
 }
 
-function tell(result: RoundResult, isFirst: boolean): void {
+type World = Pick<FaultsOptions, 'engine' | 'nodes'>
+
+function tell(result: RoundResult, isFirst: boolean, { nodes, engine }: World): void {
   const { deeds, violations, missing, savedAt, errors, seed, cutsThatTook } = result
   if (isFirst) for (const what of missing) console.log(`  not possible here: ${what}`)
   console.log(`  done: ${listed(deeds)}; ${cutsThatTook} power cuts found unsynced data`)
@@ -58,7 +64,9 @@ function tell(result: RoundResult, isFirst: boolean): void {
   console.log(`  BROKEN: ${summaryOf(violations)}`)
   for (const { kind, n, what } of violations.slice(0, 12)) console.log(`    ${kind} at event ${n}: ${what}`)
   if (errors) console.log(`  the relay's last errors: ${errors.slice(-1500)}`)
-  console.log(`  history: ${savedAt}\n  again: npm run bench -- faults --minutes 1 --seed ${seed}`)
+  console.log(
+    `  history: ${savedAt}\n  again: npm run bench -- faults --minutes 1 --seed ${seed} --engine ${engine} --nodes ${nodes}`,
+  )
 }
 
 /** The number of violations of each kind. */

@@ -43,10 +43,11 @@ export class Switch {
   /**
    * Call it when a command was answered. A command that was given up earlier has then taken effect or never
    * will: the relay runs commands in order, and a killed relay forgets them.
+   * @param settled when it began; with several nodes, the last event before at which nothing was under way
    */
-  settle(began: number, ended: number): void {
+  settle(settled: number, ended: number): void {
     for (const change of this.#changes)
-      if (change.givenUpAt !== undefined && change.givenUpAt < began)
+      if (change.givenUpAt !== undefined && change.givenUpAt < settled)
         change.ended = Math.min(change.ended, ended)
   }
 

@@ -1,21 +1,28 @@
-// The relay under test: a real process with its own disk, and the fault-injecting disk layer if the machine
-// allows it.
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+// The relay under test: one real process or several that share a PostgreSQL, each with its own disk, and the
+// fault-injecting layer under it if the machine allows it.
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { RelayProcess, startRelay } from '@sotto/relay/testing'
+import type { startRelay } from '@sotto/relay/testing'
 import { type OwnPostgresServer, startOwnPostgres } from '../../packages/relay/test/postgres-server.ts'
 import { mountSmallDisk, type SmallDisk } from '../../packages/relay/test/small-disk.ts'
-import { Disk } from './disk.ts'
+import { endNow, type Node, prepareLayer, startNode } from './node.ts'
 
 export type Engine = 'sqlite' | 'postgres'
 
+/** What a target consists of. */
+export interface World {
+  readonly engine: Engine
+  /** How many relays share the store, which has to be PostgreSQL for more than one. */
+  readonly nodes: number
+  /** Starts a relay: the real one, or a mutant. */
+  readonly start: typeof startRelay
+}
+
 /** The target of a round's faults. */
 export interface Target {
-  readonly relay: RelayProcess
-  readonly port: number
-  /** The disk layer, if any. */
-  readonly disk: Disk | undefined
+  /** The processes, which are one relay. */
+  readonly nodes: readonly [Node, ...Node[]]
   /** The small file system that holds the data and can be filled up, if any. */
   readonly smallDisk: SmallDisk | undefined
   readonly postgres: OwnPostgresServer | undefined
@@ -48,60 +55,58 @@ const SETTINGS = {
   DISK_RESERVE_BYTES: '2097152',
 }
 
-/** @param start starts the relay: the real one, or a mutant */
-export async function prepareTarget(engine: Engine, start: typeof startRelay): Promise<Target> {
+/** Starts the relays and what they store in. */
+export async function prepareTarget({ engine, nodes: count, start }: World): Promise<Target> {
+  if (count > 1 && engine !== 'postgres') throw new Error('several nodes share a PostgreSQL')
   const scratch = mkdtempSync(join(tmpdir(), 'sotto-faults-'))
-  const missing: string[] = []
+  const missing = new Set<string>()
   const postgres = engine === 'postgres' ? await startOwnPostgres() : undefined
-  if (postgres) missing.push('no power cuts and no disks that fail: PostgreSQL has its own disk')
+  if (postgres) missing.add('no power cuts and no disks that fail: PostgreSQL has its own disk')
   const smallDisk = postgres ? undefined : await mount(missing)
-  const folder = smallDisk?.folder ?? join(scratch, 'data')
-  mkdirSync(folder, { recursive: true })
-  const disk = Disk.prepare(folder, scratch)
-  if (typeof disk === 'string')
-    missing.push(`no power cuts, slow disk, jumping clock or passing time: ${disk}`)
-  const layer = typeof disk === 'string' ? undefined : disk
-  let relay: RelayProcess | undefined
+  const nodes: Node[] = []
   const clear = (): void => rmSync(scratch, { recursive: true, force: true })
-  // If this program fails, nothing else would end the relay.
+  // If this program fails, nothing else would end the relays.
   const ended = (): void => {
-    if (relay) endNow(relay.pid)
+    for (const { relay } of nodes) endNow(relay.pid)
     clear()
   }
   process.once('exit', ended)
   const remove = async (): Promise<void> => {
     process.off('exit', ended)
-    await relay?.stop()
-    layer?.close()
+    for (const node of nodes) await node.remove()
     await smallDisk?.remove()
     clear()
     await postgres?.stop()
   }
+  const addNode = async (shared: Readonly<Record<string, string>>): Promise<Node> => {
+    const number = nodes.length
+    const folder = smallDisk?.folder ?? join(scratch, `data-${number}`)
+    const layer = prepareLayer(folder, join(scratch, `layer-${number}`))
+    if (typeof layer === 'string')
+      missing.add(`no power cuts, slow disk, jumping clock or passing time: ${layer}`)
+    const disk = typeof layer === 'string' ? undefined : layer
+    const node = await startNode(number, { layer: disk, folder, env: shared, start })
+    nodes.push(node)
+    return node
+  }
   try {
-    const env: Record<string, string> = { ...SETTINGS, DATA_DIR: folder, ...layer?.env }
-    const all = postgres ? { ...env, DATABASE_URL: await postgres.createDatabase() } : env
-    relay = await start({ env: all })
-    const port = Number(new URL(relay.url).port)
-    return { relay, port, disk: layer, smallDisk, postgres, env: all, missing, remove }
+    const shared = postgres ? { ...SETTINGS, DATABASE_URL: await postgres.createDatabase() } : SETTINGS
+    const first = await addNode(shared)
+    const others: Node[] = []
+    while (nodes.length < count) others.push(await addNode(shared))
+    const env = { ...shared, DATA_DIR: first.folder, ...first.disk?.env }
+    return { nodes: [first, ...others], smallDisk, postgres, env, missing: [...missing], remove }
   } catch (error) {
     await remove()
     throw error
   }
 }
 
-async function mount(missing: string[]): Promise<SmallDisk | undefined> {
+async function mount(missing: Set<string>): Promise<SmallDisk | undefined> {
   try {
     return await mountSmallDisk(SMALL_DISK_MIB)
   } catch (error) {
-    missing.push(`no full disk: ${error instanceof Error ? error.message.trim() : String(error)}`)
+    missing.add(`no full disk: ${error instanceof Error ? error.message.trim() : String(error)}`)
     return undefined
-  }
-}
-
-function endNow(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // It has ended already.
   }
 }

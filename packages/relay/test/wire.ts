@@ -55,7 +55,8 @@ export interface KnownKeys {
 
 /** A key pair, and the uuid, alias and token the relay gave its account. */
 export class WireAccount {
-  readonly base: string
+  /** The relay's address; with several nodes, that of the node that its next request goes to. */
+  base: string
   readonly ed25519: string
   readonly x25519: string
   readonly #privateKey: ReturnType<typeof createPrivateKey>
