@@ -5,6 +5,7 @@ import { backupCommand, restoreCommand } from './backup-commands.ts'
 import { channelsCommand, idsCommand } from './channels-command.ts'
 import { chatCommand } from './chat-command.ts'
 import type { Command, CommandGroup } from './command.ts'
+import { copyCommand } from './copy-command.ts'
 import { deedsCommand } from './deeds-command.ts'
 import { doctorCommand } from './doctor-command.ts'
 import { exportCommand } from './export-command.ts'
@@ -37,6 +38,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
   exportCommand,
   backupCommand,
   restoreCommand,
+  copyCommand,
   afterRestoreCommand,
   resumeExpiryCommand,
   compactCommand,

@@ -25,6 +25,7 @@ import {
 } from './operator-commands.ts'
 import { PaymentLedger } from './payments/ledger.ts'
 import { explain, StartError } from './start-error.ts'
+import { checkNotCopied } from './storage/copy-mark.ts'
 import { isUpToDate } from './storage/migrate.ts'
 import { openStorage } from './storage/open-storage.ts'
 import { openSqliteBeside, StorageMissing } from './storage/sqlite.ts'
@@ -161,7 +162,13 @@ export function configOf(environment: Environment): Config {
 async function openBeside(config: Config): Promise<Storage> {
   if (config.databaseUrl) return await openStorage(config)
   const storage = await openSqliteBeside(config.dataDir)
-  if (await isUpToDate(storage)) return storage
+  try {
+    await checkNotCopied(storage)
+    if (await isUpToDate(storage)) return storage
+  } catch (error) {
+    await storage.close()
+    throw error
+  }
   await storage.close()
   throw new OperatorError(
     `${config.dataDir} holds a store of another version of the relay; if that is older, start this version once`,

@@ -3,6 +3,7 @@
 import { SQL } from 'bun'
 import type { Config } from './config.ts'
 import { SettingError } from './operations/setting-error.ts'
+import { StoreCopied } from './storage/copy-mark.ts'
 import { StorageTooNew } from './storage/migrate.ts'
 import { StorageUnsafe } from './storage/postgres-settings.ts'
 import { StorageInUse } from './storage/sqlite.ts'
@@ -20,7 +21,7 @@ export function explain(error: unknown, config: Config): unknown {
 }
 
 function reasonOf(error: unknown, config: Config): string | undefined {
-  if ([StorageInUse, StorageTooNew, StorageUnsafe].some((known) => error instanceof known))
+  if ([StorageInUse, StorageTooNew, StorageUnsafe, StoreCopied].some((known) => error instanceof known))
     return messageOf(error)
   if (error instanceof SettingError) return error.message
   if (error instanceof VanityRulesError) return `VANITY_RULES: ${error.message}`

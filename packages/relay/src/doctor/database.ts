@@ -3,6 +3,7 @@ import { SQLiteError } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
+import { findCopyMark, obstacleOf } from '../storage/copy-mark.ts'
 import { isUpToDate } from '../storage/migrate.ts'
 import { openPostgresBeside } from '../storage/postgres.ts'
 import { checkCommitsAreSynced } from '../storage/postgres-settings.ts'
@@ -79,6 +80,11 @@ async function examined(storage: ReadStorage, damage: string | undefined): Promi
       storage: undefined,
       finding: failed(`it is damaged: ${damage}`, RESTORE),
     }
+  }
+  const obstacle = obstacleOf(await findCopyMark(storage))
+  if (obstacle) {
+    await storage.close()
+    return { storage: undefined, finding: failed(obstacle.reason, obstacle.advice) }
   }
   const unsafe = engine.dialect === 'postgres' ? await engine.findUnsafeSetting() : undefined
   if (unsafe)

@@ -37,6 +37,8 @@ export type MediaSettingText = (name: keyof typeof mediaSettings) => string
 export type MediaConfig = (FolderConfig | S3Config) & {
   /** How many bytes all media may have together; undefined if it depends on the disk. */
   readonly totalBytes: number | undefined
+  /** MEDIA_DIR. If blobs are in a bucket, `sotto copy` may find some that are still here. */
+  readonly folder: string | undefined
 }
 
 /** In a folder; undefined means the default folder. */
@@ -61,7 +63,8 @@ export interface S3Config {
 export function mediaConfigOf(text: MediaSettingText): MediaConfig {
   const bucket = text('MEDIA_S3_BUCKET')
   const totalBytes = totalOf(text('MEDIA_TOTAL_BYTES'))
-  if (bucket === '') return { kind: 'folder', folder: text('MEDIA_DIR') || undefined, totalBytes }
+  const folder = text('MEDIA_DIR') || undefined
+  if (bucket === '') return { kind: 'folder', folder, totalBytes }
   if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket))
     throw settingError('MEDIA_S3_BUCKET', 'the name of a bucket')
   const needed = (name: keyof typeof mediaSettings): string => {
@@ -74,6 +77,7 @@ export function mediaConfigOf(text: MediaSettingText): MediaConfig {
   if (style !== 'on' && style !== 'off') throw settingError('MEDIA_S3_PATH_STYLE', 'on or off')
   return {
     kind: 's3',
+    folder,
     bucket,
     endpoint,
     publicEndpoint: publicText === '' ? endpoint : addressOf('MEDIA_S3_PUBLIC_ENDPOINT', publicText),

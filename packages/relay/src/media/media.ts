@@ -30,7 +30,7 @@ export async function openBlobStore(
   parts: { storage: Storage; clock: Clock; randomBytes: RandomBytes },
 ): Promise<BlobStore> {
   if (media.kind === 'folder') return await openFolderStore(mediaFolderOf(media, dataDir))
-  const prefix = `${await storeNameOf(parts)}/`
+  const prefix = `${await nameMediaStore(parts)}/`
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   const options = { bucket: media.bucket, prefix, spoolFolder: dataDir }
   return new S3Store(new S3Requests(media, parts.clock), options)
@@ -54,9 +54,12 @@ export function describeMedia(media: MediaConfig, dataDir: string): string {
   return `Media: bucket ${media.bucket} at ${media.endpoint.origin}`
 }
 
-// The prefix of this database's objects in a bucket. With it, a relay with another database in the same
-// bucket does not take them for unknown objects and remove them.
-async function storeNameOf({
+/**
+ * Names the store of media, unless it has a name.
+ * @returns the prefix of this database's objects in a bucket. With it, a relay with another database in the
+ * same bucket does not take them for unknown objects and remove them.
+ */
+export async function nameMediaStore({
   storage,
   randomBytes,
 }: {

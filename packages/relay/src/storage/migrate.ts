@@ -1,5 +1,6 @@
 // Brings a store's schema up to date: applies the missing migrations in order, in one transaction. There is
 // no way back; but relays that do not know a migration may work on its store (see migrations.ts).
+import { checkNotCopied } from './copy-mark.ts'
 import type { MigrationStep } from './migrations/migration.ts'
 import { migrations, oldestSchema, schema } from './migrations.ts'
 import type { Sql, Storage } from './storage.ts'
@@ -12,13 +13,18 @@ export class StorageTooNew extends Error {
   override readonly name = 'StorageTooNew'
 }
 
+/** Who opens a store: a relay or a command that works on it, or `sotto copy`, which may open half a copy. */
+export type Purpose = 'work' | 'copy'
+
 /**
  * Applies the migrations that the store does not have yet. Nodes that start at the same time wait for each
  * other.
+ * @throws StoreCopied if the store is one side of a copy, and this is not the copy
  */
-export async function migrate(storage: Storage): Promise<void> {
+export async function migrate(storage: Storage, purpose: Purpose = 'work'): Promise<void> {
   await storage.transaction(async (sql) => {
-    if (storage.engine.dialect === 'postgres') await sql`SELECT pg_advisory_xact_lock(7305803)`
+    if (storage.engine.dialect === 'postgres') await lockSchema(sql)
+    if (purpose === 'work') await checkNotCopied({ ...storage, sql })
     await sql`CREATE TABLE IF NOT EXISTS schema_migrations (version INTEGER PRIMARY KEY)`
     const version = await versionOf(sql)
     if (!(await isUsable(sql, version)))
@@ -35,6 +41,11 @@ export async function migrate(storage: Storage): Promise<void> {
     if (oldestSchema < schema)
       await sql`INSERT INTO relay_state (name, value) VALUES (${OLDEST}, ${String(oldestSchema)})`
   })
+}
+
+/** Keeps others from changing the schema of a PostgreSQL until the transaction ends. */
+export async function lockSchema(sql: Sql): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(7305803)`
 }
 
 /** Runs steps of a migration, in the caller's transaction. */

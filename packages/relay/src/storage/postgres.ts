@@ -6,7 +6,8 @@ import type { Sql, Storage } from './storage.ts'
 
 /**
  * Opens the store at `url` (`postgres://…`) and brings its schema up to date.
- * @throws StorageUnsafe if the server would confirm a commit before it is on stable storage
+ * @throws StorageUnsafe if the server would confirm a commit before it is on stable storage, and StoreCopied
+ * if it has half a copy
  */
 export async function openPostgres(url: string, options: { connections: number }): Promise<Storage> {
   const storage = openPostgresBeside(url, options)

@@ -3,7 +3,7 @@ import { Database, SQLiteError, type Statement } from 'bun:sqlite'
 import { chmodSync, existsSync, lstatSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Checkpoints } from './checkpoints.ts'
-import { migrate } from './migrate.ts'
+import { migrate, type Purpose } from './migrate.ts'
 import { SerialQueue } from './serial-queue.ts'
 import { SharedCommits } from './shared-commit.ts'
 import type { DatabaseSize, Prepared, Sql, SqlValue, Storage } from './storage.ts'
@@ -23,14 +23,14 @@ export class StorageInUse extends Error {
 
 /**
  * Opens the store in `folder`, creates the folder if needed, and brings the schema up to date.
- * @throws StorageInUse when another relay has it open.
+ * @throws StorageInUse when another relay has it open, and StoreCopied if its accounts live elsewhere
  */
-export async function openSqlite(folder: string): Promise<Storage> {
+export async function openSqlite(folder: string, purpose: Purpose = 'work'): Promise<Storage> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const lock = lockFolder(folder)
   const storage = openFile(join(folder, DATABASE_FILE), { release: () => lock.close() })
   try {
-    await migrate(storage)
+    await migrate(storage, purpose)
   } catch (error) {
     await storage.close()
     throw error
