@@ -42,6 +42,10 @@ export const storedData: readonly (readonly [data: string, kept: string])[] = [
     'ids of tokens that were revoked or replaced',
     `a day longer than the token, which lives for ${hours(limits.tokenSeconds)}`,
   ],
+  [
+    'with PostgreSQL, of each account: how many connections there were, and the ids and ends of the tokens of the last two',
+    'as long as the account exists',
+  ],
   ['accounts, friendships and conversations', 'as long as the accounts exist'],
   ['removed requests that were rejected', `${of(limits.rejectionDays, 'days')} from the rejection`],
   [

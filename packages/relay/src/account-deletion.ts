@@ -4,6 +4,7 @@ import { endInvitesOf } from './admission/admission.ts'
 import { endChannels, eraseChannels } from './channels/channels.ts'
 import type { Bus } from './cluster/bus.ts'
 import { eraseFriendships } from './friends/friends.ts'
+import { eraseConnections } from './gateway/epochs.ts'
 import { eraseMedia } from './media/media.ts'
 import { eraseMailbox } from './messages/messages.ts'
 import { eraseReportsOf, outliveMessages } from './moderation/moderation.ts'
@@ -32,6 +33,6 @@ export function createAccountDeletion(parts: {
       eraseReportsOf,
       (sql, account, { clock }) => outliveMessages(sql, account, { clock, messageLifeDays }),
     ],
-    erasers: [eraseMailbox, eraseFriendships, eraseChannels, eraseMedia],
+    erasers: [eraseConnections, eraseMailbox, eraseFriendships, eraseChannels, eraseMedia],
   })
 }

@@ -23,6 +23,8 @@ const AccountExport = v.object({
   logged_out_at: OptionalTime,
   /** Null if the account is not suspended. */
   suspension: v.nullable(v.object({ since: Time, ends_at: OptionalTime, reason: Text })),
+  /** The newest WebSocket and how many there were; null in a relay of one process, which does not store it. */
+  last_connection: v.nullable(v.object({ number: v.number(), is_open: v.boolean(), token_expires_at: Time })),
   friends: v.array(
     v.object({
       alias_id: Text,
@@ -158,6 +160,7 @@ async function exportOf(sql: Sql, account: AccountId, now: number): Promise<Acco
     logged_out_at: timeIfAny(own.logged_out_at || null),
     former_alias_ids: former.map(({ alias_id }) => alias_id),
     suspension: await suspensionOf(sql, account),
+    last_connection: await lastConnectionOf(sql, account),
     ...(await peopleOf(sql, account)),
     ...(await messagesOf(sql, account)),
     ...(await channelsOf(sql, account)),
@@ -181,6 +184,13 @@ async function suspensionOf(sql: Sql, account: AccountId): Promise<AccountExport
     SELECT since, ends_at, reason FROM suspensions WHERE account_id = ${account}`
   if (!suspension) return null
   return { ...suspension, since: timeOf(suspension.since), ends_at: timeIfAny(suspension.ends_at) }
+}
+
+async function lastConnectionOf(sql: Sql, account: AccountId): Promise<AccountExport['last_connection']> {
+  const [last] = await sql<{ epoch: number; node: string; token_ends_at: number }>`
+    SELECT epoch, node, token_ends_at FROM connections WHERE account_id = ${account}`
+  if (!last) return null
+  return { number: last.epoch, is_open: last.node !== '', token_expires_at: timeOf(last.token_ends_at) }
 }
 
 async function peopleOf(sql: Sql, account: AccountId) {

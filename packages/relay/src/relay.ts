@@ -16,6 +16,7 @@ import { createChannels } from './channels/channels.ts'
 import { openBus } from './cluster/open-bus.ts'
 import type { Config } from './config.ts'
 import { friendRoutes } from './friends/friends.ts'
+import { Epochs } from './gateway/epochs.ts'
 import { Gateway } from './gateway/gateway.ts'
 import { addGauges } from './gauges.ts'
 import { createGoods } from './goods.ts'
@@ -178,8 +179,11 @@ async function startOn(
     iceServers: config.iceServers,
     onOfferWaits: (account) => push.wakeForCall(account),
   })
+  // An embedded store has one node, whose memory knows which connection is the newest.
+  const epochs = storage.engine.dialect === 'postgres' ? new Epochs(shared) : undefined
   const gateway = new Gateway({
     ...shared,
+    epochs,
     rates: config.rates,
     handlers: messages.frames,
     calls: calls.handler,
@@ -326,7 +330,8 @@ async function startOn(
         space.stop(),
         deletion.stop(),
         channels.purges.stop(),
-        messages.settle(),
+        // Frames that came before their connection's epoch was known wait for it.
+        Promise.resolve(epochs?.settled()).then(() => messages.settle()),
       ]
       await within(mostMs, Promise.all(parts))
       eventLoopDelay?.stop()

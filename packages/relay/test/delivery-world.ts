@@ -72,6 +72,8 @@ export function openDelivery(unlistedSeconds = 30) {
   const closes: string[] = []
   const connection: DeliveredConnection = {
     account,
+    epoch: undefined,
+    untilEpoch: undefined,
     get bufferedBytes() {
       return buffered
     },

@@ -12,6 +12,7 @@ import {
 import { addAccount, findAccountByAlias } from '../src/accounts/accounts.ts'
 import type { Bus, Ring } from '../src/cluster/bus.ts'
 import { createInProcessBus } from '../src/cluster/in-process-bus.ts'
+import { ReplacedError } from '../src/gateway/epochs.ts'
 import type { Operation } from '../src/messages/batch.ts'
 import { GroupCommit } from '../src/messages/group-commit.ts'
 import { MailboxReader } from '../src/messages/mailbox-reader.ts'
@@ -157,10 +158,12 @@ export async function openMailboxWorld(
     run: async (operation) => {
       const outcome = await commits.submit(operation)
       if ('refused' in outcome) throw outcome.refused
+      if ('isReplaced' in outcome) throw new ReplacedError()
       return outcome.answers
     },
     refusal: async (operation) => {
       const outcome = await commits.submit(operation)
+      if ('isReplaced' in outcome) return 'replaced'
       return 'refused' in outcome ? outcome.refused.code : 'accepted'
     },
     send: (from, to, id, payload = 'AAAA', convId = conv, after) => ({

@@ -110,6 +110,7 @@ export class PaymentWorld {
       version: '0.0.0',
       gateway: new Gateway({
         ...shared,
+        epochs: undefined,
         rates: undefined,
         handlers: messages.frames,
         calls: refuse,

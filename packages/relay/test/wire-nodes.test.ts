@@ -79,6 +79,44 @@ describe('two relays on one PostgreSQL', () => {
     expect(await newer.untilPong()).toEqual([])
   })
 
+  test('a node that slept stores nothing of a connection that was replaced meanwhile', async () => {
+    const alice = await wireAccount(urlOf(1))
+    const bob = await wireAccount(urlOf(1))
+    const conv = await befriend(alice, bob)
+    const older = await connectTo(0, alice)
+    const fromBob = await connectTo(1, bob)
+    const pid = nodes[0]?.pid ?? 0
+    process.kill(pid, 'SIGSTOP')
+    let newer: WireSocket
+    try {
+      older.send(message(bob.alias, conv, 'from the older device'))
+      await alice.login()
+      newer = await connectTo(1, alice)
+      newer.send(message(bob.alias, conv, 'from the newer device'))
+      await newer.next('ack')
+    } finally {
+      process.kill(pid, 'SIGCONT')
+    }
+    expect(await older.next('goaway')).toMatchObject({ reason: 'new_device_login' })
+    newer.send(message(bob.alias, conv, 'after the other node woke'))
+    for (const text of ['from the newer device', 'after the other node woke'])
+      expect((await fromBob.next('msg')).payload).toBe(btoa(text))
+    expect(await fromBob.untilPong()).toEqual([])
+  })
+
+  test('a device whose node died does not come back once another device has connected', async () => {
+    const alice = await wireAccount(urlOf(1))
+    const olderToken = alice.token
+    await connectTo(0, alice)
+    await nodes[0]?.kill('SIGKILL')
+    await alice.login()
+    const newer = await connectTo(1, alice)
+    await nodes[0]?.start()
+    const back = await alice.connectByToken(olderToken)
+    expect(await back.next('goaway')).toMatchObject({ reason: 'new_device_login' })
+    expect(await newer.untilPong()).toEqual([])
+  })
+
   test('a logout everywhere and a deletion end connections at the other node', async () => {
     const { alice, bob, fromBob } = await apart()
     await bob.bare('POST', '/auth/logout-all')

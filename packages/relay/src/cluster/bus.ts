@@ -64,7 +64,13 @@ export type Ring =
   /** A notice: a frame outside the mailbox's order, which is stored until it has certainly arrived. */
   | { readonly kind: 'notice'; readonly id: number; readonly frame: string }
   /** The account has a new connection. Any older one must close. */
-  | { readonly kind: 'connected'; readonly connection: string; readonly jti: string }
+  | {
+      readonly kind: 'connected'
+      readonly connection: string
+      readonly jti: string
+      /** Which of the account's connections it is, over all nodes. Undefined in a relay of one process. */
+      readonly epoch: number | undefined
+    }
   /** The token is dead. A connection that was opened with it must close. */
   | { readonly kind: 'token_dead'; readonly jti: string }
   /** The account logged out everywhere: its tokens are dead, except those whose id ends in this text. */
@@ -102,8 +108,12 @@ export interface Bus {
   publish(topic: string, frame: string): void
   /** Adds a listener for every published frame. Called while the relay starts. */
   listenToTopics(listener: (topic: string, frame: string) => void): void
+  /** The name of this node, which is new at each start; '' in a relay of one process. */
+  readonly node: string
   /** Whether other nodes work at the moment, which may have connections that this one cannot see. */
   readonly isShared: boolean
+  /** Whether a node works at the moment, as far as this one knows. */
+  hears(node: string): boolean
   /**
    * Adds a listener that is called when notifications of other nodes may have been lost, and now and then
    * otherwise. The store says what is due. Called while the relay starts.

@@ -36,7 +36,9 @@ export function createInProcessBus(): InProcessBus {
     listenToTopics: (listener) => {
       topicListeners.push(listener)
     },
+    node: '',
     isShared: false,
+    hears: (node) => node === '',
     lost: () => {
       for (const listener of lossListeners) listener()
     },

@@ -54,7 +54,7 @@ export async function openSharedBus(open: OpenCarrier, parts: Parts): Promise<Bu
 class SharedBus implements Bus {
   readonly #parts: Parts
   readonly #own = createInProcessBus()
-  readonly #node: string
+  readonly node: string
   readonly #reader = new PacketReader()
   readonly #failed: RepeatedWarning
   #writer: PacketWriter | undefined
@@ -71,7 +71,7 @@ class SharedBus implements Bus {
 
   constructor(parts: Parts) {
     this.#parts = parts
-    this.#node = randomText(parts.randomBytes, 9)
+    this.node = randomText(parts.randomBytes, 9)
     this.#failed = new RepeatedWarning('bus_failed', parts)
     this.#heardOwnAt = parts.clock.monotonic()
     this.#lookedAt = this.#heardOwnAt
@@ -82,13 +82,17 @@ class SharedBus implements Bus {
       (text) => this.#received(text),
       () => this.#lookSoon(),
     )
-    this.#writer = new PacketWriter(this.#node, this.#carrier)
+    this.#writer = new PacketWriter(this.node, this.#carrier)
     this.#timer = setInterval(() => this.#beat(), HEARTBEAT_MS)
     await this.#send([])
   }
 
   get isShared(): boolean {
-    return this.#reader.nodes.some((node) => node !== this.#node)
+    return this.#reader.nodes.some((node) => node !== this.node)
+  }
+
+  hears(node: string): boolean {
+    return this.#reader.nodes.includes(node)
   }
 
   ring: Bus['ring'] = (account, ring) => {
@@ -171,7 +175,7 @@ class SharedBus implements Bus {
     const now = this.#parts.clock.monotonic()
     const packet = this.#reader.read(text, now)
     if (!packet) return
-    if (packet.node === this.#node) {
+    if (packet.node === this.node) {
       this.#heardOwnAt = now
       return
     }

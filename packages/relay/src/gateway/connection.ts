@@ -19,6 +19,13 @@ export class Connection {
   readonly tokenExpiresAt: number
   /** Identifies the connection among those of the account, on all nodes. */
   readonly id: string
+  /**
+   * Which of the account's connections this is, over all nodes: a newer one has a higher number. Undefined until
+   * it is known, and in a relay of one process.
+   */
+  epoch: number | undefined
+  /** Resolves once `epoch` is known or the connection closes. Undefined if nothing is awaited. */
+  untilEpoch: Promise<void> | undefined
   readonly #socket: Socket
   readonly #outboundBytes: number
   readonly #windowBytes: number

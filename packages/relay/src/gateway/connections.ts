@@ -4,14 +4,17 @@ import type { Ring } from '../cluster/bus.ts'
 import type { Log } from '../operations/log.ts'
 import type { AccountId } from '../storage/storage.ts'
 import type { Connection } from './connection.ts'
+import type { Newest, ReplacedToken } from './epochs.ts'
 
 /**
  * Makes a token useless for WebSockets, so that a replaced client cannot reconnect and replace the newer one.
  */
-export type RetireToken = (connection: Connection) => Promise<void>
+export type RetireToken = (token: ReplacedToken) => Promise<void>
 
 export class Connections {
   readonly #byAccount = new Map<AccountId, Connection>()
+  /** The newest connections that were heard of while the epochs of these connections were not known. */
+  readonly #unjudged = new WeakMap<Connection, Newest>()
   readonly #retireToken: RetireToken
   readonly #log: Log
 
@@ -56,9 +59,8 @@ export class Connections {
         connection.sendUnlessBehind(ring.frame)
         return
       case 'connected':
-        if (ring.connection === connection.id) return
-        this.#byAccount.delete(account)
-        this.#replace(connection, ring.jti)
+        if (ring.connection === connection.id || ring.epoch === undefined) return
+        this.judge(connection, { account, epoch: ring.epoch, jti: ring.jti })
         return
       case 'token_dead':
         if (ring.jti === connection.jti) connection.goAway('jwt_revoked', 'tokenDead')
@@ -84,6 +86,25 @@ export class Connections {
       default:
         ring satisfies never
     }
+  }
+
+  /** Closes a connection that is not the newest of its account. */
+  judge(connection: Connection, newest: Newest): void {
+    if (connection.epoch === undefined) {
+      // It may itself be the newest. That is judged once its epoch is known.
+      const known = this.#unjudged.get(connection)
+      if (!known || known.epoch < newest.epoch) this.#unjudged.set(connection, newest)
+    } else if (newest.epoch > connection.epoch) {
+      this.remove(connection)
+      this.#replace(connection, newest.jti)
+    }
+  }
+
+  /** The epoch of a connection is known, so that it can be compared with those that were heard before. */
+  epochKnown(connection: Connection): void {
+    const heard = this.#unjudged.get(connection)
+    this.#unjudged.delete(connection)
+    if (heard) this.judge(connection, heard)
   }
 
   // The same token means that the same client reconnected. A different token means another device: the older

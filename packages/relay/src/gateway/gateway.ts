@@ -18,9 +18,11 @@ import type { RelayMetrics } from '../operations/relay-metrics.ts'
 import { Repeatable } from '../operations/repeatable.ts'
 import { RepeatedWarning } from '../operations/repeated-warning.ts'
 import type { SecurityLog } from '../operations/security-log.ts'
+import { within } from '../operations/within.ts'
 import type { AccountId } from '../storage/storage.ts'
 import { Connection, type ConnectionOwner } from './connection.ts'
 import { Connections, type RetireToken } from './connections.ts'
+import { type Epochs, ReplacedError, type ReplacedToken } from './epochs.ts'
 import { errorFrame } from './error-frame.ts'
 import type {
   Answers,
@@ -78,6 +80,8 @@ export interface GatewayParts {
     owners: readonly ConnectionOwner[],
   ) => Promise<(DeadTokenReason | undefined)[]>
   readonly bus: Bus
+  /** Undefined in a relay of one process. */
+  readonly epochs: Epochs | undefined
   readonly clock: Clock
   readonly randomBytes: RandomBytes
   readonly limits: Limits
@@ -117,7 +121,7 @@ export class Gateway {
     }
     const recheckFailed = new RepeatedWarning('look_failed', parts)
     this.#recheck = new Repeatable(
-      () => this.#recheckAllTokens(),
+      () => this.#recheckAll(),
       (error) => recheckFailed.happened({ error }),
     )
     parts.bus.listenToLoss(() => this.#recheck.request())
@@ -190,7 +194,12 @@ export class Gateway {
     while (this.#connections.all().some(isUnread) && this.#parts.clock.monotonic() < deadline) {
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
-    for (const connection of this.#connections.all()) connection.close('restart')
+    const connections = this.#connections.all()
+    for (const connection of connections) connection.close('restart')
+    const ended = this.#parts.epochs?.endAll(connections.map(({ account }) => account))
+    await within(mostMs, Promise.resolve(ended)).catch((error) =>
+      this.#parts.log.error('epoch_failed', { error }),
+    )
   }
 
   /** Closes the connections whose tokens are dead, after the keys of tokens were dropped. */
@@ -226,7 +235,7 @@ export class Gateway {
       socket.close(closeCodes.restart, closeMeanings.restart)
       return
     }
-    const { limits, randomBytes, bus, follower, metrics } = this.#parts
+    const { limits, randomBytes, epochs, follower, metrics } = this.#parts
     const { outboundBytes, windowBytes, frameBytes } = limits
     const options = { id: randomText(randomBytes, 9), outboundBytes, windowBytes, frameBytes, metrics }
     const connection = new Connection(socket, admission.owner, options)
@@ -234,10 +243,56 @@ export class Gateway {
     socket.data.session = { connection, incoming, lastActiveAt: this.#parts.clock.monotonic() }
     this.#sockets.add(socket)
     this.#connections.add(connection)
-    bus.ring(connection.account, { kind: 'connected', connection: connection.id, jti: connection.jti })
+    if (epochs) connection.untilEpoch = this.#takeEpoch(connection, epochs)
+    else this.#announce(connection)
     follower.opened(connection)
     for (const watcher of this.#parts.watchers) watcher.opened(connection)
     void this.#recheckTokenOf(connection)
+  }
+
+  #announce({ account, id, jti, epoch }: Connection): void {
+    this.#parts.bus.ring(account, { kind: 'connected', connection: id, jti, epoch })
+  }
+
+  async #takeEpoch(connection: Connection, epochs: Epochs): Promise<void> {
+    const { account } = connection
+    try {
+      const begun = await epochs.begin(connection)
+      if (!begun) return // The account is deleted, so the token is dead.
+      connection.epoch = begun.epoch
+      if (begun.replaced) await this.#retire(begun.replaced, account)
+      if (this.#connections.find(account) !== connection) {
+        this.#endEpoch(connection) // It was closed or replaced meanwhile.
+        return
+      }
+      this.#announce(connection)
+      this.#connections.epochKnown(connection)
+    } catch (error) {
+      this.#parts.log.error('epoch_failed', { error, account })
+      connection.close('overload')
+    } finally {
+      // The frames that wait for it go on before any other can arrive.
+      connection.untilEpoch = undefined
+    }
+  }
+
+  // Also if the older connection's node is gone, or its client would come back and replace the newer one.
+  async #retire(token: ReplacedToken, account: AccountId): Promise<void> {
+    await this.#parts
+      .retireToken(token)
+      .catch((error) => this.#parts.log.error('retire_token_failed', { error, account }))
+  }
+
+  /** Closes those of some connections that are not the newest of their accounts. */
+  async #recheckEpochs(connections: readonly Connection[], epochs: Epochs): Promise<void> {
+    const newest = await epochs.newestOf(connections.map(({ account }) => account))
+    for (const each of newest) {
+      const connection = connections.find(({ account }) => account === each.account)
+      if (connection?.epoch === undefined || connection.isClosing) continue
+      this.#connections.judge(connection, each)
+      // The store went back to an older state, so the account's next connection could get the same number.
+      if (each.epoch < connection.epoch) connection.close('restart')
+    }
   }
 
   // The token may have died after the upgrade checked it and before this connection could be notified.
@@ -257,10 +312,14 @@ export class Gateway {
       if (reason) connections[index]?.goAway(reason, reason === 'jwt_revoked' ? 'tokenDead' : 'replaced')
   }
 
-  async #recheckAllTokens(): Promise<void> {
+  /** Asks the store about every connection, because notifications may have been lost. */
+  async #recheckAll(): Promise<void> {
     const connections = this.#connections.all()
-    for (let i = 0; i < connections.length; i += RECHECKED_TOGETHER)
-      await this.#recheckTokens(connections.slice(i, i + RECHECKED_TOGETHER))
+    for (let i = 0; i < connections.length; i += RECHECKED_TOGETHER) {
+      const some = connections.slice(i, i + RECHECKED_TOGETHER)
+      await this.#recheckTokens(some)
+      if (this.#parts.epochs) await this.#recheckEpochs(some, this.#parts.epochs)
+    }
   }
 
   // Only this frame tells published clients to log in again or to stay disconnected.
@@ -348,6 +407,10 @@ export class Gateway {
   }
 
   #answerFailure(frame: ClientFrame, connection: Connection, error: unknown): void {
+    if (error instanceof ReplacedError) {
+      this.#wasReplaced(connection)
+      return
+    }
     const names = {
       id: 'id' in frame ? frame.id : undefined,
       conv_id: 'conv_id' in frame ? frame.conv_id : undefined,
@@ -360,6 +423,16 @@ export class Gateway {
     connection.send(encodeFrame(errorFrame(known, names)))
   }
 
+  /** The store says that a connection is not the newest one of its account. */
+  #wasReplaced(connection: Connection): void {
+    const { epochs, log } = this.#parts
+    if (!epochs) return
+    this.#recheckEpochs([connection], epochs).catch((error) => {
+      log.error('epoch_failed', { error, account: connection.account })
+      connection.close('overload')
+    })
+  }
+
   #closed(socket: Socket): void {
     this.#sockets.delete(socket)
     socket.data.onClosed()
@@ -367,8 +440,14 @@ export class Gateway {
     if (!session) return
     session.incoming.stop()
     this.#connections.remove(session.connection)
+    this.#endEpoch(session.connection)
     this.#parts.follower.closed(session.connection)
     for (const watcher of this.#parts.watchers) watcher.closed(session.connection)
+  }
+
+  #endEpoch({ account, epoch }: Connection): void {
+    // A node that stops ends all its connections together.
+    if (epoch !== undefined && !this.#isDraining) this.#parts.epochs?.end(account, epoch)
   }
 
   #ratesOf(account: AccountId): AccountRates {

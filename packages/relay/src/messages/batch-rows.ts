@@ -96,4 +96,6 @@ export interface BatchRows {
   /** The account that has this alias or had it before. */
   ownerOf(alias: AliasId): AccountId | undefined
   areFriends(a: AccountId, b: AccountId): boolean
+  /** The epoch of the account's newest connection, read after the conversations were locked. */
+  epochOf(account: AccountId): number | undefined
 }

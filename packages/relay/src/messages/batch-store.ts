@@ -19,6 +19,8 @@ export interface BatchStore {
 export interface BatchKeys {
   readonly conversations: ReadonlySet<ConversationId>
   readonly sentIds: readonly { readonly sender: AccountId; readonly id: string }[]
+  /** The accounts whose newest connections are asked for. */
+  readonly connected: ReadonlySet<AccountId>
   readonly addressed: readonly { readonly sender: AccountId; readonly alias: AliasId }[]
 }
 
@@ -27,6 +29,7 @@ export function keysOf(operations: readonly Operation[]): BatchKeys {
   return {
     conversations: new Set(operations.map(({ frame }) => frame.conv_id)),
     sentIds: operations.flatMap(sentIdsOf),
+    connected: new Set(operations.flatMap(({ account, epoch }) => (epoch === undefined ? [] : [account]))),
     addressed: operations.flatMap((operation) =>
       operation.kind === 'receipt' ? [] : [{ sender: operation.account, alias: operation.frame.to }],
     ),

@@ -19,17 +19,22 @@ import { encodeRow } from './stored-frames.ts'
 import { afterReading, withoutSeqs, withSeq } from './unread-seqs.ts'
 
 /** One frame to carry out, with the account that sent it. */
-export type Operation =
-  | { readonly kind: 'append'; readonly account: AccountId; readonly frame: ClientFrameOf<'msg'> }
-  | { readonly kind: 'retract'; readonly account: AccountId; readonly frame: ClientFrameOf<'retract'> }
-  | {
-      readonly kind: 'receipt'
-      readonly account: AccountId
-      readonly frame: ClientFrameOf<'delivered' | 'read'>
-    }
+export type Operation = {
+  readonly account: AccountId
+  /** The epoch of the connection that it came by. Undefined in a relay of one process. */
+  readonly epoch?: number | undefined
+} & (
+  | { readonly kind: 'append'; readonly frame: ClientFrameOf<'msg'> }
+  | { readonly kind: 'retract'; readonly frame: ClientFrameOf<'retract'> }
+  | { readonly kind: 'receipt'; readonly frame: ClientFrameOf<'delivered' | 'read'> }
+)
 
 /** What the sender of a frame gets, once the batch is on stable storage. */
-export type Outcome = Answered | { readonly refused: ProtocolError }
+export type Outcome =
+  | Answered
+  | { readonly refused: ProtocolError }
+  /** A newer connection of the account has begun, so the frame has no effect. */
+  | { readonly isReplaced: true }
 
 interface Answered {
   readonly answers: readonly RelayFrame[]
@@ -88,6 +93,12 @@ export class Batch {
   }
 
   apply(operation: Operation): void {
+    const { account, epoch } = operation
+    // What a replaced connection sent must not come after what the newer one sent (protocol, Delivery 3).
+    if (epoch !== undefined && this.#rows.epochOf(account) !== epoch) {
+      this.#outcomes.push({ isReplaced: true })
+      return
+    }
     try {
       this.#outcomes.push(this.#carryOut(operation))
     } catch (error) {

@@ -29,7 +29,7 @@ const MOST_ROWS = 400
 /** The part of a connection that deliveries use. */
 export type DeliveredConnection = Pick<
   Connection,
-  'account' | 'send' | 'sendAll' | 'bufferedBytes' | 'flush' | 'ping' | 'close'
+  'account' | 'epoch' | 'untilEpoch' | 'send' | 'sendAll' | 'bufferedBytes' | 'flush' | 'ping' | 'close'
 >
 
 /** The part of the mailbox reader that deliveries use. */

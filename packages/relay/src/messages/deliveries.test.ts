@@ -67,6 +67,8 @@ async function settled(): Promise<void> {
 function connectionOf(account: AccountId): DeliveredConnection {
   return {
     account,
+    epoch: undefined,
+    untilEpoch: undefined,
     bufferedBytes: 0,
     send: () => undefined,
     sendAll: () => undefined,

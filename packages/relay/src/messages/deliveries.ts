@@ -12,7 +12,7 @@ import {
   type DeliveryParts,
   type DeliveryReader,
 } from './connection-delivery.ts'
-import type { MailboxReader } from './mailbox-reader.ts'
+import type { Arrived, MailboxReader } from './mailbox-reader.ts'
 
 /**
  * How often a WebSocket ping is sent to connections that have unconfirmed retractions, notices or receipts.
@@ -60,9 +60,8 @@ export class Deliveries implements ConnectionFollower {
   frameReceived(connection: DeliveredConnection): void {
     const arrived = this.#find(connection)?.frameReceived()
     if (!arrived) return
-    const { reader, log } = this.#parts
-    const confirming = reader
-      .confirm(connection.account, arrived)
+    const { log } = this.#parts
+    const confirming = this.#confirm(connection, arrived)
       .catch((error) => log.error('confirm_failed', { error, account: connection.account }))
       .finally(() => this.#confirming.delete(confirming))
     this.#confirming.add(confirming)
@@ -110,6 +109,11 @@ export class Deliveries implements ConnectionFollower {
     clearInterval(this.#pings)
     await this.#look.stop()
     await Promise.all(this.#confirming)
+  }
+
+  async #confirm(connection: DeliveredConnection, arrived: Arrived): Promise<void> {
+    if (connection.untilEpoch) await connection.untilEpoch
+    await this.#parts.reader.confirm(connection.account, arrived, connection.epoch)
   }
 
   *#withheld() {

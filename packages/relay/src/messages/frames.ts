@@ -2,6 +2,7 @@
 import { type ClientFrameOf, encodeFrame, type Limits, ProtocolError } from '@sotto/protocol'
 import type { Bus } from '../cluster/bus.ts'
 import type { Connection } from '../gateway/connection.ts'
+import { ReplacedError } from '../gateway/epochs.ts'
 import type { Answers, FrameHandlers } from '../gateway/frame-handlers.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Operation } from './batch.ts'
@@ -30,7 +31,13 @@ export function messageFrames(parts: MessageFrameParts): FrameHandlers<Names> {
       connection.close('overload')
       return []
     }
-    const outcome = await commits.submit(operation)
+    // Frames that wait here go on in their order, before any that arrives later.
+    if (connection.untilEpoch) {
+      await connection.untilEpoch
+      if (connection.epoch === undefined) return [] // It could not begin, and closes.
+    }
+    const outcome = await commits.submit({ ...operation, epoch: connection.epoch })
+    if ('isReplaced' in outcome) throw new ReplacedError()
     if ('refused' in outcome) throw outcome.refused
     if (outcome.acknowledged) deliveries.acknowledged(connection, outcome.acknowledged)
     if (operation.kind === 'receipt') deliveries.confirmed(connection, operation.frame.conv_id)

@@ -184,8 +184,12 @@ export class MailboxReader {
     return readDue(this.#storage.sql, accounts)
   }
 
-  /** Records what has arrived, so that it is not sent again. */
-  async confirm(account: AccountId, arrived: Arrived): Promise<void> {
+  /**
+   * Records what has arrived, so that it is not sent again.
+   * @param epoch of the connection by which it arrived: what arrived by an older one than the newest is still
+   *   due. Undefined in a relay of one process
+   */
+  async confirm(account: AccountId, arrived: Arrived, epoch: number | undefined): Promise<void> {
     await this.#storage.transaction(async (sql) => {
       const retracted = await sql<{ conversation_id: number }>`
         SELECT DISTINCT conversation_id FROM messages
@@ -194,6 +198,7 @@ export class MailboxReader {
         ...arrived.receipts.keys(),
         ...retracted.map((row) => row.conversation_id),
       ])
+      if (epoch !== undefined && epoch !== (await readEpoch(sql, account))) return
       for (const [conversation, { toldRound, deliveredSeq, readSeq }] of arrived.receipts) {
         await sql`
           UPDATE lanes SET
@@ -218,6 +223,11 @@ function waitingFrameOf({ conv_id, alias_to, alias_from, unlisted_since, ...row 
   const isRetraction = kind === 'retraction'
   const withheldFrom = row.withheld_from ?? undefined
   return { position, seq, convId: conv_id, unlistedSince: unlisted_since, isRetraction, withheldFrom, frame }
+}
+
+async function readEpoch(sql: Sql, account: AccountId): Promise<number | undefined> {
+  const [row] = await sql<{ epoch: number }>`SELECT epoch FROM connections WHERE account_id = ${account}`
+  return row?.epoch
 }
 
 async function deleteRetractions(sql: Sql, account: AccountId, upToPosition: number): Promise<void> {

@@ -61,7 +61,7 @@ for (const engine of engines) {
           },
         ]),
       )
-      await reader.confirm(alice.id, { receipts, retractionPosition: 0, noticeIds: new Set() })
+      await reader.confirm(alice.id, { receipts, retractionPosition: 0, noticeIds: new Set() }, undefined)
     }
 
     test('both sides share one counter, and messages are read in its order', async () => {

@@ -98,7 +98,26 @@ async function readRows(sql: Sql, keys: BatchKeys): Promise<BatchRows> {
     FROM json_to_recordset(${json(pairsOf(keys, ownerRows))}::text::json) AS asked (low_id BIGINT, high_id BIGINT)
     JOIN conversations ON conversations.low_id = asked.low_id AND conversations.high_id = asked.high_id
     WHERE is_open = 1`
-  return batchRowsOf({ conversationRows, laneRows, mailboxRows, aliasRows, ownerRows, sentRows, friendRows })
+  // A statement of its own, after the one that locks the conversations: it must see which connections began while
+  // this transaction waited for the locks. An older connection's frames thus never follow those of a newer one.
+  const epochRows = await sql<EpochRow>`
+    SELECT account_id, epoch FROM connections
+    WHERE account_id IN (SELECT json_array_elements_text(${json([...keys.connected])}::text::json)::bigint)`
+  return batchRowsOf({
+    epochRows,
+    conversationRows,
+    laneRows,
+    mailboxRows,
+    aliasRows,
+    ownerRows,
+    sentRows,
+    friendRows,
+  })
+}
+
+interface EpochRow {
+  account_id: AccountId
+  epoch: number
 }
 
 interface SentRow {
@@ -142,6 +161,7 @@ function pairsOf(
 }
 
 function batchRowsOf(rows: {
+  epochRows: readonly EpochRow[]
   conversationRows: readonly ConversationRow[]
   laneRows: readonly LaneRow[]
   mailboxRows: readonly {
@@ -174,6 +194,7 @@ function batchRowsOf(rows: {
   const aliases = new Map(rows.aliasRows.map((row) => [row.id, row.alias_id]))
   const owners = new Map(rows.ownerRows.map((row) => [row.alias_id, row.account_id]))
   const sent = new Map(rows.sentRows.map((row) => [`${row.sender_id} ${row.message_id}`, sentIdOf(row)]))
+  const epochs = new Map(rows.epochRows.map((row) => [row.account_id, row.epoch]))
   const friends = new Set(rows.friendRows.map((row) => `${row.low_id} ${row.high_id}`))
   return {
     conversation: (convId) => conversations.get(convId),
@@ -181,6 +202,7 @@ function batchRowsOf(rows: {
     sentId: (sender, id) => sent.get(`${sender} ${id}`),
     aliasOf: (account) => found(aliases.get(account)),
     ownerOf: (alias) => owners.get(alias),
+    epochOf: (account) => epochs.get(account),
     areFriends: (a, b) => friends.has(`${Math.min(a, b)} ${Math.max(a, b)}`),
   }
 }

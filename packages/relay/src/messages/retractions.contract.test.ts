@@ -59,7 +59,11 @@ for (const engine of engines) {
       const { reader, bob } = world
       const [first] = await reader.read(bob.id, 0, 1)
       const retractionPosition = first?.position ?? 0
-      await reader.confirm(bob.id, { retractionPosition, noticeIds: new Set(), receipts: new Map() })
+      await reader.confirm(
+        bob.id,
+        { retractionPosition, noticeIds: new Set(), receipts: new Map() },
+        undefined,
+      )
       expect([await retracting('a3'), await retracting('a4')]).toEqual(['accepted', 'MAILBOX_FULL'])
       expect(await countsOf(world.store.storage)).toEqual([])
     })

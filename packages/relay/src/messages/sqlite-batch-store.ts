@@ -80,6 +80,9 @@ function prepare({ database }: SqliteEngine) {
     friends: database.prepare<{ is_open: number }, [number, number]>(
       'SELECT is_open FROM conversations WHERE low_id = ? AND high_id = ? AND is_open = 1',
     ),
+    epoch: database.prepare<{ epoch: number }, [number]>(
+      'SELECT epoch FROM connections WHERE account_id = ?',
+    ),
     deleteDelivered: database.prepare<{ kind: number; bytes: number }, [number, number, number]>(
       `DELETE FROM messages WHERE conversation_id = ? AND recipient_id = ? AND seq <= ?
        RETURNING kind, octet_length(payload) AS bytes`,
@@ -186,6 +189,10 @@ class SqliteBatchRows implements BatchRows {
 
   areFriends(a: AccountId, b: AccountId): boolean {
     return this.#statements.friends.get(Math.min(a, b), Math.max(a, b)) !== null
+  }
+
+  epochOf(account: AccountId): number | undefined {
+    return this.#statements.epoch.get(account)?.epoch
   }
 
   #readConversation(convId: ConversationId): Conversation | undefined {

@@ -5,6 +5,7 @@ import { channelSearch } from './migrations/channel-search.ts'
 import { channels } from './migrations/channels.ts'
 import { cleanNames } from './migrations/clean-names.ts'
 import { closedChannels } from './migrations/closed-channels.ts'
+import { connections } from './migrations/connections.ts'
 import { dayFigures } from './migrations/day-figures.ts'
 import { foundation } from './migrations/foundation.ts'
 import { friendRequests } from './migrations/friend-requests.ts'
@@ -36,7 +37,7 @@ import { unlistedLanes } from './migrations/unlisted-lanes.ts'
  * Migrations after which relays that do not know them still work on the store, so that an upgrade can go
  * back. They add what older relays do not read and need not write. All others have no way back.
  */
-const additive: ReadonlySet<Migration> = new Set([longHolds, leases])
+const additive: ReadonlySet<Migration> = new Set([longHolds, leases, connections])
 
 /** Every migration from an empty store to this relay's schema, oldest first. */
 export const migrations: readonly Migration[] = [
@@ -71,6 +72,7 @@ export const migrations: readonly Migration[] = [
   reports,
   longHolds,
   leases,
+  connections,
 ]
 
 /** The schema of this relay: how many migrations its store has. */

@@ -43,6 +43,7 @@ const WRITTEN_AT_ANY_TIME = {
     'media_total',
     'day_figures',
     'leases',
+    'connections',
   ],
   columns: ['failing_since', 'told_delivered_seq', 'told_read_seq', 'unlisted_since'],
 }
