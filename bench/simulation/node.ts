@@ -7,6 +7,7 @@ import type { LiveKeys } from '../../packages/relay/src/accounts/relay-keys.ts'
 import { Tokens } from '../../packages/relay/src/accounts/tokens.ts'
 import type { Bus } from '../../packages/relay/src/cluster/bus.ts'
 import { openSharedBus } from '../../packages/relay/src/cluster/shared-bus.ts'
+import { Epochs } from '../../packages/relay/src/gateway/epochs.ts'
 import { type Admission, Gateway, type SocketData } from '../../packages/relay/src/gateway/gateway.ts'
 import { createMessages } from '../../packages/relay/src/messages/messages.ts'
 import type { Clock } from '../../packages/relay/src/operations/clock.ts'
@@ -48,6 +49,7 @@ export class SimulatedNode {
     const messages = createMessages(shared)
     const gateway = new Gateway({
       ...shared,
+      epochs: new Epochs(shared),
       rates: undefined,
       handlers: messages.frames,
       calls: async () => {
