@@ -24,12 +24,10 @@ import type { MaintenanceTask } from './operations/maintenance.ts'
 import type { SecurityLog } from './operations/security-log.ts'
 import type { createPayments } from './payments/payments.ts'
 import type { createPush } from './push/push.ts'
-import type { Storage } from './storage/storage.ts'
 import type { ReserveRate } from './vanity/vanity.ts'
 
 /** The parts that tasks belong to. */
 export interface MaintainedParts {
-  readonly storage: Storage
   readonly bus: Bus
   readonly clock: Clock
   readonly limits: Limits
@@ -56,47 +54,55 @@ export interface MaintainedParts {
 }
 
 export function maintenanceTasks(parts: MaintainedParts): readonly MaintenanceTask[] {
-  const { storage, clock, clockTrust, durability, logoutWatch, keyRings, deletion, limits } = parts
+  const { clock, clockTrust, durability, logoutWatch, keyRings, deletion, limits } = parts
   const { channels, messages, media, payments } = parts
   const { reserveRate, push, calls, gateway, rates, certificates, adminPage, figures } = parts
   return [
     // Only begins it: an order takes longer than a pass may.
     { name: 'certificate', run: async () => certificates?.maintain() },
+    // Early, so that it runs at the same moment of each minute.
+    { name: 'figures', run: () => figures.write() },
     { name: 'durability', run: () => durability.run() },
     { name: 'logouts', run: () => logoutWatch.check() },
     { name: 'keys', run: () => keyRings.check() },
-    {
-      name: 'old keys',
-      needsTrustedClock: true,
-      run: () =>
-        keyRings.deleteUnused({
-          token: limits.tokenSeconds * 1000,
-          challenge: limits.challengeSeconds * 1000,
-          media: limits.mediaLinkSeconds * 1000,
-        }),
-    },
     { name: 'sent id counts', run: () => messages.sentIdCounts.save() },
-    { name: 'expiry', needsTrustedClock: true, run: (signal) => messages.expiry.sweep(signal) },
-    // Also deletes the records of revoked tokens, which must not happen before those tokens expire.
-    { name: 'accounts', needsTrustedClock: true, run: () => purgeExpired(storage, clock.now()) },
     { name: 'proof of work', run: async () => parts.difficulty.look() },
-    { name: 'invites', needsTrustedClock: true, run: () => eraseEndedInvites(parts) },
-    { name: 'reports', needsTrustedClock: true, run: () => eraseOldReports(parts) },
-    { name: 'suspensions', needsTrustedClock: true, run: () => liftEnded(parts) },
     { name: 'withheld messages', run: () => messages.releaseLifted() },
-    { name: 'deleted accounts', run: () => deletion.resume() },
-    { name: 'deleted channels', run: () => channels.purges.resume() },
-    { name: 'rejections', needsTrustedClock: true, run: () => forgetRejections(storage, parts) },
-    // Without a trusted clock it still removes deleted blobs, but nothing expires.
-    { name: 'media', run: async (signal) => media.sweep(signal, await clockTrust.isTrusted()) },
-    { name: 'orders', needsTrustedClock: true, run: () => payments.forgetParties() },
-    { name: 'reserves', needsTrustedClock: true, run: () => reserveRate.eraseOld() },
-    { name: 'push', run: (signal) => push.sweep(signal) },
+    { name: 'push', run: ({ signal }) => push.sweep(signal) },
     { name: 'request rates', run: () => rates.dropUnused() },
     { name: 'offers', run: () => calls.eraseExpiredOffers() },
     { name: 'frame rates', run: () => gateway.dropUnusedRates() },
-    { name: 'figures', run: () => figures.write() },
     { name: 'security log', run: () => parts.securityLog.sweep() },
     { name: 'admin page', run: () => adminPage.closeUnneeded() },
+    ...[
+      expiring('old keys', ({ storage }) =>
+        keyRings.deleteUnused(
+          {
+            token: limits.tokenSeconds * 1000,
+            challenge: limits.challengeSeconds * 1000,
+            media: limits.mediaLinkSeconds * 1000,
+          },
+          storage,
+        ),
+      ),
+      expiring('expiry', (work) => messages.expiry.sweep(work)),
+      // Also deletes the records of revoked tokens, which must not happen before those tokens expire.
+      expiring('accounts', ({ storage }) => purgeExpired(storage, clock.now())),
+      expiring('invites', ({ storage }) => eraseEndedInvites({ ...parts, storage })),
+      expiring('reports', ({ storage }) => eraseOldReports({ ...parts, storage })),
+      expiring('suspensions', ({ storage }) => liftEnded({ ...parts, storage })),
+      expiring('rejections', ({ storage }) => forgetRejections(storage, parts)),
+      expiring('orders', ({ storage }) => payments.forgetParties(storage)),
+      expiring('reserves', ({ storage }) => reserveRate.eraseOld(storage)),
+    ],
+    // Without a trusted clock it still removes deleted blobs, but nothing expires.
+    { name: 'media', onOneNode: true, run: async (work) => media.sweep(work, await clockTrust.isTrusted()) },
+    { name: 'deleted accounts', onOneNode: true, run: () => deletion.resume() },
+    { name: 'deleted channels', onOneNode: true, run: () => channels.purges.resume() },
   ]
+}
+
+/** A task that makes things expire, for all nodes. */
+function expiring(name: string, run: MaintenanceTask['run']): MaintenanceTask {
+  return { name, needsTrustedClock: true, onOneNode: true, run }
 }

@@ -13,6 +13,7 @@ import { Difficulty, memberInviteRoutes, openGate } from './admission/admission.
 import { createCalls } from './calls/calls.ts'
 import { openCertificates } from './certificates/certificates.ts'
 import { createChannels } from './channels/channels.ts'
+import { Lease } from './cluster/lease.ts'
 import { openBus } from './cluster/open-bus.ts'
 import type { Config } from './config.ts'
 import { friendRoutes } from './friends/friends.ts'
@@ -47,7 +48,7 @@ import { readReadiness } from './operations/readiness.ts'
 import { RelayMetrics } from './operations/relay-metrics.ts'
 import { within } from './operations/within.ts'
 import { createOperatorCommands, foldersOf, openKeyRings, openSecurityLogOf } from './operator-commands.ts'
-import { createMethods, createPayments } from './payments/payments.ts'
+import { createPayments } from './payments/payments.ts'
 import { createPush } from './push/push.ts'
 import { openStorage } from './storage/open-storage.ts'
 import { reportingFull, type Storage } from './storage/storage.ts'
@@ -152,15 +153,16 @@ async function startOn(
   const messages = createMessages(shared)
   await messages.sentIdCounts.load()
   const vanityRules = new VanityRules(config.vanityRules, parts)
-  const methods = createMethods(config.payments, { ...shared, publicUrl })
+  const paymentLease = new Lease('payments', shared)
   const payments = createPayments({
     ...shared,
     publicUrl,
-    methods,
+    config: config.payments,
+    turns: paymentLease,
     goods: createGoods(vanityRules),
     isClockTrusted: () => clockTrust.isTrusted(),
   })
-  const { orders, describePaying, ledger } = payments
+  const { orders, describePaying, ledger, methods } = payments
   const channels = createChannels({ ...shared, orders, describePaying })
   const rates = new RequestRates(config.rates, shared)
   const media = createMedia({
@@ -261,7 +263,8 @@ async function startOn(
     certificate: () => certificate,
   })
   const eventLoopDelay = config.metrics && measureEventLoopDelay(metrics.all, clock)
-  await payments.start()
+  await paymentLease.start()
+  await payments.watcher.start()
   await push.start()
   deletion.start()
   channels.purges.start()
@@ -291,6 +294,8 @@ async function startOn(
     },
     log,
   })
+  const sweepLease = new Lease('sweeps', shared)
+  await sweepLease.start()
   const maintenance = startMaintenance(
     maintenanceTasks({
       ...shared,
@@ -312,7 +317,7 @@ async function startOn(
       adminPage,
       figures,
     }),
-    shared,
+    { ...shared, turns: sweepLease },
   )
   return {
     port: listener.port,
@@ -324,8 +329,8 @@ async function startOn(
       const parts = [
         operatorSocket.stop(),
         adminPage.close(),
-        maintenance.stop(),
-        payments.stop(),
+        maintenance.stop().then(() => sweepLease.stop()),
+        payments.watcher.stop().then(() => paymentLease.stop()),
         push.stop(),
         space.stop(),
         deletion.stop(),

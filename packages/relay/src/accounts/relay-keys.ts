@@ -165,8 +165,11 @@ export class RelayKeyRings {
    * Deletes old keys that verify nothing any more.
    * @param lifeMs for how long what each purpose's key signs is valid
    */
-  async deleteUnused(lifeMs: Readonly<Record<Exclude<RotatedPurpose, 'vapid'>, number>>): Promise<void> {
-    const { storage, clock, countSubscriptions } = this.#parts
+  async deleteUnused(
+    lifeMs: Readonly<Record<Exclude<RotatedPurpose, 'vapid'>, number>>,
+    storage: Storage = this.#parts.storage,
+  ): Promise<void> {
+    const { clock, countSubscriptions } = this.#parts
     const lives = { ...lifeMs, vapid: SUBSCRIBING_MS }
     let isDeleted = false
     for (const purpose of ROTATED) {

@@ -152,7 +152,9 @@ export class Lease implements Turns {
     this.#turn = turn
     const works = this.#works.map((work) =>
       work(turn).catch((error) => {
-        if (!over.signal.aborted) log.error('lease_work_failed', { reason: this.#name, error })
+        if (over.signal.aborted) return
+        log.error('lease_work_failed', { reason: this.#name, error })
+        this.#end(turn) // The next look begins another turn.
       }),
     )
     this.#working = Promise.all(works)

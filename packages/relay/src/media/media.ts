@@ -8,6 +8,7 @@ import type { Clock } from '../operations/clock.ts'
 import type { DiskSpace } from '../operations/disk-space.ts'
 import type { Log } from '../operations/log.ts'
 import type { RandomBytes } from '../operations/random.ts'
+import type { Sliced } from '../operations/slices.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { BlobStore } from './blob-store.ts'
 import { MediaBudget } from './budget.ts'
@@ -99,6 +100,7 @@ export function createMedia(parts: {
      * Removes what has expired or is not needed, one batch at a time. @param mayExpire false while the clock
      * is not trusted
      */
-    sweep: (signal: AbortSignal, mayExpire: boolean): Promise<void> => sweep.run(signal, mayExpire),
+    sweep: ({ storage, signal }: Sliced, mayExpire: boolean): Promise<void> =>
+      sweep.run(signal, mayExpire, storage),
   }
 }

@@ -15,7 +15,9 @@ const UNKNOWN_OBJECT_MS = 3_600_000
 
 /** Removes from the store and from the database what is no longer needed. */
 export class Sweep {
-  readonly #parts: UploadParts & { readonly log: Log }
+  readonly #shared: UploadParts & { readonly log: Log }
+  /** With the store of the present pass. */
+  #parts: UploadParts & { readonly log: Log }
   /** Where the last listing of the store ended. */
   #listedTo: string | undefined
   /**
@@ -25,11 +27,13 @@ export class Sweep {
   #failedRemoval: { readonly object: string } | undefined
 
   constructor(parts: UploadParts & { readonly log: Log }) {
+    this.#shared = parts
     this.#parts = parts
   }
 
   /** One pass. @param mayExpire false while the clock is not trusted */
-  async run(signal: AbortSignal, mayExpire: boolean): Promise<void> {
+  async run(signal: AbortSignal, mayExpire: boolean, storage = this.#shared.storage): Promise<void> {
+    this.#parts = { ...this.#shared, storage }
     if (mayExpire) {
       await this.#each(await findDeadWrites(this.#parts), signal, (write) => endDeadWrite(write, this.#parts))
       await this.#expire(signal)

@@ -3,6 +3,7 @@ import { encodeFrame, errorMeanings, type Limits } from '@sotto/protocol'
 import type { Bus } from '../cluster/bus.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
+import type { Sliced } from '../operations/slices.ts'
 import { workThrough } from '../operations/work-through.ts'
 import type { AccountId, Sql, Storage } from '../storage/storage.ts'
 import { MESSAGE_KINDS } from './batch-rows.ts'
@@ -42,21 +43,24 @@ export class Expiry {
    * Checks the next rows for expiry, starting where the previous pass stopped. Needs a clock that can be
    * trusted.
    */
-  async sweep(signal: AbortSignal = new AbortController().signal): Promise<void> {
-    const { storage, clock, limits } = this.#parts
+  async sweep(given: Partial<Sliced> = {}): Promise<void> {
+    const { clock, limits } = this.#parts
+    const { storage = this.#parts.storage, signal = new AbortController().signal } = given
+    const work = { storage, signal }
     const now = clock.now()
     const before = now - limits.messageLifeDays * DAY_MS
-    await this.#expireMessages(before, signal)
+    await this.#expireMessages(before, work)
     await storage.transaction(
       (sql) => sql`DELETE FROM notices WHERE created_at < ${before} AND kept_for IS NULL`,
     )
-    await this.#forgetSentIds(now - limits.sentIdDays * DAY_MS, signal)
+    await this.#forgetSentIds(now - limits.sentIdDays * DAY_MS, work)
   }
 
   // The messages and retractions of a lane are in order of time, so its first one shows whether any has
   // expired.
-  async #expireMessages(before: number, signal: AbortSignal): Promise<void> {
-    const { storage, log } = this.#parts
+  async #expireMessages(before: number, work: Sliced): Promise<void> {
+    const { log } = this.#parts
+    const { storage, signal } = work
     for (let seen = 0; seen < LANES_PER_PASS && !signal.aborted; seen += CHUNK) {
       const after = this.#lastLane
       const lanes = await storage.sql<{
@@ -73,7 +77,10 @@ export class Expiry {
         ORDER BY conversation_id, recipient_id LIMIT ${CHUNK}`
       const due = lanes.filter(({ oldest }) => oldest !== null && oldest < before)
       const onFailure = (error: unknown): void => log.error('expiry_failed', { error })
-      const failed = await workThrough(due, (lane) => this.#expireLane(lane, before), { onFailure })
+      const failed = await workThrough(due, (lane) => this.#expireLane(lane, before, storage), {
+        onFailure,
+        signal,
+      })
       if (failed) {
         this.#lastLane = failed
         return
@@ -86,8 +93,9 @@ export class Expiry {
   async #expireLane(
     lane: { conversation_id: number; recipient_id: AccountId },
     before: number,
+    storage: Storage,
   ): Promise<void> {
-    const { storage, bus, clock } = this.#parts
+    const { bus, clock } = this.#parts
     const { conversation_id: conversation, recipient_id: recipient } = lane
     const expiry = await storage.transaction(async (sql) => {
       // Locks the conversation first, in the same order as every other transaction.
@@ -148,8 +156,7 @@ export class Expiry {
   }
 
   // Scans by key, in small steps. An index by age would make every sent message more expensive.
-  async #forgetSentIds(before: number, signal: AbortSignal): Promise<void> {
-    const { storage } = this.#parts
+  async #forgetSentIds(before: number, { storage, signal }: Sliced): Promise<void> {
     for (let seen = 0; seen < IDS_PER_PASS && !signal.aborted; seen += CHUNK) {
       const after = this.#lastSentId
       const ids = await storage.sql<{ sender_id: number; message_id: string; at: number }>`

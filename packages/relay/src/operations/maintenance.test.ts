@@ -10,11 +10,20 @@ import type { Storage } from '../storage/storage.ts'
 import { ClockTrust, trustClockAgain } from './clock-trust.ts'
 import { createLog } from './log.ts'
 import { type MaintenanceTask, startMaintenance } from './maintenance.ts'
+import type { Sliced } from './slices.ts'
+import type { Turn, Turns } from './turns.ts'
 
 const clock = clockAt(1_800_000_000_000)
 const log = createLog('silent')
 let folder: string
 let storage: Storage
+let turn: Turn | undefined
+const turns: Turns = {
+  get current() {
+    return turn
+  },
+  inEach: () => undefined,
+}
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sotto-maintenance-'))
@@ -31,9 +40,9 @@ function start(tasks: readonly MaintenanceTask[]) {
   let onEnd: ((names: string[]) => void) | undefined
   const recorded = tasks.map((task) => ({
     ...task,
-    run: (signal: AbortSignal) => {
+    run: (work: Sliced) => {
       ran.push(task.name)
-      return task.run(signal)
+      return task.run(work)
     },
   }))
   const end = {
@@ -44,7 +53,7 @@ function start(tasks: readonly MaintenanceTask[]) {
     },
   }
   const clockTrust = new ClockTrust({ storage, clock, log })
-  const maintenance = startMaintenance([...recorded, end], { clockTrust, log, everyMs: 5 })
+  const maintenance = startMaintenance([...recorded, end], { clockTrust, log, storage, turns, everyMs: 5 })
   const ended = (): Promise<string[]> =>
     new Promise((resolve) => {
       onEnd = resolve
@@ -91,7 +100,7 @@ test('stop aborts the running task, waits for it, and starts no other pass', asy
   const { stop } = start([
     {
       name: 'slow',
-      run: async (signal) => {
+      run: async ({ signal }) => {
         passes += 1
         started.resolve()
         await new Promise((resolve) => signal.addEventListener('abort', resolve))
@@ -101,4 +110,20 @@ test('stop aborts the running task, waits for it, and starts no other pass', asy
   await started.promise
   await stop()
   expect(passes).toBe(1)
+})
+
+test('tasks for one node run only in its turn, and with what the turn gives them', async () => {
+  const got: Storage[] = []
+  const { pass, stop } = start([
+    { name: 'sweep', onOneNode: true, run: (work) => void got.push(work.storage) },
+    { name: 'rates', run: () => undefined },
+  ])
+  expect(await pass()).toEqual(['rates'])
+  const fenced = { ...storage }
+  turn = { storage: fenced, signal: new AbortController().signal }
+  expect(await pass()).toEqual(['sweep', 'rates'])
+  turn = undefined
+  expect(await pass()).toEqual(['rates'])
+  await stop()
+  expect(got.every((each) => each === fenced)).toBe(true)
 })

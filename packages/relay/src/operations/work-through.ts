@@ -1,5 +1,7 @@
 // Works on many things, one at a time, so that a failed one does not stop the others.
 
+import { TurnOver } from './turns.ts'
+
 /** After this many failures, something that all of them need is assumed to be unavailable. */
 const MOST_FAILURES = 3
 
@@ -19,6 +21,7 @@ export async function workThrough<T>(
     try {
       await work(thing)
     } catch (error) {
+      if (error instanceof TurnOver) return undefined // The lease has said so.
       onFailure(error)
       failures += 1
       if (failures === MOST_FAILURES) return thing

@@ -17,7 +17,8 @@ import type { FinalAmounts, Ledger, LedgerEntries, OrderPending, PaymentSeen } f
 
 const DAY_MS = 86_400_000
 
-interface LedgerParts {
+/** What the ledger is built from. */
+export interface LedgerParts {
   readonly storage: Storage
   readonly bus: Bus
   readonly clock: Clock

@@ -3,6 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
+import { TurnOver } from '../operations/turns.ts'
 import { isDiskFull, type Storage } from '../storage/storage.ts'
 
 /** How often the next end is compared with the clock. This reads nothing from the store. */
@@ -81,7 +82,7 @@ export class OrderEnds {
         await this.check()
       } catch (error) {
         waitMs = READ_EVERY_MS
-        if (!isDiskFull(error)) log.error('order_sweep_failed', { error })
+        if (!(isDiskFull(error) || error instanceof TurnOver)) log.error('order_sweep_failed', { error })
       }
       await pause(waitMs, undefined, { signal }).catch(() => undefined) // stop() ends the pause early.
     }

@@ -5,7 +5,6 @@ import type { Log } from '../operations/log.ts'
 import type { RandomBytes } from '../operations/random.ts'
 import { SettingError } from '../operations/setting-error.ts'
 import type { Storage } from '../storage/storage.ts'
-import { PaymentMethods } from './payment-methods.ts'
 import type { PaymentSettingText } from './payment-settings.ts'
 import type { PaymentProvider } from './provider.ts'
 import { DevPayments } from './providers/dev.ts'
@@ -96,11 +95,11 @@ export interface ProviderParts {
 }
 
 /** Builds the providers. @throws SettingError if one needs another setting that is not set */
-export function createMethods(config: PaymentConfig, parts: ProviderParts): PaymentMethods {
-  return new PaymentMethods(config.flatMap((chosen) => createProviders(chosen, parts)))
+export function createProviders(config: PaymentConfig, parts: ProviderParts): PaymentProvider[] {
+  return config.flatMap((chosen) => providersOf(chosen, parts))
 }
 
-function createProviders(
+function providersOf(
   config: ProviderConfig,
   { publicUrl, ...parts }: ProviderParts,
 ): readonly PaymentProvider[] {

@@ -9,12 +9,22 @@ export interface Offer {
 
 /** All methods. */
 export class PaymentMethods {
-  readonly providers: readonly PaymentProvider[]
-  readonly #offers: readonly Offer[]
+  #providers: readonly PaymentProvider[]
+  #offers: readonly Offer[]
 
   constructor(providers: readonly PaymentProvider[]) {
-    this.providers = providers
-    this.#offers = providers.flatMap((provider) => provider.methods.map((method) => ({ method, provider })))
+    this.#providers = providers
+    this.#offers = offersOf(providers)
+  }
+
+  get providers(): readonly PaymentProvider[] {
+    return this.#providers
+  }
+
+  /** Replaces the providers, by some with the same methods. */
+  use(providers: readonly PaymentProvider[]): void {
+    this.#providers = providers
+    this.#offers = offersOf(providers)
   }
 
   /** The method of this asset; undefined if it is not set up (any more). */
@@ -59,6 +69,10 @@ export class PaymentMethods {
     const providers = assets.map((asset) => this.providerOf(asset))
     return Math.min(now, ...providers.map((provider) => provider?.seenUntil(now) ?? now))
   }
+}
+
+function offersOf(providers: readonly PaymentProvider[]): Offer[] {
+  return providers.flatMap((provider) => provider.methods.map((method) => ({ method, provider })))
 }
 
 // `evm:1/0xdac1…` is on `evm:1`.

@@ -6,30 +6,31 @@ import type { WebPage } from '../listener/web-pages.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import type { RandomBytes } from '../operations/random.ts'
+import type { Turns } from '../operations/turns.ts'
 import type { Storage } from '../storage/storage.ts'
-import { forgetTroubles, listChains } from './chain-store.ts'
+import { listChains } from './chain-store.ts'
 import type { AllGoods } from './goods.ts'
 import { PaymentLedger } from './ledger.ts'
 import { isAnyLost } from './lost-payments.ts'
-import { findOrderByPage, type Order } from './order.ts'
-import { OrderEnds } from './order-ends.ts'
-import { forgetParties, sweepOrders } from './order-expiry.ts'
+import { findOrderByPage } from './order.ts'
+import { forgetParties } from './order-expiry.ts'
 import { Orders } from './orders.ts'
-import type { PaymentMethods } from './payment-methods.ts'
+import { createProviders, type PaymentConfig } from './payment-config.ts'
+import { PaymentMethods } from './payment-methods.ts'
 import { PaymentPages } from './payment-page/payment-page.ts'
 import { findPaymentView } from './payment-views.ts'
-import type { PaymentProvider } from './provider.ts'
+import { PaymentWatcher } from './payment-watcher.ts'
 import { describePayingWith, orderRoutes } from './routes.ts'
 
 export { endHold, eraseOrders } from './erase.ts'
 export type { Goods } from './goods.ts'
 export { findOrder, isHeld, lockOrder, markBound, type Order, soldAt } from './order.ts'
 export { moveDepositIndexAhead, type OrderRequest, type Orders } from './orders.ts'
-export { createMethods, describePayments } from './payment-config.ts'
+export { describePayments } from './payment-config.ts'
 export type { DescribePaying } from './routes.ts'
 
 /** Builds payments. */
-export function createPayments(parts: {
+export function createPayments(given: {
   storage: Storage
   bus: Bus
   clock: Clock
@@ -37,11 +38,16 @@ export function createPayments(parts: {
   limits: Limits
   log: Log
   publicUrl: URL | undefined
-  methods: PaymentMethods
+  config: PaymentConfig
   goods: AllGoods
   isClockTrusted: () => Promise<boolean>
+  /** The turns of watching for payments and ending orders. */
+  turns: Turns
 }) {
-  const { providers } = parts.methods
+  const { storage } = given
+  const providersOn = (on: Storage) => createProviders(given.config, { ...given, storage: on })
+  const methods = new PaymentMethods(providersOn(storage))
+  const parts = { ...given, methods }
   const ledger = new PaymentLedger(parts)
   const orders = new Orders(parts)
   const describePaying = describePayingWith(parts)
@@ -50,30 +56,16 @@ export function createPayments(parts: {
     const order = await findOrderByPage(parts.storage.sql, token)
     if (order) await orders.choose(order.order_id, method)
   }
-  let failedOrder: Order | undefined
-  const ends = new OrderEnds({
-    ...parts,
-    seenUntil: (now) => providers.map((provider) => provider.seenUntil(now)),
-    sweep: async () => {
-      failedOrder = await sweepOrders({ ...parts, ledger }, { after: failedOrder })
-    },
-  })
+  const watcher = new PaymentWatcher({ ...parts, ledger, providersOn })
   return {
     orders,
     describePaying,
     routes: orderRoutes({ ...parts, orders, describePaying }),
     ledger,
-    pages: [...new PaymentPages({ ...parts, find, choose }).pages, ...providers.flatMap(callbackPages)],
-    start: async (): Promise<void> => {
-      await forgetTroubles(parts.storage)
-      for (const provider of providers) await provider.start(ledger)
-      ends.start()
-    },
-    stop: async (): Promise<void> => {
-      await ends.stop()
-      await Promise.all(providers.map((provider) => provider.stop()))
-    },
-    forgetParties: () => forgetParties(parts),
+    methods,
+    pages: [...new PaymentPages({ ...parts, find, choose }).pages, ...callbackPages(methods)],
+    watcher,
+    forgetParties: (on: Storage) => forgetParties({ ...parts, storage: on }),
     /**
      * Why payments of chains wait: `evm:1 stopped`, `tron few`; and `lost` if a payment is lost that had
      * counted, and the operator has not settled it.
@@ -81,7 +73,7 @@ export function createPayments(parts: {
     troubles: async (): Promise<string[]> => {
       const chains = await listChains(parts.storage)
       const waiting = chains.flatMap(({ scope, trouble }) => (trouble ? [`${scope} ${trouble}`] : []))
-      for (const provider of providers) {
+      for (const provider of methods.providers) {
         const trouble = provider.trouble?.()
         if (trouble) waiting.push(`${provider.name} ${trouble}`)
       }
@@ -90,8 +82,15 @@ export function createPayments(parts: {
   }
 }
 
-function callbackPages({ callback }: PaymentProvider): WebPage[] {
-  if (!callback) return []
-  const path = `/payments/${callback.name}`
-  return [{ path, methods: ['POST'], rate: 'callback', answer: ({ request }) => callback.answer(request) }]
+// The providers change with each turn, and their callbacks with them.
+function callbackPages(methods: PaymentMethods): WebPage[] {
+  return methods.providers.flatMap(({ callback: first }): WebPage[] => {
+    if (!first) return []
+    const { name } = first
+    const answer: WebPage['answer'] = ({ request }) => {
+      const callback = methods.providers.map(({ callback }) => callback).find((each) => each?.name === name)
+      return (callback ?? first).answer(request)
+    }
+    return [{ path: `/payments/${name}`, methods: ['POST'], rate: 'callback', answer }]
+  })
 }

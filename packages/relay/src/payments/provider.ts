@@ -188,8 +188,11 @@ export interface PaymentProvider {
    * A URI that fills in a payment in a wallet (EIP-681 and the like); undefined if there is no such scheme.
    */
   payUri?(destination: Pick<Destination, 'payTo' | 'asset' | 'amount'>): string
-  /** Starts to watch for payments. */
+  /** Starts to watch for payments. Only one node does so at a time. */
   start(ledger: Ledger): Promise<void>
+  /** Starts to learn what it needs for opening orders, while another node watches for payments. */
+  follow?(ledger: Ledger): Promise<void>
+  /** Ends either. Neither begins again. */
   stop(): Promise<void>
   /**
    * The time up to which all payments are known, in milliseconds since 1970. An order that ends later must

@@ -51,8 +51,8 @@ export class ReserveRate {
   }
 
   /** Erases what no longer counts. Runs periodically. */
-  async eraseOld(): Promise<void> {
-    const { storage, clock } = this.#parts
+  async eraseOld(storage = this.#parts.storage): Promise<void> {
+    const { clock } = this.#parts
     const before = clock.now() - (this.#rate ?? rates.reserve).perSeconds * 1000
     await storage.transaction((sql) => sql`DELETE FROM reserves WHERE at <= ${before}`)
   }

@@ -107,6 +107,11 @@ export class ChainReader {
     return this.#troubles?.current === 'stopped'
   }
 
+  /** Why payments wait, as the store has it from the node that reads the chain. */
+  get storedTrouble(): ChainState['trouble'] {
+    return this.#state?.trouble
+  }
+
   /** Continues from the position stored for `scope`, for example after a restart. */
   async resume(scope: string): Promise<void> {
     if (this.#scope === undefined) this.#begin(scope)

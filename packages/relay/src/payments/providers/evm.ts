@@ -6,6 +6,7 @@ import { getAddress } from 'viem/utils'
 import type { Clock } from '../../operations/clock.ts'
 import type { Log } from '../../operations/log.ts'
 import type { RandomBytes } from '../../operations/random.ts'
+import { TurnOver } from '../../operations/turns.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type {
   Confirmations,
@@ -59,6 +60,7 @@ class EvmPayments implements PaymentProvider {
   readonly #loops: Promise<void>[] = []
   #reader: ChainReader | undefined
   #holdingsRpc: Rpc | undefined
+  #isFollowing = false
   /** Whether the last round could read the chain. */
   #isReadable = false
   /** The tokens that match the settings. */
@@ -98,27 +100,42 @@ class EvmPayments implements PaymentProvider {
 
   /** Resolves without waiting for the chain, which may not be reachable now. Call it only once. */
   async start(ledger: Ledger): Promise<void> {
-    const { chainId, tokens, rpcUrls, otherRpcUrls, confirmations, agree, notChainIds } = this.#config
-    const { storage, clock, log } = this.#parts
-    const shared = { ledger, storage, clock, log, provider: this.name, confirmations }
-    const rpc = this.#rpcOf(rpcUrls, { chainId })
-    const reader = new ChainReader({ ...shared, rpc, agree, tokens: tokens.map(({ address }) => address) })
-    await reader.resume(`evm:${chainId}`)
-    this.#reader = reader
+    const { rpcUrls, otherRpcUrls, notChainIds } = this.#config
+    const { reader, rpc } = this.#open(ledger)
+    await reader.resume(`evm:${this.#config.chainId}`)
     this.#poll(reader, rpcUrls, {
       // Until a token was checked no order is opened in it, but payments for earlier orders are read.
-      before: async () => {
-        for (const token of tokens)
-          if (!this.#rightTokens.has(this.#assetOf(token.address))) await this.#checkToken(rpc, token)
-      },
+      before: () => this.#checkTokens(rpc),
       after: (isReadable) => {
         this.#isReadable = isReadable
       },
     })
     for (const url of otherRpcUrls) {
       const other = this.#rpcOf([url], { chainId: undefined, notChainIds })
-      this.#poll(new ChainReader({ ...shared, rpc: other, agree: 1, tokens: [] }), [url])
+      this.#poll(new ChainReader({ ...this.#readerParts(ledger), rpc: other, agree: 1, tokens: [] }), [url])
     }
+  }
+
+  /** Reads the position and the trouble that the node which reads the chain has stored. */
+  async follow(ledger: Ledger): Promise<void> {
+    const { reader, rpc } = this.#open(ledger)
+    const { signal } = this.#stopping
+    const rounds = async (): Promise<void> => {
+      while (!signal.aborted) {
+        try {
+          await this.#checkTokens(rpc)
+          await reader.resume(`evm:${this.#config.chainId}`)
+          this.#isReadable = reader.storedTrouble === undefined
+        } catch (error) {
+          this.#isReadable = false
+          if (!(error instanceof ChainUnreachable || signal.aborted))
+            this.#parts.log.error('chain_unread', { error })
+        }
+        await pause(this.#config.pollMs, undefined, { signal }).catch(() => undefined) // stop() ends it early.
+      }
+    }
+    this.#isFollowing = true
+    this.#loops.push(rounds())
   }
 
   async stop(): Promise<void> {
@@ -176,7 +193,8 @@ class EvmPayments implements PaymentProvider {
   // Without a position, the reader could start after the block that pays for an order.
   #canOpen(asset: string): boolean {
     const reader = this.#reader
-    return this.#rightTokens.has(asset) && reader?.position !== undefined && !reader.isStopped
+    const isStopped = this.#isFollowing ? reader?.storedTrouble === 'stopped' : reader?.isStopped
+    return this.#rightTokens.has(asset) && reader?.position !== undefined && !isStopped
   }
 
   #rpcOf(
@@ -208,7 +226,8 @@ class EvmPayments implements PaymentProvider {
       } catch (error) {
         after?.(false)
         // The problems of each endpoint were logged already.
-        if (!(error instanceof ChainUnreachable || signal.aborted)) log.error('chain_unread', { url, error })
+        const isKnown = error instanceof ChainUnreachable || error instanceof TurnOver
+        if (!(isKnown || signal.aborted)) log.error('chain_unread', { url, error })
       }
       if (reader.position?.height !== height) {
         height = reader.position?.height
@@ -226,6 +245,25 @@ class EvmPayments implements PaymentProvider {
       }
     }
     this.#loops.push(rounds())
+  }
+
+  #readerParts(ledger: Ledger) {
+    const { storage, clock, log } = this.#parts
+    return { ledger, storage, clock, log, provider: this.name, confirmations: this.#config.confirmations }
+  }
+
+  #open(ledger: Ledger): { reader: ChainReader; rpc: Rpc } {
+    const { chainId, tokens, rpcUrls, agree } = this.#config
+    const rpc = this.#rpcOf(rpcUrls, { chainId })
+    const addresses = tokens.map(({ address }) => address)
+    const reader = new ChainReader({ ...this.#readerParts(ledger), rpc, agree, tokens: addresses })
+    this.#reader = reader
+    return { reader, rpc }
+  }
+
+  async #checkTokens(rpc: Rpc): Promise<void> {
+    for (const token of this.#config.tokens)
+      if (!this.#rightTokens.has(this.#assetOf(token.address))) await this.#checkToken(rpc, token)
   }
 
   async #checkToken(rpc: Rpc, { address, decimals }: EvmToken): Promise<void> {

@@ -6,6 +6,7 @@ import { ProtocolError } from '@sotto/protocol'
 import { hexToBytes } from 'viem/utils'
 import type { Clock } from '../../operations/clock.ts'
 import type { Log } from '../../operations/log.ts'
+import { TurnOver } from '../../operations/turns.ts'
 import type {
   Confirmations,
   Destination,
@@ -126,7 +127,11 @@ export class TronPayments implements PaymentProvider {
   }
 
   async start(ledger: Ledger): Promise<void> {
-    this.#running = this.#run(ledger)
+    this.#running = this.#run(() => this.#round(ledger))
+  }
+
+  async follow(ledger: Ledger): Promise<void> {
+    this.#running = this.#run(() => this.#look(ledger))
   }
 
   async stop(): Promise<void> {
@@ -168,11 +173,11 @@ export class TronPayments implements PaymentProvider {
     return { have, need: this.#config.confirmations }
   }
 
-  async #run(ledger: Ledger): Promise<void> {
+  async #run(round: () => Promise<void>): Promise<void> {
     const { signal } = this.#stopping
     while (!signal.aborted) {
       try {
-        await this.#round(ledger)
+        await round()
         if (!this.#isReachable) this.#log.info('payments_reachable_again', { reason: this.name })
         this.#isReachable = true
       } catch (error) {
@@ -184,6 +189,7 @@ export class TronPayments implements PaymentProvider {
   }
 
   #logFailure(error: unknown): void {
+    if (error instanceof TurnOver) return // The lease has said so.
     if (!(error instanceof Unreachable)) {
       this.#log.error('payments_round_failed', { error, reason: this.name })
     } else if (this.#isReachable) {
@@ -217,6 +223,16 @@ export class TronPayments implements PaymentProvider {
     this.#isDisagreed = findings.isDisagreed
     this.#watchedToCheck = this.#watchedToCheck.filter((address) => !watchedNow.includes(address))
     this.#seenUntil = Math.max(this.#seenUntil, head.at - LAG_MS)
+  }
+
+  // While another node watches: whether orders can be opened, and the newest block.
+  async #look(ledger: Ledger): Promise<void> {
+    const isIdle = (await ledger.pending(this.name)).length === 0
+    if (isIdle && this.#isToken !== undefined) return
+    await this.#grid.begin()
+    await this.#checkToken()
+    this.#head = await this.#grid.head()
+    await this.#grid.end()
   }
 
   async #checkToken(): Promise<void> {

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { OrderId } from '@sotto/protocol'
 import type { Clock } from '../../operations/clock.ts'
 import type { Log } from '../../operations/log.ts'
+import { TurnOver } from '../../operations/turns.ts'
 import type { Sql } from '../../storage/storage.ts'
 import type { Ledger } from '../provider.ts'
 import { AnswerTooLarge, Unreachable } from './bounded-request.ts'
@@ -87,7 +88,8 @@ export class Polling {
       try {
         await this.#round()
       } catch (error) {
-        log.error('payments_round_failed', { error, reason: processor.name })
+        if (!(error instanceof TurnOver))
+          log.error('payments_round_failed', { error, reason: processor.name })
       }
       await this.#pause(pace.roundMs)
     }

@@ -107,7 +107,7 @@ export class WebhookPayments implements PaymentProvider {
   }
 
   isAvailable(): boolean {
-    return this.#ledger !== undefined && this.#polling?.isReachable === true
+    return this.#ledger !== undefined && this.#polling?.isReachable !== false
   }
 
   async open(order: OrderToOpen): Promise<Destination> {
@@ -129,6 +129,11 @@ export class WebhookPayments implements PaymentProvider {
     const record = (report: Report) => this.#record(report)
     const parts = { ledger, record, processor: this.#processor, clock: this.#clock, log: this.#log }
     this.#polling = new Polling({ ...parts, pace: this.#pace }, this.#stopping.signal)
+  }
+
+  // Notifications reach any node. Only one asks for those that were lost.
+  async follow(ledger: Ledger): Promise<void> {
+    this.#ledger = ledger
   }
 
   async stop(): Promise<void> {
