@@ -8,9 +8,16 @@ import type { ViolationKind } from './facts.ts'
 
 const root = join(import.meta.dir, '../..')
 
+/** Words of a file that others replace. */
+export interface Patch {
+  readonly file: string
+  readonly from: string
+  readonly to: string
+}
+
 export interface Mutation {
   readonly name: string
-  readonly patches: readonly { readonly file: string; readonly from: string; readonly to: string }[]
+  readonly patches: readonly Patch[]
   /** The faults that reveal it. */
   readonly only: readonly Deed[]
   /** The violations that reveal it, at least one of them. */
@@ -72,7 +79,7 @@ export const mutations: readonly Mutation[] = [
         from: '  #restart(): void {\n',
         to:
           '  #erase(retractionPosition: number): void {\n' +
-          '    const arrived = { retractionPosition, noticeId: 0, receipts: new Map() }\n' +
+          '    const arrived = { retractionPosition, noticeIds: new Set<number>(), receipts: new Map() }\n' +
           '    void this.#reader.confirm(this.connection.account, arrived)\n' +
           '  }\n\n  #restart(): void {\n',
       },
@@ -170,17 +177,15 @@ export const mutations: readonly Mutation[] = [
 ]
 
 /** The patched source. @throws unless the words to replace occur exactly once */
-function apply(source: string, { file, from, to }: Mutation['patches'][number]): string {
+function apply(source: string, { file, from, to }: Patch): string {
   const found = source.split(from).length - 1
   if (found !== 1)
-    throw new Error(
-      `bench/faults/mutations.ts is out of date: in ${file}, ${JSON.stringify(from)} stands ${found} times`,
-    )
+    throw new Error(`a mutation is out of date: in ${file}, ${JSON.stringify(from)} stands ${found} times`)
   return source.replace(from, () => to)
 }
 
-/** The patched files of a mutation, by path. */
-function mutate({ patches }: Mutation): Map<string, string> {
+/** The patched files, by path. @throws if the patches no longer match the source */
+export function patched(patches: readonly Patch[]): Map<string, string> {
   const files = new Map<string, string>()
   for (const patch of patches) {
     const source = files.get(patch.file) ?? readFileSync(join(root, patch.file), 'utf8')
@@ -189,15 +194,24 @@ function mutate({ patches }: Mutation): Map<string, string> {
   return files
 }
 
-/** A copy of the checkout with the mutation, ready to start its relay. */
-export async function plant(mutation: Mutation): Promise<{ start: typeof startRelay; remove: () => void }> {
-  const files = mutate(mutation)
+/** A patched copy of the relay, and of what else is named, in a folder of its own. */
+export function copyWith(
+  patches: readonly Patch[],
+  ...others: readonly string[]
+): { folder: string; remove: () => void } {
+  const files = patched(patches)
   const folder = mkdtempSync(join(tmpdir(), 'sotto-mutant-'))
-  for (const each of ['packages/relay', 'package.json', 'tsconfig.json', 'scripts'])
+  for (const each of ['packages/relay', 'package.json', 'tsconfig.json', 'scripts', ...others])
     cpSync(join(root, each), join(folder, each), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   for (const [file, source] of files) writeFileSync(join(folder, file), source)
-  return { start: await starterIn(folder), remove: () => rmSync(folder, { recursive: true, force: true }) }
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
+}
+
+/** A copy of the checkout with the mutation, ready to start its relay. */
+export async function plant(mutation: Mutation): Promise<{ start: typeof startRelay; remove: () => void }> {
+  const { folder, remove } = copyWith(mutation.patches)
+  return { start: await starterIn(folder), remove }
 }
 
 /** The function that starts the relay of another checkout. */
@@ -210,5 +224,5 @@ export async function starterIn(folder: string): Promise<typeof startRelay> {
 
 /** @throws if a mutation no longer matches the source */
 export function allMutationsApply(): void {
-  for (const mutation of mutations) mutate(mutation)
+  for (const { patches } of mutations) patched(patches)
 }

@@ -18,6 +18,8 @@ const { values } = parseArgs({
     people: { type: 'string' },
     actions: { type: 'string' },
     faults: { type: 'string' },
+    // For mutants: the first seed that breaks a promise is enough.
+    first: { type: 'boolean', default: false },
     save: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -34,7 +36,7 @@ if (values.help || !range) {
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 const [from, to] = [Number(range[1]), Number(range[2])]
 if (values.seed !== undefined) process.exit(await runOne(Number(values.seed)))
-else if (process.send) process.send(await simulateAll(from, to, (line) => console.log(line)))
+else if (process.send) process.send(await simulateAll(from, to, (line) => console.log(line), values.first))
 else process.exit(await runAll(Number(values.jobs)))
 
 async function runOne(seed: number): Promise<number> {
@@ -71,7 +73,9 @@ async function runAll(jobs: number): Promise<number> {
       `everything had arrived ${(slowestQuietMs / 1000).toFixed(1)} s after the last fault, at most`,
   )
   console.log(
-    failed.length === 0 ? 'every promise kept' : `BROKEN by ${failed.length} seeds: ${failed.join(', ')}`,
+    failed.length === 0
+      ? 'every promise kept'
+      : `BROKEN by ${failed.length} seeds: ${failed.map(({ seed }) => seed).join(', ')}`,
   )
   if (values.save) await saveSummary(total, { from, to, jobs, seconds })
   return failed.length === 0 ? 0 : 1

@@ -10,8 +10,8 @@ export interface Summary {
   readonly seeds: number
   readonly steps: number
   readonly frames: number
-  /** The seeds that broke a promise. */
-  readonly failed: readonly number[]
+  /** The seeds that broke a promise, each with the first that it broke. */
+  readonly failed: readonly { readonly seed: number; readonly what: string }[]
   readonly slowestQuietMs: number
 }
 
@@ -20,15 +20,24 @@ export const noSummary: Summary = { seeds: 0, steps: 0, frames: 0, failed: [], s
 /** How many failing seeds are shrunk: it takes many runs. */
 const MOST_SHRUNK = 3
 
-/** Runs seeds, both ends included. Says what each broke, and how to see it again. */
-export async function simulateAll(from: number, to: number, say: (line: string) => void): Promise<Summary> {
+/**
+ * Runs seeds, both ends included. Says what each broke, and how to see it again.
+ * @param isEnough whether one that broke a promise is enough, which is not made smaller then
+ */
+export async function simulateAll(
+  from: number,
+  to: number,
+  say: (line: string) => void,
+  isEnough = false,
+): Promise<Summary> {
   const stage = await setStage()
   let summary = noSummary
   for (let seed = from; seed <= to; seed++) {
     const { broken, steps, frames, quietMs } = simulate(stage, seed)
-    const failed = broken.length > 0 ? [seed] : []
+    const failed = broken.slice(0, 1).map(({ kind, what }) => ({ seed, what: `${kind}: ${what}` }))
     summary = addSummaries(summary, { seeds: 1, steps, frames, failed, slowestQuietMs: quietMs })
     if (broken.length === 0) continue
+    if (isEnough) break
     say(`seed ${seed}:`)
     for (const { kind, what } of broken.slice(0, 5)) say(`  ${kind}: ${what}`)
     const cuts = summary.failed.length <= MOST_SHRUNK ? shrink(stage, seed) : {}

@@ -1,6 +1,8 @@
 // A short run of bench/simulation with fixed seeds: three nodes in one process keep the relay's promises, whatever
 // comes late, twice or not at all.
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { patched } from '../faults/mutations.ts'
+import { mutations } from './mutations.ts'
 import { type Stage, setStage } from './people.ts'
 import { wordsOf } from './plan.ts'
 import { simulate } from './run.ts'
@@ -31,4 +33,8 @@ test('nothing acknowledged is lost, doubled or reordered between nodes, and ever
 test('a seed gives the same run each time, whatever ran before it', () => {
   const digests = (): string[] => [3, 1, 2].map((seed) => simulate(stage, seed).digest)
   expect(digests()).toEqual(digests())
+})
+
+test('the mutants that the simulation must catch still match the source', () => {
+  for (const { patches } of mutations) expect(patched(patches).size).toBeGreaterThan(0)
 })
