@@ -10,19 +10,15 @@ import {
   type Rates,
 } from '@sotto/protocol'
 import type { ServerWebSocket, WebSocketHandler } from 'bun'
-import type { Bus } from '../cluster/bus.ts'
-import type { Clock } from '../operations/clock.ts'
-import type { Log } from '../operations/log.ts'
 import { type RandomBytes, randomText } from '../operations/random.ts'
 import type { RelayMetrics } from '../operations/relay-metrics.ts'
-import { Repeatable } from '../operations/repeatable.ts'
 import { RepeatedWarning } from '../operations/repeated-warning.ts'
 import type { SecurityLog } from '../operations/security-log.ts'
-import { within } from '../operations/within.ts'
 import type { AccountId } from '../storage/storage.ts'
 import { Connection, type ConnectionOwner } from './connection.ts'
-import { Connections, type RetireToken } from './connections.ts'
-import { type Epochs, ReplacedError, type ReplacedToken } from './epochs.ts'
+import { type ConnectionCheckParts, ConnectionChecks, type DeadTokenReason } from './connection-checks.ts'
+import { Connections } from './connections.ts'
+import { ReplacedError } from './epochs.ts'
 import { errorFrame } from './error-frame.ts'
 import type {
   Answers,
@@ -39,9 +35,6 @@ import { HeldFrames } from './held-frames.ts'
 import { IncomingFrames, type IncomingParts } from './incoming-frames.ts'
 import { RECEIVED_TIMES } from './oversized-frame.ts'
 import { UnreadBytes } from './unread-bytes.ts'
-
-/** Why a token that this relay issued opens no WebSocket any more. */
-export type DeadTokenReason = 'jwt_revoked' | 'new_device_login'
 
 /** The result of an upgrade: the account, or the reason why a token that this relay issued is dead. */
 export type Admission =
@@ -65,31 +58,20 @@ interface Session {
 
 type Socket = ServerWebSocket<SocketData>
 
-/** The tokens of how many connections one query checks. */
-const RECHECKED_TOGETHER = 256
-
-export interface GatewayParts {
+export interface GatewayParts extends ConnectionCheckParts {
   readonly handlers: FrameHandlers<FeatureFrame>
   readonly calls: CallHandler
   readonly follower: DeliveryFollower
   /** Features that only need to know who is connected. */
   readonly watchers: readonly ConnectionFollower[]
-  readonly retireToken: RetireToken
-  /** Why the tokens of connections are dead, in their order; undefined for each that is alive. */
-  readonly deadTokenReasonsOf: (
-    owners: readonly ConnectionOwner[],
-  ) => Promise<(DeadTokenReason | undefined)[]>
-  readonly bus: Bus
-  /** Undefined in a relay of one process. */
-  readonly epochs: Epochs | undefined
-  readonly clock: Clock
   readonly randomBytes: RandomBytes
   readonly limits: Limits
   readonly rates: Rates
-  readonly log: Log
   readonly metrics: RelayMetrics
   readonly securityLog: SecurityLog
 }
+
+export type { DeadTokenReason } from './connection-checks.ts'
 
 export class Gateway {
   readonly #parts: GatewayParts
@@ -99,7 +81,7 @@ export class Gateway {
   readonly #unread: UnreadBytes
   readonly #incoming: IncomingParts
   readonly #held: HeldFrames
-  readonly #recheck: Repeatable
+  readonly #checks: ConnectionChecks
   #silenceCheck: ReturnType<typeof setInterval> | undefined
   #isDraining = false
 
@@ -119,12 +101,7 @@ export class Gateway {
       carryOut: (frame, connection) => this.#dispatch(frame, connection),
       carryOutCall: (signal, connection) => this.#dispatchCall(signal, connection),
     }
-    const recheckFailed = new RepeatedWarning('look_failed', parts)
-    this.#recheck = new Repeatable(
-      () => this.#recheckAll(),
-      (error) => recheckFailed.happened({ error }),
-    )
-    parts.bus.listenToLoss(() => this.#recheck.request())
+    this.#checks = new ConnectionChecks(parts, this.#connections)
     parts.bus.listen((account, ring) => this.#connections.onRing(account, ring))
   }
 
@@ -188,7 +165,7 @@ export class Gateway {
    */
   async closeAll(mostMs: number): Promise<void> {
     clearInterval(this.#silenceCheck)
-    await this.#recheck.stop()
+    await this.#checks.stop()
     const deadline = this.#parts.clock.monotonic() + mostMs
     const isUnread = (connection: Connection): boolean => connection.bufferedBytes > 0
     while (this.#connections.all().some(isUnread) && this.#parts.clock.monotonic() < deadline) {
@@ -196,10 +173,7 @@ export class Gateway {
     }
     const connections = this.#connections.all()
     for (const connection of connections) connection.close('restart')
-    const ended = this.#parts.epochs?.endAll(connections.map(({ account }) => account))
-    await within(mostMs, Promise.resolve(ended)).catch((error) =>
-      this.#parts.log.error('epoch_failed', { error }),
-    )
+    await this.#checks.endAll(connections, mostMs)
   }
 
   /** Closes the connections whose tokens are dead, after the keys of tokens were dropped. */
@@ -235,7 +209,7 @@ export class Gateway {
       socket.close(closeCodes.restart, closeMeanings.restart)
       return
     }
-    const { limits, randomBytes, epochs, follower, metrics } = this.#parts
+    const { limits, randomBytes, follower, metrics } = this.#parts
     const { outboundBytes, windowBytes, frameBytes } = limits
     const options = { id: randomText(randomBytes, 9), outboundBytes, windowBytes, frameBytes, metrics }
     const connection = new Connection(socket, admission.owner, options)
@@ -243,83 +217,9 @@ export class Gateway {
     socket.data.session = { connection, incoming, lastActiveAt: this.#parts.clock.monotonic() }
     this.#sockets.add(socket)
     this.#connections.add(connection)
-    if (epochs) connection.untilEpoch = this.#takeEpoch(connection, epochs)
-    else this.#announce(connection)
+    this.#checks.opened(connection)
     follower.opened(connection)
     for (const watcher of this.#parts.watchers) watcher.opened(connection)
-    void this.#recheckTokenOf(connection)
-  }
-
-  #announce({ account, id, jti, epoch }: Connection): void {
-    this.#parts.bus.ring(account, { kind: 'connected', connection: id, jti, epoch })
-  }
-
-  async #takeEpoch(connection: Connection, epochs: Epochs): Promise<void> {
-    const { account } = connection
-    try {
-      const begun = await epochs.begin(connection)
-      if (!begun) return // The account is deleted, so the token is dead.
-      connection.epoch = begun.epoch
-      if (begun.replaced) await this.#retire(begun.replaced, account)
-      if (this.#connections.find(account) !== connection) {
-        this.#endEpoch(connection) // It was closed or replaced meanwhile.
-        return
-      }
-      this.#announce(connection)
-      this.#connections.epochKnown(connection)
-    } catch (error) {
-      this.#parts.log.error('epoch_failed', { error, account })
-      connection.close('overload')
-    } finally {
-      // The frames that wait for it go on before any other can arrive.
-      connection.untilEpoch = undefined
-    }
-  }
-
-  // Also if the older connection's node is gone, or its client would come back and replace the newer one.
-  async #retire(token: ReplacedToken, account: AccountId): Promise<void> {
-    await this.#parts
-      .retireToken(token)
-      .catch((error) => this.#parts.log.error('retire_token_failed', { error, account }))
-  }
-
-  /** Closes those of some connections that are not the newest of their accounts. */
-  async #recheckEpochs(connections: readonly Connection[], epochs: Epochs): Promise<void> {
-    const newest = await epochs.newestOf(connections.map(({ account }) => account))
-    for (const each of newest) {
-      const connection = connections.find(({ account }) => account === each.account)
-      if (connection?.epoch === undefined || connection.isClosing) continue
-      this.#connections.judge(connection, each)
-      // The store went back to an older state, so the account's next connection could get the same number.
-      if (each.epoch < connection.epoch) connection.close('restart')
-    }
-  }
-
-  // The token may have died after the upgrade checked it and before this connection could be notified.
-  async #recheckTokenOf(connection: Connection): Promise<void> {
-    try {
-      await this.#recheckTokens([connection])
-    } catch (error) {
-      this.#parts.log.error('token_check_failed', { error, account: connection.account })
-      connection.close('overload')
-    }
-  }
-
-  /** Closes those of some connections whose tokens are dead. */
-  async #recheckTokens(connections: readonly Connection[]): Promise<void> {
-    const reasons = await this.#parts.deadTokenReasonsOf(connections)
-    for (const [index, reason] of reasons.entries())
-      if (reason) connections[index]?.goAway(reason, reason === 'jwt_revoked' ? 'tokenDead' : 'replaced')
-  }
-
-  /** Asks the store about every connection, because notifications may have been lost. */
-  async #recheckAll(): Promise<void> {
-    const connections = this.#connections.all()
-    for (let i = 0; i < connections.length; i += RECHECKED_TOGETHER) {
-      const some = connections.slice(i, i + RECHECKED_TOGETHER)
-      await this.#recheckTokens(some)
-      if (this.#parts.epochs) await this.#recheckEpochs(some, this.#parts.epochs)
-    }
   }
 
   // Only this frame tells published clients to log in again or to stay disconnected.
@@ -408,7 +308,7 @@ export class Gateway {
 
   #answerFailure(frame: ClientFrame, connection: Connection, error: unknown): void {
     if (error instanceof ReplacedError) {
-      this.#wasReplaced(connection)
+      this.#checks.wasReplaced(connection)
       return
     }
     const names = {
@@ -423,16 +323,6 @@ export class Gateway {
     connection.send(encodeFrame(errorFrame(known, names)))
   }
 
-  /** The store says that a connection is not the newest one of its account. */
-  #wasReplaced(connection: Connection): void {
-    const { epochs, log } = this.#parts
-    if (!epochs) return
-    this.#recheckEpochs([connection], epochs).catch((error) => {
-      log.error('epoch_failed', { error, account: connection.account })
-      connection.close('overload')
-    })
-  }
-
   #closed(socket: Socket): void {
     this.#sockets.delete(socket)
     socket.data.onClosed()
@@ -440,14 +330,9 @@ export class Gateway {
     if (!session) return
     session.incoming.stop()
     this.#connections.remove(session.connection)
-    this.#endEpoch(session.connection)
+    if (!this.#isDraining) this.#checks.closed(session.connection) // A node that stops ends all together.
     this.#parts.follower.closed(session.connection)
     for (const watcher of this.#parts.watchers) watcher.closed(session.connection)
-  }
-
-  #endEpoch({ account, epoch }: Connection): void {
-    // A node that stops ends all its connections together.
-    if (epoch !== undefined && !this.#isDraining) this.#parts.epochs?.end(account, epoch)
   }
 
   #ratesOf(account: AccountId): AccountRates {
