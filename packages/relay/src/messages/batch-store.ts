@@ -18,27 +18,45 @@ export interface BatchStore {
 /** The keys of the rows that the operations of a batch need. */
 export interface BatchKeys {
   readonly conversations: ReadonlySet<ConversationId>
+  /** The mailboxes that may change: an account's own one, or that of its peer in the conversation. */
+  readonly mailboxes: readonly (InConversation & { readonly isPeers: boolean })[]
   readonly sentIds: readonly { readonly sender: AccountId; readonly id: string }[]
+  /** Ids to look for among those of the account's peer in the conversation. */
+  readonly peersIds: readonly (InConversation & { readonly id: string })[]
   /** The accounts whose newest connections are asked for. */
   readonly connected: ReadonlySet<AccountId>
   readonly addressed: readonly { readonly sender: AccountId; readonly alias: AliasId }[]
 }
 
-/** Finds the keys of the rows that these operations need. */
-export function keysOf(operations: readonly Operation[]): BatchKeys {
-  return {
-    conversations: new Set(operations.map(({ frame }) => frame.conv_id)),
-    sentIds: operations.flatMap(sentIdsOf),
-    connected: new Set(operations.flatMap(({ account, epoch }) => (epoch === undefined ? [] : [account]))),
-    addressed: operations.flatMap((operation) =>
-      operation.kind === 'receipt' ? [] : [{ sender: operation.account, alias: operation.frame.to }],
-    ),
-  }
+interface InConversation {
+  readonly convId: ConversationId
+  readonly account: AccountId
 }
 
-function sentIdsOf(operation: Operation): BatchKeys['sentIds'] {
-  if (operation.kind === 'receipt') return []
-  const { account: sender, frame } = operation
-  const after = frame.type === 'msg' ? frame.after : undefined
-  return [frame.id, after].flatMap((id) => (id === undefined ? [] : [{ sender, id }]))
+/** Finds the keys of the rows that these operations need, each of them once. */
+export function keysOf(operations: readonly Operation[]): BatchKeys {
+  const mailboxes = new Map<string, BatchKeys['mailboxes'][number]>()
+  const sentIds = new Map<string, BatchKeys['sentIds'][number]>()
+  const peersIds = new Map<string, BatchKeys['peersIds'][number]>()
+  const addressed = new Map<string, BatchKeys['addressed'][number]>()
+  for (const { kind, account, frame } of operations) {
+    const convId = frame.conv_id
+    const isPeers = kind !== 'receipt'
+    mailboxes.set(`${convId} ${account} ${isPeers}`, { convId, account, isPeers })
+    if (kind === 'receipt') continue
+    addressed.set(`${account} ${frame.to}`, { sender: account, alias: frame.to })
+    sentIds.set(`${account} ${frame.id}`, { sender: account, id: frame.id })
+    if (kind === 'retract')
+      peersIds.set(`${account} ${convId} ${frame.id}`, { convId, account, id: frame.id })
+    else if (frame.after !== undefined)
+      sentIds.set(`${account} ${frame.after}`, { sender: account, id: frame.after })
+  }
+  return {
+    conversations: new Set(operations.map(({ frame }) => frame.conv_id)),
+    mailboxes: [...mailboxes.values()],
+    sentIds: [...sentIds.values()],
+    peersIds: [...peersIds.values()],
+    connected: new Set(operations.flatMap(({ account, epoch }) => (epoch === undefined ? [] : [account]))),
+    addressed: [...addressed.values()],
+  }
 }

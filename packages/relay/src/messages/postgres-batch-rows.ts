@@ -1,0 +1,218 @@
+// Reads the rows of a batch on PostgreSQL, in two statements that are sent together.
+//
+// The joins begin with the lists of keys. PostgreSQL must look each key up in an index: a plan that reads a whole
+// table takes longer with each message. A list in a subquery has a length that the planner does not know, so it
+// plans for few keys, and keeps that plan.
+import type { AliasId, ConversationId } from '@sotto/protocol'
+import { integers, texts } from '../storage/postgres-arrays.ts'
+import type { AccountId, Sql } from '../storage/storage.ts'
+import type { BatchRows, Conversation, Lane, Mailbox, SentId } from './batch-rows.ts'
+import type { BatchKeys } from './batch-store.ts'
+
+// Rows arrive as JSON, as arrays of their columns.
+type ConversationRow = readonly [
+  id: number,
+  convId: ConversationId,
+  isOpen: number,
+  lastSeq: number,
+  lastAt: number,
+]
+type MailboxRow = readonly [
+  account: AccountId,
+  lastPosition: number,
+  pendingCount: number,
+  pendingBytes: number,
+  retractionCount: number,
+]
+type LaneRow = readonly [
+  conversation: number,
+  recipient: AccountId,
+  sender: AccountId,
+  pendingCount: number,
+  pendingBytes: number,
+  retractionCount: number,
+  deliveredSeq: number,
+  readSeq: number,
+  unreadSeqs: string,
+  toldRound: number,
+  unlistedSince: number,
+]
+type SentRow = readonly [
+  sender: AccountId,
+  id: string,
+  conversation: number,
+  seq: number,
+  at: number,
+  isRetracted: number,
+  isStored: boolean,
+]
+
+interface Locked {
+  readonly conversations: readonly ConversationRow[]
+  readonly mailboxes: readonly MailboxRow[]
+}
+
+interface Read {
+  readonly lanes: readonly LaneRow[]
+  readonly aliases: readonly (readonly [AccountId, AliasId])[]
+  readonly owners: readonly (readonly [AliasId, AccountId])[]
+  readonly friends: readonly (readonly [AccountId, AccountId])[]
+  readonly sent: readonly SentRow[]
+  readonly epochs: readonly (readonly [AccountId, number])[]
+}
+
+/**
+ * Locks and reads the rows that the operations of a batch need.
+ * @param sql a transaction
+ */
+export async function readRows(sql: Sql, keys: BatchKeys): Promise<BatchRows> {
+  // What the locks protect must be read by a later statement: it sees what was committed before it began, and
+  // it begins only when the locks are there. So it sees which connections began while this transaction waited,
+  // and an older connection's frames never follow those of a newer one.
+  const [[locked], [read]] = await Promise.all([lock(sql, keys), readProtected(sql, keys)])
+  return batchRowsOf(found(locked), found(read))
+}
+
+// Every transaction locks rows in the same order: conversations before mailboxes, each by its id. The batches
+// of two nodes therefore cannot deadlock. Only mailboxes that the batch can change are locked.
+function lock(sql: Sql, { conversations, mailboxes }: BatchKeys): Promise<Locked[]> {
+  return sql<Locked>`
+    WITH asked AS MATERIALIZED (
+      SELECT id, conv_id, low_id, high_id, is_open, last_seq, last_at FROM conversations
+      WHERE conv_id = ANY ((SELECT ${texts(conversations)}::text::text[])::text[]) ORDER BY id FOR UPDATE
+    ), boxes AS MATERIALIZED (
+      SELECT account_id, last_position, pending_count, pending_bytes, retraction_count FROM mailboxes
+      WHERE account_id = ANY (ARRAY(
+        SELECT CASE WHEN by.is_peers = 1 THEN asked.low_id + asked.high_id - by.account_id ELSE by.account_id END
+        FROM unnest(
+          (SELECT ${texts(mailboxes.map(({ convId }) => convId))}::text::text[]),
+          (SELECT ${integers(mailboxes.map(({ account }) => account))}::text::bigint[]),
+          (SELECT ${integers(mailboxes.map(({ isPeers }) => (isPeers ? 1 : 0)))}::text::bigint[])
+        ) AS by (conv_id, account_id, is_peers)
+        JOIN asked ON asked.conv_id = by.conv_id
+        WHERE by.account_id IN (asked.low_id, asked.high_id)
+      )) ORDER BY account_id FOR UPDATE
+    )
+    SELECT
+      (SELECT COALESCE(json_agg(json_build_array(id, conv_id, is_open, last_seq, last_at)), '[]') FROM asked)
+        AS conversations,
+      (SELECT COALESCE(json_agg(json_build_array(
+        account_id, last_position, pending_count, pending_bytes, retraction_count)), '[]') FROM boxes) AS mailboxes`
+}
+
+function readProtected(
+  sql: Sql,
+  { conversations, sentIds, peersIds, addressed, connected }: BatchKeys,
+): Promise<Read[]> {
+  return sql<Read>`
+    WITH asked AS MATERIALIZED (
+      SELECT id, conv_id, low_id, high_id FROM conversations
+      WHERE conv_id = ANY ((SELECT ${texts(conversations)}::text::text[])::text[])
+    ), addressed AS MATERIALIZED (
+      SELECT by.sender_id, aliases.alias_id, aliases.account_id
+      FROM unnest(
+        (SELECT ${integers(addressed.map(({ sender }) => sender))}::text::bigint[]),
+        (SELECT ${texts(addressed.map(({ alias }) => alias))}::text::text[])
+      ) AS by (sender_id, alias_id)
+      JOIN aliases ON aliases.alias_id = by.alias_id
+    ), ids AS MATERIALIZED (
+      SELECT sender_id, message_id FROM unnest(
+        (SELECT ${integers(sentIds.map(({ sender }) => sender))}::text::bigint[]),
+        (SELECT ${texts(sentIds.map(({ id }) => id))}::text::text[])
+      ) AS own (sender_id, message_id)
+      UNION
+      SELECT asked.low_id + asked.high_id - peers.account_id, peers.message_id FROM unnest(
+        (SELECT ${texts(peersIds.map(({ convId }) => convId))}::text::text[]),
+        (SELECT ${integers(peersIds.map(({ account }) => account))}::text::bigint[]),
+        (SELECT ${texts(peersIds.map(({ id }) => id))}::text::text[])
+      ) AS peers (conv_id, account_id, message_id)
+      JOIN asked ON asked.conv_id = peers.conv_id
+    )
+    SELECT
+      (SELECT COALESCE(json_agg(json_build_array(
+          lanes.conversation_id, lanes.recipient_id, lanes.sender_id, lanes.pending_count, lanes.pending_bytes,
+          lanes.retraction_count, lanes.delivered_seq, lanes.read_seq, lanes.unread_seqs, lanes.told_round,
+          lanes.unlisted_since)), '[]')
+        FROM asked JOIN lanes ON lanes.conversation_id = asked.id) AS lanes,
+      (SELECT COALESCE(json_agg(json_build_array(accounts.id, accounts.alias_id)), '[]')
+        FROM accounts WHERE id = ANY (ARRAY(SELECT low_id FROM asked UNION SELECT high_id FROM asked))) AS aliases,
+      (SELECT COALESCE(json_agg(json_build_array(alias_id, account_id)), '[]') FROM addressed) AS owners,
+      (SELECT COALESCE(json_agg(json_build_array(conversations.low_id, conversations.high_id)), '[]')
+        FROM addressed JOIN conversations
+          ON conversations.low_id = LEAST(addressed.sender_id, addressed.account_id)
+          AND conversations.high_id = GREATEST(addressed.sender_id, addressed.account_id)
+        WHERE conversations.is_open = 1) AS friends,
+      (SELECT COALESCE(json_agg(json_build_array(
+          sent_ids.sender_id, sent_ids.message_id, sent_ids.conversation_id, sent_ids.seq, sent_ids.at,
+          sent_ids.is_retracted, EXISTS (
+            SELECT 1 FROM lanes JOIN messages ON messages.conversation_id = lanes.conversation_id
+              AND messages.recipient_id = lanes.recipient_id
+            WHERE lanes.conversation_id = sent_ids.conversation_id AND lanes.sender_id = sent_ids.sender_id
+              AND messages.seq = sent_ids.seq AND messages.kind = 0))), '[]')
+        FROM ids JOIN sent_ids ON sent_ids.sender_id = ids.sender_id AND sent_ids.message_id = ids.message_id)
+        AS sent,
+      (SELECT COALESCE(json_agg(json_build_array(connections.account_id, connections.epoch)), '[]')
+        FROM connections WHERE account_id = ANY ((SELECT ${integers(connected)}::text::bigint[])::bigint[]))
+        AS epochs`
+}
+
+function batchRowsOf(locked: Locked, read: Read): BatchRows {
+  const lanes = Map.groupBy(read.lanes, ([conversation]) => conversation)
+  const conversations = new Map(
+    locked.conversations.map((row) => [row[1], conversationOf(row, lanes.get(row[0]) ?? [])]),
+  )
+  const mailboxes = new Map(locked.mailboxes.map((row) => [row[0], mailboxOf(row)]))
+  const aliases = new Map(read.aliases)
+  const owners = new Map(read.owners)
+  const epochs = new Map(read.epochs)
+  const sent = new Map(read.sent.map((row) => [`${row[0]} ${row[1]}`, sentIdOf(row)]))
+  const friends = new Set(read.friends.map(([low, high]) => `${low} ${high}`))
+  return {
+    conversation: (convId) => conversations.get(convId),
+    mailbox: (account) => found(mailboxes.get(account)),
+    sentId: (sender, id) => sent.get(`${sender} ${id}`),
+    aliasOf: (account) => found(aliases.get(account)),
+    ownerOf: (alias) => owners.get(alias),
+    epochOf: (account) => epochs.get(account),
+    areFriends: (a, b) => friends.has(`${Math.min(a, b)} ${Math.max(a, b)}`),
+  }
+}
+
+function conversationOf(row: ConversationRow, lanes: readonly LaneRow[]): Conversation {
+  const [id, convId, isOpen, lastSeq, lastAt] = row
+  return {
+    id,
+    convId,
+    isOpen: isOpen === 1,
+    committedSeq: lastSeq,
+    lastSeq,
+    lastAt,
+    lanes: lanes.map(laneOf),
+  }
+}
+
+function laneOf([, recipient, sender, ...row]: LaneRow): Lane {
+  const [pendingCount, pendingBytes, retractionCount, deliveredSeq, readSeq, unreadSeqs, toldRound, since] =
+    row
+  const counts = { pendingCount, pendingBytes, retractionCount }
+  return { recipient, sender, ...counts, deliveredSeq, readSeq, unreadSeqs, toldRound, unlistedSince: since }
+}
+
+function mailboxOf([
+  account,
+  lastPosition,
+  pendingCount,
+  pendingBytes,
+  retractionCount,
+]: MailboxRow): Mailbox {
+  return { account, lastPosition, pendingCount, pendingBytes, retractionCount }
+}
+
+function sentIdOf([sender, id, conversation, seq, at, isRetracted, isStored]: SentRow): SentId {
+  return { sender, id, conversation, seq, at, isStored, isRetracted: isRetracted === 1 }
+}
+
+function found<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('a row that must exist is missing')
+  return value
+}
