@@ -155,6 +155,8 @@ async function expectServed(relay: RelayProcess, known: Everything): Promise<voi
 test('a relay with everything is copied, killed at random moments, and serves the same accounts from PostgreSQL and a bucket', async () => {
   const source = await relayOn(BY_HAND)
   const known = await populated(source)
+  const underWay = await known.media.begin()
+  await known.media.put(underWay, 1, noise(1000))
   const bucket = await swiftEnvironment()
   const settings = { DATA_DIR: source.dataDir, DATABASE_URL: await emptyDatabase(), ...bucket }
   expectRefused(
@@ -193,6 +195,10 @@ test('a relay with everything is copied, killed at random moments, and serves th
   await rm(join(source.dataDir, 'media'), { recursive: true })
   const moved = await relayOn({ ...BY_HAND, DATABASE_URL: settings.DATABASE_URL, ...bucket })
   await expectServed(moved, known)
+  // Its parts were files of the folder, so it ends, and its client begins again.
+  while ((await known.media.listParts(underWay)).status === 200) await moved.maintain()
+  expect((await known.media.listParts(underWay)).status).toBe(404)
+  expect((await known.media.download(await known.media.upload(noise(1000)))).ok).toBe(true)
 })
 
 test('media that stay in a shared folder are served from there; a blob that is missing is noticed', async () => {
@@ -252,6 +258,7 @@ test('a copy that was finished is taken back, and numbers go on far ahead', asyn
   })
   const copy = await sottoWith({ ...settings, PORT: '0' }, 'serve')
   expect(copy).toMatchObject({ code: 1, errors: expect.stringContaining('was given up by') })
+  expect((await sottoWith(settings, 'doctor')).output).toContain('was given up by')
   await source.start()
   expect(await send(alice, 'm2')).toBe(1_000_002)
 })
